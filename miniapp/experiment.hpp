@@ -1,0 +1,106 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "executor/balance.hpp"
+#include "executor/measure.hpp"
+#include "executor/platform.hpp"
+#include "report/console.hpp"
+#include "report/progress.hpp"
+#include "report/result.hpp"
+#include "schedule/build.hpp"
+#include "schedule/hazard.hpp"
+#include "verdict/verdict.hpp"
+#include "workload/make.hpp"
+
+namespace overlap {
+
+/// The deck's schedules, each proved free of hazards.
+inline std::vector<schedule::Schedule> build_schedules(const deck::Deck& deck,
+                                                       const schedule::Costs& costs,
+                                                       const schedule::Layout& layout) {
+  std::vector<schedule::Schedule> schedules;
+  for (const deck::Order order : deck.issue.orders) {
+    schedules.push_back(schedule::build(costs, layout, order, deck.issue.lanes));
+    const auto hazards = schedule::find_hazards(schedules.back(), 1);
+    if (!hazards.empty()) {
+      throw base::Error(base::ExitCode::runtime_error,
+                        deck.path + ": order " + std::string(deck::to_string(order)) +
+                            " is not safe to run: " + hazards.front().message);
+    }
+  }
+  return schedules;
+}
+
+/// Host memory that the deck's arrays take; on host back ends the device's arrays, too.
+inline std::int64_t host_bytes(const schedule::Costs& costs, std::int64_t device_units) {
+  std::int64_t bytes = 0;
+  for (const schedule::Array& array : costs.arrays) {
+    bytes += static_cast<std::int64_t>(array.unit_bytes) *
+             (costs.units * costs.iterations + (executor::on_gpu() ? 0 : device_units));
+  }
+  return bytes;
+}
+
+/// Runs one deck: build, allocate, balance, measure, judge. Prints the heading before it measures.
+template <class Space>
+report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime, bool quiet) {
+  report::Result result;
+  result.deck = deck;
+  result.build = executor::build_info();
+  result.host = executor::host_info();
+  if (executor::on_gpu()) result.device = runtime.device();
+
+  const std::int64_t wanted_repeats = deck.workload.intensity.repeats;
+  const schedule::Costs costs = schedule::costs(deck.workload, wanted_repeats);
+  result.layout = schedule::layout(deck, costs, runtime.free_device_bytes());
+  std::vector<schedule::Schedule> schedules = build_schedules(deck, costs, result.layout);
+  int lanes = 1;
+  std::int64_t device_units = 0;
+  for (const schedule::Schedule& schedule : schedules) {
+    lanes = std::max(lanes, schedule.lanes);
+    device_units = std::max(device_units, schedule.device_units);
+  }
+  executor::require_host_memory(host_bytes(costs, device_units));
+
+  executor::Executor<Space> executor(lanes);
+  auto workload = workload::make<Space>(deck, costs, device_units, wanted_repeats);
+  if (!workload.kernel.empty()) result.choices.emplace_back("kernel", workload.kernel);
+  if (deck.workload.intensity.balance > 0) {
+    const auto chunked =
+        schedule::build(costs, result.layout, deck::Order::depth_first, deck.issue.lanes);
+    const executor::Balance balance =
+        executor::find_balance(executor, chunked, workload, deck.workload.intensity.balance);
+    result.choices.emplace_back(
+        "intensity", fmt::format("{} repeats: kernel {} / H2D {} of a chunk = {:.3f}",
+                                 balance.repeats, base::format_seconds(balance.kernel_s),
+                                 base::format_seconds(balance.copy_s), balance.ratio()));
+    schedules = build_schedules(deck, schedule::costs(deck.workload, balance.repeats), result.layout);
+  }
+  result.repeats = workload.repeats;
+  if (!quiet) fmt::print("{}", report::heading(result));
+  std::fflush(stdout);
+
+  executor::Checking checking;
+  report::ProgressLine line;
+  result.runs = executor::measure(
+      executor, schedules, workload, deck.measure,
+      [&](const executor::Progress& at) {
+        line.update(at.done, at.total, std::string(deck::to_string(at.order)));
+      },
+      checking);
+  result.reference_s = checking.reference_s;
+  result.verified_runs = checking.runs;
+  result.checks = verdict::judge_all(deck.acceptance, result.runs);
+  result.verdict = verdict::overall(result.runs, result.checks);
+  result.exit_code = verdict::exit_code(result.runs, result.checks);
+  return result;
+}
+
+}  // namespace overlap

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+#include "base/interrupt.hpp"
+#include "experiment.hpp"
+#include "options.hpp"
+#include "report/json.hpp"
+#include "report/output_file.hpp"
+
+namespace overlap {
+namespace {
+
+/// Runs `body`; what it throws becomes one line on stderr and an exit code.
+template <class Body>
+base::ExitCode guarded(const Body& body) {
+  try {
+    return body();
+  } catch (const base::Error& error) {
+    fmt::print(stderr, "miniapp: error: {}\n", error.what());
+    return error.code();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "miniapp: error: {}\n", error.what());
+    return base::ExitCode::runtime_error;
+  }
+}
+
+void print_schedules(const deck::Deck& deck) {
+  const schedule::Costs costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
+  // Without a device its free memory is unknown: only the deck's own limit counts.
+  const schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
+  for (const auto& schedule : build_schedules(deck, costs, layout)) {
+    fmt::print("{}", report::schedule_table(schedule));
+  }
+}
+
+base::ExitCode run(const Options& options) {
+  if (!options.help.empty()) {
+    fmt::print("{}", options.help);
+    return base::ExitCode::pass;
+  }
+  if (options.version) {
+    fmt::print("{}", report::version(executor::build_info()));
+    return base::ExitCode::pass;
+  }
+  if (options.list) {
+    fmt::print("{}",
+               report::list(executor::build_info(), executor::devices(), executor::on_gpu()));
+    return base::ExitCode::pass;
+  }
+  std::vector<deck::Deck> decks;
+  for (const std::string& path : options.decks) decks.push_back(deck::load(path, options.overrides));
+  if (options.dry_run) {
+    for (const deck::Deck& deck : decks) print_schedules(deck);
+    return base::ExitCode::pass;
+  }
+  if (!options.json.empty()) report::require_writable(options.json);
+
+  base::catch_interrupts();
+  const executor::Runtime runtime(options.kokkos);
+  std::vector<report::Result> results;
+  auto code = base::ExitCode::pass;
+  for (const deck::Deck& deck : decks) {
+    const base::ExitCode outcome = guarded([&] {
+      results.push_back(
+          run_deck<Kokkos::DefaultExecutionSpace>(deck, runtime, options.quiet));
+      if (!options.quiet) fmt::print("{}", report::table(results.back()));
+      fmt::print("{}", report::result_lines(results.back()));
+      std::fflush(stdout);
+      return results.back().exit_code;
+    });
+    code = base::worst(code, outcome);
+    if (outcome == base::ExitCode::interrupted) return code;
+  }
+  if (!options.json.empty() && !results.empty()) {
+    report::write_file(options.json, report::to_json(results));
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace overlap
+
+int main(int argc, char** argv) {
+  using namespace overlap;
+  return static_cast<int>(guarded([&] { return run(parse_options(argc, argv)); }));
+}

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace overlap {
+
+/// The command line.
+struct Options {
+  std::vector<std::string> decks;
+  std::vector<std::string> overrides;  ///< of --set
+  std::string json;                    ///< file name; empty: none
+  bool list = false;
+  bool dry_run = false;
+  bool quiet = false;
+  bool version = false;
+  std::string help;                 ///< text to print instead of running; empty: run
+  std::vector<std::string> kokkos;  ///< --kokkos-... arguments, for Kokkos itself
+};
+
+/// Throws base::Error{usage} for anything that is not in the contract.
+Options parse_options(int argc, char** argv);
+
+}  // namespace overlap

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace overlap::base {
+
+/// Exit codes of the program; their meaning is part of the contract with users and harnesses.
+enum class ExitCode : int {
+  pass = 0,
+  runtime_error = 1,
+  wrong_data = 2,
+  usage = 3,
+  precondition = 4,
+  performance = 5,
+  inconclusive = 6,
+  skipped = 77,
+  interrupted = 130,
+};
+
+/// The worse of two outcomes: interrupted, then 3, 2, 1, 4, 5, 6, 77, and pass last.
+ExitCode worst(ExitCode a, ExitCode b);
+
+/// Every error that reaches the user: one line of text and the exit code that it causes.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// A place in a text file; lines and columns count from 1. Line 0 means "no place inside".
+struct Place {
+  std::string file;
+  int line = 0;
+  int column = 0;
+};
+
+/// "file:line:column", or the file alone where there is no line.
+std::string to_string(const Place& place);
+
+}  // namespace overlap::base

@@ -1,0 +1,34 @@
+#include "base/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "base/error.hpp"
+
+namespace overlap::base {
+namespace {
+
+// A signal handler can reach nothing but a global.
+std::atomic<bool> stop_asked = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void on_interrupt(int) {
+  if (stop_asked.exchange(true)) _exit(static_cast<int>(ExitCode::interrupted));
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+}
+
+bool interrupted() { return stop_asked; }
+
+void check_interrupt() {
+  if (interrupted()) throw Error(ExitCode::interrupted, "interrupted; no result was written");
+}
+
+}  // namespace overlap::base

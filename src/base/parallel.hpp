@@ -1,0 +1,44 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace overlap::base {
+
+/// Processors that this process may use (its affinity mask, not the machine's size).
+int usable_cpus();
+
+/// Calls `body(begin, end)` on contiguous parts of [0, count), one thread a usable processor; small
+/// counts run on the calling thread. The first exception of a part is rethrown here.
+template <class Body>
+void parallel_for(std::int64_t count, const Body& body) {
+  constexpr std::int64_t smallest_part = 1 << 14;
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(count / smallest_part, 1, static_cast<std::int64_t>(usable_cpus()));
+  if (parts == 1) {
+    if (count > 0) body(std::int64_t{0}, count);
+    return;
+  }
+  std::exception_ptr failure;
+  std::mutex failure_mutex;
+  {
+    std::vector<std::jthread> threads;
+    for (std::int64_t part = 0; part < parts; ++part) {
+      threads.emplace_back([&, part] {
+        try {
+          body(count * part / parts, count * (part + 1) / parts);
+        } catch (...) {
+          const std::scoped_lock lock(failure_mutex);
+          failure = std::current_exception();
+        }
+      });
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace overlap::base

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace overlap::base {
+
+/// Parses a count: digits with an optional binary suffix ("16 Mi" = 16 * 2^20). Empty when the
+/// text is no count or exceeds 64 bits.
+std::optional<std::int64_t> parse_count(std::string_view text);
+
+/// Parses a size in bytes: digits (a fraction is fine) and a unit, B, kB, MB, GB, TB (powers of
+/// 1000) or KiB, MiB, GiB, TiB (powers of 1024); without a unit, bytes. Empty when it is no size or
+/// no whole number of bytes.
+std::optional<std::int64_t> parse_bytes(std::string_view text);
+
+/// Parses a time in seconds: a number and a unit, ns, us, ms or s. Empty when it is no time.
+std::optional<double> parse_seconds(std::string_view text);
+
+/// "16 MiB", "1.5 GiB": the largest binary unit that gives at least 1, rounded to one decimal.
+std::string format_bytes(std::uint64_t bytes);
+
+/// A time with four significant digits and its unit: "5.670 ms".
+std::string format_seconds(double seconds);
+
+/// Numbers for tables: four significant digits without an exponent where that is readable.
+std::string format_number(double value);
+
+}  // namespace overlap::base

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+/// The deck: everything the user asks for, parsed once, every default filled in.
+namespace overlap::deck {
+
+enum class WorkloadKind {
+#define OVERLAP_WORKLOAD(name, ...) name,
+#include "deck/workloads.def"
+#undef OVERLAP_WORKLOAD
+};
+
+enum class Order {
+#define OVERLAP_ORDER(name, ...) name,
+#include "deck/orders.def"
+#undef OVERLAP_ORDER
+};
+
+enum class Type { int32, int64, float32, float64 };
+enum class SumType { same, int64 };
+enum class Axis { rows, columns };
+enum class RowsumKernel { automatic, thread_per_row, team_per_row };
+enum class Profile { uniform };
+enum class HostMemory { pinned, pageable };
+enum class Verify { every, ends };
+enum class Metric { time, speedup, throughput, max_error };
+
+/// Arithmetic of a kernel: `repeats` of it, or as many as make one kernel `balance` times as long as
+/// the copy of its chunk to the device (balance > 0; `repeats` is then found by measuring).
+struct Intensity {
+  std::int64_t repeats = 1;
+  double balance = 0;
+};
+
+struct Workload {
+  WorkloadKind kind = WorkloadKind::increment;
+  std::int64_t elements = 4194304;  ///< increment, pipeline: elements of each array
+  Type type = Type::float32;
+  Intensity intensity;
+  std::int64_t rows = 8000000;
+  std::int64_t columns = 6;
+  Axis axis = Axis::rows;  ///< rowsum: sum along rows (row major) or along columns (column major)
+  SumType sum_type = SumType::same;
+  RowsumKernel kernel = RowsumKernel::automatic;
+  std::int64_t iterations = 5;
+};
+
+/// Exactly one of the two is set.
+struct Chunks {
+  std::optional<std::int64_t> count;
+  std::optional<std::int64_t> bytes;  ///< host-to-device bytes of a chunk, at most
+  Profile profile = Profile::uniform;
+};
+
+struct Memory {
+  HostMemory host = HostMemory::pinned;
+  std::optional<std::int64_t> device_limit;  ///< bytes
+};
+
+struct Issue {
+  std::vector<Order> orders = {Order::sequential, Order::depth_first, Order::breadth_first};
+  int lanes = 4;
+};
+
+struct Measure {
+  int warmup = 3;
+  int repetitions = 10;
+  Verify verify = Verify::every;
+};
+
+/// Limits on a metric: time in seconds, throughput in GB/s, speed-up and max_error without a unit.
+struct Criterion {
+  Metric metric = Metric::time;
+  std::optional<Order> order;  ///< empty: every order
+  std::optional<double> min;
+  std::optional<double> max;
+};
+
+struct Deck {
+  std::string path;
+  std::string sha256;  ///< of the file as it stands, before --set
+  std::string title;
+  Workload workload;
+  Chunks chunks;
+  Memory memory;
+  Issue issue;
+  Measure measure;
+  std::vector<Criterion> acceptance;
+  std::map<std::string, base::Place> places;  ///< of every key given, for later errors
+
+  /// File name without folder and ending, for messages and result lines.
+  std::string name() const;
+};
+
+/// Reads a deck and applies overrides "key.path=VALUE" in order (VALUE is YAML).
+/// Throws base::Error{usage} with file:line:column, key, what was found, what is allowed and the
+/// nearest valid spelling; a missing or unreadable deck is a usage error, too.
+Deck load(const std::string& path, const std::vector<std::string>& overrides = {});
+
+/// Where `key` ("memory.device_limit") or the nearest key above it was given.
+base::Place place_of(const Deck& deck, std::string key);
+
+/// An error at a key of the deck, found after loading: "file:line:column: key: message".
+base::Error error_at(const Deck& deck, base::ExitCode code, const std::string& key,
+                     const std::string& message);
+
+}  // namespace overlap::deck

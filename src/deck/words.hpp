@@ -1,0 +1,97 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "deck/deck.hpp"
+
+/// The spelling of every enumerator: in decks, on the console and in result files alike.
+namespace overlap::deck {
+
+template <class Enum>
+struct Word {
+  Enum value;
+  std::string_view name;
+  std::string_view help = {};
+};
+
+template <class Enum>
+inline constexpr std::array<Word<Enum>, 0> words = {};
+
+template <>
+inline constexpr auto words<WorkloadKind> = std::to_array<Word<WorkloadKind>>({
+#define OVERLAP_WORKLOAD(name, help, ...) {WorkloadKind::name, #name, help},
+#include "deck/workloads.def"
+#undef OVERLAP_WORKLOAD
+});
+
+template <>
+inline constexpr auto words<Order> = std::to_array<Word<Order>>({
+#define OVERLAP_ORDER(name, help) {Order::name, #name, help},
+#include "deck/orders.def"
+#undef OVERLAP_ORDER
+});
+
+template <>
+inline constexpr auto words<Type> = std::to_array<Word<Type>>({{Type::int32, "int32"},
+                                                               {Type::int64, "int64"},
+                                                               {Type::float32, "float32"},
+                                                               {Type::float64, "float64"}});
+template <>
+inline constexpr auto words<SumType> =
+    std::to_array<Word<SumType>>({{SumType::same, "same"}, {SumType::int64, "int64"}});
+template <>
+inline constexpr auto words<Axis> =
+    std::to_array<Word<Axis>>({{Axis::rows, "rows"}, {Axis::columns, "columns"}});
+template <>
+inline constexpr auto words<RowsumKernel> =
+    std::to_array<Word<RowsumKernel>>({{RowsumKernel::automatic, "auto"},
+                                       {RowsumKernel::thread_per_row, "thread_per_row"},
+                                       {RowsumKernel::team_per_row, "team_per_row"}});
+template <>
+inline constexpr auto words<Profile> = std::to_array<Word<Profile>>({{Profile::uniform, "uniform"}});
+template <>
+inline constexpr auto words<HostMemory> = std::to_array<Word<HostMemory>>(
+    {{HostMemory::pinned, "pinned"}, {HostMemory::pageable, "pageable"}});
+template <>
+inline constexpr auto words<Verify> =
+    std::to_array<Word<Verify>>({{Verify::every, "every"}, {Verify::ends, "ends"}});
+template <>
+inline constexpr auto words<Metric> =
+    std::to_array<Word<Metric>>({{Metric::time, "time", "s"},
+                                 {Metric::speedup, "speedup", "1"},
+                                 {Metric::throughput, "throughput", "GB/s"},
+                                 {Metric::max_error, "max_error", "1"}});
+
+/// The enumerator's spelling.
+template <class Enum>
+constexpr std::string_view to_string(Enum value) {
+  for (const auto& word : words<Enum>) {
+    if (word.value == value) return word.name;
+  }
+  return "?";
+}
+
+/// All spellings, for error messages.
+template <class Enum>
+std::vector<std::string> spellings() {
+  std::vector<std::string> names;
+  for (const auto& word : words<Enum>) names.emplace_back(word.name);
+  return names;
+}
+
+/// Keys under `workload:` that a kind reads, `kind` first.
+std::vector<std::string> keys_of(WorkloadKind kind);
+
+/// A value as decks spell it: a whole number or a word.
+using Value = std::variant<std::int64_t, std::string>;
+
+/// Every key of keys_of(workload.kind) with its value, defaults included.
+std::vector<std::pair<std::string, Value>> values_of(const Workload& workload);
+
+}  // namespace overlap::deck

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "executor/detail/lanes.hpp"
+
+namespace overlap::executor::detail {
+
+/// Lanes for host back ends, whose launches block the calling thread: each lane is a worker thread
+/// with an instance of its own, so that lanes overlap without a GPU. A monitor (one mutex, one
+/// condition) holds the queues; workers sleep while they wait.
+template <class Space>
+class HostLanes final : public Lanes<Space> {
+ public:
+  explicit HostLanes(std::vector<Space> instances)
+      : instances_(std::move(instances)), queues_(instances_.size()) {
+    for (std::size_t lane = 0; lane < instances_.size(); ++lane) {
+      workers_.emplace_back([this, lane] { work(lane); });
+    }
+  }
+
+  ~HostLanes() override {
+    {
+      const std::scoped_lock lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  HostLanes(const HostLanes&) = delete;
+  HostLanes& operator=(const HostLanes&) = delete;
+
+  int size() const override { return static_cast<int>(instances_.size()); }
+  const Space& instance(int lane) const override {
+    return instances_[static_cast<std::size_t>(lane)];
+  }
+
+  void bind(const schedule::Schedule& schedule,
+            const workload::Workload<Space>& workload) override {
+    const std::scoped_lock lock(mutex_);
+    schedule_ = &schedule;
+    workload_ = &workload;
+    complete_.assign(schedule.tasks.size(), false);
+    failure_.reset();
+  }
+
+  void issue(schedule::TaskId id) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      queues_[static_cast<std::size_t>(schedule_->tasks[id].lane)].push_back(id);
+    }
+    changed_.notify_all();
+  }
+
+  void wait(int lane) override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return queues_[static_cast<std::size_t>(lane)].empty(); });
+    if (failure_) throw *failure_;
+  }
+
+ private:
+  void work(std::size_t lane) {
+    std::unique_lock lock(mutex_);
+    auto& queue = queues_[lane];
+    while (true) {
+      changed_.wait(lock, [&] { return stop_ || (!queue.empty() && ready(queue.front())); });
+      if (queue.empty() || !ready(queue.front())) return;
+      const schedule::TaskId id = queue.front();
+      // After a failure the rest is passed over, so that whoever waits is let go.
+      if (!failure_) {
+        lock.unlock();
+        const std::optional<base::Error> failed = attempt(lane, id);
+        lock.lock();
+        if (failed && !failure_) failure_ = failed;
+      }
+      complete_[id] = true;
+      queue.pop_front();  // only now: an empty queue means that all is complete
+      changed_.notify_all();
+    }
+  }
+
+  bool ready(schedule::TaskId id) const {
+    for (const schedule::TaskId other : schedule_->tasks[id].after) {
+      if (!complete_[other]) return false;
+    }
+    return true;
+  }
+
+  std::optional<base::Error> attempt(std::size_t lane, schedule::TaskId id) const {
+    try {
+      perform(instances_[lane], *workload_, *schedule_, schedule_->tasks[id]);
+      instances_[lane].fence("overlap::task");
+      return std::nullopt;
+    } catch (const std::exception& error) {
+      return lane_error(*schedule_, id, error.what());
+    }
+  }
+
+  std::vector<Space> instances_;
+  std::mutex mutex_;
+  std::condition_variable changed_;  ///< any of the following
+  std::vector<std::deque<schedule::TaskId>> queues_;
+  std::vector<bool> complete_;
+  std::optional<base::Error> failure_;  ///< the first
+  bool stop_ = false;
+  const schedule::Schedule* schedule_ = nullptr;
+  const workload::Workload<Space>* workload_ = nullptr;
+  std::vector<std::jthread> workers_;  ///< last, so that they end before what they use
+};
+
+}  // namespace overlap::executor::detail

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <exception>
+
+#include "deck/words.hpp"
+#include "executor/copy.hpp"
+#include "schedule/hazard.hpp"
+
+namespace overlap::executor::detail {
+
+/// A back end's lanes: a fixed number of instances of Space that run tasks in the order in which
+/// each was given them. The one virtual interface of the program.
+template <class Space>
+class Lanes {
+ public:
+  virtual ~Lanes() = default;
+
+  /// How many there are; a schedule may use fewer.
+  virtual int size() const = 0;
+
+  /// Makes ready for a schedule (events, queues); outside the timed region. Both arguments must
+  /// outlive the run.
+  virtual void bind(const schedule::Schedule& schedule,
+                    const workload::Workload<Space>& workload) = 0;
+
+  /// Hands a task to its lane, to start when the tasks that it comes after are complete. Does not
+  /// wait for it where the back end can avoid that.
+  virtual void issue(schedule::TaskId task) = 0;
+
+  /// Blocks the host until all that was issued to the lane is complete; throws what failed in it.
+  virtual void wait(int lane) = 0;
+
+  /// An instance for work outside the timed region.
+  virtual const Space& instance(int lane) const = 0;
+};
+
+/// What failed in a lane, with the task named.
+inline base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,
+                              const std::string& what) {
+  std::string line = what;
+  line.resize(std::min(line.size(), line.find('\n')));
+  return base::Error(base::ExitCode::runtime_error,
+                     std::string(deck::to_string(schedule.order)) + ": " +
+                         schedule::describe(schedule, task) + " failed: " + line);
+}
+
+}  // namespace overlap::executor::detail

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+
+#include "base/parallel.hpp"
+#include "executor/detail/cuda_lanes.hpp"
+#include "executor/detail/fenced_lanes.hpp"
+#include "executor/detail/host_lanes.hpp"
+
+// Lanes copy views from several threads.
+#if defined(KOKKOS_ENABLE_ATOMICS_BYPASS)
+#error "Kokkos was built with KOKKOS_ENABLE_ATOMICS_BYPASS: view reference counts are no atomics"
+#endif
+
+namespace overlap::executor::detail {
+
+/// The lanes that suit the space: streams on CUDA, worker threads on Serial and OpenMP, instances
+/// and fences elsewhere.
+template <class Space>
+std::unique_ptr<Lanes<Space>> make_lanes(int lanes) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (std::is_same_v<Space, Kokkos::Cuda>) return std::make_unique<CudaLanes>(lanes);
+#endif
+#if defined(KOKKOS_ENABLE_SERIAL)
+  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
+    std::vector<Space> instances;
+    for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(Kokkos::NewInstance{});
+    return std::make_unique<HostLanes<Space>>(std::move(instances));
+  }
+#endif
+#if defined(KOKKOS_ENABLE_OPENMP)
+  if constexpr (std::is_same_v<Space, Kokkos::OpenMP>) {
+    // partition_space would return copies of the default instance where nesting is off.
+    const int threads = std::max(1, Space().concurrency() / lanes);
+    std::vector<Space> instances;
+    for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(threads);
+    return std::make_unique<HostLanes<Space>>(std::move(instances));
+  }
+#endif
+  return std::make_unique<FencedLanes<Space>>(lanes);
+}
+
+}  // namespace overlap::executor::detail

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "base/interrupt.hpp"
+#include "executor/detail/make_lanes.hpp"
+
+namespace overlap::executor {
+
+/// Runs schedules on lanes that are made once, for the longest schedule.
+template <class Space>
+class Executor {
+ public:
+  /// With the back end's own lanes.
+  explicit Executor(int lanes) : Executor(detail::make_lanes<Space>(lanes)) {}
+  explicit Executor(std::unique_ptr<detail::Lanes<Space>> lanes) : lanes_(std::move(lanes)) {}
+
+  /// Issues the schedule and waits for its lanes. Returns the wall-clock seconds from before the
+  /// first issue until the last lane was seen complete. No fence of the whole device takes part.
+  /// Throws base::Error{runtime_error} naming the task and its lane; the lanes are idle then.
+  double run(const schedule::Schedule& schedule, const workload::Workload<Space>& workload) {
+    lanes_->bind(schedule, workload);
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
+        lanes_->issue(id);
+        if (schedule.tasks[id].blocking) lanes_->wait(schedule.tasks[id].lane);
+      }
+      for (int lane = 0; lane < schedule.lanes; ++lane) lanes_->wait(lane);
+    } catch (...) {
+      drain(schedule.lanes);
+      throw;
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  /// An instance for work outside the timed region, when nothing runs.
+  const Space& instance() const { return lanes_->instance(0); }
+
+ private:
+  /// Waits for every lane, whatever else fails: the first error is already on its way.
+  void drain(int lanes) noexcept {
+    for (int lane = 0; lane < lanes; ++lane) {
+      try {
+        lanes_->wait(lane);
+      } catch (const std::exception&) {
+        continue;
+      }
+    }
+  }
+
+  std::unique_ptr<detail::Lanes<Space>> lanes_;
+};
+
+}  // namespace overlap::executor

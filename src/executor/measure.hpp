@@ -1,0 +1,105 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "deck/words.hpp"
+#include "executor/executor.hpp"
+#include "timeline/run.hpp"
+
+namespace overlap::executor {
+
+/// Where a measurement is, for a progress display.
+struct Progress {
+  int done = 0;   ///< runs
+  int total = 0;
+  deck::Order order = deck::Order::sequential;
+};
+
+/// What verifying cost, outside the timed region.
+struct Checking {
+  double reference_s = 0;  ///< computing the reference and comparing, all runs together
+  int runs = 0;
+};
+
+/// The chunk that holds a unit of the host arrays.
+inline int chunk_of(const schedule::Schedule& schedule, std::int64_t unit) {
+  const auto chunk = std::upper_bound(
+      schedule.chunks.begin(), schedule.chunks.end(), unit,
+      [](std::int64_t u, const schedule::Chunk& c) { return u < c.end; });
+  return static_cast<int>(chunk - schedule.chunks.begin());
+}
+
+/// The one measurement loop: the schedules take turns, so that drift of the machine meets all of
+/// them; each run is warm-up or a sample, and verified on data of its own as the deck asks. A
+/// schedule whose data were wrong once keeps its first error. Throws base::Error{interrupted} after
+/// Ctrl-C.
+template <class Space>
+std::vector<timeline::Run> measure(Executor<Space>& executor,
+                                   const std::vector<schedule::Schedule>& schedules,
+                                   const workload::Workload<Space>& workload,
+                                   const deck::Measure& plan,
+                                   const std::function<void(const Progress&)>& progress,
+                                   Checking& checking) {
+  std::vector<timeline::Run> runs;
+  for (const schedule::Schedule& schedule : schedules) {
+    const schedule::Traffic traffic = schedule::traffic(schedule);
+    runs.push_back({.order = schedule.order,
+                    .tasks = static_cast<int>(schedule.tasks.size()),
+                    .chunks = static_cast<int>(schedule.chunks.size()),
+                    .lanes = schedule.lanes,
+                    .slots = schedule.slots,
+                    .out_of_core = schedule.out_of_core,
+                    .bytes = static_cast<std::int64_t>(traffic.h2d + traffic.d2h),
+                    .samples_s = {},
+                    .max_error = 0,
+                    .verified = false,
+                    .first_error = {}});
+  }
+  workload.generate(0);
+  const int rounds = plan.warmup + plan.repetitions;
+  Progress at{.done = 0, .total = rounds * static_cast<int>(schedules.size())};
+  std::uint32_t repetition = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const bool measured = round >= plan.warmup;
+    const bool verify = measured && (plan.verify == deck::Verify::every || round == plan.warmup ||
+                                     round == rounds - 1);
+    for (std::size_t i = 0; i < schedules.size(); ++i) {
+      at.order = schedules[i].order;
+      progress(at);
+      base::check_interrupt();
+      ++repetition;
+      if (verify) {
+        workload.generate(repetition);
+        workload::poison(workload, executor.instance());
+      }
+      const double seconds = executor.run(schedules[i], workload);
+      if (measured) runs[i].samples_s.push_back(seconds);
+      if (verify) {
+        const auto start = std::chrono::steady_clock::now();
+        const workload::Verification result = workload.verify(repetition, workload.repeats);
+        checking.reference_s +=
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        ++checking.runs;
+        runs[i].verified = true;
+        runs[i].max_error = std::max(runs[i].max_error, result.max_error);
+        if (result.mismatch && runs[i].first_error.empty()) {
+          runs[i].first_error = fmt::format(
+              "wrong data: order {}, chunk {}, array {}, index {}: expected {}, found {}",
+              deck::to_string(schedules[i].order), chunk_of(schedules[i], result.mismatch->index),
+              result.mismatch->array, result.mismatch->index, result.mismatch->expected,
+              result.mismatch->found);
+        }
+      }
+      ++at.done;
+    }
+  }
+  progress(at);
+  return runs;
+}
+
+}  // namespace overlap::executor

@@ -1,0 +1,255 @@
+#include "report/console.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "base/version.hpp"
+#include "deck/words.hpp"
+
+namespace overlap::report {
+namespace {
+
+using base::format_bytes;
+using base::format_number;
+using base::format_seconds;
+
+/// Rows of cells in aligned columns: the first column to the left, the others to the right, or all
+/// to the left.
+std::string align(const std::vector<std::vector<std::string>>& rows, bool numbers) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) line += "  ";
+      line += numbers && i > 0 ? fmt::format("{:>{}}", row[i], widths[i])
+                               : fmt::format("{:<{}}", row[i], widths[i]);
+    }
+    line.resize(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string bytes(std::int64_t n) { return format_bytes(static_cast<std::uint64_t>(n)); }
+
+std::string pcie(std::optional<int> gen, std::optional<int> width) {
+  return gen && width ? fmt::format("gen {} x{}", *gen, *width) : "unknown";
+}
+
+/// The worst verdict among an order's checks.
+std::string verdict_of(const Result& result, const timeline::Run& run) {
+  if (!run.first_error.empty()) return "WRONG DATA";
+  auto worst = verdict::Verdict::pass;
+  for (const verdict::Check& check : result.checks) {
+    if (check.order != run.order || check.verdict == verdict::Verdict::pass) continue;
+    if (worst != verdict::Verdict::fail) worst = check.verdict;
+  }
+  return verdict::to_string(worst);
+}
+
+std::string workload_line(const deck::Workload& workload) {
+  std::string line;
+  for (const auto& [key, value] : deck::values_of(workload)) {
+    const std::string text =
+        std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+    line += line.empty() ? text : fmt::format(", {} {}", key, text);
+  }
+  return line;
+}
+
+std::string layout_line(const Result& result) {
+  const schedule::Layout& layout = result.layout;
+  std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration, layout.slots,
+                                 layout.slots == 1 ? "slot" : "slots");
+  if (layout.out_of_core) line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
+  return line;
+}
+
+}  // namespace
+
+std::string device_table(const base::DeviceInfo& device, bool gpu) {
+  std::vector<std::vector<std::string>> rows = {{"device", device.name}};
+  if (gpu) {
+    const auto number = [](const std::optional<int>& value, const char* unit = "") {
+      return value ? fmt::format("{}{}", *value, unit) : std::string("unknown");
+    };
+    const auto yes_no = [](const std::optional<bool>& value, const char* yes, const char* no) {
+      return std::string(!value ? "unknown" : *value ? yes : no);
+    };
+    rows.push_back({"  UUID", device.uuid});
+    rows.push_back({"  capability",
+                    fmt::format("compute {}, {} copy engines, concurrent kernels: {}",
+                                device.compute_capability, number(device.copy_engines),
+                                yes_no(device.concurrent_kernels, "yes", "no"))});
+    rows.push_back({"  memory", fmt::format("{} free of {}", bytes(device.free_bytes.value_or(0)),
+                                            bytes(device.total_bytes.value_or(0)))});
+    rows.push_back({"  link", fmt::format("PCIe {}, at most {}; NUMA node {}",
+                                          pcie(device.pcie_gen, device.pcie_width),
+                                          pcie(device.pcie_gen_max, device.pcie_width_max),
+                                          number(device.numa_node))});
+    rows.push_back({"  state", fmt::format("SM clock {} of {}, ECC {}, MIG {}",
+                                           number(device.sm_clock_mhz, " MHz"),
+                                           number(device.sm_clock_max_mhz, " MHz"),
+                                           yes_no(device.ecc, "on", "off"),
+                                           yes_no(device.mig, "on", "off"))});
+  } else {
+    rows.push_back({"  memory", fmt::format("{} available of {}",
+                                            bytes(device.free_bytes.value_or(0)),
+                                            bytes(device.total_bytes.value_or(0)))});
+  }
+  return align(rows, false);
+}
+
+std::string heading(const Result& result) {
+  std::string text = result.deck.title + "\n\n";
+  base::DeviceInfo device;
+  if (result.device) {
+    device = *result.device;
+  } else {
+    device.name = result.host.cpu;
+    device.free_bytes = result.host.available_bytes;
+    device.total_bytes = result.host.total_bytes;
+  }
+  text += device_table(device, result.device.has_value());
+  std::vector<std::vector<std::string>> rows = {
+      {"host", fmt::format("{}, {} cores (CPUs {})", result.host.name, result.host.cores,
+                           result.host.affinity)},
+      {"back end", fmt::format("Kokkos {} {}, {}", result.build.kokkos_version, result.build.backend,
+                               result.build.compiler)},
+      {"deck", result.deck.path},
+      {"workload", workload_line(result.deck.workload)},
+      {"chunks", layout_line(result)},
+      {"host memory", std::string(deck::to_string(result.deck.memory.host))}};
+  for (const auto& [name, value] : result.choices) rows.push_back({name, value});
+  return text + align(rows, false);
+}
+
+std::string table(const Result& result) {
+  std::vector<std::vector<std::string>> rows = {
+      {"order", "lanes", "tasks", "median", "95 % interval", "GB/s", "speed-up", "max error",
+       "verdict"}};
+  for (const timeline::Run& run : result.runs) {
+    const base::Summary time = timeline::time_s(run);
+    const auto speedup = timeline::speedup(run, result.runs);
+    rows.push_back({std::string(deck::to_string(run.order)), fmt::format("{}", run.lanes),
+                    fmt::format("{}", run.tasks), format_seconds(time.median),
+                    fmt::format("{} .. {}", format_seconds(time.lo), format_seconds(time.hi)),
+                    format_number(timeline::throughput(run).median),
+                    speedup ? fmt::format("{:.2f}", speedup->median) : "-",
+                    run.verified ? fmt::format("{:.3g}", run.max_error) : "-",
+                    verdict_of(result, run)});
+  }
+  std::string text = "\n" + align(rows, true);
+  text += fmt::format("\n{} runs verified element by element in {}\n", result.verified_runs,
+                      format_seconds(result.reference_s));
+  for (const timeline::Run& run : result.runs) {
+    if (!run.first_error.empty()) text += "\n" + run.first_error + "\n";
+  }
+  if (!result.checks.empty()) {
+    std::vector<std::vector<std::string>> checks = {
+        {"criterion", "order", "value", "95 % interval", "verdict"}};
+    for (const verdict::Check& check : result.checks) {
+      checks.push_back({fmt::format("{} {} {}", deck::to_string(check.metric),
+                                    check.at_least ? ">=" : "<=", check.limit),
+                        std::string(deck::to_string(check.order)), format_number(check.value.median),
+                        fmt::format("{} .. {}", format_number(check.value.lo),
+                                    format_number(check.value.hi)),
+                        verdict::to_string(check.verdict)});
+    }
+    text += "\n" + align(checks, true);
+  }
+  return text + "\n";
+}
+
+std::string result_lines(const Result& result) {
+  std::string text;
+  const std::string deck = result.deck.name();
+  const auto figure = [&](const timeline::Run& run, deck::Metric metric, const base::Summary& s) {
+    const auto& words = deck::words<deck::Metric>;
+    const auto word = std::find_if(words.begin(), words.end(),
+                                   [&](const auto& w) { return w.value == metric; });
+    text += fmt::format(
+        "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} n={}\n", deck,
+        deck::to_string(run.order), word->name, s.median, word->help, s.lo, s.hi, s.n);
+  };
+  for (const timeline::Run& run : result.runs) {
+    figure(run, deck::Metric::time, timeline::time_s(run));
+    figure(run, deck::Metric::throughput, timeline::throughput(run));
+    if (const auto s = timeline::speedup(run, result.runs)) figure(run, deck::Metric::speedup, *s);
+    if (run.verified) figure(run, deck::Metric::max_error, base::summarize({run.max_error}));
+  }
+  for (const verdict::Check& check : result.checks) {
+    text += fmt::format("OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}\n",
+                        deck::to_string(check.metric), deck::to_string(check.order),
+                        verdict::to_string(check.verdict), check.value.median, check.limit);
+  }
+  const bool wrong = result.exit_code == base::ExitCode::wrong_data;
+  text += fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n",
+                      verdict::to_string(result.verdict), wrong ? "WRONG" : "OK",
+                      static_cast<int>(result.exit_code));
+  return text;
+}
+
+std::string schedule_table(const schedule::Schedule& schedule) {
+  std::vector<std::vector<std::string>> rows = {
+      {"task", "stage", "op", "chunk", "slot", "lane", "array", "bytes", "after"}};
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    const bool kernel = task.stage == schedule::Stage::kernel;
+    std::string after = fmt::format("{}", fmt::join(task.after, " "));
+    if (task.blocking) after += after.empty() ? "(blocks the host)" : " (blocks the host)";
+    rows.push_back(
+        {fmt::format("{}", id), schedule::to_string(task.stage), fmt::format("{}", task.op + 1),
+         fmt::format("{}", task.chunk),
+         fmt::format("{}", schedule.chunks[static_cast<std::size_t>(task.chunk)].slot),
+         fmt::format("{}", task.lane),
+         kernel ? "-" : schedule.arrays[static_cast<std::size_t>(task.array)].name,
+         fmt::format("{}", task.bytes), after.empty() ? "-" : after});
+  }
+  const schedule::Traffic traffic = schedule::traffic(schedule);
+  return fmt::format("{}: {} tasks, {} chunks, {} lanes, {} slots, {} to the device, {} back\n{}\n",
+                     deck::to_string(schedule.order), schedule.tasks.size(), schedule.chunks.size(),
+                     schedule.lanes, schedule.slots, format_bytes(traffic.h2d),
+                     format_bytes(traffic.d2h), align(rows, true));
+}
+
+std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
+                 bool gpu) {
+  std::string text = "workloads\n";
+  const auto words = [&](const auto& table) {
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& word : table) {
+      rows.push_back({"  " + std::string(word.name), std::string(word.help)});
+    }
+    text += align(rows, false);
+  };
+  words(deck::words<deck::WorkloadKind>);
+  text += "\nissue orders\n";
+  words(deck::words<deck::Order>);
+  text += fmt::format("\nback end\n  {} (Kokkos {})\n\ndevices\n", build.backend,
+                      build.kokkos_version);
+  for (const base::DeviceInfo& device : devices) text += device_table(device, gpu);
+  if (devices.empty()) text += "none visible\n";
+  return text;
+}
+
+std::string version(const base::BuildInfo& build) {
+  const base::Version v = base::version();
+  std::string text = fmt::format("miniapp {}", v.version);
+  if (*v.git_sha != '\0') text += fmt::format(" ({}{})", v.git_sha, v.dirty ? ", modified" : "");
+  text += fmt::format("\nKokkos {}, back end {}\ncompiler {}\nCUDA {}\nKokkos Kernels {}\n",
+                      build.kokkos_version, build.backend, build.compiler,
+                      build.cuda_toolkit.empty() ? "none" : build.cuda_toolkit,
+                      build.kokkos_kernels_version.empty() ? "none" : build.kokkos_kernels_version);
+  return text;
+}
+
+}  // namespace overlap::report

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/machine.hpp"
+#include "report/result.hpp"
+#include "schedule/schedule.hpp"
+
+/// Text for people and for harnesses.
+namespace overlap::report {
+
+/// A device and what it can do, one property a line.
+std::string device_table(const base::DeviceInfo& device, bool gpu);
+
+/// What is about to run: machine, workload, chunks, memory, and everything the program chose.
+std::string heading(const Result& result);
+
+/// The table of orders, the criteria, and wrong data if there are any.
+std::string table(const Result& result);
+
+/// The lines that harnesses parse: OVERLAP_FOM, OVERLAP_CHECK, OVERLAP_RESULT.
+std::string result_lines(const Result& result);
+
+/// Every task of a schedule: --dry-run.
+std::string schedule_table(const schedule::Schedule& schedule);
+
+/// Workloads, issue orders, back end and devices: --list.
+std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
+                 bool gpu);
+
+/// --version.
+std::string version(const base::BuildInfo& build);
+
+}  // namespace overlap::report

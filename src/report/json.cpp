@@ -1,0 +1,173 @@
+#include "report/json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/version.hpp"
+#include "deck/words.hpp"
+
+namespace overlap::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json summary(const base::Summary& s) {
+  return {{"median", number(s.median)}, {"min", number(s.min)}, {"max", number(s.max)},
+          {"lo", number(s.lo)},         {"hi", number(s.hi)}};
+}
+
+Json build(const base::BuildInfo& info) {
+  const base::Version v = base::version();
+  return {{"version", v.version},
+          {"git_sha", or_null(std::string(v.git_sha))},
+          {"dirty", v.dirty},
+          {"compiler", info.compiler},
+          {"kokkos_version", info.kokkos_version},
+          {"kokkos_kernels_version", or_null(info.kokkos_kernels_version)},
+          {"backend", info.backend},
+          {"cuda_toolkit", or_null(info.cuda_toolkit)}};
+}
+
+Json host(const base::HostInfo& info) {
+  return {{"name", info.name},
+          {"cpu", info.cpu},
+          {"cores", info.cores},
+          {"affinity", info.affinity},
+          {"total_bytes", info.total_bytes},
+          {"available_bytes", info.available_bytes}};
+}
+
+Json device(const std::optional<base::DeviceInfo>& info) {
+  if (!info) return nullptr;
+  return {{"name", info->name},
+          {"uuid", or_null(info->uuid)},
+          {"compute_capability", or_null(info->compute_capability)},
+          {"copy_engines", or_null(info->copy_engines)},
+          {"concurrent_kernels", or_null(info->concurrent_kernels)},
+          {"free_bytes", or_null(info->free_bytes)},
+          {"total_bytes", or_null(info->total_bytes)},
+          {"pci_bus_id", or_null(info->pci_bus_id)},
+          {"numa_node", or_null(info->numa_node)},
+          {"pcie_gen", or_null(info->pcie_gen)},
+          {"pcie_gen_max", or_null(info->pcie_gen_max)},
+          {"pcie_width", or_null(info->pcie_width)},
+          {"pcie_width_max", or_null(info->pcie_width_max)},
+          {"clocks",
+           {{"sm_mhz", or_null(info->sm_clock_mhz)},
+            {"sm_max_mhz", or_null(info->sm_clock_max_mhz)},
+            {"memory_mhz", or_null(info->memory_clock_mhz)}}},
+          {"ecc", or_null(info->ecc)},
+          {"mig", or_null(info->mig)}};
+}
+
+/// The keys that the deck's workload reads, with their values.
+Json workload(const deck::Workload& w) {
+  Json json = Json::object();
+  for (const auto& [key, value] : deck::values_of(w)) {
+    std::visit([&, &name = key](const auto& v) { json[name] = v; }, value);
+  }
+  return json;
+}
+
+Json resolved(const deck::Deck& deck) {
+  Json chunks = {{"profile", deck::to_string(deck.chunks.profile)}};
+  if (deck.chunks.count) chunks["count"] = *deck.chunks.count;
+  if (deck.chunks.bytes) chunks["bytes"] = *deck.chunks.bytes;
+  Json orders = Json::array();
+  for (const deck::Order order : deck.issue.orders) orders.push_back(deck::to_string(order));
+  Json acceptance = Json::array();
+  for (const deck::Criterion& criterion : deck.acceptance) {
+    Json entry = {{"metric", deck::to_string(criterion.metric)}};
+    if (criterion.order) entry["order"] = deck::to_string(*criterion.order);
+    if (criterion.min) entry["min"] = *criterion.min;
+    if (criterion.max) entry["max"] = *criterion.max;
+    acceptance.push_back(entry);
+  }
+  return {{"title", deck.title},
+          {"workload", workload(deck.workload)},
+          {"chunks", chunks},
+          {"memory",
+           {{"host", deck::to_string(deck.memory.host)},
+            {"device_limit",
+             deck.memory.device_limit ? Json(*deck.memory.device_limit) : Json("none")}}},
+          {"issue", {{"orders", orders}, {"lanes", deck.issue.lanes}}},
+          {"measure",
+           {{"warmup", deck.measure.warmup},
+            {"repetitions", deck.measure.repetitions},
+            {"verify", deck::to_string(deck.measure.verify)}}},
+          {"acceptance", acceptance}};
+}
+
+Json run(const timeline::Run& run, const Result& result) {
+  const auto speedup = timeline::speedup(run, result.runs);
+  return {{"order", deck::to_string(run.order)},
+          {"device", nullptr},
+          {"point", Json::object()},
+          {"tasks", run.tasks},
+          {"chunks", run.chunks},
+          {"lanes", run.lanes},
+          {"slots", run.slots},
+          {"samples_s", run.samples_s},
+          {"time_s", summary(timeline::time_s(run))},
+          {"speedup", speedup ? Json(speedup->median) : Json(nullptr)},
+          {"throughput", timeline::throughput(run).median},
+          {"bound_s", nullptr},
+          {"schedule_bound_s", nullptr},
+          {"overlap_efficiency", nullptr},
+          {"predicted_s", nullptr},
+          {"max_error", run.verified ? number(run.max_error) : Json(nullptr)},
+          {"verified", run.verified && run.first_error.empty()},
+          {"timeline", nullptr},
+          {"predicted_timeline", nullptr}};
+}
+
+Json one(const Result& result) {
+  Json runs = Json::array();
+  for (const timeline::Run& r : result.runs) runs.push_back(run(r, result));
+  Json checks = Json::array();
+  for (const verdict::Check& check : result.checks) {
+    checks.push_back({{"metric", deck::to_string(check.metric)},
+                      {"order", deck::to_string(check.order)},
+                      {"value", number(check.value.median)},
+                      {"bound", check.at_least ? "min" : "max"},
+                      {"limit", check.limit},
+                      {"verdict", verdict::to_string(check.verdict)}});
+  }
+  Json choices = Json::object();
+  for (const auto& [name, value] : result.choices) choices[name] = value;
+  return {{"schema", "overlap-result/1"},
+          {"build", build(result.build)},
+          {"host", host(result.host)},
+          {"device", device(result.device)},
+          {"title", result.deck.title},
+          {"deck",
+           {{"path", result.deck.path},
+            {"sha256", result.deck.sha256},
+            {"resolved", resolved(result.deck)}}},
+          {"choices", choices},
+          {"runs", runs},
+          {"checks", checks},
+          {"verdict", verdict::to_string(result.verdict)},
+          {"exit_code", static_cast<int>(result.exit_code)}};
+}
+
+}  // namespace
+
+std::string to_json(const std::vector<Result>& results) {
+  Json all = Json::array();
+  for (const Result& result : results) all.push_back(one(result));
+  const Json document = results.size() == 1 ? all.front() : Json{{"results", all}};
+  // Text from outside (paths, titles) may be no UTF-8: replaced, never an exception.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace overlap::report

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/result.hpp"
+
+namespace overlap::report {
+
+/// The result file, schema overlap-result/1 (overlap-result-1.schema.json beside this file): one
+/// object for one deck, {"results": [...]} for several.
+std::string to_json(const std::vector<Result>& results);
+
+}  // namespace overlap::report

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace overlap::report {
+
+/// Throws base::Error{runtime_error} if `path` cannot be written; leaves nothing behind. To be asked
+/// before anything runs.
+void require_writable(const std::string& path);
+
+/// Writes a file whole or not at all: beside its place first, then renamed. Devices and pipes
+/// (/dev/stdout) are written directly. Throws base::Error{runtime_error}.
+void write_file(const std::string& path, const std::string& content);
+
+}  // namespace overlap::report

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/machine.hpp"
+#include "deck/deck.hpp"
+#include "schedule/build.hpp"
+#include "timeline/run.hpp"
+#include "verdict/verdict.hpp"
+
+namespace overlap::report {
+
+/// One deck, done: what every writer writes.
+struct Result {
+  base::BuildInfo build;
+  base::HostInfo host;
+  std::optional<base::DeviceInfo> device;  ///< empty on host back ends
+  deck::Deck deck;
+  schedule::Layout layout;
+  std::int64_t repeats = 1;  ///< of the arithmetic, after balancing
+  std::vector<std::pair<std::string, std::string>> choices;  ///< what the program chose: name, value
+  std::vector<timeline::Run> runs;
+  int verified_runs = 0;
+  double reference_s = 0;  ///< spent on the reference results and the comparison, all runs together
+  std::vector<verdict::Check> checks;
+  verdict::Verdict verdict = verdict::Verdict::pass;
+  base::ExitCode exit_code = base::ExitCode::pass;
+};
+
+}  // namespace overlap::report

@@ -1,0 +1,22 @@
+#include <algorithm>
+
+#include "schedule/builder.hpp"
+
+namespace overlap::schedule {
+
+/// The seeds' V2: all copies to the device, all kernels, all copies back. Out of core it goes in
+/// windows of as many chunks as the device holds.
+void breadth_first_order(Builder& builder) {
+  for (int window = 0; window < builder.chunks(); window += builder.slots()) {
+    const int end = std::min(window + builder.slots(), builder.chunks());
+    for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
+      for (int chunk = window; chunk < end; ++chunk) {
+        for (int op = 0; op < builder.ops(); ++op) {
+          builder.issue(stage, chunk, op, lane_in_turn(builder, chunk, op));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace overlap::schedule

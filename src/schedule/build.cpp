@@ -1,0 +1,191 @@
+#include "schedule/build.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/units.hpp"
+#include "schedule/builder.hpp"
+
+namespace overlap::schedule {
+
+Layout layout(const deck::Deck& deck, const Costs& costs,
+              std::optional<std::int64_t> device_free_bytes) {
+  Layout layout;
+  std::int64_t unit_bytes = 0;  // on the device, all arrays
+  std::int64_t up_bytes = 0;    // copied to the device
+  for (const Array& array : costs.arrays) {
+    unit_bytes += static_cast<std::int64_t>(array.unit_bytes);
+    if (array.to_device) up_bytes += static_cast<std::int64_t>(array.unit_bytes);
+  }
+  if (deck.chunks.count) {
+    layout.chunks_per_iteration = *deck.chunks.count;
+    if (layout.chunks_per_iteration > costs.units) {
+      throw deck::error_at(deck, base::ExitCode::usage, "chunks.count",
+                           fmt::format("found {}; allowed: at most {}, one for each unit of the data",
+                                       layout.chunks_per_iteration, costs.units));
+    }
+    layout.slot_units = (costs.units + layout.chunks_per_iteration - 1) / layout.chunks_per_iteration;
+  } else {
+    layout.slot_units = std::min(*deck.chunks.bytes / up_bytes, costs.units);
+    if (layout.slot_units == 0) {
+      throw deck::error_at(deck, base::ExitCode::usage, "chunks.bytes",
+                           fmt::format("found {}; allowed: at least {}, one unit of the data",
+                                       base::format_bytes(static_cast<std::uint64_t>(*deck.chunks.bytes)),
+                                       base::format_bytes(static_cast<std::uint64_t>(up_bytes))));
+    }
+    layout.chunks_per_iteration = (costs.units + layout.slot_units - 1) / layout.slot_units;
+    layout.slot_units = (costs.units + layout.chunks_per_iteration - 1) / layout.chunks_per_iteration;
+  }
+
+  layout.slots = layout.chunks_per_iteration;
+  const bool deck_decides =
+      deck.memory.device_limit && (!device_free_bytes || *deck.memory.device_limit <= *device_free_bytes);
+  const auto limit = deck_decides ? deck.memory.device_limit : device_free_bytes;
+  if (limit && *limit / unit_bytes < costs.units) {
+    const std::int64_t slot_bytes = layout.slot_units * unit_bytes;
+    layout.slots = std::min(layout.slots, *limit / slot_bytes);
+    layout.device_limit = *limit;
+    if (layout.slots == 0) {
+      const std::string need =
+          fmt::format("a chunk needs {} on the device; use more chunks", base::format_bytes(static_cast<std::uint64_t>(slot_bytes)));
+      if (deck_decides) {
+        throw deck::error_at(deck, base::ExitCode::usage, "memory.device_limit",
+                             fmt::format("found {}; {}", base::format_bytes(static_cast<std::uint64_t>(*limit)), need));
+      }
+      throw base::Error(base::ExitCode::precondition,
+                        fmt::format("{}: the device has {} free and {}", deck.path,
+                                    base::format_bytes(static_cast<std::uint64_t>(*limit)), need));
+    }
+  }
+  layout.out_of_core = layout.slots < layout.chunks_per_iteration;
+  return layout;
+}
+
+Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes) {
+  Builder builder(costs, layout, order, lanes);
+  switch (order) {
+#define OVERLAP_ORDER(name, ...) \
+  case Order::name:              \
+    name##_order(builder);       \
+    break;
+#include "deck/orders.def"
+#undef OVERLAP_ORDER
+  }
+  return builder.finish();
+}
+
+Builder::Builder(const Costs& costs, const Layout& layout, Order order, int lanes)
+    : costs_(costs), layout_(layout), lanes_(lanes) {
+  schedule_.order = order;
+  schedule_.arrays = costs.arrays;
+  schedule_.host_units = costs.units * costs.iterations;
+  schedule_.out_of_core = layout.out_of_core;
+  cut(layout.chunks_per_iteration, layout.slots, layout.slot_units);
+}
+
+void Builder::merge_chunks() {
+  if (!layout_.out_of_core) cut(1, 1, costs_.units);
+}
+
+void Builder::cut(std::int64_t chunks_per_iteration, std::int64_t slots, std::int64_t slot_units) {
+  schedule_.chunks.clear();
+  schedule_.slots = static_cast<int>(slots);
+  const bool in_core = slots == chunks_per_iteration;
+  schedule_.device_units = in_core ? costs_.units : slots * slot_units;
+  for (std::int64_t iteration = 0; iteration < costs_.iterations; ++iteration) {
+    for (std::int64_t i = 0; i < chunks_per_iteration; ++i) {
+      // Parts differ by at most one unit and none exceeds slot_units, the rounded-up share.
+      const std::int64_t begin = costs_.units * i / chunks_per_iteration;
+      const std::int64_t end = costs_.units * (i + 1) / chunks_per_iteration;
+      const auto index = static_cast<std::int64_t>(schedule_.chunks.size());
+      const std::int64_t slot = index % slots;
+      const std::int64_t offset = iteration * costs_.units;
+      schedule_.chunks.push_back({.begin = offset + begin,
+                                  .end = offset + end,
+                                  .slot = static_cast<int>(slot),
+                                  // In core the device arrays look like the host's.
+                                  .device_begin = in_core ? begin : slot * slot_units});
+    }
+  }
+  states_.assign(schedule_.arrays.size() * static_cast<std::size_t>(slots), {});
+}
+
+Builder::SlotState& Builder::state(int array, int slot) {
+  return states_[static_cast<std::size_t>(array) * static_cast<std::size_t>(schedule_.slots) +
+                 static_cast<std::size_t>(slot)];
+}
+
+void Builder::issue(Stage stage, int chunk, int op, int lane, bool blocking) {
+  const auto units = static_cast<std::size_t>(schedule_.chunks[static_cast<std::size_t>(chunk)].size());
+  Task kernel{.stage = stage, .op = op, .chunk = chunk, .lane = lane, .blocking = blocking};
+  for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
+    const Array& array = schedule_.arrays[i];
+    if (array.op != op) continue;
+    const std::size_t bytes = units * array.unit_bytes;
+    if (stage == Stage::kernel) {
+      kernel.bytes += bytes * (static_cast<std::size_t>(array.to_device) +
+                               static_cast<std::size_t>(array.to_host));
+    } else if (stage == Stage::h2d ? array.to_device : array.to_host) {
+      add({.stage = stage,
+           .op = op,
+           .chunk = chunk,
+           .array = static_cast<int>(i),
+           .lane = lane,
+           .bytes = bytes,
+           .blocking = blocking});
+    }
+  }
+  if (stage == Stage::kernel) {
+    kernel.flops = costs_.flops_per_unit * static_cast<double>(units);
+    add(kernel);
+  }
+}
+
+void Builder::add(Task task) {
+  const auto id = static_cast<TaskId>(schedule_.tasks.size());
+  const int slot = schedule_.chunks[static_cast<std::size_t>(task.chunk)].slot;
+  std::map<int, TaskId> latest;  // lane -> the last of its tasks to wait for
+  const auto wait_for = [&](TaskId other) {
+    const int lane = schedule_.tasks[other].lane;
+    if (lane == task.lane) return;
+    const auto entry = latest.try_emplace(lane, other).first;
+    entry->second = std::max(entry->second, other);
+  };
+  for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
+    const Array& array = schedule_.arrays[i];
+    const bool touches = task.stage == Stage::kernel ? array.op == task.op
+                                                     : task.array == static_cast<int>(i);
+    if (!touches) continue;
+    const bool writes = task.stage == Stage::h2d || (task.stage == Stage::kernel && array.to_host);
+    SlotState& use = state(static_cast<int>(i), slot);
+    if (writes && !use.readers.empty()) {
+      // They have waited for the writer.
+      for (const TaskId reader : use.readers) wait_for(reader);
+    } else if (use.writer) {
+      wait_for(*use.writer);
+    }
+    if (writes) {
+      use.writer = id;
+      use.readers.clear();
+    } else {
+      use.readers.push_back(id);
+    }
+  }
+  for (const auto& [lane, other] : latest) task.after.push_back(other);
+  std::sort(task.after.begin(), task.after.end());
+  schedule_.tasks.push_back(std::move(task));
+}
+
+Schedule Builder::finish() {
+  std::map<int, int> used;
+  for (const Task& task : schedule_.tasks) used.emplace(task.lane, 0);
+  int next = 0;
+  for (auto& [lane, number] : used) number = next++;
+  for (Task& task : schedule_.tasks) task.lane = used.at(task.lane);
+  schedule_.lanes = next;
+  return std::move(schedule_);
+}
+
+}  // namespace overlap::schedule

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+
+#include "deck/deck.hpp"
+#include "schedule/costs.hpp"
+#include "schedule/schedule.hpp"
+
+namespace overlap::schedule {
+
+/// How the data are cut and how much of them the device holds; the same for all orders of a deck.
+struct Layout {
+  std::int64_t chunks_per_iteration = 1;
+  std::int64_t slots = 1;          ///< chunks that the device holds at once
+  std::int64_t slot_units = 0;     ///< units of the largest chunk
+  bool out_of_core = false;        ///< fewer slots than chunks of an iteration
+  std::int64_t device_limit = -1;  ///< bytes that decided the slots; -1: no limit
+};
+
+/// Cuts the deck's data into chunks and gives the device as many slots as fit into the smaller of
+/// the deck's device_limit and `device_free_bytes` (empty: unknown). Throws base::Error{usage} when
+/// there are more chunks than units or when the deck's limit holds no chunk, and
+/// base::Error{precondition} when the device's free memory holds none.
+Layout layout(const deck::Deck& deck, const Costs& costs,
+              std::optional<std::int64_t> device_free_bytes);
+
+/// Tasks, lanes and dependencies of one issue order. Dependencies between lanes are exactly those
+/// that the data and the re-use of slots need and that the lanes' own order does not give.
+Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes);
+
+}  // namespace overlap::schedule

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "schedule/build.hpp"
+
+namespace overlap::schedule {
+
+/// What an issue order uses to write its schedule: it says which stage of which chunk comes next and
+/// on which lane; the builder adds the tasks and the dependencies that they need.
+class Builder {
+ public:
+  Builder(const Costs& costs, const Layout& layout, Order order, int lanes);
+
+  int ops() const { return costs_.ops; }
+  int lanes() const { return lanes_; }
+  int chunks() const { return static_cast<int>(schedule_.chunks.size()); }
+  int slots() const { return schedule_.slots; }
+
+  /// Cuts every iteration into one chunk instead, unless the device cannot hold it.
+  void merge_chunks();
+
+  /// Issues all tasks of one stage of one operation on one chunk: a copy for each array, or the
+  /// kernel.
+  void issue(Stage stage, int chunk, int op, int lane, bool blocking = false);
+
+  /// The schedule, with lanes renumbered so that none is empty.
+  Schedule finish();
+
+ private:
+  struct SlotState {  ///< who used an array's slot last
+    std::optional<TaskId> writer;
+    std::vector<TaskId> readers;  ///< since the last write
+  };
+
+  void cut(std::int64_t chunks_per_iteration, std::int64_t slots, std::int64_t slot_units);
+  void add(Task task);
+  SlotState& state(int array, int slot);
+
+  Costs costs_;
+  Layout layout_;
+  int lanes_;
+  Schedule schedule_;
+  std::vector<SlotState> states_;
+};
+
+#define OVERLAP_ORDER(name, ...) void name##_order(Builder&);
+#include "deck/orders.def"
+#undef OVERLAP_ORDER
+
+/// The lane of an operation on a chunk where lanes are dealt out in turn.
+inline int lane_in_turn(const Builder& builder, int chunk, int op) {
+  return (chunk * builder.ops() + op) % builder.lanes();
+}
+
+}  // namespace overlap::schedule

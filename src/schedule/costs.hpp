@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "deck/deck.hpp"
+#include "schedule/schedule.hpp"
+
+namespace overlap::schedule {
+
+/// What a workload needs, before it is cut into chunks: its arrays and the work on one unit.
+struct Costs {
+  std::vector<Array> arrays;
+  int ops = 1;                  ///< independent operations on each chunk, with arrays of their own
+  std::int64_t units = 0;       ///< units of one iteration
+  std::int64_t iterations = 1;  ///< each on host data of its own, all on the same device buffers
+  double flops_per_unit = 0;    ///< of one operation
+};
+
+/// Costs of the deck's workload. `repeats` is the arithmetic's number of repeats, which a balanced
+/// intensity leaves to a measurement.
+Costs costs(const deck::Workload& workload, std::int64_t repeats);
+
+#define OVERLAP_WORKLOAD(name, ...) Costs name##_costs(const deck::Workload&, std::int64_t repeats);
+#include "deck/workloads.def"
+#undef OVERLAP_WORKLOAD
+
+/// Bytes of one element of the type.
+std::size_t size_of(deck::Type type);
+
+}  // namespace overlap::schedule

@@ -1,0 +1,62 @@
+#include "schedule/schedule.hpp"
+
+namespace overlap::schedule {
+
+const char* to_string(Stage stage) {
+  switch (stage) {
+    case Stage::h2d:
+      return "h2d";
+    case Stage::kernel:
+      return "kernel";
+    case Stage::d2h:
+      return "d2h";
+  }
+  return "?";
+}
+
+std::vector<Access> accesses(const Schedule& schedule, const Task& task) {
+  const Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
+  const auto access = [&](Access::Side side, int index, bool reads, bool writes) {
+    const std::int64_t begin = side == Access::Side::host ? chunk.begin : chunk.device_begin;
+    const std::size_t unit = schedule.arrays[static_cast<std::size_t>(index)].unit_bytes;
+    return Access{side,
+                  index,
+                  static_cast<std::size_t>(begin) * unit,
+                  static_cast<std::size_t>(begin + chunk.size()) * unit,
+                  reads,
+                  writes};
+  };
+  if (task.stage != Stage::kernel) {
+    const bool up = task.stage == Stage::h2d;
+    return {access(Access::Side::host, task.array, up, !up),
+            access(Access::Side::device, task.array, !up, up)};
+  }
+  std::vector<Access> touched;
+  for (std::size_t i = 0; i < schedule.arrays.size(); ++i) {
+    const Array& array = schedule.arrays[i];
+    if (array.op == task.op) {
+      touched.push_back(
+          access(Access::Side::device, static_cast<int>(i), array.to_device, array.to_host));
+    }
+  }
+  return touched;
+}
+
+std::size_t device_bytes(const Schedule& schedule) {
+  std::size_t bytes = 0;
+  for (const Array& array : schedule.arrays) {
+    bytes += array.unit_bytes * static_cast<std::size_t>(schedule.device_units);
+  }
+  return bytes;
+}
+
+Traffic traffic(const Schedule& schedule) {
+  Traffic sum;
+  for (const Task& task : schedule.tasks) {
+    if (task.stage == Stage::h2d) sum.h2d += task.bytes;
+    if (task.stage == Stage::d2h) sum.d2h += task.bytes;
+  }
+  return sum;
+}
+
+}  // namespace overlap::schedule

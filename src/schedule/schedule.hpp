@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "deck/deck.hpp"
+
+/// What is to be done, where and in which order: pure data, no Kokkos in it.
+namespace overlap::schedule {
+
+using deck::Order;
+
+enum class Stage { h2d, kernel, d2h };
+const char* to_string(Stage stage);
+
+using TaskId = std::uint32_t;  ///< index into Schedule::tasks, hence the place in the issue order
+
+/// An array of the workload, on the host and on the device. It is chunked along one dimension, whose
+/// elements are called units here (elements, or lines of a 2-D array).
+struct Array {
+  std::string name;
+  int op = 0;                  ///< the operation that uses it (pipeline: 0 and 1; others: 0)
+  std::size_t unit_bytes = 0;  ///< bytes of one unit
+  bool to_device = false;      ///< copied to the device before the kernel
+  bool to_host = false;        ///< copied back after it
+};
+
+/// One independent piece of the data: the units [begin, end) of every array.
+struct Chunk {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  int slot = 0;                   ///< the place on the device that it uses, of Schedule::slots
+  std::int64_t device_begin = 0;  ///< first unit of the slot in the device arrays
+  std::int64_t size() const { return end - begin; }
+};
+
+/// One stage of one chunk for one array (copies) or one operation (kernels): the unit that is
+/// issued, timed and drawn.
+struct Task {
+  Stage stage = Stage::kernel;
+  int op = 0;
+  int chunk = 0;
+  int array = -1;              ///< copies: which array; kernels: -1
+  int lane = 0;
+  std::size_t bytes = 0;       ///< copies: bytes moved; kernels: device memory read and written
+  double flops = 0;            ///< kernels: floating-point (or integer) operations
+  bool blocking = false;       ///< the host waits for it before it issues the next task
+  std::vector<TaskId> after;   ///< tasks of other lanes that must be complete before it starts
+};
+
+/// Tasks in issue order. Tasks of one lane run one after the other; `after` orders tasks of
+/// different lanes and names only tasks issued earlier.
+struct Schedule {
+  Order order = Order::sequential;
+  std::vector<Array> arrays;
+  std::vector<Chunk> chunks;
+  std::vector<Task> tasks;
+  int lanes = 1;
+  int slots = 1;
+  std::int64_t device_units = 0;  ///< units that each device array must hold
+  std::int64_t host_units = 0;    ///< units of each host array
+  bool out_of_core = false;
+};
+
+/// A range of bytes of one array on one side that a task reads, writes or both.
+struct Access {
+  enum class Side { host, device } side;
+  int array;
+  std::size_t begin;
+  std::size_t end;
+  bool reads;
+  bool writes;
+};
+
+/// What a task touches: copies read one side and write the other; kernels read the arrays of their
+/// operation that came from the host and write those that go back.
+std::vector<Access> accesses(const Schedule& schedule, const Task& task);
+
+/// Device bytes that the schedule's arrays need together.
+std::size_t device_bytes(const Schedule& schedule);
+
+/// Bytes copied in each direction.
+struct Traffic {
+  std::size_t h2d = 0;
+  std::size_t d2h = 0;
+};
+Traffic traffic(const Schedule& schedule);
+
+}  // namespace overlap::schedule

@@ -1,0 +1,18 @@
+#include "schedule/builder.hpp"
+
+namespace overlap::schedule {
+
+/// The baseline of the seeds: one lane, the whole data at once (slot by slot only out of core), and
+/// the host waits after every task.
+void sequential_order(Builder& builder) {
+  builder.merge_chunks();
+  for (int chunk = 0; chunk < builder.chunks(); ++chunk) {
+    for (int op = 0; op < builder.ops(); ++op) {
+      for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
+        builder.issue(stage, chunk, op, 0, true);
+      }
+    }
+  }
+}
+
+}  // namespace overlap::schedule

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "deck/deck.hpp"
+#include "schedule/schedule.hpp"
+
+/// What came out of running schedules, whoever ran them.
+namespace overlap::timeline {
+
+/// One order, measured.
+struct Run {
+  deck::Order order = deck::Order::sequential;
+  int tasks = 0;
+  int chunks = 0;
+  int lanes = 0;
+  int slots = 0;
+  bool out_of_core = false;
+  std::int64_t bytes = 0;           ///< both directions
+  std::vector<double> samples_s;    ///< one wall-clock time a repetition
+  double max_error = 0;
+  bool verified = false;
+  std::string first_error;          ///< empty when the data are right
+};
+
+base::Summary time_s(const Run& run);
+
+/// Throughput in decimal GB/s of all bytes copied. Its interval is that of the time, turned over.
+base::Summary throughput(const Run& run);
+
+/// Speed-up over the baseline, repetition by repetition: orders take turns, so both samples of a
+/// pair saw the same state of the machine. Empty without a baseline.
+std::optional<base::Summary> speedup(const Run& run, const std::vector<Run>& runs);
+
+}  // namespace overlap::timeline

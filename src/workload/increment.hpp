@@ -1,0 +1,56 @@
+#pragma once
+
+#include "workload/arithmetic.hpp"
+#include "workload/data.hpp"
+#include "workload/workload.hpp"
+
+namespace overlap::workload {
+
+/// a[i] += 1, plain (repeats = 0) or by the seeds' arithmetic on the element's position.
+template <class T>
+struct Increment {
+  T* a;                ///< the chunk's first element on the device
+  std::int64_t first;  ///< its position in the whole array
+  std::int64_t repeats;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    a[i] += repeats == 0 ? T(1) : unit_by_trigonometry(static_cast<T>(first + i), repeats);
+  }
+};
+
+template <class Space, class T>
+void set_up_increment(Workload<Space>& w) {
+  w.launch = [a = device_elements<T>(w, 0)](const Space& instance, const Call& call) {
+    Kokkos::parallel_for(
+        "overlap::increment::increment",
+        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(instance, 0, call.size),
+        Increment<T>{a + call.device_begin, call.begin, call.repeats});
+  };
+  w.generate = [host = w.host[0]](std::uint32_t repetition) {
+    fill<T>(host, [=](std::int64_t i) { return value<T>(i, repetition, 0); });
+  };
+  w.verify = [host = w.host[0]](std::uint32_t repetition, std::int64_t repeats) {
+    Verification result;
+    // One rounding of a sum below 2 comes on top of the arithmetic's own error.
+    const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
+    compare<T>(
+        host, "a",
+        [=](std::int64_t i) {
+          const auto start = static_cast<double>(whole_value<T>(i, repetition, 0)) * data_scale<T>;
+          return Expected{start + 1, tolerance};
+        },
+        result);
+    return result;
+  };
+}
+
+template <class Space>
+void set_up_increment(Workload<Space>& w, const deck::Workload& deck) {
+  if (deck.type == deck::Type::float32) {
+    set_up_increment<Space, float>(w);
+  } else {
+    set_up_increment<Space, double>(w);
+  }
+}
+
+}  // namespace overlap::workload

@@ -1,0 +1,212 @@
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "deck/deck.hpp"
+#include "schedule/costs.hpp"
+#include "schedule/schedule.hpp"
+
+/// A workload at run time: its buffers, its kernels and the check of its results.
+namespace overlap::workload {
+
+using Byte = unsigned char;
+
+template <class Space>
+inline constexpr bool is_host = std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>;
+
+/// Page-locked host memory for the space's copies; host back ends have no use for page locking.
+template <class Space>
+using PinnedSpace =
+    std::conditional_t<is_host<Space>, Kokkos::HostSpace, Kokkos::SharedHostPinnedSpace>;
+
+template <class Space>
+using DeviceBytes = Kokkos::View<Byte*, typename Space::memory_space>;
+
+/// An array's mirror on the host; one of the two views holds it.
+template <class Space>
+struct HostArray {
+  Kokkos::View<Byte*, PinnedSpace<Space>> pinned;
+  Kokkos::View<Byte*, Kokkos::HostSpace> pageable;
+  deck::HostMemory memory = deck::HostMemory::pinned;
+
+  Byte* data() const {
+    return memory == deck::HostMemory::pinned ? pinned.data() : pageable.data();
+  }
+  std::size_t size() const {
+    return memory == deck::HostMemory::pinned ? pinned.size() : pageable.size();
+  }
+};
+
+/// What a kernel is to work on. Sizes and positions are in units of the schedule's arrays.
+struct Call {
+  int op = 0;
+  std::int64_t begin = 0;         ///< first unit's position in the host arrays
+  std::int64_t device_begin = 0;  ///< and in the device arrays
+  std::int64_t size = 0;
+  std::int64_t repeats = 1;       ///< of the arithmetic
+};
+
+/// The first wrong element, by position.
+struct Mismatch {
+  std::string array;
+  std::int64_t index = 0;  ///< element of the array; outputs have one element a unit
+  double expected = 0;
+  double found = 0;
+};
+
+struct Verification {
+  double max_error = 0;  ///< largest absolute difference; infinite where a result is no number
+  double tolerance = 0;  ///< largest that rounding can explain, over all elements
+  std::optional<Mismatch> mismatch;
+};
+
+template <class Space>
+struct Workload {
+  std::vector<schedule::Array> arrays;
+  std::vector<HostArray<Space>> host;      ///< one for each of `arrays`
+  std::vector<DeviceBytes<Space>> device;  ///< one for each of `arrays`
+  std::int64_t repeats = 1;                ///< of the arithmetic in each kernel
+  std::string kernel;                      ///< which kernel runs, where there is a choice
+
+  /// Enqueues the kernel on the instance; never waits.
+  std::function<void(const Space&, const Call&)> launch;
+  /// Fills the input arrays on the host with the data of one repetition.
+  std::function<void(std::uint32_t repetition)> generate;
+  /// Compares the output arrays on the host with a reference that shares no code with the kernels.
+  std::function<Verification(std::uint32_t repetition, std::int64_t repeats)> verify;
+};
+
+/// Allocates host and device arrays; nothing is initialised. Throws base::Error{precondition} when
+/// memory does not suffice.
+template <class Space>
+Workload<Space> allocate(const schedule::Costs& costs, std::int64_t device_units,
+                         deck::HostMemory memory) {
+  Workload<Space> workload;
+  workload.arrays = costs.arrays;
+  const auto without_init = [](const std::string& label) {
+    return Kokkos::view_alloc(Kokkos::WithoutInitializing, label);
+  };
+  for (const schedule::Array& array : costs.arrays) {
+    const std::size_t host_bytes =
+        array.unit_bytes * static_cast<std::size_t>(costs.units * costs.iterations);
+    const std::size_t device_bytes = array.unit_bytes * static_cast<std::size_t>(device_units);
+    try {
+      HostArray<Space> host;
+      host.memory = memory;
+      const std::string label = "overlap::host::" + array.name;
+      if (memory == deck::HostMemory::pinned) {
+        host.pinned = decltype(host.pinned)(without_init(label), host_bytes);
+      } else {
+        host.pageable = decltype(host.pageable)(without_init(label), host_bytes);
+      }
+      workload.host.push_back(host);
+      workload.device.emplace_back(without_init("overlap::device::" + array.name), device_bytes);
+    } catch (const std::exception& error) {
+      std::string reason = error.what();
+      reason.resize(std::min(reason.size(), reason.find('\n')));
+      throw base::Error(base::ExitCode::precondition,
+                        "not enough memory for array " + array.name + ": " + reason);
+    }
+  }
+  return workload;
+}
+
+/// Fills device arrays and host outputs with a pattern that no right result shows (as floating point
+/// it is no number), so that a missing copy or kernel cannot pass.
+template <class Space>
+void poison(const Workload<Space>& workload, const Space& instance) {
+  constexpr Byte pattern = 0xff;
+  for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+    Kokkos::deep_copy(instance, workload.device[i], pattern);
+    if (workload.arrays[i].to_device) continue;
+    Byte* const data = workload.host[i].data();
+    base::parallel_for(static_cast<std::int64_t>(workload.host[i].size()),
+                       [&](std::int64_t begin, std::int64_t end) {
+                         std::fill(data + begin, data + end, pattern);
+                       });
+  }
+  instance.fence("overlap::poison");
+}
+
+/// The elements of a host array, typed.
+template <class T, class Space>
+std::span<T> elements(const HostArray<Space>& array) {
+  return {reinterpret_cast<T*>(array.data()), array.size() / sizeof(T)};
+}
+
+template <class T, class Space>
+T* device_elements(const Workload<Space>& workload, std::size_t array) {
+  return reinterpret_cast<T*>(workload.device[array].data());
+}
+
+/// Fills a host array with value(index).
+template <class T, class Space, class Value>
+void fill(const HostArray<Space>& array, const Value& value) {
+  const std::span<T> data = elements<T>(array);
+  base::parallel_for(static_cast<std::int64_t>(data.size()),
+                     [&](std::int64_t begin, std::int64_t end) {
+                       for (std::int64_t i = begin; i < end; ++i) {
+                         data[static_cast<std::size_t>(i)] = value(i);
+                       }
+                     });
+}
+
+/// What an element should be, and how far rounding may take it from there. Whole numbers use
+/// `whole`, reduced to their type; as doubles, large ones could look alike.
+struct Expected {
+  double value = 0;
+  double tolerance = 0;
+  std::int64_t whole = 0;
+};
+
+/// Compares every element of a host array with expected(index), in parallel, and adds what it finds
+/// to `result`.
+template <class T, class Space, class Reference>
+void compare(const HostArray<Space>& array, const std::string& name, const Reference& expected,
+             Verification& result) {
+  const std::span<T> data = elements<T>(array);
+  std::mutex mutex;
+  base::parallel_for(
+      static_cast<std::int64_t>(data.size()), [&](std::int64_t begin, std::int64_t end) {
+        Verification part;
+        for (std::int64_t i = begin; i < end; ++i) {
+          const Expected reference = expected(i);
+          const T found = data[static_cast<std::size_t>(i)];
+          double wanted = reference.value;
+          double error = 0;
+          if constexpr (std::is_integral_v<T>) {
+            const T whole = static_cast<T>(reference.whole);
+            wanted = static_cast<double>(whole);
+            if (found != whole) error = std::max(1.0, std::abs(static_cast<double>(found) - wanted));
+          } else {
+            error = std::abs(static_cast<double>(found) - wanted);
+            if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+          }
+          part.max_error = std::max(part.max_error, error);
+          part.tolerance = std::max(part.tolerance, reference.tolerance);
+          if (error > reference.tolerance && !part.mismatch) {
+            part.mismatch = {name, i, wanted, static_cast<double>(found)};
+          }
+        }
+        const std::scoped_lock lock(mutex);
+        result.max_error = std::max(result.max_error, part.max_error);
+        result.tolerance = std::max(result.tolerance, part.tolerance);
+        // The first wrong element of the first wrong array is the one to name.
+        if (part.mismatch && (!result.mismatch || (result.mismatch->array == name &&
+                                                   part.mismatch->index < result.mismatch->index))) {
+          result.mismatch = part.mismatch;
+        }
+      });
+}
+
+}  // namespace overlap::workload
