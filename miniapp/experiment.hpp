@@ -1,9 +1,8 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdio>
+#include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,9 +47,18 @@ inline std::int64_t host_bytes(const schedule::Costs& costs, std::int64_t device
   return bytes;
 }
 
+/// What a deck needs on the device. When the device is lost, nothing of it can be freed any more:
+/// its owner must outlive the handling of that error.
+template <class Space>
+struct Bench {
+  std::optional<executor::Executor<Space>> executor;
+  workload::Workload<Space> workload;
+};
+
 /// Runs one deck: build, allocate, balance, measure, judge. Prints the heading before it measures.
 template <class Space>
-report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime, bool quiet) {
+report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime, bool quiet,
+                        Bench<Space>& bench) {
   report::Result result;
   result.deck = deck;
   result.build = executor::build_info();
@@ -69,8 +77,9 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   }
   executor::require_host_memory(host_bytes(costs, device_units));
 
-  executor::Executor<Space> executor(lanes);
-  auto workload = workload::make<Space>(deck, costs, device_units, wanted_repeats);
+  executor::Executor<Space>& executor = bench.executor.emplace(lanes);
+  workload::Workload<Space>& workload = bench.workload;
+  workload = workload::make<Space>(deck, costs, device_units, wanted_repeats);
   if (!workload.kernel.empty()) result.choices.emplace_back("kernel", workload.kernel);
   if (deck.workload.intensity.balance > 0) {
     const auto chunked =
@@ -78,14 +87,14 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
     const executor::Balance balance =
         executor::find_balance(executor, chunked, workload, deck.workload.intensity.balance);
     result.choices.emplace_back(
-        "intensity", fmt::format("{} repeats: kernel {} / H2D {} of a chunk = {:.3f}",
-                                 balance.repeats, base::format_seconds(balance.kernel_s),
-                                 base::format_seconds(balance.copy_s), balance.ratio()));
+        "intensity", std::to_string(balance.repeats) + " repeats: kernel " +
+                         base::format_seconds(balance.kernel_s) + " / copies to the device " +
+                         base::format_seconds(balance.copy_s) + " of a chunk = " +
+                         base::format_number(balance.ratio()));
     schedules = build_schedules(deck, schedule::costs(deck.workload, balance.repeats), result.layout);
   }
   result.repeats = workload.repeats;
-  if (!quiet) fmt::print("{}", report::heading(result));
-  std::fflush(stdout);
+  if (!quiet) std::cout << report::heading(result) << std::flush;
 
   executor::Checking checking;
   report::ProgressLine line;

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
-#include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <iostream>
 #include <vector>
 
 #include "base/interrupt.hpp"
@@ -18,11 +17,15 @@ template <class Body>
 base::ExitCode guarded(const Body& body) {
   try {
     return body();
+  } catch (const executor::DeviceLost& error) {
+    // Freeing and finalizing would fail, with a stack trace.
+    std::cerr << "miniapp: error: " << error.what() << '\n';
+    std::_Exit(static_cast<int>(error.code()));
   } catch (const base::Error& error) {
-    fmt::print(stderr, "miniapp: error: {}\n", error.what());
+    std::cerr << "miniapp: error: " << error.what() << '\n';
     return error.code();
   } catch (const std::exception& error) {
-    fmt::print(stderr, "miniapp: error: {}\n", error.what());
+    std::cerr << "miniapp: error: " << error.what() << '\n';
     return base::ExitCode::runtime_error;
   }
 }
@@ -32,22 +35,21 @@ void print_schedules(const deck::Deck& deck) {
   // Without a device its free memory is unknown: only the deck's own limit counts.
   const schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
   for (const auto& schedule : build_schedules(deck, costs, layout)) {
-    fmt::print("{}", report::schedule_table(schedule));
+    std::cout << report::schedule_table(schedule);
   }
 }
 
 base::ExitCode run(const Options& options) {
   if (!options.help.empty()) {
-    fmt::print("{}", options.help);
+    std::cout << options.help;
     return base::ExitCode::pass;
   }
   if (options.version) {
-    fmt::print("{}", report::version(executor::build_info()));
+    std::cout << report::version(executor::build_info());
     return base::ExitCode::pass;
   }
   if (options.list) {
-    fmt::print("{}",
-               report::list(executor::build_info(), executor::devices(), executor::on_gpu()));
+    std::cout << report::list(executor::build_info(), executor::devices(), executor::on_gpu());
     return base::ExitCode::pass;
   }
   std::vector<deck::Deck> decks;
@@ -63,12 +65,11 @@ base::ExitCode run(const Options& options) {
   std::vector<report::Result> results;
   auto code = base::ExitCode::pass;
   for (const deck::Deck& deck : decks) {
+    Bench<Kokkos::DefaultExecutionSpace> bench;
     const base::ExitCode outcome = guarded([&] {
-      results.push_back(
-          run_deck<Kokkos::DefaultExecutionSpace>(deck, runtime, options.quiet));
-      if (!options.quiet) fmt::print("{}", report::table(results.back()));
-      fmt::print("{}", report::result_lines(results.back()));
-      std::fflush(stdout);
+      results.push_back(run_deck(deck, runtime, options.quiet, bench));
+      if (!options.quiet) std::cout << report::table(results.back());
+      std::cout << report::result_lines(results.back()) << std::flush;
       return results.back().exit_code;
     });
     code = base::worst(code, outcome);

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
 
-#include "deck/words.hpp"
 #include "executor/executor.hpp"
 #include "timeline/run.hpp"
 
@@ -34,9 +31,36 @@ inline int chunk_of(const schedule::Schedule& schedule, std::int64_t unit) {
   return static_cast<int>(chunk - schedule.chunks.begin());
 }
 
+/// New input data on the host; no right result anywhere: device arrays and host outputs are poisoned.
+/// Pages that the processor has just written lie in its caches, and the first transfer over them is
+/// slower (on an H200's host up to 4 times at 16 MiB): one untimed transfer of every byte, in the
+/// direction in which the run will move it, brings back the state of data at rest.
+template <class Space>
+void reset(const Space& instance, const workload::Workload<Space>& workload,
+           std::uint32_t repetition) {
+  workload.generate(repetition);
+  const auto transfer = [&](std::size_t array, bool to_device, bool back) {
+    const std::size_t total = workload.host[array].size();
+    const std::size_t piece = workload.device[array].size();
+    for (std::size_t begin = 0; begin < total; begin += piece) {
+      const std::size_t bytes = std::min(piece, total - begin);
+      if (to_device) copy(instance, workload, array, true, begin, 0, bytes);
+      if (back) copy(instance, workload, array, false, begin, 0, bytes);
+    }
+  };
+  for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+    if (workload.arrays[i].to_device) transfer(i, true, workload.arrays[i].to_host);
+  }
+  workload::poison(workload, instance);
+  for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+    if (!workload.arrays[i].to_device) transfer(i, false, true);
+  }
+  instance.fence("overlap::reset");
+}
+
 /// The one measurement loop: the schedules take turns, so that drift of the machine meets all of
 /// them; each run is warm-up or a sample, and verified on data of its own as the deck asks. A
-/// schedule whose data were wrong once keeps its first error. Throws base::Error{interrupted} after
+/// schedule whose data were wrong keeps the first wrong element. Throws base::Error{interrupted} after
 /// Ctrl-C.
 template <class Space>
 std::vector<timeline::Run> measure(Executor<Space>& executor,
@@ -58,7 +82,7 @@ std::vector<timeline::Run> measure(Executor<Space>& executor,
                     .samples_s = {},
                     .max_error = 0,
                     .verified = false,
-                    .first_error = {}});
+                    .wrong = {}});
   }
   workload.generate(0);
   const int rounds = plan.warmup + plan.repetitions;
@@ -74,8 +98,7 @@ std::vector<timeline::Run> measure(Executor<Space>& executor,
       base::check_interrupt();
       ++repetition;
       if (verify) {
-        workload.generate(repetition);
-        workload::poison(workload, executor.instance());
+        reset(executor.instance(), workload, repetition);
       }
       const double seconds = executor.run(schedules[i], workload);
       if (measured) runs[i].samples_s.push_back(seconds);
@@ -87,12 +110,10 @@ std::vector<timeline::Run> measure(Executor<Space>& executor,
         ++checking.runs;
         runs[i].verified = true;
         runs[i].max_error = std::max(runs[i].max_error, result.max_error);
-        if (result.mismatch && runs[i].first_error.empty()) {
-          runs[i].first_error = fmt::format(
-              "wrong data: order {}, chunk {}, array {}, index {}: expected {}, found {}",
-              deck::to_string(schedules[i].order), chunk_of(schedules[i], result.mismatch->index),
-              result.mismatch->array, result.mismatch->index, result.mismatch->expected,
-              result.mismatch->found);
+        if (result.mismatch && !runs[i].wrong) {
+          runs[i].wrong = {chunk_of(schedules[i], result.mismatch->index), result.mismatch->array,
+                           result.mismatch->index, result.mismatch->expected,
+                           result.mismatch->found};
         }
       }
       ++at.done;

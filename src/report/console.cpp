@@ -46,7 +46,7 @@ std::string pcie(std::optional<int> gen, std::optional<int> width) {
 
 /// The worst verdict among an order's checks.
 std::string verdict_of(const Result& result, const timeline::Run& run) {
-  if (!run.first_error.empty()) return "WRONG DATA";
+  if (run.wrong) return "WRONG DATA";
   auto worst = verdict::Verdict::pass;
   for (const verdict::Check& check : result.checks) {
     if (check.order != run.order || check.verdict == verdict::Verdict::pass) continue;
@@ -151,7 +151,10 @@ std::string table(const Result& result) {
   text += fmt::format("\n{} runs verified element by element in {}\n", result.verified_runs,
                       format_seconds(result.reference_s));
   for (const timeline::Run& run : result.runs) {
-    if (!run.first_error.empty()) text += "\n" + run.first_error + "\n";
+    if (!run.wrong) continue;
+    text += fmt::format("\nwrong data: order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
+                        deck::to_string(run.order), run.wrong->chunk, run.wrong->array,
+                        run.wrong->index, run.wrong->expected, run.wrong->found);
   }
   if (!result.checks.empty()) {
     std::vector<std::vector<std::string>> checks = {

@@ -125,7 +125,7 @@ Json run(const timeline::Run& run, const Result& result) {
           {"overlap_efficiency", nullptr},
           {"predicted_s", nullptr},
           {"max_error", run.verified ? number(run.max_error) : Json(nullptr)},
-          {"verified", run.verified && run.first_error.empty()},
+          {"verified", run.verified && !run.wrong},
           {"timeline", nullptr},
           {"predicted_timeline", nullptr}};
 }

@@ -12,6 +12,15 @@
 /// What came out of running schedules, whoever ran them.
 namespace overlap::timeline {
 
+/// The first wrong element that an order left behind.
+struct WrongData {
+  int chunk = 0;
+  std::string array;
+  std::int64_t index = 0;
+  double expected = 0;
+  double found = 0;
+};
+
 /// One order, measured.
 struct Run {
   deck::Order order = deck::Order::sequential;
@@ -24,7 +33,7 @@ struct Run {
   std::vector<double> samples_s;    ///< one wall-clock time a repetition
   double max_error = 0;
   bool verified = false;
-  std::string first_error;          ///< empty when the data are right
+  std::optional<WrongData> wrong;   ///< empty when the data are right
 };
 
 base::Summary time_s(const Run& run);

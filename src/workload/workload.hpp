@@ -121,23 +121,6 @@ Workload<Space> allocate(const schedule::Costs& costs, std::int64_t device_units
   return workload;
 }
 
-/// Fills device arrays and host outputs with a pattern that no right result shows (as floating point
-/// it is no number), so that a missing copy or kernel cannot pass.
-template <class Space>
-void poison(const Workload<Space>& workload, const Space& instance) {
-  constexpr Byte pattern = 0xff;
-  for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
-    Kokkos::deep_copy(instance, workload.device[i], pattern);
-    if (workload.arrays[i].to_device) continue;
-    Byte* const data = workload.host[i].data();
-    base::parallel_for(static_cast<std::int64_t>(workload.host[i].size()),
-                       [&](std::int64_t begin, std::int64_t end) {
-                         std::fill(data + begin, data + end, pattern);
-                       });
-  }
-  instance.fence("overlap::poison");
-}
-
 /// The elements of a host array, typed.
 template <class T, class Space>
 std::span<T> elements(const HostArray<Space>& array) {
@@ -159,6 +142,29 @@ void fill(const HostArray<Space>& array, const Value& value) {
                          data[static_cast<std::size_t>(i)] = value(i);
                        }
                      });
+}
+
+/// Sets bytes of device memory.
+struct SetBytes {
+  Byte* data;
+  Byte value;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { data[i] = value; }
+};
+
+/// Fills the device arrays with a pattern that no right result shows (as floating point it is no
+/// number), so that a missing copy or kernel cannot pass. (Not by Kokkos::deep_copy of a value: with
+/// Kokkos 4.6.99 and GCC 11 that wrote to addresses beside the array.)
+template <class Space>
+void poison(const Workload<Space>& workload, const Space& instance) {
+  constexpr Byte pattern = 0xff;
+  for (const DeviceBytes<Space>& array : workload.device) {
+    Kokkos::parallel_for(
+        "overlap::poison",
+        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
+            instance, 0, static_cast<std::int64_t>(array.size())),
+        SetBytes{array.data(), pattern});
+  }
 }
 
 /// What an element should be, and how far rounding may take it from there. Whole numbers use

@@ -6,8 +6,6 @@
 
 #include <cuda_runtime.h>
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,11 +14,13 @@
 
 namespace overlap::executor::detail {
 
+inline std::string cuda_message(const char* call, cudaError_t code) {
+  return std::string(call) + ": " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")";
+}
+
 inline void check_cuda(cudaError_t code, const char* call) {
   if (code != cudaSuccess) {
-    throw base::Error(base::ExitCode::runtime_error,
-                      fmt::format("{}: {} ({})", call, cudaGetErrorString(code),
-                                  cudaGetErrorName(code)));
+    throw base::Error(base::ExitCode::runtime_error, cuda_message(call, code));
   }
 }
 
@@ -118,10 +118,13 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   void wait(int lane) override {
     auto& last = last_[static_cast<std::size_t>(lane)];
     if (!last) return;
-    try {
-      instances_[static_cast<std::size_t>(lane)].fence("overlap::wait");
-    } catch (const std::exception& error) {
-      throw lane_error(*schedule_, *last, error.what());
+    // An instance's fence does the same, but prints a stack trace and aborts on an error.
+    const cudaError_t code = cudaStreamSynchronize(streams_[static_cast<std::size_t>(lane)].get());
+    if (code != cudaSuccess) {
+      const base::Error error = lane_error(
+          *schedule_, *last,
+          "the lane stopped at this task or one before it: " + cuda_message("cudaStreamSynchronize", code));
+      throw DeviceLost(error.code(), error.what());
     }
     last.reset();
   }

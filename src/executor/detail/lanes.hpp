@@ -6,6 +6,17 @@
 #include "executor/copy.hpp"
 #include "schedule/hazard.hpp"
 
+namespace overlap::executor {
+
+/// The device is in a state from which this process cannot bring it back: nothing on it can be
+/// freed or finalized any more.
+class DeviceLost : public base::Error {
+ public:
+  using base::Error::Error;
+};
+
+}  // namespace overlap::executor
+
 namespace overlap::executor::detail {
 
 /// A back end's lanes: a fixed number of instances of Space that run tasks in the order in which

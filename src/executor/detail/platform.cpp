@@ -6,13 +6,13 @@
 #include <cuda_runtime.h>
 #endif
 
-#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -52,8 +52,9 @@ std::string affinity_list() {
     if (!CPU_ISSET(cpu, &mask)) continue;
     int last = cpu;
     while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &mask)) ++last;
-    list += fmt::format("{}{}", list.empty() ? "" : ",", cpu);
-    if (last > cpu) list += fmt::format("-{}", last);
+    if (!list.empty()) list += ',';
+    list += std::to_string(cpu);
+    if (last > cpu) list += "-" + std::to_string(last);
     cpu = last;
   }
   return list;
@@ -81,12 +82,15 @@ std::optional<DeviceInfo> cuda_device(int index) {
   if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) return std::nullopt;
   DeviceInfo info;
   info.name = properties.name;
+  info.uuid = "GPU-";
   for (std::size_t i = 0; i < 16; ++i) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(properties.uuid.bytes[i]);
     if (i == 4 || i == 6 || i == 8 || i == 10) info.uuid += '-';
-    info.uuid += fmt::format("{:02x}", static_cast<unsigned char>(properties.uuid.bytes[i]));
+    info.uuid += {digits[byte / 16], digits[byte % 16]};
   }
-  info.uuid = "GPU-" + info.uuid;
-  info.compute_capability = fmt::format("{}.{}", properties.major, properties.minor);
+  info.compute_capability =
+      std::to_string(properties.major) + "." + std::to_string(properties.minor);
   info.copy_engines = attribute(cudaDevAttrAsyncEngineCount, index);
   if (const auto concurrent = attribute(cudaDevAttrConcurrentKernels, index)) {
     info.concurrent_kernels = *concurrent != 0;
@@ -111,7 +115,7 @@ std::optional<DeviceInfo> cuda_device(int index) {
   return info;
 }
 
-#endif
+#else
 
 DeviceInfo host_device() {
   DeviceInfo info;
@@ -121,6 +125,8 @@ DeviceInfo host_device() {
   info.free_bytes = host.available_bytes;
   return info;
 }
+
+#endif
 
 }  // namespace
 
@@ -140,15 +146,17 @@ HostInfo host_info() {
 BuildInfo build_info() {
   BuildInfo info;
 #if defined(__clang__)
-  info.compiler = fmt::format("clang {}", __clang_version__);
+  info.compiler = std::string("clang ") + __clang_version__;
 #else
-  info.compiler = fmt::format("gcc {}", __VERSION__);
+  info.compiler = std::string("gcc ") + __VERSION__;
 #endif
-  info.kokkos_version = fmt::format("{}.{}.{}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
-                                    KOKKOS_VERSION % 100);
+  info.kokkos_version = std::to_string(KOKKOS_VERSION / 10000) + "." +
+                        std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
+                        std::to_string(KOKKOS_VERSION % 100);
   info.backend = Kokkos::DefaultExecutionSpace::name();
 #if defined(KOKKOS_ENABLE_CUDA)
-  info.cuda_toolkit = fmt::format("{}.{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+  info.cuda_toolkit =
+      std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
 #endif
 #if defined(OVERLAP_KOKKOS_KERNELS_VERSION)
   info.kokkos_kernels_version = OVERLAP_KOKKOS_KERNELS_VERSION;
@@ -178,9 +186,10 @@ void require_host_memory(std::int64_t bytes) {
   const std::int64_t available = memory_bytes("MemAvailable");
   if (bytes <= available) return;
   throw base::Error(base::ExitCode::precondition,
-                    fmt::format("the deck needs {} of host memory and {} are available",
-                                base::format_bytes(static_cast<std::uint64_t>(bytes)),
-                                base::format_bytes(static_cast<std::uint64_t>(available))));
+                    "the deck needs " + base::format_bytes(static_cast<std::uint64_t>(bytes)) +
+                        " of host memory and " +
+                        base::format_bytes(static_cast<std::uint64_t>(available)) +
+                        " are available");
 }
 
 Runtime::Runtime(std::vector<std::string> arguments) {
@@ -189,11 +198,13 @@ Runtime::Runtime(std::vector<std::string> arguments) {
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code != cudaSuccess || count == 0) {
     throw base::Error(base::ExitCode::precondition,
-                      fmt::format("this build runs on CUDA and there is no GPU to use: {}",
-                                  code == cudaSuccess ? "no device is visible"
-                                                      : cudaGetErrorString(code)));
+                      std::string("this build runs on CUDA and there is no GPU to use: ") +
+                          (code == cudaSuccess ? "no device is visible" : cudaGetErrorString(code)));
   }
 #endif
+  // Lanes are threads of our own: binding OpenMP's to places would pile them onto the first. Unset
+  // means unbound; saying so keeps Kokkos from warning.
+  setenv("OMP_PROC_BIND", "false", 0);
   std::vector<char*> argv = {const_cast<char*>("miniapp")};
   for (std::string& argument : arguments) argv.push_back(argument.data());
   int argc = static_cast<int>(argv.size());

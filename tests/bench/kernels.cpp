@@ -1,0 +1,70 @@
+// Rates of a deck's kernels alone: overlap_bench_kernels DECK... [--set key=value...]
+// A line a deck: bytes read and written in device memory by one kernel on the whole resident array,
+// its time (median of 11 runs of 20 launches back to back), GB/s.
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "deck/deck.hpp"
+#include "executor/executor.hpp"
+#include "executor/platform.hpp"
+#include "schedule/build.hpp"
+#include "workload/make.hpp"
+
+namespace {
+
+using namespace overlap;
+using Space = Kokkos::DefaultExecutionSpace;
+
+void measure(const deck::Deck& deck) {
+  constexpr int launches = 20;
+  constexpr int runs = 11;
+  const std::int64_t repeats = deck.workload.intensity.repeats;
+  const auto costs = schedule::costs(deck.workload, repeats);
+  const auto layout = schedule::layout(deck, costs, std::nullopt);
+  auto schedule = schedule::build(costs, layout, deck::Order::sequential, 1);
+  const auto copies_and_kernel = schedule;
+  std::erase_if(schedule.tasks,
+                [](const schedule::Task& task) { return task.stage != schedule::Stage::kernel; });
+  schedule.tasks.resize(1);
+  schedule.tasks.front().blocking = false;
+  schedule.tasks.resize(launches, schedule.tasks.front());
+
+  executor::Executor<Space> executor(1);
+  auto workload = workload::make<Space>(deck, costs, schedule.device_units, repeats);
+  workload.generate(0);
+  executor.run(copies_and_kernel, workload);
+  std::vector<double> samples;
+  for (int run = 0; run < runs; ++run) {
+    samples.push_back(executor.run(schedule, workload) / launches);
+  }
+  const base::Summary time = base::summarize(samples);
+  const auto bytes = static_cast<double>(schedule.tasks.front().bytes);
+  std::cout << deck.name() << " kernel=" << (workload.kernel.empty() ? "-" : workload.kernel)
+            << " columns=" << deck.workload.columns << " bytes=" << bytes
+            << " time_s=" << time.median << " gb_per_s=" << bytes / time.median * 1e-9 << '\n';
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> decks;
+  std::vector<std::string> overrides;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--set" && i + 1 < argc) {
+      overrides.emplace_back(argv[++i]);
+    } else {
+      decks.push_back(argument);
+    }
+  }
+  try {
+    const executor::Runtime runtime({});
+    for (const std::string& path : decks) measure(deck::load(path, overrides));
+  } catch (const base::Error& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return static_cast<int>(error.code());
+  }
+  return 0;
+}
