@@ -89,9 +89,10 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
     result.choices.emplace_back(
         "intensity", std::to_string(balance.repeats) + " repeats: kernel " +
                          base::format_seconds(balance.kernel_s) + " / copies to the device " +
-                         base::format_seconds(balance.copy_s) + " of a chunk = " +
-                         base::format_number(balance.ratio()));
-    schedules = build_schedules(deck, schedule::costs(deck.workload, balance.repeats), result.layout);
+                         base::format_seconds(balance.copy_s) +
+                         " of a chunk = " + base::format_number(balance.ratio()));
+    schedules =
+        build_schedules(deck, schedule::costs(deck.workload, balance.repeats), result.layout);
   }
   result.repeats = workload.repeats;
   if (!quiet) std::cout << report::heading(result) << std::flush;

@@ -53,7 +53,8 @@ base::ExitCode run(const Options& options) {
     return base::ExitCode::pass;
   }
   std::vector<deck::Deck> decks;
-  for (const std::string& path : options.decks) decks.push_back(deck::load(path, options.overrides));
+  for (const std::string& path : options.decks)
+    decks.push_back(deck::load(path, options.overrides));
   if (options.dry_run) {
     for (const deck::Deck& deck : decks) print_schedules(deck);
     return base::ExitCode::pass;

@@ -11,7 +11,8 @@ namespace overlap {
 Options parse_options(int argc, char** argv) {
   Options options;
   CLI::App app(
-      "Runs overlap experiments: chunked host-device transfers and kernels in several issue orders,\n"
+      "Runs overlap experiments: chunked host-device transfers and kernels in several issue "
+      "orders,\n"
       "verified, timed, compared with the sequential baseline and judged.",
       "miniapp");
   app.add_option("DECK", options.decks, "YAML decks, run one after the other");

@@ -6,11 +6,10 @@
 namespace overlap::base {
 
 ExitCode worst(ExitCode a, ExitCode b) {
-  constexpr std::array worst_first = {ExitCode::interrupted,  ExitCode::usage,
-                                      ExitCode::wrong_data,   ExitCode::runtime_error,
-                                      ExitCode::precondition, ExitCode::performance,
-                                      ExitCode::inconclusive, ExitCode::skipped,
-                                      ExitCode::pass};
+  constexpr std::array worst_first = {
+      ExitCode::interrupted,   ExitCode::usage,        ExitCode::wrong_data,
+      ExitCode::runtime_error, ExitCode::precondition, ExitCode::performance,
+      ExitCode::inconclusive,  ExitCode::skipped,      ExitCode::pass};
   return std::find(worst_first.begin(), worst_first.end(), a) <
                  std::find(worst_first.begin(), worst_first.end(), b)
              ? a

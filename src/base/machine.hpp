@@ -41,8 +41,8 @@ struct HostInfo {
 struct BuildInfo {
   std::string compiler;
   std::string kokkos_version;
-  std::string backend;       ///< the default execution space
-  std::string cuda_toolkit;  ///< empty without CUDA
+  std::string backend;                 ///< the default execution space
+  std::string cuda_toolkit;            ///< empty without CUDA
   std::string kokkos_kernels_version;  ///< empty without Kokkos Kernels
 };
 

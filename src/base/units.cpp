@@ -31,11 +31,8 @@ std::optional<Quantity> split(std::string_view text) {
 }
 
 using Units = std::pair<std::string_view, double>;
-constexpr std::array<Units, 5> count_units = {{{"", 1.0},
-                                               {"Ki", 0x1p10},
-                                               {"Mi", 0x1p20},
-                                               {"Gi", 0x1p30},
-                                               {"Ti", 0x1p40}}};
+constexpr std::array<Units, 5> count_units = {
+    {{"", 1.0}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}}};
 constexpr std::array<Units, 11> byte_units = {{{"", 1.0},
                                                {"B", 1.0},
                                                {"kB", 1e3},
@@ -47,8 +44,8 @@ constexpr std::array<Units, 11> byte_units = {{{"", 1.0},
                                                {"MiB", 0x1p20},
                                                {"GiB", 0x1p30},
                                                {"TiB", 0x1p40}}};
-constexpr std::array<Units, 5> time_units = {
-    {{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}}};
+constexpr std::array<Units, 6> time_units = {
+    {{"", 1.0}, {"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}}};
 
 std::optional<double> scale_of(std::string_view unit, const auto& units) {
   for (const auto& [name, scale] : units) {

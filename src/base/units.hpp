@@ -16,7 +16,8 @@ std::optional<std::int64_t> parse_count(std::string_view text);
 /// no whole number of bytes.
 std::optional<std::int64_t> parse_bytes(std::string_view text);
 
-/// Parses a time in seconds: a number and a unit, ns, us, ms or s. Empty when it is no time.
+/// Parses a time in seconds: a number and a unit, ns, us, ms or s; without a unit, seconds. Empty
+/// when it is no time.
 std::optional<double> parse_seconds(std::string_view text);
 
 /// "16 MiB", "1.5 GiB": the largest binary unit that gives at least 1, rounded to one decimal.

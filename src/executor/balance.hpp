@@ -17,8 +17,8 @@ struct Balance {
   double ratio() const { return kernel_s / copy_s; }
 };
 
-/// Measures the copies and the kernel of the schedule's first chunk, alone on the device, and solves
-/// for the repeats; the kernel's time is linear in them but for a constant.
+/// Measures the copies and the kernel of the schedule's first chunk, alone on the device, and
+/// solves for the repeats; the kernel's time is linear in them but for a constant.
 template <class Space>
 Balance find_balance(Executor<Space>& executor, const schedule::Schedule& schedule,
                      workload::Workload<Space>& workload, double balance) {

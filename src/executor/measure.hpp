@@ -12,7 +12,7 @@ namespace overlap::executor {
 
 /// Where a measurement is, for a progress display.
 struct Progress {
-  int done = 0;   ///< runs
+  int done = 0;  ///< runs
   int total = 0;
   deck::Order order = deck::Order::sequential;
 };
@@ -25,16 +25,16 @@ struct Checking {
 
 /// The chunk that holds a unit of the host arrays.
 inline int chunk_of(const schedule::Schedule& schedule, std::int64_t unit) {
-  const auto chunk = std::upper_bound(
-      schedule.chunks.begin(), schedule.chunks.end(), unit,
-      [](std::int64_t u, const schedule::Chunk& c) { return u < c.end; });
+  const auto chunk =
+      std::upper_bound(schedule.chunks.begin(), schedule.chunks.end(), unit,
+                       [](std::int64_t u, const schedule::Chunk& c) { return u < c.end; });
   return static_cast<int>(chunk - schedule.chunks.begin());
 }
 
-/// New input data on the host; no right result anywhere: device arrays and host outputs are poisoned.
-/// Pages that the processor has just written lie in its caches, and the first transfer over them is
-/// slower (on an H200's host up to 4 times at 16 MiB): one untimed transfer of every byte, in the
-/// direction in which the run will move it, brings back the state of data at rest.
+/// New input data on the host; no right result anywhere: device arrays and host outputs are
+/// poisoned. Pages that the processor has just written lie in its caches, and the first transfer
+/// over them is slower (on an H200's host up to 4 times at 16 MiB): one untimed transfer of every
+/// byte, in the direction in which the run will move it, brings back the state of data at rest.
 template <class Space>
 void reset(const Space& instance, const workload::Workload<Space>& workload,
            std::uint32_t repetition) {
@@ -60,8 +60,8 @@ void reset(const Space& instance, const workload::Workload<Space>& workload,
 
 /// The one measurement loop: the schedules take turns, so that drift of the machine meets all of
 /// them; each run is warm-up or a sample, and verified on data of its own as the deck asks. A
-/// schedule whose data were wrong keeps the first wrong element. Throws base::Error{interrupted} after
-/// Ctrl-C.
+/// schedule whose data were wrong keeps the first wrong element. Throws base::Error{interrupted}
+/// after Ctrl-C.
 template <class Space>
 std::vector<timeline::Run> measure(Executor<Space>& executor,
                                    const std::vector<schedule::Schedule>& schedules,

@@ -17,8 +17,8 @@ using base::HostInfo;
 HostInfo host_info();
 BuildInfo build_info();
 
-/// Every device visible to this process that the build's back end could use; none without a GPU or a
-/// driver. Needs no Kokkos runtime.
+/// Every device visible to this process that the build's back end could use; none without a GPU or
+/// a driver. Needs no Kokkos runtime.
 std::vector<DeviceInfo> devices();
 
 /// Whether the back end's devices are GPUs, not the host.

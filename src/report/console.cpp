@@ -58,8 +58,7 @@ std::string verdict_of(const Result& result, const timeline::Run& run) {
 std::string workload_line(const deck::Workload& workload) {
   std::string line;
   for (const auto& [key, value] : deck::values_of(workload)) {
-    const std::string text =
-        std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+    const std::string text = std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
     line += line.empty() ? text : fmt::format(", {} {}", key, text);
   }
   return line;
@@ -67,9 +66,10 @@ std::string workload_line(const deck::Workload& workload) {
 
 std::string layout_line(const Result& result) {
   const schedule::Layout& layout = result.layout;
-  std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration, layout.slots,
-                                 layout.slots == 1 ? "slot" : "slots");
-  if (layout.out_of_core) line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
+  std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
+                                 layout.slots, layout.slots == 1 ? "slot" : "slots");
+  if (layout.out_of_core)
+    line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
   return line;
 }
 
@@ -85,25 +85,25 @@ std::string device_table(const base::DeviceInfo& device, bool gpu) {
       return std::string(!value ? "unknown" : *value ? yes : no);
     };
     rows.push_back({"  UUID", device.uuid});
-    rows.push_back({"  capability",
-                    fmt::format("compute {}, {} copy engines, concurrent kernels: {}",
-                                device.compute_capability, number(device.copy_engines),
-                                yes_no(device.concurrent_kernels, "yes", "no"))});
+    rows.push_back(
+        {"  capability", fmt::format("compute {}, {} copy engines, concurrent kernels: {}",
+                                     device.compute_capability, number(device.copy_engines),
+                                     yes_no(device.concurrent_kernels, "yes", "no"))});
     rows.push_back({"  memory", fmt::format("{} free of {}", bytes(device.free_bytes.value_or(0)),
                                             bytes(device.total_bytes.value_or(0)))});
-    rows.push_back({"  link", fmt::format("PCIe {}, at most {}; NUMA node {}",
-                                          pcie(device.pcie_gen, device.pcie_width),
-                                          pcie(device.pcie_gen_max, device.pcie_width_max),
-                                          number(device.numa_node))});
-    rows.push_back({"  state", fmt::format("SM clock {} of {}, ECC {}, MIG {}",
-                                           number(device.sm_clock_mhz, " MHz"),
-                                           number(device.sm_clock_max_mhz, " MHz"),
-                                           yes_no(device.ecc, "on", "off"),
-                                           yes_no(device.mig, "on", "off"))});
+    rows.push_back(
+        {"  link",
+         fmt::format("PCIe {}, at most {}; NUMA node {}", pcie(device.pcie_gen, device.pcie_width),
+                     pcie(device.pcie_gen_max, device.pcie_width_max), number(device.numa_node))});
+    rows.push_back(
+        {"  state",
+         fmt::format("SM clock {} of {}, ECC {}, MIG {}", number(device.sm_clock_mhz, " MHz"),
+                     number(device.sm_clock_max_mhz, " MHz"), yes_no(device.ecc, "on", "off"),
+                     yes_no(device.mig, "on", "off"))});
   } else {
-    rows.push_back({"  memory", fmt::format("{} available of {}",
-                                            bytes(device.free_bytes.value_or(0)),
-                                            bytes(device.total_bytes.value_or(0)))});
+    rows.push_back(
+        {"  memory", fmt::format("{} available of {}", bytes(device.free_bytes.value_or(0)),
+                                 bytes(device.total_bytes.value_or(0)))});
   }
   return align(rows, false);
 }
@@ -122,8 +122,8 @@ std::string heading(const Result& result) {
   std::vector<std::vector<std::string>> rows = {
       {"host", fmt::format("{}, {} cores (CPUs {})", result.host.name, result.host.cores,
                            result.host.affinity)},
-      {"back end", fmt::format("Kokkos {} {}, {}", result.build.kokkos_version, result.build.backend,
-                               result.build.compiler)},
+      {"back end", fmt::format("Kokkos {} {}, {}", result.build.kokkos_version,
+                               result.build.backend, result.build.compiler)},
       {"deck", result.deck.path},
       {"workload", workload_line(result.deck.workload)},
       {"chunks", layout_line(result)},
@@ -133,9 +133,9 @@ std::string heading(const Result& result) {
 }
 
 std::string table(const Result& result) {
-  std::vector<std::vector<std::string>> rows = {
-      {"order", "lanes", "tasks", "median", "95 % interval", "GB/s", "speed-up", "max error",
-       "verdict"}};
+  std::vector<std::vector<std::string>> rows = {{"order", "lanes", "tasks", "median",
+                                                 "95 % interval", "GB/s", "speed-up", "max error",
+                                                 "verdict"}};
   for (const timeline::Run& run : result.runs) {
     const base::Summary time = timeline::time_s(run);
     const auto speedup = timeline::speedup(run, result.runs);
@@ -152,20 +152,21 @@ std::string table(const Result& result) {
                       format_seconds(result.reference_s));
   for (const timeline::Run& run : result.runs) {
     if (!run.wrong) continue;
-    text += fmt::format("\nwrong data: order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
-                        deck::to_string(run.order), run.wrong->chunk, run.wrong->array,
-                        run.wrong->index, run.wrong->expected, run.wrong->found);
+    text +=
+        fmt::format("\nwrong data: order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
+                    deck::to_string(run.order), run.wrong->chunk, run.wrong->array,
+                    run.wrong->index, run.wrong->expected, run.wrong->found);
   }
   if (!result.checks.empty()) {
     std::vector<std::vector<std::string>> checks = {
         {"criterion", "order", "value", "95 % interval", "verdict"}};
     for (const verdict::Check& check : result.checks) {
-      checks.push_back({fmt::format("{} {} {}", deck::to_string(check.metric),
-                                    check.at_least ? ">=" : "<=", check.limit),
-                        std::string(deck::to_string(check.order)), format_number(check.value.median),
-                        fmt::format("{} .. {}", format_number(check.value.lo),
-                                    format_number(check.value.hi)),
-                        verdict::to_string(check.verdict)});
+      checks.push_back(
+          {fmt::format("{} {} {}", deck::to_string(check.metric),
+                       check.at_least ? ">=" : "<=", check.limit),
+           std::string(deck::to_string(check.order)), format_number(check.value.median),
+           fmt::format("{} .. {}", format_number(check.value.lo), format_number(check.value.hi)),
+           verdict::to_string(check.verdict)});
     }
     text += "\n" + align(checks, true);
   }
@@ -177,11 +178,11 @@ std::string result_lines(const Result& result) {
   const std::string deck = result.deck.name();
   const auto figure = [&](const timeline::Run& run, deck::Metric metric, const base::Summary& s) {
     const auto& words = deck::words<deck::Metric>;
-    const auto word = std::find_if(words.begin(), words.end(),
-                                   [&](const auto& w) { return w.value == metric; });
+    const auto word =
+        std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.value == metric; });
     text += fmt::format(
-        "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} n={}\n", deck,
-        deck::to_string(run.order), word->name, s.median, word->help, s.lo, s.hi, s.n);
+        "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} n={}\n",
+        deck, deck::to_string(run.order), word->name, s.median, word->help, s.lo, s.hi, s.n);
   };
   for (const timeline::Run& run : result.runs) {
     figure(run, deck::Metric::time, timeline::time_s(run));
@@ -195,9 +196,9 @@ std::string result_lines(const Result& result) {
                         verdict::to_string(check.verdict), check.value.median, check.limit);
   }
   const bool wrong = result.exit_code == base::ExitCode::wrong_data;
-  text += fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n",
-                      verdict::to_string(result.verdict), wrong ? "WRONG" : "OK",
-                      static_cast<int>(result.exit_code));
+  text +=
+      fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n", verdict::to_string(result.verdict),
+                  wrong ? "WRONG" : "OK", static_cast<int>(result.exit_code));
   return text;
 }
 
@@ -209,13 +210,12 @@ std::string schedule_table(const schedule::Schedule& schedule) {
     const bool kernel = task.stage == schedule::Stage::kernel;
     std::string after = fmt::format("{}", fmt::join(task.after, " "));
     if (task.blocking) after += after.empty() ? "(blocks the host)" : " (blocks the host)";
-    rows.push_back(
-        {fmt::format("{}", id), schedule::to_string(task.stage), fmt::format("{}", task.op + 1),
-         fmt::format("{}", task.chunk),
-         fmt::format("{}", schedule.chunks[static_cast<std::size_t>(task.chunk)].slot),
-         fmt::format("{}", task.lane),
-         kernel ? "-" : schedule.arrays[static_cast<std::size_t>(task.array)].name,
-         fmt::format("{}", task.bytes), after.empty() ? "-" : after});
+    rows.push_back({fmt::format("{}", id), schedule::to_string(task.stage),
+                    fmt::format("{}", task.op + 1), fmt::format("{}", task.chunk),
+                    fmt::format("{}", schedule.chunks[static_cast<std::size_t>(task.chunk)].slot),
+                    fmt::format("{}", task.lane),
+                    kernel ? "-" : schedule.arrays[static_cast<std::size_t>(task.array)].name,
+                    fmt::format("{}", task.bytes), after.empty() ? "-" : after});
   }
   const schedule::Traffic traffic = schedule::traffic(schedule);
   return fmt::format("{}: {} tasks, {} chunks, {} lanes, {} slots, {} to the device, {} back\n{}\n",
@@ -237,8 +237,8 @@ std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInf
   words(deck::words<deck::WorkloadKind>);
   text += "\nissue orders\n";
   words(deck::words<deck::Order>);
-  text += fmt::format("\nback end\n  {} (Kokkos {})\n\ndevices\n", build.backend,
-                      build.kokkos_version);
+  text +=
+      fmt::format("\nback end\n  {} (Kokkos {})\n\ndevices\n", build.backend, build.kokkos_version);
   for (const base::DeviceInfo& device : devices) text += device_table(device, gpu);
   if (devices.empty()) text += "none visible\n";
   return text;

@@ -21,8 +21,11 @@ Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Js
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json summary(const base::Summary& s) {
-  return {{"median", number(s.median)}, {"min", number(s.min)}, {"max", number(s.max)},
-          {"lo", number(s.lo)},         {"hi", number(s.hi)}};
+  return {{"median", number(s.median)},
+          {"min", number(s.min)},
+          {"max", number(s.max)},
+          {"lo", number(s.lo)},
+          {"hi", number(s.hi)}};
 }
 
 Json build(const base::BuildInfo& info) {

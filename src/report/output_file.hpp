@@ -4,8 +4,8 @@
 
 namespace overlap::report {
 
-/// Throws base::Error{runtime_error} if `path` cannot be written; leaves nothing behind. To be asked
-/// before anything runs.
+/// Throws base::Error{runtime_error} if `path` cannot be written; leaves nothing behind. To be
+/// asked before anything runs.
 void require_writable(const std::string& path);
 
 /// Writes a file whole or not at all: beside its place first, then renamed. Devices and pipes

@@ -21,7 +21,8 @@ struct Result {
   deck::Deck deck;
   schedule::Layout layout;
   std::int64_t repeats = 1;  ///< of the arithmetic, after balancing
-  std::vector<std::pair<std::string, std::string>> choices;  ///< what the program chose: name, value
+  std::vector<std::pair<std::string, std::string>>
+      choices;  ///< what the program chose: name, value
   std::vector<timeline::Run> runs;
   int verified_runs = 0;
   double reference_s = 0;  ///< spent on the reference results and the comparison, all runs together

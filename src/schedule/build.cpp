@@ -22,26 +22,30 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
   if (deck.chunks.count) {
     layout.chunks_per_iteration = *deck.chunks.count;
     if (layout.chunks_per_iteration > costs.units) {
-      throw deck::error_at(deck, base::ExitCode::usage, "chunks.count",
-                           fmt::format("found {}; allowed: at most {}, one for each unit of the data",
-                                       layout.chunks_per_iteration, costs.units));
+      throw deck::error_at(
+          deck, base::ExitCode::usage, "chunks.count",
+          fmt::format("found {}; allowed: at most {}, one for each unit of the data",
+                      layout.chunks_per_iteration, costs.units));
     }
-    layout.slot_units = (costs.units + layout.chunks_per_iteration - 1) / layout.chunks_per_iteration;
+    layout.slot_units =
+        (costs.units + layout.chunks_per_iteration - 1) / layout.chunks_per_iteration;
   } else {
     layout.slot_units = std::min(*deck.chunks.bytes / up_bytes, costs.units);
     if (layout.slot_units == 0) {
-      throw deck::error_at(deck, base::ExitCode::usage, "chunks.bytes",
-                           fmt::format("found {}; allowed: at least {}, one unit of the data",
-                                       base::format_bytes(static_cast<std::uint64_t>(*deck.chunks.bytes)),
-                                       base::format_bytes(static_cast<std::uint64_t>(up_bytes))));
+      throw deck::error_at(
+          deck, base::ExitCode::usage, "chunks.bytes",
+          fmt::format("found {}; allowed: at least {}, one unit of the data",
+                      base::format_bytes(static_cast<std::uint64_t>(*deck.chunks.bytes)),
+                      base::format_bytes(static_cast<std::uint64_t>(up_bytes))));
     }
     layout.chunks_per_iteration = (costs.units + layout.slot_units - 1) / layout.slot_units;
-    layout.slot_units = (costs.units + layout.chunks_per_iteration - 1) / layout.chunks_per_iteration;
+    layout.slot_units =
+        (costs.units + layout.chunks_per_iteration - 1) / layout.chunks_per_iteration;
   }
 
   layout.slots = layout.chunks_per_iteration;
-  const bool deck_decides =
-      deck.memory.device_limit && (!device_free_bytes || *deck.memory.device_limit <= *device_free_bytes);
+  const bool deck_decides = deck.memory.device_limit &&
+                            (!device_free_bytes || *deck.memory.device_limit <= *device_free_bytes);
   const auto limit = deck_decides ? deck.memory.device_limit : device_free_bytes;
   if (limit && *limit / unit_bytes < costs.units) {
     const std::int64_t slot_bytes = layout.slot_units * unit_bytes;
@@ -49,10 +53,13 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
     layout.device_limit = *limit;
     if (layout.slots == 0) {
       const std::string need =
-          fmt::format("a chunk needs {} on the device; use more chunks", base::format_bytes(static_cast<std::uint64_t>(slot_bytes)));
+          fmt::format("a chunk needs {} on the device; use more chunks",
+                      base::format_bytes(static_cast<std::uint64_t>(slot_bytes)));
       if (deck_decides) {
-        throw deck::error_at(deck, base::ExitCode::usage, "memory.device_limit",
-                             fmt::format("found {}; {}", base::format_bytes(static_cast<std::uint64_t>(*limit)), need));
+        throw deck::error_at(
+            deck, base::ExitCode::usage, "memory.device_limit",
+            fmt::format("found {}; {}", base::format_bytes(static_cast<std::uint64_t>(*limit)),
+                        need));
       }
       throw base::Error(base::ExitCode::precondition,
                         fmt::format("{}: the device has {} free and {}", deck.path,
@@ -118,7 +125,8 @@ Builder::SlotState& Builder::state(int array, int slot) {
 }
 
 void Builder::issue(Stage stage, int chunk, int op, int lane, bool blocking) {
-  const auto units = static_cast<std::size_t>(schedule_.chunks[static_cast<std::size_t>(chunk)].size());
+  const auto units =
+      static_cast<std::size_t>(schedule_.chunks[static_cast<std::size_t>(chunk)].size());
   Task kernel{.stage = stage, .op = op, .chunk = chunk, .lane = lane, .blocking = blocking};
   for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
     const Array& array = schedule_.arrays[i];
@@ -150,13 +158,15 @@ void Builder::add(Task task) {
   const auto wait_for = [&](TaskId other) {
     const int lane = schedule_.tasks[other].lane;
     if (lane == task.lane) return;
+    const auto seen = seen_.find({task.lane, lane});
+    if (seen != seen_.end() && seen->second >= other) return;
     const auto entry = latest.try_emplace(lane, other).first;
     entry->second = std::max(entry->second, other);
   };
   for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
     const Array& array = schedule_.arrays[i];
-    const bool touches = task.stage == Stage::kernel ? array.op == task.op
-                                                     : task.array == static_cast<int>(i);
+    const bool touches =
+        task.stage == Stage::kernel ? array.op == task.op : task.array == static_cast<int>(i);
     if (!touches) continue;
     const bool writes = task.stage == Stage::h2d || (task.stage == Stage::kernel && array.to_host);
     SlotState& use = state(static_cast<int>(i), slot);
@@ -173,7 +183,10 @@ void Builder::add(Task task) {
       use.readers.push_back(id);
     }
   }
-  for (const auto& [lane, other] : latest) task.after.push_back(other);
+  for (const auto& [lane, other] : latest) {
+    task.after.push_back(other);
+    seen_[{task.lane, lane}] = other;
+  }
   std::sort(task.after.begin(), task.after.end());
   schedule_.tasks.push_back(std::move(task));
 }

@@ -1,14 +1,16 @@
 #pragma once
 
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "schedule/build.hpp"
 
 namespace overlap::schedule {
 
-/// What an issue order uses to write its schedule: it says which stage of which chunk comes next and
-/// on which lane; the builder adds the tasks and the dependencies that they need.
+/// What an issue order uses to write its schedule: it says which stage of which chunk comes next
+/// and on which lane; the builder adds the tasks and the dependencies that they need.
 class Builder {
  public:
   Builder(const Costs& costs, const Layout& layout, Order order, int lanes);
@@ -42,7 +44,10 @@ class Builder {
   Layout layout_;
   int lanes_;
   Schedule schedule_;
-  std::vector<SlotState> states_;
+  std::vector<SlotState> states_;  ///< of each array and slot
+  /// (lane, other lane) -> the latest task of the other that a task of the lane has waited for;
+  /// the lane's later tasks need not wait for it, or what precedes it, again.
+  std::map<std::pair<int, int>, TaskId> seen_;
 };
 
 #define OVERLAP_ORDER(name, ...) void name##_order(Builder&);

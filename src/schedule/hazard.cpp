@@ -53,7 +53,7 @@ class Checker {
 
   std::vector<Hazard> run() {
     for (TaskId id = 0; id < schedule_.tasks.size() && hazards_.size() < most_; ++id) {
-      if (!well_formed(id)) continue;
+      if (!well_formed(id)) break;  // nothing after it can be trusted
       advance(id);
       for (const Access& access : accesses(schedule_, task(id))) check(id, access);
     }
@@ -66,8 +66,8 @@ class Checker {
 
   void report(Hazard::Kind kind, TaskId id, const std::string& message) {
     if (hazards_.size() < most_) {
-      hazards_.push_back({kind, id,
-                          fmt::format("{}: {} {}", to_string(kind), describe(schedule_, id), message)});
+      hazards_.push_back(
+          {kind, id, fmt::format("{}: {} {}", to_string(kind), describe(schedule_, id), message)});
     }
   }
 
@@ -79,18 +79,20 @@ class Checker {
     if (!in(t.lane, static_cast<std::size_t>(schedule_.lanes)) ||
         !in(t.chunk, schedule_.chunks.size()) ||
         (t.stage != Stage::kernel && !in(t.array, schedule_.arrays.size()))) {
-      hazards_.push_back({Hazard::Kind::malformed, id, fmt::format("malformed: task {} has an index out of range", id)});
+      hazards_.push_back({Hazard::Kind::malformed, id,
+                          fmt::format("malformed: task {} has an index out of range", id)});
       return false;
     }
     for (const TaskId other : t.after) {
       if (other >= id) {
-        report(Hazard::Kind::malformed, id, fmt::format("waits for task {}, which is issued later", other));
+        report(Hazard::Kind::malformed, id,
+               fmt::format("waits for task {}, which is issued later", other));
         return false;
       }
     }
     const Chunk& chunk = schedule_.chunks[static_cast<std::size_t>(t.chunk)];
-    if (chunk.begin < 0 || chunk.end > schedule_.host_units || chunk.size() <= 0 || chunk.device_begin < 0 ||
-        chunk.device_begin + chunk.size() > schedule_.device_units) {
+    if (chunk.begin < 0 || chunk.end > schedule_.host_units || chunk.size() <= 0 ||
+        chunk.device_begin < 0 || chunk.device_begin + chunk.size() > schedule_.device_units) {
       report(Hazard::Kind::malformed, id, "reaches beyond its arrays");
       return false;
     }
@@ -121,7 +123,8 @@ class Checker {
     while (at < access.end) {
       // A gap is a range that nobody has touched.
       if (range == ranges.end() || range->first > at) {
-        const std::size_t end = range == ranges.end() ? access.end : std::min(range->first, access.end);
+        const std::size_t end =
+            range == ranges.end() ? access.end : std::min(range->first, access.end);
         range = ranges.emplace(at, Use{.end = end, .writer = {}, .readers = {}}).first;
       }
       if (!touch(id, access, range->second)) return;  // one report for an access is enough
@@ -132,8 +135,11 @@ class Checker {
 
   bool touch(TaskId id, const Access& access, Use& use) {
     const auto conflict = [&](Hazard::Kind kind, const char* what, TaskId other) {
-      report(kind, id, fmt::format("{} array {} {} {}", what, name(access), kind == Hazard::Kind::raw ? "without waiting for its writer" : "without waiting for",
-                                   describe(schedule_, other)));
+      report(kind, id,
+             fmt::format("{} array {} {} {}", what, name(access),
+                         kind == Hazard::Kind::raw ? "without waiting for its writer"
+                                                   : "without waiting for",
+                         describe(schedule_, other)));
       return false;
     };
     if (access.reads) {
@@ -157,32 +163,35 @@ class Checker {
     return true;
   }
 
-  /// Whether what the task finds on the device is what the stage before it left there for its chunk:
-  /// a kernel's inputs come from copies, and what is copied back comes from a kernel.
+  /// Whether what the task finds on the device is what the stage before it left there for its
+  /// chunk: a kernel's inputs come from copies, and what is copied back comes from a kernel.
   bool fresh(TaskId id, const Access& access, const Use& use) {
     const Stage source = task(id).stage == Stage::kernel ? Stage::h2d : Stage::kernel;
     if (!use.writer) {
-      report(Hazard::Kind::stale, id, fmt::format("reads array {}, which nothing has written", name(access)));
+      report(Hazard::Kind::stale, id,
+             fmt::format("reads array {}, which nothing has written", name(access)));
       return false;
     }
     const Task& writer = task(*use.writer);
     if (writer.chunk == task(id).chunk && writer.stage == source) return true;
-    report(Hazard::Kind::stale, id, fmt::format("finds in array {} what {} left", name(access),
-                                                describe(schedule_, *use.writer)));
+    report(Hazard::Kind::stale, id,
+           fmt::format("finds in array {} what {} left", name(access),
+                       describe(schedule_, *use.writer)));
     return false;
   }
 
   std::string name(const Access& access) const {
-    return fmt::format("{} on the {}", schedule_.arrays[static_cast<std::size_t>(access.array)].name,
+    return fmt::format("{} on the {}",
+                       schedule_.arrays[static_cast<std::size_t>(access.array)].name,
                        access.side == Access::Side::host ? "host" : "device");
   }
 
   const Schedule& schedule_;
   std::size_t most_;
   std::vector<Clock> lane_clocks_;
-  Clock host_clock_;                     ///< what the host has waited for
+  Clock host_clock_;                      ///< what the host has waited for
   std::vector<std::uint32_t> positions_;  ///< of each task in its lane, from 1
-  std::map<TaskId, Clock> waited_for_;   ///< when each task that others wait for is complete
+  std::map<TaskId, Clock> waited_for_;    ///< when each task that others wait for is complete
   std::map<std::pair<int, int>, Ranges> ranges_;
   std::vector<Hazard> hazards_;
 };

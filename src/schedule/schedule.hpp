@@ -17,8 +17,8 @@ const char* to_string(Stage stage);
 
 using TaskId = std::uint32_t;  ///< index into Schedule::tasks, hence the place in the issue order
 
-/// An array of the workload, on the host and on the device. It is chunked along one dimension, whose
-/// elements are called units here (elements, or lines of a 2-D array).
+/// An array of the workload, on the host and on the device. It is chunked along one dimension,
+/// whose elements are called units here (elements, or lines of a 2-D array).
 struct Array {
   std::string name;
   int op = 0;                  ///< the operation that uses it (pipeline: 0 and 1; others: 0)
@@ -42,12 +42,12 @@ struct Task {
   Stage stage = Stage::kernel;
   int op = 0;
   int chunk = 0;
-  int array = -1;              ///< copies: which array; kernels: -1
+  int array = -1;  ///< copies: which array; kernels: -1
   int lane = 0;
-  std::size_t bytes = 0;       ///< copies: bytes moved; kernels: device memory read and written
-  double flops = 0;            ///< kernels: floating-point (or integer) operations
-  bool blocking = false;       ///< the host waits for it before it issues the next task
-  std::vector<TaskId> after;   ///< tasks of other lanes that must be complete before it starts
+  std::size_t bytes = 0;      ///< copies: bytes moved; kernels: device memory read and written
+  double flops = 0;           ///< kernels: floating-point (or integer) operations
+  bool blocking = false;      ///< the host waits for it before it issues the next task
+  std::vector<TaskId> after;  ///< tasks of other lanes that must be complete before it starts
 };
 
 /// Tasks in issue order. Tasks of one lane run one after the other; `after` orders tasks of

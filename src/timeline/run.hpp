@@ -29,11 +29,11 @@ struct Run {
   int lanes = 0;
   int slots = 0;
   bool out_of_core = false;
-  std::int64_t bytes = 0;           ///< both directions
-  std::vector<double> samples_s;    ///< one wall-clock time a repetition
+  std::int64_t bytes = 0;         ///< both directions
+  std::vector<double> samples_s;  ///< one wall-clock time a repetition
   double max_error = 0;
   bool verified = false;
-  std::optional<WrongData> wrong;   ///< empty when the data are right
+  std::optional<WrongData> wrong;  ///< empty when the data are right
 };
 
 base::Summary time_s(const Run& run);

@@ -9,9 +9,9 @@ namespace overlap::workload {
 
 /// 64 well-mixed bits of a position, a repetition and an array number.
 inline std::uint64_t mix(std::int64_t position, std::uint32_t repetition, int array) {
-  std::uint64_t x = static_cast<std::uint64_t>(position) * 0x9e3779b97f4a7c15U +
-                    (std::uint64_t{repetition} << 8 | static_cast<std::uint64_t>(array)) *
-                        0xd1b54a32d192ed03U;
+  std::uint64_t x =
+      static_cast<std::uint64_t>(position) * 0x9e3779b97f4a7c15U +
+      (std::uint64_t{repetition} << 8 | static_cast<std::uint64_t>(array)) * 0xd1b54a32d192ed03U;
   x = (x ^ x >> 32) * 0xd6e8feb86659fd93U;
   return x ^ x >> 32;
 }

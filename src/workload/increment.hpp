@@ -21,10 +21,8 @@ struct Increment {
 template <class Space, class T>
 void set_up_increment(Workload<Space>& w) {
   w.launch = [a = device_elements<T>(w, 0)](const Space& instance, const Call& call) {
-    Kokkos::parallel_for(
-        "overlap::increment::increment",
-        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(instance, 0, call.size),
-        Increment<T>{a + call.device_begin, call.begin, call.repeats});
+    enqueue("overlap::increment::increment", units(instance, call.size),
+            Increment<T>{a + call.device_begin, call.begin, call.repeats});
   };
   w.generate = [host = w.host[0]](std::uint32_t repetition) {
     fill<T>(host, [=](std::int64_t i) { return value<T>(i, repetition, 0); });

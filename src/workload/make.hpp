@@ -13,9 +13,9 @@ Workload<Space> make(const deck::Deck& deck, const schedule::Costs& costs,
   Workload<Space> workload = allocate<Space>(costs, device_units, deck.memory.host);
   workload.repeats = repeats;
   switch (deck.workload.kind) {
-#define OVERLAP_WORKLOAD(name, ...)            \
-  case deck::WorkloadKind::name:               \
-    set_up_##name(workload, deck.workload);    \
+#define OVERLAP_WORKLOAD(name, ...)         \
+  case deck::WorkloadKind::name:            \
+    set_up_##name(workload, deck.workload); \
     break;
 #include "deck/workloads.def"
 #undef OVERLAP_WORKLOAD

@@ -30,11 +30,10 @@ void set_up_pipeline(Workload<Space>& w) {
       return reinterpret_cast<T*>(w[3 * static_cast<std::size_t>(call.op) + i].data()) +
              call.device_begin;
     };
-    Kokkos::parallel_for(
-        call.op == 0 ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
-        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(instance, 0, call.size),
-        Operation<T>{array(0), array(1), array(2), call.begin, call.repeats,
-                     call.op == 0 ? T(1) : T(-1)});
+    enqueue(call.op == 0 ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
+            units(instance, call.size),
+            Operation<T>{array(0), array(1), array(2), call.begin, call.repeats,
+                         call.op == 0 ? T(1) : T(-1)});
   };
   w.generate = [host = w.host](std::uint32_t repetition) {
     for (const int array : {0, 1, 3, 4}) {

@@ -91,22 +91,21 @@ void launch_team_sums(const Space& instance, const LineSums<T, Sum>& sums) {
   constexpr std::int64_t long_line = 1 << 15;  // packs; from here on a team shares a line
   const std::int64_t packs = sums.length / pack_size;
   if constexpr (is_host<Space>) {
-    Kokkos::parallel_for("overlap::rowsum::vector_per_line",
-                         Policy(instance, static_cast<int>(sums.count), 1, 1),
-                         VectorPerLine<T, Sum, pack_size>{sums});
+    enqueue("overlap::rowsum::vector_per_line",
+            Policy(instance, static_cast<int>(sums.count), 1, 1),
+            VectorPerLine<T, Sum, pack_size>{sums});
   } else if (packs >= long_line) {
-    Kokkos::parallel_for("overlap::rowsum::team_per_line",
-                         Policy(instance, static_cast<int>(sums.count), block / 32, 32),
-                         TeamPerLine<T, Sum, pack_size>{sums});
+    enqueue("overlap::rowsum::team_per_line",
+            Policy(instance, static_cast<int>(sums.count), block / 32, 32),
+            TeamPerLine<T, Sum, pack_size>{sums});
   } else {
     // Each lane adds up about four packs: enough loads in flight, little to combine at the end.
     const int vector = static_cast<int>(
         std::clamp<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(packs)) / 4, 1, 32));
     const int team = block / vector;
-    Kokkos::parallel_for(
-        "overlap::rowsum::vector_per_line",
-        Policy(instance, static_cast<int>((sums.count + team - 1) / team), team, vector),
-        VectorPerLine<T, Sum, pack_size>{sums});
+    enqueue("overlap::rowsum::vector_per_line",
+            Policy(instance, static_cast<int>((sums.count + team - 1) / team), team, vector),
+            VectorPerLine<T, Sum, pack_size>{sums});
   }
 }
 
@@ -117,10 +116,8 @@ void set_up_rowsum(Workload<Space>& w, std::int64_t length, bool teams) {
     const LineSums<T, Sum> task{lines + call.device_begin * length, sums + call.device_begin,
                                 length, call.size};
     if (!teams) {
-      Kokkos::parallel_for(
-          "overlap::rowsum::thread_per_line",
-          Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(instance, 0, call.size),
-          ThreadPerLine<T, Sum>{task});
+      enqueue("overlap::rowsum::thread_per_line", units(instance, call.size),
+              ThreadPerLine<T, Sum>{task});
       return;
     }
     constexpr int pack = 16 / sizeof(T);
@@ -181,7 +178,8 @@ void set_up_rowsum(Workload<Space>& w, std::int64_t length, bool teams, deck::Su
 template <class Space>
 void set_up_rowsum(Workload<Space>& w, const deck::Workload& deck) {
   const std::int64_t length = deck.axis == deck::Axis::rows ? deck.columns : deck.rows;
-  // Measured on an H200: below this length a thread a line is the faster kernel (4.4 TB/s at 6 int32).
+  // Measured on an H200: below this length a thread a line is the faster kernel (4.4 TB/s at 6
+  // int32).
   constexpr std::int64_t shortest_for_teams = 16;
   const bool teams = deck.kernel == deck::RowsumKernel::team_per_row ||
                      (deck.kernel == deck::RowsumKernel::automatic && !is_host<Space> &&

@@ -53,7 +53,7 @@ struct Call {
   std::int64_t begin = 0;         ///< first unit's position in the host arrays
   std::int64_t device_begin = 0;  ///< and in the device arrays
   std::int64_t size = 0;
-  std::int64_t repeats = 1;       ///< of the arithmetic
+  std::int64_t repeats = 1;  ///< of the arithmetic
 };
 
 /// The first wrong element, by position.
@@ -144,6 +144,20 @@ void fill(const HostArray<Space>& array, const Value& value) {
                      });
 }
 
+/// Enqueues a kernel. Functors stay below 512 bytes: from there on CUDA back ends before Kokkos 5
+/// send them through constant memory, and the host waits.
+template <class Policy, class Functor>
+void enqueue(const char* label, const Policy& policy, const Functor& functor) {
+  static_assert(sizeof(Functor) < 512);
+  Kokkos::parallel_for(label, policy, functor);
+}
+
+/// The range of a kernel that works on units one by one.
+template <class Space>
+auto units(const Space& instance, std::int64_t count) {
+  return Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(instance, 0, count);
+}
+
 /// Sets bytes of device memory.
 struct SetBytes {
   Byte* data;
@@ -153,17 +167,14 @@ struct SetBytes {
 };
 
 /// Fills the device arrays with a pattern that no right result shows (as floating point it is no
-/// number), so that a missing copy or kernel cannot pass. (Not by Kokkos::deep_copy of a value: with
-/// Kokkos 4.6.99 and GCC 11 that wrote to addresses beside the array.)
+/// number), so that a missing copy or kernel cannot pass. (Not by Kokkos::deep_copy of a value:
+/// with Kokkos 4.6.99 and GCC 11 that wrote to addresses beside the array.)
 template <class Space>
 void poison(const Workload<Space>& workload, const Space& instance) {
   constexpr Byte pattern = 0xff;
   for (const DeviceBytes<Space>& array : workload.device) {
-    Kokkos::parallel_for(
-        "overlap::poison",
-        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
-            instance, 0, static_cast<std::int64_t>(array.size())),
-        SetBytes{array.data(), pattern});
+    enqueue("overlap::poison", units(instance, static_cast<std::int64_t>(array.size())),
+            SetBytes{array.data(), pattern});
   }
 }
 
@@ -182,37 +193,37 @@ void compare(const HostArray<Space>& array, const std::string& name, const Refer
              Verification& result) {
   const std::span<T> data = elements<T>(array);
   std::mutex mutex;
-  base::parallel_for(
-      static_cast<std::int64_t>(data.size()), [&](std::int64_t begin, std::int64_t end) {
-        Verification part;
-        for (std::int64_t i = begin; i < end; ++i) {
-          const Expected reference = expected(i);
-          const T found = data[static_cast<std::size_t>(i)];
-          double wanted = reference.value;
-          double error = 0;
-          if constexpr (std::is_integral_v<T>) {
-            const T whole = static_cast<T>(reference.whole);
-            wanted = static_cast<double>(whole);
-            if (found != whole) error = std::max(1.0, std::abs(static_cast<double>(found) - wanted));
-          } else {
-            error = std::abs(static_cast<double>(found) - wanted);
-            if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
-          }
-          part.max_error = std::max(part.max_error, error);
-          part.tolerance = std::max(part.tolerance, reference.tolerance);
-          if (error > reference.tolerance && !part.mismatch) {
-            part.mismatch = {name, i, wanted, static_cast<double>(found)};
-          }
-        }
-        const std::scoped_lock lock(mutex);
-        result.max_error = std::max(result.max_error, part.max_error);
-        result.tolerance = std::max(result.tolerance, part.tolerance);
-        // The first wrong element of the first wrong array is the one to name.
-        if (part.mismatch && (!result.mismatch || (result.mismatch->array == name &&
-                                                   part.mismatch->index < result.mismatch->index))) {
-          result.mismatch = part.mismatch;
-        }
-      });
+  base::parallel_for(static_cast<std::int64_t>(data.size()), [&](std::int64_t begin,
+                                                                 std::int64_t end) {
+    Verification part;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Expected reference = expected(i);
+      const T found = data[static_cast<std::size_t>(i)];
+      double wanted = reference.value;
+      double error = 0;
+      if constexpr (std::is_integral_v<T>) {
+        const T whole = static_cast<T>(reference.whole);
+        wanted = static_cast<double>(whole);
+        if (found != whole) error = std::max(1.0, std::abs(static_cast<double>(found) - wanted));
+      } else {
+        error = std::abs(static_cast<double>(found) - wanted);
+        if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+      }
+      part.max_error = std::max(part.max_error, error);
+      part.tolerance = std::max(part.tolerance, reference.tolerance);
+      if (error > reference.tolerance && !part.mismatch) {
+        part.mismatch = {name, i, wanted, static_cast<double>(found)};
+      }
+    }
+    const std::scoped_lock lock(mutex);
+    result.max_error = std::max(result.max_error, part.max_error);
+    result.tolerance = std::max(result.tolerance, part.tolerance);
+    // The first wrong element of the first wrong array is the one to name.
+    if (part.mismatch && (!result.mismatch || (result.mismatch->array == name &&
+                                               part.mismatch->index < result.mismatch->index))) {
+      result.mismatch = part.mismatch;
+    }
+  });
 }
 
 }  // namespace overlap::workload

@@ -121,9 +121,9 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     // An instance's fence does the same, but prints a stack trace and aborts on an error.
     const cudaError_t code = cudaStreamSynchronize(streams_[static_cast<std::size_t>(lane)].get());
     if (code != cudaSuccess) {
-      const base::Error error = lane_error(
-          *schedule_, *last,
-          "the lane stopped at this task or one before it: " + cuda_message("cudaStreamSynchronize", code));
+      const base::Error error = lane_error(*schedule_, *last,
+                                           "the lane stopped at this task or one before it: " +
+                                               cuda_message("cudaStreamSynchronize", code));
       throw DeviceLost(error.code(), error.what());
     }
     last.reset();

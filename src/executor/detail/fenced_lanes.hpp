@@ -7,9 +7,9 @@
 
 namespace overlap::executor::detail {
 
-/// Lanes for any Kokkos space, with nothing but instances and fences: a task that depends on another
-/// lane is issued when the host has seen that lane drained. Right everywhere, asynchronous as far as
-/// the space is.
+/// Lanes for any Kokkos space, with nothing but instances and fences: a task that depends on
+/// another lane is issued when the host has seen that lane drained. Right everywhere, asynchronous
+/// as far as the space is.
 template <class Space>
 class FencedLanes final : public Lanes<Space> {
  public:

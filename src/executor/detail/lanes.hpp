@@ -50,9 +50,9 @@ inline base::Error lane_error(const schedule::Schedule& schedule, schedule::Task
                               const std::string& what) {
   std::string line = what;
   line.resize(std::min(line.size(), line.find('\n')));
-  return base::Error(base::ExitCode::runtime_error,
-                     std::string(deck::to_string(schedule.order)) + ": " +
-                         schedule::describe(schedule, task) + " failed: " + line);
+  return base::Error(base::ExitCode::runtime_error, std::string(deck::to_string(schedule.order)) +
+                                                        ": " + schedule::describe(schedule, task) +
+                                                        " failed: " + line);
 }
 
 }  // namespace overlap::executor::detail

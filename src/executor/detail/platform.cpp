@@ -197,9 +197,10 @@ Runtime::Runtime(std::vector<std::string> arguments) {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code != cudaSuccess || count == 0) {
-    throw base::Error(base::ExitCode::precondition,
-                      std::string("this build runs on CUDA and there is no GPU to use: ") +
-                          (code == cudaSuccess ? "no device is visible" : cudaGetErrorString(code)));
+    throw base::Error(
+        base::ExitCode::precondition,
+        std::string("this build runs on CUDA and there is no GPU to use: ") +
+            (code == cudaSuccess ? "no device is visible" : cudaGetErrorString(code)));
   }
 #endif
   // Lanes are threads of our own: binding OpenMP's to places would pile them onto the first. Unset

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "executor/measure.hpp"
+#include "schedule/build.hpp"
+#include "schedule/hazard.hpp"
+#include "workload/make.hpp"
+
+namespace overlap {
+
+/// A deck's schedule and workload, ready to run on a space.
+template <class Space>
+struct TestBench {
+  schedule::Schedule schedule;
+  workload::Workload<Space> workload;
+  std::unique_ptr<executor::Executor<Space>> executor;
+
+  TestBench(const deck::Deck& deck, deck::Order order, int lanes,
+            std::unique_ptr<executor::detail::Lanes<Space>> back_end = nullptr) {
+    const auto costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
+    schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt), order, lanes);
+    EXPECT_TRUE(schedule::find_hazards(schedule).empty());
+    workload =
+        workload::make<Space>(deck, costs, schedule.device_units, deck.workload.intensity.repeats);
+    executor = back_end ? std::make_unique<executor::Executor<Space>>(std::move(back_end))
+                        : std::make_unique<executor::Executor<Space>>(schedule.lanes);
+  }
+
+  /// Resets, runs and verifies one repetition.
+  workload::Verification run(std::uint32_t repetition) {
+    executor::reset(executor->instance(), workload, repetition);
+    executor->run(schedule, workload);
+    return workload.verify(repetition, workload.repeats);
+  }
+};
+
+inline deck::Deck test_deck(deck::WorkloadKind kind, std::int64_t units, std::int64_t chunks,
+                            deck::Type type) {
+  deck::Deck deck;
+  deck.path = "test.yaml";
+  deck.workload.kind = kind;
+  deck.workload.elements = units;
+  deck.workload.rows = units;
+  deck.workload.columns = 6;
+  deck.workload.type = type;
+  deck.workload.iterations = 3;
+  deck.chunks.count = chunks;
+  return deck;
+}
+
+}  // namespace overlap

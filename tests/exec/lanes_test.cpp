@@ -1,0 +1,288 @@
+#include <gmock/gmock.h>
+
+#include <random>
+#include <thread>
+
+#include "bench.hpp"
+#include "deck/words.hpp"
+#include "executor/balance.hpp"
+#include "spaces.hpp"
+
+namespace overlap {
+namespace {
+
+using deck::Order;
+using deck::Type;
+using deck::WorkloadKind;
+using executor::detail::FencedLanes;
+using executor::detail::Lanes;
+using testing::HasSubstr;
+
+template <class Space>
+class LanesTest : public testing::Test {};
+TYPED_TEST_SUITE(LanesTest, Spaces);
+
+/// Lanes behind a slow host: it sleeps a random while before it issues a task.
+template <class Space>
+class DelayedLanes final : public Lanes<Space> {
+ public:
+  explicit DelayedLanes(std::unique_ptr<Lanes<Space>> lanes) : lanes_(std::move(lanes)) {}
+  int size() const override { return lanes_->size(); }
+  void bind(const schedule::Schedule& s, const workload::Workload<Space>& w) override {
+    lanes_->bind(s, w);
+  }
+  void issue(schedule::TaskId task) override {
+    const int delay = std::uniform_int_distribution(-40, 40)(random_);
+    if (delay > 0) std::this_thread::sleep_for(std::chrono::microseconds(delay));
+    lanes_->issue(task);
+  }
+  void wait(int lane) override { lanes_->wait(lane); }
+  const Space& instance(int lane) const override { return lanes_->instance(lane); }
+
+ private:
+  std::unique_ptr<Lanes<Space>> lanes_;
+  std::mt19937 random_{7};
+};
+
+TYPED_TEST(LanesTest, EveryOrderOfEveryWorkloadIsRight) {
+  for (const auto& kind : deck::words<WorkloadKind>) {
+    for (const auto& order : deck::words<Order>) {
+      for (const int lanes : {1, 2, 5}) {
+        SCOPED_TRACE(std::string(kind.name) + " " + std::string(order.name));
+        const Type type = kind.value == WorkloadKind::rowsum ? Type::int32 : Type::float32;
+        TestBench<TypeParam> bench(test_deck(kind.value, 1003, 7, type), order.value, lanes);
+        for (std::uint32_t repetition = 1; repetition < 4; ++repetition) {
+          const auto result = bench.run(repetition);
+          EXPECT_FALSE(result.mismatch);
+          EXPECT_LE(result.max_error, result.tolerance);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(LanesTest, OutOfCoreIsRight) {
+  for (const auto& kind : deck::words<WorkloadKind>) {
+    for (const auto& order : deck::words<Order>) {
+      deck::Deck deck = test_deck(kind.value, 1000, 10, Type::float32);
+      const auto costs = schedule::costs(deck.workload, 1);
+      std::size_t unit = 0;
+      for (const auto& array : costs.arrays) unit += array.unit_bytes;
+      deck.memory.device_limit = static_cast<std::int64_t>(unit) * 350;  // 3 of 10 chunks
+      TestBench<TypeParam> bench(deck, order.value, 4);
+      EXPECT_EQ(bench.schedule.slots, 3);
+      EXPECT_FALSE(bench.run(1).mismatch) << kind.name << " " << order.name;
+    }
+  }
+}
+
+TYPED_TEST(LanesTest, FencesServeWhereThereIsNothingBetter) {
+  for (const auto& order : deck::words<Order>) {
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::pipeline, 1000, 4, Type::float64),
+                               order.value, 4, std::make_unique<FencedLanes<TypeParam>>(6));
+    EXPECT_FALSE(bench.run(1).mismatch) << order.name;
+  }
+}
+
+TYPED_TEST(LanesTest, PageableMemoryIsRight) {
+  deck::Deck deck = test_deck(WorkloadKind::increment, 100000, 4, Type::float32);
+  deck.memory.host = deck::HostMemory::pageable;
+  TestBench<TypeParam> bench(deck, Order::depth_first, 4);
+  EXPECT_FALSE(bench.run(1).mismatch);
+}
+
+TYPED_TEST(LanesTest, PipelineStaysRightOverManyIterationsOfASlowHost) {
+  deck::Deck deck = test_deck(WorkloadKind::pipeline, 500, 1, Type::float32);
+  deck.workload.iterations = 1000;
+  for (const Order order : {Order::by_engine, Order::depth_first}) {
+    auto slow =
+        std::make_unique<DelayedLanes<TypeParam>>(executor::detail::make_lanes<TypeParam>(6));
+    TestBench<TypeParam> bench(deck, order, 6, std::move(slow));
+    EXPECT_FALSE(bench.run(1).mismatch) << deck::to_string(order);
+  }
+}
+
+// A copy runs during another chunk's kernel: the kernel of chunk 0 says that it has begun and ends
+// only when chunk 2's kernel has run, which comes after two copies in another lane, which come
+// after a kernel that waits for the beginning. Where lanes block each other the wait runs out.
+
+struct Signals {
+  int* begun;
+  int* copied;
+  int* seen;  ///< by chunk: the wait ended in time
+};
+
+KOKKOS_INLINE_FUNCTION bool wait_for(int* signal) {
+  for (int i = 0; i < 20000000; ++i) {
+    if (Kokkos::atomic_load(signal) != 0) return true;
+    KOKKOS_IF_ON_HOST((std::this_thread::yield();))
+  }
+  return false;
+}
+
+struct Rendezvous {
+  Signals signals;
+  int chunk;
+
+  KOKKOS_FUNCTION void operator()(int) const {
+    if (chunk == 0) {
+      Kokkos::atomic_store(signals.begun, 1);
+      signals.seen[0] = wait_for(signals.copied);
+    } else if (chunk == 1) {
+      signals.seen[1] = wait_for(signals.begun);
+    } else {
+      Kokkos::atomic_store(signals.copied, 1);
+    }
+  }
+};
+
+/// Runs the rendezvous on the lanes and returns whether both waits ended in time.
+template <class Space>
+bool copies_during_a_kernel(std::unique_ptr<Lanes<Space>> lanes) {
+  const deck::Deck deck = test_deck(WorkloadKind::increment, 3000, 3, Type::float32);
+  TestBench<Space> bench(deck, Order::depth_first, 2, std::move(lanes));
+  Kokkos::View<int*, typename Space::memory_space> memory("test::signals", 4);
+  Kokkos::fence();
+  int* const at = memory.data();
+  bench.workload.launch = [=](const Space& instance, const workload::Call& call) {
+    const int chunk = static_cast<int>(call.begin / 1000);
+    Kokkos::parallel_for("test::rendezvous", Kokkos::RangePolicy<Space>(instance, 0, 1),
+                         Rendezvous{{at, at + 1, at + 2}, chunk});
+  };
+  bench.workload.generate(1);
+  bench.executor->run(bench.schedule,
+                      bench.workload);  // warm, each kernel after the other's signal
+  const auto task = [](schedule::Stage stage, int chunk, int lane) {
+    return schedule::Task{.stage = stage, .chunk = chunk, .array = 0, .lane = lane, .bytes = 4000};
+  };
+  using schedule::Stage;
+  schedule::Schedule schedule = bench.schedule;
+  schedule.tasks = {task(Stage::kernel, 0, 0), task(Stage::kernel, 1, 1), task(Stage::h2d, 2, 1),
+                    task(Stage::d2h, 2, 1), task(Stage::kernel, 2, 1)};
+  schedule.lanes = 2;
+  Kokkos::deep_copy(memory, 0);
+  Kokkos::fence();
+  bench.executor->run(schedule, bench.workload);
+  const auto seen = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, memory);
+  return seen(2) == 1 && seen(3) == 1;
+}
+
+TYPED_TEST(LanesTest, CopiesRunDuringAnotherChunksKernel) {
+  EXPECT_TRUE(copies_during_a_kernel<TypeParam>(executor::detail::make_lanes<TypeParam>(2)));
+}
+
+// Errors.
+
+TYPED_TEST(LanesTest, AnErrorInALaneNamesTaskAndLaneAndHangsNothing) {
+  for (const bool fenced : {false, true}) {
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 8, Type::float32),
+                               Order::by_engine, 3,
+                               fenced ? std::make_unique<FencedLanes<TypeParam>>(3) : nullptr);
+    const auto launch = bench.workload.launch;
+    bench.workload.launch = [&](const TypeParam& instance, const workload::Call& call) {
+      if (call.begin == 250) throw std::runtime_error("planted\nsecond line");
+      launch(instance, call);
+    };
+    bench.workload.generate(1);
+    try {
+      bench.executor->run(bench.schedule, bench.workload);
+      FAIL() << "no error";
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.code(), base::ExitCode::runtime_error);
+      EXPECT_STREQ(error.what(), "by_engine: task 7 (kernel of chunk 2 on lane 1) failed: planted");
+    }
+    bench.workload.launch = launch;
+    EXPECT_FALSE(bench.run(2).mismatch) << "the lanes are usable after an error";
+  }
+}
+
+// Faults that verification must catch, whoever let them through.
+
+TYPED_TEST(LanesTest, VerificationCatchesADroppedCopy) {
+  for (const auto stage : {schedule::Stage::h2d, schedule::Stage::kernel, schedule::Stage::d2h}) {
+    for (const auto kind :
+         {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+      TestBench<TypeParam> bench(test_deck(kind, 999, 3, Type::float32), Order::depth_first, 3);
+      ASSERT_FALSE(bench.run(1).mismatch);
+      const auto dropped =
+          std::find_if(bench.schedule.tasks.begin(), bench.schedule.tasks.end(),
+                       [&](const auto& task) { return task.chunk == 1 && task.stage == stage; });
+      bench.schedule.tasks.erase(dropped);
+      const auto result = bench.run(2);
+      ASSERT_TRUE(result.mismatch);
+      EXPECT_EQ(executor::chunk_of(bench.schedule, result.mismatch->index), 1);
+    }
+  }
+}
+
+TYPED_TEST(LanesTest, VerificationCatchesSwappedChunks) {
+  for (const std::size_t stage : {0, 2}) {  // the copies to the device, then those back
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 900, 3, Type::int64),
+                               Order::depth_first, 1);
+    // Chunks 1 and 2 exchange their places on the device, for one stage alone.
+    auto& chunks = bench.schedule.chunks;
+    chunks.push_back(chunks[1]);
+    chunks.push_back(chunks[2]);
+    std::swap(chunks[3].device_begin, chunks[4].device_begin);
+    bench.schedule.tasks[3 + stage].chunk = 3;
+    bench.schedule.tasks[6 + stage].chunk = 4;
+    const auto result = bench.run(1);
+    ASSERT_TRUE(result.mismatch);
+    EXPECT_EQ(result.mismatch->index, 300);
+  }
+}
+
+// Measurement.
+
+TYPED_TEST(LanesTest, MeasureTakesTurnsAndVerifies) {
+  const deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 4, Type::float32);
+  TestBench<TypeParam> bench(deck, Order::depth_first, 4);
+  const auto costs = schedule::costs(deck.workload, 1);
+  const auto sequential =
+      schedule::build(costs, schedule::layout(deck, costs, std::nullopt), Order::sequential, 1);
+  for (const auto& [verify, verified] :
+       {std::pair(deck::Verify::every, 10), {deck::Verify::ends, 4}}) {
+    executor::Checking checking;
+    std::vector<int> done;
+    const auto runs = executor::measure<TypeParam>(
+        *bench.executor, {sequential, bench.schedule}, bench.workload,
+        {.warmup = 2, .repetitions = 5, .verify = verify},
+        [&](const executor::Progress& at) { done.push_back(at.done); }, checking);
+    ASSERT_EQ(runs.size(), 2U);
+    EXPECT_EQ(runs[0].order, Order::sequential);
+    EXPECT_EQ(runs[1].samples_s.size(), 5U);
+    EXPECT_EQ(runs[1].bytes, 80000);
+    EXPECT_TRUE(runs[1].verified);
+    EXPECT_FALSE(runs[1].wrong);
+    EXPECT_EQ(checking.runs, verified);
+    EXPECT_EQ(done.back(), 14);
+  }
+}
+
+TYPED_TEST(LanesTest, MeasureKeepsTheFirstWrongElement) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
+                             Order::depth_first, 4);
+  bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
+  executor::Checking checking;
+  const auto runs = executor::measure<TypeParam>(
+      *bench.executor, {bench.schedule}, bench.workload, {.warmup = 0, .repetitions = 2},
+      [](const executor::Progress&) {}, checking);
+  ASSERT_TRUE(runs[0].wrong);
+  EXPECT_EQ(runs[0].wrong->chunk, 2);
+  EXPECT_EQ(runs[0].wrong->array, "a");
+  EXPECT_EQ(runs[0].wrong->index, 500);
+}
+
+TYPED_TEST(LanesTest, BalanceNeverGoesBelowOneRepeat) {
+  deck::Deck deck = test_deck(WorkloadKind::increment, 200000, 4, Type::float32);
+  TestBench<TypeParam> bench(deck, Order::depth_first, 4);
+  const auto balance = executor::find_balance(*bench.executor, bench.schedule, bench.workload, 4.0);
+  EXPECT_GE(balance.repeats, 1);
+  EXPECT_GT(balance.copy_s, 0);
+  EXPECT_GT(balance.kernel_s, 0);
+  EXPECT_EQ(bench.workload.repeats, balance.repeats);
+  EXPECT_FALSE(bench.run(1).mismatch);
+}
+
+}  // namespace
+}  // namespace overlap

@@ -1,0 +1,128 @@
+#include <gmock/gmock.h>
+
+#include "bench.hpp"
+#include "spaces.hpp"
+#include "workload/data.hpp"
+
+namespace overlap {
+namespace {
+
+using deck::Order;
+using deck::Type;
+using deck::WorkloadKind;
+
+template <class Space>
+class WorkloadTest : public testing::Test {
+ protected:
+  static workload::Verification run(const deck::Deck& deck) {
+    return TestBench<Space>(deck, Order::depth_first, 2).run(5);
+  }
+};
+TYPED_TEST_SUITE(WorkloadTest, Spaces);
+
+TYPED_TEST(WorkloadTest, IncrementOfEveryTypeAndIntensity) {
+  for (const Type type : {Type::float32, Type::float64}) {
+    for (const std::int64_t repeats : {0, 1, 2, 17}) {
+      deck::Deck deck = test_deck(WorkloadKind::increment, 5001, 3, type);
+      deck.workload.intensity.repeats = repeats;
+      const auto result = this->run(deck);
+      EXPECT_FALSE(result.mismatch) << repeats;
+      EXPECT_LE(result.max_error, repeats == 0 ? 0 : type == Type::float64 ? 1e-14 : 1e-5);
+    }
+  }
+}
+
+TYPED_TEST(WorkloadTest, PipelineOfEveryTypeAndIntensity) {
+  for (const Type type : {Type::float32, Type::float64}) {
+    for (const std::int64_t repeats : {0, 1, 9}) {
+      deck::Deck deck = test_deck(WorkloadKind::pipeline, 777, 2, type);
+      deck.workload.intensity.repeats = repeats;
+      EXPECT_FALSE(this->run(deck).mismatch) << repeats;
+    }
+  }
+}
+
+TYPED_TEST(WorkloadTest, RowsumOfEveryTypeKernelAndLength) {
+  for (const Type type : {Type::int32, Type::int64, Type::float32, Type::float64}) {
+    for (const auto kernel : {deck::RowsumKernel::automatic, deck::RowsumKernel::thread_per_row,
+                              deck::RowsumKernel::team_per_row}) {
+      // Around the pack of 16 bytes, the warp, and what a lane takes; odd lengths load unpacked.
+      for (const std::int64_t columns : {1, 3, 6, 16, 31, 64, 100, 512, 1000}) {
+        deck::Deck deck = test_deck(WorkloadKind::rowsum, 301, 3, type);
+        deck.workload.columns = columns;
+        deck.workload.kernel = kernel;
+        const auto result = this->run(deck);
+        EXPECT_FALSE(result.mismatch) << columns;
+        const bool integer = type == Type::int32 || type == Type::int64;
+        EXPECT_LE(result.max_error, integer ? 0 : 1e-3);
+      }
+    }
+  }
+}
+
+TYPED_TEST(WorkloadTest, RowsumOfFewVeryLongLines) {
+  deck::Deck deck = test_deck(WorkloadKind::rowsum, 150000, 2, Type::int32);
+  deck.workload.columns = 3;
+  deck.workload.axis = deck::Axis::columns;  // three lines of 150000
+  for (const auto kernel : {deck::RowsumKernel::thread_per_row, deck::RowsumKernel::team_per_row}) {
+    deck.workload.kernel = kernel;
+    EXPECT_FALSE(this->run(deck).mismatch);
+  }
+}
+
+TYPED_TEST(WorkloadTest, RowsumAccumulatesIn64Bits) {
+  deck::Deck deck = test_deck(WorkloadKind::rowsum, 1000, 4, Type::int32);
+  deck.workload.sum_type = deck::SumType::int64;
+  TestBench<TypeParam> bench(deck, Order::depth_first, 2);
+  EXPECT_FALSE(bench.run(1).mismatch);
+  EXPECT_EQ(bench.workload.host[1].size(), 8000U);
+}
+
+TYPED_TEST(WorkloadTest, OverflowWrapsOrNeeds64Bits) {
+  // 2^17 summands of 2^15 - 1 leave 32 bits: the sum wraps, the 64-bit sum does not.
+  for (const auto sum_type : {deck::SumType::same, deck::SumType::int64}) {
+    deck::Deck deck = test_deck(WorkloadKind::rowsum, 1, 1, Type::int32);
+    deck.workload.columns = 1 << 17;
+    deck.workload.sum_type = sum_type;
+    TestBench<TypeParam> bench(deck, Order::sequential, 1);
+    for (auto& x : workload::elements<std::int32_t>(bench.workload.host[0])) x = 32767;
+    bench.executor->run(bench.schedule, bench.workload);
+    constexpr std::int64_t exact = (std::int64_t{1} << 17) * 32767;
+    if (sum_type == deck::SumType::int64) {
+      EXPECT_EQ(workload::elements<std::int64_t>(bench.workload.host[1])[0], exact);
+    } else {
+      EXPECT_EQ(workload::elements<std::int32_t>(bench.workload.host[1])[0],
+                static_cast<std::int32_t>(exact));
+    }
+  }
+}
+
+TYPED_TEST(WorkloadTest, BuffersAreSeparateAndPoisoned) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 1000, 4, Type::float32),
+                             Order::depth_first, 2);
+  executor::reset(bench.executor->instance(), bench.workload, 3);
+  EXPECT_NE(static_cast<void*>(bench.workload.device[0].data()),
+            static_cast<void*>(bench.workload.host[0].data()));
+  for (const auto& array : bench.workload.device) {
+    const auto bytes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, array);
+    for (std::size_t i = 0; i < bytes.size(); ++i) ASSERT_EQ(bytes(i), 0xff);
+  }
+  for (const float sum : workload::elements<float>(bench.workload.host[1])) {
+    ASSERT_TRUE(std::isnan(sum));
+  }
+}
+
+TEST(Data, DependOnPositionRepetitionAndArray) {
+  int same = 0;
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    const auto here = workload::value<float>(i, 1, 0);
+    same += here == workload::value<float>(i + 1, 1, 0);
+    same += here == workload::value<float>(i, 2, 0);
+    same += here == workload::value<float>(i, 1, 1);
+    EXPECT_EQ(here, static_cast<double>(workload::whole_value<float>(i, 1, 0)) * 0x1p-20);
+  }
+  EXPECT_LT(same, 5);
+}
+
+}  // namespace
+}  // namespace overlap

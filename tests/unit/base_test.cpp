@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "base/nearest.hpp"
+#include "base/parallel.hpp"
+#include "base/sha256.hpp"
+#include "base/statistics.hpp"
+#include "base/units.hpp"
+#include "report/output_file.hpp"
+
+namespace overlap::base {
+namespace {
+
+TEST(Units, ParseBytes) {
+  EXPECT_EQ(parse_bytes("65536"), 65536);
+  EXPECT_EQ(parse_bytes("16 MiB"), 16 << 20);
+  EXPECT_EQ(parse_bytes("16MiB"), 16 << 20);
+  EXPECT_EQ(parse_bytes("1.5 KiB"), 1536);
+  EXPECT_EQ(parse_bytes("2 GB"), 2000000000);
+  EXPECT_EQ(parse_bytes("9007199254740993"), 9007199254740993);  // no detour through double
+  for (const char* bad :
+       {"", "MiB", "16 mib", "16 MiB x", "1.0001 B", "nan", "inf", "1e30", "0x10", " 1"}) {
+    EXPECT_EQ(parse_bytes(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(Units, ParseCount) {
+  EXPECT_EQ(parse_count("64 Mi"), 64 << 20);
+  EXPECT_EQ(parse_count("3e9"), 3000000000);
+  EXPECT_EQ(parse_count("-1"), -1);
+  EXPECT_EQ(parse_count("1.5"), std::nullopt);
+  EXPECT_EQ(parse_count("16 MiB"), std::nullopt);
+}
+
+TEST(Units, ParseSeconds) {
+  EXPECT_DOUBLE_EQ(*parse_seconds("50 us"), 50e-6);
+  EXPECT_DOUBLE_EQ(*parse_seconds("0.25"), 0.25);
+  EXPECT_EQ(parse_seconds("5 min"), std::nullopt);
+}
+
+TEST(Units, Format) {
+  EXPECT_EQ(format_bytes(16 << 20), "16 MiB");
+  EXPECT_EQ(format_bytes(4352), "4.2 KiB");
+  EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_seconds(5.67e-3), "5.670 ms");
+  EXPECT_EQ(format_seconds(2.7e-6), "2.700 us");
+  EXPECT_EQ(format_seconds(309.5), "309.5 s");
+  EXPECT_EQ(format_number(0), "0");
+  EXPECT_EQ(format_number(101.72), "101.7");
+}
+
+TEST(Nearest, FindsSlipsOnly) {
+  const std::vector<std::string> words = {"count", "bytes", "profile"};
+  EXPECT_EQ(nearest("cuont", words), "count");
+  EXPECT_EQ(nearest("byte", words), "bytes");
+  EXPECT_EQ(nearest("lanes", words), std::nullopt);
+}
+
+// NIST's examples (FIPS 180-4) and one whose padding takes a block of its own.
+TEST(Sha256, KnownAnswers) {
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Statistics, MedianAndInterval) {
+  // Conover's table: for n = 10 the 2nd and 9th smallest cover the median with 97.9 %.
+  const Summary s = summarize({10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
+  EXPECT_DOUBLE_EQ(s.median, 5.5);
+  EXPECT_DOUBLE_EQ(s.lo, 2);
+  EXPECT_DOUBLE_EQ(s.hi, 9);
+  EXPECT_DOUBLE_EQ(s.min, 1);
+  EXPECT_DOUBLE_EQ(s.max, 10);
+  EXPECT_EQ(s.n, 10);
+}
+
+TEST(Statistics, OrderStatisticsOfManySizes) {
+  // n -> rank (from 1) of the lower end, from the binomial distribution.
+  for (const auto& [n, rank] :
+       {std::pair(1, 1), {5, 1}, {6, 1}, {8, 1}, {9, 2}, {12, 3}, {20, 6}, {100, 40}}) {
+    std::vector<double> samples;
+    for (int i = 1; i <= n; ++i) samples.push_back(i);
+    const Summary s = summarize(samples);
+    EXPECT_DOUBLE_EQ(s.lo, rank) << n;
+    EXPECT_DOUBLE_EQ(s.hi, n + 1 - rank) << n;
+  }
+}
+
+TEST(Parallel, CoversEveryIndexOnce) {
+  std::vector<std::atomic<int>> hits(100000);
+  parallel_for(100000, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) ++hits[static_cast<std::size_t>(i)];
+  });
+  for (const auto& hit : hits) ASSERT_EQ(hit, 1);
+}
+
+TEST(Parallel, PassesExceptionsOn) {
+  EXPECT_THROW(
+      parallel_for(1000000, [](std::int64_t, std::int64_t) { throw std::runtime_error("x"); }),
+      std::runtime_error);
+}
+
+TEST(OutputFile, WritesWholeFilesWithTheUsualMode) {
+  const std::string path = testing::TempDir() + "overlap_output_file_test";
+  report::write_file(path, "first");
+  report::write_file(path, "second");
+  FILE* file = std::fopen(path.c_str(), "r");
+  ASSERT_NE(file, nullptr);
+  char text[16] = {};
+  EXPECT_EQ(std::fread(text, 1, sizeof text, file), 6U);
+  std::fclose(file);
+  EXPECT_STREQ(text, "second");
+  std::remove(path.c_str());
+}
+
+TEST(OutputFile, RefusesFoldersAndMissingFolders) {
+  for (const std::string path : {"/", "/no/such/folder/file", ""}) {
+    try {
+      report::require_writable(path);
+      FAIL() << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::runtime_error);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlap::base

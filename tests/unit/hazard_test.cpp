@@ -1,0 +1,159 @@
+#include "schedule/hazard.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "schedules.hpp"
+
+namespace overlap::schedule {
+namespace {
+
+using deck::WorkloadKind;
+using Kind = Hazard::Kind;
+using testing::HasSubstr;
+
+Schedule increment(Order order, int chunks, int lanes, int slots = 0) {
+  return small_schedule(small_deck(WorkloadKind::increment, 1200, chunks), order, lanes, slots);
+}
+
+/// The one hazard of a schedule with one planted fault.
+Hazard only(const Schedule& schedule) {
+  const auto hazards = find_hazards(schedule);
+  EXPECT_FALSE(hazards.empty());
+  return hazards.empty() ? Hazard{} : hazards.front();
+}
+
+TEST(Hazard, KernelThatDoesNotWaitForItsCopyIsRaw) {
+  Schedule s = increment(Order::by_engine, 2, 3);
+  s.tasks[1].after.clear();
+  const Hazard hazard = only(s);
+  EXPECT_EQ(hazard.kind, Kind::raw);
+  EXPECT_EQ(hazard.task, 1U);
+  EXPECT_EQ(hazard.message,
+            "RAW: task 1 (kernel of chunk 0 on lane 1) reads array a on the device without waiting "
+            "for its writer task 0 (h2d of chunk 0 on lane 0)");
+}
+
+TEST(Hazard, CopyIntoASlotThatIsStillReadIsWar) {
+  Schedule s = increment(Order::depth_first, 3, 3, 2);
+  ASSERT_EQ(s.tasks[6].after.size(), 1U);
+  s.tasks[6].after.clear();
+  const Hazard hazard = only(s);
+  EXPECT_EQ(hazard.kind, Kind::war);
+  EXPECT_EQ(hazard.task, 6U);
+  EXPECT_THAT(hazard.message, HasSubstr("without waiting for task 2 (d2h of chunk 0 on lane 0)"));
+}
+
+TEST(Hazard, TheSeedsOutOfCoreLoopIsWar) {
+  // The published V1 re-uses a slot on another stream as soon as it is issued: no dependency at
+  // all.
+  Schedule s = small_schedule(small_deck(WorkloadKind::rowsum, 1200, 6), Order::depth_first, 6, 4);
+  for (Task& task : s.tasks) task.after.clear();
+  EXPECT_EQ(only(s).kind, Kind::war);
+}
+
+TEST(Hazard, TheArticlesPipelineLoopIsWar) {
+  // As published (seed 001): events only from copies to kernels and from kernels to copies back.
+  deck::Deck deck = small_deck(WorkloadKind::pipeline, 100, 1);
+  deck.workload.iterations = 2;
+  Schedule s = small_schedule(deck, Order::by_engine, 1);
+  for (Task& task : s.tasks) {
+    std::erase_if(task.after, [&](TaskId other) { return s.tasks[other].chunk != task.chunk; });
+  }
+  const Hazard hazard = only(s);
+  EXPECT_EQ(hazard.kind, Kind::war);
+  EXPECT_THAT(hazard.message, HasSubstr("(h2d of chunk 1 on lane 0) overwrites array 1_a"));
+}
+
+TEST(Hazard, TwoUnorderedWritersAreWaw) {
+  // Two chunks are copied into one slot, and nothing reads in between.
+  Schedule s = increment(Order::depth_first, 2, 2);
+  std::erase_if(s.tasks, [](const Task& task) { return task.stage != Stage::h2d; });
+  s.chunks[1].device_begin = 0;
+  const Hazard hazard = only(s);
+  EXPECT_EQ(hazard.kind, Kind::waw);
+  EXPECT_EQ(hazard.task, 1U);
+}
+
+TEST(Hazard, CopiesBackToTheSameHostRangeAreWaw) {
+  Schedule s = small_schedule(small_deck(WorkloadKind::rowsum, 1200, 2), Order::depth_first, 2);
+  s.chunks[1].begin = 300;  // overlaps chunk 0, [0, 600)
+  s.chunks[1].end = 900;
+  const Hazard hazard = only(s);
+  EXPECT_EQ(hazard.kind, Kind::waw);
+  EXPECT_THAT(hazard.message, HasSubstr("array sums on the host"));
+}
+
+TEST(Hazard, DroppedCopyIsStale) {
+  Schedule s = increment(Order::depth_first, 2, 1);
+  s.tasks.erase(s.tasks.begin());
+  const Hazard hazard = only(s);
+  EXPECT_EQ(hazard.kind, Kind::stale);
+  EXPECT_THAT(hazard.message, HasSubstr("which nothing has written"));
+}
+
+TEST(Hazard, SwappedChunksAreStale) {
+  // Everything on one lane, so ordered; but the kernels of the two chunks changed places.
+  Schedule s = increment(Order::breadth_first, 2, 1);
+  s.chunks[1].device_begin = 0;
+  const Hazard hazard = only(s);
+  EXPECT_EQ(hazard.kind, Kind::stale);
+  EXPECT_THAT(hazard.message,
+              HasSubstr("finds in array a on the device what task 1 (h2d of chunk 1"));
+}
+
+TEST(Hazard, MissingKernelIsStale) {
+  Schedule s = increment(Order::depth_first, 1, 1);
+  s.tasks.erase(s.tasks.begin() + 1);
+  EXPECT_EQ(only(s).kind, Kind::stale);
+}
+
+TEST(Hazard, WaitingForALaterTaskIsMalformed) {
+  Schedule s = increment(Order::by_engine, 2, 3);
+  s.tasks[1].after = {4};
+  const Hazard hazard = only(s);
+  EXPECT_EQ(hazard.kind, Kind::malformed);
+  EXPECT_THAT(hazard.message, HasSubstr("waits for task 4, which is issued later"));
+}
+
+TEST(Hazard, IndicesOutOfRangeAreMalformed) {
+  for (const auto& [lane, chunk, array] :
+       {std::tuple(9, 0, 0), std::tuple(-1, 0, 0), std::tuple(0, 9, 0), std::tuple(0, 0, 9)}) {
+    Schedule s = increment(Order::depth_first, 2, 2);
+    s.tasks[0].lane = lane;
+    s.tasks[0].chunk = chunk;
+    s.tasks[0].array = array;
+    EXPECT_EQ(only(s).kind, Kind::malformed);
+  }
+  Schedule s = increment(Order::depth_first, 2, 2);
+  s.device_units = 700;
+  EXPECT_EQ(only(s).kind, Kind::malformed);
+}
+
+TEST(Hazard, ABlockedHostOrdersWhatFollows) {
+  // Without waits between the lanes, but the host waits for every task before it issues the next.
+  Schedule s = increment(Order::by_engine, 3, 3);
+  for (Task& task : s.tasks) {
+    task.after.clear();
+    task.blocking = true;
+  }
+  EXPECT_TRUE(find_hazards(s).empty());
+  s.tasks[0].blocking = false;
+  EXPECT_EQ(only(s).kind, Kind::raw);
+}
+
+TEST(Hazard, DependenciesCarryOver) {
+  // Task c of lane 2 waits for lane 1 only, which waited for lane 0.
+  Schedule s = increment(Order::by_engine, 3, 3, 1);
+  EXPECT_TRUE(find_hazards(s).empty());
+}
+
+TEST(Hazard, HandlesHundredThousandTasks) {
+  const Schedule s =
+      small_schedule(small_deck(WorkloadKind::increment, 40000, 33000), Order::by_engine, 3, 64);
+  ASSERT_EQ(s.tasks.size(), 99000U);
+  EXPECT_TRUE(find_hazards(s).empty());
+}
+
+}  // namespace
+}  // namespace overlap::schedule

@@ -1,0 +1,247 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "schedule/hazard.hpp"
+#include "schedules.hpp"
+
+namespace overlap::schedule {
+namespace {
+
+using deck::WorkloadKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+deck::Deck increment(std::int64_t chunks, std::int64_t units = 1200) {
+  return small_deck(WorkloadKind::increment, units, chunks);
+}
+deck::Deck rowsum(std::int64_t chunks) { return small_deck(WorkloadKind::rowsum, 1200, chunks); }
+deck::Deck pipeline(std::int64_t iterations) {
+  deck::Deck deck = small_deck(WorkloadKind::pipeline, 1200, 1);
+  deck.workload.iterations = iterations;
+  return deck;
+}
+
+// Exact task lists: what the seeds' loops issue, written down by hand.
+
+TEST(Sequential, CopiesTheWholeDataAtOnceInCore) {
+  const Schedule s = small_schedule(increment(4), Order::sequential, 4);
+  EXPECT_THAT(text(s), ElementsAre("h2d 0 L0 !", "kernel 0 L0 !", "d2h 0 L0 !"));
+  EXPECT_EQ(s.chunks.size(), 1U);
+  EXPECT_EQ(s.tasks[0].bytes, 4800U);
+  EXPECT_EQ(s.device_units, 1200);
+}
+
+TEST(Sequential, GoesSlotBySlotOutOfCore) {
+  const Schedule s = small_schedule(rowsum(3), Order::sequential, 4, 2);
+  EXPECT_THAT(text(s), ElementsAre("h2d 0 L0 !", "kernel 0 L0 !", "d2h 0 L0 !",  //
+                                   "h2d 1 L0 !", "kernel 1 L0 !", "d2h 1 L0 !",  //
+                                   "h2d 2 L0 !", "kernel 2 L0 !", "d2h 2 L0 !"));
+  EXPECT_EQ(s.chunks[2].slot, 0);
+  EXPECT_EQ(s.device_units, 800);
+}
+
+TEST(DepthFirst, IssuesAllStagesOfAChunkOnItsLane) {
+  EXPECT_THAT(text(small_schedule(increment(3), Order::depth_first, 2)),
+              ElementsAre("h2d 0 L0", "kernel 0 L0", "d2h 0 L0",  //
+                          "h2d 1 L1", "kernel 1 L1", "d2h 1 L1",  //
+                          "h2d 2 L0", "kernel 2 L0", "d2h 2 L0"));
+}
+
+TEST(DepthFirst, ReusesASlotWhenItsChunkIsDone) {
+  // Chunk 2 takes slot 0 on lane 2. In place, the slot is free after the copy back of chunk 0 (2).
+  EXPECT_THAT(text(small_schedule(increment(3), Order::depth_first, 3, 2)),
+              ElementsAre("h2d 0 L0", "kernel 0 L0", "d2h 0 L0",  //
+                          "h2d 1 L1", "kernel 1 L1", "d2h 1 L1",  //
+                          "h2d 2 L2 < 2", "kernel 2 L2", "d2h 2 L2"));
+  // Row sums free the input slot after the kernel (1), the slot of the sums after the copy back
+  // (2).
+  EXPECT_THAT(text(small_schedule(rowsum(3), Order::depth_first, 3, 2)),
+              ElementsAre("h2d 0 L0", "kernel 0 L0", "d2h 0 L0",  //
+                          "h2d 1 L1", "kernel 1 L1", "d2h 1 L1",  //
+                          "h2d 2 L2 < 1", "kernel 2 L2 < 2", "d2h 2 L2"));
+}
+
+TEST(DepthFirst, NeedsNoDependencyWhereTheLaneOrdersTheReuse) {
+  for (const Task& task : small_schedule(increment(12), Order::depth_first, 2, 4).tasks) {
+    EXPECT_TRUE(task.after.empty());
+  }
+}
+
+TEST(BreadthFirst, IssuesStageByStage) {
+  EXPECT_THAT(text(small_schedule(increment(3), Order::breadth_first, 3)),
+              ElementsAre("h2d 0 L0", "h2d 1 L1", "h2d 2 L2",           //
+                          "kernel 0 L0", "kernel 1 L1", "kernel 2 L2",  //
+                          "d2h 0 L0", "d2h 1 L1", "d2h 2 L2"));
+}
+
+TEST(BreadthFirst, GoesInWindowsOfTheChunksThatFit) {
+  EXPECT_THAT(text(small_schedule(increment(5), Order::breadth_first, 3, 2)),
+              ElementsAre("h2d 0 L0", "h2d 1 L1", "kernel 0 L0", "kernel 1 L1",  //
+                          "d2h 0 L0", "d2h 1 L1",                                //
+                          "h2d 2 L2 < 4", "h2d 3 L0 < 5", "kernel 2 L2", "kernel 3 L0", "d2h 2 L2",
+                          "d2h 3 L0",  //
+                          "h2d 4 L1 < 10", "kernel 4 L1", "d2h 4 L1"));
+}
+
+TEST(ByEngine, TakesALaneForEachEngine) {
+  const Schedule s = small_schedule(increment(2), Order::by_engine, 8);
+  EXPECT_THAT(text(s), ElementsAre("h2d 0 L0", "kernel 0 L1 < 0", "d2h 0 L2 < 1",  //
+                                   "h2d 1 L0", "kernel 1 L1 < 3", "d2h 1 L2 < 4"));
+  EXPECT_EQ(s.lanes, 3);
+}
+
+TEST(ByEngine, IsTheSixStreamsOfTheTwoOperationArticle) {
+  // Two inputs each, then both operations, then both outputs; from the second iteration on the
+  // inputs wait for the kernel that reads what they overwrite (the published loop lacks this), and
+  // the kernel for the copy back of what it overwrites.
+  const Schedule s = small_schedule(pipeline(2), Order::by_engine, 1);
+  EXPECT_EQ(s.lanes, 6);
+  EXPECT_THAT(text(s),
+              ElementsAre("h2d 0.1 L0", "h2d 0.1 L0", "h2d 0.2 L3", "h2d 0.2 L3",          // 0-3
+                          "kernel 0.1 L1 < 1", "kernel 0.2 L4 < 3",                        // 4, 5
+                          "d2h 0.1 L2 < 4", "d2h 0.2 L5 < 5",                              // 6, 7
+                          "h2d 1.1 L0 < 4", "h2d 1.1 L0", "h2d 1.2 L3 < 5", "h2d 1.2 L3",  // 8-11
+                          "kernel 1.1 L1 < 6 9", "kernel 1.2 L4 < 7 11",                   //
+                          "d2h 1.1 L2 < 12", "d2h 1.2 L5 < 13"));
+}
+
+TEST(Pipeline, RunsEachIterationOnDataOfItsOwnInTheSameBuffers) {
+  const Schedule s = small_schedule(pipeline(3), Order::depth_first, 2);
+  EXPECT_EQ(s.slots, 1);
+  EXPECT_EQ(s.host_units, 3600);
+  EXPECT_EQ(s.device_units, 1200);
+  EXPECT_EQ(s.chunks[2].begin, 2400);
+  EXPECT_EQ(s.chunks[2].device_begin, 0);
+  EXPECT_FALSE(s.out_of_core);
+}
+
+// The layout.
+
+TEST(Layout, CutsUnitsEvenly) {
+  const Schedule s = small_schedule(increment(4, 10), Order::depth_first, 4);
+  std::vector<std::int64_t> sizes;
+  for (const Chunk& chunk : s.chunks) sizes.push_back(chunk.size());
+  EXPECT_THAT(sizes, ElementsAre(2, 3, 2, 3));
+  EXPECT_EQ(s.chunks.back().end, 10);
+}
+
+TEST(Layout, MakesChunksOfAtMostTheGivenBytes) {
+  deck::Deck deck = increment(1);
+  deck.chunks.count.reset();
+  deck.chunks.bytes = 1000;  // 250 floats of 1200: five chunks of 240
+  const Schedule s = small_schedule(deck, Order::depth_first, 4);
+  EXPECT_EQ(s.chunks.size(), 5U);
+  for (const Chunk& chunk : s.chunks) EXPECT_EQ(chunk.size(), 240);
+}
+
+TEST(Layout, TheSmallerOfDeckAndDeviceDecides) {
+  deck::Deck deck = increment(4);
+  deck.memory.device_limit = 3 * 1200;  // bytes; a chunk has 1200
+  const Costs costs = schedule::costs(deck.workload, 1);
+  EXPECT_EQ(layout(deck, costs, std::nullopt).slots, 3);
+  EXPECT_EQ(layout(deck, costs, 2 * 1200).slots, 2);
+  EXPECT_EQ(layout(deck, costs, 100000).slots, 3);
+  deck.memory.device_limit = 4 * 1200;
+  EXPECT_FALSE(layout(deck, costs, std::nullopt).out_of_core);
+}
+
+void expect_error(const deck::Deck& deck, std::optional<std::int64_t> free, base::ExitCode code,
+                  const std::string& message) {
+  try {
+    layout(deck, schedule::costs(deck.workload, 1), free);
+    FAIL() << "no error";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), code);
+    EXPECT_STREQ(error.what(), message.c_str());
+  }
+}
+
+TEST(Layout, RefusesMoreChunksThanUnits) {
+  expect_error(increment(1201), std::nullopt, base::ExitCode::usage,
+               "test.yaml: chunks.count: found 1201; allowed: at most 1200, one for each unit of "
+               "the data");
+}
+
+TEST(Layout, RefusesChunksBelowAUnit) {
+  deck::Deck deck = rowsum(1);
+  deck.chunks.count.reset();
+  deck.chunks.bytes = 23;
+  expect_error(deck, std::nullopt, base::ExitCode::usage,
+               "test.yaml: chunks.bytes: found 23 B; allowed: at least 24 B, one unit of the data");
+}
+
+TEST(Layout, RefusesALimitBelowAChunk) {
+  deck::Deck deck = increment(4);
+  deck.memory.device_limit = 1199;
+  expect_error(
+      deck, std::nullopt, base::ExitCode::usage,
+      "test.yaml: memory.device_limit: found 1.2 KiB; a chunk needs 1.2 KiB on the device; "
+      "use more chunks");
+}
+
+TEST(Layout, ADeviceWithoutRoomForAChunkIsAPrecondition) {
+  expect_error(increment(4), 1000, base::ExitCode::precondition,
+               "test.yaml: the device has 1000 B free and a chunk needs 1.2 KiB on the device; use "
+               "more chunks");
+}
+
+// Costs.
+
+TEST(Costs, CountBytesAndOperations) {
+  const Schedule s = small_schedule(rowsum(4), Order::depth_first, 4);
+  EXPECT_EQ(s.tasks[0].bytes, 300U * 24);            // h2d
+  EXPECT_EQ(s.tasks[1].bytes, 300U * 24 + 300 * 4);  // kernel: lines read, sums written
+  EXPECT_EQ(s.tasks[1].flops, 300.0 * 6);
+  EXPECT_EQ(s.tasks[2].bytes, 300U * 4);  // d2h
+  EXPECT_EQ(traffic(s).h2d, 28800U);
+  EXPECT_EQ(traffic(s).d2h, 4800U);
+  EXPECT_EQ(device_bytes(s), 33600U);
+}
+
+TEST(Costs, SumsAlongColumnsAreLinesOfRows) {
+  deck::Deck deck = rowsum(2);
+  deck.workload.axis = deck::Axis::columns;
+  deck.workload.sum_type = deck::SumType::int64;
+  const Schedule s = small_schedule(deck, Order::depth_first, 2);
+  EXPECT_EQ(s.host_units, 6);
+  EXPECT_EQ(s.arrays[0].unit_bytes, 4800U);
+  EXPECT_EQ(s.arrays[1].unit_bytes, 8U);
+}
+
+// Every schedule that can be built is free of hazards, and every dependency in it is needed: the
+// hazard checker, which knows nothing of the builder, objects as soon as one is taken away.
+TEST(Property, SchedulesAreSafeAndEveryDependencyIsNeeded) {
+  std::mt19937 random(20130607);
+  const auto pick = [&](int lo, int hi) { return std::uniform_int_distribution(lo, hi)(random); };
+  int dependencies = 0;
+  for (int round = 0; round < 600; ++round) {
+    const auto kind = deck::words<WorkloadKind>[static_cast<std::size_t>(pick(0, 2))].value;
+    const auto order = deck::words<Order>[static_cast<std::size_t>(pick(0, 3))].value;
+    const int chunks = pick(1, 9);
+    deck::Deck deck = small_deck(kind, pick(9, 50), chunks);
+    deck.workload.iterations = pick(1, 4);
+    const int lanes = pick(1, 7);
+    const int slots = pick(0, chunks);
+    const Schedule schedule = small_schedule(deck, order, lanes, slots);
+    SCOPED_TRACE(fmt::format("{} {} {} chunks {} lanes {} slots", deck::to_string(kind),
+                             deck::to_string(order), chunks, lanes, slots));
+    const auto hazards = find_hazards(schedule);
+    ASSERT_TRUE(hazards.empty()) << hazards.front().message;
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      for (std::size_t k = 0; k < schedule.tasks[id].after.size(); ++k) {
+        Schedule broken = schedule;
+        broken.tasks[id].after.erase(broken.tasks[id].after.begin() + static_cast<long>(k));
+        ASSERT_FALSE(find_hazards(broken).empty())
+            << describe(schedule, static_cast<TaskId>(id)) << " need not wait for "
+            << schedule.tasks[id].after[k];
+        ++dependencies;
+      }
+    }
+  }
+  EXPECT_GT(dependencies, 3000);
+}
+
+}  // namespace
+}  // namespace overlap::schedule

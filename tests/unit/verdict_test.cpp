@@ -1,0 +1,151 @@
+#include "verdict/verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/console.hpp"
+
+namespace overlap::verdict {
+namespace {
+
+using base::ExitCode;
+using deck::Metric;
+using deck::Order;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+base::Summary interval(double lo, double median, double hi) {
+  return {.n = 10, .median = median, .min = lo, .max = hi, .lo = lo, .hi = hi};
+}
+
+TEST(Judge, WholeIntervalDecides) {
+  EXPECT_EQ(judge(interval(1.4, 1.5, 1.6), true, 1.3), Verdict::pass);
+  EXPECT_EQ(judge(interval(1.1, 1.2, 1.25), true, 1.3), Verdict::fail);
+  EXPECT_EQ(judge(interval(1.2, 1.4, 1.6), true, 1.3), Verdict::inconclusive);
+  EXPECT_EQ(judge(interval(1.4, 1.5, 1.6), false, 1.3), Verdict::fail);
+  EXPECT_EQ(judge(interval(1.1, 1.2, 1.25), false, 1.3), Verdict::pass);
+  EXPECT_EQ(judge(interval(1.2, 1.4, 1.6), false, 1.3), Verdict::inconclusive);
+}
+
+TEST(Judge, TheLimitItselfKeepsIt) {
+  EXPECT_EQ(judge(interval(1.3, 1.3, 1.3), true, 1.3), Verdict::pass);
+  EXPECT_EQ(judge(interval(0, 0, 0), false, 0), Verdict::pass);
+}
+
+timeline::Run run(Order order, std::vector<double> samples) {
+  timeline::Run r;
+  r.order = order;
+  r.bytes = 1000000000;
+  r.samples_s = std::move(samples);
+  r.verified = true;
+  return r;
+}
+
+const std::vector<timeline::Run> two_runs = {
+    run(Order::sequential, {2.0, 2.0, 2.0, 2.0, 2.0, 2.0}),
+    run(Order::depth_first, {1.0, 1.0, 1.0, 1.0, 1.0, 1.0})};
+
+TEST(JudgeAll, ACriterionWithoutOrderHoldsForEveryOrder) {
+  const auto checks =
+      judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 1.5}}, two_runs);
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks[0].verdict, Verdict::fail);
+  EXPECT_EQ(checks[1].verdict, Verdict::pass);
+  EXPECT_EQ(exit_code(two_runs, checks), ExitCode::performance);
+}
+
+TEST(JudgeAll, SpeedupIsAboutEveryOrderButTheBaseline) {
+  const auto checks =
+      judge_all({{.metric = Metric::speedup, .order = {}, .min = 1.9, .max = {}}}, two_runs);
+  ASSERT_EQ(checks.size(), 1U);
+  EXPECT_EQ(checks[0].order, Order::depth_first);
+  EXPECT_DOUBLE_EQ(checks[0].value.median, 2);
+}
+
+TEST(JudgeAll, MinAndMaxAreTwoChecks) {
+  const auto checks = judge_all(
+      {{.metric = Metric::throughput, .order = Order::depth_first, .min = 0.5, .max = 0.9}},
+      two_runs);
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks[0].verdict, Verdict::pass);
+  EXPECT_EQ(checks[1].verdict, Verdict::fail);
+}
+
+TEST(ExitCode, BrokenDataLimitsAreWrongData) {
+  auto runs = two_runs;
+  runs[1].max_error = 1e-3;
+  const auto checks =
+      judge_all({{.metric = Metric::max_error, .order = {}, .min = {}, .max = 1e-6}}, runs);
+  EXPECT_EQ(exit_code(runs, checks), ExitCode::wrong_data);
+  EXPECT_EQ(overall(runs, checks), Verdict::fail);
+}
+
+TEST(ExitCode, WrongDataOutweighEverything) {
+  auto runs = two_runs;
+  runs[0].wrong = timeline::WrongData{};
+  const auto checks =
+      judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 0.1}}, runs);
+  EXPECT_EQ(exit_code(runs, checks), ExitCode::wrong_data);
+}
+
+TEST(ExitCode, AStraddledLimitIsInconclusive) {
+  const std::vector<timeline::Run> runs = {
+      run(Order::sequential, {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6})};
+  const auto checks =
+      judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 1.3}}, runs);
+  EXPECT_EQ(exit_code(runs, checks), ExitCode::inconclusive);
+  EXPECT_EQ(overall(runs, checks), Verdict::inconclusive);
+}
+
+TEST(ExitCode, WorstFirst) {
+  using base::worst;
+  const std::vector order = {ExitCode::usage,        ExitCode::wrong_data,  ExitCode::runtime_error,
+                             ExitCode::precondition, ExitCode::performance, ExitCode::inconclusive,
+                             ExitCode::skipped,      ExitCode::pass};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t j = i; j < order.size(); ++j) {
+      EXPECT_EQ(worst(order[i], order[j]), order[i]);
+      EXPECT_EQ(worst(order[j], order[i]), order[i]);
+    }
+  }
+}
+
+TEST(Speedup, PairsRepetitions) {
+  // The machine slowed down for both orders in the second half: pairs do not see it.
+  const std::vector<timeline::Run> runs = {run(Order::sequential, {2, 2, 2, 4, 4, 4}),
+                                           run(Order::depth_first, {1, 1, 1, 2, 2, 2})};
+  const auto speedup = timeline::speedup(runs[1], runs);
+  ASSERT_TRUE(speedup);
+  EXPECT_DOUBLE_EQ(speedup->lo, 2);
+  EXPECT_DOUBLE_EQ(speedup->hi, 2);
+  EXPECT_FALSE(timeline::speedup(runs[1], {runs[1]}));
+}
+
+TEST(ResultLines, AreExact) {
+  report::Result result;
+  result.deck.path = "input/rowsum.yaml";
+  result.runs = {two_runs[1]};
+  result.checks =
+      judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 1.5}}, result.runs);
+  EXPECT_EQ(
+      report::result_lines(result),
+      "OVERLAP_FOM deck=rowsum order=depth_first metric=time value=1 unit=s lo=1 hi=1 n=6\n"
+      "OVERLAP_FOM deck=rowsum order=depth_first metric=throughput value=1 unit=GB/s lo=1 hi=1 "
+      "n=6\n"
+      "OVERLAP_FOM deck=rowsum order=depth_first metric=max_error value=0 unit=1 lo=0 hi=0 n=1\n"
+      "OVERLAP_CHECK metric=time order=depth_first verdict=PASS value=1 limit=1.5\n"
+      "OVERLAP_RESULT verdict=PASS data=OK exit=0\n");
+}
+
+TEST(Table, NamesWrongData) {
+  report::Result result;
+  result.runs = two_runs;
+  result.runs[1].wrong = timeline::WrongData{3, "sums", 77, 12, -1};
+  EXPECT_THAT(
+      report::table(result),
+      HasSubstr("wrong data: order depth_first, chunk 3, array sums, index 77: expected 12, "
+                "found -1"));
+}
+
+}  // namespace
+}  // namespace overlap::verdict
