@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# What continuous integration runs: formats, include directions, and the tests of every build, in the roots that the
+# quick start uses (see root.sh). Logs and builds lie in build/check-*. Exit code 1 if any step fails.
+# shellcheck disable=SC2317 # step calls the functions
+set -euo pipefail
+# shellcheck source-path=SCRIPTDIR source=root.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/root.sh"
+cd "$project"
+
+table=() failed=0
+
+# step NAME CMD...: one row of the table; the output is shown when the step fails.
+step() {
+  local name=$1 log=$project/build/check-$1.log start=$SECONDS result=pass
+  logged "$log" "$name" "${@:2}" || result=FAIL
+  if [[ $result == FAIL ]]; then
+    failed=1
+    tail -n 100 "$log" >&2
+  fi
+  say "$name: $result in $((SECONDS - start)) s, log: $log"
+  table+=("$(printf '%-16s %-4s %6d s' "$name" "$result" $((SECONDS - start)))")
+}
+
+# Prints the files that are not as clang-format would have them, with the number of places.
+format() {
+  "${inside[@]}" "${clean[@]}" bash -euo pipefail -c \
+    'git ls-files -z "*.hpp" "*.cpp" "*.cu" | xargs -0 clang-format --dry-run -Werror 2>&1 |
+      sed -n "s/:.* error: .*//p" | uniq -c'
+}
+
+includes() {
+  "${inside[@]}" "${clean[@]}" sh -euc 'ci/check_includes.py --self-test && ci/check_includes.py'
+}
+
+# build_and_test NAME CMAKE-ARGS...
+build_and_test() {
+  local build=$project/build/check-$1
+  configure "$build" -DOVERLAP_WERROR=ON -DOVERLAP_TESTS=ON "${@:2}" &&
+    "${inside[@]}" "${clean[@]}" cmake --build "$build" &&
+    "${inside[@]}" "${clean[@]}" ctest --test-dir "$build" --output-on-failure --no-tests=error -j2
+}
+
+writable "$project/build" || fail "cannot write to $project/build: use a checkout of your own"
+use_root 4
+step format format
+step includes includes
+for preset in default asan tsan; do
+  step "kokkos4-$preset" build_and_test "kokkos4-$preset" --preset "$preset"
+done
+use_root 5
+step kokkos5-default build_and_test kokkos5-default --preset default
+if type -P nvcc >/dev/null && [[ -x ci/compile_cuda.sh ]]; then
+  step cuda-compile ci/compile_cuda.sh
+fi
+
+printf '%s\n' "${table[@]}"
+exit $failed

@@ -1,0 +1,199 @@
+# shellcheck shell=bash
+# A root of Debian unstable with Kokkos and all that the build needs: made once by mmdebstrap in a cache folder, entered
+# without changing the machine. Sourced by quickstart.sh and check.sh.
+#
+# use_root 4|5 makes the root if need be and sets $root and $inside: "${inside[@]}" CMD... runs CMD in it.
+
+project=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+HOME=${HOME-~} # unset in some containers
+cache=$(realpath -m "${OVERLAP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/overlap}")
+user=$(id -un 2>/dev/null || id -u)
+
+common_packages="g++ cmake ninja-build git ca-certificates libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
+libgtest-dev libgmock-dev python3 python3-yaml python3-jsonschema clang-format mount"
+declare -A kokkos_packages=(
+  [4]="libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev libopenblas-dev" # Kokkos 4.5.1 (Serial) and Kernels
+  [5]="libkokkos-dev"                                                         # Kokkos 5.2.2 (OpenMP)
+)
+
+# Builds see nothing of the caller's environment (compilers, search paths), and git must read a checkout that may belong
+# to another user.
+clean=(env -i "HOME=$HOME" "OVERLAP_CACHE=$cache" PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
+  GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory "GIT_CONFIG_VALUE_0=*")
+
+self=$(basename "$(readlink -f "$0")" .sh)
+say() { printf '%s: %s\n' "$self" "$*" >&2; }
+fail() { say "error: $*"; exit 70; }
+set -E
+trap 'fail "this failed: $BASH_COMMAND"' ERR
+trap 'exit 130' INT
+
+# logged LOG WHAT CMD...: says WHAT and runs CMD with its output in LOG; on a terminal the latest line shows.
+logged() {
+  local log=$1 columns
+  say "$2"
+  shift 2
+  if [[ ! -t 2 ]]; then
+    "$@" >"$log" 2>&1 </dev/null
+    return
+  fi
+  columns=$(tput cols 2>/dev/null || echo 80)
+  "$@" 2>&1 </dev/null | tee "$log" | while IFS= read -r line; do printf '\r\e[K%s' "${line:0:columns-1}" >&2; done
+  local result=$?
+  printf '\r\e[K' >&2
+  return $result
+}
+
+# reason LOG: the line of LOG that tells why the command failed, in plain words where apt's are not.
+reason() {
+  local text
+  text=$(<"$1")
+  if [[ $text =~ Unable\ to\ locate\ package\ ([^[:space:]]+) ]]; then
+    echo "Debian unstable no longer has the package ${BASH_REMATCH[1]}"
+  elif [[ $text == *"No space left on device"* ]]; then
+    echo "the disk of $cache or ${TMPDIR:-/tmp} is full"
+  elif [[ $text =~ (Could\ not\ (resolve|connect)|Unable\ to\ connect|Cannot\ initiate|Temporary)[^$'\n']* ]]; then
+    echo "no network, or a wrong proxy or mirror in apt's configuration (${BASH_REMATCH[0]})"
+  elif [[ $text == *"does not have a Release file"* ]]; then
+    echo "this archive has no Debian unstable"
+  else
+    awk '/^E: |[Ee]rror[: ]|Permission denied|: not found/ && !line { line = $0 }
+      END { print line ? line : $0 }' <<<"$text"
+  fi
+}
+
+writable() { mkdir -p "$1" 2>/dev/null && [[ -w $1 ]]; }
+
+# lock FILE: two calls at once take turns, until the process ends or closes $lock_fd.
+lock() {
+  [[ ! -e $1 || -w $1 ]] || fail "cannot write to $1: it belongs to another user"
+  exec {lock_fd}>"$1"
+  flock --nonblock "$lock_fd" || { say "waiting for another run to finish"; flock "$lock_fd"; }
+}
+
+# The address of the Debian archive that this machine's apt uses. apt knows the origin of a source only once its lists
+# are there; before that it is the source of the installed release.
+archive() {
+  local suites uri
+  # shellcheck disable=SC2016 # these are for apt to expand
+  uri=$(apt-get indextargets --format '$(ORIGIN)/$(LABEL)/$(COMPONENT) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+    awk '$1 == "Debian/Debian/main" && $2 !~ /^cdrom:/ && !uri { uri = $2 } END { print uri }')
+  if [[ -z $uri ]]; then
+    suites="^(stable|testing|unstable|sid|$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release))/main/"
+    uri=$(apt-get update --print-uris 2>/dev/null | awk -F /dists/ -v suites="$suites" \
+      '$2 ~ suites && $1 !~ /^.cdrom:/ && !uri { uri = substr($1, 2) } END { print uri }')
+  fi
+  uri=${uri%/}
+  case $uri in # a list of mirrors, as cloud images have it: the first will do
+    mirror+file:*) uri=$(awk '/^[a-z]/ && !uri { uri = $1 } END { print uri }' "${uri#mirror+file:}") ;;
+  esac
+  echo "${uri%/}"
+}
+
+# Everything that making a root needs and that could be missing, before anything is made.
+check_machine() {
+  local log=$cache/tools.log missing=() tool free id
+  type -P apt-get >/dev/null ||
+    fail "no apt-get: quick start is for Debian; elsewhere build with CMake against a Kokkos of your own (see README)"
+  for tool in mmdebstrap mount; do type -P $tool >/dev/null || missing+=("$tool"); done
+  ((EUID == 0)) || type -P newuidmap >/dev/null || missing+=(uidmap)
+  if ((${#missing[@]} > 0)); then
+    ((EUID == 0)) || fail "missing tools: an administrator has to run: apt-get install ${missing[*]}"
+    logged "$log" "installing ${missing[*]} with apt-get" sh -euc 'export DEBIAN_FRONTEND=noninteractive
+      apt-get update && apt-get install -y --no-install-recommends "$@"' sh "${missing[@]}" ||
+      fail "apt-get could not install ${missing[*]}: $(reason "$log"); log: $log"
+  fi
+  for id in uid gid; do # mmdebstrap's user namespace needs a range of each
+    ((EUID == 0)) || grep -Eqs "^($user|$EUID):" /etc/sub$id || fail "no entry for $user in /etc/sub$id:" \
+      "an administrator has to run: usermod --add-sub${id}s 100000-165535 $user"
+  done
+  free=$(df --output=avail -k "$cache" | sed 1d)
+  ((free > 2000000)) || fail "only $((free / 1000)) MB free in $cache, 2000 are needed: free some or set OVERLAP_CACHE"
+}
+
+# As root, the mount namespace takes mmdebstrap's mounts along when it is killed. As a user, its files belong to other
+# ids; a tar stream makes them the caller's own.
+bootstrap() { # FOLDER URI PACKAGES
+  local settings options
+  settings=$(apt-config dump | sed -nE '/^Acquire::(https?|ftp|socks|tor|Retries|ForceIPv)/p') # proxies and the like
+  options=(--variant=apt --include="$3" --aptopt="$settings Acquire::Check-Valid-Until \"false\"")
+  if ((EUID == 0)); then
+    unshare --mount mmdebstrap "${options[@]}" unstable "$1" "$2"
+  else
+    mmdebstrap "${options[@]}" unstable - "$2" | tar -x -C "$1" --exclude='./dev/*'
+  fi
+}
+
+make_root() { # PACKAGES
+  local new=$root.new log=$root.log uri library
+  check_machine
+  uri=$(archive) || uri=
+  [[ -n $uri ]] || fail "apt's sources name no Debian archive: add one (see man sources.list)"
+  rm -rf --one-file-system "$new" "$new.old"
+  mkdir "$new"
+  logged "$log" "making a root of Debian unstable in $root from $uri, once (1 GB, a minute or two)" \
+    bootstrap "$new" "$uri" "$1" || fail "could not make a root from $uri: $(reason "$log"); log: $log"
+  rm -f "$new/etc/apt/apt.conf.d/99mmdebstrap" # proxy settings can hold a password
+  if [[ $1 == *libkokkos-dev* ]]; then         # its CMake files name two archives that the package lacks
+    for library in algorithms simd; do
+      library=$(dirname "$new"/usr/lib/*/libkokkoscore.so)/libkokkos$library.a
+      [[ -e $library ]] || printf '!<arch>\n' >"$library"
+    done
+  fi
+  touch "$new/etc/overlap-root"
+  printf '%s\n%s\n' "$1" "$(date -u +%FT%TZ)" >"$new/made-of"
+  if [[ -e $root ]]; then mv "$root" "$new.old"; fi
+  mv "$new" "$root"
+  rm -rf --one-file-system "$new.old"
+}
+
+root_has() { [[ -e $root/made-of && $(sed -n 1p "$root/made-of") == "$1" ]]; }
+
+# Runs in a mount namespace of its own: the root's /usr and /etc take the place of the machine's; every other path, the
+# user, the folder and the signals stay what they are, and no process stands between. Folders below /usr or /etc that the
+# arguments name (project, cache, current folder, a deck's) come along, where the root has nothing of its own.
+# shellcheck disable=SC2016 # for the inner shell to expand
+enter='
+  root=$1
+  for path; do
+    path=${path#--*=}
+    [ -d "$path" ] || path=${path%/*}
+    case $path in /usr/* | /etc/*)
+      if [ -d "$path" ] && [ -z "$(ls -A "$root$path" 2>/dev/null)" ]; then
+        mkdir -p "$root$path"
+        mount --rbind "$path" "$root$path"
+      fi ;;
+    esac
+  done
+  shift 4
+  for dir in lib64 lib32 lib etc usr sbin bin; do # mostly links; where they are not, mount itself needs this order
+    if [ -d "/$dir" ] && [ ! -L "/$dir" ] && [ -d "$root/$dir" ]; then mount --rbind "$root/$dir" "/$dir"; fi
+  done
+  exec "$@"'
+
+use_root() { # 4|5
+  local packages="$common_packages ${kokkos_packages[$1]}" namespaces=(--mount) drop=()
+  root=$cache/root-kokkos$1
+  if ((EUID != 0)); then
+    # A user may mount in a user namespace, with rights there that the command itself must not have.
+    namespaces=(--user --map-current-user --keep-caps --mount)
+    drop=(setpriv --inh-caps=-all --ambient-caps=-all)
+  fi
+  unshare "${namespaces[@]}" true 2>/dev/null || fail "this machine gives $user no mount namespace:" \
+    "run as root, or have user namespaces switched on; a container needs --cap-add SYS_ADMIN"
+  if ! root_has "$packages"; then
+    [[ ! -e /etc/overlap-root ]] || fail "a root cannot be made inside another: run this once outside"
+    writable "$cache" || fail "cannot write to $cache: set OVERLAP_CACHE to a folder of yours"
+    lock "$root.lock"
+    if ! root_has "$packages"; then make_root "$packages"; fi # or another run made it meanwhile
+    exec {lock_fd}>&-
+  fi
+  inside=(unshare "${namespaces[@]}" sh -euc "$enter" sh "$root" "$project" "$cache" "$(pwd -P)" "${drop[@]}")
+}
+
+# configure FOLDER ARGS...: from scratch if the root is another than before (its compiler and libraries may be too).
+configured() { cmp -s "$root/made-of" "$1/made-of"; }
+configure() {
+  configured "$1" || rm -rf "$1"
+  "${inside[@]}" "${clean[@]}" cmake -S "$project" -B "$1" -G Ninja "${@:2}" && cp "$root/made-of" "$1/"
+}
