@@ -150,7 +150,7 @@ make_root() { # PACKAGES
 root_has() { [[ -e $root/made-of && $(sed -n 1p "$root/made-of") == "$1" ]]; }
 
 # Runs in a mount namespace of its own: the root's /usr and /etc take the place of the machine's; every other path, the
-# user, the folder and the signals stay what they are, and no process stands between. Folders below /usr or /etc that the
+# user, the folder and the signals stay what they are, and no process stands between. Folders below /usr or /etc that
 # arguments name (project, cache, current folder, a deck's) come along, where the root has nothing of its own.
 # shellcheck disable=SC2016 # for the inner shell to expand
 enter='

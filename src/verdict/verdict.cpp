@@ -22,8 +22,7 @@ std::optional<base::Summary> value_of(deck::Metric metric, const timeline::Run& 
 }
 
 bool data_right(const std::vector<timeline::Run>& runs) {
-  return std::all_of(runs.begin(), runs.end(),
-                     [](const timeline::Run& run) { return !run.wrong; });
+  return std::all_of(runs.begin(), runs.end(), [](const timeline::Run& run) { return !run.wrong; });
 }
 
 }  // namespace

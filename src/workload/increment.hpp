@@ -6,23 +6,26 @@
 
 namespace overlap::workload {
 
-/// a[i] += 1, plain (repeats = 0) or by the seeds' arithmetic on the element's position.
-template <class T>
+/// a[i] += 1, plain or by the seeds' arithmetic on the element's position.
+template <class T, Repeats known>
 struct Increment {
   T* a;                ///< the chunk's first element on the device
   std::int64_t first;  ///< its position in the whole array
-  std::int64_t repeats;
+  int repeats;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    a[i] += repeats == 0 ? T(1) : unit_by_trigonometry(static_cast<T>(first + i), repeats);
+    a[i] += unit<known>(static_cast<T>(first + i), repeats);
   }
 };
 
 template <class Space, class T>
 void set_up_increment(Workload<Space>& w) {
   w.launch = [a = device_elements<T>(w, 0)](const Space& instance, const Call& call) {
-    enqueue("overlap::increment::increment", units(instance, call.size),
-            Increment<T>{a + call.device_begin, call.begin, call.repeats});
+    with_known(call.repeats, [&](auto known) {
+      enqueue(
+          "overlap::increment::increment", units(instance, call.size),
+          Increment<T, known()>{a + call.device_begin, call.begin, static_cast<int>(call.repeats)});
+    });
   };
   w.generate = [host = w.host[0]](std::uint32_t repetition) {
     fill<T>(host, [=](std::int64_t i) { return value<T>(i, repetition, 0); });

@@ -8,17 +8,17 @@ namespace overlap::workload {
 
 /// One of the two operations of seed 001: c = a + u b (operation1) or c = a - u b (operation2),
 /// where u is 1, by the seeds' arithmetic on the element's position.
-template <class T>
+template <class T, Repeats known>
 struct Operation {
   const T* a;
   const T* b;
   T* c;
   std::int64_t first;
-  std::int64_t repeats;
+  int repeats;
   T sign;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    const T u = repeats == 0 ? T(1) : unit_by_trigonometry(static_cast<T>(first + i), repeats);
+    const T u = unit<known>(static_cast<T>(first + i), repeats);
     c[i] = a[i] + sign * u * b[i];
   }
 };
@@ -30,10 +30,12 @@ void set_up_pipeline(Workload<Space>& w) {
       return reinterpret_cast<T*>(w[3 * static_cast<std::size_t>(call.op) + i].data()) +
              call.device_begin;
     };
-    enqueue(call.op == 0 ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
-            units(instance, call.size),
-            Operation<T>{array(0), array(1), array(2), call.begin, call.repeats,
-                         call.op == 0 ? T(1) : T(-1)});
+    with_known(call.repeats, [&](auto known) {
+      enqueue(call.op == 0 ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
+              units(instance, call.size),
+              Operation<T, known()>{array(0), array(1), array(2), call.begin,
+                                    static_cast<int>(call.repeats), call.op == 0 ? T(1) : T(-1)});
+    });
   };
   w.generate = [host = w.host](std::uint32_t repetition) {
     for (const int array : {0, 1, 3, 4}) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -29,14 +30,39 @@ template <class Space>
 using PinnedSpace =
     std::conditional_t<is_host<Space>, Kokkos::HostSpace, Kokkos::SharedHostPinnedSpace>;
 
-template <class Space>
-using DeviceBytes = Kokkos::View<Byte*, typename Space::memory_space>;
+/// Bytes in a memory space, on a boundary that suits copy engines. Kokkos' own allocations begin
+/// 128 bytes behind one, where transfers in both directions at once are slower (0.7 % on an H200).
+template <class MemorySpace>
+class AlignedBytes {
+ public:
+  AlignedBytes() = default;
+  AlignedBytes(const std::string& label, std::size_t size)
+      : storage_(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), size + alignment),
+        size_(size) {
+    void* begin = storage_.data();
+    std::size_t space = size + alignment;
+    data_ = static_cast<Byte*>(std::align(alignment, size, begin, space));
+  }
 
-/// An array's mirror on the host; one of the two views holds it.
+  Byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t alignment = 4096;
+
+  Kokkos::View<Byte*, MemorySpace> storage_;
+  Byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+template <class Space>
+using DeviceArray = AlignedBytes<typename Space::memory_space>;
+
+/// An array's mirror on the host; one of the two holds it.
 template <class Space>
 struct HostArray {
-  Kokkos::View<Byte*, PinnedSpace<Space>> pinned;
-  Kokkos::View<Byte*, Kokkos::HostSpace> pageable;
+  AlignedBytes<PinnedSpace<Space>> pinned;
+  AlignedBytes<Kokkos::HostSpace> pageable;
   deck::HostMemory memory = deck::HostMemory::pinned;
 
   Byte* data() const {
@@ -74,7 +100,7 @@ template <class Space>
 struct Workload {
   std::vector<schedule::Array> arrays;
   std::vector<HostArray<Space>> host;      ///< one for each of `arrays`
-  std::vector<DeviceBytes<Space>> device;  ///< one for each of `arrays`
+  std::vector<DeviceArray<Space>> device;  ///< one for each of `arrays`
   std::int64_t repeats = 1;                ///< of the arithmetic in each kernel
   std::string kernel;                      ///< which kernel runs, where there is a choice
 
@@ -93,9 +119,6 @@ Workload<Space> allocate(const schedule::Costs& costs, std::int64_t device_units
                          deck::HostMemory memory) {
   Workload<Space> workload;
   workload.arrays = costs.arrays;
-  const auto without_init = [](const std::string& label) {
-    return Kokkos::view_alloc(Kokkos::WithoutInitializing, label);
-  };
   for (const schedule::Array& array : costs.arrays) {
     const std::size_t host_bytes =
         array.unit_bytes * static_cast<std::size_t>(costs.units * costs.iterations);
@@ -105,12 +128,12 @@ Workload<Space> allocate(const schedule::Costs& costs, std::int64_t device_units
       host.memory = memory;
       const std::string label = "overlap::host::" + array.name;
       if (memory == deck::HostMemory::pinned) {
-        host.pinned = decltype(host.pinned)(without_init(label), host_bytes);
+        host.pinned = {label, host_bytes};
       } else {
-        host.pageable = decltype(host.pageable)(without_init(label), host_bytes);
+        host.pageable = {label, host_bytes};
       }
       workload.host.push_back(host);
-      workload.device.emplace_back(without_init("overlap::device::" + array.name), device_bytes);
+      workload.device.emplace_back("overlap::device::" + array.name, device_bytes);
     } catch (const std::exception& error) {
       std::string reason = error.what();
       reason.resize(std::min(reason.size(), reason.find('\n')));
@@ -172,7 +195,7 @@ struct SetBytes {
 template <class Space>
 void poison(const Workload<Space>& workload, const Space& instance) {
   constexpr Byte pattern = 0xff;
-  for (const DeviceBytes<Space>& array : workload.device) {
+  for (const DeviceArray<Space>& array : workload.device) {
     enqueue("overlap::poison", units(instance, static_cast<std::int64_t>(array.size())),
             SetBytes{array.data(), pattern});
   }

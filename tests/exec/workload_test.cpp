@@ -104,7 +104,10 @@ TYPED_TEST(WorkloadTest, BuffersAreSeparateAndPoisoned) {
   EXPECT_NE(static_cast<void*>(bench.workload.device[0].data()),
             static_cast<void*>(bench.workload.host[0].data()));
   for (const auto& array : bench.workload.device) {
-    const auto bytes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, array);
+    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+    const Kokkos::View<workload::Byte*, typename TypeParam::memory_space, Unmanaged> view(
+        array.data(), array.size());
+    const auto bytes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, view);
     for (std::size_t i = 0; i < bytes.size(); ++i) ASSERT_EQ(bytes(i), 0xff);
   }
   for (const float sum : workload::elements<float>(bench.workload.host[1])) {

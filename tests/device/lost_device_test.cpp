@@ -1,0 +1,54 @@
+// A kernel that writes to no memory at all loses the device: the error must reach the caller with
+// task and lane named, and the process must be able to end in its own way. A program of its own,
+// since nothing can run on the device afterwards.
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "deck/deck.hpp"
+#include "executor/executor.hpp"
+#include "schedule/build.hpp"
+#include "workload/make.hpp"
+
+namespace {
+
+struct WildWrite {
+  int* nowhere;
+  KOKKOS_FUNCTION void operator()(int i) const { nowhere[i] = i; }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace overlap;
+  using Space = Kokkos::DefaultExecutionSpace;
+  Kokkos::initialize(argc, argv);
+  deck::Deck deck;
+  deck.workload.elements = 1000;
+  deck.chunks.count = 2;
+  const auto costs = schedule::costs(deck.workload, 1);
+  const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
+                                        deck::Order::depth_first, 2);
+  auto* const executor = new executor::Executor<Space>(2);
+  auto* const workload =
+      new workload::Workload<Space>(workload::make<Space>(deck, costs, schedule.device_units, 1));
+  workload->generate(1);
+  executor->run(schedule, *workload);
+  workload->launch = [](const Space& instance, const workload::Call&) {
+    Kokkos::parallel_for("test::wild_write", Kokkos::RangePolicy<Space>(instance, 0, 1),
+                         WildWrite{nullptr});
+  };
+  try {
+    executor->run(schedule, *workload);
+    std::cerr << "no error\n";
+  } catch (const executor::DeviceLost& error) {
+    const std::string message = error.what();
+    std::cerr << message << '\n';
+    const bool named = message.find("of chunk ") != std::string::npos &&
+                       message.find(" on lane ") != std::string::npos;
+    std::_Exit(named && error.code() == base::ExitCode::runtime_error ? 0 : 1);
+  } catch (const std::exception& error) {
+    std::cerr << "another error: " << error.what() << '\n';
+  }
+  std::_Exit(1);
+}
