@@ -128,9 +128,9 @@ Workload<Space> allocate(const schedule::Costs& costs, std::int64_t device_units
       host.memory = memory;
       const std::string label = "overlap::host::" + array.name;
       if (memory == deck::HostMemory::pinned) {
-        host.pinned = {label, host_bytes};
+        host.pinned = AlignedBytes<PinnedSpace<Space>>(label, host_bytes);
       } else {
-        host.pageable = {label, host_bytes};
+        host.pageable = AlignedBytes<Kokkos::HostSpace>(label, host_bytes);
       }
       workload.host.push_back(host);
       workload.device.emplace_back("overlap::device::" + array.name, device_bytes);

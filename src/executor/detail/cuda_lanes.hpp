@@ -6,8 +6,9 @@
 
 #include <cuda_runtime.h>
 
-#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/detail/lanes.hpp"
@@ -24,52 +25,50 @@ inline void check_cuda(cudaError_t code, const char* call) {
   }
 }
 
-/// A stream that does not synchronize with the legacy default stream.
-class Stream {
+/// A stream or an event that is destroyed with this.
+template <class Handle, cudaError_t (*destroy)(Handle)>
+class Owned {
  public:
-  Stream() {
-    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+  explicit Owned(Handle handle) : handle_(handle) {}
+  ~Owned() {
+    if (handle_ != nullptr) destroy(handle_);
   }
-  ~Stream() {
-    if (stream_ != nullptr) cudaStreamDestroy(stream_);
-  }
-  Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  Stream& operator=(Stream&&) = delete;
+  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  Owned& operator=(Owned&&) = delete;
 
-  cudaStream_t get() const { return stream_; }
+  Handle get() const { return handle_; }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  Handle handle_;
 };
+using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
+using Event = Owned<cudaEvent_t, cudaEventDestroy>;
+
+/// A stream that does not synchronize with the legacy default stream.
+inline Stream make_stream() {
+  cudaStream_t stream = nullptr;
+  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  return Stream(stream);
+}
 
 /// An event for ordering only: without timing it costs least.
-class Event {
- public:
-  Event() {
-    check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
-  }
-  ~Event() {
-    if (event_ != nullptr) cudaEventDestroy(event_);
-  }
-  Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  Event& operator=(Event&&) = delete;
-
-  cudaEvent_t get() const { return event_; }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
+inline Event make_event() {
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  return Event(event);
+}
 
 /// Lanes as CUDA streams of our own, each wrapped in an instance; an event for each task that
 /// another lane waits for.
 class CudaLanes final : public Lanes<Kokkos::Cuda> {
  public:
-  explicit CudaLanes(int lanes) : streams_(static_cast<std::size_t>(lanes)) {
-    for (const Stream& stream : streams_) instances_.emplace_back(stream.get());
+  explicit CudaLanes(int lanes) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      streams_.push_back(make_stream());
+      instances_.emplace_back(streams_.back().get());
+    }
     // Constructing an instance enqueues memsets on the legacy stream, which non-blocking streams do
     // not wait for.
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -90,7 +89,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     for (const schedule::Task& task : schedule.tasks) {
       for (const schedule::TaskId other : task.after) {
         if (event_of_[other] != nullptr) continue;
-        if (used == events_.size()) events_.emplace_back();
+        if (used == events_.size()) events_.push_back(make_event());
         event_of_[other] = events_[used++].get();
       }
     }
