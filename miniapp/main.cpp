@@ -59,6 +59,11 @@ base::ExitCode run(const Options& options) {
     for (const deck::Deck& deck : decks) print_schedules(deck);
     return base::ExitCode::pass;
   }
+  // What no device could run is found before anything runs.
+  for (const deck::Deck& deck : decks) {
+    schedule::layout(deck, schedule::costs(deck.workload, deck.workload.intensity.repeats),
+                     std::nullopt);
+  }
   if (!options.json.empty()) report::require_writable(options.json);
 
   base::catch_interrupts();
@@ -76,7 +81,8 @@ base::ExitCode run(const Options& options) {
     code = base::worst(code, outcome);
     if (outcome == base::ExitCode::interrupted) return code;
   }
-  if (!options.json.empty() && !results.empty()) {
+  // A deck that failed leaves no result: then there is no result file either.
+  if (!options.json.empty() && results.size() == decks.size()) {
     report::write_file(options.json, report::to_json(results));
   }
   return code;
@@ -87,5 +93,10 @@ base::ExitCode run(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace overlap;
-  return static_cast<int>(guarded([&] { return run(parse_options(argc, argv)); }));
+  base::ExitCode code = guarded([&] { return run(parse_options(argc, argv)); });
+  if (!std::cout.flush()) {
+    std::cerr << "miniapp: error: standard output: cannot write\n";
+    code = base::worst(code, base::ExitCode::runtime_error);
+  }
+  return static_cast<int>(code);
 }

@@ -32,8 +32,8 @@ enum class HostMemory { pinned, pageable };
 enum class Verify { every, ends };
 enum class Metric { time, speedup, throughput, max_error };
 
-/// Arithmetic of a kernel: `repeats` of it, or as many as make one kernel `balance` times as long as
-/// the copy of its chunk to the device (balance > 0; `repeats` is then found by measuring).
+/// Arithmetic of a kernel: `repeats` of it, or as many as make one kernel `balance` times as long
+/// as the copy of its chunk to the device (balance > 0; `repeats` is then found by measuring).
 struct Intensity {
   std::int64_t repeats = 1;
   double balance = 0;

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <sstream>
 
 #include "base/sha256.hpp"
@@ -17,16 +20,23 @@
 namespace overlap::deck {
 namespace {
 
-constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 /// Far beyond any machine, and small enough that bytes never overflow 64 bits.
 constexpr std::int64_t most_elements = std::int64_t{1} << 44;
 constexpr int most_lanes = 1024;
 constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
+constexpr std::size_t most_deck_bytes = std::size_t{1} << 24;
 
 using Keys = std::vector<std::string>;
 
+/// Where a value came from, for errors at another key.
+std::string origin(const Reader& reader, bool given) {
+  return given ? base::to_string(reader.place()) : "by default";
+}
+
 Intensity read_intensity(const Reader& reader) {
-  const std::string found = reader.text();
+  constexpr std::string_view allowed =
+      "a whole number from 0 to 1000000, balanced, or 'Nx balanced' with N from 1 to 1000";
+  const std::string found = reader.text(std::string(allowed));
   if (found == "balanced") return {.repeats = 1, .balance = 1};
   constexpr std::string_view suffix = "x balanced";
   if (found.ends_with(suffix)) {
@@ -37,43 +47,93 @@ Intensity read_intensity(const Reader& reader) {
   }
   const auto repeats = base::parse_count(found);
   if (!repeats || *repeats < 0 || *repeats > 1000000) {
-    reader.fail(fmt::format(
-        "found '{}'; allowed: a whole number from 0 to 1000000, balanced, or '4x balanced'", found));
+    reader.fail_allowed(fmt::format("{}{}", allowed, suggestion(found, Keys{"balanced"})));
   }
   return {.repeats = *repeats};
 }
 
+/// One of the types that a workload takes.
 Type read_type(const Reader& reader, std::initializer_list<Type> allowed) {
-  const Type type = reader.word<Type>();
   Keys names;
-  for (const Type t : allowed) {
-    if (t == type) return type;
-    names.emplace_back(to_string(t));
+  for (const Type type : allowed) names.emplace_back(to_string(type));
+  reader.one_of(names);
+  return reader.word<Type>();
+}
+
+/// The kind; an error for keys that it does not read, which names the kinds that do.
+WorkloadKind read_kind(const Reader& reader) {
+  const auto kinds_with = [](const std::string& key) {
+    Keys kinds;
+    for (const auto& word : words<WorkloadKind>) {
+      const Keys keys = keys_of(word.value);
+      if (std::find(keys.begin(), keys.end(), key) != keys.end()) kinds.emplace_back(word.name);
+    }
+    return kinds;
+  };
+  const Reader kind = reader.at("kind");
+  if (!reader.has("kind")) {
+    Keys all = {"kind"};
+    for (const auto& word : words<WorkloadKind>) {
+      for (const std::string& key : keys_of(word.value)) {
+        if (std::find(all.begin(), all.end(), key) == all.end()) all.push_back(key);
+      }
+    }
+    reader.expect_keys(all);
   }
-  reader.fail_allowed(std::string(to_string(type)), names);
+  const auto value = kind.word<WorkloadKind>();
+  const Keys allowed = keys_of(value);
+  for (const std::string& key : reader.keys()) {
+    const Keys kinds = kinds_with(key);
+    if (kinds.empty() || std::find(allowed.begin(), allowed.end(), key) != allowed.end()) continue;
+    // Beside the key itself the command line may have changed the kind.
+    const std::string why = kind.overridden() ? fmt::format(" ({})", origin(kind, true)) : "";
+    reader.at_key(key).fail(fmt::format("found a key of {}, not of {}{}; allowed: {}",
+                                        fmt::join(kinds, " and "), to_string(value), why,
+                                        fmt::join(allowed, ", ")));
+  }
+  reader.expect_keys(allowed);
+  return value;
+}
+
+/// Sizes whose product says how much data there are.
+void expect_product(const Reader& reader, const std::string& a, std::int64_t value_a,
+                    const std::string& b, std::int64_t value_b) {
+  if (value_a <= most_elements / value_b) return;
+  reader.latest(a, b).fail(fmt::format("found {} {} times {} {}; allowed: at most {} together",
+                                       value_a, a, value_b, b, most_elements));
+}
+
+/// 64-bit sums are for whole numbers.
+void check_sum_type(const Reader& reader, const Workload& workload) {
+  const bool integer = workload.type == Type::int32 || workload.type == Type::int64;
+  if (workload.sum_type == SumType::same || integer) return;
+  const Reader blamed = reader.latest("type", "sum_type");
+  blamed.fail(
+      blamed.path().ends_with(".type")
+          ? fmt::format("found '{}' with sum_type int64; allowed: int32, int64",
+                        to_string(workload.type))
+          : fmt::format("found 'int64' with type {}; allowed: same", to_string(workload.type)));
 }
 
 Workload read_workload(const Reader& reader) {
   Workload workload;
-  if (!reader.has("kind")) {
-    reader.fail(fmt::format("the key 'kind' is missing; allowed: {}",
-                            fmt::join(spellings<WorkloadKind>(), ", ")));
-  }
-  workload.kind = reader.at("kind").word<WorkloadKind>();
-  reader.expect_keys(keys_of(workload.kind));
-
+  workload.kind = read_kind(reader);
+  const Keys keys = keys_of(workload.kind);
+  const auto reads = [&](const char* key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
   const auto count = [&](const char* key, std::int64_t& value, std::int64_t most) {
     if (reader.has(key)) value = reader.at(key).count(1, most);
   };
   count("elements", workload.elements, most_elements);
+  count("iterations", workload.iterations, most_chunks);
   count("rows", workload.rows, most_elements);
   count("columns", workload.columns, most_elements);
-  count("iterations", workload.iterations, most_chunks);
-  if (workload.rows > most_elements / workload.columns) {
-    reader.fail("rows times columns exceed 2^44 elements");
+  if (reads("iterations")) {
+    expect_product(reader, "elements", workload.elements, "iterations", workload.iterations);
   }
-  if (workload.elements > most_elements / workload.iterations) {
-    reader.fail("elements times iterations exceed 2^44");
+  if (reads("columns")) {
+    expect_product(reader, "rows", workload.rows, "columns", workload.columns);
   }
   if (reader.has("intensity")) workload.intensity = read_intensity(reader.at("intensity"));
   if (reader.has("axis")) workload.axis = reader.at("axis").word<Axis>();
@@ -84,13 +144,8 @@ Workload read_workload(const Reader& reader) {
   } else if (reader.has("type")) {
     workload.type = read_type(reader.at("type"), {Type::float32, Type::float64});
   }
-  if (reader.has("sum_type")) {
-    workload.sum_type = reader.at("sum_type").word<SumType>();
-    const bool integer = workload.type == Type::int32 || workload.type == Type::int64;
-    if (workload.sum_type == SumType::int64 && !integer) {
-      reader.at("sum_type").fail_allowed("int64", Keys{"same"});
-    }
-  }
+  if (reader.has("sum_type")) workload.sum_type = reader.at("sum_type").word<SumType>();
+  check_sum_type(reader, workload);
   return workload;
 }
 
@@ -98,8 +153,12 @@ Chunks read_chunks(const Reader& reader, const Workload& workload) {
   reader.expect_keys(Keys{"count", "bytes", "profile"});
   Chunks chunks;
   if (reader.has("count") && reader.has("bytes")) {
-    reader.fail("count and bytes exclude each other; to override one with the other on the "
-                "command line, set the whole map: --set 'chunks={bytes: 16 MiB}'");
+    const Reader blamed = reader.latest("count", "bytes");
+    const Reader other = reader.at(blamed.path().ends_with("count") ? "bytes" : "count");
+    blamed.fail(fmt::format(
+        "found beside {} ({}); allowed: one of the two{}", other.path(), origin(other, true),
+        blamed.overridden() ? ", or both replaced at once, as in --set 'chunks={bytes: 16 MiB}'"
+                            : ""));
   }
   if (reader.has("bytes")) {
     chunks.bytes = reader.at("bytes").bytes(1);
@@ -116,8 +175,8 @@ Memory read_memory(const Reader& reader) {
   reader.expect_keys(Keys{"host", "device_limit"});
   Memory memory;
   if (reader.has("host")) memory.host = reader.at("host").word<HostMemory>();
-  if (reader.has("device_limit") && reader.at("device_limit").text() != "none") {
-    memory.device_limit = reader.at("device_limit").bytes(1);
+  if (reader.has("device_limit") && !reader.at("device_limit").is("none")) {
+    memory.device_limit = reader.at("device_limit").bytes(1, "none");
   }
   return memory;
 }
@@ -127,16 +186,17 @@ Issue read_issue(const Reader& reader) {
   Issue issue;
   if (reader.has("orders")) {
     issue.orders.clear();
-    for (const Reader& item : reader.at("orders").items()) {
+    const std::string allowed =
+        fmt::format("a list of at least one of {}", fmt::join(spellings<Order>(), ", "));
+    for (const Reader& item : reader.at("orders").items(allowed)) {
       const Order order = item.word<Order>();
-      for (const Order other : issue.orders) {
-        if (other == order) item.fail(fmt::format("'{}' is listed twice", to_string(order)));
+      if (std::find(issue.orders.begin(), issue.orders.end(), order) != issue.orders.end()) {
+        item.fail(fmt::format("found '{}' again; allowed: each order once", to_string(order)));
       }
       issue.orders.push_back(order);
     }
     if (issue.orders.empty()) {
-      reader.at("orders").fail(fmt::format("found an empty list; allowed: at least one of {}",
-                                           fmt::join(spellings<Order>(), ", ")));
+      reader.at("orders").fail(fmt::format("found an empty list; allowed: {}", allowed));
     }
   }
   if (reader.has("lanes")) issue.lanes = static_cast<int>(reader.at("lanes").count(1, most_lanes));
@@ -158,115 +218,236 @@ Measure read_measure(const Reader& reader) {
 std::optional<double> read_limit(const Reader& reader, const std::string& key, Metric metric) {
   if (!reader.has(key)) return std::nullopt;
   const Reader limit = reader.at(key);
-  const double value = metric == Metric::time ? [&] {
-    const auto seconds = base::parse_seconds(limit.text());
-    if (!seconds) {
-      limit.fail(fmt::format("found '{}'; allowed: a time such as 0.005, 5 ms or 50 us",
-                             limit.text()));
-    }
-    return *seconds;
-  }()
-                                               : limit.number();
-  if (value < 0) limit.fail(fmt::format("found '{}'; allowed: no negative limit", limit.text()));
-  return value;
+  if (metric == Metric::throughput) return limit.number("a number of GB/s from 0 on");
+  if (metric != Metric::time) return limit.number("a number from 0 on");
+  const std::string allowed = "a time from 0 on, such as 0.005 (seconds), 5 ms or 50 us";
+  const auto seconds = base::parse_seconds(limit.text(allowed));
+  return seconds && *seconds >= 0 ? *seconds : limit.number(allowed);
 }
 
-std::vector<Criterion> read_acceptance(const Reader& reader, const Issue& issue) {
+/// A criterion on the speed-up makes sense for an order that runs beside the baseline.
+void check_speedup(const Reader& item, const Criterion& criterion, const Issue& issue,
+                   const std::string& orders) {
+  const auto fail = [&](std::string_view need) {
+    item.at("metric").fail(
+        fmt::format("found 'speedup', which needs {} among issue.orders ({}); allowed: time, "
+                    "throughput, max_error",
+                    need, orders));
+  };
+  Keys others;
+  for (const Order order : issue.orders) {
+    if (order != Order::sequential) others.emplace_back(to_string(order));
+  }
+  if (others.size() == issue.orders.size()) fail("'sequential', to compare with,");
+  if (others.empty()) fail("an order besides 'sequential'");
+  if (criterion.order == Order::sequential) {
+    item.at("order").fail(
+        fmt::format("found 'sequential', whose speed-up over itself is always 1; allowed: {}",
+                    fmt::join(others, ", ")));
+  }
+}
+
+/// `orders` tells where issue.orders came from.
+std::vector<Criterion> read_acceptance(const Reader& reader, const Issue& issue,
+                                       const std::string& orders) {
   std::vector<Criterion> criteria;
-  for (const Reader& item : reader.items()) {
+  for (const Reader& item :
+       reader.items("a list of criteria, such as [{metric: speedup, min: 1.3}]")) {
     item.expect_keys(Keys{"metric", "order", "min", "max"});
-    if (!item.has("metric")) {
-      item.fail(fmt::format("the key 'metric' is missing; allowed: {}",
-                            fmt::join(spellings<Metric>(), ", ")));
-    }
     Criterion criterion;
     criterion.metric = item.at("metric").word<Metric>();
     criterion.min = read_limit(item, "min", criterion.metric);
     criterion.max = read_limit(item, "max", criterion.metric);
-    if (!criterion.min && !criterion.max) item.fail("a criterion needs min, max or both");
-    if (criterion.min && criterion.max && *criterion.min > *criterion.max) {
-      item.fail(fmt::format("min {} exceeds max {}", *criterion.min, *criterion.max));
+    if (!criterion.min && !criterion.max) {
+      item.fail("found neither min nor max; allowed: one of them or both");
     }
-    const auto runs = [&](Order order) {
-      return std::find(issue.orders.begin(), issue.orders.end(), order) != issue.orders.end();
-    };
+    if (criterion.min && criterion.max && *criterion.min > *criterion.max) {
+      item.at("min").fail(fmt::format("found {}, above max {}; allowed: at most max",
+                                      quoted(item.at("min").text()),
+                                      quoted(item.at("max").text())));
+    }
     if (item.has("order")) {
       criterion.order = item.at("order").word<Order>();
-      if (!runs(*criterion.order)) {
+      if (std::find(issue.orders.begin(), issue.orders.end(), *criterion.order) ==
+          issue.orders.end()) {
         Keys names;
         for (const Order order : issue.orders) names.emplace_back(to_string(order));
-        item.at("order").fail(fmt::format("'{}' is not among issue.orders; allowed: {}",
-                                          to_string(*criterion.order), fmt::join(names, ", ")));
+        item.at("order").fail_allowed(
+            fmt::format("{}, those in issue.orders ({})", fmt::join(names, ", "), orders));
       }
     }
-    if (criterion.metric == Metric::speedup && !runs(Order::sequential)) {
-      item.at("metric").fail("speedup needs 'sequential' among issue.orders to compare with");
-    }
-    if (criterion.metric == Metric::speedup && criterion.order == Order::sequential) {
-      item.at("order").fail("speedup of 'sequential' over itself is always 1");
-    }
+    if (criterion.metric == Metric::speedup) check_speedup(item, criterion, issue, orders);
     criteria.push_back(criterion);
   }
   return criteria;
 }
 
+std::string read_title(const Reader& reader) {
+  const std::string allowed = "one line of text";
+  std::string title = reader.text(allowed);
+  // A block scalar ends in a line break.
+  while (title.ends_with('\n')) title.pop_back();
+  const bool control = std::any_of(title.begin(), title.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (control) reader.fail_allowed(allowed);
+  return title;
+}
+
+[[noreturn]] void fail(const base::Place& place, const std::string& why) {
+  throw base::Error(base::ExitCode::usage, fmt::format("{}: {}", base::to_string(place), why));
+}
+
 std::string read_file(const std::string& path) {
-  const auto fail = [&](const std::string& why) {
-    throw base::Error(base::ExitCode::usage, fmt::format("{}: {}", path, why));
-  };
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path, ignored);
-  if (!std::filesystem::exists(status)) fail("no such deck");
-  if (std::filesystem::is_directory(status)) fail("is a folder, not a deck");
+  if (path.empty()) fail({"''"}, "no such deck");
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) fail({path}, "no such deck");
+  if (!std::filesystem::status_known(status)) fail({path}, "cannot be read: " + error.message());
+  if (std::filesystem::is_directory(status)) fail({path}, "is a folder, not a deck");
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) fail("cannot be read");
-  return text.str();
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most_deck_bytes) {
+      fail({path}, "found more than 16 MiB; allowed: a deck in YAML");
+    }
+  }
+  if (!file.is_open() || file.bad()) {
+    fail({path}, fmt::format("cannot be read: {}", std::strerror(errno != 0 ? errno : EIO)));
+  }
+  return text;
+}
+
+/// Bytes of the UTF-8 character that begins with `byte`; 0: none does, or a control character.
+std::size_t length_of(unsigned char byte) {
+  if (byte == '\t' || byte == '\n' || byte == '\r') return 1;
+  if (byte < 0x20 || byte == 0x7f) return 0;
+  if (byte < 0x80) return 1;
+  if (byte < 0xc2) return 0;
+  if (byte < 0xe0) return 2;
+  if (byte < 0xf0) return 3;
+  return byte < 0xf5 ? 4 : 0;
+}
+
+/// Control characters and bytes that are no UTF-8 have no business in a deck; the YAML parser would
+/// replace them or fail elsewhere.
+void expect_text(const std::string& text, const std::string& path) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  int line = 1;
+  int column = 1;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = length_of(byte(i));
+    bool good = length > 0 && i + length <= text.size();
+    for (std::size_t next = i + 1; good && next < i + length; ++next) {
+      good = (byte(next) & 0xc0) == 0x80;
+    }
+    if (!good) {
+      fail({path, line, column},
+           fmt::format("not YAML: found the byte 0x{:02x}; allowed: UTF-8 text", byte(i)));
+    }
+    column = text[i] == '\n' ? 1 : column + 1;
+    line += text[i] == '\n' ? 1 : 0;
+    i += length;
+  }
+}
+
+/// Counts the documents of a YAML stream; YAML::LoadAll stops at an empty one.
+class Documents : public YAML::EventHandler {
+ public:
+  int count = 0;
+  YAML::Mark second;
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++count == 2) second = mark;
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+/// Whether a tab indents a line, counted from 0.
+bool tab_indents(const std::string& text, int number) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i <= number; ++i) std::getline(lines, line);
+  const auto start = line.find_first_not_of(' ');
+  return start != std::string::npos && line[start] == '\t';
+}
+
+YAML::Node parse(const std::string& text, const std::string& path) {
+  expect_text(text, path);
+  try {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    Documents documents;
+    while (parser.HandleNextDocument(documents)) {
+    }
+    if (documents.count > 1) {
+      fail({path, documents.second.line + 1, documents.second.column + 1},
+           "found a second YAML document; allowed: one");
+    }
+    return YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    // What yaml-cpp says of nesting that is too deep for it.
+    if (error.msg == YAML::ErrorMsg::BAD_FILE) fail({path}, "not YAML: nested too deeply");
+    if (tab_indents(text, error.mark.line)) {
+      fail({path, error.mark.line + 1, 1}, "not YAML: found a tab; allowed: spaces to indent");
+    }
+    const bool colon = error.msg == YAML::ErrorMsg::MAP_VALUE;
+    fail(
+        {path, error.mark.line + 1, error.mark.column + 1},
+        fmt::format("not YAML: {}{}", error.msg,
+                    colon ? " (text with ': ' needs quotes; keys of a map share one column)" : ""));
+  }
 }
 
 }  // namespace
 
-std::string Deck::name() const { return std::filesystem::path(path).stem().string(); }
+std::string Deck::name() const {
+  std::string name = std::filesystem::path(path).stem().string();
+  // Result lines are key=value, parted by spaces.
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '='; }, '_');
+  return name;
+}
 
 Deck load(const std::string& path, const std::vector<std::string>& overrides) {
   const std::string text = read_file(path);
   Reader::Source source{.file = path, .overrides = {}, .places = {}};
-  YAML::Node root;
-  try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) {
-      throw base::Error(base::ExitCode::usage,
-                        fmt::format("{}: found {} YAML documents; allowed: one", path,
-                                    documents.size()));
-    }
-    if (!documents.empty()) root = documents.front();
-  } catch (const YAML::Exception& error) {
-    throw base::Error(base::ExitCode::usage,
-                      fmt::format("{}: not YAML: {}",
-                                  base::to_string({path, error.mark.line + 1,
-                                                   error.mark.column + 1}),
-                                  error.msg));
-  }
+  YAML::Node root = parse(text, path);
   if (root.IsNull()) root = YAML::Node(YAML::NodeType::Map);
   if (root.IsMap()) {
     for (const std::string& option : overrides) apply_override(root, option, source);
   }
 
-  const Reader reader(root, "", source);
+  const Reader reader(root, "", source, {path});
   reader.expect_keys(
       Keys{"title", "workload", "chunks", "memory", "issue", "measure", "acceptance"});
   Deck deck;
   deck.path = path;
   deck.sha256 = base::sha256(text);
-  deck.title = reader.has("title") ? reader.at("title").text() : deck.name();
+  deck.title = reader.has("title") ? read_title(reader.at("title")) : deck.name();
   deck.workload = read_workload(reader.at("workload"));
   deck.chunks = read_chunks(reader.at("chunks"), deck.workload);
   deck.memory = read_memory(reader.at("memory"));
   deck.issue = read_issue(reader.at("issue"));
   deck.measure = read_measure(reader.at("measure"));
   if (reader.has("acceptance")) {
-    deck.acceptance = read_acceptance(reader.at("acceptance"), deck.issue);
+    const Reader issue = reader.at("issue");
+    deck.acceptance = read_acceptance(reader.at("acceptance"), deck.issue,
+                                      origin(issue.at("orders"), issue.has("orders")));
   }
   deck.places = source.places;
   return deck;
@@ -275,16 +456,16 @@ Deck load(const std::string& path, const std::vector<std::string>& overrides) {
 base::Place place_of(const Deck& deck, std::string key) {
   while (true) {
     if (const auto found = deck.places.find(key); found != deck.places.end()) return found->second;
-    const auto dot = key.rfind('.');
-    if (dot == std::string::npos) return {deck.path};
-    key.resize(dot);
+    const auto end = key.find_last_of(".[");
+    if (end == std::string::npos) return {deck.path};
+    key.resize(end);
   }
 }
 
 base::Error error_at(const Deck& deck, base::ExitCode code, const std::string& key,
                      const std::string& message) {
-  return base::Error(
-      code, fmt::format("{}: {}: {}", base::to_string(place_of(deck, key)), key, message));
+  return base::Error(code,
+                     fmt::format("{}: {}: {}", base::to_string(place_of(deck, key)), key, message));
 }
 
 }  // namespace overlap::deck

@@ -54,7 +54,8 @@ inline constexpr auto words<RowsumKernel> =
                                        {RowsumKernel::thread_per_row, "thread_per_row"},
                                        {RowsumKernel::team_per_row, "team_per_row"}});
 template <>
-inline constexpr auto words<Profile> = std::to_array<Word<Profile>>({{Profile::uniform, "uniform"}});
+inline constexpr auto words<Profile> =
+    std::to_array<Word<Profile>>({{Profile::uniform, "uniform"}});
 template <>
 inline constexpr auto words<HostMemory> = std::to_array<Word<HostMemory>>(
     {{HostMemory::pinned, "pinned"}, {HostMemory::pageable, "pageable"}});

@@ -54,14 +54,30 @@ Balance find_balance(Executor<Space>& executor, const schedule::Schedule& schedu
   const double wanted = balance * result.copy_s;
   const double one = kernel_time(1);
   result.kernel_s = one;
-  std::int64_t repeats = 1;
-  // Two secant steps from the origin and from one repeat land on the nearest whole number.
-  double slope = one;
-  for (int step = 0; step < 3 && wanted > one; ++step) {
-    repeats = std::max<std::int64_t>(
-        1, 1 + static_cast<std::int64_t>(std::llround((wanted - one) / slope)));
-    if (repeats == 1) break;
-    slope = std::max(1e-12, (kernel_time(repeats) - one) / static_cast<double>(repeats - 1));
+  // Grow until the kernel is long enough, then close in: the noise of a short kernel cannot lead
+  // far away, and no trial takes more than about 8 times what is wanted.
+  constexpr std::int64_t most_repeats = std::int64_t{1} << 24;
+  struct Trial {
+    std::int64_t repeats;
+    double seconds;
+  };
+  Trial low{1, one};
+  Trial high{1, one};
+  while (high.seconds < wanted && high.repeats < most_repeats) {
+    low = high;
+    high.repeats *= 8;
+    high.seconds = kernel_time(high.repeats);
+  }
+  const auto between = [&]() -> std::int64_t {
+    if (high.seconds <= wanted || high.seconds <= low.seconds) return high.repeats;
+    const double part = (wanted - low.seconds) / (high.seconds - low.seconds);
+    return low.repeats + std::llround(part * static_cast<double>(high.repeats - low.repeats));
+  };
+  std::int64_t repeats = between();
+  for (int step = 0; step < 2 && low.repeats < repeats && repeats < high.repeats; ++step) {
+    const Trial trial{repeats, kernel_time(repeats)};
+    (trial.seconds < wanted ? low : high) = trial;
+    repeats = between();
   }
   double best = std::abs(one - wanted);
   for (std::int64_t r = std::max<std::int64_t>(2, repeats - 1); r <= repeats + 1 && wanted > one;

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.hpp"
 
@@ -65,6 +67,34 @@ void write_all(int descriptor, const std::string& path, const std::string& conte
   }
 }
 
+/// Where a file name leads.
+struct Target {
+  std::filesystem::path path;     ///< its last part is no link
+  std::optional<int> descriptor;  ///< what the process has open under names such as /dev/stdout
+};
+
+/// Follows links, so that writing beside and renaming replaces the file and not a link to it.
+Target follow(const std::string& name) {
+  constexpr int most_links = 40;
+  Target target{.path = name, .descriptor = {}};
+  std::error_code error;
+  for (int i = 0; i < most_links; ++i) {
+    const auto folder = target.path.has_parent_path() ? target.path.parent_path() : ".";
+    if (std::filesystem::equivalent(folder, "/proc/self/fd", error)) {
+      const std::string number = target.path.filename().string();
+      int descriptor = -1;
+      std::from_chars(number.data(), number.data() + number.size(), descriptor);
+      target.descriptor = descriptor;
+      return target;
+    }
+    const auto next = std::filesystem::read_symlink(target.path, error);
+    if (error) return target;
+    target.path = folder / next;
+  }
+  fail(name, std::strerror(ELOOP));
+}
+
+/// A device or a pipe.
 bool is_stream(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
@@ -76,14 +106,25 @@ bool is_stream(const std::string& path) {
 
 void require_writable(const std::string& path) {
   if (path.empty()) fail("''", "the file name is empty");
+  const Target target = follow(path);
+  if (target.descriptor) {
+    const int flags = fcntl(*target.descriptor, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) fail(path, std::strerror(EBADF));
+    return;
+  }
   if (is_stream(path)) {
     if (access(path.c_str(), W_OK) != 0) fail(path, std::strerror(errno));
     return;
   }
-  const TemporaryFile probe(path);
+  const TemporaryFile probe(target.path);
 }
 
 void write_file(const std::string& path, const std::string& content) {
+  const Target target = follow(path);
+  if (target.descriptor) {
+    write_all(*target.descriptor, path, content);
+    return;
+  }
   if (is_stream(path)) {
     const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) fail(path, std::strerror(errno));
@@ -91,7 +132,7 @@ void write_file(const std::string& path, const std::string& content) {
     close(descriptor);
     return;
   }
-  TemporaryFile file(path);
+  TemporaryFile file(target.path);
   write_all(file.descriptor(), path, content);
   file.move_to_target();
 }

@@ -8,8 +8,9 @@ namespace overlap::report {
 /// asked before anything runs.
 void require_writable(const std::string& path);
 
-/// Writes a file whole or not at all: beside its place first, then renamed. Devices and pipes
-/// (/dev/stdout) are written directly. Throws base::Error{runtime_error}.
+/// Writes a file whole or not at all: beside its place first, then renamed; a link stays a link.
+/// Devices, pipes and what the process has open (/dev/stdout) are written directly. Throws
+/// base::Error{runtime_error}.
 void write_file(const std::string& path, const std::string& content);
 
 }  // namespace overlap::report

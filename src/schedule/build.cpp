@@ -9,6 +9,17 @@
 #include "schedule/builder.hpp"
 
 namespace overlap::schedule {
+namespace {
+
+/// Of a schedule: its tasks and their dependencies must fit into the host's memory.
+constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
+
+/// The first unit of the i-th of `parts` nearly equal parts; units * i may exceed 64 bits.
+std::int64_t begin_of(std::int64_t units, std::int64_t parts, std::int64_t i) {
+  return units / parts * i + units % parts * i / parts;
+}
+
+}  // namespace
 
 Layout layout(const deck::Deck& deck, const Costs& costs,
               std::optional<std::int64_t> device_free_bytes) {
@@ -41,6 +52,18 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
     layout.chunks_per_iteration = (costs.units + layout.slot_units - 1) / layout.slot_units;
     layout.slot_units =
         (costs.units + layout.chunks_per_iteration - 1) / layout.chunks_per_iteration;
+  }
+
+  if (layout.chunks_per_iteration > most_chunks / costs.iterations) {
+    const std::string key = deck.chunks.count ? "chunks.count" : "chunks.bytes";
+    const std::string found =
+        deck.chunks.count ? fmt::format("{}", *deck.chunks.count)
+                          : base::format_bytes(static_cast<std::uint64_t>(*deck.chunks.bytes));
+    throw deck::error_at(
+        deck, base::ExitCode::usage, key,
+        fmt::format("found {}, which makes {} chunks; allowed: at most {} in all "
+                    "iterations",
+                    found, layout.chunks_per_iteration * costs.iterations, most_chunks));
   }
 
   layout.slots = layout.chunks_per_iteration;
@@ -104,8 +127,8 @@ void Builder::cut(std::int64_t chunks_per_iteration, std::int64_t slots, std::in
   for (std::int64_t iteration = 0; iteration < costs_.iterations; ++iteration) {
     for (std::int64_t i = 0; i < chunks_per_iteration; ++i) {
       // Parts differ by at most one unit and none exceeds slot_units, the rounded-up share.
-      const std::int64_t begin = costs_.units * i / chunks_per_iteration;
-      const std::int64_t end = costs_.units * (i + 1) / chunks_per_iteration;
+      const std::int64_t begin = begin_of(costs_.units, chunks_per_iteration, i);
+      const std::int64_t end = begin_of(costs_.units, chunks_per_iteration, i + 1);
       const auto index = static_cast<std::int64_t>(schedule_.chunks.size());
       const std::int64_t slot = index % slots;
       const std::int64_t offset = iteration * costs_.units;

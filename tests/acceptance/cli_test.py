@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+"""The command line as a user meets it: options, exit codes, errors, interrupts."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from program import (
+    CHECK,
+    ENDLESS,
+    FOM,
+    MINIAPP,
+    RESULT,
+    SMALL,
+    SOURCE,
+    TestCase,
+    records,
+    run,
+    start,
+)
+
+
+def rows_of(definitions):
+    """Names in one of the registries of the program."""
+    text = (SOURCE / "src/deck" / definitions).read_text()
+    return re.findall(r"^OVERLAP_[A-Z]+\((\w+),", text, re.MULTILINE)
+
+
+class Information(TestCase):
+    def test_help_names_every_option_and_exit_code(self):
+        done = run("--help")
+        self.assert_clean(done)
+        for option in ("--set", "--json", "--list", "--dry-run", "--quiet", "--version", "--help"):
+            self.assertIn(option, done.stdout)
+        for code in (0, 1, 2, 3, 4, 5, 6, 77, 130):
+            self.assertRegex(done.stdout, rf"\b{code}\b")
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
+
+    def test_version(self):
+        done = run("--version")
+        self.assert_clean(done)
+        self.assertRegex(
+            done.stdout,
+            r"\Aminiapp \d+\.\d+\.\d+( \([0-9a-f]{40,64}(, modified)?\))?\n"
+            r"Kokkos \d+\.\d+\.\d+, back end \w+\ncompiler \S.*\nCUDA \S.*\n"
+            r"Kokkos Kernels \S.*\n\Z",
+        )
+
+    def test_list(self):
+        done = run("--list")
+        self.assert_clean(done)
+        sections = re.split(r"^(?=\w)", done.stdout, flags=re.MULTILINE)
+        listed = {section.split("\n")[0]: section for section in sections if section}
+        for workload in rows_of("workloads.def"):
+            self.assertRegex(listed["workloads"], rf"(?m)^  {workload} +\S")
+        for order in rows_of("orders.def"):
+            self.assertRegex(listed["issue orders"], rf"(?m)^  {order} +\S")
+        self.assertRegex(listed["back end"], r"Kokkos \d+\.\d+")
+        self.assertIn("devices", listed)
+
+
+class DryRun(TestCase):
+    def schedules(self, *arguments):
+        """Order, number of tasks that the heading gives, and the rows."""
+        done = run("--dry-run", *arguments)
+        self.assert_clean(done)
+        self.assertNotIn("OVERLAP_", done.stdout)
+        found = []
+        for line in done.stdout.splitlines():
+            heading = re.match(r"(\w+): (\d+) tasks, (\d+) chunks, (\d+) lanes, (\d+) slots,", line)
+            if heading:
+                found.append((heading[1], int(heading[2]), []))
+            elif re.match(r"\s*\d", line):
+                found[-1][2].append(line.split())
+        return found
+
+    def test_a_row_for_every_task(self):
+        schedules = self.schedules(self.deck())
+        orders = [order for order, _, _ in schedules]
+        self.assertEqual(orders, ["sequential", "depth_first", "by_engine"])
+        for order, tasks, rows in schedules:
+            self.assertEqual(len(rows), tasks, order)
+            self.assertEqual([row[0] for row in rows], [str(i) for i in range(tasks)])
+        self.assertEqual([tasks for _, tasks, _ in schedules], [3, 12, 12])
+        stages = [row[1] for row in schedules[1][2]]
+        self.assertEqual(stages, ["h2d", "kernel", "d2h"] * 4)
+
+    def test_set_changes_the_schedule(self):
+        schedules = self.schedules(self.deck(), "--set", "chunks.count=7", "--set=issue.lanes=1")
+        self.assertEqual([tasks for _, tasks, _ in schedules], [3, 21, 21])
+
+    def test_every_deck_of_several(self):
+        schedules = self.schedules(self.deck(), self.deck(name="again.yaml"))
+        self.assertEqual(len(schedules), 6)
+
+    def test_needs_no_memory_for_the_data(self):
+        schedules = self.schedules(SOURCE / "input/rowsum_out_of_core_seed.yaml")
+        self.assertEqual(schedules[1][1], 6 * 3)
+
+
+class Usage(TestCase):
+    def test_no_deck(self):
+        self.assert_error(run(), 3, "no deck given")
+
+    def test_missing_deck(self):
+        self.assert_error(run("nowhere.yaml"), 3, r"nowhere\.yaml: no such deck")
+
+    def test_unknown_option(self):
+        done = run("--frobnicate", self.deck())
+        self.assert_error(done, 3, "--frobnicate")
+        self.assertEqual(done.stdout, "")
+
+    def test_options_without_their_value(self):
+        for option in ("--set", "--json"):
+            self.assert_error(run(self.deck(), option), 3, option)
+
+    def test_empty_file_name(self):
+        self.assert_error(run(self.deck(), "--json", ""), 3, "--json")
+
+    def test_bad_deck(self):
+        done = run(self.deck(SMALL.replace("elements", "elments")))
+        place = r"small\.yaml:2:29: workload\.elments"
+        self.assert_error(done, 3, f"{place}: unknown key; .*; did you mean 'elements'\\?")
+        self.assertEqual(done.stdout, "")
+
+    def test_bad_override(self):
+        done = run(self.deck(), "--set", "chunks.count=none")
+        self.assert_error(done, 3, "--set chunks.count=none: chunks.count: found 'none'; allowed: ")
+
+    def test_nothing_runs_when_one_deck_of_several_is_bad(self):
+        done = run(self.deck(), self.deck("workload: {}\n", "bad.yaml"))
+        self.assert_error(done, 3, r"bad\.yaml:1:11: workload\.kind: found nothing")
+        self.assertEqual(done.stdout, "")
+
+    def test_more_chunks_than_data(self):
+        self.assert_error(
+            run(self.deck(), "--set", "workload.elements=3"),
+            3,
+            r"small\.yaml:3:17: chunks\.count: found 4; allowed: at most 3",
+        )
+
+    def test_nothing_runs_when_one_deck_of_several_cannot_be_cut(self):
+        uncut = self.deck(SMALL.replace("count: 4", "count: 65537"), "uncut.yaml")
+        done = run(self.deck(), uncut)
+        self.assert_error(done, 3, r"uncut\.yaml:3:17: chunks\.count: found 65537; allowed: at most")
+        self.assertEqual(done.stdout, "")
+
+    def test_more_chunks_than_any_schedule_can_hold(self):
+        settings = ("--set", "workload.elements=16 Ti", "--set", "chunks={bytes: 16 MiB}")
+        self.assert_error(
+            run(self.deck(), *settings, "--dry-run"),
+            3,
+            r"chunks\.bytes: found 16 MiB, .* 4194304 chunks; allowed: at most 1048576",
+        )
+
+    def test_device_limit_below_one_chunk(self):
+        self.assert_error(
+            run(self.deck(), "--set", "memory.device_limit=1 KiB"),
+            3,
+            r"--set memory\.device_limit=1 KiB: memory\.device_limit: found 1 KiB",
+        )
+
+
+class ExitCodes(TestCase):
+    def outcome(self, *arguments):
+        done = run(self.deck(), *arguments)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(records(done.stdout)["OVERLAP_RESULT"][0]["exit"], str(done.returncode))
+        return done
+
+    def test_pass(self):
+        done = self.outcome()
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=PASS data=OK exit=0\n"))
+
+    def test_error_above_its_limit(self):
+        done = self.outcome(
+            "--set", "workload.intensity=20", "--set", "acceptance=[{metric: max_error, max: 0}]"
+        )
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("OVERLAP_RESULT verdict=FAIL", done.stdout)
+
+    def test_too_little_memory(self):
+        deck = self.deck("workload: {kind: rowsum}\nissue: {orders: [depth_first]}\n")
+        done = run(deck, "--set", "workload.rows=2 Ti")
+        self.assert_error(done, 4, "GiB|TiB")
+        self.assertNotIn("OVERLAP_", done.stdout)
+
+    def test_impossible_performance(self):
+        done = self.outcome("--set", "acceptance=[{metric: speedup, order: depth_first, min: 1e6}]")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("OVERLAP_CHECK metric=speedup order=depth_first verdict=FAIL", done.stdout)
+
+    def test_limit_inside_the_interval(self):
+        """The median of one run is the limit of the next; a drifting machine takes a few tries."""
+        limit = 0.001
+        for _ in range(30):
+            criterion = f"acceptance=[{{metric: time, order: depth_first, max: {limit} s}}]"
+            done = self.outcome("--set", "measure.repetitions=5", "--set", criterion)
+            figures = records(done.stdout)
+            time_s = next(
+                figure
+                for figure in figures["OVERLAP_FOM"]
+                if (figure["order"], figure["metric"]) == ("depth_first", "time")
+            )
+            lo, hi = float(time_s["lo"]), float(time_s["hi"])
+            if not (abs(lo / limit - 1) < 1e-4 or abs(hi / limit - 1) < 1e-4):  # printed rounded
+                expected = 0 if hi <= limit else 5 if lo > limit else 6
+                self.assertEqual(done.returncode, expected)
+            if done.returncode == 6:
+                self.assertEqual(figures["OVERLAP_CHECK"][0]["verdict"], "INCONCLUSIVE")
+                self.assertIn("OVERLAP_RESULT verdict=INCONCLUSIVE data=OK exit=6", done.stdout)
+                return
+            limit = float(time_s["value"])
+        self.fail("no run in 30 straddled the median of the run before")
+
+    def test_the_worst_of_several_decks(self):
+        criterion = "{metric: speedup, min: 1e6}"
+        slow = self.deck(SMALL.replace("{metric: max_error, max: 1e-5}", criterion), "slow.yaml")
+        done = run(slow, self.deck())
+        self.assert_clean(done, 5)
+        self.assertEqual([r["exit"] for r in records(done.stdout)["OVERLAP_RESULT"]], ["5", "0"])
+
+
+class UnwritableOutput(TestCase):
+    def assert_refused(self, target):
+        done = run(self.deck(), "--json", target)
+        self.assert_error(done, 1, f"{re.escape(str(target))}: cannot write: ")
+        self.assertEqual(done.stdout, "", "something ran")
+
+    def test_folder_missing(self):
+        self.assert_refused(self.folder / "missing" / "out.json")
+
+    def test_folder_as_target(self):
+        self.assert_refused(self.folder)
+
+    def test_file_as_folder(self):
+        self.assert_refused(self.deck() / "out.json")
+
+    def test_nothing_is_left_behind(self):
+        self.assert_refused(self.folder / "missing" / "out.json")
+        self.assertEqual(self.files(), ["small.yaml"])
+
+    def test_full_disk(self):
+        done = run(self.deck(), "--json", "/dev/full")
+        self.assert_error(done, 1, "/dev/full: cannot write: No space left on device")
+
+
+class Streams(TestCase):
+    def test_quiet_prints_result_lines_alone(self):
+        done = run(self.deck(), "--quiet")
+        self.assert_clean(done)
+        lines = done.stdout.splitlines()
+        for line in lines:
+            self.assertTrue(any(form.fullmatch(line) for form in (FOM, CHECK, RESULT)), line)
+        self.assertEqual(len(lines), 3 * 4 + 3 + 1)
+
+    def test_without_quiet_the_same_lines_come_last(self):
+        done = run(self.deck())
+        self.assert_clean(done)
+        lines = [line.split("=")[0] for line in done.stdout.splitlines()]
+        quiet = [line.split("=")[0] for line in run(self.deck(), "--quiet").stdout.splitlines()]
+        self.assertEqual(lines[-len(quiet) :], quiet)
+        self.assertGreater(len(lines), len(quiet))
+
+    def test_the_heading_and_the_table(self):
+        done = run(self.deck())
+        self.assert_clean(done)
+        self.assertTrue(done.stdout.startswith("Small increment\n"))
+        for name in ("device", "host", "back end", "deck", "workload", "chunks", "host memory"):
+            self.assertRegex(done.stdout, rf"(?m)^{name}  +\S")
+        for order in ("sequential", "depth_first", "by_engine"):
+            self.assertRegex(done.stdout, rf"(?m)^{order} .* PASS$")
+
+    def test_no_progress_in_a_pipe(self):
+        done = run(self.deck(), "--set", "measure.repetitions=20")
+        self.assert_clean(done)
+        self.assertNotRegex(done.stdout, "\r|\033| left")
+
+    def test_progress_on_a_terminal_is_wiped_at_the_end(self):
+        ours, theirs = pty.openpty()
+        try:
+            process = subprocess.Popen(
+                [MINIAPP, str(self.deck())], stdout=subprocess.DEVNULL, stderr=theirs
+            )
+            os.close(theirs)
+            seen = b""
+            while True:
+                try:
+                    piece = os.read(ours, 4096)
+                except OSError:  # the other side is closed
+                    break
+                if not piece:
+                    break
+                seen += piece
+            self.assertEqual(process.wait(timeout=60), 0)
+        finally:
+            os.close(ours)
+        self.assertRegex(seen, rb"\d+ %  (sequential|depth_first|by_engine)")
+        self.assertTrue(seen.endswith(b"\r\033[K"), seen)
+        self.assertNotIn(b"\n", seen)
+
+    def test_kokkos_options_pass_through(self):
+        self.assert_clean(run(self.deck(), "--kokkos-disable-warnings", "--quiet"))
+
+
+class Interrupts(TestCase):
+    def interrupted(self, *arguments, signals=(signal.SIGINT,)):
+        """Runs for ever, until the signals."""
+        target = self.folder / "out.json"
+        process = start(self.deck(ENDLESS), *arguments, "--json", target)
+        for line in process.stdout:
+            if line.startswith("host memory"):
+                break
+        time.sleep(0.3)
+        self.assertIsNone(process.poll(), "it ended by itself")
+        for number in signals:
+            process.send_signal(number)
+        try:
+            stdout, stderr = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.fail("it goes on after the signal")
+        return subprocess.CompletedProcess([], process.returncode, stdout, stderr)
+
+    def test_ctrl_c(self):
+        done = self.interrupted()
+        self.assert_error(done, 130, "interrupted")
+        self.assertNotIn("OVERLAP_", done.stdout)
+        self.assertEqual(self.files(), ["small.yaml"])
+
+    def test_termination(self):
+        done = self.interrupted(signals=(signal.SIGTERM,))
+        self.assert_error(done, 130, "interrupted")
+        self.assertEqual(self.files(), ["small.yaml"])
+
+    def test_twice(self):
+        done = self.interrupted(signals=(signal.SIGINT, signal.SIGINT))
+        self.assertEqual(done.returncode, 130)
+        self.assertEqual(self.files(), ["small.yaml"])
+
+    def test_no_deck_runs_after_it(self):
+        done = self.interrupted(self.deck(name="next.yaml"))
+        self.assert_error(done, 130, "interrupted")
+        self.assertNotIn("OVERLAP_", done.stdout)
+        self.assertEqual(self.files(), ["next.yaml", "small.yaml"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Every shipped deck, shrunk: runs, passes, and says the same on the console and in its file."""
+
+import json
+import unittest
+
+import yaml
+
+from program import CHECK, FOM, RESULT, SOURCE, TestCase, keys_in, overrides, records, run
+
+DECKS = sorted((SOURCE / "input").glob("*.yaml"))
+ELEMENTS = {"increment": 65536, "pipeline": 16384}
+ROWS = 12000
+REPETITIONS = 4
+
+
+def shrunk(deck):
+    """Settings that make a deck run in a blink with the same chunks, lanes, orders and slots."""
+    settings = {"measure.warmup": 1, "measure.repetitions": REPETITIONS}
+    workload = deck["workload"]
+    if workload["kind"] == "rowsum":
+        settings["workload.rows"] = ROWS
+        factor = ROWS / workload["rows"]
+    else:
+        settings["workload.elements"] = ELEMENTS[workload["kind"]]
+        factor = None
+    limit = deck.get("memory", {}).get("device_limit")
+    if limit is not None:
+        number, unit = limit.split()
+        bytes_of = {"MB": 1e6, "GB": 1e9}[unit]
+        settings["memory.device_limit"] = int(float(number) * bytes_of * factor)
+    return settings
+
+
+class Decks(TestCase):
+    def check_deck(self, path):
+        given = yaml.safe_load(path.read_text())
+        settings = shrunk(given)
+        target = self.folder / "out.json"
+        done = run(path, *overrides(settings), "--json", target)
+        self.assert_clean(done)
+        result = json.loads(target.read_text())
+        self.assert_valid(result)
+        self.check_settings(path, given, settings, result)
+        self.check_runs(result)
+        self.check_lines(path, done.stdout, result)
+        self.check_resolved(path, settings, result)
+
+    def check_settings(self, path, given, settings, result):
+        resolved = dict(keys_in(result["deck"]["resolved"]))
+        self.assertEqual(result["title"], given["title"])
+        self.assertEqual(result["deck"]["path"], str(path))
+        for key, value in settings.items():
+            self.assertEqual(resolved[key], value, key)
+        for key, value in keys_in(given):
+            same = isinstance(value, int) or key in ("title", "workload.kind", "issue.orders")
+            if same and key not in settings:
+                self.assertEqual(resolved[key], value, key)
+
+    def check_runs(self, result):
+        deck = result["deck"]["resolved"]
+        runs = {run["order"]: run for run in result["runs"]}
+        self.assertEqual(list(runs), deck["issue"]["orders"])
+        self.assertEqual((result["verdict"], result["exit_code"]), ("PASS", 0))
+        iterations = deck["workload"].get("iterations", 1)
+        for order, measured in runs.items():
+            with self.subTest(order=order):
+                self.assertTrue(measured["verified"])
+                self.assertEqual(len(measured["samples_s"]), REPETITIONS)
+                self.assertGreater(min(measured["samples_s"]), 0)
+                time = measured["time_s"]
+                self.assertEqual(time["min"], min(measured["samples_s"]))
+                self.assertEqual(time["max"], max(measured["samples_s"]))
+                self.assertLessEqual(time["lo"], time["median"])
+                self.assertLessEqual(time["median"], time["hi"])
+                self.assertGreaterEqual(measured["tasks"], 3 * measured["chunks"])
+                self.assertLessEqual(measured["lanes"], max(deck["issue"]["lanes"], 6))
+                if order != "sequential":
+                    self.assertEqual(measured["chunks"], deck["chunks"]["count"] * iterations)
+                if deck["memory"]["device_limit"] != "none":
+                    self.assertLess(measured["slots"], measured["chunks"], "not out of core")
+        self.assertEqual(runs["sequential"]["speedup"], 1)
+        verdicts = {(check["order"], check["verdict"]) for check in result["checks"]}
+        for order in runs:
+            self.assertIn((order, "PASS"), verdicts)
+        self.assertEqual({verdict for _, verdict in verdicts}, {"PASS"})
+
+    def check_lines(self, path, stdout, result):
+        lines = [line for line in stdout.splitlines() if line.startswith("OVERLAP_")]
+        for line in lines:
+            self.assertTrue(any(form.fullmatch(line) for form in (FOM, CHECK, RESULT)), line)
+        found = records(stdout)
+
+        expected = []
+        for measured in result["runs"]:
+            order, n = measured["order"], len(measured["samples_s"])
+            expected.append((order, "time", measured["time_s"]["median"], "s", n))
+            expected.append((order, "throughput", measured["throughput"], "GB/s", n))
+            if measured["speedup"] is not None:
+                expected.append((order, "speedup", measured["speedup"], "1", n))
+            if measured["max_error"] is not None:
+                expected.append((order, "max_error", measured["max_error"], "1", 1))
+        self.assertEqual(len(found["OVERLAP_FOM"]), len(expected))
+        for line, (order, metric, value, unit, n) in zip(found["OVERLAP_FOM"], expected):
+            self.assertEqual(
+                [line[key] for key in ("deck", "order", "metric", "unit", "n")],
+                [path.stem, order, metric, unit, str(n)],
+            )
+            self.assert_close(line["value"], value)
+            if metric == "time":
+                time = next(run for run in result["runs"] if run["order"] == order)["time_s"]
+                self.assert_close(line["lo"], time["lo"])
+                self.assert_close(line["hi"], time["hi"])
+
+        self.assertEqual(len(found["OVERLAP_CHECK"]), len(result["checks"]))
+        for line, check in zip(found["OVERLAP_CHECK"], result["checks"]):
+            for key in ("metric", "order", "verdict"):
+                self.assertEqual(line[key], check[key])
+            self.assert_close(line["value"], check["value"])
+            self.assert_close(line["limit"], check["limit"])
+        self.assertEqual(
+            found["OVERLAP_RESULT"],
+            [{"verdict": result["verdict"], "data": "OK", "exit": str(result["exit_code"])}],
+        )
+
+    def check_resolved(self, path, settings, result):
+        """The resolved deck is a deck itself, and the same one."""
+        resolved = self.folder / "resolved.yaml"
+        resolved.write_text(json.dumps(result["deck"]["resolved"]))
+        wanted = run(path, *overrides(settings), "--dry-run")
+        self.assert_clean(wanted)
+        done = run(resolved, "--dry-run")
+        self.assert_clean(done)
+        self.assertEqual(done.stdout, wanted.stdout)
+
+    def assert_close(self, text, value):
+        """Result lines print six digits."""
+        self.assertLessEqual(abs(float(text) - value), 1e-5 * abs(value), (text, value))
+
+
+def test_of(path):
+    return lambda self: self.check_deck(path)
+
+
+for deck in DECKS:
+    setattr(Decks, f"test_{deck.stem}", test_of(deck))
+
+
+class Coverage(TestCase):
+    def test_decks_were_found(self):
+        self.assertGreaterEqual(len(DECKS), 7)
+
+
+if __name__ == "__main__":
+    unittest.main()

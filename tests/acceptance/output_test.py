@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""What the program writes: the result file whole or not at all, its schema, the result lines."""
+
+import copy
+import hashlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from program import ENDLESS, FOM, SMALL, TestCase, problems, records, run, start
+
+SLOW = SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: speedup, min: 1e6}")
+TOO_LARGE = "workload: {kind: rowsum, rows: 2 Ti}\n"
+
+
+class ResultFile(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.target = self.folder / "out.json"
+
+    def written(self, *arguments, code=0):
+        self.assert_clean(run(*arguments, "--json", self.target), code)
+        return json.loads(self.target.read_text())
+
+    def test_appears_alone(self):
+        self.assert_valid(self.written(self.deck()))
+        self.assertEqual(self.files(), ["out.json", "small.yaml"])
+
+    def test_is_written_for_a_failed_criterion(self):
+        result = self.written(self.deck(SLOW), code=5)
+        self.assert_valid(result)
+        self.assertEqual((result["verdict"], result["exit_code"]), ("FAIL", 5))
+        self.assertEqual({check["verdict"] for check in result["checks"]}, {"FAIL"})
+
+    def test_is_written_for_an_error_above_its_limit(self):
+        deck = self.deck(SMALL.replace("65536", "65536, intensity: 20").replace("1e-5", "0"))
+        result = self.written(deck, code=2)
+        self.assert_valid(result)
+        self.assertEqual(result["exit_code"], 2)
+
+    def test_has_the_permissions_of_a_new_file(self):
+        mask = os.umask(0o027)
+        try:
+            self.written(self.deck())
+        finally:
+            os.umask(mask)
+        self.assertEqual(self.target.stat().st_mode & 0o7777, 0o640)
+
+    def test_replaces_a_file_at_once_and_keeps_its_permissions(self):
+        self.target.write_text("old")
+        self.target.chmod(0o604)
+        with self.target.open() as old:
+            self.written(self.deck())
+            self.assertEqual(old.read(), "old")  # a reader never sees a mixture
+        self.assertEqual(self.target.stat().st_mode & 0o7777, 0o604)
+        self.assertEqual(self.files(), ["out.json", "small.yaml"])
+
+    def assert_kept(self, done, code):
+        self.assert_error(done, code)
+        self.assertEqual(self.target.read_text(), "old")
+        self.assertEqual([name for name in self.files() if name.startswith("out")], ["out.json"])
+
+    def test_an_old_file_survives_a_bad_deck(self):
+        self.target.write_text("old")
+        self.assert_kept(run(self.deck("workload: {}\n"), "--json", self.target), 3)
+
+    def test_an_old_file_survives_a_run_that_fails(self):
+        self.target.write_text("old")
+        self.assert_kept(run(self.deck(TOO_LARGE), "--json", self.target), 4)
+
+    def test_an_old_file_survives_when_one_deck_of_two_fails(self):
+        self.target.write_text("old")
+        decks = (self.deck(), self.deck(TOO_LARGE, "large.yaml"))
+        self.assert_kept(run(*decks, "--json", self.target), 4)
+
+    def test_an_old_file_survives_an_interrupt(self):
+        self.target.write_text("old")
+        process = start(self.deck(ENDLESS), "--json", self.target)
+        for line in process.stdout:
+            if line.startswith("host memory"):
+                break
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+        done = subprocess.CompletedProcess([], process.returncode, stdout, stderr)
+        self.assert_kept(done, 130)
+
+    def test_through_a_link(self):
+        link = self.folder / "link.json"
+        link.symlink_to("out.json")
+        self.target.write_text("old")
+        self.assert_clean(run(self.deck(), "--json", link))
+        self.assertTrue(link.is_symlink())
+        self.assert_valid(json.loads(self.target.read_text()))
+
+    def test_to_a_pipe(self):
+        done = run(self.deck(), "--quiet", "--json", "/dev/stdout")
+        self.assert_clean(done)
+        lines, brace, rest = done.stdout.partition("{")
+        self.assertTrue(lines.endswith("OVERLAP_RESULT verdict=PASS data=OK exit=0\n"))
+        self.assert_valid(json.loads(brace + rest))
+
+    def test_to_a_standard_stream_that_is_a_file(self):
+        # A link of our own to what /dev/stdout links to: a mistake here must not harm the machine.
+        link = self.folder / "stdout"
+        link.symlink_to("/proc/self/fd/1")
+        with self.target.open("w") as stdout:
+            self.assert_clean(run(self.deck(), "--quiet", "--json", link, stdout=stdout))
+        self.assertTrue(link.is_symlink(), "the link itself was replaced")
+        lines, brace, rest = self.target.read_text().partition("{")
+        self.assertTrue(lines.endswith("OVERLAP_RESULT verdict=PASS data=OK exit=0\n"), lines)
+        self.assert_valid(json.loads(brace + rest))
+
+    def test_several_decks(self):
+        document = self.written(self.deck(SLOW, "slow.yaml"), self.deck(), code=5)
+        self.assert_valid(document)
+        self.assertEqual(list(document), ["results"])
+        self.assertEqual([result["exit_code"] for result in document["results"]], [5, 0])
+        self.assertEqual(
+            [os.path.basename(result["deck"]["path"]) for result in document["results"]],
+            ["slow.yaml", "small.yaml"],
+        )
+
+    def test_provenance(self):
+        deck = self.deck()
+        result = self.written(deck, "--set", "measure.repetitions=2")
+        self.assertEqual(result["deck"]["sha256"], hashlib.sha256(deck.read_bytes()).hexdigest())
+        self.assertEqual(result["deck"]["path"], str(deck))
+        self.assertEqual(result["host"]["name"], os.uname().nodename)
+        self.assertEqual(result["host"]["cores"], len(os.sched_getaffinity(0)))
+        self.assertIn(result["build"]["version"], run("--version").stdout)
+        self.assertEqual(result["deck"]["resolved"]["measure"]["repetitions"], 2)
+
+    def test_text_from_outside_is_escaped(self):
+        title = 'A "quoted" \\ title, µ and <b>'
+        deck = self.deck(SMALL.replace("Small increment", f"'{title}'"), 'my "deck"=1.yaml')
+        done = run(deck, "--json", self.target)
+        self.assert_clean(done)
+        result = json.loads(self.target.read_text())
+        self.assert_valid(result)
+        self.assertEqual(result["title"], title)
+        self.assertEqual(result["deck"]["path"], str(deck))
+        self.assertTrue(done.stdout.startswith(title + "\n"))
+        for line in done.stdout.splitlines():
+            if line.startswith("OVERLAP_FOM"):
+                self.assertRegex(line, FOM)
+
+    def test_unverified_data_are_null(self):
+        """A run without a baseline has no speed-up; nothing else is null that was measured."""
+        result = self.written(self.deck(), "--set", "issue.orders=[depth_first]")
+        self.assert_valid(result)
+        self.assertIsNone(result["runs"][0]["speedup"])
+        self.assertIsNotNone(result["runs"][0]["max_error"])
+
+    def test_choices_are_written(self):
+        deck = self.deck("workload: {kind: rowsum, rows: 1000}\nmeasure: {repetitions: 2}\n")
+        self.assertIn(self.written(deck)["choices"]["kernel"], ("thread_per_row", "team_per_row"))
+
+    def test_samples_are_in_the_order_of_time(self):
+        result = self.written(self.deck(), "--set", "measure.repetitions=11")
+        for measured in result["runs"]:
+            samples = sorted(measured["samples_s"])
+            self.assertEqual(len(samples), 11)
+            summary = measured["time_s"]
+            self.assertEqual(summary["median"], samples[5])
+            # 95 % by order statistics: of 11 samples the second and the tenth.
+            self.assertEqual((summary["lo"], summary["hi"]), (samples[1], samples[9]))
+
+
+def replace(node, change):
+    """Puts new values at keys of a map or at places of a list."""
+    for key, value in change.items():
+        node[key] = value
+
+
+class Schema(TestCase):
+    """The schema must see what is wrong, or its approval means nothing."""
+
+    # Where names are free: what the program chose, and what a device says of itself.
+    OPEN = (("choices",), ("point",), ("device",), ("workload",))
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with tempfile.TemporaryDirectory(prefix="overlap-") as folder:
+            deck, target = pathlib.Path(folder, "small.yaml"), pathlib.Path(folder, "out.json")
+            deck.write_text(SMALL + "memory: {device_limit: 1 MiB}\n")
+            criterion = "{metric: time, order: depth_first, max: 9 s}"
+            done = run(deck, f"--set=acceptance=[{criterion}]", "--json", target)
+            cls.result = json.loads(target.read_text()) if done.returncode == 0 else None
+
+    def mutated(self, path, change):
+        result = copy.deepcopy(self.result)
+        node = result
+        for key in path:
+            node = node[key]
+        change(node)
+        return result
+
+    def nodes(self, node, path=()):
+        yield path, node
+        items = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in items if isinstance(node, (dict, list)) else ():
+            if isinstance(value, (dict, list)):
+                yield from self.nodes(value, (*path, key))
+
+    def assert_rejected(self, path, change, why):
+        self.assertNotEqual(problems(self.mutated(path, change)), [], f"{path}: {why}")
+
+    def test_accepts_the_original(self):
+        self.assert_valid(self.result)
+        self.assert_valid({"results": [self.result, self.result]})
+
+    def test_rejects_a_missing_key(self):
+        tried = 0
+        for path, node in self.nodes(self.result):
+            if not isinstance(node, dict):
+                continue
+            for key in node:
+                if (key == "order" and "acceptance" in path) or path[-1:] == ("choices",):
+                    continue
+                self.assert_rejected(path, lambda n, k=key: n.pop(k), f"without {key}")
+                tried += 1
+        self.assertGreater(tried, 100)
+
+    def test_rejects_an_unknown_key(self):
+        tried = 0
+        for path, node in self.nodes(self.result):
+            if isinstance(node, dict) and path[-1:] not in self.OPEN:
+                self.assert_rejected(path, lambda n: n.update(surprise=1), "with an unknown key")
+                tried += 1
+        self.assertGreater(tried, 15)
+
+    def test_rejects_values_of_another_type(self):
+        tried = 0
+        for path, node in self.nodes(self.result):
+            for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+                if isinstance(value, (str, list, dict)):
+                    wrong = 5
+                elif isinstance(value, bool) or value is None:
+                    wrong = {"no": 1}
+                else:
+                    wrong = str(value)
+                change = {key: wrong}
+                self.assert_rejected(path, lambda n, c=change: replace(n, c), str(change))
+                tried += 1
+        self.assertGreater(tried, 100)
+
+    def test_rejects_values_out_of_range(self):
+        for path, key, value in (
+            ((), "schema", "overlap-result/2"),
+            ((), "exit_code", 3),
+            ((), "verdict", "pass"),
+            ((), "runs", []),
+            (("deck",), "sha256", "0"),
+            (("host",), "cores", 0),
+            (("runs", 0), "lanes", 0),
+            (("runs", 0), "tasks", 1.5),
+            (("runs", 0), "samples_s", [0.1, 0]),
+            (("runs", 0), "samples_s", [-0.1]),
+            (("runs", 0), "samples_s", None),
+            (("runs", 0), "throughput", 0),
+            (("runs", 0), "max_error", -1),
+            (("runs", 0), "verified", None),
+            (("runs", 0), "order", "Sequential order"),
+            (("runs", 0, "time_s"), "median", -1),
+            (("checks", 0), "verdict", "WRONG"),
+            (("checks", 0), "limit", -1),
+            (("deck", "resolved", "issue"), "orders", []),
+            (("deck", "resolved", "chunks"), "bytes", 4096),
+            (("deck", "resolved", "memory"), "device_limit", "some"),
+            (("deck", "resolved", "workload"), "intensity", "much"),
+        ):
+            change = {key: value}
+            self.assert_rejected(path, lambda n, c=change: replace(n, c), str(change))
+
+    def test_rejects_several_decks_in_another_shape(self):
+        for document in ([], [self.result], {"results": []}, {"results": [{}]}, {}, None):
+            self.assertNotEqual(problems(document), [], document)
+        self.assertNotEqual(problems({"results": [self.result], "n": 1}), [])
+        self.assertNotEqual(problems({**self.result, "results": [self.result]}), [])
+
+    def test_takes_what_later_versions_measure(self):
+        entry = dict(task=0, stage="h2d", chunk=0, lane=0, engine="h2d", start_s=0.0, stop_s=1e-4)
+        measured = {
+            "point": {"chunks.count": 4, "memory.host": "pinned"},
+            "bound_s": 0.1,
+            "schedule_bound_s": 0.11,
+            "overlap_efficiency": -0.2,
+            "timeline": [entry, entry],
+        }
+        predicted = {
+            "device": "NVIDIA H200",
+            "samples_s": [],
+            "time_s": None,
+            "speedup": None,
+            "throughput": None,
+            "predicted_s": 0.1,
+            "max_error": None,
+            "verified": False,
+            "predicted_timeline": [entry],
+        }
+        for change in (measured, predicted):
+            result = self.mutated(("runs", 0), lambda n, c=change: replace(n, c))
+            self.assert_valid(result)
+        for change in ({"start_s": -1}, {"engine": ""}, {"lane": None}, {"extra": 1}):
+            bad = {"timeline": [{**entry, **change}]}
+            self.assert_rejected(("runs", 0), lambda n, b=bad: replace(n, b), str(change))
+
+    def test_takes_a_device(self):
+        known = ("uuid", "copy_engines", "numa_node", "pcie_gen", "pcie_width", "ecc", "mig")
+        nameless = {**dict.fromkeys(known), "clocks": {"sm_mhz": None}}
+        device = {**nameless, "name": "NVIDIA H200"}
+        self.assert_valid(self.mutated((), lambda n: replace(n, {"device": device})))
+        self.assert_rejected((), lambda n: replace(n, {"device": nameless}), "without a name")
+
+
+class ResultLines(TestCase):
+    def test_figures_of_merit_exactly(self):
+        done = run(self.deck(), "--quiet")
+        self.assert_clean(done)
+        lines = done.stdout.splitlines()
+        metrics = ("time", "throughput", "speedup", "max_error")
+        orders = ("sequential", "depth_first", "by_engine")
+        expected = [("small", order, metric) for order in orders for metric in metrics]
+        found = [FOM.fullmatch(line) for line in lines[: len(expected)]]
+        self.assertTrue(all(found), lines)
+        self.assertEqual([(m["deck"], m["order"], m["metric"]) for m in found], expected)
+        units = {"time": "s", "throughput": "GB/s", "speedup": "1", "max_error": "1"}
+        for match in found:
+            self.assertEqual(match["unit"], units[match["metric"]])
+            self.assertEqual(match["n"], "1" if match["metric"] == "max_error" else "3")
+            self.assertLessEqual(float(match["lo"]), float(match["value"]))
+            self.assertLessEqual(float(match["value"]), float(match["hi"]))
+
+    def test_one_result_line_a_deck_and_it_is_the_last(self):
+        done = run(self.deck(), self.deck(name="again.yaml"), "--quiet")
+        self.assert_clean(done)
+        lines = done.stdout.splitlines()
+        places = [i for i, line in enumerate(lines) if line.startswith("OVERLAP_RESULT ")]
+        self.assertEqual(places, [len(lines) // 2 - 1, len(lines) - 1])
+        decks = [line["deck"] for line in records(done.stdout)["OVERLAP_FOM"]]
+        self.assertEqual(decks, ["small"] * 12 + ["again"] * 12)
+
+    def test_a_file_name_cannot_break_a_line(self):
+        done = run(self.deck(name="my deck=1.yaml"), "--quiet")
+        self.assert_clean(done)
+        for line in done.stdout.splitlines():
+            if line.startswith("OVERLAP_FOM"):
+                self.assertEqual(FOM.fullmatch(line)["deck"], "my_deck_1")
+
+    def test_lost_output_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            self.assert_error(run(self.deck(), stdout=full), 1, "cannot write")
+
+
+if __name__ == "__main__":
+    unittest.main()

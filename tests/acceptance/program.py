@@ -1,0 +1,119 @@
+"""What the tests of the whole program share: how to run it and how to read what it says."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import jsonschema
+
+MINIAPP = os.environ["MINIAPP"]
+SOURCE = pathlib.Path(os.environ["SOURCE"])
+SCHEMA = json.loads((SOURCE / "src/report/overlap-result-1.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf)"
+WORD = r"[a-z][a-z0-9_]*"
+FOM = re.compile(
+    rf"OVERLAP_FOM deck=(?P<deck>[^\s=]+) order=(?P<order>{WORD}) "
+    rf"metric=(?P<metric>time|throughput|speedup|max_error) value=(?P<value>{NUMBER}) "
+    rf"unit=(?P<unit>s|GB/s|1) lo=(?P<lo>{NUMBER}) hi=(?P<hi>{NUMBER}) n=(?P<n>\d+)"
+)
+CHECK = re.compile(
+    rf"OVERLAP_CHECK metric=(?P<metric>time|throughput|speedup|max_error) order=(?P<order>{WORD}) "
+    rf"verdict=(?P<verdict>PASS|FAIL|INCONCLUSIVE) value=(?P<value>{NUMBER}) "
+    rf"limit=(?P<limit>{NUMBER})"
+)
+RESULT = re.compile(
+    r"OVERLAP_RESULT verdict=(?P<verdict>PASS|FAIL|INCONCLUSIVE) data=(?P<data>OK|WRONG) "
+    r"exit=(?P<exit>\d+)"
+)
+
+# Small enough for a slow machine and a thread sanitizer.
+SMALL = """\
+title: Small increment
+workload: {kind: increment, elements: 65536}
+chunks: {count: 4}
+issue: {orders: [sequential, depth_first, by_engine], lanes: 2}
+measure: {warmup: 1, repetitions: 3}
+acceptance: [{metric: max_error, max: 1e-5}]
+"""
+# Runs until somebody stops it.
+ENDLESS = SMALL.replace("repetitions: 3", "repetitions: 1000000")
+
+
+def run(*arguments, timeout=300, **options):
+    """Runs the program to its end; its streams are text."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run(
+        [MINIAPP, *map(str, arguments)], text=True, errors="replace", timeout=timeout, **options
+    )
+
+
+def start(*arguments):
+    return subprocess.Popen(
+        [MINIAPP, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def records(stdout):
+    """The result lines by kind, each a dictionary of key=value as text."""
+    found = {"OVERLAP_FOM": [], "OVERLAP_CHECK": [], "OVERLAP_RESULT": []}
+    for line in stdout.splitlines():
+        if line.startswith("OVERLAP_"):
+            name, *fields = line.split(" ")
+            found[name].append(dict(field.split("=") for field in fields))
+    return found
+
+
+def problems(document):
+    """What the schema has against a result file; empty: nothing."""
+    return [f"{error.json_path}: {error.message}" for error in VALIDATOR.iter_errors(document)]
+
+
+def keys_in(deck, prefix=""):
+    """Dotted keys of a deck with their values, lists as a whole."""
+    for key, value in deck.items():
+        if isinstance(value, dict):
+            yield from keys_in(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def overrides(settings):
+    """--set options that a dictionary of dotted keys asks for."""
+    return [f"--set={key}={json.dumps(value)}" for key, value in settings.items()]
+
+
+class TestCase(unittest.TestCase):
+    """A test with a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="overlap-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def deck(self, text=SMALL, name="small.yaml"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def files(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+    def assert_clean(self, done, code=0):
+        """The program ended with this code and complained about nothing."""
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.returncode, code, done.stdout)
+
+    def assert_error(self, done, code, message="."):
+        """The program ended with this code and one line that matches."""
+        self.assertRegex(done.stderr, r"\Aminiapp: error: [^\n]+\n\Z")
+        self.assertRegex(done.stderr, message)
+        self.assertEqual(done.returncode, code)
+
+    def assert_valid(self, document):
+        self.assertEqual(problems(document), [])

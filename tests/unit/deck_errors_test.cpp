@@ -1,0 +1,1141 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "deck/deck.hpp"
+#include "deck_file.hpp"
+
+/// Every kind of bad deck with the exact line that the user reads.
+namespace overlap::deck {
+namespace {
+
+struct Bad {
+  std::string deck;
+  std::vector<std::string> overrides;
+  std::string message;  ///< '@' stands for the path of the deck
+};
+
+/// A deck with a workload on its first line and `rest` below.
+std::string increment(const std::string& rest) { return "workload: {kind: increment}\n" + rest; }
+
+std::string workload(const std::string& keys) { return "workload: {" + keys + "}\n"; }
+
+/// A deck with two orders and criteria on its third line.
+std::string criteria(const std::string& list) {
+  return increment("issue: {orders: [sequential, depth_first]}\nacceptance: " + list + "\n");
+}
+
+const std::string good =
+    "title: T\n"
+    "workload: {kind: increment, elements: 4096}\n"
+    "chunks: {count: 4}\n"
+    "issue: {orders: [sequential, depth_first]}\n"
+    "acceptance: [{metric: speedup, order: depth_first, min: 1}]\n";
+
+/// What load() says of a bad deck: "" when it says nothing.
+std::string complaint(const std::string& path, const std::vector<std::string>& overrides = {}) {
+  try {
+    load(path, overrides);
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::usage);
+    return error.what();
+  }
+  return "";
+}
+
+void expect_messages(const std::vector<Bad>& table) {
+  for (const Bad& bad : table) {
+    SCOPED_TRACE(bad.deck);
+    const DeckFile file(bad.deck);
+    std::string expected = bad.message;
+    for (auto at = expected.find('@'); at != std::string::npos;
+         at = expected.find('@', at + file.path().size())) {
+      expected.replace(at, 1, file.path());
+    }
+    EXPECT_EQ(complaint(file.path(), bad.overrides), expected);
+  }
+}
+
+TEST(DeckErrors, TheDeckThatOverridesSpoilIsGood) {
+  EXPECT_EQ(complaint(DeckFile(good).path()), "");
+}
+
+TEST(DeckErrors, UnknownKeys) {
+  expect_messages({
+      {increment("wrkload: 1\n"),
+       {},
+       "@:2:1: wrkload: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "acceptance; did you mean 'workload'?"},
+      {increment("chunk: {count: 4}\n"),
+       {},
+       "@:2:1: chunk: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "acceptance; did you mean 'chunks'?"},
+      {increment("Chunks: {count: 4}\n"),
+       {},
+       "@:2:1: Chunks: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "acceptance; did you mean 'chunks'?"},
+      {increment("zzz: 1\n"),
+       {},
+       "@:2:1: zzz: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "acceptance"},
+      {increment("5: 3\n"),
+       {},
+       "@:2:1: 5: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "acceptance"},
+      {increment("'': 3\n"),
+       {},
+       "@:2:1: '': unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "acceptance"},
+      {increment("\"a\\nb\": 1\n"),
+       {},
+       "@:2:1: a\\nb: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "acceptance"},
+      {workload("kind: increment, elments: 5"),
+       {},
+       "@:1:29: workload.elments: unknown key; allowed: kind, elements, type, intensity; did you "
+       "mean 'elements'?"},
+      {workload("kind: increment, TYPE: float32"),
+       {},
+       "@:1:29: workload.TYPE: unknown key; allowed: kind, elements, type, intensity; did you mean "
+       "'type'?"},
+      {workload("kind: rowsum, cols: 5"),
+       {},
+       "@:1:26: workload.cols: unknown key; allowed: kind, rows, columns, type, sum_type, axis, "
+       "kernel"},
+      {workload("knid: increment"),
+       {},
+       "@:1:12: workload.knid: unknown key; allowed: kind, elements, type, intensity, rows, "
+       "columns, sum_type, axis, kernel, iterations; did you mean 'kind'?"},
+      {workload("kind:increment"),
+       {},
+       "@:1:12: workload.kind:increment: unknown key; allowed: kind, elements, type, intensity, "
+       "rows, columns, sum_type, axis, kernel, iterations"},
+      {increment("chunks: {cuont: 4}\n"),
+       {},
+       "@:2:10: chunks.cuont: unknown key; allowed: count, bytes, profile; did you mean 'count'?"},
+      {increment("chunks: {size: 4}\n"),
+       {},
+       "@:2:10: chunks.size: unknown key; allowed: count, bytes, profile"},
+      {increment("memory: {limit: 4}\n"),
+       {},
+       "@:2:10: memory.limit: unknown key; allowed: host, device_limit"},
+      {increment("memory: {device-limit: 4}\n"),
+       {},
+       "@:2:10: memory.device-limit: unknown key; allowed: host, device_limit; did you mean "
+       "'device_limit'?"},
+      {increment("issue: {order: [sequential]}\n"),
+       {},
+       "@:2:9: issue.order: unknown key; allowed: orders, lanes; did you mean 'orders'?"},
+      {increment("issue: {lane: 4}\n"),
+       {},
+       "@:2:9: issue.lane: unknown key; allowed: orders, lanes; did you mean 'lanes'?"},
+      {increment("measure: {repetition: 4}\n"),
+       {},
+       "@:2:11: measure.repetition: unknown key; allowed: warmup, repetitions, verify; did you "
+       "mean 'repetitions'?"},
+      {increment("measure: {wramup: 4}\n"),
+       {},
+       "@:2:11: measure.wramup: unknown key; allowed: warmup, repetitions, verify; did you mean "
+       "'warmup'?"},
+      {criteria("[{metric: max_error, maximum: 1}]"),
+       {},
+       "@:3:34: acceptance[0].maximum: unknown key; allowed: metric, order, min, max"},
+      {criteria("[{metrik: time, max: 1}]"),
+       {},
+       "@:3:15: acceptance[0].metrik: unknown key; allowed: metric, order, min, max; did you mean "
+       "'metric'?"},
+  });
+}
+
+TEST(DeckErrors, KeysOfAnotherWorkload) {
+  expect_messages({
+      {workload("kind: increment, rows: 5"),
+       {},
+       "@:1:29: workload.rows: found a key of rowsum, not of increment; allowed: kind, elements, "
+       "type, intensity"},
+      {workload("kind: increment, iterations: 5"),
+       {},
+       "@:1:29: workload.iterations: found a key of pipeline, not of increment; allowed: kind, "
+       "elements, type, intensity"},
+      {workload("kind: rowsum, elements: 5"),
+       {},
+       "@:1:26: workload.elements: found a key of increment and pipeline, not of rowsum; allowed: "
+       "kind, rows, columns, type, sum_type, axis, kernel"},
+      {workload("kind: rowsum, intensity: 1"),
+       {},
+       "@:1:26: workload.intensity: found a key of increment and pipeline, not of rowsum; allowed: "
+       "kind, rows, columns, type, sum_type, axis, kernel"},
+      {workload("kind: pipeline, sum_type: same"),
+       {},
+       "@:1:28: workload.sum_type: found a key of rowsum, not of pipeline; allowed: kind, "
+       "elements, type, iterations, intensity"},
+      {good,
+       {"workload.kind=rowsum"},
+       "@:2:29: workload.elements: found a key of increment and pipeline, not of rowsum (--set "
+       "workload.kind=rowsum); allowed: kind, rows, columns, type, sum_type, axis, kernel"},
+      {good,
+       {"workload.rows=5"},
+       "--set workload.rows=5: workload.rows: found a key of rowsum, not of increment; allowed: "
+       "kind, elements, type, intensity"},
+  });
+}
+
+TEST(DeckErrors, KeysThatAreNoWords) {
+  expect_messages({
+      {"? {a: b}\n: c\n",
+       {},
+       "@:1:1: deck: found a map as a key; allowed: title, workload, chunks, memory, issue, "
+       "measure, acceptance"},
+      {"? [a]\n: c\n",
+       {},
+       "@:1:1: deck: found a list as a key; allowed: title, workload, chunks, memory, issue, "
+       "measure, acceptance"},
+      {increment("null: 3\n"),
+       {},
+       "@:1:1: deck: found nothing as a key; allowed: title, workload, chunks, memory, issue, "
+       "measure, acceptance"},
+  });
+}
+
+TEST(DeckErrors, MissingWorkloadOrKind) {
+  expect_messages({
+      {"", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"# nothing\n", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"---\n", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"null\n", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"{}\n", {}, "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"title: T\n",
+       {},
+       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"workload:\n",
+       {},
+       "@:1:1: workload: found nothing; allowed: a map with the keys kind, elements, type, "
+       "intensity, rows, columns, sum_type, axis, kernel, iterations"},
+      {"workload: {}\n",
+       {},
+       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"workload: {elements: 4}\n",
+       {},
+       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"workload: {kind: }\n",
+       {},
+       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"workload: {kind: null}\n",
+       {},
+       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"workload:\n  kind:\n  elements: 5\n",
+       {},
+       "@:2:3: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+  });
+}
+
+TEST(DeckErrors, WrongTypes) {
+  expect_messages({
+      {"hello\n",
+       {},
+       "@:1:1: deck: found 'hello'; allowed: a map with the keys title, workload, chunks, memory, "
+       "issue, measure, acceptance"},
+      {"[1, 2]\n",
+       {},
+       "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
+       "issue, measure, acceptance"},
+      {"- a\n- b\n",
+       {},
+       "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
+       "issue, measure, acceptance"},
+      {"workload: increment\n",
+       {},
+       "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, type, "
+       "intensity, rows, columns, sum_type, axis, kernel, iterations"},
+      {"workload: [increment]\n",
+       {},
+       "@:1:11: workload: found a list; allowed: a map with the keys kind, elements, type, "
+       "intensity, rows, columns, sum_type, axis, kernel, iterations"},
+      {"workload:\n  kind:increment\n",
+       {},
+       "@:2:3: workload: found 'kind:increment'; allowed: a map with the keys kind, elements, "
+       "type, intensity, rows, columns, sum_type, axis, kernel, iterations"},
+      {workload("kind: [increment]"),
+       {},
+       "@:1:18: workload.kind: found a list; allowed: increment, rowsum, pipeline"},
+      {workload("kind: {a: 1}"),
+       {},
+       "@:1:18: workload.kind: found a map; allowed: increment, rowsum, pipeline"},
+      {workload("kind: increment, elements: [1]"),
+       {},
+       "@:1:39: workload.elements: found a list; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: {a: 1}"),
+       {},
+       "@:1:39: workload.elements: found a map; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: "),
+       {},
+       "@:1:29: workload.elements: found nothing; allowed: a whole number from 1 to "
+       "17592186044416, such as 4096 or 16 Mi"},
+      {workload("kind: increment, intensity: [1]"),
+       {},
+       "@:1:40: workload.intensity: found a list; allowed: a whole number from 0 to 1000000, "
+       "balanced, or 'Nx balanced' with N from 1 to 1000"},
+      {workload("kind: rowsum, axis: [rows]"),
+       {},
+       "@:1:32: workload.axis: found a list; allowed: rows, columns"},
+      {increment("title: [a]\n"), {}, "@:2:8: title: found a list; allowed: one line of text"},
+      {increment("title: {a: b}\n"), {}, "@:2:8: title: found a map; allowed: one line of text"},
+      {increment("title:\n"), {}, "@:2:1: title: found nothing; allowed: one line of text"},
+      {increment("chunks:\n"),
+       {},
+       "@:2:1: chunks: found nothing; allowed: a map with the keys count, bytes, profile"},
+      {increment("chunks: 4\n"),
+       {},
+       "@:2:9: chunks: found '4'; allowed: a map with the keys count, bytes, profile"},
+      {increment("chunks: [4]\n"),
+       {},
+       "@:2:9: chunks: found a list; allowed: a map with the keys count, bytes, profile"},
+      {increment("memory: pinned\n"),
+       {},
+       "@:2:9: memory: found 'pinned'; allowed: a map with the keys host, device_limit"},
+      {increment("memory: {device_limit: [none]}\n"),
+       {},
+       "@:2:24: memory.device_limit: found a list; allowed: none or a size of at least 1 B, such "
+       "as 65536, 16 MiB or 2 GB"},
+      {increment("memory: {device_limit: ~}\n"),
+       {},
+       "@:2:10: memory.device_limit: found nothing; allowed: none or a size of at least 1 B, such "
+       "as 65536, 16 MiB or 2 GB"},
+      {increment("issue: {orders: sequential}\n"),
+       {},
+       "@:2:17: issue.orders: found 'sequential'; allowed: a list of at least one of sequential, "
+       "depth_first, breadth_first, by_engine"},
+      {increment("issue: {orders: {sequential: 1}}\n"),
+       {},
+       "@:2:17: issue.orders: found a map; allowed: a list of at least one of sequential, "
+       "depth_first, breadth_first, by_engine"},
+      {increment("issue: {orders: }\n"),
+       {},
+       "@:2:9: issue.orders: found nothing; allowed: a list of at least one of sequential, "
+       "depth_first, breadth_first, by_engine"},
+      {increment("issue: {orders: [[sequential]]}\n"),
+       {},
+       "@:2:18: issue.orders[0]: found a list; allowed: sequential, depth_first, breadth_first, "
+       "by_engine"},
+      {increment("issue: {orders: [null]}\n"),
+       {},
+       "@:2:17: issue.orders[0]: found nothing; allowed: sequential, depth_first, breadth_first, "
+       "by_engine"},
+      {increment("issue: {lanes: [1]}\n"),
+       {},
+       "@:2:16: issue.lanes: found a list; allowed: a whole number from 1 to 1024"},
+      {increment("measure: 5\n"),
+       {},
+       "@:2:10: measure: found '5'; allowed: a map with the keys warmup, repetitions, verify"},
+      {criteria("none"),
+       {},
+       "@:3:13: acceptance: found 'none'; allowed: a list of criteria, such as [{metric: speedup, "
+       "min: 1.3}]"},
+      {criteria("{metric: time, max: 1}"),
+       {},
+       "@:3:13: acceptance: found a map; allowed: a list of criteria, such as [{metric: speedup, "
+       "min: 1.3}]"},
+      {criteria(""),
+       {},
+       "@:3:1: acceptance: found nothing; allowed: a list of criteria, such as [{metric: speedup, "
+       "min: 1.3}]"},
+      {criteria("[time]"),
+       {},
+       "@:3:14: acceptance[0]: found 'time'; allowed: a map with the keys metric, order, min, max"},
+      {criteria("[null]"),
+       {},
+       "@:3:13: acceptance[0]: found nothing; allowed: a map with the keys metric, order, min, "
+       "max"},
+      {criteria("[{metric: time, max: [1]}]"),
+       {},
+       "@:3:34: acceptance[0].max: found a list; allowed: a time from 0 on, such as 0.005 "
+       "(seconds), 5 ms or 50 us"},
+      {criteria("[{metric: time, max: }]"),
+       {},
+       "@:3:29: acceptance[0].max: found nothing; allowed: a time from 0 on, such as 0.005 "
+       "(seconds), 5 ms or 50 us"},
+      {criteria("[{metric: [time], max: 1}]"),
+       {},
+       "@:3:23: acceptance[0].metric: found a list; allowed: time, speedup, throughput, max_error"},
+  });
+}
+
+TEST(DeckErrors, Titles) {
+  expect_messages({
+      {increment("title: \"a\\nb\"\n"),
+       {},
+       "@:2:8: title: found 'a\\nb'; allowed: one line of text"},
+      {increment("title: \"a\\0b\"\n"),
+       {},
+       "@:2:8: title: found 'a\\x00b'; allowed: one line of text"},
+      {increment("title: |\n  two\n  lines\n"),
+       {},
+       "@:2:8: title: found 'two\\nlines\\n'; allowed: one line of text"},
+  });
+}
+
+TEST(DeckErrors, Words) {
+  expect_messages({
+      {workload("kind: incremnt"),
+       {},
+       "@:1:18: workload.kind: found 'incremnt'; allowed: increment, rowsum, pipeline; did you "
+       "mean 'increment'?"},
+      {workload("kind: INCREMENT"),
+       {},
+       "@:1:18: workload.kind: found 'INCREMENT'; allowed: increment, rowsum, pipeline; did you "
+       "mean 'increment'?"},
+      {workload("kind: 'increment '"),
+       {},
+       "@:1:18: workload.kind: found 'increment '; allowed: increment, rowsum, pipeline; did you "
+       "mean 'increment'?"},
+      {workload("kind: dgem"),
+       {},
+       "@:1:18: workload.kind: found 'dgem'; allowed: increment, rowsum, pipeline"},
+      {workload("kind: increment, type: int32"),
+       {},
+       "@:1:35: workload.type: found 'int32'; allowed: float32, float64"},
+      {workload("kind: pipeline, type: int64"),
+       {},
+       "@:1:34: workload.type: found 'int64'; allowed: float32, float64"},
+      {workload("kind: increment, type: float"),
+       {},
+       "@:1:35: workload.type: found 'float'; allowed: float32, float64; did you mean 'float32'?"},
+      {workload("kind: rowsum, type: double"),
+       {},
+       "@:1:32: workload.type: found 'double'; allowed: int32, int64, float32, float64"},
+      {workload("kind: rowsum, type: floot32"),
+       {},
+       "@:1:32: workload.type: found 'floot32'; allowed: int32, int64, float32, float64; did you "
+       "mean 'float32'?"},
+      {workload("kind: rowsum, sum_type: int32"),
+       {},
+       "@:1:36: workload.sum_type: found 'int32'; allowed: same, int64"},
+      {workload("kind: rowsum, axis: row"),
+       {},
+       "@:1:32: workload.axis: found 'row'; allowed: rows, columns; did you mean 'rows'?"},
+      {workload("kind: rowsum, kernel: team"),
+       {},
+       "@:1:34: workload.kernel: found 'team'; allowed: auto, thread_per_row, team_per_row"},
+      {workload("kind: rowsum, kernel: thread_per_rows"),
+       {},
+       "@:1:34: workload.kernel: found 'thread_per_rows'; allowed: auto, thread_per_row, "
+       "team_per_row; did you mean 'thread_per_row'?"},
+      {increment("chunks: {profile: unifrom}\n"),
+       {},
+       "@:2:19: chunks.profile: found 'unifrom'; allowed: uniform; did you mean 'uniform'?"},
+      {increment("memory: {host: pined}\n"),
+       {},
+       "@:2:16: memory.host: found 'pined'; allowed: pinned, pageable; did you mean 'pinned'?"},
+      {increment("issue: {orders: [depth-first]}\n"),
+       {},
+       "@:2:18: issue.orders[0]: found 'depth-first'; allowed: sequential, depth_first, "
+       "breadth_first, by_engine; did you mean 'depth_first'?"},
+      {increment("issue: {orders: [sequential, by_engin]}\n"),
+       {},
+       "@:2:30: issue.orders[1]: found 'by_engin'; allowed: sequential, depth_first, "
+       "breadth_first, by_engine; did you mean 'by_engine'?"},
+      {increment("measure: {verify: evry}\n"),
+       {},
+       "@:2:19: measure.verify: found 'evry'; allowed: every, ends; did you mean 'every'?"},
+      {increment("measure: {verify: no}\n"),
+       {},
+       "@:2:19: measure.verify: found 'no'; allowed: every, ends"},
+      {criteria("[{metric: tim, max: 1}]"),
+       {},
+       "@:3:23: acceptance[0].metric: found 'tim'; allowed: time, speedup, throughput, max_error; "
+       "did you mean 'time'?"},
+      {criteria("[{metric: time, order: depthfirst, max: 1}]"),
+       {},
+       "@:3:36: acceptance[0].order: found 'depthfirst'; allowed: sequential, depth_first, "
+       "breadth_first, by_engine; did you mean 'depth_first'?"},
+      {workload("kind: \"a\\nb\""),
+       {},
+       "@:1:18: workload.kind: found 'a\\nb'; allowed: increment, rowsum, pipeline"},
+      {workload("kind: \"\\e[31mred\""),
+       {},
+       "@:1:18: workload.kind: found '\\x1b[31mred'; allowed: increment, rowsum, pipeline"},
+      {workload("kind: " + std::string(150, 'x')),
+       {},
+       "@:1:18: workload.kind: found '" + std::string(100, 'x') +
+           "...'; allowed: increment, rowsum, pipeline"},
+  });
+}
+
+TEST(DeckErrors, Counts) {
+  expect_messages({
+      {workload("kind: increment, elements: 0"),
+       {},
+       "@:1:39: workload.elements: found '0'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: -1"),
+       {},
+       "@:1:39: workload.elements: found '-1'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: 1.5"),
+       {},
+       "@:1:39: workload.elements: found '1.5'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: nan"),
+       {},
+       "@:1:39: workload.elements: found 'nan'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: .nan"),
+       {},
+       "@:1:39: workload.elements: found '.nan'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: inf"),
+       {},
+       "@:1:39: workload.elements: found 'inf'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: 1e30"),
+       {},
+       "@:1:39: workload.elements: found '1e30'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: 1e400"),
+       {},
+       "@:1:39: workload.elements: found '1e400'; allowed: a whole number from 1 to "
+       "17592186044416, such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: 99999999999999999999"),
+       {},
+       "@:1:39: workload.elements: found '99999999999999999999'; allowed: a whole number from 1 to "
+       "17592186044416, such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: 17592186044417"),
+       {},
+       "@:1:39: workload.elements: found '17592186044417'; allowed: a whole number from 1 to "
+       "17592186044416, such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: 9223372036854775807 Ti"),
+       {},
+       "@:1:39: workload.elements: found '9223372036854775807 Ti'; allowed: a whole number from 1 "
+       "to 17592186044416, such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: 0x10"),
+       {},
+       "@:1:39: workload.elements: found '0x10'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: +5"),
+       {},
+       "@:1:39: workload.elements: found '+5'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: 1_000"),
+       {},
+       "@:1:39: workload.elements: found '1_000'; allowed: a whole number from 1 to "
+       "17592186044416, such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: \"1,000\""),
+       {},
+       "@:1:39: workload.elements: found '1,000'; allowed: a whole number from 1 to "
+       "17592186044416, such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: \" 5\""),
+       {},
+       "@:1:39: workload.elements: found ' 5'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: ''"),
+       {},
+       "@:1:39: workload.elements: found ''; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: true"),
+       {},
+       "@:1:39: workload.elements: found 'true'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: 4 MiB"),
+       {},
+       "@:1:39: workload.elements: found '4 MiB'; allowed: a whole number from 1 to "
+       "17592186044416, such as 4096 or 16 Mi"},
+      {workload("kind: increment, elements: 4 mi"),
+       {},
+       "@:1:39: workload.elements: found '4 mi'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: rowsum, rows: 0"),
+       {},
+       "@:1:32: workload.rows: found '0'; allowed: a whole number from 1 to 17592186044416, such "
+       "as 4096 or 16 Mi"},
+      {workload("kind: rowsum, columns: -6"),
+       {},
+       "@:1:35: workload.columns: found '-6'; allowed: a whole number from 1 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: pipeline, iterations: 0"),
+       {},
+       "@:1:40: workload.iterations: found '0'; allowed: a whole number from 1 to 1048576"},
+      {workload("kind: pipeline, iterations: 1048577"),
+       {},
+       "@:1:40: workload.iterations: found '1048577'; allowed: a whole number from 1 to 1048576"},
+      {increment("chunks: {count: 0}\n"),
+       {},
+       "@:2:17: chunks.count: found '0'; allowed: a whole number from 1 to 1048576"},
+      {increment("chunks: {count: 1048577}\n"),
+       {},
+       "@:2:17: chunks.count: found '1048577'; allowed: a whole number from 1 to 1048576"},
+      {increment("issue: {lanes: 0}\n"),
+       {},
+       "@:2:16: issue.lanes: found '0'; allowed: a whole number from 1 to 1024"},
+      {increment("issue: {lanes: 1025}\n"),
+       {},
+       "@:2:16: issue.lanes: found '1025'; allowed: a whole number from 1 to 1024"},
+      {increment("issue: {lanes: four}\n"),
+       {},
+       "@:2:16: issue.lanes: found 'four'; allowed: a whole number from 1 to 1024"},
+      {increment("measure: {warmup: -1}\n"),
+       {},
+       "@:2:19: measure.warmup: found '-1'; allowed: a whole number from 0 to 1000000"},
+      {increment("measure: {warmup: 1000001}\n"),
+       {},
+       "@:2:19: measure.warmup: found '1000001'; allowed: a whole number from 0 to 1000000"},
+      {increment("measure: {repetitions: 0}\n"),
+       {},
+       "@:2:24: measure.repetitions: found '0'; allowed: a whole number from 1 to 1000000"},
+      {increment("measure: {repetitions: 1000001}\n"),
+       {},
+       "@:2:24: measure.repetitions: found '1000001'; allowed: a whole number from 1 to 1000000"},
+  });
+}
+
+TEST(DeckErrors, Intensities) {
+  expect_messages({
+      {workload("kind: increment, intensity: -1"),
+       {},
+       "@:1:40: workload.intensity: found '-1'; allowed: a whole number from 0 to 1000000, "
+       "balanced, or 'Nx balanced' with N from 1 to 1000"},
+      {workload("kind: increment, intensity: 1.5"),
+       {},
+       "@:1:40: workload.intensity: found '1.5'; allowed: a whole number from 0 to 1000000, "
+       "balanced, or 'Nx balanced' with N from 1 to 1000"},
+      {workload("kind: increment, intensity: 1000001"),
+       {},
+       "@:1:40: workload.intensity: found '1000001'; allowed: a whole number from 0 to 1000000, "
+       "balanced, or 'Nx balanced' with N from 1 to 1000"},
+      {workload("kind: increment, intensity: balance"),
+       {},
+       "@:1:40: workload.intensity: found 'balance'; allowed: a whole number from 0 to 1000000, "
+       "balanced, or 'Nx balanced' with N from 1 to 1000; did you mean 'balanced'?"},
+      {workload("kind: increment, intensity: 0x balanced"),
+       {},
+       "@:1:40: workload.intensity: found '0x balanced'; allowed: a whole number from 0 to "
+       "1000000, balanced, or 'Nx balanced' with N from 1 to 1000"},
+      {workload("kind: increment, intensity: 1001x balanced"),
+       {},
+       "@:1:40: workload.intensity: found '1001x balanced'; allowed: a whole number from 0 to "
+       "1000000, balanced, or 'Nx balanced' with N from 1 to 1000"},
+      {workload("kind: increment, intensity: 1.5x balanced"),
+       {},
+       "@:1:40: workload.intensity: found '1.5x balanced'; allowed: a whole number from 0 to "
+       "1000000, balanced, or 'Nx balanced' with N from 1 to 1000"},
+  });
+}
+
+TEST(DeckErrors, Sizes) {
+  expect_messages({
+      {increment("chunks: {bytes: 0}\n"),
+       {},
+       "@:2:17: chunks.bytes: found '0'; allowed: a size of at least 1 B, such as 65536, 16 MiB or "
+       "2 GB"},
+      {increment("chunks: {bytes: -16 MiB}\n"),
+       {},
+       "@:2:17: chunks.bytes: found '-16 MiB'; allowed: a size of at least 1 B, such as 65536, 16 "
+       "MiB or 2 GB"},
+      {increment("chunks: {bytes: 0.3 B}\n"),
+       {},
+       "@:2:17: chunks.bytes: found '0.3 B'; allowed: a size of at least 1 B, such as 65536, 16 "
+       "MiB or 2 GB"},
+      {increment("chunks: {bytes: 16 Mi}\n"),
+       {},
+       "@:2:17: chunks.bytes: found '16 Mi'; allowed: a size of at least 1 B, such as 65536, 16 "
+       "MiB or 2 GB"},
+      {increment("chunks: {bytes: 16 mib}\n"),
+       {},
+       "@:2:17: chunks.bytes: found '16 mib'; allowed: a size of at least 1 B, such as 65536, 16 "
+       "MiB or 2 GB"},
+      {increment("chunks: {bytes: MiB}\n"),
+       {},
+       "@:2:17: chunks.bytes: found 'MiB'; allowed: a size of at least 1 B, such as 65536, 16 MiB "
+       "or 2 GB"},
+      {increment("chunks: {bytes: none}\n"),
+       {},
+       "@:2:17: chunks.bytes: found 'none'; allowed: a size of at least 1 B, such as 65536, 16 MiB "
+       "or 2 GB"},
+      {increment("chunks: {bytes: nan}\n"),
+       {},
+       "@:2:17: chunks.bytes: found 'nan'; allowed: a size of at least 1 B, such as 65536, 16 MiB "
+       "or 2 GB"},
+      {increment("chunks: {bytes: 1e30}\n"),
+       {},
+       "@:2:17: chunks.bytes: found '1e30'; allowed: a size of at least 1 B, such as 65536, 16 MiB "
+       "or 2 GB"},
+      {increment("chunks: {bytes: 99999999999999999999 GiB}\n"),
+       {},
+       "@:2:17: chunks.bytes: found '99999999999999999999 GiB'; allowed: a size of at least 1 B, "
+       "such as 65536, 16 MiB or 2 GB"},
+      {increment("memory: {device_limit: 0}\n"),
+       {},
+       "@:2:24: memory.device_limit: found '0'; allowed: none or a size of at least 1 B, such as "
+       "65536, 16 MiB or 2 GB"},
+      {increment("memory: {device_limit: None}\n"),
+       {},
+       "@:2:24: memory.device_limit: found 'None'; allowed: none or a size of at least 1 B, such "
+       "as 65536, 16 MiB or 2 GB; did you mean 'none'?"},
+      {increment("memory: {device_limit: 1 EB}\n"),
+       {},
+       "@:2:24: memory.device_limit: found '1 EB'; allowed: none or a size of at least 1 B, such "
+       "as 65536, 16 MiB or 2 GB"},
+  });
+}
+
+TEST(DeckErrors, ClashesOfKeys) {
+  expect_messages({
+      {increment("chunks: {count: 4, bytes: 1 MiB}\n"),
+       {},
+       "@:2:27: chunks.bytes: found beside chunks.count (@:2:17); allowed: one of the two"},
+      {increment("chunks: {bytes: 1 MiB, count: 4}\n"),
+       {},
+       "@:2:31: chunks.count: found beside chunks.bytes (@:2:17); allowed: one of the two"},
+      {workload("kind: rowsum, rows: 17592186044416"),
+       {},
+       "@:1:32: workload.rows: found 17592186044416 rows times 6 columns; allowed: at most "
+       "17592186044416 together"},
+      {workload("kind: rowsum, rows: 5 Ti, columns: 4"),
+       {},
+       "@:1:47: workload.columns: found 5497558138880 rows times 4 columns; allowed: at most "
+       "17592186044416 together"},
+      {workload("kind: pipeline, elements: 17592186044416, iterations: 2"),
+       {},
+       "@:1:66: workload.iterations: found 17592186044416 elements times 2 iterations; allowed: at "
+       "most 17592186044416 together"},
+      {workload("kind: rowsum, sum_type: int64, type: float32"),
+       {},
+       "@:1:49: workload.type: found 'float32' with sum_type int64; allowed: int32, int64"},
+      {workload("kind: rowsum, type: float32, sum_type: int64"),
+       {},
+       "@:1:51: workload.sum_type: found 'int64' with type float32; allowed: same"},
+  });
+}
+
+TEST(DeckErrors, DuplicateKeys) {
+  expect_messages({
+      {"workload: {kind: increment}\nworkload: {kind: increment}\n",
+       {},
+       "@:2:1: workload: found twice, first at @:1:1; allowed: once"},
+      {workload("kind: increment, kind: rowsum"),
+       {},
+       "@:1:29: workload.kind: found twice, first at @:1:12; allowed: once"},
+      {increment("chunks: {count: 4, count: 5}\n"),
+       {},
+       "@:2:20: chunks.count: found twice, first at @:2:10; allowed: once"},
+      {criteria("[{metric: time, min: 1, min: 2}]"),
+       {},
+       "@:3:37: acceptance[0].min: found twice, first at @:3:29; allowed: once"},
+      {increment("issue: {orders: [sequential, sequential]}\n"),
+       {},
+       "@:2:30: issue.orders[1]: found 'sequential' again; allowed: each order once"},
+  });
+}
+
+TEST(DeckErrors, EmptyLists) {
+  expect_messages({
+      {increment("issue: {orders: []}\n"),
+       {},
+       "@:2:17: issue.orders: found an empty list; allowed: a list of at least one of sequential, "
+       "depth_first, breadth_first, by_engine"},
+  });
+}
+
+TEST(DeckErrors, Criteria) {
+  expect_messages({
+      {criteria("[{}]"),
+       {},
+       "@:3:14: acceptance[0].metric: found nothing; allowed: time, speedup, throughput, "
+       "max_error"},
+      {criteria("[{max: 1}]"),
+       {},
+       "@:3:14: acceptance[0].metric: found nothing; allowed: time, speedup, throughput, "
+       "max_error"},
+      {criteria("[{metric: time}]"),
+       {},
+       "@:3:14: acceptance[0]: found neither min nor max; allowed: one of them or both"},
+      {criteria("[{metric: time, order: sequential}]"),
+       {},
+       "@:3:14: acceptance[0]: found neither min nor max; allowed: one of them or both"},
+      {criteria("[{metric: time, max: 1}, {metric: time, order: by_engine, max: 1}]"),
+       {},
+       "@:3:60: acceptance[1].order: found 'by_engine'; allowed: sequential, depth_first, those in "
+       "issue.orders (@:2:17)"},
+      {increment("acceptance: [{metric: time, order: by_engine, max: 1}]\n"),
+       {},
+       "@:2:36: acceptance[0].order: found 'by_engine'; allowed: sequential, depth_first, "
+       "breadth_first, those in issue.orders (by default)"},
+      {criteria("[{metric: time, min: 2 s, max: 1 s}]"),
+       {},
+       "@:3:34: acceptance[0].min: found '2 s', above max '1 s'; allowed: at most max"},
+      {criteria("[{metric: speedup, min: 2, max: 1.5}]"),
+       {},
+       "@:3:37: acceptance[0].min: found '2', above max '1.5'; allowed: at most max"},
+      {"workload: {kind: increment}\n"
+       "issue: {orders: [depth_first]}\nacceptance: [{metric: speedup, min: 1}]\n",
+       {},
+       "@:3:23: acceptance[0].metric: found 'speedup', which needs 'sequential', to compare with, "
+       "among issue.orders (@:2:17); allowed: time, throughput, max_error"},
+      {"workload: {kind: increment}\n"
+       "issue: {orders: [sequential]}\nacceptance: [{metric: speedup, min: 1}]\n",
+       {},
+       "@:3:23: acceptance[0].metric: found 'speedup', which needs an order besides 'sequential' "
+       "among issue.orders (@:2:17); allowed: time, throughput, max_error"},
+      {criteria("[{metric: speedup, order: sequential, min: 1}]"),
+       {},
+       "@:3:39: acceptance[0].order: found 'sequential', whose speed-up over itself is always 1; "
+       "allowed: depth_first"},
+  });
+}
+
+TEST(DeckErrors, Limits) {
+  expect_messages({
+      {criteria("[{metric: time, max: 5 hours}]"),
+       {},
+       "@:3:34: acceptance[0].max: found '5 hours'; allowed: a time from 0 on, such as 0.005 "
+       "(seconds), 5 ms or 50 us"},
+      {criteria("[{metric: time, max: -1}]"),
+       {},
+       "@:3:34: acceptance[0].max: found '-1'; allowed: a time from 0 on, such as 0.005 (seconds), "
+       "5 ms or 50 us"},
+      {criteria("[{metric: time, max: -5 ms}]"),
+       {},
+       "@:3:34: acceptance[0].max: found '-5 ms'; allowed: a time from 0 on, such as 0.005 "
+       "(seconds), 5 ms or 50 us"},
+      {criteria("[{metric: time, max: nan}]"),
+       {},
+       "@:3:34: acceptance[0].max: found 'nan'; allowed: a time from 0 on, such as 0.005 "
+       "(seconds), 5 ms or 50 us"},
+      {criteria("[{metric: time, max: 1e999}]"),
+       {},
+       "@:3:34: acceptance[0].max: found '1e999'; allowed: a time from 0 on, such as 0.005 "
+       "(seconds), 5 ms or 50 us"},
+      {criteria("[{metric: time, max: fast}]"),
+       {},
+       "@:3:34: acceptance[0].max: found 'fast'; allowed: a time from 0 on, such as 0.005 "
+       "(seconds), 5 ms or 50 us"},
+      {criteria("[{metric: speedup, min: 1.3x}]"),
+       {},
+       "@:3:37: acceptance[0].min: found '1.3x'; allowed: a number from 0 on"},
+      {criteria("[{metric: speedup, min: inf}]"),
+       {},
+       "@:3:37: acceptance[0].min: found 'inf'; allowed: a number from 0 on"},
+      {criteria("[{metric: speedup, min: .inf}]"),
+       {},
+       "@:3:37: acceptance[0].min: found '.inf'; allowed: a number from 0 on"},
+      {criteria("[{metric: speedup, min: -1}]"),
+       {},
+       "@:3:37: acceptance[0].min: found '-1'; allowed: a number from 0 on"},
+      {criteria("[{metric: throughput, min: 50 GB/s}]"),
+       {},
+       "@:3:40: acceptance[0].min: found '50 GB/s'; allowed: a number of GB/s from 0 on"},
+      {criteria("[{metric: max_error, max: 1e-6 s}]"),
+       {},
+       "@:3:39: acceptance[0].max: found '1e-6 s'; allowed: a number from 0 on"},
+  });
+}
+
+TEST(DeckErrors, NotYaml) {
+  expect_messages({
+      {"workload: {kind: increment\n", {}, "@:2:1: not YAML: end of map flow not found"},
+      {"workload: {kind: increment}}\n", {}, "@:1:28: not YAML: illegal flow end"},
+      {"workload: [kind: increment\n", {}, "@:2:1: not YAML: end of sequence flow not found"},
+      {"workload: {kind: increment} trailing\n", {}, "@:1:29: not YAML: end of map not found"},
+      {"title: a: b\nworkload: {kind: increment}\n",
+       {},
+       "@:1:9: not YAML: illegal map value (text with ': ' needs quotes; keys of a map share one "
+       "column)"},
+      {"workload:\n kind: increment\n  elements: 5\n",
+       {},
+       "@:3:11: not YAML: illegal map value (text with ': ' needs quotes; keys of a map share one "
+       "column)"},
+      {"workload:\n\tkind: increment\n",
+       {},
+       "@:2:1: not YAML: found a tab; allowed: spaces to indent"},
+      {"workload:\n  kind: increment\n\tx: 1\n",
+       {},
+       "@:3:1: not YAML: found a tab; allowed: spaces to indent"},
+      {"title: \"abc\\q\"\n", {}, "@:1:14: not YAML: unknown escape character: q"},
+      {"title: 'abc", {}, "@:1:12: not YAML: illegal EOF in scalar"},
+      {"@\n", {}, "@:1:1: not YAML: unknown token"},
+      {"%YAML 9.9\n---\n", {}, "@:1:1: not YAML: YAML major version too large"},
+      {std::string(2000, '['), {}, "@: not YAML: nested too deeply"},
+  });
+}
+
+TEST(DeckErrors, SeveralDocuments) {
+  expect_messages({
+      {"workload: {kind: increment}\n---\nworkload: {kind: increment}\n",
+       {},
+       "@:2:1: found a second YAML document; allowed: one"},
+      {"---\n---\nworkload: {kind: increment}\n",
+       {},
+       "@:2:1: found a second YAML document; allowed: one"},
+      {"workload: {kind: increment}\n---\n---\ntitle: T\n",
+       {},
+       "@:2:1: found a second YAML document; allowed: one"},
+  });
+}
+
+TEST(DeckErrors, AnchorsAndMergeKeys) {
+  expect_messages({
+      {"workload: *w\n", {}, "@:1:11: not YAML: the referenced anchor is not defined: w"},
+      {"base: &b {kind: increment}\nworkload: *b\n",
+       {},
+       "@:1:1: base: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "acceptance"},
+      {"workload: {<<: {kind: increment}}\n",
+       {},
+       "@:1:12: workload.<<: found a merge key; allowed: no merging of maps"},
+      {increment("chunks: &c [*c]\n"),
+       {},
+       "@:2:9: chunks: found a list; allowed: a map with the keys count, bytes, profile"},
+      {increment("chunks: &c {count: 4}\nmemory: *c\n"),
+       {},
+       "@:2:13: memory.count: unknown key; allowed: host, device_limit"},
+  });
+}
+
+TEST(DeckErrors, NotText) {
+  expect_messages({
+      {"title: \377\376\n", {}, "@:1:8: not YAML: found the byte 0xff; allowed: UTF-8 text"},
+      {"workload: {kind: incr\351ment}\n",
+       {},
+       "@:1:22: not YAML: found the byte 0xe9; allowed: UTF-8 text"},
+      {"\303\251: 1\ntitle: \351x\n",
+       {},
+       "@:2:8: not YAML: found the byte 0xe9; allowed: UTF-8 text"},
+      {"title: \303", {}, "@:1:8: not YAML: found the byte 0xc3; allowed: UTF-8 text"},
+      {"\177ELF\002\001", {}, "@:1:1: not YAML: found the byte 0x7f; allowed: UTF-8 text"},
+      {"workload: {kind: increment}\n\033",
+       {},
+       "@:2:1: not YAML: found the byte 0x1b; allowed: UTF-8 text"},
+      {std::string("workload: {kind: increment}\0\n", 29),
+       {},
+       "@:1:28: not YAML: found the byte 0x00; allowed: UTF-8 text"},
+  });
+}
+
+TEST(DeckErrors, OverridesThatAreNone) {
+  expect_messages({
+      {good, {""}, "--set '': found no '='; allowed: key.path=VALUE, such as chunks.count=8"},
+      {good,
+       {"chunks"},
+       "--set chunks: found no '='; allowed: key.path=VALUE, such as chunks.count=8"},
+      {good, {"=5"}, "--set =5: found no key; allowed: key.path=VALUE, such as chunks.count=8"},
+      {good, {"="}, "--set =: found no key; allowed: key.path=VALUE, such as chunks.count=8"},
+      {good,
+       {".count=8"},
+       "--set .count=8: found an empty part in the key; allowed: key.path=VALUE, such as "
+       "chunks.count=8"},
+      {good,
+       {"chunks.=8"},
+       "--set chunks.=8: found an empty part in the key; allowed: key.path=VALUE, such as "
+       "chunks.count=8"},
+      {good,
+       {"chunks..count=8"},
+       "--set chunks..count=8: found an empty part in the key; allowed: key.path=VALUE, such as "
+       "chunks.count=8"},
+      {good,
+       {".=1"},
+       "--set .=1: found an empty part in the key; allowed: key.path=VALUE, such as "
+       "chunks.count=8"},
+      {good,
+       {"chunks.count=["},
+       "--set chunks.count=[: the value is not YAML: end of sequence flow not found"},
+      {good,
+       {"chunks={count: "},
+       "--set chunks={count: : the value is not YAML: end of map flow not found"},
+      {good, {"title=a: b: c"}, "--set title=a: b: c: the value is not YAML: illegal map value"},
+      {good,
+       {"title=*x"},
+       "--set title=*x: the value is not YAML: the referenced anchor is not defined: x"},
+      {good, {"title='x"}, "--set title='x: the value is not YAML: illegal EOF in scalar"},
+      {good, {"title=`x"}, "--set title=`x: the value is not YAML: unknown token"},
+  });
+}
+
+TEST(DeckErrors, OverridesThroughWhatIsNoMap) {
+  expect_messages({
+      {good,
+       {"title.x=5"},
+       "--set title.x=5: title: found 'T'; allowed: a map, to hold the key 'x'"},
+      {good,
+       {"workload.kind.x=1"},
+       "--set workload.kind.x=1: workload.kind: found 'increment'; allowed: a map, to hold the key "
+       "'x'"},
+      {good,
+       {"chunks.count.x.y=1"},
+       "--set chunks.count.x.y=1: chunks.count: found '4'; allowed: a map, to hold the key 'x'"},
+      {good,
+       {"issue.orders.0=sequential"},
+       "--set issue.orders.0=sequential: issue.orders: found a list; allowed: a map, to hold the "
+       "key '0', or a list as a whole, --set 'issue.orders=[...]'"},
+      {good,
+       {"issue.orders[0]=depth_first"},
+       "--set issue.orders[0]=depth_first: issue.orders[0]: found an index; allowed: a list as a "
+       "whole, --set 'issue.orders=[...]'"},
+      {good,
+       {"acceptance[0].min=2"},
+       "--set acceptance[0].min=2: acceptance[0]: found an index; allowed: a list as a whole, "
+       "--set 'acceptance=[...]'"},
+      {good,
+       {"chunks.count=8", "chunks.count.x=1"},
+       "--set chunks.count.x=1: chunks.count: found '8'; allowed: a map, to hold the key 'x'"},
+  });
+}
+
+TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
+  expect_messages({
+      {good,
+       {"chunks.count=0"},
+       "--set chunks.count=0: chunks.count: found '0'; allowed: a whole number from 1 to 1048576"},
+      {good,
+       {"chunks.count="},
+       "--set chunks.count=: chunks.count: found nothing; allowed: a whole number from 1 to "
+       "1048576"},
+      {good,
+       {"chunks.cuont=8"},
+       "--set chunks.cuont=8: chunks.cuont: unknown key; allowed: count, bytes, profile; did you "
+       "mean 'count'?"},
+      {good,
+       {"chunk.count=8"},
+       "--set chunk.count=8: chunk: unknown key; allowed: title, workload, chunks, memory, issue, "
+       "measure, acceptance; did you mean 'chunks'?"},
+      {good,
+       {"a.b.c=1"},
+       "--set a.b.c=1: a: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "acceptance"},
+      {good,
+       {"chunks.count =8"},
+       "--set chunks.count =8: chunks.count : unknown key; allowed: count, bytes, profile; did you "
+       "mean 'count'?"},
+      {good,
+       {"workload.elements=99999999999999999999"},
+       "--set workload.elements=99999999999999999999: workload.elements: found "
+       "'99999999999999999999'; allowed: a whole number from 1 to 17592186044416, such as 4096 or "
+       "16 Mi"},
+      {good,
+       {"workload.type=int32"},
+       "--set workload.type=int32: workload.type: found 'int32'; allowed: float32, float64"},
+      {good,
+       {"workload.kind=incremnt"},
+       "--set workload.kind=incremnt: workload.kind: found 'incremnt'; allowed: increment, rowsum, "
+       "pipeline; did you mean 'increment'?"},
+      {good,
+       {"measure=5"},
+       "--set measure=5: measure: found '5'; allowed: a map with the keys warmup, repetitions, "
+       "verify"},
+      {good,
+       {"measure="},
+       "--set measure=: measure: found nothing; allowed: a map with the keys warmup, repetitions, "
+       "verify"},
+      {good,
+       {"measure={warmup: x}"},
+       "--set measure={warmup: x}: measure.warmup: found 'x'; allowed: a whole number from 0 to "
+       "1000000"},
+      {good,
+       {"workload={}"},
+       "--set workload={}: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {good,
+       {"workload=null"},
+       "--set workload=null: workload: found nothing; allowed: a map with the keys kind, elements, "
+       "type, intensity, rows, columns, sum_type, axis, kernel, iterations"},
+      {good, {"title=[1]"}, "--set title=[1]: title: found a list; allowed: one line of text"},
+      {good,
+       {"issue.orders=depth_first"},
+       "--set issue.orders=depth_first: issue.orders: found 'depth_first'; allowed: a list of at "
+       "least one of sequential, depth_first, breadth_first, by_engine"},
+      {good,
+       {"issue.orders=[sequential, depthfirst]"},
+       "--set issue.orders=[sequential, depthfirst]: issue.orders[1]: found 'depthfirst'; allowed: "
+       "sequential, depth_first, breadth_first, by_engine; did you mean 'depth_first'?"},
+      {good,
+       {"acceptance=[{metric: speedup}]"},
+       "--set acceptance=[{metric: speedup}]: acceptance[0]: found neither min nor max; allowed: "
+       "one of them or both"},
+      {good,
+       {"memory.device_limit=much"},
+       "--set memory.device_limit=much: memory.device_limit: found 'much'; allowed: none or a size "
+       "of at least 1 B, such as 65536, 16 MiB or 2 GB"},
+      {good,
+       {"measure.warmup=1\n2"},
+       "--set measure.warmup=1\\n2: measure.warmup: found '1 2'; allowed: a whole number from 0 to "
+       "1000000"},
+      {good,
+       {"workload.x={a: 1}"},
+       "--set workload.x={a: 1}: workload.x: unknown key; allowed: kind, elements, type, "
+       "intensity"},
+  });
+}
+
+TEST(DeckErrors, OverridesThatClashWithTheDeck) {
+  expect_messages({
+      {good,
+       {"issue.orders=[depth_first]"},
+       "@:5:23: acceptance[0].metric: found 'speedup', which needs 'sequential', to compare with, "
+       "among issue.orders (--set issue.orders=[depth_first]); allowed: time, throughput, "
+       "max_error"},
+      {good,
+       {"issue.orders=[sequential, by_engine]"},
+       "@:5:39: acceptance[0].order: found 'depth_first'; allowed: sequential, by_engine, those in "
+       "issue.orders (--set issue.orders=[sequential, by_engine])"},
+      {good,
+       {"chunks.bytes=1 MiB"},
+       "--set chunks.bytes=1 MiB: chunks.bytes: found beside chunks.count (@:3:17); allowed: one "
+       "of the two, or both replaced at once, as in --set 'chunks={bytes: 16 MiB}'"},
+      {good,
+       {"chunks={bytes: 1 MiB}", "chunks.count=3"},
+       "--set chunks.count=3: chunks.count: found beside chunks.bytes (--set chunks={bytes: 1 "
+       "MiB}); allowed: one of the two, or both replaced at once, as in --set 'chunks={bytes: 16 "
+       "MiB}'"},
+      {workload("kind: rowsum, sum_type: int64"),
+       {"workload.type=float32"},
+       "--set workload.type=float32: workload.type: found 'float32' with sum_type int64; allowed: "
+       "int32, int64"},
+      {workload("kind: rowsum, columns: 4"),
+       {"workload.rows=5 Ti"},
+       "--set workload.rows=5 Ti: workload.rows: found 5497558138880 rows times 4 columns; "
+       "allowed: at most 17592186044416 together"},
+  });
+}
+
+TEST(DeckErrors, TheLastOverrideIsNamed) {
+  expect_messages({
+      {good,
+       {"chunks.count=8", "chunks.count=0"},
+       "--set chunks.count=0: chunks.count: found '0'; allowed: a whole number from 1 to 1048576"},
+      {good,
+       {"chunks.count=8", "chunks={count: 0}"},
+       "--set chunks={count: 0}: chunks.count: found '0'; allowed: a whole number from 1 to "
+       "1048576"},
+      {good,
+       {"chunks={count: 8}", "chunks.count=0"},
+       "--set chunks.count=0: chunks.count: found '0'; allowed: a whole number from 1 to 1048576"},
+      {good,
+       {"workload={kind: rowsum}", "workload.rows=0"},
+       "--set workload.rows=0: workload.rows: found '0'; allowed: a whole number from 1 to "
+       "17592186044416, such as 4096 or 16 Mi"},
+  });
+}
+
+TEST(DeckErrors, FilesThatAreNoDecks) {
+  const DeckFile file(good);
+  EXPECT_EQ(complaint(""), "'': no such deck");
+  EXPECT_EQ(complaint(file.folder() + "/other.yaml"), file.folder() + "/other.yaml: no such deck");
+  EXPECT_EQ(complaint(file.path() + "/x"), file.path() + "/x: no such deck");
+  EXPECT_EQ(complaint(file.folder()), file.folder() + ": is a folder, not a deck");
+  std::filesystem::create_symlink("loop", file.folder() + "/loop");
+  EXPECT_EQ(complaint(file.folder() + "/loop"),
+            file.folder() + "/loop: cannot be read: Too many levels of symbolic links");
+  EXPECT_EQ(complaint(DeckFile(std::string(std::size_t{17} << 20, '#'), "big.yaml").path())
+                .substr(file.folder().size()),
+            "/big.yaml: found more than 16 MiB; allowed: a deck in YAML");
+}
+
+TEST(DeckErrors, UnreadableFile) {
+  // Permissions stop everybody but root; the first page of a process stops root, too.
+  const std::string unreadable = "/proc/self/mem";
+  if (!std::filesystem::exists(unreadable)) GTEST_SKIP() << "no " << unreadable << " here";
+  EXPECT_EQ(complaint(unreadable), unreadable + ": cannot be read: Input/output error");
+}
+
+}  // namespace
+}  // namespace overlap::deck

@@ -1,0 +1,490 @@
+#include "deck/deck.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "deck/words.hpp"
+#include "deck_file.hpp"
+
+namespace overlap::deck {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+Deck loaded(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  const DeckFile file(text);
+  return load(file.path(), overrides);
+}
+
+/// A deck of one workload, its other keys after a comma.
+Workload workload(const std::string& keys) { return loaded("workload: {" + keys + "}\n").workload; }
+
+/// A deck with a section besides its workload.
+Deck with(const std::string& section) { return loaded("workload: {kind: increment}\n" + section); }
+
+Criterion criterion(const std::string& keys) {
+  const Deck deck = with("acceptance: [{" + keys + "}]");
+  EXPECT_EQ(deck.acceptance.size(), 1U);
+  return deck.acceptance.at(0);
+}
+
+TEST(Deck, EveryKeyButTheKindHasADefault) {
+  const DeckFile file("workload: {kind: increment}\n", "first try.yaml");
+  const Deck deck = load(file.path());
+  EXPECT_EQ(deck.path, file.path());
+  EXPECT_EQ(deck.title, "first_try");
+  EXPECT_EQ(deck.workload.kind, WorkloadKind::increment);
+  EXPECT_EQ(deck.workload.elements, 4194304);
+  EXPECT_EQ(deck.workload.type, Type::float32);
+  EXPECT_EQ(deck.workload.intensity.repeats, 1);
+  EXPECT_EQ(deck.workload.intensity.balance, 0);
+  EXPECT_EQ(deck.chunks.count, 4);
+  EXPECT_EQ(deck.chunks.bytes, std::nullopt);
+  EXPECT_EQ(deck.chunks.profile, Profile::uniform);
+  EXPECT_EQ(deck.memory.host, HostMemory::pinned);
+  EXPECT_EQ(deck.memory.device_limit, std::nullopt);
+  EXPECT_THAT(deck.issue.orders,
+              ElementsAre(Order::sequential, Order::depth_first, Order::breadth_first));
+  EXPECT_EQ(deck.issue.lanes, 4);
+  EXPECT_EQ(deck.measure.warmup, 3);
+  EXPECT_EQ(deck.measure.repetitions, 10);
+  EXPECT_EQ(deck.measure.verify, Verify::every);
+  EXPECT_TRUE(deck.acceptance.empty());
+}
+
+TEST(Deck, EmptySectionsMeanDefaults) {
+  const Deck deck = with("chunks: {}\nmemory: {}\nissue: {}\nmeasure: {}\nacceptance: []\n");
+  EXPECT_EQ(deck.chunks.count, 4);
+  EXPECT_EQ(deck.issue.orders.size(), 3U);
+  EXPECT_EQ(deck.measure.repetitions, 10);
+  EXPECT_TRUE(deck.acceptance.empty());
+}
+
+TEST(Deck, DefaultsOfTheOtherWorkloads) {
+  const Deck rowsum = loaded("workload: {kind: rowsum}\n");
+  EXPECT_EQ(rowsum.workload.kind, WorkloadKind::rowsum);
+  EXPECT_EQ(rowsum.workload.rows, 8000000);
+  EXPECT_EQ(rowsum.workload.columns, 6);
+  EXPECT_EQ(rowsum.workload.type, Type::int32);
+  EXPECT_EQ(rowsum.workload.sum_type, SumType::same);
+  EXPECT_EQ(rowsum.workload.axis, Axis::rows);
+  EXPECT_EQ(rowsum.workload.kernel, RowsumKernel::automatic);
+  EXPECT_EQ(rowsum.chunks.count, 4);
+
+  const Deck pipeline = loaded("workload: {kind: pipeline}\n");
+  EXPECT_EQ(pipeline.workload.kind, WorkloadKind::pipeline);
+  EXPECT_EQ(pipeline.workload.elements, 4194304);
+  EXPECT_EQ(pipeline.workload.type, Type::float32);
+  EXPECT_EQ(pipeline.workload.iterations, 5);
+  EXPECT_EQ(pipeline.workload.intensity.repeats, 1);
+  EXPECT_EQ(pipeline.chunks.count, 1);
+}
+
+TEST(Deck, Title) {
+  EXPECT_EQ(with("title: Row sums, at night").title, "Row sums, at night");
+  EXPECT_EQ(with("title: 5").title, "5");
+  EXPECT_EQ(with("title: ''").title, "");
+  EXPECT_EQ(with("title: Größe in µs").title, "Größe in µs");
+  EXPECT_EQ(with("title: >\n  folded\n  lines\n").title, "folded lines");
+}
+
+TEST(Deck, WorkloadKeys) {
+  EXPECT_EQ(workload("kind: increment, elements: 123").elements, 123);
+  EXPECT_EQ(workload("kind: increment, type: float64").type, Type::float64);
+  EXPECT_EQ(workload("kind: increment, intensity: 16").intensity.repeats, 16);
+  EXPECT_EQ(workload("kind: pipeline, elements: 1 Ki").elements, 1024);
+  EXPECT_EQ(workload("kind: pipeline, type: float64").type, Type::float64);
+  EXPECT_EQ(workload("kind: pipeline, iterations: 7").iterations, 7);
+  EXPECT_EQ(workload("kind: pipeline, intensity: 0").intensity.repeats, 0);
+  EXPECT_EQ(workload("kind: rowsum, rows: 12").rows, 12);
+  EXPECT_EQ(workload("kind: rowsum, columns: 4096").columns, 4096);
+  EXPECT_EQ(workload("kind: rowsum, type: int32").type, Type::int32);
+  EXPECT_EQ(workload("kind: rowsum, type: int64").type, Type::int64);
+  EXPECT_EQ(workload("kind: rowsum, type: float32").type, Type::float32);
+  EXPECT_EQ(workload("kind: rowsum, type: float64").type, Type::float64);
+  EXPECT_EQ(workload("kind: rowsum, sum_type: same, type: float32").sum_type, SumType::same);
+  EXPECT_EQ(workload("kind: rowsum, sum_type: int64").sum_type, SumType::int64);
+  EXPECT_EQ(workload("kind: rowsum, axis: rows").axis, Axis::rows);
+  EXPECT_EQ(workload("kind: rowsum, axis: columns").axis, Axis::columns);
+  EXPECT_EQ(workload("kind: rowsum, kernel: auto").kernel, RowsumKernel::automatic);
+  EXPECT_EQ(workload("kind: rowsum, kernel: thread_per_row").kernel, RowsumKernel::thread_per_row);
+  EXPECT_EQ(workload("kind: rowsum, kernel: team_per_row").kernel, RowsumKernel::team_per_row);
+}
+
+TEST(Deck, Intensity) {
+  const auto intensity = [](const std::string& value) {
+    return workload("kind: increment, intensity: " + value).intensity;
+  };
+  EXPECT_EQ(intensity("0").repeats, 0);
+  EXPECT_EQ(intensity("1000000").repeats, 1000000);
+  EXPECT_EQ(intensity("2 Ki").repeats, 2048);
+  EXPECT_EQ(intensity("2 Ki").balance, 0);
+  EXPECT_EQ(intensity("balanced").balance, 1);
+  EXPECT_EQ(intensity("4x balanced").balance, 4);
+  EXPECT_EQ(intensity("1000x balanced").balance, 1000);
+  EXPECT_EQ(intensity("'4x balanced'").repeats, 1);
+}
+
+TEST(Deck, Counts) {
+  const auto elements = [](const std::string& value) {
+    return workload("kind: increment, elements: " + value).elements;
+  };
+  EXPECT_EQ(elements("1"), 1);
+  EXPECT_EQ(elements("3 Ki"), 3 << 10);
+  EXPECT_EQ(elements("64 Mi"), 64 << 20);
+  EXPECT_EQ(elements("64Mi"), 64 << 20);
+  EXPECT_EQ(elements("2 Gi"), std::int64_t{2} << 30);
+  EXPECT_EQ(elements("1.5 Ki"), 1536);
+  EXPECT_EQ(elements("1e6"), 1000000);
+  EXPECT_EQ(elements("'12'"), 12);
+  EXPECT_EQ(elements("16 Ti"), std::int64_t{1} << 44);
+  EXPECT_EQ(elements("17592186044416"), std::int64_t{1} << 44);
+}
+
+TEST(Deck, Sizes) {
+  const auto bytes = [](const std::string& value) {
+    return with("chunks: {bytes: " + value + "}").chunks.bytes;
+  };
+  EXPECT_EQ(bytes("65536"), 65536);
+  EXPECT_EQ(bytes("1 B"), 1);
+  EXPECT_EQ(bytes("16 MiB"), 16 << 20);
+  EXPECT_EQ(bytes("16MiB"), 16 << 20);
+  EXPECT_EQ(bytes("1.5 KiB"), 1536);
+  EXPECT_EQ(bytes("2 GiB"), std::int64_t{2} << 30);
+  EXPECT_EQ(bytes("1 TiB"), std::int64_t{1} << 40);
+  EXPECT_EQ(bytes("3 kB"), 3000);
+  EXPECT_EQ(bytes("28 MB"), 28000000);
+  EXPECT_EQ(bytes("14 GB"), 14000000000);
+  EXPECT_EQ(bytes("0.5 TB"), 500000000000);
+}
+
+TEST(Deck, Chunks) {
+  EXPECT_EQ(with("chunks: {count: 32}").chunks.count, 32);
+  EXPECT_EQ(with("chunks: {count: 1048576}").chunks.count, 1048576);
+  EXPECT_EQ(with("chunks: {bytes: 8 MiB}").chunks.count, std::nullopt);
+  EXPECT_EQ(with("chunks: {profile: uniform}").chunks.profile, Profile::uniform);
+  EXPECT_EQ(loaded("workload: {kind: pipeline}\nchunks: {count: 3}\n").chunks.count, 3);
+}
+
+TEST(Deck, Memory) {
+  EXPECT_EQ(with("memory: {host: pinned}").memory.host, HostMemory::pinned);
+  EXPECT_EQ(with("memory: {host: pageable}").memory.host, HostMemory::pageable);
+  EXPECT_EQ(with("memory: {device_limit: none}").memory.device_limit, std::nullopt);
+  EXPECT_EQ(with("memory: {device_limit: 1 MiB}").memory.device_limit, 1 << 20);
+}
+
+TEST(Deck, Issue) {
+  EXPECT_THAT(with("issue: {orders: [by_engine, sequential]}").issue.orders,
+              ElementsAre(Order::by_engine, Order::sequential));
+  EXPECT_THAT(with("issue: {orders: [depth_first, breadth_first]}").issue.orders,
+              ElementsAre(Order::depth_first, Order::breadth_first));
+  EXPECT_EQ(with("issue: {lanes: 1}").issue.lanes, 1);
+  EXPECT_EQ(with("issue: {lanes: 1024}").issue.lanes, 1024);
+}
+
+TEST(Deck, Measure) {
+  EXPECT_EQ(with("measure: {warmup: 0}").measure.warmup, 0);
+  EXPECT_EQ(with("measure: {repetitions: 1}").measure.repetitions, 1);
+  EXPECT_EQ(with("measure: {verify: every}").measure.verify, Verify::every);
+  EXPECT_EQ(with("measure: {verify: ends}").measure.verify, Verify::ends);
+}
+
+TEST(Deck, Acceptance) {
+  const Criterion speedup = criterion("metric: speedup, order: depth_first, min: 1.3");
+  EXPECT_EQ(speedup.metric, Metric::speedup);
+  EXPECT_EQ(speedup.order, Order::depth_first);
+  EXPECT_EQ(speedup.min, 1.3);
+  EXPECT_EQ(speedup.max, std::nullopt);
+
+  const Criterion error = criterion("metric: max_error, max: 1e-6");
+  EXPECT_EQ(error.metric, Metric::max_error);
+  EXPECT_EQ(error.order, std::nullopt);
+  EXPECT_EQ(error.min, std::nullopt);
+  EXPECT_EQ(error.max, 1e-6);
+
+  const Criterion throughput = criterion("metric: throughput, min: 5, max: 50");
+  EXPECT_EQ(throughput.metric, Metric::throughput);
+  EXPECT_EQ(throughput.min, 5);
+  EXPECT_EQ(throughput.max, 50);
+
+  const Deck several =
+      with("acceptance:\n  - {metric: max_error, max: 0}\n  - {metric: time, max: 1 s}\n");
+  ASSERT_EQ(several.acceptance.size(), 2U);
+  EXPECT_EQ(several.acceptance[0].metric, Metric::max_error);
+  EXPECT_EQ(several.acceptance[1].metric, Metric::time);
+}
+
+TEST(Deck, Times) {
+  const auto max = [](const std::string& value) {
+    return *criterion("metric: time, max: " + value).max;
+  };
+  EXPECT_DOUBLE_EQ(max("2 s"), 2);
+  EXPECT_DOUBLE_EQ(max("5 ms"), 5e-3);
+  EXPECT_DOUBLE_EQ(max("50 us"), 50e-6);
+  EXPECT_DOUBLE_EQ(max("50 µs"), 50e-6);
+  EXPECT_DOUBLE_EQ(max("50us"), 50e-6);
+  EXPECT_DOUBLE_EQ(max("7 ns"), 7e-9);
+  EXPECT_DOUBLE_EQ(max("0.005"), 5e-3);
+  EXPECT_DOUBLE_EQ(max("0"), 0);
+}
+
+TEST(Deck, YamlMayBeWrittenInAnyOfItsWays) {
+  const Deck deck = loaded(
+      "%YAML 1.2\n--- # comment\nworkload:\r\n  kind: \"rowsum\"\r\n  ? rows\n  : 0012\n"
+      "memory: &m {host: 'pageable'}\nissue:\n  orders:\n  - sequential\n  - &o depth_first\n"
+      "acceptance: [{metric: speedup, order: *o, min: 1}]\n...\n");
+  EXPECT_EQ(deck.workload.kind, WorkloadKind::rowsum);
+  EXPECT_EQ(deck.workload.rows, 12);
+  EXPECT_EQ(deck.memory.host, HostMemory::pageable);
+  EXPECT_EQ(deck.issue.orders.size(), 2U);
+  EXPECT_EQ(deck.acceptance.at(0).order, Order::depth_first);
+  EXPECT_EQ(loaded("\xef\xbb\xbfworkload: {kind: pipeline}").workload.kind, WorkloadKind::pipeline);
+}
+
+constexpr const char* small = "workload: {kind: increment, elements: 64}\nchunks: {count: 2}\n";
+
+TEST(DeckOverrides, OneKey) {
+  const Deck deck = loaded(small, {"chunks.count=8"});
+  EXPECT_EQ(deck.chunks.count, 8);
+  EXPECT_EQ(deck.workload.elements, 64);
+}
+
+TEST(DeckOverrides, SeveralAndTheLastOneWins) {
+  const Deck deck =
+      loaded(small, {"chunks.count=8", "workload.elements=1 Ki", "title=T", "chunks.count=16"});
+  EXPECT_EQ(deck.chunks.count, 16);
+  EXPECT_EQ(deck.workload.elements, 1024);
+  EXPECT_EQ(deck.title, "T");
+}
+
+TEST(DeckOverrides, WholeMaps) {
+  const Deck deck = loaded(small, {"chunks={bytes: 16 MiB}", "workload={kind: rowsum, rows: 9}"});
+  EXPECT_EQ(deck.chunks.bytes, 16 << 20);
+  EXPECT_EQ(deck.chunks.count, std::nullopt);
+  EXPECT_EQ(deck.workload.kind, WorkloadKind::rowsum);
+  EXPECT_EQ(deck.workload.rows, 9);
+}
+
+TEST(DeckOverrides, BelowAMapThatWasSetBefore) {
+  const Deck deck = loaded(small, {"workload={kind: rowsum, rows: 9}", "workload.columns=3"});
+  EXPECT_EQ(deck.workload.rows, 9);
+  EXPECT_EQ(deck.workload.columns, 3);
+}
+
+TEST(DeckOverrides, Lists) {
+  const Deck deck = loaded(
+      small, {"issue.orders=[sequential, by_engine]", "acceptance=[{metric: speedup, min: 1.1}]"});
+  EXPECT_THAT(deck.issue.orders, ElementsAre(Order::sequential, Order::by_engine));
+  ASSERT_EQ(deck.acceptance.size(), 1U);
+  EXPECT_EQ(deck.acceptance[0].min, 1.1);
+}
+
+TEST(DeckOverrides, SectionsThatTheFileLacks) {
+  const Deck deck =
+      loaded("", {"workload.kind=pipeline", "measure.repetitions=2", "memory.device_limit=1 MiB"});
+  EXPECT_EQ(deck.workload.kind, WorkloadKind::pipeline);
+  EXPECT_EQ(deck.measure.repetitions, 2);
+  EXPECT_EQ(deck.measure.warmup, 3);
+  EXPECT_EQ(deck.memory.device_limit, 1 << 20);
+  EXPECT_EQ(loaded("workload: {kind: increment}\nchunks:\n", {"chunks.count=3"}).chunks.count, 3);
+}
+
+TEST(DeckOverrides, RepairABadDeck) {
+  EXPECT_EQ(loaded(small, {"chunks.count=0", "chunks.count=4"}).chunks.count, 4);
+  EXPECT_EQ(loaded("workload: {kind: incremnt}\n", {"workload.kind=increment"}).workload.kind,
+            WorkloadKind::increment);
+}
+
+TEST(DeckOverrides, ValuesMayHoldEqualSigns) {
+  EXPECT_EQ(loaded(small, {"title=a=b"}).title, "a=b");
+  EXPECT_EQ(loaded(small, {"title='a: b'"}).title, "a: b");
+}
+
+TEST(DeckPlaces, OfKeysInTheFile) {
+  const DeckFile file(
+      "title: T\nworkload:\n  kind: increment\nissue:\n  orders: [sequential, by_engine]\n"
+      "acceptance:\n- {metric: time, max: 1}\n");
+  const Deck deck = load(file.path());
+  const auto place = [&](const std::string& key) { return base::to_string(place_of(deck, key)); };
+  EXPECT_EQ(place("title"), file.path() + ":1:8");
+  EXPECT_EQ(place("workload"), file.path() + ":3:3");
+  EXPECT_EQ(place("workload.kind"), file.path() + ":3:9");
+  EXPECT_EQ(place("issue.orders"), file.path() + ":5:11");
+  EXPECT_EQ(place("issue.orders[1]"), file.path() + ":5:24");
+  EXPECT_EQ(place("acceptance[0]"), file.path() + ":7:3");
+  EXPECT_EQ(place("acceptance[0].max"), file.path() + ":7:23");
+}
+
+TEST(DeckPlaces, OfKeysThatAreNotThere) {
+  const DeckFile file("workload: {kind: increment}\nacceptance: [{metric: time, max: 1}]\n");
+  const Deck deck = load(file.path());
+  const auto place = [&](const std::string& key) { return base::to_string(place_of(deck, key)); };
+  EXPECT_EQ(place("workload.elements"), file.path() + ":1:11");
+  EXPECT_EQ(place("chunks.count"), file.path());
+  EXPECT_EQ(place("acceptance[0].order"), file.path() + ":2:14");
+  EXPECT_EQ(place("acceptance[7]"), file.path() + ":2:13");
+  EXPECT_EQ(place(""), file.path());
+}
+
+TEST(DeckPlaces, OfOverrides) {
+  const DeckFile file("workload: {kind: increment}\nchunks: {count: 2}\n");
+  const Deck deck = load(file.path(), {"chunks.count=8", "measure.warmup=1",
+                                       "memory={host: pageable}", "memory.device_limit=1 MiB"});
+  const auto place = [&](const std::string& key) { return base::to_string(place_of(deck, key)); };
+  EXPECT_EQ(place("chunks"), file.path() + ":2:9");
+  EXPECT_EQ(place("chunks.count"), "--set chunks.count=8");
+  EXPECT_EQ(place("measure"), "--set measure.warmup=1");
+  EXPECT_EQ(place("measure.warmup"), "--set measure.warmup=1");
+  EXPECT_EQ(place("memory.host"), "--set memory={host: pageable}");
+  EXPECT_EQ(place("memory.device_limit"), "--set memory.device_limit=1 MiB");
+}
+
+TEST(DeckPlaces, ErrorAt) {
+  const DeckFile file("workload: {kind: increment, elements: 2}\nchunks: {count: 3}\n");
+  const base::Error error =
+      error_at(load(file.path()), base::ExitCode::precondition, "chunks.count", "too many");
+  EXPECT_EQ(error.what(), file.path() + ":2:17: chunks.count: too many");
+  EXPECT_EQ(error.code(), base::ExitCode::precondition);
+}
+
+TEST(Deck, Sha256IsTheFilesAlone) {
+  // As sha256sum(1) prints it.
+  const std::string digest = "09e45e8dcf6b6779ee36996ccdacb175455604e33a768dfbbd3f690fe71ddff4";
+  const std::string text = "workload: {kind: increment}\n";
+  EXPECT_EQ(loaded(text).sha256, digest);
+  EXPECT_EQ(loaded(text, {"chunks.count=8"}).sha256, digest);
+  EXPECT_NE(loaded(text + "# more\n").sha256, digest);
+}
+
+TEST(Deck, NameFitsIntoAResultLine) {
+  const auto name = [](const std::string& path) {
+    Deck deck;
+    deck.path = path;
+    return deck.name();
+  };
+  EXPECT_EQ(name("input/rowsum.yaml"), "rowsum");
+  EXPECT_EQ(name("rowsum"), "rowsum");
+  EXPECT_EQ(name("/dev/stdin"), "stdin");
+  EXPECT_EQ(name("a.b.yaml"), "a.b");
+  EXPECT_EQ(name("/x/my deck=1\t.yaml"), "my_deck_1_");
+}
+
+TEST(DeckWords, KeysOfAWorkload) {
+  EXPECT_THAT(keys_of(WorkloadKind::increment),
+              ElementsAre("kind", "elements", "type", "intensity"));
+  EXPECT_THAT(keys_of(WorkloadKind::rowsum),
+              ElementsAre("kind", "rows", "columns", "type", "sum_type", "axis", "kernel"));
+  EXPECT_THAT(keys_of(WorkloadKind::pipeline),
+              ElementsAre("kind", "elements", "type", "iterations", "intensity"));
+}
+
+TEST(DeckWords, ValuesOfAWorkload) {
+  EXPECT_THAT(
+      values_of(workload("kind: rowsum, rows: 5, axis: columns, sum_type: int64")),
+      ElementsAre(Pair("kind", Value("rowsum")), Pair("rows", Value(5)), Pair("columns", Value(6)),
+                  Pair("type", Value("int32")), Pair("sum_type", Value("int64")),
+                  Pair("axis", Value("columns")), Pair("kernel", Value("auto"))));
+  EXPECT_THAT(values_of(workload("kind: pipeline, elements: 1 Ki, intensity: 4x balanced")),
+              ElementsAre(Pair("kind", Value("pipeline")), Pair("elements", Value(1024)),
+                          Pair("type", Value("float32")), Pair("iterations", Value(5)),
+                          Pair("intensity", Value("4x balanced"))));
+  EXPECT_THAT(values_of(workload("kind: increment, intensity: balanced")),
+              ElementsAre(Pair("kind", Value("increment")), Pair("elements", Value(4194304)),
+                          Pair("type", Value("float32")), Pair("intensity", Value("balanced"))));
+  EXPECT_THAT(values_of(workload("kind: increment, intensity: 3")),
+              ::testing::Contains(Pair("intensity", Value(3))));
+}
+
+TEST(DeckWords, EveryEnumeratorHasASpellingOfItsOwn) {
+  const auto check = []<class Enum>(Enum) {
+    std::set<std::string> seen;
+    for (const auto& word : words<Enum>) {
+      EXPECT_EQ(to_string(word.value), word.name);
+      EXPECT_TRUE(seen.insert(std::string(word.name)).second) << word.name;
+    }
+    EXPECT_EQ(spellings<Enum>().size(), seen.size());
+    EXPECT_FALSE(seen.empty());
+  };
+  check(WorkloadKind{});
+  check(Order{});
+  check(Type{});
+  check(SumType{});
+  check(Axis{});
+  check(RowsumKernel{});
+  check(Profile{});
+  check(HostMemory{});
+  check(Verify{});
+  check(Metric{});
+}
+
+Deck shipped(const std::string& name) {
+  return load(OVERLAP_SOURCE_DIR "/input/" + name + ".yaml");
+}
+
+TEST(ShippedDecks, AllLoadAndJudgeTheirData) {
+  int decks = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(OVERLAP_SOURCE_DIR "/input")) {
+    if (!entry.is_regular_file() || entry.path().extension() != ".yaml") continue;
+    SCOPED_TRACE(entry.path().string());
+    const Deck deck = load(entry.path().string());
+    EXPECT_NE(deck.title, deck.name());
+    EXPECT_GE(deck.issue.orders.size(), 2U);
+    EXPECT_EQ(deck.issue.orders.front(), Order::sequential);
+    EXPECT_FALSE(deck.acceptance.empty());
+    ++decks;
+  }
+  EXPECT_GE(decks, 7);
+}
+
+TEST(ShippedDecks, IncrementIsNvidiasExperiment) {
+  const Deck deck = shipped("increment");
+  EXPECT_EQ(deck.workload.kind, WorkloadKind::increment);
+  EXPECT_EQ(deck.workload.elements, 4194304);
+  EXPECT_EQ(deck.workload.type, Type::float32);
+  EXPECT_EQ(deck.workload.intensity.repeats, 1);
+  EXPECT_EQ(deck.chunks.count, 4);
+  EXPECT_EQ(deck.issue.lanes, 4);
+}
+
+TEST(ShippedDecks, IncrementLargeHas256MiBIn32Chunks) {
+  const Deck deck = shipped("increment_large");
+  EXPECT_EQ(deck.workload.elements * 4, 256 << 20);
+  EXPECT_EQ(deck.chunks.count, 32);
+}
+
+TEST(ShippedDecks, RowsumJudgesItsDataAlone) {
+  const Deck deck = shipped("rowsum");
+  EXPECT_EQ(deck.workload.kind, WorkloadKind::rowsum);
+  EXPECT_EQ(deck.workload.rows, 8000000);
+  EXPECT_EQ(deck.workload.columns, 6);
+  EXPECT_EQ(deck.workload.type, Type::int32);
+  ASSERT_EQ(deck.acceptance.size(), 1U);
+  EXPECT_EQ(deck.acceptance[0].metric, Metric::max_error);
+}
+
+TEST(ShippedDecks, RowsumSeedsHaveTheirPublishedSizes) {
+  const Deck in_core = shipped("rowsum_seed");
+  EXPECT_EQ(in_core.workload.rows * in_core.workload.columns, 3000000000);
+  EXPECT_EQ(in_core.workload.columns, 6);
+  EXPECT_EQ(in_core.memory.device_limit, std::nullopt);
+
+  const Deck out_of_core = shipped("rowsum_out_of_core_seed");
+  EXPECT_EQ(out_of_core.workload.rows * out_of_core.workload.columns, 4500000000);
+  EXPECT_EQ(out_of_core.chunks.count, 6);
+  EXPECT_TRUE(out_of_core.memory.device_limit.has_value());
+  EXPECT_TRUE(shipped("rowsum_out_of_core").memory.device_limit.has_value());
+}
+
+TEST(ShippedDecks, PipelineRunsFiveIterations) {
+  const Deck deck = shipped("pipeline");
+  EXPECT_EQ(deck.workload.kind, WorkloadKind::pipeline);
+  EXPECT_EQ(deck.workload.iterations, 5);
+  EXPECT_EQ(deck.workload.intensity.balance, 1);
+}
+
+}  // namespace
+}  // namespace overlap::deck
