@@ -47,6 +47,7 @@ step includes includes
 for preset in default asan tsan; do
   step "kokkos4-$preset" build_and_test "kokkos4-$preset" --preset "$preset"
 done
+step quickstart ci/quickstart_test.sh
 use_root 5
 step kokkos5-default build_and_test kokkos5-default --preset default
 if type -P nvcc >/dev/null && [[ -x ci/compile_cuda.sh ]]; then

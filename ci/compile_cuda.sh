@@ -24,11 +24,11 @@ host_compiler=${CUDAHOSTCXX:-$(type -P g++-12 || type -P g++)}
 # shellcheck disable=SC2054 # nvcc's commas
 flags=(-x cu -std=c++20 -arch=sm_90 --extended-lambda --expt-relaxed-constexpr -ccbin "$host_compiler"
   -Xcompiler -Wall,-Wextra,-Wshadow,-Wno-missing-field-initializers -Werror all-warnings
-  -DFMT_CONSTEVAL= -DFMT_USE_CONSTEVAL=0 # as CMakeLists.txt has it for CUDA
   -isystem ci/cuda_headers -isystem "$out/include" -isystem "$out/include/kokkos" -I src)
 
 # What every object depends on beside our own sources, which the compiler lists for each.
-setup=$(nvcc --version; "$host_compiler" --version; echo "${flags[@]}"; cat "$root/made-of"; find ci/cuda_headers -type f -exec cat {} +)
+setup=$(nvcc --version; "$host_compiler" --version; echo "${flags[@]}"; cat "$root/made-of"
+  find ci/cuda_headers -type f -exec cat {} +)
 [[ -e $out/setup && $(<"$out/setup") == "$setup" ]] || printf '%s\n' "$setup" >"$out/setup"
 
 up_to_date() { # OBJECT: compared by when its compilation began, as a file may change meanwhile
@@ -56,7 +56,7 @@ compile() { # SOURCE
 # All that uses Kokkos: of the tests, everything but tests/unit.
 mapfile -t sources < <(
   find src/workload src/executor miniapp -name '*.cpp'
-  find tests -path tests/unit -prune -o -name '*.c[pu]*' -print
+  find tests -path tests/unit -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print
 )
 for source in "${sources[@]}"; do
   while (($(jobs -rp | wc -l) >= ${JOBS:-2})); do wait -n || true; done

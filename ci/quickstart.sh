@@ -7,18 +7,20 @@ source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/root.sh"
 usage="usage: quickstart.sh [--kokkos 4|5] DECK [miniapp options]
        quickstart.sh [--kokkos 4|5] --test [ctest options]"
 
-kokkos=4 target=miniapp
-while true; do
-  case ${1-} in
+kokkos=4 target=miniapp rest=()
+while (($# > 0)); do
+  case $1 in
     --kokkos)
       [[ ${2-} == [45] ]] || fail "--kokkos takes 4 or 5, not '${2-}'"
       kokkos=$2
-      shift 2
+      shift
       ;;
-    --test) target=all; shift ;;
-    *) break ;;
+    --test) target=all ;;
+    *) rest+=("$1") ;;
   esac
+  shift
 done
+set -- "${rest[@]}"
 if [[ $target == miniapp && $# == 0 ]]; then printf '%s\n' "$usage" >&2; exit 70; fi
 
 build=$project/build/quickstart-kokkos$kokkos

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/units.hpp"
 #include "executor/balance.hpp"
 #include "executor/measure.hpp"
 #include "executor/platform.hpp"
@@ -77,6 +76,10 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   }
   executor::require_host_memory(host_bytes(costs, device_units));
 
+  if (runtime.tool_loaded()) {
+    result.choices.emplace_back("warning", "a Kokkos tool is loaded and may fence every kernel");
+  }
+
   executor::Executor<Space>& executor = bench.executor.emplace(lanes);
   workload::Workload<Space>& workload = bench.workload;
   workload = workload::make<Space>(deck, costs, device_units, wanted_repeats);
@@ -84,17 +87,11 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   if (deck.workload.intensity.balance > 0) {
     const auto chunked =
         schedule::build(costs, result.layout, deck::Order::depth_first, deck.issue.lanes);
-    const executor::Balance balance =
+    result.balance =
         executor::find_balance(executor, chunked, workload, deck.workload.intensity.balance);
-    result.choices.emplace_back(
-        "intensity", std::to_string(balance.repeats) + " repeats: kernel " +
-                         base::format_seconds(balance.kernel_s) + " / copies to the device " +
-                         base::format_seconds(balance.copy_s) +
-                         " of a chunk = " + base::format_number(balance.ratio()));
     schedules =
-        build_schedules(deck, schedule::costs(deck.workload, balance.repeats), result.layout);
+        build_schedules(deck, schedule::costs(deck.workload, workload.repeats), result.layout);
   }
-  result.repeats = workload.repeats;
   if (!quiet) std::cout << report::heading(result) << std::flush;
 
   executor::Checking checking;

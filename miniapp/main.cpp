@@ -30,6 +30,22 @@ base::ExitCode guarded(const Body& body) {
   }
 }
 
+/// Runs `body`; puts the deck's name before an error that does not name it.
+template <class Body>
+auto named(const deck::Deck& deck, const Body& body) {
+  const auto message = [&](const base::Error& error) {
+    const std::string text = error.what();
+    return text.starts_with(deck.path) ? text : deck.path + ": " + text;
+  };
+  try {
+    return body();
+  } catch (const executor::DeviceLost& error) {
+    throw executor::DeviceLost(error.code(), message(error));
+  } catch (const base::Error& error) {
+    throw base::Error(error.code(), message(error));
+  }
+}
+
 void print_schedules(const deck::Deck& deck) {
   const schedule::Costs costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
   // Without a device its free memory is unknown: only the deck's own limit counts.
@@ -73,8 +89,9 @@ base::ExitCode run(const Options& options) {
   for (const deck::Deck& deck : decks) {
     Bench<Kokkos::DefaultExecutionSpace> bench;
     const base::ExitCode outcome = guarded([&] {
-      results.push_back(run_deck(deck, runtime, options.quiet, bench));
+      results.push_back(named(deck, [&] { return run_deck(deck, runtime, options.quiet, bench); }));
       if (!options.quiet) std::cout << report::table(results.back());
+      std::cerr << report::wrong_data(results.back());
       std::cout << report::result_lines(results.back()) << std::flush;
       return results.back().exit_code;
     });
@@ -83,7 +100,10 @@ base::ExitCode run(const Options& options) {
   }
   // A deck that failed leaves no result: then there is no result file either.
   if (!options.json.empty() && results.size() == decks.size()) {
-    report::write_file(options.json, report::to_json(results));
+    code = base::worst(code, guarded([&] {
+                         report::write_file(options.json, report::to_json(results));
+                         return base::ExitCode::pass;
+                       }));
   }
   return code;
 }

@@ -12,11 +12,11 @@ namespace overlap::base {
 /// Processors that this process may use (its affinity mask, not the machine's size).
 int usable_cpus();
 
-/// Calls `body(begin, end)` on contiguous parts of [0, count), one thread a usable processor; small
-/// counts run on the calling thread. The first exception of a part is rethrown here.
+/// Calls `body(begin, end)` on contiguous parts of [0, count), one thread a usable processor, each
+/// of at least `smallest_part`; small counts run on the calling thread. An exception of a part is
+/// rethrown here.
 template <class Body>
-void parallel_for(std::int64_t count, const Body& body) {
-  constexpr std::int64_t smallest_part = 1 << 14;
+void parallel_for(std::int64_t count, const Body& body, std::int64_t smallest_part = 1 << 14) {
   const std::int64_t parts =
       std::clamp<std::int64_t>(count / smallest_part, 1, static_cast<std::int64_t>(usable_cpus()));
   if (parts == 1) {

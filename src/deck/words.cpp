@@ -1,6 +1,7 @@
 #include "deck/words.hpp"
 
 #include <sstream>
+#include <stdexcept>
 
 namespace overlap::deck {
 namespace {
@@ -29,7 +30,8 @@ Value value_of(const Workload& w, const std::string& key) {
   if (key == "sum_type") return std::string(to_string(w.sum_type));
   if (key == "axis") return std::string(to_string(w.axis));
   if (key == "kernel") return std::string(to_string(w.kernel));
-  return std::string(to_string(w.kind));
+  if (key == "kind") return std::string(to_string(w.kind));
+  throw std::logic_error("workload." + key + " has no value");
 }
 
 }  // namespace

@@ -5,23 +5,15 @@
 
 #include "base/statistics.hpp"
 #include "executor/executor.hpp"
+#include "timeline/run.hpp"
 
 namespace overlap::executor {
-
-/// Repeats of the arithmetic that make a kernel last about `balance` times as long as the copies of
-/// its chunk to the device, and the ratio that was reached.
-struct Balance {
-  std::int64_t repeats = 1;
-  double copy_s = 0;    ///< one chunk's copies to the device
-  double kernel_s = 0;  ///< its kernel with `repeats`
-  double ratio() const { return kernel_s / copy_s; }
-};
 
 /// Measures the copies and the kernel of the schedule's first chunk, alone on the device, and
 /// solves for the repeats; the kernel's time is linear in them but for a constant.
 template <class Space>
-Balance find_balance(Executor<Space>& executor, const schedule::Schedule& schedule,
-                     workload::Workload<Space>& workload, double balance) {
+timeline::Balance find_balance(Executor<Space>& executor, const schedule::Schedule& schedule,
+                               workload::Workload<Space>& workload, double balance) {
   // The tasks of one stage of the first chunk, as a schedule of their own.
   const auto time = [&](schedule::Stage stage) {
     schedule::Schedule part = schedule;
@@ -49,7 +41,7 @@ Balance find_balance(Executor<Space>& executor, const schedule::Schedule& schedu
   };
 
   workload.generate(0);
-  Balance result;
+  timeline::Balance result;
   result.copy_s = time(schedule::Stage::h2d);
   const double wanted = balance * result.copy_s;
   const double one = kernel_time(1);

@@ -28,8 +28,9 @@ class Executor {
         if (schedule.tasks[id].blocking) lanes_->wait(schedule.tasks[id].lane);
       }
       for (int lane = 0; lane < schedule.lanes; ++lane) lanes_->wait(lane);
-    } catch (...) {
-      drain(schedule.lanes);
+    } catch (const base::Error& error) {
+      // What failed first tells more; that the device is lost must not be forgotten over it.
+      if (drain(schedule.lanes)) throw DeviceLost(error.code(), error.what());
       throw;
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -39,15 +40,20 @@ class Executor {
   const Space& instance() const { return lanes_->instance(0); }
 
  private:
-  /// Waits for every lane, whatever else fails: the first error is already on its way.
-  void drain(int lanes) noexcept {
+  /// Waits for every lane, whatever else fails: the first error is already on its way. Returns
+  /// whether the device is lost.
+  bool drain(int lanes) {
+    bool lost = false;
     for (int lane = 0; lane < lanes; ++lane) {
       try {
         lanes_->wait(lane);
-      } catch (const std::exception&) {
+      } catch (const DeviceLost&) {
+        lost = true;
+      } catch (const base::Error&) {
         continue;
       }
     }
+    return lost;
   }
 
   std::unique_ptr<detail::Lanes<Space>> lanes_;

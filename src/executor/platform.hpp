@@ -41,6 +41,10 @@ class Runtime {
   /// The device that Kokkos chose.
   const DeviceInfo& device() const { return device_; }
 
+  /// Whether a Kokkos tool (profiler) is loaded: unless it says otherwise, Kokkos then fences
+  /// around every kernel.
+  bool tool_loaded() const;
+
   /// Device memory that arrays may take: what is free, less a reserve for the back end's own needs.
   /// Empty on host back ends, where the host's memory is the limit.
   std::optional<std::int64_t> free_device_bytes() const;

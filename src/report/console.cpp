@@ -114,7 +114,7 @@ std::string heading(const Result& result) {
   if (result.device) {
     device = *result.device;
   } else {
-    device.name = result.host.cpu;
+    device.name = fmt::format("{}, {} cores", result.host.cpu, result.host.cores);
     device.free_bytes = result.host.available_bytes;
     device.total_bytes = result.host.total_bytes;
   }
@@ -128,6 +128,13 @@ std::string heading(const Result& result) {
       {"workload", workload_line(result.deck.workload)},
       {"chunks", layout_line(result)},
       {"host memory", std::string(deck::to_string(result.deck.memory.host))}};
+  if (result.balance) {
+    rows.push_back(
+        {"intensity",
+         fmt::format("{} repeats: kernel {} / copies to the device {} of a chunk = {:.3f}",
+                     result.balance->repeats, format_seconds(result.balance->kernel_s),
+                     format_seconds(result.balance->copy_s), result.balance->ratio())});
+  }
   for (const auto& [name, value] : result.choices) rows.push_back({name, value});
   return text + align(rows, false);
 }
@@ -150,13 +157,6 @@ std::string table(const Result& result) {
   std::string text = "\n" + align(rows, true);
   text += fmt::format("\n{} runs verified element by element in {}\n", result.verified_runs,
                       format_seconds(result.reference_s));
-  for (const timeline::Run& run : result.runs) {
-    if (!run.wrong) continue;
-    text +=
-        fmt::format("\nwrong data: order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
-                    deck::to_string(run.order), run.wrong->chunk, run.wrong->array,
-                    run.wrong->index, run.wrong->expected, run.wrong->found);
-  }
   if (!result.checks.empty()) {
     std::vector<std::vector<std::string>> checks = {
         {"criterion", "order", "value", "95 % interval", "verdict"}};
@@ -171,6 +171,18 @@ std::string table(const Result& result) {
     text += "\n" + align(checks, true);
   }
   return text + "\n";
+}
+
+std::string wrong_data(const Result& result) {
+  std::string text;
+  for (const timeline::Run& run : result.runs) {
+    if (!run.wrong) continue;
+    text +=
+        fmt::format("wrong data: order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
+                    deck::to_string(run.order), run.wrong->chunk, run.wrong->array,
+                    run.wrong->index, run.wrong->expected, run.wrong->found);
+  }
+  return text;
 }
 
 std::string result_lines(const Result& result) {
@@ -195,6 +207,7 @@ std::string result_lines(const Result& result) {
                         deck::to_string(check.metric), deck::to_string(check.order),
                         verdict::to_string(check.verdict), check.value.median, check.limit);
   }
+  // A limit on max_error that is broken is the user's word on the data, too.
   const bool wrong = result.exit_code == base::ExitCode::wrong_data;
   text +=
       fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n", verdict::to_string(result.verdict),

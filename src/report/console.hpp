@@ -16,8 +16,11 @@ std::string device_table(const base::DeviceInfo& device, bool gpu);
 /// What is about to run: machine, workload, chunks, memory, and everything the program chose.
 std::string heading(const Result& result);
 
-/// The table of orders, the criteria, and wrong data if there are any.
+/// The table of orders and the criteria.
 std::string table(const Result& result);
+
+/// A line for each order that left wrong data: order, chunk, array, index, expected, found.
+std::string wrong_data(const Result& result);
 
 /// The lines that harnesses parse: OVERLAP_FOM, OVERLAP_CHECK, OVERLAP_RESULT.
 std::string result_lines(const Result& result);

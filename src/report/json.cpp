@@ -110,6 +110,23 @@ Json resolved(const deck::Deck& deck) {
           {"acceptance", acceptance}};
 }
 
+Json wrong(const std::optional<timeline::WrongData>& wrong) {
+  if (!wrong) return nullptr;
+  return {{"chunk", wrong->chunk},
+          {"array", wrong->array},
+          {"index", wrong->index},
+          {"expected", number(wrong->expected)},
+          {"found", number(wrong->found)}};
+}
+
+Json balance(const std::optional<timeline::Balance>& balance) {
+  if (!balance) return nullptr;
+  return {{"repeats", balance->repeats},
+          {"copy_s", balance->copy_s},
+          {"kernel_s", balance->kernel_s},
+          {"ratio", balance->ratio()}};
+}
+
 Json run(const timeline::Run& run, const Result& result) {
   const auto speedup = timeline::speedup(run, result.runs);
   return {{"order", deck::to_string(run.order)},
@@ -129,6 +146,7 @@ Json run(const timeline::Run& run, const Result& result) {
           {"predicted_s", nullptr},
           {"max_error", run.verified ? number(run.max_error) : Json(nullptr)},
           {"verified", run.verified && !run.wrong},
+          {"wrong", wrong(run.wrong)},
           {"timeline", nullptr},
           {"predicted_timeline", nullptr}};
 }
@@ -157,6 +175,8 @@ Json one(const Result& result) {
             {"sha256", result.deck.sha256},
             {"resolved", resolved(result.deck)}}},
           {"choices", choices},
+          {"balance", balance(result.balance)},
+          {"verification", {{"runs", result.verified_runs}, {"reference_s", result.reference_s}}},
           {"runs", runs},
           {"checks", checks},
           {"verdict", verdict::to_string(result.verdict)},

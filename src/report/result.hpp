@@ -20,7 +20,7 @@ struct Result {
   std::optional<base::DeviceInfo> device;  ///< empty on host back ends
   deck::Deck deck;
   schedule::Layout layout;
-  std::int64_t repeats = 1;  ///< of the arithmetic, after balancing
+  std::optional<timeline::Balance> balance;  ///< of a balanced intensity
   std::vector<std::pair<std::string, std::string>>
       choices;  ///< what the program chose: name, value
   std::vector<timeline::Run> runs;

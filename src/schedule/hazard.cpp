@@ -96,6 +96,15 @@ class Checker {
       report(Hazard::Kind::malformed, id, "reaches beyond its arrays");
       return false;
     }
+    const auto touched = accesses(schedule_, t);
+    if (t.stage == Stage::kernel ? touched.empty()
+                                 : t.bytes != touched.front().end - touched.front().begin) {
+      report(Hazard::Kind::malformed, id,
+             t.stage == Stage::kernel
+                 ? "has no array of its operation"
+                 : fmt::format("copies {} bytes, which is not its chunk", t.bytes));
+      return false;
+    }
     return true;
   }
 

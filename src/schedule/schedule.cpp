@@ -42,14 +42,6 @@ std::vector<Access> accesses(const Schedule& schedule, const Task& task) {
   return touched;
 }
 
-std::size_t device_bytes(const Schedule& schedule) {
-  std::size_t bytes = 0;
-  for (const Array& array : schedule.arrays) {
-    bytes += array.unit_bytes * static_cast<std::size_t>(schedule.device_units);
-  }
-  return bytes;
-}
-
 Traffic traffic(const Schedule& schedule) {
   Traffic sum;
   for (const Task& task : schedule.tasks) {

@@ -78,9 +78,6 @@ struct Access {
 /// operation that came from the host and write those that go back.
 std::vector<Access> accesses(const Schedule& schedule, const Task& task);
 
-/// Device bytes that the schedule's arrays need together.
-std::size_t device_bytes(const Schedule& schedule);
-
 /// Bytes copied in each direction.
 struct Traffic {
   std::size_t h2d = 0;

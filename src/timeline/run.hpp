@@ -12,6 +12,15 @@
 /// What came out of running schedules, whoever ran them.
 namespace overlap::timeline {
 
+/// What a balanced intensity came to: repeats of the arithmetic that make a kernel last about as
+/// long as wanted, against the copies of its chunk to the device.
+struct Balance {
+  std::int64_t repeats = 1;
+  double copy_s = 0;    ///< one chunk's copies to the device
+  double kernel_s = 0;  ///< its kernel with `repeats`
+  double ratio() const { return kernel_s / copy_s; }
+};
+
 /// The first wrong element that an order left behind.
 struct WrongData {
   int chunk = 0;

@@ -91,11 +91,10 @@ void launch_team_sums(const Space& instance, const LineSums<T, Sum>& sums) {
   constexpr std::int64_t long_line = 1 << 15;  // packs; from here on a team shares a line
   const std::int64_t packs = sums.length / pack_size;
   if constexpr (is_host<Space>) {
-    enqueue("overlap::rowsum::vector_per_line",
-            Policy(instance, static_cast<int>(sums.count), 1, 1),
+    enqueue("overlap::rowsum::vector_per_row", Policy(instance, static_cast<int>(sums.count), 1, 1),
             VectorPerLine<T, Sum, pack_size>{sums});
   } else if (packs >= long_line) {
-    enqueue("overlap::rowsum::team_per_line",
+    enqueue("overlap::rowsum::team_per_row",
             Policy(instance, static_cast<int>(sums.count), block / 32, 32),
             TeamPerLine<T, Sum, pack_size>{sums});
   } else {
@@ -103,7 +102,7 @@ void launch_team_sums(const Space& instance, const LineSums<T, Sum>& sums) {
     const int vector = static_cast<int>(
         std::clamp<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(packs)) / 4, 1, 32));
     const int team = block / vector;
-    enqueue("overlap::rowsum::vector_per_line",
+    enqueue("overlap::rowsum::vector_per_row",
             Policy(instance, static_cast<int>((sums.count + team - 1) / team), team, vector),
             VectorPerLine<T, Sum, pack_size>{sums});
   }
@@ -116,7 +115,7 @@ void set_up_rowsum(Workload<Space>& w, std::int64_t length, bool teams) {
     const LineSums<T, Sum> task{lines + call.device_begin * length, sums + call.device_begin,
                                 length, call.size};
     if (!teams) {
-      enqueue("overlap::rowsum::thread_per_line", units(instance, call.size),
+      enqueue("overlap::rowsum::thread_per_row", units(instance, call.size),
               ThreadPerLine<T, Sum>{task});
       return;
     }
@@ -160,7 +159,7 @@ void set_up_rowsum(Workload<Space>& w, std::int64_t length, bool teams) {
                                 static_cast<double>(magnitude) * data_scale<T>};
           }
         },
-        result);
+        result, std::max<std::int64_t>(1, (1 << 14) / length));
     return result;
   };
 }

@@ -189,9 +189,10 @@ struct SetBytes {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { data[i] = value; }
 };
 
-/// Fills the device arrays with a pattern that no right result shows (as floating point it is no
-/// number), so that a missing copy or kernel cannot pass. (Not by Kokkos::deep_copy of a value:
-/// with Kokkos 4.6.99 and GCC 11 that wrote to addresses beside the array.)
+/// Fills the device arrays with a pattern that right results do not show (as floating point it is
+/// no number, as an integer -1), so that a missing copy or kernel cannot pass. (Not by
+/// Kokkos::deep_copy of a value: with Kokkos 4.6.99 and GCC 11 that wrote to addresses beside the
+/// array.)
 template <class Space>
 void poison(const Workload<Space>& workload, const Space& instance) {
   constexpr Byte pattern = 0xff;
@@ -210,43 +211,47 @@ struct Expected {
 };
 
 /// Compares every element of a host array with expected(index), in parallel, and adds what it finds
-/// to `result`.
+/// to `result`. `smallest_part`: elements that are worth a thread.
 template <class T, class Space, class Reference>
 void compare(const HostArray<Space>& array, const std::string& name, const Reference& expected,
-             Verification& result) {
+             Verification& result, std::int64_t smallest_part = 1 << 14) {
   const std::span<T> data = elements<T>(array);
   std::mutex mutex;
-  base::parallel_for(static_cast<std::int64_t>(data.size()), [&](std::int64_t begin,
-                                                                 std::int64_t end) {
-    Verification part;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Expected reference = expected(i);
-      const T found = data[static_cast<std::size_t>(i)];
-      double wanted = reference.value;
-      double error = 0;
-      if constexpr (std::is_integral_v<T>) {
-        const T whole = static_cast<T>(reference.whole);
-        wanted = static_cast<double>(whole);
-        if (found != whole) error = std::max(1.0, std::abs(static_cast<double>(found) - wanted));
-      } else {
-        error = std::abs(static_cast<double>(found) - wanted);
-        if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
-      }
-      part.max_error = std::max(part.max_error, error);
-      part.tolerance = std::max(part.tolerance, reference.tolerance);
-      if (error > reference.tolerance && !part.mismatch) {
-        part.mismatch = {name, i, wanted, static_cast<double>(found)};
-      }
-    }
-    const std::scoped_lock lock(mutex);
-    result.max_error = std::max(result.max_error, part.max_error);
-    result.tolerance = std::max(result.tolerance, part.tolerance);
-    // The first wrong element of the first wrong array is the one to name.
-    if (part.mismatch && (!result.mismatch || (result.mismatch->array == name &&
-                                               part.mismatch->index < result.mismatch->index))) {
-      result.mismatch = part.mismatch;
-    }
-  });
+  base::parallel_for(
+      static_cast<std::int64_t>(data.size()),
+      [&](std::int64_t begin, std::int64_t end) {
+        Verification part;
+        for (std::int64_t i = begin; i < end; ++i) {
+          const Expected reference = expected(i);
+          const T found = data[static_cast<std::size_t>(i)];
+          double wanted = reference.value;
+          double error = 0;
+          if constexpr (std::is_integral_v<T>) {
+            const T whole = static_cast<T>(reference.whole);
+            wanted = static_cast<double>(whole);
+            if (found != whole)
+              error = std::max(1.0, std::abs(static_cast<double>(found) - wanted));
+          } else {
+            error = std::abs(static_cast<double>(found) - wanted);
+            if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+          }
+          part.max_error = std::max(part.max_error, error);
+          part.tolerance = std::max(part.tolerance, reference.tolerance);
+          if (error > reference.tolerance && !part.mismatch) {
+            part.mismatch = {name, i, wanted, static_cast<double>(found)};
+          }
+        }
+        const std::scoped_lock lock(mutex);
+        result.max_error = std::max(result.max_error, part.max_error);
+        result.tolerance = std::max(result.tolerance, part.tolerance);
+        // The first wrong element of the first wrong array is the one to name.
+        if (part.mismatch &&
+            (!result.mismatch ||
+             (result.mismatch->array == name && part.mismatch->index < result.mismatch->index))) {
+          result.mismatch = part.mismatch;
+        }
+      },
+      smallest_part);
 }
 
 }  // namespace overlap::workload

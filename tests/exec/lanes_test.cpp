@@ -28,7 +28,6 @@ template <class Space>
 class DelayedLanes final : public Lanes<Space> {
  public:
   explicit DelayedLanes(std::unique_ptr<Lanes<Space>> lanes) : lanes_(std::move(lanes)) {}
-  int size() const override { return lanes_->size(); }
   void bind(const schedule::Schedule& s, const workload::Workload<Space>& w) override {
     lanes_->bind(s, w);
   }
@@ -291,6 +290,31 @@ TYPED_TEST(LanesTest, MeasureKeepsTheFirstWrongElement) {
   EXPECT_EQ(runs[0].wrong->chunk, 2);
   EXPECT_EQ(runs[0].wrong->array, "a");
   EXPECT_EQ(runs[0].wrong->index, 500);
+}
+
+// A kernel that takes the host a known time for each repeat: what balancing must find is known,
+// too.
+TYPED_TEST(LanesTest, BalanceFindsTheRepeats) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1 << 23, 1, Type::float32),
+                             Order::depth_first, 1);
+  for (const double target : {1.0, 4.0}) {
+    double repeat_s = 0;
+    bench.workload.launch = [&](const TypeParam&, const workload::Call& call) {
+      const auto end = std::chrono::steady_clock::now() +
+                       std::chrono::duration<double>(repeat_s * static_cast<double>(call.repeats));
+      while (std::chrono::steady_clock::now() < end) continue;
+    };
+    // With kernels of no length the copy's time shows; a fifth of it is then a repeat's.
+    repeat_s =
+        executor::find_balance(*bench.executor, bench.schedule, bench.workload, 1).copy_s / 5;
+    const auto balance =
+        executor::find_balance(*bench.executor, bench.schedule, bench.workload, target);
+    EXPECT_NEAR(balance.ratio(), target, 0.35 * target);
+    EXPECT_NEAR(static_cast<double>(balance.repeats), 5 * target, 3 * target);
+    repeat_s = 20 * balance.copy_s * target;
+    EXPECT_EQ(
+        executor::find_balance(*bench.executor, bench.schedule, bench.workload, target).repeats, 1);
+  }
 }
 
 TYPED_TEST(LanesTest, BalanceNeverGoesBelowOneRepeat) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Kokkos_Core.hpp>
+#include <type_traits>
 
 namespace overlap {
 
@@ -16,7 +17,16 @@ struct Append<TypeList<Spaces...>, Space> {
   using type = TypeList<Spaces..., Space>;
 };
 
-/// Every execution space that Kokkos was built with.
+template <class List, class Space>
+struct AppendIfAbsent;
+template <class... Spaces, class Space>
+struct AppendIfAbsent<TypeList<Spaces...>, Space> {
+  using type = std::conditional_t<(std::is_same_v<Spaces, Space> || ...), TypeList<Spaces...>,
+                                  TypeList<Spaces..., Space>>;
+};
+
+/// The execution spaces that Kokkos was built with: those with lanes of their own, and its default,
+/// whatever that is.
 struct EnabledSpaces {
   using none = TypeList<>;
 #if defined(KOKKOS_ENABLE_SERIAL)
@@ -43,6 +53,7 @@ struct AsTypes<TypeList<Spaces...>> {
   using type = testing::Types<Spaces...>;
 };
 
-using Spaces = AsTypes<EnabledSpaces::all>::type;
+using Spaces =
+    AsTypes<AppendIfAbsent<EnabledSpaces::all, Kokkos::DefaultExecutionSpace>::type>::type;
 
 }  // namespace overlap

@@ -130,6 +130,18 @@ TEST(Hazard, IndicesOutOfRangeAreMalformed) {
   EXPECT_EQ(only(s).kind, Kind::malformed);
 }
 
+TEST(Hazard, ACopyThatIsNotItsChunkIsMalformed) {
+  Schedule s = increment(Order::depth_first, 2, 2);
+  s.tasks[0].bytes += 4;
+  EXPECT_THAT(only(s).message, HasSubstr("copies 2404 bytes, which is not its chunk"));
+}
+
+TEST(Hazard, AKernelWithoutArraysIsMalformed) {
+  Schedule s = increment(Order::depth_first, 2, 2);
+  s.tasks[1].op = 1;
+  EXPECT_THAT(only(s).message, HasSubstr("has no array of its operation"));
+}
+
 TEST(Hazard, ABlockedHostOrdersWhatFollows) {
   // Without waits between the lanes, but the host waits for every task before it issues the next.
   Schedule s = increment(Order::by_engine, 3, 3);

@@ -197,7 +197,6 @@ TEST(Costs, CountBytesAndOperations) {
   EXPECT_EQ(s.tasks[2].bytes, 300U * 4);  // d2h
   EXPECT_EQ(traffic(s).h2d, 28800U);
   EXPECT_EQ(traffic(s).d2h, 4800U);
-  EXPECT_EQ(device_bytes(s), 33600U);
 }
 
 TEST(Costs, SumsAlongColumnsAreLinesOfRows) {

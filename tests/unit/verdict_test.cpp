@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "report/console.hpp"
+#include "report/json.hpp"
 
 namespace overlap::verdict {
 namespace {
@@ -137,12 +140,34 @@ TEST(ResultLines, AreExact) {
       "OVERLAP_RESULT verdict=PASS data=OK exit=0\n");
 }
 
-TEST(Table, NamesWrongData) {
+TEST(WrongData, ShowsEverywhere) {
+  report::Result result;
+  result.deck.path = "input/rowsum.yaml";
+  result.runs = two_runs;
+  result.runs[1].wrong = timeline::WrongData{3, "sums", 77, 12, -1};
+  result.runs[1].max_error = 13;
+  result.verdict = overall(result.runs, result.checks);
+  result.exit_code = exit_code(result.runs, result.checks);
+  EXPECT_THAT(report::result_lines(result),
+              HasSubstr("OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n"));
+  EXPECT_THAT(report::table(result), HasSubstr("WRONG DATA"));
+  const auto json = nlohmann::json::parse(report::to_json({result}));
+  EXPECT_EQ(json["exit_code"], 2);
+  EXPECT_EQ(json["verdict"], "FAIL");
+  EXPECT_EQ(json["runs"][0]["wrong"], nullptr);
+  EXPECT_EQ(json["runs"][1]["verified"], false);
+  EXPECT_EQ(
+      json["runs"][1]["wrong"],
+      (nlohmann::json{
+          {"chunk", 3}, {"array", "sums"}, {"index", 77}, {"expected", 12.0}, {"found", -1.0}}));
+}
+
+TEST(WrongData, IsNamed) {
   report::Result result;
   result.runs = two_runs;
   result.runs[1].wrong = timeline::WrongData{3, "sums", 77, 12, -1};
   EXPECT_THAT(
-      report::table(result),
+      report::wrong_data(result),
       HasSubstr("wrong data: order depth_first, chunk 3, array sums, index 77: expected 12, "
                 "found -1"));
 }

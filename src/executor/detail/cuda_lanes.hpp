@@ -75,7 +75,6 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     last_.resize(streams_.size());
   }
 
-  int size() const override { return static_cast<int>(instances_.size()); }
   const Kokkos::Cuda& instance(int lane) const override {
     return instances_[static_cast<std::size_t>(lane)];
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -13,15 +14,16 @@ namespace overlap::executor::detail {
 template <class Space>
 class FencedLanes final : public Lanes<Space> {
  public:
+  /// No more instances than the space has threads, which some versions cannot part further.
   explicit FencedLanes(int lanes)
       : instances_(Kokkos::Experimental::partition_space(
-            Space(), std::vector<int>(static_cast<std::size_t>(lanes), 1))),
-        last_(instances_.size()),
-        complete_(instances_.size()) {}
+            Space(),
+            std::vector<int>(static_cast<std::size_t>(std::min(lanes, Space().concurrency())), 1))),
+        last_(static_cast<std::size_t>(lanes)),
+        complete_(last_.size()) {}
 
-  int size() const override { return static_cast<int>(instances_.size()); }
   const Space& instance(int lane) const override {
-    return instances_[static_cast<std::size_t>(lane)];
+    return instances_[static_cast<std::size_t>(lane) % instances_.size()];
   }
 
   void bind(const schedule::Schedule& schedule,

@@ -19,23 +19,21 @@ class HostLanes final : public Lanes<Space> {
  public:
   explicit HostLanes(std::vector<Space> instances)
       : instances_(std::move(instances)), queues_(instances_.size()) {
-    for (std::size_t lane = 0; lane < instances_.size(); ++lane) {
-      workers_.emplace_back([this, lane] { work(lane); });
+    try {
+      for (std::size_t lane = 0; lane < instances_.size(); ++lane) {
+        workers_.emplace_back([this, lane] { work(lane); });
+      }
+    } catch (...) {  // no more threads to be had: those that run must end
+      stop();
+      throw;
     }
   }
 
-  ~HostLanes() override {
-    {
-      const std::scoped_lock lock(mutex_);
-      stop_ = true;
-    }
-    changed_.notify_all();
-  }
+  ~HostLanes() override { stop(); }
 
   HostLanes(const HostLanes&) = delete;
   HostLanes& operator=(const HostLanes&) = delete;
 
-  int size() const override { return static_cast<int>(instances_.size()); }
   const Space& instance(int lane) const override {
     return instances_[static_cast<std::size_t>(lane)];
   }
@@ -64,6 +62,14 @@ class HostLanes final : public Lanes<Space> {
   }
 
  private:
+  void stop() {
+    {
+      const std::scoped_lock lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+  }
+
   void work(std::size_t lane) {
     std::unique_lock lock(mutex_);
     auto& queue = queues_[lane];

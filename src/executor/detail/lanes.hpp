@@ -26,9 +26,6 @@ class Lanes {
  public:
   virtual ~Lanes() = default;
 
-  /// How many there are; a schedule may use fewer.
-  virtual int size() const = 0;
-
   /// Makes ready for a schedule (events, queues); outside the timed region. Both arguments must
   /// outlive the run.
   virtual void bind(const schedule::Schedule& schedule,

@@ -44,6 +44,19 @@ std::int64_t memory_bytes(const std::string& key) {
   return kibibytes * 1024;
 }
 
+/// What the kernel can give, but no more than a control group (a batch job, a container) may have.
+std::int64_t available_memory() {
+  std::int64_t available = memory_bytes("MemAvailable");
+  std::string group = proc_value("/proc/self/cgroup", "0:");
+  group.erase(0, group.find('/'));
+  for (; group.find('/') != std::string::npos; group.resize(group.rfind('/'))) {
+    std::ifstream file("/sys/fs/cgroup" + group + "/memory.max");
+    std::int64_t most = 0;
+    if (file >> most) available = std::min(available, most);
+  }
+  return available;
+}
+
 std::string affinity_list() {
   cpu_set_t mask;
   if (sched_getaffinity(0, sizeof mask, &mask) != 0) return {};
@@ -119,8 +132,12 @@ std::optional<DeviceInfo> cuda_device(int index) {
 
 DeviceInfo host_device() {
   DeviceInfo info;
+  if (on_gpu()) {  // a GPU that this file cannot ask
+    info.name = Kokkos::DefaultExecutionSpace::name();
+    return info;
+  }
   const HostInfo host = host_info();
-  info.name = host.cpu;
+  info.name = host.cpu + ", " + std::to_string(host.cores) + " cores";
   info.total_bytes = host.total_bytes;
   info.free_bytes = host.available_bytes;
   return info;
@@ -139,7 +156,7 @@ HostInfo host_info() {
   info.cores = base::usable_cpus();
   info.affinity = affinity_list();
   info.total_bytes = memory_bytes("MemTotal");
-  info.available_bytes = memory_bytes("MemAvailable");
+  info.available_bytes = available_memory();
   return info;
 }
 
@@ -183,7 +200,7 @@ bool on_gpu() {
 }
 
 void require_host_memory(std::int64_t bytes) {
-  const std::int64_t available = memory_bytes("MemAvailable");
+  const std::int64_t available = available_memory();
   if (bytes <= available) return;
   throw base::Error(base::ExitCode::precondition,
                     "the deck needs " + base::format_bytes(static_cast<std::uint64_t>(bytes)) +
@@ -215,7 +232,9 @@ Runtime::Runtime(std::vector<std::string> arguments) {
   } catch (const std::exception& error) {
     std::string line = error.what();
     line.resize(std::min(line.size(), line.find('\n')));
-    throw base::Error(base::ExitCode::usage, "Kokkos refused to start: " + line);
+    // Without arguments of its own to blame, it is the machine that does not suit it.
+    throw base::Error(arguments.empty() ? base::ExitCode::precondition : base::ExitCode::usage,
+                      "Kokkos refused to start: " + line);
   }
 #if defined(KOKKOS_ENABLE_CUDA)
   device_ = cuda_device(Kokkos::Cuda().cuda_device()).value_or(DeviceInfo{});
@@ -223,6 +242,8 @@ Runtime::Runtime(std::vector<std::string> arguments) {
   device_ = host_device();
 #endif
 }
+
+bool Runtime::tool_loaded() const { return Kokkos::Tools::profileLibraryLoaded(); }
 
 Runtime::~Runtime() { Kokkos::finalize(); }
 
