@@ -17,6 +17,7 @@ step() {
     failed=1
     tail -n 100 "$log" >&2
   fi
+  grep -h 'tests passed' "$log" || true
   say "$name: $result in $((SECONDS - start)) s, log: $log"
   table+=("$(printf '%-16s %-4s %6d s' "$name" "$result" $((SECONDS - start)))")
 }

@@ -309,8 +309,8 @@ TYPED_TEST(LanesTest, BalanceFindsTheRepeats) {
         executor::find_balance(*bench.executor, bench.schedule, bench.workload, 1).copy_s / 5;
     const auto balance =
         executor::find_balance(*bench.executor, bench.schedule, bench.workload, target);
+    EXPECT_GT(balance.repeats, 1);
     EXPECT_NEAR(balance.ratio(), target, 0.35 * target);
-    EXPECT_NEAR(static_cast<double>(balance.repeats), 5 * target, 3 * target);
     repeat_s = 20 * balance.copy_s * target;
     EXPECT_EQ(
         executor::find_balance(*bench.executor, bench.schedule, bench.workload, target).repeats, 1);
