@@ -23,7 +23,7 @@ std::int64_t begin_of(std::int64_t units, std::int64_t parts, std::int64_t i) {
 
 Layout layout(const deck::Deck& deck, const Costs& costs,
               std::optional<std::int64_t> device_free_bytes) {
-  Layout layout;
+  Layout layout{.host_memory = deck.memory.host};
   std::int64_t unit_bytes = 0;  // on the device, all arrays
   std::int64_t up_bytes = 0;    // copied to the device
   for (const Array& array : costs.arrays) {
@@ -110,6 +110,9 @@ Builder::Builder(const Costs& costs, const Layout& layout, Order order, int lane
     : costs_(costs), layout_(layout), lanes_(lanes) {
   schedule_.order = order;
   schedule_.arrays = costs.arrays;
+  schedule_.kernel = costs.kernel;
+  schedule_.host_memory = layout.host_memory;
+  schedule_.chunk_units = layout.slot_units;
   schedule_.host_units = costs.units * costs.iterations;
   schedule_.out_of_core = layout.out_of_core;
   cut(layout.chunks_per_iteration, layout.slots, layout.slot_units);
@@ -221,6 +224,7 @@ Schedule Builder::finish() {
   for (auto& [lane, number] : used) number = next++;
   for (Task& task : schedule_.tasks) task.lane = used.at(task.lane);
   schedule_.lanes = next;
+  schedule_.instances = next;
   return std::move(schedule_);
 }
 

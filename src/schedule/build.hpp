@@ -10,6 +10,7 @@ namespace overlap::schedule {
 
 /// How the data are cut and how much of them the device holds; the same for all orders of a deck.
 struct Layout {
+  deck::HostMemory host_memory = deck::HostMemory::pinned;
   std::int64_t chunks_per_iteration = 1;
   std::int64_t slots = 1;          ///< chunks that the device holds at once
   std::int64_t slot_units = 0;     ///< units of the largest chunk

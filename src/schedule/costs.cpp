@@ -1,16 +1,22 @@
 #include "schedule/costs.hpp"
 
+#include "deck/words.hpp"
+
 namespace overlap::schedule {
 
 Costs costs(const deck::Workload& workload, std::int64_t repeats) {
+  Costs costs;
   switch (workload.kind) {
-#define OVERLAP_WORKLOAD(name, ...) \
-  case deck::WorkloadKind::name:    \
-    return name##_costs(workload, repeats);
+#define OVERLAP_WORKLOAD(name, ...)          \
+  case deck::WorkloadKind::name:             \
+    costs = name##_costs(workload, repeats); \
+    break;
 #include "deck/workloads.def"
 #undef OVERLAP_WORKLOAD
   }
-  return {};
+  costs.kernel = std::string(deck::to_string(workload.kind)) + "/" +
+                 std::string(deck::to_string(workload.type));
+  return costs;
 }
 
 std::size_t size_of(deck::Type type) {

@@ -9,6 +9,7 @@ namespace overlap::schedule {
 
 /// What a workload needs, before it is cut into chunks: its arrays and the work on one unit.
 struct Costs {
+  std::string kernel;  ///< see Schedule::kernel
   std::vector<Array> arrays;
   int ops = 1;                  ///< independent operations on each chunk, with arrays of their own
   std::int64_t units = 0;       ///< units of one iteration

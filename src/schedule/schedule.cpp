@@ -10,6 +10,12 @@ const char* to_string(Stage stage) {
       return "kernel";
     case Stage::d2h:
       return "d2h";
+    case Stage::host:
+      return "host";
+    case Stage::query:
+      return "query";
+    case Stage::default_stream:
+      return "default_stream";
   }
   return "?";
 }
@@ -26,12 +32,13 @@ std::vector<Access> accesses(const Schedule& schedule, const Task& task) {
                   reads,
                   writes};
   };
-  if (task.stage != Stage::kernel) {
+  if (is_copy(task.stage)) {
     const bool up = task.stage == Stage::h2d;
     return {access(Access::Side::host, task.array, up, !up),
             access(Access::Side::device, task.array, !up, up)};
   }
   std::vector<Access> touched;
+  if (task.stage != Stage::kernel) return touched;
   for (std::size_t i = 0; i < schedule.arrays.size(); ++i) {
     const Array& array = schedule.arrays[i];
     if (array.op == task.op) {

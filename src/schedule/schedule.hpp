@@ -12,8 +12,20 @@ namespace overlap::schedule {
 
 using deck::Order;
 
-enum class Stage { h2d, kernel, d2h };
+/// What a task does. The last three are for custom schedules: work of the issuing host thread, a
+/// query of the lane's state by it, and an operation that waits for all that was issued before it
+/// and that all issued after it waits for (as in CUDA's legacy default stream).
+enum class Stage { h2d, kernel, d2h, host, query, default_stream };
 const char* to_string(Stage stage);
+
+/// Whether the task moves data between host and device.
+constexpr bool is_copy(Stage stage) { return stage == Stage::h2d || stage == Stage::d2h; }
+/// Whether the task runs kernels on the device.
+constexpr bool is_kernel(Stage stage) {
+  return stage == Stage::kernel || stage == Stage::default_stream;
+}
+/// Whether the issuing host thread itself does it; no lane takes part.
+constexpr bool on_host(Stage stage) { return stage == Stage::host || stage == Stage::query; }
 
 using TaskId = std::uint32_t;  ///< index into Schedule::tasks, hence the place in the issue order
 
@@ -46,6 +58,8 @@ struct Task {
   int lane = 0;
   std::size_t bytes = 0;      ///< copies: bytes moved; kernels: device memory read and written
   double flops = 0;           ///< kernels: floating-point (or integer) operations
+  double duration_s = 0;      ///< kernels and host work of custom schedules: as asked for; else 0
+  double share = 0;           ///< and the part of the device that such a kernel fills, up to 1
   bool blocking = false;      ///< the host waits for it before it issues the next task
   std::vector<TaskId> after;  ///< tasks of other lanes that must be complete before it starts
 };
@@ -57,8 +71,13 @@ struct Schedule {
   std::vector<Array> arrays;
   std::vector<Chunk> chunks;
   std::vector<Task> tasks;
+  std::vector<std::string> names;  ///< of the tasks, where the deck names them; else empty
+  std::string kernel;              ///< what its kernels compute: a key of device descriptions
+  deck::HostMemory host_memory = deck::HostMemory::pinned;
   int lanes = 1;
+  int instances = 1;  ///< lanes that are made, at least `lanes`: hosts share the cores out to them
   int slots = 1;
+  std::int64_t chunk_units = 1;  ///< units of a chunk as the deck cuts them; `chunks` may be larger
   std::int64_t device_units = 0;  ///< units that each device array must hold
   std::int64_t host_units = 0;    ///< units of each host array
   bool out_of_core = false;

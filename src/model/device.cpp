@@ -1,0 +1,81 @@
+#include "model/device.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace overlap::model {
+namespace {
+
+/// The line through two points, at x.
+double on_line(double x, double x0, double y0, double x1, double y1) {
+  return y0 + (x - x0) * (y1 - y0) / (x1 - x0);
+}
+
+}  // namespace
+
+Curve Curve::line(double latency_s, double bytes_per_s) {
+  if (latency_s == 0) return Curve({{bytes_per_s, 1}});
+  return Curve({{0, latency_s}, {bytes_per_s, latency_s + 1}});
+}
+
+double Curve::seconds(double bytes) const {
+  if (points_.empty()) return 0;
+  const Point& first = points_.front();
+  if (points_.size() == 1) return bytes * first.seconds / first.bytes;
+  if (bytes <= first.bytes) return first.seconds;
+  auto next = std::upper_bound(points_.begin(), points_.end(), bytes,
+                               [](double b, const Point& p) { return b < p.bytes; });
+  if (next == points_.end()) --next;
+  const Point& a = *(next - 1);
+  return on_line(bytes, a.bytes, a.seconds, next->bytes, next->seconds);
+}
+
+double Curve::seconds_per_byte() const {
+  if (points_.empty()) return 0;
+  const Point& last = points_.back();
+  if (points_.size() == 1) return last.seconds / last.bytes;
+  const Point& before = points_[points_.size() - 2];
+  return (last.seconds - before.seconds) / (last.bytes - before.bytes);
+}
+
+double Curve::bytes(double seconds) const {
+  if (points_.empty()) return 0;
+  const Point& first = points_.front();
+  if (points_.size() == 1) return seconds * first.bytes / first.seconds;
+  if (seconds <= first.seconds) return 0;
+  auto next = std::upper_bound(points_.begin(), points_.end(), seconds,
+                               [](double s, const Point& p) { return s < p.seconds; });
+  if (next == points_.end()) --next;
+  const Point& a = *(next - 1);
+  return on_line(seconds, a.seconds, a.bytes, next->seconds, next->bytes);
+}
+
+double Kernel::seconds(double bytes, double flops) const {
+  const double intensity = bytes > 0 ? flops / bytes : 0;
+  const auto next =
+      std::upper_bound(roofs.begin(), roofs.end(), intensity,
+                       [](double i, const Roof& roof) { return i < roof.flop_per_byte; });
+  if (next == roofs.begin()) return next->time.seconds(bytes);
+  const Roof& a = *(next - 1);
+  const double at_a = a.time.seconds(bytes);
+  if (next == roofs.end()) {
+    return a.flop_per_byte > 0 ? at_a * intensity / a.flop_per_byte : at_a;
+  }
+  return on_line(intensity, a.flop_per_byte, at_a, next->flop_per_byte, next->time.seconds(bytes));
+}
+
+double Kernel::share(double bytes, double flops) const {
+  // The time of much more of the same work tells what the device can do.
+  constexpr double many = 1e6;
+  const double alone = seconds(bytes, flops);
+  if (alone <= 0) return 1;
+  return std::clamp(seconds(bytes * many, flops * many) / many / alone, 1e-6, 1.0);
+}
+
+const Kernel* Device::kernel(const std::string& key) const {
+  auto found = kernels.find(key);
+  if (found == kernels.end()) found = kernels.find(key.substr(0, key.find('/')));
+  return found == kernels.end() ? nullptr : &found->second;
+}
+
+}  // namespace overlap::model
