@@ -1,0 +1,549 @@
+#include "model/predict.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <queue>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+namespace overlap::model {
+namespace {
+
+using schedule::Schedule;
+using schedule::Stage;
+using schedule::Task;
+using schedule::TaskId;
+
+constexpr TaskId none = std::numeric_limits<TaskId>::max();
+constexpr double never = std::numeric_limits<double>::infinity();
+
+template <class T>
+using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<T>>;
+using Timed = std::pair<double, TaskId>;
+
+/// The tasks that wait for each task by `after`, as one array with the begin of each task's part.
+class Dependents {
+ public:
+  explicit Dependents(const Schedule& schedule) : begin_(schedule.tasks.size() + 2) {
+    for (const Task& task : schedule.tasks) {
+      for (const TaskId other : task.after) ++begin_[other + 2];
+    }
+    for (std::size_t i = 2; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+    ids_.resize(begin_.back());
+    for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
+      for (const TaskId other : schedule.tasks[id].after) ids_[begin_[other + 1]++] = id;
+    }
+  }
+  std::span<const TaskId> of(TaskId id) const {
+    return std::span(ids_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
+  }
+
+ private:
+  std::vector<std::size_t> begin_;
+  std::vector<TaskId> ids_;
+};
+
+/// Tasks that run at one speed, which changes with what else runs. Their finish is kept in work
+/// done since the beginning, so that a change of speed touches none of them.
+class Class {
+ public:
+  void start(TaskId id, double work) { running_.emplace(work_ + work, id); }
+  bool active() const { return !running_.empty(); }
+  std::size_t size() const { return running_.size(); }
+  double finish(double now) const {
+    return running_.empty() ? never : now + std::max(0.0, running_.top().first - work_) / speed_;
+  }
+  void advance(double by) { work_ += by * speed_; }
+  void set_speed(double speed) { speed_ = speed; }
+  TaskId pop() {
+    const TaskId id = running_.top().second;
+    running_.pop();
+    return id;
+  }
+
+ private:
+  double work_ = 0;
+  double speed_ = 1;
+  MinHeap<Timed> running_;
+};
+
+/// What takes tasks from queues: one at a time, or (the SMs) as many as have room.
+struct Engine {
+  MinHeap<Timed> ready;  ///< heads of queues: since when, which
+  int running = 0;
+  double share = 0;  ///< of the running tasks
+  bool dirty = false;
+};
+
+/// Tasks in issue order; links are in Simulation::next_.
+struct Queue {
+  TaskId head = none;
+  TaskId tail = none;
+  bool offered = false;  ///< its head is in an engine's ready set
+};
+
+class Simulation {
+ public:
+  Simulation(const Schedule& schedule, const Device& device)
+      : schedule_(schedule),
+        device_(device),
+        kernel_(device.kernel(schedule.kernel)),
+        dependents_(schedule),
+        waiting_(schedule.tasks.size()),
+        ready_(schedule.tasks.size()),
+        next_(schedule.tasks.size(), none),
+        next_in_lane_(schedule.tasks.size(), none),
+        complete_(schedule.tasks.size()),
+        last_in_lane_(static_cast<std::size_t>(schedule.lanes), none) {
+    set_up_engines();
+    link_lanes();
+    find_runs();
+    timeline_.spans.resize(schedule.tasks.size());
+    seen_.assign(last_in_lane_.size(), none);
+  }
+
+  timeline::Timeline run() {
+    resume_host(0);
+    while (true) {
+      const double event = events_.empty() ? never : events_.top().time;
+      double finish = never;
+      std::size_t first = 0;
+      for (std::size_t c = 0; c < classes_.size(); ++c) {
+        const double at = classes_[c].finish(now_);
+        if (at < finish) {
+          finish = at;
+          first = c;
+        }
+      }
+      const double next = std::min(event, finish);
+      // Engines choose when all that happens at one time has happened.
+      if (next > now_ && serve_engines()) continue;
+      if (next == never) break;
+      for (Class& c : classes_) c.advance(next - now_);
+      now_ = next;
+      if (finish <= event) {
+        complete(classes_[first].pop());
+      } else {
+        const Event happened = events_.top();
+        events_.pop();
+        happened.queue < 0 ? step_host() : offer(happened.queue);
+      }
+    }
+    if (!host_done_)
+      throw std::logic_error("the schedule never ends: a task waits for a later one");
+    return std::move(timeline_);
+  }
+
+ private:
+  enum ClassIndex : std::size_t { h2d, kernel, d2h };
+
+  struct Event {
+    double time;
+    std::uint64_t order;
+    int queue;  ///< whose head may go now; -1: the host goes on
+    bool operator>(const Event& other) const {
+      return std::pair(time, order) > std::pair(other.time, other.order);
+    }
+  };
+
+  const Task& task(TaskId id) const { return schedule_.tasks[id]; }
+
+  // Engines and queues
+
+  void set_up_engines() {
+    auto& names = timeline_.engines;
+    if (device_.queues == Queues::worker) {
+      for (int lane = 0; lane < schedule_.lanes; ++lane)
+        names.push_back(fmt::format("worker {}", lane));
+    } else if (device_.copy_engines == 1) {
+      names = {"copy", "SM"};
+    } else {
+      names = {"H2D", "SM", "D2H"};
+    }
+    engines_.resize(names.size());
+    queues_.resize(device_.queues == Queues::connection
+                       ? static_cast<std::size_t>(std::min(device_.connections, schedule_.lanes))
+                       : engines_.size());
+    host_engine_ = static_cast<int>(names.size());
+    names.emplace_back("host");
+    cores_per_lane_ =
+        device_.lanes_divide ? std::max(1, device_.cores / std::max(1, schedule_.instances)) : 1;
+  }
+
+  int engine_of(const Task& t) const {
+    if (device_.queues == Queues::worker) return t.lane;
+    if (schedule::is_kernel(t.stage)) return 1;
+    return t.stage == Stage::h2d || device_.copy_engines == 1 ? 0 : 2;
+  }
+  int queue_of(const Task& t) const {
+    return device_.queues == Queues::connection ? t.lane % device_.connections : engine_of(t);
+  }
+  static ClassIndex class_of(const Task& t) {
+    return schedule::is_kernel(t.stage) ? kernel : t.stage == Stage::h2d ? h2d : d2h;
+  }
+
+  void link_lanes() {
+    std::vector<TaskId> last(last_in_lane_.size(), none);
+    for (TaskId id = 0; id < schedule_.tasks.size(); ++id) {
+      const Task& t = task(id);
+      if (schedule::on_host(t.stage)) continue;
+      for (const TaskId other : t.after) {
+        if (!schedule::on_host(task(other).stage)) ++waiting_[id];
+      }
+      TaskId& before = last[static_cast<std::size_t>(t.lane)];
+      if (before != none) {
+        next_in_lane_[before] = id;
+        ++waiting_[id];
+      }
+      before = id;
+    }
+  }
+
+  /// Kernels next to each other in issue order, whose signals wait for the last of them.
+  void find_runs() {
+    run_end_.assign(device_.delayed_signal ? schedule_.tasks.size() : 0, none);
+    run_left_.assign(run_end_.size(), 0);
+    std::vector<TaskId> run;
+    const auto close = [&] {
+      if (run.size() > 1) {
+        for (const TaskId id : run) run_end_[id] = run.back();
+        run_left_[run.back()] = static_cast<std::uint32_t>(run.size());
+        run_begin_[run.back()] = run.front();
+      }
+      run.clear();
+    };
+    for (TaskId id = 0; id < run_end_.size(); ++id) {
+      const Task& t = task(id);
+      if (schedule::is_kernel(t.stage)) {
+        run.push_back(id);
+        if (t.blocking) close();
+      } else if (schedule::is_copy(t.stage) ||
+                 (t.stage == Stage::query && device_.query_releases)) {
+        close();
+      }
+    }
+    if (!run_end_.empty()) close();
+  }
+
+  void enqueue(TaskId id) {
+    const int index = queue_of(task(id));
+    Queue& queue = queues_[static_cast<std::size_t>(index)];
+    if (queue.head == none) {
+      queue.head = id;
+    } else {
+      next_[queue.tail] = id;
+    }
+    queue.tail = id;
+    offer(index);
+  }
+
+  /// Hands the queue's head to its engine if nothing but the engine itself holds it back.
+  void offer(int index) {
+    Queue& queue = queues_[static_cast<std::size_t>(index)];
+    const TaskId id = queue.head;
+    if (id == none || queue.offered || waiting_[id] > 0) return;
+    if (device_.window > 0 && id > done_before_ + static_cast<TaskId>(device_.window)) {
+      held_by_window_.push_back(index);
+      return;
+    }
+    if (ready_[id] > now_) {
+      events_.push({ready_[id], order_++, index});
+      return;
+    }
+    queue.offered = true;
+    Engine& engine = engines_[static_cast<std::size_t>(engine_of(task(id)))];
+    engine.ready.emplace(ready_[id], id);
+    mark(engine);
+  }
+
+  void mark(Engine& engine) {
+    if (engine.dirty) return;
+    engine.dirty = true;
+    dirty_.push_back(&engine);
+  }
+
+  /// Lets engines take what they can; whether any did.
+  bool serve_engines() {
+    bool started = false;
+    while (!dirty_.empty()) {
+      Engine& engine = *dirty_.back();
+      dirty_.pop_back();
+      engine.dirty = false;
+      while (!engine.ready.empty() && has_room(engine, engine.ready.top().second)) {
+        const TaskId id = engine.ready.top().second;
+        engine.ready.pop();
+        start(engine, id);
+        started = true;
+      }
+    }
+    if (started) set_speeds();
+    return started;
+  }
+
+  bool has_room(const Engine& engine, TaskId id) const {
+    constexpr double rounding = 1e-9;
+    if (engine.running == 0) return true;
+    const bool sms = device_.queues != Queues::worker && schedule::is_kernel(task(id).stage);
+    return sms && engine.running < device_.concurrent_kernels &&
+           engine.share + share(id) <= 1 + rounding;
+  }
+
+  double share(TaskId id) const {
+    const Task& t = task(id);
+    if (t.share > 0) return t.share;
+    if (device_.unit_s > 0 || kernel_ == nullptr) return 1;
+    return kernel_->share(static_cast<double>(t.bytes), t.flops);
+  }
+
+  void start(Engine& engine, TaskId id) {
+    const Task& t = task(id);
+    ++engine.running;
+    if (schedule::is_kernel(t.stage)) engine.share += share(id);
+    timeline_.spans[id] = {static_cast<int>(&engine - engines_.data()), now_, now_};
+    classes_[class_of(t)].start(id, seconds_alone(schedule_, t, device_) / cores_per_lane_);
+    const int index = queue_of(t);
+    Queue& queue = queues_[static_cast<std::size_t>(index)];
+    queue.head = next_[id];
+    queue.offered = false;
+    offer(index);
+  }
+
+  void set_speeds() {
+    if (device_.queues == Queues::worker) {
+      const std::size_t active =
+          classes_[h2d].size() + classes_[kernel].size() + classes_[d2h].size();
+      const double wanted = static_cast<double>(active) * cores_per_lane_;
+      const double busy = std::min(wanted, static_cast<double>(device_.cores));
+      const double time_factor = std::max(1.0, wanted / device_.cores);
+      const double crowd = device_.cores > 1 ? std::max(0.0, busy - 1) / (device_.cores - 1) : 0;
+      const auto set = [&](ClassIndex c, double slowed) {
+        classes_[c].set_speed(1 / (time_factor * (1 + (slowed - 1) * crowd)));
+      };
+      set(h2d, device_.h2d.slowed);
+      set(d2h, device_.d2h.slowed);
+      set(kernel, device_.kernels_slowed);
+      return;
+    }
+    const bool up = classes_[h2d].active();
+    const bool down = classes_[d2h].active();
+    classes_[h2d].set_speed(down ? 1 / device_.h2d.slowed : 1);
+    classes_[d2h].set_speed(up ? 1 / device_.d2h.slowed : 1);
+    classes_[kernel].set_speed(1 / (1 + (device_.kernels_slowed - 1) * (int{up} + int{down})));
+  }
+
+  // Completion
+
+  void complete(TaskId id) {
+    const Task& t = task(id);
+    timeline::Span& span = timeline_.spans[id];
+    span.stop_s = now_;
+    Engine& engine = engines_[static_cast<std::size_t>(span.engine)];
+    --engine.running;
+    if (schedule::is_kernel(t.stage))
+      engine.share = engine.running > 0 ? engine.share - share(id) : 0;
+    mark(engine);
+    set_speeds();
+    mark_complete(id);
+    if (run_end_.empty() || run_end_[id] == none) {
+      release(id, true, true);
+    } else {
+      release(id, true, false);
+      const TaskId end = run_end_[id];
+      if (--run_left_[end] == 0) {
+        for (TaskId k = run_begin_[end]; k <= end; ++k) {
+          if (run_end_[k] == end) release(k, false, true);
+        }
+      }
+    }
+    if (host_waits_for_ == id) {
+      host_waits_for_ = none;
+      resume_host(std::max(host_ready_, now_ + device_.latency.notice_s));
+    }
+  }
+
+  void mark_complete(TaskId id) {
+    complete_[id] = true;
+    if (id != done_before_) return;
+    while (done_before_ < complete_.size() && complete_[done_before_]) ++done_before_;
+    for (const int queue : std::exchange(held_by_window_, {})) offer(queue);
+  }
+
+  /// Tells those that wait for the task: kernels, others, or both.
+  void release(TaskId id, bool kernels, bool others) {
+    const auto tell = [&](TaskId to, double latency) {
+      const bool is_kernel = schedule::is_kernel(task(to).stage);
+      if (schedule::on_host(task(to).stage) || !(is_kernel ? kernels : others)) return;
+      ready_[to] = std::max(ready_[to], now_ + latency);
+      if (--waiting_[to] > 0) return;
+      const int queue = queue_of(task(to));
+      if (queues_[static_cast<std::size_t>(queue)].head == to) offer(queue);
+    };
+    if (const TaskId next = next_in_lane_[id]; next != none) {
+      const bool same = engine_of(task(next)) == engine_of(task(id));
+      tell(next, same ? 0 : device_.latency.lane_s);
+    }
+    for (const TaskId other : dependents_.of(id)) tell(other, device_.latency.event_s);
+  }
+
+  // The host
+
+  void resume_host(double at) { events_.push({at, order_++, -1}); }
+
+  /// The host has finished what it did; does the next thing.
+  void step_host() {
+    if (issuing_ != none) {
+      const TaskId id = std::exchange(issuing_, none);
+      const Task& t = task(id);
+      if (schedule::on_host(t.stage)) {
+        timeline_.spans[id].stop_s = now_;
+        mark_complete(id);
+      } else {
+        ready_[id] = std::max(ready_[id], now_ + device_.latency.start_s);
+        last_in_lane_[static_cast<std::size_t>(t.lane)] = id;
+        enqueue(id);
+        if (t.blocking || holds_host(t)) return wait_for_lane(t.lane, t.blocking);
+      }
+    }
+    if (next_issue_ == schedule_.tasks.size()) return end_host();
+    const Task& t = task(next_issue_);
+    if (t.stage == Stage::host) {
+      // It waits for the lanes of what it comes after.
+      for (const TaskId other : t.after) {
+        const int lane = task(other).lane;
+        const auto l = static_cast<std::size_t>(lane);
+        if (!schedule::on_host(task(other).stage) && last_in_lane_[l] != seen_[l]) {
+          return wait_for_lane(lane, true);
+        }
+      }
+    }
+    issuing_ = next_issue_++;
+    timeline_.spans[issuing_] = {host_engine_, now_, now_};
+    resume_host(now_ + issue_seconds(issuing_));
+  }
+
+  double issue_seconds(TaskId id) const {
+    const Task& t = task(id);
+    const HostCosts& cost = device_.host;
+    if (t.stage == Stage::host) return t.duration_s;
+    if (t.stage == Stage::query) return cost.query_s;
+    const double record = dependents_.of(id).empty() ? 0 : cost.record_s;
+    return static_cast<double>(t.after.size()) * cost.wait_s + record +
+           (schedule::is_kernel(t.stage) ? cost.kernel_s : cost.copy_s);
+  }
+
+  /// Whether the copy is staged by the host thread.
+  bool holds_host(const Task& t) const {
+    if (!schedule::is_copy(t.stage) || schedule_.host_memory == deck::HostMemory::pinned ||
+        device_.queues == Queues::worker || device_.unit_s > 0) {
+      return false;
+    }
+    const Copies& copies = t.stage == Stage::h2d ? device_.h2d : device_.d2h;
+    return static_cast<double>(t.bytes) > copies.unblocked_bytes;
+  }
+
+  /// The host goes on when all in the lane is complete; a wait that the program asks for costs a
+  /// call.
+  void wait_for_lane(int lane, bool call) {
+    const auto l = static_cast<std::size_t>(lane);
+    const double cost = call ? device_.host.synchronize_s : 0;
+    seen_[l] = last_in_lane_[l];
+    if (seen_[l] == none || complete_[seen_[l]]) return resume_host(now_ + cost);
+    host_waits_for_ = seen_[l];
+    host_ready_ = now_ + cost;
+  }
+
+  void end_host() {
+    if (next_wait_ == 0) timeline_.issued_s = now_;
+    while (next_wait_ < schedule_.lanes) {
+      const auto lane = static_cast<std::size_t>(next_wait_++);
+      if (last_in_lane_[lane] != seen_[lane]) return wait_for_lane(static_cast<int>(lane), true);
+    }
+    timeline_.complete_s = now_;
+    host_done_ = true;
+  }
+
+  const Schedule& schedule_;
+  const Device& device_;
+  const Kernel* kernel_;
+  Dependents dependents_;
+  timeline::Timeline timeline_;
+
+  double now_ = 0;
+  MinHeap<Event> events_;
+  std::uint64_t order_ = 0;
+  std::array<Class, 3> classes_;
+  std::vector<Engine> engines_;
+  std::vector<Engine*> dirty_;
+  std::vector<Queue> queues_;
+  std::vector<int> held_by_window_;  ///< queues
+  double cores_per_lane_ = 1;
+  int host_engine_ = 0;
+
+  // Of each task
+  std::vector<std::uint32_t> waiting_;  ///< for how many tasks
+  std::vector<double> ready_;           ///< when those that are complete let it go
+  std::vector<TaskId> next_;            ///< in its queue
+  std::vector<TaskId> next_in_lane_;
+  std::vector<bool> complete_;
+  TaskId done_before_ = 0;       ///< all before this one are complete
+  std::vector<TaskId> run_end_;  ///< the last kernel of its run; empty without delayed signals
+  std::vector<std::uint32_t> run_left_;  ///< of the run that ends here
+  std::map<TaskId, TaskId> run_begin_;   ///< by its end
+
+  // The host
+  TaskId next_issue_ = 0;
+  TaskId issuing_ = none;
+  TaskId host_waits_for_ = none;
+  double host_ready_ = 0;  ///< when its call could return at the earliest
+  int next_wait_ = 0;
+  bool host_done_ = false;
+  std::vector<TaskId> last_in_lane_;  ///< issued
+  std::vector<TaskId> seen_;          ///< waited for
+};
+
+}  // namespace
+
+double seconds_alone(const Schedule& schedule, const Task& task, const Device& device) {
+  if (schedule::is_kernel(task.stage)) {
+    if (task.duration_s > 0) return task.duration_s;
+  } else if (schedule::on_host(task.stage)) {
+    return task.duration_s;
+  } else if (task.duration_s > 0 && (device.unit_s > 0 || task.bytes == 0)) {
+    return task.duration_s;
+  }
+  if (device.unit_s > 0) {
+    const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
+    return device.unit_s * static_cast<double>(chunk.size()) /
+           static_cast<double>(schedule.chunk_units);
+  }
+  const auto bytes = static_cast<double>(task.bytes);
+  if (schedule::is_copy(task.stage)) {
+    const Copies& copies = task.stage == Stage::h2d ? device.h2d : device.d2h;
+    const bool staged =
+        schedule.host_memory != deck::HostMemory::pinned && !copies.pageable.points().empty();
+    return (staged ? copies.pageable : copies.pinned).seconds(bytes);
+  }
+  const Kernel* const kernel = device.kernel(schedule.kernel);
+  if (kernel == nullptr) {
+    std::vector<std::string> known;
+    for (const auto& [name, rates] : device.kernels) known.push_back(name);
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("device {}: no rate for the kernel {}; it has: {}", device.name,
+                                  schedule.kernel, fmt::join(known, ", ")));
+  }
+  return kernel->seconds(bytes, task.flops);
+}
+
+timeline::Timeline predict(const Schedule& schedule, const Device& device) {
+  return Simulation(schedule, device).run();
+}
+
+}  // namespace overlap::model
