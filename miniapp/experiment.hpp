@@ -3,38 +3,23 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "executor/balance.hpp"
+#include "executor/calibrate.hpp"
 #include "executor/measure.hpp"
 #include "executor/platform.hpp"
+#include "predict.hpp"
 #include "report/console.hpp"
 #include "report/progress.hpp"
 #include "report/result.hpp"
 #include "schedule/build.hpp"
-#include "schedule/hazard.hpp"
 #include "verdict/verdict.hpp"
 #include "workload/make.hpp"
 
 namespace overlap {
-
-/// The deck's schedules, each proved free of hazards.
-inline std::vector<schedule::Schedule> build_schedules(const deck::Deck& deck,
-                                                       const schedule::Costs& costs,
-                                                       const schedule::Layout& layout) {
-  std::vector<schedule::Schedule> schedules;
-  for (const deck::Order order : deck.issue.orders) {
-    schedules.push_back(schedule::build(costs, layout, order, deck.issue.lanes));
-    const auto hazards = schedule::find_hazards(schedules.back(), 1);
-    if (!hazards.empty()) {
-      throw base::Error(base::ExitCode::runtime_error,
-                        deck.path + ": order " + std::string(deck::to_string(order)) +
-                            " is not safe to run: " + hazards.front().message);
-    }
-  }
-  return schedules;
-}
 
 /// Host memory that the deck's arrays take; on host back ends the device's arrays, too.
 inline std::int64_t host_bytes(const schedule::Costs& costs, std::int64_t device_units) {
@@ -54,50 +39,129 @@ struct Bench {
   workload::Workload<Space> workload;
 };
 
-/// Runs one deck: build, allocate, balance, measure, judge. Prints the heading before it measures.
+/// Units that the device arrays must hold for every order; `auto` may want all that fit.
+inline std::int64_t most_device_units(const deck::Deck& deck, const schedule::Costs& costs,
+                                      const schedule::Layout& layout) {
+  if (!layout.out_of_core) return costs.units;
+  const auto& orders = deck.issue.orders;
+  if (std::find(orders.begin(), orders.end(), deck::Order::automatic) == orders.end()) {
+    return layout.slots * layout.slot_units;
+  }
+  std::int64_t unit_bytes = 0;
+  for (const schedule::Array& array : costs.arrays) {
+    unit_bytes += static_cast<std::int64_t>(array.unit_bytes);
+  }
+  return std::min(costs.units, layout.device_limit / unit_bytes);
+}
+
+/// Lanes that the deck's orders need; `auto` may choose another number later.
+inline int lanes_of(const deck::Deck& deck, const schedule::Costs& costs,
+                    const schedule::Layout& layout) {
+  int lanes = 1;
+  for (const deck::Order order : deck.issue.orders) {
+    if (order == deck::Order::automatic) continue;
+    lanes = std::max(lanes, schedule::build(costs, layout, order, deck.issue.lanes).lanes);
+  }
+  return lanes;
+}
+
+/// Sizes of kernels whose times the model should know: those of the deck's chunks, of the whole
+/// data and, to see what a start costs, of few units; for `auto` everything between, too.
+inline std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck,
+                                              const schedule::Layout& layout,
+                                              std::int64_t device_units) {
+  const auto& orders = deck.issue.orders;
+  std::set<std::int64_t> sizes = {layout.slot_units};
+  if (std::find(orders.begin(), orders.end(), deck::Order::automatic) != orders.end()) {
+    for (std::int64_t units = device_units; units > 1024; units /= 4) sizes.insert(units);
+  }
+  if (!layout.out_of_core) sizes.insert(device_units);
+  sizes.insert(std::max<std::int64_t>(1, *sizes.begin() / 4));
+  return {sizes.begin(), sizes.end()};
+}
+
+/// Measures the present device, as far as the plan says, and shows how far it is.
+inline model::Device calibrate_device(const executor::Runtime& runtime,
+                                      executor::CalibrationPlan plan, bool kernels) {
+  using Space = Kokkos::DefaultExecutionSpace;
+  report::ProgressLine line;
+  plan.step = [&] {
+    base::check_interrupt();
+    line.update(0, 1, "measuring the device");
+  };
+  model::Device device =
+      executor::calibrate<Space>(executor::on_gpu() ? &runtime.device() : nullptr, plan);
+  if (kernels) executor::calibrate_kernels<Space>(plan, device);
+  return device;
+}
+
+/// Runs one deck: build, allocate, balance, predict, measure, judge. Prints the heading before it
+/// measures. `device` is the model's; null: measured first.
 template <class Space>
-report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime, bool quiet,
-                        Bench<Space>& bench) {
+report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime,
+                        const model::Device* device, bool quiet, Bench<Space>& bench) {
   report::Result result;
   result.deck = deck;
   result.build = executor::build_info();
   result.host = executor::host_info();
   if (executor::on_gpu()) result.device = runtime.device();
 
-  const std::int64_t wanted_repeats = deck.workload.intensity.repeats;
-  const schedule::Costs costs = schedule::costs(deck.workload, wanted_repeats);
-  result.layout = schedule::layout(deck, costs, runtime.free_device_bytes());
-  std::vector<schedule::Schedule> schedules = build_schedules(deck, costs, result.layout);
-  int lanes = 1;
-  std::int64_t device_units = 0;
-  for (const schedule::Schedule& schedule : schedules) {
-    lanes = std::max(lanes, schedule.lanes);
-    device_units = std::max(device_units, schedule.device_units);
+  const bool measured = device == nullptr;
+  model::Device own;
+  if (measured) {
+    const bool pageable = deck.memory.host == deck::HostMemory::pageable;
+    own = calibrate_device(runtime,
+                           {.most_bytes = executor::on_gpu() ? 64 << 20 : 4 << 20,
+                            .repetitions = 5,
+                            .pageable = pageable},
+                           false);
+    result.choices.emplace_back("model", "device measured first, briefly (--device takes a file)");
+  } else {
+    own = *device;
+    result.choices.emplace_back("model", "device of " + own.path);
   }
+
+  const std::int64_t wanted_repeats = deck.workload.intensity.repeats;
+  schedule::Costs costs = schedule::costs(deck.workload, wanted_repeats);
+  const auto free_bytes = runtime.free_device_bytes();
+  result.layout = schedule::layout(deck, costs, free_bytes);
+  const std::int64_t device_units = most_device_units(deck, costs, result.layout);
   executor::require_host_memory(host_bytes(costs, device_units));
 
   if (runtime.tool_loaded()) {
     result.choices.emplace_back("warning", "a Kokkos tool is loaded and may fence every kernel");
   }
 
-  executor::Executor<Space>& executor = bench.executor.emplace(lanes);
   workload::Workload<Space>& workload = bench.workload;
   workload = workload::make<Space>(deck, costs, device_units, wanted_repeats);
   if (!workload.kernel.empty()) result.choices.emplace_back("kernel", workload.kernel);
+  const int lanes = lanes_of(deck, costs, result.layout);
+  bench.executor.emplace(lanes);
   if (deck.workload.intensity.balance > 0) {
     const auto chunked =
         schedule::build(costs, result.layout, deck::Order::depth_first, deck.issue.lanes);
     result.balance =
-        executor::find_balance(executor, chunked, workload, deck.workload.intensity.balance);
-    schedules =
-        build_schedules(deck, schedule::costs(deck.workload, workload.repeats), result.layout);
+        executor::find_balance(*bench.executor, chunked, workload, deck.workload.intensity.balance);
+    costs = schedule::costs(deck.workload, workload.repeats);
   }
+  if (measured) {
+    workload.generate(0);
+    const double flop_per_byte = costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs);
+    own.kernels[costs.kernel] = executor::calibrate_kernel(
+        *bench.executor, workload, kernel_sizes(deck, result.layout, device_units), flop_per_byte,
+        own.cores_of_lane(lanes), {.repetitions = 5, .step = base::check_interrupt});
+  }
+  result.runs = build_runs(deck, costs, result.layout, free_bytes, &own, result.choices);
+  predict_runs(result.runs, own);
   if (!quiet) std::cout << report::heading(result) << std::flush;
 
+  if (const int wanted = result.runs.front().schedule.instances; wanted != lanes) {
+    bench.executor.emplace(wanted);
+  }
   executor::Checking checking;
   report::ProgressLine line;
-  result.runs = executor::measure(
-      executor, schedules, workload, deck.measure,
+  executor::measure(
+      *bench.executor, result.runs, workload, deck.measure,
       [&](const executor::Progress& at) {
         line.update(at.done, at.total, std::string(deck::to_string(at.order)));
       },

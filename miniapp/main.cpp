@@ -1,11 +1,14 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <optional>
 #include <vector>
 
 #include "base/interrupt.hpp"
 #include "experiment.hpp"
+#include "model/load.hpp"
 #include "options.hpp"
+#include "report/ascii_timeline.hpp"
 #include "report/json.hpp"
 #include "report/output_file.hpp"
 
@@ -50,9 +53,38 @@ void print_schedules(const deck::Deck& deck) {
   const schedule::Costs costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
   // Without a device its free memory is unknown: only the deck's own limit counts.
   const schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
-  for (const auto& schedule : build_schedules(deck, costs, layout)) {
-    std::cout << report::schedule_table(schedule);
+  report::Choices choices;
+  for (const timeline::Run& run : build_runs(deck, costs, layout, std::nullopt, nullptr, choices)) {
+    std::cout << report::schedule_table(run.schedule);
   }
+}
+
+base::ExitCode predict(const Options& options, const std::vector<deck::Deck>& decks) {
+  std::vector<model::Device> devices;
+  for (const std::string& name : options.predict) devices.push_back(model::load_device(name));
+  std::vector<report::Result> results;
+  for (const deck::Deck& deck : decks) {
+    results.push_back(named(deck, [&] { return predict_deck(deck, devices); }));
+    results.back().build = executor::build_info();
+    results.back().host = executor::host_info();
+    if (!options.quiet) {
+      std::cout << report::predictions(results.back(), report::terminal_width());
+    }
+    std::cout << report::result_lines(results.back());
+  }
+  if (!options.json.empty()) report::write_file(options.json, report::to_json(results));
+  return base::ExitCode::pass;
+}
+
+/// Measures this device thoroughly and writes its description.
+model::Device calibrate(const executor::Runtime& runtime, const std::string& path) {
+  model::Device device = calibrate_device(
+      runtime,
+      {.most_bytes = executor::on_gpu() ? 256 << 20 : 16 << 20, .repetitions = 9, .pageable = true},
+      true);
+  device.path = path;
+  report::write_file(path, model::to_yaml(device));
+  return device;
 }
 
 base::ExitCode run(const Options& options) {
@@ -82,14 +114,25 @@ base::ExitCode run(const Options& options) {
   }
   if (!options.json.empty()) report::require_writable(options.json);
 
+  if (!options.calibrate.empty()) report::require_writable(options.calibrate);
+  if (!options.predict.empty()) return predict(options, decks);
+
   base::catch_interrupts();
   const executor::Runtime runtime(options.kokkos);
+  std::optional<model::Device> device;
+  if (!options.device.empty()) device = model::load_device(options.device);
+  if (!options.calibrate.empty()) {
+    device = calibrate(runtime, options.calibrate);
+    if (!options.quiet) std::cout << "wrote " << options.calibrate << '\n' << std::flush;
+  }
   std::vector<report::Result> results;
   auto code = base::ExitCode::pass;
   for (const deck::Deck& deck : decks) {
     Bench<Kokkos::DefaultExecutionSpace> bench;
     const base::ExitCode outcome = guarded([&] {
-      results.push_back(named(deck, [&] { return run_deck(deck, runtime, options.quiet, bench); }));
+      results.push_back(named(deck, [&] {
+        return run_deck(deck, runtime, device ? &*device : nullptr, options.quiet, bench);
+      }));
       if (!options.quiet) std::cout << report::table(results.back());
       std::cerr << report::wrong_data(results.back());
       std::cout << report::result_lines(results.back()) << std::flush;

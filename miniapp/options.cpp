@@ -20,6 +20,17 @@ Options parse_options(int argc, char** argv) {
       ->type_name("KEY.PATH=VALUE")
       ->allow_extra_args(false);
   app.add_option("--json", options.json, "Write the result file")->type_name("FILE");
+  app.add_option("--predict", options.predict,
+                 "Predict the decks' runs on a device instead of running them: a name of "
+                 "input/devices or a file; repeatable")
+      ->type_name("DEVICE")
+      ->allow_extra_args(false);
+  app.add_option("--device", options.device,
+                 "The device that predictions beside real runs are for (default: measured first)")
+      ->type_name("DEVICE");
+  app.add_option("--calibrate", options.calibrate,
+                 "Measure this device and write its description, before any deck runs")
+      ->type_name("FILE");
   app.add_flag("--list", options.list, "List workloads, issue orders, back end and devices");
   app.add_flag("--dry-run", options.dry_run, "Print the schedules; run nothing");
   app.add_flag("--quiet", options.quiet, "Print the result lines alone");
@@ -43,12 +54,24 @@ Options parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw base::Error(base::ExitCode::usage, std::string(error.what()) + " (see miniapp --help)");
   }
-  if (options.decks.empty() && !options.list && !options.version) {
+  if (options.decks.empty() && !options.list && !options.version && options.calibrate.empty()) {
     throw base::Error(base::ExitCode::usage, "no deck given (see miniapp --help)");
   }
-  if (app.count("--json") > 0 && options.json.empty()) {
-    throw base::Error(base::ExitCode::usage, "--json needs a file name");
+  for (const char* option : {"--json", "--calibrate", "--device"}) {
+    if (app.count(option) > 0 && app.get_option(option)->as<std::string>().empty()) {
+      throw base::Error(base::ExitCode::usage, std::string(option) + " needs a file name");
+    }
   }
+  const auto together = [&](const char* a, const char* b) {
+    if (app.count(a) > 0 && app.count(b) > 0) {
+      throw base::Error(
+          base::ExitCode::usage,
+          std::string(a) + " beside " + b + ": allowed: one of the two (see miniapp --help)");
+    }
+  };
+  together("--predict", "--device");
+  together("--predict", "--calibrate");
+  together("--device", "--calibrate");
   return options;
 }
 

@@ -10,6 +10,9 @@ struct Options {
   std::vector<std::string> decks;
   std::vector<std::string> overrides;  ///< of --set
   std::string json;                    ///< file name; empty: none
+  std::vector<std::string> predict;    ///< devices of --predict: no execution
+  std::string device;                  ///< the model's device for a real run; empty: measured
+  std::string calibrate;               ///< file for this device's description; empty: none
   bool list = false;
   bool dry_run = false;
   bool quiet = false;

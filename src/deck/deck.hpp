@@ -21,6 +21,7 @@ enum class Order {
 #define OVERLAP_ORDER(name, ...) name,
 #include "deck/orders.def"
 #undef OVERLAP_ORDER
+  automatic,  ///< the order, chunks and lanes that the model predicts to be fastest
 };
 
 enum class Type { int32, int64, float32, float64 };

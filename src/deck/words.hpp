@@ -35,6 +35,8 @@ inline constexpr auto words<Order> = std::to_array<Word<Order>>({
 #define OVERLAP_ORDER(name, help) {Order::name, #name, help},
 #include "deck/orders.def"
 #undef OVERLAP_ORDER
+    {Order::automatic, "auto",
+     "the order, chunk count and lanes that the model predicts to be best"},
 });
 
 template <>

@@ -30,7 +30,7 @@ timeline::Balance find_balance(Executor<Space>& executor, const schedule::Schedu
     std::vector<double> samples;
     for (int i = 0; i < warmup + repetitions; ++i) {
       base::check_interrupt();
-      const double seconds = executor.run(part, workload);
+      const double seconds = executor.run(part, workload).complete_s;
       if (i >= warmup) samples.push_back(seconds);
     }
     return base::summarize(std::move(samples)).median;

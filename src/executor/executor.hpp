@@ -8,6 +8,12 @@
 
 namespace overlap::executor {
 
+/// Wall-clock seconds from before the first issue.
+struct Elapsed {
+  double issued_s = 0;    ///< until the host had issued the last task
+  double complete_s = 0;  ///< until it had seen the last lane complete
+};
+
 /// Runs schedules on lanes that are made once, for the longest schedule.
 template <class Space>
 class Executor {
@@ -16,24 +22,30 @@ class Executor {
   explicit Executor(int lanes) : Executor(detail::make_lanes<Space>(lanes)) {}
   explicit Executor(std::unique_ptr<detail::Lanes<Space>> lanes) : lanes_(std::move(lanes)) {}
 
-  /// Issues the schedule and waits for its lanes. Returns the wall-clock seconds from before the
-  /// first issue until the last lane was seen complete. No fence of the whole device takes part.
+  /// Issues the schedule and waits for its lanes. No fence of the whole device takes part.
   /// Throws base::Error{runtime_error} naming the task and its lane; the lanes are idle then.
-  double run(const schedule::Schedule& schedule, const workload::Workload<Space>& workload) {
+  Elapsed run(const schedule::Schedule& schedule, const workload::Workload<Space>& workload) {
     lanes_->bind(schedule, workload);
-    const auto start = std::chrono::steady_clock::now();
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const auto since_start = [&] {
+      return std::chrono::duration<double>(Clock::now() - start).count();
+    };
+    Elapsed elapsed;
     try {
       for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
         lanes_->issue(id);
         if (schedule.tasks[id].blocking) lanes_->wait(schedule.tasks[id].lane);
       }
+      elapsed.issued_s = since_start();
       for (int lane = 0; lane < schedule.lanes; ++lane) lanes_->wait(lane);
+      elapsed.complete_s = since_start();
     } catch (const base::Error& error) {
       // What failed first tells more; that the device is lost must not be forgotten over it.
       if (drain(schedule.lanes)) throw DeviceLost(error.code(), error.what());
       throw;
     }
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return elapsed;
   }
 
   /// An instance for work outside the timed region, when nothing runs.

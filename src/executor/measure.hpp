@@ -63,64 +63,44 @@ void reset(const Space& instance, const workload::Workload<Space>& workload,
 /// schedule whose data were wrong keeps the first wrong element. Throws base::Error{interrupted}
 /// after Ctrl-C.
 template <class Space>
-std::vector<timeline::Run> measure(Executor<Space>& executor,
-                                   const std::vector<schedule::Schedule>& schedules,
-                                   const workload::Workload<Space>& workload,
-                                   const deck::Measure& plan,
-                                   const std::function<void(const Progress&)>& progress,
-                                   Checking& checking) {
-  std::vector<timeline::Run> runs;
-  for (const schedule::Schedule& schedule : schedules) {
-    const schedule::Traffic traffic = schedule::traffic(schedule);
-    runs.push_back({.order = schedule.order,
-                    .tasks = static_cast<int>(schedule.tasks.size()),
-                    .chunks = static_cast<int>(schedule.chunks.size()),
-                    .lanes = schedule.lanes,
-                    .slots = schedule.slots,
-                    .out_of_core = schedule.out_of_core,
-                    .bytes = static_cast<std::int64_t>(traffic.h2d + traffic.d2h),
-                    .samples_s = {},
-                    .max_error = 0,
-                    .verified = false,
-                    .wrong = {}});
-  }
+void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
+             const workload::Workload<Space>& workload, const deck::Measure& plan,
+             const std::function<void(const Progress&)>& progress, Checking& checking) {
   workload.generate(0);
   const int rounds = plan.warmup + plan.repetitions;
-  Progress at{.done = 0, .total = rounds * static_cast<int>(schedules.size())};
+  Progress at{.done = 0, .total = rounds * static_cast<int>(runs.size())};
   std::uint32_t repetition = 0;
   for (int round = 0; round < rounds; ++round) {
     const bool measured = round >= plan.warmup;
     const bool verify = measured && (plan.verify == deck::Verify::every || round == plan.warmup ||
                                      round == rounds - 1);
-    for (std::size_t i = 0; i < schedules.size(); ++i) {
-      at.order = schedules[i].order;
+    for (timeline::Run& run : runs) {
+      at.order = run.order;
       progress(at);
       base::check_interrupt();
       ++repetition;
       if (verify) {
         reset(executor.instance(), workload, repetition);
       }
-      const double seconds = executor.run(schedules[i], workload);
-      if (measured) runs[i].samples_s.push_back(seconds);
+      const double seconds = executor.run(run.schedule, workload).complete_s;
+      if (measured) run.samples_s.push_back(seconds);
       if (verify) {
         const auto start = std::chrono::steady_clock::now();
         const workload::Verification result = workload.verify(repetition, workload.repeats);
         checking.reference_s +=
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         ++checking.runs;
-        runs[i].verified = true;
-        runs[i].max_error = std::max(runs[i].max_error, result.max_error);
-        if (result.mismatch && !runs[i].wrong) {
-          runs[i].wrong = {chunk_of(schedules[i], result.mismatch->index), result.mismatch->array,
-                           result.mismatch->index, result.mismatch->expected,
-                           result.mismatch->found};
+        run.verified = true;
+        run.max_error = std::max(run.max_error, result.max_error);
+        if (result.mismatch && !run.wrong) {
+          run.wrong = {chunk_of(run.schedule, result.mismatch->index), result.mismatch->array,
+                       result.mismatch->index, result.mismatch->expected, result.mismatch->found};
         }
       }
       ++at.done;
     }
   }
   progress(at);
-  return runs;
 }
 
 }  // namespace overlap::executor

@@ -50,6 +50,11 @@ double Curve::bytes(double seconds) const {
   return on_line(seconds, a.seconds, a.bytes, next->seconds, next->bytes);
 }
 
+double Copies::slowed(double bytes) const {
+  if (duplex.points().empty()) return 1;
+  return std::max(1.0, duplex.seconds(bytes) / pinned.seconds(bytes));
+}
+
 double Kernel::seconds(double bytes, double flops) const {
   const double intensity = bytes > 0 ? flops / bytes : 0;
   const auto next =
@@ -70,6 +75,10 @@ double Kernel::share(double bytes, double flops) const {
   const double alone = seconds(bytes, flops);
   if (alone <= 0) return 1;
   return std::clamp(seconds(bytes * many, flops * many) / many / alone, 1e-6, 1.0);
+}
+
+int Device::cores_of_lane(int lanes) const {
+  return lanes_divide ? std::max(1, cores / std::max(1, lanes)) : 1;
 }
 
 const Kernel* Device::kernel(const std::string& key) const {

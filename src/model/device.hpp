@@ -38,10 +38,13 @@ class Curve {
 
 /// Copies in one direction.
 struct Copies {
-  Curve pinned;                ///< engine time
-  Curve pageable;              ///< staged: engine and host thread together
-  double slowed = 1;           ///< time factor while the other direction is active, too; at least 1
+  Curve pinned;    ///< engine time
+  Curve pageable;  ///< staged: engine and host thread together
+  Curve duplex;    ///< pinned, while the other direction is active, too; empty: as alone
   double unblocked_bytes = 0;  ///< pageable copies up to this size do not hold the host
+
+  /// Time factor of a copy while the other direction is active, too, at least 1.
+  double slowed(double bytes) const;
 };
 
 /// A kernel's times at one arithmetic intensity.
@@ -65,7 +68,7 @@ struct Kernel {
 /// Where operations wait until an engine takes them.
 enum class Queues {
   engine,      ///< one FIFO an engine, for all streams: before Hyper-Q
-  connection,  ///< `connections` FIFOs that the streams share in turn: Hyper-Q
+  connection,  ///< `connections` FIFOs an engine, which the streams share in turn: Hyper-Q
   worker,      ///< each lane is a worker thread of the host, with a FIFO and an engine of its own
 };
 
@@ -117,6 +120,9 @@ struct Device {
 
   HostCosts host;
   Latencies latency;
+
+  /// Queues::worker: cores that each of `lanes` has; else 1.
+  int cores_of_lane(int lanes) const;
 
   /// The kernel for a schedule; null when the device does not know it.
   const Kernel* kernel(const std::string& key) const;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -51,35 +50,20 @@ class Dependents {
   std::vector<TaskId> ids_;
 };
 
-/// Tasks that run at one speed, which changes with what else runs. Their finish is kept in work
-/// done since the beginning, so that a change of speed touches none of them.
-class Class {
- public:
-  void start(TaskId id, double work) { running_.emplace(work_ + work, id); }
-  bool active() const { return !running_.empty(); }
-  std::size_t size() const { return running_.size(); }
-  double finish(double now) const {
-    return running_.empty() ? never : now + std::max(0.0, running_.top().first - work_) / speed_;
-  }
-  void advance(double by) { work_ += by * speed_; }
-  void set_speed(double speed) { speed_ = speed; }
-  TaskId pop() {
-    const TaskId id = running_.top().second;
-    running_.pop();
-    return id;
-  }
-
- private:
-  double work_ = 0;
-  double speed_ = 1;
-  MinHeap<Timed> running_;
+/// A task that an engine works on.
+struct Running {
+  TaskId id;
+  double left_s;      ///< of its time alone
+  double speed = 1;   ///< seconds of that a second
+  double share = 0;   ///< kernels: of the device, while alone
+  double slowed = 1;  ///< time factor beside the other direction, or in a crowd of workers
 };
 
-/// What takes tasks from queues: one at a time, or (the SMs) as many as have room.
+/// What takes tasks from its queues: one at a time, or (the SMs) as many as have room.
 struct Engine {
-  MinHeap<Timed> ready;  ///< heads of queues: since when, which
+  std::vector<int> ready;  ///< queues whose heads nothing but the engine holds back
+  int last = 0;            ///< the queue that it took from last
   int running = 0;
-  double share = 0;  ///< of the running tasks
   bool dirty = false;
 };
 
@@ -87,7 +71,7 @@ struct Engine {
 struct Queue {
   TaskId head = none;
   TaskId tail = none;
-  bool offered = false;  ///< its head is in an engine's ready set
+  bool offered = false;  ///< its engine knows that its head is ready
 };
 
 class Simulation {
@@ -114,23 +98,17 @@ class Simulation {
     resume_host(0);
     while (true) {
       const double event = events_.empty() ? never : events_.top().time;
-      double finish = never;
-      std::size_t first = 0;
-      for (std::size_t c = 0; c < classes_.size(); ++c) {
-        const double at = classes_[c].finish(now_);
-        if (at < finish) {
-          finish = at;
-          first = c;
-        }
-      }
+      const auto first = std::min_element(running_.begin(), running_.end(), sooner);
+      const double finish = first == running_.end() ? never : now_ + first->left_s / first->speed;
       const double next = std::min(event, finish);
       // Engines choose when all that happens at one time has happened.
       if (next > now_ && serve_engines()) continue;
       if (next == never) break;
-      for (Class& c : classes_) c.advance(next - now_);
-      now_ = next;
+      advance(next);
       if (finish <= event) {
-        complete(classes_[first].pop());
+        const TaskId id = first->id;
+        running_.erase(first);
+        complete(id);
       } else {
         const Event happened = events_.top();
         events_.pop();
@@ -143,7 +121,18 @@ class Simulation {
   }
 
  private:
-  enum ClassIndex : std::size_t { h2d, kernel, d2h };
+  static bool sooner(const Running& a, const Running& b) {
+    return a.left_s / a.speed < b.left_s / b.speed;
+  }
+
+  void advance(double to) {
+    constexpr double rounding = 1e-12;
+    for (Running& task : running_) {
+      task.left_s -= (to - now_) * task.speed;
+      if (task.left_s < rounding * to) task.left_s = 0;
+    }
+    now_ = to;
+  }
 
   struct Event {
     double time;
@@ -169,13 +158,11 @@ class Simulation {
       names = {"H2D", "SM", "D2H"};
     }
     engines_.resize(names.size());
-    queues_.resize(device_.queues == Queues::connection
-                       ? static_cast<std::size_t>(std::min(device_.connections, schedule_.lanes))
-                       : engines_.size());
+    queues_per_engine_ = device_.queues == Queues::connection ? device_.connections : 1;
+    queues_.resize(engines_.size() * static_cast<std::size_t>(queues_per_engine_));
     host_engine_ = static_cast<int>(names.size());
     names.emplace_back("host");
-    cores_per_lane_ =
-        device_.lanes_divide ? std::max(1, device_.cores / std::max(1, schedule_.instances)) : 1;
+    cores_per_lane_ = device_.cores_of_lane(schedule_.instances);
   }
 
   int engine_of(const Task& t) const {
@@ -184,10 +171,10 @@ class Simulation {
     return t.stage == Stage::h2d || device_.copy_engines == 1 ? 0 : 2;
   }
   int queue_of(const Task& t) const {
-    return device_.queues == Queues::connection ? t.lane % device_.connections : engine_of(t);
+    return engine_of(t) * queues_per_engine_ + t.lane % queues_per_engine_;
   }
-  static ClassIndex class_of(const Task& t) {
-    return schedule::is_kernel(t.stage) ? kernel : t.stage == Stage::h2d ? h2d : d2h;
+  Engine& engine_with(int queue) {
+    return engines_[static_cast<std::size_t>(queue / queues_per_engine_)];
   }
 
   void link_lanes() {
@@ -259,8 +246,8 @@ class Simulation {
       return;
     }
     queue.offered = true;
-    Engine& engine = engines_[static_cast<std::size_t>(engine_of(task(id)))];
-    engine.ready.emplace(ready_[id], id);
+    Engine& engine = engine_with(index);
+    engine.ready.push_back(index);
     mark(engine);
   }
 
@@ -277,10 +264,8 @@ class Simulation {
       Engine& engine = *dirty_.back();
       dirty_.pop_back();
       engine.dirty = false;
-      while (!engine.ready.empty() && has_room(engine, engine.ready.top().second)) {
-        const TaskId id = engine.ready.top().second;
-        engine.ready.pop();
-        start(engine, id);
+      while (!engine.ready.empty() && has_room(engine)) {
+        start(engine, take(engine));
         started = true;
       }
     }
@@ -288,29 +273,53 @@ class Simulation {
     return started;
   }
 
-  bool has_room(const Engine& engine, TaskId id) const {
-    constexpr double rounding = 1e-9;
-    if (engine.running == 0) return true;
-    const bool sms = device_.queues != Queues::worker && schedule::is_kernel(task(id).stage);
-    return sms && engine.running < device_.concurrent_kernels &&
-           engine.share + share(id) <= 1 + rounding;
+  /// An engine stays with a queue as long as that has something ready; then the next one that has
+  /// is served. (Seen on an H200's copy engines.)
+  static int take(Engine& engine) {
+    const auto distance = [&](int queue) {
+      return queue >= engine.last ? queue - engine.last
+                                  : queue - engine.last + std::numeric_limits<int>::max() / 2;
+    };
+    const auto chosen = std::min_element(engine.ready.begin(), engine.ready.end(),
+                                         [&](int a, int b) { return distance(a) < distance(b); });
+    engine.last = *chosen;
+    engine.ready.erase(chosen);
+    return engine.last;
   }
 
-  double share(TaskId id) const {
-    const Task& t = task(id);
+  /// Kernels start while those before them leave a part of the device.
+  bool has_room(const Engine& engine) const {
+    if (engine.running == 0) return true;
+    if (device_.queues == Queues::worker || &engine != &engines_[1]) return false;
+    constexpr double rounding = 1e-9;
+    double share = 0;
+    for (const Running& other : running_) share += other.share;
+    return engine.running < device_.concurrent_kernels && share < 1 - rounding;
+  }
+
+  double share(const Task& t) const {
     if (t.share > 0) return t.share;
     if (device_.unit_s > 0 || kernel_ == nullptr) return 1;
     return kernel_->share(static_cast<double>(t.bytes), t.flops);
   }
 
-  void start(Engine& engine, TaskId id) {
+  void start(Engine& engine, int index) {
+    Queue& queue = queues_[static_cast<std::size_t>(index)];
+    const TaskId id = queue.head;
     const Task& t = task(id);
     ++engine.running;
-    if (schedule::is_kernel(t.stage)) engine.share += share(id);
     timeline_.spans[id] = {static_cast<int>(&engine - engines_.data()), now_, now_};
-    classes_[class_of(t)].start(id, seconds_alone(schedule_, t, device_) / cores_per_lane_);
-    const int index = queue_of(t);
-    Queue& queue = queues_[static_cast<std::size_t>(index)];
+    const double alone = seconds_alone(schedule_, t, device_) / cores_per_lane_;
+    Running running{.id = id, .left_s = alone};
+    if (schedule::is_kernel(t.stage)) {
+      running.share = share(t);
+      running.slowed = device_.kernels_slowed;
+    } else {
+      ++(t.stage == Stage::h2d ? up_ : down_);
+      running.slowed =
+          (t.stage == Stage::h2d ? device_.h2d : device_.d2h).slowed(static_cast<double>(t.bytes));
+    }
+    running_.push_back(running);
     queue.head = next_[id];
     queue.offered = false;
     offer(index);
@@ -318,25 +327,29 @@ class Simulation {
 
   void set_speeds() {
     if (device_.queues == Queues::worker) {
-      const std::size_t active =
-          classes_[h2d].size() + classes_[kernel].size() + classes_[d2h].size();
-      const double wanted = static_cast<double>(active) * cores_per_lane_;
+      const double wanted = static_cast<double>(running_.size()) * cores_per_lane_;
       const double busy = std::min(wanted, static_cast<double>(device_.cores));
       const double time_factor = std::max(1.0, wanted / device_.cores);
       const double crowd = device_.cores > 1 ? std::max(0.0, busy - 1) / (device_.cores - 1) : 0;
-      const auto set = [&](ClassIndex c, double slowed) {
-        classes_[c].set_speed(1 / (time_factor * (1 + (slowed - 1) * crowd)));
-      };
-      set(h2d, device_.h2d.slowed);
-      set(d2h, device_.d2h.slowed);
-      set(kernel, device_.kernels_slowed);
+      for (Running& task : running_) {
+        task.speed = 1 / (time_factor * (1 + (task.slowed - 1) * crowd));
+      }
       return;
     }
-    const bool up = classes_[h2d].active();
-    const bool down = classes_[d2h].active();
-    classes_[h2d].set_speed(down ? 1 / device_.h2d.slowed : 1);
-    classes_[d2h].set_speed(up ? 1 / device_.d2h.slowed : 1);
-    classes_[kernel].set_speed(1 / (1 + (device_.kernels_slowed - 1) * (int{up} + int{down})));
+    // Kernels share the device in the order in which they started.
+    double free_share = 1;
+    for (Running& running : running_) {
+      const Stage stage = task(running.id).stage;
+      if (schedule::is_copy(stage)) {
+        const bool beside = stage == Stage::h2d ? down_ > 0 : up_ > 0;
+        running.speed = beside ? 1 / running.slowed : 1;
+        continue;
+      }
+      const double given = std::min(running.share, free_share);
+      free_share -= given;
+      const int copies = int{up_ > 0} + int{down_ > 0};
+      running.speed = given / running.share / (1 + (running.slowed - 1) * copies);
+    }
   }
 
   // Completion
@@ -347,8 +360,7 @@ class Simulation {
     span.stop_s = now_;
     Engine& engine = engines_[static_cast<std::size_t>(span.engine)];
     --engine.running;
-    if (schedule::is_kernel(t.stage))
-      engine.share = engine.running > 0 ? engine.share - share(id) : 0;
+    if (schedule::is_copy(t.stage)) --(t.stage == Stage::h2d ? up_ : down_);
     mark(engine);
     set_speeds();
     mark_complete(id);
@@ -479,12 +491,15 @@ class Simulation {
   double now_ = 0;
   MinHeap<Event> events_;
   std::uint64_t order_ = 0;
-  std::array<Class, 3> classes_;
+  std::vector<Running> running_;  ///< in the order in which they started
+  int up_ = 0;                    ///< copies that run, to the device
+  int down_ = 0;                  ///< and back
   std::vector<Engine> engines_;
   std::vector<Engine*> dirty_;
   std::vector<Queue> queues_;
   std::vector<int> held_by_window_;  ///< queues
-  double cores_per_lane_ = 1;
+  int queues_per_engine_ = 1;
+  int cores_per_lane_ = 1;
   int host_engine_ = 0;
 
   // Of each task

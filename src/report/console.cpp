@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "base/version.hpp"
 #include "deck/words.hpp"
+#include "report/ascii_timeline.hpp"
 
 namespace overlap::report {
 namespace {
@@ -141,18 +142,21 @@ std::string heading(const Result& result) {
 
 std::string table(const Result& result) {
   std::vector<std::vector<std::string>> rows = {{"order", "lanes", "tasks", "median",
-                                                 "95 % interval", "GB/s", "speed-up", "max error",
-                                                 "verdict"}};
+                                                 "95 % interval", "GB/s", "speed-up", "predicted",
+                                                 "error", "max error", "verdict"}};
   for (const timeline::Run& run : result.runs) {
     const base::Summary time = timeline::time_s(run);
     const auto speedup = timeline::speedup(run, result.runs);
-    rows.push_back({std::string(deck::to_string(run.order)), fmt::format("{}", run.lanes),
-                    fmt::format("{}", run.tasks), format_seconds(time.median),
-                    fmt::format("{} .. {}", format_seconds(time.lo), format_seconds(time.hi)),
-                    format_number(timeline::throughput(run).median),
-                    speedup ? fmt::format("{:.2f}", speedup->median) : "-",
-                    run.verified ? fmt::format("{:.3g}", run.max_error) : "-",
-                    verdict_of(result, run)});
+    const auto predicted = timeline::predicted_s(run);
+    rows.push_back(
+        {std::string(deck::to_string(run.order)), fmt::format("{}", run.schedule.lanes),
+         fmt::format("{}", run.schedule.tasks.size()), format_seconds(time.median),
+         fmt::format("{} .. {}", format_seconds(time.lo), format_seconds(time.hi)),
+         format_number(timeline::throughput(run).median),
+         speedup ? fmt::format("{:.2f}", speedup->median) : "-",
+         predicted ? format_seconds(*predicted) : "-",
+         predicted ? fmt::format("{:+.1f} %", 100 * (*predicted / time.median - 1)) : "-",
+         run.verified ? fmt::format("{:.3g}", run.max_error) : "-", verdict_of(result, run)});
   }
   std::string text = "\n" + align(rows, true);
   text += fmt::format("\n{} runs verified element by element in {}\n", result.verified_runs,
@@ -171,6 +175,64 @@ std::string table(const Result& result) {
     text += "\n" + align(checks, true);
   }
   return text + "\n";
+}
+
+std::string predictions(const Result& result, int width) {
+  std::string text = result.deck.title + "\n\n";
+  std::vector<std::vector<std::string>> chosen = {{"deck", result.deck.path},
+                                                  {"workload", workload_line(result.deck.workload)},
+                                                  {"chunks", layout_line(result)}};
+  for (const auto& [name, value] : result.choices) chosen.push_back({name, value});
+  text += align(chosen, false) + "\n";
+
+  const auto baseline = [&](const std::string& device) -> std::optional<double> {
+    for (const timeline::Run& run : result.runs) {
+      if (run.device == device && run.order == deck::Order::sequential) {
+        return timeline::predicted_s(run);
+      }
+    }
+    return std::nullopt;
+  };
+  std::vector<std::vector<std::string>> rows = {{"order"}};
+  for (const timeline::Run& run : result.runs) {
+    if (run.device != result.runs.front().device) break;
+    rows.push_back({std::string(deck::to_string(run.order))});
+  }
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    const timeline::Run& run = result.runs[i];
+    const std::size_t row = i % (rows.size() - 1);
+    if (row == 0) rows[0].insert(rows[0].end(), {run.device, "speed-up"});
+    const double seconds = run.predicted->complete_s;
+    const auto base = baseline(run.device);
+    rows[row + 1].push_back(format_seconds(seconds));
+    rows[row + 1].push_back(base ? fmt::format("{:.2f}", *base / seconds) : "-");
+  }
+  text += align(rows, true);
+  for (const timeline::Run& run : result.runs) {
+    text += fmt::format("\n{} on {}\n", deck::to_string(run.order), run.device) +
+            ascii_timeline(run.schedule, *run.predicted, width);
+  }
+  return text + "\n";
+}
+
+std::string why(const std::vector<model::Candidate>& candidates) {
+  const auto name = [](const model::Candidate& c) {
+    return fmt::format("{} with {} {} on {} {}", deck::to_string(c.order), c.chunks,
+                       c.chunks == 1 ? "chunk" : "chunks", c.lanes,
+                       c.lanes == 1 ? "lane" : "lanes");
+  };
+  const model::Candidate& best = candidates.front();
+  std::string text = fmt::format("{}, predicted {}, of which {} is busy {:.0f} %", name(best),
+                                 format_seconds(best.predicted_s), best.busiest,
+                                 100 * best.busy_s / best.predicted_s);
+  const auto other = std::find_if(candidates.begin(), candidates.end(), [&](const auto& c) {
+    return c.order != best.order && c.order != deck::Order::sequential;
+  });
+  if (other != candidates.end()) {
+    text += fmt::format("; next order: {}, {:+.1f} %", name(*other),
+                        100 * (other->predicted_s / best.predicted_s - 1));
+  }
+  return text;
 }
 
 std::string wrong_data(const Result& result) {
@@ -197,6 +259,14 @@ std::string result_lines(const Result& result) {
         deck, deck::to_string(run.order), word->name, s.median, word->help, s.lo, s.hi, s.n);
   };
   for (const timeline::Run& run : result.runs) {
+    if (const auto predicted = timeline::predicted_s(run)) {
+      text += fmt::format(
+          "OVERLAP_FOM deck={} order={} metric=predicted_time value={:.6g} unit=s lo={:.6g} "
+          "hi={:.6g} n=0{}\n",
+          deck, deck::to_string(run.order), *predicted, *predicted, *predicted,
+          run.device.empty() ? "" : " device=" + run.device);
+    }
+    if (run.samples_s.empty()) continue;
     figure(run, deck::Metric::time, timeline::time_s(run));
     figure(run, deck::Metric::throughput, timeline::throughput(run));
     if (const auto s = timeline::speedup(run, result.runs)) figure(run, deck::Metric::speedup, *s);
@@ -209,9 +279,14 @@ std::string result_lines(const Result& result) {
   }
   // A limit on max_error that is broken is the user's word on the data, too.
   const bool wrong = result.exit_code == base::ExitCode::wrong_data;
+  const bool run = std::any_of(result.runs.begin(), result.runs.end(),
+                               [](const timeline::Run& r) { return !r.samples_s.empty(); });
   text +=
       fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n", verdict::to_string(result.verdict),
-                  wrong ? "WRONG" : "OK", static_cast<int>(result.exit_code));
+                  wrong ? "WRONG"
+                  : run ? "OK"
+                        : "NONE",
+                  static_cast<int>(result.exit_code));
   return text;
 }
 

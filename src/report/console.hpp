@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/machine.hpp"
+#include "model/search.hpp"
 #include "report/result.hpp"
 #include "schedule/schedule.hpp"
 
@@ -18,6 +19,12 @@ std::string heading(const Result& result);
 
 /// The table of orders and the criteria.
 std::string table(const Result& result);
+
+/// The table of --predict, a column a device, and every timeline, `width` columns wide.
+std::string predictions(const Result& result, int width);
+
+/// Why `auto` chose the first of the candidates.
+std::string why(const std::vector<model::Candidate>& candidates);
 
 /// A line for each order that left wrong data: order, chunk, array, index, expected, found.
 std::string wrong_data(const Result& result);

@@ -127,28 +127,47 @@ Json balance(const std::optional<timeline::Balance>& balance) {
           {"ratio", balance->ratio()}};
 }
 
+Json timeline_of(const schedule::Schedule& schedule,
+                 const std::optional<timeline::Timeline>& timeline) {
+  if (!timeline) return nullptr;
+  Json entries = Json::array();
+  for (std::size_t id = 0; id < timeline->spans.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    const timeline::Span& span = timeline->spans[id];
+    entries.push_back({{"task", id},
+                       {"stage", schedule::to_string(task.stage)},
+                       {"chunk", task.chunk},
+                       {"lane", task.lane},
+                       {"engine", timeline->engines[static_cast<std::size_t>(span.engine)]},
+                       {"start_s", span.start_s},
+                       {"stop_s", span.stop_s}});
+  }
+  return entries;
+}
+
 Json run(const timeline::Run& run, const Result& result) {
+  const bool measured = !run.samples_s.empty();
   const auto speedup = timeline::speedup(run, result.runs);
   return {{"order", deck::to_string(run.order)},
-          {"device", nullptr},
+          {"device", or_null(run.device)},
           {"point", Json::object()},
-          {"tasks", run.tasks},
-          {"chunks", run.chunks},
-          {"lanes", run.lanes},
-          {"slots", run.slots},
+          {"tasks", run.schedule.tasks.size()},
+          {"chunks", run.schedule.chunks.size()},
+          {"lanes", run.schedule.lanes},
+          {"slots", run.schedule.slots},
           {"samples_s", run.samples_s},
-          {"time_s", summary(timeline::time_s(run))},
+          {"time_s", measured ? summary(timeline::time_s(run)) : Json(nullptr)},
           {"speedup", speedup ? Json(speedup->median) : Json(nullptr)},
-          {"throughput", timeline::throughput(run).median},
+          {"throughput", measured ? Json(timeline::throughput(run).median) : Json(nullptr)},
           {"bound_s", nullptr},
           {"schedule_bound_s", nullptr},
           {"overlap_efficiency", nullptr},
-          {"predicted_s", nullptr},
+          {"predicted_s", or_null(timeline::predicted_s(run))},
           {"max_error", run.verified ? number(run.max_error) : Json(nullptr)},
           {"verified", run.verified && !run.wrong},
           {"wrong", wrong(run.wrong)},
           {"timeline", nullptr},
-          {"predicted_timeline", nullptr}};
+          {"predicted_timeline", timeline_of(run.schedule, run.predicted)}};
 }
 
 Json one(const Result& result) {

@@ -13,6 +13,9 @@
 
 namespace overlap::report {
 
+/// What the program chose: name, value.
+using Choices = std::vector<std::pair<std::string, std::string>>;
+
 /// One deck, done: what every writer writes.
 struct Result {
   base::BuildInfo build;
@@ -21,8 +24,7 @@ struct Result {
   deck::Deck deck;
   schedule::Layout layout;
   std::optional<timeline::Balance> balance;  ///< of a balanced intensity
-  std::vector<std::pair<std::string, std::string>>
-      choices;  ///< what the program chose: name, value
+  Choices choices;
   std::vector<timeline::Run> runs;
   int verified_runs = 0;
   double reference_s = 0;  ///< spent on the reference results and the comparison, all runs together

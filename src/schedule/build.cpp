@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 
 #include "base/units.hpp"
 #include "schedule/builder.hpp"
@@ -102,6 +103,8 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
     break;
 #include "deck/orders.def"
 #undef OVERLAP_ORDER
+    case Order::automatic:
+      throw std::logic_error("the model has not chosen an order yet");
   }
   return builder.finish();
 }

@@ -19,6 +19,16 @@ Costs costs(const deck::Workload& workload, std::int64_t repeats) {
   return costs;
 }
 
+double kernel_bytes_per_unit(const Costs& costs) {
+  double bytes = 0;
+  for (const Array& array : costs.arrays) {
+    if (array.op == 0) {
+      bytes += static_cast<double>(array.unit_bytes) * (int{array.to_device} + int{array.to_host});
+    }
+  }
+  return bytes;
+}
+
 std::size_t size_of(deck::Type type) {
   return type == deck::Type::int32 || type == deck::Type::float32 ? 4 : 8;
 }

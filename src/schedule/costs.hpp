@@ -25,6 +25,9 @@ Costs costs(const deck::Workload& workload, std::int64_t repeats);
 #include "deck/workloads.def"
 #undef OVERLAP_WORKLOAD
 
+/// Device memory that one operation's kernel reads and writes for a unit.
+double kernel_bytes_per_unit(const Costs& costs);
+
 /// Bytes of one element of the type.
 std::size_t size_of(deck::Type type);
 

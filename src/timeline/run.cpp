@@ -1,8 +1,23 @@
 #include "timeline/run.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace overlap::timeline {
+
+Run new_run(deck::Order order, schedule::Schedule schedule) {
+  Run run;
+  const schedule::Traffic traffic = schedule::traffic(schedule);
+  run.order = order;
+  run.bytes = static_cast<std::int64_t>(traffic.h2d + traffic.d2h);
+  run.schedule = std::move(schedule);
+  return run;
+}
+
+std::optional<double> predicted_s(const Run& run) {
+  if (!run.predicted) return std::nullopt;
+  return run.predicted->complete_s;
+}
 
 base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }
 

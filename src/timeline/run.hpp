@@ -8,6 +8,7 @@
 #include "base/statistics.hpp"
 #include "deck/deck.hpp"
 #include "schedule/schedule.hpp"
+#include "timeline/timeline.hpp"
 
 /// What came out of running schedules, whoever ran them.
 namespace overlap::timeline {
@@ -30,20 +31,24 @@ struct WrongData {
   double found = 0;
 };
 
-/// One order, measured.
+/// One order, measured or predicted.
 struct Run {
-  deck::Order order = deck::Order::sequential;
-  int tasks = 0;
-  int chunks = 0;
-  int lanes = 0;
-  int slots = 0;
-  bool out_of_core = false;
+  deck::Order order = deck::Order::sequential;  ///< as the deck has it: `automatic` stays so here
+  std::string device;                           ///< that a prediction is for; empty: this one
+  schedule::Schedule schedule;
   std::int64_t bytes = 0;         ///< both directions
-  std::vector<double> samples_s;  ///< one wall-clock time a repetition
+  std::vector<double> samples_s;  ///< one wall-clock time a repetition; empty: not run
   double max_error = 0;
   bool verified = false;
   std::optional<WrongData> wrong;  ///< empty when the data are right
+  std::optional<Timeline> predicted;
 };
+
+/// A run that is still to be measured or predicted.
+Run new_run(deck::Order order, schedule::Schedule schedule);
+
+/// The model's time; empty when there is none.
+std::optional<double> predicted_s(const Run& run);
 
 base::Summary time_s(const Run& run);
 

@@ -37,7 +37,7 @@ void measure(const deck::Deck& deck) {
   executor.run(copies_and_kernel, workload);
   std::vector<double> samples;
   for (int run = 0; run < runs; ++run) {
-    samples.push_back(executor.run(schedule, workload) / launches);
+    samples.push_back(executor.run(schedule, workload).complete_s / launches);
   }
   const base::Summary time = base::summarize(samples);
   const auto bytes = static_cast<double>(schedule.tasks.front().bytes);

@@ -263,9 +263,10 @@ TYPED_TEST(LanesTest, MeasureTakesTurnsAndVerifies) {
        {std::pair(deck::Verify::every, 10), {deck::Verify::ends, 4}}) {
     executor::Checking checking;
     std::vector<int> done;
-    const auto runs = executor::measure<TypeParam>(
-        *bench.executor, {sequential, bench.schedule}, bench.workload,
-        {.warmup = 2, .repetitions = 5, .verify = verify},
+    std::vector runs = {timeline::new_run(Order::sequential, sequential),
+                        timeline::new_run(Order::depth_first, bench.schedule)};
+    executor::measure<TypeParam>(
+        *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         [&](const executor::Progress& at) { done.push_back(at.done); }, checking);
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(runs[0].order, Order::sequential);
@@ -283,8 +284,9 @@ TYPED_TEST(LanesTest, MeasureKeepsTheFirstWrongElement) {
                              Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
   executor::Checking checking;
-  const auto runs = executor::measure<TypeParam>(
-      *bench.executor, {bench.schedule}, bench.workload, {.warmup = 0, .repetitions = 2},
+  std::vector runs = {timeline::new_run(Order::depth_first, bench.schedule)};
+  executor::measure<TypeParam>(
+      *bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2},
       [](const executor::Progress&) {}, checking);
   ASSERT_TRUE(runs[0].wrong);
   EXPECT_EQ(runs[0].wrong->chunk, 2);

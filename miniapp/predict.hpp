@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/device.hpp"
+#include "report/result.hpp"
+
+namespace overlap {
+
+/// What the model says about the deck's orders on some devices: a run for each device and order,
+/// with nothing measured. Needs no GPU and no Kokkos runtime.
+report::Result predict_deck(const deck::Deck& deck, const std::vector<model::Device>& devices);
+
+/// The deck's schedules, each proved free of hazards; for `auto` the one that the model finds best
+/// on the device, which `choices` then tells.
+std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Costs& costs,
+                                      const schedule::Layout& layout,
+                                      std::optional<std::int64_t> device_free_bytes,
+                                      const model::Device* device, report::Choices& choices);
+
+/// Adds the model's timeline to every run.
+void predict_runs(std::vector<timeline::Run>& runs, const model::Device& device);
+
+}  // namespace overlap

@@ -1,0 +1,457 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "executor/executor.hpp"
+#include "executor/platform.hpp"
+#include "model/device.hpp"
+#include "workload/make.hpp"
+
+namespace overlap::executor {
+
+/// How much of the device a calibration measures.
+struct CalibrationPlan {
+  std::int64_t most_bytes = 0;  ///< largest copy
+  int repetitions = 7;          ///< of each measurement, after a warm-up; medians count
+  bool pageable = false;        ///< copies of pageable host memory, too
+  std::function<void()> step;   ///< called before each measurement
+};
+
+namespace detail {
+
+using schedule::Stage;
+using schedule::TaskId;
+
+/// A schedule made by hand on the arrays of a workload.
+template <class Space>
+class Probe {
+ public:
+  explicit Probe(const workload::Workload<Space>& workload) : workload_(workload) {
+    schedule_.arrays = workload.arrays;
+    schedule_.lanes = 0;
+  }
+
+  /// Adds a task on `units` units; tasks rotate through the arrays.
+  TaskId add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after = {}) {
+    const auto id = static_cast<TaskId>(schedule_.tasks.size());
+    schedule::Task task{.stage = stage, .chunk = static_cast<int>(id), .lane = lane};
+    for (std::size_t i = 0; i < workload_.arrays.size(); ++i) {
+      const schedule::Array& array = workload_.arrays[i];
+      if (stage == Stage::kernel
+              ? array.op == 0
+              : task.array < 0 && (stage == Stage::h2d ? array.to_device : array.to_host)) {
+        task.array = stage == Stage::kernel ? -1 : static_cast<int>(i);
+        task.bytes += array.unit_bytes * static_cast<std::size_t>(units) *
+                      (stage == Stage::kernel ? int{array.to_device} + int{array.to_host} : 1);
+      }
+    }
+    task.after = std::move(after);
+    const std::int64_t places = units_of(0) / std::max<std::int64_t>(1, units);
+    const std::int64_t begin = units * (next_place_++ % std::max<std::int64_t>(1, places));
+    schedule_.chunks.push_back({.begin = begin, .end = begin + units, .device_begin = begin});
+    schedule_.lanes = std::max(schedule_.lanes, lane + 1);
+    schedule_.tasks.push_back(std::move(task));
+    return id;
+  }
+
+  /// Adds a copy of about `bytes`, or of all there is.
+  void add_bytes(Stage stage, std::int64_t bytes, int lane) {
+    const auto unit = static_cast<std::int64_t>(workload_.arrays[0].unit_bytes);
+    add(stage, std::clamp<std::int64_t>(bytes / unit, 1, units_of(0)), lane);
+  }
+
+  const schedule::Schedule& schedule() const { return schedule_; }
+
+ private:
+  std::int64_t units_of(std::size_t array) const {
+    return static_cast<std::int64_t>(workload_.device[array].size() /
+                                     workload_.arrays[array].unit_bytes);
+  }
+
+  const workload::Workload<Space>& workload_;
+  schedule::Schedule schedule_;
+  std::int64_t next_place_ = 0;
+};
+
+/// Numbers of units from 1024 on, four times as many each, up to `most`.
+inline std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t units = 1024; units < most; units *= 4) sizes.push_back(units);
+  sizes.push_back(most);
+  return sizes;
+}
+
+/// Measures a device through the same lanes and copies that experiments use.
+template <class Space>
+class Calibration {
+ public:
+  Calibration(Executor<Space>& executor, int lanes, const CalibrationPlan& plan)
+      : executor_(executor), lanes_(lanes), plan_(plan) {}
+
+  /// Everything but kernel rates, with an increment's arrays of plan.most_bytes.
+  void measure_device(const workload::Workload<Space>& increment, model::Device& device) {
+    constexpr std::int64_t tiny = 1024;  // units of 4 bytes
+    const std::int64_t most = plan_.most_bytes / 4;
+    const auto make = [&] { return Probe<Space>(increment); };
+    const auto median = [&](const Probe<Space>& probe) { return time(probe, increment); };
+    device.h2d.pinned = curve(increment, Stage::h2d, most);
+    device.d2h.pinned = curve(increment, Stage::d2h, most);
+
+    // What a call costs the host: a row of tasks behind one that keeps the device busy.
+    const auto issue = [&](const auto& add) {
+      constexpr int few = 8;
+      constexpr int many = 40;
+      const auto row = [&](int n) {
+        auto probe = make();
+        cover(probe);
+        for (int i = 0; i < n; ++i) add(probe, i);
+        return median(probe).issued_s;
+      };
+      return std::max(0.0, (row(many) - row(few)) / (many - few));
+    };
+    model::HostCosts& host = device.host;
+    host.copy_s = issue([&](auto& probe, int) { probe.add(Stage::h2d, tiny, 0); });
+    host.kernel_s = issue([&](auto& probe, int) { probe.add(Stage::kernel, tiny, 0); });
+    // The first copy, in lane 0, has its event; each further task waits for it.
+    const double waiting = issue([&](auto& probe, int) { probe.add(Stage::h2d, tiny, 1, {0}); });
+    host.wait_s = std::max(0.0, waiting - host.copy_s);
+    // Each task waits for the one before, in the other lane: a wait and a record each.
+    const double ring = issue([&](auto& probe, int i) {
+      probe.add(Stage::h2d, tiny, (i + 1) % 2, {static_cast<TaskId>(i)});
+    });
+    host.record_s = std::max(0.0, ring - host.copy_s - host.wait_s);
+
+    // Lanes that are complete when the host comes to them.
+    const auto finished = [&](int lanes) {
+      auto probe = make();
+      cover(probe);
+      for (int lane = 1; lane < lanes; ++lane) probe.add(Stage::d2h, tiny, lane);
+      return median(probe).complete_s;
+    };
+    if (lanes_ > 2)
+      host.synchronize_s = std::max(0.0, (finished(lanes_) - finished(2)) / (lanes_ - 2));
+
+    // Chains: what passes between a task and the next, beside the tasks themselves.
+    const auto chain = [&](int lanes) {
+      const auto row = [&](int n) {
+        auto probe = make();
+        cover(probe);
+        for (int i = 0; i < n; ++i) {
+          const Stage stage =
+              std::array{Stage::kernel, Stage::d2h, Stage::h2d}[static_cast<std::size_t>(i % 3)];
+          const auto before = static_cast<TaskId>(i);
+          probe.add(stage, tiny, (i + 1) % lanes,
+                    lanes > 1 ? std::vector<TaskId>{before} : std::vector<TaskId>{});
+        }
+        return median(probe).complete_s;
+      };
+      return (row(36) - row(6)) / 30;
+    };
+    const double kernel_s = slope(increment, Stage::kernel, tiny, 1);
+    const double own =
+        (device.h2d.pinned.seconds(4 * tiny) + device.d2h.pinned.seconds(4 * tiny) + kernel_s) / 3;
+    const bool workers = workload::is_host<Space>;
+    if (!workers) device.latency.lane_s = std::max(0.0, chain(1) - own);
+    if (lanes_ > 1) device.latency.event_s = std::max(0.0, chain(std::min(3, lanes_)) - own);
+
+    // One copy alone: the rest is from its issue to its start and from its end to the host.
+    auto single = make();
+    single.add(Stage::h2d, tiny, 0);
+    const double rest = std::max(
+        0.0, median(single).complete_s - host.copy_s - device.h2d.pinned.seconds(4 * tiny));
+    device.latency.start_s = rest / 2;
+    device.latency.notice_s = rest / 2;
+
+    measure_slowing(increment, most, device);
+    if (!workers) device.connections = count_connections(increment, most);
+  }
+
+  /// Copies of pageable memory; the host takes part, so each is measured alone.
+  void measure_pageable(const workload::Workload<Space>& pageable, model::Device& device) {
+    const auto curve_of = [&](Stage stage) {
+      std::vector<model::Curve::Point> points;
+      for (const std::int64_t units : sizes_up_to(plan_.most_bytes / 4)) {
+        Probe<Space> probe(pageable);
+        probe.add(stage, units, 0);
+        const double seconds =
+            time(probe, pageable).complete_s - device.host.copy_s - device.host.synchronize_s;
+        add_point(points, static_cast<double>(probe.schedule().tasks.front().bytes),
+                  std::max(1e-9, seconds));
+      }
+      return model::Curve(std::move(points));
+    };
+    device.h2d.pageable = curve_of(Stage::h2d);
+    device.d2h.pageable = curve_of(Stage::d2h);
+    device.h2d.unblocked_bytes = workload::is_host<Space> ? 0 : 64 << 10;
+  }
+
+  /// The time of the workload's kernels by size at its present intensity: of some given numbers of
+  /// units, increasing, as long as they take no more than `longest_s`.
+  model::Curve kernel_curve(const workload::Workload<Space>& workload,
+                            const std::vector<std::int64_t>& sizes, double longest_s) {
+    std::vector<model::Curve::Point> points;
+    for (const std::int64_t units : sizes) {
+      Probe<Space> probe(workload);
+      probe.add(Stage::kernel, units, 0);
+      const auto bytes = static_cast<double>(probe.schedule().tasks.front().bytes);
+      const bool enough = points.size() > 1;
+      if (enough && points.back().seconds * bytes / points.back().bytes > longest_s) break;
+      add_point(points, bytes, slope(workload, Stage::kernel, units, 1));
+    }
+    return model::Curve(std::move(points));
+  }
+
+ private:
+  /// Medians after a warm-up; of what takes long, fewer runs say enough.
+  Elapsed time(const Probe<Space>& probe, const workload::Workload<Space>& workload) {
+    if (plan_.step) plan_.step();
+    constexpr double long_s = 20e-3;
+    std::vector<double> issued;
+    std::vector<double> complete;
+    const double first = executor_.run(probe.schedule(), workload).complete_s;
+    for (int i = 0; i < (first > long_s ? std::min(3, plan_.repetitions) : plan_.repetitions);
+         ++i) {
+      const Elapsed elapsed = executor_.run(probe.schedule(), workload);
+      issued.push_back(elapsed.issued_s);
+      complete.push_back(elapsed.complete_s);
+    }
+    return {base::summarize(issued).median, base::summarize(complete).median};
+  }
+
+  /// A copy that keeps its lane busy while the host issues a row of tasks.
+  static void cover(Probe<Space>& probe) {
+    constexpr std::int64_t bytes = workload::is_host<Space> ? 2 << 20 : 16 << 20;
+    probe.add_bytes(Stage::h2d, bytes, 0);
+  }
+
+  /// What another task of the stage adds to a row of them, dealt out to lanes in turn, behind one
+  /// copy that keeps them waiting until all are issued.
+  double slope(const workload::Workload<Space>& workload, Stage stage, std::int64_t units,
+               int lanes) {
+    const auto row = [&](int n) {
+      Probe<Space> probe(workload);
+      const std::int64_t cover =
+          static_cast<std::int64_t>(workload.device[0].size() / workload.arrays[0].unit_bytes);
+      probe.add(stage, std::max(units, std::min<std::int64_t>(cover, 4 << 20)), 0);
+      for (int i = 0; i < n; ++i) probe.add(stage, units, i % lanes);
+      return time(probe, workload).complete_s;
+    };
+    const double once = row(1);
+    const int many = rows_for(once);
+    return std::max(1e-9, (row(many) - once) / (many - 1));
+  }
+
+  /// What another pair of copies adds, one in each direction, each in a lane of its own.
+  double pair_slope(const workload::Workload<Space>& workload, std::int64_t units) {
+    const auto row = [&](int n) {
+      Probe<Space> probe(workload);
+      cover(probe);
+      probe.add_bytes(Stage::d2h, 16 << 20, 1);
+      for (int i = 0; i < n; ++i) {
+        probe.add(Stage::h2d, units, 0);
+        probe.add(Stage::d2h, units, 1);
+      }
+      return time(probe, workload).complete_s;
+    };
+    const double once = row(1);
+    const int many = rows_for(once);
+    return std::max(1e-9, (row(many) - once) / (many - 1));
+  }
+
+  /// How many tasks stand out from the noise: of long ones few.
+  static int rows_for(double once_s) { return once_s > 5e-3 ? 3 : once_s > 1e-3 ? 9 : 33; }
+
+  static void add_point(std::vector<model::Curve::Point>& points, double bytes, double seconds) {
+    // Noise must not make a larger task shorter.
+    if (!points.empty()) seconds = std::max(seconds, points.back().seconds * (1 + 1e-6));
+    points.push_back({bytes, seconds});
+  }
+
+  model::Curve curve(const workload::Workload<Space>& workload, Stage stage,
+                     std::int64_t most_units) {
+    std::vector<model::Curve::Point> points;
+    const auto unit = static_cast<double>(workload.arrays[0].unit_bytes);
+    for (const std::int64_t units : sizes_up_to(most_units)) {
+      add_point(points, unit * static_cast<double>(units), slope(workload, stage, units, 1));
+    }
+    return model::Curve(std::move(points));
+  }
+
+  /// FIFOs that an engine has for the lanes: the first lane whose copies stand behind those of lane
+  /// 0, which wait for a kernel. 32, as many as Hyper-Q has, when no lane's do.
+  int count_connections(const workload::Workload<Space>& increment, std::int64_t most) {
+    const auto seconds = [&](int lane, bool kernel, bool copy) {
+      Probe<Space> probe(increment);
+      if (kernel) probe.add(Stage::kernel, most, 0);
+      if (kernel) probe.add(Stage::h2d, 1024, 0);
+      if (copy) probe.add(Stage::h2d, most / 4, lane);
+      return time(probe, increment).complete_s;
+    };
+    const double kernel_s = seconds(0, true, false);
+    const double copy_s = seconds(0, false, true);
+    for (int lane = 1; lane < lanes_; ++lane) {
+      if (seconds(lane, true, true) > std::max(kernel_s, copy_s) + std::min(kernel_s, copy_s) / 2) {
+        return lane;
+      }
+    }
+    return 32;
+  }
+
+  /// How copies and kernels slow each other down.
+  void measure_slowing(const workload::Workload<Space>& increment, std::int64_t most,
+                       model::Device& device) {
+    const std::int64_t piece = most / 4;
+    const auto together = [&](const std::vector<std::pair<Stage, int>>& rows) {
+      Probe<Space> probe(increment);
+      for (std::size_t lane = 0; lane < rows.size(); ++lane) {
+        for (int i = 0; i < rows[lane].second; ++i) {
+          probe.add(rows[lane].first, piece, static_cast<int>(lane));
+        }
+      }
+      return time(probe, increment).complete_s;
+    };
+    constexpr int n = 4;
+    const double up = together({{Stage::h2d, n}});
+    const double down = together({{Stage::d2h, n}});
+    const double kernels = together({{Stage::kernel, n}});
+    if constexpr (workload::is_host<Space>) {
+      const auto crowd = [&](Stage stage) {
+        return together(std::vector<std::pair<Stage, int>>(
+            static_cast<std::size_t>(std::min(device.cores, lanes_)), {stage, n}));
+      };
+      device.h2d.duplex = scaled(device.h2d.pinned, crowd(Stage::h2d) / up);
+      device.d2h.duplex = scaled(device.d2h.pinned, crowd(Stage::d2h) / down);
+      device.kernels_slowed = std::max(1.0, crowd(Stage::kernel) / kernels);
+    } else if (lanes_ > 1) {
+      std::vector<model::Curve::Point> pairs;
+      for (const auto& [bytes, seconds] : device.h2d.pinned.points()) {
+        const auto units = static_cast<std::int64_t>(bytes) / 4;
+        add_point(pairs, bytes, pair_slope(increment, units));
+      }
+      device.h2d.duplex = device.d2h.duplex = model::Curve(pairs);
+      // Kernels for about as long as the copies take.
+      const int count = std::max(1, static_cast<int>(up / kernels * n * 1.2));
+      const double alone = together({{Stage::kernel, count}});
+      const double beside = together({{Stage::kernel, count}, {Stage::h2d, n}});
+      device.kernels_slowed = std::max(1.0, 1 + (beside - alone) / std::min(up, alone));
+    }
+  }
+
+  static model::Curve scaled(const model::Curve& curve, double factor) {
+    std::vector<model::Curve::Point> points = curve.points();
+    for (model::Curve::Point& point : points) point.seconds *= std::max(1.0, factor);
+    return model::Curve(points);
+  }
+
+  Executor<Space>& executor_;
+  int lanes_;
+  const CalibrationPlan& plan_;
+};
+
+/// A deck of one workload on arrays of at most `bytes`, everything else by default.
+inline deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t bytes) {
+  deck::Deck deck;
+  deck.workload.kind = kind;
+  deck.workload.type = type;
+  deck.workload.iterations = 1;
+  deck.workload.elements = bytes / static_cast<std::int64_t>(schedule::size_of(type));
+  deck.workload.rows = deck.workload.elements / deck.workload.columns;
+  return deck;
+}
+
+/// Beyond this a kernel's time grows in proportion.
+template <class Space>
+inline constexpr double longest_kernel_s = workload::is_host<Space> ? 20e-3 : 5e-3;
+
+}  // namespace detail
+
+/// Lanes that a calibration needs: one for each engine, and one for each core of a host.
+template <class Space>
+int calibration_lanes() {
+  return workload::is_host<Space> ? std::max(3, base::usable_cpus()) : 16;
+}
+
+/// Measures the present device with an increment's arrays, on lanes of its own: everything of its
+/// description but kernel rates.
+template <class Space>
+model::Device calibrate(const DeviceInfo* info, const CalibrationPlan& plan) {
+  model::Device device;
+  if constexpr (workload::is_host<Space>) {
+    device.name = "host";
+    device.queues = model::Queues::worker;
+    device.cores = base::usable_cpus();
+    device.lanes_divide = Space().concurrency() > 1;
+  } else {
+    device.name = info->name;
+    device.copy_engines = std::clamp(info->copy_engines.value_or(2), 1, 2);
+    device.concurrent_kernels = info->concurrent_kernels.value_or(true) ? 128 : 1;
+  }
+  const deck::Deck deck =
+      detail::plain_deck(deck::WorkloadKind::increment, deck::Type::float32, plan.most_bytes);
+  const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  const auto workload = workload::make<Space>(deck, costs, costs.units, 1);
+  workload.generate(0);
+  const int lanes = calibration_lanes<Space>();
+  Executor<Space> executor(lanes);
+  detail::Calibration<Space>(executor, lanes, plan).measure_device(workload, device);
+  if (plan.pageable) {
+    deck::Deck staged = deck;
+    staged.memory.host = deck::HostMemory::pageable;
+    const auto pageable = workload::make<Space>(staged, costs, costs.units, 1);
+    pageable.generate(0);
+    detail::Calibration<Space>(executor, lanes, plan).measure_pageable(pageable, device);
+  }
+  return device;
+}
+
+/// The rate of a workload's kernel as it is now, at some numbers of units, for one core where lanes
+/// have several.
+template <class Space>
+model::Kernel calibrate_kernel(Executor<Space>& executor, const workload::Workload<Space>& workload,
+                               const std::vector<std::int64_t>& sizes, double flop_per_byte,
+                               int cores_of_lane, const CalibrationPlan& plan) {
+  detail::Calibration<Space> calibration(executor, 1, plan);
+  const model::Curve curve =
+      calibration.kernel_curve(workload, sizes, detail::longest_kernel_s<Space>);
+  std::vector<model::Curve::Point> points = curve.points();
+  for (model::Curve::Point& point : points) point.seconds *= cores_of_lane;
+  return {{{flop_per_byte, model::Curve(points)}}};
+}
+
+/// Kernel rates of every workload, by type and, where it has one, by intensity.
+template <class Space>
+void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
+  Executor<Space> executor(calibration_lanes<Space>());
+  for (const auto kind :
+       {deck::WorkloadKind::increment, deck::WorkloadKind::pipeline, deck::WorkloadKind::rowsum}) {
+    const bool sums = kind == deck::WorkloadKind::rowsum;
+    std::vector<deck::Type> types = {deck::Type::float32, deck::Type::float64};
+    if (sums) types.insert(types.end(), {deck::Type::int32, deck::Type::int64});
+    for (const deck::Type type : types) {
+      const deck::Deck deck = detail::plain_deck(kind, type, plan.most_bytes);
+      schedule::Costs costs = schedule::costs(deck.workload, 1);
+      auto workload = workload::make<Space>(deck, costs, costs.units, 1);
+      workload.generate(0);
+      model::Kernel kernel;
+      for (const std::int64_t repeats : {0, 1, 2, 8, 32}) {
+        if (sums && repeats != 1) continue;
+        workload.repeats = repeats;
+        costs = schedule::costs(deck.workload, repeats);
+        const auto rate = calibrate_kernel(
+            executor, workload, detail::sizes_up_to(costs.units),
+            costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs), 1, plan);
+        kernel.roofs.push_back(rate.roofs.front());
+      }
+      device.kernels[costs.kernel] = kernel;
+    }
+  }
+}
+
+}  // namespace overlap::executor

@@ -1,0 +1,111 @@
+#include "model/search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+
+#include "deck/words.hpp"
+#include "model/predict.hpp"
+
+namespace overlap::model {
+namespace {
+
+deck::Deck with_chunks(const deck::Deck& deck, std::int64_t count) {
+  deck::Deck changed = deck;
+  changed.chunks.count = count;
+  changed.chunks.bytes.reset();
+  return changed;
+}
+
+Candidate judge(const schedule::Schedule& schedule, std::int64_t chunks, int lanes,
+                const Device& device) {
+  const timeline::Timeline timeline = predict(schedule, device);
+  std::vector<double> busy(timeline.engines.size());
+  for (const timeline::Span& span : timeline.spans) {
+    busy[static_cast<std::size_t>(span.engine)] += span.stop_s - span.start_s;
+  }
+  const auto busiest = std::max_element(busy.begin(), busy.end());
+  return {.order = schedule.order,
+          .chunks = chunks,
+          .lanes = lanes,
+          .predicted_s = timeline.complete_s,
+          .busiest = timeline.engines[static_cast<std::size_t>(busiest - busy.begin())],
+          .busy_s = *busiest};
+}
+
+}  // namespace
+
+std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& costs,
+                              const Device& device, std::optional<std::int64_t> device_free_bytes) {
+  std::vector<Candidate> candidates;
+  constexpr std::array<std::int64_t, 17> counts = {1,  2,  3,  4,  6,   8,   12,  16,  24,
+                                                   32, 48, 64, 96, 128, 192, 256, 1024};
+  for (const std::int64_t count : counts) {
+    if (count > costs.units) break;
+    schedule::Layout layout;
+    try {
+      layout = schedule::layout(with_chunks(deck, count), costs, device_free_bytes);
+    } catch (const base::Error&) {
+      continue;  // chunks too large for the device, or too many
+    }
+    const auto consider = [&](deck::Order order, int lanes) {
+      const schedule::Schedule schedule = schedule::build(costs, layout, order, lanes);
+      if (schedule.lanes < lanes && order != deck::Order::by_engine) return;  // as with fewer
+      candidates.push_back(judge(schedule, count, schedule.lanes, device));
+    };
+    if (count == 1) consider(deck::Order::sequential, 1);
+    consider(deck::Order::by_engine, 1);
+    for (const int lanes : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+      consider(deck::Order::depth_first, lanes);
+      consider(deck::Order::breadth_first, lanes);
+    }
+    // More chunks only where the device holds no larger ones.
+    if (count == 256 && !candidates.empty()) break;
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) {
+                     return std::tie(a.predicted_s, a.chunks, a.lanes) <
+                            std::tie(b.predicted_s, b.chunks, b.lanes);
+                   });
+  return candidates;
+}
+
+schedule::Schedule build(const deck::Deck& deck, const schedule::Costs& costs,
+                         const Candidate& candidate,
+                         std::optional<std::int64_t> device_free_bytes) {
+  const deck::Deck chosen = with_chunks(deck, candidate.chunks);
+  return schedule::build(costs, schedule::layout(chosen, costs, device_free_bytes), candidate.order,
+                         candidate.lanes);
+}
+
+std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
+  // On a teaching device every kernel is as long as a copy.
+  if (device.unit_s > 0) return 1;
+  const auto first_chunk = [&](std::int64_t repeats, bool copies) {
+    const schedule::Costs costs = schedule::costs(deck.workload, repeats);
+    const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
+                                          deck::Order::depth_first, deck.issue.lanes);
+    double seconds = 0;
+    for (const schedule::Task& task : schedule.tasks) {
+      if (task.chunk != 0 || task.op != 0) break;
+      const bool counts = copies ? task.stage == schedule::Stage::h2d : is_kernel(task.stage);
+      if (counts) seconds += seconds_alone(schedule, task, device);
+    }
+    return seconds;
+  };
+  const double wanted = deck.workload.intensity.balance * first_chunk(1, true);
+  // The time grows with the repeats: bisect for the last that is too short, and take the nearer.
+  std::int64_t low = 1;
+  std::int64_t high = 2;
+  constexpr std::int64_t most = std::int64_t{1} << 24;
+  while (high < most && first_chunk(high, false) < wanted) high *= 2;
+  while (low + 1 < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (first_chunk(middle, false) < wanted ? low : high) = middle;
+  }
+  const double under = std::abs(first_chunk(low, false) - wanted);
+  return under <= std::abs(first_chunk(high, false) - wanted) ? low : high;
+}
+
+}  // namespace overlap::model

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/device.hpp"
+#include "schedule/build.hpp"
+#include "timeline/timeline.hpp"
+
+namespace overlap::model {
+
+/// A way to run a deck's workload, and what the model says about it.
+struct Candidate {
+  deck::Order order = deck::Order::sequential;
+  std::int64_t chunks = 1;  ///< of an iteration
+  int lanes = 1;
+  double predicted_s = 0;
+  std::string busiest;  ///< the engine that is busy longest
+  double busy_s = 0;    ///< and for how long
+};
+
+/// Predicts every order with 1 to 256 chunks (more where the device holds no larger ones) on 2 to
+/// 32 lanes, best first; equal times: fewer chunks, then fewer lanes first.
+std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& costs,
+                              const Device& device, std::optional<std::int64_t> device_free_bytes);
+
+/// The deck's schedule in the candidate's way.
+schedule::Schedule build(const deck::Deck& deck, const schedule::Costs& costs,
+                         const Candidate& candidate, std::optional<std::int64_t> device_free_bytes);
+
+/// Repeats of the arithmetic that make a kernel of one chunk `balance` times as long as the copies
+/// of it to the device.
+std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device);
+
+}  // namespace overlap::model

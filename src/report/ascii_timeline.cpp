@@ -1,0 +1,105 @@
+#include "report/ascii_timeline.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/units.hpp"
+
+namespace overlap::report {
+namespace {
+
+using schedule::TaskId;
+
+/// The engine's tasks in rows of which each has one task at a time, earliest first.
+std::vector<std::vector<TaskId>> rows_of(const timeline::Timeline& timeline, int engine) {
+  std::vector<TaskId> ids;
+  for (TaskId id = 0; id < timeline.spans.size(); ++id) {
+    if (timeline.spans[id].engine == engine) ids.push_back(id);
+  }
+  std::stable_sort(ids.begin(), ids.end(), [&](TaskId a, TaskId b) {
+    return timeline.spans[a].start_s < timeline.spans[b].start_s;
+  });
+  const double rounding = 1e-9 * timeline.complete_s;
+  std::vector<std::vector<TaskId>> rows;
+  for (const TaskId id : ids) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) {
+      return timeline.spans[r.back()].stop_s <= timeline.spans[id].start_s + rounding;
+    });
+    if (row == rows.end()) {
+      rows.push_back({id});
+    } else {
+      row->push_back(id);
+    }
+  }
+  return rows;
+}
+
+std::string label(const schedule::Schedule& schedule, TaskId id) {
+  if (!schedule.names.empty()) return schedule.names[id];
+  return fmt::format("{}", schedule.tasks[id].chunk);
+}
+
+std::string draw(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
+                 const std::vector<TaskId>& row, int columns) {
+  std::string line(static_cast<std::size_t>(columns), ' ');
+  std::vector<double> covered(line.size());  // how much of each column its task takes
+  const double scale = columns / timeline.complete_s;
+  for (const TaskId id : row) {
+    const timeline::Span& span = timeline.spans[id];
+    const double begin = span.start_s * scale;
+    const double end = span.stop_s * scale;
+    // Whole columns, so that neighbours of equal length look alike; the shortest task keeps one.
+    const auto first = std::min(std::llround(begin), static_cast<long long>(columns) - 1);
+    const auto last =
+        std::max(first + 1, std::min(std::llround(end), static_cast<long long>(columns)));
+    const std::string text = label(schedule, id);
+    const bool fits = last - first > static_cast<long long>(text.size());
+    for (auto column = first; column < last; ++column) {
+      const auto c = static_cast<std::size_t>(column);
+      const double part = std::min(end, static_cast<double>(column) + 1) -
+                          std::max(begin, static_cast<double>(column));
+      if (line[c] != ' ' && part <= covered[c]) continue;
+      covered[c] = part;
+      const auto at = static_cast<std::size_t>(column - first);
+      line[c] = fits ? (at < text.size() ? text[at] : '=') : text.back();
+    }
+  }
+  line.resize(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+}  // namespace
+
+std::string ascii_timeline(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
+                           int width) {
+  std::size_t name = 0;
+  for (const std::string& engine : timeline.engines) name = std::max(name, engine.size());
+  const int columns = std::max(20, width - static_cast<int>(name) - 2);
+  std::string text;
+  if (timeline.complete_s <= 0) return text;
+  for (std::size_t engine = 0; engine < timeline.engines.size(); ++engine) {
+    std::string title = timeline.engines[engine];
+    for (const auto& row : rows_of(timeline, static_cast<int>(engine))) {
+      // Issuing itself is no task: the host's row shows only work and queries.
+      text += fmt::format("{:<{}}  {}\n", title, name, draw(schedule, timeline, row, columns));
+      title.clear();
+    }
+  }
+  const std::string end = base::format_seconds(timeline.complete_s);
+  return text + fmt::format("{:<{}}  0{:>{}}\n", "", name, end, columns - 1);
+}
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const char* const columns = std::getenv("COLUMNS");
+  const int given = columns == nullptr ? 0 : std::atoi(columns);
+  return given > 0 ? std::clamp(given, 40, 1000) : 100;
+}
+
+}  // namespace overlap::report

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "timeline/run.hpp"
+
+namespace overlap::report {
+
+/// The timeline as text: a row an engine (more where its tasks overlap), a column a slice of time,
+/// each task by the number of its chunk (or its name) at its left end. `width` columns in all.
+std::string ascii_timeline(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
+                           int width);
+
+/// Columns of the terminal on stdout; where it is none, those of $COLUMNS, or 100.
+int terminal_width();
+
+}  // namespace overlap::report

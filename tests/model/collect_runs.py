@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Measures the set of runs that the model is judged by, and writes them as a data file.
+
+collect_runs.py MINIAPP DEVICE.yaml RUNS.json
+
+The device file comes from `miniapp --calibrate DEVICE.yaml` on the same machine; with - instead every deck measures
+the device itself, briefly. Every second deck is for tuning the
+model ("tuning": true); the others were never looked at while it was made.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+MI = 1 << 20
+# workload, MiB of its largest arrays together, chunks, lanes, intensity
+POINTS = [
+    ("increment", 1, 1, 1, "1"), ("increment", 1, 4, 4, "1"), ("increment", 1, 2, 2, "balanced"),
+    ("increment", 1, 16, 4, "1"), ("increment", 4, 8, 3, "4x balanced"), ("increment", 4, 4, 2, "1"),
+    ("increment", 16, 1, 1, "balanced"), ("increment", 16, 4, 4, "1"), ("increment", 16, 64, 16, "1"),
+    ("increment", 16, 16, 8, "balanced"), ("increment", 64, 8, 8, "1"), ("increment", 64, 32, 4, "4x balanced"),
+    ("increment", 64, 64, 3, "1"), ("increment", 256, 32, 16, "1"), ("increment", 256, 8, 2, "balanced"),
+    ("increment", 256, 4, 4, "4x balanced"), ("increment", 1024, 16, 8, "1"), ("increment", 1024, 64, 16, "balanced"),
+    ("increment", 2048, 2, 2, "1"), ("increment", 2048, 32, 16, "1"),
+    ("rowsum", 1, 4, 4, None), ("rowsum", 8, 8, 2, None), ("rowsum", 16, 2, 2, None), ("rowsum", 32, 16, 16, None),
+    ("rowsum", 128, 64, 8, None), ("rowsum", 256, 4, 4, None), ("rowsum", 1024, 32, 4, None),
+    ("rowsum", 2048, 16, 16, None),
+    ("pipeline", 1, 1, 6, "1"), ("pipeline", 2, 4, 2, "balanced"), ("pipeline", 4, 2, 4, "4x balanced"),
+    ("pipeline", 16, 1, 6, "balanced"), ("pipeline", 16, 8, 8, "1"), ("pipeline", 64, 4, 2, "4x balanced"),
+    ("pipeline", 64, 16, 16, "balanced"), ("pipeline", 128, 2, 6, "1"),
+]
+ORDERS = ["sequential", "depth_first", "breadth_first", "by_engine"]
+
+
+def deck(workload, mebibytes, chunks, lanes, intensity):
+    size = {"rowsum": f"rows: {mebibytes * MI // 24}, columns: 6"}.get(workload, f"elements: {mebibytes * MI // 4}")
+    work = f", intensity: {intensity}" if intensity else ""
+    return (
+        f"workload: {{kind: {workload}, {size}{work}}}\nchunks: {{count: {chunks}}}\n"
+        f"issue: {{orders: [{', '.join(ORDERS)}], lanes: {lanes}}}\n"
+        "measure: {warmup: 2, repetitions: 11, verify: ends}\n"
+    )
+
+
+def main():
+    miniapp, device, output = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        decks = []
+        for number, point in enumerate(POINTS):
+            decks.append(Path(folder) / f"{number:02}_{point[0]}.yaml")
+            decks[-1].write_text(deck(*point), encoding="utf-8")
+        result = Path(folder) / "result.json"
+        model = [] if device == "-" else ["--device", device]
+        subprocess.run([miniapp, *model, "--json", result, "--quiet", *decks], check=True,
+                       stdout=subprocess.DEVNULL)
+        results = json.loads(result.read_text(encoding="utf-8"))["results"]
+    runs, errors = [], []
+    for number, (point, one) in enumerate(zip(POINTS, results)):
+        workload, mebibytes, chunks, lanes, _ = point
+        repeats = one["balance"]["repeats"] if one["balance"] else 1
+        for run in one["runs"]:
+            error = run["predicted_s"] / run["time_s"]["median"] - 1
+            errors.append(abs(error))
+            runs.append({"workload": workload, "mebibytes": mebibytes, "chunks": chunks, "lanes": lanes,
+                         "repeats": repeats, "order": run["order"], "tuning": number % 2 == 0,
+                         **{key: run["time_s"][key] for key in ("median", "lo", "hi")}})
+            print(f"{workload:10} {mebibytes:5} MiB {chunks:3} chunks {lanes:3} lanes {repeats:4} repeats "
+                  f"{run['order']:14} {run['time_s']['median'] * 1e3:10.4f} ms  predicted {100 * error:+6.1f} %")
+    errors.sort()
+    print(f"{len(errors)} runs: median error {100 * statistics.median(errors):.1f} %, "
+          f"95th percentile {100 * errors[int(0.95 * len(errors))]:.1f} %, largest {100 * errors[-1]:.1f} %")
+    text = ",\n".join(json.dumps(run) for run in runs)
+    Path(output).write_text(f'{{"device": {json.dumps(one["device"]["name"] if one["device"] else "host")}, '
+                            f'"runs": [\n{text}\n]}}\n', encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
