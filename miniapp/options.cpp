@@ -20,7 +20,8 @@ Options parse_options(int argc, char** argv) {
       ->type_name("KEY.PATH=VALUE")
       ->allow_extra_args(false);
   app.add_option("--json", options.json, "Write the result file")->type_name("FILE");
-  app.add_flag("--list", options.list, "List workloads, issue orders, back end and devices");
+  app.add_flag("--list", options.list,
+               "List workloads, issue orders, model devices, back end, devices");
   app.add_flag("--dry-run", options.dry_run, "Print the schedules; run nothing");
   app.add_flag("--quiet", options.quiet, "Print the result lines alone");
   app.add_flag("--version", options.version, "Print version, git commit, Kokkos, compiler, CUDA");

@@ -55,6 +55,7 @@ class Reader {
   /// Of a list; `allowed` says what it should be when it is none.
   std::vector<Reader> items(const std::string& allowed) const;
 
+  bool is_list() const { return node_.IsSequence(); }
   bool is(const std::string& word) const;  ///< whether it is this scalar
   /// The scalar as text; an error when the node is anything else.
   std::string text(const std::string& allowed = "a single value") const;
