@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "base/error.hpp"
 #include "deck_file.hpp"
 #include "model/load.hpp"
@@ -287,6 +290,17 @@ TEST(DeviceErrors, Contradictions) {
        "@:5:1: copy_engines: found with queues of the kind worker; allowed: with engine and "
        "connection"},
   });
+}
+
+TEST(DeviceErrors, ATruncatedFileLoadsOrIsNamed) {
+  std::ifstream file(load_device("rtx5070ti").path);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_GT(whole.size(), 1000u);
+  for (std::size_t end = 0; end < whole.size(); end += 3) {
+    const DeckFile part(whole.substr(0, end), "device.yaml");
+    const std::string message = complaint(part.path());
+    EXPECT_TRUE(message.empty() || message.starts_with(part.path())) << message;
+  }
 }
 
 }  // namespace
