@@ -31,7 +31,8 @@ Options parse_options(int argc, char** argv) {
   app.add_option("--calibrate", options.calibrate,
                  "Measure this device and write its description, before any deck runs")
       ->type_name("FILE");
-  app.add_flag("--list", options.list, "List workloads, issue orders, back end and devices");
+  app.add_flag("--list", options.list,
+               "List workloads, issue orders, model devices, back end, devices");
   app.add_flag("--dry-run", options.dry_run, "Print the schedules; run nothing");
   app.add_flag("--quiet", options.quiet, "Print the result lines alone");
   app.add_flag("--version", options.version, "Print version, git commit, Kokkos, compiler, CUDA");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -65,6 +66,14 @@ std::optional<std::int64_t> parse_integral(std::string_view text, const auto& un
   return static_cast<std::int64_t>(product);
 }
 
+/// With the largest unit that gives at least 1, else the smallest; `units` from large to small.
+std::string spell(double value, const auto& units) {
+  const auto fits = [&](const Units& unit) { return std::abs(value) >= unit.second; };
+  auto unit = value == 0 ? units.begin() : std::find_if(units.begin(), units.end(), fits);
+  if (unit == units.end()) --unit;
+  return fmt::format("{:.7g} {}", value / unit->second, unit->first);
+}
+
 }  // namespace
 
 std::optional<std::int64_t> parse_count(std::string_view text) {
@@ -81,6 +90,34 @@ std::optional<double> parse_seconds(std::string_view text) {
   const auto scale = scale_of(quantity->unit, time_units);
   if (!scale) return std::nullopt;
   return quantity->value * *scale;
+}
+
+std::optional<double> parse_bandwidth(std::string_view text) {
+  constexpr std::string_view per_second = "/s";
+  const auto quantity = split(text);
+  if (!quantity || !quantity->unit.ends_with(per_second)) return std::nullopt;
+  const std::string_view unit = quantity->unit.substr(0, quantity->unit.size() - per_second.size());
+  const auto scale = scale_of(unit, byte_units);
+  if (!scale || unit.empty()) return std::nullopt;
+  return quantity->value * *scale;
+}
+
+std::string spell_bytes(std::int64_t bytes) {
+  constexpr std::array<std::string_view, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return fmt::format("{} {}", bytes, units[unit]);
+}
+
+std::string spell_seconds(double seconds) {
+  return spell(seconds,
+               std::array<Units, 4>{{{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}});
+}
+
+std::string spell_bandwidth(double bytes_per_s) {
+  return spell(bytes_per_s,
+               std::array<Units, 5>{
+                   {{"TB/s", 1e12}, {"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1.0}}});
 }
 
 std::string format_number(double value) {

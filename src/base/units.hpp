@@ -20,6 +20,16 @@ std::optional<std::int64_t> parse_bytes(std::string_view text);
 /// when it is no time.
 std::optional<double> parse_seconds(std::string_view text);
 
+/// Parses a bandwidth in bytes per second: a number and a unit, B/s, kB/s, MB/s, GB/s or TB/s
+/// (powers of 1000) or KiB/s, MiB/s, GiB/s, TiB/s. Empty when it is none or has no unit.
+std::optional<double> parse_bandwidth(std::string_view text);
+
+/// Quantities as files spell them, for the parsers above: sizes exactly, the others with up to
+/// seven significant digits. "64 KiB", "2.7 us", "5.04097 GB/s".
+std::string spell_bytes(std::int64_t bytes);
+std::string spell_seconds(double seconds);
+std::string spell_bandwidth(double bytes_per_s);
+
 /// "16 MiB", "1.5 GiB": the largest binary unit that gives at least 1, rounded to one decimal.
 std::string format_bytes(std::uint64_t bytes);
 

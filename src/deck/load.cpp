@@ -1,19 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/sha256.hpp"
 #include "base/units.hpp"
 #include "deck/deck.hpp"
+#include "deck/document.hpp"
 #include "deck/reader.hpp"
 #include "deck/words.hpp"
 
@@ -24,7 +17,6 @@ namespace {
 constexpr std::int64_t most_elements = std::int64_t{1} << 44;
 constexpr int most_lanes = 1024;
 constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
-constexpr std::size_t most_deck_bytes = std::size_t{1} << 24;
 
 using Keys = std::vector<std::string>;
 
@@ -221,8 +213,7 @@ std::optional<double> read_limit(const Reader& reader, const std::string& key, M
   if (metric == Metric::throughput) return limit.number("a number of GB/s from 0 on");
   if (metric != Metric::time) return limit.number("a number from 0 on");
   const std::string allowed = "a time from 0 on, such as 0.005 (seconds), 5 ms or 50 us";
-  const auto seconds = base::parse_seconds(limit.text(allowed));
-  return seconds && *seconds >= 0 ? *seconds : limit.number(allowed);
+  return limit.seconds(allowed);
 }
 
 /// A criterion on the speed-up makes sense for an order that runs beside the baseline.
@@ -282,163 +273,24 @@ std::vector<Criterion> read_acceptance(const Reader& reader, const Issue& issue,
   return criteria;
 }
 
-std::string read_title(const Reader& reader) {
-  const std::string allowed = "one line of text";
-  std::string title = reader.text(allowed);
-  // A block scalar ends in a line break.
-  while (title.ends_with('\n')) title.pop_back();
-  const bool control = std::any_of(title.begin(), title.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
-  if (control) reader.fail_allowed(allowed);
-  return title;
-}
-
-[[noreturn]] void fail(const base::Place& place, const std::string& why) {
-  throw base::Error(base::ExitCode::usage, fmt::format("{}: {}", base::to_string(place), why));
-}
-
-std::string read_file(const std::string& path) {
-  if (path.empty()) fail({"''"}, "no such deck");
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) fail({path}, "no such deck");
-  if (!std::filesystem::status_known(status)) fail({path}, "cannot be read: " + error.message());
-  if (std::filesystem::is_directory(status)) fail({path}, "is a folder, not a deck");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::array<char, 1 << 16> piece;
-  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
-    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_deck_bytes) {
-      fail({path}, "found more than 16 MiB; allowed: a deck in YAML");
-    }
-  }
-  if (!file.is_open() || file.bad()) {
-    fail({path}, fmt::format("cannot be read: {}", std::strerror(errno != 0 ? errno : EIO)));
-  }
-  return text;
-}
-
-/// Bytes of the UTF-8 character that begins with `byte`; 0: none does, or a control character.
-std::size_t length_of(unsigned char byte) {
-  if (byte == '\t' || byte == '\n' || byte == '\r') return 1;
-  if (byte < 0x20 || byte == 0x7f) return 0;
-  if (byte < 0x80) return 1;
-  if (byte < 0xc2) return 0;
-  if (byte < 0xe0) return 2;
-  if (byte < 0xf0) return 3;
-  return byte < 0xf5 ? 4 : 0;
-}
-
-/// Control characters and bytes that are no UTF-8 have no business in a deck; the YAML parser would
-/// replace them or fail elsewhere.
-void expect_text(const std::string& text, const std::string& path) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  int line = 1;
-  int column = 1;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = length_of(byte(i));
-    bool good = length > 0 && i + length <= text.size();
-    for (std::size_t next = i + 1; good && next < i + length; ++next) {
-      good = (byte(next) & 0xc0) == 0x80;
-    }
-    if (!good) {
-      fail({path, line, column},
-           fmt::format("not YAML: found the byte 0x{:02x}; allowed: UTF-8 text", byte(i)));
-    }
-    column = text[i] == '\n' ? 1 : column + 1;
-    line += text[i] == '\n' ? 1 : 0;
-    i += length;
-  }
-}
-
-/// Counts the documents of a YAML stream; YAML::LoadAll stops at an empty one.
-class Documents : public YAML::EventHandler {
- public:
-  int count = 0;
-  YAML::Mark second;
-
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++count == 2) second = mark;
-  }
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
-};
-
-/// Whether a tab indents a line, counted from 0.
-bool tab_indents(const std::string& text, int number) {
-  std::istringstream lines(text);
-  std::string line;
-  for (int i = 0; i <= number; ++i) std::getline(lines, line);
-  const auto start = line.find_first_not_of(' ');
-  return start != std::string::npos && line[start] == '\t';
-}
-
-YAML::Node parse(const std::string& text, const std::string& path) {
-  expect_text(text, path);
-  try {
-    std::istringstream stream(text);
-    YAML::Parser parser(stream);
-    Documents documents;
-    while (parser.HandleNextDocument(documents)) {
-    }
-    if (documents.count > 1) {
-      fail({path, documents.second.line + 1, documents.second.column + 1},
-           "found a second YAML document; allowed: one");
-    }
-    return YAML::Load(text);
-  } catch (const YAML::Exception& error) {
-    // What yaml-cpp says of nesting that is too deep for it.
-    if (error.msg == YAML::ErrorMsg::BAD_FILE) fail({path}, "not YAML: nested too deeply");
-    if (tab_indents(text, error.mark.line)) {
-      fail({path, error.mark.line + 1, 1}, "not YAML: found a tab; allowed: spaces to indent");
-    }
-    const bool colon = error.msg == YAML::ErrorMsg::MAP_VALUE;
-    fail(
-        {path, error.mark.line + 1, error.mark.column + 1},
-        fmt::format("not YAML: {}{}", error.msg,
-                    colon ? " (text with ': ' needs quotes; keys of a map share one column)" : ""));
-  }
-}
-
 }  // namespace
 
-std::string Deck::name() const {
-  std::string name = std::filesystem::path(path).stem().string();
-  // Result lines are key=value, parted by spaces.
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '='; }, '_');
-  return name;
-}
+std::string Deck::name() const { return name_of(path); }
 
 Deck load(const std::string& path, const std::vector<std::string>& overrides) {
-  const std::string text = read_file(path);
-  Reader::Source source{.file = path, .overrides = {}, .places = {}};
-  YAML::Node root = parse(text, path);
-  if (root.IsNull()) root = YAML::Node(YAML::NodeType::Map);
-  if (root.IsMap()) {
-    for (const std::string& option : overrides) apply_override(root, option, source);
+  Document document = read_document(path, "deck");
+  if (document.root.IsMap()) {
+    for (const std::string& option : overrides) {
+      apply_override(document.root, option, document.source);
+    }
   }
-
-  const Reader reader(root, "", source, {path});
+  const Reader reader = document.reader();
   reader.expect_keys(
       Keys{"title", "workload", "chunks", "memory", "issue", "measure", "acceptance"});
   Deck deck;
   deck.path = path;
-  deck.sha256 = base::sha256(text);
-  deck.title = reader.has("title") ? read_title(reader.at("title")) : deck.name();
+  deck.sha256 = base::sha256(document.text);
+  deck.title = reader.has("title") ? reader.at("title").line() : deck.name();
   deck.workload = read_workload(reader.at("workload"));
   deck.chunks = read_chunks(reader.at("chunks"), deck.workload);
   deck.memory = read_memory(reader.at("memory"));
@@ -449,7 +301,7 @@ Deck load(const std::string& path, const std::vector<std::string>& overrides) {
     deck.acceptance = read_acceptance(reader.at("acceptance"), deck.issue,
                                       origin(issue.at("orders"), issue.has("orders")));
   }
-  deck.places = source.places;
+  deck.places = document.source.places;
   return deck;
 }
 

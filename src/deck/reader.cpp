@@ -96,7 +96,7 @@ base::Place Reader::place() const {
 }
 
 void Reader::fail(const std::string& message) const {
-  const std::string key = path_.empty() ? std::string("deck") : path_;
+  const std::string key = path_.empty() ? source_->kind : path_;
   throw base::Error(base::ExitCode::usage,
                     fmt::format("{}: {}: {}", base::to_string(place()), key, message));
 }
@@ -232,6 +232,36 @@ double Reader::number(const std::string& allowed) const {
   const bool whole = parsed.ec == std::errc{} && parsed.ptr == end;
   if (!whole || !std::isfinite(value) || value < 0) fail_allowed(allowed);
   return value;
+}
+
+double Reader::seconds(const std::string& allowed, double least, double most) const {
+  const auto value = base::parse_seconds(text(allowed));
+  if (!value || *value < least || *value > most) fail_allowed(allowed);
+  return *value;
+}
+
+double Reader::bandwidth() const {
+  const std::string allowed = "a bandwidth from 1 B/s to 1000 TB/s, such as 5.04 GB/s";
+  const auto value = base::parse_bandwidth(text(allowed));
+  if (!value || *value < 1 || *value > 1e15) fail_allowed(allowed);
+  return *value;
+}
+
+bool Reader::flag() const {
+  const std::vector<std::string> allowed = {"true", "false"};
+  return one_of(allowed) == "true";
+}
+
+std::string Reader::line() const {
+  const std::string allowed = "one line of text";
+  std::string line = text(allowed);
+  // A block scalar ends in a line break.
+  while (line.ends_with('\n')) line.pop_back();
+  const bool control = std::any_of(line.begin(), line.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (control) fail_allowed(allowed);
+  return line;
 }
 
 void apply_override(YAML::Node& root, const std::string& option, Reader::Source& source) {

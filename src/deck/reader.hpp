@@ -3,6 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -22,6 +23,7 @@ class Reader {
   /// Where values came from: the file, or the command line for those below an override.
   struct Source {
     std::string file;
+    std::string kind = "deck";  ///< what messages call the file
     /// Dotted key that an option made or replaced, and that option as typed, in their order.
     std::vector<std::pair<std::string, std::string>> overrides;
     std::map<std::string, base::Place> places;  ///< of every key met
@@ -53,6 +55,7 @@ class Reader {
   /// Of a list; `allowed` says what it should be when it is none.
   std::vector<Reader> items(const std::string& allowed) const;
 
+  bool is_list() const { return node_.IsSequence(); }
   bool is(const std::string& word) const;  ///< whether it is this scalar
   /// The scalar as text; an error when the node is anything else.
   std::string text(const std::string& allowed = "a single value") const;
@@ -62,6 +65,12 @@ class Reader {
   std::int64_t bytes(std::int64_t least, const std::string& alternative = "") const;
   /// A finite number of at least 0.
   double number(const std::string& allowed) const;
+  /// A time in seconds, from `least` to `most`.
+  double seconds(const std::string& allowed, double least = 0,
+                 double most = std::numeric_limits<double>::infinity()) const;
+  double bandwidth() const;  ///< bytes per second, at least 1
+  bool flag() const;         ///< true or false
+  std::string line() const;  ///< one line of text
 
   template <class Enum>
   Enum word() const {

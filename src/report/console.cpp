@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "base/version.hpp"
 #include "deck/words.hpp"
+#include "model/load.hpp"
 #include "report/ascii_timeline.hpp"
 
 namespace overlap::report {
@@ -325,6 +326,12 @@ std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInf
   words(deck::words<deck::WorkloadKind>);
   text += "\nissue orders\n";
   words(deck::words<deck::Order>);
+  text += "\nmodel devices\n";
+  std::vector<std::vector<std::string>> models;
+  for (const std::string& name : model::device_names()) {
+    models.push_back({"  " + name, model::load_device(name).title});
+  }
+  text += align(models, false);
   text +=
       fmt::format("\nback end\n  {} (Kokkos {})\n\ndevices\n", build.backend, build.kokkos_version);
   for (const base::DeviceInfo& device : devices) text += device_table(device, gpu);

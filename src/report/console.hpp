@@ -35,7 +35,7 @@ std::string result_lines(const Result& result);
 /// Every task of a schedule: --dry-run.
 std::string schedule_table(const schedule::Schedule& schedule);
 
-/// Workloads, issue orders, back end and devices: --list.
+/// Workloads, issue orders, devices of the model, back end and devices: --list.
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
                  bool gpu);
 

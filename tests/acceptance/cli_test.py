@@ -4,6 +4,7 @@
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -59,8 +60,22 @@ class Information(TestCase):
             self.assertRegex(listed["workloads"], rf"(?m)^  {workload} +\S")
         for order in rows_of("orders.def"):
             self.assertRegex(listed["issue orders"], rf"(?m)^  {order} +\S")
+        devices = {path.stem for path in (SOURCE / "input/devices").glob("*.yaml")}
+        self.assertEqual(set(re.findall(r"(?m)^  (\w+) +\S", listed["model devices"])), devices)
+        self.assertIn("Tesla C2050", listed["model devices"])
         self.assertRegex(listed["back end"], r"Kokkos \d+\.\d+")
         self.assertIn("devices", listed)
+
+    def test_an_installed_program_has_its_own_model_devices(self):
+        program = self.folder / "bin/miniapp"
+        devices = self.folder / "share/overlap/input/devices"
+        program.parent.mkdir()
+        devices.mkdir(parents=True)
+        shutil.copy(MINIAPP, program)
+        (devices / "mine.yaml").write_text("title: My device\nunit: 1 ms\n")
+        done = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("\nmodel devices\n  mine  My device\n\n", done.stdout)
 
 
 class DryRun(TestCase):

@@ -42,6 +42,28 @@ TEST(Units, ParseSeconds) {
   EXPECT_EQ(parse_seconds("5 min"), std::nullopt);
 }
 
+TEST(Units, ParseBandwidth) {
+  EXPECT_DOUBLE_EQ(*parse_bandwidth("5.04 GB/s"), 5.04e9);
+  EXPECT_DOUBLE_EQ(*parse_bandwidth("4.4TB/s"), 4.4e12);
+  EXPECT_DOUBLE_EQ(*parse_bandwidth("3 MiB/s"), 3 * 0x1p20);
+  EXPECT_DOUBLE_EQ(*parse_bandwidth("1 B/s"), 1);
+  for (const char* bad : {"", "5", "5 /s", "5 GB", "5 GB/ms", "5 Gbit/s", "GB/s", "inf GB/s"}) {
+    EXPECT_EQ(parse_bandwidth(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(Units, SpellsWhatItParses) {
+  EXPECT_EQ(spell_bytes(0), "0 B");
+  EXPECT_EQ(spell_bytes(65536), "64 KiB");
+  EXPECT_EQ(spell_bytes(1000000), "1000000 B");
+  EXPECT_EQ(spell_seconds(0), "0 s");
+  EXPECT_EQ(spell_seconds(2.7e-6), "2.7 us");
+  EXPECT_EQ(spell_seconds(1.234567e-3), "1.234567 ms");
+  EXPECT_EQ(spell_seconds(1e-12), "0.001 ns");
+  EXPECT_EQ(spell_bandwidth(5.04097e9), "5.04097 GB/s");
+  EXPECT_EQ(spell_bandwidth(0.5), "0.5 B/s");
+}
+
 TEST(Units, Format) {
   EXPECT_EQ(format_bytes(16 << 20), "16 MiB");
   EXPECT_EQ(format_bytes(4352), "4.2 KiB");
