@@ -128,6 +128,9 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   const std::int64_t device_units = most_device_units(deck, costs, result.layout);
   executor::require_host_memory(host_bytes(costs, device_units));
 
+  if (executor::on_gpu()) {
+    result.choices.emplace_back("wake-up", "the device is busy for 0.1 s before the warm-up");
+  }
   if (runtime.tool_loaded()) {
     result.choices.emplace_back("warning", "a Kokkos tool is loaded and may fence every kernel");
   }

@@ -1,4 +1,6 @@
+#include <array>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <iostream>
 #include <optional>
@@ -76,6 +78,19 @@ base::ExitCode predict(const Options& options, const std::vector<deck::Deck>& de
   return base::ExitCode::pass;
 }
 
+/// How a device file came to be.
+std::string calibration_note(const executor::Runtime& runtime) {
+  const base::BuildInfo build = executor::build_info();
+  const base::HostInfo host = executor::host_info();
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%d", std::gmtime(&now));
+  return "Measured by `miniapp --calibrate` on " + std::string(date.data()) + ":\n" +
+         (executor::on_gpu() ? runtime.device().name + ", " : std::string()) + host.cpu + ", " +
+         std::to_string(host.cores) + " cores; Kokkos " + build.kokkos_version + " " +
+         build.backend + ", " + build.compiler + ".\n";
+}
+
 /// Measures this device thoroughly and writes its description.
 model::Device calibrate(const executor::Runtime& runtime, const std::string& path) {
   model::Device device = calibrate_device(
@@ -83,7 +98,7 @@ model::Device calibrate(const executor::Runtime& runtime, const std::string& pat
       {.most_bytes = executor::on_gpu() ? 256 << 20 : 16 << 20, .repetitions = 9, .pageable = true},
       true);
   device.path = path;
-  report::write_file(path, model::to_yaml(device));
+  report::write_file(path, model::to_yaml(device, calibration_note(runtime)));
   return device;
 }
 

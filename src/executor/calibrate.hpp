@@ -53,9 +53,12 @@ class Probe {
       }
     }
     task.after = std::move(after);
-    const std::int64_t places = units_of(0) / std::max<std::int64_t>(1, units);
-    const std::int64_t begin = units * (next_place_++ % std::max<std::int64_t>(1, places));
-    schedule_.chunks.push_back({.begin = begin, .end = begin + units, .device_begin = begin});
+    // What a kernel does may depend on where its data stand in the host's arrays.
+    const auto place = [&](std::int64_t all) { return units * (next_place_ % (all / units)); };
+    const std::int64_t begin = place(host_units());
+    schedule_.chunks.push_back(
+        {.begin = begin, .end = begin + units, .device_begin = place(device_units())});
+    ++next_place_;
     schedule_.lanes = std::max(schedule_.lanes, lane + 1);
     schedule_.tasks.push_back(std::move(task));
     return id;
@@ -64,15 +67,16 @@ class Probe {
   /// Adds a copy of about `bytes`, or of all there is.
   void add_bytes(Stage stage, std::int64_t bytes, int lane) {
     const auto unit = static_cast<std::int64_t>(workload_.arrays[0].unit_bytes);
-    add(stage, std::clamp<std::int64_t>(bytes / unit, 1, units_of(0)), lane);
+    add(stage, std::clamp<std::int64_t>(bytes / unit, 1, device_units()), lane);
   }
 
   const schedule::Schedule& schedule() const { return schedule_; }
 
  private:
-  std::int64_t units_of(std::size_t array) const {
-    return static_cast<std::int64_t>(workload_.device[array].size() /
-                                     workload_.arrays[array].unit_bytes);
+  std::int64_t device_units() const { return units(workload_.device[0].size()); }
+  std::int64_t host_units() const { return units(workload_.host[0].size()); }
+  std::int64_t units(std::size_t bytes) const {
+    return static_cast<std::int64_t>(bytes / workload_.arrays[0].unit_bytes);
   }
 
   const workload::Workload<Space>& workload_;
@@ -170,7 +174,11 @@ class Calibration {
     device.latency.notice_s = rest / 2;
 
     measure_slowing(increment, most, device);
-    if (!workers) device.connections = count_connections(increment, most);
+    if (!workers) {
+      device.connections = count_connections(increment, Stage::kernel, most);
+      device.copy_connections = count_connections(increment, Stage::h2d, most);
+      measure_handover(increment, device);
+    }
   }
 
   /// Copies of pageable memory; the host takes part, so each is measured alone.
@@ -284,24 +292,46 @@ class Calibration {
     return model::Curve(std::move(points));
   }
 
-  /// FIFOs that an engine has for the lanes: the first lane whose copies stand behind those of lane
-  /// 0, which wait for a kernel. 32, as many as Hyper-Q has, when no lane's do.
-  int count_connections(const workload::Workload<Space>& increment, std::int64_t most) {
-    const auto seconds = [&](int lane, bool kernel, bool copy) {
+  /// FIFOs that the stage's engine has for the lanes: as many as must be blocked by a task that
+  /// waits for another engine until a further lane's task stands behind one of them. 32, as many as
+  /// Hyper-Q has, when that never happens.
+  int count_connections(const workload::Workload<Space>& increment, Stage stage,
+                        std::int64_t most) {
+    const Stage other = stage == Stage::kernel ? Stage::h2d : Stage::kernel;
+    const auto seconds = [&](int blocked, bool free) {
       Probe<Space> probe(increment);
-      if (kernel) probe.add(Stage::kernel, most, 0);
-      if (kernel) probe.add(Stage::h2d, 1024, 0);
-      if (copy) probe.add(Stage::h2d, most / 4, lane);
+      if (blocked > 0) {
+        const TaskId long_one = probe.add(other, other == Stage::kernel ? most : most / 4, 0);
+        probe.add(stage, 1024, 0);
+        for (int lane = 1; lane < blocked; ++lane) probe.add(stage, 1024, lane, {long_one});
+      }
+      if (free) probe.add(stage, stage == Stage::kernel ? most : most / 4, blocked);
       return time(probe, increment).complete_s;
     };
-    const double kernel_s = seconds(0, true, false);
-    const double copy_s = seconds(0, false, true);
-    for (int lane = 1; lane < lanes_; ++lane) {
-      if (seconds(lane, true, true) > std::max(kernel_s, copy_s) + std::min(kernel_s, copy_s) / 2) {
-        return lane;
-      }
+    const double a = seconds(1, false);
+    const double b = seconds(0, true);
+    for (int blocked = 1; blocked < lanes_; ++blocked) {
+      if (seconds(blocked, true) > std::max(a, b) + std::min(a, b) / 2) return blocked;
     }
     return 32;
+  }
+
+  /// What a row of whole chunks takes beyond the copies, which are busy all the time.
+  void measure_handover(const workload::Workload<Space>& increment, model::Device& device) {
+    constexpr std::int64_t units = 1 << 18;
+    const auto row = [&](int n) {
+      Probe<Space> probe(increment);
+      for (int i = 0; i < n; ++i) {
+        for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
+          probe.add(stage, units, i % std::min(lanes_, 8));
+        }
+      }
+      return time(probe, increment).complete_s;
+    };
+    const double chunk = (row(48) - row(16)) / 32;
+    const double copies =
+        std::max(device.h2d.duplex.seconds(4 * units), device.d2h.duplex.seconds(4 * units));
+    device.latency.handover_s = std::max(0.0, chunk - copies);
   }
 
   /// How copies and kernels slow each other down.
@@ -326,8 +356,8 @@ class Calibration {
         return together(std::vector<std::pair<Stage, int>>(
             static_cast<std::size_t>(std::min(device.cores, lanes_)), {stage, n}));
       };
-      device.h2d.duplex = scaled(device.h2d.pinned, crowd(Stage::h2d) / up);
-      device.d2h.duplex = scaled(device.d2h.pinned, crowd(Stage::d2h) / down);
+      device.h2d.duplex = model::slower(device.h2d.pinned, std::max(1.0, crowd(Stage::h2d) / up));
+      device.d2h.duplex = model::slower(device.d2h.pinned, std::max(1.0, crowd(Stage::d2h) / down));
       device.kernels_slowed = std::max(1.0, crowd(Stage::kernel) / kernels);
     } else if (lanes_ > 1) {
       std::vector<model::Curve::Point> pairs;
@@ -342,12 +372,6 @@ class Calibration {
       const double beside = together({{Stage::kernel, count}, {Stage::h2d, n}});
       device.kernels_slowed = std::max(1.0, 1 + (beside - alone) / std::min(up, alone));
     }
-  }
-
-  static model::Curve scaled(const model::Curve& curve, double factor) {
-    std::vector<model::Curve::Point> points = curve.points();
-    for (model::Curve::Point& point : points) point.seconds *= std::max(1.0, factor);
-    return model::Curve(points);
   }
 
   Executor<Space>& executor_;
@@ -385,11 +409,13 @@ model::Device calibrate(const DeviceInfo* info, const CalibrationPlan& plan) {
   model::Device device;
   if constexpr (workload::is_host<Space>) {
     device.name = "host";
+    device.title = "The host's workers, measured";
     device.queues = model::Queues::worker;
     device.cores = base::usable_cpus();
     device.lanes_divide = Space().concurrency() > 1;
   } else {
     device.name = info->name;
+    device.title = info->name + ", measured";
     device.copy_engines = std::clamp(info->copy_engines.value_or(2), 1, 2);
     device.concurrent_kernels = info->concurrent_kernels.value_or(true) ? 128 : 1;
   }
@@ -420,9 +446,7 @@ model::Kernel calibrate_kernel(Executor<Space>& executor, const workload::Worklo
   detail::Calibration<Space> calibration(executor, 1, plan);
   const model::Curve curve =
       calibration.kernel_curve(workload, sizes, detail::longest_kernel_s<Space>);
-  std::vector<model::Curve::Point> points = curve.points();
-  for (model::Curve::Point& point : points) point.seconds *= cores_of_lane;
-  return {{{flop_per_byte, model::Curve(points)}}};
+  return {{{flop_per_byte, model::slower(curve, cores_of_lane)}}};
 }
 
 /// Kernel rates of every workload, by type and, where it has one, by intensity.

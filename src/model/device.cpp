@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace overlap::model {
 namespace {
@@ -48,6 +49,12 @@ double Curve::bytes(double seconds) const {
   if (next == points_.end()) --next;
   const Point& a = *(next - 1);
   return on_line(seconds, a.seconds, a.bytes, next->seconds, next->bytes);
+}
+
+Curve slower(const Curve& curve, double factor) {
+  std::vector<Curve::Point> points = curve.points();
+  for (Curve::Point& point : points) point.seconds *= factor;
+  return Curve(std::move(points));
 }
 
 double Copies::slowed(double bytes) const {

@@ -36,6 +36,9 @@ class Curve {
   std::vector<Point> points_;
 };
 
+/// The curve with every time multiplied.
+Curve slower(const Curve& curve, double factor);
+
 /// Copies in one direction.
 struct Copies {
   Curve pinned;    ///< engine time
@@ -88,6 +91,8 @@ struct Latencies {
   double lane_s = 0;   ///< from the end of a task until its lane's next can start on another engine
   double event_s = 0;  ///< until a task of another lane can start that waits for it
   double notice_s = 0;  ///< until the host, waiting for it, goes on
+  /// After a copy that a kernel of its lane comes after, until its engine takes the next copy.
+  double handover_s = 0;
 };
 
 /// A device for the model. Times are in seconds, sizes in bytes.
@@ -105,7 +110,8 @@ struct Device {
   Copies d2h;
 
   Queues queues = Queues::connection;
-  int connections = 32;
+  int connections = 32;         ///< Queues::connection: FIFOs of the SMs
+  int copy_connections = 32;    ///< and of each copy engine
   bool delayed_signal = false;  ///< kernels next to each other in issue order signal other engines'
                                 ///< operations when the last of them completes
   bool query_releases = false;  ///< a query between two kernels prevents that

@@ -40,13 +40,14 @@ void read_flag(const Reader& reader, const std::string& key, bool& value) {
   if (reader.has(key)) value = reader.at(key).flag();
 }
 
-/// The factor of a time beside something else.
-void read_slowed(const Reader& reader, double& value) {
-  if (!reader.has("slowed")) return;
+/// The factor of a time beside something else; 1 where it is not given.
+double read_slowed(const Reader& reader) {
+  if (!reader.has("slowed")) return 1;
   const Reader slowed = reader.at("slowed");
   const std::string allowed = "a number from 1 to 100";
-  value = slowed.number(allowed);
+  const double value = slowed.number(allowed);
   if (value < 1 || value > 100) slowed.fail_allowed(allowed);
+  return value;
 }
 
 /// An error for a key that contradicts another one.
@@ -102,10 +103,18 @@ Curve read_curve(const Reader& reader) {
 }
 
 Copies read_copies(const Reader& reader) {
-  reader.expect_keys(Keys{"latency", "bandwidth", "times", "slowed", "pageable", "unblocked"});
+  reader.expect_keys(
+      Keys{"latency", "bandwidth", "times", "slowed", "duplex", "pageable", "unblocked"});
   Copies copies;
-  copies.pinned = copies.pageable = read_curve(reader);
-  read_slowed(reader, copies.slowed);
+  copies.pinned = copies.duplex = copies.pageable = read_curve(reader);
+  if (reader.has("duplex")) {
+    const Reader duplex = reader.at("duplex");
+    expect_without(reader, "slowed", duplex);
+    duplex.expect_keys(Keys{"latency", "bandwidth", "times"});
+    copies.duplex = read_curve(duplex);
+  } else {
+    copies.duplex = slower(copies.pinned, read_slowed(reader));
+  }
   if (reader.has("pageable")) {
     const Reader pageable = reader.at("pageable");
     pageable.expect_keys(Keys{"latency", "bandwidth", "times"});
@@ -176,7 +185,8 @@ std::map<std::string, Kernel> read_rates(const Reader& reader) {
 }
 
 void read_queues(const Reader& reader, Device& device) {
-  reader.expect_keys(Keys{"kind", "connections", "delayed_signal", "query_releases", "window"});
+  reader.expect_keys(Keys{"kind", "connections", "copy_connections", "delayed_signal",
+                          "query_releases", "window"});
   if (reader.has("kind")) device.queues = reader.at("kind").word<Queues>();
   const auto only = [&](const char* key, std::initializer_list<Queues> kinds) {
     if (!reader.has(key) || std::find(kinds.begin(), kinds.end(), device.queues) != kinds.end()) {
@@ -190,10 +200,13 @@ void read_queues(const Reader& reader, Device& device) {
                     fmt::join(names, " and ")));
   };
   only("connections", {Queues::connection});
+  only("copy_connections", {Queues::connection});
   for (const char* key : {"delayed_signal", "query_releases", "window"}) {
     only(key, {Queues::engine, Queues::connection});
   }
   read_count(reader, "connections", 1, most_queues, device.connections);
+  device.copy_connections = device.connections;
+  read_count(reader, "copy_connections", 1, most_queues, device.copy_connections);
   read_flag(reader, "delayed_signal", device.delayed_signal);
   read_flag(reader, "query_releases", device.query_releases);
   read_count(reader, "window", 0, most_operations, device.window);
@@ -226,11 +239,12 @@ void read_costs(const Reader& reader, Device& device) {
   read_seconds(host, "query", device.host.query_s);
   read_seconds(host, "synchronize", device.host.synchronize_s);
   const Reader latency = reader.at("latency");
-  latency.expect_keys(Keys{"start", "lane", "event", "notice"});
+  latency.expect_keys(Keys{"start", "lane", "event", "notice", "handover"});
   read_seconds(latency, "start", device.latency.start_s);
   read_seconds(latency, "lane", device.latency.lane_s);
   read_seconds(latency, "event", device.latency.event_s);
   read_seconds(latency, "notice", device.latency.notice_s);
+  read_seconds(latency, "handover", device.latency.handover_s);
 }
 
 Device read_device(const Reader& reader) {
@@ -243,7 +257,7 @@ Device read_device(const Reader& reader) {
   const Reader kernels = reader.at("kernels");
   kernels.expect_keys(Keys{"concurrent", "slowed", "rates"});
   read_count(kernels, "concurrent", 1, most_queues, device.concurrent_kernels);
-  read_slowed(kernels, device.kernels_slowed);
+  device.kernels_slowed = read_slowed(kernels);
   read_costs(reader, device);
   if (reader.has("unit")) {
     const Reader unit = reader.at("unit");

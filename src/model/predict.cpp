@@ -61,7 +61,9 @@ struct Running {
 
 /// What takes tasks from its queues: one at a time, or (the SMs) as many as have room.
 struct Engine {
-  std::vector<int> ready;  ///< queues whose heads nothing but the engine holds back
+  int first_queue = 0;  ///< it has queues one after the other
+  int queues = 1;
+  std::vector<int> ready;  ///< those whose heads nothing but the engine holds back
   int last = 0;            ///< the queue that it took from last
   int running = 0;
   bool dirty = false;
@@ -112,7 +114,11 @@ class Simulation {
       } else {
         const Event happened = events_.top();
         events_.pop();
-        happened.queue < 0 ? step_host() : offer(happened.queue);
+        if (happened.kind == Event::Kind::host) step_host();
+        if (happened.kind == Event::Kind::queue) offer(happened.index);
+        if (happened.kind == Event::Kind::engine) {
+          set_free(engines_[static_cast<std::size_t>(happened.index)]);
+        }
       }
     }
     if (!host_done_)
@@ -134,10 +140,13 @@ class Simulation {
     now_ = to;
   }
 
+  /// At a time the host goes on, the head of a queue may go, or an engine is free again.
   struct Event {
+    enum class Kind { host, queue, engine };
     double time;
     std::uint64_t order;
-    int queue;  ///< whose head may go now; -1: the host goes on
+    Kind kind;
+    int index;  ///< of the queue or the engine
     bool operator>(const Event& other) const {
       return std::pair(time, order) > std::pair(other.time, other.order);
     }
@@ -158,8 +167,15 @@ class Simulation {
       names = {"H2D", "SM", "D2H"};
     }
     engines_.resize(names.size());
-    queues_per_engine_ = device_.queues == Queues::connection ? device_.connections : 1;
-    queues_.resize(engines_.size() * static_cast<std::size_t>(queues_per_engine_));
+    int queues = 0;
+    for (std::size_t e = 0; e < engines_.size(); ++e) {
+      engines_[e].first_queue = engines_[e].last = queues;
+      if (device_.queues == Queues::connection) {
+        engines_[e].queues = e == 1 ? device_.connections : device_.copy_connections;
+      }
+      queues += engines_[e].queues;
+    }
+    queues_.resize(static_cast<std::size_t>(queues));
     host_engine_ = static_cast<int>(names.size());
     names.emplace_back("host");
     cores_per_lane_ = device_.cores_of_lane(schedule_.instances);
@@ -171,10 +187,8 @@ class Simulation {
     return t.stage == Stage::h2d || device_.copy_engines == 1 ? 0 : 2;
   }
   int queue_of(const Task& t) const {
-    return engine_of(t) * queues_per_engine_ + t.lane % queues_per_engine_;
-  }
-  Engine& engine_with(int queue) {
-    return engines_[static_cast<std::size_t>(queue / queues_per_engine_)];
+    const Engine& engine = engines_[static_cast<std::size_t>(engine_of(t))];
+    return engine.first_queue + t.lane % engine.queues;
   }
 
   void link_lanes() {
@@ -242,11 +256,11 @@ class Simulation {
       return;
     }
     if (ready_[id] > now_) {
-      events_.push({ready_[id], order_++, index});
+      events_.push({ready_[id], order_++, Event::Kind::queue, index});
       return;
     }
     queue.offered = true;
-    Engine& engine = engine_with(index);
+    Engine& engine = engines_[static_cast<std::size_t>(engine_of(task(id)))];
     engine.ready.push_back(index);
     mark(engine);
   }
@@ -358,10 +372,12 @@ class Simulation {
     const Task& t = task(id);
     timeline::Span& span = timeline_.spans[id];
     span.stop_s = now_;
-    Engine& engine = engines_[static_cast<std::size_t>(span.engine)];
-    --engine.running;
     if (schedule::is_copy(t.stage)) --(t.stage == Stage::h2d ? up_ : down_);
-    mark(engine);
+    if (device_.latency.handover_s > 0 && hands_over(id)) {
+      events_.push({now_ + device_.latency.handover_s, order_++, Event::Kind::engine, span.engine});
+    } else {
+      set_free(engines_[static_cast<std::size_t>(span.engine)]);
+    }
     set_speeds();
     mark_complete(id);
     if (run_end_.empty() || run_end_[id] == none) {
@@ -379,6 +395,18 @@ class Simulation {
       host_waits_for_ = none;
       resume_host(std::max(host_ready_, now_ + device_.latency.notice_s));
     }
+  }
+
+  /// Whether a kernel is the lane's next task after the copy.
+  bool hands_over(TaskId id) const {
+    const TaskId next = next_in_lane_[id];
+    return schedule::is_copy(task(id).stage) && next != none &&
+           schedule::is_kernel(task(next).stage);
+  }
+
+  void set_free(Engine& engine) {
+    --engine.running;
+    mark(engine);
   }
 
   void mark_complete(TaskId id) {
@@ -407,7 +435,7 @@ class Simulation {
 
   // The host
 
-  void resume_host(double at) { events_.push({at, order_++, -1}); }
+  void resume_host(double at) { events_.push({at, order_++, Event::Kind::host, 0}); }
 
   /// The host has finished what it did; does the next thing.
   void step_host() {
@@ -498,7 +526,6 @@ class Simulation {
   std::vector<Engine*> dirty_;
   std::vector<Queue> queues_;
   std::vector<int> held_by_window_;  ///< queues
-  int queues_per_engine_ = 1;
   int cores_per_lane_ = 1;
   int host_engine_ = 0;
 

@@ -42,10 +42,10 @@ std::string keys_of(const Curve& curve, const char* between = ", ") {
 std::string copies_of(const Copies& copies) {
   return fmt::format(
       "  {}  # measured\n"
-      "  slowed: {:.7g}  # measured\n"
+      "  duplex: {{{}}}  # measured\n"
       "  pageable: {{{}}}  # measured\n"
       "  unblocked: {}  # measured\n",
-      keys_of(copies.pinned, "  # measured\n  "), copies.slowed, keys_of(copies.pageable),
+      keys_of(copies.pinned, "  # measured\n  "), keys_of(copies.duplex), keys_of(copies.pageable),
       base::spell_bytes(std::llround(copies.unblocked_bytes)));
 }
 
@@ -53,7 +53,10 @@ std::string queues_of(const Device& device) {
   std::string text = fmt::format("queues:\n  kind: {}\n", deck::to_string(device.queues));
   if (device.queues == Queues::worker) return text;
   if (device.queues == Queues::connection) {
-    text += fmt::format("  connections: {}  # definition\n", device.connections);
+    text += fmt::format(
+        "  connections: {}  # measured: of the SMs\n"
+        "  copy_connections: {}  # measured: of each copy engine\n",
+        device.connections, device.copy_connections);
   }
   return text + fmt::format(
                     "  delayed_signal: {}\n  query_releases: {}\n"
@@ -112,7 +115,7 @@ std::string to_yaml(const Device& device, const std::string& how) {
   }
   if (device.unit_s == 0) {
     text +=
-        "\n# Copies: time by size, alone; slowed: the factor while the other direction is active.\n"
+        "\n# Copies: time by size, alone, and duplex: while the other direction is active.\n"
         "# Pageable copies occupy the host as well, but for those up to the size `unblocked`.\n"
         "h2d:\n" +
         copies_of(device.h2d) + "d2h:\n" + copies_of(device.d2h);
@@ -139,9 +142,10 @@ std::string to_yaml(const Device& device, const std::string& how) {
              "  start: {}  # measured: from an issue until an idle engine starts\n"
              "  lane: {}  # measured: from a task's end until its lane's next starts elsewhere\n"
              "  event: {}  # measured: until a task of another lane starts that waits for it\n"
-             "  notice: {}  # measured: until the host goes on that waits for it\n",
+             "  notice: {}  # measured: until the host goes on that waits for it\n"
+             "  handover: {}  # measured: of an engine after a copy for a kernel\n",
              seconds(latency.start_s), seconds(latency.lane_s), seconds(latency.event_s),
-             seconds(latency.notice_s));
+             seconds(latency.notice_s), seconds(latency.handover_s));
 }
 
 }  // namespace overlap::model

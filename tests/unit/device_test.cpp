@@ -164,7 +164,7 @@ TEST(ShippedDevices, H200AgreesWithItsMeasurements) {
   const Device device = load_device("h200");
   EXPECT_NEAR(device.h2d.pinned.seconds(64 * 1024), 3.9e-6, 1e-12);
   EXPECT_NEAR(device.h2d.pinned.seconds(16 * MiB), 0.310e-3, 0.006e-3);
-  EXPECT_NEAR(device.d2h.pinned.seconds(1024 * MiB) * device.d2h.slowed, 21.12e-3, 0.02e-3);
+  EXPECT_NEAR(device.d2h.duplex.seconds(1024 * MiB), 21.12e-3, 0.02e-3);
   EXPECT_NEAR(device.h2d.pageable.seconds(22.8e9), 1, 1e-9);
   EXPECT_EQ(device.h2d.unblocked_bytes, 65536);
   const Kernel& increment = *device.kernel("increment/float32");
@@ -228,7 +228,7 @@ void expect_equal(const Curve& found, const Curve& expected, const std::string& 
 void expect_equal(const Copies& found, const Copies& expected, const std::string& what) {
   expect_equal(found.pinned, expected.pinned, what + ".pinned");
   expect_equal(found.pageable, expected.pageable, what + ".pageable");
-  expect_close(found.slowed, expected.slowed, what + ".slowed");
+  expect_equal(found.duplex, expected.duplex, what + ".duplex");
   EXPECT_EQ(found.unblocked_bytes, expected.unblocked_bytes);
 }
 
@@ -240,6 +240,7 @@ void expect_equal(const Device& found, const Device& expected) {
   expect_equal(found.d2h, expected.d2h, "d2h");
   EXPECT_EQ(found.queues, expected.queues);
   EXPECT_EQ(found.connections, expected.connections);
+  EXPECT_EQ(found.copy_connections, expected.copy_connections);
   EXPECT_EQ(found.delayed_signal, expected.delayed_signal);
   EXPECT_EQ(found.query_releases, expected.query_releases);
   EXPECT_EQ(found.window, expected.window);
@@ -258,10 +259,10 @@ void expect_equal(const Device& found, const Device& expected) {
   EXPECT_EQ(found.cores, expected.cores);
   EXPECT_EQ(found.lanes_divide, expected.lanes_divide);
   const auto costs = [](const Device& d) {
-    return std::vector<double>{d.host.copy_s,     d.host.kernel_s,  d.host.record_s,
-                               d.host.wait_s,     d.host.query_s,   d.host.synchronize_s,
-                               d.latency.start_s, d.latency.lane_s, d.latency.event_s,
-                               d.latency.notice_s};
+    return std::vector<double>{d.host.copy_s,      d.host.kernel_s,     d.host.record_s,
+                               d.host.wait_s,      d.host.query_s,      d.host.synchronize_s,
+                               d.latency.start_s,  d.latency.lane_s,    d.latency.event_s,
+                               d.latency.notice_s, d.latency.handover_s};
   };
   for (std::size_t i = 0; i < costs(found).size(); ++i) {
     expect_close(costs(found)[i], costs(expected)[i], "cost " + std::to_string(i));
@@ -275,13 +276,14 @@ Device crooked() {
   device.copy_engines = 1;
   device.h2d = {.pinned = Curve({{4096, 2.7123456e-6}, {65536, 3.91e-6}, {1e9 + 1, 0.0193}}),
                 .pageable = Curve::line(1.23456e-5, 2.2812345e10),
-                .slowed = 1.0912345,
+                .duplex = Curve({{4096, 3.7e-6}, {1e9 + 1, 0.0213}}),
                 .unblocked_bytes = 65536};
   device.d2h = {.pinned = Curve({{0, 1e-6}, {1000, 2e-6}, {3000, 7e-6}}),
                 .pageable = Curve({{3333, 1e-5}}),
-                .slowed = 1.5,
+                .duplex = Curve::line(1.5e-6, 1e9),
                 .unblocked_bytes = 1};
   device.connections = 7;
+  device.copy_connections = 3;
   device.delayed_signal = true;
   device.query_releases = true;
   device.window = 61;
@@ -291,7 +293,7 @@ Device crooked() {
   device.kernels["rowsum/int32"] = {
       {{0.214286, Curve::line(0, 4.4e12)}, {1.75, Curve({{65536, 3e-6}, {1e9, 3e-3}})}}};
   device.host = {1.1e-6, 2.2e-6, 3.3e-6, 4.4e-7, 5.5e-9, 6.6e-10};
-  device.latency = {1.5e-6, 0, 3.25e-3, 1.75};
+  device.latency = {1.5e-6, 0, 3.25e-3, 1.75, 1.25e-6};
   return device;
 }
 
