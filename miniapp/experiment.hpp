@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/units.hpp"
 #include "executor/balance.hpp"
+#include "executor/durations.hpp"
 #include "executor/measure.hpp"
 #include "executor/platform.hpp"
 #include "report/console.hpp"
@@ -19,19 +21,31 @@
 
 namespace overlap {
 
-/// The deck's schedules, each proved free of hazards.
+/// The deck's schedules, each proved free of hazards. Throws base::Error{usage} when a custom
+/// workload's list has hazards or cannot be issued in one of the orders.
 inline std::vector<schedule::Schedule> build_schedules(const deck::Deck& deck,
                                                        const schedule::Costs& costs,
                                                        const schedule::Layout& layout) {
   std::vector<schedule::Schedule> schedules;
-  for (const deck::Order order : deck.issue.orders) {
-    schedules.push_back(schedule::build(costs, layout, order, deck.issue.lanes));
-    const auto hazards = schedule::find_hazards(schedules.back(), 1);
-    if (!hazards.empty()) {
-      throw base::Error(base::ExitCode::runtime_error,
-                        deck.path + ": order " + std::string(deck::to_string(order)) +
-                            " is not safe to run: " + hazards.front().message);
+  for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
+    const deck::Order order = deck.issue.orders[i];
+    const std::string name(deck::to_string(order));
+    if (const auto reason = schedule::misplaced(costs, order)) {
+      throw deck::error_at(deck, base::ExitCode::usage, "issue.orders[" + std::to_string(i) + "]",
+                           "found '" + name + "', which " + *reason);
     }
+    const schedule::Schedule& schedule =
+        schedules.emplace_back(schedule::build(costs, layout, order, deck.issue.lanes));
+    const auto hazards = schedule::find_hazards(schedule, 1);
+    if (hazards.empty()) continue;
+    const std::string why = "order " + name + " is not safe to run: " + hazards.front().message;
+    if (costs.tasks.empty()) {
+      throw base::Error(base::ExitCode::runtime_error, deck.path + ": " + why);
+    }
+    // The list is the user's own.
+    const int listed = schedule.tasks[hazards.front().task].number;
+    throw deck::error_at(deck, base::ExitCode::usage,
+                         "workload.tasks[" + std::to_string(listed) + "]", why);
   }
   return schedules;
 }
@@ -44,6 +58,10 @@ inline std::int64_t host_bytes(const schedule::Costs& costs, std::int64_t device
              (costs.units * costs.iterations + (executor::on_gpu() ? 0 : device_units));
   }
   return bytes;
+}
+
+inline std::string gigabytes(double bytes_per_s) {
+  return base::format_number(bytes_per_s * 1e-9) + " GB/s";
 }
 
 /// What a deck needs on the device. When the device is lost, nothing of it can be freed any more:
@@ -65,7 +83,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   if (executor::on_gpu()) result.device = runtime.device();
 
   const std::int64_t wanted_repeats = deck.workload.intensity.repeats;
-  const schedule::Costs costs = schedule::costs(deck.workload, wanted_repeats);
+  schedule::Costs costs = schedule::costs(deck.workload, wanted_repeats);
   result.layout = schedule::layout(deck, costs, runtime.free_device_bytes());
   std::vector<schedule::Schedule> schedules = build_schedules(deck, costs, result.layout);
   int lanes = 1;
@@ -74,16 +92,32 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
     lanes = std::max(lanes, schedule.lanes);
     device_units = std::max(device_units, schedule.device_units);
   }
-  executor::require_host_memory(host_bytes(costs, device_units));
 
   if (runtime.tool_loaded()) {
     result.choices.emplace_back("warning", "a Kokkos tool is loaded and may fence every kernel");
   }
 
   executor::Executor<Space>& executor = bench.executor.emplace(lanes);
+  if (schedule::has_timed_copies(deck.workload)) {
+    const executor::CopyRates rates = executor::copy_rates(executor, deck);
+    costs =
+        schedule::costs(schedule::size_copies(deck.workload, rates.h2d, rates.d2h), wanted_repeats);
+    result.layout = schedule::layout(deck, costs, runtime.free_device_bytes());
+    schedules = build_schedules(deck, costs, result.layout);
+    result.choices.emplace_back(
+        "copy rates", "to the device " + gigabytes(rates.h2d) + ", back " + gigabytes(rates.d2h));
+  }
+  executor::require_host_memory(host_bytes(costs, device_units));
   workload::Workload<Space>& workload = bench.workload;
   workload = workload::make<Space>(deck, costs, device_units, wanted_repeats);
   if (!workload.kernel.empty()) result.choices.emplace_back("kernel", workload.kernel);
+  if (deck.workload.kind == deck::WorkloadKind::custom) {
+    executor::calibrate_steps(executor, workload);
+    const double kernel_step_s = 1 / static_cast<double>(workload.repeats);
+    result.choices.emplace_back("busy", "a step of a kernel takes " +
+                                            base::format_seconds(kernel_step_s) + ", of the host " +
+                                            base::format_seconds(1 / workload.host_steps_per_s));
+  }
   if (deck.workload.intensity.balance > 0) {
     const auto chunked =
         schedule::build(costs, result.layout, deck::Order::depth_first, deck.issue.lanes);

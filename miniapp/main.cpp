@@ -77,8 +77,9 @@ base::ExitCode run(const Options& options) {
   }
   // What no device could run is found before anything runs.
   for (const deck::Deck& deck : decks) {
-    schedule::layout(deck, schedule::costs(deck.workload, deck.workload.intensity.repeats),
-                     std::nullopt);
+    const auto costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
+    const schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
+    if (!costs.tasks.empty()) build_schedules(deck, costs, layout);
   }
   if (!options.json.empty()) report::require_writable(options.json);
 

@@ -31,10 +31,11 @@ inline int chunk_of(const schedule::Schedule& schedule, std::int64_t unit) {
   return static_cast<int>(chunk - schedule.chunks.begin());
 }
 
-/// New input data on the host; no right result anywhere: device arrays and host outputs are
-/// poisoned. Pages that the processor has just written lie in its caches, and the first transfer
-/// over them is slower (on an H200's host up to 4 times at 16 MiB): one untimed transfer of every
-/// byte, in the direction in which the run will move it, brings back the state of data at rest.
+/// New input data on the host; no right result anywhere: device arrays (but for what a run finds
+/// there) and host outputs are poisoned. Pages that the processor has just written lie in its
+/// caches, and the first transfer over them is slower (on an H200's host up to 4 times at 16 MiB):
+/// one untimed transfer of every byte, in the direction in which the run will move it, brings back
+/// the state of data at rest.
 template <class Space>
 void reset(const Space& instance, const workload::Workload<Space>& workload,
            std::uint32_t repetition) {
@@ -55,6 +56,7 @@ void reset(const Space& instance, const workload::Workload<Space>& workload,
   for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
     if (!workload.arrays[i].to_device) transfer(i, false, true);
   }
+  if (workload.place) workload.place(instance, repetition);
   instance.fence("overlap::reset");
 }
 
@@ -111,9 +113,9 @@ std::vector<timeline::Run> measure(Executor<Space>& executor,
         runs[i].verified = true;
         runs[i].max_error = std::max(runs[i].max_error, result.max_error);
         if (result.mismatch && !runs[i].wrong) {
-          runs[i].wrong = {chunk_of(schedules[i], result.mismatch->index), result.mismatch->array,
-                           result.mismatch->index, result.mismatch->expected,
-                           result.mismatch->found};
+          const workload::Mismatch& mismatch = *result.mismatch;
+          runs[i].wrong = {mismatch.chunk.value_or(chunk_of(schedules[i], mismatch.index)),
+                           mismatch.array, mismatch.index, mismatch.expected, mismatch.found};
         }
       }
       ++at.done;

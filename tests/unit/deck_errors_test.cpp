@@ -106,11 +106,11 @@ TEST(DeckErrors, UnknownKeys) {
       {workload("knid: increment"),
        {},
        "@:1:12: workload.knid: unknown key; allowed: kind, elements, type, intensity, rows, "
-       "columns, sum_type, axis, kernel, iterations; did you mean 'kind'?"},
+       "columns, sum_type, axis, kernel, iterations, tasks; did you mean 'kind'?"},
       {workload("kind:increment"),
        {},
        "@:1:12: workload.kind:increment: unknown key; allowed: kind, elements, type, intensity, "
-       "rows, columns, sum_type, axis, kernel, iterations"},
+       "rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {increment("chunks: {cuont: 4}\n"),
        {},
        "@:2:10: chunks.cuont: unknown key; allowed: count, bytes, profile; did you mean 'count'?"},
@@ -200,33 +200,41 @@ TEST(DeckErrors, KeysThatAreNoWords) {
 
 TEST(DeckErrors, MissingWorkloadOrKind) {
   expect_messages({
-      {"", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
-      {"# nothing\n", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
-      {"---\n", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
-      {"null\n", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
-      {"{}\n", {}, "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+      {"# nothing\n",
+       {},
+       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+      {"---\n",
+       {},
+       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+      {"null\n",
+       {},
+       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+      {"{}\n",
+       {},
+       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"title: T\n",
        {},
-       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"workload:\n",
        {},
        "@:1:1: workload: found nothing; allowed: a map with the keys kind, elements, type, "
-       "intensity, rows, columns, sum_type, axis, kernel, iterations"},
+       "intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {"workload: {}\n",
        {},
-       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"workload: {elements: 4}\n",
        {},
-       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"workload: {kind: }\n",
        {},
-       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"workload: {kind: null}\n",
        {},
-       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"workload:\n  kind:\n  elements: 5\n",
        {},
-       "@:2:3: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:2:3: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
   });
 }
 
@@ -247,21 +255,21 @@ TEST(DeckErrors, WrongTypes) {
       {"workload: increment\n",
        {},
        "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, type, "
-       "intensity, rows, columns, sum_type, axis, kernel, iterations"},
+       "intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {"workload: [increment]\n",
        {},
        "@:1:11: workload: found a list; allowed: a map with the keys kind, elements, type, "
-       "intensity, rows, columns, sum_type, axis, kernel, iterations"},
+       "intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {"workload:\n  kind:increment\n",
        {},
        "@:2:3: workload: found 'kind:increment'; allowed: a map with the keys kind, elements, "
-       "type, intensity, rows, columns, sum_type, axis, kernel, iterations"},
+       "type, intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {workload("kind: [increment]"),
        {},
-       "@:1:18: workload.kind: found a list; allowed: increment, rowsum, pipeline"},
+       "@:1:18: workload.kind: found a list; allowed: increment, rowsum, pipeline, custom"},
       {workload("kind: {a: 1}"),
        {},
-       "@:1:18: workload.kind: found a map; allowed: increment, rowsum, pipeline"},
+       "@:1:18: workload.kind: found a map; allowed: increment, rowsum, pipeline, custom"},
       {workload("kind: increment, elements: [1]"),
        {},
        "@:1:39: workload.elements: found a list; allowed: a whole number from 1 to 17592186044416, "
@@ -381,19 +389,22 @@ TEST(DeckErrors, Words) {
   expect_messages({
       {workload("kind: incremnt"),
        {},
-       "@:1:18: workload.kind: found 'incremnt'; allowed: increment, rowsum, pipeline; did you "
+       "@:1:18: workload.kind: found 'incremnt'; allowed: increment, rowsum, pipeline, custom; did "
+       "you "
        "mean 'increment'?"},
       {workload("kind: INCREMENT"),
        {},
-       "@:1:18: workload.kind: found 'INCREMENT'; allowed: increment, rowsum, pipeline; did you "
+       "@:1:18: workload.kind: found 'INCREMENT'; allowed: increment, rowsum, pipeline, custom; "
+       "did you "
        "mean 'increment'?"},
       {workload("kind: 'increment '"),
        {},
-       "@:1:18: workload.kind: found 'increment '; allowed: increment, rowsum, pipeline; did you "
+       "@:1:18: workload.kind: found 'increment '; allowed: increment, rowsum, pipeline, custom; "
+       "did you "
        "mean 'increment'?"},
       {workload("kind: dgem"),
        {},
-       "@:1:18: workload.kind: found 'dgem'; allowed: increment, rowsum, pipeline"},
+       "@:1:18: workload.kind: found 'dgem'; allowed: increment, rowsum, pipeline, custom"},
       {workload("kind: increment, type: int32"),
        {},
        "@:1:35: workload.type: found 'int32'; allowed: float32, float64"},
@@ -453,14 +464,14 @@ TEST(DeckErrors, Words) {
        "breadth_first, by_engine; did you mean 'depth_first'?"},
       {workload("kind: \"a\\nb\""),
        {},
-       "@:1:18: workload.kind: found 'a\\nb'; allowed: increment, rowsum, pipeline"},
+       "@:1:18: workload.kind: found 'a\\nb'; allowed: increment, rowsum, pipeline, custom"},
       {workload("kind: \"\\e[31mred\""),
        {},
-       "@:1:18: workload.kind: found '\\x1b[31mred'; allowed: increment, rowsum, pipeline"},
+       "@:1:18: workload.kind: found '\\x1b[31mred'; allowed: increment, rowsum, pipeline, custom"},
       {workload("kind: " + std::string(150, 'x')),
        {},
        "@:1:18: workload.kind: found '" + std::string(100, 'x') +
-           "...'; allowed: increment, rowsum, pipeline"},
+           "...'; allowed: increment, rowsum, pipeline, custom"},
   });
 }
 
@@ -1033,11 +1044,12 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
        "1000000"},
       {good,
        {"workload={}"},
-       "--set workload={}: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "--set workload={}: workload.kind: found nothing; allowed: increment, rowsum, pipeline, "
+       "custom"},
       {good,
        {"workload=null"},
        "--set workload=null: workload: found nothing; allowed: a map with the keys kind, elements, "
-       "type, intensity, rows, columns, sum_type, axis, kernel, iterations"},
+       "type, intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {good, {"title=[1]"}, "--set title=[1]: title: found a list; allowed: one line of text"},
       {good,
        {"issue.orders=depth_first"},

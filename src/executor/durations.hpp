@@ -1,0 +1,105 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "executor/executor.hpp"
+
+/// What the durations in a custom workload come to on this machine, measured before it runs.
+namespace overlap::executor {
+
+/// The median of a few measurements `time(size)`.
+template <class Time>
+double median_time(std::int64_t size, const Time& time) {
+  constexpr int repetitions = 5;
+  std::vector<double> samples;
+  for (int i = 0; i < repetitions; ++i) {
+    base::check_interrupt();
+    samples.push_back(time(size));
+  }
+  return base::summarize(std::move(samples)).median;
+}
+
+/// The time that another step takes: from the medians at two sizes, so that what every launch costs
+/// beside its work falls out. The sizes grow until the smaller takes long enough to be measured
+/// well.
+template <class Time>
+double seconds_per_step(const Time& time) {
+  constexpr double long_enough = 1e-3;
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  std::int64_t steps = 1 << 14;
+  time(steps);  // the first of anything is slower
+  while (steps < most && time(steps) < long_enough) steps *= 2;
+  const double more_s = median_time(4 * steps, time) - median_time(steps, time);
+  return std::max(more_s / static_cast<double>(3 * steps), 1e-12);
+}
+
+/// Bytes a second in each direction, alone on the device, of copies as long as the longest that a
+/// custom workload gives by duration.
+struct CopyRates {
+  double h2d = 0;
+  double d2h = 0;
+};
+
+template <class Space>
+CopyRates copy_rates(Executor<Space>& executor, const deck::Deck& deck) {
+  constexpr std::int64_t most = std::int64_t{64} << 20;  // what takes longer is extrapolated
+  constexpr std::int64_t least = std::int64_t{64} << 10;
+  const schedule::Array array{.name = "probe",
+                              .op = 0,
+                              .unit_bytes = static_cast<std::size_t>(most),
+                              .to_device = true,
+                              .to_host = true};
+  schedule::Costs costs;
+  costs.arrays = {array};
+  costs.units = 1;
+  workload::Workload<Space> probe = workload::allocate<Space>(costs, 1, deck.memory.host);
+  workload::fill<std::uint32_t>(probe.host[0], [](std::int64_t i) { return i; });
+  const auto rate = [&](schedule::Stage stage) {
+    double longest_s = 0;
+    for (const deck::CustomTask& task : deck.workload.tasks) {
+      if (task.stage == stage) longest_s = std::max(longest_s, task.duration_s);
+    }
+    const auto time = [&](std::int64_t bytes) {
+      schedule::Schedule copy;
+      copy.arrays = {array};
+      copy.chunks = {{.begin = 0, .end = 1}};
+      copy.tasks = {{.stage = stage, .array = 0, .bytes = static_cast<std::size_t>(bytes)}};
+      return executor.run(copy, probe);
+    };
+    time(most);  // the first of anything is slower
+    std::int64_t bytes = least;
+    while (bytes < most && median_time(bytes, time) < longest_s) bytes *= 2;
+    return static_cast<double>(bytes) / median_time(bytes, time);
+  };
+  CopyRates rates;
+  rates.h2d = rate(schedule::Stage::h2d);
+  rates.d2h = rate(schedule::Stage::d2h);
+  return rates;
+}
+
+/// Sets the workload's steps a second, of kernels that fill the device and of the issuing thread.
+template <class Space>
+void calibrate_steps(Executor<Space>& executor, workload::Workload<Space>& workload) {
+  workload.repeats =
+      std::llround(1 / seconds_per_step([&](std::int64_t steps) {
+                     schedule::Schedule kernel;
+                     kernel.chunks = {{.begin = 0, .end = 1}};
+                     // It works on nothing, and without a duration its steps are the workload's
+                     // repeats.
+                     kernel.tasks = {{.stage = schedule::Stage::default_stream, .share = 1}};
+                     workload.repeats = steps;
+                     return executor.run(kernel, workload);
+                   }));
+  workload.host_steps_per_s =
+      1 / seconds_per_step([](std::int64_t steps) {
+        const auto start = std::chrono::steady_clock::now();
+        [[maybe_unused]] const volatile std::uint32_t end = workload::custom::chain(steps);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      });
+}
+
+}  // namespace overlap::executor
