@@ -181,6 +181,159 @@ TEST(DeckErrors, KeysOfAnotherWorkload) {
   });
 }
 
+/// A custom deck whose tasks stand from line 4, column 8 on.
+std::string tasks(const std::vector<std::string>& list, const std::string& rest = "") {
+  std::string deck = "workload:\n  kind: custom\n  tasks:\n";
+  for (const std::string& task : list) deck += "    - {" + task + "}\n";
+  return deck + rest;
+}
+
+const std::string kernel = "name: K1, stage: kernel, lane: 1, duration: 1 ms";
+
+TEST(DeckErrors, KeysOfTasks) {
+  expect_messages({
+      {tasks({"name: K1, stage: kernel, lane: 1, duration: 1 ms, sm: 1"}),
+       {},
+       "@:4:58: workload.tasks[0].sm: unknown key; allowed: name, stage, lane, duration, sms, "
+       "after, chunk; did you mean 'sms'?"},
+      {tasks({"name: K1, stage: kernel, lane: 1, bytes: 4 KiB"}),
+       {},
+       "@:4:42: workload.tasks[0].bytes: found a key of h2d and d2h, not of kernel; allowed: name, "
+       "stage, lane, duration, sms, after, chunk"},
+      {tasks({"name: C, stage: host, lane: 1, duration: 1 ms"}),
+       {},
+       "@:4:30: workload.tasks[0].lane: found a key of h2d and kernel and d2h and query, not of "
+       "host; allowed: name, stage, duration, after"},
+      {tasks({"name: Z, stage: default_stream, duration: 1 ms, after: [Z]"}),
+       {},
+       "@:4:56: workload.tasks[0].after: found a key of h2d and kernel and d2h and host, not of "
+       "default_stream; allowed: name, stage, duration"},
+      {tasks({"name: K1, stag: kernel"}),
+       {},
+       "@:4:18: workload.tasks[0].stag: unknown key; allowed: name, stage, lane, bytes, duration, "
+       "sms, after, chunk; did you mean 'stage'?"},
+      {tasks({"name: K1"}),
+       {},
+       "@:4:7: workload.tasks[0].stage: found nothing; allowed: h2d, kernel, d2h, host, query, "
+       "default_stream"},
+      {tasks({"name: K1, stage: kernl, lane: 1"}),
+       {},
+       "@:4:25: workload.tasks[0].stage: found 'kernl'; allowed: h2d, kernel, d2h, host, query, "
+       "default_stream; did you mean 'kernel'?"},
+  });
+}
+
+TEST(DeckErrors, ValuesOfTasks) {
+  expect_messages({
+      {"workload: {kind: custom}\n",
+       {},
+       "@:1:11: workload.tasks: found nothing; allowed: a list of tasks, such as [{name: K1, "
+       "stage: "
+       "kernel, lane: 1, duration: 1 ms}]"},
+      {"workload: {kind: custom, tasks: []}\n",
+       {},
+       "@:1:33: workload.tasks: found an empty list; allowed: a list of tasks, such as [{name: K1, "
+       "stage: kernel, lane: 1, duration: 1 ms}]"},
+      {tasks({"stage: kernel, lane: 1, duration: 1 ms"}),
+       {},
+       "@:4:7: workload.tasks[0].name: found nothing; allowed: letters, digits, '_', '-' and '.', "
+       "at most 64"},
+      {tasks({"name: K 1, stage: kernel, lane: 1, duration: 1 ms"}),
+       {},
+       "@:4:14: workload.tasks[0].name: found 'K 1'; allowed: letters, digits, '_', '-' and '.', "
+       "at most 64"},
+      {tasks({kernel, kernel}),
+       {},
+       "@:5:14: workload.tasks[1].name: found 'K1' again, first at @:4:14; allowed: a name of its "
+       "own for each task"},
+      {tasks({"name: K1, stage: kernel, duration: 1 ms"}),
+       {},
+       "@:4:7: workload.tasks[0].lane: found nothing; allowed: a whole number from 1 to 1024"},
+      {tasks({"name: K1, stage: kernel, lane: 0, duration: 1 ms"}),
+       {},
+       "@:4:39: workload.tasks[0].lane: found '0'; allowed: a whole number from 1 to 1024"},
+      {tasks({"name: K1, stage: kernel, lane: 1"}),
+       {},
+       "@:4:7: workload.tasks[0].duration: found nothing; allowed: a time above 0 and up to 100 s, "
+       "such as 0.005 (seconds), 5 ms or 50 us"},
+      {tasks({"name: K1, stage: kernel, lane: 1, duration: 0"}),
+       {},
+       "@:4:52: workload.tasks[0].duration: found '0'; allowed: a time above 0 and up to 100 s, "
+       "such as 0.005 (seconds), 5 ms or 50 us"},
+      {tasks({"name: K1, stage: kernel, lane: 1, duration: 1 ms, sms: 1.5"}),
+       {},
+       "@:4:63: workload.tasks[0].sms: found '1.5'; allowed: a part of the device, above 0 and up "
+       "to 1"},
+      {tasks({"name: HD, stage: h2d, lane: 1"}),
+       {},
+       "@:4:7: workload.tasks[0]: found neither bytes nor duration; allowed: one of the two"},
+      {tasks({"name: HD, stage: h2d, lane: 1, bytes: 4 KiB, duration: 1 ms"}),
+       {},
+       "@:4:63: workload.tasks[0].duration: found bytes and duration; allowed: one of the two"},
+      {tasks({"name: HD, stage: h2d, lane: 1, bytes: 6"}),
+       {},
+       "@:4:46: workload.tasks[0].bytes: found '6'; allowed: a multiple of 4 B, up to 1 TiB"},
+      {tasks({"name: HD, stage: h2d, lane: 1, bytes: 4 KiB, chunk: 0"}),
+       {},
+       "@:4:60: workload.tasks[0].chunk: found '0'; allowed: a whole number from 1 to 1048576"},
+  });
+}
+
+TEST(DeckErrors, DependenciesOfTasks) {
+  const auto after = [](const std::string& list) {
+    return tasks({"name: HDa1, stage: h2d, lane: 1, bytes: 4", "name: Q, stage: query, lane: 1",
+                  kernel + ", after: " + list});
+  };
+  expect_messages({
+      {after("[HDa]"),
+       {},
+       "@:6:66: workload.tasks[2].after[0]: found 'HDa'; allowed: HDa1, Q, K1; did you mean "
+       "'HDa1'?"},
+      {after("HDa1"),
+       {},
+       "@:6:65: workload.tasks[2].after: found 'HDa1'; allowed: a list of names of tasks"},
+      {after("[K1]"),
+       {},
+       "@:6:66: workload.tasks[2].after[0]: found the task itself, 'K1'; allowed: other tasks"},
+      {after("[HDa1, HDa1]"),
+       {},
+       "@:6:72: workload.tasks[2].after[1]: found 'HDa1' again; allowed: each task once"},
+      {after("[Q]"),
+       {},
+       "@:6:66: workload.tasks[2].after[0]: found 'Q', a query, which completes nothing; allowed: "
+       "other tasks"},
+  });
+}
+
+TEST(DeckErrors, WhatACustomWorkloadDoesNotTake) {
+  expect_messages({
+      {tasks({kernel}, "chunks: {count: 4}\n"),
+       {},
+       "@:5:17: chunks.count: found '4'; allowed: count: 1 with a custom workload, whose tasks say "
+       "what is copied"},
+      {tasks({kernel}, "chunks: {bytes: 4 KiB}\n"),
+       {},
+       "@:5:17: chunks.bytes: found '4 KiB'; allowed: count: 1 with a custom workload, whose tasks "
+       "say what is copied"},
+      {tasks({kernel}, "memory: {device_limit: 4 GiB}\n"),
+       {},
+       "@:5:24: memory.device_limit: found '4 GiB'; allowed: none with a custom workload, whose "
+       "data stay whole"},
+      {tasks({kernel}, "issue: {lanes: 4}\n"),
+       {},
+       "@:5:16: issue.lanes: found '4'; allowed: 1, the lanes that workload.tasks names, or "
+       "nothing"},
+      {tasks({kernel}, "issue: {orders: [by_engine]}\n"),
+       {},
+       "@:5:18: issue.orders[0]: found 'by_engine'; allowed: sequential, depth_first, "
+       "breadth_first, custom"},
+      {increment("issue: {orders: [custom]}\n"),
+       {},
+       "@:2:18: issue.orders[0]: found 'custom'; allowed: sequential, depth_first, breadth_first, "
+       "by_engine"},
+  });
+}
+
 TEST(DeckErrors, KeysThatAreNoWords) {
   expect_messages({
       {"? {a: b}\n: c\n",
@@ -1029,7 +1182,7 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"workload.kind=incremnt"},
        "--set workload.kind=incremnt: workload.kind: found 'incremnt'; allowed: increment, rowsum, "
-       "pipeline; did you mean 'increment'?"},
+       "pipeline, custom; did you mean 'increment'?"},
       {good,
        {"measure=5"},
        "--set measure=5: measure: found '5'; allowed: a map with the keys warmup, repetitions, "
