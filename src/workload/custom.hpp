@@ -50,11 +50,9 @@ struct Part {
   std::int64_t words;
 };
 
-/// What the i-th sample of an output becomes. `input(k, i)` is the i-th sample of the k-th input.
-template <class Input>
-KOKKOS_INLINE_FUNCTION Word updated(Word x, std::int64_t i, Word busy, int number, int inputs,
-                                    const Input& input) {
-  for (int k = 0; k < inputs; ++k) x = step(x) + input(k, i);
+/// An update of a word: takes in a word of each input of the chunk, then the kernel itself.
+KOKKOS_INLINE_FUNCTION Word with_input(Word x, Word input) { return step(x) + input; }
+KOKKOS_INLINE_FUNCTION Word with_kernel(Word x, Word busy, int number) {
   return step(x + busy) + static_cast<Word>(number);
 }
 
@@ -74,10 +72,11 @@ struct Busy {
       const Part out = parts[inputs + output];
       const Samples samples(out.words);
       for_each(samples.count * part / of, samples.count * (part + 1) / of, [&](std::int64_t i) {
-        Word& x = out.data[samples.position(i)];
-        x = updated(x, i, busy, number, inputs, [&](int k, std::int64_t j) {
-          return parts[k].data[Samples(parts[k].words).position(j)];
-        });
+        Word x = out.data[samples.position(i)];
+        for (int k = 0; k < inputs; ++k) {
+          x = with_input(x, parts[k].data[Samples(parts[k].words).position(i)]);
+        }
+        out.data[samples.position(i)] = with_kernel(x, busy, number);
       });
     }
   }
@@ -259,13 +258,12 @@ void set_up_custom(Workload<Space>& w, const deck::Workload& deck) {
         if (arrays[static_cast<std::size_t>(array)].to_device) continue;
         for (const Listed& kernel : chunk.kernels) {
           if (kernel.number >= listed_before) break;
-          x = updated(x, i, end_of(steps(kernel.duration_s, steps_per_s)), kernel.number,
-                      static_cast<int>(chunk.inputs.size()), [&](int k, std::int64_t j) {
-                        const int input = chunk.inputs[static_cast<std::size_t>(k)];
-                        const auto bytes = arrays[static_cast<std::size_t>(input)].unit_bytes;
-                        const Samples of(static_cast<std::int64_t>(bytes / sizeof(Word)));
-                        return initial(of.position(j), repetition, input);
-                      });
+          for (const int input : chunk.inputs) {
+            const auto bytes = arrays[static_cast<std::size_t>(input)].unit_bytes;
+            const Samples of(static_cast<std::int64_t>(bytes / sizeof(Word)));
+            x = with_input(x, initial(of.position(i), repetition, input));
+          }
+          x = with_kernel(x, end_of(steps(kernel.duration_s, steps_per_s)), kernel.number);
         }
       }
       const bool clean = !result.mismatch;
