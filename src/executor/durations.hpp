@@ -11,21 +11,21 @@
 /// What the durations in a custom workload come to on this machine, measured before it runs.
 namespace overlap::executor {
 
-/// The median of a few measurements `time(size)`.
+/// A few measurements `time(size)`.
 template <class Time>
-double median_time(std::int64_t size, const Time& time) {
+base::Summary times(std::int64_t size, const Time& time) {
   constexpr int repetitions = 5;
   std::vector<double> samples;
   for (int i = 0; i < repetitions; ++i) {
     base::check_interrupt();
     samples.push_back(time(size));
   }
-  return base::summarize(std::move(samples)).median;
+  return base::summarize(std::move(samples));
 }
 
-/// The time that another step takes: from the medians at two sizes, so that what every launch costs
-/// beside its work falls out. The sizes grow until the smaller takes long enough to be measured
-/// well.
+/// The time that another step takes: from two sizes, so that what every launch costs beside its
+/// work falls out, and from the shortest times, as others on the machine can only make them longer.
+/// The sizes grow until the smaller takes long enough to be measured well.
 template <class Time>
 double seconds_per_step(const Time& time) {
   constexpr double long_enough = 1e-3;
@@ -33,7 +33,7 @@ double seconds_per_step(const Time& time) {
   std::int64_t steps = 1 << 14;
   time(steps);  // the first of anything is slower
   while (steps < most && time(steps) < long_enough) steps *= 2;
-  const double more_s = median_time(4 * steps, time) - median_time(steps, time);
+  const double more_s = times(4 * steps, time).min - times(steps, time).min;
   return std::max(more_s / static_cast<double>(3 * steps), 1e-12);
 }
 
@@ -72,8 +72,8 @@ CopyRates copy_rates(Executor<Space>& executor, const deck::Deck& deck) {
     };
     time(most);  // the first of anything is slower
     std::int64_t bytes = least;
-    while (bytes < most && median_time(bytes, time) < longest_s) bytes *= 2;
-    return static_cast<double>(bytes) / median_time(bytes, time);
+    while (bytes < most && times(bytes, time).median < longest_s) bytes *= 2;
+    return static_cast<double>(bytes) / times(bytes, time).median;
   };
   CopyRates rates;
   rates.h2d = rate(schedule::Stage::h2d);

@@ -70,7 +70,7 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
   const bool deck_decides = deck.memory.device_limit &&
                             (!device_free_bytes || *deck.memory.device_limit <= *device_free_bytes);
   const auto limit = deck_decides ? deck.memory.device_limit : device_free_bytes;
-  if (limit && *limit / unit_bytes < costs.units) {
+  if (limit && unit_bytes > 0 && *limit / unit_bytes < costs.units) {
     const std::int64_t slot_bytes = layout.slot_units * unit_bytes;
     layout.slots = std::min(layout.slots, *limit / slot_bytes);
     layout.device_limit = *limit;

@@ -114,6 +114,11 @@ TYPED_TEST(CustomTest, RennichsExamplesAreRightInEveryOrder) {
 
 TYPED_TEST(CustomTest, EveryStageAndDependencyIsRight) { expect_right<TypeParam>(everything()); }
 
+TYPED_TEST(CustomTest, TasksWithoutDataAreRight) {
+  expect_right<TypeParam>({task("C", Stage::host, 0)});
+  expect_right<TypeParam>({task("Q", Stage::query, 1), task("Z", Stage::default_stream, 0)});
+}
+
 TYPED_TEST(CustomTest, SmallAndOddSizesAreRight) {
   for (const std::int64_t bytes : {4, 8, 4092, 4096, 4100, 8188}) {
     auto tasks = blocked_queue();

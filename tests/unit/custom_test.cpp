@@ -212,6 +212,19 @@ TEST(CustomOrders, HundredThousandTasks) {
   EXPECT_THAT(find_hazards(s), IsEmpty());
 }
 
+TEST(CustomOrders, ALaneOfNothing) {
+  // Host work needs neither data nor lanes, and a query may ask for a lane that nothing uses.
+  const deck::Deck deck = custom({"name: C, stage: host, duration: 1 ms"});
+  const Costs costs = schedule::costs(deck.workload, 1);
+  EXPECT_FALSE(layout(deck, costs, 1000).out_of_core);
+  const Schedule s = build(deck, Order::custom);
+  EXPECT_EQ(s.lanes, 1);
+  EXPECT_THAT(text(s), ElementsAre("C"));
+  EXPECT_THAT(find_hazards(s), IsEmpty());
+  EXPECT_THAT(text(build(custom({"name: Q, stage: query, lane: 4"}), Order::custom)),
+              ElementsAre("Q L0"));
+}
+
 // Hazards.
 
 std::string hazard(const deck::Deck& deck, Kind kind) {
