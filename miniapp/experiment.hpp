@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/units.hpp"
 #include "executor/balance.hpp"
 #include "executor/calibrate.hpp"
+#include "executor/durations.hpp"
 #include "executor/measure.hpp"
 #include "executor/platform.hpp"
 #include "predict.hpp"
@@ -122,7 +124,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   }
 
   const std::int64_t wanted_repeats = deck.workload.intensity.repeats;
-  schedule::Costs costs = schedule::costs(deck.workload, wanted_repeats);
+  schedule::Costs costs = device_costs(deck, wanted_repeats, own, result.choices);
   const auto free_bytes = runtime.free_device_bytes();
   result.layout = schedule::layout(deck, costs, free_bytes);
   const std::int64_t device_units = most_device_units(deck, costs, result.layout);
@@ -140,6 +142,14 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   if (!workload.kernel.empty()) result.choices.emplace_back("kernel", workload.kernel);
   const int lanes = lanes_of(deck, costs, result.layout);
   bench.executor.emplace(lanes);
+  const bool custom = deck.workload.kind == deck::WorkloadKind::custom;
+  if (custom) {
+    executor::calibrate_steps(*bench.executor, workload);
+    const double kernel_step_s = 1 / static_cast<double>(workload.repeats);
+    result.choices.emplace_back("busy", "a step of a kernel takes " +
+                                            base::format_seconds(kernel_step_s) + ", of the host " +
+                                            base::format_seconds(1 / workload.host_steps_per_s));
+  }
   if (deck.workload.intensity.balance > 0) {
     const auto chunked =
         schedule::build(costs, result.layout, deck::Order::depth_first, deck.issue.lanes);
@@ -147,7 +157,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
         executor::find_balance(*bench.executor, chunked, workload, deck.workload.intensity.balance);
     costs = schedule::costs(deck.workload, workload.repeats);
   }
-  if (measured) {
+  if (measured && !custom) {
     workload.generate(0);
     const double flop_per_byte = costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs);
     own.kernels[costs.kernel] = executor::calibrate_kernel(

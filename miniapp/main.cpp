@@ -51,12 +51,12 @@ auto named(const deck::Deck& deck, const Body& body) {
   }
 }
 
-void print_schedules(const deck::Deck& deck) {
+void print_schedules(const deck::Deck& deck, const model::Device* device) {
   const schedule::Costs costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
   // Without a device its free memory is unknown: only the deck's own limit counts.
   const schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
   report::Choices choices;
-  for (const timeline::Run& run : build_runs(deck, costs, layout, std::nullopt, nullptr, choices)) {
+  for (const timeline::Run& run : build_runs(deck, costs, layout, std::nullopt, device, choices)) {
     std::cout << report::schedule_table(run.schedule);
   }
 }
@@ -118,14 +118,18 @@ base::ExitCode run(const Options& options) {
   std::vector<deck::Deck> decks;
   for (const std::string& path : options.decks)
     decks.push_back(deck::load(path, options.overrides));
+  std::optional<model::Device> device;
+  if (!options.device.empty()) device = model::load_device(options.device);
   if (options.dry_run) {
-    for (const deck::Deck& deck : decks) print_schedules(deck);
+    for (const deck::Deck& deck : decks) print_schedules(deck, device ? &*device : nullptr);
     return base::ExitCode::pass;
   }
   // What no device could run is found before anything runs.
   for (const deck::Deck& deck : decks) {
-    schedule::layout(deck, schedule::costs(deck.workload, deck.workload.intensity.repeats),
-                     std::nullopt);
+    const auto costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
+    const schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
+    report::Choices none;
+    if (!costs.tasks.empty()) build_runs(deck, costs, layout, std::nullopt, nullptr, none);
   }
   if (!options.json.empty()) report::require_writable(options.json);
 
@@ -134,8 +138,6 @@ base::ExitCode run(const Options& options) {
 
   base::catch_interrupts();
   const executor::Runtime runtime(options.kokkos);
-  std::optional<model::Device> device;
-  if (!options.device.empty()) device = model::load_device(options.device);
   if (!options.calibrate.empty()) {
     device = calibrate(runtime, options.calibrate);
     if (!options.quiet) std::cout << "wrote " << options.calibrate << '\n' << std::flush;

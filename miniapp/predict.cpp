@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/machine.hpp"
+#include "base/units.hpp"
 #include "deck/words.hpp"
 #include "model/predict.hpp"
 #include "model/search.hpp"
@@ -11,13 +12,37 @@
 
 namespace overlap {
 
+schedule::Costs device_costs(const deck::Deck& deck, std::int64_t repeats,
+                             const model::Device& device, report::Choices& choices) {
+  if (device.unit_s > 0 || !schedule::has_timed_copies(deck.workload)) {
+    return schedule::costs(deck.workload, repeats);
+  }
+  const double up = 1 / device.h2d.pinned.seconds_per_byte();
+  const double down = 1 / device.d2h.pinned.seconds_per_byte();
+  const auto gigabytes = [](double rate) { return base::format_number(rate * 1e-9) + " GB/s"; };
+  choices.emplace_back("copy rates",
+                       "to the device " + gigabytes(up) + ", back " + gigabytes(down));
+  return schedule::costs(schedule::size_copies(deck.workload, up, down), repeats);
+}
+
 std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Costs& costs,
                                       const schedule::Layout& layout,
                                       std::optional<std::int64_t> device_free_bytes,
                                       const model::Device* device, report::Choices& choices) {
   std::vector<timeline::Run> runs;
-  for (const deck::Order order : deck.issue.orders) {
+  for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
+    const deck::Order order = deck.issue.orders[i];
+    const std::string name(deck::to_string(order));
+    if (const auto reason = schedule::misplaced(costs, order)) {
+      throw deck::error_at(deck, base::ExitCode::usage, "issue.orders[" + std::to_string(i) + "]",
+                           "found '" + name + "', which " + *reason);
+    }
     if (order == deck::Order::automatic) {
+      if (device == nullptr) {
+        throw deck::error_at(deck, base::ExitCode::usage, "issue.orders[" + std::to_string(i) + "]",
+                             "found 'auto', which needs a device; allowed: with --device or "
+                             "--predict");
+      }
       const auto candidates = model::search(deck, costs, *device, device_free_bytes);
       choices.emplace_back("auto", report::why(candidates));
       runs.push_back(timeline::new_run(
@@ -26,12 +51,17 @@ std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Co
       runs.push_back(
           timeline::new_run(order, schedule::build(costs, layout, order, deck.issue.lanes)));
     }
-    const auto hazards = schedule::find_hazards(runs.back().schedule, 1);
-    if (!hazards.empty()) {
-      throw base::Error(base::ExitCode::runtime_error,
-                        deck.path + ": order " + std::string(deck::to_string(order)) +
-                            " is not safe to run: " + hazards.front().message);
+    const schedule::Schedule& schedule = runs.back().schedule;
+    const auto hazards = schedule::find_hazards(schedule, 1);
+    if (hazards.empty()) continue;
+    const std::string why = "order " + name + " is not safe to run: " + hazards.front().message;
+    if (costs.tasks.empty()) {
+      throw base::Error(base::ExitCode::runtime_error, deck.path + ": " + why);
     }
+    // The list is the user's own.
+    const int listed = schedule.tasks[hazards.front().task].number;
+    throw deck::error_at(deck, base::ExitCode::usage,
+                         "workload.tasks[" + std::to_string(listed) + "]", why);
   }
   int lanes = 1;
   for (const timeline::Run& run : runs) lanes = std::max(lanes, run.schedule.lanes);
@@ -50,10 +80,10 @@ report::Result predict_deck(const deck::Deck& deck, const std::vector<model::Dev
     const std::int64_t repeats = deck.workload.intensity.balance > 0
                                      ? model::balanced_repeats(deck, device)
                                      : deck.workload.intensity.repeats;
-    const schedule::Costs costs = schedule::costs(deck.workload, repeats);
+    report::Choices choices;
+    const schedule::Costs costs = device_costs(deck, repeats, device, choices);
     // The device's free memory is unknown: only the deck's own limit counts.
     result.layout = schedule::layout(deck, costs, std::nullopt);
-    report::Choices choices;
     if (deck.workload.intensity.balance > 0) {
       choices.emplace_back("intensity",
                            std::to_string(repeats) + " repeats, balanced by the model");

@@ -12,8 +12,14 @@ namespace overlap {
 /// with nothing measured. Needs no GPU and no Kokkos runtime.
 report::Result predict_deck(const deck::Deck& deck, const std::vector<model::Device>& devices);
 
+/// The costs of the deck's workload; copies of a custom one that are given by their duration have
+/// the bytes that the device moves meanwhile, which `choices` then tells.
+schedule::Costs device_costs(const deck::Deck& deck, std::int64_t repeats,
+                             const model::Device& device, report::Choices& choices);
+
 /// The deck's schedules, each proved free of hazards; for `auto` the one that the model finds best
-/// on the device, which `choices` then tells.
+/// on the device, which `choices` then tells. Throws base::Error{usage} when a custom workload's
+/// list has hazards or cannot be issued in one of the orders.
 std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Costs& costs,
                                       const schedule::Layout& layout,
                                       std::optional<std::int64_t> device_free_bytes,

@@ -24,6 +24,11 @@ enum class Order {
   automatic,  ///< the order, chunks and lanes that the model predicts to be fastest
 };
 
+/// What a task does. The last three are for custom workloads: work of the issuing host thread, a
+/// query of the lane's state by it, and an operation that waits for all that was issued before it
+/// and that all issued after it waits for (as in CUDA's legacy default stream).
+enum class Stage { h2d, kernel, d2h, host, query, default_stream };
+
 enum class Type { int32, int64, float32, float64 };
 enum class SumType { same, int64 };
 enum class Axis { rows, columns };
@@ -40,6 +45,18 @@ struct Intensity {
   double balance = 0;
 };
 
+/// A task of a custom workload.
+struct CustomTask {
+  std::string name;
+  Stage stage = Stage::kernel;
+  int lane = 0;            ///< from 1 on; 0: none, which host and default_stream have
+  std::int64_t bytes = 0;  ///< copies; 0: as many as take `duration_s`
+  double duration_s = 0;   ///< 0: of a copy that is given by its bytes
+  double sms = 1;          ///< kernels: the part of the device that they fill
+  std::vector<int> after;  ///< places in the list of those that must be complete before it starts
+  int chunk = 0;           ///< which data it works on, from 1 on; 0: none
+};
+
 struct Workload {
   WorkloadKind kind = WorkloadKind::increment;
   std::int64_t elements = 4194304;  ///< increment, pipeline: elements of each array
@@ -51,6 +68,7 @@ struct Workload {
   SumType sum_type = SumType::same;
   RowsumKernel kernel = RowsumKernel::automatic;
   std::int64_t iterations = 5;
+  std::vector<CustomTask> tasks;  ///< custom: in the list's order
 };
 
 /// Exactly one of the two is set.

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/sha256.hpp"
 #include "base/units.hpp"
@@ -107,6 +108,146 @@ void check_sum_type(const Reader& reader, const Workload& workload) {
           : fmt::format("found 'int64' with type {}; allowed: same", to_string(workload.type)));
 }
 
+double read_duration(const Reader& reader) {
+  constexpr double most = 100;
+  const std::string allowed =
+      "a time above 0 and up to 100 s, such as 0.005 (seconds), 5 ms or 50 us";
+  const auto parsed = base::parse_seconds(reader.text(allowed));
+  const double seconds = parsed ? *parsed : reader.number(allowed);
+  if (!(seconds > 0) || seconds > most) reader.fail_allowed(allowed);
+  return seconds;
+}
+
+/// Bytes of a copy; verified as 32-bit words.
+std::int64_t read_copy_bytes(const Reader& reader) {
+  constexpr std::int64_t word = 4;
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  const std::int64_t bytes = reader.bytes(word);
+  if (bytes % word != 0 || bytes > most) reader.fail_allowed("a multiple of 4 B, up to 1 TiB");
+  return bytes;
+}
+
+std::string read_name(const Reader& reader) {
+  const std::string allowed = "letters, digits, '_', '-' and '.', at most 64";
+  const std::string name = reader.text(allowed);
+  const bool good =
+      !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-' || c == '.';
+      });
+  if (!good) reader.fail_allowed(allowed);
+  return name;
+}
+
+/// The stage; an error for keys that tasks of other stages have.
+Stage read_stage(const Reader& reader) {
+  const auto stages_with = [](const std::string& key) {
+    Keys stages;
+    for (const auto& word : words<Stage>) {
+      const Keys keys = task_keys(word.value);
+      if (std::find(keys.begin(), keys.end(), key) != keys.end()) stages.emplace_back(word.name);
+    }
+    return stages;
+  };
+  if (!reader.has("stage")) {
+    reader.expect_keys(Keys{"name", "stage", "lane", "bytes", "duration", "sms", "after", "chunk"});
+  }
+  const auto stage = reader.at("stage").word<Stage>();
+  const Keys allowed = task_keys(stage);
+  for (const std::string& key : reader.keys()) {
+    const Keys stages = stages_with(key);
+    if (stages.empty() || std::find(allowed.begin(), allowed.end(), key) != allowed.end()) continue;
+    reader.at_key(key).fail(fmt::format("found a key of {}, not of {}; allowed: {}",
+                                        fmt::join(stages, " and "), to_string(stage),
+                                        fmt::join(allowed, ", ")));
+  }
+  reader.expect_keys(allowed);
+  return stage;
+}
+
+/// A task of a custom workload, but for `after`.
+CustomTask read_task(const Reader& reader) {
+  CustomTask task;
+  task.stage = read_stage(reader);
+  task.name = read_name(reader.at("name"));
+  const Keys keys = task_keys(task.stage);
+  const auto reads = [&](const char* key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  if (reads("lane")) task.lane = static_cast<int>(reader.at("lane").count(1, most_lanes));
+  if (reads("bytes") && reader.has("bytes") == reader.has("duration")) {
+    const Reader blamed = reader.has("bytes") ? reader.latest("bytes", "duration") : reader;
+    blamed.fail(
+        fmt::format("found {}; allowed: one of the two",
+                    reader.has("bytes") ? "bytes and duration" : "neither bytes nor duration"));
+  }
+  if (reader.has("bytes")) task.bytes = read_copy_bytes(reader.at("bytes"));
+  if (reads("duration") && !reader.has("bytes"))
+    task.duration_s = read_duration(reader.at("duration"));
+  if (reader.has("sms")) {
+    const std::string allowed = "a part of the device, above 0 and up to 1";
+    task.sms = reader.at("sms").number(allowed);
+    if (task.sms <= 0 || task.sms > 1) reader.at("sms").fail_allowed(allowed);
+  }
+  if (reads("chunk")) {
+    task.chunk = reader.has("chunk") ? static_cast<int>(reader.at("chunk").count(1, most_chunks))
+                                     : task.lane;
+  }
+  return task;
+}
+
+std::vector<CustomTask> read_tasks(const Reader& reader) {
+  const std::string allowed =
+      "a list of tasks, such as [{name: K1, stage: kernel, lane: 1, duration: 1 ms}]";
+  const std::vector<Reader> items = reader.items(allowed);
+  if (items.empty()) reader.fail(fmt::format("found an empty list; allowed: {}", allowed));
+  if (items.size() > static_cast<std::size_t>(most_chunks)) {
+    reader.fail(fmt::format("found {} tasks; allowed: at most {}", items.size(), most_chunks));
+  }
+  std::vector<CustomTask> tasks;
+  std::map<std::string, int> numbers;
+  Keys names;
+  for (const Reader& item : items) {
+    const CustomTask& task = tasks.emplace_back(read_task(item));
+    const auto [first, is_new] = numbers.emplace(task.name, static_cast<int>(names.size()));
+    if (!is_new) {
+      item.at("name").fail(fmt::format(
+          "found '{}' again, first at {}; allowed: a name of its own for each task", task.name,
+          base::to_string(items[static_cast<std::size_t>(first->second)].at("name").place())));
+    }
+    names.push_back(task.name);
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].has("after")) continue;
+    for (const Reader& item : items[i].at("after").items("a list of names of tasks")) {
+      const auto found = numbers.find(item.text("the name of a task"));
+      if (found == numbers.end()) item.fail_allowed(names);
+      if (found->first == names[i])
+        item.fail(fmt::format("found the task itself, '{}'; allowed: other tasks", names[i]));
+      const auto place = static_cast<std::size_t>(found->second);
+      if (tasks[place].stage == Stage::query) {
+        item.fail(fmt::format("found '{}', a query, which completes nothing; allowed: other tasks",
+                              found->first));
+      }
+      std::vector<int>& after = tasks[i].after;
+      if (std::find(after.begin(), after.end(), found->second) != after.end()) {
+        item.fail(fmt::format("found '{}' again; allowed: each task once", found->first));
+      }
+      after.push_back(found->second);
+    }
+  }
+  return tasks;
+}
+
+/// Lanes that a custom workload's tasks name.
+int lanes_of(const Workload& workload) {
+  std::set<int> lanes;
+  for (const CustomTask& task : workload.tasks) {
+    if (task.lane > 0) lanes.insert(task.lane);
+  }
+  return std::max(1, static_cast<int>(lanes.size()));
+}
+
 Workload read_workload(const Reader& reader) {
   Workload workload;
   workload.kind = read_kind(reader);
@@ -121,6 +262,7 @@ Workload read_workload(const Reader& reader) {
   count("iterations", workload.iterations, most_chunks);
   count("rows", workload.rows, most_elements);
   count("columns", workload.columns, most_elements);
+  if (reads("tasks")) workload.tasks = read_tasks(reader.at("tasks"));
   if (reads("iterations")) {
     expect_product(reader, "elements", workload.elements, "iterations", workload.iterations);
   }
@@ -157,31 +299,54 @@ Chunks read_chunks(const Reader& reader, const Workload& workload) {
   } else if (reader.has("count")) {
     chunks.count = reader.at("count").count(1, most_chunks);
   } else {
-    chunks.count = workload.kind == WorkloadKind::pipeline ? 1 : 4;
+    const bool whole =
+        workload.kind == WorkloadKind::pipeline || workload.kind == WorkloadKind::custom;
+    chunks.count = whole ? 1 : 4;
+  }
+  if (workload.kind == WorkloadKind::custom && chunks.count != 1) {
+    reader.at(chunks.bytes ? "bytes" : "count")
+        .fail_allowed("count: 1 with a custom workload, whose tasks say what is copied");
   }
   if (reader.has("profile")) chunks.profile = reader.at("profile").word<Profile>();
   return chunks;
 }
 
-Memory read_memory(const Reader& reader) {
+Memory read_memory(const Reader& reader, const Workload& workload) {
   reader.expect_keys(Keys{"host", "device_limit"});
   Memory memory;
   if (reader.has("host")) memory.host = reader.at("host").word<HostMemory>();
   if (reader.has("device_limit") && !reader.at("device_limit").is("none")) {
     memory.device_limit = reader.at("device_limit").bytes(1, "none");
+    if (workload.kind == WorkloadKind::custom) {
+      reader.at("device_limit").fail_allowed("none with a custom workload, whose data stay whole");
+    }
   }
   return memory;
 }
 
-Issue read_issue(const Reader& reader) {
+/// One of the orders that the workload can be issued in.
+Order read_order(const Reader& reader, WorkloadKind kind) {
+  Keys allowed;
+  for (const Order order : orders_of(kind)) allowed.emplace_back(to_string(order));
+  reader.one_of(allowed);
+  return reader.word<Order>();
+}
+
+Issue read_issue(const Reader& reader, const Workload& workload) {
   reader.expect_keys(Keys{"orders", "lanes"});
   Issue issue;
+  if (workload.kind == WorkloadKind::custom) {
+    issue.orders = {Order::sequential, Order::custom};
+    issue.lanes = lanes_of(workload);
+  }
   if (reader.has("orders")) {
     issue.orders.clear();
+    Keys orders;
+    for (const Order order : orders_of(workload.kind)) orders.emplace_back(to_string(order));
     const std::string allowed =
-        fmt::format("a list of at least one of {}", fmt::join(spellings<Order>(), ", "));
+        fmt::format("a list of at least one of {}", fmt::join(orders, ", "));
     for (const Reader& item : reader.at("orders").items(allowed)) {
-      const Order order = item.word<Order>();
+      const Order order = read_order(item, workload.kind);
       if (std::find(issue.orders.begin(), issue.orders.end(), order) != issue.orders.end()) {
         item.fail(fmt::format("found '{}' again; allowed: each order once", to_string(order)));
       }
@@ -191,7 +356,14 @@ Issue read_issue(const Reader& reader) {
       reader.at("orders").fail(fmt::format("found an empty list; allowed: {}", allowed));
     }
   }
-  if (reader.has("lanes")) issue.lanes = static_cast<int>(reader.at("lanes").count(1, most_lanes));
+  if (reader.has("lanes")) {
+    const int lanes = static_cast<int>(reader.at("lanes").count(1, most_lanes));
+    if (workload.kind == WorkloadKind::custom && lanes != issue.lanes) {
+      reader.at("lanes").fail_allowed(
+          fmt::format("{}, the lanes that workload.tasks names, or nothing", issue.lanes));
+    }
+    issue.lanes = lanes;
+  }
   return issue;
 }
 
@@ -239,7 +411,7 @@ void check_speedup(const Reader& item, const Criterion& criterion, const Issue& 
 }
 
 /// `orders` tells where issue.orders came from.
-std::vector<Criterion> read_acceptance(const Reader& reader, const Issue& issue,
+std::vector<Criterion> read_acceptance(const Reader& reader, WorkloadKind kind, const Issue& issue,
                                        const std::string& orders) {
   std::vector<Criterion> criteria;
   for (const Reader& item :
@@ -258,7 +430,7 @@ std::vector<Criterion> read_acceptance(const Reader& reader, const Issue& issue,
                                       quoted(item.at("max").text())));
     }
     if (item.has("order")) {
-      criterion.order = item.at("order").word<Order>();
+      criterion.order = read_order(item.at("order"), kind);
       if (std::find(issue.orders.begin(), issue.orders.end(), *criterion.order) ==
           issue.orders.end()) {
         Keys names;
@@ -293,12 +465,12 @@ Deck load(const std::string& path, const std::vector<std::string>& overrides) {
   deck.title = reader.has("title") ? reader.at("title").line() : deck.name();
   deck.workload = read_workload(reader.at("workload"));
   deck.chunks = read_chunks(reader.at("chunks"), deck.workload);
-  deck.memory = read_memory(reader.at("memory"));
-  deck.issue = read_issue(reader.at("issue"));
+  deck.memory = read_memory(reader.at("memory"), deck.workload);
+  deck.issue = read_issue(reader.at("issue"), deck.workload);
   deck.measure = read_measure(reader.at("measure"));
   if (reader.has("acceptance")) {
     const Reader issue = reader.at("issue");
-    deck.acceptance = read_acceptance(reader.at("acceptance"), deck.issue,
+    deck.acceptance = read_acceptance(reader.at("acceptance"), deck.workload.kind, deck.issue,
                                       origin(issue.at("orders"), issue.has("orders")));
   }
   deck.places = document.source.places;

@@ -60,12 +60,18 @@ std::string map_with(std::span<const std::string> keys) {
 }  // namespace
 
 std::string suggestion(const std::string& found, std::span<const std::string> allowed) {
-  std::string lower = found;
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  const auto match = base::nearest(lower, allowed);
-  return match ? fmt::format("; did you mean '{}'?", *match) : std::string();
+  const auto lower = [](std::string text) {
+    for (char& c : text) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return text;
+  };
+  std::vector<std::string> words;
+  for (const std::string& word : allowed) words.push_back(lower(word));
+  const auto match = base::nearest(lower(found), words);
+  if (!match) return "";
+  const auto at = std::find(words.begin(), words.end(), *match) - words.begin();
+  return fmt::format("; did you mean '{}'?", allowed[static_cast<std::size_t>(at)]);
 }
 
 std::string quoted(const std::string& text) { return "'" + clean(text) + "'"; }

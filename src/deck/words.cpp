@@ -20,6 +20,33 @@ Value intensity(const Intensity& wanted) {
   return std::to_string(static_cast<std::int64_t>(wanted.balance)) + "x balanced";
 }
 
+/// The keys that decks give a task, with those that have a default.
+Record record(const Workload& workload, const CustomTask& task) {
+  Record record{{{"name", task.name}, {"stage", std::string(to_string(task.stage))}}};
+  const auto add = [&](const char* key, Value value) {
+    record.fields.emplace_back(key, std::move(value));
+  };
+  if (task.lane > 0) add("lane", std::int64_t{task.lane});
+  if (task.bytes > 0) add("bytes", task.bytes);
+  if (task.duration_s > 0) add("duration", task.duration_s);
+  if (task.stage == Stage::kernel) add("sms", task.sms);
+  if (!task.after.empty()) {
+    std::vector<std::string> names;
+    for (const int other : task.after) {
+      names.push_back(workload.tasks[static_cast<std::size_t>(other)].name);
+    }
+    add("after", std::move(names));
+  }
+  if (task.chunk > 0) add("chunk", std::int64_t{task.chunk});
+  return record;
+}
+
+std::vector<Record> records(const Workload& workload) {
+  std::vector<Record> records;
+  for (const CustomTask& task : workload.tasks) records.push_back(record(workload, task));
+  return records;
+}
+
 Value value_of(const Workload& w, const std::string& key) {
   if (key == "elements") return w.elements;
   if (key == "rows") return w.rows;
@@ -30,6 +57,7 @@ Value value_of(const Workload& w, const std::string& key) {
   if (key == "sum_type") return std::string(to_string(w.sum_type));
   if (key == "axis") return std::string(to_string(w.axis));
   if (key == "kernel") return std::string(to_string(w.kernel));
+  if (key == "tasks") return records(w);
   if (key == "kind") return std::string(to_string(w.kind));
   throw std::logic_error("workload." + key + " has no value");
 }
@@ -42,6 +70,34 @@ std::vector<std::string> keys_of(WorkloadKind kind) {
 #include "deck/workloads.def"
 #undef OVERLAP_WORKLOAD
   return {};
+}
+
+std::vector<std::string> task_keys(Stage stage) {
+  switch (stage) {
+    case Stage::h2d:
+    case Stage::d2h:
+      return split("name, stage, lane, bytes, duration, after, chunk");
+    case Stage::kernel:
+      return split("name, stage, lane, duration, sms, after, chunk");
+    case Stage::host:
+      return split("name, stage, duration, after");
+    case Stage::query:
+      return split("name, stage, lane");
+    case Stage::default_stream:
+      return split("name, stage, duration");
+  }
+  return {};
+}
+
+std::vector<Order> orders_of(WorkloadKind kind) {
+  std::vector<Order> orders;
+  for (const auto& word : words<Order>) {
+    // Engines and chunks are not the list's business, and only a custom workload has a list.
+    const bool of_chunks = word.value == Order::by_engine || word.value == Order::automatic;
+    const bool custom = kind == WorkloadKind::custom;
+    if (custom ? !of_chunks : word.value != Order::custom) orders.push_back(word.value);
+  }
+  return orders;
 }
 
 std::vector<std::pair<std::string, Value>> values_of(const Workload& workload) {

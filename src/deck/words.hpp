@@ -40,6 +40,14 @@ inline constexpr auto words<Order> = std::to_array<Word<Order>>({
 });
 
 template <>
+inline constexpr auto words<Stage> =
+    std::to_array<Word<Stage>>({{Stage::h2d, "h2d"},
+                                {Stage::kernel, "kernel"},
+                                {Stage::d2h, "d2h"},
+                                {Stage::host, "host"},
+                                {Stage::query, "query"},
+                                {Stage::default_stream, "default_stream"}});
+template <>
 inline constexpr auto words<Type> = std::to_array<Word<Type>>({{Type::int32, "int32"},
                                                                {Type::int64, "int64"},
                                                                {Type::float32, "float32"},
@@ -91,8 +99,21 @@ std::vector<std::string> spellings() {
 /// Keys under `workload:` that a kind reads, `kind` first.
 std::vector<std::string> keys_of(WorkloadKind kind);
 
-/// A value as decks spell it: a whole number or a word.
-using Value = std::variant<std::int64_t, std::string>;
+/// The keys that a task of a custom workload may have at a stage.
+std::vector<std::string> task_keys(Stage stage);
+
+/// The orders that a kind of workload can be issued in.
+std::vector<Order> orders_of(WorkloadKind kind);
+
+struct Record;
+/// A value as decks spell it: a number, a word, or a list of words or of maps.
+using Value =
+    std::variant<std::int64_t, double, std::string, std::vector<std::string>, std::vector<Record>>;
+/// A map of a deck.
+struct Record {
+  std::vector<std::pair<std::string, Value>> fields;
+  bool operator==(const Record&) const = default;
+};
 
 /// Every key of keys_of(workload.kind) with its value, defaults included.
 std::vector<std::pair<std::string, Value>> values_of(const Workload& workload);

@@ -5,6 +5,7 @@
 
 #include "base/statistics.hpp"
 #include "executor/executor.hpp"
+#include "executor/wake.hpp"
 #include "timeline/run.hpp"
 
 namespace overlap::executor {
@@ -41,6 +42,7 @@ timeline::Balance find_balance(Executor<Space>& executor, const schedule::Schedu
   };
 
   workload.generate(0);
+  wake(executor, schedule, workload);
   timeline::Balance result;
   result.copy_s = time(schedule::Stage::h2d);
   const double wanted = balance * result.copy_s;

@@ -61,12 +61,16 @@ template <class Space>
 void perform(const Space& instance, const workload::Workload<Space>& workload,
              const schedule::Schedule& schedule, const schedule::Task& task) {
   const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
-  if (task.stage == schedule::Stage::kernel) {
-    workload.launch(instance, {.op = task.op,
+  if (schedule::is_kernel(task.stage)) {
+    workload.launch(instance, {.op = task.stage == schedule::Stage::kernel ? task.op : -1,
                                .begin = chunk.begin,
                                .device_begin = chunk.device_begin,
                                .size = chunk.size(),
-                               .repeats = workload.repeats});
+                               .repeats = task.duration_s > 0
+                                              ? workload::steps(task.duration_s, workload.repeats)
+                                              : workload.repeats,
+                               .number = task.number,
+                               .share = task.share});
     return;
   }
   const auto array = static_cast<std::size_t>(task.array);

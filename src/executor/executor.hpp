@@ -5,6 +5,7 @@
 
 #include "base/interrupt.hpp"
 #include "executor/detail/make_lanes.hpp"
+#include "workload/custom.hpp"
 
 namespace overlap::executor {
 
@@ -34,8 +35,16 @@ class Executor {
     Elapsed elapsed;
     try {
       for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
-        lanes_->issue(id);
-        if (schedule.tasks[id].blocking) lanes_->wait(schedule.tasks[id].lane);
+        const schedule::Task& task = schedule.tasks[id];
+        if (task.stage == schedule::Stage::host) {
+          for (const schedule::TaskId other : task.after) lanes_->wait(schedule.tasks[other].lane);
+          work(task.duration_s, workload.host_steps_per_s);
+        } else if (task.stage == schedule::Stage::query) {
+          lanes_->query(task.lane);
+        } else {
+          lanes_->issue(id);
+          if (task.blocking) lanes_->wait(task.lane);
+        }
       }
       elapsed.issued_s = since_start();
       for (int lane = 0; lane < schedule.lanes; ++lane) lanes_->wait(lane);
@@ -52,6 +61,12 @@ class Executor {
   const Space& instance() const { return lanes_->instance(0); }
 
  private:
+  /// Keeps the issuing thread busy.
+  static void work(double duration_s, double steps_per_s) {
+    const auto steps = static_cast<std::int64_t>(duration_s * steps_per_s);
+    [[maybe_unused]] const volatile std::uint32_t end = workload::custom::chain(steps);
+  }
+
   /// Waits for every lane, whatever else fails: the first error is already on its way. Returns
   /// whether the device is lost.
   bool drain(int lanes) {

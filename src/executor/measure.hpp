@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/executor.hpp"
+#include "executor/wake.hpp"
 #include "timeline/run.hpp"
 
 namespace overlap::executor {
@@ -23,9 +24,6 @@ struct Checking {
   int runs = 0;
 };
 
-/// For how long a GPU is kept busy before the warm-up.
-inline constexpr double wake_s = 0.1;
-
 /// The chunk that holds a unit of the host arrays.
 inline int chunk_of(const schedule::Schedule& schedule, std::int64_t unit) {
   const auto chunk =
@@ -34,10 +32,11 @@ inline int chunk_of(const schedule::Schedule& schedule, std::int64_t unit) {
   return static_cast<int>(chunk - schedule.chunks.begin());
 }
 
-/// New input data on the host; no right result anywhere: device arrays and host outputs are
-/// poisoned. Pages that the processor has just written lie in its caches, and the first transfer
-/// over them is slower (on an H200's host up to 4 times at 16 MiB): one untimed transfer of every
-/// byte, in the direction in which the run will move it, brings back the state of data at rest.
+/// New input data on the host; no right result anywhere: device arrays (but for what a run finds
+/// there) and host outputs are poisoned. Pages that the processor has just written lie in its
+/// caches, and the first transfer over them is slower (on an H200's host up to 4 times at 16 MiB):
+/// one untimed transfer of every byte, in the direction in which the run will move it, brings back
+/// the state of data at rest.
 template <class Space>
 void reset(const Space& instance, const workload::Workload<Space>& workload,
            std::uint32_t repetition) {
@@ -58,19 +57,8 @@ void reset(const Space& instance, const workload::Workload<Space>& workload,
   for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
     if (!workload.arrays[i].to_device) transfer(i, false, true);
   }
+  if (workload.place) workload.place(instance, repetition);
   instance.fence("overlap::reset");
-}
-
-/// Keeps a GPU busy until its clocks are up: they fall while the host prepares data, and what takes
-/// microseconds then takes half as long again (seen on an H200 at 1 MiB).
-template <class Space>
-void wake(Executor<Space>& executor, const schedule::Schedule& schedule,
-          const workload::Workload<Space>& workload) {
-  if constexpr (workload::is_host<Space>) return;
-  for (double busy_s = 0; busy_s < wake_s;) {
-    base::check_interrupt();
-    busy_s += executor.run(schedule, workload).complete_s;
-  }
 }
 
 /// The one measurement loop: the schedules take turns, so that drift of the machine meets all of
@@ -109,8 +97,9 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
         run.verified = true;
         run.max_error = std::max(run.max_error, result.max_error);
         if (result.mismatch && !run.wrong) {
-          run.wrong = {chunk_of(run.schedule, result.mismatch->index), result.mismatch->array,
-                       result.mismatch->index, result.mismatch->expected, result.mismatch->found};
+          const workload::Mismatch& mismatch = *result.mismatch;
+          run.wrong = {mismatch.chunk.value_or(chunk_of(run.schedule, mismatch.index)),
+                       mismatch.array, mismatch.index, mismatch.expected, mismatch.found};
         }
       }
       ++at.done;

@@ -89,7 +89,8 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
     double seconds = 0;
     for (const schedule::Task& task : schedule.tasks) {
       if (task.chunk != 0 || task.op != 0) break;
-      const bool counts = copies ? task.stage == schedule::Stage::h2d : is_kernel(task.stage);
+      const bool counts =
+          copies ? task.stage == schedule::Stage::h2d : schedule::is_kernel(task.stage);
       if (counts) seconds += seconds_alone(schedule, task, device);
     }
     return seconds;

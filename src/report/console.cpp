@@ -60,7 +60,18 @@ std::string verdict_of(const Result& result, const timeline::Run& run) {
 std::string workload_line(const deck::Workload& workload) {
   std::string line;
   for (const auto& [key, value] : deck::values_of(workload)) {
-    const std::string text = std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+    const std::string text = std::visit(
+        [](const auto& v) {
+          if constexpr (requires {
+                          v.front();
+                          v.size();
+                        } && !std::is_same_v<std::decay_t<decltype(v)>, std::string>) {
+            return fmt::format("{}", v.size());
+          } else {
+            return fmt::format("{}", v);
+          }
+        },
+        value);
     line += line.empty() ? text : fmt::format(", {} {}", key, text);
   }
   return line;
@@ -153,7 +164,7 @@ std::string table(const Result& result) {
         {std::string(deck::to_string(run.order)), fmt::format("{}", run.schedule.lanes),
          fmt::format("{}", run.schedule.tasks.size()), format_seconds(time.median),
          fmt::format("{} .. {}", format_seconds(time.lo), format_seconds(time.hi)),
-         format_number(timeline::throughput(run).median),
+         run.bytes > 0 ? format_number(timeline::throughput(run).median) : "-",
          speedup ? fmt::format("{:.2f}", speedup->median) : "-",
          predicted ? format_seconds(*predicted) : "-",
          predicted ? fmt::format("{:+.1f} %", 100 * (*predicted / time.median - 1)) : "-",
@@ -269,7 +280,7 @@ std::string result_lines(const Result& result) {
     }
     if (run.samples_s.empty()) continue;
     figure(run, deck::Metric::time, timeline::time_s(run));
-    figure(run, deck::Metric::throughput, timeline::throughput(run));
+    if (run.bytes > 0) figure(run, deck::Metric::throughput, timeline::throughput(run));
     if (const auto s = timeline::speedup(run, result.runs)) figure(run, deck::Metric::speedup, *s);
     if (run.verified) figure(run, deck::Metric::max_error, base::summarize({run.max_error}));
   }
@@ -291,7 +302,35 @@ std::string result_lines(const Result& result) {
   return text;
 }
 
+namespace {
+
+/// The schedule of a custom workload: its tasks' names instead of chunks, slots and arrays.
+std::string custom_table(const schedule::Schedule& schedule) {
+  std::vector<std::vector<std::string>> rows = {
+      {"task", "name", "stage", "lane", "bytes", "duration", "share", "after"}};
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    const auto given = [](bool is, const std::string& text) { return is ? text : "-"; };
+    std::vector<std::string> after;
+    for (const schedule::TaskId other : task.after) after.push_back(schedule.names[other]);
+    if (task.blocking) after.emplace_back("(blocks the host)");
+    rows.push_back({fmt::format("{}", id), schedule.names[id], schedule::to_string(task.stage),
+                    given(task.stage != schedule::Stage::host, fmt::format("{}", task.lane)),
+                    given(task.bytes > 0, fmt::format("{}", task.bytes)),
+                    given(task.duration_s > 0, format_seconds(task.duration_s)),
+                    given(task.share > 0, fmt::format("{}", task.share)),
+                    given(!after.empty(), fmt::format("{}", fmt::join(after, " ")))});
+  }
+  const schedule::Traffic traffic = schedule::traffic(schedule);
+  return fmt::format("{}: {} tasks, {} lanes, {} to the device, {} back\n{}\n",
+                     deck::to_string(schedule.order), schedule.tasks.size(), schedule.lanes,
+                     format_bytes(traffic.h2d), format_bytes(traffic.d2h), align(rows, true));
+}
+
+}  // namespace
+
 std::string schedule_table(const schedule::Schedule& schedule) {
+  if (!schedule.names.empty()) return custom_table(schedule);
   std::vector<std::vector<std::string>> rows = {
       {"task", "stage", "op", "chunk", "slot", "lane", "array", "bytes", "after"}};
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {

@@ -72,11 +72,20 @@ Json device(const std::optional<base::DeviceInfo>& info) {
           {"mig", or_null(info->mig)}};
 }
 
-/// The keys that the deck's workload reads, with their values.
-Json workload(const deck::Workload& w) {
+/// A map of the deck.
+Json map(const std::vector<std::pair<std::string, deck::Value>>& fields) {
   Json json = Json::object();
-  for (const auto& [key, value] : deck::values_of(w)) {
-    std::visit([&, &name = key](const auto& v) { json[name] = v; }, value);
+  for (const auto& [key, value] : fields) {
+    std::visit(
+        [&json, &name = key](const auto& v) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<deck::Record>>) {
+            json[name] = Json::array();
+            for (const deck::Record& record : v) json[name].push_back(map(record.fields));
+          } else {
+            json[name] = v;
+          }
+        },
+        value);
   }
   return json;
 }
@@ -96,7 +105,7 @@ Json resolved(const deck::Deck& deck) {
     acceptance.push_back(entry);
   }
   return {{"title", deck.title},
-          {"workload", workload(deck.workload)},
+          {"workload", map(deck::values_of(deck.workload))},
           {"chunks", chunks},
           {"memory",
            {{"host", deck::to_string(deck.memory.host)},
@@ -134,13 +143,15 @@ Json timeline_of(const schedule::Schedule& schedule,
   for (std::size_t id = 0; id < timeline->spans.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
     const timeline::Span& span = timeline->spans[id];
-    entries.push_back({{"task", id},
-                       {"stage", schedule::to_string(task.stage)},
-                       {"chunk", task.chunk},
-                       {"lane", task.lane},
-                       {"engine", timeline->engines[static_cast<std::size_t>(span.engine)]},
-                       {"start_s", span.start_s},
-                       {"stop_s", span.stop_s}});
+    Json entry = {{"task", id}};
+    if (!schedule.names.empty()) entry["name"] = schedule.names[id];
+    entry.update({{"stage", schedule::to_string(task.stage)},
+                  {"chunk", task.chunk},
+                  {"lane", task.lane},
+                  {"engine", timeline->engines[static_cast<std::size_t>(span.engine)]},
+                  {"start_s", span.start_s},
+                  {"stop_s", span.stop_s}});
+    entries.push_back(std::move(entry));
   }
   return entries;
 }
@@ -158,7 +169,8 @@ Json run(const timeline::Run& run, const Result& result) {
           {"samples_s", run.samples_s},
           {"time_s", measured ? summary(timeline::time_s(run)) : Json(nullptr)},
           {"speedup", speedup ? Json(speedup->median) : Json(nullptr)},
-          {"throughput", measured ? Json(timeline::throughput(run).median) : Json(nullptr)},
+          {"throughput",
+           measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},
           {"bound_s", nullptr},
           {"schedule_bound_s", nullptr},
           {"overlap_efficiency", nullptr},

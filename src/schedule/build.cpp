@@ -71,14 +71,15 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
   const bool deck_decides = deck.memory.device_limit &&
                             (!device_free_bytes || *deck.memory.device_limit <= *device_free_bytes);
   const auto limit = deck_decides ? deck.memory.device_limit : device_free_bytes;
-  if (limit && *limit / unit_bytes < costs.units) {
+  if (limit && unit_bytes > 0 && *limit / unit_bytes < costs.units) {
     const std::int64_t slot_bytes = layout.slot_units * unit_bytes;
     layout.slots = std::min(layout.slots, *limit / slot_bytes);
     layout.device_limit = *limit;
     if (layout.slots == 0) {
       const std::string need =
-          fmt::format("a chunk needs {} on the device; use more chunks",
-                      base::format_bytes(static_cast<std::uint64_t>(slot_bytes)));
+          fmt::format("a chunk needs {} on the device{}",
+                      base::format_bytes(static_cast<std::uint64_t>(slot_bytes)),
+                      layout.slot_units > 1 ? "; use more chunks" : "");
       if (deck_decides) {
         throw deck::error_at(
             deck, base::ExitCode::usage, "memory.device_limit",
@@ -96,6 +97,10 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
 
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes) {
   Builder builder(costs, layout, order, lanes);
+  if (!costs.tasks.empty()) {
+    issue_listed(builder, costs, order);
+    return builder.finish();
+  }
   switch (order) {
 #define OVERLAP_ORDER(name, ...) \
   case Order::name:              \
@@ -220,12 +225,22 @@ void Builder::add(Task task) {
   schedule_.tasks.push_back(std::move(task));
 }
 
+void Builder::issue(Task task, const std::string& name) {
+  schedule_.tasks.push_back(std::move(task));
+  schedule_.names.push_back(name);
+}
+
 Schedule Builder::finish() {
   std::map<int, int> used;
-  for (const Task& task : schedule_.tasks) used.emplace(task.lane, 0);
+  for (const Task& task : schedule_.tasks) {
+    if (task.stage != Stage::host) used.emplace(task.lane, 0);
+  }
+  if (used.empty()) used.emplace(0, 0);
   int next = 0;
   for (auto& [lane, number] : used) number = next++;
-  for (Task& task : schedule_.tasks) task.lane = used.at(task.lane);
+  for (Task& task : schedule_.tasks) {
+    task.lane = task.stage == Stage::host ? 0 : used.at(task.lane);
+  }
   schedule_.lanes = next;
   schedule_.instances = next;
   return std::move(schedule_);

@@ -25,8 +25,14 @@ struct Layout {
 Layout layout(const deck::Deck& deck, const Costs& costs,
               std::optional<std::int64_t> device_free_bytes);
 
+/// Why an order cannot issue a custom workload's tasks: it would issue one before another that must
+/// come first. Empty when it can.
+std::optional<std::string> misplaced(const Costs& costs, Order order);
+
 /// Tasks, lanes and dependencies of one issue order. Dependencies between lanes are exactly those
-/// that the data and the re-use of slots need and that the lanes' own order does not give.
+/// that the data and the re-use of slots need and that the lanes' own order does not give; those of
+/// a custom workload are the ones that its deck asks for, where the lanes' order does not give
+/// them.
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes);
 
 }  // namespace overlap::schedule

@@ -27,6 +27,10 @@ class Builder {
   /// kernel.
   void issue(Stage stage, int chunk, int op, int lane, bool blocking = false);
 
+  /// Issues a task of a custom workload as it stands, with its dependencies.
+  void issue(Task task, const std::string& name);
+  const Task& task(TaskId id) const { return schedule_.tasks[id]; }
+
   /// The schedule, with lanes renumbered so that none is empty.
   Schedule finish();
 
@@ -53,6 +57,11 @@ class Builder {
 #define OVERLAP_ORDER(name, ...) void name##_order(Builder&);
 #include "deck/orders.def"
 #undef OVERLAP_ORDER
+
+/// Issues a custom workload's tasks: in the list's order (custom; sequential, on one lane), lane by
+/// lane (depth_first), or the i-th tasks of all lanes in turn (breadth_first). Host work and
+/// default_stream operations, which have no lane, go with the task listed before them.
+void issue_listed(Builder& builder, const Costs& costs, Order order);
 
 /// The lane of an operation on a chunk where lanes are dealt out in turn.
 inline int lane_in_turn(const Builder& builder, int chunk, int op) {

@@ -14,8 +14,8 @@ Costs costs(const deck::Workload& workload, std::int64_t repeats) {
 #include "deck/workloads.def"
 #undef OVERLAP_WORKLOAD
   }
-  costs.kernel = std::string(deck::to_string(workload.kind)) + "/" +
-                 std::string(deck::to_string(workload.type));
+  costs.kernel = std::string(deck::to_string(workload.kind));
+  if (costs.tasks.empty()) costs.kernel += "/" + std::string(deck::to_string(workload.type));
   return costs;
 }
 

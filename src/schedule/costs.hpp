@@ -15,6 +15,9 @@ struct Costs {
   std::int64_t units = 0;       ///< units of one iteration
   std::int64_t iterations = 1;  ///< each on host data of its own, all on the same device buffers
   double flops_per_unit = 0;    ///< of one operation
+  /// Custom workloads: the deck's list. Lanes count from 1, 0 is none; `after` holds places in it.
+  std::vector<Task> tasks;
+  std::vector<std::string> names;  ///< of `tasks`
 };
 
 /// Costs of the deck's workload. `repeats` is the arithmetic's number of repeats, which a balanced
@@ -27,6 +30,12 @@ Costs costs(const deck::Workload& workload, std::int64_t repeats);
 
 /// Device memory that one operation's kernel reads and writes for a unit.
 double kernel_bytes_per_unit(const Costs& costs);
+
+/// Whether a custom workload has copies that are given by their duration.
+bool has_timed_copies(const deck::Workload& workload);
+/// Gives such copies the bytes that move meanwhile at these rates. (costs() assumes nominal rates
+/// where nobody has.)
+deck::Workload size_copies(deck::Workload workload, double h2d_bytes_per_s, double d2h_bytes_per_s);
 
 /// Bytes of one element of the type.
 std::size_t size_of(deck::Type type);

@@ -78,7 +78,7 @@ class Checker {
     };
     if (!in(t.lane, static_cast<std::size_t>(schedule_.lanes)) ||
         !in(t.chunk, schedule_.chunks.size()) ||
-        (t.stage != Stage::kernel && !in(t.array, schedule_.arrays.size()))) {
+        (is_copy(t.stage) && !in(t.array, schedule_.arrays.size()))) {
       hazards_.push_back({Hazard::Kind::malformed, id,
                           fmt::format("malformed: task {} has an index out of range", id)});
       return false;
@@ -96,6 +96,7 @@ class Checker {
       report(Hazard::Kind::malformed, id, "reaches beyond its arrays");
       return false;
     }
+    if (t.stage != Stage::kernel && !is_copy(t.stage)) return true;
     const auto touched = accesses(schedule_, t);
     if (t.stage == Stage::kernel ? touched.empty()
                                  : t.bytes != touched.front().end - touched.front().begin) {
@@ -110,6 +111,12 @@ class Checker {
 
   /// Moves the task's lane to the moment when the task runs.
   void advance(TaskId id) {
+    if (on_host(task(id).stage)) {
+      // A query waits for nothing; host work for all that was issued to the lanes it comes after.
+      if (task(id).stage == Stage::query) return;
+      for (const TaskId other : task(id).after) merge(host_clock_, lane_clocks_[lane(other)]);
+      return;
+    }
     Clock& clock = lane_clocks_[lane(id)];
     merge(clock, host_clock_);
     for (const TaskId other : task(id).after) merge(clock, waited_for_.at(other));
@@ -177,6 +184,7 @@ class Checker {
   bool fresh(TaskId id, const Access& access, const Use& use) {
     const Stage source = task(id).stage == Stage::kernel ? Stage::h2d : Stage::kernel;
     if (!use.writer) {
+      if (schedule_.arrays[static_cast<std::size_t>(access.array)].resident) return true;
       report(Hazard::Kind::stale, id,
              fmt::format("reads array {}, which nothing has written", name(access)));
       return false;
@@ -229,6 +237,9 @@ std::vector<Hazard> find_hazards(const Schedule& schedule, std::size_t most) {
 
 std::string describe(const Schedule& schedule, TaskId id) {
   const Task& task = schedule.tasks[id];
+  if (id < schedule.names.size()) {
+    return fmt::format("task {} ({}, {})", id, schedule.names[id], to_string(task.stage));
+  }
   return fmt::format("task {} ({} of chunk {} on lane {})", id, to_string(task.stage), task.chunk,
                      task.lane);
 }

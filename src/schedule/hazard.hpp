@@ -28,7 +28,7 @@ const char* to_string(Hazard::Kind kind);
 /// Time n log n, memory lanes times tasks in the worst case.
 std::vector<Hazard> find_hazards(const Schedule& schedule, std::size_t most = 8);
 
-/// "task 7 (h2d of chunk 3 on lane 1)".
+/// "task 7 (h2d of chunk 3 on lane 1)"; "task 7 (DH1, d2h)" where tasks have names.
 std::string describe(const Schedule& schedule, TaskId task);
 
 }  // namespace overlap::schedule

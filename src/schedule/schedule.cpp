@@ -1,24 +1,10 @@
 #include "schedule/schedule.hpp"
 
+#include "deck/words.hpp"
+
 namespace overlap::schedule {
 
-const char* to_string(Stage stage) {
-  switch (stage) {
-    case Stage::h2d:
-      return "h2d";
-    case Stage::kernel:
-      return "kernel";
-    case Stage::d2h:
-      return "d2h";
-    case Stage::host:
-      return "host";
-    case Stage::query:
-      return "query";
-    case Stage::default_stream:
-      return "default_stream";
-  }
-  return "?";
-}
+const char* to_string(Stage stage) { return deck::to_string(stage).data(); }
 
 std::vector<Access> accesses(const Schedule& schedule, const Task& task) {
   const Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];

@@ -11,11 +11,8 @@
 namespace overlap::schedule {
 
 using deck::Order;
+using deck::Stage;
 
-/// What a task does. The last three are for custom schedules: work of the issuing host thread, a
-/// query of the lane's state by it, and an operation that waits for all that was issued before it
-/// and that all issued after it waits for (as in CUDA's legacy default stream).
-enum class Stage { h2d, kernel, d2h, host, query, default_stream };
 const char* to_string(Stage stage);
 
 /// Whether the task moves data between host and device.
@@ -24,7 +21,8 @@ constexpr bool is_copy(Stage stage) { return stage == Stage::h2d || stage == Sta
 constexpr bool is_kernel(Stage stage) {
   return stage == Stage::kernel || stage == Stage::default_stream;
 }
-/// Whether the issuing host thread itself does it; no lane takes part.
+/// Whether the issuing host thread itself does it, before it issues the next task. No lane takes
+/// part: a query's lane is the one that it asks for, and host work's lane means nothing.
 constexpr bool on_host(Stage stage) { return stage == Stage::host || stage == Stage::query; }
 
 using TaskId = std::uint32_t;  ///< index into Schedule::tasks, hence the place in the issue order
@@ -37,6 +35,7 @@ struct Array {
   std::size_t unit_bytes = 0;  ///< bytes of one unit
   bool to_device = false;      ///< copied to the device before the kernel
   bool to_host = false;        ///< copied back after it
+  bool resident = false;       ///< its data lie on the device before the run: nothing writes them
 };
 
 /// One independent piece of the data: the units [begin, end) of every array.
@@ -56,12 +55,15 @@ struct Task {
   int chunk = 0;
   int array = -1;  ///< copies: which array; kernels: -1
   int lane = 0;
-  std::size_t bytes = 0;      ///< copies: bytes moved; kernels: device memory read and written
-  double flops = 0;           ///< kernels: floating-point (or integer) operations
-  double duration_s = 0;      ///< kernels and host work of custom schedules: as asked for; else 0
-  double share = 0;           ///< and the part of the device that such a kernel fills, up to 1
-  bool blocking = false;      ///< the host waits for it before it issues the next task
-  std::vector<TaskId> after;  ///< tasks of other lanes that must be complete before it starts
+  std::size_t bytes = 0;  ///< copies: bytes moved; kernels: device memory read and written
+  double flops = 0;       ///< kernels: floating-point (or integer) operations
+  double duration_s = 0;  ///< kernels and host work of custom schedules: as asked for; else 0
+  double share = 0;       ///< and the part of the device that such a kernel fills, up to 1
+  int number = 0;         ///< of custom schedules: the place in the deck's list, from 0
+  bool blocking = false;  ///< the host waits for it before it issues the next task
+  /// Tasks of other lanes that must be complete before it starts; host work waits for all that was
+  /// issued to their lanes.
+  std::vector<TaskId> after;
 };
 
 /// Tasks in issue order. Tasks of one lane run one after the other; `after` orders tasks of

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "workload/custom.hpp"
 #include "workload/increment.hpp"
 #include "workload/pipeline.hpp"
 #include "workload/rowsum.hpp"

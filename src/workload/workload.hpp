@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -73,14 +74,22 @@ struct HostArray {
   }
 };
 
-/// What a kernel is to work on. Sizes and positions are in units of the schedule's arrays.
+/// What a kernel is to work on; `op` -1: on nothing. Sizes and positions are in units of the
+/// schedule's arrays.
 struct Call {
   int op = 0;
   std::int64_t begin = 0;         ///< first unit's position in the host arrays
   std::int64_t device_begin = 0;  ///< and in the device arrays
   std::int64_t size = 0;
-  std::int64_t repeats = 1;  ///< of the arithmetic
+  std::int64_t repeats = 1;  ///< of the arithmetic; custom: steps
+  int number = 0;            ///< custom: the kernel's place in the deck's list
+  double share = 1;          ///< custom: the part of the device that it fills
 };
+
+/// Steps of a busy kernel that is to take `duration_s`.
+inline std::int64_t steps(double duration_s, std::int64_t steps_per_s) {
+  return std::llround(duration_s * static_cast<double>(steps_per_s));
+}
 
 /// The first wrong element, by position.
 struct Mismatch {
@@ -88,6 +97,7 @@ struct Mismatch {
   std::int64_t index = 0;  ///< element of the array; outputs have one element a unit
   double expected = 0;
   double found = 0;
+  std::optional<int> chunk = {};  ///< where the index does not tell it
 };
 
 struct Verification {
@@ -101,13 +111,16 @@ struct Workload {
   std::vector<schedule::Array> arrays;
   std::vector<HostArray<Space>> host;      ///< one for each of `arrays`
   std::vector<DeviceArray<Space>> device;  ///< one for each of `arrays`
-  std::int64_t repeats = 1;                ///< of the arithmetic in each kernel
-  std::string kernel;                      ///< which kernel runs, where there is a choice
+  std::int64_t repeats = 1;     ///< of the arithmetic in each kernel; custom: steps a second
+  double host_steps_per_s = 0;  ///< custom: of the issuing thread's work
+  std::string kernel;           ///< which kernel runs, where there is a choice
 
   /// Enqueues the kernel on the instance; never waits.
   std::function<void(const Space&, const Call&)> launch;
   /// Fills the input arrays on the host with the data of one repetition.
   std::function<void(std::uint32_t repetition)> generate;
+  /// Puts data on the device that a run finds there; empty where a run finds nothing.
+  std::function<void(const Space&, std::uint32_t repetition)> place;
   /// Compares the output arrays on the host with a reference that shares no code with the kernels.
   std::function<Verification(std::uint32_t repetition, std::int64_t repeats)> verify;
 };
@@ -210,12 +223,11 @@ struct Expected {
   std::int64_t whole = 0;
 };
 
-/// Compares every element of a host array with expected(index), in parallel, and adds what it finds
-/// to `result`. `smallest_part`: elements that are worth a thread.
-template <class T, class Space, class Reference>
-void compare(const HostArray<Space>& array, const std::string& name, const Reference& expected,
+/// Compares every element with expected(index), in parallel, and adds what it finds to `result`.
+/// `smallest_part`: elements that are worth a thread.
+template <class T, class Reference>
+void compare(std::span<const T> data, const std::string& name, const Reference& expected,
              Verification& result, std::int64_t smallest_part = 1 << 14) {
-  const std::span<T> data = elements<T>(array);
   std::mutex mutex;
   base::parallel_for(
       static_cast<std::int64_t>(data.size()),
@@ -252,6 +264,13 @@ void compare(const HostArray<Space>& array, const std::string& name, const Refer
         }
       },
       smallest_part);
+}
+
+/// The same for a host array.
+template <class T, class Space, class Reference>
+void compare(const HostArray<Space>& array, const std::string& name, const Reference& expected,
+             Verification& result, std::int64_t smallest_part = 1 << 14) {
+  compare<T>(std::span<const T>(elements<T>(array)), name, expected, result, smallest_part);
 }
 
 }  // namespace overlap::workload

@@ -117,6 +117,70 @@ class DryRun(TestCase):
         self.assertEqual(schedules[1][1], 6 * 3)
 
 
+CUSTOM = """\
+workload:
+  kind: custom
+  tasks:
+    - {name: HD, stage: h2d, lane: 2, bytes: 4 KiB}
+    - {name: K, stage: kernel, lane: 2, duration: 1 us}
+    - {name: DH, stage: d2h, lane: 1, bytes: 4 KiB, chunk: 2, after: [K]}
+measure: {repetitions: 2}
+"""
+
+
+class Custom(TestCase):
+    def test_dry_run_names_the_tasks(self):
+        done = run("--dry-run", self.deck(CUSTOM))
+        self.assert_clean(done)
+        rows = [line.split() for line in done.stdout.splitlines()]
+        self.assertIn(["2", "DH", "d2h", "0", "4096", "-", "-", "K"], rows)
+        self.assertIn(["2", "DH", "d2h", "0", "4096", "-", "-", "(blocks", "the", "host)"], rows)
+
+    def test_says_what_the_steps_take(self):
+        done = run(self.deck(CUSTOM))
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, r"(?m)^busy +a step of a kernel takes \S+ ns, of the host \S+ ns$")
+        self.assertNotRegex(done.stdout, "(?m)^copy rates")
+
+    def test_says_what_copies_by_duration_move_at(self):
+        done = run(self.deck(CUSTOM.replace("bytes: 4 KiB", "duration: 10 us")))
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, r"(?m)^copy rates +to the device \S+ GB/s, back \S+ GB/s$")
+
+    def test_kernels_alone_have_no_throughput(self):
+        tasks = '[{"name": "K", "stage": "kernel", "lane": 1, "duration": "1 us"}]'
+        done = run(self.deck(CUSTOM), f"--set=workload.tasks={tasks}")
+        self.assert_clean(done)
+        metrics = {line["metric"] for line in records(done.stdout)["OVERLAP_FOM"]}
+        self.assertEqual(metrics, {"time", "speedup", "max_error"})
+
+    def test_a_list_that_is_not_safe(self):
+        for options in ((), ("--dry-run",)):
+            done = run(self.deck(CUSTOM.replace(", after: [K]", "")), *options)
+            self.assert_error(
+                done,
+                3,
+                r"small\.yaml:6:7: workload\.tasks\[2\]: order custom is not safe to run: RAW: "
+                r"task 2 \(DH, d2h\) reads array DH on the device without waiting for its writer "
+                r"task 1 \(K, kernel\)",
+            )
+
+    def test_an_order_that_breaks_a_dependency(self):
+        deck = self.deck(CUSTOM + "issue: {orders: [custom, depth_first]}\n")
+        self.assert_error(
+            run(deck),
+            3,
+            r"small\.yaml:8:26: issue\.orders\[1\]: found 'depth_first', which issues task DH before "
+            r"task K, which it comes after",
+        )
+
+    def test_nothing_runs_when_one_deck_of_several_is_not_safe(self):
+        unsafe = self.deck(CUSTOM.replace(", after: [K]", ""), "unsafe.yaml")
+        done = run(self.deck(), unsafe)
+        self.assert_error(done, 3, r"unsafe\.yaml:6:7")
+        self.assertEqual(done.stdout, "")
+
+
 class Usage(TestCase):
     def test_no_deck(self):
         self.assert_error(run(), 3, "no deck given")

@@ -3,9 +3,8 @@
 
 collect_runs.py MINIAPP DEVICE.yaml RUNS.json
 
-The device file comes from `miniapp --calibrate DEVICE.yaml` on the same machine; with - instead every deck measures
-the device itself, briefly. Every second deck is for tuning the
-model ("tuning": true); the others were never looked at while it was made.
+The model was made while looking at the runs of TUNING; those of HELD_OUT only judge it. The device file comes from `miniapp --calibrate DEVICE.yaml` on the same machine; with - instead every deck measures
+the device itself, briefly.
 """
 
 import json
@@ -16,8 +15,8 @@ import tempfile
 from pathlib import Path
 
 MI = 1 << 20
-# workload, MiB of its largest arrays together, chunks, lanes, intensity
-POINTS = [
+# workload, MiB of each of its large arrays, chunks, lanes, intensity
+TUNING = [
     ("increment", 1, 1, 1, "1"), ("increment", 1, 4, 4, "1"), ("increment", 1, 2, 2, "balanced"),
     ("increment", 1, 16, 4, "1"), ("increment", 4, 8, 3, "4x balanced"), ("increment", 4, 4, 2, "1"),
     ("increment", 16, 1, 1, "balanced"), ("increment", 16, 4, 4, "1"), ("increment", 16, 64, 16, "1"),
@@ -32,6 +31,22 @@ POINTS = [
     ("pipeline", 16, 1, 6, "balanced"), ("pipeline", 16, 8, 8, "1"), ("pipeline", 64, 4, 2, "4x balanced"),
     ("pipeline", 64, 16, 16, "balanced"), ("pipeline", 128, 2, 6, "1"),
 ]
+HELD_OUT = [
+    ("increment", 1, 2, 3, "1"), ("increment", 2, 4, 4, "balanced"), ("increment", 2, 8, 2, "1"),
+    ("increment", 4, 16, 4, "1"), ("increment", 8, 4, 8, "4x balanced"), ("increment", 8, 32, 8, "1"),
+    ("increment", 12, 6, 3, "1"), ("increment", 16, 8, 16, "1"), ("increment", 24, 12, 4, "balanced"),
+    ("increment", 32, 64, 4, "1"), ("increment", 32, 2, 2, "4x balanced"), ("increment", 48, 24, 6, "1"),
+    ("increment", 96, 16, 4, "balanced"), ("increment", 128, 64, 16, "4x balanced"), ("increment", 128, 4, 2, "1"),
+    ("increment", 192, 48, 8, "1"), ("increment", 384, 12, 3, "balanced"), ("increment", 512, 64, 5, "1"),
+    ("increment", 768, 8, 8, "4x balanced"), ("increment", 1536, 24, 12, "1"),
+    ("rowsum", 2, 2, 2, None), ("rowsum", 4, 8, 4, None), ("rowsum", 12, 3, 3, None), ("rowsum", 24, 32, 8, None),
+    ("rowsum", 64, 8, 16, None), ("rowsum", 192, 24, 2, None), ("rowsum", 512, 64, 12, None),
+    ("rowsum", 1536, 6, 4, None),
+    ("pipeline", 1, 2, 2, "balanced"), ("pipeline", 3, 1, 6, "1"), ("pipeline", 8, 4, 3, "1"),
+    ("pipeline", 8, 2, 2, "balanced"), ("pipeline", 24, 6, 4, "4x balanced"), ("pipeline", 32, 1, 6, "balanced"),
+    ("pipeline", 48, 12, 16, "1"), ("pipeline", 96, 3, 2, "balanced"),
+]
+POINTS = TUNING + HELD_OUT
 ORDERS = ["sequential", "depth_first", "breadth_first", "by_engine"]
 
 
@@ -63,15 +78,16 @@ def main():
         repeats = one["balance"]["repeats"] if one["balance"] else 1
         for run in one["runs"]:
             error = run["predicted_s"] / run["time_s"]["median"] - 1
-            errors.append(abs(error))
+            errors.append((number < len(TUNING), abs(error)))
             runs.append({"workload": workload, "mebibytes": mebibytes, "chunks": chunks, "lanes": lanes,
-                         "repeats": repeats, "order": run["order"], "tuning": number % 2 == 0,
+                         "repeats": repeats, "order": run["order"], "tuning": number < len(TUNING),
                          **{key: run["time_s"][key] for key in ("median", "lo", "hi")}})
             print(f"{workload:10} {mebibytes:5} MiB {chunks:3} chunks {lanes:3} lanes {repeats:4} repeats "
                   f"{run['order']:14} {run['time_s']['median'] * 1e3:10.4f} ms  predicted {100 * error:+6.1f} %")
-    errors.sort()
-    print(f"{len(errors)} runs: median error {100 * statistics.median(errors):.1f} %, "
-          f"95th percentile {100 * errors[int(0.95 * len(errors))]:.1f} %, largest {100 * errors[-1]:.1f} %")
+    for name, kept in (("tuning", True), ("held out", False)):
+        some = sorted(error for tuning, error in errors if tuning == kept)
+        print(f"{name}: {len(some)} runs: median error {100 * statistics.median(some):.1f} %, "
+              f"95th percentile {100 * some[int(0.95 * len(some))]:.1f} %, largest {100 * some[-1]:.1f} %")
     text = ",\n".join(json.dumps(run) for run in runs)
     Path(output).write_text(f'{{"device": {json.dumps(one["device"]["name"] if one["device"] else "host")}, '
                             f'"runs": [\n{text}\n]}}\n', encoding="utf-8")

@@ -106,11 +106,11 @@ TEST(DeckErrors, UnknownKeys) {
       {workload("knid: increment"),
        {},
        "@:1:12: workload.knid: unknown key; allowed: kind, elements, type, intensity, rows, "
-       "columns, sum_type, axis, kernel, iterations; did you mean 'kind'?"},
+       "columns, sum_type, axis, kernel, iterations, tasks; did you mean 'kind'?"},
       {workload("kind:increment"),
        {},
        "@:1:12: workload.kind:increment: unknown key; allowed: kind, elements, type, intensity, "
-       "rows, columns, sum_type, axis, kernel, iterations"},
+       "rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {increment("chunks: {cuont: 4}\n"),
        {},
        "@:2:10: chunks.cuont: unknown key; allowed: count, bytes, profile; did you mean 'count'?"},
@@ -181,6 +181,159 @@ TEST(DeckErrors, KeysOfAnotherWorkload) {
   });
 }
 
+/// A custom deck whose tasks stand from line 4, column 8 on.
+std::string tasks(const std::vector<std::string>& list, const std::string& rest = "") {
+  std::string deck = "workload:\n  kind: custom\n  tasks:\n";
+  for (const std::string& task : list) deck += "    - {" + task + "}\n";
+  return deck + rest;
+}
+
+const std::string kernel = "name: K1, stage: kernel, lane: 1, duration: 1 ms";
+
+TEST(DeckErrors, KeysOfTasks) {
+  expect_messages({
+      {tasks({"name: K1, stage: kernel, lane: 1, duration: 1 ms, sm: 1"}),
+       {},
+       "@:4:58: workload.tasks[0].sm: unknown key; allowed: name, stage, lane, duration, sms, "
+       "after, chunk; did you mean 'sms'?"},
+      {tasks({"name: K1, stage: kernel, lane: 1, bytes: 4 KiB"}),
+       {},
+       "@:4:42: workload.tasks[0].bytes: found a key of h2d and d2h, not of kernel; allowed: name, "
+       "stage, lane, duration, sms, after, chunk"},
+      {tasks({"name: C, stage: host, lane: 1, duration: 1 ms"}),
+       {},
+       "@:4:30: workload.tasks[0].lane: found a key of h2d and kernel and d2h and query, not of "
+       "host; allowed: name, stage, duration, after"},
+      {tasks({"name: Z, stage: default_stream, duration: 1 ms, after: [Z]"}),
+       {},
+       "@:4:56: workload.tasks[0].after: found a key of h2d and kernel and d2h and host, not of "
+       "default_stream; allowed: name, stage, duration"},
+      {tasks({"name: K1, stag: kernel"}),
+       {},
+       "@:4:18: workload.tasks[0].stag: unknown key; allowed: name, stage, lane, bytes, duration, "
+       "sms, after, chunk; did you mean 'stage'?"},
+      {tasks({"name: K1"}),
+       {},
+       "@:4:7: workload.tasks[0].stage: found nothing; allowed: h2d, kernel, d2h, host, query, "
+       "default_stream"},
+      {tasks({"name: K1, stage: kernl, lane: 1"}),
+       {},
+       "@:4:25: workload.tasks[0].stage: found 'kernl'; allowed: h2d, kernel, d2h, host, query, "
+       "default_stream; did you mean 'kernel'?"},
+  });
+}
+
+TEST(DeckErrors, ValuesOfTasks) {
+  expect_messages({
+      {"workload: {kind: custom}\n",
+       {},
+       "@:1:11: workload.tasks: found nothing; allowed: a list of tasks, such as [{name: K1, "
+       "stage: "
+       "kernel, lane: 1, duration: 1 ms}]"},
+      {"workload: {kind: custom, tasks: []}\n",
+       {},
+       "@:1:33: workload.tasks: found an empty list; allowed: a list of tasks, such as [{name: K1, "
+       "stage: kernel, lane: 1, duration: 1 ms}]"},
+      {tasks({"stage: kernel, lane: 1, duration: 1 ms"}),
+       {},
+       "@:4:7: workload.tasks[0].name: found nothing; allowed: letters, digits, '_', '-' and '.', "
+       "at most 64"},
+      {tasks({"name: K 1, stage: kernel, lane: 1, duration: 1 ms"}),
+       {},
+       "@:4:14: workload.tasks[0].name: found 'K 1'; allowed: letters, digits, '_', '-' and '.', "
+       "at most 64"},
+      {tasks({kernel, kernel}),
+       {},
+       "@:5:14: workload.tasks[1].name: found 'K1' again, first at @:4:14; allowed: a name of its "
+       "own for each task"},
+      {tasks({"name: K1, stage: kernel, duration: 1 ms"}),
+       {},
+       "@:4:7: workload.tasks[0].lane: found nothing; allowed: a whole number from 1 to 1024"},
+      {tasks({"name: K1, stage: kernel, lane: 0, duration: 1 ms"}),
+       {},
+       "@:4:39: workload.tasks[0].lane: found '0'; allowed: a whole number from 1 to 1024"},
+      {tasks({"name: K1, stage: kernel, lane: 1"}),
+       {},
+       "@:4:7: workload.tasks[0].duration: found nothing; allowed: a time above 0 and up to 100 s, "
+       "such as 0.005 (seconds), 5 ms or 50 us"},
+      {tasks({"name: K1, stage: kernel, lane: 1, duration: 0"}),
+       {},
+       "@:4:52: workload.tasks[0].duration: found '0'; allowed: a time above 0 and up to 100 s, "
+       "such as 0.005 (seconds), 5 ms or 50 us"},
+      {tasks({"name: K1, stage: kernel, lane: 1, duration: 1 ms, sms: 1.5"}),
+       {},
+       "@:4:63: workload.tasks[0].sms: found '1.5'; allowed: a part of the device, above 0 and up "
+       "to 1"},
+      {tasks({"name: HD, stage: h2d, lane: 1"}),
+       {},
+       "@:4:7: workload.tasks[0]: found neither bytes nor duration; allowed: one of the two"},
+      {tasks({"name: HD, stage: h2d, lane: 1, bytes: 4 KiB, duration: 1 ms"}),
+       {},
+       "@:4:63: workload.tasks[0].duration: found bytes and duration; allowed: one of the two"},
+      {tasks({"name: HD, stage: h2d, lane: 1, bytes: 6"}),
+       {},
+       "@:4:46: workload.tasks[0].bytes: found '6'; allowed: a multiple of 4 B, up to 1 TiB"},
+      {tasks({"name: HD, stage: h2d, lane: 1, bytes: 4 KiB, chunk: 0"}),
+       {},
+       "@:4:60: workload.tasks[0].chunk: found '0'; allowed: a whole number from 1 to 1048576"},
+  });
+}
+
+TEST(DeckErrors, DependenciesOfTasks) {
+  const auto after = [](const std::string& list) {
+    return tasks({"name: HDa1, stage: h2d, lane: 1, bytes: 4", "name: Q, stage: query, lane: 1",
+                  kernel + ", after: " + list});
+  };
+  expect_messages({
+      {after("[HDa]"),
+       {},
+       "@:6:66: workload.tasks[2].after[0]: found 'HDa'; allowed: HDa1, Q, K1; did you mean "
+       "'HDa1'?"},
+      {after("HDa1"),
+       {},
+       "@:6:65: workload.tasks[2].after: found 'HDa1'; allowed: a list of names of tasks"},
+      {after("[K1]"),
+       {},
+       "@:6:66: workload.tasks[2].after[0]: found the task itself, 'K1'; allowed: other tasks"},
+      {after("[HDa1, HDa1]"),
+       {},
+       "@:6:72: workload.tasks[2].after[1]: found 'HDa1' again; allowed: each task once"},
+      {after("[Q]"),
+       {},
+       "@:6:66: workload.tasks[2].after[0]: found 'Q', a query, which completes nothing; allowed: "
+       "other tasks"},
+  });
+}
+
+TEST(DeckErrors, WhatACustomWorkloadDoesNotTake) {
+  expect_messages({
+      {tasks({kernel}, "chunks: {count: 4}\n"),
+       {},
+       "@:5:17: chunks.count: found '4'; allowed: count: 1 with a custom workload, whose tasks say "
+       "what is copied"},
+      {tasks({kernel}, "chunks: {bytes: 4 KiB}\n"),
+       {},
+       "@:5:17: chunks.bytes: found '4 KiB'; allowed: count: 1 with a custom workload, whose tasks "
+       "say what is copied"},
+      {tasks({kernel}, "memory: {device_limit: 4 GiB}\n"),
+       {},
+       "@:5:24: memory.device_limit: found '4 GiB'; allowed: none with a custom workload, whose "
+       "data stay whole"},
+      {tasks({kernel}, "issue: {lanes: 4}\n"),
+       {},
+       "@:5:16: issue.lanes: found '4'; allowed: 1, the lanes that workload.tasks names, or "
+       "nothing"},
+      {tasks({kernel}, "issue: {orders: [by_engine]}\n"),
+       {},
+       "@:5:18: issue.orders[0]: found 'by_engine'; allowed: sequential, depth_first, "
+       "breadth_first, custom"},
+      {increment("issue: {orders: [custom]}\n"),
+       {},
+       "@:2:18: issue.orders[0]: found 'custom'; allowed: sequential, depth_first, breadth_first, "
+       "by_engine"},
+  });
+}
+
 TEST(DeckErrors, KeysThatAreNoWords) {
   expect_messages({
       {"? {a: b}\n: c\n",
@@ -200,33 +353,41 @@ TEST(DeckErrors, KeysThatAreNoWords) {
 
 TEST(DeckErrors, MissingWorkloadOrKind) {
   expect_messages({
-      {"", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
-      {"# nothing\n", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
-      {"---\n", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
-      {"null\n", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
-      {"{}\n", {}, "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+      {"", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+      {"# nothing\n",
+       {},
+       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+      {"---\n",
+       {},
+       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+      {"null\n",
+       {},
+       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+      {"{}\n",
+       {},
+       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"title: T\n",
        {},
-       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"workload:\n",
        {},
        "@:1:1: workload: found nothing; allowed: a map with the keys kind, elements, type, "
-       "intensity, rows, columns, sum_type, axis, kernel, iterations"},
+       "intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {"workload: {}\n",
        {},
-       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"workload: {elements: 4}\n",
        {},
-       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"workload: {kind: }\n",
        {},
-       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"workload: {kind: null}\n",
        {},
-       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
       {"workload:\n  kind:\n  elements: 5\n",
        {},
-       "@:2:3: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "@:2:3: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
   });
 }
 
@@ -247,21 +408,21 @@ TEST(DeckErrors, WrongTypes) {
       {"workload: increment\n",
        {},
        "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, type, "
-       "intensity, rows, columns, sum_type, axis, kernel, iterations"},
+       "intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {"workload: [increment]\n",
        {},
        "@:1:11: workload: found a list; allowed: a map with the keys kind, elements, type, "
-       "intensity, rows, columns, sum_type, axis, kernel, iterations"},
+       "intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {"workload:\n  kind:increment\n",
        {},
        "@:2:3: workload: found 'kind:increment'; allowed: a map with the keys kind, elements, "
-       "type, intensity, rows, columns, sum_type, axis, kernel, iterations"},
+       "type, intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {workload("kind: [increment]"),
        {},
-       "@:1:18: workload.kind: found a list; allowed: increment, rowsum, pipeline"},
+       "@:1:18: workload.kind: found a list; allowed: increment, rowsum, pipeline, custom"},
       {workload("kind: {a: 1}"),
        {},
-       "@:1:18: workload.kind: found a map; allowed: increment, rowsum, pipeline"},
+       "@:1:18: workload.kind: found a map; allowed: increment, rowsum, pipeline, custom"},
       {workload("kind: increment, elements: [1]"),
        {},
        "@:1:39: workload.elements: found a list; allowed: a whole number from 1 to 17592186044416, "
@@ -381,19 +542,22 @@ TEST(DeckErrors, Words) {
   expect_messages({
       {workload("kind: incremnt"),
        {},
-       "@:1:18: workload.kind: found 'incremnt'; allowed: increment, rowsum, pipeline; did you "
+       "@:1:18: workload.kind: found 'incremnt'; allowed: increment, rowsum, pipeline, custom; did "
+       "you "
        "mean 'increment'?"},
       {workload("kind: INCREMENT"),
        {},
-       "@:1:18: workload.kind: found 'INCREMENT'; allowed: increment, rowsum, pipeline; did you "
+       "@:1:18: workload.kind: found 'INCREMENT'; allowed: increment, rowsum, pipeline, custom; "
+       "did you "
        "mean 'increment'?"},
       {workload("kind: 'increment '"),
        {},
-       "@:1:18: workload.kind: found 'increment '; allowed: increment, rowsum, pipeline; did you "
+       "@:1:18: workload.kind: found 'increment '; allowed: increment, rowsum, pipeline, custom; "
+       "did you "
        "mean 'increment'?"},
       {workload("kind: dgem"),
        {},
-       "@:1:18: workload.kind: found 'dgem'; allowed: increment, rowsum, pipeline"},
+       "@:1:18: workload.kind: found 'dgem'; allowed: increment, rowsum, pipeline, custom"},
       {workload("kind: increment, type: int32"),
        {},
        "@:1:35: workload.type: found 'int32'; allowed: float32, float64"},
@@ -453,14 +617,14 @@ TEST(DeckErrors, Words) {
        "breadth_first, by_engine; did you mean 'depth_first'?"},
       {workload("kind: \"a\\nb\""),
        {},
-       "@:1:18: workload.kind: found 'a\\nb'; allowed: increment, rowsum, pipeline"},
+       "@:1:18: workload.kind: found 'a\\nb'; allowed: increment, rowsum, pipeline, custom"},
       {workload("kind: \"\\e[31mred\""),
        {},
-       "@:1:18: workload.kind: found '\\x1b[31mred'; allowed: increment, rowsum, pipeline"},
+       "@:1:18: workload.kind: found '\\x1b[31mred'; allowed: increment, rowsum, pipeline, custom"},
       {workload("kind: " + std::string(150, 'x')),
        {},
        "@:1:18: workload.kind: found '" + std::string(100, 'x') +
-           "...'; allowed: increment, rowsum, pipeline"},
+           "...'; allowed: increment, rowsum, pipeline, custom"},
   });
 }
 
@@ -1018,7 +1182,7 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"workload.kind=incremnt"},
        "--set workload.kind=incremnt: workload.kind: found 'incremnt'; allowed: increment, rowsum, "
-       "pipeline; did you mean 'increment'?"},
+       "pipeline, custom; did you mean 'increment'?"},
       {good,
        {"measure=5"},
        "--set measure=5: measure: found '5'; allowed: a map with the keys warmup, repetitions, "
@@ -1033,11 +1197,12 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
        "1000000"},
       {good,
        {"workload={}"},
-       "--set workload={}: workload.kind: found nothing; allowed: increment, rowsum, pipeline"},
+       "--set workload={}: workload.kind: found nothing; allowed: increment, rowsum, pipeline, "
+       "custom"},
       {good,
        {"workload=null"},
        "--set workload=null: workload: found nothing; allowed: a map with the keys kind, elements, "
-       "type, intensity, rows, columns, sum_type, axis, kernel, iterations"},
+       "type, intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {good, {"title=[1]"}, "--set title=[1]: title: found a list; allowed: one line of text"},
       {good,
        {"issue.orders=depth_first"},

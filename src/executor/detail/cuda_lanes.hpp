@@ -86,6 +86,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     event_of_.assign(schedule.tasks.size(), nullptr);
     std::size_t used = 0;
     for (const schedule::Task& task : schedule.tasks) {
+      if (schedule::on_host(task.stage)) continue;  // the host waits for whole lanes
       for (const schedule::TaskId other : task.after) {
         if (event_of_[other] != nullptr) continue;
         if (used == events_.size()) events_.push_back(make_event());
@@ -125,6 +126,14 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
       throw DeviceLost(error.code(), error.what());
     }
     last.reset();
+  }
+
+  bool query(int lane) override {
+    if (cudaStreamQuery(streams_[static_cast<std::size_t>(lane)].get()) == cudaSuccess) return true;
+    // Not ready is no error, but would be found where Kokkos looks for the last one. Other errors
+    // stay with the stream.
+    cudaGetLastError();
+    return false;
   }
 
  private:

@@ -61,6 +61,9 @@ class FencedLanes final : public Lanes<Space> {
     last.reset();
   }
 
+  /// Spaces have no query: only what a wait has seen complete is known.
+  bool query(int lane) override { return !last_[static_cast<std::size_t>(lane)]; }
+
  private:
   std::vector<Space> instances_;
   std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last fence

@@ -61,6 +61,11 @@ class HostLanes final : public Lanes<Space> {
     if (failure_) throw *failure_;
   }
 
+  bool query(int lane) override {
+    const std::scoped_lock lock(mutex_);
+    return queues_[static_cast<std::size_t>(lane)].empty();
+  }
+
  private:
   void stop() {
     {

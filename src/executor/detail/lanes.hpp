@@ -38,6 +38,10 @@ class Lanes {
   /// Blocks the host until all that was issued to the lane is complete; throws what failed in it.
   virtual void wait(int lane) = 0;
 
+  /// Whether all that was issued to the lane is known to be complete; never waits. What failed
+  /// there is left to wait().
+  virtual bool query(int lane) = 0;
+
   /// An instance for work outside the timed region.
   virtual const Space& instance(int lane) const = 0;
 };

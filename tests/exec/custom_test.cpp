@@ -1,0 +1,265 @@
+#include <gmock/gmock.h>
+
+#include <atomic>
+
+#include "bench.hpp"
+#include "deck/words.hpp"
+#include "executor/durations.hpp"
+#include "spaces.hpp"
+
+namespace overlap {
+namespace {
+
+using deck::Order;
+using deck::Stage;
+using executor::detail::FencedLanes;
+
+template <class Space>
+class CustomTest : public testing::Test {};
+TYPED_TEST_SUITE(CustomTest, Spaces);
+
+deck::Deck custom_deck(std::vector<deck::CustomTask> tasks) {
+  deck::Deck deck;
+  deck.path = "test.yaml";
+  deck.workload.kind = deck::WorkloadKind::custom;
+  deck.workload.tasks = std::move(tasks);
+  deck.chunks.count = 1;
+  return deck;
+}
+
+/// A copy, a kernel of a few steps, or whatever else the stage is.
+deck::CustomTask task(const std::string& name, Stage stage, int lane, std::vector<int> after = {},
+                      int chunk = 0) {
+  const bool copies = schedule::is_copy(stage);
+  const bool on_data = copies || stage == Stage::kernel;
+  return {.name = name,
+          .stage = stage,
+          .lane = lane,
+          .bytes = copies ? 40000 + 4 * lane : 0,
+          .duration_s = copies || stage == Stage::query ? 0.0 : 20.0,
+          .after = std::move(after),
+          .chunk = chunk > 0 ? chunk
+                   : on_data ? lane
+                             : 0};
+}
+
+// The shapes of Rennich's examples, and one with everything.
+
+std::vector<deck::CustomTask> blocked_queue() {
+  return {task("DH2", Stage::d2h, 2), task("HDa1", Stage::h2d, 1), task("HDb1", Stage::h2d, 1),
+          task("K1", Stage::kernel, 1), task("DH1", Stage::d2h, 1)};
+}
+
+std::vector<deck::CustomTask> kernels() {
+  std::vector<deck::CustomTask> tasks = {
+      task("Ka1", Stage::kernel, 1), task("Kc2", Stage::kernel, 2), task("Kd2", Stage::kernel, 2),
+      task("Kb1", Stage::kernel, 1)};
+  for (auto& task : tasks) task.sms = 0.5;
+  return tasks;
+}
+
+std::vector<deck::CustomTask> three_streams() {
+  std::vector<deck::CustomTask> tasks;
+  for (int lane = 1; lane <= 3; ++lane) {
+    tasks.push_back(task("HD" + std::to_string(lane), Stage::h2d, lane));
+    tasks.push_back(task("K" + std::to_string(lane), Stage::kernel, lane));
+    tasks.push_back(task("Q" + std::to_string(lane), Stage::query, lane));
+    tasks.push_back(task("DH" + std::to_string(lane), Stage::d2h, lane));
+  }
+  return tasks;
+}
+
+std::vector<deck::CustomTask> everything() {
+  return {task("HDa", Stage::h2d, 1),
+          task("HDb", Stage::h2d, 2, {}, 1),
+          task("Ka", Stage::kernel, 3, {0, 1}, 1),
+          task("DHa", Stage::d2h, 1, {2}),
+          task("Kb", Stage::kernel, 3, {3}, 1),
+          task("DHb", Stage::d2h, 2, {4}, 1),
+          task("Z", Stage::default_stream, 0),
+          task("Kc", Stage::kernel, 1),
+          task("DHc", Stage::d2h, 1),
+          task("C", Stage::host, 0, {8}),
+          task("Kd", Stage::kernel, 2, {9}, 1),
+          task("Ke", Stage::kernel, 4)};
+}
+
+template <class Space>
+void expect_right(const std::vector<deck::CustomTask>& tasks) {
+  const deck::Deck deck = custom_deck(tasks);
+  const auto costs = schedule::costs(deck.workload, 1);
+  int tried = 0;
+  for (const Order order : deck::orders_of(deck.workload.kind)) {
+    if (schedule::misplaced(costs, order)) continue;
+    for (const bool fenced : {false, true}) {
+      TestBench<Space> bench(deck, order, 1,
+                             fenced ? std::make_unique<FencedLanes<Space>>(6) : nullptr);
+      for (std::uint32_t repetition = 1; repetition < 4; ++repetition) {
+        const auto result = bench.run(repetition);
+        EXPECT_FALSE(result.mismatch) << to_string(order) << ": " << result.mismatch->array
+                                      << " at " << result.mismatch->index;
+        EXPECT_EQ(result.max_error, 0);
+      }
+      ++tried;
+    }
+  }
+  EXPECT_GE(tried, 4);
+}
+
+TYPED_TEST(CustomTest, RennichsExamplesAreRightInEveryOrder) {
+  expect_right<TypeParam>(blocked_queue());
+  expect_right<TypeParam>(kernels());
+  expect_right<TypeParam>(three_streams());
+}
+
+TYPED_TEST(CustomTest, EveryStageAndDependencyIsRight) { expect_right<TypeParam>(everything()); }
+
+TYPED_TEST(CustomTest, TasksWithoutDataAreRight) {
+  expect_right<TypeParam>({task("C", Stage::host, 0)});
+  expect_right<TypeParam>({task("Q", Stage::query, 1), task("Z", Stage::default_stream, 0)});
+}
+
+TYPED_TEST(CustomTest, SmallAndOddSizesAreRight) {
+  for (const std::int64_t bytes : {4, 8, 4092, 4096, 4100, 8188}) {
+    auto tasks = blocked_queue();
+    for (auto& task : tasks) {
+      if (schedule::is_copy(task.stage)) task.bytes = bytes;
+    }
+    expect_right<TypeParam>(tasks);
+  }
+}
+
+// Faults that verification must catch, whoever let them through.
+
+template <class Space, class Fault>
+workload::Verification with_fault(const std::vector<deck::CustomTask>& tasks, const Fault& fault) {
+  TestBench<Space> bench(custom_deck(tasks), Order::custom, 1);
+  EXPECT_FALSE(bench.run(1).mismatch);
+  fault(bench.schedule);
+  return bench.run(2);
+}
+
+TYPED_TEST(CustomTest, VerificationCatchesEveryDroppedTask) {
+  for (const auto& tasks : {blocked_queue(), kernels(), three_streams(), everything()}) {
+    for (std::size_t dropped = 0; dropped < tasks.size(); ++dropped) {
+      if (!schedule::is_copy(tasks[dropped].stage) && tasks[dropped].stage != Stage::kernel)
+        continue;
+      const auto result = with_fault<TypeParam>(tasks, [&](schedule::Schedule& s) {
+        // What others wait for stays in its place, but does nothing.
+        s.tasks[dropped].stage = Stage::default_stream;
+      });
+      ASSERT_TRUE(result.mismatch) << tasks[dropped].name;
+      EXPECT_EQ(result.mismatch->chunk, tasks[dropped].chunk) << tasks[dropped].name;
+    }
+  }
+}
+
+TYPED_TEST(CustomTest, VerificationCatchesSwappedKernels) {
+  const auto result = with_fault<TypeParam>(
+      kernels(), [](schedule::Schedule& s) { std::swap(s.tasks[0].number, s.tasks[3].number); });
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_EQ(result.mismatch->chunk, 1);
+  EXPECT_EQ(result.mismatch->array, "chunk 1 on the device");
+}
+
+TYPED_TEST(CustomTest, VerificationCatchesARepeatedKernel) {
+  const auto result = with_fault<TypeParam>(three_streams(), [](schedule::Schedule& s) {
+    s.tasks[6] = s.tasks[5];  // the query of lane 2
+    s.tasks[6].after.clear();
+  });
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_EQ(result.mismatch->array, "DH2");
+}
+
+TYPED_TEST(CustomTest, VerificationCatchesAKernelOnAnotherChunk) {
+  const auto result =
+      with_fault<TypeParam>(three_streams(), [](schedule::Schedule& s) { s.tasks[1].op = 1; });
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_EQ(result.mismatch->chunk, 1);
+}
+
+TYPED_TEST(CustomTest, VerificationCatchesAKernelBeforeItsCopy) {
+  const auto result = with_fault<TypeParam>(
+      three_streams(), [](schedule::Schedule& s) { std::swap(s.tasks[0], s.tasks[1]); });
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_EQ(result.mismatch->array, "DH1");
+}
+
+TYPED_TEST(CustomTest, VerificationCatchesAKernelThatSkipsItsWork) {
+  const auto result = with_fault<TypeParam>(
+      three_streams(), [](schedule::Schedule& s) { s.tasks[1].duration_s /= 2; });
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_EQ(result.mismatch->array, "DH1");
+}
+
+// A query while the lane's kernel is held: it must come back, and say no.
+
+struct Hold {
+  int* released;
+  int* seen;
+
+  KOKKOS_FUNCTION void operator()(int) const {
+    for (std::int64_t i = 0; i < 2000000000; ++i) {
+      KOKKOS_IF_ON_HOST((if (std::atomic_ref(*released).load() != 0) {
+        *seen = 1;
+        return;
+      }))
+      KOKKOS_IF_ON_DEVICE((if (Kokkos::atomic_load(released) != 0) {
+        *seen = 1;
+        return;
+      }))
+    }
+  }
+};
+
+TYPED_TEST(CustomTest, AQueryDoesNotWait) {
+  using Space = TypeParam;
+  const deck::Deck deck = custom_deck({task("K", Stage::kernel, 1)});
+  auto lanes = executor::detail::make_lanes<Space>(1);
+  TestBench<Space> bench(deck, Order::custom, 1);
+  EXPECT_TRUE(lanes->query(0)) << "nothing was issued";
+  lanes->bind(bench.schedule, bench.workload);
+  Kokkos::View<int*, workload::PinnedSpace<Space>> flags("test::flags", 2);
+  Kokkos::fence();
+  int* const at = flags.data();
+  bench.workload.launch = [=](const Space& instance, const workload::Call&) {
+    Kokkos::parallel_for("test::hold", Kokkos::RangePolicy<Space>(instance, 0, 1),
+                         Hold{at, at + 1});
+  };
+  std::atomic_ref(*at).store(1);  // the first launch on a device copies; nothing is held
+  lanes->issue(0);
+  lanes->wait(0);
+  at[1] = 0;
+  std::atomic_ref(*at).store(0);
+  lanes->issue(0);
+  EXPECT_FALSE(lanes->query(0));
+  std::atomic_ref(*at).store(1);
+  lanes->wait(0);
+  EXPECT_TRUE(lanes->query(0));
+  EXPECT_EQ(at[1], 1);
+}
+
+// Durations.
+
+TYPED_TEST(CustomTest, CalibratedKernelsTakeAboutTheirDuration) {
+  // A busy machine makes times longer, never much shorter.
+  constexpr double asked_s = 0.004;
+  auto tasks = std::vector{task("K", Stage::kernel, 1), task("C", Stage::host, 0)};
+  for (auto& task : tasks) task.duration_s = asked_s;
+  TestBench<TypeParam> bench(custom_deck(tasks), Order::sequential, 1);
+  double best_s = 1;
+  for (int attempt = 0; attempt < 5 && (best_s < 1.6 * asked_s || best_s > 3 * asked_s);
+       ++attempt) {
+    executor::calibrate_steps(*bench.executor, bench.workload);
+    best_s = 1;
+    for (int i = 0; i < 5; ++i) {
+      best_s = std::min(best_s, bench.executor->run(bench.schedule, bench.workload).complete_s);
+    }
+  }
+  EXPECT_GT(best_s, 1.6 * asked_s);  // kernel and host work, one after the other
+  EXPECT_LT(best_s, 3 * asked_s);
+  EXPECT_FALSE(bench.run(1).mismatch);
+}
+
+}  // namespace
+}  // namespace overlap
