@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "deck/words.hpp"
+#include "model/load.hpp"
+#include "model/predict.hpp"
+#include "schedule/build.hpp"
+
+// What the model predicts for the runs of tests/data/h200_runs.json, measured on an H200 by
+// tests/model/collect_runs.py in the session whose calibration is input/devices/h200.yaml.
+namespace overlap::model {
+namespace {
+
+template <class Enum>
+Enum from_word(const std::string& name) {
+  for (const auto& word : deck::words<Enum>) {
+    if (word.name == name) return word.value;
+  }
+  throw std::runtime_error("unknown word " + name);
+}
+
+schedule::Schedule schedule_of(const nlohmann::json& run) {
+  constexpr std::int64_t mebibyte = 1 << 20;
+  deck::Deck deck;
+  deck.workload.kind = from_word<deck::WorkloadKind>(run["workload"]);
+  const std::int64_t bytes = run["mebibytes"].get<std::int64_t>() * mebibyte;
+  deck.workload.elements = bytes / 4;
+  deck.workload.rows = bytes / 24;
+  const bool sums = deck.workload.kind == deck::WorkloadKind::rowsum;
+  deck.workload.type = sums ? deck::Type::int32 : deck::Type::float32;
+  deck.chunks.count = run["chunks"];
+  const auto costs = schedule::costs(deck.workload, run["repeats"]);
+  return schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
+                         from_word<deck::Order>(run["order"]), run["lanes"]);
+}
+
+/// Relative errors of the predicted times, sorted.
+std::vector<double> errors(bool tuning) {
+  std::ifstream file(OVERLAP_SOURCE_DIR "/tests/data/h200_runs.json");
+  const nlohmann::json data = nlohmann::json::parse(file);
+  const Device device = load_device("h200");
+  std::vector<double> errors;
+  for (const auto& run : data["runs"]) {
+    if (run["tuning"] != tuning) continue;
+    const double predicted = predict(schedule_of(run), device).complete_s;
+    errors.push_back(std::abs(predicted / run["median"].get<double>() - 1));
+  }
+  std::sort(errors.begin(), errors.end());
+  return errors;
+}
+
+void expect_close(const std::vector<double>& errors) {
+  ASSERT_GE(errors.size(), 60U);
+  const double median = errors[errors.size() / 2];
+  const double most = errors[errors.size() * 95 / 100];
+  std::cout << errors.size() << " runs: median error " << 100 * median << " %, 95th percentile "
+            << 100 * most << " %\n";
+  EXPECT_LE(median, 0.05);
+  EXPECT_LE(most, 0.12);
+}
+
+TEST(H200, RunsThatTheModelWasTunedOn) { expect_close(errors(true)); }
+TEST(H200, RunsThatItNeverSaw) { expect_close(errors(false)); }
+
+}  // namespace
+}  // namespace overlap::model
