@@ -197,27 +197,21 @@ std::string predictions(const Result& result, int width) {
   for (const auto& [name, value] : result.choices) chosen.push_back({name, value});
   text += align(chosen, false) + "\n";
 
-  const auto baseline = [&](const std::string& device) -> std::optional<double> {
-    for (const timeline::Run& run : result.runs) {
-      if (run.device == device && run.order == deck::Order::sequential) {
-        return timeline::predicted_s(run);
-      }
-    }
-    return std::nullopt;
-  };
+  // The deck's orders on the first device, on the second, ... Devices may share a name.
+  const auto& orders = result.deck.issue.orders;
+  const auto baseline = std::find(orders.begin(), orders.end(), deck::Order::sequential);
   std::vector<std::vector<std::string>> rows = {{"order"}};
-  for (const timeline::Run& run : result.runs) {
-    if (run.device != result.runs.front().device) break;
-    rows.push_back({std::string(deck::to_string(run.order))});
-  }
+  for (const deck::Order order : orders) rows.push_back({std::string(deck::to_string(order))});
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    const timeline::Run& run = result.runs[i];
-    const std::size_t row = i % (rows.size() - 1);
-    if (row == 0) rows[0].insert(rows[0].end(), {run.device, "speed-up"});
-    const double seconds = run.predicted->complete_s;
-    const auto base = baseline(run.device);
-    rows[row + 1].push_back(format_seconds(seconds));
-    rows[row + 1].push_back(base ? fmt::format("{:.2f}", *base / seconds) : "-");
+    const std::size_t row = i % orders.size();
+    if (row == 0) rows[0].insert(rows[0].end(), {result.runs[i].device, "speed-up"});
+    const double seconds = result.runs[i].predicted->complete_s;
+    std::string speedup = "-";
+    if (baseline != orders.end()) {
+      const auto place = static_cast<std::size_t>(baseline - orders.begin());
+      speedup = fmt::format("{:.2f}", result.runs[i - row + place].predicted->complete_s / seconds);
+    }
+    rows[row + 1].insert(rows[row + 1].end(), {format_seconds(seconds), speedup});
   }
   text += align(rows, true);
   for (const timeline::Run& run : result.runs) {

@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+"""The model on the command line: predictions without and beside runs, device files, `auto`."""
+
+import json
+import os
+import re
+import subprocess
+import unittest
+
+from program import FOM, MINIAPP, RESULT, SMALL, SOURCE, TestCase, records, run
+
+FOUR = """\
+title: Four chunks
+workload: {kind: increment, elements: 65536}
+chunks: {count: 4}
+issue: {orders: [sequential, depth_first, breadth_first], lanes: 4}
+"""
+AUTO = FOUR.replace("[sequential, depth_first, breadth_first]", "[sequential, auto]")
+UNKNOWN_RATE = """\
+h2d: {bandwidth: 5 GB/s}
+d2h: {bandwidth: 5 GB/s}
+kernels: {rates: {rowsum: {bandwidth: 8 GB/s}}}
+"""
+
+
+class Predict(TestCase):
+    def predicted(self, *arguments):
+        done = run(*arguments)
+        self.assert_clean(done)
+        return done.stdout
+
+    def test_one_device(self):
+        stdout = self.predicted(self.deck(FOUR), "--predict", "ideal_1copy")
+        self.assertTrue(stdout.startswith("Four chunks\n"))
+        self.assertRegex(stdout, r"(?m)^order +ideal_1copy +speed-up$")
+        self.assertRegex(stdout, r"(?m)^sequential +12\.00 ms +1\.00$")
+        self.assertRegex(stdout, r"(?m)^depth_first +12\.00 ms +1\.00$")
+        self.assertRegex(stdout, r"(?m)^breadth_first +8\.000 ms +1\.50$")
+        self.assertEqual(len(re.findall(r"(?m)^\w+ on ideal_1copy\ncopy  \S", stdout)), 3)
+
+    def test_a_column_for_each_device(self):
+        stdout = self.predicted(
+            self.deck(FOUR), "--predict=ideal_1copy", "--predict", "ideal_2copy_delayed_signal"
+        )
+        self.assertRegex(
+            stdout, r"(?m)^order +ideal_1copy +speed-up +ideal_2copy_delayed_signal +speed-up$"
+        )
+        self.assertRegex(stdout, r"(?m)^depth_first +12\.00 ms +1\.00 +6\.000 ms +2\.00$")
+        self.assertRegex(stdout, r"(?m)^breadth_first +8\.000 ms +1\.50 +9\.000 ms +1\.33$")
+
+    def test_devices_of_the_same_name(self):
+        mine = self.folder / "ideal_1copy.yaml"
+        mine.write_text("unit: 2 ms\n")
+        stdout = self.predicted(self.deck(FOUR), "--predict=ideal_1copy", "--predict", mine)
+        self.assertRegex(stdout, r"(?m)^order +ideal_1copy +speed-up +ideal_1copy +speed-up$")
+        self.assertRegex(stdout, r"(?m)^breadth_first +8\.000 ms +1\.50 +\S+ ms +\d\.\d\d$")
+        self.assertRegex(stdout, r"(?m)^sequential +12\.00 ms +1\.00 +24\.00 ms +1\.00$")
+
+    def test_without_a_baseline_there_is_no_speed_up(self):
+        deck = self.deck(FOUR.replace("sequential, ", ""))
+        self.assertRegex(
+            self.predicted(deck, "--predict=ideal_1copy"), r"(?m)^depth_first +12\.00 ms +-$"
+        )
+
+    def test_the_timeline_is_as_wide_as_asked(self):
+        arguments = [MINIAPP, self.deck(FOUR), "--predict", "ideal_hyperq"]
+        for columns in (50, 132):
+            done = subprocess.run(
+                arguments,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                env={**os.environ, "COLUMNS": str(columns)},
+            )
+            rows = re.findall(r"(?m)^(?:H2D|SM|D2H)? +0.*$", done.stdout)
+            self.assertEqual(max(map(len, rows)), columns)
+
+    def test_result_lines(self):
+        deck = self.deck(FOUR, "four.yaml")
+        stdout = self.predicted(deck, "--quiet", "--predict=ideal_1copy", "--predict=ideal_2copy")
+        *figures, result = stdout.splitlines()
+        found = [FOM.fullmatch(line) for line in figures]
+        self.assertTrue(all(found), figures)
+        orders = ("sequential", "depth_first", "breadth_first")
+        self.assertEqual(
+            [(m["device"], m["order"], float(m["value"]), m["n"]) for m in found],
+            [("ideal_1copy", o, t, "0") for o, t in zip(orders, (0.012, 0.012, 0.008))]
+            + [("ideal_2copy", o, t, "0") for o, t in zip(orders, (0.012, 0.006, 0.006))],
+        )
+        self.assertEqual({m["metric"] for m in found}, {"predicted_time"})
+        self.assertEqual(RESULT.fullmatch(result)["data"], "NONE")
+
+    def test_a_file_name_cannot_break_a_line(self):
+        device = self.folder / "my device=1.yaml"
+        device.write_text("unit: 1 ms\n")
+        stdout = self.predicted(self.deck(FOUR), "--quiet", "--predict", device)
+        self.assertEqual(FOM.fullmatch(stdout.splitlines()[0])["device"], "my_device_1")
+
+    def test_result_file(self):
+        target = self.folder / "out.json"
+        devices = ("ideal_1copy", "h200", "host")
+        self.predicted(self.deck(FOUR), *(f"--predict={d}" for d in devices), "--json", target)
+        result = json.loads(target.read_text())
+        self.assert_valid(result)
+        orders = ["sequential", "depth_first", "breadth_first"]
+        self.assertEqual(
+            [(run["device"], run["order"]) for run in result["runs"]],
+            [(device, order) for device in devices for order in orders],
+        )
+        self.assertEqual((result["device"], result["checks"], result["exit_code"]), (None, [], 0))
+        for measured in result["runs"]:
+            self.assertEqual(measured["samples_s"], [])
+            for key in ("time_s", "speedup", "throughput", "max_error", "timeline"):
+                self.assertIsNone(measured[key], key)
+            self.assertFalse(measured["verified"])
+            entries = measured["predicted_timeline"]
+            self.assertEqual([entry["task"] for entry in entries], list(range(measured["tasks"])))
+            self.assertGreaterEqual(
+                measured["predicted_s"], max(entry["stop_s"] for entry in entries)
+            )
+        engines = {entry["engine"] for entry in result["runs"][0]["predicted_timeline"]}
+        self.assertEqual(engines, {"copy", "SM"})
+
+    def test_several_decks(self):
+        target = self.folder / "out.json"
+        decks = (self.deck(FOUR), self.deck(SMALL, "more.yaml"))
+        self.predicted(*decks, "--predict=k20c", "--json", target)
+        document = json.loads(target.read_text())
+        self.assert_valid(document)
+        self.assertEqual([len(result["runs"]) for result in document["results"]], [3, 3])
+
+    def test_every_deck_on_every_device_that_knows_its_kernel(self):
+        for path in sorted((SOURCE / "input").glob("*.yaml")):
+            for device in ("ideal_hyperq", "h200"):
+                with self.subTest(deck=path.stem, device=device):
+                    self.predicted(path, "--quiet", "--predict", device)
+
+    def test_a_balanced_intensity(self):
+        deck = self.deck(FOUR.replace("65536", "64 Mi, intensity: balanced"))
+        stdout = self.predicted(deck, "--predict=h200", "--predict=ideal_1copy")
+        self.assertRegex(stdout, r"(?m)^intensity on h200 +\d+ repeats, balanced by the model$")
+        self.assertRegex(stdout, r"(?m)^intensity on ideal_1copy +1 repeats, balanced")
+
+    def test_needs_neither_memory_nor_kokkos(self):
+        """64 TiB are no obstacle; the settings of a runtime that never starts do not matter."""
+        deck = self.deck(FOUR.replace("65536", "16 Ti"))
+        stdout = self.predicted(deck, "--predict=h200", "--kokkos-num-threads=1000000")
+        self.assertIn("breadth_first on h200", stdout)
+
+    def test_auto(self):
+        stdout = self.predicted(self.deck(AUTO), "--predict=ideal_1copy", "--predict=ideal_2copy")
+        self.assertRegex(stdout, r"(?m)^auto +8\.000 ms +1\.50 +6\.000 ms +2\.00$")
+        self.assertRegex(
+            stdout,
+            r"(?m)^auto on ideal_1copy +breadth_first with 4 chunks on 4 lanes, predicted "
+            r"8\.000 ms, of which copy is busy 100 %; next order: ",
+        )
+
+
+class PredictErrors(TestCase):
+    def test_unknown_device(self):
+        self.assert_error(
+            run(self.deck(FOUR), "--predict", "h20"),
+            3,
+            "'h20': no such device; allowed: c1060, .* or the path of a device file; "
+            "did you mean 'h200'",
+        )
+
+    def test_missing_file(self):
+        self.assert_error(run(self.deck(FOUR), "--predict", "no/where.yaml"), 3, "no/where.yaml")
+
+    def test_bad_file(self):
+        device = self.folder / "bad.yaml"
+        device.write_text("unit: 1 ms\nqueus: {}\n")
+        for option in ("--predict", "--device"):
+            done = run(self.deck(FOUR), option, device)
+            self.assert_error(done, 3, r"bad\.yaml:2:1: queus: unknown key; .* 'queues'\?")
+            self.assertEqual(done.stdout, "")
+
+    def test_contradicting_options(self):
+        options = {
+            "--predict": "h200",
+            "--device": "h200",
+            "--calibrate": str(self.folder / "new.yaml"),
+        }
+        for a, b in (("--predict", "--device"), ("--predict", "--calibrate"), ("--device", "--calibrate")):
+            done = run(self.deck(FOUR), a, options[a], b, options[b])
+            self.assert_error(done, 3, f"{a} beside {b}: allowed: one of the two")
+        self.assertNotIn("new.yaml", self.files())
+
+    def test_no_deck(self):
+        self.assert_error(run("--predict", "h200"), 3, "no deck given")
+
+    def test_a_device_without_the_kernels_rate(self):
+        device = self.folder / "rows.yaml"
+        device.write_text(UNKNOWN_RATE)
+        message = (
+            r"four\.yaml: device rows: no rate for the kernel increment/float32; it has: rowsum"
+        )
+        deck = self.deck(FOUR, "four.yaml")
+        for option in ("--predict", "--device"):
+            done = run(deck, option, device)
+            self.assert_error(done, 3, message)
+            self.assertNotIn("OVERLAP_", done.stdout)
+
+    def test_an_unwritable_result_file_is_found_before(self):
+        done = run(self.deck(FOUR), "--predict=h200", "--json", self.folder / "no" / "out.json")
+        self.assert_error(done, 1, "cannot write")
+        self.assertEqual(done.stdout, "")
+
+    def test_nothing_is_predicted_when_one_deck_of_several_is_bad(self):
+        target = self.folder / "out.json"
+        decks = (self.deck(FOUR), self.deck("workload: {}\n", "bad.yaml"))
+        done = run(*decks, "--predict=h200", "--json", target)
+        self.assert_error(done, 3, r"bad\.yaml:1:11")
+        self.assertEqual(done.stdout, "")
+        self.assertFalse(target.exists())
+
+
+class RealRuns(TestCase):
+    def test_predictions_beside_measurements(self):
+        done = run(self.deck())
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, r"(?m)^model +device measured first, briefly")
+        self.assertRegex(done.stdout, r"(?m)^order .* predicted +error +max error +verdict$")
+        for order in ("sequential", "depth_first", "by_engine"):
+            self.assertRegex(
+                done.stdout, rf"(?m)^{order} .* \d\S* [num]?s +[+-]\d+\.\d % +\S+ +PASS$"
+            )
+
+    def test_predictions_come_first_of_each_order(self):
+        found = records(run(self.deck(), "--quiet").stdout)["OVERLAP_FOM"]
+        seen = {}
+        for line in found:
+            seen.setdefault(line["order"], []).append(line["metric"])
+            self.assertNotIn("device", line)
+        self.assertEqual({metrics[0] for metrics in seen.values()}, {"predicted_time"})
+
+    def test_a_device_of_choice(self):
+        done = run(self.deck(FOUR), "--device", "ideal_1copy")
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, r"(?m)^model +device of \S+/ideal_1copy\.yaml$")
+        figures = records(done.stdout)["OVERLAP_FOM"]
+        predicted = [f["value"] for f in figures if f["metric"] == "predicted_time"]
+        self.assertEqual(predicted, ["0.012", "0.012", "0.008"])
+
+    def test_auto(self):
+        target = self.folder / "out.json"
+        done = run(self.deck(AUTO), "--json", target)
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, r"(?m)^auto +\w+ with \d+ chunks? on \d+ lanes?, predicted ")
+        result = json.loads(target.read_text())
+        self.assert_valid(result)
+        self.assertEqual([run["order"] for run in result["runs"]], ["sequential", "auto"])
+        self.assertTrue(all(run["verified"] for run in result["runs"]))
+
+    def test_auto_out_of_core(self):
+        deck = self.deck(AUTO + "memory: {device_limit: 64 KiB}\n")
+        target = self.folder / "out.json"
+        self.assert_clean(run(deck, "--json", target, "--set", "chunks.count=300"))
+        _, chosen = json.loads(target.read_text())["runs"]
+        self.assertTrue(chosen["verified"])
+        self.assertLess(chosen["slots"], chosen["chunks"])
+
+    def test_auto_where_only_the_decks_own_chunks_fit(self):
+        """None of the counts that are tried elsewhere: 65536 / 1500 elements are 176 bytes."""
+        deck = self.deck(AUTO + "memory: {device_limit: 200}\n")
+        settings = ("--set", "chunks.count=1500")
+        self.assert_clean(run(deck, *settings))
+        self.assert_clean(run(deck, *settings, "--predict=h200"))
+
+    def test_auto_of_a_device_of_choice(self):
+        done = run(self.deck(AUTO), "--device", "ideal_1copy")
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, r"(?m)^auto +breadth_first with 4 chunks on 4 lanes")
+
+    def test_a_dry_run_of_auto_needs_a_device(self):
+        deck = self.deck(AUTO, "auto.yaml")
+        self.assert_error(
+            run(deck, "--dry-run"),
+            3,
+            r"auto\.yaml:4:30: issue\.orders\[1\]: found 'auto', which needs a device; "
+            "allowed: with --device or --predict",
+        )
+        done = run(deck, "--dry-run", "--device", "ideal_1copy")
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, r"(?m)^breadth_first: 12 tasks, 4 chunks, 4 lanes")
+
+
+class Calibrate(TestCase):
+    def test_writes_a_device_that_predict_and_device_take(self):
+        mine = self.folder / "mine.yaml"
+        done = run("--calibrate", mine)
+        self.assert_clean(done)
+        self.assertEqual(done.stdout, f"wrote {mine}\n")
+        self.assertTrue(mine.read_text().startswith("# Measured by `miniapp --calibrate` on 20"))
+        decks = [path for path in sorted((SOURCE / "input").glob("*.yaml"))]
+        self.assert_clean(run(*decks, "--quiet", "--predict", mine))
+        done = run(self.deck(), "--device", mine)
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, rf"(?m)^model +device of {re.escape(str(mine))}$")
+        self.assertEqual(self.files(), ["mine.yaml", "small.yaml"])
+
+    def test_goes_on_with_a_deck(self):
+        mine = self.folder / "mine.yaml"
+        done = run(self.deck(), "--calibrate", mine, "--quiet")
+        self.assert_clean(done)
+        self.assertTrue(done.stdout.startswith("OVERLAP_FOM"))
+        self.assertTrue(mine.exists())
+
+    def test_an_unwritable_file_is_found_before(self):
+        done = run("--calibrate", self.folder / "no" / "mine.yaml")
+        self.assert_error(done, 1, "cannot write")
+        self.assertEqual(done.stdout, "")
+
+    def test_empty_file_name(self):
+        for option in ("--calibrate", "--device"):
+            self.assert_error(run(self.deck(), option, ""), 3, f"{option} needs a file name")
+
+
+if __name__ == "__main__":
+    unittest.main()
