@@ -251,7 +251,8 @@ class Simulation {
     Queue& queue = queues_[static_cast<std::size_t>(index)];
     const TaskId id = queue.head;
     if (id == none || queue.offered || waiting_[id] > 0) return;
-    if (device_.window > 0 && id > done_before_ + static_cast<TaskId>(device_.window)) {
+    // So many may stand between this task and the first that is not complete.
+    if (device_.window > 0 && id > done_before_ + static_cast<TaskId>(device_.window) + 1) {
       held_by_window_.push_back(index);
       return;
     }

@@ -1,8 +1,8 @@
 #include "model/search.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <set>
 #include <tuple>
 
 #include "deck/words.hpp"
@@ -39,10 +39,17 @@ Candidate judge(const schedule::Schedule& schedule, std::int64_t chunks, int lan
 std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& costs,
                               const Device& device, std::optional<std::int64_t> device_free_bytes) {
   std::vector<Candidate> candidates;
-  constexpr std::array<std::int64_t, 17> counts = {1,  2,  3,  4,  6,   8,   12,  16,  24,
-                                                   32, 48, 64, 96, 128, 192, 256, 1024};
+  // The deck's own count is one that the device holds. On a teaching device it is no choice: there
+  // chunks of any size take one unit.
+  const auto own = schedule::layout(deck, costs, device_free_bytes).chunks_per_iteration;
+  std::set<std::int64_t> counts = {own};
+  if (device.unit_s == 0) {
+    counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 1024});
+  }
   for (const std::int64_t count : counts) {
     if (count > costs.units) break;
+    // More chunks only where the device holds no larger ones.
+    if (count > 256 && count != own && !candidates.empty()) continue;
     schedule::Layout layout;
     try {
       layout = schedule::layout(with_chunks(deck, count), costs, device_free_bytes);
@@ -54,14 +61,12 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
       if (schedule.lanes < lanes && order != deck::Order::by_engine) return;  // as with fewer
       candidates.push_back(judge(schedule, count, schedule.lanes, device));
     };
-    if (count == 1) consider(deck::Order::sequential, 1);
+    if (candidates.empty()) consider(deck::Order::sequential, 1);
     consider(deck::Order::by_engine, 1);
     for (const int lanes : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
       consider(deck::Order::depth_first, lanes);
       consider(deck::Order::breadth_first, lanes);
     }
-    // More chunks only where the device holds no larger ones.
-    if (count == 256 && !candidates.empty()) break;
   }
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) {

@@ -96,6 +96,8 @@ class Decks(TestCase):
                 self.assertTrue(measured["verified"])
                 self.assertEqual(len(measured["samples_s"]), REPETITIONS)
                 self.assertGreater(min(measured["samples_s"]), 0)
+                self.assertGreater(measured["predicted_s"], 0)
+                self.assertEqual(len(measured["predicted_timeline"]), measured["tasks"])
                 time = measured["time_s"]
                 self.assertEqual(time["min"], min(measured["samples_s"]))
                 self.assertEqual(time["max"], max(measured["samples_s"]))
@@ -122,6 +124,7 @@ class Decks(TestCase):
         expected = []
         for measured in result["runs"]:
             order, n = measured["order"], len(measured["samples_s"])
+            expected.append((order, "predicted_time", measured["predicted_s"], "s", 0))
             expected.append((order, "time", measured["time_s"]["median"], "s", n))
             if measured["throughput"] is not None:
                 expected.append((order, "throughput", measured["throughput"], "GB/s", n))

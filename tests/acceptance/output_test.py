@@ -325,16 +325,17 @@ class ResultLines(TestCase):
         done = run(self.deck(), "--quiet")
         self.assert_clean(done)
         lines = done.stdout.splitlines()
-        metrics = ("time", "throughput", "speedup", "max_error")
+        metrics = ("predicted_time", "time", "throughput", "speedup", "max_error")
         orders = ("sequential", "depth_first", "by_engine")
         expected = [("small", order, metric) for order in orders for metric in metrics]
         found = [FOM.fullmatch(line) for line in lines[: len(expected)]]
         self.assertTrue(all(found), lines)
         self.assertEqual([(m["deck"], m["order"], m["metric"]) for m in found], expected)
-        units = {"time": "s", "throughput": "GB/s", "speedup": "1", "max_error": "1"}
+        units = dict(zip(metrics, ("s", "s", "GB/s", "1", "1")))
+        samples = dict(zip(metrics, "03331"))
         for match in found:
             self.assertEqual(match["unit"], units[match["metric"]])
-            self.assertEqual(match["n"], "1" if match["metric"] == "max_error" else "3")
+            self.assertEqual(match["n"], samples[match["metric"]])
             self.assertLessEqual(float(match["lo"]), float(match["value"]))
             self.assertLessEqual(float(match["value"]), float(match["hi"]))
 
@@ -345,7 +346,7 @@ class ResultLines(TestCase):
         places = [i for i, line in enumerate(lines) if line.startswith("OVERLAP_RESULT ")]
         self.assertEqual(places, [len(lines) // 2 - 1, len(lines) - 1])
         decks = [line["deck"] for line in records(done.stdout)["OVERLAP_FOM"]]
-        self.assertEqual(decks, ["small"] * 12 + ["again"] * 12)
+        self.assertEqual(decks, ["small"] * 15 + ["again"] * 15)
 
     def test_a_file_name_cannot_break_a_line(self):
         done = run(self.deck(name="my deck=1.yaml"), "--quiet")

@@ -19,8 +19,9 @@ NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf)"
 WORD = r"[a-z][a-z0-9_]*"
 FOM = re.compile(
     rf"OVERLAP_FOM deck=(?P<deck>[^\s=]+) order=(?P<order>{WORD}) "
-    rf"metric=(?P<metric>time|throughput|speedup|max_error) value=(?P<value>{NUMBER}) "
-    rf"unit=(?P<unit>s|GB/s|1) lo=(?P<lo>{NUMBER}) hi=(?P<hi>{NUMBER}) n=(?P<n>\d+)"
+    rf"metric=(?P<metric>predicted_time|time|throughput|speedup|max_error) "
+    rf"value=(?P<value>{NUMBER}) unit=(?P<unit>s|GB/s|1) lo=(?P<lo>{NUMBER}) hi=(?P<hi>{NUMBER}) "
+    rf"n=(?P<n>\d+)(?: device=(?P<device>[^\s=]+))?"
 )
 CHECK = re.compile(
     rf"OVERLAP_CHECK metric=(?P<metric>time|throughput|speedup|max_error) order=(?P<order>{WORD}) "
@@ -28,7 +29,7 @@ CHECK = re.compile(
     rf"limit=(?P<limit>{NUMBER})"
 )
 RESULT = re.compile(
-    r"OVERLAP_RESULT verdict=(?P<verdict>PASS|FAIL|INCONCLUSIVE) data=(?P<data>OK|WRONG) "
+    r"OVERLAP_RESULT verdict=(?P<verdict>PASS|FAIL|INCONCLUSIVE) data=(?P<data>OK|WRONG|NONE) "
     r"exit=(?P<exit>\d+)"
 )
 

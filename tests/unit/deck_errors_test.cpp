@@ -330,7 +330,7 @@ TEST(DeckErrors, WhatACustomWorkloadDoesNotTake) {
       {increment("issue: {orders: [custom]}\n"),
        {},
        "@:2:18: issue.orders[0]: found 'custom'; allowed: sequential, depth_first, breadth_first, "
-       "by_engine"},
+       "by_engine, auto"},
   });
 }
 
@@ -468,23 +468,23 @@ TEST(DeckErrors, WrongTypes) {
       {increment("issue: {orders: sequential}\n"),
        {},
        "@:2:17: issue.orders: found 'sequential'; allowed: a list of at least one of sequential, "
-       "depth_first, breadth_first, by_engine"},
+       "depth_first, breadth_first, by_engine, auto"},
       {increment("issue: {orders: {sequential: 1}}\n"),
        {},
        "@:2:17: issue.orders: found a map; allowed: a list of at least one of sequential, "
-       "depth_first, breadth_first, by_engine"},
+       "depth_first, breadth_first, by_engine, auto"},
       {increment("issue: {orders: }\n"),
        {},
        "@:2:9: issue.orders: found nothing; allowed: a list of at least one of sequential, "
-       "depth_first, breadth_first, by_engine"},
+       "depth_first, breadth_first, by_engine, auto"},
       {increment("issue: {orders: [[sequential]]}\n"),
        {},
        "@:2:18: issue.orders[0]: found a list; allowed: sequential, depth_first, breadth_first, "
-       "by_engine"},
+       "by_engine, auto"},
       {increment("issue: {orders: [null]}\n"),
        {},
        "@:2:17: issue.orders[0]: found nothing; allowed: sequential, depth_first, breadth_first, "
-       "by_engine"},
+       "by_engine, auto"},
       {increment("issue: {lanes: [1]}\n"),
        {},
        "@:2:16: issue.lanes: found a list; allowed: a whole number from 1 to 1024"},
@@ -596,11 +596,11 @@ TEST(DeckErrors, Words) {
       {increment("issue: {orders: [depth-first]}\n"),
        {},
        "@:2:18: issue.orders[0]: found 'depth-first'; allowed: sequential, depth_first, "
-       "breadth_first, by_engine; did you mean 'depth_first'?"},
+       "breadth_first, by_engine, auto; did you mean 'depth_first'?"},
       {increment("issue: {orders: [sequential, by_engin]}\n"),
        {},
        "@:2:30: issue.orders[1]: found 'by_engin'; allowed: sequential, depth_first, "
-       "breadth_first, by_engine; did you mean 'by_engine'?"},
+       "breadth_first, by_engine, auto; did you mean 'by_engine'?"},
       {increment("measure: {verify: evry}\n"),
        {},
        "@:2:19: measure.verify: found 'evry'; allowed: every, ends; did you mean 'every'?"},
@@ -614,7 +614,7 @@ TEST(DeckErrors, Words) {
       {criteria("[{metric: time, order: depthfirst, max: 1}]"),
        {},
        "@:3:36: acceptance[0].order: found 'depthfirst'; allowed: sequential, depth_first, "
-       "breadth_first, by_engine; did you mean 'depth_first'?"},
+       "breadth_first, by_engine, auto; did you mean 'depth_first'?"},
       {workload("kind: \"a\\nb\""),
        {},
        "@:1:18: workload.kind: found 'a\\nb'; allowed: increment, rowsum, pipeline, custom"},
@@ -898,7 +898,7 @@ TEST(DeckErrors, EmptyLists) {
       {increment("issue: {orders: []}\n"),
        {},
        "@:2:17: issue.orders: found an empty list; allowed: a list of at least one of sequential, "
-       "depth_first, breadth_first, by_engine"},
+       "depth_first, breadth_first, by_engine, auto"},
   });
 }
 
@@ -1207,11 +1207,11 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"issue.orders=depth_first"},
        "--set issue.orders=depth_first: issue.orders: found 'depth_first'; allowed: a list of at "
-       "least one of sequential, depth_first, breadth_first, by_engine"},
+       "least one of sequential, depth_first, breadth_first, by_engine, auto"},
       {good,
        {"issue.orders=[sequential, depthfirst]"},
        "--set issue.orders=[sequential, depthfirst]: issue.orders[1]: found 'depthfirst'; allowed: "
-       "sequential, depth_first, breadth_first, by_engine; did you mean 'depth_first'?"},
+       "sequential, depth_first, breadth_first, by_engine, auto; did you mean 'depth_first'?"},
       {good,
        {"acceptance=[{metric: speedup}]"},
        "--set acceptance=[{metric: speedup}]: acceptance[0]: found neither min nor max; allowed: "

@@ -104,20 +104,20 @@ TEST(DeviceErrors, UnknownAndRepeatedKeys) {
       {device("d2h: {bandwidth: 5 GB/s}\n"),
        "@:4:1: d2h: found twice, first at @:2:1; allowed: once"},
       {h2d("bandwith: 5 GB/s"),
-       "@:1:7: h2d.bandwith: unknown key; allowed: latency, bandwidth, times, slowed, pageable, "
-       "unblocked; did you mean 'bandwidth'?"},
+       "@:1:7: h2d.bandwith: unknown key; allowed: latency, bandwidth, times, slowed, duplex, "
+       "pageable, unblocked; did you mean 'bandwidth'?"},
       {h2d("bandwidth: 5 GB/s, pageable: {slowed: 1}"),
        "@:1:37: h2d.pageable.slowed: unknown key; allowed: latency, bandwidth, times"},
       {device("queues: {kinds: engine}\n"),
-       "@:4:10: queues.kinds: unknown key; allowed: kind, connections, delayed_signal, "
-       "query_releases, window; did you mean 'kind'?"},
+       "@:4:10: queues.kinds: unknown key; allowed: kind, connections, copy_connections, "
+       "delayed_signal, query_releases, window; did you mean 'kind'?"},
       {"unit: 1 ms\nkernels: {concurent: 4}\n",
        "@:2:11: kernels.concurent: unknown key; allowed: concurrent, slowed, rates; did you mean "
        "'concurrent'?"},
       {device("host: {notice: 1 us}\n"),
        "@:4:8: host.notice: unknown key; allowed: copy, kernel, record, wait, query, synchronize"},
       {device("latency: {copy: 1 us}\n"),
-       "@:4:11: latency.copy: unknown key; allowed: start, lane, event, notice"},
+       "@:4:11: latency.copy: unknown key; allowed: start, lane, event, notice, handover"},
       {device("queues: {kind: worker}\nworkers: {core: 2}\n"),
        "@:5:11: workers.core: unknown key; allowed: cores, lanes_divide; did you mean 'cores'?"},
       {rates("{increment: {intensity: 1, bandwidth: 1 GB/s}}"),
@@ -162,7 +162,7 @@ TEST(DeviceErrors, Values) {
        "times"},
       {"h2d: 5 GB/s\n",
        "@:1:6: h2d: found '5 GB/s'; allowed: a map with the keys latency, bandwidth, times, "
-       "slowed, pageable, unblocked"},
+       "slowed, duplex, pageable, unblocked"},
       {queues("kind: engines"),
        "@:4:16: queues.kind: found 'engines'; allowed: engine, connection, worker; did you mean "
        "'engine'?"},
@@ -215,7 +215,7 @@ TEST(DeviceErrors, Rates) {
        "{increment: {bandwidth: 7.8 GB/s}}"},
       {rates("{incremnt: {bandwidth: 8 GB/s}}"),
        "@:3:19: kernels.rates.incremnt: unknown workload; allowed: increment, rowsum, pipeline, "
-       "dgemm; did you mean 'increment'?"},
+       "custom, dgemm; did you mean 'increment'?"},
       {rates("{rowsum/int: {bandwidth: 8 GB/s}}"),
        "@:3:19: kernels.rates.rowsum/int: unknown type; allowed: int32, int64, float32, float64"},
       {rates("{rowsum/imt32: {bandwidth: 8 GB/s}}"),
@@ -255,7 +255,7 @@ TEST(DeviceErrors, MissingKeys) {
        "@:1:36: h2d.pageable: found neither bandwidth nor times; allowed: " + curve_keys},
       {"h2d:\n",
        "@:1:1: h2d: found nothing; allowed: a map with the keys latency, bandwidth, times, "
-       "slowed, pageable, unblocked"},
+       "slowed, duplex, pageable, unblocked"},
       {device("queues: {kind: }\n"),
        "@:4:10: queues.kind: found nothing; allowed: engine, connection, worker"},
   });

@@ -308,6 +308,7 @@ TEST(DeviceFile, IsReadAsItWasWritten) {
   EXPECT_EQ(reread(device).name, "written");
   device.queues = Queues::engine;
   device.connections = Device().connections;
+  device.copy_connections = Device().copy_connections;
   expect_equal(reread(device), device);
   device = load_device("host");
   device.lanes_divide = true;

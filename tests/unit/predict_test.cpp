@@ -1,50 +1,393 @@
 #include "model/predict.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "deck/words.hpp"
+#include "hand_schedule.hpp"
+#include "model/load.hpp"
 #include "schedule/build.hpp"
 
+/// The simulator: the makespans of the seeds exactly, then its rules one by one. What random
+/// schedules keep is in predict_properties_test.cpp.
 namespace overlap::model {
 namespace {
 
-/// The deck's schedule of 4 chunks on 4 lanes.
-schedule::Schedule build(deck::Order order) {
+using testing::ElementsAre;
+
+// --------------------------------------------------------------------- the makespans of the seeds
+
+/// Units that the deck's order takes on a device whose unit is 1 ms.
+double units(const deck::Deck& deck, deck::Order order, const std::string& device) {
+  const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  const Schedule schedule =
+      schedule::build(costs, schedule::layout(deck, costs, std::nullopt), order, deck.issue.lanes);
+  return predict(schedule, load_device(device)).complete_s / 1e-3;
+}
+
+TEST(Makespans, OfTheArticle) {
   deck::Deck deck;
   deck.chunks.count = 4;
-  const schedule::Costs costs = schedule::costs(deck.workload, 1);
-  return schedule::build(costs, schedule::layout(deck, costs, std::nullopt), order, 4);
-}
-
-Device unit_device(int copy_engines, Queues queues, bool delayed_signal) {
-  Device device;
-  device.unit_s = 1;
-  device.copy_engines = copy_engines;
-  device.queues = queues;
-  device.delayed_signal = delayed_signal;
-  device.concurrent_kernels = 16;
-  return device;
-}
-
-TEST(Predict, MakespansOfTheArticle) {
+  deck.issue.lanes = 4;
   struct Row {
-    const char* name;
-    Device device;
+    const char* device;
     double sequential, depth_first, breadth_first;
   };
-  const std::vector<Row> rows = {
-      {"1 copy engine", unit_device(1, Queues::engine, false), 12, 12, 8},
-      {"2 copy engines", unit_device(2, Queues::engine, false), 12, 6, 6},
-      {"2 copy engines, delayed signal", unit_device(2, Queues::engine, true), 12, 6, 9},
-      {"Hyper-Q", unit_device(2, Queues::connection, false), 12, 6, 6},
-  };
-  for (const Row& row : rows) {
-    const auto makespan = [&](deck::Order order) {
-      return predict(build(order), row.device).complete_s;
-    };
-    EXPECT_DOUBLE_EQ(makespan(deck::Order::sequential), row.sequential) << row.name;
-    EXPECT_DOUBLE_EQ(makespan(deck::Order::depth_first), row.depth_first) << row.name;
-    EXPECT_DOUBLE_EQ(makespan(deck::Order::breadth_first), row.breadth_first) << row.name;
+  // Sequential: the whole array is four chunks, 4 units each for copy, kernel and copy.
+  for (const Row& row : {
+           // The directions share an engine. Depth first its queue is H0 D0 H1 D1 ...: each D
+           // blocks the next H, 4 x 3. Breadth first: H 0-4, then D 4-8, kernels beside the H's.
+           Row{"ideal_1copy", 12, 12, 8},
+           // Both: H 0-4, K 1-5, D 2-6.
+           Row{"ideal_2copy", 12, 6, 6},
+           // Breadth first the kernels signal with the last of them, at 5: D 5-9.
+           Row{"ideal_2copy_delayed_signal", 12, 6, 9},
+           Row{"ideal_hyperq", 12, 6, 6},
+       }) {
+    SCOPED_TRACE(row.device);
+    EXPECT_NEAR(units(deck, deck::Order::sequential, row.device), row.sequential, 1e-9);
+    EXPECT_NEAR(units(deck, deck::Order::depth_first, row.device), row.depth_first, 1e-9);
+    EXPECT_NEAR(units(deck, deck::Order::breadth_first, row.device), row.breadth_first, 1e-9);
   }
+}
+
+TEST(Makespans, OfTheSlides) {
+  using deck::Order;
+  struct Row {
+    const char* deck;
+    Order order;
+    double units;
+  };
+  // Each operation with its units of time, on the engines H2D | SM | D2H.
+  for (const Row& row : {
+           // One stream's DH2 stands behind DH1 in the queue of D2H:
+           // HDa1 0-1, HDb1 1-2 | K1 2-3 | DH1 3-4, DH2 4-5.
+           Row{"blocked_queue", Order::depth_first, 5},
+           // DH2 goes first: HDa1 0-1, HDb1 1-2 | K1 2-3 | DH2 0-1, DH1 3-4.
+           Row{"blocked_queue", Order::custom, 4},
+           // The list again, each after the one before: 5 operations.
+           Row{"blocked_queue", Order::sequential, 5},
+           // Kernels of half the device. Kb1 waits for Ka1 and blocks Ka2: Ka1 0-1; Kb1, Ka2 1-2;
+           // Kb2 2-3.
+           Row{"blocked_kernel", Order::depth_first, 3},
+           // Ka1, Ka2 0-1; Kb1, Kb2 1-2.
+           Row{"blocked_kernel", Order::breadth_first, 2},
+           // Halves again. Issued Ka1 Kb1 Kc2 Kd2: Ka1 0-2; Kb1, Kc2 2-3; Kd2 3-5.
+           Row{"kernel_sizes", Order::depth_first, 5},
+           // Issued Ka1 Kc2 Kb1 Kd2: Ka1 0-2, Kc2 0-1; Kb1 waits for Ka1: 2-3; behind it Kd2 2-4.
+           Row{"kernel_sizes", Order::breadth_first, 4},
+           // Issued Ka1 Kc2 Kd2 Kb1: Ka1 0-2, Kc2 0-1, Kd2 1-3, Kb1 2-3.
+           Row{"kernel_sizes", Order::custom, 3},
+           // Copies stand between the kernels: HD1..3 0-3 | K1 1-2, K2 2-3, K3 3-4 | DH1 2-3,
+           // DH2 3-4, DH3 4-5.
+           Row{"three_streams", Order::depth_first, 5},
+           // K1 K2 K3 are a run and signal at 4: HD1..3 0-3 | K1..3 1-4 | DH1..3 4-7.
+           Row{"three_streams", Order::breadth_first, 7},
+           // The same with queries between the kernels, which keep their signals apart:
+           // HD1..3 0-3 | K1..3 1-4 | DH1..3 2-5.
+           Row{"three_streams_query", Order::custom, 5},
+           // One stream: HD1 K1 DH1 ... DH4, 12 operations.
+           Row{"concurrency_1way", Order::custom, 12},
+           // HD1..4 0-4 | K1..4 4-8 | DH1..4 5-9.
+           Row{"concurrency_2way", Order::custom, 9},
+           // HD1..4 0-4 | K1..4 1-5 | DH1..4 2-6.
+           Row{"concurrency_3way", Order::custom, 6},
+           // HD1..3 0-3 | K1..3 1-4 | DH1..3 2-5; the host has Ca4 0-2, Cb4 2-4.
+           Row{"concurrency_4way", Order::custom, 5},
+       }) {
+    const deck::Deck deck =
+        deck::load(std::string(OVERLAP_SOURCE_DIR "/input/rennich/") + row.deck + ".yaml");
+    EXPECT_NEAR(units(deck, row.order, "ideal_2copy_delayed_signal"), row.units, 1e-9)
+        << row.deck << ", " << deck::to_string(row.order);
+  }
+}
+
+// --------------------------------------------------------------------------------------- queues
+
+TEST(QueueRules, ABlockedHeadBlocksAllBehindIt) {
+  // The kernel of lane 0 waits for its copy; lane 1 is free.
+  const std::vector<Task> tasks = {h2d(0, 2), kernel(0, 1), kernel(1, 1)};
+  EXPECT_THAT(predicted(tasks, device_of(Queues::engine)),
+              ElementsAre("H2D 0-2", "SM 2-3", "SM 3-4"));
+  Device device = device_of(Queues::connection);
+  EXPECT_THAT(predicted(tasks, device), ElementsAre("H2D 0-2", "SM 2-3", "SM 0-1"));
+  device.connections = 1;
+  EXPECT_THAT(predicted(tasks, device), ElementsAre("H2D 0-2", "SM 2-3", "SM 3-4"));
+}
+
+TEST(QueueRules, LanesShareConnectionsInTurn) {
+  // With two connections lane 2 stands behind lane 0, lane 1 does not.
+  const std::vector<Task> tasks = {h2d(0, 4), kernel(0, 1), kernel(1, 1), kernel(2, 1)};
+  Device device = device_of(Queues::connection);
+  device.connections = 2;
+  EXPECT_THAT(predicted(tasks, device), ElementsAre("H2D 0-4", "SM 4-5", "SM 0-1", "SM 5-6"));
+}
+
+TEST(QueueRules, CopiesHaveConnectionsOfTheirOwn) {
+  // Lane 1's copy waits for a kernel; lane 2's stands behind it where there is one connection.
+  const std::vector<Task> tasks = {kernel(1, 3), h2d(1, 1), h2d(2, 1)};
+  Device device = device_of(Queues::connection);
+  device.connections = 1;
+  EXPECT_THAT(predicted(tasks, device), ElementsAre("SM 0-3", "H2D 3-4", "H2D 0-1"));
+  device.copy_connections = 1;
+  EXPECT_THAT(predicted(tasks, device), ElementsAre("SM 0-3", "H2D 3-4", "H2D 4-5"));
+}
+
+TEST(QueueRules, AnEngineStaysWithAQueueThatHasMore) {
+  const std::vector<Task> tasks = {h2d(0, 1), h2d(1, 1), h2d(0, 1), h2d(1, 1)};
+  EXPECT_THAT(predicted(tasks, device_of(Queues::engine)),
+              ElementsAre("H2D 0-1", "H2D 1-2", "H2D 2-3", "H2D 3-4"));
+  EXPECT_THAT(predicted(tasks, device_of(Queues::connection)),
+              ElementsAre("H2D 0-1", "H2D 2-3", "H2D 1-2", "H2D 3-4"));
+}
+
+TEST(QueueRules, AfterAnEmptyQueueTheNextOneIsServed) {
+  // Lane 0 has nothing ready at 1, for its second copy waits for the kernel: the turn goes to lane
+  // 1, then to lane 2 for as long as that has copies, then to lane 0, though it is ready from 2 on.
+  const std::vector<Task> tasks = {h2d(0, 1), kernel(0, 1), h2d(0, 1),
+                                   h2d(2, 1), h2d(1, 1),    h2d(2, 1)};
+  EXPECT_THAT(predicted(tasks, device_of(Queues::connection)),
+              ElementsAre("H2D 0-1", "SM 1-2", "H2D 4-5", "H2D 2-3", "H2D 1-2", "H2D 3-4"));
+}
+
+TEST(QueueRules, NeighbouringKernelsSignalTogether) {
+  const std::vector<Task> tasks = {kernel(0, 1), kernel(1, 1), d2h(0, 1), d2h(1, 1)};
+  Device device = device_of(Queues::engine);
+  EXPECT_THAT(predicted(tasks, device), ElementsAre("SM 0-1", "SM 1-2", "D2H 1-2", "D2H 2-3"));
+  device.delayed_signal = true;
+  EXPECT_THAT(predicted(tasks, device), ElementsAre("SM 0-1", "SM 1-2", "D2H 2-3", "D2H 3-4"));
+}
+
+TEST(QueueRules, ACopyOrAQueryBetweenKernelsKeepsTheirSignalsApart) {
+  Device device = device_of(Queues::engine);
+  device.delayed_signal = true;
+  const std::vector<Task> queried = {kernel(0, 1), query(0), kernel(1, 1), d2h(0, 1)};
+  EXPECT_THAT(predicted(queried, device), ElementsAre("SM 0-1", "host 0-0", "SM 1-2", "D2H 2-3"));
+  device.query_releases = true;
+  EXPECT_THAT(predicted(queried, device), ElementsAre("SM 0-1", "host 0-0", "SM 1-2", "D2H 1-2"));
+  EXPECT_THAT(predicted({kernel(0, 1), h2d(2, 1), kernel(1, 1), d2h(0, 1)}, device),
+              ElementsAre("SM 0-1", "H2D 0-1", "SM 1-2", "D2H 1-2"));
+}
+
+TEST(QueueRules, ADelayedSignalHoldsNoKernelBack) {
+  // Halves of the device. The third kernel comes after the first, as the copy does, but only the
+  // copy waits for the run's end.
+  Device device = device_of(Queues::engine);
+  device.delayed_signal = true;
+  EXPECT_THAT(
+      predicted({kernel(0, 1, 0.5), kernel(1, 3, 0.5), kernel(2, 1, 0.5, {0}), d2h(3, 1, {0})},
+                device),
+      ElementsAre("SM 0-1", "SM 0-3", "SM 1-2", "D2H 3-4"));
+}
+
+TEST(QueueRules, TheWindowLimitsWhatStandsBetween) {
+  // Two between 0 and 3 may stand, three between 0 and 4 may not.
+  Device device = device_of(Queues::connection);
+  device.window = 2;
+  EXPECT_THAT(predicted({h2d(0, 9), kernel(1, 1, 0.1), kernel(2, 1, 0.1), kernel(3, 1, 0.1),
+                         kernel(4, 1, 0.1)},
+                        device),
+              ElementsAre("H2D 0-9", "SM 0-1", "SM 0-1", "SM 0-1", "SM 9-10"));
+  // Fermi: 62.
+  std::vector<Task> tasks = {h2d(0, 1000)};
+  for (int i = 0; i < 64; ++i) tasks.push_back(kernel(1, 1));
+  device.window = 62;
+  const auto lines = predicted(tasks, device);
+  EXPECT_EQ(lines[63], "SM 62-63");
+  EXPECT_EQ(lines[64], "SM 1000-1001");
+}
+
+// -------------------------------------------------------------------------------------- engines
+
+TEST(EngineRules, ACopyEngineMakesOneCopyAtATime) {
+  const std::vector<Task> tasks = {h2d(0, 2), h2d(1, 1), d2h(2, 1)};
+  for (const Queues queues : {Queues::engine, Queues::connection}) {
+    EXPECT_THAT(predicted(tasks, device_of(queues)), ElementsAre("H2D 0-2", "H2D 2-3", "D2H 0-1"));
+    EXPECT_THAT(predicted(tasks, device_of(queues, 1)),
+                ElementsAre("copy 0-2", "copy 2-3", "copy 3-4"));
+  }
+}
+
+TEST(EngineRules, CopiesInBothDirectionsSlowEachOtherDown) {
+  // To 4 both are active: back makes 2 of 2 at half its speed, there 4/1.5 = 2.66667 of 6; the
+  // other 3.33333 alone.
+  Device device = device_of(Queues::engine);
+  device.h2d.duplex = slower(device.h2d.pinned, 1.5);
+  device.d2h.duplex = slower(device.d2h.pinned, 2);
+  EXPECT_THAT(predicted({h2d(0, 6), d2h(1, 2)}, device), ElementsAre("H2D 0-7.33333", "D2H 0-4"));
+  EXPECT_THAT(predicted({h2d(0, 6), d2h(0, 2)}, device), ElementsAre("H2D 0-6", "D2H 6-8"));
+}
+
+TEST(EngineRules, SmallCopiesCanBeSlowedMoreThanLargeOnes) {
+  // 2 bytes take 6 s instead of 2, 100 take 100 either way.
+  Device device = device_of(Queues::engine);
+  device.h2d.duplex = Curve({{2, 6}, {100, 100}});
+  EXPECT_THAT(predicted({h2d(0, 2), d2h(1, 50)}, device), ElementsAre("H2D 0-6", "D2H 0-50"));
+  EXPECT_THAT(predicted({h2d(0, 100), d2h(1, 50)}, device), ElementsAre("H2D 0-100", "D2H 0-50"));
+}
+
+TEST(EngineRules, CopiesSlowKernelsDown) {
+  Device device = device_of(Queues::engine);
+  device.kernels_slowed = 1.25;
+  // 2 s beside a copy make 1.6 of 4; the other 2.4 alone.
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 4)}, device), ElementsAre("H2D 0-2", "SM 0-4.4"));
+  // 1 s beside both directions makes 1/1.5 = 0.66667, 1 s beside one 0.8; 2.53333 alone.
+  EXPECT_THAT(predicted({h2d(0, 2), d2h(1, 1), kernel(2, 4)}, device),
+              ElementsAre("H2D 0-2", "D2H 0-1", "SM 0-4.53333"));
+}
+
+TEST(EngineRules, KernelsShareTheDevice) {
+  const Device device = device_of(Queues::engine);
+  EXPECT_THAT(predicted({kernel(0, 1, 0.5), kernel(1, 1, 0.5), kernel(2, 1, 0.5)}, device),
+              ElementsAre("SM 0-1", "SM 0-1", "SM 1-2"));
+  // The second wants 0.7 and gets 0.3: 0.3/0.7 of its work by 1, the other 0.571429 alone.
+  EXPECT_THAT(predicted({kernel(0, 1, 0.7), kernel(1, 1, 0.7)}, device),
+              ElementsAre("SM 0-1", "SM 0-1.57143"));
+  // The third starts with the 0.3 that is left when the first is done and the second has its 0.7.
+  EXPECT_THAT(predicted({kernel(0, 1, 0.7), kernel(1, 1, 0.7), kernel(2, 1, 0.3)}, device),
+              ElementsAre("SM 0-1", "SM 0-1.57143", "SM 1-2"));
+  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 1)}, device), ElementsAre("SM 0-1", "SM 1-2"));
+}
+
+TEST(EngineRules, NoMoreKernelsRunTogetherThanTheDeviceAllows) {
+  Device device = device_of(Queues::connection);
+  device.concurrent_kernels = 2;
+  EXPECT_THAT(predicted({kernel(0, 1, 0.1), kernel(1, 2, 0.1), kernel(2, 1, 0.1)}, device),
+              ElementsAre("SM 0-1", "SM 0-2", "SM 1-2"));
+}
+
+TEST(EngineRules, SmallKernelsLeaveRoomByTheirRate) {
+  // 1 s before the first byte, 1 s for each: a kernel of one byte uses half of the device.
+  Device device = device_of(Queues::engine);
+  device.kernels["increment"] = {{{0, Curve::line(1, 1)}}};
+  std::vector<Task> tasks(3, kernel(0, 0, 0));
+  for (int i = 0; i < 3; ++i) {
+    tasks[static_cast<std::size_t>(i)].lane = i;
+    tasks[static_cast<std::size_t>(i)].bytes = 1;
+  }
+  Schedule schedule = schedule_of(tasks);
+  schedule.kernel = "increment/float32";
+  // The first two all but fill it (a millionth is left of each one's half).
+  const timeline::Timeline timeline = predict(schedule, device);
+  EXPECT_DOUBLE_EQ(timeline.spans[0].stop_s, 2);
+  EXPECT_NEAR(timeline.spans[1].stop_s, 2, 1e-5);
+}
+
+TEST(EngineRules, ADeviceWithoutTheRateSaysSo) {
+  Device device = device_of(Queues::engine);
+  device.name = "bare";
+  device.kernels["increment"] = {};
+  Schedule schedule = schedule_of({kernel(0, 0)});
+  schedule.kernel = "rowsum/int32";
+  try {
+    predict(schedule, device);
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::usage);
+    EXPECT_STREQ(error.what(),
+                 "device bare: no rate for the kernel rowsum/int32; it has: increment");
+  }
+}
+
+TEST(EngineRules, AnEngineHandsACopyOverToItsKernel) {
+  Device device = device_of(Queues::engine);
+  device.latency.handover_s = 0.5;
+  EXPECT_THAT(predicted({h2d(0, 1), kernel(0, 1), h2d(1, 1), kernel(1, 1)}, device),
+              ElementsAre("H2D 0-1", "SM 1-2", "H2D 1.5-2.5", "SM 2.5-3.5"));
+  EXPECT_THAT(predicted({h2d(0, 1), h2d(0, 1), kernel(0, 1)}, device),
+              ElementsAre("H2D 0-1", "H2D 1-2", "SM 2-3"));
+}
+
+// -------------------------------------------------------------------------------------- workers
+
+TEST(Workers, ShareTheCoresWhenTheyAreMore) {
+  Device device = device_of(Queues::worker);
+  device.cores = 2;
+  // Four at half the speed; when two are done (1 s of work each by 2), the others at full speed.
+  const timeline::Timeline timeline =
+      predict(schedule_of({kernel(0, 1), kernel(1, 1), kernel(2, 3), h2d(3, 3)}), device);
+  EXPECT_THAT(text(timeline),
+              ElementsAre("worker 0 0-2", "worker 1 0-2", "worker 2 0-4", "worker 3 0-4"));
+  EXPECT_DOUBLE_EQ(timeline.complete_s, 4);
+}
+
+TEST(Workers, CanDivideTheCores) {
+  Device device = device_of(Queues::worker);
+  device.cores = 4;
+  device.lanes_divide = true;
+  // One lane has all four cores, two have two each.
+  EXPECT_THAT(predicted({kernel(0, 4)}, device), ElementsAre("worker 0 0-1"));
+  EXPECT_THAT(predicted({kernel(0, 4), kernel(1, 4)}, device),
+              ElementsAre("worker 0 0-2", "worker 1 0-2"));
+}
+
+TEST(Workers, AreSlowedByACrowd) {
+  Device device = device_of(Queues::worker);
+  device.cores = 3;
+  device.kernels_slowed = 2;
+  // 2 beside two others, 1.5 beside one, 1 alone: 1 of each by 2, 2 of two by 3.5, the rest alone.
+  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 2), kernel(2, 3)}, device),
+              ElementsAre("worker 0 0-2", "worker 1 0-3.5", "worker 2 0-4.5"));
+}
+
+// ----------------------------------------------------------------------------------------- host
+
+TEST(HostRules, CostsAddUp) {
+  Device device = device_of(Queues::engine);
+  device.host = {
+      .copy_s = 1, .kernel_s = 2, .record_s = 4, .wait_s = 8, .query_s = 16, .synchronize_s = 32};
+  // Issue the copy and record its end, 5; wait and issue the kernel, 10; query, 16; then both lanes
+  // are complete already.
+  const timeline::Timeline timeline =
+      predict(schedule_of({h2d(0, 1), kernel(1, 1, 1, {0}), query(1)}), device);
+  EXPECT_THAT(text(timeline), ElementsAre("H2D 5-6", "SM 15-16", "host 15-31"));
+  EXPECT_DOUBLE_EQ(timeline.issued_s, 31);
+  EXPECT_DOUBLE_EQ(timeline.complete_s, 31 + 32 + 32);
+}
+
+TEST(HostRules, NoticesTheEndOfWhatItWaitsFor) {
+  Device device = device_of(Queues::engine);
+  device.host.copy_s = device.host.synchronize_s = 1;
+  device.latency.start_s = 0.5;
+  device.latency.notice_s = 0.25;
+  const timeline::Timeline timeline = predict(schedule_of({h2d(0, 10)}), device);
+  EXPECT_THAT(text(timeline), ElementsAre("H2D 1.5-11.5"));
+  EXPECT_DOUBLE_EQ(timeline.issued_s, 1);
+  EXPECT_DOUBLE_EQ(timeline.complete_s, 11.75);
+  // Its call takes as long as it takes.
+  device.host.synchronize_s = 100;
+  EXPECT_DOUBLE_EQ(predict(schedule_of({h2d(0, 10)}), device).complete_s, 101);
+}
+
+TEST(HostRules, SignalsTakeTime) {
+  Device device = device_of(Queues::engine);
+  device.latency.lane_s = 0.5;
+  device.latency.event_s = 0.25;
+  // To another engine in the lane, to another lane, and within an engine and a lane: nothing.
+  EXPECT_THAT(predicted({h2d(0, 1), kernel(0, 1), d2h(1, 1, {1}), d2h(1, 1)}, device),
+              ElementsAre("H2D 0-1", "SM 1.5-2.5", "D2H 2.75-3.75", "D2H 3.75-4.75"));
+}
+
+TEST(HostRules, BlockingTasksHoldIt) {
+  EXPECT_THAT(predicted({blocking(h2d(0, 2)), kernel(1, 1)}, device_of(Queues::engine)),
+              ElementsAre("H2D 0-2", "SM 2-3"));
+}
+
+TEST(HostRules, HostWorkWaitsForTheLanesOfWhatItComesAfter) {
+  // Not for lane 1. It takes the host's time: what is issued later starts later.
+  EXPECT_THAT(
+      predicted({h2d(0, 2), kernel(1, 5), host(3, {0}), d2h(2, 1)}, device_of(Queues::engine)),
+      ElementsAre("H2D 0-2", "SM 0-5", "host 2-5", "D2H 5-6"));
+}
+
+TEST(HostRules, PageableCopiesHoldItUnlessTheyAreSmall) {
+  Device device = device_of(Queues::engine);
+  device.h2d.pageable = device.d2h.pageable = Curve::line(0, 0.5);
+  Schedule schedule = schedule_of({h2d(0, 4), kernel(1, 1)});
+  schedule.host_memory = deck::HostMemory::pageable;
+  EXPECT_THAT(text(predict(schedule, device)), ElementsAre("H2D 0-8", "SM 8-9"));
+  device.h2d.unblocked_bytes = 4;
+  EXPECT_THAT(text(predict(schedule, device)), ElementsAre("H2D 0-8", "SM 0-1"));
 }
 
 }  // namespace

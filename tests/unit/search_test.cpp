@@ -1,0 +1,123 @@
+#include "model/search.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "model/load.hpp"
+#include "model/predict.hpp"
+#include "schedule/hazard.hpp"
+
+/// What `auto` and a balanced intensity choose by the model.
+namespace overlap::model {
+namespace {
+
+deck::Deck increment(std::int64_t chunks) {
+  deck::Deck deck;
+  deck.path = "test.yaml";
+  deck.chunks.count = chunks;
+  return deck;
+}
+
+std::vector<Candidate> search(const deck::Deck& deck, const std::string& device) {
+  return model::search(deck, schedule::costs(deck.workload, 1), load_device(device), std::nullopt);
+}
+
+TEST(Search, FindsTheOrderOfTheArticle) {
+  // Chunks of any size take one unit, so that their number is no choice.
+  const auto one_engine = search(increment(4), "ideal_1copy");
+  EXPECT_EQ(one_engine.front().order, deck::Order::breadth_first);
+  EXPECT_NEAR(one_engine.front().predicted_s, 8e-3, 1e-12);
+  EXPECT_EQ(one_engine.front().busiest, "copy");
+  EXPECT_NEAR(one_engine.front().busy_s, 8e-3, 1e-12);
+  for (const Candidate& candidate : one_engine) EXPECT_EQ(candidate.chunks, 4);
+  const auto delayed = search(increment(4), "ideal_2copy_delayed_signal");
+  // Depth first or by engine, whose copies stand between the kernels.
+  EXPECT_NE(delayed.front().order, deck::Order::breadth_first);
+  EXPECT_NEAR(delayed.front().predicted_s, 6e-3, 1e-12);
+}
+
+TEST(Search, SortsWhatItTried) {
+  const auto candidates = search(increment(4), "h200");
+  EXPECT_TRUE(
+      std::is_sorted(candidates.begin(), candidates.end(),
+                     [](const auto& a, const auto& b) { return a.predicted_s < b.predicted_s; }));
+  std::set<deck::Order> orders;
+  std::set<std::int64_t> chunks;
+  for (const Candidate& candidate : candidates) {
+    orders.insert(candidate.order);
+    chunks.insert(candidate.chunks);
+    EXPECT_GT(candidate.busy_s, 0);
+    EXPECT_LE(candidate.busy_s, candidate.predicted_s * (1 + 1e-9));
+  }
+  EXPECT_THAT(orders, testing::ElementsAre(deck::Order::sequential, deck::Order::depth_first,
+                                           deck::Order::breadth_first, deck::Order::by_engine));
+  EXPECT_TRUE(chunks.contains(1) && chunks.contains(256));
+  EXPECT_LT(candidates.front().predicted_s,
+            std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) {
+              return c.order == deck::Order::sequential;
+            })->predicted_s);
+}
+
+TEST(Search, PredictsWhatItBuilds) {
+  const deck::Deck deck = increment(4);
+  const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  const Device device = load_device("k20c");
+  const auto candidates = search(deck, "k20c");
+  for (const Candidate& candidate : {candidates.front(), candidates.back()}) {
+    const auto schedule = build(deck, costs, candidate, std::nullopt);
+    EXPECT_EQ(schedule.order, candidate.order);
+    EXPECT_EQ(schedule.lanes, candidate.lanes);
+    EXPECT_DOUBLE_EQ(predict(schedule, device).complete_s, candidate.predicted_s);
+  }
+}
+
+TEST(Search, TakesOnlyWhatTheDeviceHolds) {
+  // 16 MiB of data on a device with 1 MiB: chunks of 1/16 at most.
+  deck::Deck deck = increment(64);
+  deck.memory.device_limit = std::int64_t{1} << 20;
+  const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  const auto candidates = search(deck, "h200");
+  ASSERT_FALSE(candidates.empty());
+  for (const Candidate& candidate : candidates) {
+    EXPECT_GE(candidate.chunks, 16);
+    const auto schedule = build(deck, costs, candidate, std::nullopt);
+    EXPECT_TRUE(schedule.out_of_core);
+    EXPECT_LE(schedule.device_units * 4, *deck.memory.device_limit);
+  }
+  EXPECT_THAT(schedule::find_hazards(build(deck, costs, candidates.front(), std::nullopt)),
+              testing::IsEmpty());
+}
+
+/// A kernel of the first chunk against its copy to the device, with so many repeats.
+double ratio(const deck::Deck& deck, const Device& device, std::int64_t repeats) {
+  const schedule::Costs costs = schedule::costs(deck.workload, repeats);
+  const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
+                                        deck::Order::depth_first, 1);
+  return seconds_alone(schedule, schedule.tasks[1], device) /
+         seconds_alone(schedule, schedule.tasks[0], device);
+}
+
+TEST(BalancedRepeats, AreTheNearestToTheBalance) {
+  const Device device = load_device("h200");
+  deck::Deck deck = increment(8);
+  deck.workload.elements = std::int64_t{1} << 26;
+  for (const double balance : {0.5, 1.0, 4.0, 64.0}) {
+    deck.workload.intensity.balance = balance;
+    const std::int64_t repeats = balanced_repeats(deck, device);
+    ASSERT_GE(repeats, 1);
+    const auto off = [&](std::int64_t n) { return std::abs(ratio(deck, device, n) - balance); };
+    EXPECT_LE(off(repeats), off(repeats + 1)) << balance;
+    if (repeats > 1) {
+      EXPECT_LE(off(repeats), off(repeats - 1)) << balance;
+    }
+  }
+  deck.workload.intensity.balance = 4;
+  EXPECT_NEAR(ratio(deck, device, balanced_repeats(deck, device)), 4, 0.2);
+  EXPECT_EQ(balanced_repeats(deck, load_device("ideal_hyperq")), 1);
+}
+
+}  // namespace
+}  // namespace overlap::model
