@@ -89,7 +89,7 @@ inline model::Device calibrate_device(const executor::Runtime& runtime,
   report::ProgressLine line;
   plan.step = [&] {
     base::check_interrupt();
-    line.update(0, 1, "measuring the device");
+    line.update("measuring the device");
   };
   model::Device device =
       executor::calibrate<Space>(executor::on_gpu() ? &runtime.device() : nullptr, plan);

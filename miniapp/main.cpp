@@ -93,9 +93,10 @@ std::string calibration_note(const executor::Runtime& runtime) {
 
 /// Measures this device thoroughly and writes its description.
 model::Device calibrate(const executor::Runtime& runtime, const std::string& path) {
+  const bool gpu = executor::on_gpu();
   model::Device device = calibrate_device(
       runtime,
-      {.most_bytes = executor::on_gpu() ? 256 << 20 : 16 << 20, .repetitions = 9, .pageable = true},
+      {.most_bytes = gpu ? 256 << 20 : 8 << 20, .repetitions = gpu ? 9 : 5, .pageable = true},
       true);
   device.path = path;
   report::write_file(path, model::to_yaml(device, calibration_note(runtime)));

@@ -168,7 +168,7 @@ class Calibration {
       };
       return (row(36) - row(6)) / 30;
     };
-    const double kernel_s = slope(increment, Stage::kernel, tiny, 1);
+    const double kernel_s = slope(increment, Stage::kernel, tiny);
     const double own =
         (device.h2d.pinned.seconds(4 * tiny) + device.d2h.pinned.seconds(4 * tiny) + kernel_s) / 3;
     const bool workers = workload::is_host<Space>;
@@ -193,20 +193,20 @@ class Calibration {
 
   /// Copies of pageable memory; the host takes part, so each is measured alone.
   void measure_pageable(const workload::Workload<Space>& pageable, model::Device& device) {
-    const auto curve_of = [&](Stage stage) {
+    const auto alone = [&](Stage stage) {
       std::vector<model::Curve::Point> points;
       for (const std::int64_t units : sizes_up_to(plan_.most_bytes / 4)) {
         Probe<Space> probe(pageable);
         probe.add(stage, units, 0);
         const double seconds =
             time(probe, pageable).complete_s - device.host.copy_s - device.host.synchronize_s;
-        add_point(points, static_cast<double>(probe.schedule().tasks.front().bytes),
-                  std::max(1e-9, seconds));
+        points.push_back(
+            {static_cast<double>(probe.schedule().tasks.front().bytes), std::max(1e-9, seconds)});
       }
-      return model::Curve(std::move(points));
+      return curve_of(std::move(points));
     };
-    device.h2d.pageable = curve_of(Stage::h2d);
-    device.d2h.pageable = curve_of(Stage::d2h);
+    device.h2d.pageable = alone(Stage::h2d);
+    device.d2h.pageable = alone(Stage::d2h);
     device.h2d.unblocked_bytes = workload::is_host<Space> ? 0 : 64 << 10;
   }
 
@@ -221,9 +221,9 @@ class Calibration {
       const auto bytes = static_cast<double>(probe.schedule().tasks.front().bytes);
       const bool enough = points.size() > 1;
       if (enough && points.back().seconds * bytes / points.back().bytes > longest_s) break;
-      add_point(points, bytes, slope(workload, Stage::kernel, units, 1));
+      points.push_back({bytes, slope(workload, Stage::kernel, units)});
     }
-    return model::Curve(std::move(points));
+    return curve_of(std::move(points));
   }
 
  private:
@@ -249,47 +249,49 @@ class Calibration {
     probe.add_bytes(Stage::h2d, bytes, 0);
   }
 
-  /// What another task of the stage adds to a row of them, dealt out to lanes in turn, behind one
-  /// copy that keeps them waiting until all are issued.
-  double slope(const workload::Workload<Space>& workload, Stage stage, std::int64_t units,
-               int lanes) {
-    const auto row = [&](int n) {
-      Probe<Space> probe(workload);
-      const std::int64_t cover =
-          static_cast<std::int64_t>(workload.device[0].size() / workload.arrays[0].unit_bytes);
-      probe.add(stage, std::max(units, std::min<std::int64_t>(cover, 4 << 20)), 0);
-      for (int i = 0; i < n; ++i) probe.add(stage, units, i % lanes);
-      return time(probe, workload).complete_s;
-    };
-    const double once = row(1);
-    const int many = rows_for(once);
-    return std::max(1e-9, (row(many) - once) / (many - 1));
+  /// What another task of the stage adds to a row of them in a lane, behind a copy that keeps them
+  /// waiting until all are issued.
+  double slope(const workload::Workload<Space>& workload, Stage stage, std::int64_t units) {
+    return slope(workload, [&](Probe<Space>& probe) { probe.add(stage, units, 0); });
   }
 
   /// What another pair of copies adds, one in each direction, each in a lane of its own.
   double pair_slope(const workload::Workload<Space>& workload, std::int64_t units) {
+    return slope(workload, [&](Probe<Space>& probe) {
+      probe.add(Stage::h2d, units, 0);
+      probe.add(Stage::d2h, units, 1);
+    });
+  }
+
+  /// What another `add` adds to a row of them.
+  template <class Add>
+  double slope(const workload::Workload<Space>& workload, const Add& add) {
     const auto row = [&](int n) {
       Probe<Space> probe(workload);
       cover(probe);
-      probe.add_bytes(Stage::d2h, 16 << 20, 1);
-      for (int i = 0; i < n; ++i) {
-        probe.add(Stage::h2d, units, 0);
-        probe.add(Stage::d2h, units, 1);
-      }
+      for (int i = 0; i < n; ++i) add(probe);
       return time(probe, workload).complete_s;
     };
-    const double once = row(1);
-    const int many = rows_for(once);
-    return std::max(1e-9, (row(many) - once) / (many - 1));
+    double long_row = 0;
+    int many = 1;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const double once = row(1);
+      many = rows_for(once);
+      long_row = row(many);
+      if (long_row > once) return (long_row - once) / (many - 1);
+    }
+    return long_row / many;  // the noise has won: not more than this
   }
 
   /// How many tasks stand out from the noise: of long ones few.
   static int rows_for(double once_s) { return once_s > 5e-3 ? 3 : once_s > 1e-3 ? 9 : 33; }
 
-  static void add_point(std::vector<model::Curve::Point>& points, double bytes, double seconds) {
-    // Noise must not make a larger task shorter.
-    if (!points.empty()) seconds = std::max(seconds, points.back().seconds * (1 + 1e-6));
-    points.push_back({bytes, seconds});
+  /// Noise makes times longer; what is larger has less of it in proportion, and bounds the smaller.
+  static model::Curve curve_of(std::vector<model::Curve::Point> points) {
+    for (std::size_t i = points.size(); i-- > 1;) {
+      points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds * (1 - 1e-6));
+    }
+    return model::Curve(std::move(points));
   }
 
   model::Curve curve(const workload::Workload<Space>& workload, Stage stage,
@@ -297,9 +299,9 @@ class Calibration {
     std::vector<model::Curve::Point> points;
     const auto unit = static_cast<double>(workload.arrays[0].unit_bytes);
     for (const std::int64_t units : sizes_up_to(most_units)) {
-      add_point(points, unit * static_cast<double>(units), slope(workload, stage, units, 1));
+      points.push_back({unit * static_cast<double>(units), slope(workload, stage, units)});
     }
-    return model::Curve(std::move(points));
+    return curve_of(std::move(points));
   }
 
   /// FIFOs that the stage's engine has for the lanes: as many as must be blocked by a task that
@@ -373,9 +375,9 @@ class Calibration {
       std::vector<model::Curve::Point> pairs;
       for (const auto& [bytes, seconds] : device.h2d.pinned.points()) {
         const auto units = static_cast<std::int64_t>(bytes) / 4;
-        add_point(pairs, bytes, pair_slope(increment, units));
+        pairs.push_back({bytes, pair_slope(increment, units)});
       }
-      device.h2d.duplex = device.d2h.duplex = model::Curve(pairs);
+      device.h2d.duplex = device.d2h.duplex = curve_of(std::move(pairs));
       // Kernels for about as long as the copies take.
       const int count = std::max(1, static_cast<int>(up / kernels * n * 1.2));
       const double alone = together({{Stage::kernel, count}});
@@ -401,8 +403,7 @@ inline deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int6
 }
 
 /// Beyond this a kernel's time grows in proportion.
-template <class Space>
-inline constexpr double longest_kernel_s = workload::is_host<Space> ? 20e-3 : 5e-3;
+inline constexpr double longest_kernel_s = 5e-3;
 
 }  // namespace detail
 
@@ -454,8 +455,7 @@ model::Kernel calibrate_kernel(Executor<Space>& executor, const workload::Worklo
                                const std::vector<std::int64_t>& sizes, double flop_per_byte,
                                int cores_of_lane, const CalibrationPlan& plan) {
   detail::Calibration<Space> calibration(executor, 1, plan);
-  const model::Curve curve =
-      calibration.kernel_curve(workload, sizes, detail::longest_kernel_s<Space>);
+  const model::Curve curve = calibration.kernel_curve(workload, sizes, detail::longest_kernel_s);
   return {{{flop_per_byte, model::slower(curve, cores_of_lane)}}};
 }
 

@@ -58,6 +58,8 @@ std::string draw(const schedule::Schedule& schedule, const timeline::Timeline& t
     const auto last =
         std::max(first + 1, std::min(std::llround(end), static_cast<long long>(columns)));
     const std::string text = label(schedule, id);
+    // Too narrow: the last digit tells neighbouring chunks apart, the first letters tell names.
+    const std::string narrow = schedule.names.empty() ? text.substr(text.size() - 1) : text;
     const bool fits = last - first > static_cast<long long>(text.size());
     for (auto column = first; column < last; ++column) {
       const auto c = static_cast<std::size_t>(column);
@@ -66,7 +68,7 @@ std::string draw(const schedule::Schedule& schedule, const timeline::Timeline& t
       if (line[c] != ' ' && part <= covered[c]) continue;
       covered[c] = part;
       const auto at = static_cast<std::size_t>(column - first);
-      line[c] = fits ? (at < text.size() ? text[at] : '=') : text.back();
+      line[c] = !fits ? narrow[std::min(at, narrow.size() - 1)] : at < text.size() ? text[at] : '=';
     }
   }
   line.resize(line.find_last_not_of(' ') + 1);

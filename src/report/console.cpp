@@ -77,13 +77,15 @@ std::string workload_line(const deck::Workload& workload) {
   return line;
 }
 
-std::string layout_line(const Result& result) {
+/// How the data are cut; a custom list has no chunks of its own.
+void add_layout(std::vector<std::vector<std::string>>& rows, const Result& result) {
+  if (result.deck.workload.kind == deck::WorkloadKind::custom) return;
   const schedule::Layout& layout = result.layout;
   std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
                                  layout.slots, layout.slots == 1 ? "slot" : "slots");
   if (layout.out_of_core)
     line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
-  return line;
+  rows.push_back({"chunks", line});
 }
 
 }  // namespace
@@ -139,8 +141,8 @@ std::string heading(const Result& result) {
                                result.build.backend, result.build.compiler)},
       {"deck", result.deck.path},
       {"workload", workload_line(result.deck.workload)},
-      {"chunks", layout_line(result)},
       {"host memory", std::string(deck::to_string(result.deck.memory.host))}};
+  add_layout(rows, result);
   if (result.balance) {
     rows.push_back(
         {"intensity",
@@ -191,9 +193,9 @@ std::string table(const Result& result) {
 
 std::string predictions(const Result& result, int width) {
   std::string text = result.deck.title + "\n\n";
-  std::vector<std::vector<std::string>> chosen = {{"deck", result.deck.path},
-                                                  {"workload", workload_line(result.deck.workload)},
-                                                  {"chunks", layout_line(result)}};
+  std::vector<std::vector<std::string>> chosen = {
+      {"deck", result.deck.path}, {"workload", workload_line(result.deck.workload)}};
+  add_layout(chosen, result);
   for (const auto& [name, value] : result.choices) chosen.push_back({name, value});
   text += align(chosen, false) + "\n";
 

@@ -16,18 +16,34 @@ ProgressLine::~ProgressLine() {
   if (shown_) std::fputs("\r\033[K", stderr);
 }
 
-void ProgressLine::update(int done, int total, const std::string& what) {
+bool ProgressLine::due() {
   const auto now = Clock::now();
-  if (!terminal_ || total == 0 || (shown_ && now - last_ < std::chrono::milliseconds(100))) return;
+  if (!terminal_ || (shown_ && now - last_ < std::chrono::milliseconds(100))) return false;
   last_ = now;
   shown_ = true;
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
-  std::string line = fmt::format("\r\033[K{:3d} %  {}", 100 * done / total, what);
-  if (done > 0) {
-    line += fmt::format("  about {:.0f} s left", std::ceil(elapsed * (total - done) / done));
-  }
-  std::fputs(line.c_str(), stderr);
+  return true;
+}
+
+double ProgressLine::elapsed_s() const {
+  return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+void ProgressLine::show(const std::string& line) {
+  std::fputs(("\r\033[K" + line).c_str(), stderr);
   std::fflush(stderr);
+}
+
+void ProgressLine::update(int done, int total, const std::string& what) {
+  if (total == 0 || !due()) return;
+  std::string line = fmt::format("{:3d} %  {}", 100 * done / total, what);
+  if (done > 0) {
+    line += fmt::format("  about {:.0f} s left", std::ceil(elapsed_s() * (total - done) / done));
+  }
+  show(line);
+}
+
+void ProgressLine::update(const std::string& what) {
+  if (due()) show(fmt::format("{}, {:.0f} s", what, elapsed_s()));
 }
 
 }  // namespace overlap::report

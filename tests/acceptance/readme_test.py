@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""What README says still holds: its decks, scripts and presets exist, and its example deck loads."""
+"""What README and docs say still holds: decks, scripts and presets exist, the example deck loads, and predictions run."""
 
 import json
 import re
+import shlex
 import unittest
 
 from program import SOURCE, TestCase, run
 
 README = (SOURCE / "README.md").read_text()
+DOCS = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
 
 
 def blocks(language):
@@ -17,8 +19,8 @@ def blocks(language):
 class Readme(TestCase):
     def test_names_every_deck_and_no_other(self):
         table = set(re.findall(r"^\| `([\w/]+\.yaml)`", README, re.MULTILINE))
-        decks = [*(SOURCE / "input").glob("*.yaml"), *(SOURCE / "input/rennich").glob("*.yaml")]
-        self.assertEqual(table, {str(path.relative_to(SOURCE / "input")) for path in decks})
+        decks = {str(path.relative_to(SOURCE / "input")) for path in (SOURCE / "input").rglob("*.yaml")}
+        self.assertEqual(table, {deck for deck in decks if not deck.startswith("devices/")})
 
     def test_scripts_exist(self):
         scripts = set(re.findall(r"\bci/\w+(?:\.sh)?", README))
@@ -59,6 +61,24 @@ class Readme(TestCase):
         text = run("--help").stdout
         for option in set(re.findall(r"`(?:miniapp )?(--[a-z-]+)", README)):
             self.assertIn(option, text)
+
+    def test_predictions_run(self):
+        """Every `miniapp --predict ...` with a deck, in a block of commands or in the text."""
+        for path in DOCS:
+            commands = set(re.findall(r"(?:^|`)miniapp (--predict [^\n`]*\.yaml)", path.read_text(),
+                                      re.MULTILINE))
+            self.assertTrue(commands, path)
+            for command in sorted(commands):
+                with self.subTest(command=command):
+                    self.assert_clean(run(*shlex.split(command), cwd=SOURCE))
+
+    def test_decks_and_links_exist(self):
+        for path in DOCS:
+            text = path.read_text()
+            for deck in re.findall(r"\binput/[\w/]+\.yaml", text):
+                self.assertTrue((SOURCE / deck).is_file(), deck)
+            for link in re.findall(r"\]\(([^)#:]+)(?:#[\w-]*)?\)", text):
+                self.assertTrue((path.parent / link).is_file(), link)
 
 
 if __name__ == "__main__":

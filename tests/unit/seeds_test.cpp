@@ -1,0 +1,236 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "deck/deck.hpp"
+#include "deck/words.hpp"
+#include "model/load.hpp"
+#include "model/predict.hpp"
+#include "schedule/build.hpp"
+#include "schedule/hazard.hpp"
+
+/// Every published figure of the seeds, what the model says about it from the shipped decks and
+/// device files, and the table of docs/model.md that shows both.
+namespace overlap::model {
+namespace {
+
+const std::string root = OVERLAP_SOURCE_DIR "/";
+
+/// What figures are given in.
+enum class Unit { milliseconds, chunk_stages, gflops, speedup };
+
+struct Figure {
+  std::string device;
+  std::string deck;
+  deck::Order order;
+  std::string published;  ///< with the digits of the seed
+  Unit unit;
+  double within;  ///< of the published value, as a part of it
+  std::vector<std::string> overrides = {};
+};
+
+/// The device was made from the figure.
+constexpr double by_definition = 1e-5;
+constexpr double exactly = 1e-9;
+
+// The order is that of the tables in docs/model.md.
+std::vector<Figure> figures() {
+  using enum deck::Order;
+  using enum Unit;
+  const std::string increment = "input/increment.yaml";
+  const std::string pipeline = "input/seeds/pipeline_seed.yaml";
+  const std::string in_core = "input/rowsum_seed.yaml";
+  const std::string out_of_core = "input/rowsum_out_of_core_seed.yaml";
+  const std::vector<std::string> pageable = {"memory.host=pageable"};
+  return {
+      {"ideal_1copy", increment, sequential, "12", chunk_stages, exactly},
+      {"ideal_1copy", increment, depth_first, "12", chunk_stages, exactly},
+      {"ideal_1copy", increment, breadth_first, "8", chunk_stages, exactly},
+      {"ideal_2copy_delayed_signal", increment, sequential, "12", chunk_stages, exactly},
+      {"ideal_2copy_delayed_signal", increment, depth_first, "6", chunk_stages, exactly},
+      {"ideal_2copy_delayed_signal", increment, breadth_first, "9", chunk_stages, exactly},
+      {"ideal_hyperq", increment, sequential, "12", chunk_stages, exactly},
+      {"ideal_hyperq", increment, depth_first, "6", chunk_stages, exactly},
+      {"ideal_hyperq", increment, breadth_first, "6", chunk_stages, exactly},
+
+      {"c1060", increment, sequential, "12.92381", milliseconds, by_definition},
+      {"c1060", increment, depth_first, "13.63690", milliseconds, 0.15},
+      {"c1060", increment, breadth_first, "8.845888", milliseconds, 0.15},
+      {"c2050", increment, sequential, "9.984512", milliseconds, by_definition},
+      {"c2050", increment, depth_first, "5.735584", milliseconds, 0.15},
+      {"c2050", increment, breadth_first, "7.597984", milliseconds, 0.15},
+      {"k20c", increment, sequential, "7.101760", milliseconds, by_definition},
+      {"k20c", increment, depth_first, "3.974144", milliseconds, 0.15},
+      {"k20c", increment, breadth_first, "3.967616", milliseconds, 0.15},
+
+      {"fermi", pipeline, sequential, "41.917", milliseconds, by_definition},
+      {"fermi", pipeline, by_engine, "16.558", milliseconds, 0.17},
+      {"fermi", pipeline, by_engine, "2.5", speedup, 0.14},
+      {"kepler", pipeline, sequential, "52.19", milliseconds, by_definition},
+      {"kepler", pipeline, by_engine, "16.271", milliseconds, 0.48},
+      {"kepler", pipeline, by_engine, "3.2", speedup, 0.33},
+
+      {"rtx5070ti", in_core, sequential, "303.726", milliseconds, by_definition},
+      {"rtx5070ti", in_core, depth_first, "299.870", milliseconds, 0.02},
+      {"rtx5070ti", in_core, breadth_first, "273.592", milliseconds, 0.06},
+      {"rtx5070ti", out_of_core, depth_first, "5669.758", milliseconds, by_definition, pageable},
+      {"rtx5070ti", out_of_core, breadth_first, "3936.489", milliseconds, 0.45, pageable},
+
+      {"c2070", "input/seeds/dgemm_serial.yaml", custom, "125", gflops, by_definition},
+      {"c2070", "input/seeds/dgemm_2way.yaml", custom, "177", gflops, 0.06},
+      {"c2070", "input/seeds/dgemm_3way.yaml", custom, "262", gflops, 0.02},
+      {"c2070", "input/seeds/dgemm_4way.yaml", custom, "282", gflops, 0.03},
+  };
+}
+
+schedule::Schedule schedule_of(const deck::Deck& deck, deck::Order order) {
+  const schedule::Costs costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
+  return schedule::build(costs, schedule::layout(deck, costs, std::nullopt), order,
+                         deck.issue.lanes);
+}
+
+double seconds(const Figure& figure, deck::Order order) {
+  const deck::Deck deck = deck::load(root + figure.deck, figure.overrides);
+  return predict(schedule_of(deck, order), load_device(figure.device)).complete_s;
+}
+double seconds(const Figure& figure) { return seconds(figure, figure.order); }
+
+double predicted(const Figure& figure) {
+  const double time = seconds(figure);
+  switch (figure.unit) {
+    case Unit::chunk_stages:
+      return time / load_device(figure.device).unit_s;
+    case Unit::gflops:
+      return 2e-9 * 8192 * 8192 * 288 / time;
+    case Unit::speedup:
+      return seconds(figure, deck::Order::sequential) / time;
+    case Unit::milliseconds:
+      break;
+  }
+  return 1e3 * time;
+}
+
+/// (predicted - published) / published
+double error(const Figure& figure) {
+  const double published = std::stod(figure.published);
+  return (predicted(figure) - published) / published;
+}
+
+std::string command(const Figure& figure) {
+  std::string text = "miniapp --predict " + figure.device;
+  for (const std::string& setting : figure.overrides) text += " --set " + setting;
+  return text + " " + figure.deck;
+}
+
+const char* unit_name(Unit unit) {
+  constexpr std::array<const char*, 4> names = {"ms", "units", "Gflop/s", "x"};
+  return names[static_cast<std::size_t>(unit)];
+}
+
+/// Four digits, but no fewer than before the point.
+std::string rounded(double value) {
+  const int before = value < 1 ? 1 : 1 + static_cast<int>(std::floor(std::log10(value)));
+  return fmt::format("{:.{}f}", value, std::max(0, 4 - before));
+}
+
+/// The figure's line in docs/model.md.
+std::string row(const Figure& figure) {
+  const bool whole = figure.unit == Unit::chunk_stages;
+  const double part = std::round(1000 * error(figure)) / 10;
+  return fmt::format("| {} | {} {} | {} {} | {} | `{}` |", deck::to_string(figure.order),
+                     figure.published, unit_name(figure.unit),
+                     whole ? fmt::format("{:.3g}", predicted(figure)) : rounded(predicted(figure)),
+                     unit_name(figure.unit), part == 0 ? "0" : fmt::format("{:+.1f} %", part),
+                     command(figure));
+}
+
+TEST(Seeds, EveryFigureIsPredictedWithinItsTolerance) {
+  for (const Figure& figure : figures()) {
+    EXPECT_LE(std::abs(error(figure)), figure.within) << row(figure);
+  }
+}
+
+TEST(Seeds, DepthAndBreadthFirstAreInThePublishedOrder) {
+  const auto milliseconds = [](const char* device, deck::Order order) {
+    return 1e3 * seconds({device, "input/increment.yaml", order, "", Unit::milliseconds, 0});
+  };
+  using enum deck::Order;
+  EXPECT_LT(milliseconds("c1060", breadth_first), milliseconds("c1060", depth_first));
+  EXPECT_LT(milliseconds("c2050", depth_first), milliseconds("c2050", breadth_first));
+  const double depth = milliseconds("k20c", depth_first);
+  EXPECT_NEAR(milliseconds("k20c", breadth_first), depth, 0.01 * depth);
+}
+
+TEST(Seeds, MoreConcurrencyIsFasterAsPublished) {
+  double before = 0;
+  for (const char* amount : {"serial", "2way", "3way", "4way"}) {
+    const double now = predicted({"c2070", fmt::format("input/seeds/dgemm_{}.yaml", amount),
+                                  deck::Order::custom, "", Unit::gflops, 0});
+    EXPECT_GT(now, before) << amount;
+    before = now;
+  }
+}
+
+/// The C2070's rate for the kernel, which is derived from the serial figure, and the processor's.
+TEST(Seeds, DgemmDecksAskForTheDevicesRate) {
+  constexpr double tile_flops = 2.0 * 8192 * 1024 * 288;
+  const double kernel_s = load_device("c2070").kernel("dgemm/float64")->seconds(1, tile_flops);
+  for (const char* amount : {"serial", "2way", "3way", "4way"}) {
+    const deck::Deck deck = deck::load(root + fmt::format("input/seeds/dgemm_{}.yaml", amount));
+    double bytes_up = 0;
+    double bytes_down = 0;
+    double flops = 0;
+    for (const deck::CustomTask& task : deck.workload.tasks) {
+      const auto bytes = static_cast<double>(task.bytes);
+      if (task.stage == schedule::Stage::h2d) bytes_up += bytes;
+      if (task.stage == schedule::Stage::d2h) bytes_down += bytes;
+      if (task.stage == schedule::Stage::kernel) {
+        EXPECT_NEAR(task.duration_s, kernel_s, 1e-6 * kernel_s) << amount << " " << task.name;
+      }
+      if (task.stage == schedule::Stage::host) {
+        EXPECT_NEAR(task.duration_s, tile_flops / 43e9, 1e-6) << amount << " " << task.name;
+      }
+      if (task.duration_s > 0) flops += tile_flops;
+    }
+    EXPECT_EQ(flops, 2.0 * 8192 * 8192 * 288) << amount;
+    const double tiles = amount == std::string("4way") ? 7 : 8;  // on the device
+    EXPECT_EQ(bytes_up, 8.0 * (8192 * 288 + tiles * 1024 * (288 + 8192))) << amount;
+    EXPECT_EQ(bytes_down, 8.0 * tiles * 1024 * 8192) << amount;
+  }
+}
+
+TEST(Seeds, DecksHaveNoHazards) {
+  for (const char* name :
+       {"pipeline_seed", "dgemm_serial", "dgemm_2way", "dgemm_3way", "dgemm_4way"}) {
+    const deck::Deck deck = deck::load(root + "input/seeds/" + name + ".yaml");
+    for (const deck::Order order : deck.issue.orders) {
+      EXPECT_THAT(schedule::find_hazards(schedule_of(deck, order)), testing::IsEmpty())
+          << name << " " << deck::to_string(order);
+    }
+  }
+}
+
+/// Everything in the tables' rows follows from figures(): docs/model.md cannot rot.
+TEST(Seeds, TheDocumentShowsTheseNumbers) {
+  std::vector<std::string> expected;
+  for (const Figure& figure : figures()) expected.push_back(row(figure));
+  std::ifstream file(root + "docs/model.md");
+  ASSERT_TRUE(file.good());
+  std::vector<std::string> found;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("| ") && line.find("`miniapp --predict ") != std::string::npos) {
+      found.push_back(line);
+    }
+  }
+  EXPECT_EQ(found, expected) << fmt::format("{}", fmt::join(expected, "\n"));
+}
+
+}  // namespace
+}  // namespace overlap::model
