@@ -160,17 +160,16 @@ TEST(ShippedDevices, GiveTheSequentialTimesThatTheyWereMadeFrom) {
               125e9, 1e5);
 }
 
-TEST(ShippedDevices, H200AgreesWithItsMeasurements) {
+TEST(ShippedDevices, H200AgreesWithOtherMeasurements) {
+  // Of plain CUDA on another H200.
   const Device device = load_device("h200");
-  EXPECT_NEAR(device.h2d.pinned.seconds(64 * 1024), 3.9e-6, 1e-12);
+  EXPECT_NEAR(device.h2d.pinned.seconds(64 * 1024), 3.9e-6, 0.4e-6);
   EXPECT_NEAR(device.h2d.pinned.seconds(16 * MiB), 0.310e-3, 0.006e-3);
-  EXPECT_NEAR(device.d2h.duplex.seconds(1024 * MiB), 21.12e-3, 0.02e-3);
-  EXPECT_NEAR(device.h2d.pageable.seconds(22.8e9), 1, 1e-9);
-  EXPECT_EQ(device.h2d.unblocked_bytes, 65536);
+  EXPECT_NEAR(device.d2h.pinned.seconds(1024 * MiB), 19.38e-3, 0.2e-3);
+  EXPECT_NEAR(device.d2h.duplex.seconds(1024 * MiB), 21.12e-3, 0.2e-3);
   const Kernel& increment = *device.kernel("increment/float32");
   const double elements = 64 * MiB;
-  EXPECT_NEAR(increment.seconds(8 * elements, 7 * elements), 0.93e-3, 0.01e-3);
-  EXPECT_NEAR(increment.seconds(8 * elements, 28 * elements), 4.86e-3, 0.02e-3);
+  EXPECT_NEAR(increment.seconds(8 * elements, 7 * elements), 0.93e-3, 0.04e-3);
 }
 
 /// The part of a line before its comment, and the comment.
