@@ -113,7 +113,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   if (measured) {
     const bool pageable = deck.memory.host == deck::HostMemory::pageable;
     own = calibrate_device(runtime,
-                           {.most_bytes = executor::on_gpu() ? 64 << 20 : 4 << 20,
+                           {.most_bytes = executor::on_gpu() ? 64 << 20 : 16 << 20,
                             .repetitions = 5,
                             .pageable = pageable},
                            false);

@@ -96,7 +96,7 @@ model::Device calibrate(const executor::Runtime& runtime, const std::string& pat
   const bool gpu = executor::on_gpu();
   model::Device device = calibrate_device(
       runtime,
-      {.most_bytes = gpu ? 256 << 20 : 8 << 20, .repetitions = gpu ? 9 : 5, .pageable = true},
+      {.most_bytes = gpu ? 256 << 20 : 64 << 20, .repetitions = gpu ? 9 : 5, .pageable = true},
       true);
   device.path = path;
   report::write_file(path, model::to_yaml(device, calibration_note(runtime)));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +31,8 @@ namespace detail {
 using schedule::Stage;
 using schedule::TaskId;
 
-/// A schedule made by hand on the arrays of a workload.
+/// A schedule made by hand on the arrays of a workload. Every task has data of its own, those
+/// behind its predecessor's, until the arrays end and the first come again.
 template <class Space>
 class Probe {
  public:
@@ -39,7 +41,7 @@ class Probe {
     schedule_.lanes = 0;
   }
 
-  /// Adds a task on `units` units; tasks rotate through the arrays.
+  /// Adds a task on `units` units.
   TaskId add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after = {}) {
     const auto id = static_cast<TaskId>(schedule_.tasks.size());
     schedule::Task task{.stage = stage, .chunk = static_cast<int>(id), .lane = lane};
@@ -54,12 +56,10 @@ class Probe {
       }
     }
     task.after = std::move(after);
-    // What a kernel does may depend on where its data stand in the host's arrays.
-    const auto place = [&](std::int64_t all) { return units * (next_place_ % (all / units)); };
-    const std::int64_t begin = place(host_units());
+    const std::int64_t begin = place(next_host_, units, host_units());
+    const std::int64_t device_begin = place(next_device_, units, device_units());
     schedule_.chunks.push_back(
-        {.begin = begin, .end = begin + units, .device_begin = place(device_units())});
-    ++next_place_;
+        {.begin = begin, .end = begin + units, .device_begin = device_begin});
     schedule_.lanes = std::max(schedule_.lanes, lane + 1);
     schedule_.tasks.push_back(std::move(task));
     return id;
@@ -79,10 +79,16 @@ class Probe {
   std::int64_t units(std::size_t bytes) const {
     return static_cast<std::int64_t>(bytes / workload_.arrays[0].unit_bytes);
   }
+  static std::int64_t place(std::int64_t& next, std::int64_t units, std::int64_t all) {
+    const std::int64_t begin = next + units <= all ? next : 0;
+    next = begin + units;
+    return begin;
+  }
 
   const workload::Workload<Space>& workload_;
   schedule::Schedule schedule_;
-  std::int64_t next_place_ = 0;
+  std::int64_t next_host_ = 0;
+  std::int64_t next_device_ = 0;
 };
 
 /// Numbers of units from 1024 on, four times as many each, up to `most`.
@@ -112,13 +118,14 @@ class Calibration {
     device.h2d.pinned = curve(increment, Stage::h2d, most);
     device.d2h.pinned = curve(increment, Stage::d2h, most);
 
-    // What a call costs the host: a row of tasks behind one that keeps the device busy.
-    const auto issue = [&](const auto& add) {
+    // What a call costs the host: in a row of tasks, as a rule behind one that keeps the device
+    // busy.
+    const auto issue = [&](const auto& add, bool covered = true) {
       constexpr int few = 8;
       constexpr int many = 40;
       const auto row = [&](int n) {
         auto probe = make();
-        cover(probe);
+        if (covered) cover(probe);
         for (int i = 0; i < n; ++i) add(probe, i);
         return median(probe).issued_s;
       };
@@ -126,12 +133,14 @@ class Calibration {
     };
     model::HostCosts& host = device.host;
     host.copy_s = issue([&](auto& probe, int) { probe.add(Stage::h2d, tiny, 0); });
-    // A kernel is issued between copies, on the lanes in turn: on one lane alone it costs less.
-    const double chunk_s = issue([&](auto& probe, int i) {
+    // A kernel is issued between copies, on a few lanes in turn: on one lane alone it costs less,
+    // behind a busy device more. It limits only what the device keeps up with.
+    const auto chunk = [&](auto& probe, int i) {
       for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
-        probe.add(stage, tiny, i % lanes_);
+        probe.add(stage, tiny, i % std::min(lanes_, 4));
       }
-    });
+    };
+    const double chunk_s = issue(chunk, false);
     host.kernel_s = std::max(0.0, chunk_s - 2 * host.copy_s);
     // The first copy, in lane 0, has its event; each further task waits for it.
     const double waiting = issue([&](auto& probe, int) { probe.add(Stage::h2d, tiny, 1, {0}); });
@@ -244,31 +253,33 @@ class Calibration {
   }
 
   /// A copy that keeps its lane busy while the host issues a row of tasks.
-  static void cover(Probe<Space>& probe) {
+  static void cover(Probe<Space>& probe, Stage stage = Stage::h2d, int lane = 0) {
     constexpr std::int64_t bytes = workload::is_host<Space> ? 2 << 20 : 16 << 20;
-    probe.add_bytes(Stage::h2d, bytes, 0);
+    probe.add_bytes(stage, bytes, lane);
   }
 
-  /// What another task of the stage adds to a row of them in a lane, behind a copy that keeps them
-  /// waiting until all are issued.
+  /// What another task of the stage adds to a row of them in a lane.
   double slope(const workload::Workload<Space>& workload, Stage stage, std::int64_t units) {
-    return slope(workload, [&](Probe<Space>& probe) { probe.add(stage, units, 0); });
+    return slope(workload, {Stage::h2d}, [&](Probe<Space>& probe) { probe.add(stage, units, 0); });
   }
 
   /// What another pair of copies adds, one in each direction, each in a lane of its own.
   double pair_slope(const workload::Workload<Space>& workload, std::int64_t units) {
-    return slope(workload, [&](Probe<Space>& probe) {
+    return slope(workload, {Stage::h2d, Stage::d2h}, [&](Probe<Space>& probe) {
       probe.add(Stage::h2d, units, 0);
       probe.add(Stage::d2h, units, 1);
     });
   }
 
-  /// What another `add` adds to a row of them.
+  /// What another `add` adds to a row of them, behind a copy in each lane that keeps them waiting
+  /// until all are issued.
   template <class Add>
-  double slope(const workload::Workload<Space>& workload, const Add& add) {
+  double slope(const workload::Workload<Space>& workload, std::initializer_list<Stage> covers,
+               const Add& add) {
     const auto row = [&](int n) {
       Probe<Space> probe(workload);
-      cover(probe);
+      int lane = 0;
+      for (const Stage stage : covers) cover(probe, stage, lane++);
       for (int i = 0; i < n; ++i) add(probe);
       return time(probe, workload).complete_s;
     };
@@ -349,7 +360,9 @@ class Calibration {
   /// How copies and kernels slow each other down.
   void measure_slowing(const workload::Workload<Space>& increment, std::int64_t most,
                        model::Device& device) {
-    const std::int64_t piece = most / 4;
+    const int crowded = workload::is_host<Space> ? std::min(device.cores, lanes_) : 1;
+    constexpr int n = 4;
+    const std::int64_t piece = most / (n * crowded);
     const auto together = [&](const std::vector<std::pair<Stage, int>>& rows) {
       Probe<Space> probe(increment);
       for (std::size_t lane = 0; lane < rows.size(); ++lane) {
@@ -359,14 +372,13 @@ class Calibration {
       }
       return time(probe, increment).complete_s;
     };
-    constexpr int n = 4;
     const double up = together({{Stage::h2d, n}});
     const double down = together({{Stage::d2h, n}});
     const double kernels = together({{Stage::kernel, n}});
     if constexpr (workload::is_host<Space>) {
       const auto crowd = [&](Stage stage) {
-        return together(std::vector<std::pair<Stage, int>>(
-            static_cast<std::size_t>(std::min(device.cores, lanes_)), {stage, n}));
+        return together(
+            std::vector<std::pair<Stage, int>>(static_cast<std::size_t>(crowded), {stage, n}));
       };
       device.h2d.duplex = model::slower(device.h2d.pinned, std::max(1.0, crowd(Stage::h2d) / up));
       device.d2h.duplex = model::slower(device.d2h.pinned, std::max(1.0, crowd(Stage::d2h) / down));

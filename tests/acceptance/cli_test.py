@@ -196,7 +196,7 @@ class Usage(TestCase):
 
     def test_options_without_their_value(self):
         for option in ("--set", "--json"):
-            self.assert_error(run(self.deck(), option), 3, option)
+            self.assert_error(run(self.deck(), option, calibrate=True), 3, option)
 
     def test_empty_file_name(self):
         self.assert_error(run(self.deck(), "--json", ""), 3, "--json")

@@ -219,7 +219,7 @@ class PredictErrors(TestCase):
 
 class RealRuns(TestCase):
     def test_predictions_beside_measurements(self):
-        done = run(self.deck())
+        done = run(self.deck(), calibrate=True)
         self.assert_clean(done)
         self.assertRegex(done.stdout, r"(?m)^model +device measured first, briefly")
         self.assertRegex(done.stdout, r"(?m)^order .* predicted +error +max error +verdict$")
@@ -246,7 +246,7 @@ class RealRuns(TestCase):
 
     def test_auto(self):
         target = self.folder / "out.json"
-        done = run(self.deck(AUTO), "--json", target)
+        done = run(self.deck(AUTO), "--json", target, calibrate=True)
         self.assert_clean(done)
         self.assertRegex(done.stdout, r"(?m)^auto +\w+ with \d+ chunks? on \d+ lanes?, predicted ")
         result = json.loads(target.read_text())
@@ -277,7 +277,7 @@ class RealRuns(TestCase):
     def test_a_dry_run_of_auto_needs_a_device(self):
         deck = self.deck(AUTO, "auto.yaml")
         self.assert_error(
-            run(deck, "--dry-run"),
+            run(deck, "--dry-run", calibrate=True),
             3,
             r"auto\.yaml:4:30: issue\.orders\[1\]: found 'auto', which needs a device; "
             "allowed: with --device or --predict",

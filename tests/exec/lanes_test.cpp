@@ -310,7 +310,7 @@ TYPED_TEST(LanesTest, MeasureKeepsTheFirstWrongElement) {
 // A kernel that takes the host a known time for each repeat: what balancing must find is known,
 // too.
 TYPED_TEST(LanesTest, BalanceFindsTheRepeats) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1 << 23, 1, Type::float32),
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1 << 21, 1, Type::float32),
                              Order::depth_first, 1);
   for (const double target : {1.0, 4.0}) {
     double repeat_s = 0;

@@ -3,10 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 
 #include "base/error.hpp"
 #include "deck_file.hpp"
@@ -179,23 +180,37 @@ std::pair<std::string, std::string> split_comment(const std::string& line) {
   return {line.substr(0, hash), line.substr(hash)};
 }
 
+/// Whether a value, or an element of a list, starts with a digit.
+bool has_number(const std::string& line) {
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    const bool starts_value = line.substr(i - 1, 2) == ": " || line[i] == '[';
+    const auto next = line.find_first_not_of(' ', i + 1);
+    if (starts_value && next != std::string::npos && line[next] >= '0' && line[next] <= '9')
+      return true;
+  }
+  return false;
+}
+
 /// Lines with a number but without a source: in a comment beside it, or in one right above it.
 /// Titles need none, and lists that go on have that of their first line.
 std::vector<std::string> unsourced(std::istream& file) {
-  const std::regex source("\\b(seeds?|data sheet|measured|definition)\\b");
-  const std::regex number("(: |\\[)\\s*\\d");
+  const auto has_source = [](const std::string& comment) {
+    return std::ranges::any_of(
+        std::array{"seed", "data sheet", "measured", "definition"},
+        [&](const char* word) { return comment.find(word) != std::string::npos; });
+  };
   std::vector<std::string> found;
   bool above = false;
   for (std::string line; std::getline(file, line);) {
     const auto [value, comment] = split_comment(line);
     const auto first = value.find_first_not_of(' ');
     if (first == std::string::npos) {
-      above = std::regex_search(comment, source);
+      above = has_source(comment);
       continue;
     }
     const bool goes_on = value[first] == '[';
-    const bool here = std::regex_search(comment, source);
-    if (std::regex_search(value, number) && !here && !above && !value.starts_with("title:")) {
+    const bool here = has_source(comment);
+    if (has_number(value) && !here && !above && !value.starts_with("title:")) {
       found.push_back(line);
     }
     above = above && (goes_on || value.find(": [") != std::string::npos);
