@@ -56,17 +56,6 @@ inline std::int64_t most_device_units(const deck::Deck& deck, const schedule::Co
   return std::min(costs.units, layout.device_limit / unit_bytes);
 }
 
-/// Lanes that the deck's orders need; `auto` may choose another number later.
-inline int lanes_of(const deck::Deck& deck, const schedule::Costs& costs,
-                    const schedule::Layout& layout) {
-  int lanes = 1;
-  for (const deck::Order order : deck.issue.orders) {
-    if (order == deck::Order::automatic) continue;
-    lanes = std::max(lanes, schedule::build(costs, layout, order, deck.issue.lanes).lanes);
-  }
-  return lanes;
-}
-
 /// Sizes of kernels whose times the model should know: those of the deck's chunks, of the whole
 /// data and, to see what a start costs, of few units; for `auto` everything between, too.
 inline std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck,
@@ -108,23 +97,25 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   result.host = executor::host_info();
   if (executor::on_gpu()) result.device = runtime.device();
 
+  const bool custom = deck.workload.kind == deck::WorkloadKind::custom;
   const bool measured = device == nullptr;
+  const bool timed_copies = schedule::has_timed_copies(deck.workload);
   model::Device own;
-  if (measured) {
+  if (measured || timed_copies) {
     const bool pageable = deck.memory.host == deck::HostMemory::pageable;
     own = calibrate_device(runtime,
                            {.most_bytes = executor::on_gpu() ? 64 << 20 : 16 << 20,
                             .repetitions = 5,
                             .pageable = pageable},
                            false);
-    result.choices.emplace_back("model", "device measured first, briefly (--device takes a file)");
-  } else {
-    own = *device;
-    result.choices.emplace_back("model", "device of " + own.path);
   }
+  result.choices.emplace_back("model",
+                              measured ? "device measured first, briefly (--device takes a file)"
+                                       : "device of " + device->path);
 
   const std::int64_t wanted_repeats = deck.workload.intensity.repeats;
   schedule::Costs costs = device_costs(deck, wanted_repeats, own, result.choices);
+  if (!measured) own = *device;
   const auto free_bytes = runtime.free_device_bytes();
   result.layout = schedule::layout(deck, costs, free_bytes);
   const std::int64_t device_units = most_device_units(deck, costs, result.layout);
@@ -142,7 +133,6 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   if (!workload.kernel.empty()) result.choices.emplace_back("kernel", workload.kernel);
   const int lanes = lanes_of(deck, costs, result.layout);
   bench.executor.emplace(lanes);
-  const bool custom = deck.workload.kind == deck::WorkloadKind::custom;
   if (custom) {
     executor::calibrate_steps(*bench.executor, workload);
     const double kernel_step_s = 1 / static_cast<double>(workload.repeats);

@@ -52,7 +52,7 @@ auto named(const deck::Deck& deck, const Body& body) {
 }
 
 void print_schedules(const deck::Deck& deck, const model::Device* device) {
-  const schedule::Costs costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
+  const schedule::Costs costs = schedule::costs(deck.workload, repeats_on(deck, device));
   // Without a device its free memory is unknown: only the deck's own limit counts.
   const schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
   report::Choices choices;
@@ -61,9 +61,8 @@ void print_schedules(const deck::Deck& deck, const model::Device* device) {
   }
 }
 
-base::ExitCode predict(const Options& options, const std::vector<deck::Deck>& decks) {
-  std::vector<model::Device> devices;
-  for (const std::string& name : options.predict) devices.push_back(model::load_device(name));
+base::ExitCode predict(const Options& options, const std::vector<deck::Deck>& decks,
+                       const std::vector<model::Device>& devices) {
   std::vector<report::Result> results;
   for (const deck::Deck& deck : decks) {
     results.push_back(named(deck, [&] { return predict_deck(deck, devices); }));
@@ -121,6 +120,8 @@ base::ExitCode run(const Options& options) {
     decks.push_back(deck::load(path, options.overrides));
   std::optional<model::Device> device;
   if (!options.device.empty()) device = model::load_device(options.device);
+  std::vector<model::Device> predicted;
+  for (const std::string& name : options.predict) predicted.push_back(model::load_device(name));
   if (options.dry_run) {
     for (const deck::Deck& deck : decks) print_schedules(deck, device ? &*device : nullptr);
     return base::ExitCode::pass;
@@ -130,12 +131,16 @@ base::ExitCode run(const Options& options) {
     const auto costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
     const schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
     report::Choices none;
-    if (!costs.tasks.empty()) build_runs(deck, costs, layout, std::nullopt, nullptr, none);
+    if (!costs.tasks.empty()) {
+      build_runs(deck, costs, layout, std::nullopt, nullptr, none);
+    } else if (device && device->unit_s == 0) {
+      named(deck, [&] { return &device->known_kernel(costs.kernel); });
+    }
   }
   if (!options.json.empty()) report::require_writable(options.json);
 
   if (!options.calibrate.empty()) report::require_writable(options.calibrate);
-  if (!options.predict.empty()) return predict(options, decks);
+  if (!options.predict.empty()) return predict(options, decks, predicted);
 
   base::catch_interrupts();
   const executor::Runtime runtime(options.kokkos);

@@ -58,6 +58,9 @@ Options parse_options(int argc, char** argv) {
   if (options.decks.empty() && !options.list && !options.version && options.calibrate.empty()) {
     throw base::Error(base::ExitCode::usage, "no deck given (see miniapp --help)");
   }
+  if (options.decks.empty() && !options.json.empty()) {
+    throw base::Error(base::ExitCode::usage, "--json without a deck (see miniapp --help)");
+  }
   for (const char* option : {"--json", "--calibrate", "--device"}) {
     if (app.count(option) > 0 && app.get_option(option)->as<std::string>().empty()) {
       throw base::Error(base::ExitCode::usage, std::string(option) + " needs a file name");
@@ -72,6 +75,7 @@ Options parse_options(int argc, char** argv) {
   };
   together("--predict", "--device");
   together("--predict", "--calibrate");
+  together("--predict", "--dry-run");
   together("--device", "--calibrate");
   return options;
 }

@@ -17,12 +17,39 @@ schedule::Costs device_costs(const deck::Deck& deck, std::int64_t repeats,
   if (device.unit_s > 0 || !schedule::has_timed_copies(deck.workload)) {
     return schedule::costs(deck.workload, repeats);
   }
-  const double up = 1 / device.h2d.pinned.seconds_per_byte();
-  const double down = 1 / device.d2h.pinned.seconds_per_byte();
-  const auto gigabytes = [](double rate) { return base::format_number(rate * 1e-9) + " GB/s"; };
-  choices.emplace_back("copy rates",
-                       "to the device " + gigabytes(up) + ", back " + gigabytes(down));
-  return schedule::costs(schedule::size_copies(deck.workload, up, down), repeats);
+  const auto curve = [&](schedule::Stage stage) -> const model::Curve& {
+    const model::Copies& copies = stage == schedule::Stage::h2d ? device.h2d : device.d2h;
+    const bool staged = deck.memory.host == deck::HostMemory::pageable;
+    return staged && !copies.pageable.points().empty() ? copies.pageable : copies.pinned;
+  };
+  // A lane's copies run on all of its cores.
+  const schedule::Costs nominal = schedule::costs(deck.workload, repeats);
+  const int lanes = lanes_of(deck, nominal, schedule::layout(deck, nominal, std::nullopt));
+  const int cores = device.cores_of_lane(lanes);
+  const auto gigabytes = [&](schedule::Stage stage) {
+    return base::format_number(1e-9 / curve(stage).seconds_per_byte()) + " GB/s";
+  };
+  choices.emplace_back("copy rates", "to the device " + gigabytes(schedule::Stage::h2d) +
+                                         ", back " + gigabytes(schedule::Stage::d2h));
+  const auto bytes_in = [&](schedule::Stage stage, double seconds) {
+    return curve(stage).bytes(seconds * cores);
+  };
+  return schedule::costs(schedule::size_copies(deck.workload, bytes_in), repeats);
+}
+
+int lanes_of(const deck::Deck& deck, const schedule::Costs& costs, const schedule::Layout& layout) {
+  int lanes = 1;
+  for (const deck::Order order : deck.issue.orders) {
+    if (order == deck::Order::automatic) continue;
+    lanes = std::max(lanes, schedule::build(costs, layout, order, deck.issue.lanes).lanes);
+  }
+  return lanes;
+}
+
+std::int64_t repeats_on(const deck::Deck& deck, const model::Device* device) {
+  const deck::Intensity& intensity = deck.workload.intensity;
+  return intensity.balance > 0 && device != nullptr ? model::balanced_repeats(deck, *device)
+                                                    : intensity.repeats;
 }
 
 std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Costs& costs,
@@ -43,7 +70,8 @@ std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Co
                              "found 'auto', which needs a device; allowed: with --device or "
                              "--predict");
       }
-      const auto candidates = model::search(deck, costs, *device, device_free_bytes);
+      const auto candidates =
+          model::search(deck, costs, *device, device_free_bytes, lanes_of(deck, costs, layout));
       choices.emplace_back("auto", report::why(candidates));
       runs.push_back(timeline::new_run(
           order, model::build(deck, costs, candidates.front(), device_free_bytes)));
@@ -77,9 +105,7 @@ report::Result predict_deck(const deck::Deck& deck, const std::vector<model::Dev
   report::Result result;
   result.deck = deck;
   for (const model::Device& device : devices) {
-    const std::int64_t repeats = deck.workload.intensity.balance > 0
-                                     ? model::balanced_repeats(deck, device)
-                                     : deck.workload.intensity.repeats;
+    const std::int64_t repeats = repeats_on(deck, &device);
     report::Choices choices;
     const schedule::Costs costs = device_costs(deck, repeats, device, choices);
     // The device's free memory is unknown: only the deck's own limit counts.
@@ -95,8 +121,13 @@ report::Result predict_deck(const deck::Deck& deck, const std::vector<model::Dev
       run.device = device.name;
       result.runs.push_back(std::move(run));
     }
+    // Devices may share a name.
+    const auto same = std::count_if(&devices.front(), &device, [&](const model::Device& before) {
+      return before.name == device.name;
+    });
+    const std::string label = device.name + (same > 0 ? " " + std::to_string(same + 1) : "");
     for (const auto& [name, value] : choices) {
-      result.choices.emplace_back(name + " on " + device.name, value);
+      result.choices.emplace_back(name + " on " + label, value);
     }
   }
   return result;

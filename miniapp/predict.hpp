@@ -17,6 +17,12 @@ report::Result predict_deck(const deck::Deck& deck, const std::vector<model::Dev
 schedule::Costs device_costs(const deck::Deck& deck, std::int64_t repeats,
                              const model::Device& device, report::Choices& choices);
 
+/// Lanes that the deck's orders need; `auto` may choose another number later.
+int lanes_of(const deck::Deck& deck, const schedule::Costs& costs, const schedule::Layout& layout);
+
+/// Repeats of the deck's arithmetic; balanced ones as the model finds them, if there is a device.
+std::int64_t repeats_on(const deck::Deck& deck, const model::Device* device);
+
 /// The deck's schedules, each proved free of hazards; for `auto` the one that the model finds best
 /// on the device, which `choices` then tells. Throws base::Error{usage} when a custom workload's
 /// list has hazards or cannot be issued in one of the orders.

@@ -434,8 +434,10 @@ model::Device calibrate(const DeviceInfo* info, const CalibrationPlan& plan) {
     device.name = "host";
     device.title = "The host's workers, measured";
     device.queues = model::Queues::worker;
-    device.cores = base::usable_cpus();
-    device.lanes_divide = Space().concurrency() > 1;
+    const int threads = Space().concurrency();
+    device.lanes_divide = threads > 1;
+    device.cores =
+        device.lanes_divide ? std::min(threads, base::usable_cpus()) : base::usable_cpus();
   } else {
     device.name = info->name;
     device.title = info->name + ", measured";

@@ -1,8 +1,13 @@
 #include "model/device.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+
+#include "base/error.hpp"
 
 namespace overlap::model {
 namespace {
@@ -58,8 +63,9 @@ Curve slower(const Curve& curve, double factor) {
 }
 
 double Copies::slowed(double bytes) const {
-  if (duplex.points().empty()) return 1;
-  return std::max(1.0, duplex.seconds(bytes) / pinned.seconds(bytes));
+  const double alone = pinned.seconds(bytes);
+  if (duplex.points().empty() || alone <= 0) return 1;
+  return std::max(1.0, duplex.seconds(bytes) / alone);
 }
 
 double Kernel::seconds(double bytes, double flops) const {
@@ -92,6 +98,16 @@ const Kernel* Device::kernel(const std::string& key) const {
   auto found = kernels.find(key);
   if (found == kernels.end()) found = kernels.find(key.substr(0, key.find('/')));
   return found == kernels.end() ? nullptr : &found->second;
+}
+
+const Kernel& Device::known_kernel(const std::string& key) const {
+  if (const Kernel* found = kernel(key)) return *found;
+  std::vector<std::string> known;
+  for (const auto& [known_key, rates] : kernels) known.push_back(known_key);
+  throw base::Error(
+      base::ExitCode::usage,
+      fmt::format("{}: kernels.rates: no rate for the kernel {}; it has: {}",
+                  path.empty() ? "device " + name : path, key, fmt::join(known, ", ")));
 }
 
 }  // namespace overlap::model

@@ -101,8 +101,9 @@ struct Device {
   std::string title;
   std::string path;  ///< the file that it was read from; empty: measured by this run
 
-  /// Above 0: a device for teaching. Any copy or kernel of one chunk takes this time, larger ones
-  /// (the sequential baseline's) as many times as they have chunks; hand-written durations stay.
+  /// Above 0: a device for teaching. Any copy or kernel of the largest chunk takes this time,
+  /// others in proportion (the sequential baseline's as many times as it has chunks); hand-written
+  /// durations stay.
   double unit_s = 0;
 
   int copy_engines = 2;  ///< 1: both directions share it
@@ -132,6 +133,8 @@ struct Device {
 
   /// The kernel for a schedule; null when the device does not know it.
   const Kernel* kernel(const std::string& key) const;
+  /// The same; throws base::Error{usage} when the device does not know it.
+  const Kernel& known_kernel(const std::string& key) const;
 };
 
 }  // namespace overlap::model

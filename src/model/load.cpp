@@ -19,7 +19,7 @@ using Keys = std::vector<std::string>;
 
 constexpr const char* curve_keys = "bandwidth (and latency) or times";
 constexpr double most_intensity = 1e9;
-constexpr int most_queues = 1024;
+constexpr int most_parallel = 1024;
 constexpr int most_operations = 1 << 20;
 
 /// A cost or a latency.
@@ -204,9 +204,9 @@ void read_queues(const Reader& reader, Device& device) {
   for (const char* key : {"delayed_signal", "query_releases", "window"}) {
     only(key, {Queues::engine, Queues::connection});
   }
-  read_count(reader, "connections", 1, most_queues, device.connections);
+  read_count(reader, "connections", 1, most_parallel, device.connections);
   device.copy_connections = device.connections;
-  read_count(reader, "copy_connections", 1, most_queues, device.copy_connections);
+  read_count(reader, "copy_connections", 1, most_parallel, device.copy_connections);
   read_flag(reader, "delayed_signal", device.delayed_signal);
   read_flag(reader, "query_releases", device.query_releases);
   read_count(reader, "window", 0, most_operations, device.window);
@@ -224,7 +224,7 @@ void read_engines(const Reader& reader, Device& device) {
   read_count(reader, "copy_engines", 1, 2, device.copy_engines);
   const Reader own = reader.at("workers");
   own.expect_keys(Keys{"cores", "lanes_divide"});
-  read_count(own, "cores", 1, most_queues, device.cores);
+  read_count(own, "cores", 1, most_parallel, device.cores);
   read_flag(own, "lanes_divide", device.lanes_divide);
 }
 
@@ -256,7 +256,7 @@ Device read_device(const Reader& reader) {
   read_engines(reader, device);
   const Reader kernels = reader.at("kernels");
   kernels.expect_keys(Keys{"concurrent", "slowed", "rates"});
-  read_count(kernels, "concurrent", 1, most_queues, device.concurrent_kernels);
+  read_count(kernels, "concurrent", 1, most_parallel, device.concurrent_kernels);
   device.kernels_slowed = read_slowed(kernels);
   read_costs(reader, device);
   if (reader.has("unit")) {

@@ -324,9 +324,11 @@ class Simulation {
     const Task& t = task(id);
     ++engine.running;
     timeline_.spans[id] = {static_cast<int>(&engine - engines_.data()), now_, now_};
-    const double alone = seconds_alone(schedule_, t, device_) / cores_per_lane_;
-    Running running{.id = id, .left_s = alone};
-    if (schedule::is_kernel(t.stage)) {
+    Running running{.id = id, .left_s = seconds_alone(schedule_, t, device_)};
+    // A kernel by its duration is on every core of its lane.
+    const bool is_kernel = schedule::is_kernel(t.stage);
+    if (!is_kernel || t.duration_s == 0) running.left_s /= cores_per_lane_;
+    if (is_kernel) {
       running.share = share(t);
       running.slowed = device_.kernels_slowed;
     } else {
@@ -475,8 +477,11 @@ class Simulation {
     const HostCosts& cost = device_.host;
     if (t.stage == Stage::host) return t.duration_s;
     if (t.stage == Stage::query) return cost.query_s;
-    const double record = dependents_.of(id).empty() ? 0 : cost.record_s;
-    return static_cast<double>(t.after.size()) * cost.wait_s + record +
+    const auto& waiting = dependents_.of(id);
+    const bool recorded = std::any_of(waiting.begin(), waiting.end(), [&](TaskId other) {
+      return !schedule::on_host(task(other).stage);
+    });
+    return static_cast<double>(t.after.size()) * cost.wait_s + (recorded ? cost.record_s : 0) +
            (schedule::is_kernel(t.stage) ? cost.kernel_s : cost.copy_s);
   }
 
@@ -555,11 +560,8 @@ class Simulation {
 }  // namespace
 
 double seconds_alone(const Schedule& schedule, const Task& task, const Device& device) {
-  if (schedule::is_kernel(task.stage)) {
-    if (task.duration_s > 0) return task.duration_s;
-  } else if (schedule::on_host(task.stage)) {
-    return task.duration_s;
-  } else if (task.duration_s > 0 && (device.unit_s > 0 || task.bytes == 0)) {
+  if (schedule::on_host(task.stage)) return task.duration_s;
+  if (task.duration_s > 0 && (schedule::is_kernel(task.stage) || device.unit_s > 0)) {
     return task.duration_s;
   }
   if (device.unit_s > 0) {
@@ -574,15 +576,7 @@ double seconds_alone(const Schedule& schedule, const Task& task, const Device& d
         schedule.host_memory != deck::HostMemory::pinned && !copies.pageable.points().empty();
     return (staged ? copies.pageable : copies.pinned).seconds(bytes);
   }
-  const Kernel* const kernel = device.kernel(schedule.kernel);
-  if (kernel == nullptr) {
-    std::vector<std::string> known;
-    for (const auto& [name, rates] : device.kernels) known.push_back(name);
-    throw base::Error(base::ExitCode::usage,
-                      fmt::format("device {}: no rate for the kernel {}; it has: {}", device.name,
-                                  schedule.kernel, fmt::join(known, ", ")));
-  }
-  return kernel->seconds(bytes, task.flops);
+  return device.known_kernel(schedule.kernel).seconds(bytes, task.flops);
 }
 
 timeline::Timeline predict(const Schedule& schedule, const Device& device) {

@@ -1,15 +1,24 @@
 #include "model/search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
 #include "deck/words.hpp"
 #include "model/predict.hpp"
 
 namespace overlap::model {
 namespace {
+
+/// Of all iterations together: beyond it candidates take seconds.
+constexpr std::int64_t most_chunks = 16384;
 
 deck::Deck with_chunks(const deck::Deck& deck, std::int64_t count) {
   deck::Deck changed = deck;
@@ -18,17 +27,13 @@ deck::Deck with_chunks(const deck::Deck& deck, std::int64_t count) {
   return changed;
 }
 
-Candidate judge(const schedule::Schedule& schedule, std::int64_t chunks, int lanes,
-                const Device& device) {
+Candidate judge(const schedule::Schedule& schedule, std::int64_t chunks, const Device& device) {
   const timeline::Timeline timeline = predict(schedule, device);
-  std::vector<double> busy(timeline.engines.size());
-  for (const timeline::Span& span : timeline.spans) {
-    busy[static_cast<std::size_t>(span.engine)] += span.stop_s - span.start_s;
-  }
+  const std::vector<double> busy = timeline::busy_s(timeline);
   const auto busiest = std::max_element(busy.begin(), busy.end());
   return {.order = schedule.order,
           .chunks = chunks,
-          .lanes = lanes,
+          .lanes = schedule.lanes,
           .predicted_s = timeline.complete_s,
           .busiest = timeline.engines[static_cast<std::size_t>(busiest - busy.begin())],
           .busy_s = *busiest};
@@ -37,42 +42,50 @@ Candidate judge(const schedule::Schedule& schedule, std::int64_t chunks, int lan
 }  // namespace
 
 std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& costs,
-                              const Device& device, std::optional<std::int64_t> device_free_bytes) {
+                              const Device& device, std::optional<std::int64_t> device_free_bytes,
+                              int other_lanes) {
   std::vector<Candidate> candidates;
-  // The deck's own count is one that the device holds. On a teaching device it is no choice: there
-  // chunks of any size take one unit.
+  // The deck's own count is one that the device holds. On a teaching device it is the only one:
+  // there chunks of any size take one unit.
   const auto own = schedule::layout(deck, costs, device_free_bytes).chunks_per_iteration;
   std::set<std::int64_t> counts = {own};
   if (device.unit_s == 0) {
-    counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 1024});
+    counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256});
   }
+  std::set<int> lane_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, deck.issue.lanes};
   for (const std::int64_t count : counts) {
     if (count > costs.units) break;
-    // More chunks only where the device holds no larger ones.
-    if (count > 256 && count != own && !candidates.empty()) continue;
+    base::check_interrupt();
+    if (count != own && count * costs.iterations > most_chunks) continue;
     schedule::Layout layout;
     try {
       layout = schedule::layout(with_chunks(deck, count), costs, device_free_bytes);
     } catch (const base::Error&) {
       continue;  // chunks too large for the device, or too many
     }
+    std::set<std::pair<deck::Order, int>> seen;
     const auto consider = [&](deck::Order order, int lanes) {
-      const schedule::Schedule schedule = schedule::build(costs, layout, order, lanes);
-      if (schedule.lanes < lanes && order != deck::Order::by_engine) return;  // as with fewer
-      candidates.push_back(judge(schedule, count, schedule.lanes, device));
+      schedule::Schedule schedule = schedule::build(costs, layout, order, lanes);
+      if (!seen.emplace(order, schedule.lanes).second) return;  // no more lanes than before
+      schedule.instances = std::max(schedule.lanes, other_lanes);
+      candidates.push_back(judge(schedule, count, device));
     };
     if (candidates.empty()) consider(deck::Order::sequential, 1);
     consider(deck::Order::by_engine, 1);
-    for (const int lanes : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+    for (const int lanes : lane_counts) {
       consider(deck::Order::depth_first, lanes);
       consider(deck::Order::breadth_first, lanes);
     }
   }
+  double best_s = std::numeric_limits<double>::infinity();
+  for (const Candidate& candidate : candidates) best_s = std::min(best_s, candidate.predicted_s);
+  const auto key = [&](const Candidate& c) {
+    constexpr double digits = 1e9;  // what differs by less is a rounding error
+    const double time = best_s > 0 ? std::round(c.predicted_s / best_s * digits) : c.predicted_s;
+    return std::tuple(time, c.chunks, c.lanes);
+  };
   std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) {
-                     return std::tie(a.predicted_s, a.chunks, a.lanes) <
-                            std::tie(b.predicted_s, b.chunks, b.lanes);
-                   });
+                   [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
   return candidates;
 }
 
@@ -109,6 +122,14 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
   while (low + 1 < high) {
     const std::int64_t middle = low + (high - low) / 2;
     (first_chunk(middle, false) < wanted ? low : high) = middle;
+  }
+  if (high >= most) {
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("{}: kernels.rates: the time of the kernel {} hardly depends on "
+                                  "its intensity, so that no number of repeats balances it; "
+                                  "allowed: rates by intensity, or a deck with a number of repeats",
+                                  device.path.empty() ? "device " + device.name : device.path,
+                                  schedule::costs(deck.workload, 1).kernel));
   }
   const double under = std::abs(first_chunk(low, false) - wanted);
   return under <= std::abs(first_chunk(high, false) - wanted) ? low : high;

@@ -20,17 +20,19 @@ struct Candidate {
   double busy_s = 0;    ///< and for how long
 };
 
-/// Predicts every order with 1 to 256 chunks (more where the device holds no larger ones) on 2 to
-/// 32 lanes, best first; equal times: fewer chunks, then fewer lanes first.
+/// Predicts every order with 1 to 256 chunks an iteration on 1 to 32 lanes, and with the deck's own
+/// numbers; best first, of equal times fewer chunks, then fewer lanes. `other_lanes` exist anyway,
+/// for the deck's other orders. Throws base::Error{interrupted} after Ctrl-C.
 std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& costs,
-                              const Device& device, std::optional<std::int64_t> device_free_bytes);
+                              const Device& device, std::optional<std::int64_t> device_free_bytes,
+                              int other_lanes = 1);
 
 /// The deck's schedule in the candidate's way.
 schedule::Schedule build(const deck::Deck& deck, const schedule::Costs& costs,
                          const Candidate& candidate, std::optional<std::int64_t> device_free_bytes);
 
 /// Repeats of the arithmetic that make a kernel of one chunk `balance` times as long as the copies
-/// of it to the device.
+/// of it to the device. Throws base::Error{usage} when the device's rates leave none.
 std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device);
 
 }  // namespace overlap::model

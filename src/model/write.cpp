@@ -44,7 +44,7 @@ std::string copies_of(const Copies& copies) {
       "  {}  # measured\n"
       "  duplex: {{{}}}  # measured\n"
       "  pageable: {{{}}}  # measured\n"
-      "  unblocked: {}  # measured\n",
+      "  unblocked: {}  # definition: as CUDA documents it\n",
       keys_of(copies.pinned, "  # measured\n  "), keys_of(copies.duplex), keys_of(copies.pageable),
       base::spell_bytes(std::llround(copies.unblocked_bytes)));
 }
@@ -131,7 +131,7 @@ std::string to_yaml(const Device& device, const std::string& how) {
       "  kernel: {}  # measured: issue a kernel\n"
       "  record: {}  # measured: make a task's end known to other lanes\n"
       "  wait: {}  # measured: make a lane wait for a task of another\n"
-      "  query: {}  # measured: ask for a lane's state\n"
+      "  query: {}  # definition: too short to matter\n"
       "  synchronize: {}  # measured: wait for a lane that is complete already\n",
       seconds(host.copy_s), seconds(host.kernel_s), seconds(host.record_s), seconds(host.wait_s),
       seconds(host.query_s), seconds(host.synchronize_s));

@@ -209,7 +209,7 @@ std::string predictions(const Result& result, int width) {
     if (row == 0) rows[0].insert(rows[0].end(), {result.runs[i].device, "speed-up"});
     const double seconds = result.runs[i].predicted->complete_s;
     std::string speedup = "-";
-    if (baseline != orders.end()) {
+    if (baseline != orders.end() && seconds > 0) {
       const auto place = static_cast<std::size_t>(baseline - orders.begin());
       speedup = fmt::format("{:.2f}", result.runs[i - row + place].predicted->complete_s / seconds);
     }
@@ -230,15 +230,18 @@ std::string why(const std::vector<model::Candidate>& candidates) {
                        c.lanes == 1 ? "lane" : "lanes");
   };
   const model::Candidate& best = candidates.front();
-  std::string text = fmt::format("{}, predicted {}, of which {} is busy {:.0f} %", name(best),
-                                 format_seconds(best.predicted_s), best.busiest,
-                                 100 * best.busy_s / best.predicted_s);
+  const auto percent = [&](double seconds) {
+    return best.predicted_s > 0 ? 100 * seconds / best.predicted_s : 0;
+  };
+  std::string text =
+      fmt::format("{}, predicted {}, of which {} is busy {:.0f} %", name(best),
+                  format_seconds(best.predicted_s), best.busiest, percent(best.busy_s));
   const auto other = std::find_if(candidates.begin(), candidates.end(), [&](const auto& c) {
     return c.order != best.order && c.order != deck::Order::sequential;
   });
   if (other != candidates.end()) {
     text += fmt::format("; next order: {}, {:+.1f} %", name(*other),
-                        100 * (other->predicted_s / best.predicted_s - 1));
+                        percent(other->predicted_s - best.predicted_s));
   }
   return text;
 }

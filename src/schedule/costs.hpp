@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "deck/deck.hpp"
@@ -33,9 +34,10 @@ double kernel_bytes_per_unit(const Costs& costs);
 
 /// Whether a custom workload has copies that are given by their duration.
 bool has_timed_copies(const deck::Workload& workload);
-/// Gives such copies the bytes that move meanwhile at these rates. (costs() assumes nominal rates
-/// where nobody has.)
-deck::Workload size_copies(deck::Workload workload, double h2d_bytes_per_s, double d2h_bytes_per_s);
+/// Gives such copies the bytes that `bytes_in(stage, seconds)` says, in whole pages. (costs()
+/// assumes a nominal rate where nobody has.)
+deck::Workload size_copies(deck::Workload workload,
+                           const std::function<double(Stage, double)>& bytes_in);
 
 /// Bytes of one element of the type.
 std::size_t size_of(deck::Type type);

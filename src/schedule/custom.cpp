@@ -18,9 +18,9 @@ constexpr double nominal_bytes_per_s = 10e9;
 /// A chunk that only kernels touch has an array of this size for them to work on.
 constexpr std::size_t state_bytes = 4096;
 
-std::int64_t bytes_in(double seconds, double bytes_per_s) {
+std::int64_t whole_pages(double bytes) {
   constexpr double page = 4096;
-  return static_cast<std::int64_t>(page * std::max(1.0, std::round(seconds * bytes_per_s / page)));
+  return static_cast<std::int64_t>(page * std::max(1.0, std::round(bytes / page)));
 }
 
 /// For each listed task the lane whose turn it is issued in: its own, or that of the task listed
@@ -62,12 +62,11 @@ bool has_timed_copies(const deck::Workload& workload) {
                      [](const auto& task) { return is_copy(task.stage) && task.bytes == 0; });
 }
 
-deck::Workload size_copies(deck::Workload workload, double h2d_bytes_per_s,
-                           double d2h_bytes_per_s) {
+deck::Workload size_copies(deck::Workload workload,
+                           const std::function<double(Stage, double)>& bytes_in) {
   for (deck::CustomTask& task : workload.tasks) {
     if (!is_copy(task.stage) || task.bytes > 0) continue;
-    task.bytes =
-        bytes_in(task.duration_s, task.stage == Stage::h2d ? h2d_bytes_per_s : d2h_bytes_per_s);
+    task.bytes = whole_pages(bytes_in(task.stage, task.duration_s));
   }
   return workload;
 }
@@ -75,7 +74,8 @@ deck::Workload size_copies(deck::Workload workload, double h2d_bytes_per_s,
 /// Tasks with the same chunk number are one operation: its kernels read what is copied to the
 /// device for it and update what is copied back.
 Costs custom_costs(const deck::Workload& asked, std::int64_t /*repeats*/) {
-  const deck::Workload workload = size_copies(asked, nominal_bytes_per_s, nominal_bytes_per_s);
+  const deck::Workload workload =
+      size_copies(asked, [](Stage, double seconds) { return seconds * nominal_bytes_per_s; });
   Costs costs;
   costs.units = 1;
   std::map<int, int> ops;  // by chunk number
@@ -87,8 +87,10 @@ Costs custom_costs(const deck::Workload& asked, std::int64_t /*repeats*/) {
   std::set<int> with_kernels;
   std::set<int> with_outputs;
   for (const deck::CustomTask& given : workload.tasks) {
-    Task task{
-        .stage = given.stage, .lane = given.lane, .number = static_cast<int>(costs.tasks.size())};
+    Task task{.stage = given.stage,
+              .lane = given.lane,
+              .duration_s = given.duration_s,
+              .number = static_cast<int>(costs.tasks.size())};
     if (given.chunk > 0) task.op = ops.at(given.chunk);
     if (is_copy(task.stage)) {
       const bool up = task.stage == Stage::h2d;
@@ -100,9 +102,8 @@ Costs custom_costs(const deck::Workload& asked, std::int64_t /*repeats*/) {
                               .to_device = up,
                               .to_host = !up});
       if (!up) with_outputs.insert(task.op);
-    } else {
-      task.duration_s = given.duration_s;
-      if (is_kernel(task.stage)) task.share = given.sms;
+    } else if (is_kernel(task.stage)) {
+      task.share = given.sms;
       if (task.stage == Stage::kernel) with_kernels.insert(task.op);
     }
     task.after.assign(given.after.begin(), given.after.end());

@@ -57,7 +57,7 @@ struct Task {
   int lane = 0;
   std::size_t bytes = 0;  ///< copies: bytes moved; kernels: device memory read and written
   double flops = 0;       ///< kernels: floating-point (or integer) operations
-  double duration_s = 0;  ///< kernels and host work of custom schedules: as asked for; else 0
+  double duration_s = 0;  ///< of custom schedules, as asked for; else 0
   double share = 0;       ///< and the part of the device that such a kernel fills, up to 1
   int number = 0;         ///< of custom schedules: the place in the deck's list, from 0
   bool blocking = false;  ///< the host waits for it before it issues the next task

@@ -25,4 +25,7 @@ struct Timeline {
   double complete_s = 0;  ///< the host has seen the last lane complete: the run's time
 };
 
+/// For how long each engine runs something. Tasks that run beside each other count once.
+std::vector<double> busy_s(const Timeline& timeline);
+
 }  // namespace overlap::timeline

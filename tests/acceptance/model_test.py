@@ -121,6 +121,26 @@ class Predict(TestCase):
         engines = {entry["engine"] for entry in result["runs"][0]["predicted_timeline"]}
         self.assertEqual(engines, {"copy", "SM"})
 
+    def test_devices_of_one_name_keep_their_choices(self):
+        target = self.folder / "out.json"
+        mine = self.folder / "ideal_1copy.yaml"
+        mine.write_text("unit: 1 ms\ncopy_engines: 2\n")
+        self.predicted(self.deck(AUTO), "--predict=ideal_1copy", "--predict", mine, "--json", target)
+        choices = json.loads(target.read_text())["choices"]
+        self.assertIn("8.000 ms", choices["auto on ideal_1copy"])
+        self.assertIn("6.000 ms", choices["auto on ideal_1copy 2"])
+
+    def test_copies_by_duration_take_about_as_long(self):
+        tasks = "[{name: A, stage: h2d, lane: 1, duration: 1 ms}, {name: B, stage: d2h, lane: 1, duration: 3 ms}]"
+        text = f"workload: {{kind: custom, tasks: {tasks}}}\nissue: {{orders: [custom]}}\n"
+        for memory in ("pinned", "pageable"):
+            for device in ("h200", "rtx5070ti", "host", "ideal_hyperq"):
+                with self.subTest(memory=memory, device=device):
+                    stdout = self.predicted(self.deck(text), f"--predict={device}", "--quiet",
+                                            f"--set=memory.host={memory}")
+                    value = float(FOM.fullmatch(stdout.splitlines()[0])["value"])
+                    self.assertAlmostEqual(value, 4e-3, delta=0.1e-3)
+
     def test_several_decks(self):
         target = self.folder / "out.json"
         decks = (self.deck(FOUR), self.deck(SMALL, "more.yaml"))
@@ -186,16 +206,32 @@ class PredictErrors(TestCase):
         for a, b in (("--predict", "--device"), ("--predict", "--calibrate"), ("--device", "--calibrate")):
             done = run(self.deck(FOUR), a, options[a], b, options[b])
             self.assert_error(done, 3, f"{a} beside {b}: allowed: one of the two")
+        done = run(self.deck(FOUR), "--predict=h200", "--dry-run")
+        self.assert_error(done, 3, "--predict beside --dry-run")
         self.assertNotIn("new.yaml", self.files())
 
+    def test_bad_devices_come_before_an_unwritable_file(self):
+        for option in ("--predict", "--device"):
+            done = run(self.deck(FOUR), option, "nosuch", "--json", self.folder / "no" / "out.json")
+            self.assert_error(done, 3, "'nosuch': no such device")
+
+    def test_a_rate_that_nothing_balances(self):
+        device = self.folder / "flat.yaml"
+        device.write_text(UNKNOWN_RATE.replace("rowsum", "increment"))
+        done = run(self.deck(FOUR.replace("65536", "65536, intensity: 4x balanced")), "--predict", device)
+        self.assert_error(done, 3, r"flat\.yaml: kernels\.rates: the time of the kernel increment/float32")
+
     def test_no_deck(self):
+        self.assert_error(run("--calibrate", self.folder / "a.yaml", "--json", self.folder / "b.json"),
+                          3, "--json without a deck")
         self.assert_error(run("--predict", "h200"), 3, "no deck given")
 
     def test_a_device_without_the_kernels_rate(self):
         device = self.folder / "rows.yaml"
         device.write_text(UNKNOWN_RATE)
         message = (
-            r"four\.yaml: device rows: no rate for the kernel increment/float32; it has: rowsum"
+            r"four\.yaml: \S*rows\.yaml: kernels\.rates: no rate for the kernel "
+            "increment/float32; it has: rowsum"
         )
         deck = self.deck(FOUR, "four.yaml")
         for option in ("--predict", "--device"):
@@ -285,6 +321,13 @@ class RealRuns(TestCase):
         done = run(deck, "--dry-run", "--device", "ideal_1copy")
         self.assert_clean(done)
         self.assertRegex(done.stdout, r"(?m)^breadth_first: 12 tasks, 4 chunks, 4 lanes")
+
+    def test_a_dry_run_shows_what_a_prediction_chooses(self):
+        deck = self.deck(AUTO.replace("65536", "1 Mi, intensity: balanced"))
+        shown = run(deck, "--dry-run", "--device", "h200").stdout
+        chosen = run(deck, "--predict", "h200").stdout
+        chunks = re.search(r"(?m)^auto on h200 .* with (\d+) chunks", chosen)[1]
+        self.assertRegex(shown, rf"(?m)^\w+: \d+ tasks, {chunks} chunks")
 
 
 class Calibrate(TestCase):

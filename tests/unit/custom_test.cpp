@@ -154,7 +154,9 @@ TEST(CustomOrders, KeepWhatTheModelNeeds) {
 }
 
 TEST(CustomOrders, CopiesByDurationMoveWhatTheRatesSay) {
-  const deck::Workload sized = size_copies(two_lanes().workload, 4.096e9, 8.192e9);
+  const deck::Workload sized = size_copies(two_lanes().workload, [](Stage stage, double s) {
+    return s * (stage == Stage::h2d ? 4.096e9 : 8.192e9);
+  });
   EXPECT_EQ(sized.tasks[0].bytes, 8192);  // as given
   EXPECT_EQ(sized.tasks[5].bytes, 8192000);
   EXPECT_TRUE(has_timed_copies(two_lanes().workload));

@@ -173,6 +173,12 @@ TEST(ShippedDevices, H200AgreesWithOtherMeasurements) {
   EXPECT_NEAR(increment.seconds(8 * elements, 7 * elements), 0.93e-3, 0.04e-3);
 }
 
+TEST(DeviceCopies, OfNoTimeAreNotSlowed) {
+  const Copies copies = {.pinned = Curve({{1, 0}, {2, 1}}), .duplex = Curve::line(1, 1)};
+  EXPECT_EQ(copies.slowed(1), 1);
+  EXPECT_EQ(copies.slowed(2), 3);
+}
+
 /// The part of a line before its comment, and the comment.
 std::pair<std::string, std::string> split_comment(const std::string& line) {
   const auto hash = line.find('#');

@@ -284,8 +284,9 @@ TEST(EngineRules, ADeviceWithoutTheRateSaysSo) {
     FAIL();
   } catch (const base::Error& error) {
     EXPECT_EQ(error.code(), base::ExitCode::usage);
-    EXPECT_STREQ(error.what(),
-                 "device bare: no rate for the kernel rowsum/int32; it has: increment");
+    EXPECT_STREQ(
+        error.what(),
+        "device bare: kernels.rates: no rate for the kernel rowsum/int32; it has: increment");
   }
 }
 
@@ -316,9 +317,11 @@ TEST(Workers, CanDivideTheCores) {
   device.cores = 4;
   device.lanes_divide = true;
   // One lane has all four cores, two have two each.
-  EXPECT_THAT(predicted({kernel(0, 4)}, device), ElementsAre("worker 0 0-1"));
-  EXPECT_THAT(predicted({kernel(0, 4), kernel(1, 4)}, device),
+  EXPECT_THAT(predicted({h2d(0, 4)}, device), ElementsAre("worker 0 0-1"));
+  EXPECT_THAT(predicted({h2d(0, 4), h2d(1, 4)}, device),
               ElementsAre("worker 0 0-2", "worker 1 0-2"));
+  // A kernel by its duration keeps all of them busy for as long.
+  EXPECT_THAT(predicted({kernel(0, 4)}, device), ElementsAre("worker 0 0-4"));
 }
 
 TEST(Workers, AreSlowedByACrowd) {
@@ -343,6 +346,12 @@ TEST(HostRules, CostsAddUp) {
   EXPECT_THAT(text(timeline), ElementsAre("H2D 5-6", "SM 15-16", "host 15-31"));
   EXPECT_DOUBLE_EQ(timeline.issued_s, 31);
   EXPECT_DOUBLE_EQ(timeline.complete_s, 31 + 32 + 32);
+}
+
+TEST(HostRules, HostWorkNeedsNoEventOfWhatItComesAfter) {
+  Device device = device_of(Queues::engine);
+  device.host.record_s = 4;
+  EXPECT_THAT(predicted({h2d(0, 1), host(1, {0})}, device), ElementsAre("H2D 0-1", "host 1-2"));
 }
 
 TEST(HostRules, NoticesTheEndOfWhatItWaitsFor) {

@@ -41,9 +41,9 @@ TEST(Search, FindsTheOrderOfTheArticle) {
 
 TEST(Search, SortsWhatItTried) {
   const auto candidates = search(increment(4), "h200");
-  EXPECT_TRUE(
-      std::is_sorted(candidates.begin(), candidates.end(),
-                     [](const auto& a, const auto& b) { return a.predicted_s < b.predicted_s; }));
+  EXPECT_TRUE(std::is_sorted(
+      candidates.begin(), candidates.end(),
+      [](const auto& a, const auto& b) { return a.predicted_s < b.predicted_s * (1 - 1e-9); }));
   std::set<deck::Order> orders;
   std::set<std::int64_t> chunks;
   for (const Candidate& candidate : candidates) {
@@ -59,6 +59,60 @@ TEST(Search, SortsWhatItTried) {
             std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) {
               return c.order == deck::Order::sequential;
             })->predicted_s);
+}
+
+TEST(Search, OfEqualTimesTakesTheFewestChunksAndLanes) {
+  // One engine copies in issue order: depth first overlaps nothing, however many chunks there are.
+  const auto candidates = search(increment(4), "c1060");
+  const auto depth = std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) {
+    return c.order == deck::Order::depth_first;
+  });
+  EXPECT_EQ(depth->chunks, 1);
+  EXPECT_EQ(depth->lanes, 1);
+}
+
+TEST(Search, TriesTheDecksOwnNumbers) {
+  deck::Deck deck = increment(5);
+  deck.issue.lanes = 7;
+  std::set<std::pair<std::int64_t, int>> tried;
+  for (const Candidate& candidate : search(deck, "h200")) {
+    if (candidate.order == deck::Order::depth_first) {
+      EXPECT_TRUE(tried.emplace(candidate.chunks, candidate.lanes).second);
+    }
+  }
+  EXPECT_TRUE(tried.contains({8, 7}));
+  EXPECT_TRUE(tried.contains({5, 5}));
+  EXPECT_FALSE(tried.contains({5, 7}));
+}
+
+TEST(Search, SharesTheCoresWithLanesThatExistAnyway) {
+  Device device = load_device("host");
+  device.cores = 8;
+  device.lanes_divide = true;
+  const deck::Deck deck = increment(4);
+  const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  const Candidate best = model::search(deck, costs, device, std::nullopt, 8).front();
+  schedule::Schedule schedule = build(deck, costs, best, std::nullopt);
+  schedule.instances = 8;
+  EXPECT_DOUBLE_EQ(predict(schedule, device).complete_s, best.predicted_s);
+}
+
+TEST(Search, AnEngineIsBusyForAsLongAsItRunsSomething) {
+  Device device = load_device("h200");
+  device.concurrent_kernels = 32;
+  device.kernels["increment/float32"] = {{{0.875, Curve::line(1e-3, 1e12)}}};
+  for (const Candidate& candidate : model::search(
+           increment(8), schedule::costs(increment(8).workload, 1), device, std::nullopt)) {
+    EXPECT_LE(candidate.busy_s, candidate.predicted_s * (1 + 1e-9));
+  }
+}
+
+TEST(Search, TakesSecondsAtMost) {
+  deck::Deck deck = increment(1);
+  deck.workload.kind = deck::WorkloadKind::pipeline;
+  deck.workload.elements = 1024;
+  deck.workload.iterations = 10000;
+  for (const Candidate& candidate : search(deck, "h200")) EXPECT_LE(candidate.chunks, 1);
 }
 
 TEST(Search, PredictsWhatItBuilds) {
@@ -117,6 +171,23 @@ TEST(BalancedRepeats, AreTheNearestToTheBalance) {
   deck.workload.intensity.balance = 4;
   EXPECT_NEAR(ratio(deck, device, balanced_repeats(deck, device)), 4, 0.2);
   EXPECT_EQ(balanced_repeats(deck, load_device("ideal_hyperq")), 1);
+}
+
+TEST(BalancedRepeats, NeedRatesByIntensity) {
+  Device device = load_device("h200");
+  device.path = "flat.yaml";
+  device.kernels["increment/float32"] = {{{0, Curve::line(0, 1e15)}}};
+  deck::Deck deck = increment(8);
+  deck.workload.intensity.balance = 1;
+  try {
+    balanced_repeats(deck, device);
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::usage);
+    EXPECT_THAT(error.what(),
+                testing::StartsWith("flat.yaml: kernels.rates: the time of the kernel "
+                                    "increment/float32 hardly depends on"));
+  }
 }
 
 }  // namespace
