@@ -31,6 +31,14 @@ struct WrongData {
   double found = 0;
 };
 
+/// When each task ran, measured in a pass of its own so that the scored runs stay undisturbed.
+struct Trace {
+  Timeline timeline;
+  std::string source;       ///< what took the times: "worker clocks", "CUPTI", "CUDA events"
+  double perturbation = 0;  ///< median time of traced runs / that of scored ones - 1
+  bool doubtful = false;    ///< the perturbation is more than the scored runs' spread explains
+};
+
 /// One order, measured or predicted.
 struct Run {
   deck::Order order = deck::Order::sequential;  ///< as the deck has it: `automatic` stays so here
@@ -42,6 +50,7 @@ struct Run {
   bool verified = false;
   std::optional<WrongData> wrong;  ///< empty when the data are right
   std::optional<Timeline> predicted;
+  std::optional<Trace> trace;
 };
 
 /// A run that is still to be measured or predicted.
