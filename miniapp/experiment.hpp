@@ -13,6 +13,8 @@
 #include "executor/durations.hpp"
 #include "executor/measure.hpp"
 #include "executor/platform.hpp"
+#include "executor/rates.hpp"
+#include "model/bounds.hpp"
 #include "predict.hpp"
 #include "report/console.hpp"
 #include "report/progress.hpp"
@@ -38,6 +40,7 @@ inline std::int64_t host_bytes(const schedule::Costs& costs, std::int64_t device
 template <class Space>
 struct Bench {
   std::optional<executor::Executor<Space>> executor;
+  std::optional<executor::Executor<Space>> meter;
   workload::Workload<Space> workload;
 };
 
@@ -158,9 +161,8 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   predict_runs(result.runs, own);
   if (!quiet) std::cout << report::heading(result) << std::flush;
 
-  if (const int wanted = result.runs.front().schedule.instances; wanted != lanes) {
-    bench.executor.emplace(wanted);
-  }
+  const int wanted_lanes = result.runs.front().schedule.instances;
+  if (wanted_lanes != lanes) bench.executor.emplace(wanted_lanes);
   executor::Checking checking;
   report::ProgressLine line;
   executor::measure(
@@ -169,6 +171,11 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
         line.update(at.done, at.total, std::string(deck::to_string(at.order)));
       },
       checking);
+  // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
+  if (executor::on_gpu()) bench.meter.emplace(2);
+  executor::measure_rates(executor::on_gpu() ? *bench.meter : *bench.executor, workload,
+                          result.runs);
+  model::add_bounds(result.runs, executor::hardware<Space>(result.device, wanted_lanes));
   result.reference_s = checking.reference_s;
   result.verified_runs = checking.runs;
   result.checks = verdict::judge_all(deck.acceptance, result.runs);
