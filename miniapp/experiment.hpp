@@ -14,6 +14,7 @@
 #include "executor/measure.hpp"
 #include "executor/platform.hpp"
 #include "executor/rates.hpp"
+#include "executor/trace.hpp"
 #include "model/bounds.hpp"
 #include "predict.hpp"
 #include "report/console.hpp"
@@ -163,6 +164,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
 
   const int wanted_lanes = result.runs.front().schedule.instances;
   if (wanted_lanes != lanes) bench.executor.emplace(wanted_lanes);
+  const auto hardware = executor::hardware<Space>(result.device, wanted_lanes);
   executor::Checking checking;
   report::ProgressLine line;
   executor::measure(
@@ -171,11 +173,16 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
         line.update(at.done, at.total, std::string(deck::to_string(at.order)));
       },
       checking);
+  for (timeline::Run& run : result.runs) {
+    timeline::Engines engines = {.workers = executor::on_gpu() ? 0 : run.schedule.lanes,
+                                 .copy_engines = hardware.copy_engines};
+    run.trace = executor::trace_run(*bench.executor, run, workload, engines);
+  }
   // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
   if (executor::on_gpu()) bench.meter.emplace(2);
   executor::measure_rates(executor::on_gpu() ? *bench.meter : *bench.executor, workload,
                           result.runs);
-  model::add_bounds(result.runs, executor::hardware<Space>(result.device, wanted_lanes));
+  model::add_bounds(result.runs, hardware);
   result.reference_s = checking.reference_s;
   result.verified_runs = checking.runs;
   result.checks = verdict::judge_all(deck.acceptance, result.runs);

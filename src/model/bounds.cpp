@@ -116,7 +116,9 @@ timeline::Bounds bounds(const Schedule& schedule, const Rates& own, const Rates&
   if (hardware.workers > 0) {
     const int parallel = std::min(schedule.lanes, hardware.workers);
     const double all = least.h2d_s + least.d2h_s + least.kernel_s;
-    bounds.bound_s = std::max({all / parallel, longest_chunk_s(schedule, device), work.host_s});
+    bounds.bound_s =
+        std::max({all / parallel, longest_chunk_s(schedule, ideal(schedule, work, least, hardware)),
+                  work.host_s});
     bounds.limit = bounds.bound_s > work.host_s ? "workers" : "host";
   } else {
     bounds.one_engine_s = limit(least.h2d_s + least.d2h_s, "copy");

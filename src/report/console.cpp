@@ -202,7 +202,21 @@ std::string bounds_table(const Result& result) {
   return text + "\n" + align(rows, true);
 }
 
-std::string table(const Result& result) {
+/// Measured timelines of schedules that fit on a screen.
+std::string timelines(const Result& result, int width) {
+  constexpr std::size_t most_tasks = 64;
+  std::string text;
+  for (const timeline::Run& run : result.runs) {
+    if (!run.trace || run.schedule.tasks.size() > most_tasks) continue;
+    text +=
+        fmt::format("\n{}, traced ({:+.1f} % against the median{})\n", deck::to_string(run.order),
+                    100 * run.trace->perturbation, run.trace->doubtful ? ": doubtful" : "") +
+        ascii_timeline(run.schedule, run.trace->timeline, width);
+  }
+  return text;
+}
+
+std::string table(const Result& result, int width) {
   std::vector<std::vector<std::string>> rows = {{"order", "lanes", "tasks", "median",
                                                  "95 % interval", "GB/s", "speed-up", "predicted",
                                                  "error", "max error", "verdict"}};
@@ -221,6 +235,7 @@ std::string table(const Result& result) {
          run.verified ? fmt::format("{:.3g}", run.max_error) : "-", verdict_of(result, run)});
   }
   std::string text = "\n" + align(rows, true);
+  text += timelines(result, width);
   text += bounds_table(result);
   text += fmt::format("\n{} runs verified element by element in {}\n", result.verified_runs,
                       format_seconds(result.reference_s));

@@ -136,6 +136,13 @@ Json balance(const std::optional<timeline::Balance>& balance) {
           {"ratio", balance->ratio()}};
 }
 
+Json trace(const std::optional<timeline::Trace>& trace) {
+  if (!trace) return nullptr;
+  return {{"source", trace->source},
+          {"perturbation", trace->perturbation},
+          {"doubtful", trace->doubtful}};
+}
+
 Json rates(const std::optional<timeline::Rates>& rates) {
   if (!rates) return nullptr;
   return {{"h2d_s", rates->h2d_s},
@@ -199,7 +206,8 @@ Json run(const timeline::Run& run, const Result& result) {
           {"max_error", run.verified ? number(run.max_error) : Json(nullptr)},
           {"verified", run.verified && !run.wrong},
           {"wrong", wrong(run.wrong)},
-          {"timeline", nullptr},
+          {"trace", trace(run.trace)},
+          {"timeline", run.trace ? timeline_of(run.schedule, run.trace->timeline) : Json(nullptr)},
           {"predicted_timeline", timeline_of(run.schedule, run.predicted)}};
 }
 
