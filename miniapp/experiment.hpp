@@ -1,6 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -88,6 +91,36 @@ inline model::Device calibrate_device(const executor::Runtime& runtime,
       executor::calibrate<Space>(executor::on_gpu() ? &runtime.device() : nullptr, plan);
   if (kernels) executor::calibrate_kernels<Space>(plan, device);
   return device;
+}
+
+/// The number in an environment variable; empty without one.
+inline std::optional<int> environment_number(const char* name) {
+  const char* const text = std::getenv(name);
+  int number = 0;
+  if (text == nullptr ||
+      std::from_chars(text, text + std::strlen(text), number).ec != std::errc()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+/// What surrounds the runs.
+inline verdict::Environment environment(const executor::Runtime& runtime,
+                                        const std::optional<base::DeviceInfo>& device,
+                                        const model::Hardware& hardware) {
+  verdict::Environment found = {
+      .gpu = executor::on_gpu(),
+      .hardware = hardware,
+      .launch_blocking = environment_number("CUDA_LAUNCH_BLOCKING") == 1,
+      .max_connections = environment_number("CUDA_DEVICE_MAX_CONNECTIONS"),
+      .tool_loaded = runtime.tool_loaded()};
+  if (device) {
+    found.pcie_gen = device->pcie_gen;
+    found.pcie_gen_max = device->pcie_gen_max;
+    found.pcie_width = device->pcie_width;
+    found.pcie_width_max = device->pcie_width_max;
+  }
+  return found;
 }
 
 /// Runs one deck: build, allocate, balance, predict, measure, judge. Prints the heading before it
@@ -183,6 +216,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   executor::measure_rates(executor::on_gpu() ? *bench.meter : *bench.executor, workload,
                           result.runs);
   model::add_bounds(result.runs, hardware);
+  result.environment = environment(runtime, result.device, hardware);
   result.reference_s = checking.reference_s;
   result.verified_runs = checking.runs;
   result.checks = verdict::judge_all(deck.acceptance, result.runs);

@@ -202,6 +202,17 @@ std::string bounds_table(const Result& result) {
   return text + "\n" + align(rows, true);
 }
 
+/// Why orders hide less than they could.
+std::string diagnosis(const Result& result) {
+  std::vector<std::vector<std::string>> rows;
+  for (const timeline::Run& run : result.runs) {
+    for (const auto& finding : verdict::diagnose(run, result.runs, result.environment)) {
+      rows.push_back({std::string(deck::to_string(run.order)), finding.text});
+    }
+  }
+  return rows.empty() ? "" : "\n" + align(rows, false);
+}
+
 /// Measured timelines of schedules that fit on a screen.
 std::string timelines(const Result& result, int width) {
   constexpr std::size_t most_tasks = 64;
@@ -237,6 +248,7 @@ std::string table(const Result& result, int width) {
   std::string text = "\n" + align(rows, true);
   text += timelines(result, width);
   text += bounds_table(result);
+  text += diagnosis(result);
   text += fmt::format("\n{} runs verified element by element in {}\n", result.verified_runs,
                       format_seconds(result.reference_s));
   if (!result.checks.empty()) {
