@@ -1,0 +1,134 @@
+#include "executor/trace.hpp"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "bench.hpp"
+#include "deck/words.hpp"
+#include "executor/rates.hpp"
+#include "spaces.hpp"
+
+/// Times of tasks, and of stages alone, on every space.
+namespace overlap {
+namespace {
+
+using deck::Order;
+using deck::Type;
+using deck::WorkloadKind;
+using schedule::Stage;
+
+template <class Space>
+class TraceTest : public testing::Test {};
+TYPED_TEST_SUITE(TraceTest, Spaces);
+
+template <class Space>
+timeline::Engines engines(const schedule::Schedule& schedule) {
+  return {.workers = workload::is_host<Space> ? schedule.lanes : 0};
+}
+
+/// Events of a device have a resolution of half a microsecond.
+template <class Space>
+constexpr double resolution_s = workload::is_host<Space> ? 0 : 1e-6;
+
+template <class Space>
+void expect_in_order(const schedule::Schedule& schedule, const timeline::Timeline& timeline) {
+  ASSERT_EQ(timeline.spans.size(), schedule.tasks.size());
+  std::vector<double> until(static_cast<std::size_t>(schedule.lanes));
+  for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    const timeline::Span& span = timeline.spans[id];
+    EXPECT_GE(span.start_s, 0) << id;
+    EXPECT_GE(span.stop_s, span.start_s) << id;
+    EXPECT_LE(span.stop_s, timeline.complete_s + resolution_s<Space>) << id;
+    double& last_s = until[static_cast<std::size_t>(task.lane)];
+    EXPECT_GE(span.start_s, last_s - resolution_s<Space>) << id << " began before its lane's last";
+    last_s = span.stop_s;
+    for (const schedule::TaskId other : task.after) {
+      EXPECT_GE(span.start_s, timeline.spans[other].stop_s - resolution_s<Space>)
+          << id << " began before " << other;
+    }
+  }
+  EXPECT_LE(timeline.issued_s, timeline.complete_s);
+}
+
+TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
+  for (const WorkloadKind kind :
+       {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+    for (const Order order : deck::orders_of(kind)) {
+      if (order == Order::automatic) continue;
+      SCOPED_TRACE(deck::to_string(kind));
+      SCOPED_TRACE(deck::to_string(order));
+      TestBench<TypeParam> bench(test_deck(kind, 30000, 5, Type::float32), order, 3);
+      bench.workload.generate(1);
+      const auto traced =
+          bench.executor->trace(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule));
+      ASSERT_TRUE(traced);
+      expect_in_order<TypeParam>(bench.schedule, *traced);
+    }
+  }
+}
+
+TYPED_TEST(TraceTest, LeavesTheSameData) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 30000, 5, Type::float32),
+                             Order::by_engine, 3);
+  executor::reset(bench.executor->instance(), bench.workload, 1);
+  ASSERT_TRUE(
+      bench.executor->trace(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule)));
+  EXPECT_FALSE(bench.workload.verify(1, bench.workload.repeats).mismatch);
+  EXPECT_FALSE(bench.run(2).mismatch);  // and the next run is an ordinary one
+}
+
+TYPED_TEST(TraceTest, LanesOfFencesAloneCannotTell) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 2, Type::float32),
+                             Order::depth_first, 2,
+                             std::make_unique<executor::detail::FencedLanes<TypeParam>>(2));
+  EXPECT_FALSE(
+      bench.executor->trace(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule)));
+}
+
+/// A kernel that takes as long as told; the host's launches wait for it.
+template <class Space>
+void launch_sleepers(workload::Workload<Space>& workload, double seconds) {
+  workload.launch = [=](const Space&, const workload::Call&) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  };
+}
+
+TYPED_TEST(TraceTest, KernelsTakeTheirTime) {
+  if constexpr (workload::is_host<TypeParam>) {
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, Type::float32),
+                               Order::depth_first, 3);
+    launch_sleepers(bench.workload, 3e-3);
+    bench.workload.generate(1);
+    const auto traced =
+        bench.executor->trace(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule));
+    for (schedule::TaskId id = 0; id < bench.schedule.tasks.size(); ++id) {
+      const double seconds = traced->spans[id].stop_s - traced->spans[id].start_s;
+      if (bench.schedule.tasks[id].stage == Stage::kernel) {
+        EXPECT_GE(seconds, 3e-3);
+      } else {
+        EXPECT_LT(seconds, 3e-3);
+      }
+    }
+  }
+}
+
+TYPED_TEST(TraceTest, RatesAreOfAllTasksOfAStage) {
+  if constexpr (workload::is_host<TypeParam>) {
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, Type::float32),
+                               Order::depth_first, 3);
+    launch_sleepers(bench.workload, 3e-3);
+    bench.workload.generate(1);
+    executor::RateMeter<TypeParam> meter(*bench.executor, bench.workload);
+    const timeline::Rates rates = meter.measure(bench.schedule);
+    EXPECT_GE(rates.kernel_s, 9e-3);
+    EXPECT_LT(rates.kernel_s, 2 * 9e-3);
+    EXPECT_GT(rates.h2d_s, 0);
+    EXPECT_LT(rates.h2d_s, 3e-3);
+    EXPECT_EQ(rates.both_s, 0);
+  }
+}
+
+}  // namespace
+}  // namespace overlap
