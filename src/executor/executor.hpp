@@ -33,19 +33,21 @@ class Executor {
     return issue_all(schedule, workload, nullptr);
   }
 
-  /// The same with the time of every task, whose engines the caller names. Empty where the back end
-  /// cannot tell.
-  std::optional<timeline::Timeline> trace(const schedule::Schedule& schedule,
-                                          const workload::Workload<Space>& workload,
-                                          const timeline::Engines& engines) {
+  /// Whether run_traced() is to be used from now on. Returns what takes the times of tasks, for
+  /// people to read; empty: this back end cannot tell.
+  std::string trace(bool on) { return lanes_->trace(on); }
+
+  /// run() with the time of every task, whose engines the caller names; between trace(true) and
+  /// trace(false).
+  timeline::Timeline run_traced(const schedule::Schedule& schedule,
+                                const workload::Workload<Space>& workload,
+                                const timeline::Engines& engines) {
     timeline::Timeline traced;
     traced.engines = engines.names();
     traced.spans.resize(schedule.tasks.size());
-    if (lanes_->trace(true).empty()) return std::nullopt;
     lanes_->bind(schedule, workload);
     const Elapsed elapsed = issue_all(schedule, workload, &traced.spans);
     lanes_->collect(traced.spans);
-    lanes_->trace(false);
     for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
       traced.spans[id].engine = engines.of(schedule.tasks[id]);
     }
@@ -53,9 +55,6 @@ class Executor {
     traced.complete_s = elapsed.complete_s;
     return traced;
   }
-
-  /// What takes the times of traced runs.
-  std::string trace_source() { return lanes_->trace(false); }
 
   /// An instance for work outside the timed region, when nothing runs.
   const Space& instance() const { return lanes_->instance(0); }

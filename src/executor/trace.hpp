@@ -18,18 +18,19 @@ std::optional<timeline::Trace> trace_run(Executor<Space>& executor, const timeli
                                          const workload::Workload<Space>& workload,
                                          const timeline::Engines& engines) {
   constexpr std::size_t repetitions = 5;
+  timeline::Trace trace;
+  trace.source = executor.trace(true);
+  if (trace.source.empty()) return std::nullopt;
   std::vector<timeline::Timeline> timelines;
   for (std::size_t i = 0; i <= repetitions; ++i) {
     base::check_interrupt();
-    auto traced = executor.trace(run.schedule, workload, engines);
-    if (!traced) return std::nullopt;
-    if (i > 0) timelines.push_back(std::move(*traced));  // the first warms up
+    auto traced = executor.run_traced(run.schedule, workload, engines);
+    if (i > 0) timelines.push_back(std::move(traced));  // the first warms up
   }
+  executor.trace(false);
   std::sort(timelines.begin(), timelines.end(),
             [](const auto& a, const auto& b) { return a.complete_s < b.complete_s; });
-  timeline::Trace trace;
   trace.timeline = std::move(timelines[repetitions / 2]);
-  trace.source = executor.trace_source();
   const base::Summary scored = timeline::time_s(run);
   trace.perturbation = trace.timeline.complete_s / scored.median - 1;
   const double spread = (scored.hi - scored.lo) / 2 / scored.median;

@@ -61,10 +61,11 @@ TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
       SCOPED_TRACE(deck::to_string(order));
       TestBench<TypeParam> bench(test_deck(kind, 30000, 5, Type::float32), order, 3);
       bench.workload.generate(1);
-      const auto traced =
-          bench.executor->trace(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule));
-      ASSERT_TRUE(traced);
-      expect_in_order<TypeParam>(bench.schedule, *traced);
+      ASSERT_NE(bench.executor->trace(true), "");
+      expect_in_order<TypeParam>(bench.schedule,
+                                 bench.executor->run_traced(bench.schedule, bench.workload,
+                                                            engines<TypeParam>(bench.schedule)));
+      bench.executor->trace(false);
     }
   }
 }
@@ -73,8 +74,9 @@ TYPED_TEST(TraceTest, LeavesTheSameData) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 30000, 5, Type::float32),
                              Order::by_engine, 3);
   executor::reset(bench.executor->instance(), bench.workload, 1);
-  ASSERT_TRUE(
-      bench.executor->trace(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule)));
+  bench.executor->trace(true);
+  bench.executor->run_traced(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule));
+  bench.executor->trace(false);
   EXPECT_FALSE(bench.workload.verify(1, bench.workload.repeats).mismatch);
   EXPECT_FALSE(bench.run(2).mismatch);  // and the next run is an ordinary one
 }
@@ -83,8 +85,7 @@ TYPED_TEST(TraceTest, LanesOfFencesAloneCannotTell) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 2, Type::float32),
                              Order::depth_first, 2,
                              std::make_unique<executor::detail::FencedLanes<TypeParam>>(2));
-  EXPECT_FALSE(
-      bench.executor->trace(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule)));
+  EXPECT_EQ(bench.executor->trace(true), "");
 }
 
 /// A kernel that takes as long as told; the host's launches wait for it.
@@ -101,10 +102,11 @@ TYPED_TEST(TraceTest, KernelsTakeTheirTime) {
                                Order::depth_first, 3);
     launch_sleepers(bench.workload, 3e-3);
     bench.workload.generate(1);
-    const auto traced =
-        bench.executor->trace(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule));
+    bench.executor->trace(true);
+    const auto traced = bench.executor->run_traced(bench.schedule, bench.workload,
+                                                   engines<TypeParam>(bench.schedule));
     for (schedule::TaskId id = 0; id < bench.schedule.tasks.size(); ++id) {
-      const double seconds = traced->spans[id].stop_s - traced->spans[id].start_s;
+      const double seconds = traced.spans[id].stop_s - traced.spans[id].start_s;
       if (bench.schedule.tasks[id].stage == Stage::kernel) {
         EXPECT_GE(seconds, 3e-3);
       } else {

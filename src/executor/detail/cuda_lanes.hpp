@@ -7,11 +7,13 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "executor/detail/cupti.hpp"
 #include "executor/detail/lanes.hpp"
 
 namespace overlap::executor::detail {
@@ -103,20 +105,30 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     }
     std::fill(last_.begin(), last_.end(), std::nullopt);
     times_.clear();
-    for (std::size_t id = 0; traced_ && id < schedule.tasks.size(); ++id) {
+    if (!traced_ || cupti_) return;
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
       times_.emplace_back(make_timing_event(), make_timing_event());
     }
-    if (traced_) mark_.emplace(make_timing_event());
+    mark_.emplace(make_timing_event());
   }
 
   std::string trace(bool on) override {
+    if (on && !traced_) cupti_ = Cupti::load();
+    const bool by_cupti = cupti_ != nullptr;
+    if (!on) cupti_.reset();
     traced_ = on;
-    return "CUDA events, for which a task also runs while it waits for its engine";
+    return by_cupti ? "CUPTI"
+                    : "CUDA events, for which a task also runs while it waits for its engine";
   }
 
-  void mark() override { record(*mark_, 0); }
+  void mark() override {
+    if (!cupti_) return record(*mark_, 0);
+    cupti_->start();
+    mark_ns_ = cupti_->now_ns();
+  }
 
   void collect(std::vector<timeline::Span>& spans) override {
+    if (cupti_) return collect_activities(spans);
     const auto seconds = [&](const Event& event) {
       float milliseconds = 0;
       check_cuda(cudaEventElapsedTime(&milliseconds, mark_->get(), event.get()),
@@ -140,7 +152,9 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
         check_cuda(cudaStreamWaitEvent(stream, event_of_[other], 0), "cudaStreamWaitEvent");
       }
       if (!times_.empty()) record(times_[id].first, lane);
+      if (cupti_) cupti_->push(id);
       perform(instances_[lane], *workload_, *schedule_, task);
+      if (cupti_) cupti_->pop();
       if (!times_.empty()) record(times_[id].second, lane);
       if (event_of_[id] != nullptr) {
         check_cuda(cudaEventRecord(event_of_[id], stream), "cudaEventRecord");
@@ -177,6 +191,28 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     check_cuda(cudaEventRecord(event.get(), streams_[lane].get()), "cudaEventRecord");
   }
 
+  /// A task may have several activities: it lasts from the first's start to the last's end.
+  void collect_activities(std::vector<timeline::Span>& spans) {
+    std::vector<bool> seen(spans.size());
+    for (const Cupti::Activity& activity : cupti_->stop()) {
+      const auto id = static_cast<std::size_t>(activity.tag);
+      const auto seconds = [&](std::uint64_t ns) {
+        return std::max(0.0, (static_cast<double>(ns) - static_cast<double>(mark_ns_)) * 1e-9);
+      };
+      timeline::Span& span = spans[id];
+      const double start_s = seconds(activity.start_ns);
+      const double stop_s = seconds(activity.stop_ns);
+      span.start_s = seen[id] ? std::min(span.start_s, start_s) : start_s;
+      span.stop_s = seen[id] ? std::max(span.stop_s, stop_s) : stop_s;
+      seen[id] = true;
+    }
+    for (schedule::TaskId id = 0; id < seen.size(); ++id) {
+      if (seen[id] || schedule::on_host(schedule_->tasks[id].stage)) continue;
+      throw base::Error(base::ExitCode::runtime_error,
+                        "CUPTI lost the record of " + schedule::describe(*schedule_, id));
+    }
+  }
+
   // Instances must die before the streams that they wrap.
   std::vector<Stream> streams_;
   std::vector<Kokkos::Cuda> instances_;
@@ -184,6 +220,8 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   std::vector<cudaEvent_t> event_of_;  ///< of each task; null where no other lane waits for it
   std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last wait
   bool traced_ = false;
+  std::unique_ptr<Cupti> cupti_;  ///< if it takes the times of traced runs; else events do
+  std::uint64_t mark_ns_ = 0;
   std::optional<Event> mark_;
   std::vector<std::pair<Event, Event>> times_;  ///< around each task, if traced
   const schedule::Schedule* schedule_ = nullptr;

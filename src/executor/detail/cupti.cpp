@@ -1,0 +1,173 @@
+#include "executor/detail/cupti.hpp"
+
+#if defined(OVERLAP_CUPTI)
+
+#include <cupti.h>
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <unordered_map>
+
+namespace overlap::executor::detail {
+namespace {
+
+/// What CUPTI's callbacks, which carry no data of their own, have handed over.
+struct Records {
+  std::mutex mutex;
+  std::unordered_map<std::uint32_t, std::uint64_t> tags;  ///< by correlation id
+  std::vector<std::pair<std::uint32_t, Cupti::Activity>> activities;
+};
+Records& records() {
+  static Records records;
+  return records;
+}
+
+/// The functions of the library that are used.
+struct Functions {
+  decltype(&cuptiActivityEnable) enable = nullptr;
+  decltype(&cuptiActivityDisable) disable = nullptr;
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
+  decltype(&cuptiActivityFlushAll) flush = nullptr;
+  decltype(&cuptiActivityGetNextRecord) next = nullptr;
+  decltype(&cuptiActivityPushExternalCorrelationId) push = nullptr;
+  decltype(&cuptiActivityPopExternalCorrelationId) pop = nullptr;
+  decltype(&cuptiGetTimestamp) timestamp = nullptr;
+};
+Functions& functions() {
+  static Functions functions;
+  return functions;
+}
+
+/// Whether all functions were found.
+bool load_functions() {
+  void* library = nullptr;
+  for (const char* name : {OVERLAP_CUPTI, "libcupti.so"}) {
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library != nullptr) break;
+  }
+  if (library == nullptr) return false;  // else it stays open: CUPTI ends with the process
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+    return function != nullptr;
+  };
+  Functions& f = functions();
+  return find(f.enable, "cuptiActivityEnable") && find(f.disable, "cuptiActivityDisable") &&
+         find(f.register_callbacks, "cuptiActivityRegisterCallbacks") &&
+         find(f.flush, "cuptiActivityFlushAll") && find(f.next, "cuptiActivityGetNextRecord") &&
+         find(f.push, "cuptiActivityPushExternalCorrelationId") &&
+         find(f.pop, "cuptiActivityPopExternalCorrelationId") &&
+         find(f.timestamp, "cuptiGetTimestamp");
+}
+
+void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  constexpr std::size_t bytes = std::size_t{1} << 20;
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, bytes));
+  *size = *buffer == nullptr ? 0 : bytes;
+  *most_records = 0;  // as many as fit
+}
+
+void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
+                          std::size_t valid_bytes) {
+  const std::scoped_lock lock(records().mutex);
+  CUpti_Activity* record = nullptr;
+  while (functions().next(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+    // Later versions of these structures only append fields.
+    const auto add = [](const auto& activity) {
+      records().activities.push_back({activity.correlationId, {0, activity.start, activity.end}});
+    };
+    switch (record->kind) {
+      case CUPTI_ACTIVITY_KIND_MEMCPY:
+        add(*reinterpret_cast<const CUpti_ActivityMemcpy*>(record));
+        break;
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        add(*reinterpret_cast<const CUpti_ActivityKernel4*>(record));
+        break;
+      case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
+        const auto& tag = *reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
+        records().tags[tag.correlationId] = tag.externalId;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  std::free(buffer);
+}
+
+constexpr CUpti_ActivityKind kinds[] = {
+    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+    CUPTI_ACTIVITY_KIND_RUNTIME,  // correlates what is launched with the tags
+    CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+
+class LoadedCupti final : public Cupti {
+ public:
+  ~LoadedCupti() override {
+    for (const CUpti_ActivityKind kind : kinds) functions().disable(kind);
+  }
+
+  /// Whether recording can begin.
+  bool enable() {
+    for (const CUpti_ActivityKind kind : kinds) {
+      if (functions().enable(kind) != CUPTI_SUCCESS) return false;
+    }
+    return true;
+  }
+
+  void start() override {
+    functions().flush(0);
+    const std::scoped_lock lock(records().mutex);
+    records().tags.clear();
+    records().activities.clear();
+  }
+
+  std::uint64_t now_ns() override {
+    std::uint64_t now = 0;
+    functions().timestamp(&now);
+    return now;
+  }
+
+  void push(std::uint64_t tag) override {
+    functions().push(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, tag);
+  }
+
+  void pop() override {
+    std::uint64_t tag = 0;
+    functions().pop(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &tag);
+  }
+
+  std::vector<Activity> stop() override {
+    functions().flush(0);
+    const std::scoped_lock lock(records().mutex);
+    std::vector<Activity> found;
+    for (auto& [correlation, activity] : records().activities) {
+      const auto tag = records().tags.find(correlation);
+      if (tag == records().tags.end()) continue;  // somebody else's
+      activity.tag = tag->second;
+      found.push_back(activity);
+    }
+    return found;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Cupti> Cupti::load() {
+  static const bool loaded = load_functions() && functions().register_callbacks(
+                                                     request_buffer, take_buffer) == CUPTI_SUCCESS;
+  auto cupti = std::make_unique<LoadedCupti>();
+  if (!loaded || !cupti->enable()) return nullptr;
+  return cupti;
+}
+
+}  // namespace overlap::executor::detail
+
+#else
+
+namespace overlap::executor::detail {
+
+std::unique_ptr<Cupti> Cupti::load() { return nullptr; }
+
+}  // namespace overlap::executor::detail
+
+#endif

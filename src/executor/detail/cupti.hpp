@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace overlap::executor::detail {
+
+/// The device's own times of what a thread launches, by CUPTI's activity records. Its library is
+/// loaded when the first object is made.
+class Cupti {
+ public:
+  /// Nanoseconds of CUPTI's clock.
+  struct Activity {
+    std::uint64_t tag;
+    std::uint64_t start_ns;
+    std::uint64_t stop_ns;
+  };
+
+  /// Null where there is no CUPTI, or another tool uses it.
+  static std::unique_ptr<Cupti> load();
+  virtual ~Cupti() = default;
+
+  /// Begins to record; what was recorded before is forgotten.
+  virtual void start() = 0;
+  virtual std::uint64_t now_ns() = 0;
+  /// What this thread launches from now on has the tag, until pop().
+  virtual void push(std::uint64_t tag) = 0;
+  virtual void pop() = 0;
+  /// Ends recording: copies and kernels with their tags, when all of them are complete.
+  virtual std::vector<Activity> stop() = 0;
+};
+
+}  // namespace overlap::executor::detail
