@@ -136,9 +136,8 @@ Json balance(const std::optional<timeline::Balance>& balance) {
           {"ratio", balance->ratio()}};
 }
 
-Json timeline_of(const schedule::Schedule& schedule,
-                 const std::optional<timeline::Timeline>& timeline) {
-  if (!timeline) return nullptr;
+Json timeline_of(const schedule::Schedule& schedule, const timeline::Timeline* timeline) {
+  if (timeline == nullptr) return nullptr;
   Json entries = Json::array();
   for (std::size_t id = 0; id < timeline->spans.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
@@ -159,27 +158,28 @@ Json timeline_of(const schedule::Schedule& schedule,
 Json run(const timeline::Run& run, const Result& result) {
   const bool measured = !run.samples_s.empty();
   const auto speedup = timeline::speedup(run, result.runs);
-  return {{"order", deck::to_string(run.order)},
-          {"device", or_null(run.device)},
-          {"point", Json::object()},
-          {"tasks", run.schedule.tasks.size()},
-          {"chunks", run.schedule.chunks.size()},
-          {"lanes", run.schedule.lanes},
-          {"slots", run.schedule.slots},
-          {"samples_s", run.samples_s},
-          {"time_s", measured ? summary(timeline::time_s(run)) : Json(nullptr)},
-          {"speedup", speedup ? Json(speedup->median) : Json(nullptr)},
-          {"throughput",
-           measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},
-          {"bound_s", nullptr},
-          {"schedule_bound_s", nullptr},
-          {"overlap_efficiency", nullptr},
-          {"predicted_s", or_null(timeline::predicted_s(run))},
-          {"max_error", run.verified ? number(run.max_error) : Json(nullptr)},
-          {"verified", run.verified && !run.wrong},
-          {"wrong", wrong(run.wrong)},
-          {"timeline", nullptr},
-          {"predicted_timeline", timeline_of(run.schedule, run.predicted)}};
+  return {
+      {"order", deck::to_string(run.order)},
+      {"device", or_null(run.device)},
+      {"point", Json::object()},
+      {"tasks", run.schedule.tasks.size()},
+      {"chunks", run.schedule.chunks.size()},
+      {"lanes", run.schedule.lanes},
+      {"slots", run.schedule.slots},
+      {"samples_s", run.samples_s},
+      {"time_s", measured ? summary(timeline::time_s(run)) : Json(nullptr)},
+      {"speedup", speedup ? Json(speedup->median) : Json(nullptr)},
+      {"throughput",
+       measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},
+      {"bound_s", nullptr},
+      {"schedule_bound_s", nullptr},
+      {"overlap_efficiency", nullptr},
+      {"predicted_s", or_null(timeline::predicted_s(run))},
+      {"max_error", run.verified ? number(run.max_error) : Json(nullptr)},
+      {"verified", run.verified && !run.wrong},
+      {"wrong", wrong(run.wrong)},
+      {"timeline", timeline_of(run.schedule, run.trace ? &run.trace->timeline : nullptr)},
+      {"predicted_timeline", timeline_of(run.schedule, run.predicted ? &*run.predicted : nullptr)}};
 }
 
 Json one(const Result& result) {
@@ -216,12 +216,12 @@ Json one(const Result& result) {
 
 }  // namespace
 
-std::string to_json(const std::vector<Result>& results) {
+std::string to_json(const std::vector<Result>& results, int indent) {
   Json all = Json::array();
   for (const Result& result : results) all.push_back(one(result));
   const Json document = results.size() == 1 ? all.front() : Json{{"results", all}};
   // Text from outside (paths, titles) may be no UTF-8: replaced, never an exception.
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace overlap::report
