@@ -9,7 +9,7 @@
   const KINDS = ["measured", "predicted"];
   const LEFT = 92, RIGHT = 16, HEAD = 24, AXIS = 26, GAP = 3;
 
-  const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
+  const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]];
   const unitOf = (seconds) => UNITS.find(([size]) => Math.abs(seconds) >= size) ?? UNITS[3];
   const time = (seconds) => {
     if (seconds === 0) return "0 s";
@@ -28,7 +28,7 @@
     const deck = Number(canvas.dataset.deck), index = Number(canvas.dataset.run);
     const run = results[deck].runs[index], drawing = drawings[deck].runs[index];
     const spans = { measured: run.timeline, predicted: run.predicted_timeline };
-    return { canvas, deck, run, drawing, spans, rows: [], heads: [], height: 0, bottom: 0 };
+    return { canvas, deck, run, drawing, spans, rows: [], heads: [], width: 0, height: 0, bottom: 0, stale: true };
   });
   const longest = drawings.map((drawing) => drawing.longest_s);
   // Decks differ in length: the view is a part of each deck's own time, 0 to 1.
@@ -51,7 +51,7 @@
     for (const kind of KINDS) {
       for (const band of picture.drawing[kind][view.rows] ?? []) total += band.rows.length;
     }
-    const tall = Math.max(2, Math.min(22, Math.floor(420 / Math.max(1, total))));
+    const tall = Math.max(2, Math.min(22, Math.floor(700 / Math.max(1, total))));
     picture.rows = [];
     picture.heads = [];
     for (const kind of KINDS) {
@@ -76,7 +76,7 @@
     picture.height = picture.rows.length > 0 ? y + AXIS : y;
   }
 
-  const widthOf = (picture) => picture.canvas.clientWidth - LEFT - RIGHT;
+  const widthOf = (picture) => picture.width - LEFT - RIGHT;
   const shown = (picture) => {
     const all = longest[picture.deck];
     return { from: view.from * all, to: view.to * all };
@@ -132,16 +132,20 @@
       }
       const wide = Math.max(0.75, end - begin - (end - begin > 4 ? 1 : 0));
       context.fillStyle = colours[span.stage];
-      context.beginPath();
-      if (wide > 6 && row.height > 8) context.roundRect(begin, row.y, wide, row.height, 3);
-      else context.rect(begin, row.y, wide, row.height);
-      context.fill();
-      if (size < 8 || wide < 10) continue;
+      if (wide > 6 && row.height > 8) {
+        context.beginPath();
+        context.roundRect(begin, row.y, wide, row.height, 3);
+        context.fill();
+      } else {
+        context.fillRect(begin, row.y, wide, row.height);
+      }
+      if (size < 8 || wide < 8) continue;
       const words = label(picture, row.kind, row.tasks[i]);
       const visible = Math.max(begin, LEFT);
-      if (words.length * size * 0.62 + 8 > begin + wide - visible) continue;
+      const spare = begin + wide - visible - context.measureText(words).width;
+      if (spare < 1) continue;
       context.fillStyle = colours[`on-${span.stage}`];
-      context.fillText(words, visible + 5, row.y + row.height / 2 + 0.5);
+      context.fillText(words, visible + Math.min(5, spare / 2), row.y + row.height / 2 + 0.5);
     }
   }
 
@@ -176,14 +180,17 @@
   }
 
   function draw(picture) {
-    const { canvas } = picture;
+    const { canvas, width } = picture;
     const dots = Math.max(window.devicePixelRatio || 1, printing ? 3 : 1);
-    const width = canvas.clientWidth;
-    canvas.style.height = `${picture.height}px`;
-    canvas.width = Math.round(width * dots);
-    canvas.height = Math.round(picture.height * dots);
+    const across = Math.round(width * dots), down = Math.round(picture.height * dots);
+    if (canvas.width !== across || canvas.height !== down) {
+      canvas.width = across;
+      canvas.height = down;
+    }
     const context = canvas.getContext("2d");
-    context.scale(dots, dots);
+    context.setTransform(dots, 0, 0, dots, 0, 0);
+    context.clearRect(0, 0, width, picture.height);
+    picture.stale = false;
     context.textBaseline = "middle";
     const words = (text, x, y, colour, style = "12px") => {
       context.font = `${style} system-ui, "DejaVu Sans", sans-serif`;
@@ -194,13 +201,17 @@
     for (const head of picture.heads) {
       const behind = words(head.words, 0, head.y + 12, colours.muted);
       if (head.doubt) words(head.doubt, behind + 10, head.y + 12, colours.doubt, "600 12px");
+      let free = 0; // names of low bands must not cover each other
+      context.textAlign = "right";
       for (const band of head.bands) {
         context.fillStyle = colours.track;
         context.fillRect(LEFT, band.y, width - LEFT - RIGHT, band.height);
-        context.textAlign = "right";
-        if (band.height >= 9) words(band.name, LEFT - 10, band.y + Math.min(11, band.height / 2), colours.muted, "11px");
-        context.textAlign = "left";
+        const y = band.y + Math.min(11, band.height / 2);
+        if (y < free) continue;
+        words(band.name, LEFT - 10, y, colours.muted, "11px");
+        free = y + 12;
       }
+      context.textAlign = "left";
     }
     if (picture.rows.length === 0) return;
     const marks = ticks(picture);
@@ -241,14 +252,27 @@
     context.textAlign = "left";
   }
 
+  // Only what is on the screen is drawn at once; the rest when it comes there, or for paper.
   let printing = false, asked = false;
-  function drawAll() {
+  function drawStale() {
     asked = false;
-    for (const picture of pictures) draw(picture);
+    const boxes = pictures.map((picture) => picture.canvas.getBoundingClientRect());
+    pictures.forEach((picture, i) => {
+      if (picture.width !== boxes[i].width) {
+        picture.width = boxes[i].width;
+        picture.stale = true;
+      }
+      const visible = boxes[i].bottom > -200 && boxes[i].top < innerHeight + 200;
+      if (picture.stale && (visible || printing)) draw(picture);
+    });
   }
-  function redraw() {
-    if (!asked) requestAnimationFrame(drawAll);
+  function ask() {
+    if (!asked) requestAnimationFrame(drawStale);
     asked = true;
+  }
+  function redraw(picture) {
+    for (const each of picture ? [picture] : pictures) each.stale = true;
+    ask();
   }
   function readColours() {
     const style = getComputedStyle(document.documentElement);
@@ -258,8 +282,12 @@
   }
   function refresh() {
     readColours();
-    pictures.forEach(layout);
-    drawAll();
+    for (const picture of pictures) {
+      layout(picture);
+      picture.canvas.style.height = `${picture.height}px`;
+      picture.stale = true;
+    }
+    drawStale();
   }
 
   // Zooming and panning.
@@ -327,15 +355,20 @@
   }
   function hide() {
     if (chosen === null) return;
+    redraw(chosen.picture);
     chosen = null;
     details.hidden = true;
-    redraw();
   }
   function choose(picture, kind, task, x, y) {
     const same = chosen?.picture === picture && chosen.kind === kind && chosen.task === task;
+    if (same) {
+      tell(x, y);
+      return;
+    }
+    hide();
     chosen = { picture, kind, task };
     tell(x, y);
-    if (!same) redraw();
+    redraw(picture);
   }
 
   function taskAt(picture, x, y) {
@@ -367,6 +400,7 @@
   // Arrow keys: the next task of the row, or the nearest one of the next row.
   function step(picture, key) {
     if (chosen?.picture !== picture) {
+      hide();
       const row = picture.rows[0];
       if (!row) return;
       chosen = { picture, kind: row.kind, task: row.tasks[0] };
@@ -395,7 +429,10 @@
   }
 
   let scrolled = 0;
-  addEventListener("scroll", () => { scrolled = performance.now(); }, { passive: true });
+  addEventListener("scroll", () => {
+    scrolled = performance.now();
+    ask();
+  }, { passive: true });
   for (const picture of pictures) {
     const { canvas } = picture;
     let drag = null;
@@ -458,7 +495,7 @@
     else if (event.key === "Escape") hide();
   });
 
-  new ResizeObserver(redraw).observe(document.querySelector("main"));
+  new ResizeObserver(ask).observe(document.querySelector("main"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
   matchMedia("print").addEventListener("change", (event) => {
     printing = event.matches;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <string_view>
 
 #include "base/units.hpp"
 #include "report/picture.hpp"
@@ -22,7 +23,13 @@ constexpr double span = width - left - 92;  // and room for a time behind the lo
 constexpr double bar_height = 18;
 constexpr double least_bar_height = 4;
 constexpr double band_height = 72;  // of an engine with many rows, at most
-constexpr double letter = 6.4;      // width of a letter in a bar, about
+
+/// How wide text of 11 px is, about: nobody knows the reader's font.
+double width_of(std::string_view text) {
+  double sum = 0;
+  for (const char c : text) sum += c >= 'A' && c <= 'Z' ? 8.4 : 7;
+  return sum;
+}
 
 /// The picture, written from top to bottom.
 struct Page {
@@ -50,7 +57,8 @@ std::string style() {
     light += fmt::format(".{0}{{fill:{1}}}text.{0}{{fill:{2}}}\n", stage, ink.light, ink.on_light);
     dark += fmt::format(".{0}{{fill:{1}}}text.{0}{{fill:{2}}}\n", stage, ink.dark, ink.on_dark);
   }
-  return "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
+  return ":root{color-scheme:light dark}\n"
+         "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
          "fill:#1d1d1f}\n"
          ".title{font-size:20px;font-weight:600}.order{font-size:15px;font-weight:600}\n"
          ".end,.start{text-anchor:end}.start{fill:#6e6e73}.tick,.muted{fill:#6e6e73}\n"
@@ -80,7 +88,7 @@ std::string tick_words(double seconds, double longest_s) {
     double s;
     const char* name;
   };
-  constexpr std::array<Unit, 4> units = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}};
+  constexpr std::array<Unit, 4> units = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
   const auto unit =
       std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return longest_s >= u.s; });
   return fmt::format("{:.6g} {}", seconds / unit->s, unit->name);
@@ -120,9 +128,10 @@ void draw_row(Page& page, const timeline::Run& run, const timeline::Timeline& ti
              last == i ? escape_xml(hint(run, at, row[i]))
                        : fmt::format("{} {} tasks", last - i + 1, stage));
     const std::string words = label(run.schedule, row[i]);
-    if (last == i && height >= 11 && static_cast<double>(words.size()) * letter + 5 < wide) {
-      page.add(R"(<text class="bar {}" x="{}" y="{}">{}</text>)", stage, n(left + begin + 3),
-               n(height / 2 + 4), escape_xml(words));
+    const double spare = wide - gap - width_of(words);
+    if (last == i && height >= 11 && spare >= 1) {
+      page.add(R"(<text class="bar {}" x="{}" y="{}">{}</text>)", stage,
+               n(left + begin + std::min(4.0, spare / 2)), n(height / 2 + 4), escape_xml(words));
     }
     i = last;
   }
@@ -190,7 +199,7 @@ void draw_legend(Page& page, const Result& result) {
     page.add(
         R"(<rect class="{}" x="{}" y="{}" width="14" height="14" rx="2"/><text x="{}" y="{}">{}</text>)",
         schedule::to_string(ink.stage), n(x), n(page.y), n(x + 20), n(page.y + 11.5), ink.words);
-    x += 44 + letter * static_cast<double>(ink.words.size());
+    x += 46 + width_of(ink.words);
   }
   page.add("\n");
   page.y += 34;
