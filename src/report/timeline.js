@@ -111,27 +111,51 @@
     return found;
   }
 
+  // Tasks narrower than a pixel, from the i-th on: pixels as strong as the part of them that is
+  // taken, so that an even flow of tasks looks even. Returns the first task that was not drawn.
+  function drawNarrow(context, row, spans, i, to, xAt) {
+    const { stage } = spans[row.tasks[i]];
+    let pixel = -1, taken = 0;
+    const paint = (next) => {
+      if (pixel >= 0) {
+        context.globalAlpha = Math.min(1, 0.4 + 0.6 * taken); // a lonely task stays visible
+        context.fillRect(pixel, row.y, 1, row.height);
+      }
+      pixel = next;
+      taken = 0;
+    };
+    for (; i < row.tasks.length; ++i) {
+      const span = spans[row.tasks[i]], begin = xAt(span.start_s), end = xAt(span.stop_s);
+      if (span.stage !== stage || end - begin >= 1 || span.start_s >= to) break;
+      if (Math.floor(begin) > pixel) paint(Math.floor(begin));
+      taken += Math.min(end, pixel + 1) - begin;
+      if (end > pixel + 1) {
+        paint(pixel + 1);
+        taken = end - pixel;
+      }
+    }
+    paint(-1);
+    context.globalAlpha = 1;
+    return i;
+  }
+
   function drawRow(picture, context, row) {
     const spans = picture.spans[row.kind];
     const { from, to } = shown(picture);
     const perSecond = widthOf(picture) / (to - from);
+    const xAt = (seconds) => LEFT + (seconds - from) * perSecond;
     const size = Math.min(12, row.height - 5);
     context.font = `${size}px system-ui, "DejaVu Sans", sans-serif`;
-    for (let i = firstAfter(spans, row.tasks, from); i < row.tasks.length; ++i) {
+    for (let i = firstAfter(spans, row.tasks, from); i < row.tasks.length;) {
       const span = spans[row.tasks[i]];
       if (span.start_s >= to) break;
-      const begin = LEFT + (span.start_s - from) * perSecond;
-      let end = LEFT + (span.stop_s - from) * perSecond;
-      // Tasks too narrow to be told apart are drawn as one.
-      while (i + 1 < row.tasks.length) {
-        const next = spans[row.tasks[i + 1]];
-        const stop = LEFT + (next.stop_s - from) * perSecond;
-        if (next.stage !== span.stage || stop - begin > 1) break;
-        end = stop;
-        ++i;
-      }
-      const wide = Math.max(0.75, end - begin - (end - begin > 4 ? 1 : 0));
+      const begin = xAt(span.start_s), end = xAt(span.stop_s);
       context.fillStyle = colours[span.stage];
+      if (end - begin < 1) {
+        i = drawNarrow(context, row, spans, i, to, xAt);
+        continue;
+      }
+      const wide = end - begin - (end - begin > 4 ? 1 : 0); // neighbours must not run together
       if (wide > 6 && row.height > 8) {
         context.beginPath();
         context.roundRect(begin, row.y, wide, row.height, 3);
@@ -139,8 +163,9 @@
       } else {
         context.fillRect(begin, row.y, wide, row.height);
       }
-      if (size < 8 || wide < 8) continue;
       const words = label(picture, row.kind, row.tasks[i]);
+      ++i;
+      if (size < 8 || wide < 8) continue;
       const visible = Math.max(begin, LEFT);
       const spare = begin + wide - visible - context.measureText(words).width;
       if (spare < 1) continue;
