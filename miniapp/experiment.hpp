@@ -1,6 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -13,6 +16,9 @@
 #include "executor/durations.hpp"
 #include "executor/measure.hpp"
 #include "executor/platform.hpp"
+#include "executor/rates.hpp"
+#include "executor/trace.hpp"
+#include "model/bounds.hpp"
 #include "predict.hpp"
 #include "report/console.hpp"
 #include "report/progress.hpp"
@@ -38,6 +44,7 @@ inline std::int64_t host_bytes(const schedule::Costs& costs, std::int64_t device
 template <class Space>
 struct Bench {
   std::optional<executor::Executor<Space>> executor;
+  std::optional<executor::Executor<Space>> meter;
   workload::Workload<Space> workload;
 };
 
@@ -84,6 +91,36 @@ inline model::Device calibrate_device(const executor::Runtime& runtime,
       executor::calibrate<Space>(executor::on_gpu() ? &runtime.device() : nullptr, plan);
   if (kernels) executor::calibrate_kernels<Space>(plan, device);
   return device;
+}
+
+/// The number in an environment variable; empty without one.
+inline std::optional<int> environment_number(const char* name) {
+  const char* const text = std::getenv(name);
+  int number = 0;
+  if (text == nullptr ||
+      std::from_chars(text, text + std::strlen(text), number).ec != std::errc()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+/// What surrounds the runs.
+inline verdict::Environment environment(const executor::Runtime& runtime,
+                                        const std::optional<base::DeviceInfo>& device,
+                                        const model::Hardware& hardware) {
+  verdict::Environment found = {
+      .gpu = executor::on_gpu(),
+      .hardware = hardware,
+      .launch_blocking = environment_number("CUDA_LAUNCH_BLOCKING") == 1,
+      .max_connections = environment_number("CUDA_DEVICE_MAX_CONNECTIONS"),
+      .tool_loaded = runtime.tool_loaded()};
+  if (device) {
+    found.pcie_gen = device->pcie_gen;
+    found.pcie_gen_max = device->pcie_gen_max;
+    found.pcie_width = device->pcie_width;
+    found.pcie_width_max = device->pcie_width_max;
+  }
+  return found;
 }
 
 /// Runs one deck: build, allocate, balance, predict, measure, judge. Prints the heading before it
@@ -158,9 +195,9 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   predict_runs(result.runs, own);
   if (!quiet) std::cout << report::heading(result) << std::flush;
 
-  if (const int wanted = result.runs.front().schedule.instances; wanted != lanes) {
-    bench.executor.emplace(wanted);
-  }
+  const int wanted_lanes = result.runs.front().schedule.instances;
+  if (wanted_lanes != lanes) bench.executor.emplace(wanted_lanes);
+  const auto hardware = executor::hardware<Space>(result.device, wanted_lanes);
   executor::Checking checking;
   report::ProgressLine line;
   executor::measure(
@@ -169,6 +206,17 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
         line.update(at.done, at.total, std::string(deck::to_string(at.order)));
       },
       checking);
+  for (timeline::Run& run : result.runs) {
+    timeline::Engines engines = {.workers = executor::on_gpu() ? 0 : run.schedule.lanes,
+                                 .copy_engines = hardware.copy_engines};
+    run.trace = executor::trace_run(*bench.executor, run, workload, engines);
+  }
+  // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
+  if (executor::on_gpu()) bench.meter.emplace(2);
+  executor::measure_rates(executor::on_gpu() ? *bench.meter : *bench.executor, workload,
+                          result.runs);
+  model::add_bounds(result.runs, hardware);
+  result.environment = environment(runtime, result.device, hardware);
   result.reference_s = checking.reference_s;
   result.verified_runs = checking.runs;
   result.checks = verdict::judge_all(deck.acceptance, result.runs);

@@ -175,7 +175,7 @@ base::ExitCode run(const Options& options) {
       results.push_back(named(deck, [&] {
         return run_deck(deck, runtime, device ? &*device : nullptr, options.quiet, bench);
       }));
-      if (!options.quiet) std::cout << report::table(results.back());
+      if (!options.quiet) std::cout << report::table(results.back(), report::terminal_width());
       std::cerr << report::wrong_data(results.back());
       std::cout << report::result_lines(results.back()) << std::flush;
       return results.back().exit_code;

@@ -36,7 +36,15 @@ enum class RowsumKernel { automatic, thread_per_row, team_per_row };
 enum class Profile { uniform };
 enum class HostMemory { pinned, pageable };
 enum class Verify { every, ends };
-enum class Metric { time, speedup, throughput, max_error };
+enum class Metric {
+  time,
+  speedup,
+  throughput,
+  max_error,
+  overlap_efficiency,
+  bound_fraction,
+  schedule_bound_fraction,
+};
 
 /// Arithmetic of a kernel: `repeats` of it, or as many as make one kernel `balance` times as long
 /// as the copy of its chunk to the device (balance > 0; `repeats` is then found by measuring).
@@ -94,7 +102,7 @@ struct Measure {
   Verify verify = Verify::every;
 };
 
-/// Limits on a metric: time in seconds, throughput in GB/s, speed-up and max_error without a unit.
+/// Limits on a metric: time in seconds, throughput in GB/s, the others without a unit.
 struct Criterion {
   Metric metric = Metric::time;
   std::optional<Order> order;  ///< empty: every order

@@ -389,13 +389,14 @@ std::optional<double> read_limit(const Reader& reader, const std::string& key, M
 }
 
 /// A criterion on the speed-up makes sense for an order that runs beside the baseline.
-void check_speedup(const Reader& item, const Criterion& criterion, const Issue& issue,
-                   const std::string& orders) {
+/// Speed-up and efficiency compare an order with the baseline.
+void check_comparison(const Reader& item, const Criterion& criterion, const Issue& issue,
+                      const std::string& orders) {
   const auto fail = [&](std::string_view need) {
     item.at("metric").fail(
-        fmt::format("found 'speedup', which needs {} among issue.orders ({}); allowed: time, "
-                    "throughput, max_error",
-                    need, orders));
+        fmt::format("found '{}', which needs {} among issue.orders ({}); allowed: time, "
+                    "throughput, max_error, bound_fraction, schedule_bound_fraction",
+                    to_string(criterion.metric), need, orders));
   };
   Keys others;
   for (const Order order : issue.orders) {
@@ -405,7 +406,7 @@ void check_speedup(const Reader& item, const Criterion& criterion, const Issue& 
   if (others.empty()) fail("an order besides 'sequential'");
   if (criterion.order == Order::sequential) {
     item.at("order").fail(
-        fmt::format("found 'sequential', whose speed-up over itself is always 1; allowed: {}",
+        fmt::format("found 'sequential', which would be compared with itself; allowed: {}",
                     fmt::join(others, ", ")));
   }
 }
@@ -439,7 +440,9 @@ std::vector<Criterion> read_acceptance(const Reader& reader, WorkloadKind kind, 
             fmt::format("{}, those in issue.orders ({})", fmt::join(names, ", "), orders));
       }
     }
-    if (criterion.metric == Metric::speedup) check_speedup(item, criterion, issue, orders);
+    if (criterion.metric == Metric::speedup || criterion.metric == Metric::overlap_efficiency) {
+      check_comparison(item, criterion, issue, orders);
+    }
     criteria.push_back(criterion);
   }
   return criteria;

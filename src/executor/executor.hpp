@@ -2,6 +2,9 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/interrupt.hpp"
 #include "executor/detail/make_lanes.hpp"
@@ -27,7 +30,43 @@ class Executor {
   /// Throws base::Error{runtime_error} naming the task and its lane; the lanes are idle then.
   Elapsed run(const schedule::Schedule& schedule, const workload::Workload<Space>& workload) {
     lanes_->bind(schedule, workload);
+    return issue_all(schedule, workload, nullptr);
+  }
+
+  /// The same with the time of every task, whose engines the caller names. Empty where the back end
+  /// cannot tell.
+  std::optional<timeline::Timeline> trace(const schedule::Schedule& schedule,
+                                          const workload::Workload<Space>& workload,
+                                          const timeline::Engines& engines) {
+    timeline::Timeline traced;
+    traced.engines = engines.names();
+    traced.spans.resize(schedule.tasks.size());
+    if (lanes_->trace(true).empty()) return std::nullopt;
+    lanes_->bind(schedule, workload);
+    const Elapsed elapsed = issue_all(schedule, workload, &traced.spans);
+    lanes_->collect(traced.spans);
+    lanes_->trace(false);
+    for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
+      traced.spans[id].engine = engines.of(schedule.tasks[id]);
+    }
+    traced.issued_s = elapsed.issued_s;
+    traced.complete_s = elapsed.complete_s;
+    return traced;
+  }
+
+  /// What takes the times of traced runs.
+  std::string trace_source() { return lanes_->trace(false); }
+
+  /// An instance for work outside the timed region, when nothing runs.
+  const Space& instance() const { return lanes_->instance(0); }
+
+ private:
+  /// Issues the schedule and waits for its lanes; with `spans`, tells the lanes when it begins and
+  /// notes the times of what the host does itself.
+  Elapsed issue_all(const schedule::Schedule& schedule, const workload::Workload<Space>& workload,
+                    std::vector<timeline::Span>* spans) {
     using Clock = std::chrono::steady_clock;
+    if (spans != nullptr) lanes_->mark();
     const auto start = Clock::now();
     const auto since_start = [&] {
       return std::chrono::duration<double>(Clock::now() - start).count();
@@ -36,6 +75,8 @@ class Executor {
     try {
       for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
         const schedule::Task& task = schedule.tasks[id];
+        const bool noted = spans != nullptr && schedule::on_host(task.stage);
+        if (noted) (*spans)[id].start_s = since_start();
         if (task.stage == schedule::Stage::host) {
           for (const schedule::TaskId other : task.after) lanes_->wait(schedule.tasks[other].lane);
           work(task.duration_s, workload.host_steps_per_s);
@@ -45,6 +86,7 @@ class Executor {
           lanes_->issue(id);
           if (task.blocking) lanes_->wait(task.lane);
         }
+        if (noted) (*spans)[id].stop_s = since_start();
       }
       elapsed.issued_s = since_start();
       for (int lane = 0; lane < schedule.lanes; ++lane) lanes_->wait(lane);
@@ -57,10 +99,6 @@ class Executor {
     return elapsed;
   }
 
-  /// An instance for work outside the timed region, when nothing runs.
-  const Space& instance() const { return lanes_->instance(0); }
-
- private:
   /// Keeps the issuing thread busy.
   static void work(double duration_s, double steps_per_s) {
     const auto steps = static_cast<std::int64_t>(duration_s * steps_per_s);

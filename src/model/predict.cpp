@@ -157,16 +157,11 @@ class Simulation {
   // Engines and queues
 
   void set_up_engines() {
-    auto& names = timeline_.engines;
-    if (device_.queues == Queues::worker) {
-      for (int lane = 0; lane < schedule_.lanes; ++lane)
-        names.push_back(fmt::format("worker {}", lane));
-    } else if (device_.copy_engines == 1) {
-      names = {"copy", "SM"};
-    } else {
-      names = {"H2D", "SM", "D2H"};
-    }
-    engines_.resize(names.size());
+    kinds_ = {.workers = device_.queues == Queues::worker ? schedule_.lanes : 0,
+              .copy_engines = device_.copy_engines};
+    timeline_.engines = kinds_.names();
+    host_engine_ = static_cast<int>(timeline_.engines.size()) - 1;
+    engines_.resize(timeline_.engines.size() - 1);
     int queues = 0;
     for (std::size_t e = 0; e < engines_.size(); ++e) {
       engines_[e].first_queue = engines_[e].last = queues;
@@ -176,16 +171,10 @@ class Simulation {
       queues += engines_[e].queues;
     }
     queues_.resize(static_cast<std::size_t>(queues));
-    host_engine_ = static_cast<int>(names.size());
-    names.emplace_back("host");
     cores_per_lane_ = device_.cores_of_lane(schedule_.instances);
   }
 
-  int engine_of(const Task& t) const {
-    if (device_.queues == Queues::worker) return t.lane;
-    if (schedule::is_kernel(t.stage)) return 1;
-    return t.stage == Stage::h2d || device_.copy_engines == 1 ? 0 : 2;
-  }
+  int engine_of(const Task& t) const { return kinds_.of(t); }
   int queue_of(const Task& t) const {
     const Engine& engine = engines_[static_cast<std::size_t>(engine_of(t))];
     return engine.first_queue + t.lane % engine.queues;
@@ -533,6 +522,7 @@ class Simulation {
   std::vector<Queue> queues_;
   std::vector<int> held_by_window_;  ///< queues
   int cores_per_lane_ = 1;
+  timeline::Engines kinds_;
   int host_engine_ = 0;
 
   // Of each task

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/units.hpp"
 #include "base/version.hpp"
@@ -182,8 +184,81 @@ Rows order_rows(const Result& result) {
   return rows;
 }
 
-std::string table(const Result& result) {
+/// What the hardware needs for the deck's data: rates by chunks, and the bounds of every order.
+std::string bounds_table(const Result& result) {
+  const bool engines = result.device.has_value();
+  Rows rates = {{"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "beside copies"}};
+  Rows rows = {
+      {"order", "bound", "of time", "schedule bound", "of time", "efficiency", "limited by"}};
+  std::set<std::size_t> seen;
+  const timeline::Run* first = nullptr;
+  for (const timeline::Run& run : result.runs) {
+    if (!run.rates || !run.bounds) continue;
+    if (first == nullptr) first = &run;
+    const schedule::Traffic traffic = schedule::traffic(run.schedule);
+    const auto rate = [](std::size_t bytes, double seconds) {
+      return bytes > 0 && seconds > 0 ? format_number(static_cast<double>(bytes) / seconds * 1e-9)
+                                      : "-";
+    };
+    if (seen.insert(run.schedule.chunks.size()).second) {
+      rates.push_back({fmt::format("{}", run.schedule.chunks.size()),
+                       rate(traffic.h2d, run.rates->h2d_s), rate(traffic.d2h, run.rates->d2h_s),
+                       rate(traffic.h2d + traffic.d2h, run.rates->both_s),
+                       format_seconds(run.rates->kernel_s),
+                       engines ? fmt::format("x {:.3f}", run.rates->kernel_beside_copies) : "-"});
+    }
+    const auto percent = [](const std::optional<base::Summary>& part) {
+      return part ? fmt::format("{:.1f} %", 100 * part->median) : "-";
+    };
+    const auto efficiency = timeline::overlap_efficiency(run, result.runs);
+    rows.push_back(
+        {std::string(deck::to_string(run.order)), format_seconds(run.bounds->bound_s),
+         percent(timeline::bound_fraction(run)), format_seconds(run.bounds->schedule_bound_s),
+         percent(timeline::schedule_bound_fraction(run)),
+         efficiency ? fmt::format("{:.3f}", efficiency->median) : "-", run.bounds->limit});
+  }
+  if (first == nullptr) return "";
+  std::string text = "\nrates, measured after the runs\n" + align(rates, true) +
+                     "\nbounds: " + format_seconds(first->bounds->serial_s) + " without overlap";
+  if (engines) {
+    text += ", " + format_seconds(first->bounds->one_engine_s) + " with one copy engine";
+    if (first->bounds->two_engines_s > 0) {
+      text += ", " + format_seconds(first->bounds->two_engines_s) + " with two";
+    }
+  }
+  return text + "\n" + align(rows, true);
+}
+
+/// Why orders hide less than they could.
+std::string diagnosis(const Result& result) {
+  Rows rows;
+  for (const timeline::Run& run : result.runs) {
+    for (const auto& finding : verdict::diagnose(run, result.runs, result.environment)) {
+      rows.push_back({std::string(deck::to_string(run.order)), finding.text});
+    }
+  }
+  return rows.empty() ? "" : "\n" + align(rows, false);
+}
+
+/// Measured timelines of schedules that fit on a screen.
+std::string timelines(const Result& result, int width) {
+  constexpr std::size_t most_tasks = 64;
+  std::string text;
+  for (const timeline::Run& run : result.runs) {
+    if (!run.trace || run.schedule.tasks.size() > most_tasks) continue;
+    text +=
+        fmt::format("\n{}, traced ({:+.1f} % against the median{})\n", deck::to_string(run.order),
+                    100 * run.trace->perturbation, run.trace->doubtful ? ": doubtful" : "") +
+        ascii_timeline(run.schedule, run.trace->timeline, width);
+  }
+  return text;
+}
+
+std::string table(const Result& result, int width) {
   std::string text = "\n" + align(order_rows(result), true);
+  text += timelines(result, width);
+  text += bounds_table(result);
+  text += diagnosis(result);
   text += fmt::format("\n{} runs verified element by element in {}\n", result.verified_runs,
                       format_seconds(result.reference_s));
   if (!result.checks.empty()) {
@@ -197,6 +272,11 @@ std::string table(const Result& result) {
            verdict::to_string(check.verdict)});
     }
     text += "\n" + align(checks, true);
+    for (const verdict::Check& check : result.checks) {
+      if (check.reason.empty()) continue;
+      text += fmt::format("{} of {} is inconclusive: {}\n", deck::to_string(check.metric),
+                          deck::to_string(check.order), check.reason);
+    }
   }
   return text + "\n";
 }
@@ -303,6 +383,14 @@ std::string result_lines(const Result& result) {
     if (run.bytes > 0) figure(run, deck::Metric::throughput, timeline::throughput(run));
     if (const auto s = timeline::speedup(run, result.runs)) figure(run, deck::Metric::speedup, *s);
     if (run.verified) figure(run, deck::Metric::max_error, base::summarize({run.max_error}));
+    for (const auto& [metric, value] :
+         {std::pair(deck::Metric::overlap_efficiency,
+                    timeline::overlap_efficiency(run, result.runs)),
+          std::pair(deck::Metric::bound_fraction, timeline::bound_fraction(run)),
+          std::pair(deck::Metric::schedule_bound_fraction,
+                    timeline::schedule_bound_fraction(run))}) {
+      if (value) figure(run, metric, *value);
+    }
   }
   for (const verdict::Check& check : result.checks) {
     text += fmt::format("OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}\n",

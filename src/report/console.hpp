@@ -38,7 +38,7 @@ std::string device_table(const base::DeviceInfo& device, bool gpu);
 std::string heading(const Result& result);
 
 /// The table of orders and the criteria.
-std::string table(const Result& result);
+std::string table(const Result& result, int width);
 
 /// The table of --predict, a column a device, and every timeline, `width` columns wide.
 std::string predictions(const Result& result, int width);

@@ -136,8 +136,34 @@ Json balance(const std::optional<timeline::Balance>& balance) {
           {"ratio", balance->ratio()}};
 }
 
-Json timeline_of(const schedule::Schedule& schedule, const timeline::Timeline* timeline) {
-  if (timeline == nullptr) return nullptr;
+Json trace(const std::optional<timeline::Trace>& trace) {
+  if (!trace) return nullptr;
+  return {{"source", trace->source},
+          {"perturbation", trace->perturbation},
+          {"doubtful", trace->doubtful}};
+}
+
+Json rates(const std::optional<timeline::Rates>& rates) {
+  if (!rates) return nullptr;
+  return {{"h2d_s", rates->h2d_s},
+          {"d2h_s", rates->d2h_s},
+          {"both_s", rates->both_s},
+          {"kernel_s", rates->kernel_s},
+          {"kernel_beside_copies", rates->kernel_beside_copies}};
+}
+
+Json bounds(const std::optional<timeline::Bounds>& bounds) {
+  if (!bounds) return nullptr;
+  const auto engines = [](double seconds) { return seconds > 0 ? Json(seconds) : Json(nullptr); };
+  return {{"serial_s", bounds->serial_s},
+          {"one_engine_s", engines(bounds->one_engine_s)},
+          {"two_engines_s", engines(bounds->two_engines_s)},
+          {"limit", bounds->limit}};
+}
+
+Json timeline_of(const schedule::Schedule& schedule,
+                 const std::optional<timeline::Timeline>& timeline) {
+  if (!timeline) return nullptr;
   Json entries = Json::array();
   for (std::size_t id = 0; id < timeline->spans.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
@@ -158,28 +184,31 @@ Json timeline_of(const schedule::Schedule& schedule, const timeline::Timeline* t
 Json run(const timeline::Run& run, const Result& result) {
   const bool measured = !run.samples_s.empty();
   const auto speedup = timeline::speedup(run, result.runs);
-  return {
-      {"order", deck::to_string(run.order)},
-      {"device", or_null(run.device)},
-      {"point", Json::object()},
-      {"tasks", run.schedule.tasks.size()},
-      {"chunks", run.schedule.chunks.size()},
-      {"lanes", run.schedule.lanes},
-      {"slots", run.schedule.slots},
-      {"samples_s", run.samples_s},
-      {"time_s", measured ? summary(timeline::time_s(run)) : Json(nullptr)},
-      {"speedup", speedup ? Json(speedup->median) : Json(nullptr)},
-      {"throughput",
-       measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},
-      {"bound_s", nullptr},
-      {"schedule_bound_s", nullptr},
-      {"overlap_efficiency", nullptr},
-      {"predicted_s", or_null(timeline::predicted_s(run))},
-      {"max_error", run.verified ? number(run.max_error) : Json(nullptr)},
-      {"verified", run.verified && !run.wrong},
-      {"wrong", wrong(run.wrong)},
-      {"timeline", timeline_of(run.schedule, run.trace ? &run.trace->timeline : nullptr)},
-      {"predicted_timeline", timeline_of(run.schedule, run.predicted ? &*run.predicted : nullptr)}};
+  const auto efficiency = timeline::overlap_efficiency(run, result.runs);
+  return {{"order", deck::to_string(run.order)},
+          {"device", or_null(run.device)},
+          {"point", Json::object()},
+          {"tasks", run.schedule.tasks.size()},
+          {"chunks", run.schedule.chunks.size()},
+          {"lanes", run.schedule.lanes},
+          {"slots", run.schedule.slots},
+          {"samples_s", run.samples_s},
+          {"time_s", measured ? summary(timeline::time_s(run)) : Json(nullptr)},
+          {"speedup", speedup ? Json(speedup->median) : Json(nullptr)},
+          {"throughput",
+           measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},
+          {"bound_s", run.bounds ? Json(run.bounds->bound_s) : Json(nullptr)},
+          {"schedule_bound_s", run.bounds ? Json(run.bounds->schedule_bound_s) : Json(nullptr)},
+          {"overlap_efficiency", efficiency ? Json(efficiency->median) : Json(nullptr)},
+          {"rates", rates(run.rates)},
+          {"bounds", bounds(run.bounds)},
+          {"predicted_s", or_null(timeline::predicted_s(run))},
+          {"max_error", run.verified ? number(run.max_error) : Json(nullptr)},
+          {"verified", run.verified && !run.wrong},
+          {"wrong", wrong(run.wrong)},
+          {"trace", trace(run.trace)},
+          {"timeline", run.trace ? timeline_of(run.schedule, run.trace->timeline) : Json(nullptr)},
+          {"predicted_timeline", timeline_of(run.schedule, run.predicted)}};
 }
 
 Json one(const Result& result) {
@@ -192,7 +221,8 @@ Json one(const Result& result) {
                       {"value", number(check.value.median)},
                       {"bound", check.at_least ? "min" : "max"},
                       {"limit", check.limit},
-                      {"verdict", verdict::to_string(check.verdict)}});
+                      {"verdict", verdict::to_string(check.verdict)},
+                      {"reason", or_null(check.reason)}});
   }
   Json choices = Json::object();
   for (const auto& [name, value] : result.choices) choices[name] = value;

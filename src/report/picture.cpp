@@ -141,6 +141,9 @@ std::string figures(const Result& result, std::size_t index) {
     if (const auto speedup = timeline::speedup(run, result.runs)) {
       add(fmt::format("speed-up {:.2f}", speedup->median));
     }
+    if (const auto efficiency = timeline::overlap_efficiency(run, result.runs)) {
+      add(fmt::format("overlap efficiency {:.2f}", efficiency->median));
+    }
   }
   if (const auto seconds = timeline::predicted_s(run)) {
     const double error = timed && time.median > 0 ? 100 * (*seconds / time.median - 1) : 0;

@@ -44,7 +44,8 @@ std::optional<double> rate_gb_per_s(const schedule::Task& task, const timeline::
 /// "depth_first", "auto (breadth_first)", "depth_first on h200".
 std::string order_words(const timeline::Run& run);
 
-/// "5.657 ms (5.651 ms .. 5.662 ms), speed-up 1.88, predicted 5.648 ms (-0.2 %)", as far as known.
+/// "5.657 ms (5.651 ms .. 5.662 ms), speed-up 1.88, overlap efficiency 0.98, predicted 5.648 ms
+/// (-0.2 %)", as far as known.
 std::string figures(const Result& result, std::size_t run);
 
 /// One of the pictures of a run, or why there is none.

@@ -9,6 +9,7 @@
 #include "deck/deck.hpp"
 #include "schedule/build.hpp"
 #include "timeline/run.hpp"
+#include "verdict/diagnosis.hpp"
 #include "verdict/verdict.hpp"
 
 namespace overlap::report {
@@ -28,6 +29,7 @@ struct Result {
   std::vector<timeline::Run> runs;
   int verified_runs = 0;
   double reference_s = 0;  ///< spent on the reference results and the comparison, all runs together
+  verdict::Environment environment;
   std::vector<verdict::Check> checks;
   verdict::Verdict verdict = verdict::Verdict::pass;
   base::ExitCode exit_code = base::ExitCode::pass;

@@ -7,6 +7,7 @@
 #include "report/console.hpp"
 #include "report/json.hpp"
 #include "report/picture.hpp"
+#include "verdict/diagnosis.hpp"
 
 namespace overlap::report {
 namespace {
@@ -101,13 +102,18 @@ std::string section(const Result& result, std::size_t deck) {
                   escape_xml(result.deck.title), escape_xml(place_words(result)));
   html += table(predictions ? prediction_rows(result) : order_rows(result));
   html += facts_list(result, predictions);
-  for (std::size_t run = 0; run < result.runs.size(); ++run) {
-    const std::string order = escape_xml(order_words(result.runs[run]));
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    const timeline::Run& run = result.runs[i];
+    const std::string order = escape_xml(order_words(run));
+    html += fmt::format("<article class=\"run\">\n<h2>{}</h2><p class=\"figures\">{}</p>\n", order,
+                        escape_xml(figures(result, i)));
+    for (const auto& finding : verdict::diagnose(run, result.runs, result.environment)) {
+      html += fmt::format("<p class=\"finding\">{}</p>\n", escape_xml(finding.text));
+    }
     html += fmt::format(
-        "<article class=\"run\">\n<h2>{0}</h2><p class=\"figures\">{1}</p>\n<canvas tabindex=\"0\" "
-        "role=\"img\" data-deck=\"{2}\" data-run=\"{3}\" aria-label=\"Timeline of {0}; arrow keys "
-        "go from task to task\"></canvas>\n</article>\n",
-        order, escape_xml(figures(result, run)), deck, run);
+        "<canvas tabindex=\"0\" role=\"img\" data-deck=\"{}\" data-run=\"{}\" "
+        "aria-label=\"Timeline of {}; arrow keys go from task to task\"></canvas>\n</article>\n",
+        deck, i, order);
   }
   return html + "</section>\n";
 }

@@ -4,6 +4,24 @@
 #include <utility>
 
 namespace overlap::timeline {
+namespace {
+
+const Run* baseline_of(const std::vector<Run>& runs) {
+  const auto baseline = std::find_if(runs.begin(), runs.end(), [](const Run& run) {
+    return run.order == deck::Order::sequential;
+  });
+  return baseline == runs.end() ? nullptr : &*baseline;
+}
+
+/// `seconds` / time. Its interval is that of the time, turned over.
+std::optional<base::Summary> fraction(const Run& run, double seconds) {
+  if (run.samples_s.empty()) return std::nullopt;
+  std::vector<double> parts;
+  for (const double s : run.samples_s) parts.push_back(seconds / s);
+  return base::summarize(std::move(parts));
+}
+
+}  // namespace
 
 Run new_run(deck::Order order, schedule::Schedule schedule) {
   Run run;
@@ -27,11 +45,38 @@ base::Summary throughput(const Run& run) {
   return base::summarize(std::move(rates));
 }
 
+std::optional<base::Summary> overlap_efficiency(const Run& run, const std::vector<Run>& runs) {
+  const Run* const baseline = baseline_of(runs);
+  if (baseline == nullptr || &run == baseline || !run.bounds || run.samples_s.empty()) {
+    return std::nullopt;
+  }
+  std::vector<double> parts;
+  for (std::size_t i = 0; i < std::min(run.samples_s.size(), baseline->samples_s.size()); ++i) {
+    const double hidden = baseline->samples_s[i] - run.samples_s[i];
+    parts.push_back(hidden / (baseline->samples_s[i] - run.bounds->bound_s));
+  }
+  return base::summarize(std::move(parts));
+}
+
+std::optional<base::Summary> bound_fraction(const Run& run) {
+  if (!run.bounds) return std::nullopt;
+  return fraction(run, run.bounds->bound_s);
+}
+
+std::optional<base::Summary> schedule_bound_fraction(const Run& run) {
+  if (!run.bounds) return std::nullopt;
+  return fraction(run, run.bounds->schedule_bound_s);
+}
+
+std::optional<double> overlap_potential(const Run& run, const std::vector<Run>& runs) {
+  const Run* const baseline = baseline_of(runs);
+  if (baseline == nullptr || !run.bounds || baseline->samples_s.empty()) return std::nullopt;
+  return 1 - run.bounds->bound_s / time_s(*baseline).median;
+}
+
 std::optional<base::Summary> speedup(const Run& run, const std::vector<Run>& runs) {
-  const auto baseline = std::find_if(runs.begin(), runs.end(), [](const Run& other) {
-    return other.order == deck::Order::sequential;
-  });
-  if (baseline == runs.end() || run.samples_s.empty()) return std::nullopt;
+  const Run* const baseline = baseline_of(runs);
+  if (baseline == nullptr || run.samples_s.empty()) return std::nullopt;
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(run.samples_s.size(), baseline->samples_s.size()); ++i) {
     ratios.push_back(baseline->samples_s[i] / run.samples_s[i]);

@@ -31,6 +31,27 @@ struct WrongData {
   double found = 0;
 };
 
+/// What the hardware needs for the tasks of a schedule, measured in the same run: all of a stage
+/// back to back in a lane, seconds, without what a run costs beside its tasks.
+struct Rates {
+  double h2d_s = 0;     ///< all copies to the device, alone
+  double d2h_s = 0;     ///< all copies back, alone
+  double both_s = 0;    ///< both at once, as far as the device has two copy engines; 0: no engines
+  double kernel_s = 0;  ///< all kernels, alone
+  double kernel_beside_copies = 1;  ///< time factor of kernels while copies run
+};
+
+/// The least time that the hardware allows, from such rates. Fill and drain, the time of the first
+/// and the last chunk when not all engines have work, count in schedule_bound_s alone.
+struct Bounds {
+  double serial_s = 0;      ///< nothing overlaps
+  double one_engine_s = 0;  ///< both directions share a copy engine; 0 where workers are engines
+  double two_engines_s = 0;
+  double bound_s = 0;  ///< of the three the one that holds here, or that of the workers
+  double schedule_bound_s = 0;
+  std::string limit;  ///< what limits: "H2D", "D2H", "H2D and D2H", "copy", "SM", "host", "workers"
+};
+
 /// When each task ran, measured in a pass of its own so that the scored runs stay undisturbed.
 struct Trace {
   Timeline timeline;
@@ -51,6 +72,8 @@ struct Run {
   std::optional<WrongData> wrong;  ///< empty when the data are right
   std::optional<Timeline> predicted;
   std::optional<Trace> trace;
+  std::optional<Rates> rates;
+  std::optional<Bounds> bounds;
 };
 
 /// A run that is still to be measured or predicted.
@@ -63,6 +86,19 @@ base::Summary time_s(const Run& run);
 
 /// Throughput in decimal GB/s of all bytes copied. Its interval is that of the time, turned over.
 base::Summary throughput(const Run& run);
+
+/// The part of what the hardware can hide that is hidden, repetition by repetition:
+/// (T_sequential - T) / (T_sequential - bound_s). Empty without a baseline or a bound, and for the
+/// baseline itself.
+std::optional<base::Summary> overlap_efficiency(const Run& run, const std::vector<Run>& runs);
+
+/// bound_s / time, and schedule_bound_s / time; empty without a bound.
+std::optional<base::Summary> bound_fraction(const Run& run);
+std::optional<base::Summary> schedule_bound_fraction(const Run& run);
+
+/// The part of the baseline's time that overlap can save at most: (T_sequential - bound_s) /
+/// T_sequential. Empty without a baseline or a bound.
+std::optional<double> overlap_potential(const Run& run, const std::vector<Run>& runs);
 
 /// Speed-up over the baseline, repetition by repetition: orders take turns, so both samples of a
 /// pair saw the same state of the machine. Empty without a baseline.

@@ -4,6 +4,24 @@
 
 namespace overlap::timeline {
 
+std::vector<std::string> Engines::names() const {
+  std::vector<std::string> names;
+  for (int worker = 0; worker < workers; ++worker)
+    names.push_back("worker " + std::to_string(worker));
+  if (workers == 0 && copy_engines == 1) names = {"copy", "SM"};
+  if (workers == 0 && copy_engines == 2) names = {"H2D", "SM", "D2H"};
+  names.emplace_back("host");
+  return names;
+}
+
+int Engines::of(const schedule::Task& task) const {
+  const int last = workers > 0 ? workers : copy_engines + 1;
+  if (schedule::on_host(task.stage)) return last;
+  if (workers > 0) return task.lane;
+  if (schedule::is_kernel(task.stage)) return 1;
+  return task.stage == schedule::Stage::h2d || copy_engines == 1 ? 0 : 2;
+}
+
 std::vector<double> busy_s(const Timeline& timeline) {
   std::vector<Span> spans = timeline.spans;
   std::sort(spans.begin(), spans.end(),

@@ -25,6 +25,17 @@ struct Timeline {
   double complete_s = 0;  ///< the host has seen the last lane complete: the run's time
 };
 
+/// What executes tasks: the engines of a device, or workers.
+struct Engines {
+  int workers = 0;       ///< above 0: each lane is an engine of its own
+  int copy_engines = 2;  ///< else: 1: both directions share it
+
+  /// As in Timeline::engines.
+  std::vector<std::string> names() const;
+  /// The index of the one that executes the task; what the issuing thread does itself: the last.
+  int of(const schedule::Task& task) const;
+};
+
 /// For how long each engine runs something. Tasks that run beside each other count once.
 std::vector<double> busy_s(const Timeline& timeline);
 

@@ -1,5 +1,7 @@
 #include "verdict/verdict.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace overlap::verdict {
@@ -17,8 +19,25 @@ std::optional<base::Summary> value_of(deck::Metric metric, const timeline::Run& 
       return timeline::speedup(run, runs);
     case deck::Metric::max_error:
       return base::summarize({run.max_error});
+    case deck::Metric::overlap_efficiency:
+      return timeline::overlap_efficiency(run, runs);
+    case deck::Metric::bound_fraction:
+      return timeline::bound_fraction(run);
+    case deck::Metric::schedule_bound_fraction:
+      return timeline::schedule_bound_fraction(run);
   }
   return std::nullopt;
+}
+
+/// Why nothing can be said about the metric; empty when something can.
+std::string unjudgeable(deck::Metric metric, const timeline::Run& run,
+                        const std::vector<timeline::Run>& runs) {
+  if (metric != deck::Metric::speedup && metric != deck::Metric::overlap_efficiency) return "";
+  const auto potential = timeline::overlap_potential(run, runs);
+  if (!potential || *potential >= least_potential) return "";
+  return fmt::format(
+      "overlap could save {:.1f} % of the sequential time at most, less than {:.0f} %",
+      100 * std::max(0.0, *potential), 100 * least_potential);
 }
 
 bool data_right(const std::vector<timeline::Run>& runs) {
@@ -54,10 +73,12 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
       if (criterion.order && *criterion.order != run.order) continue;
       const auto value = value_of(criterion.metric, run, runs);
       if (!value) continue;
+      const std::string reason = unjudgeable(criterion.metric, run, runs);
       const auto add = [&](const std::optional<double>& limit, bool at_least) {
         if (!limit) return;
-        checks.push_back({criterion.metric, run.order, *value, at_least, *limit,
-                          judge(*value, at_least, *limit)});
+        const Verdict verdict =
+            reason.empty() ? judge(*value, at_least, *limit) : Verdict::inconclusive;
+        checks.push_back({criterion.metric, run.order, *value, at_least, *limit, verdict, reason});
       };
       add(criterion.min, true);
       add(criterion.max, false);

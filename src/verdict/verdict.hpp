@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/error.hpp"
@@ -20,14 +21,20 @@ struct Check {
   bool at_least = false;  ///< the limit is a minimum, else a maximum
   double limit = 0;
   Verdict verdict = Verdict::pass;
+  std::string reason;  ///< why the verdict is not what the value says; else empty
 };
+
+/// Where overlap can save less than this part of the baseline's time, nothing about overlap can be
+/// judged.
+inline constexpr double least_potential = 0.1;
 
 /// PASS when the value's whole interval keeps the limit, FAIL when none of it does, INCONCLUSIVE
 /// when the interval straddles it.
 Verdict judge(const base::Summary& value, bool at_least, double limit);
 
 /// Applies every criterion to the orders that it names. A speed-up criterion without an order is
-/// about every order but the baseline itself.
+/// about every order but the baseline itself. Speed-up and overlap efficiency are INCONCLUSIVE
+/// where overlap could save less than `least_potential`.
 std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const std::vector<timeline::Run>& runs);
 

@@ -16,15 +16,16 @@ SCHEMA = json.loads((SOURCE / "src/report/overlap-result-1.schema.json").read_te
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf)"
+METRIC = "time|throughput|speedup|max_error|overlap_efficiency|bound_fraction|schedule_bound_fraction"
 WORD = r"[a-z][a-z0-9_]*"
 FOM = re.compile(
     rf"OVERLAP_FOM deck=(?P<deck>[^\s=]+) order=(?P<order>{WORD}) "
-    rf"metric=(?P<metric>predicted_time|time|throughput|speedup|max_error) "
+    rf"metric=(?P<metric>predicted_time|{METRIC}) "
     rf"value=(?P<value>{NUMBER}) unit=(?P<unit>s|GB/s|1) lo=(?P<lo>{NUMBER}) hi=(?P<hi>{NUMBER}) "
     rf"n=(?P<n>\d+)(?: device=(?P<device>[^\s=]+))?"
 )
 CHECK = re.compile(
-    rf"OVERLAP_CHECK metric=(?P<metric>time|throughput|speedup|max_error) order=(?P<order>{WORD}) "
+    rf"OVERLAP_CHECK metric=(?P<metric>{METRIC}) order=(?P<order>{WORD}) "
     rf"verdict=(?P<verdict>PASS|FAIL|INCONCLUSIVE) value=(?P<value>{NUMBER}) "
     rf"limit=(?P<limit>{NUMBER})"
 )

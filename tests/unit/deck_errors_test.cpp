@@ -520,7 +520,8 @@ TEST(DeckErrors, WrongTypes) {
        "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: [time], max: 1}]"),
        {},
-       "@:3:23: acceptance[0].metric: found a list; allowed: time, speedup, throughput, max_error"},
+       "@:3:23: acceptance[0].metric: found a list; allowed: time, speedup, throughput, max_error, "
+       "overlap_efficiency, bound_fraction, schedule_bound_fraction"},
   });
 }
 
@@ -609,7 +610,8 @@ TEST(DeckErrors, Words) {
        "@:2:19: measure.verify: found 'no'; allowed: every, ends"},
       {criteria("[{metric: tim, max: 1}]"),
        {},
-       "@:3:23: acceptance[0].metric: found 'tim'; allowed: time, speedup, throughput, max_error; "
+       "@:3:23: acceptance[0].metric: found 'tim'; allowed: time, speedup, throughput, max_error, "
+       "overlap_efficiency, bound_fraction, schedule_bound_fraction; "
        "did you mean 'time'?"},
       {criteria("[{metric: time, order: depthfirst, max: 1}]"),
        {},
@@ -907,11 +909,11 @@ TEST(DeckErrors, Criteria) {
       {criteria("[{}]"),
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, speedup, throughput, "
-       "max_error"},
+       "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction"},
       {criteria("[{max: 1}]"),
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, speedup, throughput, "
-       "max_error"},
+       "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction"},
       {criteria("[{metric: time}]"),
        {},
        "@:3:14: acceptance[0]: found neither min nor max; allowed: one of them or both"},
@@ -936,15 +938,17 @@ TEST(DeckErrors, Criteria) {
        "issue: {orders: [depth_first]}\nacceptance: [{metric: speedup, min: 1}]\n",
        {},
        "@:3:23: acceptance[0].metric: found 'speedup', which needs 'sequential', to compare with, "
-       "among issue.orders (@:2:17); allowed: time, throughput, max_error"},
+       "among issue.orders (@:2:17); allowed: time, throughput, max_error, bound_fraction, "
+       "schedule_bound_fraction"},
       {"workload: {kind: increment}\n"
        "issue: {orders: [sequential]}\nacceptance: [{metric: speedup, min: 1}]\n",
        {},
        "@:3:23: acceptance[0].metric: found 'speedup', which needs an order besides 'sequential' "
-       "among issue.orders (@:2:17); allowed: time, throughput, max_error"},
+       "among issue.orders (@:2:17); allowed: time, throughput, max_error, bound_fraction, "
+       "schedule_bound_fraction"},
       {criteria("[{metric: speedup, order: sequential, min: 1}]"),
        {},
-       "@:3:39: acceptance[0].order: found 'sequential', whose speed-up over itself is always 1; "
+       "@:3:39: acceptance[0].order: found 'sequential', which would be compared with itself; "
        "allowed: depth_first"},
   });
 }
@@ -1237,7 +1241,7 @@ TEST(DeckErrors, OverridesThatClashWithTheDeck) {
        {"issue.orders=[depth_first]"},
        "@:5:23: acceptance[0].metric: found 'speedup', which needs 'sequential', to compare with, "
        "among issue.orders (--set issue.orders=[depth_first]); allowed: time, throughput, "
-       "max_error"},
+       "max_error, bound_fraction, schedule_bound_fraction"},
       {good,
        {"issue.orders=[sequential, by_engine]"},
        "@:5:39: acceptance[0].order: found 'depth_first'; allowed: sequential, by_engine, those in "

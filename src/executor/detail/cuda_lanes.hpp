@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -60,6 +61,13 @@ inline Event make_event() {
   return Event(event);
 }
 
+/// An event that tells when it was reached.
+inline Event make_timing_event() {
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreate(&event), "cudaEventCreate");
+  return Event(event);
+}
+
 /// Lanes as CUDA streams of our own, each wrapped in an instance; an event for each task that
 /// another lane waits for.
 class CudaLanes final : public Lanes<Kokkos::Cuda> {
@@ -94,6 +102,32 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
       }
     }
     std::fill(last_.begin(), last_.end(), std::nullopt);
+    times_.clear();
+    for (std::size_t id = 0; traced_ && id < schedule.tasks.size(); ++id) {
+      times_.emplace_back(make_timing_event(), make_timing_event());
+    }
+    if (traced_) mark_.emplace(make_timing_event());
+  }
+
+  std::string trace(bool on) override {
+    traced_ = on;
+    return "CUDA events, for which a task also runs while it waits for its engine";
+  }
+
+  void mark() override { record(*mark_, 0); }
+
+  void collect(std::vector<timeline::Span>& spans) override {
+    const auto seconds = [&](const Event& event) {
+      float milliseconds = 0;
+      check_cuda(cudaEventElapsedTime(&milliseconds, mark_->get(), event.get()),
+                 "cudaEventElapsedTime");
+      return std::max(0.0, milliseconds * 1e-3);
+    };
+    for (std::size_t id = 0; id < times_.size(); ++id) {
+      if (schedule::on_host(schedule_->tasks[id].stage)) continue;
+      spans[id].start_s = seconds(times_[id].first);
+      spans[id].stop_s = seconds(times_[id].second);
+    }
   }
 
   void issue(schedule::TaskId id) override {
@@ -105,7 +139,9 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
       for (const schedule::TaskId other : task.after) {
         check_cuda(cudaStreamWaitEvent(stream, event_of_[other], 0), "cudaStreamWaitEvent");
       }
+      if (!times_.empty()) record(times_[id].first, lane);
       perform(instances_[lane], *workload_, *schedule_, task);
+      if (!times_.empty()) record(times_[id].second, lane);
       if (event_of_[id] != nullptr) {
         check_cuda(cudaEventRecord(event_of_[id], stream), "cudaEventRecord");
       }
@@ -137,12 +173,19 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   }
 
  private:
+  void record(const Event& event, std::size_t lane) {
+    check_cuda(cudaEventRecord(event.get(), streams_[lane].get()), "cudaEventRecord");
+  }
+
   // Instances must die before the streams that they wrap.
   std::vector<Stream> streams_;
   std::vector<Kokkos::Cuda> instances_;
   std::vector<Event> events_;
   std::vector<cudaEvent_t> event_of_;  ///< of each task; null where no other lane waits for it
   std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last wait
+  bool traced_ = false;
+  std::optional<Event> mark_;
+  std::vector<std::pair<Event, Event>> times_;  ///< around each task, if traced
   const schedule::Schedule* schedule_ = nullptr;
   const workload::Workload<Kokkos::Cuda>* workload_ = nullptr;
 };

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "executor/detail/lanes.hpp"
@@ -44,7 +46,31 @@ class HostLanes final : public Lanes<Space> {
     schedule_ = &schedule;
     workload_ = &workload;
     complete_.assign(schedule.tasks.size(), false);
+    times_.assign(traced_ ? schedule.tasks.size() : 0, {});
     failure_.reset();
+  }
+
+  std::string trace(bool on) override {
+    const std::scoped_lock lock(mutex_);
+    traced_ = on;
+    return "the workers' clocks";
+  }
+
+  void mark() override {
+    const std::scoped_lock lock(mutex_);
+    mark_ = Clock::now();
+  }
+
+  void collect(std::vector<timeline::Span>& spans) override {
+    const std::scoped_lock lock(mutex_);
+    for (std::size_t id = 0; id < times_.size(); ++id) {
+      if (schedule::on_host(schedule_->tasks[id].stage)) continue;
+      const auto seconds = [&](Clock::time_point time) {
+        return std::chrono::duration<double>(time - mark_).count();
+      };
+      spans[id].start_s = seconds(times_[id].first);
+      spans[id].stop_s = seconds(times_[id].second);
+    }
   }
 
   void issue(schedule::TaskId id) override {
@@ -67,6 +93,8 @@ class HostLanes final : public Lanes<Space> {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void stop() {
     {
       const std::scoped_lock lock(mutex_);
@@ -85,8 +113,11 @@ class HostLanes final : public Lanes<Space> {
       // After a failure the rest is passed over, so that whoever waits is let go.
       if (!failure_) {
         lock.unlock();
+        const auto start = Clock::now();
         const std::optional<base::Error> failed = attempt(lane, id);
+        const auto stop = Clock::now();
         lock.lock();
+        if (!times_.empty()) times_[id] = {start, stop};
         if (failed && !failure_) failure_ = failed;
       }
       complete_[id] = true;
@@ -118,6 +149,9 @@ class HostLanes final : public Lanes<Space> {
   std::vector<std::deque<schedule::TaskId>> queues_;
   std::vector<bool> complete_;
   std::optional<base::Error> failure_;  ///< the first
+  bool traced_ = false;
+  Clock::time_point mark_;
+  std::vector<std::pair<Clock::time_point, Clock::time_point>> times_;  ///< of each task, if traced
   bool stop_ = false;
   const schedule::Schedule* schedule_ = nullptr;
   const workload::Workload<Space>* workload_ = nullptr;

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "deck/words.hpp"
 #include "executor/copy.hpp"
 #include "schedule/hazard.hpp"
+#include "timeline/timeline.hpp"
 
 namespace overlap::executor {
 
@@ -41,6 +44,16 @@ class Lanes {
   /// Whether all that was issued to the lane is known to be complete; never waits. What failed
   /// there is left to wait().
   virtual bool query(int lane) = 0;
+
+  /// Takes the times of tasks from the next bind() on, or no longer. Returns what takes them, for
+  /// people to read; empty: these lanes cannot tell.
+  virtual std::string trace(bool /*on*/) { return ""; }
+
+  /// A traced run begins: its times count from here.
+  virtual void mark() {}
+
+  /// Start and stop of every task that lanes of the last traced run executed, seconds from mark().
+  virtual void collect(std::vector<timeline::Span>& /*spans*/) {}
 
   /// An instance for work outside the timed region.
   virtual const Space& instance(int lane) const = 0;

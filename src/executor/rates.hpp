@@ -1,0 +1,152 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "executor/executor.hpp"
+#include "executor/platform.hpp"
+#include "model/bounds.hpp"
+#include "timeline/run.hpp"
+
+namespace overlap::executor {
+
+/// Measures stages alone and together, with the tasks of real schedules.
+template <class Space>
+class RateMeter {
+ public:
+  /// On host back ends with the lanes that runs have, elsewhere with three at least.
+  RateMeter(Executor<Space>& executor, const workload::Workload<Space>& workload)
+      : executor_(executor), workload_(workload) {}
+
+  timeline::Rates measure(const schedule::Schedule& schedule) {
+    using schedule::Stage;
+    timeline::Rates rates;
+    rates.h2d_s = seconds(schedule, {{Stage::h2d, 1}});
+    rates.kernel_s = seconds(schedule, {{Stage::kernel, 1}});
+    rates.d2h_s = seconds(schedule, {{Stage::d2h, 1}});
+    if constexpr (workload::is_host<Space>) return rates;
+    rates.both_s = rates.h2d_s + rates.d2h_s;
+    if (rates.h2d_s > 0 && rates.d2h_s > 0) {
+      const double together = seconds(schedule, {{Stage::h2d, 1}, {Stage::d2h, 1}});
+      rates.both_s = std::clamp(together, std::max(rates.h2d_s, rates.d2h_s), rates.both_s);
+    }
+    rates.kernel_beside_copies = beside_copies(schedule, rates);
+    return rates;
+  }
+
+ private:
+  /// Stages and how often each one's tasks are repeated.
+  using Stages = std::vector<std::pair<schedule::Stage, int>>;
+
+  /// The tasks of the stages, each stage in a lane of its own, back to back.
+  static schedule::Schedule rows(const schedule::Schedule& schedule, const Stages& stages,
+                                 int times) {
+    schedule::Schedule rows = schedule;
+    rows.tasks.clear();
+    rows.names.clear();
+    rows.lanes = static_cast<int>(stages.size());
+    // Issued in turn, so that the lanes start together.
+    std::vector<std::vector<schedule::Task>> lanes(stages.size());
+    std::size_t longest = 0;
+    for (std::size_t lane = 0; lane < stages.size(); ++lane) {
+      const auto& [stage, repeats] = stages[lane];
+      for (int i = 0; i < repeats * times; ++i) {
+        for (schedule::Task task : schedule.tasks) {
+          const bool default_stream = task.stage == schedule::Stage::default_stream;
+          if ((default_stream ? schedule::Stage::kernel : task.stage) != stage) continue;
+          task.lane = static_cast<int>(lane);
+          task.after.clear();
+          task.blocking = false;
+          lanes[lane].push_back(std::move(task));
+        }
+      }
+      longest = std::max(longest, lanes[lane].size());
+    }
+    for (std::size_t i = 0; i < longest; ++i) {
+      for (auto& lane : lanes) {
+        if (i < lane.size()) rows.tasks.push_back(std::move(lane[i]));
+      }
+    }
+    return rows;
+  }
+
+  double median(const schedule::Schedule& schedule) {
+    constexpr double long_s = 20e-3;
+    std::vector<double> samples;
+    const double first = executor_.run(schedule, workload_).complete_s;
+    for (int i = 0; i < (first > long_s ? 3 : 7); ++i) {
+      base::check_interrupt();
+      samples.push_back(executor_.run(schedule, workload_).complete_s);
+    }
+    return base::summarize(std::move(samples)).median;
+  }
+
+  /// What the rows take, by the difference of twice as long ones: what a run costs beside its tasks
+  /// falls out. Long rows are not worth it.
+  double seconds(const schedule::Schedule& schedule, const Stages& stages) {
+    const schedule::Schedule once = rows(schedule, stages, 1);
+    if (once.tasks.empty()) return 0;
+    const double one = median(once);
+    constexpr double long_s = 50e-3;
+    if (one > long_s) return one;
+    const double more = median(rows(schedule, stages, 2)) - one;
+    return more > 0 ? std::min(one, more) : one;
+  }
+
+  /// By how much kernels take longer while copies run beside them all the time.
+  double beside_copies(const schedule::Schedule& schedule, const timeline::Rates& rates) {
+    constexpr double most = 64;
+    if (rates.kernel_s <= 0 || rates.h2d_s <= 0) return 1;
+    // Kernels outlast the copies a little.
+    const double ratio = rates.h2d_s / rates.kernel_s;
+    if (ratio > most || ratio < 1 / most) return 1;
+    using schedule::Stage;
+    const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
+    const int copies = std::max(1, static_cast<int>(std::lround(1 / std::max(ratio, 1.0 / most))));
+    const double alone = seconds(schedule, {{Stage::kernel, kernels}});
+    const double beside = seconds(schedule, {{Stage::kernel, kernels}, {Stage::h2d, copies}});
+    const double covered = std::min(alone, copies * rates.h2d_s);
+    return std::max(1.0, 1 + (beside - alone) / covered);
+  }
+
+  Executor<Space>& executor_;
+  const workload::Workload<Space>& workload_;
+};
+
+/// Gives every run the rates of its stages; runs whose chunks are alike share them. What the runs
+/// left in the arrays is lost.
+template <class Space>
+void measure_rates(Executor<Space>& executor, const workload::Workload<Space>& workload,
+                   std::vector<timeline::Run>& runs) {
+  std::map<std::tuple<std::size_t, std::int64_t, std::size_t>, timeline::Rates> known;
+  RateMeter<Space> meter(executor, workload);
+  workload.generate(0);
+  for (timeline::Run& run : runs) {
+    const schedule::Schedule& schedule = run.schedule;
+    const auto shape =
+        std::tuple(schedule.chunks.size(), schedule.chunk_units, schedule.tasks.size());
+    auto rates = known.find(shape);
+    if (rates == known.end()) rates = known.emplace(shape, meter.measure(schedule)).first;
+    run.rates = rates->second;
+  }
+}
+
+/// What executes tasks here, on so many lanes.
+template <class Space>
+model::Hardware hardware(const std::optional<base::DeviceInfo>& device, int lanes) {
+  model::Hardware hardware;
+  if (device) hardware.copy_engines = std::clamp(device->copy_engines.value_or(2), 1, 2);
+  // A lane of several threads has cores of its own; others share them all.
+  if (workload::is_host<Space>) {
+    hardware.workers = Space().concurrency() > 1 ? lanes : base::usable_cpus();
+  }
+  return hardware;
+}
+
+}  // namespace overlap::executor

@@ -1,0 +1,151 @@
+#include "model/bounds.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "model/device.hpp"
+#include "model/predict.hpp"
+
+namespace overlap::model {
+namespace {
+
+using schedule::Schedule;
+using schedule::Stage;
+using schedule::Task;
+using timeline::Rates;
+
+struct Work {
+  double h2d_bytes = 0;
+  double d2h_bytes = 0;
+  double kernel_bytes = 0;
+  double kernel_s = 0;       ///< of kernels by their duration
+  double kernel_area_s = 0;  ///< of these, by the part of the device that they fill
+  double host_s = 0;
+};
+
+Work work_of(const Schedule& schedule) {
+  Work work;
+  for (const Task& task : schedule.tasks) {
+    const auto bytes = static_cast<double>(task.bytes);
+    if (task.stage == Stage::h2d) work.h2d_bytes += bytes;
+    if (task.stage == Stage::d2h) work.d2h_bytes += bytes;
+    if (task.stage == Stage::host) work.host_s += task.duration_s;
+    if (!schedule::is_kernel(task.stage)) continue;
+    work.kernel_bytes += bytes;
+    work.kernel_s += task.duration_s;
+    work.kernel_area_s += task.duration_s * task.share;
+  }
+  return work;
+}
+
+/// Times in proportion to size.
+Curve rate(double bytes, double seconds) {
+  return bytes > 0 && seconds > 0 ? Curve({{bytes, seconds}}) : Curve();
+}
+
+/// The factor by which each direction slows the other down: while the shorter one's copies last,
+/// both run slower; the rest of the longer one's runs alone.
+double duplex_factor(const Rates& rates) {
+  const double shorter = std::min(rates.h2d_s, rates.d2h_s);
+  const double longer = std::max(rates.h2d_s, rates.d2h_s);
+  if (shorter <= 0) return 1;
+  return std::clamp((rates.both_s - (longer - shorter)) / shorter, 1.0, 2.0);
+}
+
+/// A device that has these rates and no other costs.
+Device ideal(const Schedule& schedule, const Work& work, const Rates& rates,
+             const Hardware& hardware) {
+  Device device;
+  device.queues = hardware.workers > 0 ? Queues::worker : Queues::connection;
+  device.cores = std::max(1, hardware.workers);
+  device.connections = device.copy_connections = schedule.lanes;
+  device.copy_engines = hardware.copy_engines;
+  device.concurrent_kernels = std::numeric_limits<int>::max();
+  device.h2d.pinned = rate(work.h2d_bytes, rates.h2d_s);
+  device.d2h.pinned = rate(work.d2h_bytes, rates.d2h_s);
+  if (hardware.workers == 0) {
+    const double factor = duplex_factor(rates);
+    device.h2d.duplex = slower(device.h2d.pinned, factor);
+    device.d2h.duplex = slower(device.d2h.pinned, factor);
+  }
+  for (Copies* copies : {&device.h2d, &device.d2h}) {
+    copies->unblocked_bytes = std::numeric_limits<double>::infinity();
+  }
+  device.kernels[schedule.kernel] = {{{0, rate(work.kernel_bytes, rates.kernel_s)}}};
+  return device;
+}
+
+/// The longest chain of a chunk's tasks.
+double longest_chunk_s(const Schedule& schedule, const Device& device) {
+  std::vector<double> chains(schedule.chunks.size());
+  double longest = 0;
+  for (const Task& task : schedule.tasks) {
+    if (schedule::on_host(task.stage)) continue;
+    double& chain = chains[static_cast<std::size_t>(task.chunk)];
+    chain += seconds_alone(schedule, task, device);
+    longest = std::max(longest, chain);
+  }
+  return longest;
+}
+
+/// Names the longer of the two directions, or both where they differ little.
+std::string longer_direction(const Rates& rates) {
+  constexpr double alike = 0.05;
+  if (std::abs(rates.h2d_s - rates.d2h_s) <= alike * std::max(rates.h2d_s, rates.d2h_s)) {
+    return "H2D and D2H";
+  }
+  return rates.h2d_s > rates.d2h_s ? "H2D" : "D2H";
+}
+
+}  // namespace
+
+timeline::Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
+                        const Hardware& hardware) {
+  const Work work = work_of(schedule);
+  // Kernels by their duration may run beside each other where each fills a part of the device.
+  const double together = work.kernel_s > 0 ? work.kernel_area_s / work.kernel_s : 1;
+  const double kernels = least.kernel_s * together;
+  timeline::Bounds bounds;
+  bounds.serial_s = least.h2d_s + least.d2h_s + least.kernel_s + work.host_s;
+  const Device device = ideal(schedule, work, own, hardware);
+  const auto limit = [&](double copies, const std::string& name) {
+    const double most = std::max({copies, kernels, work.host_s});
+    bounds.limit = most == copies ? name : most == kernels ? "SM" : "host";
+    return most;
+  };
+  if (hardware.workers > 0) {
+    const int parallel = std::min(schedule.lanes, hardware.workers);
+    const double all = least.h2d_s + least.d2h_s + least.kernel_s;
+    bounds.bound_s =
+        std::max({all / parallel, longest_chunk_s(schedule, ideal(schedule, work, least, hardware)),
+                  work.host_s});
+    bounds.limit = bounds.bound_s > work.host_s ? "workers" : "host";
+  } else {
+    bounds.one_engine_s = limit(least.h2d_s + least.d2h_s, "copy");
+    if (hardware.copy_engines == 1) {
+      bounds.two_engines_s = 0;
+      bounds.bound_s = bounds.one_engine_s;
+    } else {
+      bounds.two_engines_s = bounds.bound_s = limit(least.both_s, longer_direction(least));
+    }
+  }
+  bounds.schedule_bound_s = std::max(bounds.bound_s, predict(schedule, device).complete_s);
+  return bounds;
+}
+
+void add_bounds(std::vector<timeline::Run>& runs, const Hardware& hardware) {
+  std::optional<Rates> least;
+  for (const timeline::Run& run : runs) {
+    if (!run.rates) continue;
+    if (!least) least = run.rates;
+    least->h2d_s = std::min(least->h2d_s, run.rates->h2d_s);
+    least->d2h_s = std::min(least->d2h_s, run.rates->d2h_s);
+    least->both_s = std::min(least->both_s, run.rates->both_s);
+    least->kernel_s = std::min(least->kernel_s, run.rates->kernel_s);
+  }
+  for (timeline::Run& run : runs) {
+    if (run.rates) run.bounds = bounds(run.schedule, *run.rates, *least, hardware);
+  }
+}
+
+}  // namespace overlap::model

@@ -1,0 +1,165 @@
+#include "verdict/diagnosis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "verdict/verdict.hpp"
+
+namespace overlap::verdict {
+namespace {
+
+using Cause = Finding::Cause;
+using schedule::Stage;
+
+/// How an engine spends the time from its first task to its last.
+struct Use {
+  double span_s = 0;
+  double idle_s = 0;
+  double longest_gap_s = 0;
+  int tasks = 0;
+};
+
+Use use_of(const timeline::Timeline& timeline, std::size_t engine) {
+  std::vector<timeline::Span> spans;
+  for (const timeline::Span& span : timeline.spans) {
+    if (static_cast<std::size_t>(span.engine) == engine) spans.push_back(span);
+  }
+  Use use{.tasks = static_cast<int>(spans.size())};
+  if (spans.empty()) return use;
+  std::sort(spans.begin(), spans.end(),
+            [](const auto& a, const auto& b) { return a.start_s < b.start_s; });
+  double until = spans.front().start_s;
+  for (const timeline::Span& span : spans) {
+    const double gap = std::max(0.0, span.start_s - until);
+    use.idle_s += gap;
+    use.longest_gap_s = std::max(use.longest_gap_s, gap);
+    until = std::max(until, span.stop_s);
+  }
+  use.span_s = until - spans.front().start_s;
+  return use;
+}
+
+/// The use of the engine that is busy longest.
+Use busiest_use(const timeline::Timeline& timeline) {
+  const std::vector<double> busy = timeline::busy_s(timeline);
+  const auto busiest = std::max_element(busy.begin(), busy.end() - 1);  // the host is the last
+  return use_of(timeline, static_cast<std::size_t>(busiest - busy.begin()));
+}
+
+/// Stages that have tasks on engines of their own.
+int stages_of(const schedule::Schedule& schedule) {
+  bool found[3] = {};
+  for (const schedule::Task& task : schedule.tasks) {
+    if (task.stage == Stage::h2d) found[0] = true;
+    if (schedule::is_kernel(task.stage)) found[1] = true;
+    if (task.stage == Stage::d2h) found[2] = true;
+  }
+  return int{found[0]} + int{found[1]} + int{found[2]};
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeline::Run>& runs,
+                              const Environment& environment) {
+  std::vector<Finding> findings;
+  const auto efficiency = timeline::overlap_efficiency(run, runs);
+  if (run.order == deck::Order::sequential || !efficiency || !run.rates || !run.bounds) {
+    return findings;
+  }
+  const auto add = [&](Cause cause, std::string text) {
+    findings.push_back({cause, std::move(text)});
+  };
+  const double time_s = timeline::time_s(run).median;
+  const auto potential = timeline::overlap_potential(run, runs);
+  const bool nothing_to_hide = potential && *potential < least_potential;
+  if (run.bounds->limit == "SM" && (nothing_to_hide || efficiency->median >= good_efficiency)) {
+    // No fault, but copies no longer matter.
+    add(Cause::kernel_bound,
+        fmt::format("kernels alone take {:.0f} % of the time: faster copies would change nothing",
+                    100 * run.rates->kernel_s / time_s));
+  }
+  if (efficiency->median >= good_efficiency || nothing_to_hide) return findings;
+
+  const schedule::Schedule& schedule = run.schedule;
+  if (environment.gpu && environment.launch_blocking) {
+    add(Cause::launch_blocking,
+        "CUDA_LAUNCH_BLOCKING=1: the host waits for every kernel; unset it");
+  }
+  if (environment.tool_loaded) {
+    add(Cause::tool_loaded,
+        "a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS");
+  }
+  const schedule::Traffic traffic = schedule::traffic(schedule);
+  if (environment.gpu && schedule.host_memory == deck::HostMemory::pageable) {
+    const double copies_s = run.rates->h2d_s + run.rates->d2h_s;
+    add(Cause::pageable_memory,
+        fmt::format(
+            "pageable host memory: copies are staged at {} GB/s and hold the host; set "
+            "memory.host: pinned",
+            base::format_number(static_cast<double>(traffic.h2d + traffic.d2h) / copies_s * 1e-9)));
+  }
+  const auto chunks = static_cast<int>(schedule.chunks.size());
+  const int wanted = environment.gpu ? std::min(stages_of(schedule), chunks)
+                                     : std::min(environment.hardware.workers, chunks);
+  if (schedule.lanes < wanted) {
+    add(Cause::few_lanes,
+        fmt::format("{} {} for {} chunks: no more tasks than that run at once; set issue.lanes: {} "
+                    "or more",
+                    schedule.lanes, schedule.lanes == 1 ? "lane" : "lanes", chunks, wanted));
+  }
+  const auto in_default =
+      std::count_if(schedule.tasks.begin(), schedule.tasks.end(),
+                    [](const schedule::Task& task) { return task.stage == Stage::default_stream; });
+  if (in_default > 0) {
+    add(Cause::default_stream,
+        fmt::format("{} {} in the default stream, which everything before and after waits for; "
+                    "give {} a lane",
+                    in_default, in_default == 1 ? "task is" : "tasks are",
+                    in_default == 1 ? "it" : "them"));
+  }
+  if (environment.gpu && environment.max_connections &&
+      *environment.max_connections < schedule.lanes) {
+    add(Cause::few_connections,
+        fmt::format("CUDA_DEVICE_MAX_CONNECTIONS={}: {} lanes share {} queues and block each "
+                    "other; unset it",
+                    *environment.max_connections, schedule.lanes, *environment.max_connections));
+  }
+  if (run.trace) {
+    // Long gaps are other tasks' doing; short ones between many are the cost of each.
+    const Use use = busiest_use(run.trace->timeline);
+    constexpr double short_gap_s = 20e-6;
+    constexpr double much = 0.1;
+    if (use.tasks > 3 && use.idle_s > much * use.span_s && use.longest_gap_s < short_gap_s) {
+      add(Cause::small_chunks,
+          fmt::format("small chunks: the busiest engine idles {:.0f} % of its time in gaps of {} "
+                      "between {} tasks; set fewer chunks",
+                      100 * use.idle_s / use.span_s,
+                      base::format_seconds(use.idle_s / (use.tasks - 1)), use.tasks));
+    }
+  }
+  if (environment.gpu && environment.hardware.copy_engines == 1 && traffic.h2d > 0 &&
+      traffic.d2h > 0) {
+    add(Cause::one_copy_engine,
+        fmt::format("one copy engine: both directions share it, {} of {}",
+                    base::format_seconds(run.rates->h2d_s + run.rates->d2h_s),
+                    base::format_seconds(time_s)));
+  }
+  const auto below = [](std::optional<int> now, std::optional<int> most) {
+    return now && most && *now < *most;
+  };
+  if (environment.gpu && (below(environment.pcie_gen, environment.pcie_gen_max) ||
+                          below(environment.pcie_width, environment.pcie_width_max))) {
+    const auto link = [](std::optional<int> gen, std::optional<int> width) {
+      return fmt::format("gen {} x{}", gen.value_or(0), width.value_or(0));
+    };
+    add(Cause::narrow_link,
+        fmt::format("the PCIe link runs at {}, the device can {}: reseat it or use another slot",
+                    link(environment.pcie_gen, environment.pcie_width),
+                    link(environment.pcie_gen_max, environment.pcie_width_max)));
+  }
+  return findings;
+}
+
+}  // namespace overlap::verdict

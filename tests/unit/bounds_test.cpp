@@ -1,0 +1,89 @@
+#include "model/bounds.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hand_schedule.hpp"
+
+/// Bounds by hand: the totals of the stages are the rates, a byte takes a second.
+namespace overlap::model {
+namespace {
+
+/// n chunks of so many seconds a stage, each on a lane of its own.
+Schedule chunks(int n, std::size_t up, double kernel_s, std::size_t down) {
+  std::vector<Task> tasks;
+  for (int lane = 0; lane < n; ++lane) {
+    for (Task task : {h2d(lane, up), kernel(lane, kernel_s), d2h(lane, down)}) {
+      task.chunk = lane;
+      tasks.push_back(std::move(task));
+    }
+  }
+  Schedule schedule = schedule_of(std::move(tasks));
+  schedule.chunks.resize(static_cast<std::size_t>(n));
+  return schedule;
+}
+
+timeline::Rates rates(double h2d_s, double kernel_s, double d2h_s, double both_s) {
+  return {.h2d_s = h2d_s, .d2h_s = d2h_s, .both_s = both_s, .kernel_s = kernel_s};
+}
+
+TEST(Bounds, OfTwoCopyEngines) {
+  // 4 chunks of 2, 1 and 2; both directions at once take 10 instead of 8.
+  const auto four = rates(8, 4, 8, 10);
+  const auto b = bounds(chunks(4, 2, 1, 2), four, four, {.copy_engines = 2});
+  EXPECT_DOUBLE_EQ(b.serial_s, 20);
+  EXPECT_DOUBLE_EQ(b.one_engine_s, 16);
+  EXPECT_DOUBLE_EQ(b.two_engines_s, 10);
+  EXPECT_DOUBLE_EQ(b.bound_s, 10);
+  EXPECT_EQ(b.limit, "H2D and D2H");
+  // The first copy and its kernel take 3 alone, and so do the last kernel and copy; between them
+  // both directions slow each other down by 1.25.
+  EXPECT_GT(b.schedule_bound_s, 11);
+  EXPECT_LT(b.schedule_bound_s, 14);
+}
+
+TEST(Bounds, ScheduleBoundHasFillAndDrain) {
+  // Directions that do not slow each other: H 0-8, the last kernel 8-9, the last copy back 9-11.
+  const auto four = rates(8, 4, 8, 8);
+  EXPECT_NEAR(bounds(chunks(4, 2, 1, 2), four, four, {}).schedule_bound_s, 11, 1e-9);
+  EXPECT_DOUBLE_EQ(bounds(chunks(4, 2, 1, 2), four, four, {}).bound_s, 8);
+}
+
+TEST(Bounds, NameWhatLimits) {
+  const auto limit = [](const timeline::Rates& r, int engines) {
+    return bounds(chunks(2, 1, 1, 1), r, r, {.copy_engines = engines}).limit;
+  };
+  EXPECT_EQ(limit(rates(8, 1, 2, 8), 2), "H2D");
+  EXPECT_EQ(limit(rates(2, 1, 8, 8), 2), "D2H");
+  EXPECT_EQ(limit(rates(8, 1, 2, 10), 1), "copy");
+  EXPECT_EQ(limit(rates(8, 20, 8, 10), 2), "SM");
+}
+
+TEST(Bounds, OfOneCopyEngine) {
+  const auto four = rates(8, 4, 8, 16);
+  const auto b = bounds(chunks(4, 2, 1, 2), four, four, {.copy_engines = 1});
+  EXPECT_DOUBLE_EQ(b.bound_s, 16);
+  EXPECT_DOUBLE_EQ(b.two_engines_s, 0);
+}
+
+TEST(Bounds, AreTheLeastOfAllChunks) {
+  // Small chunks are copied more slowly; the bound is that of large ones, whatever the chunks.
+  const auto b = bounds(chunks(4, 2, 1, 2), rates(12, 6, 12, 14), rates(8, 4, 8, 10), {});
+  EXPECT_DOUBLE_EQ(b.bound_s, 10);
+  EXPECT_GT(b.schedule_bound_s, 14);
+}
+
+TEST(Bounds, OfWorkers) {
+  const auto four = rates(8, 4, 8, 0);
+  // 20 of work on two of four lanes' cores.
+  EXPECT_DOUBLE_EQ(bounds(chunks(4, 2, 1, 2), four, four, {.workers = 2}).bound_s, 10);
+  EXPECT_DOUBLE_EQ(bounds(chunks(4, 2, 1, 2), four, four, {.workers = 8}).bound_s, 5);
+  // One chunk is a chain of 20, however many cores there are.
+  const auto one = bounds(chunks(1, 8, 4, 8), four, four, {.workers = 8});
+  EXPECT_DOUBLE_EQ(one.bound_s, 20);
+  EXPECT_DOUBLE_EQ(one.schedule_bound_s, 20);
+  EXPECT_EQ(one.limit, "workers");
+}
+
+}  // namespace
+}  // namespace overlap::model

@@ -1,0 +1,149 @@
+#include "verdict/diagnosis.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+/// Each cause on evidence made for it, where it is found and no other is.
+namespace overlap::verdict {
+namespace {
+
+using Cause = Finding::Cause;
+using schedule::Stage;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Evidence: the baseline of 20 ms, and a run of 16 ms where 8 ms would be possible.
+struct Evidence {
+  std::vector<timeline::Run> runs = std::vector<timeline::Run>(2);
+  Environment environment = {.gpu = true,
+                             .hardware = {.copy_engines = 2},
+                             .pcie_gen = 5,
+                             .pcie_gen_max = 5,
+                             .pcie_width = 16,
+                             .pcie_width_max = 16};
+
+  timeline::Run& run() { return runs[1]; }
+  std::vector<Finding> findings() const { return diagnose(runs[1], runs, environment); }
+};
+
+/// Four chunks on four lanes whose tasks leave long gaps, for no reason that anything shows.
+Evidence unexplained() {
+  Evidence evidence;
+  evidence.runs[0].order = deck::Order::sequential;
+  evidence.runs[0].samples_s.assign(10, 20e-3);
+  timeline::Run& run = evidence.run();
+  run.order = deck::Order::depth_first;
+  run.samples_s.assign(10, 16e-3);
+  run.schedule.lanes = 4;
+  run.schedule.chunks.resize(4);
+  run.rates = {.h2d_s = 8e-3, .d2h_s = 8e-3, .both_s = 8e-3, .kernel_s = 4e-3};
+  run.bounds = {.bound_s = 8e-3, .limit = "H2D and D2H"};
+  run.trace.emplace();
+  run.trace->timeline.engines = {"H2D", "SM", "D2H", "host"};
+  for (int chunk = 0; chunk < 4; ++chunk) {
+    const double start_s = chunk * 4e-3;
+    int engine = 0;
+    for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
+      run.schedule.tasks.push_back(
+          {.stage = stage, .chunk = chunk, .lane = chunk, .bytes = 1 << 20});
+      const double begin_s = start_s + engine * 1e-3;
+      run.trace->timeline.spans.push_back({engine++, begin_s, begin_s + 1e-3});
+    }
+  }
+  return evidence;
+}
+
+std::vector<Cause> causes(const Evidence& evidence) {
+  std::vector<Cause> causes;
+  for (const Finding& finding : evidence.findings()) causes.push_back(finding.cause);
+  return causes;
+}
+
+TEST(Diagnosis, SaysNothingWithoutEvidence) { EXPECT_THAT(causes(unexplained()), IsEmpty()); }
+
+TEST(Diagnosis, SaysNothingOfTheBaselineNorWithoutOne) {
+  Evidence evidence = unexplained();
+  evidence.environment.launch_blocking = true;
+  EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.environment), IsEmpty());
+  evidence.runs.erase(evidence.runs.begin());
+  EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.environment), IsEmpty());
+}
+
+struct Row {
+  Cause cause;
+  std::function<void(Evidence&)> change;
+  const char* number;  ///< that shows it
+  const char* remedy;
+};
+
+class EachCause : public testing::TestWithParam<Row> {};
+
+TEST_P(EachCause, IsFoundAlone) {
+  Evidence evidence = unexplained();
+  GetParam().change(evidence);
+  const std::vector<Finding> findings = evidence.findings();
+  ASSERT_THAT(causes(evidence), ElementsAre(GetParam().cause));
+  EXPECT_THAT(findings[0].text, HasSubstr(GetParam().number));
+  EXPECT_THAT(findings[0].text, HasSubstr(GetParam().remedy));
+  EXPECT_EQ(findings[0].text.find('\n'), std::string::npos);
+}
+
+TEST_P(EachCause, IsNoMatterWhereAllIsHidden) {
+  if (GetParam().cause == Cause::kernel_bound) return;
+  Evidence evidence = unexplained();
+  GetParam().change(evidence);
+  evidence.run().samples_s.assign(10, 8.5e-3);
+  EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Diagnosis, EachCause,
+    testing::Values(
+        Row{Cause::launch_blocking, [](Evidence& e) { e.environment.launch_blocking = true; },
+            "CUDA_LAUNCH_BLOCKING=1", "unset it"},
+        Row{Cause::tool_loaded, [](Evidence& e) { e.environment.tool_loaded = true; },
+            "Kokkos tool", "unset KOKKOS_TOOLS_LIBS"},
+        Row{Cause::pageable_memory,
+            [](Evidence& e) { e.run().schedule.host_memory = deck::HostMemory::pageable; },
+            "0.5243 GB/s", "memory.host: pinned"},  // 8 MiB in 16 ms
+        Row{Cause::few_lanes, [](Evidence& e) { e.run().schedule.lanes = 1; },
+            "1 lane for 4 chunks", "issue.lanes: 3"},
+        Row{Cause::few_lanes,
+            [](Evidence& e) {
+              e.environment.gpu = false;
+              e.environment.hardware.workers = 4;
+              e.run().schedule.lanes = 2;
+            },
+            "2 lanes for 4 chunks", "issue.lanes: 4"},
+        Row{Cause::default_stream,
+            [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
+            "1 task is in the default stream", "give it a lane"},
+        Row{Cause::few_connections, [](Evidence& e) { e.environment.max_connections = 1; },
+            "4 lanes share 1 queues", "unset it"},
+        Row{Cause::small_chunks,
+            [](Evidence& e) {
+              for (timeline::Span& span : e.run().trace->timeline.spans) {
+                span.start_s /= 1000;
+                span.stop_s /= 1000;
+              }
+            },
+            "idles 69 % of its time in gaps of 3.000 us between 4 tasks", "set fewer chunks"},
+        Row{Cause::one_copy_engine, [](Evidence& e) { e.environment.hardware.copy_engines = 1; },
+            "16.00 ms of 16.00 ms", "one copy engine"},
+        Row{Cause::narrow_link, [](Evidence& e) { e.environment.pcie_width = 8; }, "gen 5 x8",
+            "gen 5 x16"},
+        Row{Cause::narrow_link, [](Evidence& e) { e.environment.pcie_gen = 3; }, "gen 3 x16",
+            "another slot"},
+        Row{Cause::kernel_bound,
+            [](Evidence& e) {
+              e.run().bounds = {.bound_s = 15e-3, .limit = "SM"};
+              e.run().rates->kernel_s = 15e-3;
+              e.run().samples_s.assign(10, 15.3e-3);
+            },
+            "98 % of the time", "faster copies would change nothing"}));
+
+}  // namespace
+}  // namespace overlap::verdict
