@@ -143,6 +143,10 @@ Json trace(const std::optional<timeline::Trace>& trace) {
           {"doubtful", trace->doubtful}};
 }
 
+Json median(const std::optional<base::Summary>& value) {
+  return value ? Json(value->median) : Json(nullptr);
+}
+
 Json rates(const std::optional<timeline::Rates>& rates) {
   if (!rates) return nullptr;
   return {{"h2d_s", rates->h2d_s},
@@ -183,8 +187,6 @@ Json timeline_of(const schedule::Schedule& schedule,
 
 Json run(const timeline::Run& run, const Result& result) {
   const bool measured = !run.samples_s.empty();
-  const auto speedup = timeline::speedup(run, result.runs);
-  const auto efficiency = timeline::overlap_efficiency(run, result.runs);
   return {{"order", deck::to_string(run.order)},
           {"device", or_null(run.device)},
           {"point", Json::object()},
@@ -194,12 +196,14 @@ Json run(const timeline::Run& run, const Result& result) {
           {"slots", run.schedule.slots},
           {"samples_s", run.samples_s},
           {"time_s", measured ? summary(timeline::time_s(run)) : Json(nullptr)},
-          {"speedup", speedup ? Json(speedup->median) : Json(nullptr)},
+          {"speedup", median(timeline::speedup(run, result.runs))},
           {"throughput",
            measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},
           {"bound_s", run.bounds ? Json(run.bounds->bound_s) : Json(nullptr)},
           {"schedule_bound_s", run.bounds ? Json(run.bounds->schedule_bound_s) : Json(nullptr)},
-          {"overlap_efficiency", efficiency ? Json(efficiency->median) : Json(nullptr)},
+          {"overlap_efficiency", median(timeline::overlap_efficiency(run, result.runs))},
+          {"bound_fraction", median(timeline::bound_fraction(run))},
+          {"schedule_bound_fraction", median(timeline::schedule_bound_fraction(run))},
           {"rates", rates(run.rates)},
           {"bounds", bounds(run.bounds)},
           {"predicted_s", or_null(timeline::predicted_s(run))},

@@ -338,7 +338,7 @@ class Streams(TestCase):
         lines = done.stdout.splitlines()
         for line in lines:
             self.assertTrue(any(form.fullmatch(line) for form in (FOM, CHECK, RESULT)), line)
-        self.assertEqual(len(lines), 3 * 5 + 3 + 1)
+        self.assertEqual(len(lines), 3 * 7 + 2 + 3 + 1)
 
     def test_without_quiet_the_same_lines_come_last(self):
         done = run(self.deck())

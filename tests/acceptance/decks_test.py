@@ -98,6 +98,8 @@ class Decks(TestCase):
                 self.assertGreater(min(measured["samples_s"]), 0)
                 self.assertGreater(measured["predicted_s"], 0)
                 self.assertEqual(len(measured["predicted_timeline"]), measured["tasks"])
+                self.check_trace(measured)
+                self.check_bounds(measured)
                 time = measured["time_s"]
                 self.assertEqual(time["min"], min(measured["samples_s"]))
                 self.assertEqual(time["max"], max(measured["samples_s"]))
@@ -114,6 +116,26 @@ class Decks(TestCase):
         for order in runs:
             self.assertIn((order, "PASS"), verdicts)
         self.assertEqual({verdict for _, verdict in verdicts}, {"PASS"})
+
+    def check_trace(self, measured):
+        """Every task has its time; on workers, which run one at a time, they do not overlap."""
+        entries = measured["timeline"]
+        self.assertEqual([entry["task"] for entry in entries], list(range(measured["tasks"])))
+        self.assertGreater(measured["trace"]["perturbation"], -1)
+        until = {}
+        for entry in sorted(entries, key=lambda entry: entry["start_s"]):
+            self.assertGreaterEqual(entry["start_s"], 0)
+            self.assertLessEqual(entry["start_s"], entry["stop_s"])
+            if entry["engine"].startswith("worker"):
+                self.assertEqual(entry["engine"], f"worker {entry['lane']}")
+                self.assertGreaterEqual(entry["start_s"], until.get(entry["engine"], 0))
+                until[entry["engine"]] = entry["stop_s"]
+
+    def check_bounds(self, measured):
+        self.assertGreater(measured["bound_s"], 0)
+        self.assertGreaterEqual(measured["schedule_bound_s"], measured["bound_s"])
+        self.assertGreaterEqual(measured["bounds"]["serial_s"], measured["bound_s"] * 0.999)
+        self.assertEqual(measured["overlap_efficiency"] is None, measured["order"] == "sequential")
 
     def check_lines(self, path, stdout, result):
         lines = [line for line in stdout.splitlines() if line.startswith("OVERLAP_")]
@@ -132,6 +154,9 @@ class Decks(TestCase):
                 expected.append((order, "speedup", measured["speedup"], "1", n))
             if measured["max_error"] is not None:
                 expected.append((order, "max_error", measured["max_error"], "1", 1))
+            for metric in ("overlap_efficiency", "bound_fraction", "schedule_bound_fraction"):
+                if measured[metric] is not None:
+                    expected.append((order, metric, measured[metric], "1", n))
         self.assertEqual(len(found["OVERLAP_FOM"]), len(expected))
         for line, (order, metric, value, unit, n) in zip(found["OVERLAP_FOM"], expected):
             self.assertEqual(

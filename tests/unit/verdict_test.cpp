@@ -150,7 +150,7 @@ TEST(WrongData, ShowsEverywhere) {
   result.exit_code = exit_code(result.runs, result.checks);
   EXPECT_THAT(report::result_lines(result),
               HasSubstr("OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n"));
-  EXPECT_THAT(report::table(result), HasSubstr("WRONG DATA"));
+  EXPECT_THAT(report::table(result, 80), HasSubstr("WRONG DATA"));
   const auto json = nlohmann::json::parse(report::to_json({result}));
   EXPECT_EQ(json["exit_code"], 2);
   EXPECT_EQ(json["verdict"], "FAIL");
