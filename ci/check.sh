@@ -41,6 +41,20 @@ build_and_test() {
     "${inside[@]}" "${clean[@]}" ctest --test-dir "$build" --output-on-failure --no-tests=error -j2
 }
 
+# pages FOLDER: what the test in the browser opens, from the default build.
+pages() {
+  local miniapp=(
+    "${inside[@]}" "${clean[@]}" "$project/build/check-kokkos4-default/miniapp/miniapp" input/increment.yaml --quiet)
+  mkdir -p "$1" &&
+    "${miniapp[@]}" --timeline "$1/small.html" --json "$1/small.json" &&
+    "${miniapp[@]}" --predict h200 --timeline "$1/gpu.html" &&
+    "${miniapp[@]}" --predict h200 --set chunks.count=3400 --timeline "$1/large.html"
+}
+
+browser() { # FOLDER: of the pages; screenshots go there, too
+  "${inside[@]}" "${clean[@]}" python3 tests/browser/timeline_browser_test.py "$1"
+}
+
 writable "$project/build" || fail "cannot write to $project/build: use a checkout of your own"
 use_root 4
 step format format
@@ -48,7 +62,10 @@ step includes includes
 for preset in default asan tsan; do
   step "kokkos4-$preset" build_and_test "kokkos4-$preset" --preset "$preset"
 done
+step pages pages "$project/build/check-pages"
 step quickstart ci/quickstart_test.sh
+use_root browser
+step browser browser "$project/build/check-pages"
 use_root 5
 step kokkos5-default build_and_test kokkos5-default --preset default
 if type -P nvcc >/dev/null && [[ -x ci/compile_cuda.sh ]]; then

@@ -2,7 +2,8 @@
 # A root of Debian unstable with Kokkos and all that the build needs: made once by mmdebstrap in a cache folder, entered
 # without changing the machine. Sourced by quickstart.sh and check.sh.
 #
-# use_root 4|5 makes the root if need be and sets $root and $inside: "${inside[@]}" CMD... runs CMD in it.
+# use_root 4|5 makes the root if need be and sets $root and $inside: "${inside[@]}" CMD... runs CMD in it. use_root
+# browser does so with one that has chromium and nothing to build with.
 
 project=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 HOME=${HOME-~} # unset in some containers
@@ -15,6 +16,8 @@ declare -A kokkos_packages=(
   [4]="libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev libopenblas-dev" # Kokkos 4.5.1 (Serial) and Kernels
   [5]="libkokkos-dev"                                                         # Kokkos 5.2.2 (OpenMP)
 )
+
+browser_packages="chromium chromium-driver python3-selenium fonts-dejavu-core mount"
 
 # Builds see nothing of the caller's environment (compilers, search paths), and git must read a checkout that may belong
 # to another user.
@@ -171,9 +174,15 @@ enter='
   done
   exec "$@"'
 
-use_root() { # 4|5
-  local packages="$common_packages ${kokkos_packages[$1]}" namespaces=(--mount) drop=()
-  root=$cache/root-kokkos$1
+use_root() { # 4|5|browser
+  local packages namespaces=(--mount) drop=()
+  if [[ $1 == browser ]]; then
+    packages=$browser_packages
+    root=$cache/root-browser
+  else
+    packages="$common_packages ${kokkos_packages[$1]}"
+    root=$cache/root-kokkos$1
+  fi
   if ((EUID != 0)); then
     # A user may mount in a user namespace, with rights there that the command itself must not have.
     namespaces=(--user --map-current-user --keep-caps --mount)

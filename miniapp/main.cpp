@@ -13,6 +13,9 @@
 #include "report/ascii_timeline.hpp"
 #include "report/json.hpp"
 #include "report/output_file.hpp"
+#include "report/timeline_html.hpp"
+#include "report/timeline_svg.hpp"
+#include "report/trace.hpp"
 
 namespace overlap {
 namespace {
@@ -61,6 +64,24 @@ void print_schedules(const deck::Deck& deck, const model::Device* device) {
   }
 }
 
+/// Finds before anything runs what could not be written afterwards.
+void require_writable(const Options& options) {
+  for (const std::string& file : {options.json, options.trace, options.calibrate}) {
+    if (!file.empty()) report::require_writable(file);
+  }
+  for (const std::string& file : options.timelines) report::require_writable(file);
+}
+
+/// Writes all result files.
+void write(const Options& options, const std::vector<report::Result>& results) {
+  if (!options.json.empty()) report::write_file(options.json, report::to_json(results));
+  if (!options.trace.empty()) report::write_file(options.trace, report::trace(results));
+  for (const std::string& file : options.timelines) {
+    report::write_file(file, file.ends_with(".svg") ? report::timeline_svg(results)
+                                                    : report::timeline_html(results));
+  }
+}
+
 base::ExitCode predict(const Options& options, const std::vector<deck::Deck>& decks,
                        const std::vector<model::Device>& devices) {
   std::vector<report::Result> results;
@@ -73,7 +94,7 @@ base::ExitCode predict(const Options& options, const std::vector<deck::Deck>& de
     }
     std::cout << report::result_lines(results.back());
   }
-  if (!options.json.empty()) report::write_file(options.json, report::to_json(results));
+  write(options, results);
   return base::ExitCode::pass;
 }
 
@@ -137,9 +158,7 @@ base::ExitCode run(const Options& options) {
       named(deck, [&] { return &device->known_kernel(costs.kernel); });
     }
   }
-  if (!options.json.empty()) report::require_writable(options.json);
-
-  if (!options.calibrate.empty()) report::require_writable(options.calibrate);
+  require_writable(options);
   if (!options.predict.empty()) return predict(options, decks, predicted);
 
   base::catch_interrupts();
@@ -164,10 +183,10 @@ base::ExitCode run(const Options& options) {
     code = base::worst(code, outcome);
     if (outcome == base::ExitCode::interrupted) return code;
   }
-  // A deck that failed leaves no result: then there is no result file either.
-  if (!options.json.empty() && results.size() == decks.size()) {
+  // A deck that failed leaves no result: then there are no result files either.
+  if (results.size() == decks.size()) {
     code = base::worst(code, guarded([&] {
-                         report::write_file(options.json, report::to_json(results));
+                         write(options, results);
                          return base::ExitCode::pass;
                        }));
   }

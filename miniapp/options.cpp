@@ -20,6 +20,13 @@ Options parse_options(int argc, char** argv) {
       ->type_name("KEY.PATH=VALUE")
       ->allow_extra_args(false);
   app.add_option("--json", options.json, "Write the result file")->type_name("FILE");
+  app.add_option("--timeline", options.timelines,
+                 "Draw the timelines, measured above predicted: a picture (.svg) or a page to "
+                 "explore (.html); repeatable")
+      ->type_name("FILE.svg|.html")
+      ->allow_extra_args(false);
+  app.add_option("--trace", options.trace, "Write the timelines for Perfetto or chrome://tracing")
+      ->type_name("FILE");
   app.add_option("--predict", options.predict,
                  "Predict the decks' runs on a device instead of running them: a name of "
                  "input/devices or a file; repeatable")
@@ -58,10 +65,20 @@ Options parse_options(int argc, char** argv) {
   if (options.decks.empty() && !options.list && !options.version && options.calibrate.empty()) {
     throw base::Error(base::ExitCode::usage, "no deck given (see miniapp --help)");
   }
-  if (options.decks.empty() && !options.json.empty()) {
-    throw base::Error(base::ExitCode::usage, "--json without a deck (see miniapp --help)");
+  for (const char* option : {"--json", "--timeline", "--trace"}) {
+    if (options.decks.empty() && app.count(option) > 0) {
+      throw base::Error(base::ExitCode::usage,
+                        std::string(option) + " without a deck (see miniapp --help)");
+    }
   }
-  for (const char* option : {"--json", "--calibrate", "--device"}) {
+  for (const std::string& file : options.timelines) {
+    if (!file.ends_with(".svg") && !file.ends_with(".html")) {
+      throw base::Error(base::ExitCode::usage, "--timeline: found '" + file +
+                                                   "'; allowed: a name that ends in .svg or "
+                                                   ".html");
+    }
+  }
+  for (const char* option : {"--json", "--trace", "--calibrate", "--device"}) {
     if (app.count(option) > 0 && app.get_option(option)->as<std::string>().empty()) {
       throw base::Error(base::ExitCode::usage, std::string(option) + " needs a file name");
     }

@@ -10,6 +10,8 @@ struct Options {
   std::vector<std::string> decks;
   std::vector<std::string> overrides;  ///< of --set
   std::string json;                    ///< file name; empty: none
+  std::vector<std::string> timelines;  ///< pictures' file names, .svg or .html
+  std::string trace;                   ///< file name; empty: none
   std::vector<std::string> predict;    ///< devices of --predict: no execution
   std::string device;                  ///< the model's device for a real run; empty: measured
   std::string calibrate;               ///< file for this device's description; empty: none

@@ -9,43 +9,15 @@
 #include <cstdlib>
 
 #include "base/units.hpp"
+#include "report/picture.hpp"
 
 namespace overlap::report {
 namespace {
 
 using schedule::TaskId;
 
-/// The engine's tasks in rows of which each has one task at a time, earliest first.
-std::vector<std::vector<TaskId>> rows_of(const timeline::Timeline& timeline, int engine) {
-  std::vector<TaskId> ids;
-  for (TaskId id = 0; id < timeline.spans.size(); ++id) {
-    if (timeline.spans[id].engine == engine) ids.push_back(id);
-  }
-  std::stable_sort(ids.begin(), ids.end(), [&](TaskId a, TaskId b) {
-    return timeline.spans[a].start_s < timeline.spans[b].start_s;
-  });
-  const double rounding = 1e-9 * timeline.complete_s;
-  std::vector<std::vector<TaskId>> rows;
-  for (const TaskId id : ids) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) {
-      return timeline.spans[r.back()].stop_s <= timeline.spans[id].start_s + rounding;
-    });
-    if (row == rows.end()) {
-      rows.push_back({id});
-    } else {
-      row->push_back(id);
-    }
-  }
-  return rows;
-}
-
-std::string label(const schedule::Schedule& schedule, TaskId id) {
-  if (!schedule.names.empty()) return schedule.names[id];
-  return fmt::format("{}", schedule.tasks[id].chunk);
-}
-
 std::string draw(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
-                 const std::vector<TaskId>& row, int columns) {
+                 const Tasks& row, int columns) {
   std::string line(static_cast<std::size_t>(columns), ' ');
   std::vector<double> covered(line.size());  // how much of each column its task takes
   const double scale = columns / timeline.complete_s;
@@ -84,12 +56,11 @@ std::string ascii_timeline(const schedule::Schedule& schedule, const timeline::T
   const int columns = std::max(20, width - static_cast<int>(name) - 2);
   std::string text;
   if (timeline.complete_s <= 0) return text;
-  for (std::size_t engine = 0; engine < timeline.engines.size(); ++engine) {
-    std::string title = timeline.engines[engine];
-    for (const auto& row : rows_of(timeline, static_cast<int>(engine))) {
-      // Issuing itself is no task: the host's row shows only work and queries.
-      text += fmt::format("{:<{}}  {}\n", title, name, draw(schedule, timeline, row, columns));
-      title.clear();
+  // Issuing itself is no task: the host's row shows only work and queries.
+  for (Band& band : engine_bands(timeline)) {
+    for (const Tasks& row : band.rows) {
+      text += fmt::format("{:<{}}  {}\n", band.name, name, draw(schedule, timeline, row, columns));
+      band.name.clear();
     }
   }
   const std::string end = base::format_seconds(timeline.complete_s);

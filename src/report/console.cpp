@@ -22,7 +22,7 @@ using base::format_seconds;
 
 /// Rows of cells in aligned columns: the first column to the left, the others to the right, or all
 /// to the left.
-std::string align(const std::vector<std::vector<std::string>>& rows, bool numbers) {
+std::string align(const Rows& rows, bool numbers) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -80,7 +80,7 @@ std::string workload_line(const deck::Workload& workload) {
 }
 
 /// How the data are cut; a custom list has no chunks of its own.
-void add_layout(std::vector<std::vector<std::string>>& rows, const Result& result) {
+void add_layout(Rows& rows, const Result& result) {
   if (result.deck.workload.kind == deck::WorkloadKind::custom) return;
   const schedule::Layout& layout = result.layout;
   std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
@@ -93,7 +93,7 @@ void add_layout(std::vector<std::vector<std::string>>& rows, const Result& resul
 }  // namespace
 
 std::string device_table(const base::DeviceInfo& device, bool gpu) {
-  std::vector<std::vector<std::string>> rows = {{"device", device.name}};
+  Rows rows = {{"device", device.name}};
   if (gpu) {
     const auto number = [](const std::optional<int>& value, const char* unit = "") {
       return value ? fmt::format("{}{}", *value, unit) : std::string("unknown");
@@ -136,14 +136,22 @@ std::string heading(const Result& result) {
     device.total_bytes = result.host.total_bytes;
   }
   text += device_table(device, result.device.has_value());
-  std::vector<std::vector<std::string>> rows = {
-      {"host", fmt::format("{}, {} cores (CPUs {})", result.host.name, result.host.cores,
-                           result.host.affinity)},
-      {"back end", fmt::format("Kokkos {} {}, {}", result.build.kokkos_version,
-                               result.build.backend, result.build.compiler)},
-      {"deck", result.deck.path},
-      {"workload", workload_line(result.deck.workload)},
-      {"host memory", std::string(deck::to_string(result.deck.memory.host))}};
+  return text + align(facts(result, false), false);
+}
+
+Rows facts(const Result& result, bool predictions) {
+  Rows rows;
+  if (!predictions) {
+    rows = {{"host", fmt::format("{}, {} cores (CPUs {})", result.host.name, result.host.cores,
+                                 result.host.affinity)},
+            {"back end", fmt::format("Kokkos {} {}, {}", result.build.kokkos_version,
+                                     result.build.backend, result.build.compiler)}};
+  }
+  rows.push_back({"deck", result.deck.path});
+  rows.push_back({"workload", workload_line(result.deck.workload)});
+  if (!predictions) {
+    rows.push_back({"host memory", std::string(deck::to_string(result.deck.memory.host))});
+  }
   add_layout(rows, result);
   if (result.balance) {
     rows.push_back(
@@ -153,15 +161,34 @@ std::string heading(const Result& result) {
                      format_seconds(result.balance->copy_s), result.balance->ratio())});
   }
   for (const auto& [name, value] : result.choices) rows.push_back({name, value});
-  return text + align(rows, false);
+  return rows;
+}
+
+Rows order_rows(const Result& result) {
+  Rows rows = {{"order", "lanes", "tasks", "median", "95 % interval", "GB/s", "speed-up",
+                "predicted", "error", "max error", "verdict"}};
+  for (const timeline::Run& run : result.runs) {
+    const base::Summary time = timeline::time_s(run);
+    const auto speedup = timeline::speedup(run, result.runs);
+    const auto predicted = timeline::predicted_s(run);
+    rows.push_back(
+        {std::string(deck::to_string(run.order)), fmt::format("{}", run.schedule.lanes),
+         fmt::format("{}", run.schedule.tasks.size()), format_seconds(time.median),
+         fmt::format("{} .. {}", format_seconds(time.lo), format_seconds(time.hi)),
+         run.bytes > 0 ? format_number(timeline::throughput(run).median) : "-",
+         speedup ? fmt::format("{:.2f}", speedup->median) : "-",
+         predicted ? format_seconds(*predicted) : "-",
+         predicted ? fmt::format("{:+.1f} %", 100 * (*predicted / time.median - 1)) : "-",
+         run.verified ? fmt::format("{:.3g}", run.max_error) : "-", verdict_of(result, run)});
+  }
+  return rows;
 }
 
 /// What the hardware needs for the deck's data: rates by chunks, and the bounds of every order.
 std::string bounds_table(const Result& result) {
   const bool engines = result.device.has_value();
-  std::vector<std::vector<std::string>> rates = {
-      {"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "beside copies"}};
-  std::vector<std::vector<std::string>> rows = {
+  Rows rates = {{"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "beside copies"}};
+  Rows rows = {
       {"order", "bound", "of time", "schedule bound", "of time", "efficiency", "limited by"}};
   std::set<std::size_t> seen;
   const timeline::Run* first = nullptr;
@@ -204,7 +231,7 @@ std::string bounds_table(const Result& result) {
 
 /// Why orders hide less than they could.
 std::string diagnosis(const Result& result) {
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const timeline::Run& run : result.runs) {
     for (const auto& finding : verdict::diagnose(run, result.runs, result.environment)) {
       rows.push_back({std::string(deck::to_string(run.order)), finding.text});
@@ -228,32 +255,14 @@ std::string timelines(const Result& result, int width) {
 }
 
 std::string table(const Result& result, int width) {
-  std::vector<std::vector<std::string>> rows = {{"order", "lanes", "tasks", "median",
-                                                 "95 % interval", "GB/s", "speed-up", "predicted",
-                                                 "error", "max error", "verdict"}};
-  for (const timeline::Run& run : result.runs) {
-    const base::Summary time = timeline::time_s(run);
-    const auto speedup = timeline::speedup(run, result.runs);
-    const auto predicted = timeline::predicted_s(run);
-    rows.push_back(
-        {std::string(deck::to_string(run.order)), fmt::format("{}", run.schedule.lanes),
-         fmt::format("{}", run.schedule.tasks.size()), format_seconds(time.median),
-         fmt::format("{} .. {}", format_seconds(time.lo), format_seconds(time.hi)),
-         run.bytes > 0 ? format_number(timeline::throughput(run).median) : "-",
-         speedup ? fmt::format("{:.2f}", speedup->median) : "-",
-         predicted ? format_seconds(*predicted) : "-",
-         predicted ? fmt::format("{:+.1f} %", 100 * (*predicted / time.median - 1)) : "-",
-         run.verified ? fmt::format("{:.3g}", run.max_error) : "-", verdict_of(result, run)});
-  }
-  std::string text = "\n" + align(rows, true);
+  std::string text = "\n" + align(order_rows(result), true);
   text += timelines(result, width);
   text += bounds_table(result);
   text += diagnosis(result);
   text += fmt::format("\n{} runs verified element by element in {}\n", result.verified_runs,
                       format_seconds(result.reference_s));
   if (!result.checks.empty()) {
-    std::vector<std::vector<std::string>> checks = {
-        {"criterion", "order", "value", "95 % interval", "verdict"}};
+    Rows checks = {{"criterion", "order", "value", "95 % interval", "verdict"}};
     for (const verdict::Check& check : result.checks) {
       checks.push_back(
           {fmt::format("{} {} {}", deck::to_string(check.metric),
@@ -272,31 +281,42 @@ std::string table(const Result& result, int width) {
   return text + "\n";
 }
 
-std::string predictions(const Result& result, int width) {
-  std::string text = result.deck.title + "\n\n";
-  std::vector<std::vector<std::string>> chosen = {
-      {"deck", result.deck.path}, {"workload", workload_line(result.deck.workload)}};
-  add_layout(chosen, result);
-  for (const auto& [name, value] : result.choices) chosen.push_back({name, value});
-  text += align(chosen, false) + "\n";
+bool only_predicted(const Result& result) {
+  return std::none_of(result.runs.begin(), result.runs.end(),
+                      [](const timeline::Run& run) { return run.device.empty(); });
+}
 
+std::optional<double> predicted_speedup(const Result& result, std::size_t run) {
   // The deck's orders on the first device, on the second, ... Devices may share a name.
   const auto& orders = result.deck.issue.orders;
   const auto baseline = std::find(orders.begin(), orders.end(), deck::Order::sequential);
-  std::vector<std::vector<std::string>> rows = {{"order"}};
+  if (baseline == orders.end()) return std::nullopt;
+  const std::size_t first = run - run % orders.size();
+  const auto place = first + static_cast<std::size_t>(baseline - orders.begin());
+  if (place >= result.runs.size()) return std::nullopt;
+  const auto base_s = timeline::predicted_s(result.runs[place]);
+  const auto seconds = timeline::predicted_s(result.runs[run]);
+  if (!base_s || !seconds || *seconds <= 0) return std::nullopt;
+  return *base_s / *seconds;
+}
+
+Rows prediction_rows(const Result& result) {
+  const auto& orders = result.deck.issue.orders;
+  Rows rows = {{"order"}};
   for (const deck::Order order : orders) rows.push_back({std::string(deck::to_string(order))});
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     const std::size_t row = i % orders.size();
     if (row == 0) rows[0].insert(rows[0].end(), {result.runs[i].device, "speed-up"});
-    const double seconds = result.runs[i].predicted->complete_s;
-    std::string speedup = "-";
-    if (baseline != orders.end() && seconds > 0) {
-      const auto place = static_cast<std::size_t>(baseline - orders.begin());
-      speedup = fmt::format("{:.2f}", result.runs[i - row + place].predicted->complete_s / seconds);
-    }
-    rows[row + 1].insert(rows[row + 1].end(), {format_seconds(seconds), speedup});
+    const auto speedup = predicted_speedup(result, i);
+    rows[row + 1].insert(rows[row + 1].end(), {format_seconds(result.runs[i].predicted->complete_s),
+                                               speedup ? fmt::format("{:.2f}", *speedup) : "-"});
   }
-  text += align(rows, true);
+  return rows;
+}
+
+std::string predictions(const Result& result, int width) {
+  std::string text = result.deck.title + "\n\n" + align(facts(result, true), false) + "\n" +
+                     align(prediction_rows(result), true);
   for (const timeline::Run& run : result.runs) {
     text += fmt::format("\n{} on {}\n", deck::to_string(run.order), run.device) +
             ascii_timeline(run.schedule, *run.predicted, width);
@@ -394,8 +414,7 @@ namespace {
 
 /// The schedule of a custom workload: its tasks' names instead of chunks, slots and arrays.
 std::string custom_table(const schedule::Schedule& schedule) {
-  std::vector<std::vector<std::string>> rows = {
-      {"task", "name", "stage", "lane", "bytes", "duration", "share", "after"}};
+  Rows rows = {{"task", "name", "stage", "lane", "bytes", "duration", "share", "after"}};
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
     const auto given = [](bool is, const std::string& text) { return is ? text : "-"; };
@@ -419,8 +438,7 @@ std::string custom_table(const schedule::Schedule& schedule) {
 
 std::string schedule_table(const schedule::Schedule& schedule) {
   if (!schedule.names.empty()) return custom_table(schedule);
-  std::vector<std::vector<std::string>> rows = {
-      {"task", "stage", "op", "chunk", "slot", "lane", "array", "bytes", "after"}};
+  Rows rows = {{"task", "stage", "op", "chunk", "slot", "lane", "array", "bytes", "after"}};
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
     const bool kernel = task.stage == schedule::Stage::kernel;
@@ -444,7 +462,7 @@ std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInf
                  bool gpu) {
   std::string text = "workloads\n";
   const auto words = [&](const auto& table) {
-    std::vector<std::vector<std::string>> rows;
+    Rows rows;
     for (const auto& word : table) {
       rows.push_back({"  " + std::string(word.name), std::string(word.help)});
     }
@@ -454,7 +472,7 @@ std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInf
   text += "\nissue orders\n";
   words(deck::words<deck::Order>);
   text += "\nmodel devices\n";
-  std::vector<std::vector<std::string>> models;
+  Rows models;
   for (const std::string& name : model::device_names()) {
     models.push_back({"  " + name, model::load_device(name).title});
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,24 @@
 
 /// Text for people and for harnesses.
 namespace overlap::report {
+
+/// Rows of cells, the first row the headings where there are any.
+using Rows = std::vector<std::vector<std::string>>;
+
+/// What is about to run and on what, name and value: of a run, or of predictions alone.
+Rows facts(const Result& result, bool predictions);
+
+/// The table of orders that ran.
+Rows order_rows(const Result& result);
+
+/// The table of predictions: two columns a device.
+Rows prediction_rows(const Result& result);
+
+/// The model's speed-up of a run of --predict over the baseline on its device; empty without one.
+std::optional<double> predicted_speedup(const Result& result, std::size_t run);
+
+/// Whether the model alone spoke: --predict.
+bool only_predicted(const Result& result);
 
 /// A device and what it can do, one property a line.
 std::string device_table(const base::DeviceInfo& device, bool gpu);

@@ -250,12 +250,12 @@ Json one(const Result& result) {
 
 }  // namespace
 
-std::string to_json(const std::vector<Result>& results) {
+std::string to_json(const std::vector<Result>& results, int indent) {
   Json all = Json::array();
   for (const Result& result : results) all.push_back(one(result));
   const Json document = results.size() == 1 ? all.front() : Json{{"results", all}};
   // Text from outside (paths, titles) may be no UTF-8: replaced, never an exception.
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace overlap::report

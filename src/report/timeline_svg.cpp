@@ -1,0 +1,253 @@
+#include "report/timeline_svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include "base/units.hpp"
+#include "report/picture.hpp"
+
+namespace overlap::report {
+namespace {
+
+using schedule::TaskId;
+
+constexpr double width = 1200;
+constexpr double margin = 24;
+constexpr double left = 108;                // where time begins
+constexpr double span = width - left - 92;  // and room for a time behind the longest timeline
+constexpr double bar_height = 18;
+constexpr double least_bar_height = 4;
+constexpr double band_height = 72;  // of an engine with many rows, at most
+
+/// How wide text of 11 px is, about: nobody knows the reader's font.
+double width_of(std::string_view text) {
+  double sum = 0;
+  for (const char c : text) sum += c >= 'A' && c <= 'Z' ? 8.4 : 7;
+  return sum;
+}
+
+/// The picture, written from top to bottom.
+struct Page {
+  std::string text;
+  double y = margin;
+
+  template <class... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
+  }
+};
+
+/// Short numbers: hundredths of a unit of the picture are beyond sight.
+std::string n(double value) {
+  std::string text = fmt::format("{:.2f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+std::string style() {
+  std::string light, dark;
+  for (const Ink& ink : inks) {
+    const char* const stage = schedule::to_string(ink.stage);
+    light += fmt::format(".{0}{{fill:{1}}}text.{0}{{fill:{2}}}\n", stage, ink.light, ink.on_light);
+    dark += fmt::format(".{0}{{fill:{1}}}text.{0}{{fill:{2}}}\n", stage, ink.dark, ink.on_dark);
+  }
+  return ":root{color-scheme:light dark}\n"
+         "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
+         "fill:#1d1d1f}\n"
+         ".title{font-size:20px;font-weight:600}.order{font-size:15px;font-weight:600}\n"
+         ".end,.start{text-anchor:end}.start{fill:#6e6e73}.tick,.muted{fill:#6e6e73}\n"
+         ".tick{font-size:11px;text-anchor:middle}.bar{font-size:11px}\n"
+         ".doubt{fill:#b3261e;font-weight:600}.ground{fill:#fff}\n"
+         ".track{fill:#f5f5f7}.grid{stroke:#d2d2d7;stroke-width:.6}\n"
+         ".axis,.stop{stroke:#86868b;fill:none}.stop{stroke-dasharray:2 2}\n" +
+         light +
+         "@media screen and (prefers-color-scheme:dark){text{fill:#f5f5f7}\n"
+         ".start,.tick,.muted{fill:#a1a1a6}.doubt{fill:#ff8a80}.ground{fill:#161618}\n"
+         ".track{fill:#202024}.grid{stroke:#3a3a40}.axis,.stop{stroke:#7c7c84}\n" +
+         dark + "}\n";
+}
+
+/// Time between ticks: 1, 2 or 5 times a power of ten, for at most ten of them.
+double tick_s(double longest_s) {
+  const double power = std::pow(10, std::floor(std::log10(longest_s / 10)));
+  for (const double factor : {1, 2, 5}) {
+    if (longest_s / (factor * power) <= 10) return factor * power;
+  }
+  return 10 * power;
+}
+
+/// All ticks in the unit of the longest time.
+std::string tick_words(double seconds, double longest_s) {
+  struct Unit {
+    double s;
+    const char* name;
+  };
+  constexpr std::array<Unit, 4> units = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
+  const auto unit =
+      std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return longest_s >= u.s; });
+  return fmt::format("{:.6g} {}", seconds / unit->s, unit->name);
+}
+
+std::string hint(const timeline::Run& run, const timeline::Span& at, TaskId id) {
+  const schedule::Task& task = run.schedule.tasks[id];
+  std::string words = full_label(run.schedule, id);
+  if (!schedule::on_host(task.stage)) words += fmt::format(", lane {}", task.lane);
+  return words + fmt::format(": {} .. {}", base::format_seconds(at.start_s),
+                             base::format_seconds(at.stop_s));
+}
+
+/// One row of tasks, `height` high, from the page's place down.
+void draw_row(Page& page, const timeline::Run& run, const timeline::Timeline& timeline,
+              const Tasks& row, double scale, double height) {
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const schedule::Task& task = run.schedule.tasks[row[i]];
+    const timeline::Span& at = timeline.spans[row[i]];
+    const double begin = at.start_s * scale;
+    double end = at.stop_s * scale;
+    // Tasks too narrow to be told apart become one bar: files stay small.
+    std::size_t last = i;
+    while (last + 1 < row.size()) {
+      const timeline::Span& next = timeline.spans[row[last + 1]];
+      const bool same = run.schedule.tasks[row[last + 1]].stage == task.stage;
+      if (!same || next.stop_s * scale - begin > 1) break;
+      end = std::max(end, next.stop_s * scale);
+      ++last;
+    }
+    const double wide = end - begin;
+    const double gap = wide > 4 ? 0.8 : 0;  // neighbours of one colour must not run together
+    const char* const stage = schedule::to_string(task.stage);
+    page.add(R"(<rect class="{}" x="{}" width="{}" height="{}"{}><title>{}</title></rect>)", stage,
+             n(left + begin), n(std::max(0.5, wide - gap)), n(height),
+             height > 8 && wide > 6 ? R"( rx="2")" : "",
+             last == i ? escape_xml(hint(run, at, row[i]))
+                       : fmt::format("{} {} tasks", last - i + 1, stage));
+    const std::string words = label(run.schedule, row[i]);
+    const double spare = wide - gap - width_of(words);
+    if (last == i && height >= 11 && spare >= 1) {
+      page.add(R"(<text class="bar {}" x="{}" y="{}">{}</text>)", stage,
+               n(left + begin + std::min(4.0, spare / 2)), n(height / 2 + 4), escape_xml(words));
+    }
+    i = last;
+  }
+  page.add("\n");
+}
+
+void draw(Page& page, const timeline::Run& run, const Picture& picture, double scale) {
+  page.add(R"(<text class="muted" x="{}" y="{}">{})", margin, n(page.y + 12),
+           escape_xml(picture.words));
+  if (!picture.doubt.empty()) page.add(R"(<tspan class="doubt" dx="8">{}</tspan>)", picture.doubt);
+  page.add("</text>\n");
+  page.y += 19;
+  if (picture.timeline == nullptr) return;
+  const timeline::Timeline& timeline = *picture.timeline;
+  const double top = page.y;
+  for (const Band& band : engine_bands(timeline)) {
+    const auto rows = static_cast<double>(band.rows.size());
+    const double height = std::clamp(band_height / rows - 1, least_bar_height, bar_height);
+    page.add(R"(<text class="start" x="{}" y="{}">{}</text>)", left - 8, n(page.y + 13.5),
+             escape_xml(band.name));
+    page.add(R"(<rect class="track" x="{}" y="{}" width="{}" height="{}"/>)", left, n(page.y), span,
+             n(std::max(bar_height, rows * (height + 1) - 1)));
+    const double next = page.y + std::max(bar_height, rows * (height + 1) - 1) + 3;
+    for (const Tasks& row : band.rows) {
+      page.add(R"g(<g transform="translate(0 {})">)g", n(page.y));
+      draw_row(page, run, timeline, row, scale, height);
+      page.add("</g>");
+      page.y += height + 1;
+    }
+    page.y = next;
+  }
+  const double stop = left + timeline.complete_s * scale;
+  page.add(R"(<path class="stop" d="M{} {}V{}"/><text class="muted" x="{}" y="{}">{}</text>)",
+           n(stop), n(top), n(page.y - 2), n(stop + 5), n(top + 13),
+           base::format_seconds(timeline.complete_s));
+  page.add("\n");
+  page.y += 5;
+}
+
+void draw_axis(Page& page, double longest_s, double scale) {
+  page.add(R"(<path class="axis" d="M{} {}h{}"/>)", left, n(page.y), span);
+  const double step = tick_s(longest_s);
+  for (int i = 0; i * step <= longest_s * (1 + 1e-9); ++i) {
+    page.add(R"(<text class="tick" x="{}" y="{}">{}</text>)", n(left + i * step * scale),
+             n(page.y + 15), tick_words(i * step, longest_s));
+  }
+  page.add("\n");
+  page.y += 22;
+}
+
+/// The axis' ticks continued upwards, behind the bars.
+std::string grid(double top, double bottom, double longest_s, double scale) {
+  std::string path;
+  const double step = tick_s(longest_s);
+  for (int i = 0; i * step <= longest_s * (1 + 1e-9); ++i) {
+    path += fmt::format("M{} {}V{}", n(left + i * step * scale), n(top), n(bottom));
+  }
+  return fmt::format("<path class=\"grid\" d=\"{}\"/>\n", path);
+}
+
+void draw_legend(Page& page, const Result& result) {
+  double x = margin;
+  for (const Ink& ink : inks) {
+    if (!has_stage(result, ink.stage)) continue;
+    page.add(
+        R"(<rect class="{}" x="{}" y="{}" width="14" height="14" rx="2"/><text x="{}" y="{}">{}</text>)",
+        schedule::to_string(ink.stage), n(x), n(page.y), n(x + 20), n(page.y + 11.5), ink.words);
+    x += 46 + width_of(ink.words);
+  }
+  page.add("\n");
+  page.y += 34;
+}
+
+void draw(Page& page, const Result& result) {
+  page.add("<g>\n<text class=\"title\" x=\"{}\" y=\"{}\">{}</text>\n", margin, n(page.y + 18),
+           escape_xml(result.deck.title));
+  page.add("<text class=\"muted\" x=\"{}\" y=\"{}\">{}</text>\n", margin, n(page.y + 40),
+           escape_xml(place_words(result)));
+  page.y += 58;
+  draw_legend(page, result);
+  const double longest = longest_s(result);
+  const double scale = span / longest;
+  for (std::size_t i = 0; i < result.runs.size(); ++i) {
+    const timeline::Run& run = result.runs[i];
+    page.add(
+        "<g>\n<text class=\"order\" x=\"{}\" y=\"{}\">{}<tspan class=\"muted\" dx=\"14\" "
+        "font-size=\"12\" font-weight=\"400\">{}</tspan></text>\n",
+        margin, n(page.y + 12), escape_xml(order_words(run)), escape_xml(figures(result, i)));
+    page.y += 24;
+    Page inner;
+    inner.y = page.y;
+    for (const Picture& picture : {measured(run), predicted(run)}) draw(inner, run, picture, scale);
+    // Without a timeline there is no axis either.
+    if (measured(run).timeline != nullptr || predicted(run).timeline != nullptr) {
+      const double bottom = inner.y;
+      draw_axis(inner, longest, scale);
+      page.add("{}", grid(page.y + 19, bottom, longest, scale));
+    }
+    page.add("{}</g>\n", inner.text);
+    page.y = inner.y + 18;
+  }
+  page.add("</g>\n");
+  page.y += 14;
+}
+
+}  // namespace
+
+std::string timeline_svg(const std::vector<Result>& results) {
+  Page page;
+  for (const Result& result : results) draw(page, result);
+  const std::string title = results.empty() ? "" : results.front().deck.title;
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
+      "{1}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"
+      "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{4}</svg>\n",
+      width, n(page.y), escape_xml(title), style(), page.text);
+}
+
+}  // namespace overlap::report

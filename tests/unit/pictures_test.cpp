@@ -1,0 +1,360 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <tuple>
+
+#include "hand_schedule.hpp"
+#include "model/load.hpp"
+#include "report/json.hpp"
+#include "report/picture.hpp"
+#include "report/timeline_html.hpp"
+#include "report/timeline_svg.hpp"
+#include "report/trace.hpp"
+#include "schedules.hpp"
+
+/// Pictures of timelines, of results made by hand.
+namespace overlap::report {
+namespace {
+
+using model::d2h;
+using model::h2d;
+using model::host;
+using model::kernel;
+using model::query;
+using model::schedule_of;
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Two chunks on two lanes; the second copy back comes after the first kernel, too. Measured, the
+/// kernels overlap for a second.
+timeline::Run small_run() {
+  auto schedule = schedule_of({h2d(0, 2'000'000'000), h2d(1, 2'000'000'000), kernel(0, 3),
+                               kernel(1, 3), d2h(0, 1'000'000'000), d2h(1, 1'000'000'000, {2})});
+  for (const std::size_t id : {1, 3, 5}) schedule.tasks[id].chunk = 1;
+  schedule.order = deck::Order::breadth_first;
+  timeline::Run run = timeline::new_run(deck::Order::breadth_first, std::move(schedule));
+  run.predicted = timeline::Timeline{
+      .engines = {"H2D", "SM", "D2H", "host"},
+      .spans = {{0, 0, 2}, {0, 2, 4}, {1, 2, 5}, {1, 5, 8}, {2, 5, 6}, {2, 8, 9}},
+      .complete_s = 9};
+  run.trace = timeline::Trace{
+      .timeline = {.engines = {"H2D", "SM", "D2H", "host"},
+                   .spans = {{0, 0, 2}, {0, 2, 4}, {1, 2, 5}, {1, 4, 7}, {2, 5, 6}, {2, 7, 8}},
+                   .complete_s = 8},
+      .source = "CUDA events",
+      .perturbation = 0.004};
+  run.samples_s = {8, 8, 8};
+  run.verified = true;
+  return run;
+}
+
+Result result_of(std::vector<timeline::Run> runs) {
+  Result result;
+  result.deck.path = "hand.yaml";
+  result.deck.title = "By hand";
+  result.deck.issue.orders.clear();
+  for (const timeline::Run& run : runs) result.deck.issue.orders.push_back(run.order);
+  result.runs = std::move(runs);
+  return result;
+}
+
+constexpr const char* odd = "<b>\"&'</script><!--\x01\xff";
+
+/// A custom run with odd names, host work and a query.
+timeline::Run odd_run() {
+  auto schedule = schedule_of({h2d(0, 1), kernel(0, 1), query(0), host(1, {1})});
+  schedule.names = {odd, "K", "Q", "C"};
+  schedule.order = deck::Order::custom;
+  timeline::Run run = timeline::new_run(deck::Order::custom, std::move(schedule));
+  run.device = odd;
+  run.predicted = timeline::Timeline{.engines = {"H2D", "SM", "D2H", "host"},
+                                     .spans = {{0, 0, 1}, {1, 1, 2}, {3, 1, 1}, {3, 2, 3}},
+                                     .complete_s = 3};
+  return run;
+}
+
+Result odd_result() {
+  Result result = result_of({odd_run()});
+  result.deck.title = odd;
+  return result;
+}
+
+std::size_t times(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+TEST(Picture, OverlappingTasksHaveRowsOfTheirOwn) {
+  const timeline::Run run = small_run();
+  const auto bands = engine_bands(run.trace->timeline);
+  ASSERT_EQ(bands.size(), 3u);  // the host does nothing
+  EXPECT_EQ(bands[0].name, "H2D");
+  EXPECT_THAT(bands[0].rows, ElementsAre(Tasks{0, 1}));
+  EXPECT_EQ(bands[1].name, "SM");
+  EXPECT_THAT(bands[1].rows, ElementsAre(Tasks{2}, Tasks{3}));
+  EXPECT_THAT(bands[2].rows, ElementsAre(Tasks{4, 5}));
+}
+
+TEST(Picture, LanesHaveTheirTasksAndTheHostItsOwn) {
+  const timeline::Run run = odd_run();
+  const auto bands = lane_bands(run.schedule, *run.predicted);
+  ASSERT_EQ(bands.size(), 2u);
+  EXPECT_EQ(bands[0].name, "lane 0");
+  EXPECT_THAT(bands[0].rows, ElementsAre(Tasks{0, 1}));
+  EXPECT_EQ(bands[1].name, "host");
+  EXPECT_THAT(bands[1].rows, ElementsAre(Tasks{2, 3}));
+}
+
+TEST(Picture, TasksWaitForTheLastToFinish) {
+  const timeline::Run run = small_run();
+  const auto none = std::optional<schedule::TaskId>();
+  // The second copy back: measured and predicted, its own kernel ends after the first.
+  EXPECT_THAT(waited_for(run.schedule, *run.predicted), ElementsAre(none, none, 0u, 1u, 2u, 3u));
+  timeline::Timeline turned = *run.predicted;
+  turned.spans[2].stop_s = 8.5;
+  EXPECT_THAT(waited_for(run.schedule, turned), ElementsAre(none, none, 0u, 1u, 2u, 2u));
+}
+
+TEST(Picture, TasksWaitForTheHost) {
+  auto schedule = schedule_of({kernel(0, 1), host(1, {0}), query(0), kernel(1, 1)});
+  const timeline::Timeline timeline{.engines = {"SM", "host"},
+                                    .spans = {{0, 0, 1}, {1, 1, 2}, {1, 2, 2}, {0, 2, 3}},
+                                    .complete_s = 3};
+  const auto none = std::optional<schedule::TaskId>();
+  EXPECT_THAT(waited_for(schedule, timeline), ElementsAre(none, 0u, 1u, 1u));
+}
+
+TEST(Picture, Words) {
+  const Result result = result_of({small_run()});
+  timeline::Run run = result.runs[0];
+  EXPECT_EQ(figures(result, 0), "8.000 s (8.000 s .. 8.000 s), predicted 9.000 s (+12.5 %)");
+  EXPECT_EQ(measured(run).words, "measured (CUDA events)");
+  EXPECT_EQ(measured(run).doubt, "");
+  run.trace->doubtful = true;
+  run.trace->perturbation = 0.123;
+  EXPECT_EQ(measured(run).doubt, "perturbed by 12.3 %");
+  run.trace.reset();
+  EXPECT_EQ(measured(run).words, "not measured");
+  EXPECT_EQ(measured(run).timeline, nullptr);
+  run.order = deck::Order::automatic;
+  run.device = "h200";
+  EXPECT_EQ(order_words(run), "auto (breadth_first) on h200");
+  EXPECT_EQ(full_label(run.schedule, 3), "kernel 1");
+  EXPECT_DOUBLE_EQ(*rate_gb_per_s(run.schedule.tasks[0], {0, 1, 3}), 1);
+  EXPECT_FALSE(rate_gb_per_s(run.schedule.tasks[0], {0, 1, 1}));
+}
+
+TEST(Picture, TextFromOutsideIsEscaped) {
+  EXPECT_EQ(escape_xml(odd), "&lt;b&gt;&quot;&amp;&#39;&lt;/script&gt;&lt;!-- \xef\xbf\xbd");
+  EXPECT_EQ(quote_json("a\"\xff\n"), "\"a\\\"\xef\xbf\xbd\\n\"");
+}
+
+TEST(TimelineSvg, DrawsEveryTaskWhereItBelongs) {
+  const std::string svg = timeline_svg({result_of({small_run()})});
+  // Measured and predicted: two copies each way and two kernels; the legend's three squares.
+  EXPECT_EQ(times(svg, "<rect class=\"h2d\""), 5u);
+  EXPECT_EQ(times(svg, "<rect class=\"kernel\""), 5u);
+  EXPECT_EQ(times(svg, "<rect class=\"d2h\""), 5u);
+  // One scale for all: 9 s are 1000 wide. The measured first kernel runs from 2 to 5 s.
+  EXPECT_THAT(svg,
+              HasSubstr("<rect class=\"kernel\" x=\"330.22\" width=\"332.53\" height=\"18\" "
+                        "rx=\"2\"><title>kernel 0, lane 0: 2.000 s .. 5.000 s</title></rect>"));
+  EXPECT_THAT(svg, HasSubstr(">measured (CUDA events)</text>"));
+  EXPECT_THAT(svg, HasSubstr(">predicted</text>"));
+  EXPECT_THAT(svg, HasSubstr(">By hand</text>"));
+  EXPECT_LT(svg.find("measured ("), svg.find(">predicted<"));
+  EXPECT_THAT(svg, HasSubstr("prefers-color-scheme:dark"));
+}
+
+TEST(TimelineSvg, SaysWhatIsMissingOrDoubtful) {
+  timeline::Run run = small_run();
+  run.trace->doubtful = true;
+  run.trace->perturbation = 0.5;
+  run.predicted.reset();
+  timeline::Run neither = run;
+  neither.trace.reset();
+  const std::string svg = timeline_svg({result_of({run, neither})});
+  EXPECT_THAT(svg, HasSubstr("perturbed by 50 %"));
+  EXPECT_EQ(times(svg, ">not predicted</text>"), 2u);
+  EXPECT_EQ(times(svg, ">not measured</text>"), 1u);
+}
+
+TEST(TimelineSvg, StaysSmall) {
+  using schedule::small_deck;
+  using schedule::small_schedule;
+  std::vector<timeline::Run> runs;
+  for (int i = 0; i < 4; ++i) {
+    auto run = timeline::new_run(deck::Order::depth_first,
+                                 small_schedule(small_deck(deck::WorkloadKind::increment, 4096, 32),
+                                                deck::Order::depth_first, 4));
+    ASSERT_EQ(run.schedule.tasks.size(), 96u);
+    run.predicted = model::predict(run.schedule, model::load_device("h200"));
+    run.trace = timeline::Trace{.timeline = *run.predicted, .source = "CUPTI"};
+    runs.push_back(run);
+  }
+  EXPECT_LT(timeline_svg({result_of(runs)}).size(), 200'000u);
+}
+
+TEST(TimelineSvg, TasksTooNarrowToBeToldApartAreOneBar) {
+  std::vector<schedule::Task> tasks(100'000, kernel(0, 1e-5));
+  timeline::Run run = timeline::new_run(deck::Order::custom, schedule_of(std::move(tasks)));
+  run.predicted = model::predict(run.schedule, model::device_of(model::Queues::engine));
+  EXPECT_LT(timeline_svg({result_of({run})}).size(), 400'000u);
+}
+
+TEST(Pictures, OddTextKeepsItsPlace) {
+  const std::string svg = timeline_svg({odd_result()});
+  EXPECT_THAT(svg, Not(HasSubstr("<b>")));
+  EXPECT_THAT(svg, Not(HasSubstr("\x01")));
+  const std::string html = timeline_html({odd_result()});
+  EXPECT_THAT(html, Not(HasSubstr("<b>")));
+  EXPECT_THAT(html, Not(HasSubstr("<!--")));
+  EXPECT_EQ(times(html, "<script"), 3u);
+  EXPECT_EQ(times(html, "</script"), 3u);
+  const json events = json::parse(trace({odd_result()}))["traceEvents"];
+  std::size_t found = 0;
+  for (const json& event : events) {
+    found += event["ph"] == "X" && event["name"] == "<b>\"&'</script><!--\x01\xef\xbf\xbd";
+  }
+  EXPECT_EQ(found, 2u);
+}
+
+/// What the page carries in the script `id`.
+json embedded(const std::string& html, const std::string& id) {
+  const std::string open = "<script type=\"application/json\" id=\"" + id + "\">";
+  const auto begin = html.find(open) + open.size();
+  return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+}
+
+TEST(TimelineHtml, CarriesTheResultFile) {
+  const std::vector<Result> one = {result_of({small_run()})};
+  const std::vector<Result> two = {result_of({small_run()}), odd_result()};
+  EXPECT_EQ(embedded(timeline_html(one), "result"), json::parse(to_json(one)));
+  EXPECT_EQ(embedded(timeline_html(two), "result"), json::parse(to_json(two)));
+}
+
+TEST(TimelineHtml, SaysWhatTasksWaitedFor) {
+  const std::string html = timeline_html({result_of({small_run()})});
+  const json run = embedded(html, "drawing")[0]["runs"][0];
+  const json expected = {nullptr, nullptr, 0, 1, 2, 3};
+  EXPECT_EQ(run["measured"]["waited_for"], expected);
+  EXPECT_EQ(run["measured"]["engines"][1]["rows"], json({{2}, {3}}));
+  EXPECT_EQ(run["predicted"]["lanes"][1]["rows"], json({{1, 3, 5}}));
+  EXPECT_EQ(run["bytes"][0], 2'000'000'000);
+}
+
+TEST(TimelineHtml, NeedsNothingElse) {
+  const std::string html = timeline_html({result_of({small_run()})});
+  EXPECT_EQ(std::regex_search(html, std::regex(R"((src|href)\s*=|https?:|@import|url\()")), false);
+}
+
+/// Slices by process and track.
+using Slices = std::map<std::pair<int, int>, std::vector<json>>;
+
+Slices slices_of(const json& events) {
+  Slices slices;
+  for (const json& event : events) {
+    if (event["ph"] == "X") slices[{event["pid"], event["tid"]}].push_back(event);
+  }
+  return slices;
+}
+
+/// Slices of a track follow each other; every arrow has two ends, each inside a slice, forwards.
+void expect_sound(const json& events) {
+  const Slices slices = slices_of(events);
+  for (const auto& [track, list] : slices) {
+    double free = 0;
+    for (const json& slice : list) {
+      EXPECT_GE(slice["ts"].get<double>(), free - 1e-6);
+      EXPECT_GE(slice["dur"].get<double>(), 0);
+      free = slice["ts"].get<double>() + slice["dur"].get<double>();
+    }
+  }
+  std::map<int, std::vector<json>> arrows;
+  for (const json& event : events) {
+    if (event["ph"] == "s" || event["ph"] == "f") arrows[event["id"]].push_back(event);
+  }
+  for (const auto& [id, ends] : arrows) {
+    ASSERT_EQ(ends.size(), 2u);
+    EXPECT_EQ(ends[0]["ph"], "s");
+    EXPECT_EQ(ends[1]["ph"], "f");
+    EXPECT_LE(ends[0]["ts"].get<double>(), ends[1]["ts"].get<double>());
+    for (const json& end : ends) {
+      const auto& list = slices.at({end["pid"], end["tid"]});
+      EXPECT_TRUE(std::any_of(list.begin(), list.end(), [&](const json& slice) {
+        const double begin = slice["ts"].get<double>(), at = end["ts"].get<double>();
+        return begin <= at && at <= begin + slice["dur"].get<double>();
+      }));
+    }
+  }
+}
+
+TEST(Trace, OfASmallRunExactly) {
+  const json events = json::parse(trace({result_of({small_run()})}))["traceEvents"];
+  expect_sound(events);
+  std::map<int, std::string> processes;
+  std::map<std::pair<int, int>, std::string> tracks;
+  for (const json& event : events) {
+    if (event["name"] == "process_name") processes[event["pid"]] = event["args"]["name"];
+    if (event["name"] == "thread_name") {
+      tracks[{event["pid"], event["tid"]}] = event["args"]["name"];
+    }
+  }
+  EXPECT_THAT(processes, ElementsAre(std::pair(1, "breadth_first, measured (CUDA events)"),
+                                     std::pair(2, "breadth_first, predicted")));
+  std::vector<std::string> names;
+  for (const auto& [track, name] : tracks) {
+    if (track.first == 1) names.push_back(name);
+  }
+  EXPECT_THAT(names, ElementsAre("engine H2D", "engine SM", "engine SM (2)", "engine D2H", "lane 0",
+                                 "lane 1"));
+  // The measured second copy back, among the engines.
+  const json slice = slices_of(events).at({1, 4}).at(1);
+  EXPECT_EQ(slice, json::parse(R"({"ph": "X", "pid": 1, "tid": 4, "ts": 7000000.0, "dur": 1000000.0,
+      "name": "d2h 1", "cat": "d2h", "args": {"task": 5, "chunk": 1, "lane": 1,
+      "bytes": 1000000000, "GB/s": 1, "waits for": "kernel 1"}})"));
+  std::vector<std::tuple<std::string, int, double>> arrows;
+  for (const json& event : events) {
+    if (event["ph"] != "s" && event["ph"] != "f") continue;
+    arrows.emplace_back(tracks.at({event["pid"], event["tid"]}), event["pid"], event["ts"]);
+  }
+  EXPECT_THAT(
+      arrows,
+      ElementsAre(std::tuple("lane 0", 1, 4999999.999), std::tuple("lane 1", 1, 7000000.0),
+                  std::tuple("lane 0", 2, 4999999.999), std::tuple("lane 1", 2, 8000000.0)));
+}
+
+TEST(Trace, IsAFileWithoutTimelines) {
+  timeline::Run run = small_run();
+  run.trace.reset();
+  run.predicted.reset();
+  EXPECT_TRUE(json::parse(trace({result_of({run})}))["traceEvents"].empty());
+  EXPECT_TRUE(json::parse(trace({}))["traceEvents"].empty());
+}
+
+TEST(Trace, HundredThousandTasksInSeconds) {
+  const auto deck = schedule::small_deck(deck::WorkloadKind::increment, 1 << 20, 33'334);
+  timeline::Run run = timeline::new_run(deck::Order::by_engine,
+                                        schedule::small_schedule(deck, deck::Order::by_engine, 3));
+  ASSERT_GT(run.schedule.tasks.size(), 100'000u);
+  run.predicted = model::predict(run.schedule, model::load_device("h200"));
+  run.trace = timeline::Trace{.timeline = *run.predicted, .source = "CUPTI"};
+  const Result result = result_of({std::move(run)});
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string text = trace({result});
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  std::cout << text.size() / 1'000'000 << " MB in " << seconds.count() << " s\n";
+  EXPECT_LT(seconds.count(), 60);  // sanitizers are slow, and machines busy
+}
+
+}  // namespace
+}  // namespace overlap::report
