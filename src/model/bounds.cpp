@@ -75,6 +75,16 @@ Device ideal(const Schedule& schedule, const Work& work, const Rates& rates,
   return device;
 }
 
+/// The schedule with kernels that last as long as measured where they are given by their duration.
+Schedule as_measured(Schedule schedule, const Work& work, const Rates& rates) {
+  for (Task& task : schedule.tasks) {
+    if (schedule::is_kernel(task.stage) && work.kernel_s > 0 && rates.kernel_s > 0) {
+      task.duration_s *= rates.kernel_s / work.kernel_s;
+    }
+  }
+  return schedule;
+}
+
 /// The longest chain of a chunk's tasks.
 double longest_chunk_s(const Schedule& schedule, const Device& device) {
   std::vector<double> chains(schedule.chunks.size());
@@ -107,7 +117,6 @@ timeline::Bounds bounds(const Schedule& schedule, const Rates& own, const Rates&
   const double kernels = least.kernel_s * together;
   timeline::Bounds bounds;
   bounds.serial_s = least.h2d_s + least.d2h_s + least.kernel_s + work.host_s;
-  const Device device = ideal(schedule, work, own, hardware);
   const auto limit = [&](double copies, const std::string& name) {
     const double most = std::max({copies, kernels, work.host_s});
     bounds.limit = most == copies ? name : most == kernels ? "SM" : "host";
@@ -116,9 +125,10 @@ timeline::Bounds bounds(const Schedule& schedule, const Rates& own, const Rates&
   if (hardware.workers > 0) {
     const int parallel = std::min(schedule.lanes, hardware.workers);
     const double all = least.h2d_s + least.d2h_s + least.kernel_s;
-    bounds.bound_s =
-        std::max({all / parallel, longest_chunk_s(schedule, ideal(schedule, work, least, hardware)),
-                  work.host_s});
+    bounds.bound_s = std::max({all / parallel,
+                               longest_chunk_s(as_measured(schedule, work, least),
+                                               ideal(schedule, work, least, hardware)),
+                               work.host_s});
     bounds.limit = bounds.bound_s > work.host_s ? "workers" : "host";
   } else {
     bounds.one_engine_s = limit(least.h2d_s + least.d2h_s, "copy");
@@ -129,7 +139,9 @@ timeline::Bounds bounds(const Schedule& schedule, const Rates& own, const Rates&
       bounds.two_engines_s = bounds.bound_s = limit(least.both_s, longer_direction(least));
     }
   }
-  bounds.schedule_bound_s = std::max(bounds.bound_s, predict(schedule, device).complete_s);
+  bounds.schedule_bound_s = std::max(
+      bounds.bound_s,
+      predict(as_measured(schedule, work, own), ideal(schedule, work, own, hardware)).complete_s);
   return bounds;
 }
 

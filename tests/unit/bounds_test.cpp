@@ -73,6 +73,14 @@ TEST(Bounds, AreTheLeastOfAllChunks) {
   EXPECT_GT(b.schedule_bound_s, 14);
 }
 
+TEST(Bounds, KernelsGivenByTheirDurationLastAsMeasured) {
+  // The list says 1 a kernel, the device took 2.
+  const auto slow = rates(8, 8, 8, 8);
+  const auto b = bounds(chunks(4, 2, 1, 2), slow, slow, {});
+  EXPECT_DOUBLE_EQ(b.serial_s, 24);
+  EXPECT_NEAR(b.schedule_bound_s, 12, 1e-9);  // H 0-8, K 8-10, D 10-12
+}
+
 TEST(Bounds, OfWorkers) {
   const auto four = rates(8, 4, 8, 0);
   // 20 of work on two of four lanes' cores.
