@@ -41,6 +41,7 @@ timeline::Balance find_balance(Executor<Space>& executor, const schedule::Schedu
     return time(schedule::Stage::kernel);
   };
 
+  workload.repeats = 1;
   workload.generate(0);
   wake(executor, schedule, workload);
   timeline::Balance result;

@@ -33,19 +33,20 @@ class Executor {
     return issue_all(schedule, workload, nullptr);
   }
 
-  /// Whether run_traced() is to be used from now on. Returns what takes the times of tasks, for
-  /// people to read; empty: this back end cannot tell.
-  std::string trace(bool on) { return lanes_->trace(on); }
+  /// Whether run_traced() is to be used from now on. Returns what takes the times of tasks.
+  detail::TraceSource trace(bool on) { return lanes_->trace(on); }
 
-  /// run() with the time of every task, whose engines the caller names; between trace(true) and
-  /// trace(false).
+  /// run() with the times of tasks, whose engines the caller names; between trace(true) and
+  /// trace(false). A selective source leaves out tasks that are not `timed`, where it is given.
   timeline::Timeline run_traced(const schedule::Schedule& schedule,
                                 const workload::Workload<Space>& workload,
-                                const timeline::Engines& engines) {
+                                const timeline::Engines& engines, std::vector<bool> timed = {}) {
     timeline::Timeline traced;
     traced.engines = engines.names();
     traced.spans.resize(schedule.tasks.size());
     lanes_->bind(schedule, workload);
+    timed.resize(schedule.tasks.size(), true);
+    lanes_->mark(timed);
     const Elapsed elapsed = issue_all(schedule, workload, &traced.spans);
     lanes_->collect(traced.spans);
     for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
@@ -60,12 +61,11 @@ class Executor {
   const Space& instance() const { return lanes_->instance(0); }
 
  private:
-  /// Issues the schedule and waits for its lanes; with `spans`, tells the lanes when it begins and
-  /// notes the times of what the host does itself.
+  /// Issues the schedule and waits for its lanes; notes in `spans` the times of what the host does
+  /// itself.
   Elapsed issue_all(const schedule::Schedule& schedule, const workload::Workload<Space>& workload,
                     std::vector<timeline::Span>* spans) {
     using Clock = std::chrono::steady_clock;
-    if (spans != nullptr) lanes_->mark();
     const auto start = Clock::now();
     const auto since_start = [&] {
       return std::chrono::duration<double>(Clock::now() - start).count();

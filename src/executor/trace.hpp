@@ -12,29 +12,105 @@ namespace overlap::executor {
 /// Beyond this part of the scored time a trace is doubtful, unless the scored times spread more.
 inline constexpr double doubtful_perturbation = 0.02;
 
-/// Traces a run a few times, in a pass of its own: the trace kept is that of the median time.
+/// Times of tasks in runs of their own: of some of them, the one of the median time.
+template <class Space>
+timeline::Timeline trace_once(Executor<Space>& executor, const timeline::Run& run,
+                              const workload::Workload<Space>& workload,
+                              const timeline::Engines& engines, const std::vector<bool>& timed) {
+  constexpr double long_s = 0.2;
+  const std::size_t repetitions = timeline::time_s(run).median < long_s ? 5 : 1;
+  executor.run_traced(run.schedule, workload, engines, timed);  // warms up
+  std::vector<timeline::Timeline> timelines;
+  for (std::size_t i = 0; i < repetitions; ++i) {
+    base::check_interrupt();
+    timelines.push_back(executor.run_traced(run.schedule, workload, engines, timed));
+  }
+  const auto median = timelines.begin() + static_cast<std::ptrdiff_t>(repetitions / 2);
+  std::nth_element(timelines.begin(), median, timelines.end(),
+                   [](const auto& a, const auto& b) { return a.complete_s < b.complete_s; });
+  return std::move(*median);
+}
+
+/// Times of different runs differ by microseconds: copies to the host start neither before the one
+/// before them on their engine has stopped nor before what they wait for.
+inline void fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline) {
+  std::vector<std::optional<schedule::TaskId>> last(static_cast<std::size_t>(schedule.lanes));
+  std::vector<schedule::TaskId> copies;
+  std::vector<double> ready_s(schedule.tasks.size());
+  for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    auto& before = last[static_cast<std::size_t>(task.lane)];
+    if (task.stage == schedule::Stage::d2h) {
+      copies.push_back(id);
+      if (before) ready_s[id] = timeline.spans[*before].stop_s;
+      for (const schedule::TaskId other : task.after) {
+        ready_s[id] = std::max(ready_s[id], timeline.spans[other].stop_s);
+      }
+    }
+    before = id;
+  }
+  std::sort(copies.begin(), copies.end(),
+            [&](auto a, auto b) { return timeline.spans[a].start_s < timeline.spans[b].start_s; });
+  double free_s = 0;
+  for (const schedule::TaskId id : copies) {
+    timeline::Span& span = timeline.spans[id];
+    span.start_s = std::max({span.start_s, free_s, ready_s[id]});
+    span.stop_s = std::max(span.stop_s, span.start_s);
+    free_s = span.stop_s;
+  }
+}
+
+/// Traces a run in parts, each with every n-th of the copies to the host; all other times are
+/// the first part's.
+template <class Space>
+timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& run,
+                               const workload::Workload<Space>& workload,
+                               const timeline::Engines& engines, int parts) {
+  const base::Summary scored = timeline::time_s(run);
+  const auto& tasks = run.schedule.tasks;
+  timeline::Trace trace;
+  trace.parts = parts;
+  for (int part = 0; part < parts; ++part) {
+    std::vector<bool> timed(tasks.size(), true);
+    int copies = 0;
+    for (schedule::TaskId id = 0; id < tasks.size(); ++id) {
+      if (tasks[id].stage == schedule::Stage::d2h) timed[id] = copies++ % parts == part;
+    }
+    timeline::Timeline traced = trace_once(executor, run, workload, engines, timed);
+    const double perturbation = traced.complete_s / scored.median - 1;
+    if (std::abs(perturbation) > std::abs(trace.perturbation)) trace.perturbation = perturbation;
+    if (part == 0) {
+      trace.timeline = std::move(traced);
+      continue;
+    }
+    for (schedule::TaskId id = 0; id < tasks.size(); ++id) {
+      if (tasks[id].stage == schedule::Stage::d2h && timed[id]) {
+        trace.timeline.spans[id] = traced.spans[id];
+      }
+    }
+  }
+  if (parts > 1) fit_copies(run.schedule, trace.timeline);
+  const double spread = (scored.hi - scored.lo) / 2 / scored.median;
+  trace.doubtful = std::abs(trace.perturbation) > std::max(doubtful_perturbation, spread);
+  return trace;
+}
+
+/// Traces a run. On a GPU a time stamp holds up the copies to the host alone (on an H200 by 6 us
+/// each; kernels and copies to the device by nothing): where that disturbs the run, they take turns
+/// at it.
 template <class Space>
 std::optional<timeline::Trace> trace_run(Executor<Space>& executor, const timeline::Run& run,
                                          const workload::Workload<Space>& workload,
                                          const timeline::Engines& engines) {
-  constexpr std::size_t repetitions = 5;
-  timeline::Trace trace;
-  trace.source = executor.trace(true);
-  if (trace.source.empty()) return std::nullopt;
-  std::vector<timeline::Timeline> timelines;
-  for (std::size_t i = 0; i <= repetitions; ++i) {
-    base::check_interrupt();
-    auto traced = executor.run_traced(run.schedule, workload, engines);
-    if (i > 0) timelines.push_back(std::move(traced));  // the first warms up
+  constexpr int most_parts = 8;
+  const detail::TraceSource source = executor.trace(true);
+  if (source.name.empty()) return std::nullopt;
+  timeline::Trace trace = trace_in_parts(executor, run, workload, engines, 1);
+  while (trace.doubtful && source.selective && trace.parts < most_parts) {
+    trace = trace_in_parts(executor, run, workload, engines, 2 * trace.parts);
   }
   executor.trace(false);
-  std::sort(timelines.begin(), timelines.end(),
-            [](const auto& a, const auto& b) { return a.complete_s < b.complete_s; });
-  trace.timeline = std::move(timelines[repetitions / 2]);
-  const base::Summary scored = timeline::time_s(run);
-  trace.perturbation = trace.timeline.complete_s / scored.median - 1;
-  const double spread = (scored.hi - scored.lo) / 2 / scored.median;
-  trace.doubtful = std::abs(trace.perturbation) > std::max(doubtful_perturbation, spread);
+  trace.source = source.name;
   return trace;
 }
 

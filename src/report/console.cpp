@@ -246,10 +246,13 @@ std::string timelines(const Result& result, int width) {
   std::string text;
   for (const timeline::Run& run : result.runs) {
     if (!run.trace || run.schedule.tasks.size() > most_tasks) continue;
+    const timeline::Trace& trace = *run.trace;
     text +=
-        fmt::format("\n{}, traced ({:+.1f} % against the median{})\n", deck::to_string(run.order),
-                    100 * run.trace->perturbation, run.trace->doubtful ? ": doubtful" : "") +
-        ascii_timeline(run.schedule, run.trace->timeline, width);
+        fmt::format("\n{}, traced ({:+.1f} % against the median{}{})\n", deck::to_string(run.order),
+                    100 * trace.perturbation,
+                    trace.parts > 1 ? fmt::format(", copies back in {} parts", trace.parts) : "",
+                    trace.doubtful ? ": doubtful" : "") +
+        ascii_timeline(run.schedule, trace.timeline, width);
   }
   return text;
 }

@@ -139,6 +139,7 @@ Json balance(const std::optional<timeline::Balance>& balance) {
 Json trace(const std::optional<timeline::Trace>& trace) {
   if (!trace) return nullptr;
   return {{"source", trace->source},
+          {"parts", trace->parts},
           {"perturbation", trace->perturbation},
           {"doubtful", trace->doubtful}};
 }

@@ -55,7 +55,8 @@ struct Bounds {
 /// When each task ran, measured in a pass of its own so that the scored runs stay undisturbed.
 struct Trace {
   Timeline timeline;
-  std::string source;       ///< what took the times: "worker clocks", "CUPTI", "CUDA events"
+  std::string source;       ///< what took the times: "the workers' clocks", "CUPTI", "CUDA events"
+  int parts = 1;            ///< of the copies to the host, each timed in runs of its own
   double perturbation = 0;  ///< median time of traced runs / that of scored ones - 1
   bool doubtful = false;    ///< the perturbation is more than the scored runs' spread explains
 };

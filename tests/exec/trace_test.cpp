@@ -61,7 +61,7 @@ TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
       SCOPED_TRACE(deck::to_string(order));
       TestBench<TypeParam> bench(test_deck(kind, 30000, 5, Type::float32), order, 3);
       bench.workload.generate(1);
-      ASSERT_NE(bench.executor->trace(true), "");
+      ASSERT_NE(bench.executor->trace(true).name, "");
       expect_in_order<TypeParam>(bench.schedule,
                                  bench.executor->run_traced(bench.schedule, bench.workload,
                                                             engines<TypeParam>(bench.schedule)));
@@ -85,7 +85,7 @@ TYPED_TEST(TraceTest, LanesOfFencesAloneCannotTell) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 2, Type::float32),
                              Order::depth_first, 2,
                              std::make_unique<executor::detail::FencedLanes<TypeParam>>(2));
-  EXPECT_EQ(bench.executor->trace(true), "");
+  EXPECT_EQ(bench.executor->trace(true).name, "");
 }
 
 /// A kernel that takes as long as told; the host's launches wait for it.

@@ -112,16 +112,17 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     mark_.emplace(make_timing_event());
   }
 
-  std::string trace(bool on) override {
+  TraceSource trace(bool on) override {
     if (on && !traced_) cupti_ = Cupti::load();
     const bool by_cupti = cupti_ != nullptr;
     if (!on) cupti_.reset();
     traced_ = on;
-    return by_cupti ? "CUPTI"
-                    : "CUDA events, for which a task also runs while it waits for its engine";
+    if (by_cupti) return {"CUPTI", true};
+    return {"CUDA events, for which a task also runs while it waits for its engine"};
   }
 
-  void mark() override {
+  void mark(const std::vector<bool>& timed) override {
+    timed_ = timed;
     if (!cupti_) return record(*mark_, 0);
     cupti_->start();
     mark_ns_ = cupti_->now_ns();
@@ -152,9 +153,12 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
         check_cuda(cudaStreamWaitEvent(stream, event_of_[other], 0), "cudaStreamWaitEvent");
       }
       if (!times_.empty()) record(times_[id].first, lane);
-      if (cupti_) cupti_->push(id);
+      const bool skipped = cupti_ && !timed_[id];
+      if (skipped) cupti_->record_copies(false);
+      if (cupti_) cupti_->tag(id);
       perform(instances_[lane], *workload_, *schedule_, task);
-      if (cupti_) cupti_->pop();
+      if (cupti_) cupti_->tag({});
+      if (skipped) cupti_->record_copies(true);
       if (!times_.empty()) record(times_[id].second, lane);
       if (event_of_[id] != nullptr) {
         check_cuda(cudaEventRecord(event_of_[id], stream), "cudaEventRecord");
@@ -207,7 +211,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
       seen[id] = true;
     }
     for (schedule::TaskId id = 0; id < seen.size(); ++id) {
-      if (seen[id] || schedule::on_host(schedule_->tasks[id].stage)) continue;
+      if (seen[id] || !timed_[id] || schedule::on_host(schedule_->tasks[id].stage)) continue;
       throw base::Error(base::ExitCode::runtime_error,
                         "CUPTI lost the record of " + schedule::describe(*schedule_, id));
     }
@@ -221,6 +225,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last wait
   bool traced_ = false;
   std::unique_ptr<Cupti> cupti_;  ///< if it takes the times of traced runs; else events do
+  std::vector<bool> timed_;
   std::uint64_t mark_ns_ = 0;
   std::optional<Event> mark_;
   std::vector<std::pair<Event, Event>> times_;  ///< around each task, if traced

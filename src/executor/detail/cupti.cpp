@@ -15,8 +15,7 @@ namespace {
 /// What CUPTI's callbacks, which carry no data of their own, have handed over.
 struct Records {
   std::mutex mutex;
-  std::unordered_map<std::uint32_t, std::uint64_t> tags;  ///< by correlation id
-  std::vector<std::pair<std::uint32_t, Cupti::Activity>> activities;
+  std::vector<std::pair<std::uint32_t, Cupti::Activity>> activities;  ///< with correlation ids
 };
 Records& records() {
   static Records records;
@@ -30,8 +29,9 @@ struct Functions {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityFlushAll) flush = nullptr;
   decltype(&cuptiActivityGetNextRecord) next = nullptr;
-  decltype(&cuptiActivityPushExternalCorrelationId) push = nullptr;
-  decltype(&cuptiActivityPopExternalCorrelationId) pop = nullptr;
+  decltype(&cuptiSubscribe) subscribe = nullptr;
+  decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
+  decltype(&cuptiEnableDomain) enable_domain = nullptr;
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
 };
 Functions& functions() {
@@ -42,7 +42,7 @@ Functions& functions() {
 /// Whether all functions were found.
 bool load_functions() {
   void* library = nullptr;
-  for (const char* name : {OVERLAP_CUPTI, "libcupti.so"}) {
+  for (const char* name : {OVERLAP_CUPTI, OVERLAP_CUPTI_SONAME, "libcupti.so"}) {
     library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library != nullptr) break;
   }
@@ -55,9 +55,8 @@ bool load_functions() {
   return find(f.enable, "cuptiActivityEnable") && find(f.disable, "cuptiActivityDisable") &&
          find(f.register_callbacks, "cuptiActivityRegisterCallbacks") &&
          find(f.flush, "cuptiActivityFlushAll") && find(f.next, "cuptiActivityGetNextRecord") &&
-         find(f.push, "cuptiActivityPushExternalCorrelationId") &&
-         find(f.pop, "cuptiActivityPopExternalCorrelationId") &&
-         find(f.timestamp, "cuptiGetTimestamp");
+         find(f.subscribe, "cuptiSubscribe") && find(f.unsubscribe, "cuptiUnsubscribe") &&
+         find(f.enable_domain, "cuptiEnableDomain") && find(f.timestamp, "cuptiGetTimestamp");
 }
 
 void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
@@ -83,11 +82,6 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
       case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
         add(*reinterpret_cast<const CUpti_ActivityKernel4*>(record));
         break;
-      case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
-        const auto& tag = *reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record);
-        records().tags[tag.correlationId] = tag.externalId;
-        break;
-      }
       default:
         break;
     }
@@ -95,19 +89,22 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   std::free(buffer);
 }
 
-constexpr CUpti_ActivityKind kinds[] = {
-    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
-    CUPTI_ACTIVITY_KIND_RUNTIME,  // correlates what is launched with the tags
-    CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY,
+                                        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
 
 class LoadedCupti final : public Cupti {
  public:
   ~LoadedCupti() override {
     for (const CUpti_ActivityKind kind : kinds) functions().disable(kind);
+    if (subscriber_ != nullptr) functions().unsubscribe(subscriber_);
   }
 
   /// Whether recording can begin.
   bool enable() {
+    if (functions().subscribe(&subscriber_, on_call, this) != CUPTI_SUCCESS) return false;
+    if (functions().enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API) != CUPTI_SUCCESS) {
+      return false;
+    }
     for (const CUpti_ActivityKind kind : kinds) {
       if (functions().enable(kind) != CUPTI_SUCCESS) return false;
     }
@@ -115,10 +112,9 @@ class LoadedCupti final : public Cupti {
   }
 
   void start() override {
-    functions().flush(0);
     const std::scoped_lock lock(records().mutex);
-    records().tags.clear();
     records().activities.clear();
+    tags_.clear();
   }
 
   std::uint64_t now_ns() override {
@@ -127,13 +123,10 @@ class LoadedCupti final : public Cupti {
     return now;
   }
 
-  void push(std::uint64_t tag) override {
-    functions().push(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, tag);
-  }
+  void tag(std::optional<std::uint64_t> tag) override { tag_ = tag; }
 
-  void pop() override {
-    std::uint64_t tag = 0;
-    functions().pop(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &tag);
+  void record_copies(bool on) override {
+    (on ? functions().enable : functions().disable)(CUPTI_ACTIVITY_KIND_MEMCPY);
   }
 
   std::vector<Activity> stop() override {
@@ -141,13 +134,28 @@ class LoadedCupti final : public Cupti {
     const std::scoped_lock lock(records().mutex);
     std::vector<Activity> found;
     for (auto& [correlation, activity] : records().activities) {
-      const auto tag = records().tags.find(correlation);
-      if (tag == records().tags.end()) continue;  // somebody else's
+      const auto tag = tags_.find(correlation);
+      if (tag == tags_.end()) continue;  // somebody else's
       activity.tag = tag->second;
       found.push_back(activity);
     }
     return found;
   }
+
+ private:
+  /// At the begin and the end of every call of the runtime.
+  static void CUPTIAPI on_call(void* self, CUpti_CallbackDomain, CUpti_CallbackId,
+                               const void* data) {
+    LoadedCupti& cupti = *static_cast<LoadedCupti*>(self);
+    const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+    if (cupti.tag_ && call.callbackSite == CUPTI_API_ENTER) {
+      cupti.tags_[call.correlationId] = *cupti.tag_;
+    }
+  }
+
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  std::optional<std::uint64_t> tag_;
+  std::unordered_map<std::uint32_t, std::uint64_t> tags_;  ///< by correlation id
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace overlap::executor::detail {
@@ -24,9 +25,10 @@ class Cupti {
   /// Begins to record; what was recorded before is forgotten.
   virtual void start() = 0;
   virtual std::uint64_t now_ns() = 0;
-  /// What this thread launches from now on has the tag, until pop().
-  virtual void push(std::uint64_t tag) = 0;
-  virtual void pop() = 0;
+  /// What this thread launches from now on has the tag, or none.
+  virtual void tag(std::optional<std::uint64_t> tag) = 0;
+  /// Whether copies issued from now on are recorded.
+  virtual void record_copies(bool on) = 0;
   /// Ends recording: copies and kernels with their tags, when all of them are complete.
   virtual std::vector<Activity> stop() = 0;
 };

@@ -50,13 +50,13 @@ class HostLanes final : public Lanes<Space> {
     failure_.reset();
   }
 
-  std::string trace(bool on) override {
+  TraceSource trace(bool on) override {
     const std::scoped_lock lock(mutex_);
     traced_ = on;
-    return "the workers' clocks";
+    return {"the workers' clocks"};
   }
 
-  void mark() override {
+  void mark(const std::vector<bool>& /*timed*/) override {
     const std::scoped_lock lock(mutex_);
     mark_ = Clock::now();
   }

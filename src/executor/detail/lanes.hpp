@@ -22,6 +22,12 @@ class DeviceLost : public base::Error {
 
 namespace overlap::executor::detail {
 
+/// What takes the times of tasks.
+struct TraceSource {
+  std::string name;        ///< for people to read; empty: these lanes cannot tell
+  bool selective = false;  ///< tasks can be left out, and then take no longer than untraced
+};
+
 /// A back end's lanes: a fixed number of instances of Space that run tasks in the order in which
 /// each was given them. The one virtual interface of the program.
 template <class Space>
@@ -45,14 +51,15 @@ class Lanes {
   /// there is left to wait().
   virtual bool query(int lane) = 0;
 
-  /// Takes the times of tasks from the next bind() on, or no longer. Returns what takes them, for
-  /// people to read; empty: these lanes cannot tell.
-  virtual std::string trace(bool /*on*/) { return ""; }
+  /// Takes the times of tasks from the next bind() on, or no longer.
+  virtual TraceSource trace(bool /*on*/) { return {}; }
 
-  /// A traced run begins: its times count from here.
-  virtual void mark() {}
+  /// A traced run begins: its times count from here. A selective source leaves out the tasks that
+  /// are not `timed`.
+  virtual void mark(const std::vector<bool>& /*timed*/) {}
 
-  /// Start and stop of every task that lanes of the last traced run executed, seconds from mark().
+  /// Start and stop of every timed task that lanes of the last traced run executed, seconds from
+  /// mark().
   virtual void collect(std::vector<timeline::Span>& /*spans*/) {}
 
   /// An instance for work outside the timed region.
