@@ -209,7 +209,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   for (timeline::Run& run : result.runs) {
     timeline::Engines engines = {.workers = executor::on_gpu() ? 0 : run.schedule.lanes,
                                  .copy_engines = hardware.copy_engines};
-    run.trace = executor::trace_run(*bench.executor, run, workload, engines);
+    run.trace = executor::trace_run(*bench.executor, run, workload, deck.measure.verify, engines);
   }
   // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
   if (executor::on_gpu()) bench.meter.emplace(2);

@@ -31,6 +31,13 @@ class RateMeter {
     rates.kernel_s = seconds(schedule, {{Stage::kernel, 1}});
     rates.d2h_s = seconds(schedule, {{Stage::d2h, 1}});
     if constexpr (workload::is_host<Space>) return rates;
+    // Of kernels that fill the device, one begins where another's last blocks leave room.
+    const bool by_size = std::none_of(schedule.tasks.begin(), schedule.tasks.end(),
+                                      [](const auto& task) { return task.duration_s > 0; });
+    if (by_size) {
+      const double two = seconds(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
+      rates.kernel_s = std::min(rates.kernel_s, two / 2);
+    }
     rates.both_s = rates.h2d_s + rates.d2h_s;
     if (rates.h2d_s > 0 && rates.d2h_s > 0) {
       const double together = seconds(schedule, {{Stage::h2d, 1}, {Stage::d2h, 1}});
@@ -44,7 +51,7 @@ class RateMeter {
   /// Stages and how often each one's tasks are repeated.
   using Stages = std::vector<std::pair<schedule::Stage, int>>;
 
-  /// The tasks of the stages, each stage in a lane of its own, back to back.
+  /// The tasks of the stages, each entry's in a lane of its own, back to back.
   static schedule::Schedule rows(const schedule::Schedule& schedule, const Stages& stages,
                                  int times) {
     schedule::Schedule rows = schedule;

@@ -5,6 +5,7 @@
 
 #include "base/statistics.hpp"
 #include "executor/executor.hpp"
+#include "executor/measure.hpp"
 #include "timeline/run.hpp"
 
 namespace overlap::executor {
@@ -12,19 +13,21 @@ namespace overlap::executor {
 /// Beyond this part of the scored time a trace is doubtful, unless the scored times spread more.
 inline constexpr double doubtful_perturbation = 0.02;
 
-/// Times of tasks in runs of their own: of some of them, the one of the median time.
+/// Times of tasks, of some of them, in runs of their own: the run of the median time. Each finds
+/// the data as scored runs do.
 template <class Space>
 timeline::Timeline trace_once(Executor<Space>& executor, const timeline::Run& run,
-                              const workload::Workload<Space>& workload,
+                              const workload::Workload<Space>& workload, deck::Verify verify,
                               const timeline::Engines& engines, const std::vector<bool>& timed) {
   constexpr double long_s = 0.2;
-  const std::size_t repetitions = timeline::time_s(run).median < long_s ? 5 : 1;
-  executor.run_traced(run.schedule, workload, engines, timed);  // warms up
+  const std::uint32_t repetitions = timeline::time_s(run).median < long_s ? 5 : 1;
   std::vector<timeline::Timeline> timelines;
-  for (std::size_t i = 0; i < repetitions; ++i) {
+  for (std::uint32_t i = 0; i <= repetitions; ++i) {
     base::check_interrupt();
+    if (verify == deck::Verify::every) reset(executor.instance(), workload, i);
     timelines.push_back(executor.run_traced(run.schedule, workload, engines, timed));
   }
+  timelines.erase(timelines.begin());  // it warmed up
   const auto median = timelines.begin() + static_cast<std::ptrdiff_t>(repetitions / 2);
   std::nth_element(timelines.begin(), median, timelines.end(),
                    [](const auto& a, const auto& b) { return a.complete_s < b.complete_s; });
@@ -64,7 +67,7 @@ inline void fit_copies(const schedule::Schedule& schedule, timeline::Timeline& t
 /// the first part's.
 template <class Space>
 timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& run,
-                               const workload::Workload<Space>& workload,
+                               const workload::Workload<Space>& workload, deck::Verify verify,
                                const timeline::Engines& engines, int parts) {
   const base::Summary scored = timeline::time_s(run);
   const auto& tasks = run.schedule.tasks;
@@ -76,7 +79,7 @@ timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& r
     for (schedule::TaskId id = 0; id < tasks.size(); ++id) {
       if (tasks[id].stage == schedule::Stage::d2h) timed[id] = copies++ % parts == part;
     }
-    timeline::Timeline traced = trace_once(executor, run, workload, engines, timed);
+    timeline::Timeline traced = trace_once(executor, run, workload, verify, engines, timed);
     const double perturbation = traced.complete_s / scored.median - 1;
     if (std::abs(perturbation) > std::abs(trace.perturbation)) trace.perturbation = perturbation;
     if (part == 0) {
@@ -96,18 +99,25 @@ timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& r
 }
 
 /// Traces a run. On a GPU a time stamp holds up the copies to the host alone (on an H200 by 6 us
-/// each; kernels and copies to the device by nothing): where that disturbs the run, they take turns
-/// at it.
+/// each; kernels and copies to the device by nothing): where that slows the run down and turns
+/// help, they take turns at it.
 template <class Space>
 std::optional<timeline::Trace> trace_run(Executor<Space>& executor, const timeline::Run& run,
                                          const workload::Workload<Space>& workload,
-                                         const timeline::Engines& engines) {
-  constexpr int most_parts = 8;
+                                         deck::Verify verify, const timeline::Engines& engines) {
   const detail::TraceSource source = executor.trace(true);
   if (source.name.empty()) return std::nullopt;
-  timeline::Trace trace = trace_in_parts(executor, run, workload, engines, 1);
-  while (trace.doubtful && source.selective && trace.parts < most_parts) {
-    trace = trace_in_parts(executor, run, workload, engines, 2 * trace.parts);
+  timeline::Trace trace = trace_in_parts(executor, run, workload, verify, engines, 1);
+  const auto copies =
+      std::count_if(run.schedule.tasks.begin(), run.schedule.tasks.end(),
+                    [](const schedule::Task& task) { return task.stage == schedule::Stage::d2h; });
+  if (trace.doubtful && trace.perturbation > 0 && source.selective) {
+    for (int parts = 2; parts <= std::min<std::ptrdiff_t>(8, copies); parts *= 2) {
+      timeline::Trace turns = trace_in_parts(executor, run, workload, verify, engines, parts);
+      if (turns.doubtful) continue;
+      trace = std::move(turns);
+      break;
+    }
   }
   executor.trace(false);
   trace.source = source.name;

@@ -16,9 +16,9 @@ using schedule::Stage;
 /// How an engine spends the time from its first task to its last.
 struct Use {
   double span_s = 0;
-  double idle_s = 0;
-  double longest_gap_s = 0;
-  int tasks = 0;
+  double short_gaps_s =
+      0;  ///< idle between one task and the next, for no longer than issuing takes
+  int short_gaps = 0;
 };
 
 Use use_of(const timeline::Timeline& timeline, std::size_t engine) {
@@ -26,15 +26,18 @@ Use use_of(const timeline::Timeline& timeline, std::size_t engine) {
   for (const timeline::Span& span : timeline.spans) {
     if (static_cast<std::size_t>(span.engine) == engine) spans.push_back(span);
   }
-  Use use{.tasks = static_cast<int>(spans.size())};
+  Use use;
   if (spans.empty()) return use;
   std::sort(spans.begin(), spans.end(),
             [](const auto& a, const auto& b) { return a.start_s < b.start_s; });
+  constexpr double short_gap_s = 20e-6;
   double until = spans.front().start_s;
   for (const timeline::Span& span : spans) {
-    const double gap = std::max(0.0, span.start_s - until);
-    use.idle_s += gap;
-    use.longest_gap_s = std::max(use.longest_gap_s, gap);
+    const double gap = span.start_s - until;
+    if (gap > 0 && gap < short_gap_s) {
+      use.short_gaps_s += gap;
+      ++use.short_gaps;
+    }
     until = std::max(until, span.stop_s);
   }
   use.span_s = until - spans.front().start_s;
@@ -78,11 +81,22 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
     // No fault, but copies no longer matter.
     add(Cause::kernel_bound,
         fmt::format("kernels alone take {:.0f} % of the time: faster copies would change nothing",
-                    100 * run.rates->kernel_s / time_s));
+                    100 * run.bounds->bound_s / time_s));
   }
-  if (efficiency->median >= good_efficiency || nothing_to_hide) return findings;
+  if (efficiency->median >= good_efficiency) return findings;
 
   const schedule::Schedule& schedule = run.schedule;
+  const schedule::Traffic traffic = schedule::traffic(schedule);
+  if (environment.gpu && schedule.host_memory == deck::HostMemory::pageable) {
+    // Slow copies may leave nothing to hide behind them.
+    const double copies_s = run.rates->h2d_s + run.rates->d2h_s;
+    add(Cause::pageable_memory,
+        fmt::format(
+            "pageable host memory: copies are staged at {} GB/s and hold the host; set "
+            "memory.host: pinned",
+            base::format_number(static_cast<double>(traffic.h2d + traffic.d2h) / copies_s * 1e-9)));
+  }
+  if (nothing_to_hide) return findings;
   if (environment.gpu && environment.launch_blocking) {
     add(Cause::launch_blocking,
         "CUDA_LAUNCH_BLOCKING=1: the host waits for every kernel; unset it");
@@ -90,15 +104,6 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
   if (environment.tool_loaded) {
     add(Cause::tool_loaded,
         "a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS");
-  }
-  const schedule::Traffic traffic = schedule::traffic(schedule);
-  if (environment.gpu && schedule.host_memory == deck::HostMemory::pageable) {
-    const double copies_s = run.rates->h2d_s + run.rates->d2h_s;
-    add(Cause::pageable_memory,
-        fmt::format(
-            "pageable host memory: copies are staged at {} GB/s and hold the host; set "
-            "memory.host: pinned",
-            base::format_number(static_cast<double>(traffic.h2d + traffic.d2h) / copies_s * 1e-9)));
   }
   const auto chunks = static_cast<int>(schedule.chunks.size());
   const int wanted = environment.gpu ? std::min(stages_of(schedule), chunks)
@@ -127,17 +132,25 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
                     *environment.max_connections, schedule.lanes, *environment.max_connections));
   }
   if (run.trace) {
-    // Long gaps are other tasks' doing; short ones between many are the cost of each.
     const Use use = busiest_use(run.trace->timeline);
-    constexpr double short_gap_s = 20e-6;
     constexpr double much = 0.1;
-    if (use.tasks > 3 && use.idle_s > much * use.span_s && use.longest_gap_s < short_gap_s) {
+    if (use.short_gaps > 2 && use.short_gaps_s > much * use.span_s) {
       add(Cause::small_chunks,
-          fmt::format("small chunks: the busiest engine idles {:.0f} % of its time in gaps of {} "
-                      "between {} tasks; set fewer chunks",
-                      100 * use.idle_s / use.span_s,
-                      base::format_seconds(use.idle_s / (use.tasks - 1)), use.tasks));
+          fmt::format(
+              "small chunks: the busiest engine idles {:.0f} % of its time in {} gaps of {} "
+              "on average; set fewer chunks",
+              100 * use.short_gaps_s / use.span_s, use.short_gaps,
+              base::format_seconds(use.short_gaps_s / use.short_gaps)));
     }
+  }
+  const timeline::Bounds& bounds = *run.bounds;
+  if (2 * (bounds.schedule_bound_s - bounds.bound_s) > time_s - bounds.bound_s) {
+    add(Cause::waits,
+        fmt::format("engines wait for each other, at the begin and the end if not between: this "
+                    "order of these chunks takes {} at least, the busiest engine {}; set more "
+                    "chunks or another order",
+                    base::format_seconds(bounds.schedule_bound_s),
+                    base::format_seconds(bounds.bound_s)));
   }
   if (environment.gpu && environment.hardware.copy_engines == 1 && traffic.h2d > 0 &&
       traffic.d2h > 0) {

@@ -30,6 +30,7 @@ struct Finding {
     default_stream,
     few_connections,
     small_chunks,
+    waits,
     one_copy_engine,
     narrow_link,
     kernel_bound,

@@ -40,7 +40,7 @@ Evidence unexplained() {
   run.schedule.lanes = 4;
   run.schedule.chunks.resize(4);
   run.rates = {.h2d_s = 8e-3, .d2h_s = 8e-3, .both_s = 8e-3, .kernel_s = 4e-3};
-  run.bounds = {.bound_s = 8e-3, .limit = "H2D and D2H"};
+  run.bounds = {.bound_s = 8e-3, .schedule_bound_s = 9e-3, .limit = "H2D and D2H"};
   run.trace.emplace();
   run.trace->timeline.engines = {"H2D", "SM", "D2H", "host"};
   for (int chunk = 0; chunk < 4; ++chunk) {
@@ -63,6 +63,15 @@ std::vector<Cause> causes(const Evidence& evidence) {
 }
 
 TEST(Diagnosis, SaysNothingWithoutEvidence) { EXPECT_THAT(causes(unexplained()), IsEmpty()); }
+
+TEST(Diagnosis, FindsPageableMemoryWhereItLeavesNothingToHide) {
+  Evidence evidence = unexplained();
+  evidence.run().schedule.host_memory = deck::HostMemory::pageable;
+  evidence.environment.launch_blocking = true;
+  evidence.runs[1].bounds->bound_s = 19e-3;
+  evidence.runs[1].samples_s.assign(10, 20e-3);
+  EXPECT_THAT(causes(evidence), ElementsAre(Cause::pageable_memory));
+}
 
 TEST(Diagnosis, SaysNothingOfTheBaselineNorWithoutOne) {
   Evidence evidence = unexplained();
@@ -130,7 +139,9 @@ INSTANTIATE_TEST_SUITE_P(
                 span.stop_s /= 1000;
               }
             },
-            "idles 69 % of its time in gaps of 3.000 us between 4 tasks", "set fewer chunks"},
+            "idles 69 % of its time in 3 gaps of 3.000 us", "set fewer chunks"},
+        Row{Cause::waits, [](Evidence& e) { e.run().bounds->schedule_bound_s = 14e-3; },
+            "takes 14.00 ms at least, the busiest engine 8.000 ms", "another order"},
         Row{Cause::one_copy_engine, [](Evidence& e) { e.environment.hardware.copy_engines = 1; },
             "16.00 ms of 16.00 ms", "one copy engine"},
         Row{Cause::narrow_link, [](Evidence& e) { e.environment.pcie_width = 8; }, "gen 5 x8",
