@@ -128,8 +128,7 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
                       fmt::format("{}: kernels.rates: the time of the kernel {} hardly depends on "
                                   "its intensity, so that no number of repeats balances it; "
                                   "allowed: rates by intensity, or a deck with a number of repeats",
-                                  device.path.empty() ? "device " + device.name : device.path,
-                                  schedule::costs(deck.workload, 1).kernel));
+                                  device.place(), schedule::costs(deck.workload, 1).kernel));
   }
   const double under = std::abs(first_chunk(low, false) - wanted);
   return under <= std::abs(first_chunk(high, false) - wanted) ? low : high;
