@@ -52,7 +52,7 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
   if (device.unit_s == 0) {
     counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256});
   }
-  std::set<int> lane_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, deck.issue.lanes};
+  const std::set<int> lane_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, deck.issue.lanes};
   for (const std::int64_t count : counts) {
     if (count > costs.units) break;
     base::check_interrupt();
