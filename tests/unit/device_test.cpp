@@ -74,6 +74,7 @@ TEST(DeviceKernel, SmallKernelsLeaveRoom) {
   EXPECT_GT(latency.share(1e9, 0), 0.9999);
   const Kernel proportional{{{0, Curve::line(0, 1e9)}}};
   EXPECT_EQ(proportional.share(1, 0), 1);
+  EXPECT_EQ(proportional.share(0, 0), 1);
 }
 
 TEST(DeviceKernel, IsFoundByWorkloadAndType) {
