@@ -7,6 +7,8 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
 
 #include "base/error.hpp"
 #include "deck_file.hpp"
@@ -336,6 +338,15 @@ TEST(DeviceFile, IsReadAsItWasWritten) {
   for (const std::string& name : device_names()) {
     SCOPED_TRACE(name);
     expect_equal(reread(load_device(name)), load_device(name));
+  }
+}
+
+TEST(DeviceFile, OfAMeasuredDeviceIsShippedAsItIsWritten) {
+  for (const std::string name : {"h200", "host"}) {
+    const Device device = load_device(name);
+    std::ifstream file(device.path);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    EXPECT_EQ(text.substr(text.find("title:")), to_yaml(device, "")) << name;
   }
 }
 
