@@ -90,6 +90,8 @@ double Kernel::share(double bytes, double flops) const {
   return std::clamp(seconds(bytes * many, flops * many) / many / alone, 1e-6, 1.0);
 }
 
+std::string Device::place() const { return path.empty() ? "device " + name : path; }
+
 int Device::cores_of_lane(int lanes) const {
   return lanes_divide ? std::max(1, cores / std::max(1, lanes)) : 1;
 }
@@ -104,10 +106,9 @@ const Kernel& Device::known_kernel(const std::string& key) const {
   if (const Kernel* found = kernel(key)) return *found;
   std::vector<std::string> known;
   for (const auto& [known_key, rates] : kernels) known.push_back(known_key);
-  throw base::Error(
-      base::ExitCode::usage,
-      fmt::format("{}: kernels.rates: no rate for the kernel {}; it has: {}",
-                  path.empty() ? "device " + name : path, key, fmt::join(known, ", ")));
+  throw base::Error(base::ExitCode::usage,
+                    fmt::format("{}: kernels.rates: no rate for the kernel {}; it has: {}", place(),
+                                key, fmt::join(known, ", ")));
 }
 
 }  // namespace overlap::model

@@ -128,6 +128,9 @@ struct Device {
   HostCosts host;
   Latencies latency;
 
+  /// What error messages begin with: the file, or the device's name where there is none.
+  std::string place() const;
+
   /// Queues::worker: cores that each of `lanes` has; else 1.
   int cores_of_lane(int lanes) const;
 

@@ -52,7 +52,7 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
   if (device.unit_s == 0) {
     counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256});
   }
-  std::set<int> lane_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, deck.issue.lanes};
+  const std::set<int> lane_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, deck.issue.lanes};
   for (const std::int64_t count : counts) {
     if (count > costs.units) break;
     base::check_interrupt();
@@ -128,8 +128,7 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
                       fmt::format("{}: kernels.rates: the time of the kernel {} hardly depends on "
                                   "its intensity, so that no number of repeats balances it; "
                                   "allowed: rates by intensity, or a deck with a number of repeats",
-                                  device.path.empty() ? "device " + device.name : device.path,
-                                  schedule::costs(deck.workload, 1).kernel));
+                                  device.place(), schedule::costs(deck.workload, 1).kernel));
   }
   const double under = std::abs(first_chunk(low, false) - wanted);
   return under <= std::abs(first_chunk(high, false) - wanted) ? low : high;

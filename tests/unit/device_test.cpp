@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
 
 #include "base/error.hpp"
 #include "deck_file.hpp"
@@ -75,6 +76,7 @@ TEST(DeviceKernel, SmallKernelsLeaveRoom) {
   EXPECT_GT(latency.share(1e9, 0), 0.9999);
   const Kernel proportional{{{0, Curve::line(0, 1e9)}}};
   EXPECT_EQ(proportional.share(1, 0), 1);
+  EXPECT_EQ(proportional.share(0, 0), 1);
 }
 
 TEST(DeviceKernel, IsFoundByWorkloadAndType) {
@@ -336,6 +338,15 @@ TEST(DeviceFile, IsReadAsItWasWritten) {
   for (const std::string& name : device_names()) {
     SCOPED_TRACE(name);
     expect_equal(reread(load_device(name)), load_device(name));
+  }
+}
+
+TEST(DeviceFile, OfAMeasuredDeviceIsShippedAsItIsWritten) {
+  for (const std::string name : {"h200", "host"}) {
+    const Device device = load_device(name);
+    std::ifstream file(device.path);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    EXPECT_EQ(text.substr(text.find("title:")), to_yaml(device, "")) << name;
   }
 }
 

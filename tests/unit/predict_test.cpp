@@ -322,6 +322,12 @@ TEST(Workers, CanDivideTheCores) {
               ElementsAre("worker 0 0-2", "worker 1 0-2"));
   // A kernel by its duration keeps all of them busy for as long.
   EXPECT_THAT(predicted({kernel(0, 4)}, device), ElementsAre("worker 0 0-4"));
+  // One by its rate is as much faster as they are more.
+  device.kernels["increment"] = {{{0, Curve::line(0, 1)}}};
+  Schedule schedule = schedule_of({kernel(0, 0)});
+  schedule.kernel = "increment";
+  schedule.tasks[0].bytes = 4;
+  EXPECT_THAT(text(predict(schedule, device)), ElementsAre("worker 0 0-1"));
 }
 
 TEST(Workers, AreSlowedByACrowd) {

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "model/load.hpp"
 #include "model/predict.hpp"
@@ -69,6 +71,12 @@ TEST(Search, OfEqualTimesTakesTheFewestChunksAndLanes) {
   });
   EXPECT_EQ(depth->chunks, 1);
   EXPECT_EQ(depth->lanes, 1);
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    const Candidate& before = candidates[i - 1];
+    const Candidate& after = candidates[i];
+    if (std::abs(after.predicted_s - before.predicted_s) > 1e-12 * after.predicted_s) continue;
+    EXPECT_LE(std::pair(before.chunks, before.lanes), std::pair(after.chunks, after.lanes));
+  }
 }
 
 TEST(Search, TriesTheDecksOwnNumbers) {
@@ -91,10 +99,11 @@ TEST(Search, SharesTheCoresWithLanesThatExistAnyway) {
   device.lanes_divide = true;
   const deck::Deck deck = increment(4);
   const schedule::Costs costs = schedule::costs(deck.workload, 1);
-  const Candidate best = model::search(deck, costs, device, std::nullopt, 8).front();
-  schedule::Schedule schedule = build(deck, costs, best, std::nullopt);
-  schedule.instances = 8;
-  EXPECT_DOUBLE_EQ(predict(schedule, device).complete_s, best.predicted_s);
+  for (const Candidate& candidate : model::search(deck, costs, device, std::nullopt, 4)) {
+    schedule::Schedule schedule = build(deck, costs, candidate, std::nullopt);
+    schedule.instances = std::max(candidate.lanes, 4);
+    EXPECT_DOUBLE_EQ(predict(schedule, device).complete_s, candidate.predicted_s);
+  }
 }
 
 TEST(Search, AnEngineIsBusyForAsLongAsItRunsSomething) {
@@ -108,11 +117,14 @@ TEST(Search, AnEngineIsBusyForAsLongAsItRunsSomething) {
 }
 
 TEST(Search, TakesSecondsAtMost) {
+  // Beyond the limit the deck's own number of chunks is tried, but no larger one.
   deck::Deck deck = increment(1);
   deck.workload.kind = deck::WorkloadKind::pipeline;
-  deck.workload.elements = 1024;
-  deck.workload.iterations = 10000;
-  for (const Candidate& candidate : search(deck, "h200")) EXPECT_LE(candidate.chunks, 1);
+  deck.workload.elements = 2;
+  deck.workload.iterations = 17000;
+  const auto candidates = search(deck, "h200");
+  EXPECT_FALSE(candidates.empty());
+  for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.chunks, 1);
 }
 
 TEST(Search, PredictsWhatItBuilds) {

@@ -9,8 +9,8 @@ namespace {
 TEST(Timeline, AnEngineIsBusyWhileItRunsAnything) {
   Timeline timeline;
   timeline.engines = {"H2D", "SM", "D2H", "host"};
-  // On the SMs: 2-4 and 3-6 and 3-5 overlap, 8-9 stands alone.
-  timeline.spans = {{1, 8, 9}, {0, 0, 2}, {1, 2, 4}, {1, 3, 6}, {1, 3, 5}, {2, 4, 4}};
+  // On the SMs: 2-4 and 3-6 overlap, 4-5 and 5-6 are in the latter, 8-9 stands alone.
+  timeline.spans = {{1, 8, 9}, {0, 0, 2}, {1, 2, 4}, {1, 3, 6}, {1, 4, 5}, {1, 5, 6}, {2, 4, 4}};
   EXPECT_THAT(busy_s(timeline), testing::ElementsAre(2, 5, 0, 0));
 }
 
