@@ -8,6 +8,7 @@
 
 #include "base/interrupt.hpp"
 #include "executor/detail/make_lanes.hpp"
+#include "executor/detail/range.hpp"
 #include "workload/custom.hpp"
 
 namespace overlap::executor {
@@ -74,6 +75,9 @@ class Executor {
     try {
       for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
         const schedule::Task& task = schedule.tasks[id];
+        const detail::Range range(
+            schedule.names.empty() ? schedule::to_string(task.stage) : schedule.names[id].c_str(),
+            task.chunk);
         const bool noted = spans != nullptr && schedule::on_host(task.stage);
         if (noted) (*spans)[id].start_s = since_start();
         if (task.stage == schedule::Stage::host) {
@@ -88,7 +92,10 @@ class Executor {
         if (noted) (*spans)[id].stop_s = since_start();
       }
       elapsed.issued_s = since_start();
-      for (int lane = 0; lane < schedule.lanes; ++lane) lanes_->wait(lane);
+      for (int lane = 0; lane < schedule.lanes; ++lane) {
+        const detail::Range range("wait", lane);
+        lanes_->wait(lane);
+      }
       elapsed.complete_s = since_start();
     } catch (const base::Error& error) {
       // What failed first tells more; that the device is lost must not be forgotten over it.

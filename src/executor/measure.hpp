@@ -86,7 +86,11 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
       if (verify) {
         reset(executor.instance(), workload, repetition);
       }
-      const double seconds = executor.run(run.schedule, workload).complete_s;
+      double seconds = 0;
+      {
+        const detail::Range range(deck::to_string(run.order).data(), round);
+        seconds = executor.run(run.schedule, workload).complete_s;
+      }
       if (measured) run.samples_s.push_back(seconds);
       if (verify) {
         const auto start = std::chrono::steady_clock::now();

@@ -309,6 +309,26 @@ TYPED_TEST(LanesTest, MeasureKeepsTheFirstWrongElement) {
 
 // A kernel that takes the host a known time for each repeat: what balancing must find is known,
 // too.
+std::vector<std::string>& regions() {
+  static std::vector<std::string> regions;
+  return regions;
+}
+
+TYPED_TEST(LanesTest, ProfilersSeeTheDecksWords) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 1, Type::float32),
+                             Order::depth_first, 1);
+  bench.workload.generate(1);
+  regions().clear();
+  Kokkos::Tools::Experimental::set_push_region_callback(
+      [](const char* name) { regions().emplace_back(name); });
+  Kokkos::Tools::Experimental::set_pop_region_callback([] { regions().emplace_back("end"); });
+  bench.executor->run(bench.schedule, bench.workload);
+  Kokkos::Tools::Experimental::set_push_region_callback(nullptr);
+  Kokkos::Tools::Experimental::set_pop_region_callback(nullptr);
+  EXPECT_THAT(regions(),
+              testing::ElementsAre("h2d", "end", "kernel", "end", "d2h", "end", "wait", "end"));
+}
+
 TYPED_TEST(LanesTest, BalanceFindsTheRepeats) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1 << 21, 1, Type::float32),
                              Order::depth_first, 1);
