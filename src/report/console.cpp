@@ -184,29 +184,30 @@ Rows order_rows(const Result& result) {
   return rows;
 }
 
-/// What the hardware needs for the deck's data: rates by chunks, and the bounds of every order.
-std::string bounds_table(const Result& result) {
-  const bool engines = result.device.has_value();
-  Rows rates = {{"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "beside copies"}};
-  Rows rows = {
-      {"order", "bound", "of time", "schedule bound", "of time", "efficiency", "limited by"}};
+Rows rate_rows(const Result& result) {
+  Rows rows = {{"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "beside copies"}};
   std::set<std::size_t> seen;
-  const timeline::Run* first = nullptr;
   for (const timeline::Run& run : result.runs) {
-    if (!run.rates || !run.bounds) continue;
-    if (first == nullptr) first = &run;
+    if (!run.rates || !seen.insert(run.schedule.chunks.size()).second) continue;
     const schedule::Traffic traffic = schedule::traffic(run.schedule);
     const auto rate = [](std::size_t bytes, double seconds) {
       return bytes > 0 && seconds > 0 ? format_number(static_cast<double>(bytes) / seconds * 1e-9)
                                       : "-";
     };
-    if (seen.insert(run.schedule.chunks.size()).second) {
-      rates.push_back({fmt::format("{}", run.schedule.chunks.size()),
-                       rate(traffic.h2d, run.rates->h2d_s), rate(traffic.d2h, run.rates->d2h_s),
-                       rate(traffic.h2d + traffic.d2h, run.rates->both_s),
-                       format_seconds(run.rates->kernel_s),
-                       engines ? fmt::format("x {:.3f}", run.rates->kernel_beside_copies) : "-"});
-    }
+    rows.push_back(
+        {fmt::format("{}", run.schedule.chunks.size()), rate(traffic.h2d, run.rates->h2d_s),
+         rate(traffic.d2h, run.rates->d2h_s), rate(traffic.h2d + traffic.d2h, run.rates->both_s),
+         format_seconds(run.rates->kernel_s),
+         result.device ? fmt::format("x {:.3f}", run.rates->kernel_beside_copies) : "-"});
+  }
+  return rows.size() > 1 ? rows : Rows();
+}
+
+Rows bound_rows(const Result& result) {
+  Rows rows = {
+      {"order", "bound", "of time", "schedule bound", "of time", "efficiency", "limited by"}};
+  for (const timeline::Run& run : result.runs) {
+    if (!run.bounds) continue;
     const auto percent = [](const std::optional<base::Summary>& part) {
       return part ? fmt::format("{:.1f} %", 100 * part->median) : "-";
     };
@@ -217,16 +218,28 @@ std::string bounds_table(const Result& result) {
          percent(timeline::schedule_bound_fraction(run)),
          efficiency ? fmt::format("{:.3f}", efficiency->median) : "-", run.bounds->limit});
   }
-  if (first == nullptr) return "";
-  std::string text = "\nrates, measured after the runs\n" + align(rates, true) +
-                     "\nbounds: " + format_seconds(first->bounds->serial_s) + " without overlap";
-  if (engines) {
-    text += ", " + format_seconds(first->bounds->one_engine_s) + " with one copy engine";
-    if (first->bounds->two_engines_s > 0) {
-      text += ", " + format_seconds(first->bounds->two_engines_s) + " with two";
-    }
+  return rows.size() > 1 ? rows : Rows();
+}
+
+std::string bound_words(const Result& result) {
+  const auto run = std::find_if(result.runs.begin(), result.runs.end(),
+                                [](const timeline::Run& r) { return r.bounds.has_value(); });
+  if (run == result.runs.end()) return "";
+  std::string words = "bounds: " + format_seconds(run->bounds->serial_s) + " without overlap";
+  if (!result.device) return words;
+  words += ", " + format_seconds(run->bounds->one_engine_s) + " with one copy engine";
+  if (run->bounds->two_engines_s > 0) {
+    words += ", " + format_seconds(run->bounds->two_engines_s) + " with two";
   }
-  return text + "\n" + align(rows, true);
+  return words;
+}
+
+/// What the hardware needs for the deck's data.
+std::string bounds_table(const Result& result) {
+  const std::string words = bound_words(result);
+  if (words.empty()) return "";
+  return "\nrates, measured after the runs\n" + align(rate_rows(result), true) + "\n" + words +
+         "\n" + align(bound_rows(result), true);
 }
 
 /// Why orders hide less than they could.

@@ -22,6 +22,15 @@ Rows facts(const Result& result, bool predictions);
 /// The table of orders that ran.
 Rows order_rows(const Result& result);
 
+/// The rates of copies and kernels, by the number of chunks; empty where they were not measured.
+Rows rate_rows(const Result& result);
+
+/// How near each order comes to what the rates allow; empty where they were not measured.
+Rows bound_rows(const Result& result);
+
+/// The bounds without overlap and with it; empty where rates were not measured.
+std::string bound_words(const Result& result);
+
 /// The table of predictions: two columns a device.
 Rows prediction_rows(const Result& result);
 

@@ -87,6 +87,14 @@ std::string table(const Rows& rows) {
   return html + "</tbody></table></div>\n";
 }
 
+/// What the hardware allows, where it was measured.
+std::string bounds_list(const Result& result) {
+  const std::string words = bound_words(result);
+  if (words.empty()) return "";
+  return "<details><summary>Rates and bounds</summary>\n" + table(rate_rows(result)) +
+         fmt::format("<p>{}</p>\n", escape_xml(words)) + table(bound_rows(result)) + "</details>\n";
+}
+
 std::string facts_list(const Result& result, bool predictions) {
   std::string html = "<details><summary>How it was made</summary><dl>\n";
   for (const auto& row : facts(result, predictions)) {
@@ -101,7 +109,7 @@ std::string section(const Result& result, std::size_t deck) {
       fmt::format("<section class=\"deck\">\n<h1>{}</h1>\n<p class=\"place\">{}</p>\n",
                   escape_xml(result.deck.title), escape_xml(place_words(result)));
   html += table(predictions ? prediction_rows(result) : order_rows(result));
-  html += facts_list(result, predictions);
+  html += bounds_list(result) + facts_list(result, predictions);
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     const timeline::Run& run = result.runs[i];
     const std::string order = escape_xml(order_words(run));

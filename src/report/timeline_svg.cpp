@@ -62,7 +62,7 @@ std::string style() {
          "fill:#1d1d1f}\n"
          ".title{font-size:20px;font-weight:600}.order{font-size:15px;font-weight:600}\n"
          ".end,.start{text-anchor:end}.start{fill:#6e6e73}.tick,.muted{fill:#6e6e73}\n"
-         ".tick{font-size:11px;text-anchor:middle}.bar{font-size:11px}\n"
+         ".tick{font-size:11px;text-anchor:middle}.bar{font-size:10px}\n"
          ".doubt{fill:#b3261e;font-weight:600}.ground{fill:#fff}\n"
          ".track{fill:#f5f5f7}.grid{stroke:#d2d2d7;stroke-width:.6}\n"
          ".axis,.stop{stroke:#86868b;fill:none}.stop{stroke-dasharray:2 2}\n" +
@@ -128,7 +128,7 @@ void draw_row(Page& page, const timeline::Run& run, const timeline::Timeline& ti
              last == i ? escape_xml(hint(run, at, row[i]))
                        : fmt::format("{} {} tasks", last - i + 1, stage));
     const std::string words = label(run.schedule, row[i]);
-    const double spare = wide - gap - width_of(words);
+    const double spare = wide - gap - width_of(words) * 10 / 11;
     if (last == i && height >= 11 && spare >= 1) {
       page.add(R"(<text class="bar {}" x="{}" y="{}">{}</text>)", stage,
                n(left + begin + std::min(4.0, spare / 2)), n(height / 2 + 4), escape_xml(words));
