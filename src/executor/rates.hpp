@@ -83,27 +83,28 @@ class RateMeter {
     return rows;
   }
 
-  double median(const schedule::Schedule& schedule) {
-    constexpr double long_s = 20e-3;
-    std::vector<double> samples;
-    const double first = executor_.run(schedule, workload_).complete_s;
-    for (int i = 0; i < (first > long_s ? 3 : 7); ++i) {
-      base::check_interrupt();
-      samples.push_back(executor_.run(schedule, workload_).complete_s);
-    }
-    return base::summarize(std::move(samples)).median;
-  }
-
-  /// What the rows take, by the difference of twice as long ones: what a run costs beside its tasks
-  /// falls out. Long rows are not worth it.
+  /// What the rows take, by the difference of twice as long ones run in turn with them: what a run
+  /// costs beside its tasks falls out. Long rows are not worth it.
   double seconds(const schedule::Schedule& schedule, const Stages& stages) {
     const schedule::Schedule once = rows(schedule, stages, 1);
     if (once.tasks.empty()) return 0;
-    const double one = median(once);
+    const schedule::Schedule twice = rows(schedule, stages, 2);
+    const auto run = [&](const schedule::Schedule& rows) {
+      base::check_interrupt();
+      return executor_.run(rows, workload_).complete_s;
+    };
     constexpr double long_s = 50e-3;
-    if (one > long_s) return one;
-    const double more = median(rows(schedule, stages, 2)) - one;
-    return more > 0 ? std::min(one, more) : one;
+    const bool is_long = run(once) > long_s;  // and warms up
+    std::vector<double> times;
+    std::vector<double> differences;
+    for (int i = 0; i < (is_long ? 3 : 9); ++i) {
+      times.push_back(run(once));
+      if (!is_long) differences.push_back(run(twice) - times.back());
+    }
+    const double time = base::summarize(std::move(times)).median;
+    if (is_long) return time;
+    const double more = base::summarize(std::move(differences)).median;
+    return more > 0 ? std::min(time, more) : time;
   }
 
   /// By how much kernels take longer while copies run beside them all the time.

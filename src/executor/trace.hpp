@@ -35,8 +35,9 @@ timeline::Timeline trace_once(Executor<Space>& executor, const timeline::Run& ru
 }
 
 /// Times of different runs differ by microseconds: copies to the host start neither before the one
-/// before them on their engine has stopped nor before what they wait for.
-inline void fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline) {
+/// before them on their engine has stopped nor before what they wait for. Returns whether that took
+/// little: the runs may have had their chunks in different orders.
+inline bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline) {
   std::vector<std::optional<schedule::TaskId>> last(static_cast<std::size_t>(schedule.lanes));
   std::vector<schedule::TaskId> copies;
   std::vector<double> ready_s(schedule.tasks.size());
@@ -54,13 +55,16 @@ inline void fit_copies(const schedule::Schedule& schedule, timeline::Timeline& t
   }
   std::sort(copies.begin(), copies.end(),
             [&](auto a, auto b) { return timeline.spans[a].start_s < timeline.spans[b].start_s; });
+  constexpr double little = 0.1;
   double free_s = 0;
   for (const schedule::TaskId id : copies) {
     timeline::Span& span = timeline.spans[id];
-    span.start_s = std::max({span.start_s, free_s, ready_s[id]});
-    span.stop_s = std::max(span.stop_s, span.start_s);
+    const double start_s = std::max({span.start_s, free_s, ready_s[id]});
+    if (start_s - span.start_s > little * (span.stop_s - span.start_s)) return false;
+    span.start_s = start_s;
     free_s = span.stop_s;
   }
+  return true;
 }
 
 /// Traces a run in parts, each with every n-th of the copies to the host; all other times are
@@ -92,9 +96,9 @@ timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& r
       }
     }
   }
-  if (parts > 1) fit_copies(run.schedule, trace.timeline);
   const double spread = (scored.hi - scored.lo) / 2 / scored.median;
-  trace.doubtful = std::abs(trace.perturbation) > std::max(doubtful_perturbation, spread);
+  trace.doubtful = std::abs(trace.perturbation) > std::max(doubtful_perturbation, spread) ||
+                   (parts > 1 && !fit_copies(run.schedule, trace.timeline));
   return trace;
 }
 

@@ -62,6 +62,21 @@ int stages_of(const schedule::Schedule& schedule) {
   return int{found[0]} + int{found[1]} + int{found[2]};
 }
 
+/// What the busiest engine needs for these chunks, without waits for others.
+double busiest_s(const timeline::Run& run, const model::Hardware& hardware) {
+  const timeline::Rates& rates = *run.rates;
+  const double copies_s = rates.h2d_s + rates.d2h_s;
+  double seconds = 0;
+  if (hardware.workers > 0) {
+    seconds = (copies_s + rates.kernel_s) / std::min(hardware.workers, run.schedule.lanes);
+  } else {
+    const bool shared = hardware.copy_engines == 1;
+    seconds =
+        std::max({rates.kernel_s, shared ? copies_s : rates.both_s, rates.h2d_s, rates.d2h_s});
+  }
+  return std::min(seconds, run.bounds->schedule_bound_s);  // kernels may share the device
+}
+
 }  // namespace
 
 std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeline::Run>& runs,
@@ -97,11 +112,14 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
             base::format_number(static_cast<double>(traffic.h2d + traffic.d2h) / copies_s * 1e-9)));
   }
   if (nothing_to_hide) return findings;
-  if (environment.gpu && environment.launch_blocking) {
+  const timeline::Bounds& bounds = *run.bounds;
+  // What the schedule alone explains has no other cause.
+  const bool beyond_schedule = time_s > 1.03 * bounds.schedule_bound_s;
+  if (beyond_schedule && environment.gpu && environment.launch_blocking) {
     add(Cause::launch_blocking,
         "CUDA_LAUNCH_BLOCKING=1: the host waits for every kernel; unset it");
   }
-  if (environment.tool_loaded) {
+  if (beyond_schedule && environment.tool_loaded) {
     add(Cause::tool_loaded,
         "a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS");
   }
@@ -124,14 +142,22 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
                     in_default, in_default == 1 ? "task is" : "tasks are",
                     in_default == 1 ? "it" : "them"));
   }
-  if (environment.gpu && environment.max_connections &&
+  if (beyond_schedule && environment.gpu && environment.max_connections &&
       *environment.max_connections < schedule.lanes) {
+    const int queues = *environment.max_connections;
     add(Cause::few_connections,
-        fmt::format("CUDA_DEVICE_MAX_CONNECTIONS={}: {} lanes share {} queues and block each "
-                    "other; unset it",
-                    *environment.max_connections, schedule.lanes, *environment.max_connections));
+        fmt::format("CUDA_DEVICE_MAX_CONNECTIONS={}: {} lanes share {} {} and block each other; "
+                    "unset it",
+                    queues, schedule.lanes, queues, queues == 1 ? "queue" : "queues"));
   }
-  if (run.trace) {
+  const double half_s = (time_s - bounds.bound_s) / 2;
+  const double chunks_s = busiest_s(run, environment.hardware);
+  if (chunks_s - bounds.bound_s > half_s) {
+    add(Cause::small_chunks,
+        fmt::format("small chunks: the busiest engine needs {} for them, {} for the whole; set "
+                    "fewer chunks",
+                    base::format_seconds(chunks_s), base::format_seconds(bounds.bound_s)));
+  } else if (run.trace) {
     const Use use = busiest_use(run.trace->timeline);
     constexpr double much = 0.1;
     if (use.short_gaps > 2 && use.short_gaps_s > much * use.span_s) {
@@ -143,14 +169,12 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
               base::format_seconds(use.short_gaps_s / use.short_gaps)));
     }
   }
-  const timeline::Bounds& bounds = *run.bounds;
-  if (2 * (bounds.schedule_bound_s - bounds.bound_s) > time_s - bounds.bound_s) {
+  if (bounds.schedule_bound_s - chunks_s > half_s) {
     add(Cause::waits,
         fmt::format("engines wait for each other, at the begin and the end if not between: this "
                     "order of these chunks takes {} at least, the busiest engine {}; set more "
                     "chunks or another order",
-                    base::format_seconds(bounds.schedule_bound_s),
-                    base::format_seconds(bounds.bound_s)));
+                    base::format_seconds(bounds.schedule_bound_s), base::format_seconds(chunks_s)));
   }
   if (environment.gpu && environment.hardware.copy_engines == 1 && traffic.h2d > 0 &&
       traffic.d2h > 0) {

@@ -73,6 +73,15 @@ TEST(Diagnosis, FindsPageableMemoryWhereItLeavesNothingToHide) {
   EXPECT_THAT(causes(evidence), ElementsAre(Cause::pageable_memory));
 }
 
+TEST(Diagnosis, SettingsAreNoCauseWhereTheScheduleIsAsFastAsItCanBe) {
+  Evidence evidence = unexplained();
+  evidence.environment.launch_blocking = true;
+  evidence.environment.tool_loaded = true;
+  evidence.environment.max_connections = 1;
+  evidence.run().bounds->schedule_bound_s = 15.9e-3;
+  EXPECT_THAT(causes(evidence), ElementsAre(Cause::waits));
+}
+
 TEST(Diagnosis, SaysNothingOfTheBaselineNorWithoutOne) {
   Evidence evidence = unexplained();
   evidence.environment.launch_blocking = true;
@@ -131,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
             [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
             "1 task is in the default stream", "give it a lane"},
         Row{Cause::few_connections, [](Evidence& e) { e.environment.max_connections = 1; },
-            "4 lanes share 1 queues", "unset it"},
+            "4 lanes share 1 queue and", "unset it"},
         Row{Cause::small_chunks,
             [](Evidence& e) {
               for (timeline::Span& span : e.run().trace->timeline.spans) {
@@ -140,6 +149,12 @@ INSTANTIATE_TEST_SUITE_P(
               }
             },
             "idles 69 % of its time in 3 gaps of 3.000 us", "set fewer chunks"},
+        Row{Cause::small_chunks,
+            [](Evidence& e) {
+              e.run().rates->both_s = 13e-3;
+              e.run().bounds->schedule_bound_s = 14e-3;
+            },
+            "needs 13.00 ms for them, 8.000 ms for the whole", "set fewer chunks"},
         Row{Cause::waits, [](Evidence& e) { e.run().bounds->schedule_bound_s = 14e-3; },
             "takes 14.00 ms at least, the busiest engine 8.000 ms", "another order"},
         Row{Cause::one_copy_engine, [](Evidence& e) { e.environment.hardware.copy_engines = 1; },
