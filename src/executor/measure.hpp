@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "executor/executor.hpp"
+#include "executor/platform.hpp"
 #include "executor/wake.hpp"
 #include "timeline/run.hpp"
 
@@ -61,14 +62,31 @@ void reset(const Space& instance, const workload::Workload<Space>& workload,
   instance.fence("overlap::reset");
 }
 
+/// Throws base::Error{runtime_error} when host memory is not of the kind that the schedule's times
+/// are to be about, as far as the back end can tell: data and order would be right all the same.
+template <class Space>
+void require_host_kind(const schedule::Schedule& schedule,
+                       const workload::Workload<Space>& workload) {
+  if (workload::is_host<Space>) return;  // page locking means nothing there
+  const bool pinned = schedule.host_memory == deck::HostMemory::pinned;
+  for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+    if (page_locked(workload.host[i].data()).value_or(pinned) == pinned) continue;
+    throw base::Error(base::ExitCode::runtime_error,
+                      "host memory of array " + workload.arrays[i].name + " is " +
+                          (pinned ? "pageable, but pinned" : "pinned, but pageable") +
+                          " was asked for");
+  }
+}
+
 /// The one measurement loop: the schedules take turns, so that drift of the machine meets all of
 /// them; each run is warm-up or a sample, and verified on data of its own as the deck asks. A
 /// schedule whose data were wrong keeps the first wrong element. Throws base::Error{interrupted}
-/// after Ctrl-C.
+/// after Ctrl-C, and what require_host_kind() throws.
 template <class Space>
 void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
              const workload::Workload<Space>& workload, const deck::Measure& plan,
              const std::function<void(const Progress&)>& progress, Checking& checking) {
+  for (const timeline::Run& run : runs) require_host_kind(run.schedule, workload);
   workload.generate(0);
   wake(executor, runs.front().schedule, workload);
   const int rounds = plan.warmup + plan.repetitions;

@@ -28,6 +28,10 @@ bool on_gpu();
 /// said now than by the kernel's out-of-memory killer.
 void require_host_memory(std::int64_t bytes);
 
+/// Whether host memory is page-locked; empty where the back end has no say in it. Needs the Kokkos
+/// runtime.
+std::optional<bool> page_locked(const void* memory);
+
 /// Kokkos, initialised for as long as this lives.
 class Runtime {
  public:

@@ -34,6 +34,28 @@ TEST(Hazard, KernelThatDoesNotWaitForItsCopyIsRaw) {
             "for its writer task 0 (h2d of chunk 0 on lane 0)");
 }
 
+TEST(Hazard, EveryMissingWaitIsFound) {
+  int tried = 0;
+  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+    for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
+      for (const int slots : {0, 2, 3}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", to_string(kind), to_string(order), slots));
+        const Schedule right = small_schedule(small_deck(kind, 1200, 6), order, 4, slots);
+        EXPECT_TRUE(find_hazards(right).empty());
+        for (TaskId id = 0; id < right.tasks.size(); ++id) {
+          for (const TaskId other : right.tasks[id].after) {
+            Schedule wrong = right;
+            std::erase(wrong.tasks[id].after, other);
+            EXPECT_FALSE(find_hazards(wrong).empty()) << id << " after " << other;
+            ++tried;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(tried, 100);
+}
+
 TEST(Hazard, CopyIntoASlotThatIsStillReadIsWar) {
   Schedule s = increment(Order::depth_first, 3, 3, 2);
   ASSERT_EQ(s.tasks[6].after.size(), 1U);

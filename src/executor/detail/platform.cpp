@@ -209,6 +209,17 @@ void require_host_memory(std::int64_t bytes) {
                         " are available");
 }
 
+std::optional<bool> page_locked([[maybe_unused]] const void* memory) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess) {
+    return attributes.type == cudaMemoryTypeHost;
+  }
+  cudaGetLastError();  // not for whoever looks next
+#endif
+  return std::nullopt;
+}
+
 Runtime::Runtime(std::vector<std::string> arguments) {
 #if defined(KOKKOS_ENABLE_CUDA)
   int count = 0;

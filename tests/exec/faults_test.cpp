@@ -1,0 +1,391 @@
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "bench.hpp"
+#include "deck/words.hpp"
+#include "executor/rates.hpp"
+#include "signals.hpp"
+#include "spaces.hpp"
+#include "verdict/verdict.hpp"
+
+/// Faults planted into schedules and workloads that are right without them: each must be caught, by
+/// the hazard checker, by verification, or by a criterion.
+namespace overlap {
+namespace {
+
+using base::ExitCode;
+using deck::Order;
+using deck::Type;
+using deck::WorkloadKind;
+using schedule::Schedule;
+using schedule::Stage;
+using schedule::Task;
+using schedule::TaskId;
+using Kind = schedule::Hazard::Kind;
+
+template <class Space>
+class FaultsTest : public testing::Test {};
+TYPED_TEST_SUITE(FaultsTest, Spaces);
+
+TaskId id_of(const Schedule& schedule, Stage stage, int chunk) {
+  const auto found =
+      std::find_if(schedule.tasks.begin(), schedule.tasks.end(),
+                   [&](const Task& task) { return task.stage == stage && task.chunk == chunk; });
+  return static_cast<TaskId>(found - schedule.tasks.begin());
+}
+
+Task& task_of(Schedule& schedule, Stage stage, int chunk) {
+  return schedule.tasks[id_of(schedule, stage, chunk)];
+}
+
+/// Nothing waits for the task any more.
+void drop(Schedule& schedule, TaskId dropped) {
+  schedule.tasks.erase(schedule.tasks.begin() + dropped);
+  for (Task& task : schedule.tasks) {
+    std::erase(task.after, dropped);
+    for (TaskId& other : task.after) other -= other > dropped ? 1 : 0;
+  }
+}
+
+void insert_before(Schedule& schedule, TaskId next, const Task& inserted) {
+  for (Task& task : schedule.tasks) {
+    for (TaskId& other : task.after) other += other >= next ? 1 : 0;
+  }
+  schedule.tasks.insert(schedule.tasks.begin() + next, inserted);
+}
+
+/// What the hazard checker says first; empty where it finds nothing.
+std::optional<Kind> hazard(const Schedule& schedule) {
+  const auto hazards = schedule::find_hazards(schedule, 1);
+  return hazards.empty() ? std::nullopt : std::optional(hazards.front().kind);
+}
+
+/// The schedule as the program measures it, hazards or not: once, with new data.
+template <class Space>
+timeline::Run measured(const TestBench<Space>& bench) {
+  std::vector runs = {timeline::new_run(bench.schedule.order, bench.schedule)};
+  executor::Checking checking;
+  executor::measure<Space>(
+      *bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1},
+      [](const executor::Progress&) {}, checking);
+  return runs.front();
+}
+
+ExitCode exit_code(const timeline::Run& run) {
+  const std::vector<timeline::Run> runs = {run};
+  return verdict::exit_code(runs, {});
+}
+
+template <class Space>
+void expect_right(const TestBench<Space>& bench) {
+  EXPECT_EQ(hazard(bench.schedule), std::nullopt);
+  EXPECT_EQ(exit_code(measured(bench)), ExitCode::pass);
+}
+
+template <class Space>
+void expect_wrong(const TestBench<Space>& bench, int chunk) {
+  const timeline::Run run = measured(bench);
+  EXPECT_EQ(exit_code(run), ExitCode::wrong_data);
+  ASSERT_TRUE(run.wrong);
+  EXPECT_EQ(run.wrong->chunk, chunk);
+}
+
+// Faults that leave wrong data.
+
+TYPED_TEST(FaultsTest, ADroppedCopyToTheDevice) {
+  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+    for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
+      SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
+      TestBench<TypeParam> bench(test_deck(kind, 999, 3, Type::float32), order, 3);
+      expect_right(bench);
+      drop(bench.schedule, id_of(bench.schedule, Stage::h2d, 1));
+      EXPECT_EQ(hazard(bench.schedule), Kind::stale);
+      expect_wrong(bench, 1);
+    }
+  }
+}
+
+TYPED_TEST(FaultsTest, ADroppedKernelOrCopyBack) {
+  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+    for (const Stage stage : {Stage::kernel, Stage::d2h}) {
+      SCOPED_TRACE(std::string(to_string(kind)) + " " + schedule::to_string(stage));
+      TestBench<TypeParam> bench(test_deck(kind, 999, 3, Type::float32), Order::depth_first, 3);
+      expect_right(bench);
+      drop(bench.schedule, id_of(bench.schedule, stage, 1));
+      // What is never copied back is no hazard: only verification misses it.
+      if (stage == Stage::kernel) {
+        EXPECT_EQ(hazard(bench.schedule), Kind::stale);
+      }
+      expect_wrong(bench, 1);
+    }
+  }
+}
+
+TYPED_TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersTurn) {
+  for (const Stage stage : {Stage::h2d, Stage::d2h}) {
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 900, 3, Type::int64),
+                               Order::depth_first, 1);
+    expect_right(bench);
+    std::swap(task_of(bench.schedule, stage, 1), task_of(bench.schedule, stage, 2));
+    EXPECT_EQ(hazard(bench.schedule), Kind::stale);
+    expect_wrong(bench, stage == Stage::h2d ? 1 : 2);
+  }
+}
+
+TYPED_TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersSlot) {
+  for (const Stage stage : {Stage::h2d, Stage::d2h}) {
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 900, 3, Type::int64),
+                               Order::depth_first, 1);
+    expect_right(bench);
+    auto& chunks = bench.schedule.chunks;
+    Task& first = task_of(bench.schedule, stage, 1);
+    Task& second = task_of(bench.schedule, stage, 2);
+    // For these copies alone: kernels and the other copies keep the chunks as they are.
+    chunks.insert(chunks.end(), {chunks[1], chunks[2]});
+    std::swap(chunks[3].device_begin, chunks[4].device_begin);
+    first.chunk = 3;
+    second.chunk = 4;
+    EXPECT_EQ(hazard(bench.schedule), Kind::stale);
+    expect_wrong(bench, 1);
+  }
+}
+
+// Races, lost by force: a copy is held back in its lane until a kernel that should wait for it has
+// run. In the schedule without the fault that kernel waits, and the hold comes to its end.
+
+struct Hold {
+  int* kernel_ran;
+  int* seen;
+  int looks;
+
+  KOKKOS_FUNCTION void operator()(int) const { *seen = wait_for(kernel_ran, looks) ? 1 : 0; }
+};
+
+struct Tell {
+  int* kernel_ran;
+
+  KOKKOS_FUNCTION void operator()(int) const { give(kernel_ran); }
+};
+
+/// A bench whose copy of chunk 1 to the device is held back, by a kernel on no data before it.
+template <class Space>
+class HeldBench {
+ public:
+  TestBench<Space> bench;
+  /// Where the kernel of chunk 1 runs: by default on its lane's instance.
+  std::function<Space(const Space&)> instance_of = [](const Space& lane) { return lane; };
+
+  HeldBench(Order order, int lanes)
+      : bench(test_deck(WorkloadKind::increment, 3000, 3, Type::float32), order, lanes) {
+    Schedule& schedule = bench.schedule;
+    const TaskId held = id_of(schedule, Stage::h2d, 1);
+    insert_before(schedule, held,
+                  {.stage = Stage::default_stream, .chunk = 1, .lane = schedule.tasks[held].lane});
+    // So that nothing but the kernel races with the copy.
+    Task& back = task_of(schedule, Stage::d2h, 1);
+    if (back.lane != schedule.tasks[held + 1].lane) back.after.push_back(held + 1);
+    bench.workload.generate = [this, generate = bench.workload.generate](std::uint32_t repetition) {
+      Kokkos::deep_copy(signals_, 0);
+      generate(repetition);
+    };
+    bench.workload.launch = [this, launch = bench.workload.launch](const Space& lane,
+                                                                   const workload::Call& call) {
+      int* const at = signals_.data();
+      const Kokkos::RangePolicy<Space> once(lane, 0, 1);
+      if (call.op < 0) return Kokkos::parallel_for("test::hold", once, Hold{at, at + 1, looks_});
+      if (call.begin != bench.schedule.chunks[1].begin) return launch(lane, call);
+      const Space instance = instance_of(lane);
+      launch(instance, call);
+      Kokkos::parallel_for("test::tell", Kokkos::RangePolicy<Space>(instance, 0, 1), Tell{at});
+    };
+  }
+
+  /// Expects right data, or, where the kernel did not wait for the copy, wrong ones.
+  void expect(bool right) {
+    looks_ = right ? many_looks / 10000 : many_looks;
+    if (right) {
+      expect_right(bench);
+    } else {
+      expect_wrong(bench, 1);
+    }
+    const auto signals = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), signals_);
+    EXPECT_EQ(signals(1), right ? 0 : 1) << "whether the kernel ran before the copy";
+  }
+
+ private:
+  Kokkos::View<int*, typename Space::memory_space> signals_{"test::signals", 2};
+  int looks_ = 0;
+};
+
+TYPED_TEST(FaultsTest, AMissingEventBetweenLanes) {
+  HeldBench<TypeParam> held(Order::by_engine, 3);
+  held.expect(true);
+  Schedule& schedule = held.bench.schedule;
+  std::erase(task_of(schedule, Stage::kernel, 1).after, id_of(schedule, Stage::h2d, 1));
+  EXPECT_EQ(hazard(schedule), Kind::raw);
+  held.expect(false);
+}
+
+TYPED_TEST(FaultsTest, AKernelOnTheDefaultInstanceRaces) {
+  if constexpr (workload::is_host<TypeParam>) {
+    GTEST_SKIP() << "launches wait for their kernels: it costs overlap alone";
+  } else {
+    HeldBench<TypeParam> held(Order::depth_first, 3);
+    held.expect(true);
+    held.instance_of = [](const TypeParam&) { return TypeParam(); };
+    held.expect(false);
+  }
+}
+
+// Faults that leave the data right and cost the overlap.
+
+struct Sleep {
+  double seconds;
+
+  KOKKOS_FUNCTION void operator()(int) const {
+    KOKKOS_IF_ON_HOST((std::this_thread::sleep_for(std::chrono::duration<double>(seconds));))
+  }
+};
+
+/// An order that overlaps, beside the baseline. On a device it copies enough to be worth it; on a
+/// host its kernels sleep, which takes no core: they overlap however few there are.
+template <class Space>
+class Overlapping {
+  static constexpr bool on_host = workload::is_host<Space>;
+  static constexpr int chunks = on_host ? 4 : 8;
+  static constexpr std::int64_t elements = on_host ? 4000 : 16 << 20;
+  static constexpr double least_speedup = on_host ? 1.6 : 1.3;  ///< of 4, and of about 1.7
+  const deck::Deck deck_ = test_deck(WorkloadKind::increment, elements, chunks, Type::float32);
+
+ public:
+  TestBench<Space> bench{deck_, Order::breadth_first, chunks};
+
+  Overlapping() {
+    if constexpr (on_host) {
+      bench.workload.launch = [launch = bench.workload.launch](const Space& instance,
+                                                               const workload::Call& call) {
+        constexpr double chunk_s = 8e-3;
+        const double part = static_cast<double>(call.size) * chunks / elements;
+        Kokkos::parallel_for("test::sleep", Kokkos::RangePolicy<Space>(instance, 0, 1),
+                             Sleep{chunk_s * part});
+        launch(instance, call);
+      };
+    }
+  }
+
+  /// Expects this verdict on the order's overlap, and this exit code.
+  void expect(verdict::Verdict verdict, ExitCode code) {
+    Judged judged = judge();
+    // A busy machine leaves a doubt, never the other verdict.
+    const auto inconclusive = [&] {
+      return std::any_of(judged.checks.begin(), judged.checks.end(), [](const auto& check) {
+        return check.verdict == verdict::Verdict::inconclusive;
+      });
+    };
+    for (int attempt = 1; attempt < 10 && inconclusive(); ++attempt) judged = judge();
+    EXPECT_EQ(judged.checks.size(), 2U);
+    for (const verdict::Check& check : judged.checks) {
+      EXPECT_EQ(check.verdict, verdict)
+          << deck::to_string(check.metric) << " " << check.value.lo << " .. " << check.value.hi;
+    }
+    EXPECT_EQ(verdict::overall(judged.runs, judged.checks), verdict);
+    EXPECT_EQ(verdict::exit_code(judged.runs, judged.checks), code);
+  }
+  void expect_overlap() { expect(verdict::Verdict::pass, ExitCode::pass); }
+  void expect_none() { expect(verdict::Verdict::fail, ExitCode::performance); }
+
+ private:
+  struct Judged {
+    std::vector<timeline::Run> runs;
+    std::vector<verdict::Check> checks;
+  };
+
+  /// Measures and judges as the program does.
+  Judged judge() {
+    const auto costs = schedule::costs(deck_.workload, 1);
+    const auto layout = schedule::layout(deck_, costs, std::nullopt);
+    std::vector runs = {
+        timeline::new_run(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
+        timeline::new_run(Order::breadth_first, bench.schedule)};
+    executor::Checking checking;
+    executor::measure<Space>(
+        *bench.executor, runs, bench.workload,
+        {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends},
+        [](const executor::Progress&) {}, checking);
+    runs[1].rates =
+        executor::RateMeter<Space>(*bench.executor, bench.workload).measure(runs[1].schedule);
+    model::add_bounds(runs, {.workers = on_host ? chunks : 0});
+    auto checks = verdict::judge_all(
+        {{.metric = deck::Metric::speedup, .order = Order::breadth_first, .min = least_speedup},
+         {.metric = deck::Metric::overlap_efficiency, .order = Order::breadth_first, .min = 0.5}},
+        runs);
+    return {std::move(runs), std::move(checks)};
+  }
+};
+
+TYPED_TEST(FaultsTest, AllChunksOnOneLane) {
+  Overlapping<TypeParam> overlapping;
+  overlapping.expect_overlap();
+  for (Task& task : overlapping.bench.schedule.tasks) task.lane = 0;
+  overlapping.expect_none();
+}
+
+TYPED_TEST(FaultsTest, KernelsOnTheDefaultInstance) {
+  if constexpr (!workload::is_host<TypeParam>) {
+    GTEST_SKIP() << "they do not wait for their copies: the data show it";
+  } else {
+    Overlapping<TypeParam> overlapping;
+    overlapping.expect_overlap();
+    overlapping.bench.workload.launch = [launch = overlapping.bench.workload.launch](
+                                            const TypeParam&, const workload::Call& call) {
+      launch(TypeParam(), call);
+    };
+    overlapping.expect_none();
+  }
+}
+
+TYPED_TEST(FaultsTest, AFenceInTheTimedRegion) {
+  Overlapping<TypeParam> overlapping;
+  overlapping.expect_overlap();
+  if constexpr (workload::is_host<TypeParam>) {
+    // Launches are the lanes' own there: only the issuing thread can wait for all of them.
+    for (Task& task : overlapping.bench.schedule.tasks) task.blocking = true;
+  } else {
+    overlapping.bench.workload.launch = [launch = overlapping.bench.workload.launch](
+                                            const TypeParam& instance, const workload::Call& call) {
+      launch(instance, call);
+      Kokkos::fence("test::fence");
+    };
+  }
+  overlapping.expect_none();
+}
+
+// A fault that may cost little and must not go unseen.
+
+TYPED_TEST(FaultsTest, PageableMemoryWherePinnedWasAskedFor) {
+  for (const auto asked : {deck::HostMemory::pinned, deck::HostMemory::pageable}) {
+    deck::Deck deck = test_deck(WorkloadKind::increment, 1000, 4, Type::float32);
+    deck.memory.host = asked;
+    TestBench<TypeParam> bench(deck, Order::depth_first, 4);
+    if (workload::is_host<TypeParam> || !executor::page_locked(bench.workload.host[0].data())) {
+      GTEST_SKIP() << "page locking means nothing here";
+    }
+    expect_right(bench);
+    const bool pinned = asked == deck::HostMemory::pinned;
+    deck.memory.host = pinned ? deck::HostMemory::pageable : deck::HostMemory::pinned;
+    bench.workload = TestBench<TypeParam>(deck, Order::depth_first, 4).workload;
+    try {
+      measured(bench);
+      FAIL() << "no error";
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::runtime_error);
+      EXPECT_STREQ(error.what(),
+                   pinned ? "host memory of array a is pageable, but pinned was asked for"
+                          : "host memory of array a is pinned, but pageable was asked for");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace overlap

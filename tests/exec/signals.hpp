@@ -1,0 +1,33 @@
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <atomic>
+#include <thread>
+
+/// Signals between kernels of different lanes, to force an order in which they run.
+namespace overlap {
+
+// Kokkos' atomics on Serial are not what ThreadSanitizer knows as such.
+KOKKOS_INLINE_FUNCTION void give(int* signal) {
+  KOKKOS_IF_ON_HOST((std::atomic_ref(*signal).store(1);))
+  KOKKOS_IF_ON_DEVICE((Kokkos::atomic_store(signal, 1);))
+}
+
+KOKKOS_INLINE_FUNCTION bool given(int* signal) {
+  KOKKOS_IF_ON_HOST((return std::atomic_ref(*signal).load() != 0;))
+  KOKKOS_IF_ON_DEVICE((return Kokkos::atomic_load(signal) != 0;))
+}
+
+/// Looks that take longer than any kernel that is free to run needs to begin.
+inline constexpr int many_looks = 2000000;
+
+/// Whether the signal was given before so many looks at it had passed.
+KOKKOS_INLINE_FUNCTION bool wait_for(int* signal, int looks = many_looks) {
+  for (int i = 0; i < looks; ++i) {
+    if (given(signal)) return true;
+    KOKKOS_IF_ON_HOST((std::this_thread::yield();))
+  }
+  return false;
+}
+
+}  // namespace overlap
