@@ -57,6 +57,7 @@ class Checker {
       advance(id);
       for (const Access& access : accesses(schedule_, task(id))) check(id, access);
     }
+    if (hazards_.empty() && schedule_.names.empty()) require_outputs();
     return std::move(hazards_);
   }
 
@@ -197,6 +198,29 @@ class Checker {
     return false;
   }
 
+  /// Every output is copied to the host as a whole. (What a deck lists by hand is its own affair.)
+  void require_outputs() {
+    for (std::size_t array = 0; array < schedule_.arrays.size(); ++array) {
+      if (!schedule_.arrays[array].to_host) continue;
+      const Ranges& ranges =
+          ranges_[{static_cast<int>(Access::Side::host), static_cast<int>(array)}];
+      const std::size_t unit = schedule_.arrays[array].unit_bytes;
+      const std::size_t end = static_cast<std::size_t>(schedule_.host_units) * unit;
+      std::size_t at = 0;
+      for (auto range = ranges.begin(); at < end; ++range) {
+        if (range == ranges.end() || range->first > at || !range->second.writer) {
+          hazards_.push_back({Hazard::Kind::missing,
+                              static_cast<TaskId>(schedule_.tasks.size() - 1),
+                              fmt::format("missing: no task copies array {} to the host from "
+                                          "element {} on",
+                                          schedule_.arrays[array].name, at / unit)});
+          return;
+        }
+        at = range->second.end;
+      }
+    }
+  }
+
   std::string name(const Access& access) const {
     return fmt::format("{} on the {}",
                        schedule_.arrays[static_cast<std::size_t>(access.array)].name,
@@ -225,6 +249,8 @@ const char* to_string(Hazard::Kind kind) {
       return "WAW";
     case Hazard::Kind::stale:
       return "stale";
+    case Hazard::Kind::missing:
+      return "missing";
     case Hazard::Kind::malformed:
       return "malformed";
   }

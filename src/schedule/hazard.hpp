@@ -14,10 +14,11 @@ struct Hazard {
     war,        ///< overwrites what may still be read
     waw,        ///< overwrites what may still be written
     stale,      ///< ordered, but reads the data of another chunk, or data that nothing wrote
+    missing,    ///< an output that no task copies to the host
     malformed,  ///< an index out of range, or a wait for a task that is issued later
   };
   Kind kind;
-  TaskId task;
+  TaskId task;  ///< where it shows; the last of all for what is missing
   std::string message;
 };
 const char* to_string(Hazard::Kind kind);

@@ -95,6 +95,8 @@ struct Row {
   std::function<void(Evidence&)> change;
   const char* number;  ///< that shows it
   const char* remedy;
+
+  friend void PrintTo(const Row& row, std::ostream* out) { *out << row.number; }
 };
 
 class EachCause : public testing::TestWithParam<Row> {};

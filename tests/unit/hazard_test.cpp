@@ -130,6 +130,28 @@ TEST(Hazard, MissingKernelIsStale) {
   EXPECT_EQ(only(s).kind, Kind::stale);
 }
 
+TEST(Hazard, AnOutputThatNobodyCopiesIsMissing) {
+  for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
+    const Schedule right = increment(order, 4, 3);
+    const std::int64_t size = right.chunks.front().size();
+    for (const Chunk& lost : right.chunks) {
+      Schedule s = right;
+      std::erase_if(s.tasks, [&](const Task& task) {
+        return task.stage == Stage::d2h &&
+               s.chunks[static_cast<std::size_t>(task.chunk)].begin == lost.begin;
+      });
+      for (Task& task : s.tasks) task.after.clear();
+      s.lanes = 1;
+      for (Task& task : s.tasks) task.lane = 0;
+      const Hazard hazard = only(s);
+      EXPECT_EQ(hazard.kind, Kind::missing);
+      EXPECT_EQ(hazard.message, fmt::format("missing: no task copies array a to the host from "
+                                            "element {} on",
+                                            lost.begin / size * size));
+    }
+  }
+}
+
 TEST(Hazard, WaitingForALaterTaskIsMalformed) {
   Schedule s = increment(Order::by_engine, 2, 3);
   s.tasks[1].after = {4};
