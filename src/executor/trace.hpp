@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "base/statistics.hpp"
@@ -34,41 +35,49 @@ timeline::Timeline trace_once(Executor<Space>& executor, const timeline::Run& ru
   return std::move(*median);
 }
 
-/// Times of different runs differ by microseconds: copies to the host start neither before the one
-/// before them on their engine has stopped nor before what they wait for. Returns whether that took
-/// little: the runs may have had their chunks in different orders.
-inline bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline) {
+/// For every copy to the host, when the last kernel or copy to the device that it waits for
+/// stopped.
+inline std::vector<double> inputs_s(const schedule::Schedule& schedule,
+                                    const timeline::Timeline& timeline) {
+  using schedule::Stage;
   std::vector<std::optional<schedule::TaskId>> last(static_cast<std::size_t>(schedule.lanes));
-  std::vector<schedule::TaskId> copies;
-  std::vector<double> ready_s(schedule.tasks.size());
+  std::vector<double> inputs(schedule.tasks.size());
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
+    const auto consider = [&](schedule::TaskId other) {
+      if (task.stage != Stage::d2h || schedule.tasks[other].stage == Stage::d2h) return;
+      inputs[id] = std::max(inputs[id], timeline.spans[other].stop_s);
+    };
     auto& before = last[static_cast<std::size_t>(task.lane)];
-    if (task.stage == schedule::Stage::d2h) {
-      copies.push_back(id);
-      if (before) ready_s[id] = timeline.spans[*before].stop_s;
-      for (const schedule::TaskId other : task.after) {
-        ready_s[id] = std::max(ready_s[id], timeline.spans[other].stop_s);
-      }
-    }
+    if (before) consider(*before);
+    for (const schedule::TaskId other : task.after) consider(other);
     before = id;
   }
+  return inputs;
+}
+
+/// Copies to the host start no earlier than the one before them on their engine stops. Returns
+/// whether that took little: the runs they are from may have had their chunks in different orders.
+inline bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline) {
+  std::vector<timeline::Span*> copies;
+  for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
+    if (schedule.tasks[id].stage == schedule::Stage::d2h) copies.push_back(&timeline.spans[id]);
+  }
   std::sort(copies.begin(), copies.end(),
-            [&](auto a, auto b) { return timeline.spans[a].start_s < timeline.spans[b].start_s; });
-  constexpr double little = 0.1;
+            [](const auto* a, const auto* b) { return a->start_s < b->start_s; });
+  constexpr double little = 0.25;
   double free_s = 0;
-  for (const schedule::TaskId id : copies) {
-    timeline::Span& span = timeline.spans[id];
-    const double start_s = std::max({span.start_s, free_s, ready_s[id]});
-    if (start_s - span.start_s > little * (span.stop_s - span.start_s)) return false;
-    span.start_s = start_s;
-    free_s = span.stop_s;
+  for (timeline::Span* span : copies) {
+    if (free_s - span->start_s > little * (span->stop_s - span->start_s)) return false;
+    span->start_s = std::max(span->start_s, free_s);
+    free_s = span->stop_s;
   }
   return true;
 }
 
 /// Traces a run in parts, each with every n-th of the copies to the host; all other times are
-/// the first part's.
+/// the first part's. Runs differ by microseconds: each copy starts as long after its input as in
+/// its own run.
 template <class Space>
 timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& run,
                                const workload::Workload<Space>& workload, deck::Verify verify,
@@ -90,10 +99,14 @@ timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& r
       trace.timeline = std::move(traced);
       continue;
     }
+    const std::vector<double> first = inputs_s(run.schedule, trace.timeline);
+    const std::vector<double> own = inputs_s(run.schedule, traced);
     for (schedule::TaskId id = 0; id < tasks.size(); ++id) {
-      if (tasks[id].stage == schedule::Stage::d2h && timed[id]) {
-        trace.timeline.spans[id] = traced.spans[id];
-      }
+      if (tasks[id].stage != schedule::Stage::d2h || !timed[id]) continue;
+      timeline::Span span = traced.spans[id];
+      span.start_s += first[id] - own[id];
+      span.stop_s += first[id] - own[id];
+      trace.timeline.spans[id] = span;
     }
   }
   const double spread = (scored.hi - scored.lo) / 2 / scored.median;

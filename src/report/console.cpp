@@ -211,7 +211,11 @@ Rows bound_rows(const Result& result) {
     const auto percent = [](const std::optional<base::Summary>& part) {
       return part ? fmt::format("{:.1f} %", 100 * part->median) : "-";
     };
-    const auto efficiency = timeline::overlap_efficiency(run, result.runs);
+    // Where there is nothing to hide, its part that is hidden is noise.
+    const auto potential = timeline::overlap_potential(run, result.runs);
+    const auto efficiency = potential && *potential >= verdict::least_potential
+                                ? timeline::overlap_efficiency(run, result.runs)
+                                : std::nullopt;
     rows.push_back(
         {std::string(deck::to_string(run.order)), format_seconds(run.bounds->bound_s),
          percent(timeline::bound_fraction(run)), format_seconds(run.bounds->schedule_bound_s),

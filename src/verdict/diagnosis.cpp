@@ -98,7 +98,7 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
         fmt::format("kernels alone take {:.0f} % of the time: faster copies would change nothing",
                     100 * run.bounds->bound_s / time_s));
   }
-  if (efficiency->median >= good_efficiency) return findings;
+  if (efficiency->median >= good_efficiency && !nothing_to_hide) return findings;
 
   const schedule::Schedule& schedule = run.schedule;
   const schedule::Traffic traffic = schedule::traffic(schedule);
@@ -169,7 +169,7 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
               base::format_seconds(use.short_gaps_s / use.short_gaps)));
     }
   }
-  if (bounds.schedule_bound_s - chunks_s > half_s) {
+  if (schedule.lanes >= wanted && bounds.schedule_bound_s - chunks_s > half_s) {
     add(Cause::waits,
         fmt::format("engines wait for each other, at the begin and the end if not between: this "
                     "order of these chunks takes {} at least, the busiest engine {}; set more "

@@ -132,5 +132,47 @@ TYPED_TEST(TraceTest, RatesAreOfAllTasksOfAStage) {
   }
 }
 
+/// Two chunks in two lanes: copy, kernel and copy back of 1 ms each, the second 1 ms behind.
+struct TwoChunks {
+  schedule::Schedule schedule;
+  timeline::Timeline timeline;
+
+  TwoChunks() {
+    schedule.lanes = 2;
+    for (int chunk = 0; chunk < 2; ++chunk) {
+      double start_s = chunk * 1e-3;
+      for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
+        schedule.tasks.push_back({.stage = stage, .chunk = chunk, .lane = chunk});
+        timeline.spans.push_back({.start_s = start_s, .stop_s = start_s + 1e-3});
+        start_s += 1e-3;
+      }
+    }
+  }
+};
+
+TEST(TraceInParts, CopiesBackHaveTheKernelBeforeThemAsInput) {
+  TwoChunks chunks;
+  EXPECT_THAT(executor::inputs_s(chunks.schedule, chunks.timeline),
+              testing::ElementsAre(0, 0, testing::DoubleEq(2e-3), 0, 0, testing::DoubleEq(3e-3)));
+  chunks.schedule.tasks[5].after = {2};  // another copy back is no input
+  EXPECT_DOUBLE_EQ(executor::inputs_s(chunks.schedule, chunks.timeline)[5], 3e-3);
+  chunks.schedule.tasks[2].after = {4};
+  EXPECT_DOUBLE_EQ(executor::inputs_s(chunks.schedule, chunks.timeline)[2], 3e-3);
+}
+
+TEST(TraceInParts, CopiesThatTouchAreMovedApart) {
+  TwoChunks chunks;
+  timeline::Span& second = chunks.timeline.spans[5];
+  second.start_s -= 0.2e-3;
+  EXPECT_TRUE(executor::fit_copies(chunks.schedule, chunks.timeline));
+  EXPECT_DOUBLE_EQ(second.start_s, chunks.timeline.spans[2].stop_s);
+}
+
+TEST(TraceInParts, RunsWithChunksInAnotherOrderDoNotFit) {
+  TwoChunks chunks;
+  chunks.timeline.spans[5].start_s -= 0.3e-3;
+  EXPECT_FALSE(executor::fit_copies(chunks.schedule, chunks.timeline));
+}
+
 }  // namespace
 }  // namespace overlap

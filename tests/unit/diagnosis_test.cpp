@@ -68,9 +68,11 @@ TEST(Diagnosis, FindsPageableMemoryWhereItLeavesNothingToHide) {
   Evidence evidence = unexplained();
   evidence.run().schedule.host_memory = deck::HostMemory::pageable;
   evidence.environment.launch_blocking = true;
-  evidence.runs[1].bounds->bound_s = 19e-3;
-  evidence.runs[1].samples_s.assign(10, 20e-3);
-  EXPECT_THAT(causes(evidence), ElementsAre(Cause::pageable_memory));
+  evidence.run().bounds->bound_s = 19e-3;
+  for (const double time_s : {20e-3, 18.9e-3}) {  // and where noise makes it look hidden
+    evidence.run().samples_s.assign(10, time_s);
+    EXPECT_THAT(causes(evidence), ElementsAre(Cause::pageable_memory));
+  }
 }
 
 TEST(Diagnosis, SettingsAreNoCauseWhereTheScheduleIsAsFastAsItCanBe) {
@@ -129,7 +131,11 @@ INSTANTIATE_TEST_SUITE_P(
         Row{Cause::pageable_memory,
             [](Evidence& e) { e.run().schedule.host_memory = deck::HostMemory::pageable; },
             "0.5243 GB/s", "memory.host: pinned"},  // 8 MiB in 16 ms
-        Row{Cause::few_lanes, [](Evidence& e) { e.run().schedule.lanes = 1; },
+        Row{Cause::few_lanes,
+            [](Evidence& e) {
+              e.run().schedule.lanes = 1;
+              e.run().bounds->schedule_bound_s = 15.9e-3;
+            },
             "1 lane for 4 chunks", "issue.lanes: 3"},
         Row{Cause::few_lanes,
             [](Evidence& e) {
