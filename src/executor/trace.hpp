@@ -65,7 +65,7 @@ inline bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& t
   }
   std::sort(copies.begin(), copies.end(),
             [](const auto* a, const auto* b) { return a->start_s < b->start_s; });
-  constexpr double little = 0.25;
+  constexpr double little = 0.5;
   double free_s = 0;
   for (timeline::Span* span : copies) {
     if (free_s - span->start_s > little * (span->stop_s - span->start_s)) return false;

@@ -170,7 +170,7 @@ TEST(TraceInParts, CopiesThatTouchAreMovedApart) {
 
 TEST(TraceInParts, RunsWithChunksInAnotherOrderDoNotFit) {
   TwoChunks chunks;
-  chunks.timeline.spans[5] = {.start_s = 2.7e-3, .stop_s = 3.7e-3};
+  chunks.timeline.spans[5] = {.start_s = 2.4e-3, .stop_s = 3.4e-3};
   EXPECT_FALSE(executor::fit_copies(chunks.schedule, chunks.timeline));
 }
 
