@@ -163,8 +163,9 @@ class LoadedCupti final : public Cupti {
 std::unique_ptr<Cupti> Cupti::load() {
   static const bool loaded = load_functions() && functions().register_callbacks(
                                                      request_buffer, take_buffer) == CUPTI_SUCCESS;
+  if (!loaded) return nullptr;
   auto cupti = std::make_unique<LoadedCupti>();
-  if (!loaded || !cupti->enable()) return nullptr;
+  if (!cupti->enable()) return nullptr;
   return cupti;
 }
 
