@@ -107,6 +107,7 @@ timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& r
       span.start_s += first[id] - own[id];
       span.stop_s += first[id] - own[id];
       trace.timeline.spans[id] = span;
+      trace.timeline.complete_s = std::max(trace.timeline.complete_s, span.stop_s);
     }
   }
   const double spread = (scored.hi - scored.lo) / 2 / scored.median;

@@ -64,13 +64,19 @@ class Readme(TestCase):
 
     def test_predictions_run(self):
         """Every `miniapp --predict ...` with a deck, in a block of commands or in the text."""
-        for path in DOCS:
-            commands = set(re.findall(r"(?:^|`)miniapp (--predict [^\n`]*\.yaml)", path.read_text(),
-                                      re.MULTILINE))
-            self.assertTrue(commands, path)
-            for command in sorted(commands):
-                with self.subTest(command=command):
-                    self.assert_clean(run(*shlex.split(command), cwd=SOURCE))
+        text = "\n".join(path.read_text() for path in DOCS)
+        commands = set(re.findall(r"(?:^|`)miniapp (--predict [^\n`]*\.yaml)", text, re.MULTILINE))
+        self.assertGreater(len(commands), 2)
+        for command in sorted(commands):
+            with self.subTest(command=command):
+                self.assert_clean(run(*shlex.split(command), cwd=SOURCE))
+
+    def test_pictures_are_drawn(self):
+        (command,) = re.findall(r"^miniapp (--timeline .*)$", README, re.MULTILINE)
+        words = [str(SOURCE / word) if word.startswith("input/") else word for word in shlex.split(command)]
+        self.assert_clean(run(*words, "--set", "workload.elements=65536", cwd=self.folder))
+        for name in ("run.svg", "run.html", "run.json"):
+            self.assertTrue((self.folder / name).stat().st_size > 1000, name)
 
     def test_decks_and_links_exist(self):
         for path in DOCS:
