@@ -104,9 +104,8 @@ inline std::optional<int> environment_number(const char* name) {
   return number;
 }
 
-/// What surrounds the runs.
+/// What surrounds the runs; to be asked right after them, while the device is awake.
 inline verdict::Environment environment(const executor::Runtime& runtime,
-                                        const std::optional<base::DeviceInfo>& device,
                                         const model::Hardware& hardware) {
   verdict::Environment found = {
       .gpu = executor::on_gpu(),
@@ -114,12 +113,11 @@ inline verdict::Environment environment(const executor::Runtime& runtime,
       .launch_blocking = environment_number("CUDA_LAUNCH_BLOCKING") == 1,
       .max_connections = environment_number("CUDA_DEVICE_MAX_CONNECTIONS"),
       .tool_loaded = runtime.tool_loaded()};
-  if (device) {
-    found.pcie_gen = device->pcie_gen;
-    found.pcie_gen_max = device->pcie_gen_max;
-    found.pcie_width = device->pcie_width;
-    found.pcie_width_max = device->pcie_width_max;
-  }
+  const base::DeviceInfo device = runtime.device_now();
+  found.pcie_gen = device.pcie_gen;
+  found.pcie_gen_max = device.pcie_gen_max;
+  found.pcie_width = device.pcie_width;
+  found.pcie_width_max = device.pcie_width_max;
   return found;
 }
 
@@ -206,17 +204,17 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
         line.update(at.done, at.total, std::string(deck::to_string(at.order)));
       },
       checking);
-  for (timeline::Run& run : result.runs) {
-    timeline::Engines engines = {.workers = executor::on_gpu() ? 0 : run.schedule.lanes,
-                                 .copy_engines = hardware.copy_engines};
-    run.trace = executor::trace_run(*bench.executor, run, workload, deck.measure.verify, engines);
-  }
   // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
   if (executor::on_gpu()) bench.meter.emplace(2);
   executor::measure_rates(executor::on_gpu() ? *bench.meter : *bench.executor, workload,
                           result.runs);
+  for (timeline::Run& run : result.runs) {
+    const timeline::Engines engines = {.workers = executor::on_gpu() ? 0 : run.schedule.lanes,
+                                       .copy_engines = hardware.copy_engines};
+    executor::trace_run(*bench.executor, run, workload, deck.measure.verify, engines);
+  }
   model::add_bounds(result.runs, hardware);
-  result.environment = environment(runtime, result.device, hardware);
+  result.environment = environment(runtime, hardware);
   result.reference_s = checking.reference_s;
   result.verified_runs = checking.runs;
   result.checks = verdict::judge_all(deck.acceptance, result.runs);

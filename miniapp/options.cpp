@@ -94,6 +94,11 @@ Options parse_options(int argc, char** argv) {
   together("--predict", "--calibrate");
   together("--predict", "--dry-run");
   together("--device", "--calibrate");
+  for (const char* option : {"--json", "--timeline", "--trace"}) {
+    together("--dry-run", option);
+    together("--list", option);
+    together("--version", option);
+  }
   return options;
 }
 

@@ -388,7 +388,6 @@ std::optional<double> read_limit(const Reader& reader, const std::string& key, M
   return limit.seconds(allowed);
 }
 
-/// A criterion on the speed-up makes sense for an order that runs beside the baseline.
 /// Speed-up and efficiency compare an order with the baseline.
 void check_comparison(const Reader& item, const Criterion& criterion, const Issue& issue,
                       const std::string& orders) {

@@ -45,6 +45,9 @@ class Runtime {
   /// The device that Kokkos chose.
   const DeviceInfo& device() const { return device_; }
 
+  /// The same as it is now: clocks and the link change with the load.
+  DeviceInfo device_now() const;
+
   /// Whether a Kokkos tool (profiler) is loaded: unless it says otherwise, Kokkos then fences
   /// around every kernel.
   bool tool_loaded() const;

@@ -20,7 +20,7 @@ namespace overlap::executor {
 template <class Space>
 class RateMeter {
  public:
-  /// On host back ends with the lanes that runs have, elsewhere with three at least.
+  /// On host back ends with the lanes that runs have, elsewhere with two.
   RateMeter(Executor<Space>& executor, const workload::Workload<Space>& workload)
       : executor_(executor), workload_(workload) {}
 
@@ -107,13 +107,15 @@ class RateMeter {
     return more > 0 ? std::min(time, more) : time;
   }
 
-  /// By how much kernels take longer while copies run beside them all the time.
-  double beside_copies(const schedule::Schedule& schedule, const timeline::Rates& rates) {
+  /// By how much kernels take longer while copies run beside them all the time; empty where one of
+  /// the two lasts too long to repeat the other beside it.
+  std::optional<double> beside_copies(const schedule::Schedule& schedule,
+                                      const timeline::Rates& rates) {
     constexpr double most = 64;
-    if (rates.kernel_s <= 0 || rates.h2d_s <= 0) return 1;
+    if (rates.kernel_s <= 0 || rates.h2d_s <= 0) return std::nullopt;
     // Kernels outlast the copies a little.
     const double ratio = rates.h2d_s / rates.kernel_s;
-    if (ratio > most || ratio < 1 / most) return 1;
+    if (ratio > most || ratio < 1 / most) return std::nullopt;
     using schedule::Stage;
     const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
     const int copies = std::max(1, static_cast<int>(std::lround(1 / std::max(ratio, 1.0 / most))));
@@ -150,9 +152,11 @@ template <class Space>
 model::Hardware hardware(const std::optional<base::DeviceInfo>& device, int lanes) {
   model::Hardware hardware;
   if (device) hardware.copy_engines = std::clamp(device->copy_engines.value_or(2), 1, 2);
-  // A lane of several threads has cores of its own; others share them all.
+  // Lanes of a threaded back end share its threads out; lanes of others share the cores.
   if (workload::is_host<Space>) {
-    hardware.workers = Space().concurrency() > 1 ? lanes : base::usable_cpus();
+    const int threads = Space().concurrency();
+    hardware.workers =
+        threads > 1 ? std::min({lanes, threads, base::usable_cpus()}) : base::usable_cpus();
   }
   return hardware;
 }

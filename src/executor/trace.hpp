@@ -44,8 +44,10 @@ inline std::vector<double> inputs_s(const schedule::Schedule& schedule,
   std::vector<double> inputs(schedule.tasks.size());
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
+    if (schedule::on_host(task.stage)) continue;  // in no lane
     const auto consider = [&](schedule::TaskId other) {
-      if (task.stage != Stage::d2h || schedule.tasks[other].stage == Stage::d2h) return;
+      const Stage stage = schedule.tasks[other].stage;
+      if (task.stage != Stage::d2h || stage == Stage::d2h || schedule::on_host(stage)) return;
       inputs[id] = std::max(inputs[id], timeline.spans[other].stop_s);
     };
     auto& before = last[static_cast<std::size_t>(task.lane)];
@@ -118,28 +120,32 @@ timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& r
 
 /// Traces a run. On a GPU a time stamp holds up the copies to the host alone (on an H200 by 6 us
 /// each; kernels and copies to the device by nothing): where that slows the run down and turns
-/// help, they take turns at it.
+/// help, they take turns at it. A trace that fails leaves the run without one.
 template <class Space>
-std::optional<timeline::Trace> trace_run(Executor<Space>& executor, const timeline::Run& run,
-                                         const workload::Workload<Space>& workload,
-                                         deck::Verify verify, const timeline::Engines& engines) {
+void trace_run(Executor<Space>& executor, timeline::Run& run,
+               const workload::Workload<Space>& workload, deck::Verify verify,
+               const timeline::Engines& engines) {
   const detail::TraceSource source = executor.trace(true);
-  if (source.name.empty()) return std::nullopt;
-  timeline::Trace trace = trace_in_parts(executor, run, workload, verify, engines, 1);
-  const auto copies =
-      std::count_if(run.schedule.tasks.begin(), run.schedule.tasks.end(),
-                    [](const schedule::Task& task) { return task.stage == schedule::Stage::d2h; });
-  if (trace.doubtful && trace.perturbation > 0 && source.selective) {
-    for (int parts = 2; parts <= std::min<std::ptrdiff_t>(8, copies); parts *= 2) {
-      timeline::Trace turns = trace_in_parts(executor, run, workload, verify, engines, parts);
-      if (turns.doubtful) continue;
-      trace = std::move(turns);
-      break;
+  if (source.name.empty()) return;
+  try {
+    timeline::Trace trace = trace_in_parts(executor, run, workload, verify, engines, 1);
+    const auto copies = std::count_if(
+        run.schedule.tasks.begin(), run.schedule.tasks.end(),
+        [](const schedule::Task& task) { return task.stage == schedule::Stage::d2h; });
+    if (trace.doubtful && trace.perturbation > 0 && source.selective) {
+      for (int parts = 2; parts <= std::min<std::ptrdiff_t>(8, copies); parts *= 2) {
+        timeline::Trace turns = trace_in_parts(executor, run, workload, verify, engines, parts);
+        if (turns.doubtful) continue;
+        trace = std::move(turns);
+        break;
+      }
     }
+    trace.source = source.name;
+    run.trace = std::move(trace);
+  } catch (const TraceLost& error) {
+    run.untraced = error.what();
   }
   executor.trace(false);
-  trace.source = source.name;
-  return trace;
 }
 
 }  // namespace overlap::executor

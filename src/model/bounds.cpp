@@ -1,6 +1,7 @@
 #include "model/bounds.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "model/device.hpp"

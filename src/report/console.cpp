@@ -198,7 +198,8 @@ Rows rate_rows(const Result& result) {
         {fmt::format("{}", run.schedule.chunks.size()), rate(traffic.h2d, run.rates->h2d_s),
          rate(traffic.d2h, run.rates->d2h_s), rate(traffic.h2d + traffic.d2h, run.rates->both_s),
          format_seconds(run.rates->kernel_s),
-         result.device ? fmt::format("x {:.3f}", run.rates->kernel_beside_copies) : "-"});
+         run.rates->kernel_beside_copies ? fmt::format("x {:.3f}", *run.rates->kernel_beside_copies)
+                                         : "-"});
   }
   return rows.size() > 1 ? rows : Rows();
 }
@@ -211,11 +212,7 @@ Rows bound_rows(const Result& result) {
     const auto percent = [](const std::optional<base::Summary>& part) {
       return part ? fmt::format("{:.1f} %", 100 * part->median) : "-";
     };
-    // Where there is nothing to hide, its part that is hidden is noise.
-    const auto potential = timeline::overlap_potential(run, result.runs);
-    const auto efficiency = potential && *potential >= verdict::least_potential
-                                ? timeline::overlap_efficiency(run, result.runs)
-                                : std::nullopt;
+    const auto efficiency = timeline::reported_efficiency(run, result.runs);
     rows.push_back(
         {std::string(deck::to_string(run.order)), format_seconds(run.bounds->bound_s),
          percent(timeline::bound_fraction(run)), format_seconds(run.bounds->schedule_bound_s),
@@ -262,11 +259,14 @@ std::string timelines(const Result& result, int width) {
   constexpr std::size_t most_tasks = 64;
   std::string text;
   for (const timeline::Run& run : result.runs) {
+    if (!run.untraced.empty()) {
+      text += fmt::format("\n{}, not traced: {}\n", deck::to_string(run.order), run.untraced);
+    }
     if (!run.trace || run.schedule.tasks.size() > most_tasks) continue;
     const timeline::Trace& trace = *run.trace;
     text +=
-        fmt::format("\n{}, traced ({:+.1f} % against the median{}{})\n", deck::to_string(run.order),
-                    100 * trace.perturbation,
+        fmt::format("\n{}, traced by {} ({:+.1f} % against the median{}{})\n",
+                    deck::to_string(run.order), trace.source, 100 * trace.perturbation,
                     trace.parts > 1 ? fmt::format(", copies back in {} parts", trace.parts) : "",
                     trace.doubtful ? ": doubtful" : "") +
         ascii_timeline(run.schedule, trace.timeline, width);
@@ -405,7 +405,7 @@ std::string result_lines(const Result& result) {
     if (run.verified) figure(run, deck::Metric::max_error, base::summarize({run.max_error}));
     for (const auto& [metric, value] :
          {std::pair(deck::Metric::overlap_efficiency,
-                    timeline::overlap_efficiency(run, result.runs)),
+                    timeline::reported_efficiency(run, result.runs)),
           std::pair(deck::Metric::bound_fraction, timeline::bound_fraction(run)),
           std::pair(deck::Metric::schedule_bound_fraction,
                     timeline::schedule_bound_fraction(run))}) {

@@ -46,7 +46,7 @@ std::string device_table(const base::DeviceInfo& device, bool gpu);
 /// What is about to run: machine, workload, chunks, memory, and everything the program chose.
 std::string heading(const Result& result);
 
-/// The table of orders and the criteria.
+/// The tables of orders, rates, bounds and criteria, small timelines, and the diagnosis.
 std::string table(const Result& result, int width);
 
 /// The table of --predict, a column a device, and every timeline, `width` columns wide.

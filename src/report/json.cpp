@@ -152,9 +152,10 @@ Json rates(const std::optional<timeline::Rates>& rates) {
   if (!rates) return nullptr;
   return {{"h2d_s", rates->h2d_s},
           {"d2h_s", rates->d2h_s},
-          {"both_s", rates->both_s},
+          {"both_s", rates->both_s > 0 ? Json(rates->both_s) : Json(nullptr)},
           {"kernel_s", rates->kernel_s},
-          {"kernel_beside_copies", rates->kernel_beside_copies}};
+          {"kernel_beside_copies",
+           rates->kernel_beside_copies ? Json(*rates->kernel_beside_copies) : Json(nullptr)}};
 }
 
 Json bounds(const std::optional<timeline::Bounds>& bounds) {
@@ -202,7 +203,7 @@ Json run(const timeline::Run& run, const Result& result) {
            measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},
           {"bound_s", run.bounds ? Json(run.bounds->bound_s) : Json(nullptr)},
           {"schedule_bound_s", run.bounds ? Json(run.bounds->schedule_bound_s) : Json(nullptr)},
-          {"overlap_efficiency", median(timeline::overlap_efficiency(run, result.runs))},
+          {"overlap_efficiency", median(timeline::reported_efficiency(run, result.runs))},
           {"bound_fraction", median(timeline::bound_fraction(run))},
           {"schedule_bound_fraction", median(timeline::schedule_bound_fraction(run))},
           {"rates", rates(run.rates)},

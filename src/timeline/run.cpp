@@ -58,6 +58,12 @@ std::optional<base::Summary> overlap_efficiency(const Run& run, const std::vecto
   return base::summarize(std::move(parts));
 }
 
+std::optional<base::Summary> reported_efficiency(const Run& run, const std::vector<Run>& runs) {
+  const auto potential = overlap_potential(run, runs);
+  if (!potential || *potential < least_potential) return std::nullopt;
+  return overlap_efficiency(run, runs);
+}
+
 std::optional<base::Summary> bound_fraction(const Run& run) {
   if (!run.bounds) return std::nullopt;
   return fraction(run, run.bounds->bound_s);

@@ -38,7 +38,7 @@ struct Rates {
   double d2h_s = 0;     ///< all copies back, alone
   double both_s = 0;    ///< both at once, as far as the device has two copy engines; 0: no engines
   double kernel_s = 0;  ///< all kernels, alone
-  double kernel_beside_copies = 1;  ///< time factor of kernels while copies run
+  std::optional<double> kernel_beside_copies;  ///< time factor of kernels while copies run
 };
 
 /// The least time that the hardware allows, from such rates. Fill and drain, the time of the first
@@ -55,7 +55,7 @@ struct Bounds {
 /// When each task ran, measured in a pass of its own so that the scored runs stay undisturbed.
 struct Trace {
   Timeline timeline;
-  std::string source;       ///< what took the times: "the workers' clocks", "CUPTI", "CUDA events"
+  std::string source;       ///< what took the times, and what that cannot tell
   int parts = 1;            ///< of the copies to the host, each timed in runs of its own
   double perturbation = 0;  ///< median time of traced runs / that of scored ones - 1
   bool doubtful = false;    ///< the perturbation is more than the scored runs' spread explains
@@ -73,6 +73,7 @@ struct Run {
   std::optional<WrongData> wrong;  ///< empty when the data are right
   std::optional<Timeline> predicted;
   std::optional<Trace> trace;
+  std::string untraced;  ///< why there is no trace where there could be one
   std::optional<Rates> rates;
   std::optional<Bounds> bounds;
 };
@@ -93,13 +94,20 @@ base::Summary throughput(const Run& run);
 /// baseline itself.
 std::optional<base::Summary> overlap_efficiency(const Run& run, const std::vector<Run>& runs);
 
-/// bound_s / time, and schedule_bound_s / time; empty without a bound.
-std::optional<base::Summary> bound_fraction(const Run& run);
-std::optional<base::Summary> schedule_bound_fraction(const Run& run);
+/// Where overlap can save less than this part of the sequential time, nothing can be said about it.
+inline constexpr double least_potential = 0.1;
 
 /// The part of the baseline's time that overlap can save at most: (T_sequential - bound_s) /
 /// T_sequential. Empty without a baseline or a bound.
 std::optional<double> overlap_potential(const Run& run, const std::vector<Run>& runs);
+
+/// overlap_efficiency() for people and files: empty, too, where it would be noise because there is
+/// less than `least_potential` to hide.
+std::optional<base::Summary> reported_efficiency(const Run& run, const std::vector<Run>& runs);
+
+/// bound_s / time, and schedule_bound_s / time; empty without a bound.
+std::optional<base::Summary> bound_fraction(const Run& run);
+std::optional<base::Summary> schedule_bound_fraction(const Run& run);
 
 /// Speed-up over the baseline, repetition by repetition: orders take turns, so both samples of a
 /// pair saw the same state of the machine. Empty without a baseline.

@@ -16,9 +16,8 @@ using schedule::Stage;
 /// How an engine spends the time from its first task to its last.
 struct Use {
   double span_s = 0;
-  double short_gaps_s =
-      0;  ///< idle between one task and the next, for no longer than issuing takes
-  int short_gaps = 0;
+  int short_gaps = 0;  ///< between one task and the next, no longer than issuing takes
+  double short_gaps_s = 0;
 };
 
 Use use_of(const timeline::Timeline& timeline, std::size_t engine) {
@@ -91,7 +90,7 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
   };
   const double time_s = timeline::time_s(run).median;
   const auto potential = timeline::overlap_potential(run, runs);
-  const bool nothing_to_hide = potential && *potential < least_potential;
+  const bool nothing_to_hide = potential && *potential < timeline::least_potential;
   if (run.bounds->limit == "SM" && (nothing_to_hide || efficiency->median >= good_efficiency)) {
     // No fault, but copies no longer matter.
     add(Cause::kernel_bound,
@@ -102,9 +101,9 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
 
   const schedule::Schedule& schedule = run.schedule;
   const schedule::Traffic traffic = schedule::traffic(schedule);
-  if (environment.gpu && schedule.host_memory == deck::HostMemory::pageable) {
+  const double copies_s = run.rates->h2d_s + run.rates->d2h_s;
+  if (environment.gpu && schedule.host_memory == deck::HostMemory::pageable && copies_s > 0) {
     // Slow copies may leave nothing to hide behind them.
-    const double copies_s = run.rates->h2d_s + run.rates->d2h_s;
     add(Cause::pageable_memory,
         fmt::format(
             "pageable host memory: copies are staged at {} GB/s and hold the host; set "
@@ -123,14 +122,16 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
     add(Cause::tool_loaded,
         "a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS");
   }
+  const bool listed = !schedule.names.empty();  // by the deck, which cuts no chunks then
+  const char* const fewer = listed ? "list fewer, larger tasks" : "set fewer chunks";
   const auto chunks = static_cast<int>(schedule.chunks.size());
   const int wanted = environment.gpu ? std::min(stages_of(schedule), chunks)
                                      : std::min(environment.hardware.workers, chunks);
   if (schedule.lanes < wanted) {
     add(Cause::few_lanes,
-        fmt::format("{} {} for {} chunks: no more tasks than that run at once; set issue.lanes: {} "
-                    "or more",
-                    schedule.lanes, schedule.lanes == 1 ? "lane" : "lanes", chunks, wanted));
+        fmt::format("{} {} for {} chunks: no more tasks than that run at once; {} {} or more",
+                    schedule.lanes, schedule.lanes == 1 ? "lane" : "lanes", chunks,
+                    listed ? "give the tasks lanes up to" : "set issue.lanes:", wanted));
   }
   const auto in_default =
       std::count_if(schedule.tasks.begin(), schedule.tasks.end(),
@@ -154,9 +155,8 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
   const double chunks_s = busiest_s(run, environment.hardware);
   if (chunks_s - bounds.bound_s > half_s) {
     add(Cause::small_chunks,
-        fmt::format("small chunks: the busiest engine needs {} for them, {} for the whole; set "
-                    "fewer chunks",
-                    base::format_seconds(chunks_s), base::format_seconds(bounds.bound_s)));
+        fmt::format("small chunks: the busiest engine needs {} for them, {} for the whole; {}",
+                    base::format_seconds(chunks_s), base::format_seconds(bounds.bound_s), fewer));
   } else if (run.trace) {
     const Use use = busiest_use(run.trace->timeline);
     constexpr double much = 0.1;
@@ -164,24 +164,24 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
       add(Cause::small_chunks,
           fmt::format(
               "small chunks: the busiest engine idles {:.0f} % of its time in {} gaps of {} "
-              "on average; set fewer chunks",
+              "on average; {}",
               100 * use.short_gaps_s / use.span_s, use.short_gaps,
-              base::format_seconds(use.short_gaps_s / use.short_gaps)));
+              base::format_seconds(use.short_gaps_s / use.short_gaps), fewer));
     }
   }
   if (schedule.lanes >= wanted && bounds.schedule_bound_s - chunks_s > half_s) {
     add(Cause::waits,
         fmt::format("engines wait for each other, at the begin and the end if not between: this "
-                    "order of these chunks takes {} at least, the busiest engine {}; set more "
-                    "chunks or another order",
-                    base::format_seconds(bounds.schedule_bound_s), base::format_seconds(chunks_s)));
+                    "order of these chunks takes {} at least, the busiest engine {}; {} another "
+                    "order",
+                    base::format_seconds(bounds.schedule_bound_s), base::format_seconds(chunks_s),
+                    listed ? "list" : "set more chunks or"));
   }
   if (environment.gpu && environment.hardware.copy_engines == 1 && traffic.h2d > 0 &&
       traffic.d2h > 0) {
     add(Cause::one_copy_engine,
         fmt::format("one copy engine: both directions share it, {} of {}",
-                    base::format_seconds(run.rates->h2d_s + run.rates->d2h_s),
-                    base::format_seconds(time_s)));
+                    base::format_seconds(copies_s), base::format_seconds(time_s)));
   }
   const auto below = [](std::optional<int> now, std::optional<int> most) {
     return now && most && *now < *most;
@@ -189,7 +189,8 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
   if (environment.gpu && (below(environment.pcie_gen, environment.pcie_gen_max) ||
                           below(environment.pcie_width, environment.pcie_width_max))) {
     const auto link = [](std::optional<int> gen, std::optional<int> width) {
-      return fmt::format("gen {} x{}", gen.value_or(0), width.value_or(0));
+      return (gen ? fmt::format("gen {}", *gen) : "") + (gen && width ? " " : "") +
+             (width ? fmt::format("x{}", *width) : "");
     };
     add(Cause::narrow_link,
         fmt::format("the PCIe link runs at {}, the device can {}: reseat it or use another slot",

@@ -34,10 +34,10 @@ std::string unjudgeable(deck::Metric metric, const timeline::Run& run,
                         const std::vector<timeline::Run>& runs) {
   if (metric != deck::Metric::speedup && metric != deck::Metric::overlap_efficiency) return "";
   const auto potential = timeline::overlap_potential(run, runs);
-  if (!potential || *potential >= least_potential) return "";
+  if (!potential || *potential >= timeline::least_potential) return "";
   return fmt::format(
       "overlap could save {:.1f} % of the sequential time at most, less than {:.0f} %",
-      100 * std::max(0.0, *potential), 100 * least_potential);
+      100 * std::max(0.0, *potential), 100 * timeline::least_potential);
 }
 
 bool data_right(const std::vector<timeline::Run>& runs) {

@@ -24,10 +24,6 @@ struct Check {
   std::string reason;  ///< why the verdict is not what the value says; else empty
 };
 
-/// Where overlap can save less than this part of the baseline's time, nothing about overlap can be
-/// judged.
-inline constexpr double least_potential = 0.1;
-
 /// PASS when the value's whole interval keeps the limit, FAIL when none of it does, INCONCLUSIVE
 /// when the interval straddles it.
 Verdict judge(const base::Summary& value, bool at_least, double limit);

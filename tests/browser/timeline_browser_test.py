@@ -124,15 +124,19 @@ class Page(unittest.TestCase):
         self.frame()
 
     def test_table(self):
-        rows = self.browser.find_elements(By.CSS_SELECTOR, "tbody tr")
+        rows = self.browser.find_elements(By.CSS_SELECTOR, "section > .wide tbody tr")
         self.assertEqual(len(rows), len(self.result["runs"]))
-        heads = [cell.text for cell in self.browser.find_elements(By.CSS_SELECTOR, "thead th")]
+        heads = [cell.text for cell in self.browser.find_elements(By.CSS_SELECTOR, "section > .wide thead th")]
         for row, run in zip(rows, self.result["runs"]):
             cells = dict(zip(heads, (cell.text for cell in row.find_elements(By.CSS_SELECTOR, "th, td"))))
             self.assertEqual(cells["order"], run["order"])
             self.assertEqual(int(cells["tasks"]), run["tasks"])
             self.assertAlmostEqual(seconds(cells["median"]), run["time_s"]["median"], delta=1e-3 * run["time_s"]["median"])
             self.assertAlmostEqual(float(cells["speed-up"]), run["speedup"], delta=0.006)
+        bounds = self.browser.find_elements(By.CSS_SELECTOR, "details table")[1]
+        for row, run in zip(bounds.find_elements(By.CSS_SELECTOR, "tbody tr"), self.result["runs"]):
+            bound = row.find_elements(By.CSS_SELECTOR, "td")[0].get_attribute("textContent")
+            self.assertAlmostEqual(seconds(bound), run["bound_s"], delta=1e-3 * run["bound_s"])
 
     def test_needs_nothing_from_outside(self):
         self.assertEqual(self.do("return performance.getEntriesByType('resource').length"), 0)
@@ -235,7 +239,7 @@ class Page(unittest.TestCase):
             colour = self.do(
                 "const c = document.querySelector('canvas'), p = overlap.place(0, 'predicted', 0),"
                 "  b = c.getBoundingClientRect(), d = devicePixelRatio;"
-                "return [...c.getContext('2d').getImageData((p.x - b.left) * d, (p.y - b.top) * d, 1, 1).data]"
+                "return [...c.getContext('2d').getImageData((p.x - b.left) * d, (p.y - 7 - b.top) * d, 1, 1).data]"
             )
             self.assertEqual(colour[:3], [0x56, 0xB4, 0xE9] if dark else [0x00, 0x72, 0xB2])
         self.assertNotEqual(*grounds)

@@ -174,5 +174,85 @@ TEST(TraceInParts, RunsWithChunksInAnotherOrderDoNotFit) {
   EXPECT_FALSE(executor::fit_copies(chunks.schedule, chunks.timeline));
 }
 
+using HostSpace = Kokkos::DefaultHostExecutionSpace;
+
+/// Lanes where a run takes 10 ms, and each copy to the host longer while it is timed.
+class DisturbedLanes final : public executor::detail::Lanes<HostSpace> {
+ public:
+  explicit DisturbedLanes(double copy_s, bool loses = false) : copy_s_(copy_s), loses_(loses) {}
+
+  void bind(const schedule::Schedule& schedule, const workload::Workload<HostSpace>&) override {
+    schedule_ = &schedule;
+  }
+  void issue(schedule::TaskId id) override {
+    const bool timed = on_ && timed_[id] && schedule_->tasks[id].stage == Stage::d2h;
+    sleep((id == 0 ? 10e-3 : 0) + (timed ? copy_s_ : 0));
+  }
+  void wait(int) override {}
+  bool query(int) override { return true; }
+  executor::detail::TraceSource trace(bool on) override {
+    on_ = on;
+    return {"a test", true};
+  }
+  void mark(const std::vector<bool>& timed) override { timed_ = timed; }
+  void collect(std::vector<timeline::Span>& spans) override {
+    if (loses_) throw executor::TraceLost(base::ExitCode::runtime_error, "lost a task");
+    for (std::size_t id = 0; id < spans.size(); ++id) {
+      const auto at_s = static_cast<double>(id) * 1e-3;
+      if (timed_[id]) spans[id] = {.start_s = at_s, .stop_s = at_s + 1e-3};
+    }
+  }
+  const HostSpace& instance(int) const override { return instance_; }
+
+ private:
+  static void sleep(double seconds) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  }
+
+  double copy_s_;
+  bool loses_;
+  bool on_ = false;
+  std::vector<bool> timed_;
+  const schedule::Schedule* schedule_ = nullptr;
+  HostSpace instance_;
+};
+
+/// Four chunks, traced; scored in 10 ms, give or take 3.
+timeline::Run traced_run(std::unique_ptr<DisturbedLanes> lanes) {
+  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
+                             Order::depth_first, 4, std::move(lanes));
+  timeline::Run run = timeline::new_run(Order::depth_first, bench.schedule);
+  run.samples_s = {7e-3, 10e-3, 13e-3};
+  executor::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
+  return run;
+}
+
+TEST(TraceRun, CopiesBackTakeTurnsUntilTheyDisturbLittle) {
+  // All four at once cost 8 ms, two 4 ms, one 2 ms: below 3 ms.
+  const timeline::Run run = traced_run(std::make_unique<DisturbedLanes>(2e-3));
+  ASSERT_TRUE(run.trace);
+  EXPECT_EQ(run.trace->parts, 4);
+  EXPECT_FALSE(run.trace->doubtful);
+  EXPECT_GT(run.trace->perturbation, 0.1);
+  EXPECT_LT(run.trace->perturbation, 0.3);
+  for (std::size_t id = 0; id < run.schedule.tasks.size(); ++id) {
+    EXPECT_DOUBLE_EQ(run.trace->timeline.spans[id].start_s, static_cast<double>(id) * 1e-3);
+  }
+}
+
+TEST(TraceRun, IsDoubtfulAsAWholeWhereTurnsDoNotHelp) {
+  const timeline::Run run = traced_run(std::make_unique<DisturbedLanes>(5e-3));
+  ASSERT_TRUE(run.trace);
+  EXPECT_EQ(run.trace->parts, 1);
+  EXPECT_TRUE(run.trace->doubtful);
+  EXPECT_GT(run.trace->perturbation, 1.5);
+}
+
+TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
+  const timeline::Run run = traced_run(std::make_unique<DisturbedLanes>(0, true));
+  EXPECT_FALSE(run.trace);
+  EXPECT_EQ(run.untraced, "lost a task");
+}
+
 }  // namespace
 }  // namespace overlap

@@ -6,7 +6,6 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <tuple>
 
 #include "hand_schedule.hpp"
@@ -254,7 +253,9 @@ TEST(TimelineHtml, SaysWhatTasksWaitedFor) {
 
 TEST(TimelineHtml, NeedsNothingElse) {
   const std::string html = timeline_html({result_of({small_run()})});
-  EXPECT_EQ(std::regex_search(html, std::regex(R"((src|href)\s*=|https?:|@import|url\()")), false);
+  for (const char* reference : {"src=", "src =", "href", "http:", "https:", "@import", "url("}) {
+    EXPECT_EQ(html.find(reference), std::string::npos) << reference;
+  }
 }
 
 /// Slices by process and track.

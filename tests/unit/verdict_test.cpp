@@ -57,6 +57,50 @@ TEST(JudgeAll, ACriterionWithoutOrderHoldsForEveryOrder) {
   EXPECT_EQ(exit_code(two_runs, checks), ExitCode::performance);
 }
 
+/// The two runs, where the bound is so many seconds.
+std::vector<timeline::Run> with_bound(double bound_s) {
+  std::vector<timeline::Run> runs = two_runs;
+  for (timeline::Run& r : runs) r.bounds = {.bound_s = bound_s, .schedule_bound_s = 0.8};
+  return runs;
+}
+
+TEST(JudgeAll, EfficiencyAndFractionsCompareWithTheBound) {
+  // 1 of the 1.6 s that could be hidden; the bound is 0.4 of 1 s.
+  const auto runs = with_bound(0.4);
+  const auto value = [&](Metric metric) {
+    const auto checks =
+        judge_all({{.metric = metric, .order = Order::depth_first, .min = 0.1, .max = {}}}, runs);
+    return checks.size() == 1 ? checks[0].value.median : -1;
+  };
+  EXPECT_DOUBLE_EQ(value(Metric::overlap_efficiency), 0.625);
+  EXPECT_DOUBLE_EQ(value(Metric::bound_fraction), 0.4);
+  EXPECT_DOUBLE_EQ(value(Metric::schedule_bound_fraction), 0.8);
+}
+
+TEST(JudgeAll, OverlapIsInconclusiveWhereItCouldSaveLittle) {
+  for (const Metric metric : {Metric::speedup, Metric::overlap_efficiency}) {
+    const std::vector<deck::Criterion> criteria = {
+        {.metric = metric, .order = Order::depth_first, .min = 0.1, .max = {}}};
+    EXPECT_EQ(judge_all(criteria, with_bound(1.7))[0].verdict, Verdict::pass);
+    const auto checks = judge_all(criteria, with_bound(1.9));  // 5 % of 2 s
+    ASSERT_EQ(checks.size(), 1U);
+    EXPECT_EQ(checks[0].verdict, Verdict::inconclusive);
+    EXPECT_THAT(checks[0].reason, HasSubstr("5.0 % of the sequential time at most"));
+    EXPECT_EQ(exit_code(two_runs, checks), ExitCode::inconclusive);
+  }
+  const auto time =
+      judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 3}}, with_bound(1.9));
+  EXPECT_EQ(time[0].verdict, Verdict::pass);
+}
+
+TEST(Efficiency, IsNotReportedWhereItWouldBeNoise) {
+  report::Result result;
+  result.runs = with_bound(1.7);
+  EXPECT_THAT(report::result_lines(result), HasSubstr("metric=overlap_efficiency"));
+  result.runs = with_bound(1.9);
+  EXPECT_THAT(report::result_lines(result), testing::Not(HasSubstr("overlap_efficiency")));
+}
+
 TEST(JudgeAll, SpeedupIsAboutEveryOrderButTheBaseline) {
   const auto checks =
       judge_all({{.metric = Metric::speedup, .order = {}, .min = 1.9, .max = {}}}, two_runs);

@@ -212,8 +212,8 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     }
     for (schedule::TaskId id = 0; id < seen.size(); ++id) {
       if (seen[id] || !timed_[id] || schedule::on_host(schedule_->tasks[id].stage)) continue;
-      throw base::Error(base::ExitCode::runtime_error,
-                        "CUPTI lost the record of " + schedule::describe(*schedule_, id));
+      throw TraceLost(base::ExitCode::runtime_error,
+                      "CUPTI lost the record of " + schedule::describe(*schedule_, id));
     }
   }
 

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 
 namespace overlap::executor::detail {
@@ -70,21 +71,20 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
                           std::size_t valid_bytes) {
   const std::scoped_lock lock(records().mutex);
   CUpti_Activity* record = nullptr;
-  while (functions().next(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
-    // Later versions of these structures only append fields.
-    const auto add = [](const auto& activity) {
-      records().activities.push_back({activity.correlationId, {0, activity.start, activity.end}});
-    };
-    switch (record->kind) {
-      case CUPTI_ACTIVITY_KIND_MEMCPY:
+  // Later versions of these structures only append fields. Times of 0 were not taken.
+  const auto add = [](const auto& activity) {
+    if (activity.end == 0) return;
+    records().activities.push_back({activity.correlationId, {0, activity.start, activity.end}});
+  };
+  try {
+    while (functions().next(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+      if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
         add(*reinterpret_cast<const CUpti_ActivityMemcpy*>(record));
-        break;
-      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      } else if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
         add(*reinterpret_cast<const CUpti_ActivityKernel4*>(record));
-        break;
-      default:
-        break;
+      }
     }
+  } catch (const std::bad_alloc&) {  // no exception may pass through CUPTI: the records are lost
   }
   std::free(buffer);
 }
@@ -95,14 +95,20 @@ constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY,
 class LoadedCupti final : public Cupti {
  public:
   ~LoadedCupti() override {
+    if (subscriber_ == nullptr) return;  // the recording is somebody else's
     for (const CUpti_ActivityKind kind : kinds) functions().disable(kind);
-    if (subscriber_ != nullptr) functions().unsubscribe(subscriber_);
+    functions().unsubscribe(subscriber_);
   }
 
   /// Whether recording can begin.
   bool enable() {
-    if (functions().subscribe(&subscriber_, on_call, this) != CUPTI_SUCCESS) return false;
-    if (functions().enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API) != CUPTI_SUCCESS) {
+    const Functions& f = functions();
+    if (f.subscribe(&subscriber_, on_call, this) != CUPTI_SUCCESS) {
+      subscriber_ = nullptr;
+      return false;
+    }
+    if (f.register_callbacks(request_buffer, take_buffer) != CUPTI_SUCCESS ||
+        f.enable_domain(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API) != CUPTI_SUCCESS) {
       return false;
     }
     for (const CUpti_ActivityKind kind : kinds) {
@@ -148,8 +154,10 @@ class LoadedCupti final : public Cupti {
                                const void* data) {
     LoadedCupti& cupti = *static_cast<LoadedCupti*>(self);
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-    if (cupti.tag_ && call.callbackSite == CUPTI_API_ENTER) {
+    if (!cupti.tag_ || call.callbackSite != CUPTI_API_ENTER) return;
+    try {
       cupti.tags_[call.correlationId] = *cupti.tag_;
+    } catch (const std::bad_alloc&) {  // as above
     }
   }
 
@@ -161,8 +169,7 @@ class LoadedCupti final : public Cupti {
 }  // namespace
 
 std::unique_ptr<Cupti> Cupti::load() {
-  static const bool loaded = load_functions() && functions().register_callbacks(
-                                                     request_buffer, take_buffer) == CUPTI_SUCCESS;
+  static const bool loaded = load_functions();
   if (!loaded) return nullptr;
   auto cupti = std::make_unique<LoadedCupti>();
   if (!cupti->enable()) return nullptr;

@@ -18,6 +18,12 @@ class DeviceLost : public base::Error {
   using base::Error::Error;
 };
 
+/// What takes the times of tasks has none of one of them.
+class TraceLost : public base::Error {
+ public:
+  using base::Error::Error;
+};
+
 }  // namespace overlap::executor
 
 namespace overlap::executor::detail {
@@ -59,7 +65,7 @@ class Lanes {
   virtual void mark(const std::vector<bool>& /*timed*/) {}
 
   /// Start and stop of every timed task that lanes of the last traced run executed, seconds from
-  /// mark().
+  /// mark(). Throws TraceLost.
   virtual void collect(std::vector<timeline::Span>& /*spans*/) {}
 
   /// An instance for work outside the timed region.

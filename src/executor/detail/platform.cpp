@@ -254,6 +254,12 @@ Runtime::Runtime(std::vector<std::string> arguments) {
 #endif
 }
 
+DeviceInfo Runtime::device_now() const {
+  DeviceInfo now = device_;
+  detail::add_management_info(now);
+  return now;
+}
+
 bool Runtime::tool_loaded() const { return Kokkos::Tools::profileLibraryLoaded(); }
 
 Runtime::~Runtime() { Kokkos::finalize(); }
