@@ -212,7 +212,7 @@ Rows bound_rows(const Result& result) {
     const auto percent = [](const std::optional<base::Summary>& part) {
       return part ? fmt::format("{:.1f} %", 100 * part->median) : "-";
     };
-    const auto efficiency = timeline::reported_efficiency(run, result.runs);
+    const auto efficiency = timeline::shown_efficiency(run, result.runs);
     rows.push_back(
         {std::string(deck::to_string(run.order)), format_seconds(run.bounds->bound_s),
          percent(timeline::bound_fraction(run)), format_seconds(run.bounds->schedule_bound_s),
@@ -405,7 +405,7 @@ std::string result_lines(const Result& result) {
     if (run.verified) figure(run, deck::Metric::max_error, base::summarize({run.max_error}));
     for (const auto& [metric, value] :
          {std::pair(deck::Metric::overlap_efficiency,
-                    timeline::reported_efficiency(run, result.runs)),
+                    timeline::overlap_efficiency(run, result.runs)),
           std::pair(deck::Metric::bound_fraction, timeline::bound_fraction(run)),
           std::pair(deck::Metric::schedule_bound_fraction,
                     timeline::schedule_bound_fraction(run))}) {

@@ -203,7 +203,7 @@ Json run(const timeline::Run& run, const Result& result) {
            measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},
           {"bound_s", run.bounds ? Json(run.bounds->bound_s) : Json(nullptr)},
           {"schedule_bound_s", run.bounds ? Json(run.bounds->schedule_bound_s) : Json(nullptr)},
-          {"overlap_efficiency", median(timeline::reported_efficiency(run, result.runs))},
+          {"overlap_efficiency", median(timeline::overlap_efficiency(run, result.runs))},
           {"bound_fraction", median(timeline::bound_fraction(run))},
           {"schedule_bound_fraction", median(timeline::schedule_bound_fraction(run))},
           {"rates", rates(run.rates)},

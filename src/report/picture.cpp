@@ -141,7 +141,7 @@ std::string figures(const Result& result, std::size_t index) {
     if (const auto speedup = timeline::speedup(run, result.runs)) {
       add(fmt::format("speed-up {:.2f}", speedup->median));
     }
-    if (const auto efficiency = timeline::reported_efficiency(run, result.runs)) {
+    if (const auto efficiency = timeline::shown_efficiency(run, result.runs)) {
       add(fmt::format("overlap efficiency {:.2f}", efficiency->median));
     }
   }

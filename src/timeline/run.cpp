@@ -58,7 +58,7 @@ std::optional<base::Summary> overlap_efficiency(const Run& run, const std::vecto
   return base::summarize(std::move(parts));
 }
 
-std::optional<base::Summary> reported_efficiency(const Run& run, const std::vector<Run>& runs) {
+std::optional<base::Summary> shown_efficiency(const Run& run, const std::vector<Run>& runs) {
   const auto potential = overlap_potential(run, runs);
   if (!potential || *potential < least_potential) return std::nullopt;
   return overlap_efficiency(run, runs);

@@ -101,9 +101,9 @@ inline constexpr double least_potential = 0.1;
 /// T_sequential. Empty without a baseline or a bound.
 std::optional<double> overlap_potential(const Run& run, const std::vector<Run>& runs);
 
-/// overlap_efficiency() for people and files: empty, too, where it would be noise because there is
-/// less than `least_potential` to hide.
-std::optional<base::Summary> reported_efficiency(const Run& run, const std::vector<Run>& runs);
+/// overlap_efficiency() for people: empty, too, where it would be noise because there is less than
+/// `least_potential` to hide. (Result lines and files have it always: harnesses count on them.)
+std::optional<base::Summary> shown_efficiency(const Run& run, const std::vector<Run>& runs);
 
 /// bound_s / time, and schedule_bound_s / time; empty without a bound.
 std::optional<base::Summary> bound_fraction(const Run& run);
