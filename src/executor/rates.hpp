@@ -97,7 +97,8 @@ class RateMeter {
     const bool is_long = run(once) > long_s;  // and warms up
     std::vector<double> times;
     std::vector<double> differences;
-    for (int i = 0; i < (is_long ? 3 : 9); ++i) {
+    const int pairs = is_long ? 3 : workload::is_host<Space> ? 5 : 9;
+    for (int i = 0; i < pairs; ++i) {
       times.push_back(run(once));
       if (!is_long) differences.push_back(run(twice) - times.back());
     }
