@@ -205,10 +205,12 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
       },
       checking);
   // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
+  line.update("measuring rates");
   if (executor::on_gpu()) bench.meter.emplace(2);
   executor::measure_rates(executor::on_gpu() ? *bench.meter : *bench.executor, workload,
                           result.runs);
   for (timeline::Run& run : result.runs) {
+    line.update("tracing " + std::string(deck::to_string(run.order)));
     const timeline::Engines engines = {.workers = executor::on_gpu() ? 0 : run.schedule.lanes,
                                        .copy_engines = hardware.copy_engines};
     executor::trace_run(*bench.executor, run, workload, deck.measure.verify, engines);

@@ -75,6 +75,26 @@ TEST(Diagnosis, FindsPageableMemoryWhereItLeavesNothingToHide) {
   }
 }
 
+TEST(Diagnosis, AsksNothingOfAListThatItsDeckRefuses) {
+  Evidence evidence = unexplained();
+  evidence.run().schedule.names.assign(evidence.run().schedule.tasks.size(), "task");
+  evidence.run().schedule.lanes = 1;
+  evidence.run().rates->both_s = 13e-3;
+  evidence.run().bounds->schedule_bound_s = 14e-3;
+  ASSERT_THAT(causes(evidence), ElementsAre(Cause::few_lanes, Cause::small_chunks));
+  for (const Finding& finding : evidence.findings()) {
+    EXPECT_THAT(finding.text, testing::Not(HasSubstr("issue.lanes")));
+    EXPECT_THAT(finding.text, testing::Not(HasSubstr("set fewer")));
+  }
+}
+
+TEST(Diagnosis, KernelsAloneHavePageableMemoryToNoHarm) {
+  Evidence evidence = unexplained();
+  evidence.run().schedule.host_memory = deck::HostMemory::pageable;
+  evidence.run().rates = {.kernel_s = 8e-3};
+  EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
 TEST(Diagnosis, SettingsAreNoCauseWhereTheScheduleIsAsFastAsItCanBe) {
   Evidence evidence = unexplained();
   evidence.environment.launch_blocking = true;
