@@ -14,7 +14,7 @@ namespace overlap::executor {
 /// A few measurements `time(size)`.
 template <class Time>
 base::Summary times(std::int64_t size, const Time& time) {
-  constexpr int repetitions = 5;
+  constexpr int repetitions = 10;
   std::vector<double> samples;
   for (int i = 0; i < repetitions; ++i) {
     base::check_interrupt();
@@ -28,13 +28,15 @@ base::Summary times(std::int64_t size, const Time& time) {
 /// The sizes grow until the smaller takes long enough to be measured well.
 template <class Time>
 double seconds_per_step(const Time& time) {
-  constexpr double long_enough = 1e-3;
+  constexpr double long_enough = 3e-4;
   constexpr std::int64_t most = std::int64_t{1} << 30;
   std::int64_t steps = 1 << 14;
   time(steps);  // the first of anything is slower
-  while (steps < most && time(steps) < long_enough) steps *= 2;
-  const double more_s = times(4 * steps, time).min - times(steps, time).min;
-  return std::max(more_s / static_cast<double>(3 * steps), 1e-12);
+  while (steps < most && times(steps, time).min < long_enough) steps *= 2;
+  const double all_s = times(4 * steps, time).min;
+  const double more_s = all_s - times(steps, time).min;
+  // Where something else took longer than the work, at least half of the time was work.
+  return std::max(more_s / static_cast<double>(3 * steps), all_s / static_cast<double>(8 * steps));
 }
 
 /// Sets the workload's steps a second, of kernels that fill the device and of the issuing thread.

@@ -273,14 +273,13 @@ class Overlapping {
 
   /// Expects this verdict on the order's overlap, and this exit code.
   void expect(verdict::Verdict verdict, ExitCode code) {
-    Judged judged = judge();
     // A busy machine leaves a doubt, never the other verdict.
-    const auto inconclusive = [&] {
-      return std::any_of(judged.checks.begin(), judged.checks.end(), [](const auto& check) {
+    const auto sure = [](const Judged& judged) {
+      return std::none_of(judged.checks.begin(), judged.checks.end(), [](const auto& check) {
         return check.verdict == verdict::Verdict::inconclusive;
       });
     };
-    for (int attempt = 1; attempt < 10 && inconclusive(); ++attempt) judged = judge();
+    const Judged judged = first_that(sure, [&] { return judge(); });
     EXPECT_EQ(judged.checks.size(), 2U);
     for (const verdict::Check& check : judged.checks) {
       EXPECT_EQ(check.verdict, verdict)
