@@ -73,6 +73,11 @@ inline std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck,
   if (std::find(orders.begin(), orders.end(), deck::Order::automatic) != orders.end()) {
     for (std::int64_t units = device_units; units > 1024; units /= 4) sizes.insert(units);
   }
+  if (deck.chunks.profile == deck::Profile::ramp) {
+    const std::int64_t smallest = layout.borders[1];
+    for (std::int64_t units = layout.slot_units; units > smallest; units /= 4) sizes.insert(units);
+    sizes.insert(smallest);
+  }
   if (!layout.out_of_core) sizes.insert(device_units);
   sizes.insert(std::max<std::int64_t>(1, *sizes.begin() / 4));
   return {sizes.begin(), sizes.end()};

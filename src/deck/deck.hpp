@@ -33,7 +33,7 @@ enum class Type { int32, int64, float32, float64 };
 enum class SumType { same, int64 };
 enum class Axis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
-enum class Profile { uniform };
+enum class Profile { uniform, ramp };
 enum class HostMemory { pinned, pageable };
 enum class Verify { every, ends };
 enum class Metric {
@@ -84,6 +84,8 @@ struct Chunks {
   std::optional<std::int64_t> count;
   std::optional<std::int64_t> bytes;  ///< host-to-device bytes of a chunk, at most
   Profile profile = Profile::uniform;
+  double growth = 2;   ///< ramp: how many times as large as its neighbour nearer to an end a chunk is
+  double spread = 16;  ///< ramp: how many times as large as the smallest chunk the largest may be
 };
 
 struct Memory {

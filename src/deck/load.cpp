@@ -284,7 +284,7 @@ Workload read_workload(const Reader& reader) {
 }
 
 Chunks read_chunks(const Reader& reader, const Workload& workload) {
-  reader.expect_keys(Keys{"count", "bytes", "profile"});
+  reader.expect_keys(Keys{"count", "bytes", "profile", "growth", "spread"});
   Chunks chunks;
   if (reader.has("count") && reader.has("bytes")) {
     const Reader blamed = reader.latest("count", "bytes");
@@ -308,6 +308,20 @@ Chunks read_chunks(const Reader& reader, const Workload& workload) {
         .fail_allowed("count: 1 with a custom workload, whose tasks say what is copied");
   }
   if (reader.has("profile")) chunks.profile = reader.at("profile").word<Profile>();
+  const auto ramp_number = [&](const char* key, double& value, double least, double most) {
+    if (!reader.has(key)) return;
+    const Reader number = reader.at(key);
+    if (chunks.profile != Profile::ramp) {
+      const Reader profile = reader.at("profile");
+      number.fail(fmt::format("found with profile uniform ({}); allowed: with profile ramp",
+                              origin(profile, reader.has("profile"))));
+    }
+    const std::string allowed = fmt::format("a number from {} to {}", least, most);
+    value = number.number(allowed);
+    if (value < least || value > most) number.fail_allowed(allowed);
+  };
+  ramp_number("growth", chunks.growth, 1.01, 100);
+  ramp_number("spread", chunks.spread, 1, 1e6);
   return chunks;
 }
 

@@ -65,7 +65,7 @@ inline constexpr auto words<RowsumKernel> =
                                        {RowsumKernel::team_per_row, "team_per_row"}});
 template <>
 inline constexpr auto words<Profile> =
-    std::to_array<Word<Profile>>({{Profile::uniform, "uniform"}});
+    std::to_array<Word<Profile>>({{Profile::uniform, "uniform"}, {Profile::ramp, "ramp"}});
 template <>
 inline constexpr auto words<HostMemory> = std::to_array<Word<HostMemory>>(
     {{HostMemory::pinned, "pinned"}, {HostMemory::pageable, "pageable"}});

@@ -85,6 +85,9 @@ void add_layout(Rows& rows, const Result& result) {
   const schedule::Layout& layout = result.layout;
   std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
                                  layout.slots, layout.slots == 1 ? "slot" : "slots");
+  if (result.deck.chunks.profile == deck::Profile::ramp) {
+    line += fmt::format(", a ramp from {} to {} units", layout.borders[1], layout.slot_units);
+  }
   if (layout.out_of_core)
     line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
   rows.push_back({"chunks", line});

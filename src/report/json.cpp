@@ -94,6 +94,10 @@ Json resolved(const deck::Deck& deck) {
   Json chunks = {{"profile", deck::to_string(deck.chunks.profile)}};
   if (deck.chunks.count) chunks["count"] = *deck.chunks.count;
   if (deck.chunks.bytes) chunks["bytes"] = *deck.chunks.bytes;
+  if (deck.chunks.profile == deck::Profile::ramp) {
+    chunks["growth"] = deck.chunks.growth;
+    chunks["spread"] = deck.chunks.spread;
+  }
   Json orders = Json::array();
   for (const deck::Order order : deck.issue.orders) orders.push_back(deck::to_string(order));
   Json acceptance = Json::array();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <stdexcept>
 
@@ -18,6 +19,45 @@ constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
 /// The first unit of the i-th of `parts` nearly equal parts; units * i may exceed 64 bits.
 std::int64_t begin_of(std::int64_t units, std::int64_t parts, std::int64_t i) {
   return units / parts * i + units % parts * i / parts;
+}
+
+/// The borders of nearly equal chunks.
+std::vector<std::int64_t> even(std::int64_t units, std::int64_t chunks) {
+  std::vector<std::int64_t> borders;
+  for (std::int64_t i = 0; i <= chunks; ++i) borders.push_back(begin_of(units, chunks, i));
+  return borders;
+}
+
+/// The borders of chunks that grow from both ends, up to `spread` times the smallest; each has a
+/// unit at least.
+std::vector<std::int64_t> ramp(std::int64_t units, std::int64_t chunks, double growth,
+                               double spread) {
+  std::vector<double> sums = {0};
+  for (std::int64_t i = 0; i < chunks; ++i) {
+    const auto steps = static_cast<double>(std::min(i, chunks - 1 - i));
+    sums.push_back(sums.back() + std::min(std::pow(growth, steps), spread));
+  }
+  std::vector<std::int64_t> borders = {0};
+  for (std::int64_t i = 1; i <= chunks; ++i) {
+    const double part = sums[static_cast<std::size_t>(i)] / sums.back();
+    borders.push_back(std::clamp(std::llround(part * static_cast<double>(units)),
+                                 static_cast<long long>(borders.back() + 1),
+                                 static_cast<long long>(units - (chunks - i))));
+  }
+  return borders;
+}
+
+std::vector<std::int64_t> cut(const deck::Chunks& chunks, std::int64_t units, std::int64_t count) {
+  return chunks.profile == deck::Profile::ramp ? ramp(units, count, chunks.growth, chunks.spread)
+                                               : even(units, count);
+}
+
+std::int64_t largest(const std::vector<std::int64_t>& borders) {
+  std::int64_t units = 0;
+  for (std::size_t i = 1; i < borders.size(); ++i) {
+    units = std::max(units, borders[i] - borders[i - 1]);
+  }
+  return units;
 }
 
 }  // namespace
@@ -39,8 +79,6 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
           fmt::format("found {}; allowed: at most {}, one for each unit of the data",
                       layout.chunks_per_iteration, costs.units));
     }
-    layout.slot_units =
-        (costs.units + layout.chunks_per_iteration - 1) / layout.chunks_per_iteration;
   } else {
     layout.slot_units = std::min(*deck.chunks.bytes / up_bytes, costs.units);
     if (layout.slot_units == 0) {
@@ -51,8 +89,6 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
                       base::format_bytes(static_cast<std::uint64_t>(up_bytes))));
     }
     layout.chunks_per_iteration = (costs.units + layout.slot_units - 1) / layout.slot_units;
-    layout.slot_units =
-        (costs.units + layout.chunks_per_iteration - 1) / layout.chunks_per_iteration;
   }
 
   if (layout.chunks_per_iteration > most_chunks / costs.iterations) {
@@ -66,6 +102,13 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
                     "iterations",
                     found, layout.chunks_per_iteration * costs.iterations, most_chunks));
   }
+
+  layout.borders = cut(deck.chunks, costs.units, layout.chunks_per_iteration);
+  // The small chunks of a ramp leave more for the large ones.
+  while (deck.chunks.bytes && largest(layout.borders) > layout.slot_units) {
+    layout.borders = cut(deck.chunks, costs.units, ++layout.chunks_per_iteration);
+  }
+  layout.slot_units = largest(layout.borders);
 
   layout.slots = layout.chunks_per_iteration;
   const bool deck_decides = deck.memory.device_limit &&
@@ -123,23 +166,24 @@ Builder::Builder(const Costs& costs, const Layout& layout, Order order, int lane
   schedule_.chunk_units = layout.slot_units;
   schedule_.host_units = costs.units * costs.iterations;
   schedule_.out_of_core = layout.out_of_core;
-  cut(layout.chunks_per_iteration, layout.slots, layout.slot_units);
+  cut(layout.borders, layout.slots);
 }
 
 void Builder::merge_chunks() {
-  if (!layout_.out_of_core) cut(1, 1, costs_.units);
+  if (!layout_.out_of_core) cut({0, costs_.units}, 1);
 }
 
-void Builder::cut(std::int64_t chunks_per_iteration, std::int64_t slots, std::int64_t slot_units) {
+void Builder::cut(const std::vector<std::int64_t>& borders, std::int64_t slots) {
+  const auto chunks_per_iteration = static_cast<std::int64_t>(borders.size()) - 1;
+  const std::int64_t slot_units = largest(borders);
   schedule_.chunks.clear();
   schedule_.slots = static_cast<int>(slots);
   const bool in_core = slots == chunks_per_iteration;
   schedule_.device_units = in_core ? costs_.units : slots * slot_units;
   for (std::int64_t iteration = 0; iteration < costs_.iterations; ++iteration) {
     for (std::int64_t i = 0; i < chunks_per_iteration; ++i) {
-      // Parts differ by at most one unit and none exceeds slot_units, the rounded-up share.
-      const std::int64_t begin = begin_of(costs_.units, chunks_per_iteration, i);
-      const std::int64_t end = begin_of(costs_.units, chunks_per_iteration, i + 1);
+      const std::int64_t begin = borders[static_cast<std::size_t>(i)];
+      const std::int64_t end = borders[static_cast<std::size_t>(i) + 1];
       const auto index = static_cast<std::int64_t>(schedule_.chunks.size());
       const std::int64_t slot = index % slots;
       const std::int64_t offset = iteration * costs_.units;

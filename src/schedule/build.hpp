@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "deck/deck.hpp"
 #include "schedule/costs.hpp"
@@ -12,6 +13,8 @@ namespace overlap::schedule {
 struct Layout {
   deck::HostMemory host_memory = deck::HostMemory::pinned;
   std::int64_t chunks_per_iteration = 1;
+  /// Of an iteration: where each chunk begins, in units, and where the last one ends.
+  std::vector<std::int64_t> borders;
   std::int64_t slots = 1;          ///< chunks that the device holds at once
   std::int64_t slot_units = 0;     ///< units of the largest chunk
   bool out_of_core = false;        ///< fewer slots than chunks of an iteration

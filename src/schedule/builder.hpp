@@ -40,7 +40,7 @@ class Builder {
     std::vector<TaskId> readers;  ///< since the last write
   };
 
-  void cut(std::int64_t chunks_per_iteration, std::int64_t slots, std::int64_t slot_units);
+  void cut(const std::vector<std::int64_t>& borders, std::int64_t slots);
   void add(Task task);
   SlotState& state(int array, int slot);
 

@@ -167,6 +167,9 @@ TEST(Deck, Chunks) {
   EXPECT_EQ(with("chunks: {count: 1048576}").chunks.count, 1048576);
   EXPECT_EQ(with("chunks: {bytes: 8 MiB}").chunks.count, std::nullopt);
   EXPECT_EQ(with("chunks: {profile: uniform}").chunks.profile, Profile::uniform);
+  EXPECT_EQ(with("chunks: {profile: ramp}").chunks.profile, Profile::ramp);
+  EXPECT_EQ(with("chunks: {profile: ramp, growth: 1.5}").chunks.growth, 1.5);
+  EXPECT_EQ(with("chunks: {profile: ramp, spread: 8}").chunks.spread, 8);
   EXPECT_EQ(loaded("workload: {kind: pipeline}\nchunks: {count: 3}\n").chunks.count, 3);
 }
 

@@ -136,6 +136,54 @@ TEST(Layout, MakesChunksOfAtMostTheGivenBytes) {
   for (const Chunk& chunk : s.chunks) EXPECT_EQ(chunk.size(), 240);
 }
 
+std::vector<std::int64_t> sizes(const Layout& layout) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 1; i < layout.borders.size(); ++i) {
+    sizes.push_back(layout.borders[i] - layout.borders[i - 1]);
+  }
+  return sizes;
+}
+
+TEST(Layout, ARampGrowsFromBothEndsUpToItsSpread) {
+  deck::Deck deck = increment(8, 220);
+  deck.chunks.profile = deck::Profile::ramp;
+  const Costs costs = schedule::costs(deck.workload, 1);
+  deck.chunks.spread = 4;  // 1 2 4 4 4 4 2 1 of 22 parts
+  EXPECT_THAT(sizes(layout(deck, costs, {})), ElementsAre(10, 20, 40, 40, 40, 40, 20, 10));
+  EXPECT_EQ(layout(deck, costs, {}).slot_units, 40);
+  deck.chunks.spread = 100;
+  deck.chunks.count = 5;
+  deck.chunks.growth = 3;  // 1 3 9 3 1 of 17 parts
+  EXPECT_THAT(sizes(layout(deck, costs, {})), ElementsAre(13, 39, 116, 39, 13));
+  deck.chunks.spread = 1;
+  EXPECT_THAT(sizes(layout(deck, costs, {})), ElementsAre(44, 44, 44, 44, 44));
+}
+
+TEST(Layout, ARampsChunksHaveAUnitAtLeast) {
+  deck::Deck deck = increment(9, 12);
+  deck.chunks.profile = deck::Profile::ramp;
+  deck.chunks.spread = 1000;
+  const Layout ramp = layout(deck, schedule::costs(deck.workload, 1), {});
+  EXPECT_EQ(ramp.borders.back(), 12);
+  for (const std::int64_t units : sizes(ramp)) EXPECT_GE(units, 1);
+}
+
+TEST(Layout, ARampsLargestChunkHasAtMostTheGivenBytes) {
+  deck::Deck deck = increment(1, 4800);
+  deck.chunks.count.reset();
+  deck.chunks.profile = deck::Profile::ramp;
+  const Costs costs = schedule::costs(deck.workload, 1);
+  for (const std::int64_t bytes : {40, 400, 1000, 4000, 20000}) {
+    deck.chunks.bytes = bytes;
+    const Layout ramp = layout(deck, costs, {});
+    EXPECT_LE(ramp.slot_units * 4, bytes);
+    deck.chunks.bytes.reset();  // and it is cut no finer than that needs
+    deck.chunks.count = ramp.chunks_per_iteration - 1;
+    if (*deck.chunks.count > 0) EXPECT_GT(layout(deck, costs, {}).slot_units * 4, bytes);
+    deck.chunks.count.reset();
+  }
+}
+
 TEST(Layout, TheSmallerOfDeckAndDeviceDecides) {
   deck::Deck deck = increment(4);
   deck.memory.device_limit = 3 * 1200;  // bytes; a chunk has 1200
@@ -221,6 +269,7 @@ TEST(Property, SchedulesAreSafeAndEveryDependencyIsNeeded) {
     const int chunks = pick(1, 9);
     deck::Deck deck = small_deck(kind, pick(9, 50), chunks);
     deck.workload.iterations = pick(1, 4);
+    if (pick(0, 1) == 1) deck.chunks.profile = deck::Profile::ramp;
     const int lanes = pick(1, 7);
     const int slots = pick(0, chunks);
     const Schedule schedule = small_schedule(deck, order, lanes, slots);
