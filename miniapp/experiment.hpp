@@ -199,7 +199,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   if (!quiet) std::cout << report::heading(result) << std::flush;
 
   const int wanted_lanes = result.runs.front().schedule.instances;
-  if (wanted_lanes != lanes) bench.executor.emplace(wanted_lanes);
+  bench.executor.emplace(wanted_lanes, deck.issue);
   const auto hardware = executor::hardware<Space>(result.device, wanted_lanes);
   executor::Checking checking;
   report::ProgressLine line;

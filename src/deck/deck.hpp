@@ -35,6 +35,14 @@ enum class Axis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
 enum class Profile { uniform, ramp };
 enum class HostMemory { pinned, pageable };
+/// How tasks reach the device: one by one, or all at once as a graph that was captured before.
+enum class Mechanism { streams, graph };
+/// How the host waits: for the whole device, for a lane, for an event behind the lane's last task,
+/// or by asking for the lane's state over and over.
+enum class Sync { device, stream, event, query };
+/// What lanes are on CUDA: streams that ignore the legacy default stream; streams that wait for it
+/// and that it waits for; all of them that stream itself, or the issuing thread's default stream.
+enum class Streams { own, blocking, legacy_default, per_thread_default };
 enum class Verify { every, ends };
 enum class Metric {
   time,
@@ -96,6 +104,9 @@ struct Memory {
 struct Issue {
   std::vector<Order> orders = {Order::sequential, Order::depth_first, Order::breadth_first};
   int lanes = 4;
+  Mechanism mechanism = Mechanism::streams;
+  Sync sync = Sync::stream;
+  Streams streams = Streams::own;
 };
 
 struct Measure {

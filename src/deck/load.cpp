@@ -347,7 +347,7 @@ Order read_order(const Reader& reader, WorkloadKind kind) {
 }
 
 Issue read_issue(const Reader& reader, const Workload& workload) {
-  reader.expect_keys(Keys{"orders", "lanes"});
+  reader.expect_keys(Keys{"orders", "lanes", "mechanism", "sync", "streams"});
   Issue issue;
   if (workload.kind == WorkloadKind::custom) {
     issue.orders = {Order::sequential, Order::custom};
@@ -377,6 +377,14 @@ Issue read_issue(const Reader& reader, const Workload& workload) {
           fmt::format("{}, the lanes that workload.tasks names, or nothing", issue.lanes));
     }
     issue.lanes = lanes;
+  }
+  if (reader.has("mechanism")) issue.mechanism = reader.at("mechanism").word<Mechanism>();
+  if (reader.has("sync")) issue.sync = reader.at("sync").word<Sync>();
+  if (reader.has("streams")) issue.streams = reader.at("streams").word<Streams>();
+  if (issue.mechanism == Mechanism::graph && issue.streams != Streams::own) {
+    reader.latest("mechanism", "streams")
+        .fail(fmt::format("found mechanism graph with streams {}; allowed: with streams own",
+                          to_string(issue.streams)));
   }
   return issue;
 }

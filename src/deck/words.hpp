@@ -70,6 +70,20 @@ template <>
 inline constexpr auto words<HostMemory> = std::to_array<Word<HostMemory>>(
     {{HostMemory::pinned, "pinned"}, {HostMemory::pageable, "pageable"}});
 template <>
+inline constexpr auto words<Mechanism> = std::to_array<Word<Mechanism>>(
+    {{Mechanism::streams, "streams"}, {Mechanism::graph, "graph"}});
+template <>
+inline constexpr auto words<Sync> = std::to_array<Word<Sync>>({{Sync::device, "device"},
+                                                               {Sync::stream, "stream"},
+                                                               {Sync::event, "event"},
+                                                               {Sync::query, "query"}});
+template <>
+inline constexpr auto words<Streams> =
+    std::to_array<Word<Streams>>({{Streams::own, "own"},
+                                  {Streams::blocking, "blocking"},
+                                  {Streams::legacy_default, "legacy_default"},
+                                  {Streams::per_thread_default, "per_thread_default"}});
+template <>
 inline constexpr auto words<Verify> =
     std::to_array<Word<Verify>>({{Verify::every, "every"}, {Verify::ends, "ends"}});
 template <>

@@ -17,6 +17,7 @@ namespace overlap::executor {
 struct Elapsed {
   double issued_s = 0;    ///< until the host had issued the last task
   double complete_s = 0;  ///< until it had seen the last lane complete
+  std::int64_t polls = 0;  ///< of lanes by the waiting host
 };
 
 /// Runs schedules on lanes that are made once, for the longest schedule.
@@ -24,7 +25,8 @@ template <class Space>
 class Executor {
  public:
   /// With the back end's own lanes.
-  explicit Executor(int lanes) : Executor(detail::make_lanes<Space>(lanes)) {}
+  explicit Executor(int lanes, const deck::Issue& options = {})
+      : Executor(detail::make_lanes<Space>(lanes, options)) {}
   explicit Executor(std::unique_ptr<detail::Lanes<Space>> lanes) : lanes_(std::move(lanes)) {}
 
   /// Issues the schedule and waits for its lanes. No fence of the whole device takes part.
@@ -33,6 +35,9 @@ class Executor {
     lanes_->bind(schedule, workload);
     return issue_all(schedule, workload, nullptr);
   }
+
+  /// What making the graph of the schedule that ran last took; empty: it has none.
+  std::optional<timeline::GraphCosts> graph_costs() const { return lanes_->graph_costs(); }
 
   /// Whether run_traced() is to be used from now on. Returns what takes the times of tasks.
   detail::TraceSource trace(bool on) { return lanes_->trace(on); }
@@ -73,7 +78,8 @@ class Executor {
     };
     Elapsed elapsed;
     try {
-      for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
+      const bool launched = spans == nullptr && lanes_->launch();
+      for (schedule::TaskId id = 0; !launched && id < schedule.tasks.size(); ++id) {
         const schedule::Task& task = schedule.tasks[id];
         const detail::Range range(
             schedule.names.empty() ? schedule::to_string(task.stage) : schedule.names[id].c_str(),
@@ -97,6 +103,7 @@ class Executor {
         lanes_->wait(lane);
       }
       elapsed.complete_s = since_start();
+      elapsed.polls = lanes_->polls();
     } catch (const base::Error& error) {
       // What failed first tells more; that the device is lost must not be forgotten over it.
       if (drain(schedule.lanes)) throw DeviceLost(error.code(), error.what());

@@ -104,12 +104,17 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
       if (verify) {
         reset(executor.instance(), workload, repetition);
       }
-      double seconds = 0;
+      Elapsed elapsed;
       {
         const detail::Range range(deck::to_string(run.order).data(), round);
-        seconds = executor.run(run.schedule, workload).complete_s;
+        elapsed = executor.run(run.schedule, workload);
       }
-      if (measured) run.samples_s.push_back(seconds);
+      if (measured) {
+        run.samples_s.push_back(elapsed.complete_s);
+        run.issue_s.push_back(elapsed.issued_s);
+        run.polls += elapsed.polls;
+      }
+      run.graph = executor.graph_costs();
       if (verify) {
         const auto start = std::chrono::steady_clock::now();
         const workload::Verification result = workload.verify(repetition, workload.repeats);

@@ -187,6 +187,32 @@ Rows order_rows(const Result& result) {
   return rows;
 }
 
+Rows issue_rows(const Result& result) {
+  const bool graphs = std::any_of(result.runs.begin(), result.runs.end(),
+                                  [](const timeline::Run& run) { return run.graph.has_value(); });
+  const bool polls = result.deck.issue.sync == deck::Sync::query;
+  Rows rows = {{"order", "issuing", "a task"}};
+  if (graphs) rows[0].insert(rows[0].end(), {"captured in", "instantiated in"});
+  if (polls) rows[0].emplace_back("polls");
+  for (const timeline::Run& run : result.runs) {
+    if (run.issue_s.empty()) continue;
+    const double issue_s = timeline::issue_s(run).median;
+    const auto tasks = static_cast<double>(run.schedule.tasks.size());
+    auto& row = rows.emplace_back(std::vector<std::string>{
+        std::string(deck::to_string(run.order)), format_seconds(issue_s),
+        format_seconds(issue_s / tasks)});
+    if (graphs) {
+      row.push_back(run.graph ? format_seconds(run.graph->capture_s) : "-");
+      row.push_back(run.graph ? format_seconds(run.graph->instantiate_s) : "-");
+    }
+    if (polls) {
+      row.push_back(format_number(static_cast<double>(run.polls) /
+                                  static_cast<double>(run.issue_s.size())));
+    }
+  }
+  return rows.size() > 1 ? rows : Rows();
+}
+
 Rows rate_rows(const Result& result) {
   Rows rows = {{"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "beside copies"}};
   std::set<std::size_t> seen;
@@ -280,6 +306,9 @@ std::string timelines(const Result& result, int width) {
 std::string table(const Result& result, int width) {
   std::string text = "\n" + align(order_rows(result), true);
   text += timelines(result, width);
+  if (const Rows rows = issue_rows(result); !rows.empty()) {
+    text += "\nthe host, per repetition\n" + align(rows, true);
+  }
   text += bounds_table(result);
   text += diagnosis(result);
   text += fmt::format("\n{} runs verified element by element in {}\n", result.verified_runs,

@@ -22,6 +22,9 @@ Rows facts(const Result& result, bool predictions);
 /// The table of orders that ran.
 Rows order_rows(const Result& result);
 
+/// What issuing cost the host; empty where nothing ran.
+Rows issue_rows(const Result& result);
+
 /// The rates of copies and kernels, by the number of chunks; empty where they were not measured.
 Rows rate_rows(const Result& result);
 

@@ -45,6 +45,7 @@ struct Chunk {
   int slot = 0;                   ///< the place on the device that it uses, of Schedule::slots
   std::int64_t device_begin = 0;  ///< first unit of the slot in the device arrays
   std::int64_t size() const { return end - begin; }
+  bool operator==(const Chunk&) const = default;
 };
 
 /// One stage of one chunk for one array (copies) or one operation (kernels): the unit that is
@@ -64,6 +65,7 @@ struct Task {
   /// Tasks of other lanes that must be complete before it starts; host work waits for all that was
   /// issued to their lanes.
   std::vector<TaskId> after;
+  bool operator==(const Task&) const = default;
 };
 
 /// Tasks in issue order. Tasks of one lane run one after the other; `after` orders tasks of

@@ -39,6 +39,8 @@ std::optional<double> predicted_s(const Run& run) {
 
 base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }
 
+base::Summary issue_s(const Run& run) { return base::summarize(run.issue_s); }
+
 base::Summary throughput(const Run& run) {
   std::vector<double> rates;
   for (const double s : run.samples_s) rates.push_back(static_cast<double>(run.bytes) / s * 1e-9);

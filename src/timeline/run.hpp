@@ -61,6 +61,12 @@ struct Trace {
   bool doubtful = false;    ///< the perturbation is more than the scored runs' spread explains
 };
 
+/// What it took to make a graph of a schedule, once.
+struct GraphCosts {
+  double capture_s = 0;
+  double instantiate_s = 0;
+};
+
 /// One order, measured or predicted.
 struct Run {
   deck::Order order = deck::Order::sequential;  ///< as the deck has it: `automatic` stays so here
@@ -68,6 +74,9 @@ struct Run {
   schedule::Schedule schedule;
   std::int64_t bytes = 0;         ///< both directions
   std::vector<double> samples_s;  ///< one wall-clock time a repetition; empty: not run
+  std::vector<double> issue_s;    ///< for how long the host was issuing, a repetition
+  std::int64_t polls = 0;         ///< how often it asked lanes for their state, waiting, in all
+  std::optional<GraphCosts> graph;  ///< empty: the tasks were issued one by one
   double max_error = 0;
   bool verified = false;
   std::optional<WrongData> wrong;  ///< empty when the data are right
@@ -85,6 +94,9 @@ Run new_run(deck::Order order, schedule::Schedule schedule);
 std::optional<double> predicted_s(const Run& run);
 
 base::Summary time_s(const Run& run);
+
+/// Host time of issuing; of a graph, of its launch.
+base::Summary issue_s(const Run& run);
 
 /// Throughput in decimal GB/s of all bytes copied. Its interval is that of the time, turned over.
 base::Summary throughput(const Run& run);

@@ -298,6 +298,9 @@ class Schema(TestCase):
         predicted = {
             "device": "NVIDIA H200",
             "samples_s": [],
+            "issue_s": None,
+            "polls": None,
+            "graph": None,
             "time_s": None,
             "speedup": None,
             "throughput": None,

@@ -126,10 +126,10 @@ TEST(DeckErrors, UnknownKeys) {
        "'device_limit'?"},
       {increment("issue: {order: [sequential]}\n"),
        {},
-       "@:2:9: issue.order: unknown key; allowed: orders, lanes; did you mean 'orders'?"},
+       "@:2:9: issue.order: unknown key; allowed: orders, lanes, mechanism, sync, streams; did you mean 'orders'?"},
       {increment("issue: {lane: 4}\n"),
        {},
-       "@:2:9: issue.lane: unknown key; allowed: orders, lanes; did you mean 'lanes'?"},
+       "@:2:9: issue.lane: unknown key; allowed: orders, lanes, mechanism, sync, streams; did you mean 'lanes'?"},
       {increment("measure: {repetition: 4}\n"),
        {},
        "@:2:11: measure.repetition: unknown key; allowed: warmup, repetitions, verify; did you "

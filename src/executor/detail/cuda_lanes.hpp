@@ -7,6 +7,8 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <chrono>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,10 +51,12 @@ class Owned {
 using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
 using Event = Owned<cudaEvent_t, cudaEventDestroy>;
 
-/// A stream that does not synchronize with the legacy default stream.
-inline Stream make_stream() {
+/// A stream that does not synchronize with the legacy default stream, or one that does.
+inline Stream make_stream(bool non_blocking = true) {
   cudaStream_t stream = nullptr;
-  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  check_cuda(cudaStreamCreateWithFlags(
+                 &stream, non_blocking ? cudaStreamNonBlocking : cudaStreamDefault),
+             "cudaStreamCreate");
   return Stream(stream);
 }
 
@@ -70,14 +74,17 @@ inline Event make_timing_event() {
   return Event(event);
 }
 
-/// Lanes as CUDA streams of our own, each wrapped in an instance; an event for each task that
+using GraphExec = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
+
+/// Lanes as CUDA streams, by default of our own, each wrapped in an instance; an event for each task that
 /// another lane waits for.
 class CudaLanes final : public Lanes<Kokkos::Cuda> {
  public:
-  explicit CudaLanes(int lanes) {
+  explicit CudaLanes(int lanes, const deck::Issue& options = {})
+      : mechanism_(options.mechanism), sync_(options.sync) {
     for (int lane = 0; lane < lanes; ++lane) {
-      streams_.push_back(make_stream());
-      instances_.emplace_back(streams_.back().get());
+      streams_.push_back(stream_of(options.streams));
+      instances_.emplace_back(streams_.back());
     }
     // Constructing an instance enqueues memsets on the legacy stream, which non-blocking streams do
     // not wait for.
@@ -104,6 +111,8 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
       }
     }
     std::fill(last_.begin(), last_.end(), std::nullopt);
+    polls_ = 0;
+    graph_ = mechanism_ == deck::Mechanism::graph && !traced_ && capturable() ? &graph() : nullptr;
     times_.clear();
     if (!traced_ || cupti_) return;
     for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
@@ -143,12 +152,26 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     }
   }
 
+  bool launch() override {
+    if (graph_ == nullptr) return false;
+    check_cuda(cudaGraphLaunch(graph_->exec.get(), streams_.front()), "cudaGraphLaunch");
+    last_.front() = static_cast<schedule::TaskId>(schedule_->tasks.size() - 1);
+    return true;
+  }
+
+  std::int64_t polls() const override { return polls_; }
+
+  std::optional<timeline::GraphCosts> graph_costs() const override {
+    if (graph_ == nullptr) return std::nullopt;
+    return graph_->costs;
+  }
+
   void issue(schedule::TaskId id) override {
     const schedule::Task& task = schedule_->tasks[id];
     const auto lane = static_cast<std::size_t>(task.lane);
     last_[lane] = id;
     try {
-      const cudaStream_t stream = streams_[lane].get();
+      const cudaStream_t stream = streams_[lane];
       for (const schedule::TaskId other : task.after) {
         check_cuda(cudaStreamWaitEvent(stream, event_of_[other], 0), "cudaStreamWaitEvent");
       }
@@ -172,18 +195,18 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     auto& last = last_[static_cast<std::size_t>(lane)];
     if (!last) return;
     // An instance's fence does the same, but prints a stack trace and aborts on an error.
-    const cudaError_t code = cudaStreamSynchronize(streams_[static_cast<std::size_t>(lane)].get());
+    const cudaError_t code = synchronize(streams_[static_cast<std::size_t>(lane)]);
     if (code != cudaSuccess) {
       const base::Error error = lane_error(*schedule_, *last,
                                            "the lane stopped at this task or one before it: " +
-                                               cuda_message("cudaStreamSynchronize", code));
+                                               cuda_message(sync_call(), code));
       throw DeviceLost(error.code(), error.what());
     }
     last.reset();
   }
 
   bool query(int lane) override {
-    if (cudaStreamQuery(streams_[static_cast<std::size_t>(lane)].get()) == cudaSuccess) return true;
+    if (cudaStreamQuery(streams_[static_cast<std::size_t>(lane)]) == cudaSuccess) return true;
     // Not ready is no error, but would be found where Kokkos looks for the last one. Other errors
     // stay with the stream.
     cudaGetLastError();
@@ -191,8 +214,130 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   }
 
  private:
+  /// A schedule that was captured, and what of the workload lies in it.
+  struct Graph {
+    std::vector<schedule::Task> tasks;
+    std::vector<schedule::Chunk> chunks;
+    const workload::Byte* data;
+    std::int64_t repeats;
+    GraphExec exec;
+    timeline::GraphCosts costs;
+  };
+
+  cudaStream_t stream_of(deck::Streams kind) {
+    switch (kind) {
+      case deck::Streams::legacy_default:
+        return cudaStreamLegacy;
+      case deck::Streams::per_thread_default:
+        return cudaStreamPerThread;
+      case deck::Streams::own:
+      case deck::Streams::blocking:
+        break;
+    }
+    owned_streams_.push_back(make_stream(kind == deck::Streams::own));
+    return owned_streams_.back().get();
+  }
+
+  /// Whether the host takes no part between the tasks.
+  bool capturable() const {
+    return std::none_of(
+        schedule_->tasks.begin(), schedule_->tasks.end(),
+        [](const schedule::Task& task) { return schedule::on_host(task.stage) || task.blocking; });
+  }
+
+  /// The graph of the bound schedule; captured when it is asked for first.
+  const Graph& graph() {
+    const workload::Byte* const data = workload_->device.front().data();
+    for (const Graph& graph : graphs_) {
+      if (graph.data == data && graph.repeats == workload_->repeats &&
+          graph.chunks == schedule_->chunks && graph.tasks == schedule_->tasks) {
+        return graph;
+      }
+    }
+    using Clock = std::chrono::steady_clock;
+    const auto seconds = [](Clock::time_point from, Clock::time_point to) {
+      return std::chrono::duration<double>(to - from).count();
+    };
+    const auto start = Clock::now();
+    const cudaGraph_t graph = capture();
+    const auto captured = Clock::now();
+    cudaGraphExec_t exec = nullptr;
+    const cudaError_t code = cudaGraphInstantiateWithFlags(&exec, graph, 0);
+    cudaGraphDestroy(graph);
+    check_cuda(code, "cudaGraphInstantiate");
+    const auto instantiated = Clock::now();
+    graphs_.push_back({schedule_->tasks, schedule_->chunks, data, workload_->repeats,
+                       GraphExec(exec),
+                       {seconds(start, captured), seconds(captured, instantiated)}});
+    check_cuda(cudaGraphUpload(exec, streams_.front()), "cudaGraphUpload");
+    check_cuda(cudaStreamSynchronize(streams_.front()), "cudaStreamSynchronize");
+    return graphs_.back();
+  }
+
+  /// The lanes' work as a graph: they fork from the first lane and join it at the end.
+  cudaGraph_t capture() {
+    const auto order = [&](std::size_t before, std::size_t after, const Event& event) {
+      record(event, before);
+      check_cuda(cudaStreamWaitEvent(streams_[after], event.get(), 0), "cudaStreamWaitEvent");
+    };
+    const auto lanes = static_cast<std::size_t>(schedule_->lanes);
+    const Event event = make_event();
+    cudaGraph_t graph = nullptr;
+    check_cuda(cudaStreamBeginCapture(streams_.front(), cudaStreamCaptureModeRelaxed),
+               "cudaStreamBeginCapture");
+    try {
+      for (std::size_t lane = 1; lane < lanes; ++lane) order(0, lane, event);
+      for (schedule::TaskId id = 0; id < schedule_->tasks.size(); ++id) issue(id);
+      for (std::size_t lane = 1; lane < lanes; ++lane) order(lane, 0, event);
+    } catch (...) {
+      if (cudaStreamEndCapture(streams_.front(), &graph) == cudaSuccess) cudaGraphDestroy(graph);
+      throw;
+    }
+    check_cuda(cudaStreamEndCapture(streams_.front(), &graph), "cudaStreamEndCapture");
+    std::fill(last_.begin(), last_.end(), std::nullopt);
+    return graph;
+  }
+
+  const char* sync_call() const {
+    switch (sync_) {
+      case deck::Sync::device:
+        return "cudaDeviceSynchronize";
+      case deck::Sync::event:
+        return "cudaEventSynchronize";
+      case deck::Sync::query:
+        return "cudaStreamQuery";
+      case deck::Sync::stream:
+        break;
+    }
+    return "cudaStreamSynchronize";
+  }
+
+  cudaError_t synchronize(cudaStream_t stream) {
+    switch (sync_) {
+      case deck::Sync::device:
+        return cudaDeviceSynchronize();
+      case deck::Sync::event: {
+        if (!done_) done_.emplace(make_event());
+        const cudaError_t code = cudaEventRecord(done_->get(), stream);
+        return code == cudaSuccess ? cudaEventSynchronize(done_->get()) : code;
+      }
+      case deck::Sync::query: {
+        cudaError_t code = cudaSuccess;
+        do {
+          code = cudaStreamQuery(stream);
+          ++polls_;
+        } while (code == cudaErrorNotReady);
+        cudaGetLastError();  // not ready is no error
+        return code;
+      }
+      case deck::Sync::stream:
+        break;
+    }
+    return cudaStreamSynchronize(stream);
+  }
+
   void record(const Event& event, std::size_t lane) {
-    check_cuda(cudaEventRecord(event.get(), streams_[lane].get()), "cudaEventRecord");
+    check_cuda(cudaEventRecord(event.get(), streams_[lane]), "cudaEventRecord");
   }
 
   /// A task may have several activities: it lasts from the first's start to the last's end.
@@ -218,11 +363,18 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   }
 
   // Instances must die before the streams that they wrap.
-  std::vector<Stream> streams_;
+  std::vector<Stream> owned_streams_;
+  std::vector<cudaStream_t> streams_;  ///< of each lane
   std::vector<Kokkos::Cuda> instances_;
   std::vector<Event> events_;
   std::vector<cudaEvent_t> event_of_;  ///< of each task; null where no other lane waits for it
   std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last wait
+  deck::Mechanism mechanism_;
+  deck::Sync sync_;
+  std::int64_t polls_ = 0;
+  std::optional<Event> done_;
+  std::deque<Graph> graphs_;
+  const Graph* graph_ = nullptr;  ///< of the bound schedule
   bool traced_ = false;
   std::unique_ptr<Cupti> cupti_;  ///< if it takes the times of traced runs; else events do
   std::vector<bool> timed_;

@@ -19,8 +19,9 @@ namespace overlap::executor::detail {
 template <class Space>
 class HostLanes final : public Lanes<Space> {
  public:
-  explicit HostLanes(std::vector<Space> instances)
-      : instances_(std::move(instances)), queues_(instances_.size()) {
+  /// With `poll`, the host asks for a lane's state over and over instead of sleeping.
+  explicit HostLanes(std::vector<Space> instances, bool poll = false)
+      : instances_(std::move(instances)), poll_(poll), queues_(instances_.size()) {
     try {
       for (std::size_t lane = 0; lane < instances_.size(); ++lane) {
         workers_.emplace_back([this, lane] { work(lane); });
@@ -48,7 +49,10 @@ class HostLanes final : public Lanes<Space> {
     complete_.assign(schedule.tasks.size(), false);
     times_.assign(traced_ ? schedule.tasks.size() : 0, {});
     failure_.reset();
+    polls_ = 0;
   }
+
+  std::int64_t polls() const override { return polls_; }
 
   TraceSource trace(bool on) override {
     const std::scoped_lock lock(mutex_);
@@ -82,6 +86,7 @@ class HostLanes final : public Lanes<Space> {
   }
 
   void wait(int lane) override {
+    while (poll_ && !query(lane)) ++polls_;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return queues_[static_cast<std::size_t>(lane)].empty(); });
     if (failure_) throw *failure_;
@@ -144,6 +149,8 @@ class HostLanes final : public Lanes<Space> {
   }
 
   std::vector<Space> instances_;
+  bool poll_;
+  std::int64_t polls_ = 0;  ///< of the issuing thread alone
   std::mutex mutex_;
   std::condition_variable changed_;  ///< any of the following
   std::vector<std::deque<schedule::TaskId>> queues_;

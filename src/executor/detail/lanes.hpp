@@ -1,13 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "deck/words.hpp"
 #include "executor/copy.hpp"
 #include "schedule/hazard.hpp"
-#include "timeline/timeline.hpp"
+#include "timeline/run.hpp"
 
 namespace overlap::executor {
 
@@ -46,6 +48,10 @@ class Lanes {
   virtual void bind(const schedule::Schedule& schedule,
                     const workload::Workload<Space>& workload) = 0;
 
+  /// Issues the whole schedule at once, where the lanes do that and the schedule allows it. Returns
+  /// whether it did; else its tasks are to be issued one by one.
+  virtual bool launch() { return false; }
+
   /// Hands a task to its lane, to start when the tasks that it comes after are complete. Does not
   /// wait for it where the back end can avoid that.
   virtual void issue(schedule::TaskId task) = 0;
@@ -56,6 +62,12 @@ class Lanes {
   /// Whether all that was issued to the lane is known to be complete; never waits. What failed
   /// there is left to wait().
   virtual bool query(int lane) = 0;
+
+  /// How often the host has asked for a lane's state since bind(), while it waited.
+  virtual std::int64_t polls() const { return 0; }
+
+  /// What making the bound schedule's graph took; empty: it has none.
+  virtual std::optional<timeline::GraphCosts> graph_costs() const { return std::nullopt; }
 
   /// Takes the times of tasks from the next bind() on, or no longer.
   virtual TraceSource trace(bool /*on*/) { return {}; }

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "base/parallel.hpp"
 #include "executor/detail/cuda_lanes.hpp"
@@ -17,15 +21,29 @@ namespace overlap::executor::detail {
 /// The lanes that suit the space: streams on CUDA, worker threads on Serial and OpenMP, instances
 /// and fences elsewhere.
 template <class Space>
-std::unique_ptr<Lanes<Space>> make_lanes(int lanes) {
+std::unique_ptr<Lanes<Space>> make_lanes(int lanes, const deck::Issue& options) {
 #if defined(KOKKOS_ENABLE_CUDA)
-  if constexpr (std::is_same_v<Space, Kokkos::Cuda>) return std::make_unique<CudaLanes>(lanes);
+  if constexpr (std::is_same_v<Space, Kokkos::Cuda>) {
+    return std::make_unique<CudaLanes>(lanes, options);
+  }
 #endif
+  const auto need_cuda = [](bool wanted, const std::string& key, std::string_view word) {
+    if (!wanted) return;
+    throw base::Error(base::ExitCode::skipped,
+                      fmt::format("{}: {} needs CUDA, this back end is {}", key, word,
+                                  Space().name()));
+  };
+  need_cuda(options.mechanism != deck::Mechanism::streams, "issue.mechanism",
+            deck::to_string(options.mechanism));
+  need_cuda(options.streams != deck::Streams::own, "issue.streams",
+            deck::to_string(options.streams));
+  need_cuda(options.sync == deck::Sync::event, "issue.sync", deck::to_string(options.sync));
+  [[maybe_unused]] const bool poll = options.sync == deck::Sync::query;
 #if defined(KOKKOS_ENABLE_SERIAL)
   if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
     std::vector<Space> instances;
     for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(Kokkos::NewInstance{});
-    return std::make_unique<HostLanes<Space>>(std::move(instances));
+    return std::make_unique<HostLanes<Space>>(std::move(instances), poll);
   }
 #endif
 #if defined(KOKKOS_ENABLE_OPENMP)
@@ -34,9 +52,10 @@ std::unique_ptr<Lanes<Space>> make_lanes(int lanes) {
     const int threads = std::max(1, Space().concurrency() / lanes);
     std::vector<Space> instances;
     for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(threads);
-    return std::make_unique<HostLanes<Space>>(std::move(instances));
+    return std::make_unique<HostLanes<Space>>(std::move(instances), poll);
   }
 #endif
+  need_cuda(poll, "issue.sync", deck::to_string(options.sync));
   return std::make_unique<FencedLanes<Space>>(lanes);
 }
 
