@@ -254,6 +254,53 @@ TYPED_TEST(LanesTest, MeasureKeepsTheFirstWrongElement) {
 
 // A kernel that takes the host a known time for each repeat: what balancing must find is known,
 // too.
+/// Runs every workload in every order with the options, several repetitions; returns whether the
+/// back end has them.
+template <class Space>
+bool right_with(const deck::Issue& options) {
+  for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
+    for (const Order order : {Order::sequential, Order::depth_first, Order::breadth_first,
+                              Order::by_engine}) {
+      SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
+      std::unique_ptr<Lanes<Space>> lanes;
+      try {
+        lanes = executor::detail::make_lanes<Space>(6, options);
+      } catch (const base::Error& error) {
+        EXPECT_EQ(error.code(), base::ExitCode::skipped);
+        return false;
+      }
+      TestBench<Space> bench(test_deck(kind, 10000, 5, Type::float32), order, 3, std::move(lanes));
+      for (std::uint32_t repetition = 1; repetition <= 3; ++repetition) {
+        EXPECT_FALSE(bench.run(repetition).mismatch);
+      }
+      const bool graph = options.mechanism == deck::Mechanism::graph && order != Order::sequential;
+      EXPECT_EQ(bench.executor->graph_costs().has_value(), graph);
+    }
+  }
+  return true;
+}
+
+TYPED_TEST(LanesTest, WaysOfWaitingGiveTheSameData) {
+  for (const auto& word : deck::words<deck::Sync>) {
+    SCOPED_TRACE(word.name);
+    const bool runs = right_with<TypeParam>({.sync = word.value});
+    EXPECT_EQ(runs, !workload::is_host<TypeParam> || word.value != deck::Sync::event);
+  }
+}
+
+TYPED_TEST(LanesTest, KindsOfStreamsGiveTheSameData) {
+  for (const auto& word : deck::words<deck::Streams>) {
+    SCOPED_TRACE(word.name);
+    const bool runs = right_with<TypeParam>({.streams = word.value});
+    EXPECT_EQ(runs, !workload::is_host<TypeParam> || word.value == deck::Streams::own);
+  }
+}
+
+TYPED_TEST(LanesTest, GraphsGiveTheSameData) {
+  EXPECT_EQ(right_with<TypeParam>({.mechanism = deck::Mechanism::graph}),
+            !workload::is_host<TypeParam>);
+}
+
 std::vector<std::string>& regions() {
   static std::vector<std::string> regions;
   return regions;
