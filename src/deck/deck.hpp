@@ -92,7 +92,8 @@ struct Chunks {
   std::optional<std::int64_t> count;
   std::optional<std::int64_t> bytes;  ///< host-to-device bytes of a chunk, at most
   Profile profile = Profile::uniform;
-  double growth = 2;   ///< ramp: how many times as large as its neighbour nearer to an end a chunk is
+  double growth =
+      2;  ///< ramp: how many times as large as its neighbour nearer to an end a chunk is
   double spread = 16;  ///< ramp: how many times as large as the smallest chunk the largest may be
 };
 

@@ -70,8 +70,8 @@ template <>
 inline constexpr auto words<HostMemory> = std::to_array<Word<HostMemory>>(
     {{HostMemory::pinned, "pinned"}, {HostMemory::pageable, "pageable"}});
 template <>
-inline constexpr auto words<Mechanism> = std::to_array<Word<Mechanism>>(
-    {{Mechanism::streams, "streams"}, {Mechanism::graph, "graph"}});
+inline constexpr auto words<Mechanism> =
+    std::to_array<Word<Mechanism>>({{Mechanism::streams, "streams"}, {Mechanism::graph, "graph"}});
 template <>
 inline constexpr auto words<Sync> = std::to_array<Word<Sync>>({{Sync::device, "device"},
                                                                {Sync::stream, "stream"},

@@ -15,8 +15,8 @@ namespace overlap::executor {
 
 /// Wall-clock seconds from before the first issue.
 struct Elapsed {
-  double issued_s = 0;    ///< until the host had issued the last task
-  double complete_s = 0;  ///< until it had seen the last lane complete
+  double issued_s = 0;     ///< until the host had issued the last task
+  double complete_s = 0;   ///< until it had seen the last lane complete
   std::int64_t polls = 0;  ///< of lanes by the waiting host
 };
 

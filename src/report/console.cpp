@@ -198,16 +198,16 @@ Rows issue_rows(const Result& result) {
     if (run.issue_s.empty()) continue;
     const double issue_s = timeline::issue_s(run).median;
     const auto tasks = static_cast<double>(run.schedule.tasks.size());
-    auto& row = rows.emplace_back(std::vector<std::string>{
-        std::string(deck::to_string(run.order)), format_seconds(issue_s),
-        format_seconds(issue_s / tasks)});
+    auto& row = rows.emplace_back(std::vector<std::string>{std::string(deck::to_string(run.order)),
+                                                           format_seconds(issue_s),
+                                                           format_seconds(issue_s / tasks)});
     if (graphs) {
       row.push_back(run.graph ? format_seconds(run.graph->capture_s) : "-");
       row.push_back(run.graph ? format_seconds(run.graph->instantiate_s) : "-");
     }
     if (polls) {
-      row.push_back(format_number(static_cast<double>(run.polls) /
-                                  static_cast<double>(run.issue_s.size())));
+      row.push_back(
+          format_number(static_cast<double>(run.polls) / static_cast<double>(run.issue_s.size())));
     }
   }
   return rows.size() > 1 ? rows : Rows();

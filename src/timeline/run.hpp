@@ -72,10 +72,10 @@ struct Run {
   deck::Order order = deck::Order::sequential;  ///< as the deck has it: `automatic` stays so here
   std::string device;                           ///< that a prediction is for; empty: this one
   schedule::Schedule schedule;
-  std::int64_t bytes = 0;         ///< both directions
-  std::vector<double> samples_s;  ///< one wall-clock time a repetition; empty: not run
-  std::vector<double> issue_s;    ///< for how long the host was issuing, a repetition
-  std::int64_t polls = 0;         ///< how often it asked lanes for their state, waiting, in all
+  std::int64_t bytes = 0;           ///< both directions
+  std::vector<double> samples_s;    ///< one wall-clock time a repetition; empty: not run
+  std::vector<double> issue_s;      ///< for how long the host was issuing, a repetition
+  std::int64_t polls = 0;           ///< how often it asked lanes for their state, waiting, in all
   std::optional<GraphCosts> graph;  ///< empty: the tasks were issued one by one
   double max_error = 0;
   bool verified = false;

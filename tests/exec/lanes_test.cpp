@@ -259,8 +259,8 @@ TYPED_TEST(LanesTest, MeasureKeepsTheFirstWrongElement) {
 template <class Space>
 bool right_with(const deck::Issue& options) {
   for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
-    for (const Order order : {Order::sequential, Order::depth_first, Order::breadth_first,
-                              Order::by_engine}) {
+    for (const Order order :
+         {Order::sequential, Order::depth_first, Order::breadth_first, Order::by_engine}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
       std::unique_ptr<Lanes<Space>> lanes;
       try {

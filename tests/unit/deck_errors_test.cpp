@@ -113,7 +113,8 @@ TEST(DeckErrors, UnknownKeys) {
        "rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {increment("chunks: {cuont: 4}\n"),
        {},
-       "@:2:10: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, spread; did you mean 'count'?"},
+       "@:2:10: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, spread; did you "
+       "mean 'count'?"},
       {increment("chunks: {size: 4}\n"),
        {},
        "@:2:10: chunks.size: unknown key; allowed: count, bytes, profile, growth, spread"},
@@ -126,10 +127,12 @@ TEST(DeckErrors, UnknownKeys) {
        "'device_limit'?"},
       {increment("issue: {order: [sequential]}\n"),
        {},
-       "@:2:9: issue.order: unknown key; allowed: orders, lanes, mechanism, sync, streams; did you mean 'orders'?"},
+       "@:2:9: issue.order: unknown key; allowed: orders, lanes, mechanism, sync, streams; did you "
+       "mean 'orders'?"},
       {increment("issue: {lane: 4}\n"),
        {},
-       "@:2:9: issue.lane: unknown key; allowed: orders, lanes, mechanism, sync, streams; did you mean 'lanes'?"},
+       "@:2:9: issue.lane: unknown key; allowed: orders, lanes, mechanism, sync, streams; did you "
+       "mean 'lanes'?"},
       {increment("measure: {repetition: 4}\n"),
        {},
        "@:2:11: measure.repetition: unknown key; allowed: warmup, repetitions, verify; did you "
@@ -447,13 +450,16 @@ TEST(DeckErrors, WrongTypes) {
       {increment("title:\n"), {}, "@:2:1: title: found nothing; allowed: one line of text"},
       {increment("chunks:\n"),
        {},
-       "@:2:1: chunks: found nothing; allowed: a map with the keys count, bytes, profile, growth, spread"},
+       "@:2:1: chunks: found nothing; allowed: a map with the keys count, bytes, profile, growth, "
+       "spread"},
       {increment("chunks: 4\n"),
        {},
-       "@:2:9: chunks: found '4'; allowed: a map with the keys count, bytes, profile, growth, spread"},
+       "@:2:9: chunks: found '4'; allowed: a map with the keys count, bytes, profile, growth, "
+       "spread"},
       {increment("chunks: [4]\n"),
        {},
-       "@:2:9: chunks: found a list; allowed: a map with the keys count, bytes, profile, growth, spread"},
+       "@:2:9: chunks: found a list; allowed: a map with the keys count, bytes, profile, growth, "
+       "spread"},
       {increment("memory: pinned\n"),
        {},
        "@:2:9: memory: found 'pinned'; allowed: a map with the keys host, device_limit"},
@@ -593,7 +599,8 @@ TEST(DeckErrors, Words) {
        "@:2:19: chunks.profile: found 'unifrom'; allowed: uniform, ramp; did you mean 'uniform'?"},
       {increment("chunks: {growth: 3}\n"),
        {},
-       "@:2:18: chunks.growth: found with profile uniform (by default); allowed: with profile ramp"},
+       "@:2:18: chunks.growth: found with profile uniform (by default); allowed: with profile "
+       "ramp"},
       {increment("chunks: {profile: uniform, spread: 3}\n"),
        {},
        "@:2:36: chunks.spread: found with profile uniform (@:2:19); allowed: with profile ramp"},
@@ -1066,7 +1073,8 @@ TEST(DeckErrors, AnchorsAndMergeKeys) {
        "@:1:12: workload.<<: found a merge key; allowed: no merging of maps"},
       {increment("chunks: &c [*c]\n"),
        {},
-       "@:2:9: chunks: found a list; allowed: a map with the keys count, bytes, profile, growth, spread"},
+       "@:2:9: chunks: found a list; allowed: a map with the keys count, bytes, profile, growth, "
+       "spread"},
       {increment("chunks: &c {count: 4}\nmemory: *c\n"),
        {},
        "@:2:13: memory.count: unknown key; allowed: host, device_limit"},
@@ -1173,7 +1181,8 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
        "1048576"},
       {good,
        {"chunks.cuont=8"},
-       "--set chunks.cuont=8: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, spread; did you "
+       "--set chunks.cuont=8: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, "
+       "spread; did you "
        "mean 'count'?"},
       {good,
        {"chunk.count=8"},
@@ -1185,7 +1194,8 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
        "acceptance"},
       {good,
        {"chunks.count =8"},
-       "--set chunks.count =8: chunks.count : unknown key; allowed: count, bytes, profile, growth, spread; did you "
+       "--set chunks.count =8: chunks.count : unknown key; allowed: count, bytes, profile, growth, "
+       "spread; did you "
        "mean 'count'?"},
       {good,
        {"workload.elements=99999999999999999999"},

@@ -179,7 +179,9 @@ TEST(Layout, ARampsLargestChunkHasAtMostTheGivenBytes) {
     EXPECT_LE(ramp.slot_units * 4, bytes);
     deck.chunks.bytes.reset();  // and it is cut no finer than that needs
     deck.chunks.count = ramp.chunks_per_iteration - 1;
-    if (*deck.chunks.count > 0) EXPECT_GT(layout(deck, costs, {}).slot_units * 4, bytes);
+    if (*deck.chunks.count > 0) {
+      EXPECT_GT(layout(deck, costs, {}).slot_units * 4, bytes);
+    }
     deck.chunks.count.reset();
   }
 }

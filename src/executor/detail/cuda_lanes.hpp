@@ -54,9 +54,9 @@ using Event = Owned<cudaEvent_t, cudaEventDestroy>;
 /// A stream that does not synchronize with the legacy default stream, or one that does.
 inline Stream make_stream(bool non_blocking = true) {
   cudaStream_t stream = nullptr;
-  check_cuda(cudaStreamCreateWithFlags(
-                 &stream, non_blocking ? cudaStreamNonBlocking : cudaStreamDefault),
-             "cudaStreamCreate");
+  check_cuda(
+      cudaStreamCreateWithFlags(&stream, non_blocking ? cudaStreamNonBlocking : cudaStreamDefault),
+      "cudaStreamCreate");
   return Stream(stream);
 }
 
@@ -76,8 +76,8 @@ inline Event make_timing_event() {
 
 using GraphExec = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 
-/// Lanes as CUDA streams, by default of our own, each wrapped in an instance; an event for each task that
-/// another lane waits for.
+/// Lanes as CUDA streams, by default of our own, each wrapped in an instance; an event for each
+/// task that another lane waits for.
 class CudaLanes final : public Lanes<Kokkos::Cuda> {
  public:
   explicit CudaLanes(int lanes, const deck::Issue& options = {})
@@ -197,9 +197,9 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     // An instance's fence does the same, but prints a stack trace and aborts on an error.
     const cudaError_t code = synchronize(streams_[static_cast<std::size_t>(lane)]);
     if (code != cudaSuccess) {
-      const base::Error error = lane_error(*schedule_, *last,
-                                           "the lane stopped at this task or one before it: " +
-                                               cuda_message(sync_call(), code));
+      const base::Error error = lane_error(
+          *schedule_, *last,
+          "the lane stopped at this task or one before it: " + cuda_message(sync_call(), code));
       throw DeviceLost(error.code(), error.what());
     }
     last.reset();
@@ -266,7 +266,10 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     cudaGraphDestroy(graph);
     check_cuda(code, "cudaGraphInstantiate");
     const auto instantiated = Clock::now();
-    graphs_.push_back({schedule_->tasks, schedule_->chunks, data, workload_->repeats,
+    graphs_.push_back({schedule_->tasks,
+                       schedule_->chunks,
+                       data,
+                       workload_->repeats,
                        GraphExec(exec),
                        {seconds(start, captured), seconds(captured, instantiated)}});
     check_cuda(cudaGraphUpload(exec, streams_.front()), "cudaGraphUpload");

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,7 +19,7 @@ namespace overlap::executor::detail {
 /// The lanes that suit the space: streams on CUDA, worker threads on Serial and OpenMP, instances
 /// and fences elsewhere.
 template <class Space>
-std::unique_ptr<Lanes<Space>> make_lanes(int lanes, const deck::Issue& options) {
+std::unique_ptr<Lanes<Space>> make_lanes(int lanes, const deck::Issue& options = {}) {
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same_v<Space, Kokkos::Cuda>) {
     return std::make_unique<CudaLanes>(lanes, options);
@@ -29,9 +27,9 @@ std::unique_ptr<Lanes<Space>> make_lanes(int lanes, const deck::Issue& options) 
 #endif
   const auto need_cuda = [](bool wanted, const std::string& key, std::string_view word) {
     if (!wanted) return;
-    throw base::Error(base::ExitCode::skipped,
-                      fmt::format("{}: {} needs CUDA, this back end is {}", key, word,
-                                  Space().name()));
+    throw base::Error(
+        base::ExitCode::skipped,
+        key + ": " + std::string(word) + " needs CUDA, this back end is " + Space().name());
   };
   need_cuda(options.mechanism != deck::Mechanism::streams, "issue.mechanism",
             deck::to_string(options.mechanism));
