@@ -171,8 +171,9 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   workload::Workload<Space>& workload = bench.workload;
   workload = workload::make<Space>(deck, costs, device_units, wanted_repeats);
   if (!workload.kernel.empty()) result.choices.emplace_back("kernel", workload.kernel);
+  if (deck.memory.host == deck::HostMemory::registered) executor::page_lock(workload);
   const int lanes = lanes_of(deck, costs, result.layout);
-  bench.executor.emplace(lanes);
+  bench.executor.emplace(lanes, deck::Issue(), deck.memory);
   if (custom) {
     executor::calibrate_steps(*bench.executor, workload);
     const double kernel_step_s = 1 / static_cast<double>(workload.repeats);
@@ -199,7 +200,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   if (!quiet) std::cout << report::heading(result) << std::flush;
 
   const int wanted_lanes = result.runs.front().schedule.instances;
-  bench.executor.emplace(wanted_lanes, deck.issue);
+  bench.executor.emplace(wanted_lanes, deck.issue, deck.memory);
   const auto hardware = executor::hardware<Space>(result.device, wanted_lanes);
   executor::Checking checking;
   report::ProgressLine line;
@@ -211,7 +212,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
       checking);
   // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
   line.update("measuring rates");
-  if (executor::on_gpu()) bench.meter.emplace(2);
+  if (executor::on_gpu()) bench.meter.emplace(2, deck::Issue(), deck.memory);
   executor::measure_rates(executor::on_gpu() ? *bench.meter : *bench.executor, workload,
                           result.runs);
   for (timeline::Run& run : result.runs) {

@@ -34,7 +34,11 @@ enum class SumType { same, int64 };
 enum class Axis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
 enum class Profile { uniform, ramp };
-enum class HostMemory { pinned, pageable };
+/// Page-locked when allocated, not at all, or afterwards; or pageable with a ring of page-locked
+/// slots, through which host threads pass the data.
+enum class HostMemory { pinned, pageable, registered, pageable_staged };
+/// Whether kernels work on copies on the device or on the host's memory itself.
+enum class Transfer { staged, zero_copy };
 /// How tasks reach the device: one by one, or all at once as a graph that was captured before.
 enum class Mechanism { streams, graph };
 /// How the host waits: for the whole device, for a lane, for an event behind the lane's last task,
@@ -99,6 +103,9 @@ struct Chunks {
 
 struct Memory {
   HostMemory host = HostMemory::pinned;
+  std::int64_t ring_slots = 8;               ///< pageable_staged: of each direction
+  std::int64_t ring_bytes = 4 << 20;         ///< and a slot's size
+  Transfer transfer = Transfer::staged;      ///< of all orders but the baseline
   std::optional<std::int64_t> device_limit;  ///< bytes
 };
 

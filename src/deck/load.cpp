@@ -326,9 +326,35 @@ Chunks read_chunks(const Reader& reader, const Workload& workload) {
 }
 
 Memory read_memory(const Reader& reader, const Workload& workload) {
-  reader.expect_keys(Keys{"host", "device_limit"});
+  reader.expect_keys(Keys{"host", "transfer", "device_limit", "ring_slots", "ring_bytes"});
   Memory memory;
   if (reader.has("host")) memory.host = reader.at("host").word<HostMemory>();
+  if (reader.has("transfer")) memory.transfer = reader.at("transfer").word<Transfer>();
+  const bool locked = memory.host == HostMemory::pinned || memory.host == HostMemory::registered;
+  if (memory.transfer == Transfer::zero_copy && !locked) {
+    reader.latest("host", "transfer")
+        .fail(fmt::format("found transfer zero_copy with host {}; allowed: with host pinned, "
+                          "registered",
+                          to_string(memory.host)));
+  }
+  for (const char* key : {"ring_slots", "ring_bytes"}) {
+    if (reader.has(key) && memory.host != HostMemory::pageable_staged) {
+      reader.at(key).fail(fmt::format("found with host {} ({}); allowed: with host pageable_staged",
+                                      to_string(memory.host),
+                                      origin(reader.at("host"), reader.has("host"))));
+    }
+  }
+  if (reader.has("ring_slots")) memory.ring_slots = reader.at("ring_slots").count(2, 1024);
+  if (reader.has("ring_bytes")) memory.ring_bytes = reader.at("ring_bytes").bytes(4096);
+  if (workload.kind == WorkloadKind::custom && memory.transfer != Transfer::staged) {
+    reader.at("transfer")
+        .fail_allowed(
+            "staged with a custom workload, whose tasks say what is "
+            "copied");
+  }
+  if (workload.kind == WorkloadKind::custom && memory.host == HostMemory::pageable_staged) {
+    reader.at("host").fail_allowed("pinned, pageable, registered with a custom workload");
+  }
   if (reader.has("device_limit") && !reader.at("device_limit").is("none")) {
     memory.device_limit = reader.at("device_limit").bytes(1, "none");
     if (workload.kind == WorkloadKind::custom) {
@@ -491,6 +517,14 @@ Deck load(const std::string& path, const std::vector<std::string>& overrides) {
   deck.chunks = read_chunks(reader.at("chunks"), deck.workload);
   deck.memory = read_memory(reader.at("memory"), deck.workload);
   deck.issue = read_issue(reader.at("issue"), deck.workload);
+  if (deck.issue.mechanism == Mechanism::graph && deck.memory.host != HostMemory::pinned &&
+      deck.memory.host != HostMemory::registered) {
+    reader.at("issue")
+        .at("mechanism")
+        .fail(
+            fmt::format("found 'graph' with memory.host {} ({}); allowed: with pinned, registered",
+                        to_string(deck.memory.host), origin(reader.at("memory").at("host"), true)));
+  }
   deck.measure = read_measure(reader.at("measure"));
   if (reader.has("acceptance")) {
     const Reader issue = reader.at("issue");

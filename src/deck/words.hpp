@@ -67,8 +67,14 @@ template <>
 inline constexpr auto words<Profile> =
     std::to_array<Word<Profile>>({{Profile::uniform, "uniform"}, {Profile::ramp, "ramp"}});
 template <>
-inline constexpr auto words<HostMemory> = std::to_array<Word<HostMemory>>(
-    {{HostMemory::pinned, "pinned"}, {HostMemory::pageable, "pageable"}});
+inline constexpr auto words<HostMemory> =
+    std::to_array<Word<HostMemory>>({{HostMemory::pinned, "pinned"},
+                                     {HostMemory::pageable, "pageable"},
+                                     {HostMemory::registered, "registered"},
+                                     {HostMemory::pageable_staged, "pageable_staged"}});
+template <>
+inline constexpr auto words<Transfer> = std::to_array<Word<Transfer>>(
+    {{Transfer::staged, "staged"}, {Transfer::zero_copy, "zero_copy"}});
 template <>
 inline constexpr auto words<Mechanism> =
     std::to_array<Word<Mechanism>>({{Mechanism::streams, "streams"}, {Mechanism::graph, "graph"}});

@@ -26,6 +26,7 @@ timeline::Balance find_balance(Executor<Space>& executor, const schedule::Schedu
       task.lane = 0;
     }
     part.lanes = 1;
+    part.mechanism = deck::Mechanism::streams;
     constexpr int warmup = 2;
     constexpr int repetitions = 7;
     std::vector<double> samples;

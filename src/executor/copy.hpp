@@ -48,12 +48,28 @@ void copy(const Space& instance, const workload::Workload<Space>& workload, std:
         Kokkos::deep_copy(instance, mirror, device);
       }
     };
-    if (host.memory == deck::HostMemory::pinned) {
+    if (host.memory == deck::HostMemory::pinned || host.memory == deck::HostMemory::registered) {
       copy_with(Kokkos::View<Byte*, workload::PinnedSpace<Space>, Unmanaged>(host_data, bytes));
     } else {
       copy_with(Kokkos::View<Byte*, Kokkos::HostSpace, Unmanaged>(host_data, bytes));
     }
   }
+}
+
+/// Where a copy's bytes lie.
+struct CopyPlaces {
+  workload::Byte* host;
+  workload::Byte* device;
+};
+
+template <class Space>
+CopyPlaces places_of(const schedule::Schedule& schedule, const workload::Workload<Space>& workload,
+                     const schedule::Task& task) {
+  const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
+  const auto array = static_cast<std::size_t>(task.array);
+  const std::size_t unit = schedule.arrays[array].unit_bytes;
+  return {workload.host[array].data() + static_cast<std::size_t>(chunk.begin) * unit,
+          workload.device[array].data() + static_cast<std::size_t>(chunk.device_begin) * unit};
 }
 
 /// Enqueues a task of a schedule on the instance.
@@ -69,6 +85,7 @@ void perform(const Space& instance, const workload::Workload<Space>& workload,
                                .repeats = task.duration_s > 0
                                               ? workload::steps(task.duration_s, workload.repeats)
                                               : workload.repeats,
+                               .mapped = schedule.transfer == deck::Transfer::zero_copy,
                                .number = task.number,
                                .share = task.share});
     return;

@@ -25,8 +25,8 @@ template <class Space>
 class Executor {
  public:
   /// With the back end's own lanes.
-  explicit Executor(int lanes, const deck::Issue& options = {})
-      : Executor(detail::make_lanes<Space>(lanes, options)) {}
+  explicit Executor(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {})
+      : Executor(detail::make_lanes<Space>(lanes, options, memory)) {}
   explicit Executor(std::unique_ptr<detail::Lanes<Space>> lanes) : lanes_(std::move(lanes)) {}
 
   /// Issues the schedule and waits for its lanes. No fence of the whole device takes part.
@@ -38,6 +38,9 @@ class Executor {
 
   /// What making the graph of the schedule that ran last took; empty: it has none.
   std::optional<timeline::GraphCosts> graph_costs() const { return lanes_->graph_costs(); }
+
+  /// What the staging ring did in the run before; empty: there is none.
+  std::optional<timeline::StagingCosts> staging_costs() const { return lanes_->staging_costs(); }
 
   /// Whether run_traced() is to be used from now on. Returns what takes the times of tasks.
   detail::TraceSource trace(bool on) { return lanes_->trace(on); }

@@ -62,13 +62,23 @@ void reset(const Space& instance, const workload::Workload<Space>& workload,
   instance.fence("overlap::reset");
 }
 
+/// Page-locks the workload's host arrays for as long as it lives. Throws what page_lock() of memory
+/// throws.
+template <class Space>
+void page_lock(workload::Workload<Space>& workload) {
+  for (workload::HostArray<Space>& host : workload.host) {
+    host.lock = page_lock(host.data(), host.size());
+  }
+}
+
 /// Throws base::Error{runtime_error} when host memory is not of the kind that the schedule's times
 /// are to be about, as far as the back end can tell: data and order would be right all the same.
 template <class Space>
 void require_host_kind(const schedule::Schedule& schedule,
                        const workload::Workload<Space>& workload) {
   if (workload::is_host<Space>) return;  // page locking means nothing there
-  const bool pinned = schedule.host_memory == deck::HostMemory::pinned;
+  const bool pinned = schedule.host_memory == deck::HostMemory::pinned ||
+                      schedule.host_memory == deck::HostMemory::registered;
   for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
     if (page_locked(workload.host[i].data()).value_or(pinned) == pinned) continue;
     throw base::Error(base::ExitCode::runtime_error,
@@ -113,6 +123,12 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
         run.samples_s.push_back(elapsed.complete_s);
         run.issue_s.push_back(elapsed.issued_s);
         run.polls += elapsed.polls;
+        if (const auto costs = executor.staging_costs()) {
+          if (!run.staging) run.staging.emplace();
+          run.staging->fill_s += costs->fill_s;
+          run.staging->drain_s += costs->drain_s;
+          run.staging->threads = costs->threads;
+        }
       }
       run.graph = executor.graph_costs();
       if (verify) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ void require_host_memory(std::int64_t bytes);
 /// Whether host memory is page-locked; empty where the back end has no say in it. Needs the Kokkos
 /// runtime.
 std::optional<bool> page_locked(const void* memory);
+
+/// Page-locks host memory for as long as what is returned lives. Throws base::Error{skipped} where
+/// the back end cannot, base::Error{precondition} when the system does not let it.
+std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes);
 
 /// Kokkos, initialised for as long as this lives.
 class Runtime {

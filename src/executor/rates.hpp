@@ -57,6 +57,7 @@ class RateMeter {
     schedule::Schedule rows = schedule;
     rows.tasks.clear();
     rows.names.clear();
+    rows.mechanism = deck::Mechanism::streams;
     rows.lanes = static_cast<int>(stages.size());
     // Issued in turn, so that the lanes start together.
     std::vector<std::vector<schedule::Task>> lanes(stages.size());
@@ -130,8 +131,9 @@ class RateMeter {
   const workload::Workload<Space>& workload_;
 };
 
-/// Gives every run the rates of its stages; runs whose chunks are alike share them. What the runs
-/// left in the arrays is lost.
+/// Gives every run the rates of its stages; runs whose chunks are alike share them. One whose
+/// kernels move the data themselves has those of the first that copies, if there is one. What the
+/// runs left in the arrays is lost.
 template <class Space>
 void measure_rates(Executor<Space>& executor, const workload::Workload<Space>& workload,
                    std::vector<timeline::Run>& runs) {
@@ -140,11 +142,18 @@ void measure_rates(Executor<Space>& executor, const workload::Workload<Space>& w
   workload.generate(0);
   for (timeline::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
+    if (schedule.transfer == deck::Transfer::zero_copy) continue;
     const auto shape =
         std::tuple(schedule.chunks.size(), schedule.chunk_units, schedule.tasks.size());
     auto rates = known.find(shape);
     if (rates == known.end()) rates = known.emplace(shape, meter.measure(schedule)).first;
     run.rates = rates->second;
+  }
+  const auto copies = std::find_if(runs.begin(), runs.end(),
+                                   [](const timeline::Run& run) { return run.rates.has_value(); });
+  if (copies == runs.end()) return;
+  for (timeline::Run& run : runs) {
+    if (!run.rates) run.rates = copies->rates;
   }
 }
 

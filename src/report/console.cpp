@@ -191,13 +191,18 @@ Rows issue_rows(const Result& result) {
   const bool graphs = std::any_of(result.runs.begin(), result.runs.end(),
                                   [](const timeline::Run& run) { return run.graph.has_value(); });
   const bool polls = result.deck.issue.sync == deck::Sync::query;
+  const bool staging =
+      std::any_of(result.runs.begin(), result.runs.end(),
+                  [](const timeline::Run& run) { return run.staging.has_value(); });
   Rows rows = {{"order", "issuing", "a task"}};
   if (graphs) rows[0].insert(rows[0].end(), {"captured in", "instantiated in"});
   if (polls) rows[0].emplace_back("polls");
+  if (staging) rows[0].insert(rows[0].end(), {"filling the ring", "draining it", "threads"});
   for (const timeline::Run& run : result.runs) {
     if (run.issue_s.empty()) continue;
     const double issue_s = timeline::issue_s(run).median;
     const auto tasks = static_cast<double>(run.schedule.tasks.size());
+    const auto repetitions = static_cast<double>(run.issue_s.size());
     auto& row = rows.emplace_back(std::vector<std::string>{std::string(deck::to_string(run.order)),
                                                            format_seconds(issue_s),
                                                            format_seconds(issue_s / tasks)});
@@ -206,8 +211,12 @@ Rows issue_rows(const Result& result) {
       row.push_back(run.graph ? format_seconds(run.graph->instantiate_s) : "-");
     }
     if (polls) {
-      row.push_back(
-          format_number(static_cast<double>(run.polls) / static_cast<double>(run.issue_s.size())));
+      row.push_back(format_number(static_cast<double>(run.polls) / repetitions));
+    }
+    if (run.staging) {
+      row.insert(row.end(), {format_seconds(run.staging->fill_s / repetitions),
+                             format_seconds(run.staging->drain_s / repetitions),
+                             fmt::format("{}", run.staging->threads)});
     }
   }
   return rows.size() > 1 ? rows : Rows();

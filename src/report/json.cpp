@@ -108,13 +108,18 @@ Json resolved(const deck::Deck& deck) {
     if (criterion.max) entry["max"] = *criterion.max;
     acceptance.push_back(entry);
   }
+  Json memory = {
+      {"host", deck::to_string(deck.memory.host)},
+      {"transfer", deck::to_string(deck.memory.transfer)},
+      {"device_limit", deck.memory.device_limit ? Json(*deck.memory.device_limit) : Json("none")}};
+  if (deck.memory.host == deck::HostMemory::pageable_staged) {
+    memory["ring_slots"] = deck.memory.ring_slots;
+    memory["ring_bytes"] = deck.memory.ring_bytes;
+  }
   return {{"title", deck.title},
           {"workload", map(deck::values_of(deck.workload))},
           {"chunks", chunks},
-          {"memory",
-           {{"host", deck::to_string(deck.memory.host)},
-            {"device_limit",
-             deck.memory.device_limit ? Json(*deck.memory.device_limit) : Json("none")}}},
+          {"memory", memory},
           {"issue",
            {{"orders", orders},
             {"lanes", deck.issue.lanes},
@@ -196,6 +201,15 @@ Json timeline_of(const schedule::Schedule& schedule,
   return entries;
 }
 
+/// A repetition's copying between the host's arrays and the ring.
+Json staging(const timeline::Run& run) {
+  if (!run.staging || run.samples_s.empty()) return nullptr;
+  const auto repetitions = static_cast<double>(run.samples_s.size());
+  return {{"fill_s", run.staging->fill_s / repetitions},
+          {"drain_s", run.staging->drain_s / repetitions},
+          {"threads", run.staging->threads}};
+}
+
 Json run(const timeline::Run& run, const Result& result) {
   const bool measured = !run.samples_s.empty();
   return {{"order", deck::to_string(run.order)},
@@ -205,6 +219,8 @@ Json run(const timeline::Run& run, const Result& result) {
           {"chunks", run.schedule.chunks.size()},
           {"lanes", run.schedule.lanes},
           {"slots", run.schedule.slots},
+          {"transfer", deck::to_string(run.schedule.transfer)},
+          {"mechanism", deck::to_string(run.schedule.mechanism)},
           {"samples_s", run.samples_s},
           {"time_s", measured ? summary(timeline::time_s(run)) : Json(nullptr)},
           {"issue_s", run.issue_s.empty() ? Json(nullptr) : summary(timeline::issue_s(run))},
@@ -212,6 +228,7 @@ Json run(const timeline::Run& run, const Result& result) {
           {"graph", run.graph ? Json{{"capture_s", run.graph->capture_s},
                                      {"instantiate_s", run.graph->instantiate_s}}
                               : Json(nullptr)},
+          {"staging", staging(run)},
           {"speedup", median(timeline::speedup(run, result.runs))},
           {"throughput",
            measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},

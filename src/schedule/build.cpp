@@ -64,7 +64,9 @@ std::int64_t largest(const std::vector<std::int64_t>& borders) {
 
 Layout layout(const deck::Deck& deck, const Costs& costs,
               std::optional<std::int64_t> device_free_bytes) {
-  Layout layout{.host_memory = deck.memory.host};
+  Layout layout{.host_memory = deck.memory.host,
+                .transfer = deck.memory.transfer,
+                .mechanism = deck.issue.mechanism};
   std::int64_t unit_bytes = 0;  // on the device, all arrays
   std::int64_t up_bytes = 0;    // copied to the device
   for (const Array& array : costs.arrays) {
@@ -163,9 +165,13 @@ Builder::Builder(const Costs& costs, const Layout& layout, Order order, int lane
   schedule_.arrays = costs.arrays;
   schedule_.kernel = costs.kernel;
   schedule_.host_memory = layout.host_memory;
+  if (order != Order::sequential) {
+    schedule_.transfer = layout.transfer;
+    schedule_.mechanism = layout.mechanism;
+  }
   schedule_.chunk_units = layout.slot_units;
   schedule_.host_units = costs.units * costs.iterations;
-  schedule_.out_of_core = layout.out_of_core;
+  schedule_.out_of_core = layout.out_of_core && schedule_.transfer == deck::Transfer::staged;
   cut(layout.borders, layout.slots);
 }
 
@@ -176,10 +182,14 @@ void Builder::merge_chunks() {
 void Builder::cut(const std::vector<std::int64_t>& borders, std::int64_t slots) {
   const auto chunks_per_iteration = static_cast<std::int64_t>(borders.size()) - 1;
   const std::int64_t slot_units = largest(borders);
+  const bool mapped = schedule_.transfer == deck::Transfer::zero_copy;
+  if (mapped) slots = chunks_per_iteration * costs_.iterations;  // the host's data themselves
   schedule_.chunks.clear();
   schedule_.slots = static_cast<int>(slots);
-  const bool in_core = slots == chunks_per_iteration;
-  schedule_.device_units = in_core ? costs_.units : slots * slot_units;
+  const bool in_core = slots >= chunks_per_iteration;
+  schedule_.device_units = mapped    ? schedule_.host_units
+                           : in_core ? costs_.units
+                                     : slots * slot_units;
   for (std::int64_t iteration = 0; iteration < costs_.iterations; ++iteration) {
     for (std::int64_t i = 0; i < chunks_per_iteration; ++i) {
       const std::int64_t begin = borders[static_cast<std::size_t>(i)];
@@ -191,7 +201,9 @@ void Builder::cut(const std::vector<std::int64_t>& borders, std::int64_t slots) 
                                   .end = offset + end,
                                   .slot = static_cast<int>(slot),
                                   // In core the device arrays look like the host's.
-                                  .device_begin = in_core ? begin : slot * slot_units});
+                                  .device_begin = mapped    ? offset + begin
+                                                  : in_core ? begin
+                                                            : slot * slot_units});
     }
   }
   states_.assign(schedule_.arrays.size() * static_cast<std::size_t>(slots), {});
@@ -213,7 +225,8 @@ void Builder::issue(Stage stage, int chunk, int op, int lane, bool blocking) {
     if (stage == Stage::kernel) {
       kernel.bytes += bytes * (static_cast<std::size_t>(array.to_device) +
                                static_cast<std::size_t>(array.to_host));
-    } else if (stage == Stage::h2d ? array.to_device : array.to_host) {
+    } else if (schedule_.transfer == deck::Transfer::staged &&
+               (stage == Stage::h2d ? array.to_device : array.to_host)) {
       add({.stage = stage,
            .op = op,
            .chunk = chunk,

@@ -9,9 +9,12 @@
 
 namespace overlap::schedule {
 
-/// How the data are cut and how much of them the device holds; the same for all orders of a deck.
+/// How the data are cut, how they move and how much of them the device holds; the same for all
+/// orders of a deck but the baseline, which is always one of staged copies, issued one by one.
 struct Layout {
   deck::HostMemory host_memory = deck::HostMemory::pinned;
+  deck::Transfer transfer = deck::Transfer::staged;
+  deck::Mechanism mechanism = deck::Mechanism::streams;
   std::int64_t chunks_per_iteration = 1;
   /// Of an iteration: where each chunk begins, in units, and where the last one ends.
   std::vector<std::int64_t> borders;

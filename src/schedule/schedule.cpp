@@ -28,8 +28,9 @@ std::vector<Access> accesses(const Schedule& schedule, const Task& task) {
   for (std::size_t i = 0; i < schedule.arrays.size(); ++i) {
     const Array& array = schedule.arrays[i];
     if (array.op == task.op) {
-      touched.push_back(
-          access(Access::Side::device, static_cast<int>(i), array.to_device, array.to_host));
+      const bool mapped = schedule.transfer == deck::Transfer::zero_copy;
+      touched.push_back(access(mapped ? Access::Side::host : Access::Side::device,
+                               static_cast<int>(i), array.to_device, array.to_host));
     }
   }
   return touched;
@@ -38,10 +39,24 @@ std::vector<Access> accesses(const Schedule& schedule, const Task& task) {
 Traffic traffic(const Schedule& schedule) {
   Traffic sum;
   for (const Task& task : schedule.tasks) {
-    if (task.stage == Stage::h2d) sum.h2d += task.bytes;
-    if (task.stage == Stage::d2h) sum.d2h += task.bytes;
+    const Traffic own = traffic(schedule, task);
+    sum.h2d += own.h2d;
+    sum.d2h += own.d2h;
   }
   return sum;
+}
+
+Traffic traffic(const Schedule& schedule, const Task& task) {
+  Traffic own;
+  if (is_copy(task.stage)) {
+    (task.stage == Stage::h2d ? own.h2d : own.d2h) = task.bytes;
+  } else if (schedule.transfer == deck::Transfer::zero_copy) {
+    for (const Access& access : accesses(schedule, task)) {
+      if (access.reads) own.h2d += access.end - access.begin;
+      if (access.writes) own.d2h += access.end - access.begin;
+    }
+  }
+  return own;
 }
 
 }  // namespace overlap::schedule

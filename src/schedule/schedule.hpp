@@ -78,6 +78,8 @@ struct Schedule {
   std::vector<std::string> names;  ///< of the tasks, where the deck names them; else empty
   std::string kernel;              ///< what its kernels compute: a key of device descriptions
   deck::HostMemory host_memory = deck::HostMemory::pinned;
+  deck::Transfer transfer = deck::Transfer::staged;  ///< zero_copy: kernels alone, on host memory
+  deck::Mechanism mechanism = deck::Mechanism::streams;
   int lanes = 1;
   int instances = 1;  ///< lanes that are made, at least `lanes`: hosts share the cores out to them
   int slots = 1;
@@ -98,14 +100,16 @@ struct Access {
 };
 
 /// What a task touches: copies read one side and write the other; kernels read the arrays of their
-/// operation that came from the host and write those that go back.
+/// operation that came from the host and write those that go back, on the device or, with zero
+/// copy, on the host.
 std::vector<Access> accesses(const Schedule& schedule, const Task& task);
 
-/// Bytes copied in each direction.
+/// Bytes that move between host and device in each direction, by copies or by kernels themselves.
 struct Traffic {
   std::size_t h2d = 0;
   std::size_t d2h = 0;
 };
 Traffic traffic(const Schedule& schedule);
+Traffic traffic(const Schedule& schedule, const Task& task);
 
 }  // namespace overlap::schedule

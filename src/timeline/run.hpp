@@ -67,6 +67,13 @@ struct GraphCosts {
   double instantiate_s = 0;
 };
 
+/// What the threads of a staging ring did, all repetitions together.
+struct StagingCosts {
+  double fill_s = 0;   ///< copying into slots
+  double drain_s = 0;  ///< copying out of them
+  int threads = 0;
+};
+
 /// One order, measured or predicted.
 struct Run {
   deck::Order order = deck::Order::sequential;  ///< as the deck has it: `automatic` stays so here
@@ -77,6 +84,7 @@ struct Run {
   std::vector<double> issue_s;      ///< for how long the host was issuing, a repetition
   std::int64_t polls = 0;           ///< how often it asked lanes for their state, waiting, in all
   std::optional<GraphCosts> graph;  ///< empty: the tasks were issued one by one
+  std::optional<StagingCosts> staging;  ///< empty: without a ring
   double max_error = 0;
   bool verified = false;
   std::optional<WrongData> wrong;  ///< empty when the data are right

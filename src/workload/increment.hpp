@@ -20,11 +20,10 @@ struct Increment {
 
 template <class Space, class T>
 void set_up_increment(Workload<Space>& w) {
-  w.launch = [a = device_elements<T>(w, 0)](const Space& instance, const Call& call) {
+  w.launch = [a = operand<T>(w, 0)](const Space& instance, const Call& call) {
     with_known(call.repeats, [&](auto known) {
-      enqueue(
-          "overlap::increment::increment", units(instance, call.size),
-          Increment<T, known()>{a + call.device_begin, call.begin, static_cast<int>(call.repeats)});
+      enqueue("overlap::increment::increment", units(instance, call.size),
+              Increment<T, known()>{a.at(call), call.begin, static_cast<int>(call.repeats)});
     });
   };
   w.generate = [host = w.host[0]](std::uint32_t repetition) {

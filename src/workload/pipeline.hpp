@@ -25,10 +25,11 @@ struct Operation {
 
 template <class Space, class T>
 void set_up_pipeline(Workload<Space>& w) {
-  w.launch = [w = w.device](const Space& instance, const Call& call) {
+  std::vector<Operand<T>> operands;
+  for (std::size_t i = 0; i < w.arrays.size(); ++i) operands.push_back(operand<T>(w, i));
+  w.launch = [operands](const Space& instance, const Call& call) {
     const auto array = [&](std::size_t i) {
-      return reinterpret_cast<T*>(w[3 * static_cast<std::size_t>(call.op) + i].data()) +
-             call.device_begin;
+      return operands[3 * static_cast<std::size_t>(call.op) + i].at(call);
     };
     with_known(call.repeats, [&](auto known) {
       enqueue(call.op == 0 ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",

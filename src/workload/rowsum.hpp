@@ -110,10 +110,9 @@ void launch_team_sums(const Space& instance, const LineSums<T, Sum>& sums) {
 
 template <class Space, class T, class Sum>
 void set_up_rowsum(Workload<Space>& w, std::int64_t length, bool teams) {
-  w.launch = [lines = device_elements<T>(w, 0), sums = device_elements<Sum>(w, 1), length, teams](
+  w.launch = [lines = operand<T>(w, 0, length), sums = operand<Sum>(w, 1), length, teams](
                  const Space& instance, const Call& call) {
-    const LineSums<T, Sum> task{lines + call.device_begin * length, sums + call.device_begin,
-                                length, call.size};
+    const LineSums<T, Sum> task{lines.at(call), sums.at(call), length, call.size};
     if (!teams) {
       enqueue("overlap::rowsum::thread_per_row", units(instance, call.size),
               ThreadPerLine<T, Sum>{task});

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/units.hpp"
 #include "deck/deck.hpp"
 #include "schedule/costs.hpp"
 #include "schedule/schedule.hpp"
@@ -64,6 +65,7 @@ template <class Space>
 struct HostArray {
   AlignedBytes<PinnedSpace<Space>> pinned;
   AlignedBytes<Kokkos::HostSpace> pageable;
+  std::shared_ptr<const void> lock;  ///< keeps `pageable` page-locked, where it is registered
   deck::HostMemory memory = deck::HostMemory::pinned;
 
   Byte* data() const {
@@ -82,6 +84,7 @@ struct Call {
   std::int64_t device_begin = 0;  ///< and in the device arrays
   std::int64_t size = 0;
   std::int64_t repeats = 1;  ///< of the arithmetic; custom: steps
+  bool mapped = false;       ///< works on the host arrays themselves
   int number = 0;            ///< custom: the kernel's place in the deck's list
   double share = 1;          ///< custom: the part of the device that it fills
 };
@@ -150,8 +153,14 @@ Workload<Space> allocate(const schedule::Costs& costs, std::int64_t device_units
     } catch (const std::exception& error) {
       std::string reason = error.what();
       reason.resize(std::min(reason.size(), reason.find('\n')));
+      const bool locked = memory == deck::HostMemory::pinned && !is_host<Space>;
       throw base::Error(base::ExitCode::precondition,
-                        "not enough memory for array " + array.name + ": " + reason);
+                        "not enough memory for array " + array.name + ", " +
+                            base::format_bytes(host_bytes) +
+                            (locked ? " page-locked on the host (with memory.host: pageable_staged "
+                                      "a ring of slots is enough) and "
+                                    : " on the host and ") +
+                            base::format_bytes(device_bytes) + " on the device: " + reason);
     }
   }
   return workload;
@@ -166,6 +175,25 @@ std::span<T> elements(const HostArray<Space>& array) {
 template <class T, class Space>
 T* device_elements(const Workload<Space>& workload, std::size_t array) {
   return reinterpret_cast<T*>(workload.device[array].data());
+}
+
+/// An array where kernels find it, typed; `length` elements make a unit.
+template <class T>
+struct Operand {
+  T* device;
+  T* host;
+  std::int64_t length;
+
+  /// The first element that a kernel is to work on.
+  T* at(const Call& call) const {
+    return call.mapped ? host + call.begin * length : device + call.device_begin * length;
+  }
+};
+
+template <class T, class Space>
+Operand<T> operand(const Workload<Space>& workload, std::size_t array, std::int64_t length = 1) {
+  return {device_elements<T>(workload, array), reinterpret_cast<T*>(workload.host[array].data()),
+          length};
 }
 
 /// Fills a host array with value(index).

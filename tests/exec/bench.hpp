@@ -35,7 +35,9 @@ struct TestBench {
     workload =
         workload::make<Space>(deck, costs, schedule.device_units, deck.workload.intensity.repeats);
     executor = back_end ? std::make_unique<executor::Executor<Space>>(std::move(back_end))
-                        : std::make_unique<executor::Executor<Space>>(schedule.lanes);
+                        : std::make_unique<executor::Executor<Space>>(schedule.lanes, deck.issue,
+                                                                      deck.memory);
+    if (deck.memory.host == deck::HostMemory::registered) executor::page_lock(workload);
   }
 
   /// Resets, runs and verifies one repetition.

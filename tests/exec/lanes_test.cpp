@@ -97,13 +97,6 @@ TYPED_TEST(LanesTest, FencesServeWhereThereIsNothingBetter) {
   }
 }
 
-TYPED_TEST(LanesTest, PageableMemoryIsRight) {
-  deck::Deck deck = test_deck(WorkloadKind::increment, 100000, 4, Type::float32);
-  deck.memory.host = deck::HostMemory::pageable;
-  TestBench<TypeParam> bench(deck, Order::depth_first, 4);
-  EXPECT_FALSE(bench.run(1).mismatch);
-}
-
 TYPED_TEST(LanesTest, PipelineStaysRightOverManyIterationsOfASlowHost) {
   deck::Deck deck = test_deck(WorkloadKind::pipeline, 500, 1, Type::float32);
   deck.workload.iterations = 1000;
@@ -252,29 +245,35 @@ TYPED_TEST(LanesTest, MeasureKeepsTheFirstWrongElement) {
   EXPECT_EQ(runs[0].wrong->index, 500);
 }
 
-// A kernel that takes the host a known time for each repeat: what balancing must find is known,
-// too.
-/// Runs every workload in every order with the options, several repetitions; returns whether the
-/// back end has them.
+/// Runs every workload in every order with these, several repetitions; returns whether the back end
+/// has them.
 template <class Space>
-bool right_with(const deck::Issue& options) {
+bool right_with(const deck::Issue& issue, const deck::Memory& memory = {}) {
   for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
     for (const Order order :
          {Order::sequential, Order::depth_first, Order::breadth_first, Order::by_engine}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
-      std::unique_ptr<Lanes<Space>> lanes;
+      deck::Deck deck = test_deck(kind, 10000, 5, Type::float32);
+      deck.issue = issue;
+      deck.memory = memory;
+      std::optional<TestBench<Space>> bench;
       try {
-        lanes = executor::detail::make_lanes<Space>(6, options);
+        bench.emplace(deck, order, 3);
       } catch (const base::Error& error) {
-        EXPECT_EQ(error.code(), base::ExitCode::skipped);
+        EXPECT_EQ(error.code(), base::ExitCode::skipped) << error.what();
         return false;
       }
-      TestBench<Space> bench(test_deck(kind, 10000, 5, Type::float32), order, 3, std::move(lanes));
       for (std::uint32_t repetition = 1; repetition <= 3; ++repetition) {
-        EXPECT_FALSE(bench.run(repetition).mismatch);
+        EXPECT_FALSE(bench->run(repetition).mismatch);
+        executor::require_host_kind(bench->schedule, bench->workload);
       }
-      const bool graph = options.mechanism == deck::Mechanism::graph && order != Order::sequential;
-      EXPECT_EQ(bench.executor->graph_costs().has_value(), graph);
+      const bool graph = issue.mechanism == deck::Mechanism::graph && order != Order::sequential;
+      EXPECT_EQ(bench->executor->graph_costs().has_value(), graph);
+      const bool ring = memory.host == deck::HostMemory::pageable_staged;
+      EXPECT_EQ(bench->executor->staging_costs().has_value(), ring);
+      if (ring) {
+        EXPECT_GT(bench->executor->staging_costs()->fill_s, 0);
+      }
     }
   }
   return true;
@@ -301,6 +300,38 @@ TYPED_TEST(LanesTest, GraphsGiveTheSameData) {
             !workload::is_host<TypeParam>);
 }
 
+TYPED_TEST(LanesTest, KindsOfHostMemoryGiveTheSameData) {
+  for (const auto& word : deck::words<deck::HostMemory>) {
+    SCOPED_TRACE(word.name);
+    // Pieces of two slots are smaller than a chunk.
+    const bool runs =
+        right_with<TypeParam>({}, {.host = word.value, .ring_slots = 2, .ring_bytes = 4096});
+    const bool anywhere =
+        word.value == deck::HostMemory::pinned || word.value == deck::HostMemory::pageable;
+    EXPECT_EQ(runs, anywhere || !workload::is_host<TypeParam>);
+  }
+}
+
+TYPED_TEST(LanesTest, ZeroCopyGivesTheSameData) {
+  EXPECT_TRUE(right_with<TypeParam>({}, {.transfer = deck::Transfer::zero_copy}));
+}
+
+TYPED_TEST(LanesTest, ZeroCopyLeavesTheDeviceArraysAlone) {
+  deck::Deck deck = test_deck(WorkloadKind::increment, 1000, 4, Type::int32);
+  deck.workload.type = Type::float32;
+  deck.memory.transfer = deck::Transfer::zero_copy;
+  TestBench<TypeParam> bench(deck, Order::depth_first, 2);
+  for (const schedule::Task& task : bench.schedule.tasks) {
+    EXPECT_EQ(task.stage, schedule::Stage::kernel);
+  }
+  EXPECT_FALSE(bench.run(1).mismatch);
+  const auto mirror = Kokkos::create_mirror_view_and_copy(
+      Kokkos::HostSpace(),
+      Kokkos::View<workload::Byte*, typename TypeParam::memory_space,
+                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>(bench.workload.device[0].data(), 4000));
+  for (int i = 0; i < 4000; ++i) ASSERT_EQ(mirror(i), 0xff) << i;  // still poisoned
+}
+
 std::vector<std::string>& regions() {
   static std::vector<std::string> regions;
   return regions;
@@ -321,6 +352,8 @@ TYPED_TEST(LanesTest, ProfilersSeeTheDecksWords) {
               testing::ElementsAre("h2d", "end", "kernel", "end", "d2h", "end", "wait", "end"));
 }
 
+// A kernel that takes the host a known time for each repeat: what balancing must find is known,
+// too.
 TYPED_TEST(LanesTest, BalanceFindsTheRepeats) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1 << 21, 1, Type::float32),
                              Order::depth_first, 1);

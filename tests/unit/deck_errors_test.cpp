@@ -120,10 +120,12 @@ TEST(DeckErrors, UnknownKeys) {
        "@:2:10: chunks.size: unknown key; allowed: count, bytes, profile, growth, spread"},
       {increment("memory: {limit: 4}\n"),
        {},
-       "@:2:10: memory.limit: unknown key; allowed: host, device_limit"},
+       "@:2:10: memory.limit: unknown key; allowed: host, transfer, device_limit, ring_slots, "
+       "ring_bytes"},
       {increment("memory: {device-limit: 4}\n"),
        {},
-       "@:2:10: memory.device-limit: unknown key; allowed: host, device_limit; did you mean "
+       "@:2:10: memory.device-limit: unknown key; allowed: host, transfer, device_limit, "
+       "ring_slots, ring_bytes; did you mean "
        "'device_limit'?"},
       {increment("issue: {order: [sequential]}\n"),
        {},
@@ -462,7 +464,8 @@ TEST(DeckErrors, WrongTypes) {
        "spread"},
       {increment("memory: pinned\n"),
        {},
-       "@:2:9: memory: found 'pinned'; allowed: a map with the keys host, device_limit"},
+       "@:2:9: memory: found 'pinned'; allowed: a map with the keys host, transfer, device_limit, "
+       "ring_slots, ring_bytes"},
       {increment("memory: {device_limit: [none]}\n"),
        {},
        "@:2:24: memory.device_limit: found a list; allowed: none or a size of at least 1 B, such "
@@ -612,7 +615,36 @@ TEST(DeckErrors, Words) {
        "@:2:33: chunks.spread: found '0.5'; allowed: a number from 1 to 1000000"},
       {increment("memory: {host: pined}\n"),
        {},
-       "@:2:16: memory.host: found 'pined'; allowed: pinned, pageable; did you mean 'pinned'?"},
+       "@:2:16: memory.host: found 'pined'; allowed: pinned, pageable, registered, "
+       "pageable_staged; did you mean 'pinned'?"},
+      {increment("memory: {transfer: zerocopy}\n"),
+       {},
+       "@:2:20: memory.transfer: found 'zerocopy'; allowed: staged, zero_copy; did you mean "
+       "'zero_copy'?"},
+      {increment("memory: {host: pageable, transfer: zero_copy}\n"),
+       {},
+       "@:2:36: memory.transfer: found transfer zero_copy with host pageable; allowed: with host "
+       "pinned, registered"},
+      {increment("memory: {ring_slots: 4}\n"),
+       {},
+       "@:2:22: memory.ring_slots: found with host pinned (by default); allowed: with host "
+       "pageable_staged"},
+      {increment("memory: {host: pageable_staged, ring_bytes: 1}\n"),
+       {},
+       "@:2:45: memory.ring_bytes: found '1'; allowed: a size of at least 4096 B, such as 65536, 16 "
+       "MiB or 2 GB"},
+      {increment("memory: {host: pageable_staged}\nissue: {mechanism: graph}\n"),
+       {},
+       "@:3:20: issue.mechanism: found 'graph' with memory.host pageable_staged (@:2:16); allowed: "
+       "with pinned, registered"},
+      {increment("issue: {mechanism: graph, streams: blocking}\n"),
+       {},
+       "@:2:36: issue.streams: found mechanism graph with streams blocking; allowed: with streams "
+       "own"},
+      {increment("issue: {sync: events}\n"),
+       {},
+       "@:2:15: issue.sync: found 'events'; allowed: device, stream, event, query; did you mean "
+       "'event'?"},
       {increment("issue: {orders: [depth-first]}\n"),
        {},
        "@:2:18: issue.orders[0]: found 'depth-first'; allowed: sequential, depth_first, "
@@ -1077,7 +1109,8 @@ TEST(DeckErrors, AnchorsAndMergeKeys) {
        "spread"},
       {increment("chunks: &c {count: 4}\nmemory: *c\n"),
        {},
-       "@:2:13: memory.count: unknown key; allowed: host, device_limit"},
+       "@:2:13: memory.count: unknown key; allowed: host, transfer, device_limit, ring_slots, "
+       "ring_bytes"},
   });
 }
 

@@ -259,6 +259,25 @@ TEST(Costs, SumsAlongColumnsAreLinesOfRows) {
   EXPECT_EQ(s.arrays[1].unit_bytes, 8U);
 }
 
+TEST(Build, ZeroCopyHasKernelsOnHostMemoryAlone) {
+  deck::Deck deck = small_deck(WorkloadKind::pipeline, 12, 3);
+  deck.workload.iterations = 2;
+  deck.memory.transfer = deck::Transfer::zero_copy;
+  const Schedule s = small_schedule(deck, Order::depth_first, 4, 1);
+  EXPECT_EQ(s.transfer, deck::Transfer::zero_copy);
+  EXPECT_FALSE(s.out_of_core);
+  ASSERT_EQ(s.tasks.size(), 2U * 3 * 2);
+  for (const Task& task : s.tasks) {
+    EXPECT_EQ(task.stage, Stage::kernel);
+    EXPECT_TRUE(task.after.empty());  // no two touch the same data
+    for (const Access& access : accesses(s, task)) EXPECT_EQ(access.side, Access::Side::host);
+  }
+  const Schedule staged = small_schedule(deck, Order::sequential, 1);
+  EXPECT_EQ(staged.transfer, deck::Transfer::staged);  // the baseline stays what it is
+  EXPECT_EQ(traffic(s).h2d, traffic(staged).h2d);
+  EXPECT_EQ(traffic(s).d2h, traffic(staged).d2h);
+}
+
 // Every schedule that can be built is free of hazards, and every dependency in it is needed: the
 // hazard checker, which knows nothing of the builder, objects as soon as one is taken away.
 TEST(Property, SchedulesAreSafeAndEveryDependencyIsNeeded) {
@@ -272,6 +291,7 @@ TEST(Property, SchedulesAreSafeAndEveryDependencyIsNeeded) {
     deck::Deck deck = small_deck(kind, pick(9, 50), chunks);
     deck.workload.iterations = pick(1, 4);
     if (pick(0, 1) == 1) deck.chunks.profile = deck::Profile::ramp;
+    if (pick(0, 3) == 0) deck.memory.transfer = deck::Transfer::zero_copy;
     const int lanes = pick(1, 7);
     const int slots = pick(0, chunks);
     const Schedule schedule = small_schedule(deck, order, lanes, slots);

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <Kokkos_Core.hpp>
+#include "executor/detail/cuda_handles.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA)
-
-#include <cuda_runtime.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,71 +15,16 @@
 
 #include "executor/detail/cupti.hpp"
 #include "executor/detail/lanes.hpp"
+#include "executor/detail/staging_ring.hpp"
 
 namespace overlap::executor::detail {
-
-inline std::string cuda_message(const char* call, cudaError_t code) {
-  return std::string(call) + ": " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")";
-}
-
-inline void check_cuda(cudaError_t code, const char* call) {
-  if (code != cudaSuccess) {
-    throw base::Error(base::ExitCode::runtime_error, cuda_message(call, code));
-  }
-}
-
-/// A stream or an event that is destroyed with this.
-template <class Handle, cudaError_t (*destroy)(Handle)>
-class Owned {
- public:
-  explicit Owned(Handle handle) : handle_(handle) {}
-  ~Owned() {
-    if (handle_ != nullptr) destroy(handle_);
-  }
-  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  Owned& operator=(Owned&&) = delete;
-
-  Handle get() const { return handle_; }
-
- private:
-  Handle handle_;
-};
-using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
-using Event = Owned<cudaEvent_t, cudaEventDestroy>;
-
-/// A stream that does not synchronize with the legacy default stream, or one that does.
-inline Stream make_stream(bool non_blocking = true) {
-  cudaStream_t stream = nullptr;
-  check_cuda(
-      cudaStreamCreateWithFlags(&stream, non_blocking ? cudaStreamNonBlocking : cudaStreamDefault),
-      "cudaStreamCreate");
-  return Stream(stream);
-}
-
-/// An event for ordering only: without timing it costs least.
-inline Event make_event() {
-  cudaEvent_t event = nullptr;
-  check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
-  return Event(event);
-}
-
-/// An event that tells when it was reached.
-inline Event make_timing_event() {
-  cudaEvent_t event = nullptr;
-  check_cuda(cudaEventCreate(&event), "cudaEventCreate");
-  return Event(event);
-}
-
-using GraphExec = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 
 /// Lanes as CUDA streams, by default of our own, each wrapped in an instance; an event for each
 /// task that another lane waits for.
 class CudaLanes final : public Lanes<Kokkos::Cuda> {
  public:
-  explicit CudaLanes(int lanes, const deck::Issue& options = {})
-      : mechanism_(options.mechanism), sync_(options.sync) {
+  explicit CudaLanes(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {})
+      : sync_(options.sync) {
     for (int lane = 0; lane < lanes; ++lane) {
       streams_.push_back(stream_of(options.streams));
       instances_.emplace_back(streams_.back());
@@ -90,6 +33,9 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     // not wait for.
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     last_.resize(streams_.size());
+    if (memory.host == deck::HostMemory::pageable_staged) {
+      ring_ = std::make_unique<StagingRing>(memory.ring_slots, memory.ring_bytes);
+    }
   }
 
   const Kokkos::Cuda& instance(int lane) const override {
@@ -112,7 +58,9 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     }
     std::fill(last_.begin(), last_.end(), std::nullopt);
     polls_ = 0;
-    graph_ = mechanism_ == deck::Mechanism::graph && !traced_ && capturable() ? &graph() : nullptr;
+    if (ring_) ring_->begin_run();
+    const bool graph = schedule.mechanism == deck::Mechanism::graph && !traced_ && capturable();
+    graph_ = graph ? &this->graph() : nullptr;
     times_.clear();
     if (!traced_ || cupti_) return;
     for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
@@ -166,6 +114,11 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     return graph_->costs;
   }
 
+  std::optional<timeline::StagingCosts> staging_costs() const override {
+    if (!ring_) return std::nullopt;
+    return ring_->costs();
+  }
+
   void issue(schedule::TaskId id) override {
     const schedule::Task& task = schedule_->tasks[id];
     const auto lane = static_cast<std::size_t>(task.lane);
@@ -179,7 +132,11 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
       const bool skipped = cupti_ && !timed_[id];
       if (skipped) cupti_->record_copies(false);
       if (cupti_) cupti_->tag(id);
-      perform(instances_[lane], *workload_, *schedule_, task);
+      if (ring_ && schedule::is_copy(task.stage)) {
+        stage(stream, task);
+      } else {
+        perform(instances_[lane], *workload_, *schedule_, task);
+      }
       if (cupti_) cupti_->tag({});
       if (skipped) cupti_->record_copies(true);
       if (!times_.empty()) record(times_[id].second, lane);
@@ -236,6 +193,16 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     }
     owned_streams_.push_back(make_stream(kind == deck::Streams::own));
     return owned_streams_.back().get();
+  }
+
+  /// A copy through the ring.
+  void stage(cudaStream_t stream, const schedule::Task& task) {
+    const CopyPlaces at = places_of(*schedule_, *workload_, task);
+    if (task.stage == schedule::Stage::h2d) {
+      ring_->to_device(stream, at.device, at.host, task.bytes);
+    } else {
+      ring_->to_host(stream, at.host, at.device, task.bytes);
+    }
   }
 
   /// Whether the host takes no part between the tasks.
@@ -372,7 +339,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   std::vector<Event> events_;
   std::vector<cudaEvent_t> event_of_;  ///< of each task; null where no other lane waits for it
   std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last wait
-  deck::Mechanism mechanism_;
+  std::unique_ptr<StagingRing> ring_;
   deck::Sync sync_;
   std::int64_t polls_ = 0;
   std::optional<Event> done_;

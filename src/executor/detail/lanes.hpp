@@ -69,6 +69,9 @@ class Lanes {
   /// What making the bound schedule's graph took; empty: it has none.
   virtual std::optional<timeline::GraphCosts> graph_costs() const { return std::nullopt; }
 
+  /// What the staging ring's threads have done since bind(); empty: there is none.
+  virtual std::optional<timeline::StagingCosts> staging_costs() const { return std::nullopt; }
+
   /// Takes the times of tasks from the next bind() on, or no longer.
   virtual TraceSource trace(bool /*on*/) { return {}; }
 

@@ -19,10 +19,11 @@ namespace overlap::executor::detail {
 /// The lanes that suit the space: streams on CUDA, worker threads on Serial and OpenMP, instances
 /// and fences elsewhere.
 template <class Space>
-std::unique_ptr<Lanes<Space>> make_lanes(int lanes, const deck::Issue& options = {}) {
+std::unique_ptr<Lanes<Space>> make_lanes(int lanes, const deck::Issue& options = {},
+                                         [[maybe_unused]] const deck::Memory& memory = {}) {
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same_v<Space, Kokkos::Cuda>) {
-    return std::make_unique<CudaLanes>(lanes, options);
+    return std::make_unique<CudaLanes>(lanes, options, memory);
   }
 #endif
   const auto need_cuda = [](bool wanted, const std::string& key, std::string_view word) {
@@ -36,6 +37,9 @@ std::unique_ptr<Lanes<Space>> make_lanes(int lanes, const deck::Issue& options =
   need_cuda(options.streams != deck::Streams::own, "issue.streams",
             deck::to_string(options.streams));
   need_cuda(options.sync == deck::Sync::event, "issue.sync", deck::to_string(options.sync));
+  need_cuda(memory.host == deck::HostMemory::pageable_staged ||
+                memory.host == deck::HostMemory::registered,
+            "memory.host", deck::to_string(memory.host));
   [[maybe_unused]] const bool poll = options.sync == deck::Sync::query;
 #if defined(KOKKOS_ENABLE_SERIAL)
   if constexpr (std::is_same_v<Space, Kokkos::Serial>) {

@@ -220,6 +220,25 @@ std::optional<bool> page_locked([[maybe_unused]] const void* memory) {
   return std::nullopt;
 }
 
+std::shared_ptr<const void> page_lock([[maybe_unused]] void* memory,
+                                      [[maybe_unused]] std::size_t bytes) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  const cudaError_t code = cudaHostRegister(memory, bytes, cudaHostRegisterDefault);
+  if (code != cudaSuccess) {
+    cudaGetLastError();  // not for whoever looks next
+    throw base::Error(base::ExitCode::precondition,
+                      "cannot page-lock " + base::format_bytes(bytes) +
+                          " of host memory: " + cudaGetErrorString(code) +
+                          " (with memory.host: pageable_staged a ring of slots is enough)");
+  }
+  return {memory, [](void* locked) { cudaHostUnregister(locked); }};
+#else
+  throw base::Error(base::ExitCode::skipped,
+                    "memory.host: registered needs CUDA, this back end is " +
+                        std::string(Kokkos::DefaultExecutionSpace::name()));
+#endif
+}
+
 Runtime::Runtime(std::vector<std::string> arguments) {
 #if defined(KOKKOS_ENABLE_CUDA)
   int count = 0;

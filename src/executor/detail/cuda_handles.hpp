@@ -1,0 +1,73 @@
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#if defined(KOKKOS_ENABLE_CUDA)
+
+#include <cuda_runtime.h>
+
+#include <string>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace overlap::executor::detail {
+
+inline std::string cuda_message(const char* call, cudaError_t code) {
+  return std::string(call) + ": " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")";
+}
+
+inline void check_cuda(cudaError_t code, const char* call) {
+  if (code != cudaSuccess) {
+    throw base::Error(base::ExitCode::runtime_error, cuda_message(call, code));
+  }
+}
+
+/// A stream or an event that is destroyed with this.
+template <class Handle, cudaError_t (*destroy)(Handle)>
+class Owned {
+ public:
+  explicit Owned(Handle handle) : handle_(handle) {}
+  ~Owned() {
+    if (handle_ != nullptr) destroy(handle_);
+  }
+  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  Owned& operator=(Owned&&) = delete;
+
+  Handle get() const { return handle_; }
+
+ private:
+  Handle handle_;
+};
+using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
+using Event = Owned<cudaEvent_t, cudaEventDestroy>;
+
+/// A stream that does not synchronize with the legacy default stream, or one that does.
+inline Stream make_stream(bool non_blocking = true) {
+  cudaStream_t stream = nullptr;
+  check_cuda(
+      cudaStreamCreateWithFlags(&stream, non_blocking ? cudaStreamNonBlocking : cudaStreamDefault),
+      "cudaStreamCreate");
+  return Stream(stream);
+}
+
+/// An event for ordering only: without timing it costs least.
+inline Event make_event() {
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  return Event(event);
+}
+
+/// An event that tells when it was reached.
+inline Event make_timing_event() {
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreate(&event), "cudaEventCreate");
+  return Event(event);
+}
+using GraphExec = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
+
+}  // namespace overlap::executor::detail
+
+#endif
