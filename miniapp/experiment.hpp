@@ -18,6 +18,7 @@
 #include "executor/platform.hpp"
 #include "executor/rates.hpp"
 #include "executor/trace.hpp"
+#include "executor/trials.hpp"
 #include "model/bounds.hpp"
 #include "predict.hpp"
 #include "report/console.hpp"
@@ -126,6 +127,31 @@ inline verdict::Environment environment(const executor::Runtime& runtime,
   return found;
 }
 
+/// Runs the most promising candidates for `auto`; fastest first.
+template <class Space>
+std::vector<report::Tried> try_candidates(const deck::Deck& deck, const schedule::Costs& costs,
+                                          std::optional<std::int64_t> device_free_bytes,
+                                          const std::vector<model::Candidate>& candidates,
+                                          Bench<Space>& bench) {
+  const bool graphs = executor::on_gpu() && deck.memory.host != deck::HostMemory::pageable &&
+                      deck.memory.host != deck::HostMemory::pageable_staged;
+  const auto finalists = model::finalists(candidates, graphs);
+  std::vector<schedule::Schedule> schedules;
+  int lanes = 1;
+  for (const model::Candidate& candidate : finalists) {
+    schedules.push_back(model::build(deck, costs, candidate, device_free_bytes));
+    lanes = std::max(lanes, schedules.back().lanes);
+  }
+  bench.executor.emplace(lanes, deck.issue, deck.memory);
+  bench.workload.generate(0);
+  const auto times = executor::try_out(*bench.executor, schedules, bench.workload);
+  std::vector<report::Tried> tried;
+  for (std::size_t i = 0; i < times.size(); ++i) tried.emplace_back(finalists[i], times[i]);
+  std::stable_sort(tried.begin(), tried.end(),
+                   [](const auto& a, const auto& b) { return a.second < b.second; });
+  return tried;
+}
+
 /// Runs one deck: build, allocate, balance, predict, measure, judge. Prints the heading before it
 /// measures. `device` is the model's; null: measured first.
 template <class Space>
@@ -195,7 +221,14 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
         *bench.executor, workload, kernel_sizes(deck, result.layout, device_units), flop_per_byte,
         own.cores_of_lane(lanes), {.repetitions = 5, .step = base::check_interrupt});
   }
-  result.runs = build_runs(deck, costs, result.layout, free_bytes, &own, result.choices);
+  const auto choose = [&](const std::vector<model::Candidate>& candidates,
+                          report::Choices& choices) {
+    if (!measured) return choose_predicted(candidates, choices);  // a device of the user's choice
+    auto tried = try_candidates(deck, costs, free_bytes, candidates, bench);
+    choices.emplace_back("auto", report::why(tried));
+    return tried.front().first;
+  };
+  result.runs = build_runs(deck, costs, result.layout, free_bytes, &own, result.choices, choose);
   predict_runs(result.runs, own);
   if (!quiet) std::cout << report::heading(result) << std::flush;
 

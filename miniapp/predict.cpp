@@ -6,7 +6,6 @@
 #include "base/units.hpp"
 #include "deck/words.hpp"
 #include "model/predict.hpp"
-#include "model/search.hpp"
 #include "report/console.hpp"
 #include "schedule/hazard.hpp"
 
@@ -52,10 +51,17 @@ std::int64_t repeats_on(const deck::Deck& deck, const model::Device* device) {
                                                     : intensity.repeats;
 }
 
+model::Candidate choose_predicted(const std::vector<model::Candidate>& candidates,
+                                  report::Choices& choices) {
+  choices.emplace_back("auto", report::why(candidates));
+  return candidates.front();
+}
+
 std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Costs& costs,
                                       const schedule::Layout& layout,
                                       std::optional<std::int64_t> device_free_bytes,
-                                      const model::Device* device, report::Choices& choices) {
+                                      const model::Device* device, report::Choices& choices,
+                                      const Choose& choose) {
   std::vector<timeline::Run> runs;
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
     const deck::Order order = deck.issue.orders[i];
@@ -72,9 +78,9 @@ std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Co
       }
       const auto candidates =
           model::search(deck, costs, *device, device_free_bytes, lanes_of(deck, costs, layout));
-      choices.emplace_back("auto", report::why(candidates));
-      runs.push_back(timeline::new_run(
-          order, model::build(deck, costs, candidates.front(), device_free_bytes)));
+      const model::Candidate chosen = choose(candidates, choices);
+      runs.push_back(
+          timeline::new_run(order, model::build(deck, costs, chosen, device_free_bytes)));
     } else {
       runs.push_back(
           timeline::new_run(order, schedule::build(costs, layout, order, deck.issue.lanes)));

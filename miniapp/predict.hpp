@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "model/device.hpp"
+#include "model/search.hpp"
 #include "report/result.hpp"
 
 namespace overlap {
@@ -23,13 +25,22 @@ int lanes_of(const deck::Deck& deck, const schedule::Costs& costs, const schedul
 /// Repeats of the deck's arithmetic; balanced ones as the model finds them, if there is a device.
 std::int64_t repeats_on(const deck::Deck& deck, const model::Device* device);
 
-/// The deck's schedules, each proved free of hazards; for `auto` the one that the model finds best
-/// on the device, which `choices` then tells. Throws base::Error{usage} when a custom workload's
+/// Says which of the candidates, best predicted first, `auto` becomes, and why in `choices`.
+using Choose =
+    std::function<model::Candidate(const std::vector<model::Candidate>&, report::Choices&)>;
+
+/// The first, which is the one that the model finds best.
+model::Candidate choose_predicted(const std::vector<model::Candidate>& candidates,
+                                  report::Choices& choices);
+
+/// The deck's schedules, each proved free of hazards; for `auto` the one that is chosen of those
+/// that the model predicts for the device. Throws base::Error{usage} when a custom workload's
 /// list has hazards or cannot be issued in one of the orders.
 std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Costs& costs,
                                       const schedule::Layout& layout,
                                       std::optional<std::int64_t> device_free_bytes,
-                                      const model::Device* device, report::Choices& choices);
+                                      const model::Device* device, report::Choices& choices,
+                                      const Choose& choose = choose_predicted);
 
 /// Adds the model's timeline to every run.
 void predict_runs(std::vector<timeline::Run>& runs, const model::Device& device);

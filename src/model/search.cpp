@@ -20,23 +20,27 @@ namespace {
 /// Of all iterations together: beyond it candidates take seconds.
 constexpr std::int64_t most_chunks = 16384;
 
-deck::Deck with_chunks(const deck::Deck& deck, std::int64_t count) {
+deck::Deck in_the_way_of(const Candidate& candidate, const deck::Deck& deck) {
   deck::Deck changed = deck;
-  changed.chunks.count = count;
+  changed.chunks.count = candidate.chunks;
   changed.chunks.bytes.reset();
+  changed.chunks.profile = candidate.profile;
+  changed.chunks.spread = candidate.spread;
+  changed.memory.transfer = candidate.transfer;
+  changed.issue.mechanism = candidate.mechanism;
   return changed;
 }
 
-Candidate judge(const schedule::Schedule& schedule, std::int64_t chunks, const Device& device) {
+/// The candidate with the lanes that its schedule came to have and what the model says of it.
+Candidate judged(Candidate candidate, const schedule::Schedule& schedule, const Device& device) {
   const timeline::Timeline timeline = predict(schedule, device);
   const std::vector<double> busy = timeline::busy_s(timeline);
   const auto busiest = std::max_element(busy.begin(), busy.end());
-  return {.order = schedule.order,
-          .chunks = chunks,
-          .lanes = schedule.lanes,
-          .predicted_s = timeline.complete_s,
-          .busiest = timeline.engines[static_cast<std::size_t>(busiest - busy.begin())],
-          .busy_s = *busiest};
+  candidate.lanes = schedule.lanes;
+  candidate.predicted_s = timeline.complete_s;
+  candidate.busiest = timeline.engines[static_cast<std::size_t>(busiest - busy.begin())];
+  candidate.busy_s = *busiest;
+  return candidate;
 }
 
 }  // namespace
@@ -44,37 +48,63 @@ Candidate judge(const schedule::Schedule& schedule, std::int64_t chunks, const D
 std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& costs,
                               const Device& device, std::optional<std::int64_t> device_free_bytes,
                               int other_lanes) {
-  std::vector<Candidate> candidates;
   // The deck's own count is one that the device holds. On a teaching device it is the only one:
   // there chunks of any size take one unit.
+  const bool teaching = device.unit_s > 0;
   const auto own = schedule::layout(deck, costs, device_free_bytes).chunks_per_iteration;
   std::set<std::int64_t> counts = {own};
-  if (device.unit_s == 0) {
+  if (!teaching) {
     counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256});
   }
-  const std::set<int> lane_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, deck.issue.lanes};
-  for (const std::int64_t count : counts) {
-    if (count > costs.units) break;
+  std::vector<Candidate> candidates;
+  /// Tries lanes and orders; whether the data can be cut so.
+  const auto consider = [&](Candidate candidate, const std::set<deck::Order>& orders,
+                            const std::set<int>& lane_counts) {
     base::check_interrupt();
-    if (count != own && count * costs.iterations > most_chunks) continue;
     schedule::Layout layout;
     try {
-      layout = schedule::layout(with_chunks(deck, count), costs, device_free_bytes);
+      layout = schedule::layout(in_the_way_of(candidate, deck), costs, device_free_bytes);
     } catch (const base::Error&) {
-      continue;  // chunks too large for the device, or too many
+      return false;  // chunks too large for the device, or too many
     }
     std::set<std::pair<deck::Order, int>> seen;
-    const auto consider = [&](deck::Order order, int lanes) {
-      schedule::Schedule schedule = schedule::build(costs, layout, order, lanes);
-      if (!seen.emplace(order, schedule.lanes).second) return;  // no more lanes than before
-      schedule.instances = std::max(schedule.lanes, other_lanes);
-      candidates.push_back(judge(schedule, count, device));
-    };
-    if (candidates.empty()) consider(deck::Order::sequential, 1);
-    consider(deck::Order::by_engine, 1);
-    for (const int lanes : lane_counts) {
-      consider(deck::Order::depth_first, lanes);
-      consider(deck::Order::breadth_first, lanes);
+    for (const deck::Order order : orders) {
+      for (const int lanes : lane_counts) {
+        schedule::Schedule schedule = schedule::build(costs, layout, order, lanes);
+        if (!seen.emplace(order, schedule.lanes).second) continue;  // no more lanes than before
+        schedule.instances = std::max(schedule.lanes, other_lanes);
+        candidate.order = order;
+        candidates.push_back(judged(candidate, schedule, device));
+      }
+    }
+    return true;
+  };
+  using deck::Order;
+  const std::set<int> lanes = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, deck.issue.lanes};
+  const std::set<int> some_lanes = {4, 8, deck.issue.lanes};
+  for (const std::int64_t count : counts) {
+    if (count > costs.units) break;
+    if (count != own && count * costs.iterations > most_chunks) continue;
+    Candidate candidate{.chunks = count};
+    if (!consider(candidate, {Order::by_engine}, {1})) continue;
+    consider(candidate, {Order::depth_first, Order::breadth_first}, lanes);
+    if (teaching || count < 6) continue;
+    candidate.profile = deck::Profile::ramp;
+    for (const double spread : std::set<double>{16, 64, deck.chunks.spread}) {
+      candidate.spread = spread;
+      consider(candidate, {Order::by_engine}, {1});
+      consider(candidate, {Order::depth_first}, some_lanes);
+    }
+  }
+  for (const std::int64_t count : counts) {
+    if (consider({.chunks = count}, {Order::sequential}, {1})) break;
+  }
+  const bool mapped = deck.memory.host == deck::HostMemory::pinned ||
+                      deck.memory.host == deck::HostMemory::registered;
+  if (mapped && !teaching && device.queues != Queues::worker) {
+    for (const std::int64_t count : counts) {
+      const Candidate candidate{.chunks = count, .transfer = deck::Transfer::zero_copy};
+      if (consider(candidate, {Order::depth_first}, {1})) break;
     }
   }
   double best_s = std::numeric_limits<double>::infinity();
@@ -82,17 +112,33 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
   const auto key = [&](const Candidate& c) {
     constexpr double digits = 1e9;  // what differs by less is a rounding error
     const double time = best_s > 0 ? std::round(c.predicted_s / best_s * digits) : c.predicted_s;
-    return std::tuple(time, c.chunks, c.lanes);
+    return std::tuple(time, c.profile, c.chunks, c.lanes);
   };
   std::stable_sort(candidates.begin(), candidates.end(),
                    [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
   return candidates;
 }
 
+std::vector<Candidate> finalists(const std::vector<Candidate>& candidates, bool graphs) {
+  std::vector<Candidate> chosen;
+  std::set<std::tuple<deck::Order, deck::Profile, deck::Transfer, bool>> kinds;
+  for (const Candidate& candidate : candidates) {
+    const bool whole = candidate.chunks == 1;
+    const auto kind = std::tuple(whole ? deck::Order::sequential : candidate.order,
+                                 candidate.profile, candidate.transfer, whole);
+    if (!kinds.insert(kind).second) continue;
+    chosen.push_back(candidate);
+    if (!graphs || candidate.order == deck::Order::sequential) continue;
+    chosen.push_back(candidate);
+    chosen.back().mechanism = deck::Mechanism::graph;
+  }
+  return chosen;
+}
+
 schedule::Schedule build(const deck::Deck& deck, const schedule::Costs& costs,
                          const Candidate& candidate,
                          std::optional<std::int64_t> device_free_bytes) {
-  const deck::Deck chosen = with_chunks(deck, candidate.chunks);
+  const deck::Deck chosen = in_the_way_of(candidate, deck);
   return schedule::build(costs, schedule::layout(chosen, costs, device_free_bytes), candidate.order,
                          candidate.lanes);
 }

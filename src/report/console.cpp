@@ -385,12 +385,32 @@ std::string predictions(const Result& result, int width) {
   return text + "\n";
 }
 
+namespace {
+
+std::string name(const model::Candidate& c) {
+  return fmt::format(
+      "{} with {} {} on {} {}{}{}{}", deck::to_string(c.order), c.chunks,
+      c.chunks == 1 ? "chunk" : "chunks", c.lanes, c.lanes == 1 ? "lane" : "lanes",
+      c.profile == deck::Profile::ramp ? fmt::format(", a ramp of spread {}", c.spread) : "",
+      c.transfer == deck::Transfer::zero_copy ? ", zero copy" : "",
+      c.mechanism == deck::Mechanism::graph ? ", as a graph" : "");
+}
+
+}  // namespace
+
+std::string why(const std::vector<Tried>& tried) {
+  const auto& [best, best_s] = tried.front();
+  std::string text =
+      fmt::format("{}, fastest of {} tried: {}, predicted {}", name(best), tried.size(),
+                  format_seconds(best_s), format_seconds(best.predicted_s));
+  if (tried.size() > 1) {
+    text += fmt::format("; next: {}, {:+.1f} %", name(tried[1].first),
+                        100 * (tried[1].second / best_s - 1));
+  }
+  return text;
+}
+
 std::string why(const std::vector<model::Candidate>& candidates) {
-  const auto name = [](const model::Candidate& c) {
-    return fmt::format("{} with {} {} on {} {}", deck::to_string(c.order), c.chunks,
-                       c.chunks == 1 ? "chunk" : "chunks", c.lanes,
-                       c.lanes == 1 ? "lane" : "lanes");
-  };
   const model::Candidate& best = candidates.front();
   const auto percent = [&](double seconds) {
     return best.predicted_s > 0 ? 100 * seconds / best.predicted_s : 0;

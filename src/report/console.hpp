@@ -58,6 +58,12 @@ std::string predictions(const Result& result, int width);
 /// Why `auto` chose the first of the candidates.
 std::string why(const std::vector<model::Candidate>& candidates);
 
+/// A candidate that was tried out, and its median time.
+using Tried = std::pair<model::Candidate, double>;
+
+/// Why `auto` chose the first of those that were tried out, which are sorted by time.
+std::string why(const std::vector<Tried>& tried);
+
 /// A line for each order that left wrong data: order, chunk, array, index, expected, found.
 std::string wrong_data(const Result& result);
 

@@ -284,7 +284,7 @@ class RealRuns(TestCase):
         target = self.folder / "out.json"
         done = run(self.deck(AUTO), "--json", target, calibrate=True)
         self.assert_clean(done)
-        self.assertRegex(done.stdout, r"(?m)^auto +\w+ with \d+ chunks? on \d+ lanes?, predicted ")
+        self.assertRegex(done.stdout, r"(?m)^auto +\w+ with \d+ chunks? on \d+ lanes?.*, fastest of ")
         result = json.loads(target.read_text())
         self.assert_valid(result)
         self.assertEqual([run["order"] for run in result["runs"]], ["sequential", "auto"])
@@ -326,7 +326,7 @@ class RealRuns(TestCase):
         deck = self.deck(AUTO.replace("65536", "1 Mi, intensity: balanced"))
         shown = run(deck, "--dry-run", "--device", "h200").stdout
         chosen = run(deck, "--predict", "h200").stdout
-        chunks = re.search(r"(?m)^auto on h200 .* with (\d+) chunks", chosen)[1]
+        chunks = re.search(r"(?m)^auto on h200 +\w+ with (\d+) chunk", chosen)[1]
         self.assertRegex(shown, rf"(?m)^\w+: \d+ tasks, {chunks} chunks")
 
 

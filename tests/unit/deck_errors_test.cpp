@@ -631,7 +631,8 @@ TEST(DeckErrors, Words) {
        "pageable_staged"},
       {increment("memory: {host: pageable_staged, ring_bytes: 1}\n"),
        {},
-       "@:2:45: memory.ring_bytes: found '1'; allowed: a size of at least 4096 B, such as 65536, 16 "
+       "@:2:45: memory.ring_bytes: found '1'; allowed: a size of at least 4096 B, such as 65536, "
+       "16 "
        "MiB or 2 GB"},
       {increment("memory: {host: pageable_staged}\nissue: {mechanism: graph}\n"),
        {},

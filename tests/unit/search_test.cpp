@@ -75,7 +75,8 @@ TEST(Search, OfEqualTimesTakesTheFewestChunksAndLanes) {
     const Candidate& before = candidates[i - 1];
     const Candidate& after = candidates[i];
     if (std::abs(after.predicted_s - before.predicted_s) > 1e-12 * after.predicted_s) continue;
-    EXPECT_LE(std::pair(before.chunks, before.lanes), std::pair(after.chunks, after.lanes));
+    EXPECT_LE(std::tuple(before.profile, before.chunks, before.lanes),
+              std::tuple(after.profile, after.chunks, after.lanes));
   }
 }
 
@@ -84,7 +85,9 @@ TEST(Search, TriesTheDecksOwnNumbers) {
   deck.issue.lanes = 7;
   std::set<std::pair<std::int64_t, int>> tried;
   for (const Candidate& candidate : search(deck, "h200")) {
-    if (candidate.order == deck::Order::depth_first) {
+    if (candidate.order == deck::Order::depth_first &&
+        candidate.profile == deck::Profile::uniform &&
+        candidate.transfer == deck::Transfer::staged) {
       EXPECT_TRUE(tried.emplace(candidate.chunks, candidate.lanes).second);
     }
   }
@@ -148,6 +151,7 @@ TEST(Search, TakesOnlyWhatTheDeviceHolds) {
   const auto candidates = search(deck, "h200");
   ASSERT_FALSE(candidates.empty());
   for (const Candidate& candidate : candidates) {
+    if (candidate.transfer == deck::Transfer::zero_copy) continue;  // it takes no device memory
     EXPECT_GE(candidate.chunks, 16);
     const auto schedule = build(deck, costs, candidate, std::nullopt);
     EXPECT_TRUE(schedule.out_of_core);
@@ -155,6 +159,57 @@ TEST(Search, TakesOnlyWhatTheDeviceHolds) {
   }
   EXPECT_THAT(schedule::find_hazards(build(deck, costs, candidates.front(), std::nullopt)),
               testing::IsEmpty());
+}
+
+TEST(Search, TriesRampsAndZeroCopyWhereTheyHaveAMeaning) {
+  const auto has = [](const std::vector<Candidate>& candidates, const auto& member, auto value) {
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [&](const Candidate& c) { return c.*member == value; });
+  };
+  deck::Deck deck = increment(4);
+  const auto all = search(deck, "h200");
+  EXPECT_TRUE(has(all, &Candidate::profile, deck::Profile::ramp));
+  EXPECT_TRUE(has(all, &Candidate::transfer, deck::Transfer::zero_copy));
+  const auto teaching = search(deck, "ideal_1copy");
+  EXPECT_FALSE(has(teaching, &Candidate::profile, deck::Profile::ramp));
+  EXPECT_FALSE(has(teaching, &Candidate::transfer, deck::Transfer::zero_copy));
+  // Workers' kernels are on host memory anyway.
+  EXPECT_FALSE(has(search(deck, "host"), &Candidate::transfer, deck::Transfer::zero_copy));
+  deck.memory.host = deck::HostMemory::pageable;
+  EXPECT_FALSE(has(search(deck, "h200"), &Candidate::transfer, deck::Transfer::zero_copy));
+}
+
+TEST(Search, ARampIsBestWhereOneDirectionIsTheLimit) {
+  // Only the first chunk's copy to the device and what follows the last one's show. (Where as much
+  // goes back, the copies back end a whole large chunk behind the others, ramp or not.)
+  deck::Deck deck = increment(4);
+  deck.workload.kind = deck::WorkloadKind::rowsum;
+  deck.workload.type = deck::Type::int32;
+  const auto candidates = search(deck, "h200");
+  EXPECT_EQ(candidates.front().profile, deck::Profile::ramp);
+}
+
+TEST(Search, FinalistsAreTheBestOfEachKind) {
+  const auto candidates = search(increment(4), "h200");
+  const auto chosen = finalists(candidates, false);
+  EXPECT_EQ(chosen.front().predicted_s, candidates.front().predicted_s);
+  EXPECT_LE(chosen.size(), 10U);
+  const auto count = [](const std::vector<Candidate>& of, const auto& is) {
+    return std::count_if(of.begin(), of.end(), is);
+  };
+  const auto whole = [](const Candidate& c) {
+    return c.chunks == 1 && c.transfer == deck::Transfer::staged;
+  };
+  const auto mapped = [](const Candidate& c) { return c.transfer == deck::Transfer::zero_copy; };
+  const auto ramp = [](const Candidate& c) { return c.profile == deck::Profile::ramp; };
+  const auto graph = [](const Candidate& c) { return c.mechanism == deck::Mechanism::graph; };
+  EXPECT_EQ(count(chosen, whole), 1);
+  EXPECT_EQ(count(chosen, mapped), 1);
+  EXPECT_EQ(count(chosen, ramp), 2);  // depth first and by engine
+  EXPECT_EQ(count(chosen, graph), 0);
+  const auto twins = finalists(candidates, true);
+  const auto sequential = [](const Candidate& c) { return c.order == deck::Order::sequential; };
+  EXPECT_EQ(count(twins, graph), count(chosen, [&](const auto& c) { return !sequential(c); }));
 }
 
 /// A kernel of the first chunk against its copy to the device, with so many repeats.
