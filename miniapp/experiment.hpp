@@ -230,6 +230,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   };
   result.runs = build_runs(deck, costs, result.layout, free_bytes, &own, result.choices, choose);
   predict_runs(result.runs, own);
+  if (deck.disturb) add_disturbed(result.runs, *deck.disturb);
   if (!quiet) std::cout << report::heading(result) << std::flush;
 
   const int wanted_lanes = result.runs.front().schedule.instances;

@@ -7,6 +7,7 @@
 #include "deck/words.hpp"
 #include "model/predict.hpp"
 #include "report/console.hpp"
+#include "schedule/disturb.hpp"
 #include "schedule/hazard.hpp"
 
 namespace overlap {
@@ -101,6 +102,19 @@ std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Co
   for (const timeline::Run& run : runs) lanes = std::max(lanes, run.schedule.lanes);
   for (timeline::Run& run : runs) run.schedule.instances = lanes;
   return runs;
+}
+
+void add_disturbed(std::vector<timeline::Run>& runs, const deck::Disturb& disturb) {
+  std::vector<timeline::Run> all;
+  for (timeline::Run& run : runs) {
+    all.push_back(std::move(run));
+    if (all.back().order == deck::Order::sequential) continue;
+    timeline::Run twin =
+        timeline::new_run(all.back().order, schedule::disturbed(all.back().schedule, disturb));
+    twin.disturbance = disturb.operation;
+    all.push_back(std::move(twin));
+  }
+  runs = std::move(all);
 }
 
 void predict_runs(std::vector<timeline::Run>& runs, const model::Device& device) {

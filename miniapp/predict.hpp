@@ -42,6 +42,10 @@ std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Co
                                       const model::Device* device, report::Choices& choices,
                                       const Choose& choose = choose_predicted);
 
+/// Puts behind every run but the baseline's the same with the disturbance, which the model knows
+/// nothing of.
+void add_disturbed(std::vector<timeline::Run>& runs, const deck::Disturb& disturb);
+
 /// Adds the model's timeline to every run.
 void predict_runs(std::vector<timeline::Run>& runs, const model::Device& device);
 

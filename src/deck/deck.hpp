@@ -26,8 +26,9 @@ enum class Order {
 
 /// What a task does. The last three are for custom workloads: work of the issuing host thread, a
 /// query of the lane's state by it, and an operation that waits for all that was issued before it
-/// and that all issued after it waits for (as in CUDA's legacy default stream).
-enum class Stage { h2d, kernel, d2h, host, query, default_stream };
+/// and that all issued after it waits for (as in CUDA's legacy default stream). `disturbance` is a
+/// call by it that a deck puts between the tasks.
+enum class Stage { h2d, kernel, d2h, host, query, default_stream, disturbance };
 
 enum class Type { int32, int64, float32, float64 };
 enum class SumType { same, int64 };
@@ -47,6 +48,20 @@ enum class Sync { device, stream, event, query };
 /// What lanes are on CUDA: streams that ignore the legacy default stream; streams that wait for it
 /// and that it waits for; all of them that stream itself, or the issuing thread's default stream.
 enum class Streams { own, blocking, legacy_default, per_thread_default };
+/// CUDA calls that are said to break concurrency, or not to.
+enum class Disturbance {
+  default_stream,  ///< an operation in the legacy default stream
+  malloc,
+  malloc_host,
+  memset,
+  blocking_copy,  ///< 1 MiB of pageable memory to the device
+  small_copy,     ///< 64 KiB of it, which do not block the host
+  device_copy,    ///< on the device
+  cache_config,
+  timing_event,
+  stream_query,
+  synchronize,  ///< the whole device
+};
 enum class Verify { every, ends };
 enum class Metric {
   time,
@@ -117,6 +132,13 @@ struct Issue {
   Streams streams = Streams::own;
 };
 
+/// A call between the tasks of every order but the baseline, each of which then also runs with it.
+struct Disturb {
+  Disturbance operation = Disturbance::synchronize;
+  double at = 0.5;  ///< the part of the tasks that is issued before it
+  int times = 1;    ///< calls, one after the other
+};
+
 struct Measure {
   int warmup = 3;
   int repetitions = 10;
@@ -139,6 +161,7 @@ struct Deck {
   Chunks chunks;
   Memory memory;
   Issue issue;
+  std::optional<Disturb> disturb;
   Measure measure;
   std::vector<Criterion> acceptance;
   std::map<std::string, base::Place> places;  ///< of every key given, for later errors

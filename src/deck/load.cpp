@@ -152,6 +152,11 @@ Stage read_stage(const Reader& reader) {
   if (!reader.has("stage")) {
     reader.expect_keys(Keys{"name", "stage", "lane", "bytes", "duration", "sms", "after", "chunk"});
   }
+  Keys listed;
+  for (const auto& word : words<Stage>) {
+    if (word.value != Stage::disturbance) listed.emplace_back(word.name);
+  }
+  reader.at("stage").one_of(listed);
   const auto stage = reader.at("stage").word<Stage>();
   const Keys allowed = task_keys(stage);
   for (const std::string& key : reader.keys()) {
@@ -415,6 +420,32 @@ Issue read_issue(const Reader& reader, const Workload& workload) {
   return issue;
 }
 
+std::optional<Disturb> read_disturb(const Reader& reader, const Workload& workload,
+                                    const Issue& issue) {
+  reader.expect_keys(Keys{"operation", "at", "times"});
+  if (!reader.has("operation")) {
+    reader.fail(
+        fmt::format("found no operation; allowed: {}", fmt::join(spellings<Disturbance>(), ", ")));
+  }
+  if (workload.kind == WorkloadKind::custom) {
+    reader.fail("found with a custom workload; allowed: with the others, as its tasks are listed");
+  }
+  if (issue.mechanism == Mechanism::graph) {
+    reader.fail(
+        "found with issue.mechanism graph; allowed: with streams, whose tasks the host "
+        "issues one by one");
+  }
+  Disturb disturb;
+  disturb.operation = reader.at("operation").word<Disturbance>();
+  if (reader.has("at")) {
+    const std::string allowed = "a part of the tasks, from 0 to 1";
+    disturb.at = reader.at("at").number(allowed);
+    if (disturb.at > 1) reader.at("at").fail_allowed(allowed);
+  }
+  if (reader.has("times")) disturb.times = static_cast<int>(reader.at("times").count(1, 10000));
+  return disturb;
+}
+
 Measure read_measure(const Reader& reader) {
   reader.expect_keys(Keys{"warmup", "repetitions", "verify"});
   Measure measure;
@@ -508,7 +539,7 @@ Deck load(const std::string& path, const std::vector<std::string>& overrides) {
   }
   const Reader reader = document.reader();
   reader.expect_keys(
-      Keys{"title", "workload", "chunks", "memory", "issue", "measure", "acceptance"});
+      Keys{"title", "workload", "chunks", "memory", "issue", "disturb", "measure", "acceptance"});
   Deck deck;
   deck.path = path;
   deck.sha256 = base::sha256(document.text);
@@ -524,6 +555,9 @@ Deck load(const std::string& path, const std::vector<std::string>& overrides) {
         .fail(
             fmt::format("found 'graph' with memory.host {} ({}); allowed: with pinned, registered",
                         to_string(deck.memory.host), origin(reader.at("memory").at("host"), true)));
+  }
+  if (reader.has("disturb")) {
+    deck.disturb = read_disturb(reader.at("disturb"), deck.workload, deck.issue);
   }
   deck.measure = read_measure(reader.at("measure"));
   if (reader.has("acceptance")) {

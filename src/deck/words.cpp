@@ -85,6 +85,8 @@ std::vector<std::string> task_keys(Stage stage) {
       return split("name, stage, lane");
     case Stage::default_stream:
       return split("name, stage, duration");
+    case Stage::disturbance:
+      break;  // a deck's `disturb` puts it in
   }
   return {};
 }

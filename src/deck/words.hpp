@@ -46,7 +46,8 @@ inline constexpr auto words<Stage> =
                                 {Stage::d2h, "d2h"},
                                 {Stage::host, "host"},
                                 {Stage::query, "query"},
-                                {Stage::default_stream, "default_stream"}});
+                                {Stage::default_stream, "default_stream"},
+                                {Stage::disturbance, "disturbance"}});
 template <>
 inline constexpr auto words<Type> = std::to_array<Word<Type>>({{Type::int32, "int32"},
                                                                {Type::int64, "int64"},
@@ -89,6 +90,19 @@ inline constexpr auto words<Streams> =
                                   {Streams::blocking, "blocking"},
                                   {Streams::legacy_default, "legacy_default"},
                                   {Streams::per_thread_default, "per_thread_default"}});
+template <>
+inline constexpr auto words<Disturbance> =
+    std::to_array<Word<Disturbance>>({{Disturbance::default_stream, "default_stream"},
+                                      {Disturbance::malloc, "malloc"},
+                                      {Disturbance::malloc_host, "malloc_host"},
+                                      {Disturbance::memset, "memset"},
+                                      {Disturbance::blocking_copy, "blocking_copy"},
+                                      {Disturbance::small_copy, "small_copy"},
+                                      {Disturbance::device_copy, "device_copy"},
+                                      {Disturbance::cache_config, "cache_config"},
+                                      {Disturbance::timing_event, "timing_event"},
+                                      {Disturbance::stream_query, "stream_query"},
+                                      {Disturbance::synchronize, "synchronize"}});
 template <>
 inline constexpr auto words<Verify> =
     std::to_array<Word<Verify>>({{Verify::every, "every"}, {Verify::ends, "ends"}});

@@ -94,6 +94,8 @@ class Executor {
           work(task.duration_s, workload.host_steps_per_s);
         } else if (task.stage == schedule::Stage::query) {
           lanes_->query(task.lane);
+        } else if (task.stage == schedule::Stage::disturbance) {
+          lanes_->disturb(task);
         } else {
           lanes_->issue(id);
           if (task.blocking) lanes_->wait(task.lane);

@@ -465,8 +465,8 @@ class Simulation {
   double issue_seconds(TaskId id) const {
     const Task& t = task(id);
     const HostCosts& cost = device_.host;
-    if (t.stage == Stage::host) return t.duration_s;
     if (t.stage == Stage::query) return cost.query_s;
+    if (schedule::on_host(t.stage)) return t.duration_s;
     const auto& waiting = dependents_.of(id);
     const bool recorded = std::any_of(waiting.begin(), waiting.end(), [&](TaskId other) {
       return !schedule::on_host(task(other).stage);

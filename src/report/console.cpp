@@ -175,7 +175,7 @@ Rows order_rows(const Result& result) {
     const auto speedup = timeline::speedup(run, result.runs);
     const auto predicted = timeline::predicted_s(run);
     rows.push_back(
-        {std::string(deck::to_string(run.order)), fmt::format("{}", run.schedule.lanes),
+        {timeline::name(run), fmt::format("{}", run.schedule.lanes),
          fmt::format("{}", run.schedule.tasks.size()), format_seconds(time.median),
          fmt::format("{} .. {}", format_seconds(time.lo), format_seconds(time.hi)),
          run.bytes > 0 ? format_number(timeline::throughput(run).median) : "-",
@@ -203,9 +203,8 @@ Rows issue_rows(const Result& result) {
     const double issue_s = timeline::issue_s(run).median;
     const auto tasks = static_cast<double>(run.schedule.tasks.size());
     const auto repetitions = static_cast<double>(run.issue_s.size());
-    auto& row = rows.emplace_back(std::vector<std::string>{std::string(deck::to_string(run.order)),
-                                                           format_seconds(issue_s),
-                                                           format_seconds(issue_s / tasks)});
+    auto& row = rows.emplace_back(std::vector<std::string>{
+        timeline::name(run), format_seconds(issue_s), format_seconds(issue_s / tasks)});
     if (graphs) {
       row.push_back(run.graph ? format_seconds(run.graph->capture_s) : "-");
       row.push_back(run.graph ? format_seconds(run.graph->instantiate_s) : "-");
@@ -218,6 +217,17 @@ Rows issue_rows(const Result& result) {
                              format_seconds(run.staging->drain_s / repetitions),
                              fmt::format("{}", run.staging->threads)});
     }
+  }
+  return rows.size() > 1 ? rows : Rows();
+}
+
+Rows disturbance_rows(const Result& result) {
+  Rows rows = {{"disturbed order", "loss", "95 % interval"}};
+  for (const timeline::Run& run : result.runs) {
+    const auto loss = timeline::disturbance_loss(run, result.runs);
+    if (!loss) continue;
+    rows.push_back({timeline::name(run), fmt::format("{:+.1f} %", 100 * loss->median),
+                    fmt::format("{:+.1f} % .. {:+.1f} %", 100 * loss->lo, 100 * loss->hi)});
   }
   return rows.size() > 1 ? rows : Rows();
 }
@@ -252,7 +262,7 @@ Rows bound_rows(const Result& result) {
     };
     const auto efficiency = timeline::shown_efficiency(run, result.runs);
     rows.push_back(
-        {std::string(deck::to_string(run.order)), format_seconds(run.bounds->bound_s),
+        {timeline::name(run), format_seconds(run.bounds->bound_s),
          percent(timeline::bound_fraction(run)), format_seconds(run.bounds->schedule_bound_s),
          percent(timeline::schedule_bound_fraction(run)),
          efficiency ? fmt::format("{:.3f}", efficiency->median) : "-", run.bounds->limit});
@@ -286,7 +296,7 @@ std::string diagnosis(const Result& result) {
   Rows rows;
   for (const timeline::Run& run : result.runs) {
     for (const auto& finding : verdict::diagnose(run, result.runs, result.environment)) {
-      rows.push_back({std::string(deck::to_string(run.order)), finding.text});
+      rows.push_back({timeline::name(run), finding.text});
     }
   }
   return rows.empty() ? "" : "\n" + align(rows, false);
@@ -298,13 +308,13 @@ std::string timelines(const Result& result, int width) {
   std::string text;
   for (const timeline::Run& run : result.runs) {
     if (!run.untraced.empty()) {
-      text += fmt::format("\n{}, not traced: {}\n", deck::to_string(run.order), run.untraced);
+      text += fmt::format("\n{}, not traced: {}\n", timeline::name(run), run.untraced);
     }
     if (!run.trace || run.schedule.tasks.size() > most_tasks) continue;
     const timeline::Trace& trace = *run.trace;
     text +=
-        fmt::format("\n{}, traced by {} ({:+.1f} % against the median{}{})\n",
-                    deck::to_string(run.order), trace.source, 100 * trace.perturbation,
+        fmt::format("\n{}, traced by {} ({:+.1f} % against the median{}{})\n", timeline::name(run),
+                    trace.source, 100 * trace.perturbation,
                     trace.parts > 1 ? fmt::format(", copies back in {} parts", trace.parts) : "",
                     trace.doubtful ? ": doubtful" : "") +
         ascii_timeline(run.schedule, trace.timeline, width);
@@ -315,6 +325,9 @@ std::string timelines(const Result& result, int width) {
 std::string table(const Result& result, int width) {
   std::string text = "\n" + align(order_rows(result), true);
   text += timelines(result, width);
+  if (const Rows rows = disturbance_rows(result); !rows.empty()) {
+    text += "\nagainst the undisturbed runs\n" + align(rows, true);
+  }
   if (const Rows rows = issue_rows(result); !rows.empty()) {
     text += "\nthe host, per repetition\n" + align(rows, true);
   }
@@ -434,8 +447,8 @@ std::string wrong_data(const Result& result) {
     if (!run.wrong) continue;
     text +=
         fmt::format("wrong data: order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
-                    deck::to_string(run.order), run.wrong->chunk, run.wrong->array,
-                    run.wrong->index, run.wrong->expected, run.wrong->found);
+                    timeline::name(run), run.wrong->chunk, run.wrong->array, run.wrong->index,
+                    run.wrong->expected, run.wrong->found);
   }
   return text;
 }
@@ -448,8 +461,9 @@ std::string result_lines(const Result& result) {
     const auto word =
         std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.value == metric; });
     text += fmt::format(
-        "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} n={}\n",
-        deck, deck::to_string(run.order), word->name, s.median, word->help, s.lo, s.hi, s.n);
+        "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} n={}{}\n",
+        deck, deck::to_string(run.order), word->name, s.median, word->help, s.lo, s.hi, s.n,
+        run.disturbance ? fmt::format(" disturb={}", deck::to_string(*run.disturbance)) : "");
   };
   for (const timeline::Run& run : result.runs) {
     if (const auto predicted = timeline::predicted_s(run)) {

@@ -116,6 +116,12 @@ Json resolved(const deck::Deck& deck) {
     memory["ring_slots"] = deck.memory.ring_slots;
     memory["ring_bytes"] = deck.memory.ring_bytes;
   }
+  Json disturb = nullptr;
+  if (deck.disturb) {
+    disturb = {{"operation", deck::to_string(deck.disturb->operation)},
+               {"at", deck.disturb->at},
+               {"times", deck.disturb->times}};
+  }
   return {{"title", deck.title},
           {"workload", map(deck::values_of(deck.workload))},
           {"chunks", chunks},
@@ -126,6 +132,7 @@ Json resolved(const deck::Deck& deck) {
             {"mechanism", deck::to_string(deck.issue.mechanism)},
             {"sync", deck::to_string(deck.issue.sync)},
             {"streams", deck::to_string(deck.issue.streams)}}},
+          {"disturb", disturb},
           {"measure",
            {{"warmup", deck.measure.warmup},
             {"repetitions", deck.measure.repetitions},
@@ -213,6 +220,7 @@ Json staging(const timeline::Run& run) {
 Json run(const timeline::Run& run, const Result& result) {
   const bool measured = !run.samples_s.empty();
   return {{"order", deck::to_string(run.order)},
+          {"disturb", run.disturbance ? Json(deck::to_string(*run.disturbance)) : Json(nullptr)},
           {"device", or_null(run.device)},
           {"point", Json::object()},
           {"tasks", run.schedule.tasks.size()},

@@ -122,7 +122,7 @@ std::optional<double> rate_gb_per_s(const schedule::Task& task, const timeline::
 }
 
 std::string order_words(const timeline::Run& run) {
-  std::string words(deck::to_string(run.order));
+  std::string words = timeline::name(run);
   if (run.order != run.schedule.order) {
     words += fmt::format(" ({})", deck::to_string(run.schedule.order));
   }

@@ -23,7 +23,9 @@ constexpr bool is_kernel(Stage stage) {
 }
 /// Whether the issuing host thread itself does it, before it issues the next task. No lane takes
 /// part: a query's lane is the one that it asks for, and host work's lane means nothing.
-constexpr bool on_host(Stage stage) { return stage == Stage::host || stage == Stage::query; }
+constexpr bool on_host(Stage stage) {
+  return stage == Stage::host || stage == Stage::query || stage == Stage::disturbance;
+}
 
 using TaskId = std::uint32_t;  ///< index into Schedule::tasks, hence the place in the issue order
 
@@ -61,6 +63,7 @@ struct Task {
   double duration_s = 0;  ///< of custom schedules, as asked for; else 0
   double share = 0;       ///< and the part of the device that such a kernel fills, up to 1
   int number = 0;         ///< of custom schedules: the place in the deck's list, from 0
+  deck::Disturbance call = deck::Disturbance::synchronize;  ///< of a disturbance
   bool blocking = false;  ///< the host waits for it before it issues the next task
   /// Tasks of other lanes that must be complete before it starts; host work waits for all that was
   /// issued to their lanes.

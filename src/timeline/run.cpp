@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "deck/words.hpp"
+
 namespace overlap::timeline {
 namespace {
 
@@ -35,6 +37,24 @@ Run new_run(deck::Order order, schedule::Schedule schedule) {
 std::optional<double> predicted_s(const Run& run) {
   if (!run.predicted) return std::nullopt;
   return run.predicted->complete_s;
+}
+
+std::string name(const Run& run) {
+  std::string name(deck::to_string(run.order));
+  if (run.disturbance) name += " + " + std::string(deck::to_string(*run.disturbance));
+  return name;
+}
+
+std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs) {
+  const auto twin = std::find_if(runs.begin(), runs.end(), [&](const Run& other) {
+    return other.order == run.order && !other.disturbance;
+  });
+  if (!run.disturbance || twin == runs.end() || run.samples_s.empty()) return std::nullopt;
+  std::vector<double> losses;
+  for (std::size_t i = 0; i < std::min(run.samples_s.size(), twin->samples_s.size()); ++i) {
+    losses.push_back(run.samples_s[i] / twin->samples_s[i] - 1);
+  }
+  return base::summarize(std::move(losses));
 }
 
 base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }

@@ -76,8 +76,9 @@ struct StagingCosts {
 
 /// One order, measured or predicted.
 struct Run {
-  deck::Order order = deck::Order::sequential;  ///< as the deck has it: `automatic` stays so here
-  std::string device;                           ///< that a prediction is for; empty: this one
+  deck::Order order = deck::Order::sequential;   ///< as the deck has it: `automatic` stays so here
+  std::optional<deck::Disturbance> disturbance;  ///< empty: undisturbed
+  std::string device;                            ///< that a prediction is for; empty: this one
   schedule::Schedule schedule;
   std::int64_t bytes = 0;           ///< both directions
   std::vector<double> samples_s;    ///< one wall-clock time a repetition; empty: not run
@@ -101,7 +102,14 @@ Run new_run(deck::Order order, schedule::Schedule schedule);
 /// The model's time; empty when there is none.
 std::optional<double> predicted_s(const Run& run);
 
+/// What people call it: the order, and what disturbs it.
+std::string name(const Run& run);
+
 base::Summary time_s(const Run& run);
+
+/// By how much longer a disturbed run took than the undisturbed one of its order, repetition by
+/// repetition: time / undisturbed time - 1. Empty for others.
+std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs);
 
 /// Host time of issuing; of a graph, of its launch.
 base::Summary issue_s(const Run& run);

@@ -70,7 +70,8 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
   std::vector<Check> checks;
   for (const deck::Criterion& criterion : criteria) {
     for (const timeline::Run& run : runs) {
-      if (criterion.order && *criterion.order != run.order) continue;
+      // What a disturbance costs is to be seen, not judged.
+      if (run.disturbance || (criterion.order && *criterion.order != run.order)) continue;
       const auto value = value_of(criterion.metric, run, runs);
       if (!value) continue;
       const std::string reason = unjudgeable(criterion.metric, run, runs);

@@ -47,6 +47,18 @@ def shrunk(deck):
     return settings
 
 
+class Hazards(TestCase):
+    def test_what_breaks_concurrency_on_cuda_is_skipped_elsewhere(self):
+        decks = sorted((SOURCE / "input/hazards").glob("*.yaml"))
+        self.assertGreater(len(decks), 10)
+        for deck in decks:
+            with self.subTest(deck.stem):
+                word = yaml.safe_load(deck.read_text())["disturb"]["operation"]
+                self.assertEqual(word, deck.stem)
+                small = ("--set=workload.elements=65536", "--set=issue.streams=own")
+                self.assert_error(run(deck, *small), 77, rf"disturb\.operation: {word} needs CUDA")
+
+
 class Decks(TestCase):
     def check_deck(self, path):
         given = yaml.safe_load(path.read_text())

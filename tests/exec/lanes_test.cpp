@@ -6,6 +6,7 @@
 #include "bench.hpp"
 #include "deck/words.hpp"
 #include "executor/balance.hpp"
+#include "schedule/disturb.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
 
@@ -314,6 +315,29 @@ TYPED_TEST(LanesTest, KindsOfHostMemoryGiveTheSameData) {
 
 TYPED_TEST(LanesTest, ZeroCopyGivesTheSameData) {
   EXPECT_TRUE(right_with<TypeParam>({}, {.transfer = deck::Transfer::zero_copy}));
+}
+
+TYPED_TEST(LanesTest, DisturbancesLeaveTheDataRight) {
+  for (const auto& word : deck::words<deck::Disturbance>) {
+    SCOPED_TRACE(word.name);
+    deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 5, Type::float32);
+    deck.issue.streams =
+        workload::is_host<TypeParam> ? deck::Streams::own : deck::Streams::blocking;
+    TestBench<TypeParam> bench(deck, Order::depth_first, 3);
+    bench.schedule = schedule::disturbed(bench.schedule, {.operation = word.value, .times = 3});
+    for (std::uint32_t repetition = 1; repetition <= 2; ++repetition) {
+      if constexpr (workload::is_host<TypeParam>) {
+        try {
+          bench.run(repetition);
+          ADD_FAILURE() << "no back end but CUDA has such calls";
+        } catch (const base::Error& error) {
+          EXPECT_EQ(error.code(), base::ExitCode::skipped);
+        }
+      } else {
+        EXPECT_FALSE(bench.run(repetition).mismatch);
+      }
+    }
+  }
 }
 
 TYPED_TEST(LanesTest, ZeroCopyLeavesTheDeviceArraysAlone) {

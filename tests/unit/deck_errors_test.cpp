@@ -65,31 +65,36 @@ TEST(DeckErrors, UnknownKeys) {
   expect_messages({
       {increment("wrkload: 1\n"),
        {},
-       "@:2:1: wrkload: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "@:2:1: wrkload: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
+       "measure, "
        "acceptance; did you mean 'workload'?"},
       {increment("chunk: {count: 4}\n"),
        {},
-       "@:2:1: chunk: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "@:2:1: chunk: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
+       "measure, "
        "acceptance; did you mean 'chunks'?"},
       {increment("Chunks: {count: 4}\n"),
        {},
-       "@:2:1: Chunks: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "@:2:1: Chunks: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
+       "measure, "
        "acceptance; did you mean 'chunks'?"},
       {increment("zzz: 1\n"),
        {},
-       "@:2:1: zzz: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "@:2:1: zzz: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
+       "measure, "
        "acceptance"},
       {increment("5: 3\n"),
        {},
-       "@:2:1: 5: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "@:2:1: 5: unknown key; allowed: title, workload, chunks, memory, issue, disturb, measure, "
        "acceptance"},
       {increment("'': 3\n"),
        {},
-       "@:2:1: '': unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "@:2:1: '': unknown key; allowed: title, workload, chunks, memory, issue, disturb, measure, "
        "acceptance"},
       {increment("\"a\\nb\": 1\n"),
        {},
-       "@:2:1: a\\nb: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "@:2:1: a\\nb: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
+       "measure, "
        "acceptance"},
       {workload("kind: increment, elments: 5"),
        {},
@@ -344,15 +349,15 @@ TEST(DeckErrors, KeysThatAreNoWords) {
       {"? {a: b}\n: c\n",
        {},
        "@:1:1: deck: found a map as a key; allowed: title, workload, chunks, memory, issue, "
-       "measure, acceptance"},
+       "disturb, measure, acceptance"},
       {"? [a]\n: c\n",
        {},
        "@:1:1: deck: found a list as a key; allowed: title, workload, chunks, memory, issue, "
-       "measure, acceptance"},
+       "disturb, measure, acceptance"},
       {increment("null: 3\n"),
        {},
        "@:1:1: deck: found nothing as a key; allowed: title, workload, chunks, memory, issue, "
-       "measure, acceptance"},
+       "disturb, measure, acceptance"},
   });
 }
 
@@ -401,15 +406,15 @@ TEST(DeckErrors, WrongTypes) {
       {"hello\n",
        {},
        "@:1:1: deck: found 'hello'; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, measure, acceptance"},
+       "issue, disturb, measure, acceptance"},
       {"[1, 2]\n",
        {},
        "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, measure, acceptance"},
+       "issue, disturb, measure, acceptance"},
       {"- a\n- b\n",
        {},
        "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, measure, acceptance"},
+       "issue, disturb, measure, acceptance"},
       {"workload: increment\n",
        {},
        "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, type, "
@@ -642,6 +647,19 @@ TEST(DeckErrors, Words) {
        {},
        "@:2:36: issue.streams: found mechanism graph with streams blocking; allowed: with streams "
        "own"},
+      {increment("disturb: {at: 0.5}\n"),
+       {},
+       "@:2:10: disturb: found no operation; allowed: default_stream, malloc, malloc_host, memset, "
+       "blocking_copy, small_copy, device_copy, cache_config, timing_event, stream_query, "
+       "synchronize"},
+      {increment("disturb: {operation: free}\n"),
+       {},
+       "@:2:22: disturb.operation: found 'free'; allowed: default_stream, malloc, malloc_host, "
+       "memset, blocking_copy, small_copy, device_copy, cache_config, timing_event, stream_query, "
+       "synchronize"},
+      {increment("disturb: {operation: malloc, at: 2}\n"),
+       {},
+       "@:2:34: disturb.at: found '2'; allowed: a part of the tasks, from 0 to 1"},
       {increment("issue: {sync: events}\n"),
        {},
        "@:2:15: issue.sync: found 'events'; allowed: device, stream, event, query; did you mean "
@@ -1099,7 +1117,8 @@ TEST(DeckErrors, AnchorsAndMergeKeys) {
       {"workload: *w\n", {}, "@:1:11: not YAML: the referenced anchor is not defined: w"},
       {"base: &b {kind: increment}\nworkload: *b\n",
        {},
-       "@:1:1: base: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "@:1:1: base: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
+       "measure, "
        "acceptance"},
       {"workload: {<<: {kind: increment}}\n",
        {},
@@ -1221,10 +1240,11 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"chunk.count=8"},
        "--set chunk.count=8: chunk: unknown key; allowed: title, workload, chunks, memory, issue, "
-       "measure, acceptance; did you mean 'chunks'?"},
+       "disturb, measure, acceptance; did you mean 'chunks'?"},
       {good,
        {"a.b.c=1"},
-       "--set a.b.c=1: a: unknown key; allowed: title, workload, chunks, memory, issue, measure, "
+       "--set a.b.c=1: a: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
+       "measure, "
        "acceptance"},
       {good,
        {"chunks.count =8"},

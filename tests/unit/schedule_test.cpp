@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
+#include "schedule/disturb.hpp"
 #include "schedule/hazard.hpp"
 #include "schedules.hpp"
 
@@ -257,6 +259,33 @@ TEST(Costs, SumsAlongColumnsAreLinesOfRows) {
   EXPECT_EQ(s.host_units, 6);
   EXPECT_EQ(s.arrays[0].unit_bytes, 4800U);
   EXPECT_EQ(s.arrays[1].unit_bytes, 8U);
+}
+
+TEST(Disturbed, HasTheCallsBetweenTheTasksAndTheSameDependencies) {
+  const Schedule plain =
+      small_schedule(small_deck(WorkloadKind::increment, 12, 4), Order::by_engine, 3);
+  for (const double at : {0.0, 0.3, 0.5, 1.0}) {
+    SCOPED_TRACE(at);
+    const Schedule s =
+        disturbed(plain, {.operation = deck::Disturbance::malloc, .at = at, .times = 3});
+    ASSERT_EQ(s.tasks.size(), plain.tasks.size() + 3);
+    EXPECT_TRUE(find_hazards(s).empty());
+    const auto place = static_cast<std::size_t>(std::lround(at * 12));
+    std::vector<Task> others;
+    for (std::size_t id = 0; id < s.tasks.size(); ++id) {
+      const bool call = id >= place && id < place + 3;
+      EXPECT_EQ(s.tasks[id].stage == Stage::disturbance, call) << id;
+      if (call) {
+        EXPECT_EQ(s.tasks[id].call, deck::Disturbance::malloc);
+        continue;
+      }
+      others.push_back(s.tasks[id]);
+      for (TaskId& other : others.back().after) {
+        if (other >= place) other -= 3;
+      }
+    }
+    EXPECT_EQ(others, plain.tasks);
+  }
 }
 
 TEST(Build, ZeroCopyHasKernelsOnHostMemoryAlone) {

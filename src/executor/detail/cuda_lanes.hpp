@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "executor/detail/cupti.hpp"
+#include "executor/detail/disturber.hpp"
 #include "executor/detail/lanes.hpp"
 #include "executor/detail/staging_ring.hpp"
 
@@ -59,6 +60,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     std::fill(last_.begin(), last_.end(), std::nullopt);
     polls_ = 0;
     if (ring_) ring_->begin_run();
+    if (disturber_) disturber_->clear();
     const bool graph = schedule.mechanism == deck::Mechanism::graph && !traced_ && capturable();
     graph_ = graph ? &this->graph() : nullptr;
     times_.clear();
@@ -146,6 +148,11 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     } catch (const std::exception& error) {
       throw lane_error(*schedule_, id, error.what());
     }
+  }
+
+  void disturb(const schedule::Task& task) override {
+    if (!disturber_) disturber_.emplace();
+    disturber_->call(task.call, streams_[static_cast<std::size_t>(task.lane)]);
   }
 
   void wait(int lane) override {
@@ -340,6 +347,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   std::vector<cudaEvent_t> event_of_;  ///< of each task; null where no other lane waits for it
   std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last wait
   std::unique_ptr<StagingRing> ring_;
+  std::optional<Disturber> disturber_;
   deck::Sync sync_;
   std::int64_t polls_ = 0;
   std::optional<Event> done_;

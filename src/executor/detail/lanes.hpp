@@ -63,6 +63,13 @@ class Lanes {
   /// there is left to wait().
   virtual bool query(int lane) = 0;
 
+  /// Makes a call that a deck puts between the tasks.
+  virtual void disturb(const schedule::Task& task) {
+    throw base::Error(base::ExitCode::skipped,
+                      "disturb.operation: " + std::string(deck::to_string(task.call)) +
+                          " needs CUDA, this back end is " + Space().name());
+  }
+
   /// How often the host has asked for a lane's state since bind(), while it waited.
   virtual std::int64_t polls() const { return 0; }
 
