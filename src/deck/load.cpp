@@ -248,6 +248,71 @@ int lanes_of(const Workload& workload) {
   return std::max(1, static_cast<int>(lanes.size()));
 }
 
+/// Whether a key has a value other than the word for having none.
+bool gives(const Reader& reader, const char* key) {
+  return reader.has(key) && !reader.at(key).is("none");
+}
+
+/// The box that an increment works on; empty: a 1-D array.
+std::optional<Box> read_box(const Reader& reader) {
+  if (!gives(reader, "box")) {
+    for (const char* key : {"array", "origin", "pitch"}) {
+      if (gives(reader, key)) reader.at(key).fail("found without workload.box; allowed: with it");
+    }
+    return std::nullopt;
+  }
+  Box box;
+  std::size_t dimensions = 0;
+  // A list of numbers, each in its dimension's range; a 2-D array is one plane.
+  const auto read = [&](const char* key, const std::string& allowed, auto& sizes,
+                        const auto& range) {
+    const std::vector<Reader> items = reader.at(key).items(allowed);
+    if (dimensions == 0 && (items.size() == 2 || items.size() == 3)) dimensions = items.size();
+    if (items.size() != dimensions) reader.at(key).fail_allowed(allowed);
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      const std::size_t dimension = sizes.size() - dimensions + i;
+      const auto [least, most] = range(dimension);
+      sizes[dimension] = items[i].count(least, most);
+    }
+  };
+  read("box", "none, [rows, columns] or [planes, rows, columns]", box.extent,
+       [](std::size_t) { return std::pair(std::int64_t{1}, most_elements); });
+  const std::string allowed =
+      fmt::format("none or a list of {} numbers, as workload.box is", dimensions);
+  box.array = box.extent;
+  if (gives(reader, "array")) {
+    read("array", allowed, box.array,
+         [&](std::size_t i) { return std::pair(box.extent[i], most_elements); });
+  }
+  if (gives(reader, "origin")) {
+    read("origin", allowed, box.origin,
+         [&](std::size_t i) { return std::pair(std::int64_t{0}, box.array[i] - box.extent[i]); });
+  }
+  const auto& [planes, rows, columns] = box.array;
+  if (planes > most_elements / rows || planes * rows > most_elements / columns) {
+    reader.at(gives(reader, "array") ? "array" : "box")
+        .fail(fmt::format("found {} planes of {} x {}; allowed: at most {} elements", planes, rows,
+                          columns, most_elements));
+  }
+  return box;
+}
+
+/// Bytes from a line to the next of an array with `lines` lines of `columns` elements.
+std::optional<std::int64_t> read_pitch(const Reader& reader, Type type, std::int64_t columns,
+                                       std::int64_t lines) {
+  if (reader.is("none")) return std::nullopt;
+  const auto element = static_cast<std::int64_t>(size_of(type));
+  const std::int64_t most = 8 * most_elements / lines;
+  const std::string allowed =
+      fmt::format("none or a multiple of {} B from {} B, the bytes of a line, to {} B", element,
+                  element * columns, most);
+  const auto pitch = base::parse_bytes(reader.text(allowed));
+  if (!pitch || *pitch % element != 0 || *pitch < element * columns || *pitch > most) {
+    reader.fail_allowed(allowed);
+  }
+  return pitch;
+}
+
 Workload read_workload(const Reader& reader) {
   Workload workload;
   workload.kind = read_kind(reader);
@@ -280,6 +345,25 @@ Workload read_workload(const Reader& reader) {
   }
   if (reader.has("sum_type")) workload.sum_type = reader.at("sum_type").word<SumType>();
   check_sum_type(reader, workload);
+  if (reads("box")) workload.box = read_box(reader);
+  if (workload.box) {
+    const auto& [planes, rows, columns] = workload.box->extent;
+    workload.elements = planes * rows * columns;
+    if (reader.has("elements") &&
+        reader.at("elements").count(1, most_elements) != workload.elements) {
+      reader.at("elements")
+          .fail_allowed(fmt::format("{}, those of workload.box, or nothing", workload.elements));
+    }
+  }
+  if (reader.has("pitch")) {
+    const bool by_rows = workload.axis == Axis::rows;
+    const auto [lines, columns] =
+        workload.box
+            ? std::pair(workload.box->array[0] * workload.box->array[1], workload.box->array[2])
+        : by_rows ? std::pair(workload.rows, workload.columns)
+                  : std::pair(workload.columns, workload.rows);
+    workload.pitch = read_pitch(reader.at("pitch"), workload.type, columns, lines);
+  }
   return workload;
 }
 
