@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/sha256.hpp"
 #include "base/units.hpp"
@@ -290,24 +291,42 @@ std::optional<Box> read_box(const Reader& reader) {
   }
   const auto& [planes, rows, columns] = box.array;
   if (planes > most_elements / rows || planes * rows > most_elements / columns) {
+    const auto sizes = std::span(box.array).last(dimensions);
     reader.at(gives(reader, "array") ? "array" : "box")
-        .fail(fmt::format("found {} planes of {} x {}; allowed: at most {} elements", planes, rows,
-                          columns, most_elements));
+        .fail(fmt::format("found {} elements; allowed: at most {}", fmt::join(sizes, " x "),
+                          most_elements));
   }
   return box;
 }
 
-/// Bytes from a line to the next of an array with `lines` lines of `columns` elements.
-std::optional<std::int64_t> read_pitch(const Reader& reader, Type type, std::int64_t columns,
-                                       std::int64_t lines) {
+/// Those of the workload's box; the deck need not say it, or must say the same.
+std::int64_t read_elements(const Reader& reader, const Box& box) {
+  const std::int64_t elements = box.extent[0] * box.extent[1] * box.extent[2];
+  if (reader.has("elements") && reader.at("elements").count(1, most_elements) != elements) {
+    reader.at("elements")
+        .fail_allowed(fmt::format("{}, those of workload.box, or nothing", elements));
+  }
+  return elements;
+}
+
+/// Bytes from a line of the workload's host array to the next.
+std::optional<std::int64_t> read_pitch(const Reader& reader, const Workload& workload) {
   if (reader.is("none")) return std::nullopt;
-  const auto element = static_cast<std::int64_t>(size_of(type));
+  std::int64_t lines = workload.rows;
+  std::int64_t length = workload.columns;
+  if (workload.box) {
+    lines = workload.box->array[0] * workload.box->array[1];
+    length = workload.box->array[2];
+  } else if (workload.axis == Axis::columns) {
+    std::swap(lines, length);
+  }
+  const auto element = static_cast<std::int64_t>(size_of(workload.type));
+  const std::int64_t least = element * length;
   const std::int64_t most = 8 * most_elements / lines;
-  const std::string allowed =
-      fmt::format("none or a multiple of {} B from {} B, the bytes of a line, to {} B", element,
-                  element * columns, most);
+  const std::string allowed = fmt::format(
+      "none or a multiple of {} B from {} B, the bytes of a line, to {} B", element, least, most);
   const auto pitch = base::parse_bytes(reader.text(allowed));
-  if (!pitch || *pitch % element != 0 || *pitch < element * columns || *pitch > most) {
+  if (!pitch || *pitch % element != 0 || *pitch < least || *pitch > most) {
     reader.fail_allowed(allowed);
   }
   return pitch;
@@ -346,24 +365,8 @@ Workload read_workload(const Reader& reader) {
   if (reader.has("sum_type")) workload.sum_type = reader.at("sum_type").word<SumType>();
   check_sum_type(reader, workload);
   if (reads("box")) workload.box = read_box(reader);
-  if (workload.box) {
-    const auto& [planes, rows, columns] = workload.box->extent;
-    workload.elements = planes * rows * columns;
-    if (reader.has("elements") &&
-        reader.at("elements").count(1, most_elements) != workload.elements) {
-      reader.at("elements")
-          .fail_allowed(fmt::format("{}, those of workload.box, or nothing", workload.elements));
-    }
-  }
-  if (reader.has("pitch")) {
-    const bool by_rows = workload.axis == Axis::rows;
-    const auto [lines, columns] =
-        workload.box
-            ? std::pair(workload.box->array[0] * workload.box->array[1], workload.box->array[2])
-        : by_rows ? std::pair(workload.rows, workload.columns)
-                  : std::pair(workload.columns, workload.rows);
-    workload.pitch = read_pitch(reader.at("pitch"), workload.type, columns, lines);
-  }
+  if (workload.box) workload.elements = read_elements(reader, *workload.box);
+  if (reader.has("pitch")) workload.pitch = read_pitch(reader.at("pitch"), workload);
   return workload;
 }
 

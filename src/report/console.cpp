@@ -65,7 +65,7 @@ std::string workload_line(const deck::Workload& workload) {
     const std::string text = std::visit(
         [](const auto& v) {
           if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<std::int64_t>>) {
-            return fmt::format("{}", fmt::join(v, " x "));
+            return fmt::format("[{}]", fmt::join(v, ", "));
           } else if constexpr (requires {
                                  v.front();
                                  v.size();

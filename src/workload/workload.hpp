@@ -267,7 +267,7 @@ struct Expected {
   std::int64_t whole = 0;
 };
 
-/// Compares found(index) with expected(index), in parallel, and adds what it finds to `result`.
+/// Compares `count` elements with expected(index), in parallel, and adds what it finds to `result`.
 /// `lines(begin, end, body)` calls body(index of the first, span) for the elements of a range.
 template <class T, class Lines, class Reference>
 void compare_lines(std::int64_t count, const Lines& lines, const std::string& name,
@@ -338,7 +338,7 @@ void compare(const HostArray<Space>& array, const std::string& name, const Refer
       name, expected, result, smallest_part);
 }
 
-/// Whether all padding of a host array holds what fill() wrote there.
+/// Compares the padding of a host array with what fill() wrote there.
 template <class T, class Space>
 void compare_padding(const HostArray<Space>& array, const std::string& name, Verification& result) {
   std::mutex mutex;
