@@ -3,9 +3,6 @@
 #include "deck/words.hpp"
 
 namespace overlap::schedule {
-
-const char* to_string(Stage stage) { return deck::to_string(stage).data(); }
-
 namespace {
 
 /// Of an array that is none: its units are adjacent lines.
@@ -15,6 +12,8 @@ Section section_of(const Array& array) {
 }
 
 }  // namespace
+
+const char* to_string(Stage stage) { return deck::to_string(stage).data(); }
 
 std::size_t host_begin(const Array& array, std::int64_t unit) {
   const Section section = section_of(array);

@@ -56,11 +56,13 @@ inline Region merged(Region region) {
 /// body(place in the host array, place in the region, bytes).
 template <class Body>
 void for_lines(const Region& region, std::size_t begin, std::size_t end, const Body& body) {
-  while (begin < end) {
-    const std::size_t in_line = begin % region.line_bytes;
-    const std::size_t bytes = std::min(end - begin, region.line_bytes - in_line);
-    body(region.line_begin(begin / region.line_bytes) + in_line, begin, bytes);
+  if (begin == end) return;
+  std::size_t skipped = begin % region.line_bytes;
+  for (std::size_t line = begin / region.line_bytes; begin < end; ++line) {
+    const std::size_t bytes = std::min(end - begin, region.line_bytes - skipped);
+    body(region.line_begin(line) + skipped, begin, bytes);
     begin += bytes;
+    skipped = 0;
   }
 }
 

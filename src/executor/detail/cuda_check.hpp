@@ -1,5 +1,7 @@
 #pragma once
 
+#include <Kokkos_Core.hpp>
+
 #if defined(KOKKOS_ENABLE_CUDA)
 
 #include <cuda_runtime.h>
