@@ -34,8 +34,9 @@ namespace overlap {
 inline std::int64_t host_bytes(const schedule::Costs& costs, std::int64_t device_units) {
   std::int64_t bytes = 0;
   for (const schedule::Array& array : costs.arrays) {
-    bytes += static_cast<std::int64_t>(array.unit_bytes) *
-             (costs.units * costs.iterations + (executor::on_gpu() ? 0 : device_units));
+    bytes += static_cast<std::int64_t>(
+        schedule::host_bytes(array, costs.units * costs.iterations) +
+        (executor::on_gpu() ? 0 : array.unit_bytes * static_cast<std::size_t>(device_units)));
   }
   return bytes;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,6 +33,10 @@ enum class Order {
 enum class Stage { h2d, kernel, d2h, host, query, default_stream, disturbance };
 
 enum class Type { int32, int64, float32, float64 };
+/// Bytes of one element.
+constexpr std::size_t size_of(Type type) {
+  return type == Type::int32 || type == Type::float32 ? 4 : 8;
+}
 enum class SumType { same, int64 };
 enum class Axis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
@@ -92,11 +98,22 @@ struct CustomTask {
   int chunk = 0;           ///< which data it works on, from 1 on; 0: none
 };
 
+/// A box of a 3-D array; planes, rows and columns of each, in elements.
+struct Box {
+  std::array<std::int64_t, 3> extent = {1, 1, 1};
+  std::array<std::int64_t, 3> array = {1, 1, 1};   ///< of the array that it lies in
+  std::array<std::int64_t, 3> origin = {0, 0, 0};  ///< its first element there
+};
+
 struct Workload {
   WorkloadKind kind = WorkloadKind::increment;
   std::int64_t elements = 4194304;  ///< increment, pipeline: elements of each array
   Type type = Type::float32;
   Intensity intensity;
+  std::optional<Box> box;  ///< increment: what it works on; `elements` are its
+  /// Rowsum, increment of a box: bytes from the start of a line to that of the next on the host, a
+  /// multiple of an element's; empty: lines are adjacent.
+  std::optional<std::int64_t> pitch;
   std::int64_t rows = 8000000;
   std::int64_t columns = 6;
   Axis axis = Axis::rows;  ///< rowsum: sum along rows (row major) or along columns (column major)

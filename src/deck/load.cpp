@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "base/sha256.hpp"
 #include "base/units.hpp"
@@ -253,6 +254,89 @@ int lanes_of(const Workload& workload) {
   return std::max(1, static_cast<int>(lanes.size()));
 }
 
+/// Whether a key has a value other than the word for having none.
+bool gives(const Reader& reader, const char* key) {
+  return reader.has(key) && !reader.at(key).is("none");
+}
+
+/// The box that an increment works on; empty: a 1-D array.
+std::optional<Box> read_box(const Reader& reader) {
+  if (!gives(reader, "box")) {
+    for (const char* key : {"array", "origin", "pitch"}) {
+      if (gives(reader, key)) reader.at(key).fail("found without workload.box; allowed: with it");
+    }
+    return std::nullopt;
+  }
+  Box box;
+  std::size_t dimensions = 0;
+  // A list of numbers, each in its dimension's range; a 2-D array is one plane.
+  const auto read = [&](const char* key, const std::string& allowed, auto& sizes,
+                        const auto& range) {
+    const std::vector<Reader> items = reader.at(key).items(allowed);
+    if (dimensions == 0 && (items.size() == 2 || items.size() == 3)) dimensions = items.size();
+    if (items.size() != dimensions) reader.at(key).fail_allowed(allowed);
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      const std::size_t dimension = sizes.size() - dimensions + i;
+      const auto [least, most] = range(dimension);
+      sizes[dimension] = items[i].count(least, most);
+    }
+  };
+  read("box", "none, [rows, columns] or [planes, rows, columns]", box.extent,
+       [](std::size_t) { return std::pair(std::int64_t{1}, most_elements); });
+  const std::string allowed =
+      fmt::format("none or a list of {} numbers, as workload.box is", dimensions);
+  box.array = box.extent;
+  if (gives(reader, "array")) {
+    read("array", allowed, box.array,
+         [&](std::size_t i) { return std::pair(box.extent[i], most_elements); });
+  }
+  if (gives(reader, "origin")) {
+    read("origin", allowed, box.origin,
+         [&](std::size_t i) { return std::pair(std::int64_t{0}, box.array[i] - box.extent[i]); });
+  }
+  const auto& [planes, rows, columns] = box.array;
+  if (planes > most_elements / rows || planes * rows > most_elements / columns) {
+    const auto sizes = std::span(box.array).last(dimensions);
+    reader.at(gives(reader, "array") ? "array" : "box")
+        .fail(fmt::format("found {} elements; allowed: at most {}", fmt::join(sizes, " x "),
+                          most_elements));
+  }
+  return box;
+}
+
+/// Those of the workload's box; the deck need not say it, or must say the same.
+std::int64_t read_elements(const Reader& reader, const Box& box) {
+  const std::int64_t elements = box.extent[0] * box.extent[1] * box.extent[2];
+  if (reader.has("elements") && reader.at("elements").count(1, most_elements) != elements) {
+    reader.at("elements")
+        .fail_allowed(fmt::format("{}, those of workload.box, or nothing", elements));
+  }
+  return elements;
+}
+
+/// Bytes from a line of the workload's host array to the next.
+std::optional<std::int64_t> read_pitch(const Reader& reader, const Workload& workload) {
+  if (reader.is("none")) return std::nullopt;
+  std::int64_t lines = workload.rows;
+  std::int64_t length = workload.columns;
+  if (workload.box) {
+    lines = workload.box->array[0] * workload.box->array[1];
+    length = workload.box->array[2];
+  } else if (workload.axis == Axis::columns) {
+    std::swap(lines, length);
+  }
+  const auto element = static_cast<std::int64_t>(size_of(workload.type));
+  const std::int64_t least = element * length;
+  const std::int64_t most = 8 * most_elements / lines;
+  const std::string allowed = fmt::format(
+      "none or a multiple of {} B from {} B, the bytes of a line, to {} B", element, least, most);
+  const auto pitch = base::parse_bytes(reader.text(allowed));
+  if (!pitch || *pitch % element != 0 || *pitch < least || *pitch > most) {
+    reader.fail_allowed(allowed);
+  }
+  return pitch;
+}
+
 Workload read_workload(const Reader& reader) {
   Workload workload;
   workload.kind = read_kind(reader);
@@ -285,6 +369,9 @@ Workload read_workload(const Reader& reader) {
   }
   if (reader.has("sum_type")) workload.sum_type = reader.at("sum_type").word<SumType>();
   check_sum_type(reader, workload);
+  if (reads("box")) workload.box = read_box(reader);
+  if (workload.box) workload.elements = read_elements(reader, *workload.box);
+  if (reader.has("pitch")) workload.pitch = read_pitch(reader.at("pitch"), workload);
   return workload;
 }
 
@@ -351,6 +438,15 @@ Memory read_memory(const Reader& reader, const Workload& workload) {
   }
   if (reader.has("ring_slots")) memory.ring_slots = reader.at("ring_slots").count(2, 1024);
   if (reader.has("ring_bytes")) memory.ring_bytes = reader.at("ring_bytes").bytes(4096);
+  const bool section = workload.box || workload.pitch;
+  if (section && memory.transfer == Transfer::zero_copy) {
+    reader.at("transfer").fail_allowed("staged with workload.box or workload.pitch");
+  }
+  if (section && memory.host == HostMemory::pageable_staged) {
+    reader.at("host").fail_allowed(
+        "pinned, pageable, registered with workload.box or "
+        "workload.pitch");
+  }
   if (workload.kind == WorkloadKind::custom && memory.transfer != Transfer::staged) {
     reader.at("transfer")
         .fail_allowed(

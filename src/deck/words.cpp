@@ -20,6 +20,13 @@ Value intensity(const Intensity& wanted) {
   return std::to_string(static_cast<std::int64_t>(wanted.balance)) + "x balanced";
 }
 
+/// Planes, rows and columns; of a 2-D array without its one plane.
+Value sizes(const std::optional<Box>& box, std::array<std::int64_t, 3> Box::* of) {
+  if (!box) return "none";
+  const auto& all = (*box).*of;
+  return std::vector<std::int64_t>(all.begin() + (box->array[0] == 1 ? 1 : 0), all.end());
+}
+
 /// The keys that decks give a task, with those that have a default.
 Record record(const Workload& workload, const CustomTask& task) {
   Record record{{{"name", task.name}, {"stage", std::string(to_string(task.stage))}}};
@@ -53,6 +60,10 @@ Value value_of(const Workload& w, const std::string& key) {
   if (key == "columns") return w.columns;
   if (key == "iterations") return w.iterations;
   if (key == "intensity") return intensity(w.intensity);
+  if (key == "box") return sizes(w.box, &Box::extent);
+  if (key == "array") return sizes(w.box, &Box::array);
+  if (key == "origin") return sizes(w.box, &Box::origin);
+  if (key == "pitch") return w.pitch ? Value(*w.pitch) : Value("none");
   if (key == "type") return std::string(to_string(w.type));
   if (key == "sum_type") return std::string(to_string(w.sum_type));
   if (key == "axis") return std::string(to_string(w.axis));

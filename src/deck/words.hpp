@@ -143,9 +143,9 @@ std::vector<std::string> task_keys(Stage stage);
 std::vector<Order> orders_of(WorkloadKind kind);
 
 struct Record;
-/// A value as decks spell it: a number, a word, or a list of words or of maps.
-using Value =
-    std::variant<std::int64_t, double, std::string, std::vector<std::string>, std::vector<Record>>;
+/// A value as decks spell it: a number, a word, or a list of numbers, words or maps.
+using Value = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
+                           std::vector<std::string>, std::vector<Record>>;
 /// A map of a deck.
 struct Record {
   std::vector<std::pair<std::string, Value>> fields;

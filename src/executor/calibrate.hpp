@@ -75,7 +75,7 @@ class Probe {
 
  private:
   std::int64_t device_units() const { return units(workload_.device[0].size()); }
-  std::int64_t host_units() const { return units(workload_.host[0].size()); }
+  std::int64_t host_units() const { return units(workload_.host[0].region.bytes()); }
   std::int64_t units(std::size_t bytes) const {
     return static_cast<std::int64_t>(bytes / workload_.arrays[0].unit_bytes);
   }

@@ -3,56 +3,72 @@
 #include <Kokkos_Core.hpp>
 #include <cstring>
 
+#include "executor/detail/section_copy.hpp"
 #include "workload/workload.hpp"
 
 namespace overlap::executor {
 
-/// Copies `bytes` between two places in memory on an instance of a host space, its threads sharing
-/// the range. (Kokkos::deep_copy between host views would use the default instance's threads.)
+/// Copies a region of a host array to packed memory or back on an instance of a host space, its
+/// threads sharing the bytes. (Kokkos::deep_copy between host views would use the default
+/// instance's threads.)
 template <class Space>
 struct CopyParts {
-  workload::Byte* to;
-  const workload::Byte* from;
-  std::size_t bytes;
+  workload::Byte* host;
+  workload::Byte* packed;
+  schedule::Region region;
+  bool to_packed;
   std::size_t parts;
 
   void operator()(std::size_t part) const {
-    const std::size_t begin = bytes * part / parts;
-    const std::size_t end = bytes * (part + 1) / parts;
-    std::memcpy(to + begin, from + begin, end - begin);
+    const std::size_t bytes = region.bytes();
+    schedule::for_lines(region, bytes * part / parts, bytes * (part + 1) / parts,
+                        [&](std::size_t place, std::size_t position, std::size_t count) {
+                          workload::Byte* const line = host + place;
+                          workload::Byte* const copy = packed + position;
+                          std::memcpy(to_packed ? copy : line, to_packed ? line : copy, count);
+                        });
   }
 };
 
-/// Enqueues one copy task on the instance: on CUDA exactly one asynchronous copy, no fence.
+/// Enqueues one copy task on the instance, between a region of the host array and as many bytes of
+/// the device array from `device_offset` on: on CUDA exactly one asynchronous copy, no fence;
+/// other GPUs get one for each line.
 template <class Space>
 void copy(const Space& instance, const workload::Workload<Space>& workload, std::size_t array,
-          bool to_device, std::size_t host_offset, std::size_t device_offset, std::size_t bytes) {
+          bool to_device, const schedule::Region& region, std::size_t device_offset) {
   using workload::Byte;
   const workload::HostArray<Space>& host = workload.host[array];
-  Byte* const host_data = host.data() + host_offset;
   Byte* const device_data = workload.device[array].data() + device_offset;
   if constexpr (workload::is_host<Space>) {
     const auto parts = static_cast<std::size_t>(instance.concurrency());
     Kokkos::parallel_for("overlap::copy",
                          Kokkos::RangePolicy<Space, Kokkos::IndexType<std::size_t>>(
                              instance, 0, parts, Kokkos::ChunkSize(1)),
-                         CopyParts<Space>{to_device ? device_data : host_data,
-                                          to_device ? host_data : device_data, bytes, parts});
+                         CopyParts<Space>{host.data(), device_data, region, to_device, parts});
   } else {
+    if (region.all_lines() > 1 &&
+        detail::copy_lines(instance, host.data(), device_data, region, to_device)) {
+      return;
+    }
     using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-    const Kokkos::View<Byte*, typename Space::memory_space, Unmanaged> device(device_data, bytes);
-    const auto copy_with = [&](const auto& mirror) {
-      if (to_device) {
-        Kokkos::deep_copy(instance, device, mirror);
+    const auto copy_line = [&](std::size_t place, std::size_t position, std::size_t bytes) {
+      Byte* const host_data = host.data() + place;
+      const Kokkos::View<Byte*, typename Space::memory_space, Unmanaged> device(
+          device_data + position, bytes);
+      const auto copy_with = [&](const auto& mirror) {
+        if (to_device) {
+          Kokkos::deep_copy(instance, device, mirror);
+        } else {
+          Kokkos::deep_copy(instance, mirror, device);
+        }
+      };
+      if (host.memory == deck::HostMemory::pinned || host.memory == deck::HostMemory::registered) {
+        copy_with(Kokkos::View<Byte*, workload::PinnedSpace<Space>, Unmanaged>(host_data, bytes));
       } else {
-        Kokkos::deep_copy(instance, mirror, device);
+        copy_with(Kokkos::View<Byte*, Kokkos::HostSpace, Unmanaged>(host_data, bytes));
       }
     };
-    if (host.memory == deck::HostMemory::pinned || host.memory == deck::HostMemory::registered) {
-      copy_with(Kokkos::View<Byte*, workload::PinnedSpace<Space>, Unmanaged>(host_data, bytes));
-    } else {
-      copy_with(Kokkos::View<Byte*, Kokkos::HostSpace, Unmanaged>(host_data, bytes));
-    }
+    schedule::for_lines(region, 0, region.bytes(), copy_line);
   }
 }
 
@@ -90,11 +106,11 @@ void perform(const Space& instance, const workload::Workload<Space>& workload,
                                .share = task.share});
     return;
   }
-  const auto array = static_cast<std::size_t>(task.array);
-  const std::size_t unit = schedule.arrays[array].unit_bytes;
-  copy(instance, workload, array, task.stage == schedule::Stage::h2d,
-       static_cast<std::size_t>(chunk.begin) * unit,
-       static_cast<std::size_t>(chunk.device_begin) * unit, task.bytes);
+  const auto index = static_cast<std::size_t>(task.array);
+  const schedule::Array& array = schedule.arrays[index];
+  copy(instance, workload, index, task.stage == schedule::Stage::h2d,
+       schedule::host_region(array, chunk.begin, chunk.size()),
+       static_cast<std::size_t>(chunk.device_begin) * array.unit_bytes);
 }
 
 }  // namespace overlap::executor

@@ -43,12 +43,16 @@ void reset(const Space& instance, const workload::Workload<Space>& workload,
            std::uint32_t repetition) {
   workload.generate(repetition);
   const auto transfer = [&](std::size_t array, bool to_device, bool back) {
-    const std::size_t total = workload.host[array].size();
-    const std::size_t piece = workload.device[array].size();
-    for (std::size_t begin = 0; begin < total; begin += piece) {
-      const std::size_t bytes = std::min(piece, total - begin);
-      if (to_device) copy(instance, workload, array, true, begin, 0, bytes);
-      if (back) copy(instance, workload, array, false, begin, 0, bytes);
+    const schedule::Array& shape = workload.arrays[array];
+    const auto units = [&](std::size_t bytes) {
+      return static_cast<std::int64_t>(bytes / shape.unit_bytes);
+    };
+    const std::int64_t total = units(workload.host[array].region.bytes());
+    const std::int64_t piece = units(workload.device[array].size());
+    for (std::int64_t begin = 0; begin < total; begin += piece) {
+      const auto region = schedule::host_region(shape, begin, std::min(piece, total - begin));
+      if (to_device) copy(instance, workload, array, true, region, 0);
+      if (back) copy(instance, workload, array, false, region, 0);
     }
   };
   for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
@@ -141,8 +145,9 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
         run.max_error = std::max(run.max_error, result.max_error);
         if (result.mismatch && !run.wrong) {
           const workload::Mismatch& mismatch = *result.mismatch;
-          run.wrong = {mismatch.chunk.value_or(chunk_of(run.schedule, mismatch.index)),
-                       mismatch.array, mismatch.index, mismatch.expected, mismatch.found};
+          const std::int64_t unit = mismatch.index / workload.unit_elements;
+          run.wrong = {mismatch.chunk.value_or(chunk_of(run.schedule, unit)), mismatch.array,
+                       mismatch.index, mismatch.expected, mismatch.found};
         }
       }
       ++at.done;

@@ -64,16 +64,19 @@ std::string workload_line(const deck::Workload& workload) {
   for (const auto& [key, value] : deck::values_of(workload)) {
     const std::string text = std::visit(
         [](const auto& v) {
-          if constexpr (requires {
-                          v.front();
-                          v.size();
-                        } && !std::is_same_v<std::decay_t<decltype(v)>, std::string>) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<std::int64_t>>) {
+            return fmt::format("[{}]", fmt::join(v, ", "));
+          } else if constexpr (requires {
+                                 v.front();
+                                 v.size();
+                               } && !std::is_same_v<std::decay_t<decltype(v)>, std::string>) {
             return fmt::format("{}", v.size());
           } else {
             return fmt::format("{}", v);
           }
         },
         value);
+    if (text == "none") continue;
     line += line.empty() ? text : fmt::format(", {} {}", key, text);
   }
   return line;

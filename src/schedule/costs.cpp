@@ -29,8 +29,4 @@ double kernel_bytes_per_unit(const Costs& costs) {
   return bytes;
 }
 
-std::size_t size_of(deck::Type type) {
-  return type == deck::Type::int32 || type == deck::Type::float32 ? 4 : 8;
-}
-
 }  // namespace overlap::schedule

@@ -39,7 +39,6 @@ bool has_timed_copies(const deck::Workload& workload);
 deck::Workload size_copies(deck::Workload workload,
                            const std::function<double(Stage, double)>& bytes_in);
 
-/// Bytes of one element of the type.
-std::size_t size_of(deck::Type type);
+using deck::size_of;
 
 }  // namespace overlap::schedule

@@ -100,7 +100,7 @@ class Checker {
     if (t.stage != Stage::kernel && !is_copy(t.stage)) return true;
     const auto touched = accesses(schedule_, t);
     if (t.stage == Stage::kernel ? touched.empty()
-                                 : t.bytes != touched.front().end - touched.front().begin) {
+                                 : t.bytes != touched.back().end - touched.back().begin) {
       report(Hazard::Kind::malformed, id,
              t.stage == Stage::kernel
                  ? "has no array of its operation"
@@ -201,19 +201,20 @@ class Checker {
   /// Every output is copied to the host as a whole. (What a deck lists by hand is its own affair.)
   void require_outputs() {
     for (std::size_t array = 0; array < schedule_.arrays.size(); ++array) {
-      if (!schedule_.arrays[array].to_host) continue;
+      const Array& output = schedule_.arrays[array];
+      if (!output.to_host) continue;
       const Ranges& ranges =
           ranges_[{static_cast<int>(Access::Side::host), static_cast<int>(array)}];
-      const std::size_t unit = schedule_.arrays[array].unit_bytes;
-      const std::size_t end = static_cast<std::size_t>(schedule_.host_units) * unit;
-      std::size_t at = 0;
+      const std::size_t begin = host_begin(output, 0);
+      const std::size_t end = host_begin(output, schedule_.host_units);
+      std::size_t at = begin;
       for (auto range = ranges.begin(); at < end; ++range) {
         if (range == ranges.end() || range->first > at || !range->second.writer) {
-          hazards_.push_back({Hazard::Kind::missing,
-                              static_cast<TaskId>(schedule_.tasks.size() - 1),
-                              fmt::format("missing: no task copies array {} to the host from "
-                                          "element {} on",
-                                          schedule_.arrays[array].name, at / unit)});
+          hazards_.push_back(
+              {Hazard::Kind::missing, static_cast<TaskId>(schedule_.tasks.size() - 1),
+               fmt::format("missing: no task copies array {} to the host from "
+                           "element {} on",
+                           output.name, (at - begin) / (host_begin(output, 1) - begin))});
           return;
         }
         at = range->second.end;

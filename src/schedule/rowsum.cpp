@@ -9,13 +9,20 @@ Costs rowsum_costs(const deck::Workload& workload, std::int64_t /*repeats*/) {
   const std::int64_t length = rows ? workload.columns : workload.rows;
   const std::size_t sum_bytes =
       workload.sum_type == deck::SumType::int64 ? 8 : size_of(workload.type);
+  Array array = {.name = "lines",
+                 .op = 0,
+                 .unit_bytes = size_of(workload.type) * static_cast<std::size_t>(length),
+                 .to_device = true,
+                 .to_host = false};
+  if (workload.pitch) {
+    const auto pitch = static_cast<std::size_t>(*workload.pitch);
+    array.section = {.line_bytes = array.unit_bytes,
+                     .unit_pitch = pitch,
+                     .host_bytes = pitch * static_cast<std::size_t>(lines)};
+  }
   return {
       .arrays =
-          {{.name = "lines",
-            .op = 0,
-            .unit_bytes = size_of(workload.type) * static_cast<std::size_t>(length),
-            .to_device = true,
-            .to_host = false},
+          {array,
            {.name = "sums", .op = 0, .unit_bytes = sum_bytes, .to_device = false, .to_host = true}},
       .ops = 1,
       .units = lines,

@@ -3,20 +3,47 @@
 #include "deck/words.hpp"
 
 namespace overlap::schedule {
+namespace {
+
+/// Of an array that is none: its units are adjacent lines.
+Section section_of(const Array& array) {
+  return array.section.value_or(
+      Section{.line_bytes = array.unit_bytes, .unit_pitch = array.unit_bytes});
+}
+
+}  // namespace
 
 const char* to_string(Stage stage) { return deck::to_string(stage).data(); }
+
+std::size_t host_begin(const Array& array, std::int64_t unit) {
+  const Section section = section_of(array);
+  return section.begin + static_cast<std::size_t>(unit) * section.unit_pitch;
+}
+
+std::size_t host_bytes(const Array& array, std::int64_t units) {
+  return array.section ? array.section->host_bytes : host_begin(array, units);
+}
+
+Region host_region(const Array& array, std::int64_t begin, std::int64_t units) {
+  const Section section = section_of(array);
+  return merged({.begin = host_begin(array, begin),
+                 .line_bytes = section.line_bytes,
+                 .lines = section.lines,
+                 .planes = static_cast<std::size_t>(units),
+                 .pitch = section.pitch,
+                 .plane_pitch = section.unit_pitch});
+}
 
 std::vector<Access> accesses(const Schedule& schedule, const Task& task) {
   const Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
   const auto access = [&](Access::Side side, int index, bool reads, bool writes) {
-    const std::int64_t begin = side == Access::Side::host ? chunk.begin : chunk.device_begin;
-    const std::size_t unit = schedule.arrays[static_cast<std::size_t>(index)].unit_bytes;
-    return Access{side,
-                  index,
-                  static_cast<std::size_t>(begin) * unit,
-                  static_cast<std::size_t>(begin + chunk.size()) * unit,
-                  reads,
-                  writes};
+    const Array& array = schedule.arrays[static_cast<std::size_t>(index)];
+    const auto place = [&](std::int64_t unit) {
+      return side == Access::Side::host
+                 ? host_begin(array, chunk.begin + unit)
+                 : static_cast<std::size_t>(chunk.device_begin + unit) * array.unit_bytes;
+    };
+    return Access{side, index, place(0), place(chunk.size()), reads, writes};
   };
   if (is_copy(task.stage)) {
     const bool up = task.stage == Stage::h2d;

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "deck/deck.hpp"
+#include "schedule/section.hpp"
 
 /// What is to be done, where and in which order: pure data, no Kokkos in it.
 namespace overlap::schedule {
@@ -38,7 +40,17 @@ struct Array {
   bool to_device = false;      ///< copied to the device before the kernel
   bool to_host = false;        ///< copied back after it
   bool resident = false;       ///< its data lie on the device before the run: nothing writes them
+  std::optional<Section> section = {};  ///< empty: units are adjacent on the host, too
 };
+
+/// Where a unit begins on the host, in bytes.
+std::size_t host_begin(const Array& array, std::int64_t unit);
+
+/// Bytes that an array of so many units takes on the host, with those between its lines.
+std::size_t host_bytes(const Array& array, std::int64_t units);
+
+/// Where so many units from `begin` on lie on the host.
+Region host_region(const Array& array, std::int64_t begin, std::int64_t units);
 
 /// One independent piece of the data: the units [begin, end) of every array.
 struct Chunk {
@@ -92,7 +104,8 @@ struct Schedule {
   bool out_of_core = false;
 };
 
-/// A range of bytes of one array on one side that a task reads, writes or both.
+/// A range of bytes of one array on one side that a task reads, writes or both. On the host it
+/// counts what lies between the lines of a section, and behind each, as touched.
 struct Access {
   enum class Side { host, device } side;
   int array;

@@ -20,10 +20,12 @@ struct Increment {
 
 template <class Space, class T>
 void set_up_increment(Workload<Space>& w) {
-  w.launch = [a = operand<T>(w, 0)](const Space& instance, const Call& call) {
+  const auto unit = static_cast<std::int64_t>(w.arrays[0].unit_bytes / sizeof(T));
+  w.unit_elements = unit;
+  w.launch = [a = operand<T>(w, 0, unit), unit](const Space& instance, const Call& call) {
     with_known(call.repeats, [&](auto known) {
-      enqueue("overlap::increment::increment", units(instance, call.size),
-              Increment<T, known()>{a.at(call), call.begin, static_cast<int>(call.repeats)});
+      enqueue("overlap::increment::increment", units(instance, call.size * unit),
+              Increment<T, known()>{a.at(call), call.begin * unit, static_cast<int>(call.repeats)});
     });
   };
   w.generate = [host = w.host[0]](std::uint32_t repetition) {
@@ -40,6 +42,7 @@ void set_up_increment(Workload<Space>& w) {
           return Expected{start + 1, tolerance};
         },
         result);
+    compare_padding<T>(host, "padding of a", result);
     return result;
   };
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -60,13 +61,14 @@ class AlignedBytes {
 template <class Space>
 using DeviceArray = AlignedBytes<typename Space::memory_space>;
 
-/// An array's mirror on the host; one of the two holds it.
+/// An array's mirror on the host; one of the two holds it and what lies between its lines.
 template <class Space>
 struct HostArray {
   AlignedBytes<PinnedSpace<Space>> pinned;
   AlignedBytes<Kokkos::HostSpace> pageable;
   std::shared_ptr<const void> lock;  ///< keeps `pageable` page-locked, where it is registered
   deck::HostMemory memory = deck::HostMemory::pinned;
+  schedule::Region region;  ///< where the array lies in it
 
   Byte* data() const {
     return memory == deck::HostMemory::pinned ? pinned.data() : pageable.data();
@@ -97,7 +99,7 @@ inline std::int64_t steps(double duration_s, std::int64_t steps_per_s) {
 /// The first wrong element, by position.
 struct Mismatch {
   std::string array;
-  std::int64_t index = 0;  ///< element of the array; outputs have one element a unit
+  std::int64_t index = 0;  ///< element of the array; of padding, the last one before it
   double expected = 0;
   double found = 0;
   std::optional<int> chunk = {};  ///< where the index does not tell it
@@ -114,9 +116,10 @@ struct Workload {
   std::vector<schedule::Array> arrays;
   std::vector<HostArray<Space>> host;      ///< one for each of `arrays`
   std::vector<DeviceArray<Space>> device;  ///< one for each of `arrays`
-  std::int64_t repeats = 1;     ///< of the arithmetic in each kernel; custom: steps a second
-  double host_steps_per_s = 0;  ///< custom: of the issuing thread's work
-  std::string kernel;           ///< which kernel runs, where there is a choice
+  std::int64_t repeats = 1;        ///< of the arithmetic in each kernel; custom: steps a second
+  double host_steps_per_s = 0;     ///< custom: of the issuing thread's work
+  std::int64_t unit_elements = 1;  ///< elements of a unit of the outputs
+  std::string kernel;              ///< which kernel runs, where there is a choice
 
   /// Enqueues the kernel on the instance; never waits.
   std::function<void(const Space&, const Call&)> launch;
@@ -136,12 +139,13 @@ Workload<Space> allocate(const schedule::Costs& costs, std::int64_t device_units
   Workload<Space> workload;
   workload.arrays = costs.arrays;
   for (const schedule::Array& array : costs.arrays) {
-    const std::size_t host_bytes =
-        array.unit_bytes * static_cast<std::size_t>(costs.units * costs.iterations);
+    const std::int64_t host_units = costs.units * costs.iterations;
+    const std::size_t host_bytes = schedule::host_bytes(array, host_units);
     const std::size_t device_bytes = array.unit_bytes * static_cast<std::size_t>(device_units);
     try {
       HostArray<Space> host;
       host.memory = memory;
+      host.region = schedule::host_region(array, 0, host_units);
       const std::string label = "overlap::host::" + array.name;
       if (memory == deck::HostMemory::pinned) {
         host.pinned = AlignedBytes<PinnedSpace<Space>>(label, host_bytes);
@@ -166,7 +170,7 @@ Workload<Space> allocate(const schedule::Costs& costs, std::int64_t device_units
   return workload;
 }
 
-/// The elements of a host array, typed.
+/// The elements of a host array that is no section, typed.
 template <class T, class Space>
 std::span<T> elements(const HostArray<Space>& array) {
   return {reinterpret_cast<T*>(array.data()), array.size() / sizeof(T)};
@@ -196,16 +200,56 @@ Operand<T> operand(const Workload<Space>& workload, std::size_t array, std::int6
           length};
 }
 
-/// Fills a host array with value(index).
+template <class T, class Space>
+std::int64_t count_elements(const HostArray<Space>& array) {
+  return static_cast<std::int64_t>(array.region.bytes() / sizeof(T));
+}
+
+/// The elements [begin, end) of a host array, line by line: calls body(index of the first, span).
+template <class T, class Space, class Body>
+void for_lines(const HostArray<Space>& array, std::int64_t begin, std::int64_t end,
+               const Body& body) {
+  schedule::for_lines(
+      array.region, static_cast<std::size_t>(begin) * sizeof(T),
+      static_cast<std::size_t>(end) * sizeof(T),
+      [&](std::size_t place, std::size_t position, std::size_t bytes) {
+        body(static_cast<std::int64_t>(position / sizeof(T)),
+             std::span<T>(reinterpret_cast<T*>(array.data() + place), bytes / sizeof(T)));
+      });
+}
+
+/// The bytes of a host array that do not belong to its region, in parallel: calls body(span, bytes
+/// of the region before it).
+template <class Space, class Body>
+void for_padding(const HostArray<Space>& array, const Body& body) {
+  const schedule::Region& region = array.region;
+  const auto gap = [&](std::size_t line) {
+    const std::size_t begin = line == 0 ? 0 : region.line_begin(line - 1) + region.line_bytes;
+    const std::size_t end = line == region.all_lines() ? array.size() : region.line_begin(line);
+    body(std::span<Byte>(array.data() + begin, end - begin), line * region.line_bytes);
+  };
+  base::parallel_for(
+      static_cast<std::int64_t>(region.all_lines()) + 1,
+      [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) gap(static_cast<std::size_t>(i));
+      },
+      64);
+}
+
+/// What padding holds: as a number of any type, no element of an input or of an output in place.
+inline constexpr Byte padding_byte = 0x5a;
+
+/// Fills a host array with value(index), and its padding.
 template <class T, class Space, class Value>
 void fill(const HostArray<Space>& array, const Value& value) {
-  const std::span<T> data = elements<T>(array);
-  base::parallel_for(static_cast<std::int64_t>(data.size()),
-                     [&](std::int64_t begin, std::int64_t end) {
-                       for (std::int64_t i = begin; i < end; ++i) {
-                         data[static_cast<std::size_t>(i)] = value(i);
-                       }
-                     });
+  base::parallel_for(count_elements<T>(array), [&](std::int64_t begin, std::int64_t end) {
+    for_lines<T>(array, begin, end, [&](std::int64_t i, std::span<T> line) {
+      for (T& element : line) element = value(i++);
+    });
+  });
+  for_padding(array, [](std::span<Byte> gap, std::size_t) {
+    std::fill(gap.begin(), gap.end(), padding_byte);
+  });
 }
 
 /// Enqueues a kernel. Functors stay below 512 bytes: from there on CUDA back ends before Kokkos 5
@@ -251,19 +295,18 @@ struct Expected {
   std::int64_t whole = 0;
 };
 
-/// Compares every element with expected(index), in parallel, and adds what it finds to `result`.
-/// `smallest_part`: elements that are worth a thread.
-template <class T, class Reference>
-void compare(std::span<const T> data, const std::string& name, const Reference& expected,
-             Verification& result, std::int64_t smallest_part = 1 << 14) {
+/// Compares `count` elements with expected(index), in parallel, and adds what it finds to `result`.
+/// `lines(begin, end, body)` calls body(index of the first, span) for the elements of a range.
+template <class T, class Lines, class Reference>
+void compare_lines(std::int64_t count, const Lines& lines, const std::string& name,
+                   const Reference& expected, Verification& result, std::int64_t smallest_part) {
   std::mutex mutex;
   base::parallel_for(
-      static_cast<std::int64_t>(data.size()),
+      count,
       [&](std::int64_t begin, std::int64_t end) {
         Verification part;
-        for (std::int64_t i = begin; i < end; ++i) {
+        const auto check = [&](std::int64_t i, T found) {
           const Expected reference = expected(i);
-          const T found = data[static_cast<std::size_t>(i)];
           double wanted = reference.value;
           double error = 0;
           if constexpr (std::is_integral_v<T>) {
@@ -280,7 +323,10 @@ void compare(std::span<const T> data, const std::string& name, const Reference& 
           if (error > reference.tolerance && !part.mismatch) {
             part.mismatch = {name, i, wanted, static_cast<double>(found)};
           }
-        }
+        };
+        lines(begin, end, [&](std::int64_t i, std::span<const T> line) {
+          for (const T found : line) check(i++, found);
+        });
         const std::scoped_lock lock(mutex);
         result.max_error = std::max(result.max_error, part.max_error);
         result.tolerance = std::max(result.tolerance, part.tolerance);
@@ -294,11 +340,48 @@ void compare(std::span<const T> data, const std::string& name, const Reference& 
       smallest_part);
 }
 
-/// The same for a host array.
+/// Compares every element with expected(index), in parallel, and adds what it finds to `result`.
+/// `smallest_part`: elements that are worth a thread.
+template <class T, class Reference>
+void compare(std::span<const T> data, const std::string& name, const Reference& expected,
+             Verification& result, std::int64_t smallest_part = 1 << 14) {
+  compare_lines<T>(
+      static_cast<std::int64_t>(data.size()),
+      [&](std::int64_t begin, std::int64_t end, const auto& body) {
+        body(begin,
+             data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+      },
+      name, expected, result, smallest_part);
+}
+
+/// The same for a host array, without its padding.
 template <class T, class Space, class Reference>
 void compare(const HostArray<Space>& array, const std::string& name, const Reference& expected,
              Verification& result, std::int64_t smallest_part = 1 << 14) {
-  compare<T>(std::span<const T>(elements<T>(array)), name, expected, result, smallest_part);
+  compare_lines<T>(
+      count_elements<T>(array),
+      [&](std::int64_t begin, std::int64_t end, const auto& body) {
+        for_lines<T>(array, begin, end, body);
+      },
+      name, expected, result, smallest_part);
+}
+
+/// Compares the padding of a host array with what fill() wrote there.
+template <class T, class Space>
+void compare_padding(const HostArray<Space>& array, const std::string& name, Verification& result) {
+  std::mutex mutex;
+  for_padding(array, [&](std::span<Byte> gap, std::size_t before) {
+    const auto wrong =
+        std::find_if(gap.begin(), gap.end(), [](Byte byte) { return byte != padding_byte; });
+    if (wrong == gap.end()) return;
+    const std::int64_t index = static_cast<std::int64_t>(before / sizeof(T)) - 1;
+    const std::scoped_lock lock(mutex);
+    if (result.mismatch && (result.mismatch->array != name || result.mismatch->index < index)) {
+      return;
+    }
+    result.mismatch = {name, std::max<std::int64_t>(index, 0), double{padding_byte},
+                       static_cast<double>(*wrong)};
+  });
 }
 
 }  // namespace overlap::workload

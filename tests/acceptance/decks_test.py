@@ -37,6 +37,10 @@ def shrunk(deck):
         factor = ROWS / workload["rows"]
     elif workload["kind"] == "custom":
         settings["workload.tasks"] = [shortened(task) for task in workload["tasks"]]
+    elif "box" in workload:
+        box, array = workload["box"], workload["array"]
+        settings["workload.box"] = [size // 4 for size in box]
+        settings["workload.array"] = [a - b + b // 4 for a, b in zip(array, box)]
     else:
         settings["workload.elements"] = ELEMENTS[workload["kind"]]
     limit = deck.get("memory", {}).get("device_limit")

@@ -98,24 +98,25 @@ TEST(DeckErrors, UnknownKeys) {
        "acceptance"},
       {workload("kind: increment, elments: 5"),
        {},
-       "@:1:29: workload.elments: unknown key; allowed: kind, elements, type, intensity; did you "
-       "mean 'elements'?"},
+       "@:1:29: workload.elments: unknown key; allowed: kind, elements, type, intensity, box, "
+       "array, origin, pitch; did you mean 'elements'?"},
       {workload("kind: increment, TYPE: float32"),
        {},
-       "@:1:29: workload.TYPE: unknown key; allowed: kind, elements, type, intensity; did you mean "
-       "'type'?"},
+       "@:1:29: workload.TYPE: unknown key; allowed: kind, elements, type, intensity, box, array, "
+       "origin, pitch; did you mean 'type'?"},
       {workload("kind: rowsum, cols: 5"),
        {},
        "@:1:26: workload.cols: unknown key; allowed: kind, rows, columns, type, sum_type, axis, "
-       "kernel"},
+       "kernel, pitch"},
       {workload("knid: increment"),
        {},
-       "@:1:12: workload.knid: unknown key; allowed: kind, elements, type, intensity, rows, "
-       "columns, sum_type, axis, kernel, iterations, tasks; did you mean 'kind'?"},
+       "@:1:12: workload.knid: unknown key; allowed: kind, elements, type, intensity, box, array, "
+       "origin, pitch, rows, columns, sum_type, axis, kernel, iterations, tasks; did you mean "
+       "'kind'?"},
       {workload("kind:increment"),
        {},
        "@:1:12: workload.kind:increment: unknown key; allowed: kind, elements, type, intensity, "
-       "rows, columns, sum_type, axis, kernel, iterations, tasks"},
+       "box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, tasks"},
       {increment("chunks: {cuont: 4}\n"),
        {},
        "@:2:10: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, spread; did you "
@@ -163,19 +164,19 @@ TEST(DeckErrors, KeysOfAnotherWorkload) {
       {workload("kind: increment, rows: 5"),
        {},
        "@:1:29: workload.rows: found a key of rowsum, not of increment; allowed: kind, elements, "
-       "type, intensity"},
+       "type, intensity, box, array, origin, pitch"},
       {workload("kind: increment, iterations: 5"),
        {},
        "@:1:29: workload.iterations: found a key of pipeline, not of increment; allowed: kind, "
-       "elements, type, intensity"},
+       "elements, type, intensity, box, array, origin, pitch"},
       {workload("kind: rowsum, elements: 5"),
        {},
        "@:1:26: workload.elements: found a key of increment and pipeline, not of rowsum; allowed: "
-       "kind, rows, columns, type, sum_type, axis, kernel"},
+       "kind, rows, columns, type, sum_type, axis, kernel, pitch"},
       {workload("kind: rowsum, intensity: 1"),
        {},
        "@:1:26: workload.intensity: found a key of increment and pipeline, not of rowsum; allowed: "
-       "kind, rows, columns, type, sum_type, axis, kernel"},
+       "kind, rows, columns, type, sum_type, axis, kernel, pitch"},
       {workload("kind: pipeline, sum_type: same"),
        {},
        "@:1:28: workload.sum_type: found a key of rowsum, not of pipeline; allowed: kind, "
@@ -183,11 +184,99 @@ TEST(DeckErrors, KeysOfAnotherWorkload) {
       {good,
        {"workload.kind=rowsum"},
        "@:2:29: workload.elements: found a key of increment and pipeline, not of rowsum (--set "
-       "workload.kind=rowsum); allowed: kind, rows, columns, type, sum_type, axis, kernel"},
+       "workload.kind=rowsum); allowed: kind, rows, columns, type, sum_type, axis, kernel, pitch"},
       {good,
        {"workload.rows=5"},
        "--set workload.rows=5: workload.rows: found a key of rowsum, not of increment; allowed: "
-       "kind, elements, type, intensity"},
+       "kind, elements, type, intensity, box, array, origin, pitch"},
+  });
+}
+
+TEST(DeckErrors, Pitch) {
+  const std::string allowed =
+      "; allowed: none or a multiple of 4 B from 24 B, the bytes of a line, to 17592186 B";
+  const auto rowsum = [&](const std::string& pitch, const std::string& found) {
+    return Bad{workload("kind: rowsum, pitch: " + pitch),
+               {},
+               "@:1:33: workload.pitch: found " + found + allowed};
+  };
+  expect_messages({
+      rowsum("20", "'20'"),
+      rowsum("26", "'26'"),
+      rowsum("0", "'0'"),
+      rowsum("-24", "'-24'"),
+      rowsum("17592192", "'17592192'"),
+      rowsum("24 rows", "'24 rows'"),
+      rowsum("[24]", "a list"),
+      {workload("kind: rowsum, rows: 5, axis: columns, type: float64, pitch: 36"),
+       {},
+       "@:1:72: workload.pitch: found '36'; allowed: none or a multiple of 8 B from 40 B, the "
+       "bytes of a line, to 23456248059221 B"},
+      {workload("kind: pipeline, pitch: 64"),
+       {},
+       "@:1:28: workload.pitch: found a key of increment and rowsum, not of pipeline; allowed: "
+       "kind, elements, type, iterations, intensity"},
+  });
+}
+
+TEST(DeckErrors, Boxes) {
+  expect_messages({
+      {workload("kind: increment, array: [4, 4]"),
+       {},
+       "@:1:36: workload.array: found without workload.box; allowed: with it"},
+      {workload("kind: increment, box: none, origin: [4, 4]"),
+       {},
+       "@:1:48: workload.origin: found without workload.box; allowed: with it"},
+      {workload("kind: increment, pitch: 4096"),
+       {},
+       "@:1:36: workload.pitch: found without workload.box; allowed: with it"},
+      {workload("kind: increment, box: 5"),
+       {},
+       "@:1:34: workload.box: found '5'; allowed: none, [rows, columns] or [planes, rows, "
+       "columns]"},
+      {workload("kind: increment, box: [5]"),
+       {},
+       "@:1:34: workload.box: found a list; allowed: none, [rows, columns] or [planes, rows, "
+       "columns]"},
+      {workload("kind: increment, box: [2, 3, 4, 5]"),
+       {},
+       "@:1:34: workload.box: found a list; allowed: none, [rows, columns] or [planes, rows, "
+       "columns]"},
+      {workload("kind: increment, box: [2, 0, 4]"),
+       {},
+       "@:1:38: workload.box[1]: found '0'; allowed: a whole number from 1 to 17592186044416, such "
+       "as 4096 or 16 Mi"},
+      {workload("kind: increment, box: [2, 3, 4], array: [3, 4]"),
+       {},
+       "@:1:52: workload.array: found a list; allowed: none or a list of 3 numbers, as "
+       "workload.box "
+       "is"},
+      {workload("kind: increment, box: [2, 3, 4], array: [2, 2, 4]"),
+       {},
+       "@:1:56: workload.array[1]: found '2'; allowed: a whole number from 3 to 17592186044416, "
+       "such as 4096 or 16 Mi"},
+      {workload("kind: increment, box: [2, 3, 4], array: [4, 4, 4], origin: [0, 2, 0]"),
+       {},
+       "@:1:75: workload.origin[1]: found '2'; allowed: a whole number from 0 to 1"},
+      {workload("kind: increment, box: [2, 3], origin: [0, 1]"),
+       {},
+       "@:1:54: workload.origin[1]: found '1'; allowed: a whole number from 0 to 0"},
+      {workload("kind: increment, box: [16 Mi, 16 Mi]"),
+       {},
+       "@:1:34: workload.box: found 16777216 x 16777216 elements; allowed: at most "
+       "17592186044416"},
+      {workload("kind: increment, box: [2, 2], array: [16 Ti, 2]"),
+       {},
+       "@:1:49: workload.array: found 17592186044416 x 2 elements; allowed: at most "
+       "17592186044416"},
+      {workload("kind: increment, box: [2, 3], elements: 7"),
+       {},
+       "@:1:52: workload.elements: found '7'; allowed: 6, those of workload.box, or nothing"},
+      {workload("kind: increment, box: [2, 3], array: [2, 4], pitch: 12"),
+       {},
+       "@:1:64: workload.pitch: found '12'; allowed: none or a multiple of 4 B from 16 B, the "
+       "bytes "
+       "of a line, to 70368744177664 B"},
   });
 }
 
@@ -382,7 +471,8 @@ TEST(DeckErrors, MissingWorkloadOrKind) {
       {"workload:\n",
        {},
        "@:1:1: workload: found nothing; allowed: a map with the keys kind, elements, type, "
-       "intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
+       "intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, "
+       "tasks"},
       {"workload: {}\n",
        {},
        "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
@@ -418,15 +508,18 @@ TEST(DeckErrors, WrongTypes) {
       {"workload: increment\n",
        {},
        "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, type, "
-       "intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
+       "intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, "
+       "tasks"},
       {"workload: [increment]\n",
        {},
        "@:1:11: workload: found a list; allowed: a map with the keys kind, elements, type, "
-       "intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
+       "intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, "
+       "tasks"},
       {"workload:\n  kind:increment\n",
        {},
        "@:2:3: workload: found 'kind:increment'; allowed: a map with the keys kind, elements, "
-       "type, intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
+       "type, intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, "
+       "iterations, tasks"},
       {workload("kind: [increment]"),
        {},
        "@:1:18: workload.kind: found a list; allowed: increment, rowsum, pipeline, custom"},
@@ -630,6 +723,14 @@ TEST(DeckErrors, Words) {
        {},
        "@:2:36: memory.transfer: found transfer zero_copy with host pageable; allowed: with host "
        "pinned, registered"},
+      {workload("kind: rowsum, pitch: 64") + "memory: {transfer: zero_copy}\n",
+       {},
+       "@:2:20: memory.transfer: found 'zero_copy'; allowed: staged with workload.box or "
+       "workload.pitch"},
+      {workload("kind: rowsum, pitch: 64") + "memory: {host: pageable_staged}\n",
+       {},
+       "@:2:16: memory.host: found 'pageable_staged'; allowed: pinned, pageable, registered with "
+       "workload.box or workload.pitch"},
       {increment("memory: {ring_slots: 4}\n"),
        {},
        "@:2:22: memory.ring_slots: found with host pinned (by default); allowed: with host "
@@ -1282,7 +1383,8 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"workload=null"},
        "--set workload=null: workload: found nothing; allowed: a map with the keys kind, elements, "
-       "type, intensity, rows, columns, sum_type, axis, kernel, iterations, tasks"},
+       "type, intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, "
+       "iterations, tasks"},
       {good, {"title=[1]"}, "--set title=[1]: title: found a list; allowed: one line of text"},
       {good,
        {"issue.orders=depth_first"},
@@ -1307,7 +1409,7 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"workload.x={a: 1}"},
        "--set workload.x={a: 1}: workload.x: unknown key; allowed: kind, elements, type, "
-       "intensity"},
+       "intensity, box, array, origin, pitch"},
   });
 }
 

@@ -13,6 +13,7 @@ namespace overlap::deck {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
 using ::testing::Pair;
 
 Deck loaded(const std::string& text, const std::vector<std::string>& overrides = {}) {
@@ -106,6 +107,11 @@ TEST(Deck, WorkloadKeys) {
   EXPECT_EQ(workload("kind: rowsum, type: int64").type, Type::int64);
   EXPECT_EQ(workload("kind: rowsum, type: float32").type, Type::float32);
   EXPECT_EQ(workload("kind: rowsum, type: float64").type, Type::float64);
+  EXPECT_EQ(workload("kind: rowsum, pitch: 24").pitch, 24);  // 6 int32
+  EXPECT_EQ(workload("kind: rowsum, pitch: 1 KiB").pitch, 1024);
+  EXPECT_EQ(workload("kind: rowsum, rows: 5, axis: columns, type: int64, pitch: 48").pitch, 48);
+  EXPECT_EQ(workload("kind: rowsum, pitch: none").pitch, std::nullopt);
+  EXPECT_EQ(workload("kind: rowsum").pitch, std::nullopt);
   EXPECT_EQ(workload("kind: rowsum, sum_type: same, type: float32").sum_type, SumType::same);
   EXPECT_EQ(workload("kind: rowsum, sum_type: int64").sum_type, SumType::int64);
   EXPECT_EQ(workload("kind: rowsum, axis: rows").axis, Axis::rows);
@@ -376,30 +382,64 @@ TEST(Deck, NameFitsIntoAResultLine) {
   EXPECT_EQ(name("/x/my deck=1\t.yaml"), "my_deck_1_");
 }
 
+TEST(Deck, Boxes) {
+  using Sizes = std::array<std::int64_t, 3>;
+  EXPECT_FALSE(workload("kind: increment, box: none, array: none, origin: none, pitch: none").box);
+  const Workload flat = workload("kind: increment, box: [4, 8], array: [5, 1 Ki], origin: [1, 9]");
+  EXPECT_EQ(flat.elements, 32);
+  EXPECT_EQ(flat.box->extent, (Sizes{1, 4, 8}));
+  EXPECT_EQ(flat.box->array, (Sizes{1, 5, 1024}));
+  EXPECT_EQ(flat.box->origin, (Sizes{0, 1, 9}));
+  const Workload deep = workload("kind: increment, box: [2, 3, 4], elements: 24, pitch: 20");
+  EXPECT_EQ(deep.elements, 24);
+  EXPECT_EQ(deep.box->extent, (Sizes{2, 3, 4}));
+  EXPECT_EQ(deep.box->array, (Sizes{2, 3, 4}));
+  EXPECT_EQ(deep.box->origin, (Sizes{0, 0, 0}));
+  EXPECT_EQ(deep.pitch, 20);
+}
+
 TEST(DeckWords, KeysOfAWorkload) {
-  EXPECT_THAT(keys_of(WorkloadKind::increment),
-              ElementsAre("kind", "elements", "type", "intensity"));
-  EXPECT_THAT(keys_of(WorkloadKind::rowsum),
-              ElementsAre("kind", "rows", "columns", "type", "sum_type", "axis", "kernel"));
+  EXPECT_THAT(keys_of(WorkloadKind::increment), ElementsAre("kind", "elements", "type", "intensity",
+                                                            "box", "array", "origin", "pitch"));
+  EXPECT_THAT(keys_of(WorkloadKind::rowsum), ElementsAre("kind", "rows", "columns", "type",
+                                                         "sum_type", "axis", "kernel", "pitch"));
   EXPECT_THAT(keys_of(WorkloadKind::pipeline),
               ElementsAre("kind", "elements", "type", "iterations", "intensity"));
 }
 
 TEST(DeckWords, ValuesOfAWorkload) {
-  EXPECT_THAT(
-      values_of(workload("kind: rowsum, rows: 5, axis: columns, sum_type: int64")),
-      ElementsAre(Pair("kind", Value("rowsum")), Pair("rows", Value(5)), Pair("columns", Value(6)),
-                  Pair("type", Value("int32")), Pair("sum_type", Value("int64")),
-                  Pair("axis", Value("columns")), Pair("kernel", Value("auto"))));
+  EXPECT_THAT(values_of(workload("kind: rowsum, rows: 5, axis: columns, sum_type: int64")),
+              ElementsAre(Pair("kind", Value("rowsum")), Pair("rows", Value(5)),
+                          Pair("columns", Value(6)), Pair("type", Value("int32")),
+                          Pair("sum_type", Value("int64")), Pair("axis", Value("columns")),
+                          Pair("kernel", Value("auto")), Pair("pitch", Value("none"))));
   EXPECT_THAT(values_of(workload("kind: pipeline, elements: 1 Ki, intensity: 4x balanced")),
               ElementsAre(Pair("kind", Value("pipeline")), Pair("elements", Value(1024)),
                           Pair("type", Value("float32")), Pair("iterations", Value(5)),
                           Pair("intensity", Value("4x balanced"))));
   EXPECT_THAT(values_of(workload("kind: increment, intensity: balanced")),
               ElementsAre(Pair("kind", Value("increment")), Pair("elements", Value(4194304)),
-                          Pair("type", Value("float32")), Pair("intensity", Value("balanced"))));
+                          Pair("type", Value("float32")), Pair("intensity", Value("balanced")),
+                          Pair("box", Value("none")), Pair("array", Value("none")),
+                          Pair("origin", Value("none")), Pair("pitch", Value("none"))));
   EXPECT_THAT(values_of(workload("kind: increment, intensity: 3")),
               ::testing::Contains(Pair("intensity", Value(3))));
+}
+
+TEST(DeckWords, ValuesOfSections) {
+  using Sizes = std::vector<std::int64_t>;
+  EXPECT_THAT(values_of(workload("kind: rowsum, pitch: 32 B")),
+              ::testing::Contains(Pair("pitch", Value(32))));
+  const auto flat = values_of(workload("kind: increment, box: [4, 8], origin: [0, 0]"));
+  EXPECT_THAT(
+      flat, IsSupersetOf({Pair("elements", Value(32)), Pair("box", Value(Sizes{4, 8})),
+                          Pair("array", Value(Sizes{4, 8})), Pair("origin", Value(Sizes{0, 0}))}));
+  const auto deep = values_of(
+      workload("kind: increment, box: [1, 4, 8], array: [2, 5, 8], origin: [1, 0, 0], pitch: 64"));
+  EXPECT_THAT(deep,
+              IsSupersetOf({Pair("elements", Value(32)), Pair("box", Value(Sizes{1, 4, 8})),
+                            Pair("array", Value(Sizes{2, 5, 8})),
+                            Pair("origin", Value(Sizes{1, 0, 0})), Pair("pitch", Value(64))}));
 }
 
 TEST(DeckWords, EveryEnumeratorHasASpellingOfItsOwn) {

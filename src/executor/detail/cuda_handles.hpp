@@ -4,24 +4,11 @@
 
 #if defined(KOKKOS_ENABLE_CUDA)
 
-#include <cuda_runtime.h>
-
-#include <string>
 #include <utility>
 
-#include "base/error.hpp"
+#include "executor/detail/cuda_check.hpp"
 
 namespace overlap::executor::detail {
-
-inline std::string cuda_message(const char* call, cudaError_t code) {
-  return std::string(call) + ": " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")";
-}
-
-inline void check_cuda(cudaError_t code, const char* call) {
-  if (code != cudaSuccess) {
-    throw base::Error(base::ExitCode::runtime_error, cuda_message(call, code));
-  }
-}
 
 /// A stream or an event that is destroyed with this.
 template <class Handle, cudaError_t (*destroy)(Handle)>

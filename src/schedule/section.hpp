@@ -1,0 +1,69 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace overlap::schedule {
+
+/// How the units of an array lie on the host when it is a part of a larger one there: a unit has
+/// evenly spaced lines of adjacent bytes, units are evenly spaced too, and bytes between them do
+/// not belong to the array. (On the device an array is packed.)
+struct Section {
+  std::size_t begin = 0;       ///< first byte of the first unit
+  std::size_t line_bytes = 0;  ///< of each line
+  std::size_t lines = 1;       ///< of a unit
+  std::size_t pitch = 0;       ///< bytes from the start of a line to that of the unit's next
+  std::size_t unit_pitch = 0;  ///< bytes from the start of a unit to that of the next
+  std::size_t host_bytes = 0;  ///< of the larger array
+};
+
+/// Bytes of a host array: evenly spaced planes of evenly spaced lines of adjacent bytes.
+struct Region {
+  std::size_t begin = 0;       ///< the first byte
+  std::size_t line_bytes = 0;  ///< of each line
+  std::size_t lines = 1;       ///< of a plane
+  std::size_t planes = 1;
+  std::size_t pitch = 0;        ///< bytes from a line to the plane's next
+  std::size_t plane_pitch = 0;  ///< bytes from a plane to the next
+
+  std::size_t all_lines() const { return lines * planes; }
+  std::size_t bytes() const { return line_bytes * all_lines(); }
+  /// Where the i-th of all lines begins.
+  std::size_t line_begin(std::size_t i) const {
+    return begin + i / lines * plane_pitch + i % lines * pitch;
+  }
+};
+
+/// The same bytes in as few lines and planes as possible: adjacent lines are one, and planes whose
+/// lines all have the same distance are one.
+inline Region merged(Region region) {
+  if (region.lines == 1 || region.plane_pitch == region.lines * region.pitch) {
+    if (region.lines == 1) region.pitch = region.plane_pitch;
+    region.lines *= region.planes;
+    region.planes = 1;
+  }
+  if (region.pitch == region.line_bytes) {
+    region.line_bytes *= region.lines;
+    region.lines = region.planes;
+    region.planes = 1;
+    region.pitch = region.plane_pitch;
+  }
+  return region;
+}
+
+/// The bytes [begin, end) of a region, counted without those between its lines, line by line: calls
+/// body(place in the host array, place in the region, bytes).
+template <class Body>
+void for_lines(const Region& region, std::size_t begin, std::size_t end, const Body& body) {
+  if (begin == end) return;
+  std::size_t skipped = begin % region.line_bytes;
+  for (std::size_t line = begin / region.line_bytes; begin < end; ++line) {
+    const std::size_t bytes = std::min(end - begin, region.line_bytes - skipped);
+    body(region.line_begin(line) + skipped, begin, bytes);
+    begin += bytes;
+    skipped = 0;
+  }
+}
+
+}  // namespace overlap::schedule
