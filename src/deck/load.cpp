@@ -652,7 +652,7 @@ Deck load(const std::string& path, const std::vector<std::string>& overrides) {
             fmt::format("found 'graph' with memory.host {} ({}); allowed: with pinned, registered",
                         to_string(deck.memory.host), origin(reader.at("memory").at("host"), true)));
   }
-  if (reader.has("disturb")) {
+  if (reader.has("disturb") && !reader.at("disturb").is("none")) {
     deck.disturb = read_disturb(reader.at("disturb"), deck.workload, deck.issue);
   }
   deck.measure = read_measure(reader.at("measure"));

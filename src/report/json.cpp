@@ -116,7 +116,7 @@ Json resolved(const deck::Deck& deck) {
     memory["ring_slots"] = deck.memory.ring_slots;
     memory["ring_bytes"] = deck.memory.ring_bytes;
   }
-  Json disturb = nullptr;
+  Json disturb = "none";
   if (deck.disturb) {
     disturb = {{"operation", deck::to_string(deck.disturb->operation)},
                {"at", deck.disturb->at},
