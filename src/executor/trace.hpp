@@ -125,6 +125,10 @@ template <class Space>
 void trace_run(Executor<Space>& executor, timeline::Run& run,
                const workload::Workload<Space>& workload, deck::Verify verify,
                const timeline::Engines& engines) {
+  if (run.schedule.mechanism == deck::Mechanism::graph) {
+    run.untraced = "its tasks are launched at once, as a graph";
+    return;
+  }
   const detail::TraceSource source = executor.trace(true);
   if (source.name.empty()) return;
   try {

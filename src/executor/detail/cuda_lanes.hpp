@@ -61,7 +61,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     polls_ = 0;
     if (ring_) ring_->begin_run();
     if (disturber_) disturber_->clear();
-    const bool graph = schedule.mechanism == deck::Mechanism::graph && !traced_ && capturable();
+    const bool graph = schedule.mechanism == deck::Mechanism::graph && capturable();
     graph_ = graph ? &this->graph() : nullptr;
     times_.clear();
     if (!traced_ || cupti_) return;
