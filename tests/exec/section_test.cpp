@@ -154,11 +154,9 @@ TYPED_TEST(SectionTest, GraphsHoldCopiesOfLines) {
   if constexpr (workload::is_host<TypeParam>) {
     GTEST_SKIP() << "no graphs";
   } else {
-    for (const deck::Deck& deck :
-         {box_deck(boxes[8], 5), rowsum_deck(1003, 20, 4, Type::int32, 12)}) {
-      TestBench<TypeParam> bench(
-          deck, Order::depth_first, 4,
-          executor::detail::make_lanes<TypeParam>(4, {.mechanism = deck::Mechanism::graph}));
+    for (deck::Deck deck : {box_deck(boxes[8], 5), rowsum_deck(1003, 20, 4, Type::int32, 12)}) {
+      deck.issue.mechanism = deck::Mechanism::graph;
+      TestBench<TypeParam> bench(deck, Order::depth_first, 4);
       EXPECT_FALSE(bench.run(1).mismatch);
       EXPECT_TRUE(bench.executor->graph_costs());
     }
