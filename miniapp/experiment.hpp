@@ -134,8 +134,10 @@ std::vector<report::Tried> try_candidates(const deck::Deck& deck, const schedule
                                           std::optional<std::int64_t> device_free_bytes,
                                           const std::vector<model::Candidate>& candidates,
                                           Bench<Space>& bench) {
-  const bool graphs = executor::on_gpu() && deck.memory.host != deck::HostMemory::pageable &&
-                      deck.memory.host != deck::HostMemory::pageable_staged;
+  // As a deck may ask for them; disturbed twins are issued one by one, and so is what they are
+  // compared with.
+  const bool graphs = executor::has_graphs() && deck::page_locked(deck.memory.host) &&
+                      deck.issue.streams == deck::Streams::own && !deck.disturb;
   const auto finalists = model::finalists(candidates, graphs);
   std::vector<schedule::Schedule> schedules;
   int lanes = 1;
@@ -251,7 +253,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   executor::measure_rates(executor::on_gpu() ? *bench.meter : *bench.executor, workload,
                           result.runs);
   for (timeline::Run& run : result.runs) {
-    line.update("tracing " + std::string(deck::to_string(run.order)));
+    line.update("tracing " + timeline::name(run));
     const timeline::Engines engines = {.workers = executor::on_gpu() ? 0 : run.schedule.lanes,
                                        .copy_engines = hardware.copy_engines};
     executor::trace_run(*bench.executor, run, workload, deck.measure.verify, engines);

@@ -26,10 +26,10 @@ enum class Order {
   automatic,  ///< the order, chunks and lanes that the model predicts to be fastest
 };
 
-/// What a task does. The last three are for custom workloads: work of the issuing host thread, a
-/// query of the lane's state by it, and an operation that waits for all that was issued before it
-/// and that all issued after it waits for (as in CUDA's legacy default stream). `disturbance` is a
-/// call by it that a deck puts between the tasks.
+/// What a task does. Those from `host` to `default_stream` are for custom workloads: work of the
+/// issuing host thread, a query of the lane's state by it, and an operation that waits for all that
+/// was issued before it and that all issued after it waits for (as in CUDA's legacy default
+/// stream). `disturbance` is a call by the issuing thread that a deck puts between the tasks.
 enum class Stage { h2d, kernel, d2h, host, query, default_stream, disturbance };
 
 enum class Type { int32, int64, float32, float64 };
@@ -44,6 +44,10 @@ enum class Profile { uniform, ramp };
 /// Page-locked when allocated, not at all, or afterwards; or pageable with a ring of page-locked
 /// slots, through which host threads pass the data.
 enum class HostMemory { pinned, pageable, registered, pageable_staged };
+/// Whether the data themselves are page-locked.
+constexpr bool page_locked(HostMemory memory) {
+  return memory == HostMemory::pinned || memory == HostMemory::registered;
+}
 /// Whether kernels work on copies on the device or on the host's memory itself.
 enum class Transfer { staged, zero_copy };
 /// How tasks reach the device: one by one, or all at once as a graph that was captured before.

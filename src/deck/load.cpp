@@ -422,8 +422,7 @@ Memory read_memory(const Reader& reader, const Workload& workload) {
   Memory memory;
   if (reader.has("host")) memory.host = reader.at("host").word<HostMemory>();
   if (reader.has("transfer")) memory.transfer = reader.at("transfer").word<Transfer>();
-  const bool locked = memory.host == HostMemory::pinned || memory.host == HostMemory::registered;
-  if (memory.transfer == Transfer::zero_copy && !locked) {
+  if (memory.transfer == Transfer::zero_copy && !page_locked(memory.host)) {
     reader.latest("host", "transfer")
         .fail(fmt::format("found transfer zero_copy with host {}; allowed: with host pinned, "
                           "registered",
@@ -644,8 +643,7 @@ Deck load(const std::string& path, const std::vector<std::string>& overrides) {
   deck.chunks = read_chunks(reader.at("chunks"), deck.workload);
   deck.memory = read_memory(reader.at("memory"), deck.workload);
   deck.issue = read_issue(reader.at("issue"), deck.workload);
-  if (deck.issue.mechanism == Mechanism::graph && deck.memory.host != HostMemory::pinned &&
-      deck.memory.host != HostMemory::registered) {
+  if (deck.issue.mechanism == Mechanism::graph && !page_locked(deck.memory.host)) {
     reader.at("issue")
         .at("mechanism")
         .fail(

@@ -62,7 +62,7 @@ void copy(const Space& instance, const workload::Workload<Space>& workload, std:
           Kokkos::deep_copy(instance, mirror, device);
         }
       };
-      if (host.memory == deck::HostMemory::pinned || host.memory == deck::HostMemory::registered) {
+      if (deck::page_locked(host.memory)) {
         copy_with(Kokkos::View<Byte*, workload::PinnedSpace<Space>, Unmanaged>(host_data, bytes));
       } else {
         copy_with(Kokkos::View<Byte*, Kokkos::HostSpace, Unmanaged>(host_data, bytes));

@@ -81,8 +81,7 @@ template <class Space>
 void require_host_kind(const schedule::Schedule& schedule,
                        const workload::Workload<Space>& workload) {
   if (workload::is_host<Space>) return;  // page locking means nothing there
-  const bool pinned = schedule.host_memory == deck::HostMemory::pinned ||
-                      schedule.host_memory == deck::HostMemory::registered;
+  const bool pinned = deck::page_locked(schedule.host_memory);
   for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
     if (page_locked(workload.host[i].data()).value_or(pinned) == pinned) continue;
     throw base::Error(base::ExitCode::runtime_error,

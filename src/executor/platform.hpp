@@ -25,6 +25,9 @@ std::vector<DeviceInfo> devices();
 /// Whether the back end's devices are GPUs, not the host.
 bool on_gpu();
 
+/// Whether the back end's lanes can issue a schedule as a graph.
+bool has_graphs();
+
 /// Throws base::Error{precondition} when the host has less than `bytes` of memory available: better
 /// said now than by the kernel's out-of-memory killer.
 void require_host_memory(std::int64_t bytes);

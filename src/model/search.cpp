@@ -99,9 +99,8 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
   for (const std::int64_t count : counts) {
     if (consider({.chunks = count}, {Order::sequential}, {1})) break;
   }
-  const bool mapped = (deck.memory.host == deck::HostMemory::pinned ||
-                       deck.memory.host == deck::HostMemory::registered) &&
-                      !deck.workload.box && !deck.workload.pitch;
+  const bool mapped =
+      deck::page_locked(deck.memory.host) && !deck.workload.box && !deck.workload.pitch;
   if (mapped && !teaching && device.queues != Queues::worker) {
     for (const std::int64_t count : counts) {
       const Candidate candidate{.chunks = count, .transfer = deck::Transfer::zero_copy};

@@ -48,6 +48,17 @@ struct TestBench {
   }
 };
 
+/// The schedule as the program measures it, hazards or not: once, with new data.
+template <class Space>
+timeline::Run measured(const TestBench<Space>& bench) {
+  std::vector runs = {timeline::new_run(bench.schedule.order, bench.schedule)};
+  executor::Checking checking;
+  executor::measure<Space>(
+      *bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1},
+      [](const executor::Progress&) {}, checking);
+  return runs.front();
+}
+
 inline deck::Deck test_deck(deck::WorkloadKind kind, std::int64_t units, std::int64_t chunks,
                             deck::Type type) {
   deck::Deck deck;

@@ -61,17 +61,6 @@ std::optional<Kind> hazard(const Schedule& schedule) {
   return hazards.empty() ? std::nullopt : std::optional(hazards.front().kind);
 }
 
-/// The schedule as the program measures it, hazards or not: once, with new data.
-template <class Space>
-timeline::Run measured(const TestBench<Space>& bench) {
-  std::vector runs = {timeline::new_run(bench.schedule.order, bench.schedule)};
-  executor::Checking checking;
-  executor::measure<Space>(
-      *bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1},
-      [](const executor::Progress&) {}, checking);
-  return runs.front();
-}
-
 ExitCode exit_code(const timeline::Run& run) {
   const std::vector<timeline::Run> runs = {run};
   return verdict::exit_code(runs, {});

@@ -6,6 +6,7 @@
 #include "bench.hpp"
 #include "deck/words.hpp"
 #include "executor/balance.hpp"
+#include "executor/detail/copy_team.hpp"
 #include "schedule/disturb.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
@@ -374,6 +375,24 @@ TYPED_TEST(LanesTest, ProfilersSeeTheDecksWords) {
   Kokkos::Tools::Experimental::set_pop_region_callback(nullptr);
   EXPECT_THAT(regions(),
               testing::ElementsAre("h2d", "end", "kernel", "end", "d2h", "end", "wait", "end"));
+}
+
+TEST(CopyTeam, CopiesEveryByteAndNoOther) {
+  for (const int threads : {1, 2, 5}) {
+    executor::detail::CopyTeam team(threads);
+    EXPECT_EQ(team.threads(), threads);
+    for (const std::size_t bytes : {0, 1, 63, 64, 1000, 100003}) {
+      std::vector<unsigned char> from(bytes + 2);
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        from[i] = static_cast<unsigned char>(i * 7 + bytes + 1);
+      }
+      std::vector<unsigned char> to(bytes + 2, 0xee);
+      team.copy(to.data() + 1, from.data() + 1, bytes);
+      EXPECT_TRUE(std::equal(from.begin() + 1, from.end() - 1, to.begin() + 1)) << bytes;
+      EXPECT_EQ(to.front(), 0xee);
+      EXPECT_EQ(to.back(), 0xee);
+    }
+  }
 }
 
 // A kernel that takes the host a known time for each repeat: what balancing must find is known,

@@ -179,17 +179,6 @@ TYPED_TEST(SectionTest, CopiesOfLinesAreTraced) {
 
 // Faults that are planted into schedules must be caught, and named by chunk.
 
-/// What the schedule leaves behind, as the program measures it.
-template <class Space>
-timeline::Run measured(const TestBench<Space>& bench) {
-  std::vector runs = {timeline::new_run(bench.schedule.order, bench.schedule)};
-  executor::Checking checking;
-  executor::measure<Space>(
-      *bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1},
-      [](const executor::Progress&) {}, checking);
-  return runs.front();
-}
-
 template <class Space>
 void expect_wrong(const TestBench<Space>& bench, const std::string& array, int chunk) {
   const timeline::Run run = measured(bench);

@@ -13,15 +13,17 @@ class CopyTeam {
  public:
   /// With the calling thread so many.
   explicit CopyTeam(int threads) {
-    for (int i = 1; i < threads; ++i) {
-      workers_.emplace_back([this, i] { work(static_cast<std::size_t>(i)); });
+    try {
+      for (int i = 1; i < threads; ++i) {
+        workers_.emplace_back([this, i] { work(static_cast<std::size_t>(i)); });
+      }
+    } catch (...) {  // no more threads to be had: those that run must end
+      stop();
+      throw;
     }
   }
 
-  ~CopyTeam() {
-    stop_ = true;
-    begin();
-  }
+  ~CopyTeam() { stop(); }
 
   CopyTeam(const CopyTeam&) = delete;
   CopyTeam& operator=(const CopyTeam&) = delete;
@@ -40,6 +42,11 @@ class CopyTeam {
   }
 
  private:
+  void stop() {
+    stop_ = true;
+    begin();
+  }
+
   void begin() {
     ++calls_;
     calls_.notify_all();

@@ -10,7 +10,7 @@
 
 namespace overlap::executor::detail {
 
-/// A stream or an event that is destroyed with this.
+/// A stream, an event or a graph that is destroyed with this.
 template <class Handle, cudaError_t (*destroy)(Handle)>
 class Owned {
  public:
@@ -30,6 +30,7 @@ class Owned {
 };
 using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
 using Event = Owned<cudaEvent_t, cudaEventDestroy>;
+using GraphExec = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 
 /// A stream that does not synchronize with the legacy default stream, or one that does.
 inline Stream make_stream(bool non_blocking = true) {
@@ -53,7 +54,6 @@ inline Event make_timing_event() {
   check_cuda(cudaEventCreate(&event), "cudaEventCreate");
   return Event(event);
 }
-using GraphExec = Owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 
 }  // namespace overlap::executor::detail
 

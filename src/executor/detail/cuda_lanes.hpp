@@ -60,7 +60,13 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     std::fill(last_.begin(), last_.end(), std::nullopt);
     polls_ = 0;
     if (ring_) ring_->begin_run();
-    if (disturber_) disturber_->clear();
+    if (disturber_) {
+      disturber_->clear();
+    } else if (std::any_of(schedule.tasks.begin(), schedule.tasks.end(), [](const auto& task) {
+                 return task.stage == schedule::Stage::disturbance;
+               })) {
+      disturber_.emplace();
+    }
     const bool graph = schedule.mechanism == deck::Mechanism::graph && capturable();
     graph_ = graph ? &this->graph() : nullptr;
     times_.clear();
@@ -151,7 +157,6 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   }
 
   void disturb(const schedule::Task& task) override {
-    if (!disturber_) disturber_.emplace();
     disturber_->call(task.call, streams_[static_cast<std::size_t>(task.lane)]);
   }
 

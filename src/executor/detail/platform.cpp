@@ -199,6 +199,14 @@ bool on_gpu() {
   return !std::is_same_v<Kokkos::DefaultExecutionSpace::memory_space, Kokkos::HostSpace>;
 }
 
+bool has_graphs() {
+#if defined(KOKKOS_ENABLE_CUDA)
+  return true;
+#else
+  return false;
+#endif
+}
+
 void require_host_memory(std::int64_t bytes) {
   const std::int64_t available = available_memory();
   if (bytes <= available) return;
