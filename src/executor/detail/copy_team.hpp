@@ -63,7 +63,7 @@ class CopyTeam {
 
   void work(std::size_t part) {
     for (unsigned seen = 0;; ++seen) {
-      calls_.wait(seen);
+      while (calls_ == seen) calls_.wait(seen);
       if (stop_) return;
       copy_part(part);
       if (--busy_ == 0) busy_.notify_one();
