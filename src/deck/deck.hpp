@@ -191,9 +191,25 @@ struct Deck {
   std::string name() const;
 };
 
-/// Reads a deck and applies overrides "key.path=VALUE" in order (VALUE is YAML).
-/// Throws base::Error{usage} with file:line:column, key, what was found, what is allowed and the
-/// nearest valid spelling; a missing or unreadable deck is a usage error, too.
+/// One experiment of a sweep: a deck in which swept keys have one of their values each.
+struct Point {
+  struct Value {
+    std::string key;   ///< dotted
+    std::string text;  ///< as the deck spells it
+  };
+  std::vector<Value> values;  ///< in the deck's order; empty: the deck has no sweep
+  Deck deck;
+};
+
+/// Reads a deck and applies overrides "key.path=VALUE" in order (VALUE is YAML). A deck without
+/// `sweep` is one point; the points of a sweep are the product of its lists, the last key's values
+/// fastest. An override of a swept key pins it: it is no longer swept. Throws base::Error{usage}
+/// with file:line:column, key, what was found, what is allowed and the nearest valid spelling; a
+/// missing or unreadable deck is a usage error, too.
+std::vector<Point> load_points(const std::string& path,
+                               const std::vector<std::string>& overrides = {});
+
+/// The same for a deck that has no sweep; another one is a usage error.
 Deck load(const std::string& path, const std::vector<std::string>& overrides = {});
 
 /// Where `key` ("memory.device_limit") or the nearest key above it was given.

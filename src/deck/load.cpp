@@ -10,6 +10,7 @@
 #include "deck/deck.hpp"
 #include "deck/document.hpp"
 #include "deck/reader.hpp"
+#include "deck/sweep.hpp"
 #include "deck/words.hpp"
 
 namespace overlap::deck {
@@ -621,24 +622,12 @@ std::vector<Criterion> read_acceptance(const Reader& reader, WorkloadKind kind, 
   return criteria;
 }
 
-}  // namespace
-
-std::string Deck::name() const { return name_of(path); }
-
-Deck load(const std::string& path, const std::vector<std::string>& overrides) {
-  Document document = read_document(path, "deck");
-  if (document.root.IsMap()) {
-    for (const std::string& option : overrides) {
-      apply_override(document.root, option, document.source);
-    }
-  }
+/// The experiment that a deck asks for, whatever its name.
+Deck read_deck(Document& document) {
   const Reader reader = document.reader();
-  reader.expect_keys(
-      Keys{"title", "workload", "chunks", "memory", "issue", "disturb", "measure", "acceptance"});
+  reader.expect_keys(Keys{"title", "workload", "chunks", "memory", "issue", "disturb", "measure",
+                          "acceptance", "sweep"});
   Deck deck;
-  deck.path = path;
-  deck.sha256 = base::sha256(document.text);
-  deck.title = reader.has("title") ? reader.at("title").line() : deck.name();
   deck.workload = read_workload(reader.at("workload"));
   deck.chunks = read_chunks(reader.at("chunks"), deck.workload);
   deck.memory = read_memory(reader.at("memory"), deck.workload);
@@ -661,6 +650,52 @@ Deck load(const std::string& path, const std::vector<std::string>& overrides) {
   }
   deck.places = document.source.places;
   return deck;
+}
+
+}  // namespace
+
+std::string Deck::name() const { return name_of(path); }
+
+std::vector<Point> load_points(const std::string& path, const std::vector<std::string>& overrides) {
+  Document document = read_document(path, "deck");
+  if (document.root.IsMap()) {
+    for (const std::string& option : overrides) {
+      apply_override(document.root, option, document.source);
+      pin(document.root, option);
+    }
+  }
+  const Reader reader = document.reader();
+  const std::vector<SweptKey> sweep = read_sweep(reader.at("sweep"));
+  std::size_t count = 1;
+  for (const SweptKey& swept : sweep) count *= swept.values.size();
+  const std::string sha256 = base::sha256(document.text);
+  std::vector<Point> points;
+  for (std::size_t number = 0; number < count; ++number) {
+    Point& point = points.emplace_back();
+    std::size_t rest = number;
+    std::size_t block = count;
+    for (const SweptKey& swept : sweep) {
+      block /= swept.values.size();
+      const SweptKey::Value& value = swept.values[rest / block];
+      rest %= block;
+      put(document.root, swept.key, value, document.source);
+      point.values.push_back({swept.key, value.text});
+    }
+    point.deck = read_deck(document);
+    point.deck.path = path;
+    point.deck.sha256 = sha256;
+    point.deck.title = reader.has("title") ? reader.at("title").line() : point.deck.name();
+  }
+  return points;
+}
+
+Deck load(const std::string& path, const std::vector<std::string>& overrides) {
+  std::vector<Point> points = load_points(path, overrides);
+  if (!points.front().values.empty()) {
+    throw error_at(points.front().deck, base::ExitCode::usage, "sweep",
+                   "found a sweep; allowed: a deck of one experiment");
+  }
+  return std::move(points.front().deck);
 }
 
 base::Place place_of(const Deck& deck, std::string key) {

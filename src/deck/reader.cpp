@@ -92,12 +92,18 @@ std::size_t Reader::override_number() const {
 bool Reader::overridden() const { return override_number() > 0; }
 
 base::Place Reader::place() const {
+  const auto swept = source_->swept.lower_bound(path_);
+  if (swept != source_->swept.end() && swept->first == path_) return swept->second;
   if (const std::size_t i = override_number(); i > 0) {
     return {shown(source_->overrides[i - 1].second)};
   }
   const YAML::Mark mark = node_.Mark();
   // The mark of a value that is not there is the next thing in the file.
-  if (!node_.IsDefined() || node_.IsNull() || mark.is_null()) return above_;
+  if (!node_.IsDefined() || node_.IsNull() || mark.is_null()) {
+    // A sweep makes the maps that its keys are in.
+    const bool made = swept != source_->swept.end() && swept->first.starts_with(path_ + ".");
+    return made ? swept->second : above_;
+  }
   return {source_->file, mark.line + 1, mark.column + 1};
 }
 
@@ -150,6 +156,10 @@ void Reader::expect_keys(std::span<const std::string> allowed) const {
     }
     source_->places[at_key.path()] = at(key).place();
   }
+}
+
+void Reader::expect_map(const std::string& allowed) const {
+  if (node_.IsDefined() && !node_.IsNull() && !node_.IsMap()) fail_allowed(allowed);
 }
 
 bool Reader::has(const std::string& key) const { return at(key).node_.IsDefined(); }
@@ -289,7 +299,9 @@ void apply_override(YAML::Node& root, const std::string& option, Reader::Source&
   YAML::Node node = root;
   std::string changed;  // the shortest key that is made or replaced
   for (std::size_t begin = 0;;) {
-    const std::size_t dot = path.find('.', begin);
+    // What stands below `sweep` is one dotted key.
+    const std::size_t dot =
+        path.substr(0, begin) == "sweep." ? std::string::npos : path.find('.', begin);
     const std::string here = path.substr(0, dot);
     const std::string key = here.substr(begin);
     if (key.empty()) fail(fmt::format("found an empty part in the key; {}", form));

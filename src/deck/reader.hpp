@@ -27,6 +27,7 @@ class Reader {
     /// Dotted key that an option made or replaced, and that option as typed, in their order.
     std::vector<std::pair<std::string, std::string>> overrides;
     std::map<std::string, base::Place> places;  ///< of every key met
+    std::map<std::string, base::Place> swept;   ///< of the values that a sweep gives keys
   };
 
   /// `above` is the place of a node that has none of its own: of its key or of the map it is not
@@ -45,6 +46,9 @@ class Reader {
   /// map.
   void expect_keys(std::span<const std::string> allowed) const;
 
+  /// Requires a map, whatever its keys; `allowed` says what should be in it.
+  void expect_map(const std::string& allowed) const;
+
   std::vector<std::string> keys() const;  ///< of a map, in its order
   bool has(const std::string& key) const;
   Reader at(const std::string& key) const;
@@ -55,6 +59,7 @@ class Reader {
   /// Of a list; `allowed` says what it should be when it is none.
   std::vector<Reader> items(const std::string& allowed) const;
 
+  const YAML::Node& node() const { return node_; }
   bool is_list() const { return node_.IsSequence(); }
   bool is(const std::string& word) const;  ///< whether it is this scalar
   /// The scalar as text; an error when the node is anything else.

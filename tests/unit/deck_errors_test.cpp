@@ -67,35 +67,35 @@ TEST(DeckErrors, UnknownKeys) {
        {},
        "@:2:1: wrkload: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
        "measure, "
-       "acceptance; did you mean 'workload'?"},
+       "acceptance, sweep; did you mean 'workload'?"},
       {increment("chunk: {count: 4}\n"),
        {},
        "@:2:1: chunk: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
        "measure, "
-       "acceptance; did you mean 'chunks'?"},
+       "acceptance, sweep; did you mean 'chunks'?"},
       {increment("Chunks: {count: 4}\n"),
        {},
        "@:2:1: Chunks: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
        "measure, "
-       "acceptance; did you mean 'chunks'?"},
+       "acceptance, sweep; did you mean 'chunks'?"},
       {increment("zzz: 1\n"),
        {},
        "@:2:1: zzz: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
        "measure, "
-       "acceptance"},
+       "acceptance, sweep"},
       {increment("5: 3\n"),
        {},
        "@:2:1: 5: unknown key; allowed: title, workload, chunks, memory, issue, disturb, measure, "
-       "acceptance"},
+       "acceptance, sweep"},
       {increment("'': 3\n"),
        {},
        "@:2:1: '': unknown key; allowed: title, workload, chunks, memory, issue, disturb, measure, "
-       "acceptance"},
+       "acceptance, sweep"},
       {increment("\"a\\nb\": 1\n"),
        {},
        "@:2:1: a\\nb: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
        "measure, "
-       "acceptance"},
+       "acceptance, sweep"},
       {workload("kind: increment, elments: 5"),
        {},
        "@:1:29: workload.elments: unknown key; allowed: kind, elements, type, intensity, box, "
@@ -438,15 +438,15 @@ TEST(DeckErrors, KeysThatAreNoWords) {
       {"? {a: b}\n: c\n",
        {},
        "@:1:1: deck: found a map as a key; allowed: title, workload, chunks, memory, issue, "
-       "disturb, measure, acceptance"},
+       "disturb, measure, acceptance, sweep"},
       {"? [a]\n: c\n",
        {},
        "@:1:1: deck: found a list as a key; allowed: title, workload, chunks, memory, issue, "
-       "disturb, measure, acceptance"},
+       "disturb, measure, acceptance, sweep"},
       {increment("null: 3\n"),
        {},
        "@:1:1: deck: found nothing as a key; allowed: title, workload, chunks, memory, issue, "
-       "disturb, measure, acceptance"},
+       "disturb, measure, acceptance, sweep"},
   });
 }
 
@@ -496,15 +496,15 @@ TEST(DeckErrors, WrongTypes) {
       {"hello\n",
        {},
        "@:1:1: deck: found 'hello'; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, disturb, measure, acceptance"},
+       "issue, disturb, measure, acceptance, sweep"},
       {"[1, 2]\n",
        {},
        "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, disturb, measure, acceptance"},
+       "issue, disturb, measure, acceptance, sweep"},
       {"- a\n- b\n",
        {},
        "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, disturb, measure, acceptance"},
+       "issue, disturb, measure, acceptance, sweep"},
       {"workload: increment\n",
        {},
        "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, type, "
@@ -1220,7 +1220,7 @@ TEST(DeckErrors, AnchorsAndMergeKeys) {
        {},
        "@:1:1: base: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
        "measure, "
-       "acceptance"},
+       "acceptance, sweep"},
       {"workload: {<<: {kind: increment}}\n",
        {},
        "@:1:12: workload.<<: found a merge key; allowed: no merging of maps"},
@@ -1341,12 +1341,12 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"chunk.count=8"},
        "--set chunk.count=8: chunk: unknown key; allowed: title, workload, chunks, memory, issue, "
-       "disturb, measure, acceptance; did you mean 'chunks'?"},
+       "disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
       {good,
        {"a.b.c=1"},
        "--set a.b.c=1: a: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
        "measure, "
-       "acceptance"},
+       "acceptance, sweep"},
       {good,
        {"chunks.count =8"},
        "--set chunks.count =8: chunks.count : unknown key; allowed: count, bytes, profile, growth, "

@@ -1,0 +1,125 @@
+#include "deck/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/units.hpp"
+
+namespace overlap::deck {
+namespace {
+
+/// Whether two values are one, as far as that shows before anybody knows what they are for: words,
+/// counts ("1 Ki" is 1024) or sizes.
+bool same_value(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const auto same = [&](const auto& parse) { return parse(a) && parse(a) == parse(b); };
+  return same(base::parse_count) || same(base::parse_bytes);
+}
+
+/// The parts between the dots of a key.
+std::vector<std::string> parts_of(const std::string& key) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= key.size();) {
+    const std::size_t dot = std::min(key.find('.', begin), key.size());
+    parts.push_back(key.substr(begin, dot - begin));
+    begin = dot + 1;
+  }
+  return parts;
+}
+
+void expect_sweepable(const Reader& at_key, const std::string& key) {
+  const std::vector<std::string> parts = parts_of(key);
+  if (std::find(parts.begin(), parts.end(), "") != parts.end()) {
+    at_key.fail("found an empty part in the key; allowed: a dotted key, such as chunks.count");
+  }
+  if (key.find('[') != std::string::npos || parts[0] == "acceptance") {
+    at_key.fail("found a part of a list; allowed: keys that have a single value");
+  }
+  if (parts[0] == "title" || parts[0] == "sweep") {
+    at_key.fail(fmt::format("found '{}'; allowed: keys that change what runs, such as chunks.count",
+                            parts[0]));
+  }
+}
+
+SweptKey read_key(const Reader& reader, const std::string& key) {
+  const std::string allowed = "a list of at least one value, such as [1, 2, 4]";
+  SweptKey swept{.key = key, .values = {}};
+  for (const Reader& item : reader.items(allowed)) {
+    const std::string text = item.text("a single value");
+    const auto first =
+        std::find_if(swept.values.begin(), swept.values.end(),
+                     [&](const SweptKey::Value& value) { return same_value(value.text, text); });
+    if (first != swept.values.end()) {
+      item.fail(fmt::format("found {} again, first at {}; allowed: each value once", quoted(text),
+                            base::to_string(first->place)));
+    }
+    swept.values.push_back({text, item.node(), item.place()});
+  }
+  if (swept.values.empty()) reader.fail("found an empty list; allowed: " + allowed);
+  return swept;
+}
+
+}  // namespace
+
+std::vector<SweptKey> read_sweep(const Reader& reader) {
+  reader.expect_map("a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}");
+  std::vector<SweptKey> sweep;
+  std::size_t points = 1;
+  for (const std::string& key : reader.keys()) {
+    expect_sweepable(reader.at_key(key), key);
+    const auto other = std::find_if(sweep.begin(), sweep.end(), [&](const SweptKey& swept) {
+      return swept.key == key || swept.key.starts_with(key + ".") ||
+             key.starts_with(swept.key + ".");
+    });
+    if (other != sweep.end()) {
+      reader.at_key(key).fail(
+          fmt::format("found beside {}; allowed: each key once", quoted(other->key)));
+    }
+    sweep.push_back(read_key(reader.at(key), key));
+    points *= sweep.back().values.size();
+    if (points > most_points) {
+      reader.fail(fmt::format("found {} points or more; allowed: at most {}", points, most_points));
+    }
+  }
+  return sweep;
+}
+
+void pin(YAML::Node& root, const std::string& option) {
+  const std::string key = option.substr(0, option.find('='));
+  YAML::Node sweep = std::as_const(root)["sweep"];
+  if (!sweep.IsDefined() || !sweep.IsMap()) return;
+  std::vector<std::string> pinned;
+  for (const auto& entry : sweep) {
+    if (!entry.first.IsScalar()) continue;
+    const std::string& swept = entry.first.Scalar();
+    if (swept == key || swept.starts_with(key + ".")) pinned.push_back(swept);
+  }
+  for (const std::string& swept : pinned) sweep.remove(swept);
+}
+
+void put(YAML::Node& root, const std::string& key, const SweptKey::Value& value,
+         Reader::Source& source) {
+  // yaml-cpp nodes are references: `node` walks down without copying the document.
+  YAML::Node node = root;
+  const std::vector<std::string> parts = parts_of(key);
+  source.swept[key] = value.place;
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    YAML::Node child = node[parts[i]];
+    if (!child.IsDefined() || child.IsNull()) {
+      node[parts[i]] = YAML::Node(YAML::NodeType::Map);
+      child.reset(node[parts[i]]);
+    }
+    if (!child.IsMap()) {
+      throw base::Error(base::ExitCode::usage,
+                        fmt::format("{}: {}: found a key below {}, which is no map; allowed: a key "
+                                    "that decks have, such as chunks.count",
+                                    base::to_string(value.place), key, quoted(parts[i])));
+    }
+    node.reset(child);
+  }
+  node[parts.back()] = value.node;
+}
+
+}  // namespace overlap::deck
