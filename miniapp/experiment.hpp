@@ -155,28 +155,53 @@ std::vector<report::Tried> try_candidates(const deck::Deck& deck, const schedule
   return tried;
 }
 
-/// Runs one deck: build, allocate, balance, predict, measure, judge. Prints the heading before it
-/// measures. `device` is the model's; null: measured first.
-template <class Space>
-report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime,
-                        const model::Device* device, bool quiet, Bench<Space>& bench) {
+/// Measures the present device as far as predictions beside runs need it, in about a second.
+inline model::Device measure_device(const executor::Runtime& runtime, bool pageable) {
+  return calibrate_device(runtime,
+                          {.most_bytes = executor::on_gpu() ? 64 << 20 : 16 << 20,
+                           .repetitions = 5,
+                           .pageable = pageable},
+                          false);
+}
+
+/// Whether running a deck takes times of the present device, beside those of its own kernel.
+inline bool needs_present_device(const deck::Deck& deck, const model::Device* device) {
+  return device == nullptr || schedule::has_timed_copies(deck.workload);
+}
+
+/// How a deck is run.
+struct Conduct {
+  const model::Device* device = nullptr;   ///< the model's; null: the present one
+  const model::Device* present = nullptr;  ///< by measure_device(); null: measured first
+  bool heading = true;                     ///< printed before anything is measured
+  bool traced = true;
+  report::ProgressLine* line = nullptr;  ///< null: one of its own
+};
+
+/// What a result knows before anything ran.
+inline report::Result new_result(const deck::Deck& deck, const executor::Runtime& runtime) {
   report::Result result;
   result.deck = deck;
   result.build = executor::build_info();
   result.host = executor::host_info();
   if (executor::on_gpu()) result.device = runtime.device();
+  return result;
+}
+
+/// Runs one deck: build, allocate, balance, predict, measure, judge.
+template <class Space>
+report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime,
+                        const Conduct& conduct, Bench<Space>& bench) {
+  report::Result result = new_result(deck, runtime);
+  const model::Device* const device = conduct.device;
 
   const bool custom = deck.workload.kind == deck::WorkloadKind::custom;
   const bool measured = device == nullptr;
-  const bool timed_copies = schedule::has_timed_copies(deck.workload);
   model::Device own;
-  if (measured || timed_copies) {
-    const bool pageable = deck.memory.host == deck::HostMemory::pageable;
-    own = calibrate_device(runtime,
-                           {.most_bytes = executor::on_gpu() ? 64 << 20 : 16 << 20,
-                            .repetitions = 5,
-                            .pageable = pageable},
-                           false);
+  if (conduct.present != nullptr) {
+    own = *conduct.present;
+  } else if (needs_present_device(deck, device)) {
+    own = measure_device(runtime, deck.memory.host == deck::HostMemory::pageable);
   }
   result.choices.emplace_back("model",
                               measured ? "device measured first, briefly (--device takes a file)"
@@ -234,13 +259,14 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   result.runs = build_runs(deck, costs, result.layout, free_bytes, &own, result.choices, choose);
   predict_runs(result.runs, own);
   if (deck.disturb) add_disturbed(result.runs, *deck.disturb);
-  if (!quiet) std::cout << report::heading(result) << std::flush;
+  if (conduct.heading) std::cout << report::heading(result) << std::flush;
 
   const int wanted_lanes = result.runs.front().schedule.instances;
   bench.executor.emplace(wanted_lanes, deck.issue, deck.memory);
   const auto hardware = executor::hardware<Space>(result.device, wanted_lanes);
   executor::Checking checking;
-  report::ProgressLine line;
+  std::optional<report::ProgressLine> own_line;
+  report::ProgressLine& line = conduct.line != nullptr ? *conduct.line : own_line.emplace();
   executor::measure(
       *bench.executor, result.runs, workload, deck.measure,
       [&](const executor::Progress& at) {
@@ -253,6 +279,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   executor::measure_rates(executor::on_gpu() ? *bench.meter : *bench.executor, workload,
                           result.runs);
   for (timeline::Run& run : result.runs) {
+    if (!conduct.traced) break;
     line.update("tracing " + timeline::name(run));
     const timeline::Engines engines = {.workers = executor::on_gpu() ? 0 : run.schedule.lanes,
                                        .copy_engines = hardware.copy_engines};

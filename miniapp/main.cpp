@@ -11,11 +11,13 @@
 #include "model/load.hpp"
 #include "options.hpp"
 #include "report/ascii_timeline.hpp"
+#include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/output_file.hpp"
 #include "report/timeline_html.hpp"
 #include "report/timeline_svg.hpp"
 #include "report/trace.hpp"
+#include "sweep.hpp"
 
 namespace overlap {
 namespace {
@@ -64,9 +66,29 @@ void print_schedules(const deck::Deck& deck, const model::Device* device) {
   }
 }
 
+/// A sweep has its own tables and files, and neither timelines nor company.
+void require_alone(const Options& options, const std::vector<deck::Point>& sweep) {
+  const auto fail = [](const std::string& message) {
+    throw base::Error(base::ExitCode::usage, message);
+  };
+  if (sweep.empty()) {
+    if (options.resume) fail("--resume without a sweep; allowed: with a deck that has a sweep");
+    return;
+  }
+  const auto& path = sweep.front().deck.path;
+  if (options.decks.size() > 1) {
+    fail(path + ": found a sweep beside other decks; allowed: a sweep alone, or --set sweep={}");
+  }
+  if (!options.trace.empty()) {
+    fail(path +
+         ": --trace of a sweep, whose points are not traced; allowed: --json, --csv, "
+         "--timeline, or --set sweep={}");
+  }
+}
+
 /// Finds before anything runs what could not be written afterwards.
 void require_writable(const Options& options) {
-  for (const std::string& file : {options.json, options.trace, options.calibrate}) {
+  for (const std::string& file : {options.json, options.csv, options.trace, options.calibrate}) {
     if (!file.empty()) report::require_writable(file);
   }
   for (const std::string& file : options.timelines) report::require_writable(file);
@@ -75,6 +97,7 @@ void require_writable(const Options& options) {
 /// Writes all result files.
 void write(const Options& options, const std::vector<report::Result>& results) {
   if (!options.json.empty()) report::write_file(options.json, report::to_json(results));
+  if (!options.csv.empty()) report::write_file(options.csv, report::csv(results));
   if (!options.trace.empty()) report::write_file(options.trace, report::trace(results));
   for (const std::string& file : options.timelines) {
     report::write_file(file, file.ends_with(".svg") ? report::timeline_svg(results)
@@ -96,6 +119,54 @@ base::ExitCode predict(const Options& options, const std::vector<deck::Deck>& de
   }
   write(options, results);
   return base::ExitCode::pass;
+}
+
+base::ExitCode predict_sweep(const Options& options, std::vector<deck::Point> points,
+                             const std::vector<model::Device>& devices) {
+  report::Result common;
+  common.build = executor::build_info();
+  common.host = executor::host_info();
+  std::vector<std::string> names;
+  for (const model::Device& device : devices) names.push_back(device.name);
+  report::Sweep sweep = report::new_sweep(std::move(common), std::move(points), names);
+  if (!options.quiet) std::cout << report::sweep_heading(sweep) << std::flush;
+  return run_sweep(options, std::move(sweep), nullptr,
+                   [&](const deck::Deck& deck, report::ProgressLine&) {
+                     return named(deck, [&] { return predict_deck(deck, devices); });
+                   });
+}
+
+/// Runs all points of a sweep on a device that is measured once.
+base::ExitCode measure_sweep(const Options& options, const std::vector<deck::Point>& points,
+                             const executor::Runtime& runtime, const model::Device* device,
+                             std::optional<Bench<Kokkos::DefaultExecutionSpace>>& bench) {
+  const auto any = [&](const auto& wanted) {
+    return std::any_of(points.begin(), points.end(),
+                       [&](const deck::Point& point) { return wanted(point.deck); });
+  };
+  report::Sweep sweep = report::new_sweep(new_result(points.front().deck, runtime), points);
+  std::optional<report::Journal> journal;
+  if (const std::string file = journal_file(options); !file.empty()) {
+    journal.emplace(file, identity(options, sweep.common), options.resume);
+    if (options.resume && journal->records().empty()) {
+      std::cerr << "miniapp: " << file << ": no points to go on from; the sweep starts anew\n";
+    }
+  }
+  if (!options.quiet) std::cout << report::sweep_heading(sweep) << std::flush;
+  Conduct conduct{.device = device, .present = nullptr, .heading = false, .traced = false};
+  std::optional<model::Device> present;
+  if (any([&](const deck::Deck& deck) { return needs_present_device(deck, device); })) {
+    present = measure_device(runtime, any([](const deck::Deck& deck) {
+                               return deck.memory.host == deck::HostMemory::pageable;
+                             }));
+    conduct.present = &*present;
+  }
+  return run_sweep(options, std::move(sweep), journal ? &*journal : nullptr,
+                   [&](const deck::Deck& deck, report::ProgressLine& line) {
+                     bench.emplace();
+                     conduct.line = &line;
+                     return named(deck, [&] { return run_deck(deck, runtime, conduct, *bench); });
+                   });
 }
 
 /// How a device file came to be.
@@ -137,12 +208,21 @@ base::ExitCode run(const Options& options) {
     return base::ExitCode::pass;
   }
   std::vector<deck::Deck> decks;
-  for (const std::string& path : options.decks)
-    decks.push_back(deck::load(path, options.overrides));
+  std::vector<deck::Point> sweep;  // empty: none
+  for (const std::string& path : options.decks) {
+    const std::vector<deck::Point> points = deck::load_points(path, options.overrides);
+    for (const deck::Point& point : points) decks.push_back(point.deck);
+    if (!points.front().values.empty()) sweep = points;
+  }
+  require_alone(options, sweep);
   std::optional<model::Device> device;
   if (!options.device.empty()) device = model::load_device(options.device);
   std::vector<model::Device> predicted;
   for (const std::string& name : options.predict) predicted.push_back(model::load_device(name));
+  if (options.dry_run && !sweep.empty()) {
+    std::cout << point_table(sweep, device ? &*device : nullptr);
+    return base::ExitCode::pass;
+  }
   if (options.dry_run) {
     for (const deck::Deck& deck : decks) print_schedules(deck, device ? &*device : nullptr);
     return base::ExitCode::pass;
@@ -159,7 +239,10 @@ base::ExitCode run(const Options& options) {
     }
   }
   require_writable(options);
-  if (!options.predict.empty()) return predict(options, decks, predicted);
+  if (!options.predict.empty()) {
+    return sweep.empty() ? predict(options, decks, predicted)
+                         : predict_sweep(options, std::move(sweep), predicted);
+  }
 
   base::catch_interrupts();
   const executor::Runtime runtime(options.kokkos);
@@ -167,14 +250,18 @@ base::ExitCode run(const Options& options) {
     device = calibrate(runtime, options.calibrate);
     if (!options.quiet) std::cout << "wrote " << options.calibrate << '\n' << std::flush;
   }
+  if (!sweep.empty()) {
+    std::optional<Bench<Kokkos::DefaultExecutionSpace>> bench;
+    return guarded(
+        [&] { return measure_sweep(options, sweep, runtime, device ? &*device : nullptr, bench); });
+  }
   std::vector<report::Result> results;
   auto code = base::ExitCode::pass;
+  const Conduct conduct{.device = device ? &*device : nullptr, .heading = !options.quiet};
   for (const deck::Deck& deck : decks) {
     Bench<Kokkos::DefaultExecutionSpace> bench;
     const base::ExitCode outcome = guarded([&] {
-      results.push_back(named(deck, [&] {
-        return run_deck(deck, runtime, device ? &*device : nullptr, options.quiet, bench);
-      }));
+      results.push_back(named(deck, [&] { return run_deck(deck, runtime, conduct, bench); }));
       if (!options.quiet) std::cout << report::table(results.back(), report::terminal_width());
       std::cerr << report::wrong_data(results.back());
       std::cout << report::result_lines(results.back()) << std::flush;

@@ -20,9 +20,11 @@ Options parse_options(int argc, char** argv) {
       ->type_name("KEY.PATH=VALUE")
       ->allow_extra_args(false);
   app.add_option("--json", options.json, "Write the result file")->type_name("FILE");
+  app.add_option("--csv", options.csv, "Write a table, a row for each order and point of a sweep")
+      ->type_name("FILE");
   app.add_option("--timeline", options.timelines,
-                 "Draw the timelines, measured above predicted: a picture (.svg) or a page to "
-                 "explore (.html); repeatable")
+                 "Draw the timelines, measured above predicted, or the times of a sweep: a picture "
+                 "(.svg) or a page to explore (.html); repeatable")
       ->type_name("FILE.svg|.html")
       ->allow_extra_args(false);
   app.add_option("--trace", options.trace, "Write the timelines for Perfetto or chrome://tracing")
@@ -40,7 +42,10 @@ Options parse_options(int argc, char** argv) {
       ->type_name("FILE");
   app.add_flag("--list", options.list,
                "List workloads, issue orders, model devices, back end, devices");
-  app.add_flag("--dry-run", options.dry_run, "Print the schedules; run nothing");
+  app.add_flag("--resume", options.resume,
+               "Go on with an interrupted sweep, whose points are kept beside its result file");
+  app.add_flag("--dry-run", options.dry_run,
+               "Print the schedules, or the points of a sweep; run nothing");
   app.add_flag("--quiet", options.quiet, "Print the result lines alone");
   app.add_flag("--version", options.version, "Print version, git commit, Kokkos, compiler, CUDA");
   app.footer(
@@ -65,7 +70,7 @@ Options parse_options(int argc, char** argv) {
   if (options.decks.empty() && !options.list && !options.version && options.calibrate.empty()) {
     throw base::Error(base::ExitCode::usage, "no deck given (see miniapp --help)");
   }
-  for (const char* option : {"--json", "--timeline", "--trace"}) {
+  for (const char* option : {"--json", "--csv", "--timeline", "--trace"}) {
     if (options.decks.empty() && app.count(option) > 0) {
       throw base::Error(base::ExitCode::usage,
                         std::string(option) + " without a deck (see miniapp --help)");
@@ -78,7 +83,7 @@ Options parse_options(int argc, char** argv) {
                                                    ".html");
     }
   }
-  for (const char* option : {"--json", "--trace", "--calibrate", "--device"}) {
+  for (const char* option : {"--json", "--csv", "--trace", "--calibrate", "--device"}) {
     if (app.count(option) > 0 && app.get_option(option)->as<std::string>().empty()) {
       throw base::Error(base::ExitCode::usage, std::string(option) + " needs a file name");
     }
@@ -94,7 +99,14 @@ Options parse_options(int argc, char** argv) {
   together("--predict", "--calibrate");
   together("--predict", "--dry-run");
   together("--device", "--calibrate");
-  for (const char* option : {"--json", "--timeline", "--trace"}) {
+  together("--resume", "--predict");
+  together("--resume", "--dry-run");
+  if (options.resume && options.json.empty() && options.csv.empty() && options.timelines.empty()) {
+    throw base::Error(base::ExitCode::usage,
+                      "--resume without a result file, beside which the points are kept; allowed: "
+                      "with --json, --csv or --timeline");
+  }
+  for (const char* option : {"--json", "--csv", "--timeline", "--trace"}) {
     together("--dry-run", option);
     together("--list", option);
     together("--version", option);

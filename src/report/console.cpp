@@ -12,6 +12,7 @@
 #include "deck/words.hpp"
 #include "model/load.hpp"
 #include "report/ascii_timeline.hpp"
+#include "report/json.hpp"
 
 namespace overlap::report {
 namespace {
@@ -20,8 +21,39 @@ using base::format_bytes;
 using base::format_number;
 using base::format_seconds;
 
-/// Rows of cells in aligned columns: the first column to the left, the others to the right, or all
-/// to the left.
+std::string bytes(std::int64_t n) { return format_bytes(static_cast<std::uint64_t>(n)); }
+
+std::string pcie(std::optional<int> gen, std::optional<int> width) {
+  return gen && width ? fmt::format("gen {} x{}", *gen, *width) : "unknown";
+}
+
+/// The worst verdict among an order's checks.
+std::string verdict_of(const Result& result, const timeline::Run& run) {
+  if (run.wrong) return "WRONG DATA";
+  auto worst = verdict::Verdict::pass;
+  for (const verdict::Check& check : result.checks) {
+    if (check.order != run.order || check.verdict == verdict::Verdict::pass) continue;
+    if (worst != verdict::Verdict::fail) worst = check.verdict;
+  }
+  return verdict::to_string(worst);
+}
+
+/// How the data are cut; a custom list has no chunks of its own.
+void add_layout(Rows& rows, const Result& result) {
+  if (result.deck.workload.kind == deck::WorkloadKind::custom) return;
+  const schedule::Layout& layout = result.layout;
+  std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
+                                 layout.slots, layout.slots == 1 ? "slot" : "slots");
+  if (result.deck.chunks.profile == deck::Profile::ramp) {
+    line += fmt::format(", a ramp from {} to {} units", layout.borders[1], layout.slot_units);
+  }
+  if (layout.out_of_core)
+    line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
+  rows.push_back({"chunks", line});
+}
+
+}  // namespace
+
 std::string align(const Rows& rows, bool numbers) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
@@ -42,26 +74,15 @@ std::string align(const Rows& rows, bool numbers) {
   return text;
 }
 
-std::string bytes(std::int64_t n) { return format_bytes(static_cast<std::uint64_t>(n)); }
-
-std::string pcie(std::optional<int> gen, std::optional<int> width) {
-  return gen && width ? fmt::format("gen {} x{}", *gen, *width) : "unknown";
-}
-
-/// The worst verdict among an order's checks.
-std::string verdict_of(const Result& result, const timeline::Run& run) {
-  if (run.wrong) return "WRONG DATA";
-  auto worst = verdict::Verdict::pass;
-  for (const verdict::Check& check : result.checks) {
-    if (check.order != run.order || check.verdict == verdict::Verdict::pass) continue;
-    if (worst != verdict::Verdict::fail) worst = check.verdict;
-  }
-  return verdict::to_string(worst);
-}
-
-std::string workload_line(const deck::Workload& workload) {
+std::string workload_line(const deck::Workload& workload,
+                          const std::vector<deck::Point::Value>& swept) {
   std::string line;
   for (const auto& [key, value] : deck::values_of(workload)) {
+    if (std::any_of(swept.begin(), swept.end(), [&name = key](const deck::Point::Value& given) {
+          return given.key == "workload." + name;
+        })) {
+      continue;
+    }
     const std::string text = std::visit(
         [](const auto& v) {
           if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<std::int64_t>>) {
@@ -81,22 +102,6 @@ std::string workload_line(const deck::Workload& workload) {
   }
   return line;
 }
-
-/// How the data are cut; a custom list has no chunks of its own.
-void add_layout(Rows& rows, const Result& result) {
-  if (result.deck.workload.kind == deck::WorkloadKind::custom) return;
-  const schedule::Layout& layout = result.layout;
-  std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
-                                 layout.slots, layout.slots == 1 ? "slot" : "slots");
-  if (result.deck.chunks.profile == deck::Profile::ramp) {
-    line += fmt::format(", a ramp from {} to {} units", layout.borders[1], layout.slot_units);
-  }
-  if (layout.out_of_core)
-    line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
-  rows.push_back({"chunks", line});
-}
-
-}  // namespace
 
 std::string device_table(const base::DeviceInfo& device, bool gpu) {
   Rows rows = {{"device", device.name}};
@@ -131,8 +136,8 @@ std::string device_table(const base::DeviceInfo& device, bool gpu) {
   return align(rows, false);
 }
 
-std::string heading(const Result& result) {
-  std::string text = result.deck.title + "\n\n";
+std::string title(const Result& result) {
+  const std::string text = result.deck.title + "\n\n";
   base::DeviceInfo device;
   if (result.device) {
     device = *result.device;
@@ -141,18 +146,23 @@ std::string heading(const Result& result) {
     device.free_bytes = result.host.available_bytes;
     device.total_bytes = result.host.total_bytes;
   }
-  text += device_table(device, result.device.has_value());
-  return text + align(facts(result, false), false);
+  return text + device_table(device, result.device.has_value());
+}
+
+std::string heading(const Result& result) {
+  return title(result) + align(facts(result, false), false);
+}
+
+Rows provenance(const Result& result) {
+  return {{"host", fmt::format("{}, {} cores (CPUs {})", result.host.name, result.host.cores,
+                               result.host.affinity)},
+          {"back end", fmt::format("Kokkos {} {}, {}", result.build.kokkos_version,
+                                   result.build.backend, result.build.compiler)}};
 }
 
 Rows facts(const Result& result, bool predictions) {
   Rows rows;
-  if (!predictions) {
-    rows = {{"host", fmt::format("{}, {} cores (CPUs {})", result.host.name, result.host.cores,
-                                 result.host.affinity)},
-            {"back end", fmt::format("Kokkos {} {}, {}", result.build.kokkos_version,
-                                     result.build.backend, result.build.compiler)}};
-  }
+  if (!predictions) rows = provenance(result);
   rows.push_back({"deck", result.deck.path});
   rows.push_back({"workload", workload_line(result.deck.workload)});
   if (!predictions) {
@@ -449,32 +459,54 @@ std::string wrong_data(const Result& result) {
   for (const timeline::Run& run : result.runs) {
     if (!run.wrong) continue;
     text +=
-        fmt::format("wrong data: order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
+        fmt::format("wrong data: {}order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
+                    result.point.empty() ? "" : point_words(result.point) + ", ",
                     timeline::name(run), run.wrong->chunk, run.wrong->array, run.wrong->index,
                     run.wrong->expected, run.wrong->found);
   }
   return text;
 }
 
-std::string result_lines(const Result& result) {
+namespace {
+
+/// " point=chunks.count:4,memory.host:pinned": values without spaces, as the program took them.
+std::string point_field(const Result& result) {
+  std::string field;
+  for (const auto& [key, text] : result.point) {
+    const auto number = number_at(result.deck, key);
+    std::string value = number ? fmt::format("{}", *number) : text;
+    std::replace_if(
+        value.begin(), value.end(),
+        [](char c) { return c == ' ' || c == '=' || c == ',' || c == ':'; }, '_');
+    field += fmt::format("{}{}:{}", field.empty() ? " point=" : ",", key, value);
+  }
+  return field;
+}
+
+}  // namespace
+
+std::string point_lines(const Result& result) {
   std::string text;
+  const std::string point = point_field(result);
   const std::string deck = result.deck.name();
   const auto figure = [&](const timeline::Run& run, deck::Metric metric, const base::Summary& s) {
     const auto& words = deck::words<deck::Metric>;
     const auto word =
         std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.value == metric; });
     text += fmt::format(
-        "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} n={}{}\n",
+        "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} "
+        "n={}{}{}\n",
         deck, deck::to_string(run.order), word->name, s.median, word->help, s.lo, s.hi, s.n,
-        run.disturbance ? fmt::format(" disturb={}", deck::to_string(*run.disturbance)) : "");
+        run.disturbance ? fmt::format(" disturb={}", deck::to_string(*run.disturbance)) : "",
+        point);
   };
   for (const timeline::Run& run : result.runs) {
     if (const auto predicted = timeline::predicted_s(run)) {
       text += fmt::format(
           "OVERLAP_FOM deck={} order={} metric=predicted_time value={:.6g} unit=s lo={:.6g} "
-          "hi={:.6g} n=0{}\n",
+          "hi={:.6g} n=0{}{}\n",
           deck, deck::to_string(run.order), *predicted, *predicted, *predicted,
-          run.device.empty() ? "" : " device=" + run.device);
+          run.device.empty() ? "" : " device=" + run.device, point);
     }
     if (run.samples_s.empty()) continue;
     figure(run, deck::Metric::time, timeline::time_s(run));
@@ -491,21 +523,27 @@ std::string result_lines(const Result& result) {
     }
   }
   for (const verdict::Check& check : result.checks) {
-    text += fmt::format("OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}\n",
+    text += fmt::format("OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}{}\n",
                         deck::to_string(check.metric), deck::to_string(check.order),
-                        verdict::to_string(check.verdict), check.value.median, check.limit);
+                        verdict::to_string(check.verdict), check.value.median, check.limit, point);
   }
-  // A limit on max_error that is broken is the user's word on the data, too.
-  const bool wrong = result.exit_code == base::ExitCode::wrong_data;
-  const bool run = std::any_of(result.runs.begin(), result.runs.end(),
-                               [](const timeline::Run& r) { return !r.samples_s.empty(); });
-  text +=
-      fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n", verdict::to_string(result.verdict),
-                  wrong ? "WRONG"
-                  : run ? "OK"
-                        : "NONE",
-                  static_cast<int>(result.exit_code));
   return text;
+}
+
+std::string verdict_line(verdict::Verdict verdict, base::ExitCode code, bool ran) {
+  // A limit on max_error that is broken is the user's word on the data, too.
+  const bool wrong = code == base::ExitCode::wrong_data;
+  return fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n", verdict::to_string(verdict),
+                     wrong ? "WRONG"
+                     : ran ? "OK"
+                           : "NONE",
+                     static_cast<int>(code));
+}
+
+std::string result_lines(const Result& result) {
+  const bool ran = std::any_of(result.runs.begin(), result.runs.end(),
+                               [](const timeline::Run& run) { return !run.samples_s.empty(); });
+  return point_lines(result) + verdict_line(result.verdict, result.exit_code, ran);
 }
 
 namespace {

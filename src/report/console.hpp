@@ -16,6 +16,13 @@ namespace overlap::report {
 /// Rows of cells, the first row the headings where there are any.
 using Rows = std::vector<std::vector<std::string>>;
 
+/// Rows as aligned columns: the first one to the left, the others to the right (`numbers`), or all
+/// to the left.
+std::string align(const Rows& rows, bool numbers);
+
+/// Where it runs and what was built, name and value.
+Rows provenance(const Result& result);
+
 /// What is about to run and on what, name and value: of a run, or of predictions alone.
 Rows facts(const Result& result, bool predictions);
 
@@ -46,6 +53,13 @@ bool only_predicted(const Result& result);
 /// A device and what it can do, one property a line.
 std::string device_table(const base::DeviceInfo& device, bool gpu);
 
+/// Title and device; facts follow.
+std::string title(const Result& result);
+
+/// What a deck's workload is, in one line, but for the keys that a sweep changes.
+std::string workload_line(const deck::Workload& workload,
+                          const std::vector<deck::Point::Value>& swept = {});
+
 /// What is about to run: machine, workload, chunks, memory, and everything the program chose.
 std::string heading(const Result& result);
 
@@ -67,7 +81,13 @@ std::string why(const std::vector<Tried>& tried);
 /// A line for each order that left wrong data: order, chunk, array, index, expected, found.
 std::string wrong_data(const Result& result);
 
-/// The lines that harnesses parse: OVERLAP_FOM, OVERLAP_CHECK, OVERLAP_RESULT.
+/// The lines that harnesses parse: OVERLAP_FOM and OVERLAP_CHECK.
+std::string point_lines(const Result& result);
+
+/// The last one: OVERLAP_RESULT. `ran`: anything was measured.
+std::string verdict_line(verdict::Verdict verdict, base::ExitCode code, bool ran);
+
+/// All of them.
 std::string result_lines(const Result& result);
 
 /// Every task of a schedule: --dry-run.

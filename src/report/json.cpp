@@ -1,10 +1,13 @@
 #include "report/json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.hpp"
 #include "base/version.hpp"
 #include "deck/words.hpp"
+#include "report/console.hpp"
 
 namespace overlap::report {
 namespace {
@@ -19,6 +22,11 @@ Json or_null(const std::optional<T>& value) {
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+/// Whole numbers without a fraction.
+Json of_number(double value) {
+  return value == std::trunc(value) ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
 
 Json summary(const base::Summary& s) {
   return {{"median", number(s.median)},
@@ -140,6 +148,25 @@ Json resolved(const deck::Deck& deck) {
           {"acceptance", acceptance}};
 }
 
+/// The value of a dotted key; null: the deck has no such key.
+Json value_at(Json deck, const std::string& key) {
+  for (std::size_t begin = 0; begin <= key.size();) {
+    const std::size_t dot = std::min(key.find('.', begin), key.size());
+    const std::string part = key.substr(begin, dot - begin);
+    if (!deck.is_object() || !deck.contains(part)) return nullptr;
+    deck = Json(deck[part]);
+    begin = dot + 1;
+  }
+  return deck;
+}
+
+Json point(const Result& result) {
+  Json json = Json::object();
+  const Json deck = resolved(result.deck);
+  for (const deck::Point::Value& value : result.point) json[value.key] = value_at(deck, value.key);
+  return json;
+}
+
 Json wrong(const std::optional<timeline::WrongData>& wrong) {
   if (!wrong) return nullptr;
   return {{"chunk", wrong->chunk},
@@ -222,11 +249,12 @@ Json run(const timeline::Run& run, const Result& result) {
   return {{"order", deck::to_string(run.order)},
           {"disturb", run.disturbance ? Json(deck::to_string(*run.disturbance)) : Json(nullptr)},
           {"device", or_null(run.device)},
-          {"point", Json::object()},
+          {"point", point(result)},
           {"tasks", run.schedule.tasks.size()},
           {"chunks", run.schedule.chunks.size()},
           {"lanes", run.schedule.lanes},
           {"slots", run.schedule.slots},
+          {"bytes", run.bytes},
           {"transfer", deck::to_string(run.schedule.transfer)},
           {"mechanism", deck::to_string(run.schedule.mechanism)},
           {"samples_s", run.samples_s},
@@ -253,24 +281,44 @@ Json run(const timeline::Run& run, const Result& result) {
           {"wrong", wrong(run.wrong)},
           {"trace", trace(run.trace)},
           {"timeline", run.trace ? timeline_of(run.schedule, run.trace->timeline) : Json(nullptr)},
-          {"predicted_timeline", timeline_of(run.schedule, run.predicted)}};
+          // Those of all points of a sweep would be far too much.
+          {"predicted_timeline",
+           result.point.empty() ? timeline_of(run.schedule, run.predicted) : Json(nullptr)}};
 }
 
-Json one(const Result& result) {
-  Json runs = Json::array();
-  for (const timeline::Run& r : result.runs) runs.push_back(run(r, result));
-  Json checks = Json::array();
+Json runs(const Result& result) {
+  Json json = Json::array();
+  for (const timeline::Run& r : result.runs) json.push_back(run(r, result));
+  return json;
+}
+
+Json checks(const Result& result) {
+  Json json = Json::array();
   for (const verdict::Check& check : result.checks) {
-    checks.push_back({{"metric", deck::to_string(check.metric)},
-                      {"order", deck::to_string(check.order)},
-                      {"value", number(check.value.median)},
-                      {"bound", check.at_least ? "min" : "max"},
-                      {"limit", check.limit},
-                      {"verdict", verdict::to_string(check.verdict)},
-                      {"reason", or_null(check.reason)}});
+    json.push_back({{"metric", deck::to_string(check.metric)},
+                    {"order", deck::to_string(check.order)},
+                    {"point", point(result)},
+                    {"value", number(check.value.median)},
+                    {"bound", check.at_least ? "min" : "max"},
+                    {"limit", check.limit},
+                    {"verdict", verdict::to_string(check.verdict)},
+                    {"reason", or_null(check.reason)}});
   }
-  Json choices = Json::object();
-  for (const auto& [name, value] : result.choices) choices[name] = value;
+  return json;
+}
+
+Json choices(const Result& result) {
+  Json json = Json::object();
+  for (const auto& [name, value] : result.choices) json[name] = value;
+  return json;
+}
+
+Json verification(const Result& result) {
+  return {{"runs", result.verified_runs}, {"reference_s", result.reference_s}};
+}
+
+/// A result but for what comes from its runs.
+Json frame(const Result& result) {
   return {{"schema", "overlap-result/1"},
           {"build", build(result.build)},
           {"host", host(result.host)},
@@ -280,23 +328,150 @@ Json one(const Result& result) {
            {{"path", result.deck.path},
             {"sha256", result.deck.sha256},
             {"resolved", resolved(result.deck)}}},
-          {"choices", choices},
+          {"choices", choices(result)},
           {"balance", balance(result.balance)},
-          {"verification", {{"runs", result.verified_runs}, {"reference_s", result.reference_s}}},
-          {"runs", runs},
-          {"checks", checks},
+          {"verification", verification(result)},
+          {"runs", runs(result)},
+          {"checks", checks(result)},
           {"verdict", verdict::to_string(result.verdict)},
           {"exit_code", static_cast<int>(result.exit_code)}};
+}
+
+/// What a summary says; empty where it is null.
+std::optional<base::Summary> read_summary(const Json& json, int n) {
+  if (json.is_null()) return std::nullopt;
+  return base::Summary{.n = n,
+                       .median = json.at("median"),
+                       .min = json.at("min"),
+                       .max = json.at("max"),
+                       .lo = json.at("lo"),
+                       .hi = json.at("hi")};
+}
+
+std::optional<double> read_number(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional<double>(json);
+}
+
+std::string read_words(const Json& json) { return json.is_null() ? "" : json.get<std::string>(); }
+
+/// The worst of a run and of the checks of its order; empty where nothing ran.
+std::string read_verdict(const Json& run, const Json& checks) {
+  if (run.at("samples_s").empty()) return "";
+  if (!run.at("wrong").is_null()) return "WRONG DATA";
+  auto worst = verdict::Verdict::pass;
+  for (const Json& check : checks) {
+    if (check.at("order") != run.at("order") || !run.at("disturb").is_null()) continue;
+    if (check.at("verdict") == "FAIL") worst = verdict::Verdict::fail;
+    if (check.at("verdict") == "INCONCLUSIVE" && worst == verdict::Verdict::pass) {
+      worst = verdict::Verdict::inconclusive;
+    }
+  }
+  return verdict::to_string(worst);
+}
+
+Row read_row(const Json& run, const Json& checks) {
+  return {.order = run.at("order"),
+          .disturb = read_words(run.at("disturb")),
+          .device = read_words(run.at("device")),
+          .lanes = run.at("lanes"),
+          .chunks = run.at("chunks"),
+          .tasks = run.at("tasks"),
+          .bytes = run.at("bytes"),
+          .time = read_summary(run.at("time_s"), static_cast<int>(run.at("samples_s").size())),
+          .speedup = read_number(run.at("speedup")),
+          .throughput = read_number(run.at("throughput")),
+          .bound_s = read_number(run.at("bound_s")),
+          .schedule_bound_s = read_number(run.at("schedule_bound_s")),
+          .overlap_efficiency = read_number(run.at("overlap_efficiency")),
+          .predicted_s = read_number(run.at("predicted_s")),
+          .verified = run.at("verified"),
+          .verdict = read_verdict(run, checks)};
+}
+
+/// The result of a sweep: what its points share, and all of their runs.
+Json of_sweep(const Sweep& sweep) {
+  Json json = frame(sweep.common);
+  Json swept = Json::object();
+  for (const Axis& axis : sweep.axes) {
+    swept[axis.key] = Json::array();
+    for (const Axis::Value& value : axis.values) {
+      swept[axis.key].push_back(value.number ? of_number(*value.number) : Json(value.text));
+    }
+  }
+  json["deck"]["resolved"]["sweep"] = swept;
+  for (const PointResult& point : sweep.done) {
+    const Json done = Json::parse(point.record);
+    for (const char* key : {"runs", "checks"}) {
+      for (const Json& entry : done.at(key)) json[key].push_back(entry);
+    }
+    json["verification"]["runs"] =
+        json["verification"]["runs"].get<int>() + done.at("verification").at("runs").get<int>();
+    json["verification"]["reference_s"] = json["verification"]["reference_s"].get<double>() +
+                                          done.at("verification").at("reference_s").get<double>();
+    for (const auto& [name, value] : done.at("choices").items()) {
+      const bool same = !json["choices"].contains(name) || json["choices"][name] == value;
+      json["choices"][name] = same ? value : Json("differs from point to point");
+    }
+  }
+  return json;
+}
+
+/// Text from outside (paths, titles) may be no UTF-8: replaced, never an exception.
+std::string text_of(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
 
 std::string to_json(const std::vector<Result>& results, int indent) {
   Json all = Json::array();
-  for (const Result& result : results) all.push_back(one(result));
+  for (const Result& result : results) all.push_back(frame(result));
   const Json document = results.size() == 1 ? all.front() : Json{{"results", all}};
-  // Text from outside (paths, titles) may be no UTF-8: replaced, never an exception.
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text_of(document, indent) + "\n";
+}
+
+std::string sweep_json(const Sweep& sweep, int indent) {
+  return text_of(of_sweep(sweep), indent) + "\n";
+}
+
+std::string record(const Result& result, std::size_t number) {
+  return text_of({{"point", number},
+                  {"fingerprint", fingerprint({result.point, result.deck})},
+                  {"choices", choices(result)},
+                  {"verification", verification(result)},
+                  {"runs", runs(result)},
+                  {"checks", checks(result)},
+                  {"exit_code", static_cast<int>(result.exit_code)},
+                  {"lines", point_lines(result)}},
+                 -1);
+}
+
+PointResult read_record(const std::string& line) {
+  try {
+    const Json json = Json::parse(line);
+    PointResult point{.number = json.at("point"),
+                      .fingerprint = json.at("fingerprint"),
+                      .record = line,
+                      .rows = {},
+                      .lines = json.at("lines"),
+                      .code = static_cast<base::ExitCode>(json.at("exit_code").get<int>())};
+    for (const Json& run : json.at("runs")) point.rows.push_back(read_row(run, json.at("checks")));
+    return point;
+  } catch (const Json::exception& error) {
+    throw base::Error(base::ExitCode::usage,
+                      "found no finished point of a sweep: " + std::string(error.what()));
+  }
+}
+
+std::string fingerprint(const deck::Point& point) {
+  std::string text = text_of(resolved(point.deck), -1);
+  for (const deck::Point::Value& value : point.values) text += "\n" + value.key;
+  return base::sha256(text).substr(0, 16);
+}
+
+std::optional<double> number_at(const deck::Deck& deck, const std::string& key) {
+  const Json value = value_at(resolved(deck), key);
+  return value.is_number() ? std::optional<double>(value) : std::nullopt;
 }
 
 }  // namespace overlap::report

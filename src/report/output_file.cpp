@@ -95,7 +95,7 @@ Target follow(const std::string& name) {
 }
 
 /// A device or a pipe.
-bool is_stream(const std::string& path) {
+bool is_device(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::is_directory(status)) fail(path, "is a folder");
@@ -112,12 +112,14 @@ void require_writable(const std::string& path) {
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) fail(path, std::strerror(EBADF));
     return;
   }
-  if (is_stream(path)) {
+  if (is_device(path)) {
     if (access(path.c_str(), W_OK) != 0) fail(path, std::strerror(errno));
     return;
   }
   const TemporaryFile probe(target.path);
 }
+
+bool is_stream(const std::string& path) { return follow(path).descriptor || is_device(path); }
 
 void write_file(const std::string& path, const std::string& content) {
   const Target target = follow(path);
@@ -125,7 +127,7 @@ void write_file(const std::string& path, const std::string& content) {
     write_all(*target.descriptor, path, content);
     return;
   }
-  if (is_stream(path)) {
+  if (is_device(path)) {
     const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) fail(path, std::strerror(errno));
     write_all(descriptor, path, content);

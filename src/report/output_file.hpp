@@ -8,6 +8,10 @@ namespace overlap::report {
 /// asked before anything runs.
 void require_writable(const std::string& path);
 
+/// Whether `path` is a device, a pipe or what the process has open (/dev/stdout): beside it there
+/// is no place for another file.
+bool is_stream(const std::string& path);
+
 /// Writes a file whole or not at all: beside its place first, then renamed; a link stays a link.
 /// Devices, pipes and what the process has open (/dev/stdout) are written directly. Throws
 /// base::Error{runtime_error}.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -185,8 +186,12 @@ double longest_s(const Result& result) {
 }
 
 std::string place_words(const Result& result) {
+  return place_words(result, only_predicted(result));
+}
+
+std::string place_words(const Result& result, bool predictions) {
   std::string words = result.deck.path;
-  if (only_predicted(result)) return words;
+  if (predictions) return words;
   if (result.device) {
     words += ", " + result.device->name;
   } else if (!result.host.cpu.empty()) {
@@ -201,6 +206,38 @@ bool has_stage(const Result& result, Stage stage) {
     return std::any_of(tasks.begin(), tasks.end(),
                        [&](const schedule::Task& task) { return task.stage == stage; });
   });
+}
+
+double width_of(std::string_view text) {
+  double sum = 0;
+  for (const char c : text) sum += c >= 'A' && c <= 'Z' ? 8.4 : 7;
+  return sum;
+}
+
+std::string coordinate(double value) {
+  std::string text = fmt::format("{:.2f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+double tick_s(double longest_s, int most) {
+  const double power = std::pow(10, std::floor(std::log10(longest_s / most)));
+  for (const double factor : {1, 2, 5}) {
+    if (longest_s / (factor * power) <= most) return factor * power;
+  }
+  return 10 * power;
+}
+
+std::string tick_words(double seconds, double longest_s) {
+  struct Unit {
+    double s;
+    const char* name;
+  };
+  constexpr std::array<Unit, 4> units = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
+  const auto unit =
+      std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return longest_s >= u.s; });
+  return fmt::format("{:.6g} {}", seconds / unit->s, unit->name);
 }
 
 std::string escape_xml(const std::string& text) {

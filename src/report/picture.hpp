@@ -62,6 +62,19 @@ double longest_s(const Result& result);
 
 /// Where and on what: "increment.yaml, NVIDIA H200, Kokkos 5.2.0 CUDA".
 std::string place_words(const Result& result);
+std::string place_words(const Result& result, bool predictions);
+
+/// How wide text of 11 px is, about: nobody knows the reader's font.
+double width_of(std::string_view text);
+
+/// A number in a picture, short: hundredths of a unit are beyond sight.
+std::string coordinate(double value);
+
+/// Time between ticks: 1, 2 or 5 times a power of ten, for at most so many of them.
+double tick_s(double longest_s, int most = 10);
+
+/// A tick in the unit of the longest time: "0.5 ms".
+std::string tick_words(double seconds, double longest_s);
 
 /// Colours of a stage that people with any colour vision tell apart (after Okabe and Ito, "Color
 /// universal design", 2008), on light and on dark ground, each with one for text on it.

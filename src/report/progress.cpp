@@ -33,8 +33,30 @@ void ProgressLine::show(const std::string& line) {
   std::fflush(stderr);
 }
 
+void ProgressLine::begin_part(std::size_t number, std::size_t parts, const std::string& what) {
+  part_ = {part_ ? part_->first : number, number, parts, what};
+  if (due()) show_part(0);
+}
+
+void ProgressLine::show_part(double done) {
+  const auto parts = static_cast<double>(part_->parts);
+  const double at = static_cast<double>(part_->number) + done;
+  const double here = at - static_cast<double>(part_->first);
+  std::string line = fmt::format("{:3.0f} %", std::floor(100 * at / parts));
+  if (here > 0) {
+    line += fmt::format("  about {:.0f} s left", std::ceil(elapsed_s() * (parts - at) / here));
+  }
+  line += fmt::format("  point {} of {}: {}", part_->number + 1, part_->parts, part_->what);
+  constexpr std::size_t narrow = 79;  // columns: a line that is wrapped cannot be wiped
+  show(line.substr(0, narrow));
+}
+
 void ProgressLine::update(int done, int total, const std::string& what) {
   if (total == 0 || !due()) return;
+  if (part_) {
+    show_part(static_cast<double>(done) / total);
+    return;
+  }
   std::string line = fmt::format("{:3d} %  {}", 100 * done / total, what);
   if (done > 0) {
     line += fmt::format("  about {:.0f} s left", std::ceil(elapsed_s() * (total - done) / done));
@@ -43,7 +65,8 @@ void ProgressLine::update(int done, int total, const std::string& what) {
 }
 
 void ProgressLine::update(const std::string& what) {
-  if (due()) show(fmt::format("{}, {:.0f} s", what, elapsed_s()));
+  if (part_ || !due()) return;
+  show(fmt::format("{}, {:.0f} s", what, elapsed_s()));
 }
 
 }  // namespace overlap::report

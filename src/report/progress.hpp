@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace overlap::report {
@@ -13,6 +15,10 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  /// From here on what is shown is about part `number` of `parts`, counted from 0, called `what`.
+  /// The first one that is begun may not be number 0: earlier ones took no time.
+  void begin_part(std::size_t number, std::size_t parts, const std::string& what);
+
   /// At most ten times a second: "  42 %  depth_first  about 3 s left".
   void update(int done, int total, const std::string& what);
 
@@ -22,9 +28,18 @@ class ProgressLine {
  private:
   bool due();  ///< whether the line may be written anew
   double elapsed_s() const;
+  void show_part(double done);  ///< of the part, from 0 to 1
   void show(const std::string& line);
 
+  struct Part {
+    std::size_t first;  ///< number of the first one
+    std::size_t number;
+    std::size_t parts;
+    std::string what;
+  };
+
   bool terminal_;
+  std::optional<Part> part_;
   bool shown_ = false;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point last_;

@@ -23,6 +23,7 @@ struct Result {
   base::HostInfo host;
   std::optional<base::DeviceInfo> device;  ///< empty on host back ends
   deck::Deck deck;
+  std::vector<deck::Point::Value> point;  ///< of a sweep; empty: the deck has none
   schedule::Layout layout;
   std::optional<timeline::Balance> balance;  ///< of a balanced intensity
   Choices choices;

@@ -15,14 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using schedule::TaskId;
 
-/// JSON inside a page: only `</` and `<!--` could end or change its element.
-std::string embed(const char* id, std::string json) {
-  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) {
-    json.replace(at, 1, "\\u003c");
-  }
-  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, json);
-}
-
 Json bands(const std::vector<Band>& bands) {
   Json json = Json::array();
   for (const Band& band : bands) json.push_back({{"name", band.name}, {"rows", band.rows}});
@@ -64,35 +56,13 @@ Json drawing(const Result& result) {
   return {{"longest_s", longest_s(result)}, {"runs", runs}};
 }
 
-std::string table(const Rows& rows) {
-  std::string html = "<div class=\"wide\"><table>\n";
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    html += row == 0 ? "<thead><tr>" : "<tr>";
-    for (std::size_t i = 0; i < rows[row].size(); ++i) {
-      const std::string cell = escape_xml(rows[row][i]);
-      const bool verdict = row > 0 && rows[0][i] == "verdict";
-      if (row == 0) {
-        html += fmt::format("<th scope=\"col\">{}</th>", cell);
-      } else if (i == 0) {
-        html += fmt::format("<th scope=\"row\">{}</th>", cell);
-      } else if (verdict) {
-        html +=
-            fmt::format("<td class=\"verdict {}\">{}</td>", cell.substr(0, cell.find(' ')), cell);
-      } else {
-        html += fmt::format("<td>{}</td>", cell);
-      }
-    }
-    html += row == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n";
-  }
-  return html + "</tbody></table></div>\n";
-}
-
 /// What the hardware allows, where it was measured.
 std::string bounds_list(const Result& result) {
   const std::string words = bound_words(result);
   if (words.empty()) return "";
-  return "<details><summary>Rates and bounds</summary>\n" + table(rate_rows(result)) +
-         fmt::format("<p>{}</p>\n", escape_xml(words)) + table(bound_rows(result)) + "</details>\n";
+  return "<details><summary>Rates and bounds</summary>\n" + html_table(rate_rows(result)) +
+         fmt::format("<p>{}</p>\n", escape_xml(words)) + html_table(bound_rows(result)) +
+         "</details>\n";
 }
 
 std::string facts_list(const Result& result, bool predictions) {
@@ -108,7 +78,7 @@ std::string section(const Result& result, std::size_t deck) {
   std::string html =
       fmt::format("<section class=\"deck\">\n<h1>{}</h1>\n<p class=\"place\">{}</p>\n",
                   escape_xml(result.deck.title), escape_xml(place_words(result)));
-  html += table(predictions ? prediction_rows(result) : order_rows(result));
+  html += html_table(predictions ? prediction_rows(result) : order_rows(result));
   html += bounds_list(result) + facts_list(result, predictions);
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     const timeline::Run& run = result.runs[i];
@@ -152,6 +122,37 @@ std::string legend(const std::vector<Result>& results) {
 
 }  // namespace
 
+std::string html_json(const char* id, std::string json) {
+  // Only `</` and `<!--` could end or change the element.
+  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) {
+    json.replace(at, 1, "\\u003c");
+  }
+  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, json);
+}
+
+std::string html_table(const Rows& rows) {
+  std::string html = "<div class=\"wide\"><table>\n";
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    html += row == 0 ? "<thead><tr>" : "<tr>";
+    for (std::size_t i = 0; i < rows[row].size(); ++i) {
+      const std::string cell = escape_xml(rows[row][i]);
+      const bool verdict = row > 0 && rows[0][i] == "verdict";
+      if (row == 0) {
+        html += fmt::format("<th scope=\"col\">{}</th>", cell);
+      } else if (i == 0) {
+        html += fmt::format("<th scope=\"row\">{}</th>", cell);
+      } else if (verdict) {
+        html +=
+            fmt::format("<td class=\"verdict {}\">{}</td>", cell.substr(0, cell.find(' ')), cell);
+      } else {
+        html += fmt::format("<td>{}</td>", cell);
+      }
+    }
+    html += row == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
 std::string timeline_html(const std::vector<Result>& results) {
   Json drawings = Json::array();
   for (const Result& result : results) drawings.push_back(drawing(result));
@@ -181,8 +182,8 @@ std::string timeline_html(const std::vector<Result>& results) {
   html +=
       "<noscript><p>The pictures need JavaScript; the tables do not.</p></noscript>\n</main>\n"
       "<div id=\"details\" role=\"status\" hidden></div>\n";
-  html += embed("result", to_json(results, -1));
-  html += embed("drawing", drawings.dump(-1, ' ', false, Json::error_handler_t::replace));
+  html += html_json("result", to_json(results, -1));
+  html += html_json("drawing", drawings.dump(-1, ' ', false, Json::error_handler_t::replace));
   html += fmt::format("<script>\n{}</script>\n</body>\n</html>\n", page_script());
   return html;
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/console.hpp"
 #include "report/result.hpp"
 
 namespace overlap::report {
@@ -12,6 +13,10 @@ namespace overlap::report {
 /// with measured above predicted on one axis of time, to zoom, to pan and to ask. It carries the
 /// result file, too, as the script "result".
 std::string timeline_html(const std::vector<Result>& results);
+
+/// A table, its first row the headings; and JSON as the page's script `id`.
+std::string html_table(const Rows& rows);
+std::string html_json(const char* id, std::string json);
 
 /// timeline.css and timeline.js of this folder, which CMake builds in.
 std::string_view page_style();

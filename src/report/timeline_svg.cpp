@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <iterator>
 #include <string_view>
 
@@ -24,13 +22,6 @@ constexpr double bar_height = 18;
 constexpr double least_bar_height = 4;
 constexpr double band_height = 72;  // of an engine with many rows, at most
 
-/// How wide text of 11 px is, about: nobody knows the reader's font.
-double width_of(std::string_view text) {
-  double sum = 0;
-  for (const char c : text) sum += c >= 'A' && c <= 'Z' ? 8.4 : 7;
-  return sum;
-}
-
 /// The picture, written from top to bottom.
 struct Page {
   std::string text;
@@ -41,14 +32,6 @@ struct Page {
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
   }
 };
-
-/// Short numbers: hundredths of a unit of the picture are beyond sight.
-std::string n(double value) {
-  std::string text = fmt::format("{:.2f}", value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
 
 std::string style() {
   std::string light, dark;
@@ -71,27 +54,6 @@ std::string style() {
          ".start,.tick,.muted{fill:#a1a1a6}.doubt{fill:#ff8a80}.ground{fill:#161618}\n"
          ".track{fill:#202024}.grid{stroke:#3a3a40}.axis,.stop{stroke:#7c7c84}\n" +
          dark + "}\n";
-}
-
-/// Time between ticks: 1, 2 or 5 times a power of ten, for at most ten of them.
-double tick_s(double longest_s) {
-  const double power = std::pow(10, std::floor(std::log10(longest_s / 10)));
-  for (const double factor : {1, 2, 5}) {
-    if (longest_s / (factor * power) <= 10) return factor * power;
-  }
-  return 10 * power;
-}
-
-/// All ticks in the unit of the longest time.
-std::string tick_words(double seconds, double longest_s) {
-  struct Unit {
-    double s;
-    const char* name;
-  };
-  constexpr std::array<Unit, 4> units = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
-  const auto unit =
-      std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return longest_s >= u.s; });
-  return fmt::format("{:.6g} {}", seconds / unit->s, unit->name);
 }
 
 std::string hint(const timeline::Run& run, const timeline::Span& at, TaskId id) {
@@ -123,7 +85,7 @@ void draw_row(Page& page, const timeline::Run& run, const timeline::Timeline& ti
     const double gap = wide > 4 ? 0.8 : 0;  // neighbours of one colour must not run together
     const char* const stage = schedule::to_string(task.stage);
     page.add(R"(<rect class="{}" x="{}" width="{}" height="{}"{}><title>{}</title></rect>)", stage,
-             n(left + begin), n(std::max(0.5, wide - gap)), n(height),
+             coordinate(left + begin), coordinate(std::max(0.5, wide - gap)), coordinate(height),
              height > 8 && wide > 6 ? R"( rx="2")" : "",
              last == i ? escape_xml(hint(run, at, row[i]))
                        : fmt::format("{} {} tasks", last - i + 1, stage));
@@ -131,7 +93,8 @@ void draw_row(Page& page, const timeline::Run& run, const timeline::Timeline& ti
     const double spare = wide - gap - width_of(words) * 10 / 11;
     if (last == i && height >= 11 && spare >= 1) {
       page.add(R"(<text class="bar {}" x="{}" y="{}">{}</text>)", stage,
-               n(left + begin + std::min(4.0, spare / 2)), n(height / 2 + 4), escape_xml(words));
+               coordinate(left + begin + std::min(4.0, spare / 2)), coordinate(height / 2 + 4),
+               escape_xml(words));
     }
     i = last;
   }
@@ -139,7 +102,7 @@ void draw_row(Page& page, const timeline::Run& run, const timeline::Timeline& ti
 }
 
 void draw(Page& page, const timeline::Run& run, const Picture& picture, double scale) {
-  page.add(R"(<text class="muted" x="{}" y="{}">{})", margin, n(page.y + 12),
+  page.add(R"(<text class="muted" x="{}" y="{}">{})", margin, coordinate(page.y + 12),
            escape_xml(picture.words));
   if (!picture.doubt.empty()) page.add(R"(<tspan class="doubt" dx="8">{}</tspan>)", picture.doubt);
   page.add("</text>\n");
@@ -150,13 +113,13 @@ void draw(Page& page, const timeline::Run& run, const Picture& picture, double s
   for (const Band& band : engine_bands(timeline)) {
     const auto rows = static_cast<double>(band.rows.size());
     const double height = std::clamp(band_height / rows - 1, least_bar_height, bar_height);
-    page.add(R"(<text class="start" x="{}" y="{}">{}</text>)", left - 8, n(page.y + 13.5),
+    page.add(R"(<text class="start" x="{}" y="{}">{}</text>)", left - 8, coordinate(page.y + 13.5),
              escape_xml(band.name));
-    page.add(R"(<rect class="track" x="{}" y="{}" width="{}" height="{}"/>)", left, n(page.y), span,
-             n(std::max(bar_height, rows * (height + 1) - 1)));
+    page.add(R"(<rect class="track" x="{}" y="{}" width="{}" height="{}"/>)", left,
+             coordinate(page.y), span, coordinate(std::max(bar_height, rows * (height + 1) - 1)));
     const double next = page.y + std::max(bar_height, rows * (height + 1) - 1) + 3;
     for (const Tasks& row : band.rows) {
-      page.add(R"g(<g transform="translate(0 {})">)g", n(page.y));
+      page.add(R"g(<g transform="translate(0 {})">)g", coordinate(page.y));
       draw_row(page, run, timeline, row, scale, height);
       page.add("</g>");
       page.y += height + 1;
@@ -165,18 +128,18 @@ void draw(Page& page, const timeline::Run& run, const Picture& picture, double s
   }
   const double stop = left + timeline.complete_s * scale;
   page.add(R"(<path class="stop" d="M{} {}V{}"/><text class="muted" x="{}" y="{}">{}</text>)",
-           n(stop), n(top), n(page.y - 2), n(stop + 5), n(top + 13),
-           base::format_seconds(timeline.complete_s));
+           coordinate(stop), coordinate(top), coordinate(page.y - 2), coordinate(stop + 5),
+           coordinate(top + 13), base::format_seconds(timeline.complete_s));
   page.add("\n");
   page.y += 5;
 }
 
 void draw_axis(Page& page, double longest_s, double scale) {
-  page.add(R"(<path class="axis" d="M{} {}h{}"/>)", left, n(page.y), span);
+  page.add(R"(<path class="axis" d="M{} {}h{}"/>)", left, coordinate(page.y), span);
   const double step = tick_s(longest_s);
   for (int i = 0; i * step <= longest_s * (1 + 1e-9); ++i) {
-    page.add(R"(<text class="tick" x="{}" y="{}">{}</text>)", n(left + i * step * scale),
-             n(page.y + 15), tick_words(i * step, longest_s));
+    page.add(R"(<text class="tick" x="{}" y="{}">{}</text>)", coordinate(left + i * step * scale),
+             coordinate(page.y + 15), tick_words(i * step, longest_s));
   }
   page.add("\n");
   page.y += 22;
@@ -187,7 +150,8 @@ std::string grid(double top, double bottom, double longest_s, double scale) {
   std::string path;
   const double step = tick_s(longest_s);
   for (int i = 0; i * step <= longest_s * (1 + 1e-9); ++i) {
-    path += fmt::format("M{} {}V{}", n(left + i * step * scale), n(top), n(bottom));
+    path += fmt::format("M{} {}V{}", coordinate(left + i * step * scale), coordinate(top),
+                        coordinate(bottom));
   }
   return fmt::format("<path class=\"grid\" d=\"{}\"/>\n", path);
 }
@@ -198,7 +162,8 @@ void draw_legend(Page& page, const Result& result) {
     if (!has_stage(result, ink.stage)) continue;
     page.add(
         R"(<rect class="{}" x="{}" y="{}" width="14" height="14" rx="2"/><text x="{}" y="{}">{}</text>)",
-        schedule::to_string(ink.stage), n(x), n(page.y), n(x + 20), n(page.y + 11.5), ink.words);
+        schedule::to_string(ink.stage), coordinate(x), coordinate(page.y), coordinate(x + 20),
+        coordinate(page.y + 11.5), ink.words);
     x += 46 + width_of(ink.words);
   }
   page.add("\n");
@@ -206,9 +171,9 @@ void draw_legend(Page& page, const Result& result) {
 }
 
 void draw(Page& page, const Result& result) {
-  page.add("<g>\n<text class=\"title\" x=\"{}\" y=\"{}\">{}</text>\n", margin, n(page.y + 18),
-           escape_xml(result.deck.title));
-  page.add("<text class=\"muted\" x=\"{}\" y=\"{}\">{}</text>\n", margin, n(page.y + 40),
+  page.add("<g>\n<text class=\"title\" x=\"{}\" y=\"{}\">{}</text>\n", margin,
+           coordinate(page.y + 18), escape_xml(result.deck.title));
+  page.add("<text class=\"muted\" x=\"{}\" y=\"{}\">{}</text>\n", margin, coordinate(page.y + 40),
            escape_xml(place_words(result)));
   page.y += 58;
   draw_legend(page, result);
@@ -219,7 +184,8 @@ void draw(Page& page, const Result& result) {
     page.add(
         "<g>\n<text class=\"order\" x=\"{}\" y=\"{}\">{}<tspan class=\"muted\" dx=\"14\" "
         "font-size=\"12\" font-weight=\"400\">{}</tspan></text>\n",
-        margin, n(page.y + 12), escape_xml(order_words(run)), escape_xml(figures(result, i)));
+        margin, coordinate(page.y + 12), escape_xml(order_words(run)),
+        escape_xml(figures(result, i)));
     page.y += 24;
     Page inner;
     inner.y = page.y;
@@ -247,7 +213,7 @@ std::string timeline_svg(const std::vector<Result>& results) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"
       "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{4}</svg>\n",
-      width, n(page.y), escape_xml(title), style(), page.text);
+      width, coordinate(page.y), escape_xml(title), style(), page.text);
 }
 
 }  // namespace overlap::report
