@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""Sweeps as a user meets them: all points exactly once, whatever ends the program in between."""
+
+import collections
+import csv
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+import unittest
+import xml.etree.ElementTree
+
+from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, overrides, records, run
+
+SMALL = """\
+title: Small sweep
+workload: {kind: increment, elements: 4096}
+issue: {orders: [sequential, depth_first], lanes: 2}
+measure: {warmup: 0, repetitions: 1}
+acceptance: [{metric: max_error, max: 1e-5}]
+sweep:
+  chunks.count: [1, 2, 4]
+  issue.lanes: [1, 2]
+"""
+# 20 x 10 points.
+LARGE = SMALL.replace("[1, 2, 4]", str(list(range(1, 21)))).replace("[1, 2]", str(list(range(1, 11))))
+POINTS = 200
+ORDERS = ["sequential", "depth_first"]
+
+
+class Case(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.target = self.folder / "out.json"
+        self.journal = self.folder / "out.json.points"
+
+    def sweep(self, text=SMALL):
+        return self.deck(text, "sweep.yaml")
+
+    def written(self):
+        result = json.loads(self.target.read_text())
+        self.assert_valid(result)
+        return result
+
+    def kept(self):
+        """The finished points on disk; a line that is torn does not count."""
+        if not self.journal.exists():
+            return []
+        return [line for line in self.journal.read_text().split("\n")[1:-1]]
+
+
+def points_of(result):
+    return [(tuple(run["point"].items()), run["order"]) for run in result["runs"]]
+
+
+class Sweep(Case):
+    def test_every_point_and_order_once(self):
+        done = run(self.sweep(), "--json", self.target)
+        self.assert_clean(done)
+        result = self.written()
+        expected = [
+            ((("chunks.count", count), ("issue.lanes", lanes)), order)
+            for count in (1, 2, 4) for lanes in (1, 2) for order in ORDERS
+        ]
+        self.assertEqual(points_of(result), expected)
+        for measured in result["runs"]:
+            self.assertEqual(measured["chunks"], 1 if measured["order"] == "sequential" else measured["point"]["chunks.count"])
+            self.assertTrue(measured["verified"])
+            self.assertGreater(measured["bound_s"], 0)
+            self.assertGreater(measured["predicted_s"], 0)
+            self.assertIsNone(measured["timeline"])
+        self.assertEqual([(tuple(check["point"].items()), check["order"]) for check in result["checks"]], expected)
+        self.assertEqual(result["deck"]["resolved"]["sweep"], {"chunks.count": [1, 2, 4], "issue.lanes": [1, 2]})
+        self.assertEqual(self.files(), ["out.json", "sweep.yaml"])
+
+    def test_result_lines(self):
+        done = run(self.sweep(), "--quiet", "--set=sweep.chunks.count=[1]")
+        self.assert_clean(done)
+        lines = done.stdout.splitlines()
+        for line in lines[:-1]:
+            head, _, point = line.rpartition(" point=")
+            self.assertTrue(FOM.fullmatch(head) or CHECK.fullmatch(head), line)
+            self.assertIn(point, ("chunks.count:1,issue.lanes:1", "chunks.count:1,issue.lanes:2"))
+        self.assertTrue(RESULT.fullmatch(lines[-1]), lines[-1])
+        self.assertEqual(len(records(done.stdout)["OVERLAP_CHECK"]), 4)
+
+    def test_table(self):
+        done = run(self.sweep())
+        self.assert_clean(done)
+        rows = [line.split() for line in done.stdout.splitlines() if not line.startswith("OVERLAP_")]
+        found = [row[:2] for row in rows if len(row) >= 8 and row[0].isdigit()]
+        self.assertEqual(found, [[count, lanes] for count in "124" for lanes in "12"])
+        self.assertRegex(done.stdout, r"(?m)^  chunks\.count +1, 2, 4$")
+        self.assertRegex(done.stdout, r"(?m)^best: \S+ [mun]s, \w+ at chunks\.count \d, issue\.lanes \d$")
+        self.assertRegex(done.stdout, r"(?m)^knee: chunks\.count \d")
+        self.assertRegex(done.stdout, r"OVERLAP_RESULT verdict=PASS data=OK exit=0\n\Z")
+
+    def test_resolved_is_the_same_sweep(self):
+        self.assert_clean(run(self.sweep(), "--json", self.target))
+        resolved = self.deck(json.dumps(self.written()["deck"]["resolved"]), "resolved.yaml")
+        self.assertEqual(run(resolved, "--dry-run").stdout, run(self.sweep(), "--dry-run").stdout)
+
+    def test_a_criterion_that_one_point_breaks(self):
+        done = run(self.sweep(), "--set=acceptance=[{metric: time, max: 0}]", "--json", self.target)
+        self.assert_clean(done, 5)
+        self.assertEqual(self.written()["verdict"], "FAIL")
+
+    def test_a_point_that_does_not_fit_is_left_out(self):
+        deck = self.sweep(SMALL.replace("chunks.count: [1, 2, 4]", "workload.elements: [4096, 1 Ti]"))
+        done = run(deck, "--json", self.target)
+        self.assertEqual(done.returncode, 4)
+        self.assertRegex(done.stderr, r"(?m)^miniapp: left out workload\.elements 1 Ti, issue\.lanes 1: .*memory")
+        self.assertFalse(self.target.exists())
+        self.assertEqual(len(self.kept()), 2)
+        self.assertIn("OVERLAP_RESULT verdict=PASS data=OK exit=4", done.stdout)
+        # Without it, the others need not run again.
+        done = run(deck, "--json", self.target, "--resume", "--set=sweep.workload.elements=[4096]")
+        self.assert_clean(done)
+        self.assertEqual(len(self.written()["runs"]), 4)
+
+    def test_dry_run_lists_the_points(self):
+        done = run(self.sweep(), "--dry-run")
+        self.assert_clean(done)
+        self.assertIn("6 points", done.stdout)
+        self.assertIn(["4", "2", "3", "on", "1", "12", "on", "2"], [line.split() for line in done.stdout.splitlines()])
+
+    def test_predictions(self):
+        table = self.folder / "out.csv"
+        done = run(self.sweep(), "--predict", "h200", "--predict", "c2050", "--json", self.target, "--csv", table)
+        self.assert_clean(done)
+        result = self.written()
+        self.assertEqual(len(result["runs"]), 6 * 2 * 2)
+        for predicted in result["runs"]:
+            self.assertGreater(predicted["predicted_s"], 0)
+            self.assertEqual(predicted["samples_s"], [])
+        rows = list(csv.DictReader(table.read_text().splitlines()))
+        self.assertEqual(collections.Counter(row["device"] for row in rows), {"h200": 12, "c2050": 12})
+        self.assertIn("best: ", done.stdout)
+        self.assertIn("OVERLAP_RESULT verdict=PASS data=NONE exit=0", done.stdout)
+
+    def test_an_option_pins_a_key(self):
+        self.assert_clean(run(self.sweep(), "--set", "chunks.count=8", "--json", self.target))
+        self.assertEqual({measured["chunks"] for measured in self.written()["runs"]}, {1, 8})
+        self.assertEqual([tuple(m["point"]) for m in self.written()["runs"]], [("issue.lanes",)] * 4)
+        self.assert_clean(run(self.sweep(), "--set=sweep={}", "--json", self.target))
+        self.assertEqual(len(self.written()["runs"]), 2)
+
+    def test_usage(self):
+        deck = self.sweep()
+        for arguments, message in (
+            ((deck, deck), "sweep.yaml: found a sweep beside other decks"),
+            ((deck, "--trace", self.folder / "trace.json"), "--trace of a sweep"),
+            ((deck, "--resume"), "--resume without a result file"),
+            ((deck, "--set=sweep={}", "--resume", "--json", self.target), "--resume without a sweep"),
+            ((deck, "--set=sweep.chunks.count=[1, 5000]"), r"small\.yaml|chunks"),
+        ):
+            self.assert_error(run(*arguments), 3, message)
+        self.assertEqual(self.files(), ["sweep.yaml"])
+
+
+class Table(Case):
+    def rows(self, *arguments):
+        table = self.folder / "out.csv"
+        self.assert_clean(run(*arguments, "--csv", table))
+        return list(csv.DictReader(table.read_text().splitlines()))
+
+    def test_of_a_sweep(self):
+        rows = self.rows(self.sweep(), "--json", self.target)
+        runs = self.written()["runs"]
+        self.assertEqual(len(rows), len(runs))
+        for row, measured in zip(rows, runs):
+            self.assertEqual([row["chunks.count"], row["issue.lanes"]], [str(v) for v in measured["point"].values()])
+            self.assertEqual((row["order"], row["n"], row["verified"], row["verdict"]), (measured["order"], "1", "true", "PASS"))
+            for key in ("lanes", "chunks", "tasks", "bytes", "speedup", "bound_s", "schedule_bound_s", "predicted_s"):
+                self.assertEqual(float(row[key]), measured[key], key)
+            for key in ("median", "min", "max", "lo", "hi"):
+                self.assertEqual(float(row[key + "_s"]), measured["time_s"][key])
+
+    def test_of_ordinary_decks(self):
+        deck = self.sweep(SMALL.partition("sweep:")[0])
+        rows = self.rows(deck, self.deck(deck.read_text(), 'a,"b".yaml'))
+        self.assertEqual([(row["deck"], row["order"]) for row in rows],
+                         [(name, order) for name in ("sweep", 'a,"b"') for order in ORDERS])
+
+
+class Picture(Case):
+    def drawn(self, *arguments):
+        picture, page = self.folder / "out.svg", self.folder / "out.html"
+        self.assert_clean(run(*arguments, "--timeline", picture, "--timeline", page, "--json", self.target))
+        root = xml.etree.ElementTree.parse(picture).getroot()
+        self.assertIn(f'"result">', page.read_text())
+        self.assertIn("<svg", page.read_text())
+        return root
+
+    def count(self, root, name):
+        return sum(name in element.get("class", "").split() for element in root.iter())
+
+    def test_has_a_mark_for_every_point_and_order(self):
+        root = self.drawn(self.sweep())
+        legend = len(ORDERS)
+        self.assertEqual(self.count(root, "plot"), 2)
+        self.assertEqual(self.count(root, "mark"), 6 * len(ORDERS) + legend)
+        self.assertEqual(self.count(root, "measured"), 2 * len(ORDERS) + legend)
+        self.assertEqual(self.count(root, "bound"), 2 + 1)
+        self.assertEqual(self.count(root, "best"), 1)
+        hints = [e.text for e in root.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertRegex("\n".join(hints), r"depth_first at chunks\.count 4, issue\.lanes 2: \S+ \w+ \(")
+
+    def test_of_predictions(self):
+        root = self.drawn(self.sweep(), "--predict", "h200")
+        self.assertEqual(self.count(root, "hollow"), 6 * len(ORDERS) + len(ORDERS))
+        self.assertEqual(self.count(root, "mark"), 0)
+
+    def test_of_words_and_of_many_panels(self):
+        root = self.drawn(self.sweep(), "--set=sweep={memory.host: [pinned, pageable], issue.lanes: "
+                          "[1,2,3,4,5,6,7,8,9,10,11,12,13]}", "--predict=c2050")
+        self.assertEqual(self.count(root, "plot"), 12)
+        self.assertIn("the first 12 of 13 panels", [e.text for e in root.iter()])
+
+
+class Resume(Case):
+    def stopped(self, number):
+        """A sweep that a signal ended somewhere in the middle; its exit code and stderr."""
+        process = subprocess.Popen(
+            [MINIAPP, self.sweep(LARGE), "--device=host", "--json", self.target, "--quiet"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        deadline = time.monotonic() + 60
+        while len(self.kept()) < 30 and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+        self.assertIsNone(process.poll(), "it ended by itself")
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual(stdout, "")
+        return process.returncode, stderr
+
+    def goes_on(self, kept):
+        """The rest runs, and only the rest; then every point and order is there once."""
+        done = run(self.sweep(LARGE), "--json", self.target, "--resume", "--quiet")
+        self.assert_clean(done)
+        result = self.written()
+        counted = collections.Counter(points_of(result))
+        self.assertEqual(len(counted), POINTS * len(ORDERS))
+        self.assertEqual(set(counted.values()), {1})
+        self.assertEqual(len(records(done.stdout)["OVERLAP_CHECK"]), POINTS * len(ORDERS))
+        self.assertFalse(self.journal.exists())
+        # What had run did not run again: its times are the same to the last digit.
+        samples = {key: run["samples_s"] for key, run in zip(points_of(result), result["runs"])}
+        same = 0
+        for line in kept:
+            for before in json.loads(line)["runs"]:
+                same += before["samples_s"] == samples[tuple(before["point"].items()), before["order"]]
+        self.assertEqual(same, len(kept) * len(ORDERS))
+
+    def assert_in_the_middle(self, kept):
+        self.assertGreaterEqual(len(kept), 30)
+        self.assertLess(len(kept), POINTS)
+
+    def test_after_ctrl_c(self):
+        code, stderr = self.stopped(signal.SIGINT)
+        kept = self.kept()
+        self.assertEqual(code, 130)
+        self.assertEqual(
+            stderr,
+            f"miniapp: error: interrupted; {len(kept)} of {POINTS} points are kept in {self.journal}; "
+            "--resume goes on\n",
+        )
+        self.assert_in_the_middle(kept)
+        self.assertFalse(self.target.exists())
+        # Without --resume nothing is lost.
+        done = run(self.sweep(LARGE), "--json", self.target)
+        self.assert_error(done, 3, f"out.json.points: found {len(kept)} points of a sweep that did not end; "
+                                   "allowed: --resume to go on, or remove the file")
+        self.assertEqual(self.kept(), kept)
+        self.goes_on(kept)
+
+    def test_after_a_kill(self):
+        code, _ = self.stopped(signal.SIGKILL)
+        kept = self.kept()
+        self.assertEqual(code, -signal.SIGKILL)
+        self.assert_in_the_middle(kept)
+        # As if it had been killed while it wrote.
+        with self.journal.open("a") as journal:
+            journal.write(kept[0][: len(kept[0]) // 2])
+        self.goes_on(kept)
+
+    def test_twice(self):
+        """A sweep that is resumed may be interrupted again."""
+        self.stopped(signal.SIGKILL)
+        lines = self.journal.read_text().split("\n")
+        self.journal.write_text("\n".join(lines[:11]) + "\n")
+        first = self.kept()
+        self.assertEqual(len(first), 10)
+        process = subprocess.Popen(
+            [MINIAPP, self.sweep(LARGE), "--device=host", "--json", self.target, "--quiet", "--resume"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        while len(self.kept()) < 40 and process.poll() is None:
+            time.sleep(0.002)
+        process.kill()
+        process.communicate(timeout=60)
+        self.assertEqual(self.kept()[:10], first)
+        self.goes_on(self.kept())
+
+    def leave_points(self, *arguments):
+        """A journal of two points, from a sweep that some other points do not fit."""
+        deck = self.sweep(SMALL.replace("chunks.count: [1, 2, 4]", "workload.elements: [4096, 1 Ti]"))
+        self.assertEqual(run(deck, "--json", self.target, *arguments).returncode, 4)
+        self.assertEqual(len(self.kept()), 2)
+        return deck
+
+    def test_points_of_another_deck(self):
+        deck = self.leave_points()
+        done = run(deck, "--json", self.target, "--resume", "--set=measure.repetitions=2")
+        self.assert_error(done, 3, r"out\.json\.points: found no point of this deck; allowed: ")
+        self.assertEqual(len(self.kept()), 2)
+
+    def test_points_of_another_model(self):
+        deck = self.leave_points()
+        done = run(deck, "--json", self.target, "--resume", "--device=h200")
+        self.assert_error(done, 3, r'points: model: found points with "host", here it is "h200"')
+
+    def test_no_points(self):
+        done = run(self.sweep(), "--json", self.target, "--resume")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr, f"miniapp: {self.journal}: no points to go on from; the sweep starts anew\n")
+
+    def test_a_file_that_is_no_journal(self):
+        self.journal.write_text("precious")
+        for more in ((), ("--resume",)):
+            self.assert_error(run(self.sweep(), "--json", self.target, *more), 3, "found no points of a sweep")
+        self.assertEqual(self.journal.read_text(), "precious")
+
+    def test_a_pipe_has_no_journal(self):
+        done = run(self.sweep(), "--quiet", "--json", "/dev/stdout")
+        self.assert_clean(done)
+        self.assert_valid(json.loads(done.stdout[done.stdout.index("{"):]))
+
+
+class Progress(Case):
+    def test_on_a_terminal(self):
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([MINIAPP, self.sweep(LARGE), "--device=host"],
+                                   stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        seen = b""
+        try:
+            while piece := os.read(ours, 4096):
+                seen += piece
+        except OSError:  # the other side is closed
+            pass
+        os.close(ours)
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertRegex(seen, rb"\d+ %  about \d+ s left  point \d+ of 200: chunks\.count \d+, issue\.lanes \d+")
+        self.assertTrue(seen.endswith(b"\r\033[K"), seen[-200:])
+        self.assertNotIn(b"\n", seen)
+        self.assertLess(max(map(len, seen.split(b"\r\033[K"))), 80)
+
+    def test_not_in_a_pipe(self):
+        done = run(self.sweep())
+        self.assert_clean(done)
+        self.assertNotRegex(done.stdout, "\r|\033| left")
+
+
+class Decks(Case):
+    def test_shipped_sweeps_run(self):
+        decks = sorted((SOURCE / "input/sweeps").glob("*.yaml"))
+        self.assertTrue(decks)
+        small = overrides({"workload.elements": 4096, "measure.repetitions": 2})
+        for deck in decks:
+            with self.subTest(deck=deck.name):
+                self.assert_clean(run(deck, *small, "--json", self.target))
+                self.written()
+                self.assert_clean(run(deck, "--predict", "h200", "--quiet"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,462 @@
+#include "report/sweep.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "deck/deck.hpp"
+#include "deck_file.hpp"
+#include "report/csv.hpp"
+#include "report/journal.hpp"
+#include "report/json.hpp"
+#include "schedule/build.hpp"
+#include "timeline/run.hpp"
+
+/// Sweeps: the points of a deck, what came out of them, and their journal.
+namespace overlap {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<deck::Point> points_of(const std::string& sweep,
+                                   const std::vector<std::string>& overrides = {}) {
+  const DeckFile file("workload: {kind: increment, elements: 4096}\n" + sweep);
+  return deck::load_points(file.path(), overrides);
+}
+
+std::vector<std::string> names(const std::vector<deck::Point>& points) {
+  std::vector<std::string> names;
+  for (const deck::Point& point : points) names.push_back(report::point_words(point.values));
+  return names;
+}
+
+TEST(Sweep, IsTheProductWithTheLastKeyFastest) {
+  const auto points =
+      points_of("sweep: {chunks.count: [1, 2, 4], memory.host: [pinned, pageable]}\n");
+  EXPECT_THAT(
+      names(points),
+      ElementsAre("chunks.count 1, memory.host pinned", "chunks.count 1, memory.host pageable",
+                  "chunks.count 2, memory.host pinned", "chunks.count 2, memory.host pageable",
+                  "chunks.count 4, memory.host pinned", "chunks.count 4, memory.host pageable"));
+  EXPECT_EQ(points[3].deck.chunks.count, 2);
+  EXPECT_EQ(points[3].deck.memory.host, deck::HostMemory::pageable);
+  EXPECT_EQ(points[4].deck.chunks.count, 4);
+  EXPECT_EQ(points[4].deck.memory.host, deck::HostMemory::pinned);
+}
+
+TEST(Sweep, OfNothingIsOnePoint) {
+  for (const char* const sweep : {"", "sweep:\n", "sweep: {}\n"}) {
+    const auto points = points_of(sweep);
+    ASSERT_EQ(points.size(), 1u);
+    EXPECT_TRUE(points[0].values.empty());
+  }
+}
+
+TEST(Sweep, TakesThePlaceOfTheKeyItself) {
+  const auto points = points_of(
+      "chunks: {count: 7, profile: uniform}\nsweep:\n  chunks.count: [1, 2]\n  issue.lanes: [3]\n");
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[1].deck.chunks.count, 2);
+  EXPECT_EQ(points[1].deck.issue.lanes, 3);
+}
+
+TEST(Sweep, OptionsPinAndChangeIt) {
+  const std::string sweep = "sweep: {chunks.count: [1, 2], issue.lanes: [1, 2]}\n";
+  EXPECT_THAT(names(points_of(sweep, {"chunks.count=8"})),
+              ElementsAre("issue.lanes 1", "issue.lanes 2"));
+  EXPECT_EQ(points_of(sweep, {"chunks.count=8"})[0].deck.chunks.count, 8);
+  EXPECT_EQ(points_of(sweep, {"chunks={bytes: 4096}"})[1].deck.chunks.bytes, 4096);
+  EXPECT_THAT(names(points_of(sweep, {"sweep.chunks.count=[3]", "issue.lanes=2"})),
+              ElementsAre("chunks.count 3"));
+  EXPECT_THAT(
+      names(points_of(sweep, {"chunks.count=8", "sweep.chunks.count=[3]", "issue.lanes=2"})),
+      ElementsAre("chunks.count 3"));
+  EXPECT_THAT(names(points_of(sweep, {"sweep={}"})), ElementsAre(""));
+  EXPECT_THAT(names(points_of("", {"sweep.issue.lanes=[2, 3]"})),
+              ElementsAre("issue.lanes 2", "issue.lanes 3"));
+}
+
+TEST(Sweep, IsNoDeckOfOneExperiment) {
+  const DeckFile file("workload: {kind: increment}\nsweep: {issue.lanes: [1, 2]}\n");
+  try {
+    deck::load(file.path());
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.what(),
+              file.path() + ":2:8: sweep: found a sweep; allowed: a deck of one experiment");
+  }
+}
+
+struct Bad {
+  std::string sweep;
+  std::vector<std::string> overrides;
+  std::string message;  ///< '@' stands for the path of the deck
+};
+
+TEST(Sweep, ErrorsNameTheValueInTheList) {
+  std::string many = "sweep: {chunks.count: [1";
+  for (int i = 2; i <= 101; ++i) many += ", " + std::to_string(i);
+  many += "], issue.lanes: [1";
+  for (int i = 2; i <= 100; ++i) many += ", " + std::to_string(i);
+  many += "]}\n";
+  const std::vector<Bad> table = {
+      {"sweep: {chunks.count: [1, x]}\n",
+       {},
+       "@:2:27: chunks.count: found 'x'; allowed: a whole number from 1 to 1048576"},
+      {"sweep: {memory.host: [pinned, pagable]}\n",
+       {},
+       "@:2:31: memory.host: found 'pagable'; allowed: pinned, pageable, registered, "
+       "pageable_staged; did you mean "
+       "'pageable'?"},
+      {"sweep: {chunks.cuont: [1]}\n",
+       {},
+       "@:2:24: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, spread; did you "
+       "mean 'count'?"},
+      {"sweep: {chunk.count: [1]}\n",
+       {},
+       "@:2:23: chunk: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
+       "measure, "
+       "acceptance, sweep; did you mean 'chunks'?"},
+      {"chunks: {count: 4}\nsweep: {chunks.bytes: [1 KiB]}\n",
+       {},
+       "@:3:24: chunks.bytes: found beside chunks.count (@:2:17); allowed: one of the two"},
+      {"sweep: {workload.kind.x: [a]}\n",
+       {},
+       "@:2:27: workload.kind.x: found a key below 'kind', which is no map; allowed: a key that "
+       "decks have, such as chunks.count"},
+      {"sweep: {title: [a]}\n",
+       {},
+       "@:2:9: sweep.title: found 'title'; allowed: keys that change what runs, such as "
+       "chunks.count"},
+      {"sweep: {sweep.chunks.count: [1]}\n",
+       {},
+       "@:2:9: sweep.sweep.chunks.count: found 'sweep'; allowed: keys that change what runs, such "
+       "as chunks.count"},
+      {"sweep: {acceptance: [1]}\n",
+       {},
+       "@:2:9: sweep.acceptance: found a part of a list; allowed: keys that have a single value"},
+      {"sweep: {'issue.orders[0]': [auto]}\n",
+       {},
+       "@:2:9: sweep.issue.orders[0]: found a part of a list; allowed: keys that have a single "
+       "value"},
+      {"sweep: {chunks..count: [1]}\n",
+       {},
+       "@:2:9: sweep.chunks..count: found an empty part in the key; allowed: a dotted key, such as "
+       "chunks.count"},
+      {"sweep: {chunks.count: 4}\n",
+       {},
+       "@:2:23: sweep.chunks.count: found '4'; allowed: a list of at least one value, such as [1, "
+       "2, 4]"},
+      {"sweep: {chunks.count: []}\n",
+       {},
+       "@:2:23: sweep.chunks.count: found an empty list; allowed: a list of at least one value, "
+       "such as [1, 2, 4]"},
+      {"sweep: {chunks.count: [1, [2]]}\n",
+       {},
+       "@:2:27: sweep.chunks.count[1]: found a list; allowed: a single value"},
+      {"sweep: {chunks.count: [1, ~]}\n",
+       {},
+       "@:2:23: sweep.chunks.count[1]: found nothing; allowed: a single value"},
+      {"sweep: {chunks.bytes: [1 KiB, 2 KiB, 1024]}\n",
+       {},
+       "@:2:38: sweep.chunks.bytes[2]: found '1024' again, first at @:2:24; allowed: each value "
+       "once"},
+      {"sweep: {chunks.count: [1], chunks.count: [2]}\n",
+       {},
+       "@:2:9: sweep.chunks.count: found beside 'chunks.count'; allowed: each key once"},
+      {"sweep: [1]\n",
+       {},
+       "@:2:8: sweep: found a list; allowed: a map of dotted keys to lists, such as {chunks.count: "
+       "[1, 2, 4]}"},
+      {many, {}, "@:2:8: sweep: found 10100 points or more; allowed: at most 10000"},
+      {"",
+       {"sweep.chunks.count=[1, 0]"},
+       "--set sweep.chunks.count=[1, 0]: chunks.count: found '0'; allowed: a whole number from 1 "
+       "to 1048576"},
+      {"sweep: {chunks.count: [1, 0]}\n", {"chunks={}"}, ""},
+  };
+  for (const Bad& bad : table) {
+    SCOPED_TRACE(bad.sweep);
+    const DeckFile file("workload: {kind: increment}\n" + bad.sweep);
+    std::string expected = bad.message;
+    for (auto at = expected.find('@'); at != std::string::npos;
+         at = expected.find('@', at + file.path().size())) {
+      expected.replace(at, 1, file.path());
+    }
+    std::string found;
+    try {
+      deck::load_points(file.path(), bad.overrides);
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.code(), base::ExitCode::usage);
+      found = error.what();
+    }
+    EXPECT_EQ(found, expected);
+  }
+}
+
+}  // namespace
+
+namespace report {
+namespace {
+
+/// A point's result: sequential takes 10 ms, depth_first what is given; a bound of 4 ms.
+Result result_of(const deck::Point& point, double milliseconds) {
+  Result result;
+  result.deck = point.deck;
+  result.point = point.values;
+  const auto costs = schedule::costs(point.deck.workload, 1);
+  const auto layout = schedule::layout(point.deck, costs, std::nullopt);
+  for (const auto& [order, seconds] : {std::pair(deck::Order::sequential, 10e-3),
+                                       std::pair(deck::Order::depth_first, 1e-3 * milliseconds)}) {
+    result.runs.push_back(
+        timeline::new_run(order, schedule::build(costs, layout, order, point.deck.issue.lanes)));
+    timeline::Run& run = result.runs.back();
+    run.samples_s = {seconds, 2 * seconds, seconds / 2};
+    run.verified = true;
+    run.bounds =
+        timeline::Bounds{.serial_s = 1, .bound_s = 4e-3, .schedule_bound_s = 5e-3, .limit = "H2D"};
+  }
+  return result;
+}
+
+/// A sweep with a time of depth_first for each point; negative: that point is not done.
+Sweep sweep_of(const std::string& text, const std::vector<double>& milliseconds) {
+  const std::vector<deck::Point> points = points_of(text);
+  Sweep sweep = new_sweep({}, points);
+  for (std::size_t i = 0; i < milliseconds.size(); ++i) {
+    if (milliseconds[i] < 0) continue;
+    sweep.done.push_back(read_record(record(result_of(points[i], milliseconds[i]), i)));
+  }
+  return sweep;
+}
+
+const char* const counts = "sweep: {chunks.count: [1, 2, 4, 8, 16, 32]}\n";
+
+TEST(SweepRecord, KeepsWhatIsShown) {
+  const deck::Point point = points_of("sweep: {chunks.bytes: [4 KiB]}\n").front();
+  Result result = result_of(point, 5);
+  result.runs[1].wrong = timeline::WrongData{};
+  result.checks.push_back({.metric = deck::Metric::time,
+                           .order = deck::Order::sequential,
+                           .verdict = verdict::Verdict::inconclusive});
+  result.exit_code = base::ExitCode::wrong_data;
+  const PointResult found = read_record(record(result, 3));
+  EXPECT_EQ(found.number, 3u);
+  EXPECT_EQ(found.code, base::ExitCode::wrong_data);
+  EXPECT_EQ(found.lines, point_lines(result));
+  EXPECT_THAT(found.lines, HasSubstr(" n=3 point=chunks.bytes:4096\n"));
+  EXPECT_EQ(found.record.find('\n'), std::string::npos);
+  ASSERT_EQ(found.rows.size(), 2u);
+  const Row& row = found.rows[1];
+  EXPECT_EQ(row.order, "depth_first");
+  EXPECT_EQ(row.bytes, 2 * 4096 * 4);
+  EXPECT_EQ(row.chunks, 4);
+  EXPECT_EQ(row.tasks, 12);
+  EXPECT_EQ(row.lanes, 4);
+  EXPECT_EQ(row.time->n, 3);
+  EXPECT_EQ(row.time->median, 5e-3);
+  EXPECT_EQ(row.time->hi, 10e-3);
+  EXPECT_EQ(row.speedup, 2);
+  EXPECT_EQ(row.bound_s, 4e-3);
+  EXPECT_EQ(row.verdict, "WRONG DATA");
+  EXPECT_FALSE(row.verified);
+  EXPECT_FALSE(row.predicted_s);
+  EXPECT_EQ(found.rows[0].verdict, "INCONCLUSIVE");
+  EXPECT_THROW(read_record("{}"), base::Error);
+  EXPECT_THROW(read_record(found.record.substr(1)), base::Error);
+}
+
+TEST(SweepRecord, FingerprintsTellDecksApart) {
+  const auto points = points_of("sweep: {chunks.count: [1, 2], measure.repetitions: [5, 6]}\n");
+  std::set<std::string> seen;
+  for (const auto& point : points) seen.insert(fingerprint(point));
+  EXPECT_EQ(seen.size(), 4u);
+}
+
+TEST(SweepBest, IsTheLeastTime) {
+  const Sweep sweep = sweep_of(counts, {9, 7, 5, 6, 8, 9.5});
+  const auto found = best(sweep);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->point->number, 2u);
+  EXPECT_EQ(found->row->order, "depth_first");
+  EXPECT_EQ(best(sweep_of(counts, {11, 12}))->row->order, "sequential");
+  EXPECT_FALSE(best(sweep_of(counts, {})));
+}
+
+TEST(SweepBest, IsTheMostBytesInASecondWhereTheyDiffer) {
+  const Sweep sweep = sweep_of("sweep: {workload.elements: [1024, 4096]}\n", {4, 8});
+  EXPECT_FALSE(same_bytes(sweep));
+  EXPECT_EQ(best(sweep)->point->number, 1u);
+  EXPECT_THAT(sweep_words(sweep), HasSubstr(" GB/s, depth_first at workload.elements 4096\n"));
+}
+
+TEST(SweepKnee, IsTheSmallestValueNearTheBest) {
+  const auto found = knee(sweep_of(counts, {9, 7, 5.2, 5, 5.25, 6}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->value, 2u);
+  EXPECT_EQ(found->last, 4u);  // 5.25 is 5 % above 5
+  EXPECT_FALSE(found->least);
+  EXPECT_EQ(knee(sweep_of(counts, {9, 7, 5.26, 5, 5.2, 6}))->value, 3u);
+}
+
+TEST(SweepKnee, TakesTheBestOfTheOtherKeysAndSortsValues) {
+  const auto found = knee(
+      sweep_of("sweep: {chunks.count: [8, 2, 4], issue.lanes: [1, 2]}\n", {9, 5, 9, 9, 5.1, 9}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->value, 2u);  // of 4
+  EXPECT_EQ(found->last, 0u);   // of 8
+  EXPECT_EQ(found->at.point->number, 4u);
+}
+
+TEST(SweepKnee, NeedsNumbers) {
+  EXPECT_FALSE(knee(sweep_of("sweep: {memory.host: [pinned, pageable]}\n", {5, 6})));
+  EXPECT_FALSE(knee(sweep_of("sweep: {chunks.count: [4]}\n", {5})));
+  EXPECT_TRUE(knee(sweep_of(counts, {5, 6, 7}))->least);
+}
+
+TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
+  const Sweep sweep = sweep_of(counts, {9, 7, 5.2, 5, 5.25, 6});
+  EXPECT_EQ(
+      sweep_table(sweep, 100),
+      "\nmedian times\n"
+      "chunks.count  sequential  depth_first     bound      fastest\n"
+      "1               10.00 ms     9.000 ms  4.000 ms  depth_first\n"
+      "2               10.00 ms     7.000 ms  4.000 ms  depth_first\n"
+      "4               10.00 ms     5.200 ms  4.000 ms  depth_first\n"
+      "8               10.00 ms     5.000 ms  4.000 ms  depth_first  best\n"
+      "16              10.00 ms     5.250 ms  4.000 ms  depth_first\n"
+      "32              10.00 ms     6.000 ms  4.000 ms  depth_first\n"
+      "\n"
+      "best: 5.000 ms, depth_first at chunks.count 8\n"
+      "knee: chunks.count 4, the smallest value with a time within 5 % of the best: 5.200 ms, "
+      "depth_first; so are all up to 16\n\n");
+  EXPECT_THAT(sweep_table(sweep, 50), HasSubstr("chunks.count      time     bound      fastest\n"
+                                                "1             9.000 ms  4.000 ms  depth_first\n"));
+}
+
+TEST(Csv, HasARowForEachPointAndOrder) {
+  const std::string text = sweep_csv(sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, -1}));
+  EXPECT_EQ(
+      text,
+      "deck,device,chunks.bytes,order,disturb,lanes,chunks,tasks,bytes,n,median_s,min_s,max_s,lo_s,"
+      "hi_s,speedup,throughput_gb_per_s,bound_s,schedule_bound_s,overlap_efficiency,"
+      "predicted_s,verified,verdict\n"
+      "deck,,4096,sequential,,1,1,3,32768,3,0.01,0.005,0.02,0.005,0.02,1,"
+      "0.0032768000000000003,0.004,0.005,,,true,PASS\n"
+      "deck,,4096,depth_first,,4,4,12,32768,3,0.005,0.0025,0.01,0.0025,0.01,2,"
+      "0.006553600000000001,0.004,0.005,0.8333333333333334,,true,PASS\n");
+}
+
+TEST(Csv, QuotesWhatNeedsIt) {
+  deck::Point point = points_of("").front();
+  point.deck.path = "a \"b\", c.yaml";
+  EXPECT_THAT(csv({result_of(point, 5)}), HasSubstr("\n\"a_\"\"b\"\",_c\",,sequential,"));
+}
+
+TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {
+  const std::string text =
+      sweep_json(sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, 6}), -1);
+  EXPECT_THAT(text, HasSubstr("\"sweep\":{\"chunks.bytes\":[4096,8192]}"));
+  EXPECT_THAT(text, HasSubstr("\"point\":{\"chunks.bytes\":8192}"));
+  EXPECT_THAT(text, HasSubstr("\"predicted_timeline\":null"));
+}
+
+class JournalFile : public ::testing::Test {
+ protected:
+  std::string text() const {
+    std::ifstream file(path_);
+    std::ostringstream all;
+    all << file.rdbuf();
+    return all.str();
+  }
+  void append(const std::string& more) const { std::ofstream(path_, std::ios::app) << more; }
+  std::string complaint(const Identity& identity, bool resume) const {
+    try {
+      const Journal journal(path_, identity, resume);
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.code(), base::ExitCode::usage);
+      return error.what();
+    }
+    return "";
+  }
+
+  const DeckFile folder_{""};
+  const std::string path_ = folder_.folder() + "/out.json.points";
+  const Identity identity_ = {{"program", "1"}, {"host", "a \"b\""}};
+};
+
+TEST_F(JournalFile, KeepsPoints) {
+  {
+    Journal journal(path_, identity_, false);
+    journal.add("{\"point\":0}");
+    journal.add("{\"point\":1}");
+    EXPECT_THAT(complaint(identity_, true), HasSubstr("in use by another run"));
+  }
+  {
+    Journal journal(path_, identity_, true);
+    EXPECT_THAT(journal.records(), ElementsAre("{\"point\":0}", "{\"point\":1}"));
+    journal.add("{\"point\":2}");
+    journal.remove();
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(JournalFile, IgnoresALineWithoutItsEnd) {
+  {
+    Journal(path_, identity_, false).add("{\"point\":0}");
+  }
+  const std::string whole = text();
+  append("{\"point\":1");
+  {
+    Journal journal(path_, identity_, true);
+    EXPECT_THAT(journal.records(), ElementsAre("{\"point\":0}"));
+    EXPECT_EQ(text(), whole);
+    journal.add("{\"point\":1}");
+  }
+  EXPECT_EQ(text(), whole + "{\"point\":1}\n");
+}
+
+TEST_F(JournalFile, WithoutPointsDoesNotStay) {
+  {
+    const Journal journal(path_, identity_, false);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  // What a process leaves behind that was killed before its first point.
+  append("{\"schema\":\"overlap-po");
+  EXPECT_EQ(complaint(identity_, false), "");
+}
+
+TEST_F(JournalFile, OfAnotherRunIsRefused) {
+  {
+    Journal(path_, identity_, false).add("{\"point\":0}");
+  }
+  const std::string before = text();
+  EXPECT_EQ(complaint(identity_, false),
+            path_ +
+                ": found 1 point of a sweep that did not end; allowed: --resume to go on, or "
+                "remove the file");
+  EXPECT_EQ(complaint({{"program", "2"}, {"host", "a \"b\""}}, true),
+            path_ +
+                ": program: found points with \"1\", here it is \"2\"; allowed: --resume where "
+                "the points come from, or remove the file");
+  append("nonsense\n");
+  EXPECT_EQ(complaint(identity_, true),
+            path_ + ": line 3: found no point; allowed: remove the file");
+  EXPECT_EQ(text(), before + "nonsense\n");
+}
+
+TEST_F(JournalFile, NeverOverwritesOtherFiles) {
+  for (const char* const other : {"precious", "precious\n", "{\"a\":1}\n", "{}\n{}\n"}) {
+    std::ofstream(path_) << other;
+    EXPECT_THAT(complaint(identity_, true), HasSubstr("found no points of a sweep")) << other;
+    EXPECT_EQ(text(), other);
+  }
+}
+
+}  // namespace
+}  // namespace report
+}  // namespace overlap
