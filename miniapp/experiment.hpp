@@ -45,6 +45,7 @@ inline std::int64_t host_bytes(const schedule::Costs& costs, std::int64_t device
 /// its owner must outlive the handling of that error.
 template <class Space>
 struct Bench {
+  std::optional<executor::HostWork> host_work;
   std::optional<executor::Executor<Space>> executor;
   std::optional<executor::Executor<Space>> meter;
   workload::Workload<Space> workload;
@@ -257,12 +258,18 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
     return tried.front().first;
   };
   result.runs = build_runs(deck, costs, result.layout, free_bytes, &own, result.choices, choose);
+  const std::int64_t pieces = pieces_of_host_work(result.layout, costs);
+  if (deck.host_work) add_host_work(result.runs, *deck.host_work, pieces);
   predict_runs(result.runs, own);
   if (deck.disturb) add_disturbed(result.runs, *deck.disturb);
   if (conduct.heading) std::cout << report::heading(result) << std::flush;
 
   const int wanted_lanes = result.runs.front().schedule.instances;
   bench.executor.emplace(wanted_lanes, deck.issue, deck.memory);
+  if (deck.host_work) {
+    bench.host_work.emplace(pieces, deck.host_work->per_chunk_s);
+    bench.executor->set_host_work(&*bench.host_work);
+  }
   const auto hardware = executor::hardware<Space>(result.device, wanted_lanes);
   executor::Checking checking;
   std::optional<report::ProgressLine> own_line;

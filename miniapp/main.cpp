@@ -61,9 +61,10 @@ void print_schedules(const deck::Deck& deck, const model::Device* device) {
   // Without a device its free memory is unknown: only the deck's own limit counts.
   const schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
   report::Choices choices;
-  for (const timeline::Run& run : build_runs(deck, costs, layout, std::nullopt, device, choices)) {
-    std::cout << report::schedule_table(run.schedule);
-  }
+  auto runs = build_runs(deck, costs, layout, std::nullopt, device, choices);
+  if (deck.host_work) add_host_work(runs, *deck.host_work, pieces_of_host_work(layout, costs));
+  if (deck.disturb) add_disturbed(runs, *deck.disturb);
+  for (const timeline::Run& run : runs) std::cout << report::schedule_table(run);
 }
 
 /// A sweep has its own tables and files, and neither timelines nor company.

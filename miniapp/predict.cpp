@@ -9,8 +9,24 @@
 #include "report/console.hpp"
 #include "schedule/disturb.hpp"
 #include "schedule/hazard.hpp"
+#include "schedule/host_work.hpp"
 
 namespace overlap {
+namespace {
+
+/// Puts behind every run its twin, if it is to have one.
+template <class MakeTwin>
+void add_twins(std::vector<timeline::Run>& runs, const MakeTwin& make_twin) {
+  std::vector<timeline::Run> all;
+  for (timeline::Run& run : runs) {
+    std::optional<timeline::Run> twin = make_twin(run);
+    all.push_back(std::move(run));
+    if (twin) all.push_back(*std::move(twin));
+  }
+  runs = std::move(all);
+}
+
+}  // namespace
 
 schedule::Costs device_costs(const deck::Deck& deck, std::int64_t repeats,
                              const model::Device& device, report::Choices& choices) {
@@ -105,16 +121,26 @@ std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Co
 }
 
 void add_disturbed(std::vector<timeline::Run>& runs, const deck::Disturb& disturb) {
-  std::vector<timeline::Run> all;
-  for (timeline::Run& run : runs) {
-    all.push_back(std::move(run));
-    if (all.back().order == deck::Order::sequential) continue;
-    timeline::Run twin =
-        timeline::new_run(all.back().order, schedule::disturbed(all.back().schedule, disturb));
+  add_twins(runs, [&](const timeline::Run& run) -> std::optional<timeline::Run> {
+    if (run.order == deck::Order::sequential || run.host_work) return std::nullopt;
+    timeline::Run twin = timeline::new_run(run.order, schedule::disturbed(run.schedule, disturb));
     twin.disturbance = disturb.operation;
-    all.push_back(std::move(twin));
-  }
-  runs = std::move(all);
+    return twin;
+  });
+}
+
+std::int64_t pieces_of_host_work(const schedule::Layout& layout, const schedule::Costs& costs) {
+  return layout.chunks_per_iteration * costs.iterations;
+}
+
+void add_host_work(std::vector<timeline::Run>& runs, const deck::HostWork& work,
+                   std::int64_t pieces) {
+  add_twins(runs, [&](const timeline::Run& run) -> std::optional<timeline::Run> {
+    timeline::Run twin = timeline::new_run(
+        run.order, schedule::with_host_work(run.schedule, work.per_chunk_s, pieces));
+    twin.host_work.emplace();
+    return twin;
+  });
 }
 
 void predict_runs(std::vector<timeline::Run>& runs, const model::Device& device) {
@@ -136,6 +162,8 @@ report::Result predict_deck(const deck::Deck& deck, const std::vector<model::Dev
     }
     std::vector<timeline::Run> runs =
         build_runs(deck, costs, result.layout, std::nullopt, &device, choices);
+    if (deck.host_work)
+      add_host_work(runs, *deck.host_work, pieces_of_host_work(result.layout, costs));
     predict_runs(runs, device);
     for (timeline::Run& run : runs) {
       run.device = device.name;

@@ -46,6 +46,13 @@ std::vector<timeline::Run> build_runs(const deck::Deck& deck, const schedule::Co
 /// nothing of.
 void add_disturbed(std::vector<timeline::Run>& runs, const deck::Disturb& disturb);
 
+/// The host works a piece for each chunk, as the deck cuts them.
+std::int64_t pieces_of_host_work(const schedule::Layout& layout, const schedule::Costs& costs);
+
+/// Puts behind every run the same with work of the host.
+void add_host_work(std::vector<timeline::Run>& runs, const deck::HostWork& work,
+                   std::int64_t pieces);
+
 /// Adds the model's timeline to every run.
 void predict_runs(std::vector<timeline::Run>& runs, const model::Device& device);
 

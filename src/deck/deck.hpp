@@ -81,6 +81,7 @@ enum class Metric {
   overlap_efficiency,
   bound_fraction,
   schedule_bound_fraction,
+  host_work_hidden,
 };
 
 /// Arithmetic of a kernel: `repeats` of it, or as many as make one kernel `balance` times as long
@@ -160,6 +161,11 @@ struct Disturb {
   int times = 1;    ///< calls, one after the other
 };
 
+/// Computation by the host while the device works; every order then also runs with it.
+struct HostWork {
+  double per_chunk_s = 0;
+};
+
 struct Measure {
   int warmup = 3;
   int repetitions = 10;
@@ -182,6 +188,7 @@ struct Deck {
   Chunks chunks;
   Memory memory;
   Issue issue;
+  std::optional<HostWork> host_work;
   std::optional<Disturb> disturb;
   Measure measure;
   std::vector<Criterion> acceptance;

@@ -516,6 +516,20 @@ Issue read_issue(const Reader& reader, const Workload& workload) {
   return issue;
 }
 
+HostWork read_host_work(const Reader& reader, const Workload& workload, const Issue& issue) {
+  reader.expect_keys(Keys{"per_chunk"});
+  if (!reader.has("per_chunk")) {
+    reader.fail("found no per_chunk; allowed: the time of the work for a chunk, such as 50 us");
+  }
+  if (workload.kind == WorkloadKind::custom) {
+    reader.fail("found with a custom workload; allowed: with the others, as its tasks are listed");
+  }
+  if (std::find(issue.orders.begin(), issue.orders.end(), Order::automatic) != issue.orders.end()) {
+    reader.fail("found with order auto, which chooses the chunks; allowed: with the others");
+  }
+  return {.per_chunk_s = read_duration(reader.at("per_chunk"))};
+}
+
 std::optional<Disturb> read_disturb(const Reader& reader, const Workload& workload,
                                     const Issue& issue) {
   reader.expect_keys(Keys{"operation", "at", "times"});
@@ -587,7 +601,7 @@ void check_comparison(const Reader& item, const Criterion& criterion, const Issu
 
 /// `orders` tells where issue.orders came from.
 std::vector<Criterion> read_acceptance(const Reader& reader, WorkloadKind kind, const Issue& issue,
-                                       const std::string& orders) {
+                                       bool host_work, const std::string& orders) {
   std::vector<Criterion> criteria;
   for (const Reader& item :
        reader.items("a list of criteria, such as [{metric: speedup, min: 1.3}]")) {
@@ -617,6 +631,9 @@ std::vector<Criterion> read_acceptance(const Reader& reader, WorkloadKind kind, 
     if (criterion.metric == Metric::speedup || criterion.metric == Metric::overlap_efficiency) {
       check_comparison(item, criterion, issue, orders);
     }
+    if (criterion.metric == Metric::host_work_hidden && !host_work) {
+      item.at("metric").fail("found 'host_work_hidden' in a deck without host_work; allowed: with");
+    }
     criteria.push_back(criterion);
   }
   return criteria;
@@ -625,8 +642,8 @@ std::vector<Criterion> read_acceptance(const Reader& reader, WorkloadKind kind, 
 /// The experiment that a deck asks for, whatever its name.
 Deck read_deck(Document& document) {
   const Reader reader = document.reader();
-  reader.expect_keys(Keys{"title", "workload", "chunks", "memory", "issue", "disturb", "measure",
-                          "acceptance", "sweep"});
+  reader.expect_keys(Keys{"title", "workload", "chunks", "memory", "issue", "host_work", "disturb",
+                          "measure", "acceptance", "sweep"});
   Deck deck;
   deck.workload = read_workload(reader.at("workload"));
   deck.chunks = read_chunks(reader.at("chunks"), deck.workload);
@@ -639,6 +656,9 @@ Deck read_deck(Document& document) {
             fmt::format("found 'graph' with memory.host {} ({}); allowed: with pinned, registered",
                         to_string(deck.memory.host), origin(reader.at("memory").at("host"), true)));
   }
+  if (reader.has("host_work") && !reader.at("host_work").is("none")) {
+    deck.host_work = read_host_work(reader.at("host_work"), deck.workload, deck.issue);
+  }
   if (reader.has("disturb") && !reader.at("disturb").is("none")) {
     deck.disturb = read_disturb(reader.at("disturb"), deck.workload, deck.issue);
   }
@@ -646,6 +666,7 @@ Deck read_deck(Document& document) {
   if (reader.has("acceptance")) {
     const Reader issue = reader.at("issue");
     deck.acceptance = read_acceptance(reader.at("acceptance"), deck.workload.kind, deck.issue,
+                                      deck.host_work.has_value(),
                                       origin(issue.at("orders"), issue.has("orders")));
   }
   deck.places = document.source.places;

@@ -107,14 +107,15 @@ template <>
 inline constexpr auto words<Verify> =
     std::to_array<Word<Verify>>({{Verify::every, "every"}, {Verify::ends, "ends"}});
 template <>
-inline constexpr auto words<Metric> = std::to_array<Word<Metric>>(
-    {{Metric::time, "time", "s"},
-     {Metric::speedup, "speedup", "1"},
-     {Metric::throughput, "throughput", "GB/s"},
-     {Metric::max_error, "max_error", "1"},
-     {Metric::overlap_efficiency, "overlap_efficiency", "1"},
-     {Metric::bound_fraction, "bound_fraction", "1"},
-     {Metric::schedule_bound_fraction, "schedule_bound_fraction", "1"}});
+inline constexpr auto words<Metric> =
+    std::to_array<Word<Metric>>({{Metric::time, "time", "s"},
+                                 {Metric::speedup, "speedup", "1"},
+                                 {Metric::throughput, "throughput", "GB/s"},
+                                 {Metric::max_error, "max_error", "1"},
+                                 {Metric::overlap_efficiency, "overlap_efficiency", "1"},
+                                 {Metric::bound_fraction, "bound_fraction", "1"},
+                                 {Metric::schedule_bound_fraction, "schedule_bound_fraction", "1"},
+                                 {Metric::host_work_hidden, "host_work_hidden", "1"}});
 
 /// The enumerator's spelling.
 template <class Enum>

@@ -249,7 +249,8 @@ class Calibration {
       issued.push_back(elapsed.issued_s);
       complete.push_back(elapsed.complete_s);
     }
-    return {base::summarize(issued).median, base::summarize(complete).median};
+    return {.issued_s = base::summarize(issued).median,
+            .complete_s = base::summarize(complete).median};
   }
 
   /// A copy that keeps its lane busy while the host issues a row of tasks.

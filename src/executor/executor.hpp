@@ -9,13 +9,15 @@
 #include "base/interrupt.hpp"
 #include "executor/detail/make_lanes.hpp"
 #include "executor/detail/range.hpp"
+#include "executor/host_work.hpp"
 #include "workload/custom.hpp"
 
 namespace overlap::executor {
 
 /// Wall-clock seconds from before the first issue.
 struct Elapsed {
-  double issued_s = 0;     ///< until the host had issued the last task
+  double issued_s = 0;     ///< until the host had issued all but its own work at the end
+  double host_work_s = 0;  ///< that it spent on its own work
   double complete_s = 0;   ///< until it had seen the last lane complete
   std::int64_t polls = 0;  ///< of lanes by the waiting host
 };
@@ -28,6 +30,11 @@ class Executor {
   explicit Executor(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {})
       : Executor(detail::make_lanes<Space>(lanes, options, memory)) {}
   explicit Executor(std::unique_ptr<detail::Lanes<Space>> lanes) : lanes_(std::move(lanes)) {}
+
+  /// What schedules of other than custom workloads mean by host work; null: nothing. It must
+  /// outlive the runs.
+  void set_host_work(HostWork* work) { host_work_ = work; }
+  HostWork* host_work() const { return host_work_; }
 
   /// Issues the schedule and waits for its lanes. No fence of the whole device takes part.
   /// Throws base::Error{runtime_error} naming the task and its lane; the lanes are idle then.
@@ -82,8 +89,10 @@ class Executor {
     Elapsed elapsed;
     try {
       const bool launched = spans == nullptr && lanes_->launch();
-      for (schedule::TaskId id = 0; !launched && id < schedule.tasks.size(); ++id) {
+      if (launched) elapsed.issued_s = since_start();
+      for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
         const schedule::Task& task = schedule.tasks[id];
+        if (launched && !schedule::on_host(task.stage)) continue;
         const detail::Range range(
             schedule.names.empty() ? schedule::to_string(task.stage) : schedule.names[id].c_str(),
             task.chunk);
@@ -91,7 +100,9 @@ class Executor {
         if (noted) (*spans)[id].start_s = since_start();
         if (task.stage == schedule::Stage::host) {
           for (const schedule::TaskId other : task.after) lanes_->wait(schedule.tasks[other].lane);
-          work(task.duration_s, workload.host_steps_per_s);
+          const double begin_s = since_start();
+          work(schedule, task, workload.host_steps_per_s);
+          elapsed.host_work_s += since_start() - begin_s;
         } else if (task.stage == schedule::Stage::query) {
           lanes_->query(task.lane);
         } else if (task.stage == schedule::Stage::disturbance) {
@@ -101,8 +112,8 @@ class Executor {
           if (task.blocking) lanes_->wait(task.lane);
         }
         if (noted) (*spans)[id].stop_s = since_start();
+        if (task.stage != schedule::Stage::host) elapsed.issued_s = since_start();
       }
-      elapsed.issued_s = since_start();
       for (int lane = 0; lane < schedule.lanes; ++lane) {
         const detail::Range range("wait", lane);
         lanes_->wait(lane);
@@ -117,9 +128,15 @@ class Executor {
     return elapsed;
   }
 
-  /// Keeps the issuing thread busy.
-  static void work(double duration_s, double steps_per_s) {
-    const auto steps = static_cast<std::int64_t>(duration_s * steps_per_s);
+  /// Does a chunk's part of the host's work or, in a custom workload, keeps the issuing thread
+  /// busy.
+  void work(const schedule::Schedule& schedule, const schedule::Task& task, double steps_per_s) {
+    if (host_work_ != nullptr) {
+      const auto pieces = host_work_->pieces() / static_cast<std::int64_t>(schedule.chunks.size());
+      host_work_->run(task.chunk * pieces, (task.chunk + 1) * pieces);
+      return;
+    }
+    const auto steps = static_cast<std::int64_t>(task.duration_s * steps_per_s);
     [[maybe_unused]] const volatile std::uint32_t end = workload::custom::chain(steps);
   }
 
@@ -140,6 +157,7 @@ class Executor {
   }
 
   std::unique_ptr<detail::Lanes<Space>> lanes_;
+  HostWork* host_work_ = nullptr;
 };
 
 }  // namespace overlap::executor

@@ -116,6 +116,7 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
       ++repetition;
       if (verify) {
         reset(executor.instance(), workload, repetition);
+        if (run.host_work) executor.host_work()->begin(repetition);
       }
       Elapsed elapsed;
       {
@@ -126,6 +127,10 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
         run.samples_s.push_back(elapsed.complete_s);
         run.issue_s.push_back(elapsed.issued_s);
         run.polls += elapsed.polls;
+        if (run.host_work) {
+          run.host_work->threads = executor.host_work()->threads();
+          run.host_work->samples_s.push_back(elapsed.host_work_s);
+        }
         if (const auto costs = executor.staging_costs()) {
           if (!run.staging) run.staging.emplace();
           run.staging->fill_s += costs->fill_s;
@@ -148,6 +153,7 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
           run.wrong = {mismatch.chunk.value_or(chunk_of(run.schedule, unit)), mismatch.array,
                        mismatch.index, mismatch.expected, mismatch.found};
         }
+        if (run.host_work && !run.wrong) run.wrong = executor.host_work()->verify();
       }
       ++at.done;
     }

@@ -13,6 +13,7 @@
 #include "model/load.hpp"
 #include "report/ascii_timeline.hpp"
 #include "report/json.hpp"
+#include "report/picture.hpp"
 
 namespace overlap::report {
 namespace {
@@ -32,7 +33,8 @@ std::string verdict_of(const Result& result, const timeline::Run& run) {
   if (run.wrong) return "WRONG DATA";
   auto worst = verdict::Verdict::pass;
   for (const verdict::Check& check : result.checks) {
-    if (check.order != run.order || check.verdict == verdict::Verdict::pass) continue;
+    if (check.order != run.order || !verdict::is_judged(check.metric, run)) continue;
+    if (check.verdict == verdict::Verdict::pass) continue;
     if (worst != verdict::Verdict::fail) worst = check.verdict;
   }
   return verdict::to_string(worst);
@@ -234,6 +236,19 @@ Rows issue_rows(const Result& result) {
   return rows.size() > 1 ? rows : Rows();
 }
 
+Rows host_work_rows(const Result& result) {
+  Rows rows = {{"order", "work", "hidden", "95 % interval"}};
+  for (const timeline::Run& run : result.runs) {
+    const auto hidden = timeline::host_work_hidden(run, result.runs);
+    if (!hidden) continue;
+    rows.push_back({timeline::name(run),
+                    format_seconds(base::summarize(run.host_work->samples_s).median),
+                    fmt::format("{:.1f} %", 100 * hidden->median),
+                    fmt::format("{:.1f} % .. {:.1f} %", 100 * hidden->lo, 100 * hidden->hi)});
+  }
+  return rows.size() > 1 ? rows : Rows();
+}
+
 Rows disturbance_rows(const Result& result) {
   Rows rows = {{"disturbed order", "loss", "95 % interval"}};
   for (const timeline::Run& run : result.runs) {
@@ -338,6 +353,9 @@ std::string timelines(const Result& result, int width) {
 std::string table(const Result& result, int width) {
   std::string text = "\n" + align(order_rows(result), true);
   text += timelines(result, width);
+  if (const Rows rows = host_work_rows(result); !rows.empty()) {
+    text += "\nwork of the host while the device works\n" + align(rows, true);
+  }
   if (const Rows rows = disturbance_rows(result); !rows.empty()) {
     text += "\nagainst the undisturbed runs\n" + align(rows, true);
   }
@@ -373,26 +391,37 @@ bool only_predicted(const Result& result) {
                       [](const timeline::Run& run) { return run.device.empty(); });
 }
 
+namespace {
+
+/// Predictions are the same runs for each device.
+std::size_t runs_of_device(const Result& result) {
+  return result.deck.issue.orders.size() * (result.deck.host_work ? 2 : 1);
+}
+
+}  // namespace
+
 std::optional<double> predicted_speedup(const Result& result, std::size_t run) {
   // The deck's orders on the first device, on the second, ... Devices may share a name.
-  const auto& orders = result.deck.issue.orders;
-  const auto baseline = std::find(orders.begin(), orders.end(), deck::Order::sequential);
-  if (baseline == orders.end()) return std::nullopt;
-  const std::size_t first = run - run % orders.size();
-  const auto place = first + static_cast<std::size_t>(baseline - orders.begin());
-  if (place >= result.runs.size()) return std::nullopt;
-  const auto base_s = timeline::predicted_s(result.runs[place]);
+  const auto first =
+      result.runs.begin() + static_cast<std::ptrdiff_t>(run - run % runs_of_device(result));
+  const auto last = first + static_cast<std::ptrdiff_t>(runs_of_device(result));
+  const auto baseline = std::find_if(first, last, [&](const timeline::Run& other) {
+    return other.order == deck::Order::sequential &&
+           other.host_work.has_value() == result.runs[run].host_work.has_value();
+  });
+  if (baseline == last) return std::nullopt;
+  const auto base_s = timeline::predicted_s(*baseline);
   const auto seconds = timeline::predicted_s(result.runs[run]);
   if (!base_s || !seconds || *seconds <= 0) return std::nullopt;
   return *base_s / *seconds;
 }
 
 Rows prediction_rows(const Result& result) {
-  const auto& orders = result.deck.issue.orders;
+  const std::size_t runs = runs_of_device(result);
   Rows rows = {{"order"}};
-  for (const deck::Order order : orders) rows.push_back({std::string(deck::to_string(order))});
+  for (std::size_t i = 0; i < runs; ++i) rows.push_back({timeline::name(result.runs[i])});
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    const std::size_t row = i % orders.size();
+    const std::size_t row = i % runs;
     if (row == 0) rows[0].insert(rows[0].end(), {result.runs[i].device, "speed-up"});
     const auto speedup = predicted_speedup(result, i);
     rows[row + 1].insert(rows[row + 1].end(), {format_seconds(result.runs[i].predicted->complete_s),
@@ -405,7 +434,7 @@ std::string predictions(const Result& result, int width) {
   std::string text = result.deck.title + "\n\n" + align(facts(result, true), false) + "\n" +
                      align(prediction_rows(result), true);
   for (const timeline::Run& run : result.runs) {
-    text += fmt::format("\n{} on {}\n", deck::to_string(run.order), run.device) +
+    text += fmt::format("\n{} on {}\n", timeline::name(run), run.device) +
             ascii_timeline(run.schedule, *run.predicted, width);
   }
   return text + "\n";
@@ -497,16 +526,19 @@ std::string point_lines(const Result& result) {
         "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} "
         "n={}{}{}\n",
         deck, deck::to_string(run.order), word->name, s.median, word->help, s.lo, s.hi, s.n,
-        run.disturbance ? fmt::format(" disturb={}", deck::to_string(*run.disturbance)) : "",
+        run.disturbance ? fmt::format(" disturb={}", deck::to_string(*run.disturbance))
+        : run.host_work ? " host_work=on"
+                        : "",
         point);
   };
   for (const timeline::Run& run : result.runs) {
     if (const auto predicted = timeline::predicted_s(run)) {
       text += fmt::format(
           "OVERLAP_FOM deck={} order={} metric=predicted_time value={:.6g} unit=s lo={:.6g} "
-          "hi={:.6g} n=0{}{}\n",
+          "hi={:.6g} n=0{}{}{}\n",
           deck, deck::to_string(run.order), *predicted, *predicted, *predicted,
-          run.device.empty() ? "" : " device=" + run.device, point);
+          run.host_work ? " host_work=on" : "", run.device.empty() ? "" : " device=" + run.device,
+          point);
     }
     if (run.samples_s.empty()) continue;
     figure(run, deck::Metric::time, timeline::time_s(run));
@@ -517,8 +549,9 @@ std::string point_lines(const Result& result) {
          {std::pair(deck::Metric::overlap_efficiency,
                     timeline::overlap_efficiency(run, result.runs)),
           std::pair(deck::Metric::bound_fraction, timeline::bound_fraction(run)),
-          std::pair(deck::Metric::schedule_bound_fraction,
-                    timeline::schedule_bound_fraction(run))}) {
+          std::pair(deck::Metric::schedule_bound_fraction, timeline::schedule_bound_fraction(run)),
+          std::pair(deck::Metric::host_work_hidden,
+                    timeline::host_work_hidden(run, result.runs))}) {
       if (value) figure(run, metric, *value);
     }
   }
@@ -572,24 +605,26 @@ std::string custom_table(const schedule::Schedule& schedule) {
 
 }  // namespace
 
-std::string schedule_table(const schedule::Schedule& schedule) {
+std::string schedule_table(const timeline::Run& run) {
+  const schedule::Schedule& schedule = run.schedule;
   if (!schedule.names.empty()) return custom_table(schedule);
   Rows rows = {{"task", "stage", "op", "chunk", "slot", "lane", "array", "bytes", "after"}};
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
-    const bool kernel = task.stage == schedule::Stage::kernel;
+    const bool on_host = schedule::on_host(task.stage);
     std::string after = fmt::format("{}", fmt::join(task.after, " "));
     if (task.blocking) after += after.empty() ? "(blocks the host)" : " (blocks the host)";
-    rows.push_back({fmt::format("{}", id), schedule::to_string(task.stage),
-                    fmt::format("{}", task.op + 1), fmt::format("{}", task.chunk),
-                    fmt::format("{}", schedule.chunks[static_cast<std::size_t>(task.chunk)].slot),
-                    fmt::format("{}", task.lane),
-                    kernel ? "-" : schedule.arrays[static_cast<std::size_t>(task.array)].name,
-                    fmt::format("{}", task.bytes), after.empty() ? "-" : after});
+    rows.push_back(
+        {fmt::format("{}", id), schedule::to_string(task.stage),
+         on_host ? "-" : fmt::format("{}", task.op + 1), fmt::format("{}", task.chunk),
+         fmt::format("{}", schedule.chunks[static_cast<std::size_t>(task.chunk)].slot),
+         on_host ? "-" : fmt::format("{}", task.lane),
+         task.array < 0 ? "-" : schedule.arrays[static_cast<std::size_t>(task.array)].name,
+         fmt::format("{}", task.bytes), after.empty() ? "-" : after});
   }
   const schedule::Traffic traffic = schedule::traffic(schedule);
   return fmt::format("{}: {} tasks, {} chunks, {} lanes, {} slots, {} to the device, {} back\n{}\n",
-                     deck::to_string(schedule.order), schedule.tasks.size(), schedule.chunks.size(),
+                     order_words(run), schedule.tasks.size(), schedule.chunks.size(),
                      schedule.lanes, schedule.slots, format_bytes(traffic.h2d),
                      format_bytes(traffic.d2h), align(rows, true));
 }

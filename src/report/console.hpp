@@ -91,7 +91,7 @@ std::string verdict_line(verdict::Verdict verdict, base::ExitCode code, bool ran
 std::string result_lines(const Result& result);
 
 /// Every task of a schedule: --dry-run.
-std::string schedule_table(const schedule::Schedule& schedule);
+std::string schedule_table(const timeline::Run& run);
 
 /// Workloads, issue orders, devices of the model, back end and devices: --list.
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,

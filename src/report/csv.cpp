@@ -37,6 +37,7 @@ Cells column_names(const std::vector<Axis>& axes) {
   for (const Axis& axis : axes) cells.push_back(axis.key);
   cells.insert(cells.end(), {"order",
                              "disturb",
+                             "host_work",
                              "lanes",
                              "chunks",
                              "tasks",
@@ -52,6 +53,7 @@ Cells column_names(const std::vector<Axis>& axes) {
                              "bound_s",
                              "schedule_bound_s",
                              "overlap_efficiency",
+                             "host_work_hidden",
                              "predicted_s",
                              "verified",
                              "verdict"});
@@ -61,9 +63,9 @@ Cells column_names(const std::vector<Axis>& axes) {
 Cells cells_of(const std::string& deck, const Cells& point, const Row& row) {
   Cells cells = {deck, row.device};
   cells.insert(cells.end(), point.begin(), point.end());
-  cells.insert(cells.end(),
-               {row.order, row.disturb, fmt::format("{}", row.lanes), fmt::format("{}", row.chunks),
-                fmt::format("{}", row.tasks), fmt::format("{}", row.bytes)});
+  cells.insert(cells.end(), {row.order, row.disturb, row.host_work ? "true" : "false",
+                             fmt::format("{}", row.lanes), fmt::format("{}", row.chunks),
+                             fmt::format("{}", row.tasks), fmt::format("{}", row.bytes)});
   const auto time = [&](double base::Summary::* part) {
     return row.time ? cell((*row.time).*part) : "";
   };
@@ -72,8 +74,8 @@ Cells cells_of(const std::string& deck, const Cells& point, const Row& row) {
       {fmt::format("{}", row.time ? row.time->n : 0), time(&base::Summary::median),
        time(&base::Summary::min), time(&base::Summary::max), time(&base::Summary::lo),
        time(&base::Summary::hi), cell(row.speedup), cell(row.throughput), cell(row.bound_s),
-       cell(row.schedule_bound_s), cell(row.overlap_efficiency), cell(row.predicted_s),
-       row.time ? (row.verified ? "true" : "false") : "", row.verdict});
+       cell(row.schedule_bound_s), cell(row.overlap_efficiency), cell(row.host_work_hidden),
+       cell(row.predicted_s), row.time ? (row.verified ? "true" : "false") : "", row.verdict});
   return cells;
 }
 

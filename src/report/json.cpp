@@ -140,6 +140,8 @@ Json resolved(const deck::Deck& deck) {
             {"mechanism", deck::to_string(deck.issue.mechanism)},
             {"sync", deck::to_string(deck.issue.sync)},
             {"streams", deck::to_string(deck.issue.streams)}}},
+          {"host_work",
+           deck.host_work ? Json{{"per_chunk", deck.host_work->per_chunk_s}} : Json("none")},
           {"disturb", disturb},
           {"measure",
            {{"warmup", deck.measure.warmup},
@@ -244,10 +246,19 @@ Json staging(const timeline::Run& run) {
           {"threads", run.staging->threads}};
 }
 
+Json host_work(const timeline::Run& run, const Result& result) {
+  if (!run.host_work) return nullptr;
+  const bool measured = !run.host_work->samples_s.empty();
+  return {{"threads", measured ? Json(run.host_work->threads) : Json(nullptr)},
+          {"time_s", measured ? summary(base::summarize(run.host_work->samples_s)) : Json(nullptr)},
+          {"hidden", median(timeline::host_work_hidden(run, result.runs))}};
+}
+
 Json run(const timeline::Run& run, const Result& result) {
   const bool measured = !run.samples_s.empty();
   return {{"order", deck::to_string(run.order)},
           {"disturb", run.disturbance ? Json(deck::to_string(*run.disturbance)) : Json(nullptr)},
+          {"host_work", host_work(run, result)},
           {"device", or_null(run.device)},
           {"point", point(result)},
           {"tasks", run.schedule.tasks.size()},
@@ -360,7 +371,11 @@ std::string read_verdict(const Json& run, const Json& checks) {
   if (!run.at("wrong").is_null()) return "WRONG DATA";
   auto worst = verdict::Verdict::pass;
   for (const Json& check : checks) {
-    if (check.at("order") != run.at("order") || !run.at("disturb").is_null()) continue;
+    const bool of_host_work = check.at("metric") == "host_work_hidden";
+    if (check.at("order") != run.at("order") || !run.at("disturb").is_null() ||
+        run.at("host_work").is_null() == of_host_work) {
+      continue;
+    }
     if (check.at("verdict") == "FAIL") worst = verdict::Verdict::fail;
     if (check.at("verdict") == "INCONCLUSIVE" && worst == verdict::Verdict::pass) {
       worst = verdict::Verdict::inconclusive;
@@ -370,22 +385,26 @@ std::string read_verdict(const Json& run, const Json& checks) {
 }
 
 Row read_row(const Json& run, const Json& checks) {
-  return {.order = run.at("order"),
-          .disturb = read_words(run.at("disturb")),
-          .device = read_words(run.at("device")),
-          .lanes = run.at("lanes"),
-          .chunks = run.at("chunks"),
-          .tasks = run.at("tasks"),
-          .bytes = run.at("bytes"),
-          .time = read_summary(run.at("time_s"), static_cast<int>(run.at("samples_s").size())),
-          .speedup = read_number(run.at("speedup")),
-          .throughput = read_number(run.at("throughput")),
-          .bound_s = read_number(run.at("bound_s")),
-          .schedule_bound_s = read_number(run.at("schedule_bound_s")),
-          .overlap_efficiency = read_number(run.at("overlap_efficiency")),
-          .predicted_s = read_number(run.at("predicted_s")),
-          .verified = run.at("verified"),
-          .verdict = read_verdict(run, checks)};
+  const Json& host_work = run.at("host_work");
+  return {
+      .order = run.at("order"),
+      .disturb = read_words(run.at("disturb")),
+      .host_work = !host_work.is_null(),
+      .device = read_words(run.at("device")),
+      .lanes = run.at("lanes"),
+      .chunks = run.at("chunks"),
+      .tasks = run.at("tasks"),
+      .bytes = run.at("bytes"),
+      .time = read_summary(run.at("time_s"), static_cast<int>(run.at("samples_s").size())),
+      .speedup = read_number(run.at("speedup")),
+      .throughput = read_number(run.at("throughput")),
+      .bound_s = read_number(run.at("bound_s")),
+      .schedule_bound_s = read_number(run.at("schedule_bound_s")),
+      .overlap_efficiency = read_number(run.at("overlap_efficiency")),
+      .host_work_hidden = host_work.is_null() ? std::nullopt : read_number(host_work.at("hidden")),
+      .predicted_s = read_number(run.at("predicted_s")),
+      .verified = run.at("verified"),
+      .verdict = read_verdict(run, checks)};
 }
 
 /// The result of a sweep: what its points share, and all of their runs.

@@ -121,7 +121,9 @@ std::string point_words(const std::vector<deck::Point::Value>& values) {
 }
 
 std::string series_of(const Sweep& sweep, const Row& row) {
-  const std::string name = row.disturb.empty() ? row.order : row.order + " + " + row.disturb;
+  std::string name = row.order;
+  if (!row.disturb.empty()) name += " + " + row.disturb;
+  if (row.host_work) name += " + host work";
   return sweep.devices.size() < 2 ? name : name + " on " + row.device;
 }
 

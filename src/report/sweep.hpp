@@ -28,8 +28,9 @@ struct Axis {
 /// Times are seconds, throughput decimal GB/s.
 struct Row {
   std::string order;
-  std::string disturb;  ///< the call that disturbed it; empty: none
-  std::string device;   ///< that a prediction is for; empty: this one
+  std::string disturb;     ///< the call that disturbed it; empty: none
+  bool host_work = false;  ///< whether the host worked beside it
+  std::string device;      ///< that a prediction is for; empty: this one
   std::int64_t lanes = 0;
   std::int64_t chunks = 0;
   std::int64_t tasks = 0;
@@ -40,6 +41,7 @@ struct Row {
   std::optional<double> bound_s;
   std::optional<double> schedule_bound_s;
   std::optional<double> overlap_efficiency;
+  std::optional<double> host_work_hidden;
   std::optional<double> predicted_s;
   bool verified = false;  ///< and the data were right
   std::string verdict;    ///< "PASS", ..., "WRONG DATA"; empty: nothing ran

@@ -8,11 +8,26 @@
 namespace overlap::timeline {
 namespace {
 
-const Run* baseline_of(const std::vector<Run>& runs) {
-  const auto baseline = std::find_if(runs.begin(), runs.end(), [](const Run& run) {
-    return run.order == deck::Order::sequential;
+/// The first of the runs that is this; null: there is none.
+template <class Predicate>
+const Run* find(const std::vector<Run>& runs, const Predicate& predicate) {
+  const auto found = std::find_if(runs.begin(), runs.end(), predicate);
+  return found == runs.end() ? nullptr : &*found;
+}
+
+/// The baseline that does the same, with work of the host or without.
+const Run* baseline_of(const Run& run, const std::vector<Run>& runs) {
+  return find(runs, [&](const Run& other) {
+    return other.order == deck::Order::sequential &&
+           other.host_work.has_value() == run.host_work.has_value();
   });
-  return baseline == runs.end() ? nullptr : &*baseline;
+}
+
+/// The run of the same order with nothing beside it.
+const Run* plain_twin_of(const Run& run, const std::vector<Run>& runs) {
+  return find(runs, [&](const Run& other) {
+    return other.order == run.order && !other.disturbance && !other.host_work;
+  });
 }
 
 /// `seconds` / time. Its interval is that of the time, turned over.
@@ -42,19 +57,28 @@ std::optional<double> predicted_s(const Run& run) {
 std::string name(const Run& run) {
   std::string name(deck::to_string(run.order));
   if (run.disturbance) name += " + " + std::string(deck::to_string(*run.disturbance));
+  if (run.host_work) name += " + host work";
   return name;
 }
 
 std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs) {
-  const auto twin = std::find_if(runs.begin(), runs.end(), [&](const Run& other) {
-    return other.order == run.order && !other.disturbance;
-  });
-  if (!run.disturbance || twin == runs.end() || run.samples_s.empty()) return std::nullopt;
+  const Run* const twin = plain_twin_of(run, runs);
+  if (!run.disturbance || twin == nullptr || run.samples_s.empty()) return std::nullopt;
   std::vector<double> losses;
   for (std::size_t i = 0; i < std::min(run.samples_s.size(), twin->samples_s.size()); ++i) {
     losses.push_back(run.samples_s[i] / twin->samples_s[i] - 1);
   }
   return base::summarize(std::move(losses));
+}
+
+std::optional<base::Summary> host_work_hidden(const Run& run, const std::vector<Run>& runs) {
+  const Run* const twin = plain_twin_of(run, runs);
+  if (!run.host_work || twin == nullptr || run.samples_s.empty()) return std::nullopt;
+  std::vector<double> parts;
+  for (std::size_t i = 0; i < std::min(run.samples_s.size(), twin->samples_s.size()); ++i) {
+    parts.push_back(1 - (run.samples_s[i] - twin->samples_s[i]) / run.host_work->samples_s[i]);
+  }
+  return base::summarize(std::move(parts));
 }
 
 base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }
@@ -68,7 +92,7 @@ base::Summary throughput(const Run& run) {
 }
 
 std::optional<base::Summary> overlap_efficiency(const Run& run, const std::vector<Run>& runs) {
-  const Run* const baseline = baseline_of(runs);
+  const Run* const baseline = baseline_of(run, runs);
   if (baseline == nullptr || &run == baseline || !run.bounds || run.samples_s.empty()) {
     return std::nullopt;
   }
@@ -97,13 +121,13 @@ std::optional<base::Summary> schedule_bound_fraction(const Run& run) {
 }
 
 std::optional<double> overlap_potential(const Run& run, const std::vector<Run>& runs) {
-  const Run* const baseline = baseline_of(runs);
+  const Run* const baseline = baseline_of(run, runs);
   if (baseline == nullptr || !run.bounds || baseline->samples_s.empty()) return std::nullopt;
   return 1 - run.bounds->bound_s / time_s(*baseline).median;
 }
 
 std::optional<base::Summary> speedup(const Run& run, const std::vector<Run>& runs) {
-  const Run* const baseline = baseline_of(runs);
+  const Run* const baseline = baseline_of(run, runs);
   if (baseline == nullptr || run.samples_s.empty()) return std::nullopt;
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(run.samples_s.size(), baseline->samples_s.size()); ++i) {

@@ -74,10 +74,17 @@ struct StagingCosts {
   int threads = 0;
 };
 
+/// Computation by the host beside a run.
+struct HostWork {
+  std::int64_t threads = 0;       ///< that took part; 0: it did not run
+  std::vector<double> samples_s;  ///< its time, a repetition
+};
+
 /// One order, measured or predicted.
 struct Run {
   deck::Order order = deck::Order::sequential;   ///< as the deck has it: `automatic` stays so here
   std::optional<deck::Disturbance> disturbance;  ///< empty: undisturbed
+  std::optional<HostWork> host_work;             ///< empty: the host only issued and waited
   std::string device;                            ///< that a prediction is for; empty: this one
   schedule::Schedule schedule;
   std::int64_t bytes = 0;           ///< both directions
@@ -102,7 +109,7 @@ Run new_run(deck::Order order, schedule::Schedule schedule);
 /// The model's time; empty when there is none.
 std::optional<double> predicted_s(const Run& run);
 
-/// What people call it: the order, and what disturbs it.
+/// What people call it: the order, and what disturbs it or runs beside it.
 std::string name(const Run& run);
 
 base::Summary time_s(const Run& run);
@@ -110,6 +117,10 @@ base::Summary time_s(const Run& run);
 /// By how much longer a disturbed run took than the undisturbed one of its order, repetition by
 /// repetition: time / undisturbed time - 1. Empty for others.
 std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs);
+
+/// The part of the host's work that cost no time, repetition by repetition: 1 - (time - time of the
+/// same order without it) / time of the work. Empty for runs without.
+std::optional<base::Summary> host_work_hidden(const Run& run, const std::vector<Run>& runs);
 
 /// Host time of issuing; of a graph, of its launch.
 base::Summary issue_s(const Run& run);

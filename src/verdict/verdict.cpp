@@ -25,6 +25,8 @@ std::optional<base::Summary> value_of(deck::Metric metric, const timeline::Run& 
       return timeline::bound_fraction(run);
     case deck::Metric::schedule_bound_fraction:
       return timeline::schedule_bound_fraction(run);
+    case deck::Metric::host_work_hidden:
+      return timeline::host_work_hidden(run, runs);
   }
   return std::nullopt;
 }
@@ -65,13 +67,18 @@ Verdict judge(const base::Summary& value, bool at_least, double limit) {
   return lo_keeps || hi_keeps ? Verdict::inconclusive : Verdict::fail;
 }
 
+bool is_judged(deck::Metric metric, const timeline::Run& run) {
+  const bool of_host_work = metric == deck::Metric::host_work_hidden;
+  return !run.disturbance && run.host_work.has_value() == of_host_work;
+}
+
 std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const std::vector<timeline::Run>& runs) {
   std::vector<Check> checks;
   for (const deck::Criterion& criterion : criteria) {
     for (const timeline::Run& run : runs) {
-      // What a disturbance costs is to be seen, not judged.
-      if (run.disturbance || (criterion.order && *criterion.order != run.order)) continue;
+      if (criterion.order && *criterion.order != run.order) continue;
+      if (!is_judged(criterion.metric, run)) continue;
       const auto value = value_of(criterion.metric, run, runs);
       if (!value) continue;
       const std::string reason = unjudgeable(criterion.metric, run, runs);

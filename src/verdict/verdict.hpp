@@ -28,6 +28,10 @@ struct Check {
 /// when the interval straddles it.
 Verdict judge(const base::Summary& value, bool at_least, double limit);
 
+/// Whether criteria of the metric are about such a run. What a disturbance costs is to be seen, not
+/// judged; of a run with work of the host beside it only how much of that was hidden.
+bool is_judged(deck::Metric metric, const timeline::Run& run);
+
 /// Applies every criterion to the orders that it names. A speed-up criterion without an order is
 /// about every order but the baseline itself. Speed-up and overlap efficiency are INCONCLUSIVE
 /// where overlap could save less than `least_potential`.

@@ -28,8 +28,7 @@ KOKKOS_INLINE_FUNCTION Word initial(std::int64_t position, std::uint32_t repetit
 /// One step of a chain: its words neither repeat soon nor can be had without the steps before.
 KOKKOS_INLINE_FUNCTION Word step(Word x) { return (x ^ x >> 15) * 0x2c1b3c6dU + 0x297a2d39U; }
 
-KOKKOS_INLINE_FUNCTION Word chain(std::int64_t steps) {
-  Word x = 0x12345678U;
+KOKKOS_INLINE_FUNCTION Word chain(std::int64_t steps, Word x = 0x12345678U) {
   for (std::int64_t i = 0; i < steps; ++i) x = step(x);
   return x;
 }

@@ -320,7 +320,7 @@ class RealRuns(TestCase):
         )
         done = run(deck, "--dry-run", "--device", "ideal_1copy")
         self.assert_clean(done)
-        self.assertRegex(done.stdout, r"(?m)^breadth_first: 12 tasks, 4 chunks, 4 lanes")
+        self.assertRegex(done.stdout, r"(?m)^auto \(breadth_first\): 12 tasks, 4 chunks, 4 lanes")
 
     def test_a_dry_run_shows_what_a_prediction_chooses(self):
         deck = self.deck(AUTO.replace("65536", "1 Mi, intensity: balanced"))

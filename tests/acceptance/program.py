@@ -16,13 +16,13 @@ SCHEMA = json.loads((SOURCE / "src/report/overlap-result-1.schema.json").read_te
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf)"
-METRIC = "time|throughput|speedup|max_error|overlap_efficiency|bound_fraction|schedule_bound_fraction"
+METRIC = "time|throughput|speedup|max_error|overlap_efficiency|bound_fraction|schedule_bound_fraction|host_work_hidden"
 WORD = r"[a-z][a-z0-9_]*"
 FOM = re.compile(
     rf"OVERLAP_FOM deck=(?P<deck>[^\s=]+) order=(?P<order>{WORD}) "
     rf"metric=(?P<metric>predicted_time|{METRIC}) "
     rf"value=(?P<value>{NUMBER}) unit=(?P<unit>s|GB/s|1) lo=(?P<lo>{NUMBER}) hi=(?P<hi>{NUMBER}) "
-    rf"n=(?P<n>\d+)(?: device=(?P<device>[^\s=]+))?"
+    rf"n=(?P<n>\d+)(?P<host_work> host_work=on)?(?: device=(?P<device>[^\s=]+))?"
 )
 CHECK = re.compile(
     rf"OVERLAP_CHECK metric=(?P<metric>{METRIC}) order=(?P<order>{WORD}) "

@@ -8,6 +8,7 @@
 #include "executor/balance.hpp"
 #include "executor/detail/copy_team.hpp"
 #include "schedule/disturb.hpp"
+#include "schedule/host_work.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
 
@@ -338,6 +339,80 @@ TYPED_TEST(LanesTest, DisturbancesLeaveTheDataRight) {
         EXPECT_FALSE(bench.run(repetition).mismatch);
       }
     }
+  }
+}
+
+/// A schedule with work of the host, and what does that work.
+template <class Space>
+struct HostWorkBench : TestBench<Space> {
+  executor::HostWork work{6, 1e-4};
+
+  HostWorkBench(Order order, deck::Mechanism mechanism = deck::Mechanism::streams)
+      : TestBench<Space>(deck_of(mechanism), order, 2) {
+    this->schedule = schedule::with_host_work(this->schedule, 1e-4, work.pieces());
+    this->executor->set_host_work(&work);
+  }
+
+  static deck::Deck deck_of(deck::Mechanism mechanism) {
+    deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 6, Type::float32);
+    deck.issue.mechanism = mechanism;
+    return deck;
+  }
+
+  std::optional<timeline::WrongData> wrong(std::uint32_t repetition) {
+    work.begin(repetition);
+    EXPECT_FALSE(this->run(repetition).mismatch);
+    return work.verify();
+  }
+};
+
+TYPED_TEST(LanesTest, HostWorkIsDoneOncePerRun) {
+  for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
+    SCOPED_TRACE(deck::to_string(order));
+    HostWorkBench<TypeParam> bench(order);
+    EXPECT_FALSE(bench.wrong(1));
+    EXPECT_FALSE(bench.wrong(2));
+    EXPECT_TRUE(bench.work.verify() == std::nullopt);
+    // Twice is once too often.
+    bench.run(2);
+    ASSERT_TRUE(bench.work.verify());
+    EXPECT_EQ(bench.work.verify()->chunk, 0);
+  }
+}
+
+TYPED_TEST(LanesTest, LostHostWorkShows) {
+  HostWorkBench<TypeParam> bench(Order::depth_first);
+  ASSERT_EQ(bench.schedule.tasks.back().stage, schedule::Stage::host);
+  bench.schedule.tasks.pop_back();
+  const auto wrong = bench.wrong(1);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->chunk, 5);
+  EXPECT_EQ(wrong->array, "host work");
+  EXPECT_EQ(wrong->found, 0);
+}
+
+TYPED_TEST(LanesTest, GraphsLeaveHostWorkToTheHost) {
+  if (workload::is_host<TypeParam>) GTEST_SKIP() << "only CUDA has graphs";
+  HostWorkBench<TypeParam> bench(Order::depth_first, deck::Mechanism::graph);
+  EXPECT_FALSE(bench.wrong(1));
+  EXPECT_FALSE(bench.wrong(2));
+  EXPECT_TRUE(bench.executor->graph_costs());
+}
+
+TYPED_TEST(LanesTest, MeasuringTakesTheTimeOfHostWork) {
+  HostWorkBench<TypeParam> bench(Order::depth_first);
+  std::vector runs = {timeline::new_run(Order::depth_first, bench.schedule)};
+  runs[0].host_work.emplace();
+  executor::Checking checking;
+  executor::measure<TypeParam>(
+      *bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 3},
+      [](const executor::Progress&) {}, checking);
+  EXPECT_FALSE(runs[0].wrong);
+  ASSERT_EQ(runs[0].host_work->samples_s.size(), 3U);
+  EXPECT_GE(runs[0].host_work->threads, 1);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_GT(runs[0].host_work->samples_s[i], 1e-4);
+    EXPECT_LT(runs[0].host_work->samples_s[i], runs[0].samples_s[i]);
   }
 }
 

@@ -65,37 +65,32 @@ TEST(DeckErrors, UnknownKeys) {
   expect_messages({
       {increment("wrkload: 1\n"),
        {},
-       "@:2:1: wrkload: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
-       "measure, "
-       "acceptance, sweep; did you mean 'workload'?"},
+       "@:2:1: wrkload: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, acceptance, sweep; did you mean 'workload'?"},
       {increment("chunk: {count: 4}\n"),
        {},
-       "@:2:1: chunk: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
-       "measure, "
-       "acceptance, sweep; did you mean 'chunks'?"},
+       "@:2:1: chunk: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
       {increment("Chunks: {count: 4}\n"),
        {},
-       "@:2:1: Chunks: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
-       "measure, "
-       "acceptance, sweep; did you mean 'chunks'?"},
+       "@:2:1: Chunks: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
       {increment("zzz: 1\n"),
        {},
-       "@:2:1: zzz: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
-       "measure, "
-       "acceptance, sweep"},
+       "@:2:1: zzz: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, acceptance, sweep"},
       {increment("5: 3\n"),
        {},
-       "@:2:1: 5: unknown key; allowed: title, workload, chunks, memory, issue, disturb, measure, "
-       "acceptance, sweep"},
+       "@:2:1: 5: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, acceptance, sweep"},
       {increment("'': 3\n"),
        {},
-       "@:2:1: '': unknown key; allowed: title, workload, chunks, memory, issue, disturb, measure, "
-       "acceptance, sweep"},
+       "@:2:1: '': unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, acceptance, sweep"},
       {increment("\"a\\nb\": 1\n"),
        {},
-       "@:2:1: a\\nb: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
-       "measure, "
-       "acceptance, sweep"},
+       "@:2:1: a\\nb: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, acceptance, sweep"},
       {workload("kind: increment, elments: 5"),
        {},
        "@:1:29: workload.elments: unknown key; allowed: kind, elements, type, intensity, box, "
@@ -438,15 +433,15 @@ TEST(DeckErrors, KeysThatAreNoWords) {
       {"? {a: b}\n: c\n",
        {},
        "@:1:1: deck: found a map as a key; allowed: title, workload, chunks, memory, issue, "
-       "disturb, measure, acceptance, sweep"},
+       "host_work, disturb, measure, acceptance, sweep"},
       {"? [a]\n: c\n",
        {},
        "@:1:1: deck: found a list as a key; allowed: title, workload, chunks, memory, issue, "
-       "disturb, measure, acceptance, sweep"},
+       "host_work, disturb, measure, acceptance, sweep"},
       {increment("null: 3\n"),
        {},
        "@:1:1: deck: found nothing as a key; allowed: title, workload, chunks, memory, issue, "
-       "disturb, measure, acceptance, sweep"},
+       "host_work, disturb, measure, acceptance, sweep"},
   });
 }
 
@@ -496,15 +491,15 @@ TEST(DeckErrors, WrongTypes) {
       {"hello\n",
        {},
        "@:1:1: deck: found 'hello'; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, disturb, measure, acceptance, sweep"},
+       "issue, host_work, disturb, measure, acceptance, sweep"},
       {"[1, 2]\n",
        {},
        "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, disturb, measure, acceptance, sweep"},
+       "issue, host_work, disturb, measure, acceptance, sweep"},
       {"- a\n- b\n",
        {},
        "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, disturb, measure, acceptance, sweep"},
+       "issue, host_work, disturb, measure, acceptance, sweep"},
       {"workload: increment\n",
        {},
        "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, type, "
@@ -628,7 +623,7 @@ TEST(DeckErrors, WrongTypes) {
       {criteria("[{metric: [time], max: 1}]"),
        {},
        "@:3:23: acceptance[0].metric: found a list; allowed: time, speedup, throughput, max_error, "
-       "overlap_efficiency, bound_fraction, schedule_bound_fraction"},
+       "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden"},
   });
 }
 
@@ -761,6 +756,25 @@ TEST(DeckErrors, Words) {
       {increment("disturb: {operation: malloc, at: 2}\n"),
        {},
        "@:2:34: disturb.at: found '2'; allowed: a part of the tasks, from 0 to 1"},
+      {increment("host_work: {}\n"),
+       {},
+       "@:2:12: host_work: found no per_chunk; allowed: the time of the work for a chunk, such as "
+       "50 us"},
+      {increment("host_work: {per_chunk: 4 MiB}\n"),
+       {},
+       "@:2:24: host_work.per_chunk: found '4 MiB'; allowed: a time above 0 and up to 100 s, such "
+       "as 0.005 (seconds), 5 ms or 50 us"},
+      {increment("host_work: {per_chunks: 1 ms}\n"),
+       {},
+       "@:2:13: host_work.per_chunks: unknown key; allowed: per_chunk; did you mean 'per_chunk'?"},
+      {increment("host_work: {per_chunk: 1 ms}\nissue: {orders: [auto]}\n"),
+       {},
+       "@:2:12: host_work: found with order auto, which chooses the chunks; allowed: with the "
+       "others"},
+      {increment("acceptance: [{metric: host_work_hidden, min: 1}]\n"),
+       {},
+       "@:2:23: acceptance[0].metric: found 'host_work_hidden' in a deck without host_work; "
+       "allowed: with"},
       {increment("issue: {sync: events}\n"),
        {},
        "@:2:15: issue.sync: found 'events'; allowed: device, stream, event, query; did you mean "
@@ -782,7 +796,7 @@ TEST(DeckErrors, Words) {
       {criteria("[{metric: tim, max: 1}]"),
        {},
        "@:3:23: acceptance[0].metric: found 'tim'; allowed: time, speedup, throughput, max_error, "
-       "overlap_efficiency, bound_fraction, schedule_bound_fraction; "
+       "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden; "
        "did you mean 'time'?"},
       {criteria("[{metric: time, order: depthfirst, max: 1}]"),
        {},
@@ -1080,11 +1094,11 @@ TEST(DeckErrors, Criteria) {
       {criteria("[{}]"),
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, speedup, throughput, "
-       "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction"},
+       "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden"},
       {criteria("[{max: 1}]"),
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, speedup, throughput, "
-       "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction"},
+       "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden"},
       {criteria("[{metric: time}]"),
        {},
        "@:3:14: acceptance[0]: found neither min nor max; allowed: one of them or both"},
@@ -1218,9 +1232,8 @@ TEST(DeckErrors, AnchorsAndMergeKeys) {
       {"workload: *w\n", {}, "@:1:11: not YAML: the referenced anchor is not defined: w"},
       {"base: &b {kind: increment}\nworkload: *b\n",
        {},
-       "@:1:1: base: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
-       "measure, "
-       "acceptance, sweep"},
+       "@:1:1: base: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, acceptance, sweep"},
       {"workload: {<<: {kind: increment}}\n",
        {},
        "@:1:12: workload.<<: found a merge key; allowed: no merging of maps"},
@@ -1341,12 +1354,11 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"chunk.count=8"},
        "--set chunk.count=8: chunk: unknown key; allowed: title, workload, chunks, memory, issue, "
-       "disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
+       "host_work, disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
       {good,
        {"a.b.c=1"},
-       "--set a.b.c=1: a: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
-       "measure, "
-       "acceptance, sweep"},
+       "--set a.b.c=1: a: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, acceptance, sweep"},
       {good,
        {"chunks.count =8"},
        "--set chunks.count =8: chunks.count : unknown key; allowed: count, bytes, profile, growth, "

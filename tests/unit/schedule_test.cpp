@@ -6,6 +6,7 @@
 
 #include "schedule/disturb.hpp"
 #include "schedule/hazard.hpp"
+#include "schedule/host_work.hpp"
 #include "schedules.hpp"
 
 namespace overlap::schedule {
@@ -286,6 +287,60 @@ TEST(Disturbed, HasTheCallsBetweenTheTasksAndTheSameDependencies) {
     }
     EXPECT_EQ(others, plain.tasks);
   }
+}
+
+/// The stages of all tasks: "HK*D" with a star for work of the host.
+std::string stages(const Schedule& schedule) {
+  std::string text;
+  for (const Task& task : schedule.tasks) {
+    text += task.stage == Stage::h2d      ? 'H'
+            : task.stage == Stage::kernel ? 'K'
+            : task.stage == Stage::d2h    ? 'D'
+            : task.stage == Stage::host   ? '*'
+                                          : '?';
+  }
+  return text;
+}
+
+double host_s(const Schedule& schedule) {
+  double sum = 0;
+  for (const Task& task : schedule.tasks) sum += task.duration_s;
+  return sum;
+}
+
+TEST(HostWork, IsBehindTheLastTaskAndInTheBaselineBesideTheKernel) {
+  const deck::Deck deck = small_deck(WorkloadKind::increment, 12, 3);
+  for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
+    const Schedule plain = small_schedule(deck, order, 3);
+    const Schedule s = with_host_work(plain, 0.5, 3);
+    EXPECT_EQ(stages(s), stages(plain) + "***");
+    EXPECT_DOUBLE_EQ(host_s(s), 1.5);
+    EXPECT_TRUE(find_hazards(s).empty());
+  }
+  const Schedule plain = small_schedule(deck, Order::sequential, 1);
+  const Schedule s = with_host_work(plain, 0.5, 3);
+  EXPECT_EQ(stages(s), "HK*D");
+  EXPECT_DOUBLE_EQ(host_s(s), 1.5);
+  EXPECT_TRUE(plain.tasks[1].blocking);
+  EXPECT_FALSE(s.tasks[1].blocking);
+  EXPECT_TRUE(s.tasks[3].blocking);
+  EXPECT_TRUE(find_hazards(s).empty());
+}
+
+TEST(HostWork, OfTheBaselineIsBesideEachChunksLastKernel) {
+  deck::Deck deck = small_deck(WorkloadKind::pipeline, 12, 2);
+  deck.workload.iterations = 2;
+  const Schedule s = with_host_work(small_schedule(deck, Order::sequential, 1), 0.5, 4);
+  EXPECT_EQ(s.chunks.size(), 2U);
+  EXPECT_EQ(stages(s).size(), small_schedule(deck, Order::sequential, 1).tasks.size() + 2);
+  EXPECT_DOUBLE_EQ(host_s(s), 2);
+  for (std::size_t id = 1; id < s.tasks.size(); ++id) {
+    if (s.tasks[id].stage != Stage::host) continue;
+    EXPECT_EQ(s.tasks[id - 1].stage, Stage::kernel);
+    EXPECT_EQ(s.tasks[id - 1].op, 1);
+    EXPECT_EQ(s.tasks[id + 1].stage, Stage::d2h);
+  }
+  EXPECT_TRUE(find_hazards(s).empty());
 }
 
 TEST(Build, ZeroCopyHasKernelsOnHostMemoryAlone) {

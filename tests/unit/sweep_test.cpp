@@ -118,9 +118,8 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "mean 'count'?"},
       {"sweep: {chunk.count: [1]}\n",
        {},
-       "@:2:23: chunk: unknown key; allowed: title, workload, chunks, memory, issue, disturb, "
-       "measure, "
-       "acceptance, sweep; did you mean 'chunks'?"},
+       "@:2:23: chunk: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
       {"chunks: {count: 4}\nsweep: {chunks.bytes: [1 KiB]}\n",
        {},
        "@:3:24: chunks.bytes: found beside chunks.count (@:2:17); allowed: one of the two"},
@@ -342,13 +341,13 @@ TEST(Csv, HasARowForEachPointAndOrder) {
   const std::string text = sweep_csv(sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, -1}));
   EXPECT_EQ(
       text,
-      "deck,device,chunks.bytes,order,disturb,lanes,chunks,tasks,bytes,n,median_s,min_s,max_s,lo_s,"
-      "hi_s,speedup,throughput_gb_per_s,bound_s,schedule_bound_s,overlap_efficiency,"
-      "predicted_s,verified,verdict\n"
-      "deck,,4096,sequential,,1,1,3,32768,3,0.01,0.005,0.02,0.005,0.02,1,"
-      "0.0032768000000000003,0.004,0.005,,,true,PASS\n"
-      "deck,,4096,depth_first,,4,4,12,32768,3,0.005,0.0025,0.01,0.0025,0.01,2,"
-      "0.006553600000000001,0.004,0.005,0.8333333333333334,,true,PASS\n");
+      "deck,device,chunks.bytes,order,disturb,host_work,lanes,chunks,tasks,bytes,n,median_s,min_s,"
+      "max_s,lo_s,hi_s,speedup,throughput_gb_per_s,bound_s,schedule_bound_s,overlap_efficiency,"
+      "host_work_hidden,predicted_s,verified,verdict\n"
+      "deck,,4096,sequential,,false,1,1,3,32768,3,0.01,0.005,0.02,0.005,0.02,1,"
+      "0.0032768000000000003,0.004,0.005,,,,true,PASS\n"
+      "deck,,4096,depth_first,,false,4,4,12,32768,3,0.005,0.0025,0.01,0.0025,0.01,2,"
+      "0.006553600000000001,0.004,0.005,0.8333333333333334,,,true,PASS\n");
 }
 
 TEST(Csv, QuotesWhatNeedsIt) {

@@ -169,6 +169,72 @@ TEST(Speedup, PairsRepetitions) {
   EXPECT_FALSE(timeline::speedup(runs[1], {runs[1]}));
 }
 
+timeline::Run beside_host_work(timeline::Run run, std::vector<double> work_s) {
+  run.host_work = timeline::HostWork{.threads = 2, .samples_s = std::move(work_s)};
+  return run;
+}
+
+TEST(HostWork, IsHiddenAsFarAsItCostsNoTime) {
+  const std::vector<timeline::Run> runs = {
+      run(Order::sequential, {4, 8, 4}),
+      beside_host_work(run(Order::sequential, {6, 10, 6}), {2, 2, 2}),
+      run(Order::depth_first, {2, 4, 2}),
+      beside_host_work(run(Order::depth_first, {2.5, 4.5, 2.5}), {2, 2, 2})};
+  EXPECT_FALSE(timeline::host_work_hidden(runs[0], runs));
+  EXPECT_DOUBLE_EQ(timeline::host_work_hidden(runs[1], runs)->median, 0);
+  EXPECT_FALSE(timeline::host_work_hidden(runs[2], runs));
+  EXPECT_DOUBLE_EQ(timeline::host_work_hidden(runs[3], runs)->median, 0.75);
+  EXPECT_DOUBLE_EQ(timeline::host_work_hidden(runs[3], runs)->lo, 0.75);
+  EXPECT_FALSE(timeline::host_work_hidden(runs[3], {runs[0], runs[3]}));
+  // Speed-up compares runs that do the same.
+  EXPECT_DOUBLE_EQ(timeline::speedup(runs[2], runs)->median, 2);
+  EXPECT_DOUBLE_EQ(timeline::speedup(runs[3], runs)->median, 2.4);
+  EXPECT_EQ(timeline::name(runs[3]), "depth_first + host work");
+}
+
+TEST(HostWork, IsJudgedByItsOwnMetricAlone) {
+  const std::vector<timeline::Run> runs = {
+      run(Order::depth_first, {2, 2, 2}),
+      beside_host_work(run(Order::depth_first, {3, 3, 3}), {2, 2, 2})};
+  const auto checks =
+      judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 2.5},
+                 {.metric = Metric::host_work_hidden, .order = {}, .min = 0.6, .max = {}}},
+                runs);
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks[0].verdict, Verdict::pass);
+  EXPECT_EQ(checks[1].metric, Metric::host_work_hidden);
+  EXPECT_DOUBLE_EQ(checks[1].value.median, 0.5);
+  EXPECT_EQ(checks[1].verdict, Verdict::fail);
+}
+
+TEST(HostWork, ShowsInTableLinesAndFile) {
+  report::Result result;
+  result.deck.path = "input/host_work.yaml";
+  result.deck.host_work = deck::HostWork{.per_chunk_s = 1e-4};
+  result.runs = {run(Order::depth_first, {2, 2, 2}),
+                 beside_host_work(run(Order::depth_first, {3, 3, 3}), {2, 2, 2})};
+  EXPECT_THAT(report::table(result, 80), HasSubstr("depth_first + host work  2.000 s  50.0 %"));
+  EXPECT_THAT(report::result_lines(result),
+              HasSubstr("order=depth_first metric=host_work_hidden value=0.5 unit=1 lo=0.5 hi=0.5 "
+                        "n=3 host_work=on\n"));
+  const auto json = nlohmann::json::parse(report::to_json({result}));
+  EXPECT_EQ(json["deck"]["resolved"]["host_work"]["per_chunk"], 1e-4);
+  EXPECT_EQ(json["runs"][0]["host_work"], nullptr);
+  EXPECT_EQ(json["runs"][1]["host_work"]["hidden"], 0.5);
+  EXPECT_EQ(json["runs"][1]["host_work"]["time_s"]["median"], 2);
+}
+
+TEST(Disturbance, LosesAgainstTheUndisturbedTwin) {
+  std::vector<timeline::Run> runs = {run(Order::depth_first, {2, 4, 2}),
+                                     run(Order::depth_first, {3, 6, 3})};
+  runs[1].disturbance = deck::Disturbance::malloc;
+  EXPECT_FALSE(timeline::disturbance_loss(runs[0], runs));
+  EXPECT_DOUBLE_EQ(timeline::disturbance_loss(runs[1], runs)->median, 0.5);
+  EXPECT_DOUBLE_EQ(timeline::disturbance_loss(runs[1], runs)->hi, 0.5);
+  EXPECT_EQ(judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 2.5}}, runs).size(),
+            1U);
+}
+
 TEST(ResultLines, AreExact) {
   report::Result result;
   result.deck.path = "input/rowsum.yaml";

@@ -111,7 +111,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   bool launch() override {
     if (graph_ == nullptr) return false;
     check_cuda(cudaGraphLaunch(graph_->exec.get(), streams_.front()), "cudaGraphLaunch");
-    last_.front() = static_cast<schedule::TaskId>(schedule_->tasks.size() - 1);
+    last_.front() = device_tasks() - 1;
     return true;
   }
 
@@ -217,11 +217,23 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     }
   }
 
-  /// Whether the host takes no part between the tasks.
+  /// Tasks before the first of the host.
+  schedule::TaskId device_tasks() const {
+    const auto& tasks = schedule_->tasks;
+    const auto first = std::find_if(tasks.begin(), tasks.end(), [](const schedule::Task& task) {
+      return schedule::on_host(task.stage);
+    });
+    return static_cast<schedule::TaskId>(first - tasks.begin());
+  }
+
+  /// Whether the host takes no part between the tasks: it may work when all are issued.
   bool capturable() const {
-    return std::none_of(
-        schedule_->tasks.begin(), schedule_->tasks.end(),
-        [](const schedule::Task& task) { return schedule::on_host(task.stage) || task.blocking; });
+    const auto& tasks = schedule_->tasks;
+    return std::none_of(tasks.begin(), tasks.end(),
+                        [](const schedule::Task& task) { return task.blocking; }) &&
+           std::all_of(tasks.begin() + device_tasks(), tasks.end(), [](const schedule::Task& task) {
+             return task.stage == schedule::Stage::host;
+           });
   }
 
   /// The graph of the bound schedule; captured when it is asked for first.
@@ -269,7 +281,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
                "cudaStreamBeginCapture");
     try {
       for (std::size_t lane = 1; lane < lanes; ++lane) order(0, lane, event);
-      for (schedule::TaskId id = 0; id < schedule_->tasks.size(); ++id) issue(id);
+      for (schedule::TaskId id = 0; id < device_tasks(); ++id) issue(id);
       for (std::size_t lane = 1; lane < lanes; ++lane) order(lane, 0, event);
     } catch (...) {
       if (cudaStreamEndCapture(streams_.front(), &graph) == cudaSuccess) cudaGraphDestroy(graph);
