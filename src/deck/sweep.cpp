@@ -52,8 +52,8 @@ SweptKey read_key(const Reader& reader, const std::string& key) {
         std::find_if(swept.values.begin(), swept.values.end(),
                      [&](const SweptKey::Value& value) { return same_value(value.text, text); });
     if (first != swept.values.end()) {
-      item.fail(fmt::format("found {} again, first at {}; allowed: each value once", quoted(text),
-                            base::to_string(first->place)));
+      item.fail(fmt::format("found {} again, first at {}; allowed: each value once",
+                            deck::quoted(text), base::to_string(first->place)));
     }
     swept.values.push_back({text, item.node(), item.place()});
   }

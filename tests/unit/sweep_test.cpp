@@ -303,8 +303,9 @@ TEST(SweepKnee, IsTheSmallestValueNearTheBest) {
 }
 
 TEST(SweepKnee, TakesTheBestOfTheOtherKeysAndSortsValues) {
-  const auto found = knee(
-      sweep_of("sweep: {chunks.count: [8, 2, 4], issue.lanes: [1, 2]}\n", {9, 5, 9, 9, 5.1, 9}));
+  const Sweep sweep =
+      sweep_of("sweep: {chunks.count: [8, 2, 4], issue.lanes: [1, 2]}\n", {9, 5, 9, 9, 5.1, 9});
+  const auto found = knee(sweep);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->value, 2u);  // of 4
   EXPECT_EQ(found->last, 0u);   // of 8
