@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Compiles every CUDA translation unit to an object, without a GPU and without a CUDA Kokkos: nvcc reads the headers of
-# Debian's libkokkos-dev with the configuration of cuda_headers/ before them. Nothing is linked. One line for each file
-# that fails, with the compiler's first errors; what is up to date is skipped. Objects and logs: build/cuda_objects.
+# Compiles every CUDA translation unit, without a GPU and without a CUDA Kokkos: nvcc reads the headers of Debian's
+# libkokkos-dev with the configuration of cuda_headers/ before them. Device code is compiled, host code checked; nothing
+# is linked. One line for each file that fails, with the compiler's first errors; what is up to date is skipped. Logs, and
+# an empty file for each unit that compiles: build/cuda_objects.
 #
 # CUDAHOSTCXX names the host compiler, JOBS how many run at once (2).
 set -euo pipefail
@@ -23,7 +24,7 @@ done
 host_compiler=${CUDAHOSTCXX:-$(type -P g++-12 || type -P g++)}
 # shellcheck disable=SC2054 # nvcc's commas
 flags=(-x cu -std=c++20 -arch=sm_90 --extended-lambda --expt-relaxed-constexpr -ccbin "$host_compiler"
-  -Xcompiler -Wall,-Wextra,-Wshadow,-Wno-missing-field-initializers -Werror all-warnings
+  -Xcompiler -Wall,-Wextra,-Wshadow,-Wno-missing-field-initializers,-fsyntax-only -Werror all-warnings
   -isystem ci/cuda_headers -isystem "$out/include" -isystem "$out/include/kokkos" -I src)
 
 # What every object depends on beside our own sources, which the compiler lists for each.
@@ -46,8 +47,8 @@ compile() { # SOURCE
   mkdir -p "$(dirname "$object")"
   rm -f "$object"
   touch "$object.began"
-  if nvcc "${flags[@]}" -MMD -MF "$object.d" -c "$1" -o "$object.part" >"$object.log" 2>&1; then
-    mv "$object.part" "$object"
+  if nvcc "${flags[@]}" -MMD -MF "$object.d" -c "$1" -o "$object" >"$object.log" 2>&1; then
+    touch "$object"
   else
     printf '%s\n' "FAILED $1" "$(grep -E -m 3 'error|fatal' "$object.log" || head -n 3 "$object.log")" | sed '2,$s/^/  /'
   fi

@@ -75,7 +75,7 @@ std::vector<SweptKey> read_sweep(const Reader& reader) {
     });
     if (other != sweep.end()) {
       reader.at_key(key).fail(
-          fmt::format("found beside {}; allowed: each key once", quoted(other->key)));
+          fmt::format("found beside {}; allowed: each key once", deck::quoted(other->key)));
     }
     sweep.push_back(read_key(reader.at(key), key));
     points *= sweep.back().values.size();
@@ -115,7 +115,7 @@ void put(YAML::Node& root, const std::string& key, const SweptKey::Value& value,
       throw base::Error(base::ExitCode::usage,
                         fmt::format("{}: {}: found a key below {}, which is no map; allowed: a key "
                                     "that decks have, such as chunks.count",
-                                    base::to_string(value.place), key, quoted(parts[i])));
+                                    base::to_string(value.place), key, deck::quoted(parts[i])));
     }
     node.reset(child);
   }

@@ -16,8 +16,9 @@ using schedule::TaskId;
 
 constexpr double width = 1200;
 constexpr double margin = 24;
-constexpr double left = 108;                // where time begins
-constexpr double span = width - left - 92;  // and room for a time behind the longest timeline
+constexpr double left = 108;  // where time begins
+constexpr double chart_width =
+    width - left - 92;  // and room for a time behind the longest timeline
 constexpr double bar_height = 18;
 constexpr double least_bar_height = 4;
 constexpr double band_height = 72;  // of an engine with many rows, at most
@@ -116,7 +117,8 @@ void draw(Page& page, const timeline::Run& run, const Picture& picture, double s
     page.add(R"(<text class="start" x="{}" y="{}">{}</text>)", left - 8, coordinate(page.y + 13.5),
              escape_xml(band.name));
     page.add(R"(<rect class="track" x="{}" y="{}" width="{}" height="{}"/>)", left,
-             coordinate(page.y), span, coordinate(std::max(bar_height, rows * (height + 1) - 1)));
+             coordinate(page.y), chart_width,
+             coordinate(std::max(bar_height, rows * (height + 1) - 1)));
     const double next = page.y + std::max(bar_height, rows * (height + 1) - 1) + 3;
     for (const Tasks& row : band.rows) {
       page.add(R"g(<g transform="translate(0 {})">)g", coordinate(page.y));
@@ -135,7 +137,7 @@ void draw(Page& page, const timeline::Run& run, const Picture& picture, double s
 }
 
 void draw_axis(Page& page, double longest_s, double scale) {
-  page.add(R"(<path class="axis" d="M{} {}h{}"/>)", left, coordinate(page.y), span);
+  page.add(R"(<path class="axis" d="M{} {}h{}"/>)", left, coordinate(page.y), chart_width);
   const double step = tick_s(longest_s);
   for (int i = 0; i * step <= longest_s * (1 + 1e-9); ++i) {
     page.add(R"(<text class="tick" x="{}" y="{}">{}</text>)", coordinate(left + i * step * scale),
@@ -178,7 +180,7 @@ void draw(Page& page, const Result& result) {
   page.y += 58;
   draw_legend(page, result);
   const double longest = longest_s(result);
-  const double scale = span / longest;
+  const double scale = chart_width / longest;
   for (std::size_t i = 0; i < result.runs.size(); ++i) {
     const timeline::Run& run = result.runs[i];
     page.add(
