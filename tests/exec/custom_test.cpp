@@ -172,8 +172,14 @@ TYPED_TEST(CustomTest, VerificationCatchesARepeatedKernel) {
 }
 
 TYPED_TEST(CustomTest, VerificationCatchesAKernelOnAnotherChunk) {
-  const auto result =
-      with_fault<TypeParam>(three_streams(), [](schedule::Schedule& s) { s.tasks[1].op = 1; });
+  const auto result = with_fault<TypeParam>(three_streams(), [](schedule::Schedule& s) {
+    s.tasks[1].op = 1;
+    for (schedule::Task& task :
+         s.tasks) {  // in one lane: it must not race with that chunk's copies
+      task.lane = 0;
+      task.after.clear();
+    }
+  });
   ASSERT_TRUE(result.mismatch);
   EXPECT_EQ(result.mismatch->chunk, 1);
 }
