@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -81,6 +82,11 @@ class Executor {
   /// itself.
   Elapsed issue_all(const schedule::Schedule& schedule, const workload::Workload<Space>& workload,
                     std::vector<timeline::Span>* spans) {
+    const auto& tasks = schedule.tasks;
+    const auto last = std::find_if(tasks.rbegin(), tasks.rend(), [](const schedule::Task& task) {
+      return task.stage != schedule::Stage::host;
+    });
+    const auto issued = static_cast<schedule::TaskId>(tasks.rend() - last);  // the host's own left
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const auto since_start = [&] {
@@ -89,10 +95,8 @@ class Executor {
     Elapsed elapsed;
     try {
       const bool launched = spans == nullptr && lanes_->launch();
-      if (launched) elapsed.issued_s = since_start();
-      for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
-        const schedule::Task& task = schedule.tasks[id];
-        if (launched && !schedule::on_host(task.stage)) continue;
+      const auto issue = [&](schedule::TaskId id) {
+        const schedule::Task& task = tasks[id];
         const detail::Range range(
             schedule.names.empty() ? schedule::to_string(task.stage) : schedule.names[id].c_str(),
             task.chunk);
@@ -112,8 +116,10 @@ class Executor {
           if (task.blocking) lanes_->wait(task.lane);
         }
         if (noted) (*spans)[id].stop_s = since_start();
-        if (task.stage != schedule::Stage::host) elapsed.issued_s = since_start();
-      }
+      };
+      for (schedule::TaskId id = launched ? issued : 0; id < issued; ++id) issue(id);
+      elapsed.issued_s = since_start();
+      for (schedule::TaskId id = issued; id < tasks.size(); ++id) issue(id);
       for (int lane = 0; lane < schedule.lanes; ++lane) {
         const detail::Range range("wait", lane);
         lanes_->wait(lane);

@@ -142,6 +142,8 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
       if (verify) {
         const auto start = std::chrono::steady_clock::now();
         const workload::Verification result = workload.verify(repetition, workload.repeats);
+        std::optional<timeline::WrongData> wrong_work;
+        if (run.host_work) wrong_work = executor.host_work()->verify();
         checking.reference_s +=
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         ++checking.runs;
@@ -153,7 +155,7 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
           run.wrong = {mismatch.chunk.value_or(chunk_of(run.schedule, unit)), mismatch.array,
                        mismatch.index, mismatch.expected, mismatch.found};
         }
-        if (run.host_work && !run.wrong) run.wrong = executor.host_work()->verify();
+        if (!run.wrong) run.wrong = wrong_work;
       }
       ++at.done;
     }
