@@ -140,8 +140,8 @@ struct Chunks {
 
 struct Memory {
   HostMemory host = HostMemory::pinned;
-  std::int64_t ring_slots = 8;               ///< pageable_staged: of each direction
-  std::int64_t ring_bytes = 4 << 20;         ///< and a slot's size
+  std::int64_t ring_slots = 32;              ///< pageable_staged: of each direction
+  std::int64_t ring_bytes = 2 << 20;         ///< and a slot's size
   Transfer transfer = Transfer::staged;      ///< of all orders but the baseline
   std::optional<std::int64_t> device_limit;  ///< bytes
 };

@@ -67,6 +67,18 @@ class Hazards(TestCase):
                 self.assert_error(run(deck, *small), 77, rf"disturb\.operation: {word} needs CUDA")
 
 
+class Limits(TestCase):
+    def test_what_only_cuda_can_is_skipped_elsewhere(self):
+        decks = sorted((SOURCE / "input/limits").glob("*.yaml"))
+        self.assertEqual(len(decks), 5)
+        for deck in decks:
+            with self.subTest(deck.stem):
+                kind = yaml.safe_load(deck.read_text())["workload"]["kind"]
+                small = {"increment": "elements=65536", "rowsum": "rows=4096"}[kind]
+                done = run(deck, f"--set=workload.{small}", "--set=chunks={count: 2}")
+                self.assert_error(done, 77, r"(issue\.mechanism: graph|memory\.host: pageable_staged) needs CUDA")
+
+
 class Decks(TestCase):
     def check_deck(self, path):
         given = yaml.safe_load(path.read_text())

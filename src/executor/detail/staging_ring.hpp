@@ -4,132 +4,164 @@
 
 #if defined(KOKKOS_ENABLE_CUDA)
 
+#include <cuda.h>
+
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <deque>
-#include <mutex>
+#include <cstring>
+#include <string>
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "executor/detail/copy_team.hpp"
+#include "executor/detail/copy_pool.hpp"
 #include "timeline/run.hpp"
 #include "workload/workload.hpp"
 
 namespace overlap::executor::detail {
 
-/// Page-locked slots through which pageable memory passes: host threads fill slots in one stream of
-/// host functions and drain others in a second, while copies between slots and the device run in
-/// the lanes. Nothing here makes the issuing thread wait; a lane goes on behind a copy to the host
+/// A function of the driver that the runtime has not.
+template <class Function>
+Function driver_function(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check_cuda(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found),
+             "cudaGetDriverEntryPoint");
+  if (found != cudaDriverEntryPointSuccess) {
+    throw base::Error(base::ExitCode::skipped, std::string("memory.host: pageable_staged needs ") +
+                                                   name + ", which this driver lacks");
+  }
+  return reinterpret_cast<Function>(function);
+}
+
+/// Page-locked slots through which pageable memory passes. Threads fill slots for copies to the
+/// device and drain those of copies back, each a slot of its own; copies between slots and the
+/// device run in the lanes. Lanes and threads wait for each other's turns at a slot, so that
+/// neither the issuing thread nor any of CUDA's waits. A lane goes on behind a copy to the host
 /// when its data have left the slots.
 class StagingRing {
  public:
   StagingRing(std::int64_t slots, std::int64_t slot_bytes)
       : slot_bytes_(static_cast<std::size_t>(slot_bytes)),
-        up_(slots, slot_bytes_),
-        down_(slots, slot_bytes_),
-        team_(base::usable_cpus()) {}
+        up_(static_cast<std::size_t>(slots), slot_bytes_),
+        down_(static_cast<std::size_t>(slots), slot_bytes_),
+        pool_(std::max(1, base::usable_cpus() - 1)) {}  // one is left to the issuing thread
 
   /// All copies before are complete.
   void begin_run() {
-    jobs_.clear();
-    fill_ns_ = drain_ns_ = 0;
+    pool_.reset();
+    up_.reset();
+    down_.reset();
   }
 
   void to_device(cudaStream_t lane, workload::Byte* device, const workload::Byte* host,
                  std::size_t bytes) {
     for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
       const std::size_t part = std::min(slot_bytes_, bytes - at);
-      Slot& slot = up_.next();
-      wait(up_.stream, slot.free);
-      copy_in(up_.stream, {this, slot.data(), host + at, part, &fill_ns_});
-      record(slot.full, up_.stream);
-      wait(lane, slot.full);
-      check_cuda(cudaMemcpyAsync(device + at, slot.data(), part, cudaMemcpyHostToDevice, lane),
-                 "cudaMemcpyAsync");
-      record(slot.free, lane);
+      const Use use = up_.next();
+      pool_.push(fill, {use.data, host + at, part, use.lanes, use.turn - 1, use.threads, use.turn});
+      wait(lane, use.threads, use.turn);
+      copy(lane, device + at, use.data, part, cudaMemcpyHostToDevice);
+      write(lane, use.lanes, use.turn);
     }
   }
 
   void to_host(cudaStream_t lane, workload::Byte* host, const workload::Byte* device,
                std::size_t bytes) {
+    std::vector<Use> uses;
     for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
       const std::size_t part = std::min(slot_bytes_, bytes - at);
-      Slot& slot = down_.next();
-      wait(lane, slot.free);
-      check_cuda(cudaMemcpyAsync(slot.data(), device + at, part, cudaMemcpyDeviceToHost, lane),
-                 "cudaMemcpyAsync");
-      record(slot.full, lane);
-      wait(down_.stream, slot.full);
-      copy_in(down_.stream, {this, host + at, slot.data(), part, &drain_ns_});
-      record(slot.free, down_.stream);
-      if (at + part == bytes) wait(lane, slot.free);
+      const Use& use = uses.emplace_back(down_.next());
+      wait(lane, use.threads, use.turn - 1);
+      copy(lane, use.data, device + at, part, cudaMemcpyDeviceToHost);
+      write(lane, use.lanes, use.turn);
+      pool_.push(drain, {host + at, use.data, part, use.lanes, use.turn, use.threads, use.turn});
     }
+    for (const Use& use : uses) wait(lane, use.threads, use.turn);
   }
 
+  /// Times of a thread, were the work the same for all.
   timeline::StagingCosts costs() const {
-    return {1e-9 * static_cast<double>(fill_ns_), 1e-9 * static_cast<double>(drain_ns_),
-            team_.threads()};
+    return {pool_.seconds(fill) / pool_.threads(), pool_.seconds(drain) / pool_.threads(),
+            pool_.threads()};
   }
 
  private:
-  struct Slot {
-    workload::AlignedBytes<Kokkos::CudaHostPinnedSpace> bytes;
-    Event full = make_event();
-    Event free = make_event();
-    workload::Byte* data() const { return bytes.data(); }
+  static constexpr std::size_t fill = 0;
+  static constexpr std::size_t drain = 1;
+  using Pinned = workload::AlignedBytes<Kokkos::CudaHostPinnedSpace>;
+
+  /// A slot's next use: its memory, and the words with the turns that threads and lanes finished.
+  struct Use {
+    workload::Byte* data;
+    Turn* threads;
+    Turn* lanes;
+    Turn turn;
   };
-  /// Slots that are used in turn, and the stream in which the host works on them.
-  struct Turns {
-    Turns(std::int64_t count, std::size_t bytes) {
-      for (std::int64_t i = 0; i < count; ++i) {
-        slots.push_back({.bytes = {"overlap::staging", bytes}});
-      }
+
+  /// Slots that are used in turn.
+  class Slots {
+   public:
+    Slots(std::size_t count, std::size_t bytes)
+        : bytes_(bytes),
+          turns_(count, 0),
+          data_("overlap::staging", count * bytes),
+          words_("overlap::staging words", 2 * count * line) {}
+
+    void reset() {
+      used_ = 0;
+      std::fill(turns_.begin(), turns_.end(), 0);
+      std::memset(words_.data(), 0, words_.size());
     }
-    Slot& next() { return slots[used++ % slots.size()]; }
 
-    Stream stream = make_stream();
-    std::vector<Slot> slots;
-    std::size_t used = 0;
+    Use next() {
+      const std::size_t slot = used_++ % turns_.size();
+      const auto word = [&](std::size_t i) {
+        return reinterpret_cast<Turn*>(words_.data() + i * line);
+      };
+      return {data_.data() + slot * bytes_, word(2 * slot), word(2 * slot + 1), ++turns_[slot]};
+    }
+
+   private:
+    static constexpr std::size_t line = 128;  // no two words in one
+
+    std::size_t bytes_;
+    std::size_t used_ = 0;
+    std::vector<Turn> turns_;
+    Pinned data_;
+    Pinned words_;
   };
-  struct Job {
-    StagingRing* ring;
-    void* to;
-    const void* from;
-    std::size_t bytes;
-    std::atomic<std::int64_t>* ns;
-  };
 
-  static void wait(cudaStream_t stream, const Event& event) {
-    check_cuda(cudaStreamWaitEvent(stream, event.get(), 0), "cudaStreamWaitEvent");
-  }
-  static void wait(const Stream& stream, const Event& event) { wait(stream.get(), event); }
-  static void record(const Event& event, cudaStream_t stream) {
-    check_cuda(cudaEventRecord(event.get(), stream), "cudaEventRecord");
-  }
-  static void record(const Event& event, const Stream& stream) { record(event, stream.get()); }
-
-  void copy_in(const Stream& stream, const Job& job) {
-    check_cuda(cudaLaunchHostFunc(stream.get(), perform, &jobs_.emplace_back(job)),
-               "cudaLaunchHostFunc");
+  static void copy(cudaStream_t lane, void* to, const void* from, std::size_t bytes,
+                   cudaMemcpyKind kind) {
+    check_cuda(cudaMemcpyAsync(to, from, bytes, kind, lane), "cudaMemcpyAsync");
   }
 
-  static void perform(void* data) {
-    const Job& job = *static_cast<const Job*>(data);
-    const std::scoped_lock lock(job.ring->mutex_);  // the driver may call from several threads
-    const auto start = std::chrono::steady_clock::now();
-    job.ring->team_.copy(job.to, job.from, job.bytes);
-    *job.ns += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+  void wait(cudaStream_t lane, Turn* word, Turn turn) const {
+    if (turn == 0) return;
+    check_driver(
+        wait_value_(lane, reinterpret_cast<CUdeviceptr>(word), turn, CU_STREAM_WAIT_VALUE_GEQ),
+        "cuStreamWaitValue32");
   }
 
+  void write(cudaStream_t lane, Turn* word, Turn turn) const {
+    check_driver(write_value_(lane, reinterpret_cast<CUdeviceptr>(word), turn,
+                              CU_STREAM_WRITE_VALUE_DEFAULT),
+                 "cuStreamWriteValue32");
+  }
+
+  static void check_driver(CUresult code, const std::string& call) {
+    if (code == CUDA_SUCCESS) return;
+    throw base::Error(base::ExitCode::runtime_error,
+                      call + ": the driver's error " + std::to_string(code));
+  }
+
+  using Value = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+
+  Value wait_value_ = driver_function<Value>("cuStreamWaitValue32");
+  Value write_value_ = driver_function<Value>("cuStreamWriteValue32");
   std::size_t slot_bytes_;
-  Turns up_;
-  Turns down_;
-  std::deque<Job> jobs_;  ///< of this run
-  std::atomic<std::int64_t> fill_ns_ = 0;
-  std::atomic<std::int64_t> drain_ns_ = 0;
-  std::mutex mutex_;
-  CopyTeam team_;
+  Slots up_;
+  Slots down_;
+  CopyPool pool_;  ///< last, so that its threads end before what they use
 };
 
 }  // namespace overlap::executor::detail
