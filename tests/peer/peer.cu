@@ -28,6 +28,8 @@
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 enum ExitCode { pass = 0, runtime_error = 1, wrong_data = 2, bad_usage = 3, no_precondition = 4 };
 
 /// Ends the program with one line on stderr; only main catches it.
@@ -256,6 +258,13 @@ class Peer {
     for (Stream& engine : engines_) engine = make_stream();
   }
 
+  /// When a test that began after `start` had issued its chunks, seconds after it; empty: it has
+  /// none.
+  std::optional<double> issuing_since(Clock::time_point start) const {
+    if (!issued_ || *issued_ < start) return std::nullopt;
+    return std::chrono::duration<double>(*issued_ - start).count();
+  }
+
   // The tests, each as it is timed: issue, then wait.
 
   void sequential() {
@@ -431,7 +440,8 @@ class Peer {
   }
 
   template <typename Streams>
-  static void wait_for(const Streams& streams) {
+  void wait_for(const Streams& streams) {
+    issued_ = Clock::now();
     for (const Stream& stream : streams) OVERLAP_CUDA(cudaStreamSynchronize(stream.get()));
   }
 
@@ -440,6 +450,7 @@ class Peer {
   std::int64_t elements_;
   std::size_t bytes_;
   int intensity_;
+  std::optional<Clock::time_point> issued_;
   PinnedArray host_;
   PinnedArray second_host_;
   DeviceArray device_;
@@ -480,6 +491,7 @@ constexpr std::array tests{
 struct Result {
   Test test;
   std::vector<double> samples_s;
+  std::vector<double> issuing_s;  ///< of tests in chunks
   std::optional<double> max_error;
 };
 
@@ -487,7 +499,7 @@ std::vector<Result> select(const std::vector<std::string_view>& only) {
   std::vector<Result> selected;
   for (const Test& test : tests) {
     if (only.empty() || std::find(only.begin(), only.end(), test.name) != only.end()) {
-      selected.push_back({test, {}, {}});
+      selected.push_back({test, {}, {}, {}});
     }
   }
   for (const std::string_view name : only) {
@@ -499,8 +511,8 @@ std::vector<Result> select(const std::vector<std::string_view>& only) {
   return selected;
 }
 
-/// One run of one test in one round: prepares, times, verifies. Seconds.
-double run(Peer& peer, Result& result, std::uint32_t round) {
+/// One run of one test in one round: prepares, times, verifies.
+void run(Peer& peer, Result& result, std::uint32_t round, bool counts) {
   const Data data = result.test.data;
   if (data != Data::nowhere) {
     peer.prepare(round);
@@ -510,16 +522,19 @@ double run(Peer& peer, Result& result, std::uint32_t round) {
   if (data == Data::on_device) peer.copy_array_in();
   OVERLAP_CUDA(cudaDeviceSynchronize());
 
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   (peer.*result.test.run)();
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  const std::chrono::duration<double> time = Clock::now() - start;
+  if (counts) {
+    result.samples_s.push_back(time.count());
+    if (const auto issuing_s = peer.issuing_since(start)) result.issuing_s.push_back(*issuing_s);
+  }
 
   if (data == Data::on_device) peer.copy_array_out();
   if (data != Data::nowhere) {
     result.max_error =
         std::max(result.max_error.value_or(0.0), peer.verify(result.test.name, round));
   }
-  return time.count();
 }
 
 // ---------------------------------------------------------------------------------------- output
@@ -563,11 +578,17 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
+double median_of_sorted(const std::vector<double>& sorted) {
+  const std::size_t n = sorted.size();
+  return 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
+}
+
 std::string to_json(const Result& result, double bytes) {
   std::vector<double> sorted = result.samples_s;
   std::sort(sorted.begin(), sorted.end());
-  const std::size_t n = sorted.size();
-  const double median_s = 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
+  const double median_s = median_of_sorted(sorted);
+  std::vector<double> issuing = result.issuing_s;
+  std::sort(issuing.begin(), issuing.end());
   std::string samples;
   for (const double sample : result.samples_s) {
     samples += (samples.empty() ? "" : ", ") + number(sample);
@@ -575,7 +596,8 @@ std::string to_json(const Result& result, double bytes) {
   const double moved = bytes * result.test.passes;
   return "{\"name\": " + quoted(result.test.name) + ", \"samples_s\": [" + samples +
          "], \"median_s\": " + number(median_s) + ", \"min_s\": " + number(sorted.front()) +
-         ", \"max_s\": " + number(sorted.back()) +
+         ", \"max_s\": " + number(sorted.back()) + ", \"issuing_median_s\": " +
+         (issuing.empty() ? std::string("null") : number(median_of_sorted(issuing))) +
          ", \"bytes\": " + std::to_string(static_cast<std::int64_t>(moved)) +
          ", \"gb_per_s\": " + number(moved / median_s * 1e-9) + ", \"max_error\": " +
          (result.max_error ? number(*result.max_error) : std::string("null")) + "}";
@@ -613,8 +635,7 @@ void measure_and_print(const Options& options) {
 
   for (std::int64_t round = 0; round < options.warmup + options.repetitions; ++round) {
     for (Result& result : results) {
-      const double time_s = run(peer, result, static_cast<std::uint32_t>(round));
-      if (round >= options.warmup) result.samples_s.push_back(time_s);
+      run(peer, result, static_cast<std::uint32_t>(round), round >= options.warmup);
     }
   }
   std::fputs(to_json(device, options, results).c_str(), stdout);

@@ -171,6 +171,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
           "the lane stopped at this task or one before it: " + cuda_message(sync_call(), code));
       throw DeviceLost(error.code(), error.what());
     }
+    if (ring_) ring_->finish(streams_[static_cast<std::size_t>(lane)]);
     last.reset();
   }
 

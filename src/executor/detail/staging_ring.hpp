@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -36,7 +38,7 @@ Function driver_function(const char* name) {
 /// device and drain those of copies back, each a slot of its own; copies between slots and the
 /// device run in the lanes. Lanes and threads wait for each other's turns at a slot, so that
 /// neither the issuing thread nor any of CUDA's waits. A lane goes on behind a copy to the host
-/// when its data have left the slots.
+/// when its data are in the slots; who waits for the lane must wait for them to leave, too.
 class StagingRing {
  public:
   StagingRing(std::int64_t slots, std::int64_t slot_bytes)
@@ -50,6 +52,8 @@ class StagingRing {
     pool_.reset();
     up_.reset();
     down_.reset();
+    draining_.clear();
+    returned_.clear();
   }
 
   void to_device(cudaStream_t lane, workload::Byte* device, const workload::Byte* host,
@@ -57,25 +61,45 @@ class StagingRing {
     for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
       const std::size_t part = std::min(slot_bytes_, bytes - at);
       const Use use = up_.next();
-      pool_.push(fill, {use.data, host + at, part, use.lanes, use.turn - 1, use.threads, use.turn});
-      wait(lane, use.threads, use.turn);
+      CopyJob job{use.data, host + at, part, use.lanes, use.turn - 1, use.threads, use.turn};
+      if (wait_for_returned(host + at, part)) {
+        wait_value(use.lanes, use.turn - 1);
+        write_value(use.begun, use.turn);
+        job.ready = use.begun;
+        job.after = use.turn;
+      }
+      pool_.push(fill, job);
+      wait_value(use.threads, use.turn);
+      enqueue(lane);
       copy(lane, device + at, use.data, part, cudaMemcpyHostToDevice);
-      write(lane, use.lanes, use.turn);
+      write_value(use.lanes, use.turn);
     }
+    enqueue(lane);
   }
 
   void to_host(cudaStream_t lane, workload::Byte* host, const workload::Byte* device,
                std::size_t bytes) {
-    std::vector<Use> uses;
     for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
       const std::size_t part = std::min(slot_bytes_, bytes - at);
-      const Use& use = uses.emplace_back(down_.next());
-      wait(lane, use.threads, use.turn - 1);
+      const Use use = down_.next();
+      wait_for_returned(host + at, part);
+      wait_value(use.threads, use.turn - 1);
+      enqueue(lane);
       copy(lane, use.data, device + at, part, cudaMemcpyDeviceToHost);
-      write(lane, use.lanes, use.turn);
+      write_value(use.lanes, use.turn);
       pool_.push(drain, {host + at, use.data, part, use.lanes, use.turn, use.threads, use.turn});
+      draining_[lane].push_back(use);
+      returned_.insert({host + at, {part, use}});
     }
-    for (const Use& use : uses) wait(lane, use.threads, use.turn);
+    enqueue(lane);
+  }
+
+  /// Waits until what a lane's copies brought has left the slots; the lane is complete.
+  void finish(cudaStream_t lane) {
+    for (const Use& use : draining_[lane]) {
+      while (!has_reached(*use.threads, use.turn)) std::this_thread::yield();
+    }
+    draining_[lane].clear();
   }
 
   /// Times of a thread, were the work the same for all.
@@ -89,12 +113,20 @@ class StagingRing {
   static constexpr std::size_t drain = 1;
   using Pinned = workload::AlignedBytes<Kokkos::CudaHostPinnedSpace>;
 
-  /// A slot's next use: its memory, and the words with the turns that threads and lanes finished.
+  /// A slot's next use: its memory, and the words with the turns that threads and lanes finished,
+  /// and with the last for which the lane told them to begin.
   struct Use {
     workload::Byte* data;
     Turn* threads;
     Turn* lanes;
+    Turn* begun;
     Turn turn;
+  };
+
+  /// What came back to a place on the host.
+  struct Returned {
+    std::size_t bytes;
+    Use use;
   };
 
   /// Slots that are used in turn.
@@ -104,7 +136,7 @@ class StagingRing {
         : bytes_(bytes),
           turns_(count, 0),
           data_("overlap::staging", count * bytes),
-          words_("overlap::staging words", 2 * count * line) {}
+          words_("overlap::staging words", words * count * line) {}
 
     void reset() {
       used_ = 0;
@@ -117,10 +149,15 @@ class StagingRing {
       const auto word = [&](std::size_t i) {
         return reinterpret_cast<Turn*>(words_.data() + i * line);
       };
-      return {data_.data() + slot * bytes_, word(2 * slot), word(2 * slot + 1), ++turns_[slot]};
+      return {.data = data_.data() + slot * bytes_,
+              .threads = word(words * slot),
+              .lanes = word(words * slot + 1),
+              .begun = word(words * slot + 2),
+              .turn = ++turns_[slot]};
     }
 
    private:
+    static constexpr std::size_t words = 3;   // of a slot
     static constexpr std::size_t line = 128;  // no two words in one
 
     std::size_t bytes_;
@@ -135,29 +172,55 @@ class StagingRing {
     check_cuda(cudaMemcpyAsync(to, from, bytes, kind, lane), "cudaMemcpyAsync");
   }
 
-  void wait(cudaStream_t lane, Turn* word, Turn turn) const {
+  /// The lane is to wait until what came back to this place before has left the slots. Whether
+  /// anything did.
+  bool wait_for_returned(const workload::Byte* host, std::size_t bytes) {
+    bool found = false;
+    for (auto part = returned_.upper_bound(host - slot_bytes_);  // none is longer
+         part != returned_.end() && part->first < host + bytes; ++part) {
+      if (part->first + part->second.bytes <= host) continue;
+      wait_value(part->second.use.threads, part->second.use.turn);
+      found = true;
+    }
+    return found;
+  }
+
+  void wait_value(Turn* word, Turn turn) {
     if (turn == 0) return;
-    check_driver(
-        wait_value_(lane, reinterpret_cast<CUdeviceptr>(word), turn, CU_STREAM_WAIT_VALUE_GEQ),
-        "cuStreamWaitValue32");
+    CUstreamBatchMemOpParams& operation = operations_.emplace_back();
+    operation.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    operation.waitValue.address = reinterpret_cast<CUdeviceptr>(word);
+    operation.waitValue.value = turn;
+    operation.waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
   }
 
-  void write(cudaStream_t lane, Turn* word, Turn turn) const {
-    check_driver(write_value_(lane, reinterpret_cast<CUdeviceptr>(word), turn,
-                              CU_STREAM_WRITE_VALUE_DEFAULT),
-                 "cuStreamWriteValue32");
+  void write_value(Turn* word, Turn turn) {
+    CUstreamBatchMemOpParams& operation = operations_.emplace_back();
+    operation.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    operation.writeValue.address = reinterpret_cast<CUdeviceptr>(word);
+    operation.writeValue.value = turn;
+    operation.writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
   }
 
-  static void check_driver(CUresult code, const std::string& call) {
-    if (code == CUDA_SUCCESS) return;
-    throw base::Error(base::ExitCode::runtime_error,
-                      call + ": the driver's error " + std::to_string(code));
+  /// Enqueues what was noted for the lane, in this order.
+  void enqueue(cudaStream_t lane) {
+    constexpr std::size_t most = 256;  // operations that CUDA takes at once
+    for (std::size_t at = 0; at < operations_.size(); at += most) {
+      const std::size_t count = std::min(most, operations_.size() - at);
+      const CUresult code = batch_(lane, static_cast<unsigned>(count), operations_.data() + at, 0);
+      if (code == CUDA_SUCCESS) continue;
+      throw base::Error(base::ExitCode::runtime_error,
+                        "cuStreamBatchMemOp: the driver's error " + std::to_string(code));
+    }
+    operations_.clear();
   }
 
-  using Value = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+  using BatchMemOp = CUresult (*)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned);
 
-  Value wait_value_ = driver_function<Value>("cuStreamWaitValue32");
-  Value write_value_ = driver_function<Value>("cuStreamWriteValue32");
+  BatchMemOp batch_ = driver_function<BatchMemOp>("cuStreamBatchMemOp");
+  std::vector<CUstreamBatchMemOpParams> operations_;         ///< of a lane, not yet enqueued
+  std::map<cudaStream_t, std::vector<Use>> draining_;        ///< since the lane was last waited for
+  std::multimap<const workload::Byte*, Returned> returned_;  ///< in this run
   std::size_t slot_bytes_;
   Slots up_;
   Slots down_;
