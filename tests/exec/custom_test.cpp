@@ -114,29 +114,6 @@ TYPED_TEST(CustomTest, RennichsExamplesAreRightInEveryOrder) {
 
 TYPED_TEST(CustomTest, EveryStageAndDependencyIsRight) { expect_right<TypeParam>(everything()); }
 
-TYPED_TEST(CustomTest, DataThatComeBackThroughTheRingMayLeaveAgain) {
-  if (workload::is_host<TypeParam>) GTEST_SKIP() << "no ring";
-  std::vector<deck::CustomTask> tasks = {
-      task("HDa", Stage::h2d, 1),         task("Ka", Stage::kernel, 1),
-      task("DHa", Stage::d2h, 1),         task("HDb", Stage::h2d, 1),
-      task("Kb", Stage::kernel, 1),       task("DHb", Stage::d2h, 1),
-      task("HDc", Stage::h2d, 2, {5}, 1), task("Kc", Stage::kernel, 2, {}, 1),
-      task("DHc", Stage::d2h, 3, {7}, 1), task("DHd", Stage::d2h, 1, {8}),
-      task("C", Stage::host, 0, {9}),     task("HDd", Stage::h2d, 1, {10})};
-  for (auto& task : tasks) {
-    if (schedule::is_copy(task.stage)) task.bytes = 40004;
-  }
-  for (const int slots : {2, 40}) {
-    deck::Deck deck = custom_deck(tasks);
-    deck.memory = {
-        .host = deck::HostMemory::pageable_staged, .ring_slots = slots, .ring_bytes = 4096};
-    TestBench<TypeParam> bench(deck, Order::custom, 1);
-    for (std::uint32_t repetition = 1; repetition < 6; ++repetition) {
-      EXPECT_FALSE(bench.run(repetition).mismatch) << slots << " slots";
-    }
-  }
-}
-
 TYPED_TEST(CustomTest, TasksWithoutDataAreRight) {
   expect_right<TypeParam>({task("C", Stage::host, 0)});
   expect_right<TypeParam>({task("Q", Stage::query, 1), task("Z", Stage::default_stream, 0)});

@@ -38,7 +38,8 @@ Function driver_function(const char* name) {
 /// device and drain those of copies back, each a slot of its own; copies between slots and the
 /// device run in the lanes. Lanes and threads wait for each other's turns at a slot, so that
 /// neither the issuing thread nor any of CUDA's waits. A lane goes on behind a copy to the host
-/// when its data are in the slots; who waits for the lane must wait for them to leave, too.
+/// when its data are in the slots; who waits for the lane must wait for them to leave, too. What
+/// came back does not go out again in the same run.
 class StagingRing {
  public:
   StagingRing(std::int64_t slots, std::int64_t slot_bytes)
@@ -53,7 +54,7 @@ class StagingRing {
     up_.reset();
     down_.reset();
     draining_.clear();
-    returned_.clear();
+    operations_.clear();
   }
 
   void to_device(cudaStream_t lane, workload::Byte* device, const workload::Byte* host,
@@ -61,14 +62,7 @@ class StagingRing {
     for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
       const std::size_t part = std::min(slot_bytes_, bytes - at);
       const Use use = up_.next();
-      CopyJob job{use.data, host + at, part, use.lanes, use.turn - 1, use.threads, use.turn};
-      if (wait_for_returned(host + at, part)) {
-        wait_value(use.lanes, use.turn - 1);
-        write_value(use.begun, use.turn);
-        job.ready = use.begun;
-        job.after = use.turn;
-      }
-      pool_.push(fill, job);
+      pool_.push(fill, {use.data, host + at, part, use.lanes, use.turn - 1, use.threads, use.turn});
       wait_value(use.threads, use.turn);
       enqueue(lane);
       copy(lane, device + at, use.data, part, cudaMemcpyHostToDevice);
@@ -82,14 +76,12 @@ class StagingRing {
     for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
       const std::size_t part = std::min(slot_bytes_, bytes - at);
       const Use use = down_.next();
-      wait_for_returned(host + at, part);
       wait_value(use.threads, use.turn - 1);
       enqueue(lane);
       copy(lane, use.data, device + at, part, cudaMemcpyDeviceToHost);
       write_value(use.lanes, use.turn);
       pool_.push(drain, {host + at, use.data, part, use.lanes, use.turn, use.threads, use.turn});
       draining_[lane].push_back(use);
-      returned_.insert({host + at, {part, use}});
     }
     enqueue(lane);
   }
@@ -113,20 +105,12 @@ class StagingRing {
   static constexpr std::size_t drain = 1;
   using Pinned = workload::AlignedBytes<Kokkos::CudaHostPinnedSpace>;
 
-  /// A slot's next use: its memory, and the words with the turns that threads and lanes finished,
-  /// and with the last for which the lane told them to begin.
+  /// A slot's next use: its memory, and the words with the turns that threads and lanes finished.
   struct Use {
     workload::Byte* data;
     Turn* threads;
     Turn* lanes;
-    Turn* begun;
     Turn turn;
-  };
-
-  /// What came back to a place on the host.
-  struct Returned {
-    std::size_t bytes;
-    Use use;
   };
 
   /// Slots that are used in turn.
@@ -136,7 +120,7 @@ class StagingRing {
         : bytes_(bytes),
           turns_(count, 0),
           data_("overlap::staging", count * bytes),
-          words_("overlap::staging words", words * count * line) {}
+          words_("overlap::staging words", 2 * count * line) {}
 
     void reset() {
       used_ = 0;
@@ -150,14 +134,12 @@ class StagingRing {
         return reinterpret_cast<Turn*>(words_.data() + i * line);
       };
       return {.data = data_.data() + slot * bytes_,
-              .threads = word(words * slot),
-              .lanes = word(words * slot + 1),
-              .begun = word(words * slot + 2),
+              .threads = word(2 * slot),
+              .lanes = word(2 * slot + 1),
               .turn = ++turns_[slot]};
     }
 
    private:
-    static constexpr std::size_t words = 3;   // of a slot
     static constexpr std::size_t line = 128;  // no two words in one
 
     std::size_t bytes_;
@@ -170,19 +152,6 @@ class StagingRing {
   static void copy(cudaStream_t lane, void* to, const void* from, std::size_t bytes,
                    cudaMemcpyKind kind) {
     check_cuda(cudaMemcpyAsync(to, from, bytes, kind, lane), "cudaMemcpyAsync");
-  }
-
-  /// The lane is to wait until what came back to this place before has left the slots. Whether
-  /// anything did.
-  bool wait_for_returned(const workload::Byte* host, std::size_t bytes) {
-    bool found = false;
-    for (auto part = returned_.upper_bound(host - slot_bytes_);  // none is longer
-         part != returned_.end() && part->first < host + bytes; ++part) {
-      if (part->first + part->second.bytes <= host) continue;
-      wait_value(part->second.use.threads, part->second.use.turn);
-      found = true;
-    }
-    return found;
   }
 
   void wait_value(Turn* word, Turn turn) {
@@ -204,23 +173,20 @@ class StagingRing {
 
   /// Enqueues what was noted for the lane, in this order.
   void enqueue(cudaStream_t lane) {
-    constexpr std::size_t most = 256;  // operations that CUDA takes at once
-    for (std::size_t at = 0; at < operations_.size(); at += most) {
-      const std::size_t count = std::min(most, operations_.size() - at);
-      const CUresult code = batch_(lane, static_cast<unsigned>(count), operations_.data() + at, 0);
-      if (code == CUDA_SUCCESS) continue;
-      throw base::Error(base::ExitCode::runtime_error,
-                        "cuStreamBatchMemOp: the driver's error " + std::to_string(code));
-    }
+    if (operations_.empty()) return;
+    const CUresult code =
+        batch_(lane, static_cast<unsigned>(operations_.size()), operations_.data(), 0);
     operations_.clear();
+    if (code == CUDA_SUCCESS) return;
+    throw base::Error(base::ExitCode::runtime_error,
+                      "cuStreamBatchMemOp: the driver's error " + std::to_string(code));
   }
 
   using BatchMemOp = CUresult (*)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned);
 
   BatchMemOp batch_ = driver_function<BatchMemOp>("cuStreamBatchMemOp");
-  std::vector<CUstreamBatchMemOpParams> operations_;         ///< of a lane, not yet enqueued
-  std::map<cudaStream_t, std::vector<Use>> draining_;        ///< since the lane was last waited for
-  std::multimap<const workload::Byte*, Returned> returned_;  ///< in this run
+  std::vector<CUstreamBatchMemOpParams> operations_;   ///< of a lane, not yet enqueued
+  std::map<cudaStream_t, std::vector<Use>> draining_;  ///< since the lane was last waited for
   std::size_t slot_bytes_;
   Slots up_;
   Slots down_;
