@@ -92,8 +92,8 @@ CopyPlaces places_of(const schedule::Schedule& schedule, const workload::Workloa
 template <class Space>
 void perform(const Space& instance, const workload::Workload<Space>& workload,
              const schedule::Schedule& schedule, const schedule::Task& task) {
-  const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
   if (schedule::is_kernel(task.stage)) {
+    const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
     workload.launch(instance, {.op = task.stage == schedule::Stage::kernel ? task.op : -1,
                                .begin = chunk.begin,
                                .device_begin = chunk.device_begin,
@@ -106,11 +106,8 @@ void perform(const Space& instance, const workload::Workload<Space>& workload,
                                .share = task.share});
     return;
   }
-  const auto index = static_cast<std::size_t>(task.array);
-  const schedule::Array& array = schedule.arrays[index];
-  copy(instance, workload, index, task.stage == schedule::Stage::h2d,
-       schedule::host_region(array, chunk.begin, chunk.size()),
-       static_cast<std::size_t>(chunk.device_begin) * array.unit_bytes);
+  copy(instance, workload, static_cast<std::size_t>(task.array), task.stage == schedule::Stage::h2d,
+       schedule::host_region(schedule, task), schedule::device_begin(schedule, task));
 }
 
 }  // namespace overlap::executor

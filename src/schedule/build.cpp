@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <stdexcept>
 
@@ -58,6 +60,18 @@ std::int64_t largest(const std::vector<std::int64_t>& borders) {
     units = std::max(units, borders[i] - borders[i - 1]);
   }
   return units;
+}
+
+/// The arrays of a matrix product, cut into panels and tiles.
+void tile_arrays(std::vector<Array>& arrays, const Tiling& tiling) {
+  const std::array<std::vector<Region>, 3> pieces = {pieces_of_a(tiling), pieces_of_b(tiling),
+                                                     pieces_of_c(tiling)};
+  const std::array<std::size_t, 3> slot_bytes = {tiling.panel_a_bytes(), tiling.panel_b_bytes(),
+                                                 tiling.tile_bytes()};
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    arrays[i].pieces = pieces[i];
+    arrays[i].unit_bytes = slot_bytes[i];
+  }
 }
 
 }  // namespace
@@ -161,6 +175,8 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
 
 Builder::Builder(const Costs& costs, const Layout& layout, Order order, int lanes)
     : costs_(costs), layout_(layout), lanes_(lanes) {
+  const auto most_lanes = static_cast<std::size_t>(std::max(lanes, engine_lanes * costs.ops));
+  complete_.assign(most_lanes, std::vector<TaskId>(most_lanes, 0));
   schedule_.order = order;
   schedule_.arrays = costs.arrays;
   schedule_.kernel = costs.kernel;
@@ -172,11 +188,42 @@ Builder::Builder(const Costs& costs, const Layout& layout, Order order, int lane
   schedule_.chunk_units = layout.slot_units;
   schedule_.host_units = costs.units * costs.iterations;
   schedule_.out_of_core = layout.out_of_core && schedule_.transfer == deck::Transfer::staged;
-  cut(layout.borders, layout.slots);
+  if (costs.tiling) {
+    cut(*costs.tiling, *layout.tiles);
+  } else {
+    cut(layout.borders, layout.slots);
+  }
 }
 
 void Builder::merge_chunks() {
-  if (!layout_.out_of_core) cut({0, costs_.units}, 1);
+  if (layout_.out_of_core) return;
+  if (costs_.tiling) {
+    Tiling whole = *costs_.tiling;
+    whole.tile_m = whole.m;
+    whole.tile_n = whole.n;
+    cut(whole, plan_tiles(whole, TileSlots()));
+  } else {
+    cut({0, costs_.units}, 1);
+  }
+}
+
+void Builder::cut(const Tiling& tiling, const TilePlan& plan) {
+  plan_ = plan;
+  tile_arrays(schedule_.arrays, tiling);
+  schedule_.chunks.clear();
+  for (const TileTurn& turn : plan.turns) {
+    schedule_.chunks.push_back({.begin = turn.tile,
+                                .end = turn.tile + 1,
+                                .slot = turn.slot_c,
+                                .device_begin = turn.slot_c});
+  }
+  schedule_.slots = plan.slots.c;
+  schedule_.host_units = tiling.tiles();
+  schedule_.device_units = plan.slots.c;
+  schedule_.tiling = tiling;
+  const int most = std::max({plan.slots.a, plan.slots.b, plan.slots.c});
+  states_.assign(schedule_.arrays.size() * static_cast<std::size_t>(most), {});
+  states_of_array_ = most;
 }
 
 void Builder::cut(const std::vector<std::int64_t>& borders, std::int64_t slots) {
@@ -207,14 +254,70 @@ void Builder::cut(const std::vector<std::int64_t>& borders, std::int64_t slots) 
     }
   }
   states_.assign(schedule_.arrays.size() * static_cast<std::size_t>(slots), {});
+  states_of_array_ = static_cast<int>(slots);
 }
 
 Builder::SlotState& Builder::state(int array, int slot) {
-  return states_[static_cast<std::size_t>(array) * static_cast<std::size_t>(schedule_.slots) +
+  return states_[static_cast<std::size_t>(array) * static_cast<std::size_t>(states_of_array_) +
                  static_cast<std::size_t>(slot)];
 }
 
+void Builder::issue_tile(Stage stage, int turn, int lane, bool blocking) {
+  const TileTurn& tile = plan_.turns[static_cast<std::size_t>(turn)];
+  const Tiling& tiling = *schedule_.tiling;
+  const std::array<Place, 3> places = {
+      Place{.array = 0, .piece = tiling.row(tile.tile), .slot = tile.slot_a},
+      Place{.array = 1, .piece = tiling.column(tile.tile), .slot = tile.slot_b},
+      Place{.array = 2, .piece = tile.tile, .slot = tile.slot_c}};
+  const auto bytes = [&](const Place& place) {
+    return schedule_.arrays[static_cast<std::size_t>(place.array)]
+        .pieces[static_cast<std::size_t>(place.piece)]
+        .bytes();
+  };
+  Task task{.stage = stage, .chunk = turn, .lane = lane, .blocking = blocking};
+  const Array& c = schedule_.arrays[2];
+  if (stage == Stage::kernel) {
+    task.places.assign(places.begin(), places.end());
+    const double elements =
+        static_cast<double>(bytes(places[2])) / static_cast<double>(tiling.element_bytes);
+    task.flops = 2 * elements * static_cast<double>(tiling.k);
+    task.bytes = bytes(places[0]) + bytes(places[1]) +
+                 bytes(places[2]) * (static_cast<std::size_t>(c.to_device) + 1);
+    return add(task);
+  }
+  const std::array<bool, 3> moves = {stage == Stage::h2d && tile.loads_a,
+                                     stage == Stage::h2d && tile.loads_b,
+                                     stage == Stage::d2h || c.to_device};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!moves[i]) continue;
+    task.array = static_cast<int>(i);
+    task.places = {places[i]};
+    task.bytes = bytes(places[i]);
+    add(task);
+  }
+}
+
+template <class Body>
+void Builder::for_uses(const Task& task, const Body& body) const {
+  const auto writes = [&](const Array& array) {
+    return task.stage == Stage::h2d || (task.stage == Stage::kernel && array.to_host);
+  };
+  for (const Place& place : task.places) {
+    body(place.array, place.slot, writes(schedule_.arrays[static_cast<std::size_t>(place.array)]));
+  }
+  if (!task.places.empty()) return;
+  const int slot = schedule_.chunks[static_cast<std::size_t>(task.chunk)].slot;
+  for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
+    const Array& array = schedule_.arrays[i];
+    const auto index = static_cast<int>(i);
+    if (task.stage == Stage::kernel ? array.op == task.op : task.array == index) {
+      body(index, slot, writes(array));
+    }
+  }
+}
+
 void Builder::issue(Stage stage, int chunk, int op, int lane, bool blocking) {
+  if (schedule_.tiling) return issue_tile(stage, chunk, lane, blocking);
   const auto units =
       static_cast<std::size_t>(schedule_.chunks[static_cast<std::size_t>(chunk)].size());
   Task kernel{.stage = stage, .op = op, .chunk = chunk, .lane = lane, .blocking = blocking};
@@ -244,28 +347,14 @@ void Builder::issue(Stage stage, int chunk, int op, int lane, bool blocking) {
 
 void Builder::add(Task task) {
   const auto id = static_cast<TaskId>(schedule_.tasks.size());
-  const int slot = schedule_.chunks[static_cast<std::size_t>(task.chunk)].slot;
-  std::map<int, TaskId> latest;  // lane -> the last of its tasks to wait for
-  const auto wait_for = [&](TaskId other) {
-    const int lane = schedule_.tasks[other].lane;
-    if (lane == task.lane) return;
-    const auto seen = seen_.find({task.lane, lane});
-    if (seen != seen_.end() && seen->second >= other) return;
-    const auto entry = latest.try_emplace(lane, other).first;
-    entry->second = std::max(entry->second, other);
-  };
-  for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
-    const Array& array = schedule_.arrays[i];
-    const bool touches =
-        task.stage == Stage::kernel ? array.op == task.op : task.array == static_cast<int>(i);
-    if (!touches) continue;
-    const bool writes = task.stage == Stage::h2d || (task.stage == Stage::kernel && array.to_host);
-    SlotState& use = state(static_cast<int>(i), slot);
+  std::vector<TaskId> before;
+  for_uses(task, [&](int array, int slot, bool writes) {
+    SlotState& use = state(array, slot);
     if (writes && !use.readers.empty()) {
       // They have waited for the writer.
-      for (const TaskId reader : use.readers) wait_for(reader);
+      before.insert(before.end(), use.readers.begin(), use.readers.end());
     } else if (use.writer) {
-      wait_for(*use.writer);
+      before.push_back(*use.writer);
     }
     if (writes) {
       use.writer = id;
@@ -273,11 +362,20 @@ void Builder::add(Task task) {
     } else {
       use.readers.push_back(id);
     }
-  }
-  for (const auto& [lane, other] : latest) {
+  });
+  // Whoever comes after a task comes after all that it came after: the latest first.
+  std::sort(before.begin(), before.end(), std::greater());
+  std::vector<TaskId>& known = complete_[static_cast<std::size_t>(task.lane)];
+  for (const TaskId other : before) {
+    const int lane = schedule_.tasks[other].lane;
+    if (lane == task.lane || known[static_cast<std::size_t>(lane)] > other) continue;
     task.after.push_back(other);
-    seen_[{task.lane, lane}] = other;
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      known[i] = std::max(known[i], complete_at_[other * known.size() + i]);
+    }
   }
+  known[static_cast<std::size_t>(task.lane)] = id + 1;
+  complete_at_.insert(complete_at_.end(), known.begin(), known.end());
   std::sort(task.after.begin(), task.after.end());
   schedule_.tasks.push_back(std::move(task));
 }

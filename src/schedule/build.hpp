@@ -18,10 +18,11 @@ struct Layout {
   std::int64_t chunks_per_iteration = 1;
   /// Of an iteration: where each chunk begins, in units, and where the last one ends.
   std::vector<std::int64_t> borders;
-  std::int64_t slots = 1;          ///< chunks that the device holds at once
-  std::int64_t slot_units = 0;     ///< units of the largest chunk
-  bool out_of_core = false;        ///< fewer slots than chunks of an iteration
-  std::int64_t device_limit = -1;  ///< bytes that decided the slots; -1: no limit
+  std::int64_t slots = 1;              ///< chunks that the device holds at once
+  std::int64_t slot_units = 0;         ///< units of the largest chunk
+  bool out_of_core = false;            ///< fewer slots than chunks of an iteration
+  std::int64_t device_limit = -1;      ///< bytes that decided the slots; -1: no limit
+  std::optional<TilePlan> tiles = {};  ///< of a matrix product, whose chunks are tiles
 };
 
 /// Cuts the deck's data into chunks and gives the device as many slots as fit into the smaller of

@@ -9,6 +9,9 @@
 
 namespace overlap::schedule {
 
+/// Lanes that an operation has where each engine has its own.
+inline constexpr int engine_lanes = 3;
+
 /// What an issue order uses to write its schedule: it says which stage of which chunk comes next
 /// and on which lane; the builder adds the tasks and the dependencies that they need.
 class Builder {
@@ -41,6 +44,11 @@ class Builder {
   };
 
   void cut(const std::vector<std::int64_t>& borders, std::int64_t slots);
+  void cut(const Tiling& tiling, const TilePlan& plan);
+  void issue_tile(Stage stage, int turn, int lane, bool blocking);
+  /// What a task uses: arrays and slots, and whether it writes them.
+  template <class Body>
+  void for_uses(const Task& task, const Body& body) const;
   void add(Task task);
   SlotState& state(int array, int slot);
 
@@ -48,10 +56,13 @@ class Builder {
   Layout layout_;
   int lanes_;
   Schedule schedule_;
+  TilePlan plan_;                  ///< of a matrix product
   std::vector<SlotState> states_;  ///< of each array and slot
-  /// (lane, other lane) -> the latest task of the other that a task of the lane has waited for;
-  /// the lane's later tasks need not wait for it, or what precedes it, again.
-  std::map<std::pair<int, int>, TaskId> seen_;
+  int states_of_array_ = 0;
+  /// For each lane, how far all lanes are certain to be complete for its next task: the task behind
+  /// the last one known of each. And the same at each task, itself included.
+  std::vector<std::vector<TaskId>> complete_;
+  std::vector<TaskId> complete_at_;
 };
 
 #define OVERLAP_ORDER(name, ...) void name##_order(Builder&);

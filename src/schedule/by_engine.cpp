@@ -9,7 +9,7 @@ void by_engine_order(Builder& builder) {
   for (int chunk = 0; chunk < builder.chunks(); ++chunk) {
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
       for (int op = 0; op < builder.ops(); ++op) {
-        builder.issue(stage, chunk, op, 3 * op + static_cast<int>(stage));
+        builder.issue(stage, chunk, op, engine_lanes * op + static_cast<int>(stage));
       }
     }
   }

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "deck/deck.hpp"
 #include "schedule/schedule.hpp"
+#include "schedule/tiles.hpp"
 
 namespace overlap::schedule {
 
@@ -16,6 +18,7 @@ struct Costs {
   std::int64_t units = 0;       ///< units of one iteration
   std::int64_t iterations = 1;  ///< each on host data of its own, all on the same device buffers
   double flops_per_unit = 0;    ///< of one operation
+  std::optional<Tiling> tiling = {};  ///< of a matrix product: arrays A, B and C
   /// Custom workloads: the deck's list. Lanes count from 1, 0 is none; `after` holds places in it.
   std::vector<Task> tasks;
   std::vector<std::string> names;  ///< of `tasks`

@@ -98,6 +98,7 @@ class Checker {
       return false;
     }
     if (t.stage != Stage::kernel && !is_copy(t.stage)) return true;
+    if (!t.places.empty()) return well_placed(id);
     const auto touched = accesses(schedule_, t);
     if (t.stage == Stage::kernel ? touched.empty()
                                  : t.bytes != touched.back().end - touched.back().begin) {
@@ -108,6 +109,39 @@ class Checker {
       return false;
     }
     return true;
+  }
+
+  /// Whether a task names pieces and slots that there are, and a copy the bytes of its piece.
+  bool well_placed(TaskId id) {
+    const Task& t = task(id);
+    for (const Place& place : t.places) {
+      const bool known =
+          place.array >= 0 && static_cast<std::size_t>(place.array) < schedule_.arrays.size();
+      const auto& pieces =
+          schedule_.arrays[known ? static_cast<std::size_t>(place.array) : 0].pieces;
+      if (!known || place.piece < 0 || static_cast<std::size_t>(place.piece) >= pieces.size() ||
+          place.slot < 0) {
+        report(Hazard::Kind::malformed, id, "names a piece that there is not");
+        return false;
+      }
+      if (is_copy(t.stage) && (t.places.size() != 1 || place.array != t.array ||
+                               t.bytes != pieces[static_cast<std::size_t>(place.piece)].bytes())) {
+        report(Hazard::Kind::malformed, id,
+               fmt::format("copies {} bytes, which is not its piece", t.bytes));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// The piece that a task has in a slot, if it works on that.
+  std::optional<int> piece_in(TaskId id, const Access& access) const {
+    for (const Place& place : task(id).places) {
+      if (place.array == access.array && static_cast<std::size_t>(place.slot) == access.begin) {
+        return place.piece;
+      }
+    }
+    return std::nullopt;
   }
 
   /// Moves the task's lane to the moment when the task runs.
@@ -191,7 +225,10 @@ class Checker {
       return false;
     }
     const Task& writer = task(*use.writer);
-    if (writer.chunk == task(id).chunk && writer.stage == source) return true;
+    const bool same = task(id).places.empty()
+                          ? writer.chunk == task(id).chunk
+                          : piece_in(*use.writer, access) == piece_in(id, access);
+    if (same && writer.stage == source) return true;
     report(Hazard::Kind::stale, id,
            fmt::format("finds in array {} what {} left", name(access),
                        describe(schedule_, *use.writer)));
@@ -205,16 +242,19 @@ class Checker {
       if (!output.to_host) continue;
       const Ranges& ranges =
           ranges_[{static_cast<int>(Access::Side::host), static_cast<int>(array)}];
-      const std::size_t begin = host_begin(output, 0);
-      const std::size_t end = host_begin(output, schedule_.host_units);
+      const bool tiled = !output.pieces.empty();
+      const std::size_t begin = tiled ? 0 : host_begin(output, 0);
+      const std::size_t unit = tiled ? 1 : host_begin(output, 1) - begin;
+      const std::size_t end =
+          tiled ? output.pieces.size() : host_begin(output, schedule_.host_units);
       std::size_t at = begin;
       for (auto range = ranges.begin(); at < end; ++range) {
         if (range == ranges.end() || range->first > at || !range->second.writer) {
-          hazards_.push_back(
-              {Hazard::Kind::missing, static_cast<TaskId>(schedule_.tasks.size() - 1),
-               fmt::format("missing: no task copies array {} to the host from "
-                           "element {} on",
-                           output.name, (at - begin) / (host_begin(output, 1) - begin))});
+          hazards_.push_back({Hazard::Kind::missing,
+                              static_cast<TaskId>(schedule_.tasks.size() - 1),
+                              fmt::format("missing: no task copies array {} to the host from "
+                                          "element {} on",
+                                          output.name, (at - begin) / unit)});
           return;
         }
         at = range->second.end;

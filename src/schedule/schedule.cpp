@@ -11,6 +11,26 @@ Section section_of(const Array& array) {
       Section{.line_bytes = array.unit_bytes, .unit_pitch = array.unit_bytes});
 }
 
+/// One piece, one slot.
+std::vector<Access> tiled_accesses(const Schedule& schedule, const Task& task) {
+  std::vector<Access> touched;
+  const auto add = [&](Access::Side side, int array, int index, bool reads, bool writes) {
+    const auto begin = static_cast<std::size_t>(index);
+    touched.push_back({side, array, begin, begin + 1, reads, writes});
+  };
+  for (const Place& place : task.places) {
+    const bool up = task.stage == Stage::h2d;
+    if (is_copy(task.stage)) {
+      add(Access::Side::host, place.array, place.piece, up, !up);
+      add(Access::Side::device, place.array, place.slot, !up, up);
+    } else {
+      const Array& array = schedule.arrays[static_cast<std::size_t>(place.array)];
+      add(Access::Side::device, place.array, place.slot, array.to_device, array.to_host);
+    }
+  }
+  return touched;
+}
+
 }  // namespace
 
 const char* to_string(Stage stage) { return deck::to_string(stage).data(); }
@@ -34,7 +54,25 @@ Region host_region(const Array& array, std::int64_t begin, std::int64_t units) {
                  .plane_pitch = section.unit_pitch});
 }
 
+Region host_region(const Schedule& schedule, const Task& copy) {
+  const Array& array = schedule.arrays[static_cast<std::size_t>(copy.array)];
+  if (!copy.places.empty()) {
+    return merged(array.pieces[static_cast<std::size_t>(copy.places.front().piece)]);
+  }
+  const Chunk& chunk = schedule.chunks[static_cast<std::size_t>(copy.chunk)];
+  return host_region(array, chunk.begin, chunk.size());
+}
+
+std::size_t device_begin(const Schedule& schedule, const Task& copy) {
+  const Array& array = schedule.arrays[static_cast<std::size_t>(copy.array)];
+  const std::int64_t unit = copy.places.empty()
+                                ? schedule.chunks[static_cast<std::size_t>(copy.chunk)].device_begin
+                                : copy.places.front().slot;
+  return static_cast<std::size_t>(unit) * array.unit_bytes;
+}
+
 std::vector<Access> accesses(const Schedule& schedule, const Task& task) {
+  if (!task.places.empty()) return tiled_accesses(schedule, task);
   const Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
   const auto access = [&](Access::Side side, int index, bool reads, bool writes) {
     const Array& array = schedule.arrays[static_cast<std::size_t>(index)];

@@ -8,6 +8,7 @@
 
 #include "deck/deck.hpp"
 #include "schedule/section.hpp"
+#include "schedule/tiles.hpp"
 
 /// What is to be done, where and in which order: pure data, no Kokkos in it.
 namespace overlap::schedule {
@@ -41,6 +42,17 @@ struct Array {
   bool to_host = false;        ///< copied back after it
   bool resident = false;       ///< its data lie on the device before the run: nothing writes them
   std::optional<Section> section = {};  ///< empty: units are adjacent on the host, too
+  /// Of a tiled array: where its panels or tiles lie on the host. Its units are slots, each of
+  /// which holds any of them, packed; tasks name both.
+  std::vector<Region> pieces = {};
+};
+
+/// A piece of a tiled array and the slot on the device that it is in.
+struct Place {
+  int array = 0;
+  int piece = 0;
+  int slot = 0;
+  bool operator==(const Place&) const = default;
 };
 
 /// Where a unit begins on the host, in bytes.
@@ -80,6 +92,8 @@ struct Task {
   /// Tasks of other lanes that must be complete before it starts; host work waits for all that was
   /// issued to their lanes.
   std::vector<TaskId> after;
+  /// Of tiled arrays: what a copy moves, or all that a kernel works on.
+  std::vector<Place> places = {};
   bool operator==(const Task&) const = default;
 };
 
@@ -102,10 +116,16 @@ struct Schedule {
   std::int64_t device_units = 0;  ///< units that each device array must hold
   std::int64_t host_units = 0;    ///< units of each host array
   bool out_of_core = false;
+  std::optional<Tiling> tiling = {};  ///< of a matrix product; its chunks are tiles of C
 };
 
+/// Where a copy's bytes lie on the host, and from which byte of the device array on.
+Region host_region(const Schedule& schedule, const Task& copy);
+std::size_t device_begin(const Schedule& schedule, const Task& copy);
+
 /// A range of bytes of one array on one side that a task reads, writes or both. On the host it
-/// counts what lies between the lines of a section, and behind each, as touched.
+/// counts what lies between the lines of a section, and behind each, as touched. Of tiled arrays,
+/// whose pieces interleave, it counts pieces and slots.
 struct Access {
   enum class Side { host, device } side;
   int array;

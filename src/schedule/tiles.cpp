@@ -127,7 +127,48 @@ TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const Order& orde
   return plan;
 }
 
+/// The block of `rows` x `columns` elements of a matrix of so many rows, column major.
+Region block(std::int64_t all_rows, std::int64_t row, std::int64_t column, std::int64_t rows,
+             std::int64_t columns, std::size_t element) {
+  const auto bytes = [&](std::int64_t elements) {
+    return static_cast<std::size_t>(elements) * element;
+  };
+  return {.begin = bytes(column * all_rows + row),
+          .line_bytes = bytes(rows),
+          .lines = static_cast<std::size_t>(columns),
+          .planes = 1,
+          .pitch = bytes(all_rows),
+          .plane_pitch = bytes(all_rows * columns)};
+}
+
 }  // namespace
+
+std::vector<Region> pieces_of_a(const Tiling& t) {
+  std::vector<Region> pieces;
+  for (std::int64_t row = 0; row < t.m; row += t.tile_m) {
+    pieces.push_back(block(t.m, row, 0, std::min(t.tile_m, t.m - row), t.k, t.element_bytes));
+  }
+  return pieces;
+}
+
+std::vector<Region> pieces_of_b(const Tiling& t) {
+  std::vector<Region> pieces;
+  for (std::int64_t column = 0; column < t.n; column += t.tile_n) {
+    pieces.push_back(block(t.k, 0, column, t.k, std::min(t.tile_n, t.n - column), t.element_bytes));
+  }
+  return pieces;
+}
+
+std::vector<Region> pieces_of_c(const Tiling& t) {
+  std::vector<Region> pieces;
+  for (std::int64_t column = 0; column < t.n; column += t.tile_n) {
+    for (std::int64_t row = 0; row < t.m; row += t.tile_m) {
+      pieces.push_back(block(t.m, row, column, std::min(t.tile_m, t.m - row),
+                             std::min(t.tile_n, t.n - column), t.element_bytes));
+    }
+  }
+  return pieces;
+}
 
 TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
   TilePlan best = plan_of(tiling, slots, in_shells(tiling));

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "schedule/section.hpp"
+
 /// Tiles of a matrix product and the places on the device that their operands take in turn.
 namespace overlap::schedule {
 
@@ -32,6 +34,11 @@ struct Tiling {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * element_bytes;
   }
 };
+
+/// Where panels of A and of B and tiles of C lie on the host, by their numbers; all column major.
+std::vector<Region> pieces_of_a(const Tiling& tiling);
+std::vector<Region> pieces_of_b(const Tiling& tiling);
+std::vector<Region> pieces_of_c(const Tiling& tiling);
 
 /// How many panels of A and of B and tiles of C the device holds at once.
 struct TileSlots {

@@ -5,6 +5,10 @@
 
 #include <set>
 
+#include "deck/words.hpp"
+#include "schedule/build.hpp"
+#include "schedule/hazard.hpp"
+
 namespace overlap::schedule {
 namespace {
 
@@ -110,6 +114,125 @@ TEST(TilePlan, FitsTheDevice) {
   }
   EXPECT_EQ(before, 8 * tiling.panel_a_bytes() + 8 * tiling.panel_b_bytes());
   EXPECT_TRUE(plan_tiles(tiling, std::size_t{8 * 128 * 300}).turns.empty());
+}
+
+/// The product's arrays; C goes to the device where beta is not 0.
+Costs costs_of(const Tiling& tiling, bool reads_c) {
+  Costs costs;
+  costs.kernel = "dgemm";
+  costs.arrays = {{.name = "A", .to_device = true, .to_host = false},
+                  {.name = "B", .to_device = true, .to_host = false},
+                  {.name = "C", .to_device = reads_c, .to_host = true}};
+  costs.units = tiling.tiles();
+  costs.tiling = tiling;
+  return costs;
+}
+
+Schedule schedule_of(const Tiling& tiling, const TileSlots& slots, Order order, int lanes,
+                     bool reads_c = true) {
+  Layout layout;
+  layout.tiles = plan_tiles(tiling, slots);
+  layout.out_of_core = slots.a < tiling.rows() || slots.b < tiling.columns();
+  return build(costs_of(tiling, reads_c), layout, order, lanes);
+}
+
+const Tiling uneven{.m = 250, .n = 350, .k = 30, .tile_m = 100, .tile_n = 100};
+
+TEST(TileSchedule, IsSafeAndNeedsEveryDependency) {
+  for (const TileSlots slots : {TileSlots{3, 4, 12}, TileSlots{3, 4, 2}, TileSlots{2, 1, 1}}) {
+    for (const Order order :
+         {Order::sequential, Order::depth_first, Order::breadth_first, Order::by_engine}) {
+      for (const bool reads_c : {true, false}) {
+        SCOPED_TRACE(testing::Message() << deck::to_string(order) << " " << slots.c << " " << reads_c);
+        const Schedule schedule = schedule_of(uneven, slots, order, 3, reads_c);
+        const auto hazards = find_hazards(schedule);
+        ASSERT_TRUE(hazards.empty()) << hazards.front().message;
+        for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
+          for (std::size_t i = 0; i < schedule.tasks[id].after.size(); ++i) {
+            Schedule faulty = schedule;
+            auto& after = faulty.tasks[id].after;
+            after.erase(after.begin() + static_cast<std::ptrdiff_t>(i));
+            EXPECT_FALSE(find_hazards(faulty).empty()) << id;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TileSchedule, MovesEveryByteOnce) {
+  const double a = 8.0 * 250 * 30, b = 8.0 * 30 * 350, c = 8.0 * 250 * 350;
+  for (const bool reads_c : {true, false}) {
+    const Traffic moved = traffic(schedule_of(uneven, {3, 4, 2}, Order::by_engine, 3, reads_c));
+    EXPECT_EQ(static_cast<double>(moved.h2d), a + b + (reads_c ? c : 0));
+    EXPECT_EQ(static_cast<double>(moved.d2h), c);
+  }
+  double flops = 0;
+  for (const Task& task : schedule_of(uneven, {3, 4, 2}, Order::by_engine, 3).tasks) {
+    flops += task.flops;
+  }
+  EXPECT_EQ(flops, 2.0 * 250 * 350 * 30);
+}
+
+TEST(TileSchedule, OfTheBaselineIsOneTile) {
+  const Schedule s = schedule_of(uneven, {3, 4, 2}, Order::sequential, 1);
+  ASSERT_EQ(s.tasks.size(), 5U);
+  EXPECT_EQ(host_region(s, s.tasks[0]).bytes(), 8U * 250 * 30);
+  EXPECT_EQ(s.tasks[3].stage, Stage::kernel);
+  EXPECT_EQ(s.tasks[4].bytes, 8U * 250 * 350);
+  // What does not fit comes tile by tile.
+  EXPECT_EQ(schedule_of(uneven, {2, 1, 1}, Order::sequential, 1).chunks.size(), 12U);
+}
+
+TEST(TileSchedule, FaultsAreFound) {
+  const Schedule good = schedule_of(uneven, {3, 4, 2}, Order::by_engine, 3);
+  const auto kind = [](const Schedule& schedule) {
+    const auto hazards = find_hazards(schedule);
+    return hazards.empty() ? "none" : to_string(hazards.front().kind);
+  };
+  const auto first = [&](Stage stage) {
+    return static_cast<std::size_t>(
+        std::find_if(good.tasks.begin(), good.tasks.end(),
+                     [&](const Task& task) { return task.stage == stage; }) -
+        good.tasks.begin());
+  };
+  Schedule s = good;
+  s.tasks[first(Stage::h2d)].places[0].piece = 1;  // another panel
+  EXPECT_STREQ(kind(s), "stale");
+  s = good;
+  s.tasks[first(Stage::h2d)].places[0].piece = 7;
+  EXPECT_STREQ(kind(s), "malformed");
+  s = good;
+  s.tasks[first(Stage::kernel)].places[2].piece = 5;  // another tile's place in C
+  EXPECT_STREQ(kind(s), "stale");
+  s = good;
+  s.tasks[first(Stage::d2h)].places[0].piece = 1;
+  EXPECT_STREQ(kind(s), "stale");
+  s = good;
+  s.tasks.pop_back();
+  EXPECT_STREQ(kind(s), "missing");
+  s = good;
+  s.tasks[first(Stage::d2h)].bytes -= 8;
+  EXPECT_STREQ(kind(s), "malformed");
+}
+
+TEST(Tiles, LieInColumnMajorMatrices) {
+  const auto a = pieces_of_a(uneven);
+  ASSERT_EQ(a.size(), 3U);
+  EXPECT_EQ(a[2].begin, 8U * 200);
+  EXPECT_EQ(a[2].line_bytes, 8U * 50);
+  EXPECT_EQ(a[2].lines, 30U);
+  EXPECT_EQ(a[2].pitch, 8U * 250);
+  const auto b = pieces_of_b(uneven);
+  ASSERT_EQ(b.size(), 4U);
+  EXPECT_EQ(merged(b[3]).line_bytes, 8U * 30 * 50);  // columns are adjacent
+  EXPECT_EQ(b[3].begin, 8U * 30 * 300);
+  const auto c = pieces_of_c(uneven);
+  ASSERT_EQ(c.size(), 12U);
+  EXPECT_EQ(c[7].begin, 8U * (200 * 250 + 100));
+  std::size_t bytes = 0;
+  for (const Region& piece : c) bytes += piece.bytes();
+  EXPECT_EQ(bytes, 8U * 250 * 350);
 }
 
 TEST(TilePlan, IsQuickForManyTiles) {
