@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "schedule/builder.hpp"
 
 namespace overlap::schedule {
@@ -7,8 +5,8 @@ namespace overlap::schedule {
 /// The seeds' V2: all copies to the device, all kernels, all copies back. Out of core it goes in
 /// windows of as many chunks as the device holds.
 void breadth_first_order(Builder& builder) {
-  for (int window = 0; window < builder.chunks(); window += builder.slots()) {
-    const int end = std::min(window + builder.slots(), builder.chunks());
+  for (int window = 0, end = 0; window < builder.chunks(); window = end) {
+    end = builder.window_end(window);
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
       for (int chunk = window; chunk < end; ++chunk) {
         for (int op = 0; op < builder.ops(); ++op) {

@@ -195,6 +195,22 @@ Builder::Builder(const Costs& costs, const Layout& layout, Order order, int lane
   }
 }
 
+int Builder::window_end(int first) const {
+  int end = std::min(first + schedule_.slots, chunks());
+  if (!schedule_.tiling) return end;
+  // Nor may a panel take the slot of one that a tile of the window needs.
+  const auto turn = [&](int i) { return plan_.turns[static_cast<std::size_t>(i)]; };
+  for (int i = first + 1; i < end; ++i) {
+    for (int other = first; other < i; ++other) {
+      if ((turn(i).loads_a && turn(i).slot_a == turn(other).slot_a) ||
+          (turn(i).loads_b && turn(i).slot_b == turn(other).slot_b)) {
+        end = i;
+      }
+    }
+  }
+  return end;
+}
+
 void Builder::merge_chunks() {
   if (layout_.out_of_core) return;
   if (costs_.tiling) {

@@ -21,7 +21,8 @@ class Builder {
   int ops() const { return costs_.ops; }
   int lanes() const { return lanes_; }
   int chunks() const { return static_cast<int>(schedule_.chunks.size()); }
-  int slots() const { return schedule_.slots; }
+  /// The chunk behind the last of those from `first` on that the device can hold at once.
+  int window_end(int first) const;
 
   /// Cuts every iteration into one chunk instead, unless the device cannot hold it.
   void merge_chunks();

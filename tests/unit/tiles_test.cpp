@@ -139,11 +139,13 @@ Schedule schedule_of(const Tiling& tiling, const TileSlots& slots, Order order, 
 const Tiling uneven{.m = 250, .n = 350, .k = 30, .tile_m = 100, .tile_n = 100};
 
 TEST(TileSchedule, IsSafeAndNeedsEveryDependency) {
-  for (const TileSlots slots : {TileSlots{3, 4, 12}, TileSlots{3, 4, 2}, TileSlots{2, 1, 1}}) {
+  for (const TileSlots slots : {TileSlots{3, 4, 12}, TileSlots{3, 4, 2}, TileSlots{2, 1, 1},
+                                TileSlots{2, 2, 5}, TileSlots{1, 4, 3}}) {
     for (const Order order :
          {Order::sequential, Order::depth_first, Order::breadth_first, Order::by_engine}) {
       for (const bool reads_c : {true, false}) {
-        SCOPED_TRACE(testing::Message() << deck::to_string(order) << " " << slots.c << " " << reads_c);
+        SCOPED_TRACE(testing::Message()
+                     << deck::to_string(order) << " " << slots.c << " " << reads_c);
         const Schedule schedule = schedule_of(uneven, slots, order, 3, reads_c);
         const auto hazards = find_hazards(schedule);
         ASSERT_TRUE(hazards.empty()) << hazards.front().message;
