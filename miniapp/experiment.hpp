@@ -20,6 +20,7 @@
 #include "executor/trace.hpp"
 #include "executor/trials.hpp"
 #include "model/bounds.hpp"
+#include "model/predict.hpp"
 #include "predict.hpp"
 #include "report/console.hpp"
 #include "report/progress.hpp"
@@ -31,14 +32,14 @@
 namespace overlap {
 
 /// Host memory that the deck's arrays take; on host back ends the device's arrays, too.
-inline std::int64_t host_bytes(const schedule::Costs& costs, std::int64_t device_units) {
-  std::int64_t bytes = 0;
-  for (const schedule::Array& array : costs.arrays) {
-    bytes += static_cast<std::int64_t>(
-        schedule::host_bytes(array, costs.units * costs.iterations) +
-        (executor::on_gpu() ? 0 : array.unit_bytes * static_cast<std::size_t>(device_units)));
+inline std::int64_t host_bytes(const schedule::Costs& costs,
+                               const std::vector<std::size_t>& device_bytes) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
+    bytes += schedule::host_bytes(costs.arrays[i], costs.units * costs.iterations);
+    if (!executor::on_gpu()) bytes += device_bytes[i];
   }
-  return bytes;
+  return static_cast<std::int64_t>(bytes);
 }
 
 /// What a deck needs on the device. When the device is lost, nothing of it can be freed any more:
@@ -170,6 +171,60 @@ inline bool needs_present_device(const deck::Deck& deck, const model::Device* de
   return device == nullptr || schedule::has_timed_copies(deck.workload);
 }
 
+/// Measures how fast the host computes a product's tiles, and leaves as many to it as the model
+/// says to be fastest, if the deck does not say how many.
+template <class Space>
+void share_product(const deck::Deck& deck, const schedule::Layout& layout,
+                   const model::Device& device, Bench<Space>& bench, schedule::Costs& costs,
+                   report::Choices& choices) {
+  using deck::Order;
+  const auto build = [&](int tiles) {
+    costs.host_tiles = tiles;
+    return schedule::build(costs, layout, Order::four_way, deck.issue.lanes);
+  };
+  const int wanted = costs.host_tiles;
+  if (!deck.workload.host_share && !executor::on_gpu()) {
+    choices.emplace_back("host share", "none: the device is the host itself");
+    return;
+  }
+  const auto tiles = static_cast<int>(costs.units);
+  const schedule::Schedule one = build(1);
+  costs.host_flops_per_s = executor::host_flops_per_s(
+      bench.workload, *schedule::product(one, one.tasks.back(), schedule::Access::Side::host));
+  const std::string rate = base::format_number(1e-9 * costs.host_flops_per_s) + " Gflop/s";
+  const std::string of_all = " of " + std::to_string(tiles) + " tiles";
+  if (deck.workload.host_share) {
+    costs.host_tiles = wanted;
+    choices.emplace_back("host share",
+                         std::to_string(wanted) + of_all + ", as the deck says; " + rate);
+    return;
+  }
+  const auto predicted = [&](int count) {
+    base::check_interrupt();
+    return model::predict(build(count), device).complete_s;
+  };
+  const double none_s = predicted(0);
+  const double tile_s = one.tasks.back().flops / costs.host_flops_per_s;
+  int best = 0;
+  double best_s = none_s;
+  // What is gained must be worth what the host's work takes from the copies' memory.
+  constexpr double worth = 0.98;
+  const int step = 1 + tiles / 32;  // of very many tiles a few more or less do not matter
+  for (int count = 1; count < tiles && count * tile_s < none_s; count += step) {
+    const double seconds = predicted(count);
+    if (seconds >= worth * none_s || seconds >= best_s) continue;
+    best = count;
+    best_s = seconds;
+  }
+  costs.host_tiles = best;
+  choices.emplace_back(
+      "host share",
+      best > 0
+          ? std::to_string(best) + of_all + ", predicted to be fastest: the host computes " + rate
+          : "none" + of_all + ": the host, at " + rate + ", needs " + base::format_seconds(tile_s) +
+                " for one, the device " + base::format_seconds(none_s) + " for all");
+}
+
 /// How a deck is run.
 struct Conduct {
   const model::Device* device = nullptr;   ///< the model's; null: the present one
@@ -214,7 +269,8 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   const auto free_bytes = runtime.free_device_bytes();
   result.layout = schedule::layout(deck, costs, free_bytes);
   const std::int64_t device_units = most_device_units(deck, costs, result.layout);
-  executor::require_host_memory(host_bytes(costs, device_units));
+  const auto device_bytes = schedule::device_bytes(costs, result.layout, device_units);
+  executor::require_host_memory(host_bytes(costs, device_bytes));
 
   if (executor::on_gpu()) {
     result.choices.emplace_back("wake-up", "the device is busy for 0.1 s before the warm-up");
@@ -224,7 +280,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   }
 
   workload::Workload<Space>& workload = bench.workload;
-  workload = workload::make<Space>(deck, costs, device_units, wanted_repeats);
+  workload = workload::make<Space>(deck, costs, device_bytes, wanted_repeats);
   if (!workload.kernel.empty()) result.choices.emplace_back("kernel", workload.kernel);
   if (deck.memory.host == deck::HostMemory::registered) executor::page_lock(workload);
   const int lanes = lanes_of(deck, costs, result.layout);
@@ -243,7 +299,25 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
         executor::find_balance(*bench.executor, chunked, workload, deck.workload.intensity.balance);
     costs = schedule::costs(deck.workload, workload.repeats);
   }
-  if (measured && !custom) {
+  if (costs.tiling) {
+    workload.generate(0);
+    // The host's tiles may be kernels' all the same.
+    schedule::Costs on_device = costs;
+    on_device.host_tiles = 0;
+    std::vector<schedule::Schedule> schedules;
+    for (const deck::Order order : deck.issue.orders) {
+      schedules.push_back(schedule::build(on_device, result.layout, order, deck.issue.lanes));
+    }
+    if (measured) {
+      own.kernels[costs.kernel] = executor::calibrate_products(
+          *bench.executor, workload, schedules, own.cores_of_lane(lanes),
+          {.repetitions = 5, .step = base::check_interrupt});
+    }
+    const auto& orders = deck.issue.orders;
+    if (std::find(orders.begin(), orders.end(), deck::Order::four_way) != orders.end()) {
+      share_product(deck, result.layout, own, bench, costs, result.choices);
+    }
+  } else if (measured && !custom) {
     workload.generate(0);
     const double flop_per_byte = costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs);
     own.kernels[costs.kernel] = executor::calibrate_kernel(

@@ -3,10 +3,12 @@
 #include <ctime>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "base/interrupt.hpp"
+#include "deck/words.hpp"
 #include "experiment.hpp"
 #include "model/load.hpp"
 #include "options.hpp"
@@ -205,7 +207,12 @@ base::ExitCode run(const Options& options) {
     return base::ExitCode::pass;
   }
   if (options.list) {
-    std::cout << report::list(executor::build_info(), executor::devices(), executor::on_gpu());
+    std::map<deck::WorkloadKind, std::string> unavailable;
+    for (const auto& word : deck::words<deck::WorkloadKind>) {
+      if (const auto why = workload::unavailable(word.value)) unavailable[word.value] = *why;
+    }
+    std::cout << report::list(executor::build_info(), executor::devices(), executor::on_gpu(),
+                              unavailable);
     return base::ExitCode::pass;
   }
   std::vector<deck::Deck> decks;

@@ -153,7 +153,13 @@ report::Result predict_deck(const deck::Deck& deck, const std::vector<model::Dev
   for (const model::Device& device : devices) {
     const std::int64_t repeats = repeats_on(deck, &device);
     report::Choices choices;
-    const schedule::Costs costs = device_costs(deck, repeats, device, choices);
+    schedule::Costs costs = device_costs(deck, repeats, device, choices);
+    const auto& orders = deck.issue.orders;
+    if (std::find(orders.begin(), orders.end(), deck::Order::four_way) != orders.end() &&
+        costs.tiling) {
+      costs.host_tiles = 0;
+      choices.emplace_back("host share", "none: how fast the host computes is not known");
+    }
     // The device's free memory is unknown: only the deck's own limit counts.
     result.layout = schedule::layout(deck, costs, std::nullopt);
     if (deck.workload.intensity.balance > 0) {

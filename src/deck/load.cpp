@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 #include <span>
 
@@ -20,6 +22,7 @@ namespace {
 constexpr std::int64_t most_elements = std::int64_t{1} << 44;
 constexpr int most_lanes = 1024;
 constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
+constexpr std::int64_t most_tiles = 4096;
 
 using Keys = std::vector<std::string>;
 
@@ -338,6 +341,48 @@ std::optional<std::int64_t> read_pitch(const Reader& reader, const Workload& wor
   return pitch;
 }
 
+/// Sizes, tiles and factors of a matrix product.
+void read_product(const Reader& reader, Workload& workload) {
+  const auto size = [&](const char* key, std::int64_t& value) {
+    if (reader.has(key)) value = reader.at(key).count(1, std::numeric_limits<int>::max());
+  };
+  size("m", workload.m);
+  size("n", workload.n);
+  size("k", workload.k);
+  expect_product(reader, "m", workload.m, "k", workload.k);
+  expect_product(reader, "k", workload.k, "n", workload.n);
+  expect_product(reader, "m", workload.m, "n", workload.n);
+  const auto tile = [&](const char* key, std::int64_t& value, std::int64_t most) {
+    value = std::min(value, most);
+    if (reader.has(key)) value = reader.at(key).count(1, most);
+  };
+  tile("tile_m", workload.tile_m, workload.m);
+  tile("tile_n", workload.tile_n, workload.n);
+  const std::int64_t rows = (workload.m + workload.tile_m - 1) / workload.tile_m;
+  const std::int64_t columns = (workload.n + workload.tile_n - 1) / workload.tile_n;
+  if (rows > most_tiles / columns) {
+    reader.latest("tile_m", "tile_n")
+        .fail(fmt::format("found {} x {} tiles; allowed: at most {}", rows, columns, most_tiles));
+  }
+  const auto factor = [&](const char* key, double& value, bool zero) {
+    constexpr double most = 1e6;
+    const std::string allowed = fmt::format("{}1e-6 to 1e6 or the same below 0",
+                                            zero ? "0, a number from " : "a number from ");
+    if (reader.has(key)) value = reader.at(key).number(allowed, -most);
+    const double magnitude = std::abs(value);
+    if (magnitude > most || (magnitude < 1 / most && !(zero && value == 0))) {
+      reader.at(key).fail_allowed(allowed);
+    }
+  };
+  factor("alpha", workload.alpha, false);
+  factor("beta", workload.beta, true);
+  if (reader.has("host_share") && !reader.at("host_share").is("auto")) {
+    const std::string allowed = "auto or a part of the tiles, from 0 to 1";
+    workload.host_share = reader.at("host_share").number(allowed);
+    if (*workload.host_share > 1) reader.at("host_share").fail_allowed(allowed);
+  }
+}
+
 Workload read_workload(const Reader& reader) {
   Workload workload;
   workload.kind = read_kind(reader);
@@ -353,6 +398,7 @@ Workload read_workload(const Reader& reader) {
   count("rows", workload.rows, most_elements);
   count("columns", workload.columns, most_elements);
   if (reads("tasks")) workload.tasks = read_tasks(reader.at("tasks"));
+  if (reads("tile_m")) read_product(reader, workload);
   if (reads("iterations")) {
     expect_product(reader, "elements", workload.elements, "iterations", workload.iterations);
   }
@@ -362,11 +408,17 @@ Workload read_workload(const Reader& reader) {
   if (reader.has("intensity")) workload.intensity = read_intensity(reader.at("intensity"));
   if (reader.has("axis")) workload.axis = reader.at("axis").word<Axis>();
   if (reader.has("kernel")) workload.kernel = reader.at("kernel").word<RowsumKernel>();
+  if (workload.kind == WorkloadKind::dgemm) workload.type = Type::float64;
   if (workload.kind == WorkloadKind::rowsum) {
     workload.type = Type::int32;
     if (reader.has("type")) workload.type = reader.at("type").word<Type>();
   } else if (reader.has("type")) {
     workload.type = read_type(reader.at("type"), {Type::float32, Type::float64});
+  }
+  // Of float32 too few bits are left for exact products beyond that.
+  constexpr std::int64_t most_k = 1 << 18;
+  if (reads("k") && workload.type == Type::float32 && workload.k > most_k) {
+    reader.at("k").fail_allowed(fmt::format("at most {} with float32", most_k));
   }
   if (reader.has("sum_type")) workload.sum_type = reader.at("sum_type").word<SumType>();
   check_sum_type(reader, workload);
@@ -392,15 +444,22 @@ Chunks read_chunks(const Reader& reader, const Workload& workload) {
   } else if (reader.has("count")) {
     chunks.count = reader.at("count").count(1, most_chunks);
   } else {
-    const bool whole =
-        workload.kind == WorkloadKind::pipeline || workload.kind == WorkloadKind::custom;
-    chunks.count = whole ? 1 : 4;
+    const bool cut =
+        workload.kind == WorkloadKind::increment || workload.kind == WorkloadKind::rowsum;
+    chunks.count = cut ? 4 : 1;
   }
   if (workload.kind == WorkloadKind::custom && chunks.count != 1) {
     reader.at(chunks.bytes ? "bytes" : "count")
         .fail_allowed("count: 1 with a custom workload, whose tasks say what is copied");
   }
   if (reader.has("profile")) chunks.profile = reader.at("profile").word<Profile>();
+  if (workload.kind == WorkloadKind::dgemm &&
+      (chunks.count != 1 || chunks.profile != Profile::uniform)) {
+    reader.at(chunks.bytes        ? "bytes"
+              : chunks.count != 1 ? "count"
+                                  : "profile")
+        .fail("found with a matrix product; allowed: its tiles, workload.tile_m and tile_n");
+  }
   const auto ramp_number = [&](const char* key, double& value, double least, double most) {
     if (!reader.has(key)) return;
     const Reader number = reader.at(key);
@@ -447,6 +506,12 @@ Memory read_memory(const Reader& reader, const Workload& workload) {
         "pinned, pageable, registered with workload.box or "
         "workload.pitch");
   }
+  if (workload.kind == WorkloadKind::dgemm && memory.transfer == Transfer::zero_copy) {
+    reader.at("transfer").fail_allowed("staged with a matrix product");
+  }
+  if (workload.kind == WorkloadKind::dgemm && memory.host == HostMemory::pageable_staged) {
+    reader.at("host").fail_allowed("pinned, pageable, registered with a matrix product");
+  }
   if (workload.kind == WorkloadKind::custom && memory.transfer != Transfer::staged) {
     reader.at("transfer")
         .fail_allowed(
@@ -479,6 +544,9 @@ Issue read_issue(const Reader& reader, const Workload& workload) {
   if (workload.kind == WorkloadKind::custom) {
     issue.orders = {Order::sequential, Order::custom};
     issue.lanes = lanes_of(workload);
+  }
+  if (workload.kind == WorkloadKind::dgemm) {
+    issue.orders = {Order::sequential, Order::two_way, Order::three_way};
   }
   if (reader.has("orders")) {
     issue.orders.clear();

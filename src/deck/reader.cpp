@@ -240,13 +240,13 @@ std::int64_t Reader::bytes(std::int64_t least, const std::string& alternative) c
   return *value;
 }
 
-double Reader::number(const std::string& allowed) const {
+double Reader::number(const std::string& allowed, double least) const {
   const std::string found = text(allowed);
   double value = 0;
   const char* const end = found.data() + found.size();
   const auto parsed = std::from_chars(found.data(), end, value);
   const bool whole = parsed.ec == std::errc{} && parsed.ptr == end;
-  if (!whole || !std::isfinite(value) || value < 0) fail_allowed(allowed);
+  if (!whole || !std::isfinite(value) || value < least) fail_allowed(allowed);
   return value;
 }
 

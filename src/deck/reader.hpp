@@ -68,8 +68,8 @@ class Reader {
   std::int64_t count(std::int64_t least, std::int64_t most) const;
   /// `alternative` is a word that the caller takes instead of a size.
   std::int64_t bytes(std::int64_t least, const std::string& alternative = "") const;
-  /// A finite number of at least 0.
-  double number(const std::string& allowed) const;
+  /// A finite number of at least `least`.
+  double number(const std::string& allowed, double least = 0) const;
   /// A time in seconds, from `least` to `most`.
   double seconds(const std::string& allowed, double least = 0,
                  double most = std::numeric_limits<double>::infinity()) const;

@@ -69,6 +69,14 @@ Value value_of(const Workload& w, const std::string& key) {
   if (key == "axis") return std::string(to_string(w.axis));
   if (key == "kernel") return std::string(to_string(w.kernel));
   if (key == "tasks") return records(w);
+  if (key == "m") return w.m;
+  if (key == "n") return w.n;
+  if (key == "k") return w.k;
+  if (key == "tile_m") return w.tile_m;
+  if (key == "tile_n") return w.tile_n;
+  if (key == "alpha") return w.alpha;
+  if (key == "beta") return w.beta;
+  if (key == "host_share") return w.host_share ? Value(*w.host_share) : Value("auto");
   if (key == "kind") return std::string(to_string(w.kind));
   throw std::logic_error("workload." + key + " has no value");
 }
@@ -103,12 +111,26 @@ std::vector<std::string> task_keys(Stage stage) {
 }
 
 std::vector<Order> orders_of(WorkloadKind kind) {
+  // Of those that not every kind has.
+  const auto has = [kind](Order order) {
+    switch (order) {
+      case Order::two_way:
+      case Order::three_way:
+      case Order::four_way:
+      case Order::four_plus:
+        return kind == WorkloadKind::dgemm;
+      case Order::custom:
+        return kind == WorkloadKind::custom;
+      case Order::by_engine:  // a product's is three_way; a list has its own lanes
+      case Order::automatic:
+        return kind != WorkloadKind::dgemm && kind != WorkloadKind::custom;
+      default:
+        return true;
+    }
+  };
   std::vector<Order> orders;
   for (const auto& word : words<Order>) {
-    // Engines and chunks are not the list's business, and only a custom workload has a list.
-    const bool of_chunks = word.value == Order::by_engine || word.value == Order::automatic;
-    const bool custom = kind == WorkloadKind::custom;
-    if (custom ? !of_chunks : word.value != Order::custom) orders.push_back(word.value);
+    if (has(word.value)) orders.push_back(word.value);
   }
   return orders;
 }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "executor/platform.hpp"
 #include "executor/wake.hpp"
 #include "model/device.hpp"
+#include "schedule/build.hpp"
 #include "workload/make.hpp"
 
 namespace overlap::executor {
@@ -448,7 +451,8 @@ model::Device calibrate(const DeviceInfo* info, const CalibrationPlan& plan) {
   const deck::Deck deck =
       detail::plain_deck(deck::WorkloadKind::increment, deck::Type::float32, plan.most_bytes);
   const schedule::Costs costs = schedule::costs(deck.workload, 1);
-  const auto workload = workload::make<Space>(deck, costs, costs.units, 1);
+  const auto arrays = schedule::device_bytes(costs, {}, costs.units);
+  const auto workload = workload::make<Space>(deck, costs, arrays, 1);
   workload.generate(0);
   const int lanes = calibration_lanes<Space>();
   Executor<Space> executor(lanes);
@@ -456,7 +460,7 @@ model::Device calibrate(const DeviceInfo* info, const CalibrationPlan& plan) {
   if (plan.pageable) {
     deck::Deck staged = deck;
     staged.memory.host = deck::HostMemory::pageable;
-    const auto pageable = workload::make<Space>(staged, costs, costs.units, 1);
+    const auto pageable = workload::make<Space>(staged, costs, arrays, 1);
     pageable.generate(0);
     detail::Calibration<Space>(executor, lanes, plan).measure_pageable(pageable, device);
   }
@@ -474,6 +478,80 @@ model::Kernel calibrate_kernel(Executor<Space>& executor, const workload::Worklo
   return {{{flop_per_byte, model::slower(curve, cores_of_lane)}}};
 }
 
+/// What one task alone takes, for the median of a few; where it is short, by what another one adds,
+/// so that what a run costs beside its tasks falls out.
+template <class Space>
+double task_seconds(Executor<Space>& executor, const workload::Workload<Space>& workload,
+                    const schedule::Schedule& schedule, schedule::TaskId id,
+                    const CalibrationPlan& plan) {
+  const auto median = [&](int times) {
+    schedule::Schedule row = schedule;
+    schedule::Task task = schedule.tasks[id];
+    task.lane = 0;
+    task.after.clear();
+    task.blocking = false;
+    row.mechanism = deck::Mechanism::streams;
+    row.lanes = 1;
+    row.tasks.assign(static_cast<std::size_t>(times), task);
+    std::vector<double> samples;
+    for (int i = 0; i < plan.repetitions; ++i) {
+      if (plan.step) plan.step();
+      samples.push_back(executor.run(row, workload).complete_s);
+    }
+    return base::summarize(std::move(samples)).median;
+  };
+  constexpr double long_s = 20e-3;
+  const double once = median(1);
+  if (once > long_s) return once;
+  const double more = (median(4) - once) / 3;
+  return more > 0 ? std::min(once, more) : once;
+}
+
+/// How fast the host computes a product's tiles, flops a second: by as many columns of one as take
+/// moments.
+template <class Space>
+double host_flops_per_s(const workload::Workload<Space>& workload, schedule::Product tile) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double moments_s = 30e-3;
+  const std::int64_t all = tile.n;
+  for (tile.n = std::min<std::int64_t>(all, 8);; tile.n = std::min(2 * tile.n, all)) {
+    const auto start = Clock::now();
+    workload.compute_on_host({.product = tile});
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (seconds < moments_s && tile.n < all) continue;
+    return 2 * static_cast<double>(tile.m) * static_cast<double>(tile.n) *
+           static_cast<double>(tile.k) / seconds;
+  }
+}
+
+/// The rates of a product's kernels, of every size and shape that the schedules have, for one core
+/// where lanes have several.
+template <class Space>
+model::Kernel calibrate_products(Executor<Space>& executor,
+                                 const workload::Workload<Space>& workload,
+                                 const std::vector<schedule::Schedule>& schedules,
+                                 int cores_of_lane, const CalibrationPlan& plan) {
+  std::map<double, std::map<double, double>> seconds;  // by flop per byte, then by bytes
+  for (const schedule::Schedule& schedule : schedules) {
+    for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
+      const schedule::Task& task = schedule.tasks[id];
+      if (task.stage != schedule::Stage::kernel) continue;
+      const auto bytes = static_cast<double>(task.bytes);
+      const auto [entry, is_new] = seconds[task.flops / bytes].emplace(bytes, 0);
+      if (is_new) entry->second = task_seconds(executor, workload, schedule, id, plan);
+    }
+  }
+  model::Kernel kernel;
+  for (const auto& [flop_per_byte, sizes] : seconds) {
+    std::vector<model::Curve::Point> points;
+    for (const auto& [bytes, time] : sizes) {
+      if (points.empty() || time > points.back().seconds) points.push_back({bytes, time});
+    }
+    kernel.roofs.push_back({flop_per_byte, model::slower(model::Curve(points), cores_of_lane)});
+  }
+  return kernel;
+}
+
 /// Kernel rates of every workload, by type and, where it has one, by intensity.
 template <class Space>
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
@@ -486,7 +564,8 @@ void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
     for (const deck::Type type : types) {
       const deck::Deck deck = detail::plain_deck(kind, type, plan.most_bytes);
       schedule::Costs costs = schedule::costs(deck.workload, 1);
-      auto workload = workload::make<Space>(deck, costs, costs.units, 1);
+      const auto arrays = schedule::device_bytes(costs, {}, costs.units);
+      auto workload = workload::make<Space>(deck, costs, arrays, 1);
       workload.generate(0);
       model::Kernel kernel;
       for (const std::int64_t repeats : {0, 1, 2, 8, 32}) {
@@ -498,6 +577,29 @@ void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
             costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs), 1, plan);
         kernel.roofs.push_back(rate.roofs.front());
       }
+      device.kernels[costs.kernel] = kernel;
+    }
+  }
+  if (workload::unavailable(deck::WorkloadKind::dgemm)) return;
+  for (const deck::Type type : {deck::Type::float32, deck::Type::float64}) {
+    deck::Deck deck;
+    deck.path = "calibration";
+    deck.chunks.count = 1;
+    deck::Workload& product = deck.workload;
+    product.kind = deck::WorkloadKind::dgemm;
+    product.type = type;
+    product.m = product.n = product.tile_m = product.tile_n = workload::is_host<Space> ? 512 : 2048;
+    model::Kernel kernel;
+    for (const std::int64_t k : {16, 64, 256, 1024, 4096}) {
+      product.k = k;
+      const schedule::Costs costs = schedule::costs(product, 1);
+      const auto layout = schedule::layout(deck, costs, std::nullopt);
+      const auto schedule = schedule::build(costs, layout, deck::Order::sequential, 1);
+      const auto workload =
+          workload::make<Space>(deck, costs, schedule::device_bytes(costs, layout, 0), 1);
+      workload.generate(0);
+      kernel.roofs.push_back(
+          calibrate_products(executor, workload, {schedule}, 1, plan).roofs.front());
       device.kernels[costs.kernel] = kernel;
     }
   }

@@ -94,16 +94,18 @@ void perform(const Space& instance, const workload::Workload<Space>& workload,
              const schedule::Schedule& schedule, const schedule::Task& task) {
   if (schedule::is_kernel(task.stage)) {
     const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
-    workload.launch(instance, {.op = task.stage == schedule::Stage::kernel ? task.op : -1,
-                               .begin = chunk.begin,
-                               .device_begin = chunk.device_begin,
-                               .size = chunk.size(),
-                               .repeats = task.duration_s > 0
-                                              ? workload::steps(task.duration_s, workload.repeats)
-                                              : workload.repeats,
-                               .mapped = schedule.transfer == deck::Transfer::zero_copy,
-                               .number = task.number,
-                               .share = task.share});
+    workload.launch(
+        instance,
+        {.op = task.stage == schedule::Stage::kernel ? task.op : -1,
+         .begin = chunk.begin,
+         .device_begin = chunk.device_begin,
+         .size = chunk.size(),
+         .repeats = task.duration_s > 0 ? workload::steps(task.duration_s, workload.repeats)
+                                        : workload.repeats,
+         .mapped = schedule.transfer == deck::Transfer::zero_copy,
+         .number = task.number,
+         .share = task.share,
+         .product = schedule::product(schedule, task, schedule::Access::Side::device)});
     return;
   }
   copy(instance, workload, static_cast<std::size_t>(task.array), task.stage == schedule::Stage::h2d,

@@ -105,8 +105,12 @@ class Executor {
         if (task.stage == schedule::Stage::host) {
           for (const schedule::TaskId other : task.after) lanes_->wait(schedule.tasks[other].lane);
           const double begin_s = since_start();
-          work(schedule, task, workload.host_steps_per_s);
-          elapsed.host_work_s += since_start() - begin_s;
+          if (const auto tile = schedule::product(schedule, task, schedule::Access::Side::host)) {
+            workload.compute_on_host({.product = tile});
+          } else {
+            work(schedule, task, workload.host_steps_per_s);
+            elapsed.host_work_s += since_start() - begin_s;
+          }
         } else if (task.stage == schedule::Stage::query) {
           lanes_->query(task.lane);
         } else if (task.stage == schedule::Stage::disturbance) {

@@ -25,8 +25,16 @@ struct Checking {
   int runs = 0;
 };
 
-/// The chunk that holds a unit of the host arrays.
+/// The chunk that holds a unit of the host arrays; of a product, an element of C.
 inline int chunk_of(const schedule::Schedule& schedule, std::int64_t unit) {
+  if (schedule.tiling) {
+    const schedule::Tiling& tiling = *schedule.tiling;
+    const int tile = tiling.tile(static_cast<int>(unit % tiling.m / tiling.tile_m),
+                                 static_cast<int>(unit / tiling.m / tiling.tile_n));
+    const auto chunk = std::find_if(schedule.chunks.begin(), schedule.chunks.end(),
+                                    [&](const schedule::Chunk& c) { return c.begin == tile; });
+    return static_cast<int>(chunk - schedule.chunks.begin());
+  }
   const auto chunk =
       std::upper_bound(schedule.chunks.begin(), schedule.chunks.end(), unit,
                        [](std::int64_t u, const schedule::Chunk& c) { return u < c.end; });
@@ -44,6 +52,11 @@ void reset(const Space& instance, const workload::Workload<Space>& workload,
   workload.generate(repetition);
   const auto transfer = [&](std::size_t array, bool to_device, bool back) {
     const schedule::Array& shape = workload.arrays[array];
+    for (const schedule::Region& piece : shape.pieces) {
+      if (to_device) copy(instance, workload, array, true, piece, 0);
+      if (back) copy(instance, workload, array, false, piece, 0);
+    }
+    if (!shape.pieces.empty()) return;
     const auto units = [&](std::size_t bytes) {
       return static_cast<std::int64_t>(bytes / shape.unit_bytes);
     };

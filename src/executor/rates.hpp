@@ -32,8 +32,9 @@ class RateMeter {
     rates.d2h_s = seconds(schedule, {{Stage::d2h, 1}});
     if constexpr (workload::is_host<Space>) return rates;
     // Of kernels that fill the device, one begins where another's last blocks leave room.
-    const bool by_size = std::none_of(schedule.tasks.begin(), schedule.tasks.end(),
-                                      [](const auto& task) { return task.duration_s > 0; });
+    const bool by_size = std::none_of(
+        schedule.tasks.begin(), schedule.tasks.end(),
+        [](const auto& task) { return schedule::is_kernel(task.stage) && task.duration_s > 0; });
     if (by_size) {
       const double two = seconds(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
       rates.kernel_s = std::min(rates.kernel_s, two / 2);
@@ -137,14 +138,14 @@ class RateMeter {
 template <class Space>
 void measure_rates(Executor<Space>& executor, const workload::Workload<Space>& workload,
                    std::vector<timeline::Run>& runs) {
-  std::map<std::tuple<std::size_t, std::int64_t, std::size_t>, timeline::Rates> known;
+  std::map<std::tuple<std::size_t, std::int64_t, std::size_t, int>, timeline::Rates> known;
   RateMeter<Space> meter(executor, workload);
   workload.generate(0);
   for (timeline::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
     if (schedule.transfer == deck::Transfer::zero_copy) continue;
-    const auto shape =
-        std::tuple(schedule.chunks.size(), schedule.chunk_units, schedule.tasks.size());
+    const auto shape = std::tuple(schedule.chunks.size(), schedule.chunk_units,
+                                  schedule.tasks.size(), timeline::host_tiles(schedule));
     auto rates = known.find(shape);
     if (rates == known.end()) rates = known.emplace(shape, meter.measure(schedule)).first;
     run.rates = rates->second;

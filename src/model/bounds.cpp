@@ -149,7 +149,7 @@ timeline::Bounds bounds(const Schedule& schedule, const Rates& own, const Rates&
 void add_bounds(std::vector<timeline::Run>& runs, const Hardware& hardware) {
   std::optional<Rates> least;
   for (const timeline::Run& run : runs) {
-    if (!run.rates) continue;
+    if (!run.rates || timeline::host_tiles(run.schedule) > 0) continue;
     if (!least) least = run.rates;
     least->h2d_s = std::min(least->h2d_s, run.rates->h2d_s);
     least->d2h_s = std::min(least->d2h_s, run.rates->d2h_s);
@@ -157,7 +157,10 @@ void add_bounds(std::vector<timeline::Run>& runs, const Hardware& hardware) {
     least->kernel_s = std::min(least->kernel_s, run.rates->kernel_s);
   }
   for (timeline::Run& run : runs) {
-    if (run.rates) run.bounds = bounds(run.schedule, *run.rates, *least, hardware);
+    if (!run.rates) continue;
+    // What the host computes for it the device need not do.
+    const bool shared = !least || timeline::host_tiles(run.schedule) > 0;
+    run.bounds = bounds(run.schedule, *run.rates, shared ? *run.rates : *least, hardware);
   }
 }
 

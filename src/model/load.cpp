@@ -158,11 +158,7 @@ void check_kernel_name(const Reader& reader, const std::string& name) {
     reader.fail(fmt::format("unknown {}; allowed: {}{}", what, fmt::join(allowed, ", "),
                             deck::suggestion(found, allowed)));
   };
-  Keys workloads = deck::spellings<deck::WorkloadKind>();
-  const std::string dgemm = "dgemm";  // of published figures
-  if (std::find(workloads.begin(), workloads.end(), dgemm) == workloads.end()) {
-    workloads.push_back(dgemm);
-  }
+  const Keys workloads = deck::spellings<deck::WorkloadKind>();
   const auto slash = name.find('/');
   expect_word(name.substr(0, slash), workloads, "workload");
   if (slash != std::string::npos) {

@@ -277,9 +277,19 @@ class Simulation {
     return started;
   }
 
-  /// An engine stays with a queue as long as that has something ready; then the next one that has
-  /// is served. (Seen on an H200's copy engines.)
-  static int take(Engine& engine) {
+  /// The SMs take what was issued first. A copy engine stays with a queue as long as that has
+  /// something ready; then the next one that has is served. (Seen on an H200.)
+  int take(Engine& engine) const {
+    if (device_.queues != Queues::worker && &engine == &engines_[1]) {
+      const auto chosen =
+          std::min_element(engine.ready.begin(), engine.ready.end(), [&](int a, int b) {
+            return queues_[static_cast<std::size_t>(a)].head <
+                   queues_[static_cast<std::size_t>(b)].head;
+          });
+      const int queue = *chosen;
+      engine.ready.erase(chosen);
+      return queue;
+    }
     const auto distance = [&](int queue) {
       return queue >= engine.last ? queue - engine.last
                                   : queue - engine.last + std::numeric_limits<int>::max() / 2;
@@ -569,6 +579,14 @@ double seconds_alone(const Schedule& schedule, const Task& task, const Device& d
   if (schedule::on_host(task.stage)) return task.duration_s;
   if (task.duration_s > 0 && (schedule::is_kernel(task.stage) || device.unit_s > 0)) {
     return task.duration_s;
+  }
+  if (device.unit_s > 0 && schedule.tiling) {
+    // By elements of C, or as many of a panel.
+    const double elements =
+        schedule::is_copy(task.stage)
+            ? static_cast<double>(task.bytes) / static_cast<double>(schedule.tiling->element_bytes)
+            : task.flops / (2 * static_cast<double>(schedule.tiling->k));
+    return device.unit_s * elements / static_cast<double>(schedule.chunk_units);
   }
   if (device.unit_s > 0) {
     const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];

@@ -40,10 +40,33 @@ std::string verdict_of(const Result& result, const timeline::Run& run) {
   return verdict::to_string(worst);
 }
 
+/// How a matrix product is cut, and how often its panels are copied.
+std::string tiles_line(const deck::Workload& workload, const schedule::Layout& layout) {
+  const schedule::TilePlan& plan = *layout.tiles;
+  const std::size_t once = schedule::size_of(workload.type) *
+                           static_cast<std::size_t>(workload.k * (workload.m + workload.n));
+  return fmt::format(
+      "{}; the device holds {} of them, {} of A's panels and {} of B's, which are copied {}",
+      plan.turns.size(), plan.slots.c, plan.slots.a, plan.slots.b,
+      plan.loaded_bytes <= once
+          ? fmt::format("once, {}", format_bytes(plan.loaded_bytes))
+          : fmt::format("{:.2f} times, {}",
+                        static_cast<double>(plan.loaded_bytes) / static_cast<double>(once),
+                        format_bytes(plan.loaded_bytes)));
+}
+
 /// How the data are cut; a custom list has no chunks of its own.
 void add_layout(Rows& rows, const Result& result) {
   if (result.deck.workload.kind == deck::WorkloadKind::custom) return;
   const schedule::Layout& layout = result.layout;
+  if (layout.tiles) {
+    std::string line = tiles_line(result.deck.workload, layout);
+    if (layout.out_of_core) {
+      line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
+    }
+    rows.push_back({"tiles", line});
+    return;
+  }
   std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
                                  layout.slots, layout.slots == 1 ? "slot" : "slots");
   if (result.deck.chunks.profile == deck::Profile::ramp) {
@@ -249,6 +272,42 @@ Rows host_work_rows(const Result& result) {
   return rows.size() > 1 ? rows : Rows();
 }
 
+/// Orders of a matrix product by the operations that they do a second.
+Rows product_rows(const Result& result) {
+  Rows rows = {{"order", "Gflop/s", "95 % interval", "of kernels", "to the device", "back"}};
+  for (const timeline::Run& run : result.runs) {
+    const double flops = timeline::product_flops(run.schedule);
+    if (flops == 0 || run.samples_s.empty()) continue;
+    const base::Summary rate = timeline::flops_per_s(run);
+    const schedule::Traffic traffic = schedule::traffic(run.schedule);
+    const double time_s = timeline::time_s(run).median;
+    rows.push_back(
+        {timeline::name(run), format_number(1e-9 * rate.median),
+         fmt::format("{} .. {}", format_number(1e-9 * rate.lo), format_number(1e-9 * rate.hi)),
+         run.rates ? fmt::format("{:.1f} %", 100 * run.rates->kernel_s / time_s) : "-",
+         format_bytes(traffic.h2d), format_bytes(traffic.d2h)});
+  }
+  return rows.size() > 1 ? rows : Rows();
+}
+
+/// What limits a matrix product: its roofline.
+std::string product_words(const Result& result) {
+  for (const timeline::Run& run : result.runs) {
+    const double flops = timeline::product_flops(run.schedule);
+    if (flops == 0 || !run.bounds || !run.rates || timeline::host_tiles(run.schedule) > 0) continue;
+    const schedule::Traffic traffic = schedule::traffic(run.schedule);
+    const bool compute = run.bounds->limit == "SM" || run.bounds->limit == "workers";
+    return fmt::format(
+        "matrix product: {} Gflop, {} flop a byte over the link; kernels alone {}, {} Gflop/s; {}-"
+        "bound, at most {} Gflop/s\n",
+        format_number(1e-9 * flops),
+        format_number(flops / static_cast<double>(traffic.h2d + traffic.d2h)),
+        format_seconds(run.rates->kernel_s), format_number(1e-9 * flops / run.rates->kernel_s),
+        compute ? "compute" : "transfer", format_number(1e-9 * flops / run.bounds->bound_s));
+  }
+  return "";
+}
+
 Rows disturbance_rows(const Result& result) {
   Rows rows = {{"disturbed order", "loss", "95 % interval"}};
   for (const timeline::Run& run : result.runs) {
@@ -361,6 +420,9 @@ std::string table(const Result& result, int width) {
   }
   if (const Rows rows = issue_rows(result); !rows.empty()) {
     text += "\nthe host, per repetition\n" + align(rows, true);
+  }
+  if (const Rows rows = product_rows(result); !rows.empty()) {
+    text += "\n" + product_words(result) + align(rows, true);
   }
   text += bounds_table(result);
   text += diagnosis(result);
@@ -630,18 +692,21 @@ std::string schedule_table(const timeline::Run& run) {
 }
 
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
-                 bool gpu) {
+                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable) {
   std::string text = "workloads\n";
-  const auto words = [&](const auto& table) {
+  const auto words = [&](const auto& table, const auto& note) {
     Rows rows;
     for (const auto& word : table) {
-      rows.push_back({"  " + std::string(word.name), std::string(word.help)});
+      rows.push_back({"  " + std::string(word.name), std::string(word.help) + note(word.value)});
     }
     text += align(rows, false);
   };
-  words(deck::words<deck::WorkloadKind>);
+  words(deck::words<deck::WorkloadKind>, [&](deck::WorkloadKind kind) -> std::string {
+    const auto missing = unavailable.find(kind);
+    return missing == unavailable.end() ? "" : " (unavailable: " + missing->second + ")";
+  });
   text += "\nissue orders\n";
-  words(deck::words<deck::Order>);
+  words(deck::words<deck::Order>, [](deck::Order) { return ""; });
   text += "\nmodel devices\n";
   Rows models;
   for (const std::string& name : model::device_names()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -93,9 +94,10 @@ std::string result_lines(const Result& result);
 /// Every task of a schedule: --dry-run.
 std::string schedule_table(const timeline::Run& run);
 
-/// Workloads, issue orders, devices of the model, back end and devices: --list.
+/// Workloads, with why some cannot run in this program, issue orders, devices of the model, back
+/// end and devices: --list.
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
-                 bool gpu);
+                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable);
 
 /// --version.
 std::string version(const base::BuildInfo& build);

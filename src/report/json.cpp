@@ -254,6 +254,21 @@ Json host_work(const timeline::Run& run, const Result& result) {
           {"hidden", median(timeline::host_work_hidden(run, result.runs))}};
 }
 
+/// What a run says of the matrix product that it computed; null: none.
+Json product(const timeline::Run& run) {
+  const double flops = timeline::product_flops(run.schedule);
+  if (flops == 0) return nullptr;
+  const schedule::Traffic traffic = schedule::traffic(run.schedule);
+  const double bytes = static_cast<double>(traffic.h2d + traffic.d2h);
+  return {
+      {"flops", flops},
+      {"flop_per_byte", bytes > 0 ? Json(flops / bytes) : Json(nullptr)},
+      {"h2d_bytes", traffic.h2d},
+      {"d2h_bytes", traffic.d2h},
+      {"host_tiles", timeline::host_tiles(run.schedule)},
+      {"flop_per_s", run.samples_s.empty() ? Json(nullptr) : summary(timeline::flops_per_s(run))}};
+}
+
 Json run(const timeline::Run& run, const Result& result) {
   const bool measured = !run.samples_s.empty();
   return {{"order", deck::to_string(run.order)},
@@ -276,6 +291,7 @@ Json run(const timeline::Run& run, const Result& result) {
                                      {"instantiate_s", run.graph->instantiate_s}}
                               : Json(nullptr)},
           {"staging", staging(run)},
+          {"product", product(run)},
           {"speedup", median(timeline::speedup(run, result.runs))},
           {"throughput",
            measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},

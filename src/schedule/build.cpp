@@ -62,25 +62,66 @@ std::int64_t largest(const std::vector<std::int64_t>& borders) {
   return units;
 }
 
-/// The arrays of a matrix product, cut into panels and tiles.
-void tile_arrays(std::vector<Array>& arrays, const Tiling& tiling) {
-  const std::array<std::vector<Region>, 3> pieces = {pieces_of_a(tiling), pieces_of_b(tiling),
-                                                     pieces_of_c(tiling)};
-  const std::array<std::size_t, 3> slot_bytes = {tiling.panel_a_bytes(), tiling.panel_b_bytes(),
-                                                 tiling.tile_bytes()};
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    arrays[i].pieces = pieces[i];
-    arrays[i].unit_bytes = slot_bytes[i];
+}  // namespace
+
+namespace {
+
+/// Bytes on the device that decide how much of the data it holds at once.
+struct DeviceLimit {
+  std::optional<std::int64_t> bytes;
+  bool by_deck = false;
+
+  DeviceLimit(const deck::Deck& deck, std::optional<std::int64_t> free_bytes)
+      : by_deck(deck.memory.device_limit &&
+                (!free_bytes || *deck.memory.device_limit <= *free_bytes)) {
+    bytes = by_deck ? deck.memory.device_limit : free_bytes;
   }
+
+  /// An error: not even the least that is `needed` has room.
+  [[noreturn]] void fail(const deck::Deck& deck, const std::string& needed) const {
+    const std::string found = base::format_bytes(static_cast<std::uint64_t>(*bytes));
+    if (by_deck) {
+      throw deck::error_at(deck, base::ExitCode::usage, "memory.device_limit",
+                           fmt::format("found {}; {}", found, needed));
+    }
+    throw base::Error(base::ExitCode::precondition,
+                      fmt::format("{}: the device has {} free and {}", deck.path, found, needed));
+  }
+};
+
+/// The layout of a matrix product, but for what is the same for all workloads.
+void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling,
+                   const DeviceLimit& limit) {
+  layout.tiles = limit.bytes ? plan_tiles(tiling, static_cast<std::size_t>(*limit.bytes))
+                             : plan_tiles(tiling, all_slots(tiling));
+  if (layout.tiles->turns.empty()) {
+    const std::size_t least =
+        tiling.panel_a_bytes() + tiling.panel_b_bytes() +
+        static_cast<std::size_t>(std::min(2, tiling.tiles())) * tiling.tile_bytes();
+    limit.fail(deck, fmt::format("a panel of A and of B and {} of C need {} on the device; use "
+                                 "smaller tiles",
+                                 tiling.tiles() > 1 ? "two tiles" : "the tile",
+                                 base::format_bytes(least)));
+  }
+  layout.chunks_per_iteration = tiling.tiles();
+  layout.slots = layout.tiles->slots.c;
+  layout.slot_units = tiling.tile_m * tiling.tile_n;
+  layout.out_of_core = layout.tiles->slots != all_slots(tiling);
+  if (layout.out_of_core) layout.device_limit = *limit.bytes;
 }
 
 }  // namespace
 
 Layout layout(const deck::Deck& deck, const Costs& costs,
               std::optional<std::int64_t> device_free_bytes) {
+  const DeviceLimit limit(deck, device_free_bytes);
   Layout layout{.host_memory = deck.memory.host,
                 .transfer = deck.memory.transfer,
                 .mechanism = deck.issue.mechanism};
+  if (costs.tiling) {
+    lay_out_tiles(layout, deck, *costs.tiling, limit);
+    return layout;
+  }
   std::int64_t unit_bytes = 0;  // on the device, all arrays
   std::int64_t up_bytes = 0;    // copied to the device
   for (const Array& array : costs.arrays) {
@@ -127,31 +168,34 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
   layout.slot_units = largest(layout.borders);
 
   layout.slots = layout.chunks_per_iteration;
-  const bool deck_decides = deck.memory.device_limit &&
-                            (!device_free_bytes || *deck.memory.device_limit <= *device_free_bytes);
-  const auto limit = deck_decides ? deck.memory.device_limit : device_free_bytes;
-  if (limit && unit_bytes > 0 && *limit / unit_bytes < costs.units) {
+  if (limit.bytes && unit_bytes > 0 && *limit.bytes / unit_bytes < costs.units) {
     const std::int64_t slot_bytes = layout.slot_units * unit_bytes;
-    layout.slots = std::min(layout.slots, *limit / slot_bytes);
-    layout.device_limit = *limit;
+    layout.slots = std::min(layout.slots, *limit.bytes / slot_bytes);
+    layout.device_limit = *limit.bytes;
     if (layout.slots == 0) {
-      const std::string need =
-          fmt::format("a chunk needs {} on the device{}",
-                      base::format_bytes(static_cast<std::uint64_t>(slot_bytes)),
-                      layout.slot_units > 1 ? "; use more chunks" : "");
-      if (deck_decides) {
-        throw deck::error_at(
-            deck, base::ExitCode::usage, "memory.device_limit",
-            fmt::format("found {}; {}", base::format_bytes(static_cast<std::uint64_t>(*limit)),
-                        need));
-      }
-      throw base::Error(base::ExitCode::precondition,
-                        fmt::format("{}: the device has {} free and {}", deck.path,
-                                    base::format_bytes(static_cast<std::uint64_t>(*limit)), need));
+      limit.fail(deck, fmt::format("a chunk needs {} on the device{}",
+                                   base::format_bytes(static_cast<std::uint64_t>(slot_bytes)),
+                                   layout.slot_units > 1 ? "; use more chunks" : ""));
     }
   }
   layout.out_of_core = layout.slots < layout.chunks_per_iteration;
   return layout;
+}
+
+std::vector<std::size_t> device_bytes(const Costs& costs, const Layout& layout,
+                                      std::int64_t units) {
+  std::vector<std::size_t> bytes;
+  for (const Array& array : costs.arrays) {
+    bytes.push_back(array.unit_bytes * static_cast<std::size_t>(units));
+  }
+  if (layout.tiles) {
+    const TileSlots& slots = layout.tiles->slots;
+    const std::array<int, 3> held = {slots.a, slots.b, slots.c};
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      bytes[i] = costs.arrays[i].unit_bytes * static_cast<std::size_t>(held[i]);
+    }
+  }
+  return bytes;
 }
 
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes) {
@@ -175,7 +219,8 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
 
 Builder::Builder(const Costs& costs, const Layout& layout, Order order, int lanes)
     : costs_(costs), layout_(layout), lanes_(lanes) {
-  const auto most_lanes = static_cast<std::size_t>(std::max(lanes, engine_lanes * costs.ops));
+  // Engines' lanes and, for a product, kernels' on all lanes beside the copies'.
+  const auto most_lanes = static_cast<std::size_t>(std::max(lanes + 2, engine_lanes * costs.ops));
   complete_.assign(most_lanes, std::vector<TaskId>(most_lanes, 0));
   schedule_.order = order;
   schedule_.arrays = costs.arrays;
@@ -225,7 +270,9 @@ void Builder::merge_chunks() {
 
 void Builder::cut(const Tiling& tiling, const TilePlan& plan) {
   plan_ = plan;
-  tile_arrays(schedule_.arrays, tiling);
+  cut_into_tiles(schedule_.arrays, tiling);
+  const std::array<int, 3> slots = {plan.slots.a, plan.slots.b, plan.slots.c};
+  for (std::size_t i = 0; i < slots.size(); ++i) schedule_.arrays[i].slots = slots[i];
   schedule_.chunks.clear();
   for (const TileTurn& turn : plan.turns) {
     schedule_.chunks.push_back({.begin = turn.tile,
@@ -278,38 +325,45 @@ Builder::SlotState& Builder::state(int array, int slot) {
                  static_cast<std::size_t>(slot)];
 }
 
-void Builder::issue_tile(Stage stage, int turn, int lane, bool blocking) {
+Task Builder::kernel_of_tile(int turn) const {
   const TileTurn& tile = plan_.turns[static_cast<std::size_t>(turn)];
   const Tiling& tiling = *schedule_.tiling;
-  const std::array<Place, 3> places = {
-      Place{.array = 0, .piece = tiling.row(tile.tile), .slot = tile.slot_a},
-      Place{.array = 1, .piece = tiling.column(tile.tile), .slot = tile.slot_b},
-      Place{.array = 2, .piece = tile.tile, .slot = tile.slot_c}};
-  const auto bytes = [&](const Place& place) {
-    return schedule_.arrays[static_cast<std::size_t>(place.array)]
-        .pieces[static_cast<std::size_t>(place.piece)]
-        .bytes();
-  };
-  Task task{.stage = stage, .chunk = turn, .lane = lane, .blocking = blocking};
-  const Array& c = schedule_.arrays[2];
-  if (stage == Stage::kernel) {
-    task.places.assign(places.begin(), places.end());
-    const double elements =
-        static_cast<double>(bytes(places[2])) / static_cast<double>(tiling.element_bytes);
-    task.flops = 2 * elements * static_cast<double>(tiling.k);
-    task.bytes = bytes(places[0]) + bytes(places[1]) +
-                 bytes(places[2]) * (static_cast<std::size_t>(c.to_device) + 1);
-    return add(task);
+  Task task{.stage = Stage::kernel, .chunk = turn};
+  task.places = {{.array = 0, .piece = tiling.row(tile.tile), .slot = tile.slot_a},
+                 {.array = 1, .piece = tiling.column(tile.tile), .slot = tile.slot_b},
+                 {.array = 2, .piece = tile.tile, .slot = tile.slot_c}};
+  for (const Place& place : task.places) {
+    const Array& array = schedule_.arrays[static_cast<std::size_t>(place.array)];
+    task.bytes += bytes_of(place) * (std::size_t{array.to_device} + std::size_t{array.to_host});
   }
+  const double elements =
+      static_cast<double>(bytes_of(task.places[2])) / static_cast<double>(tiling.element_bytes);
+  task.flops = 2 * elements * static_cast<double>(tiling.k);
+  return task;
+}
+
+std::size_t Builder::bytes_of(const Place& place) const {
+  return schedule_.arrays[static_cast<std::size_t>(place.array)]
+      .pieces[static_cast<std::size_t>(place.piece)]
+      .bytes();
+}
+
+void Builder::issue_tile(Stage stage, int turn, int lane, bool blocking) {
+  const TileTurn& tile = plan_.turns[static_cast<std::size_t>(turn)];
+  Task kernel = kernel_of_tile(turn);
+  kernel.lane = lane;
+  kernel.blocking = blocking;
+  if (stage == Stage::kernel) return add(kernel);
   const std::array<bool, 3> moves = {stage == Stage::h2d && tile.loads_a,
                                      stage == Stage::h2d && tile.loads_b,
-                                     stage == Stage::d2h || c.to_device};
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (!moves[i]) continue;
-    task.array = static_cast<int>(i);
-    task.places = {places[i]};
-    task.bytes = bytes(places[i]);
-    add(task);
+                                     stage == Stage::d2h || schedule_.arrays[2].to_device};
+  for (const Place& place : kernel.places) {
+    if (!moves[static_cast<std::size_t>(place.array)]) continue;
+    Task copy{
+        .stage = stage, .chunk = turn, .array = place.array, .lane = lane, .blocking = blocking};
+    copy.bytes = bytes_of(place);
+    copy.places = {place};
+    add(std::move(copy));
   }
 }
 
@@ -386,13 +440,22 @@ void Builder::add(Task task) {
     const int lane = schedule_.tasks[other].lane;
     if (lane == task.lane || known[static_cast<std::size_t>(lane)] > other) continue;
     task.after.push_back(other);
-    for (std::size_t i = 0; i < known.size(); ++i) {
+    known[static_cast<std::size_t>(lane)] = other + 1;
+    // Only tiles share data beyond their chunk, so that there are detours to find.
+    for (std::size_t i = 0; schedule_.tiling && i < known.size(); ++i) {
       known[i] = std::max(known[i], complete_at_[other * known.size() + i]);
     }
   }
   known[static_cast<std::size_t>(task.lane)] = id + 1;
-  complete_at_.insert(complete_at_.end(), known.begin(), known.end());
+  if (schedule_.tiling) complete_at_.insert(complete_at_.end(), known.begin(), known.end());
   std::sort(task.after.begin(), task.after.end());
+  schedule_.tasks.push_back(std::move(task));
+}
+
+void Builder::issue_on_host(int chunk) {
+  Task task = kernel_of_tile(chunk);
+  task.stage = Stage::host;
+  if (costs_.host_flops_per_s > 0) task.duration_s = task.flops / costs_.host_flops_per_s;
   schedule_.tasks.push_back(std::move(task));
 }
 

@@ -32,6 +32,10 @@ struct Layout {
 Layout layout(const deck::Deck& deck, const Costs& costs,
               std::optional<std::int64_t> device_free_bytes);
 
+/// Device memory for each array, bytes: of a product as the layout says, of others for so many
+/// units.
+std::vector<std::size_t> device_bytes(const Costs& costs, const Layout& layout, std::int64_t units);
+
 /// Why an order cannot issue a custom workload's tasks: it would issue one before another that must
 /// come first. Empty when it can.
 std::optional<std::string> misplaced(const Costs& costs, Order order);

@@ -21,6 +21,7 @@ class Builder {
   int ops() const { return costs_.ops; }
   int lanes() const { return lanes_; }
   int chunks() const { return static_cast<int>(schedule_.chunks.size()); }
+  int host_chunks() const { return costs_.host_tiles; }  ///< that four_way leaves to the host
   /// The chunk behind the last of those from `first` on that the device can hold at once.
   int window_end(int first) const;
 
@@ -30,6 +31,9 @@ class Builder {
   /// Issues all tasks of one stage of one operation on one chunk: a copy for each array, or the
   /// kernel.
   void issue(Stage stage, int chunk, int op, int lane, bool blocking = false);
+
+  /// Has the host compute a tile of a product, on its own memory.
+  void issue_on_host(int chunk);
 
   /// Issues a task of a custom workload as it stands, with its dependencies.
   void issue(Task task, const std::string& name);
@@ -47,6 +51,8 @@ class Builder {
   void cut(const std::vector<std::int64_t>& borders, std::int64_t slots);
   void cut(const Tiling& tiling, const TilePlan& plan);
   void issue_tile(Stage stage, int turn, int lane, bool blocking);
+  Task kernel_of_tile(int turn) const;
+  std::size_t bytes_of(const Place& place) const;
   /// What a task uses: arrays and slots, and whether it writes them.
   template <class Body>
   void for_uses(const Task& task, const Body& body) const;

@@ -19,6 +19,8 @@ struct Costs {
   std::int64_t iterations = 1;  ///< each on host data of its own, all on the same device buffers
   double flops_per_unit = 0;    ///< of one operation
   std::optional<Tiling> tiling = {};  ///< of a matrix product: arrays A, B and C
+  int host_tiles = 0;                 ///< of a product: those that four_way leaves to the host
+  double host_flops_per_s = 0;        ///< at which it computes them; 0: unknown
   /// Custom workloads: the deck's list. Lanes count from 1, 0 is none; `after` holds places in it.
   std::vector<Task> tasks;
   std::vector<std::string> names;  ///< of `tasks`
@@ -31,6 +33,9 @@ Costs costs(const deck::Workload& workload, std::int64_t repeats);
 #define OVERLAP_WORKLOAD(name, ...) Costs name##_costs(const deck::Workload&, std::int64_t repeats);
 #include "deck/workloads.def"
 #undef OVERLAP_WORKLOAD
+
+/// Cuts the arrays of a matrix product into panels and tiles.
+void cut_into_tiles(std::vector<Array>& arrays, const Tiling& tiling);
 
 /// Device memory that one operation's kernel reads and writes for a unit.
 double kernel_bytes_per_unit(const Costs& costs);

@@ -97,8 +97,8 @@ class Checker {
       report(Hazard::Kind::malformed, id, "reaches beyond its arrays");
       return false;
     }
-    if (t.stage != Stage::kernel && !is_copy(t.stage)) return true;
     if (!t.places.empty()) return well_placed(id);
+    if (t.stage != Stage::kernel && !is_copy(t.stage)) return true;
     const auto touched = accesses(schedule_, t);
     if (t.stage == Stage::kernel ? touched.empty()
                                  : t.bytes != touched.back().end - touched.back().begin) {
@@ -120,8 +120,9 @@ class Checker {
       const auto& pieces =
           schedule_.arrays[known ? static_cast<std::size_t>(place.array) : 0].pieces;
       if (!known || place.piece < 0 || static_cast<std::size_t>(place.piece) >= pieces.size() ||
-          place.slot < 0) {
-        report(Hazard::Kind::malformed, id, "names a piece that there is not");
+          place.slot < 0 ||
+          place.slot >= schedule_.arrays[static_cast<std::size_t>(place.array)].slots) {
+        report(Hazard::Kind::malformed, id, "names a piece or a slot that there is not");
         return false;
       }
       if (is_copy(t.stage) && (t.places.size() != 1 || place.array != t.array ||
@@ -161,7 +162,8 @@ class Checker {
   }
 
   bool complete_before(TaskId other, TaskId id) const {
-    return lane_clocks_[lane(id)][lane(other)] >= positions_[other];
+    const Clock& clock = on_host(task(id).stage) ? host_clock_ : lane_clocks_[lane(id)];
+    return clock[lane(other)] >= positions_[other];
   }
 
   void check(TaskId id, const Access& access) {

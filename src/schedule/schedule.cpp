@@ -20,11 +20,13 @@ std::vector<Access> tiled_accesses(const Schedule& schedule, const Task& task) {
   };
   for (const Place& place : task.places) {
     const bool up = task.stage == Stage::h2d;
+    const Array& array = schedule.arrays[static_cast<std::size_t>(place.array)];
     if (is_copy(task.stage)) {
       add(Access::Side::host, place.array, place.piece, up, !up);
       add(Access::Side::device, place.array, place.slot, !up, up);
+    } else if (task.stage == Stage::host) {
+      add(Access::Side::host, place.array, place.piece, array.to_device, array.to_host);
     } else {
-      const Array& array = schedule.arrays[static_cast<std::size_t>(place.array)];
       add(Access::Side::device, place.array, place.slot, array.to_device, array.to_host);
     }
   }
@@ -41,10 +43,18 @@ std::size_t host_begin(const Array& array, std::int64_t unit) {
 }
 
 std::size_t host_bytes(const Array& array, std::int64_t units) {
+  if (!array.pieces.empty()) {
+    const Region& last = array.pieces.back();
+    return last.line_begin(last.all_lines() - 1) + last.line_bytes;
+  }
   return array.section ? array.section->host_bytes : host_begin(array, units);
 }
 
 Region host_region(const Array& array, std::int64_t begin, std::int64_t units) {
+  if (!array.pieces.empty()) {
+    const std::size_t all = host_bytes(array, units);
+    return {.line_bytes = all, .pitch = all, .plane_pitch = all};
+  }
   const Section section = section_of(array);
   return merged({.begin = host_begin(array, begin),
                  .line_bytes = section.line_bytes,
@@ -69,6 +79,30 @@ std::size_t device_begin(const Schedule& schedule, const Task& copy) {
                                 ? schedule.chunks[static_cast<std::size_t>(copy.chunk)].device_begin
                                 : copy.places.front().slot;
   return static_cast<std::size_t>(unit) * array.unit_bytes;
+}
+
+std::optional<Product> product(const Schedule& schedule, const Task& task, Access::Side side) {
+  if (is_copy(task.stage) || task.places.empty()) return std::nullopt;
+  const Tiling& tiling = *schedule.tiling;
+  const auto region = [&](std::size_t i) {
+    return schedule.arrays[i].pieces[static_cast<std::size_t>(task.places[i].piece)];
+  };
+  const auto elements = [&](std::size_t bytes) {
+    return static_cast<std::int64_t>(bytes / tiling.element_bytes);
+  };
+  Product product;
+  product.m = elements(region(0).line_bytes);
+  product.n = static_cast<std::int64_t>(region(1).lines);
+  product.k = tiling.k;
+  for (std::size_t i = 0; i < product.matrices.size(); ++i) {
+    const Array& array = schedule.arrays[i];
+    product.matrices[i] =
+        side == Access::Side::host
+            ? Product::Matrix{region(i).begin, elements(region(i).pitch)}
+            : Product::Matrix{static_cast<std::size_t>(task.places[i].slot) * array.unit_bytes,
+                              elements(region(i).line_bytes)};
+  }
+  return product;
 }
 
 std::vector<Access> accesses(const Schedule& schedule, const Task& task) {

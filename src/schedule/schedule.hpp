@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -45,6 +46,7 @@ struct Array {
   /// Of a tiled array: where its panels or tiles lie on the host. Its units are slots, each of
   /// which holds any of them, packed; tasks name both.
   std::vector<Region> pieces = {};
+  int slots = 0;  ///< of a tiled array: the device holds so many pieces
 };
 
 /// A piece of a tiled array and the slot on the device that it is in.
@@ -61,7 +63,7 @@ std::size_t host_begin(const Array& array, std::int64_t unit);
 /// Bytes that an array of so many units takes on the host, with those between its lines.
 std::size_t host_bytes(const Array& array, std::int64_t units);
 
-/// Where so many units from `begin` on lie on the host.
+/// Where so many units from `begin` on lie on the host; of a tiled array, where all of it lies.
 Region host_region(const Array& array, std::int64_t begin, std::int64_t units);
 
 /// One independent piece of the data: the units [begin, end) of every array.
@@ -134,6 +136,20 @@ struct Access {
   bool reads;
   bool writes;
 };
+
+/// What a kernel of a matrix product, or the host in its place, is to compute: a tile of C from a
+/// panel of A and one of B, all column major.
+struct Product {
+  struct Matrix {
+    std::size_t begin = 0;    ///< bytes of its array before it
+    std::int64_t stride = 0;  ///< elements from a column to the next
+  };
+  std::int64_t m = 0, n = 0, k = 0;
+  std::array<Matrix, 3> matrices;  ///< A, B, C
+};
+
+/// A task's product, with the matrices on one side; empty: it is none.
+std::optional<Product> product(const Schedule& schedule, const Task& task, Access::Side side);
 
 /// What a task touches: copies read one side and write the other; kernels read the arrays of their
 /// operation that came from the host and write those that go back, on the device or, with zero

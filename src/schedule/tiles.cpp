@@ -8,11 +8,11 @@
 namespace overlap::schedule {
 namespace {
 
-using Order = std::vector<int>;  ///< tiles
+using TileOrder = std::vector<int>;
 
 /// Takes in the panel next that makes the most tiles possible for its bytes, then those tiles.
-Order in_shells(const Tiling& tiling) {
-  Order order;
+TileOrder in_shells(const Tiling& tiling) {
+  TileOrder order;
   int a = 1;
   int b = 1;
   order.push_back(tiling.tile(0, 0));
@@ -31,8 +31,8 @@ Order in_shells(const Tiling& tiling) {
 }
 
 /// Groups of rows, each with all columns, there and back.
-Order by_row_groups(const Tiling& tiling, int group) {
-  Order order;
+TileOrder by_row_groups(const Tiling& tiling, int group) {
+  TileOrder order;
   bool back = false;
   for (int first = 0; first < tiling.rows(); first += group) {
     for (int i = 0; i < tiling.columns(); ++i) {
@@ -47,8 +47,8 @@ Order by_row_groups(const Tiling& tiling, int group) {
 }
 
 /// Groups of columns, each with all rows, there and back.
-Order by_column_groups(const Tiling& tiling, int group) {
-  Order order;
+TileOrder by_column_groups(const Tiling& tiling, int group) {
+  TileOrder order;
   bool back = false;
   for (int first = 0; first < tiling.columns(); first += group) {
     for (int i = 0; i < tiling.rows(); ++i) {
@@ -87,7 +87,7 @@ class Cache {
         return x.needed != y.needed ? x.needed < y.needed : x.used > y.used;
       });
     }
-    *slot = {panel, next_[turn], turn};
+    *slot = {panel, next_[turn], turn + 1};
     return {static_cast<int>(slot - slots_.begin()), loads};
   }
 
@@ -97,13 +97,13 @@ class Cache {
   struct Slot {
     int panel = -1;
     std::size_t needed = never;  ///< the turn in which it is needed next
-    std::size_t used = 0;        ///< and in which it was needed last
+    std::size_t used = 0;        ///< and the one behind that in which it was needed last
   };
   std::vector<Slot> slots_;
   std::vector<std::size_t> next_;  ///< for each turn, when its panel is needed again
 };
 
-TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const Order& order) {
+TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const TileOrder& order) {
   std::vector<int> rows, columns;
   for (const int tile : order) {
     rows.push_back(tiling.row(tile));
@@ -112,6 +112,11 @@ TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const Order& orde
   Cache a(slots.a, rows);
   Cache b(slots.b, columns);
   TilePlan plan{.slots = slots, .turns = {}, .loaded_bytes = 0};
+  // The last panel may be smaller.
+  const auto panel_bytes = [&](std::int64_t lines, std::int64_t all, int panel) {
+    return static_cast<std::size_t>(std::min(lines, all - panel * lines) * tiling.k) *
+           tiling.element_bytes;
+  };
   for (std::size_t turn = 0; turn < order.size(); ++turn) {
     const auto [slot_a, loads_a] = a.take(rows[turn], turn);
     const auto [slot_b, loads_b] = b.take(columns[turn], turn);
@@ -121,8 +126,8 @@ TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const Order& orde
                           .slot_c = static_cast<int>(turn) % slots.c,
                           .loads_a = loads_a,
                           .loads_b = loads_b});
-    if (loads_a) plan.loaded_bytes += tiling.panel_a_bytes();
-    if (loads_b) plan.loaded_bytes += tiling.panel_b_bytes();
+    if (loads_a) plan.loaded_bytes += panel_bytes(tiling.tile_m, tiling.m, rows[turn]);
+    if (loads_b) plan.loaded_bytes += panel_bytes(tiling.tile_n, tiling.n, columns[turn]);
   }
   return plan;
 }
@@ -172,7 +177,7 @@ std::vector<Region> pieces_of_c(const Tiling& t) {
 
 TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
   TilePlan best = plan_of(tiling, slots, in_shells(tiling));
-  const auto consider = [&](const Order& order) {
+  const auto consider = [&](const TileOrder& order) {
     TilePlan plan = plan_of(tiling, slots, order);
     if (plan.loaded_bytes < best.loaded_bytes) best = std::move(plan);
   };
@@ -195,14 +200,18 @@ TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
                static_cast<std::size_t>(c) * c_bytes <=
            device_bytes;
   };
+  const TileSlots all = all_slots(tiling);
+  if (fits(all.a, all.b, all.c)) return plan_tiles(tiling, all);
+  // Of many panels not every number is worth a look, but the largest is.
+  const int step = std::max(1, tiling.rows() / 16);
   std::optional<TilePlan> best;
   for (int c = std::min(most_tiles, tiling.tiles()); c >= 1; --c) {
     if (c < std::min(least_tiles, tiling.tiles())) break;
-    for (int a = 1; a <= tiling.rows() && fits(a, 1, c); ++a) {
+    int most = 0;
+    while (most < tiling.rows() && fits(most + 1, 1, c)) ++most;
+    for (int a = most; a >= 1; a -= step) {
       int b = 1;
       while (b < tiling.columns() && fits(a, b + 1, c)) ++b;
-      // More panels of B do not help while as many of A fit beside them.
-      if (a < tiling.rows() && fits(a + 1, b, c)) continue;
       TilePlan plan = plan_tiles(tiling, TileSlots{a, b, c});
       if (!best || plan.loaded_bytes < best->loaded_bytes) best = std::move(plan);
     }

@@ -43,7 +43,11 @@ std::vector<Region> pieces_of_c(const Tiling& tiling);
 /// How many panels of A and of B and tiles of C the device holds at once.
 struct TileSlots {
   int a = 1, b = 1, c = 1;
+  bool operator==(const TileSlots&) const = default;
 };
+
+/// As many as there are.
+inline TileSlots all_slots(const Tiling& t) { return {t.rows(), t.columns(), t.tiles()}; }
 
 /// A tile's turn: the slots of its panels, and whether they must be copied there first.
 struct TileTurn {

@@ -91,6 +91,28 @@ base::Summary throughput(const Run& run) {
   return base::summarize(std::move(rates));
 }
 
+double product_flops(const schedule::Schedule& schedule) {
+  double flops = 0;
+  for (const schedule::Task& task : schedule.tasks) {
+    if (!schedule::is_copy(task.stage) && !task.places.empty()) flops += task.flops;
+  }
+  return flops;
+}
+
+int host_tiles(const schedule::Schedule& schedule) {
+  return static_cast<int>(
+      std::count_if(schedule.tasks.begin(), schedule.tasks.end(), [](const schedule::Task& task) {
+        return task.stage == schedule::Stage::host && !task.places.empty();
+      }));
+}
+
+base::Summary flops_per_s(const Run& run) {
+  const double flops = product_flops(run.schedule);
+  std::vector<double> rates;
+  for (const double s : run.samples_s) rates.push_back(flops / s);
+  return base::summarize(std::move(rates));
+}
+
 std::optional<base::Summary> overlap_efficiency(const Run& run, const std::vector<Run>& runs) {
   const Run* const baseline = baseline_of(run, runs);
   if (baseline == nullptr || &run == baseline || !run.bounds || run.samples_s.empty()) {

@@ -128,6 +128,15 @@ base::Summary issue_s(const Run& run);
 /// Throughput in decimal GB/s of all bytes copied. Its interval is that of the time, turned over.
 base::Summary throughput(const Run& run);
 
+/// Floating-point operations of a matrix product, the host's included; 0: it is none.
+double product_flops(const schedule::Schedule& schedule);
+
+/// Tiles of a matrix product that the host computes.
+int host_tiles(const schedule::Schedule& schedule);
+
+/// Operations a second. Its interval is that of the time, turned over.
+base::Summary flops_per_s(const Run& run);
+
 /// The part of what the hardware can hide that is hidden, repetition by repetition:
 /// (T_sequential - T) / (T_sequential - bound_s). Empty without a baseline or a bound, and for the
 /// baseline itself.

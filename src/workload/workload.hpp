@@ -85,10 +85,11 @@ struct Call {
   std::int64_t begin = 0;         ///< first unit's position in the host arrays
   std::int64_t device_begin = 0;  ///< and in the device arrays
   std::int64_t size = 0;
-  std::int64_t repeats = 1;  ///< of the arithmetic; custom: steps
-  bool mapped = false;       ///< works on the host arrays themselves
-  int number = 0;            ///< custom: the kernel's place in the deck's list
-  double share = 1;          ///< custom: the part of the device that it fills
+  std::int64_t repeats = 1;                       ///< of the arithmetic; custom: steps
+  bool mapped = false;                            ///< works on the host arrays themselves
+  int number = 0;                                 ///< custom: the kernel's place in the deck's list
+  double share = 1;                               ///< custom: the part of the device that it fills
+  std::optional<schedule::Product> product = {};  ///< dgemm: that, instead of a chunk
 };
 
 /// Steps of a busy kernel that is to take `duration_s`.
@@ -123,6 +124,8 @@ struct Workload {
 
   /// Enqueues the kernel on the instance; never waits.
   std::function<void(const Space&, const Call&)> launch;
+  /// Does the same on the host arrays, and has done it when it returns; dgemm alone.
+  std::function<void(const Call&)> compute_on_host;
   /// Fills the input arrays on the host with the data of one repetition.
   std::function<void(std::uint32_t repetition)> generate;
   /// Puts data on the device that a run finds there; empty where a run finds nothing.
@@ -131,17 +134,18 @@ struct Workload {
   std::function<Verification(std::uint32_t repetition, std::int64_t repeats)> verify;
 };
 
-/// Allocates host and device arrays; nothing is initialised. Throws base::Error{precondition} when
-/// memory does not suffice.
+/// Allocates host arrays, and device arrays of so many bytes; nothing is initialised. Throws
+/// base::Error{precondition} when memory does not suffice.
 template <class Space>
-Workload<Space> allocate(const schedule::Costs& costs, std::int64_t device_units,
+Workload<Space> allocate(const schedule::Costs& costs, const std::vector<std::size_t>& device,
                          deck::HostMemory memory) {
   Workload<Space> workload;
   workload.arrays = costs.arrays;
-  for (const schedule::Array& array : costs.arrays) {
+  for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
+    const schedule::Array& array = costs.arrays[i];
+    const std::size_t device_bytes = device[i];
     const std::int64_t host_units = costs.units * costs.iterations;
     const std::size_t host_bytes = schedule::host_bytes(array, host_units);
-    const std::size_t device_bytes = array.unit_bytes * static_cast<std::size_t>(device_units);
     try {
       HostArray<Space> host;
       host.memory = memory;

@@ -121,5 +121,12 @@ class TestCase(unittest.TestCase):
         self.assertRegex(done.stderr, message)
         self.assertEqual(done.returncode, code)
 
+    def is_skipped(self, kind, done):
+        """Whether this program lacks the workload; then it has said so."""
+        missing = re.search(rf"(?m)^  {kind} .*\(unavailable: (.*)\)$", run("--list").stdout)
+        if missing:
+            self.assert_error(done, 77, rf"workload\.kind: {kind} cannot run in this program: {missing[1]}")
+        return missing is not None
+
     def assert_valid(self, document):
         self.assertEqual(problems(document), [])

@@ -32,7 +32,8 @@ void measure(const deck::Deck& deck) {
   schedule.tasks.resize(launches, schedule.tasks.front());
 
   executor::Executor<Space> executor(1);
-  auto workload = workload::make<Space>(deck, costs, schedule.device_units, repeats);
+  auto workload = workload::make<Space>(
+      deck, costs, schedule::device_bytes(costs, layout, schedule.device_units), repeats);
   workload.generate(0);
   executor.run(copies_and_kernel, workload);
   std::vector<double> samples;

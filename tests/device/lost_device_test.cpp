@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
   const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
                                         deck::Order::depth_first, 2);
   auto* const executor = new executor::Executor<Space>(2);
-  auto* const workload =
-      new workload::Workload<Space>(workload::make<Space>(deck, costs, schedule.device_units, 1));
+  auto* const workload = new workload::Workload<Space>(workload::make<Space>(
+      deck, costs, schedule::device_bytes(costs, {}, schedule.device_units), 1));
   workload->generate(1);
   executor->run(schedule, *workload);
   workload->launch = [](const Space& instance, const workload::Call&) {

@@ -30,10 +30,12 @@ struct TestBench {
   TestBench(const deck::Deck& deck, deck::Order order, int lanes,
             std::unique_ptr<executor::detail::Lanes<Space>> back_end = nullptr) {
     const auto costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
-    schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt), order, lanes);
+    const auto layout = schedule::layout(deck, costs, std::nullopt);
+    schedule = schedule::build(costs, layout, order, lanes);
     EXPECT_TRUE(schedule::find_hazards(schedule).empty());
-    workload =
-        workload::make<Space>(deck, costs, schedule.device_units, deck.workload.intensity.repeats);
+    workload = workload::make<Space>(deck, costs,
+                                     schedule::device_bytes(costs, layout, schedule.device_units),
+                                     deck.workload.intensity.repeats);
     executor = back_end ? std::make_unique<executor::Executor<Space>>(std::move(back_end))
                         : std::make_unique<executor::Executor<Space>>(schedule.lanes, deck.issue,
                                                                       deck.memory);
@@ -70,6 +72,14 @@ inline deck::Deck test_deck(deck::WorkloadKind kind, std::int64_t units, std::in
   deck.workload.type = type;
   deck.workload.iterations = 3;
   deck.chunks.count = chunks;
+  if (kind == deck::WorkloadKind::dgemm) {  // 4 x 4 tiles, smaller at the edges
+    deck.workload.m = 67;
+    deck.workload.n = 53;
+    deck.workload.k = 31;
+    deck.workload.tile_m = 20;
+    deck.workload.tile_n = 17;
+    deck.chunks.count = 1;
+  }
   return deck;
 }
 

@@ -106,12 +106,14 @@ TEST(DeckErrors, UnknownKeys) {
       {workload("knid: increment"),
        {},
        "@:1:12: workload.knid: unknown key; allowed: kind, elements, type, intensity, box, array, "
-       "origin, pitch, rows, columns, sum_type, axis, kernel, iterations, tasks; did you mean "
+       "origin, pitch, rows, columns, sum_type, axis, kernel, iterations, m, n, k, tile_m, tile_n, "
+       "alpha, beta, host_share, tasks; did you mean "
        "'kind'?"},
       {workload("kind:increment"),
        {},
        "@:1:12: workload.kind:increment: unknown key; allowed: kind, elements, type, intensity, "
-       "box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, tasks"},
+       "box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, m, n, k, "
+       "tile_m, tile_n, alpha, beta, host_share, tasks"},
       {increment("chunks: {cuont: 4}\n"),
        {},
        "@:2:10: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, spread; did you "
@@ -447,42 +449,44 @@ TEST(DeckErrors, KeysThatAreNoWords) {
 
 TEST(DeckErrors, MissingWorkloadOrKind) {
   expect_messages({
-      {"", {}, "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+      {"",
+       {},
+       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"# nothing\n",
        {},
-       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"---\n",
        {},
-       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"null\n",
        {},
-       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+       "@: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"{}\n",
        {},
-       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"title: T\n",
        {},
-       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"workload:\n",
        {},
        "@:1:1: workload: found nothing; allowed: a map with the keys kind, elements, type, "
        "intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, "
-       "tasks"},
+       "m, n, k, tile_m, tile_n, alpha, beta, host_share, tasks"},
       {"workload: {}\n",
        {},
-       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"workload: {elements: 4}\n",
        {},
-       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"workload: {kind: }\n",
        {},
-       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"workload: {kind: null}\n",
        {},
-       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:12: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"workload:\n  kind:\n  elements: 5\n",
        {},
-       "@:2:3: workload.kind: found nothing; allowed: increment, rowsum, pipeline, custom"},
+       "@:2:3: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
   });
 }
 
@@ -504,23 +508,23 @@ TEST(DeckErrors, WrongTypes) {
        {},
        "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, type, "
        "intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, "
-       "tasks"},
+       "m, n, k, tile_m, tile_n, alpha, beta, host_share, tasks"},
       {"workload: [increment]\n",
        {},
        "@:1:11: workload: found a list; allowed: a map with the keys kind, elements, type, "
        "intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, "
-       "tasks"},
+       "m, n, k, tile_m, tile_n, alpha, beta, host_share, tasks"},
       {"workload:\n  kind:increment\n",
        {},
        "@:2:3: workload: found 'kind:increment'; allowed: a map with the keys kind, elements, "
        "type, intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, "
-       "iterations, tasks"},
+       "iterations, m, n, k, tile_m, tile_n, alpha, beta, host_share, tasks"},
       {workload("kind: [increment]"),
        {},
-       "@:1:18: workload.kind: found a list; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:18: workload.kind: found a list; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {workload("kind: {a: 1}"),
        {},
-       "@:1:18: workload.kind: found a map; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:18: workload.kind: found a map; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {workload("kind: increment, elements: [1]"),
        {},
        "@:1:39: workload.elements: found a list; allowed: a whole number from 1 to 17592186044416, "
@@ -641,26 +645,97 @@ TEST(DeckErrors, Titles) {
   });
 }
 
+TEST(DeckErrors, Products) {
+  const auto product = [](const std::string& keys) { return workload("kind: dgemm, " + keys); };
+  expect_messages({
+      {product("m: 0"),
+       {},
+       "@:1:28: workload.m: found '0'; allowed: a whole number from 1 to 2147483647, such "
+       "as 4096 or 16 Mi"},
+      {product("m: 3 Gi"),
+       {},
+       "@:1:28: workload.m: found '3 Gi'; allowed: a whole number from 1 to 2147483647, "
+       "such as 4096 or 16 Mi"},
+      {product("m: 100, tile_m: 101"),
+       {},
+       "@:1:41: workload.tile_m: found '101'; allowed: a whole number from 1 to 100"},
+      {product("m: 100000, n: 100000, tile_m: 10, tile_n: 100000"),
+       {},
+       "@:1:67: workload.tile_n: found 10000 x 1 tiles; allowed: at most 4096"},
+      {product("m: 2000000000, n: 8, k: 2000000000"),
+       {},
+       "@:1:49: workload.k: found 2000000000 m times 2000000000 k; allowed: at most "
+       "17592186044416 together"},
+      {product("alpha: 0"),
+       {},
+       "@:1:32: workload.alpha: found '0'; allowed: a number from 1e-6 to 1e6 or the same below 0"},
+      {product("beta: 2e6"),
+       {},
+       "@:1:31: workload.beta: found '2e6'; allowed: 0, a number from 1e-6 to 1e6 or the same "
+       "below 0"},
+      {product("beta: one"),
+       {},
+       "@:1:31: workload.beta: found 'one'; allowed: 0, a number from 1e-6 to 1e6 or the same "
+       "below 0"},
+      {product("type: int32"),
+       {},
+       "@:1:31: workload.type: found 'int32'; allowed: float32, float64"},
+      {product("type: float32, k: 300000"),
+       {},
+       "@:1:43: workload.k: found '300000'; allowed: at most 262144 with float32"},
+      {product("host_share: 1.5"),
+       {},
+       "@:1:37: workload.host_share: found '1.5'; allowed: auto or a part of the tiles, from 0 to "
+       "1"},
+      {product("k: 3") + "chunks: {count: 4}\n",
+       {},
+       "@:2:17: chunks.count: found with a matrix product; allowed: its tiles, workload.tile_m and "
+       "tile_n"},
+      {product("k: 3") + "chunks: {bytes: 1 MiB}\n",
+       {},
+       "@:2:17: chunks.bytes: found with a matrix product; allowed: its tiles, workload.tile_m and "
+       "tile_n"},
+      {product("k: 3") + "memory: {transfer: zero_copy}\n",
+       {},
+       "@:2:20: memory.transfer: found 'zero_copy'; allowed: staged with a matrix product"},
+      {product("k: 3") + "memory: {host: pageable_staged}\n",
+       {},
+       "@:2:16: memory.host: found 'pageable_staged'; allowed: pinned, pageable, registered with a "
+       "matrix product"},
+      {product("k: 3") + "issue: {orders: [by_engine]}\n",
+       {},
+       "@:2:18: issue.orders[0]: found 'by_engine'; allowed: sequential, depth_first, "
+       "breadth_first, two_way, three_way, four_way, four_plus"},
+      {increment("issue: {orders: [three_way]}\n"),
+       {},
+       "@:2:18: issue.orders[0]: found 'three_way'; allowed: sequential, depth_first, "
+       "breadth_first, by_engine, auto"},
+  });
+}
+
 TEST(DeckErrors, Words) {
   expect_messages({
       {workload("kind: incremnt"),
        {},
-       "@:1:18: workload.kind: found 'incremnt'; allowed: increment, rowsum, pipeline, custom; did "
+       "@:1:18: workload.kind: found 'incremnt'; allowed: increment, rowsum, pipeline, dgemm, "
+       "custom; did "
        "you "
        "mean 'increment'?"},
       {workload("kind: INCREMENT"),
        {},
-       "@:1:18: workload.kind: found 'INCREMENT'; allowed: increment, rowsum, pipeline, custom; "
+       "@:1:18: workload.kind: found 'INCREMENT'; allowed: increment, rowsum, pipeline, dgemm, "
+       "custom; "
        "did you "
        "mean 'increment'?"},
       {workload("kind: 'increment '"),
        {},
-       "@:1:18: workload.kind: found 'increment '; allowed: increment, rowsum, pipeline, custom; "
+       "@:1:18: workload.kind: found 'increment '; allowed: increment, rowsum, pipeline, dgemm, "
+       "custom; "
        "did you "
        "mean 'increment'?"},
-      {workload("kind: dgem"),
+      {workload("kind: sgemv"),
        {},
-       "@:1:18: workload.kind: found 'dgem'; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:18: workload.kind: found 'sgemv'; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {workload("kind: increment, type: int32"),
        {},
        "@:1:35: workload.type: found 'int32'; allowed: float32, float64"},
@@ -804,14 +879,15 @@ TEST(DeckErrors, Words) {
        "breadth_first, by_engine, auto; did you mean 'depth_first'?"},
       {workload("kind: \"a\\nb\""),
        {},
-       "@:1:18: workload.kind: found 'a\\nb'; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:18: workload.kind: found 'a\\nb'; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {workload("kind: \"\\e[31mred\""),
        {},
-       "@:1:18: workload.kind: found '\\x1b[31mred'; allowed: increment, rowsum, pipeline, custom"},
+       "@:1:18: workload.kind: found '\\x1b[31mred'; allowed: increment, rowsum, pipeline, dgemm, "
+       "custom"},
       {workload("kind: " + std::string(150, 'x')),
        {},
        "@:1:18: workload.kind: found '" + std::string(100, 'x') +
-           "...'; allowed: increment, rowsum, pipeline, custom"},
+           "...'; allowed: increment, rowsum, pipeline, dgemm, custom"},
   });
 }
 
@@ -1375,7 +1451,7 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"workload.kind=incremnt"},
        "--set workload.kind=incremnt: workload.kind: found 'incremnt'; allowed: increment, rowsum, "
-       "pipeline, custom; did you mean 'increment'?"},
+       "pipeline, dgemm, custom; did you mean 'increment'?"},
       {good,
        {"measure=5"},
        "--set measure=5: measure: found '5'; allowed: a map with the keys warmup, repetitions, "
@@ -1391,12 +1467,12 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"workload={}"},
        "--set workload={}: workload.kind: found nothing; allowed: increment, rowsum, pipeline, "
-       "custom"},
+       "dgemm, custom"},
       {good,
        {"workload=null"},
        "--set workload=null: workload: found nothing; allowed: a map with the keys kind, elements, "
        "type, intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, "
-       "iterations, tasks"},
+       "iterations, m, n, k, tile_m, tile_n, alpha, beta, host_share, tasks"},
       {good, {"title=[1]"}, "--set title=[1]: title: found a list; allowed: one line of text"},
       {good,
        {"issue.orders=depth_first"},

@@ -215,7 +215,7 @@ TEST(DeviceErrors, Rates) {
        "{increment: {bandwidth: 7.8 GB/s}}"},
       {rates("{incremnt: {bandwidth: 8 GB/s}}"),
        "@:3:19: kernels.rates.incremnt: unknown workload; allowed: increment, rowsum, pipeline, "
-       "custom, dgemm; did you mean 'increment'?"},
+       "dgemm, custom; did you mean 'increment'?"},
       {rates("{rowsum/int: {bandwidth: 8 GB/s}}"),
        "@:3:19: kernels.rates.rowsum/int: unknown type; allowed: int32, int64, float32, float64"},
       {rates("{rowsum/imt32: {bandwidth: 8 GB/s}}"),

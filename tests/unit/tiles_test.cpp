@@ -112,7 +112,7 @@ TEST(TilePlan, FitsTheDevice) {
     EXPECT_LE(plan.loaded_bytes, before);  // more memory, fewer loads
     before = plan.loaded_bytes;
   }
-  EXPECT_EQ(before, 8 * tiling.panel_a_bytes() + 8 * tiling.panel_b_bytes());
+  EXPECT_EQ(before, 8U * 300 * (1000 + 700));
   EXPECT_TRUE(plan_tiles(tiling, std::size_t{8 * 128 * 300}).turns.empty());
 }
 
@@ -141,8 +141,7 @@ const Tiling uneven{.m = 250, .n = 350, .k = 30, .tile_m = 100, .tile_n = 100};
 TEST(TileSchedule, IsSafeAndNeedsEveryDependency) {
   for (const TileSlots slots : {TileSlots{3, 4, 12}, TileSlots{3, 4, 2}, TileSlots{2, 1, 1},
                                 TileSlots{2, 2, 5}, TileSlots{1, 4, 3}}) {
-    for (const Order order :
-         {Order::sequential, Order::depth_first, Order::breadth_first, Order::by_engine}) {
+    for (const Order order : deck::orders_of(deck::WorkloadKind::dgemm)) {
       for (const bool reads_c : {true, false}) {
         SCOPED_TRACE(testing::Message()
                      << deck::to_string(order) << " " << slots.c << " " << reads_c);
@@ -162,15 +161,64 @@ TEST(TileSchedule, IsSafeAndNeedsEveryDependency) {
   }
 }
 
+/// Stages in the order of issue, with their lanes: "H0" is a copy to the device on lane 0, then
+/// K(ernel), D(2H) and C(omputed by the host).
+std::string issued(const Schedule& schedule) {
+  std::string text;
+  for (const Task& task : schedule.tasks) {
+    const char letter = task.stage == Stage::h2d      ? 'H'
+                        : task.stage == Stage::kernel ? 'K'
+                        : task.stage == Stage::d2h    ? 'D'
+                                                      : 'C';
+    text += letter + std::to_string(task.lane) + (&task == &schedule.tasks.back() ? "" : " ");
+  }
+  return text;
+}
+
+TEST(TileSchedule, WaysAreAmountsOfConcurrency) {
+  const Tiling row{.m = 100, .n = 300, .k = 30, .tile_m = 100, .tile_n = 100};  // 3 tiles
+  const TileSlots all = all_slots(row);
+  const auto way = [&](Order order, int lanes = 2) {
+    return issued(schedule_of(row, all, order, lanes, false));
+  };
+  EXPECT_EQ(way(Order::sequential), "H0 H0 K0 D0");
+  EXPECT_EQ(way(Order::two_way), "H0 H0 H0 H0 K0 D1 K0 D1 K0 D1");
+  EXPECT_EQ(way(Order::three_way), "H0 H0 K1 D2 H0 K1 D2 H0 K1 D2");
+  EXPECT_EQ(way(Order::four_way), way(Order::three_way));  // no tile is the host's
+  EXPECT_EQ(way(Order::four_plus), "H0 H0 K1 D3 H0 K2 D3 H0 K1 D3");
+  EXPECT_EQ(way(Order::four_plus, 1), way(Order::three_way));
+  // Through a single slot of B, all copies of a window are those of one tile.
+  EXPECT_EQ(issued(schedule_of(row, {1, 1, 1}, Order::two_way, 2, false)),
+            "H0 H0 K0 D1 H0 K0 D1 H0 K0 D1");
+
+  Layout layout;
+  layout.tiles = plan_tiles(row, all);
+  Costs costs = costs_of(row, true);
+  costs.host_tiles = 2;
+  costs.host_flops_per_s = 1e9;
+  const Schedule shared = build(costs, layout, Order::four_way, 2);
+  EXPECT_EQ(issued(shared), "H0 H0 H0 K1 D2 C0 C0");
+  EXPECT_DOUBLE_EQ(shared.tasks.back().duration_s, 2.0 * 100 * 100 * 30 / 1e9);
+  EXPECT_TRUE(find_hazards(shared).empty());
+  // A tile that the host and the device compute, and one that neither does.
+  Schedule faulty = shared;
+  faulty.tasks.back().places[2].piece = faulty.tasks.front().places[0].piece;
+  EXPECT_FALSE(find_hazards(faulty).empty());
+  faulty = shared;
+  faulty.tasks.pop_back();
+  EXPECT_FALSE(find_hazards(faulty).empty());
+}
+
 TEST(TileSchedule, MovesEveryByteOnce) {
   const double a = 8.0 * 250 * 30, b = 8.0 * 30 * 350, c = 8.0 * 250 * 350;
   for (const bool reads_c : {true, false}) {
-    const Traffic moved = traffic(schedule_of(uneven, {3, 4, 2}, Order::by_engine, 3, reads_c));
+    const Traffic moved = traffic(schedule_of(uneven, {3, 4, 2}, Order::three_way, 3, reads_c));
     EXPECT_EQ(static_cast<double>(moved.h2d), a + b + (reads_c ? c : 0));
     EXPECT_EQ(static_cast<double>(moved.d2h), c);
   }
+  EXPECT_EQ(static_cast<double>(plan_tiles(uneven, TileSlots{3, 4, 2}).loaded_bytes), a + b);
   double flops = 0;
-  for (const Task& task : schedule_of(uneven, {3, 4, 2}, Order::by_engine, 3).tasks) {
+  for (const Task& task : schedule_of(uneven, {3, 4, 2}, Order::three_way, 3).tasks) {
     flops += task.flops;
   }
   EXPECT_EQ(flops, 2.0 * 250 * 350 * 30);
@@ -187,7 +235,7 @@ TEST(TileSchedule, OfTheBaselineIsOneTile) {
 }
 
 TEST(TileSchedule, FaultsAreFound) {
-  const Schedule good = schedule_of(uneven, {3, 4, 2}, Order::by_engine, 3);
+  const Schedule good = schedule_of(uneven, {3, 4, 2}, Order::three_way, 3);
   const auto kind = [](const Schedule& schedule) {
     const auto hazards = find_hazards(schedule);
     return hazards.empty() ? "none" : to_string(hazards.front().kind);

@@ -1,0 +1,44 @@
+// Amounts of concurrency, as Rennich's "Streams and Concurrency" counts them.
+
+#include "schedule/builder.hpp"
+
+namespace overlap::schedule {
+namespace {
+
+/// Copies to the device, kernels and copies back of the chunks before `end`, in lanes of their own;
+/// kernels have several in turn.
+void issue_at_once(Builder& builder, int end, int kernel_lanes) {
+  for (int chunk = 0; chunk < end; ++chunk) {
+    builder.issue(Stage::h2d, chunk, 0, 0);
+    builder.issue(Stage::kernel, chunk, 0, 1 + chunk % kernel_lanes);
+    builder.issue(Stage::d2h, chunk, 0, 1 + kernel_lanes);
+  }
+}
+
+}  // namespace
+
+/// Out of core it goes in windows of as many tiles as the device holds with their panels.
+void two_way_order(Builder& builder) {
+  for (int window = 0, end = 0; window < builder.chunks(); window = end) {
+    end = builder.window_end(window);
+    for (int chunk = window; chunk < end; ++chunk) builder.issue(Stage::h2d, chunk, 0, 0);
+    for (int chunk = window; chunk < end; ++chunk) {
+      builder.issue(Stage::kernel, chunk, 0, 0);
+      builder.issue(Stage::d2h, chunk, 0, 1);
+    }
+  }
+}
+
+void three_way_order(Builder& builder) { issue_at_once(builder, builder.chunks(), 1); }
+
+void four_way_order(Builder& builder) {
+  const int on_device = builder.chunks() - builder.host_chunks();
+  issue_at_once(builder, on_device, 1);
+  for (int chunk = on_device; chunk < builder.chunks(); ++chunk) builder.issue_on_host(chunk);
+}
+
+void four_plus_order(Builder& builder) {
+  issue_at_once(builder, builder.chunks(), builder.lanes());
+}
+
+}  // namespace overlap::schedule

@@ -1,0 +1,317 @@
+#include "workload/dgemm.hpp"
+
+#include <gmock/gmock.h>
+
+#include "bench.hpp"
+#include "deck/words.hpp"
+#include "spaces.hpp"
+
+namespace overlap {
+namespace {
+
+using deck::Order;
+using deck::Type;
+using deck::WorkloadKind;
+using schedule::Stage;
+using schedule::Task;
+using workload::product::Problem;
+
+// Freivalds' check, on results that a loop has computed.
+
+template <class T>
+std::vector<T> right(const Problem<T>& problem, std::uint32_t repetition) {
+  std::vector<T> c;
+  for (std::int64_t i = 0; i < problem.m * problem.n; ++i) {
+    c.push_back(static_cast<T>(workload::product::expected(problem, i, repetition).value));
+  }
+  return c;
+}
+
+/// Rows whose two sides differ by more than rounding explains.
+template <class T>
+std::vector<std::int64_t> wrong_rows(const Problem<T>& problem, const std::vector<T>& c) {
+  using workload::product::Extended;
+  using workload::product::Steps;
+  const auto apart = problem.exact()
+                         ? workload::product::residuals<T, Steps>(problem, c.data(), 1)
+                         : workload::product::residuals<T, Extended>(problem, c.data(), 1);
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = 0; i < apart.size(); ++i) {
+    if (!(apart[i] <= problem.row_tolerance())) rows.push_back(static_cast<std::int64_t>(i));
+  }
+  return rows;
+}
+
+template <class T>
+class FreivaldsTest : public testing::Test {};
+using Floats = testing::Types<float, double>;
+TYPED_TEST_SUITE(FreivaldsTest, Floats);
+
+TYPED_TEST(FreivaldsTest, AcceptsRightProducts) {
+  for (const double alpha : {1.0, -1.0, 0.3}) {
+    for (const double beta : {0.0, 1.0, -1.0, 2.7}) {
+      const Problem<TypeParam> problem{23, 17, 40, alpha, beta};
+      EXPECT_EQ(problem.exact(), alpha != 0.3 && beta != 2.7);
+      EXPECT_THAT(wrong_rows(problem, right(problem, 1)), testing::IsEmpty());
+    }
+  }
+}
+
+TYPED_TEST(FreivaldsTest, FindsTheSmallestErrorOfAnExactProduct) {
+  const Problem<TypeParam> problem{23, 17, 40, 1, 1};
+  const auto good = right(problem, 1);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{5 + 23 * 9}, good.size() - 1}) {
+    auto c = good;
+    c[at] = std::nextafter(c[at], TypeParam(100));
+    EXPECT_THAT(wrong_rows(problem, c), testing::ElementsAre(static_cast<std::int64_t>(at % 23)));
+    c[at] = std::numeric_limits<TypeParam>::quiet_NaN();
+    EXPECT_THAT(wrong_rows(problem, c), testing::ElementsAre(static_cast<std::int64_t>(at % 23)));
+  }
+}
+
+TYPED_TEST(FreivaldsTest, FindsWhatTilesGetWrong) {
+  for (const double alpha : {1.0, 0.3}) {
+    const Problem<TypeParam> problem{24, 16, 40, alpha, 1};
+    const auto good = right(problem, 1);
+    const auto rows = [&](const auto& change) {
+      auto c = good;
+      change(c);
+      return wrong_rows(problem, c).size();
+    };
+    // Two tiles of 8 x 8 have changed places, in a row of tiles and in a column.
+    const auto swap = [](auto& c, std::size_t a, std::size_t b) {
+      for (std::size_t j = 0; j < 8; ++j) {
+        for (std::size_t i = 0; i < 8; ++i) std::swap(c[a + i + 24 * j], c[b + i + 24 * j]);
+      }
+    };
+    EXPECT_EQ(rows([&](auto& c) { swap(c, 0, 24 * 8); }), 8U);
+    EXPECT_EQ(rows([&](auto& c) { swap(c, 0, 8); }), 16U);
+    // A tile with another beta, and one of the repetition before.
+    const Problem<TypeParam> other{24, 16, 40, alpha, 0.5};
+    EXPECT_EQ(rows([&](auto& c) {
+                for (std::size_t i = 8; i < 16; ++i) c[i] = right(other, 1)[i];
+              }),
+              8U);
+    EXPECT_EQ(rows([&](auto& c) {
+                for (std::size_t i = 0; i < 8; ++i) c[i] = right(problem, 0)[i];
+              }),
+              8U);
+  }
+}
+
+TYPED_TEST(FreivaldsTest, FindsWrongTilesOfLargeRoundedProducts) {
+  // As large as four rows of it.
+  const Problem<TypeParam> problem{4, 4096, 4096, 2, 1};
+  ASSERT_FALSE(problem.exact());
+  const auto good = right(problem, 1);
+  EXPECT_THAT(wrong_rows(problem, good), testing::IsEmpty());
+  auto c = good;
+  for (std::size_t i = 0; i < c.size(); ++i) {  // no kernel
+    c[i] = problem.element(static_cast<std::int64_t>(i), 1, 2);
+  }
+  EXPECT_EQ(wrong_rows(problem, c).size(), 4U);
+  c = good;
+  for (std::size_t i = c.size() - 4; i < c.size(); ++i) {  // nor one of the last column alone
+    c[i] = problem.element(static_cast<std::int64_t>(i), 1, 2);
+  }
+  EXPECT_EQ(wrong_rows(problem, c).size(), 4U);
+}
+
+TYPED_TEST(FreivaldsTest, FindsExchangedColumns) {
+  for (const double alpha : {1.0, 0.3}) {
+    const Problem<TypeParam> problem{6, 40, 30, alpha, 0};
+    const auto good = right(problem, 1);
+    for (std::size_t j = 1; j < 40; ++j) {
+      auto c = good;
+      std::swap_ranges(c.begin(), c.begin() + 6, c.begin() + static_cast<std::ptrdiff_t>(6 * j));
+      EXPECT_EQ(wrong_rows(problem, c).size(), 6U) << j;
+    }
+  }
+}
+
+TYPED_TEST(FreivaldsTest, NamesTheWrongElement) {
+  // Too large for a comparison of all elements.
+  const Problem<TypeParam> problem{700, 3, 70000, 1, 0};
+  std::vector<TypeParam> c = right(problem, 3);
+  const auto verified = [&] {
+    return workload::product::verify<TypeParam>(problem, std::span<const TypeParam>(c), 3);
+  };
+  EXPECT_FALSE(verified().mismatch);
+  EXPECT_EQ(verified().max_error, 0);
+  const TypeParam was = c[700 + 333];
+  c[700 + 333] += TypeParam(0.125);
+  const auto result = verified();
+  ASSERT_TRUE(result.mismatch);
+  EXPECT_EQ(result.mismatch->index, 700 + 333);
+  EXPECT_EQ(result.mismatch->expected, static_cast<double>(was));
+  EXPECT_GT(result.max_error, 0);
+}
+
+// Products on lanes.
+
+deck::Deck product_deck(Type type = Type::float64, double beta = 1) {
+  deck::Deck deck = test_deck(WorkloadKind::dgemm, 0, 1, type);
+  deck.workload.beta = beta;
+  return deck;
+}
+
+/// The bench with a product, or nothing where the program has none.
+#define OVERLAP_NEEDS_PRODUCTS()                                 \
+  if (workload::unavailable(WorkloadKind::dgemm)) {              \
+    GTEST_SKIP() << *workload::unavailable(WorkloadKind::dgemm); \
+  }                                                              \
+  static_assert(true)
+
+template <class Space>
+class ProductTest : public testing::Test {};
+TYPED_TEST_SUITE(ProductTest, Spaces);
+
+TYPED_TEST(ProductTest, EveryOrderIsRightWhateverFits) {
+  OVERLAP_NEEDS_PRODUCTS();
+  const std::size_t panel_a = 8 * 20 * 31, panel_b = 8 * 31 * 17, tile = 8 * 20 * 17;
+  using schedule::TileSlots;
+  for (const TileSlots slots :
+       {TileSlots{4, 4, 16}, TileSlots{4, 1, 2}, TileSlots{2, 2, 3}, TileSlots{1, 1, 2}}) {
+    for (const Order order : deck::orders_of(WorkloadKind::dgemm)) {
+      for (const double share : {0.0, 0.3}) {
+        if (share > 0 && order != Order::four_way) continue;
+        SCOPED_TRACE(testing::Message() << deck::to_string(order) << " " << slots.a << " "
+                                        << slots.b << " " << slots.c);
+        deck::Deck deck = product_deck();
+        deck.workload.host_share = share;
+        deck.memory.device_limit = static_cast<std::int64_t>(
+            static_cast<std::size_t>(slots.a) * panel_a +
+            static_cast<std::size_t>(slots.b) * panel_b + static_cast<std::size_t>(slots.c) * tile);
+        TestBench<TypeParam> bench(deck, order, 2);
+        EXPECT_EQ(bench.schedule.out_of_core, slots.c < 16);
+        for (std::uint32_t repetition = 1; repetition <= 2; ++repetition) {
+          const auto result = bench.run(repetition);
+          EXPECT_FALSE(result.mismatch);
+          EXPECT_EQ(result.max_error, 0);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(ProductTest, FactorsAndTypesAreRight) {
+  OVERLAP_NEEDS_PRODUCTS();
+  for (const Type type : {Type::float32, Type::float64}) {
+    for (const double alpha : {1.0, -0.7}) {
+      for (const double beta : {0.0, 1.0, 3.3}) {
+        for (const Order order : {Order::sequential, Order::three_way, Order::four_way}) {
+          deck::Deck deck = product_deck(type, beta);
+          deck.workload.alpha = alpha;
+          deck.workload.host_share = 0.2;
+          TestBench<TypeParam> bench(deck, order, 2);
+          const auto result = bench.run(1);
+          EXPECT_FALSE(result.mismatch) << deck::to_string(order) << " " << alpha << " " << beta;
+          EXPECT_LE(result.max_error, result.tolerance);
+        }
+      }
+    }
+  }
+}
+
+// Faults that verification must catch, whoever let them through.
+
+template <class Space, class Fault>
+std::optional<workload::Mismatch> with_fault(const Fault& fault, Order order = Order::three_way) {
+  deck::Deck deck = product_deck();
+  deck.workload.host_share = 0.2;
+  TestBench<Space> bench(deck, order, 2);
+  EXPECT_FALSE(bench.run(1).mismatch);
+  fault(bench);
+  return bench.run(2).mismatch;
+}
+
+/// The n-th of the schedule's tasks with a stage and an array.
+Task& nth(schedule::Schedule& schedule, Stage stage, int array, int n) {
+  for (Task& task : schedule.tasks) {
+    if (task.stage == stage && task.array == array && n-- == 0) return task;
+  }
+  throw std::logic_error("no such task");
+}
+
+/// What others wait for stays in its place, but does nothing.
+void drop(Task& task) {
+  task.stage = Stage::default_stream;
+  task.places.clear();
+}
+
+TYPED_TEST(ProductTest, SwappedTilesAreCaught) {
+  OVERLAP_NEEDS_PRODUCTS();
+  const auto mismatch = with_fault<TypeParam>([](auto& bench) {
+    // Of one size, not at an edge.
+    std::swap(nth(bench.schedule, Stage::d2h, 2, 0).places[0].piece,
+              nth(bench.schedule, Stage::d2h, 2, 1).places[0].piece);
+  });
+  ASSERT_TRUE(mismatch);
+  EXPECT_EQ(mismatch->array, "C");
+}
+
+TYPED_TEST(ProductTest, AMissedPanelIsCaught) {
+  OVERLAP_NEEDS_PRODUCTS();
+  for (const int array : {0, 1}) {
+    for (const int n : {0, 3}) {
+      EXPECT_TRUE(with_fault<TypeParam>([&](auto& bench) {
+        drop(nth(bench.schedule, Stage::h2d, array, n));
+      })) << array;
+      // And one that another is in place of.
+      EXPECT_TRUE(with_fault<TypeParam>([&](auto& bench) {
+        auto& places = nth(bench.schedule, Stage::h2d, array, n).places;
+        places[0].piece = n == 0 ? 1 : 0;
+      })) << array;
+    }
+  }
+}
+
+TYPED_TEST(ProductTest, AWrongBetaIsCaught) {
+  OVERLAP_NEEDS_PRODUCTS();
+  EXPECT_TRUE(with_fault<TypeParam>([](auto& bench) {
+    const auto launch = bench.workload.launch;
+    bench.workload.launch = [=, w = bench.workload, turn = 0](const TypeParam& instance,
+                                                              const workload::Call& call) mutable {
+      if (turn++ != 5) return launch(instance, call);
+      std::array<workload::Byte*, 3> data;
+      for (std::size_t i = 0; i < data.size(); ++i) data[i] = w.device[i].data();
+      workload::gemm(instance, workload::gemm_of<double>(*call.product, data, 1, 0));
+    };
+  }));
+}
+
+TYPED_TEST(ProductTest, ALostOrRepeatedTileIsCaught) {
+  OVERLAP_NEEDS_PRODUCTS();
+  for (const Stage stage : {Stage::kernel, Stage::d2h}) {
+    EXPECT_TRUE(with_fault<TypeParam>([&](auto& bench) {
+      drop(nth(bench.schedule, stage, stage == Stage::kernel ? -1 : 2, 4));
+    }));
+  }
+  EXPECT_TRUE(with_fault<TypeParam>([](auto& bench) {
+    auto& tasks = bench.schedule.tasks;
+    const auto kernel = std::find_if(tasks.begin(), tasks.end(),
+                                     [](const Task& task) { return task.stage == Stage::kernel; });
+    Task again = *kernel;
+    again.after.clear();
+    for (Task& task : tasks) task.after.clear();
+    bench.schedule.lanes = 1;
+    for (Task& task : tasks) task.lane = 0;
+    again.lane = 0;
+    tasks.insert(kernel, again);
+  }));
+  // And a tile of the host's.
+  EXPECT_TRUE(
+      with_fault<TypeParam>([](auto& bench) { bench.schedule.tasks.pop_back(); }, Order::four_way));
+}
+
+TYPED_TEST(ProductTest, NamesTheChunkOfAWrongTile) {
+  OVERLAP_NEEDS_PRODUCTS();
+  TestBench<TypeParam> bench(product_deck(), Order::three_way, 2);
+  drop(nth(bench.schedule, Stage::d2h, 2, 6));
+  const timeline::Run run = measured(bench);
+  ASSERT_TRUE(run.wrong);
+  EXPECT_EQ(run.wrong->chunk, 6);
+}
+
+}  // namespace
+}  // namespace overlap
