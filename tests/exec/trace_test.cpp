@@ -40,7 +40,8 @@ void expect_in_order(const schedule::Schedule& schedule, const timeline::Timelin
     const timeline::Span& span = timeline.spans[id];
     EXPECT_GE(span.start_s, 0) << id;
     EXPECT_GE(span.stop_s, span.start_s) << id;
-    EXPECT_LE(span.stop_s, timeline.complete_s + resolution_s<Space>) << id;
+    // The host's clock and the device's differ by more than that.
+    EXPECT_LE(span.stop_s, timeline.complete_s + 5 * resolution_s<Space>) << id;
     double& last_s = until[static_cast<std::size_t>(task.lane)];
     EXPECT_GE(span.start_s, last_s - resolution_s<Space>) << id << " began before its lane's last";
     last_s = span.stop_s;
