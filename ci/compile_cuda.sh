@@ -22,9 +22,10 @@ for headers in kokkos yaml-cpp CLI fmt nlohmann gtest gmock; do
 done
 
 host_compiler=${CUDAHOSTCXX:-$(type -P g++-12 || type -P g++)}
+# 20208: a host function with long double, where nvcc takes it for one of both sides.
 # shellcheck disable=SC2054 # nvcc's commas
 flags=(-x cu -std=c++20 -arch=sm_90 --extended-lambda --expt-relaxed-constexpr -ccbin "$host_compiler"
-  -Xcompiler -Wall,-Wextra,-Wshadow,-Wno-missing-field-initializers,-fsyntax-only -Werror all-warnings
+  -Xcompiler -Wall,-Wextra,-Wshadow,-Wno-missing-field-initializers,-fsyntax-only -Werror all-warnings -diag-suppress 20208
   -isystem ci/cuda_headers -isystem "$out/include" -isystem "$out/include/kokkos" -I src)
 
 # What every object depends on beside our own sources, which the compiler lists for each.

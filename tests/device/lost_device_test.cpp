@@ -27,11 +27,12 @@ int main(int argc, char** argv) {
   deck.workload.elements = 1000;
   deck.chunks.count = 2;
   const auto costs = schedule::costs(deck.workload, 1);
+  const auto arrays = schedule::device_bytes(costs, {}, costs.units);
   const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
                                         deck::Order::depth_first, 2);
   auto* const executor = new executor::Executor<Space>(2);
-  auto* const workload = new workload::Workload<Space>(workload::make<Space>(
-      deck, costs, schedule::device_bytes(costs, {}, schedule.device_units), 1));
+  auto* const workload =
+      new workload::Workload<Space>(workload::make<Space>(deck, costs, arrays, 1));
   workload->generate(1);
   executor->run(schedule, *workload);
   workload->launch = [](const Space& instance, const workload::Call&) {
