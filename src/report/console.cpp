@@ -426,7 +426,9 @@ std::string table(const Result& result, int width) {
   }
   text += bounds_table(result);
   text += diagnosis(result);
-  text += fmt::format("\n{} runs verified element by element in {}\n", result.verified_runs,
+  const bool product = result.deck.workload.kind == deck::WorkloadKind::dgemm;
+  text += fmt::format("\n{} runs verified {} in {}\n", result.verified_runs,
+                      product ? "by Freivalds' check" : "element by element",
                       format_seconds(result.reference_s));
   if (!result.checks.empty()) {
     Rows checks = {{"criterion", "order", "value", "95 % interval", "verdict"}};
