@@ -38,7 +38,6 @@ build_and_test() {
   local build=$project/build/check-$1 targets=(all) which=()
   local together=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=4)
   case $1 in # unit tests have neither threads nor Kokkos, and whole runs take sanitizers minutes
-    kokkos4-default) together=() ;; # as users build it: each file by itself
     *-asan) which=(-E '^acceptance_(model|sweep)$') ;;
     *-tsan) targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_output$') ;;
     kokkos5-*) targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_(decks|output)$') ;;
@@ -48,10 +47,10 @@ build_and_test() {
     "${inside[@]}" "${clean[@]}" ctest --test-dir "$build" --output-on-failure --no-tests=error -j2 "${which[@]}"
 }
 
-# pages FOLDER: what the test in the browser opens, from the default build.
+# pages FOLDER: what the test in the browser opens, from the quick start's build.
 pages() {
   local miniapp=(
-    "${inside[@]}" "${clean[@]}" "$project/build/check-kokkos4-default/miniapp/miniapp" input/increment.yaml --quiet)
+    "${inside[@]}" "${clean[@]}" "$project/build/quickstart-kokkos4/miniapp/miniapp" input/increment.yaml --quiet)
   mkdir -p "$1" &&
     "${miniapp[@]}" --timeline "$1/small.html" --json "$1/small.json" &&
     "${miniapp[@]}" --predict h200 --timeline "$1/gpu.html" &&
@@ -66,11 +65,12 @@ writable "$project/build" || fail "cannot write to $project/build: use a checkou
 use_root 4
 step format format
 step includes includes
-for preset in default asan tsan; do
+step quickstart ci/quickstart_test.sh
+step kokkos4-default ci/quickstart.sh --test # each file by itself, in the quick start's build
+step pages pages "$project/build/check-pages"
+for preset in asan tsan; do
   step "kokkos4-$preset" build_and_test "kokkos4-$preset" --preset "$preset"
 done
-step pages pages "$project/build/check-pages"
-step quickstart ci/quickstart_test.sh
 use_root browser
 step browser browser "$project/build/check-pages"
 use_root 5

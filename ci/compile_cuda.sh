@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Compiles every CUDA translation unit, without a GPU and without a CUDA Kokkos: nvcc reads the headers of Debian's
-# libkokkos-dev with the configuration of cuda_headers/ before them. Device code is compiled, host code checked; nothing
-# is linked. One line for each file that fails, with the compiler's first errors; what is up to date is skipped. Logs, and
-# an empty file for each unit that compiles: build/cuda_objects.
+# libkokkos-dev with the configuration of cuda_headers/ before them. Device code is compiled, host code checked (of tests
+# by nvcc alone, which is quicker); nothing is linked. One line for each file that fails, with the compiler's first errors;
+# what is up to date is skipped. Logs, and an empty file for each unit that compiles: build/cuda_objects.
 #
 # CUDAHOSTCXX names the host compiler, JOBS how many run at once (2).
 set -euo pipefail
@@ -43,13 +43,14 @@ up_to_date() { # OBJECT: compared by when its compilation began, as a file may c
 }
 
 compile() { # SOURCE
-  local object=$out/$1.o
+  local object=$out/$1.o until=-c
+  [[ $1 != tests/* ]] || until=--cuda # nvcc's own output, which no host compiler sees
   up_to_date "$object" && return
   mkdir -p "$(dirname "$object")"
   rm -f "$object"
   touch "$object.began"
-  if nvcc "${flags[@]}" -MMD -MF "$object.d" -c "$1" -o "$object" >"$object.log" 2>&1; then
-    touch "$object"
+  if nvcc "${flags[@]}" -MMD -MF "$object.d" $until "$1" -o "$object" >"$object.log" 2>&1; then
+    : >"$object"
   else
     printf '%s\n' "FAILED $1" "$(grep -E -m 3 'error|fatal' "$object.log" || head -n 3 "$object.log")" | sed '2,$s/^/  /'
   fi

@@ -41,7 +41,7 @@ class Executor {
   /// Throws base::Error{runtime_error} naming the task and its lane; the lanes are idle then.
   Elapsed run(const schedule::Schedule& schedule, const workload::Workload<Space>& workload) {
     lanes_->bind(schedule, workload);
-    return issue_all(schedule, workload, nullptr);
+    return issue_all(schedule, workload);
   }
 
   /// What making the graph of the schedule that ran last took; empty: it has none.
@@ -63,8 +63,7 @@ class Executor {
     traced.spans.resize(schedule.tasks.size());
     lanes_->bind(schedule, workload);
     timed.resize(schedule.tasks.size(), true);
-    lanes_->mark(timed);
-    const Elapsed elapsed = issue_all(schedule, workload, &traced.spans);
+    const Elapsed elapsed = issue_all(schedule, workload, &traced.spans, timed);
     lanes_->collect(traced.spans);
     for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
       traced.spans[id].engine = engines.of(schedule.tasks[id]);
@@ -78,19 +77,19 @@ class Executor {
   const Space& instance() const { return lanes_->instance(0); }
 
  private:
-  /// Issues the schedule and waits for its lanes; notes in `spans` the times of what the host does
-  /// itself.
+  /// Issues the schedule and waits for its lanes. A traced run has `spans`, in which the times of
+  /// what the host does itself are noted, and which tasks are `timed`.
   Elapsed issue_all(const schedule::Schedule& schedule, const workload::Workload<Space>& workload,
-                    std::vector<timeline::Span>* spans) {
+                    std::vector<timeline::Span>* spans = nullptr,
+                    const std::vector<bool>& timed = {}) {
     const auto& tasks = schedule.tasks;
     const auto last = std::find_if(tasks.rbegin(), tasks.rend(), [](const schedule::Task& task) {
       return task.stage != schedule::Stage::host;
     });
     const auto issued = static_cast<schedule::TaskId>(tasks.rend() - last);  // the host's own left
-    using Clock = std::chrono::steady_clock;
-    const auto start = Clock::now();
+    const auto start = spans == nullptr ? detail::Clock::now() : lanes_->mark(timed);
     const auto since_start = [&] {
-      return std::chrono::duration<double>(Clock::now() - start).count();
+      return std::chrono::duration<double>(detail::Clock::now() - start).count();
     };
     Elapsed elapsed;
     try {

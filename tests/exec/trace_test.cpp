@@ -211,7 +211,10 @@ class DisturbedLanes final : public executor::detail::Lanes<HostSpace> {
     on_ = on;
     return {"a test", true};
   }
-  void mark(const std::vector<bool>& timed) override { timed_ = timed; }
+  executor::detail::Clock::time_point mark(const std::vector<bool>& timed) override {
+    timed_ = timed;
+    return executor::detail::Clock::now();
+  }
   /// Task n begins after n ms, and in every run a little later.
   void collect(std::vector<timeline::Span>& spans) override {
     ++runs_;

@@ -86,11 +86,16 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     return {"CUDA events, for which a task also runs while it waits for its engine"};
   }
 
-  void mark(const std::vector<bool>& timed) override {
+  Clock::time_point mark(const std::vector<bool>& timed) override {
     timed_ = timed;
-    if (!cupti_) return record(*mark_, 0);
+    if (!cupti_) {
+      record(*mark_, 0);
+      return Clock::now();
+    }
     cupti_->start();
+    const auto now = Clock::now();
     mark_ns_ = cupti_->now_ns();
+    return now;
   }
 
   void collect(std::vector<timeline::Span>& spans) override {
@@ -246,7 +251,6 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
         return graph;
       }
     }
-    using Clock = std::chrono::steady_clock;
     const auto seconds = [](Clock::time_point from, Clock::time_point to) {
       return std::chrono::duration<double>(to - from).count();
     };

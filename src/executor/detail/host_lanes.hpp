@@ -60,9 +60,9 @@ class HostLanes final : public Lanes<Space> {
     return {"the workers' clocks"};
   }
 
-  void mark(const std::vector<bool>& /*timed*/) override {
+  Clock::time_point mark(const std::vector<bool>& /*timed*/) override {
     const std::scoped_lock lock(mutex_);
-    mark_ = Clock::now();
+    return mark_ = Clock::now();
   }
 
   void collect(std::vector<timeline::Span>& spans) override {
@@ -98,8 +98,6 @@ class HostLanes final : public Lanes<Space> {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void stop() {
     {
       const std::scoped_lock lock(mutex_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -29,6 +30,8 @@ class TraceLost : public base::Error {
 }  // namespace overlap::executor
 
 namespace overlap::executor::detail {
+
+using Clock = std::chrono::steady_clock;
 
 /// What takes the times of tasks.
 struct TraceSource {
@@ -82,9 +85,9 @@ class Lanes {
   /// Takes the times of tasks from the next bind() on, or no longer.
   virtual TraceSource trace(bool /*on*/) { return {}; }
 
-  /// A traced run begins: its times count from here. A selective source leaves out the tasks that
-  /// are not `timed`.
-  virtual void mark(const std::vector<bool>& /*timed*/) {}
+  /// A traced run begins: its times count from here, which is returned on the host's clock. A
+  /// selective source leaves out the tasks that are not `timed`.
+  virtual Clock::time_point mark(const std::vector<bool>& /*timed*/) { return Clock::now(); }
 
   /// Start and stop of every timed task that lanes of the last traced run executed, seconds from
   /// mark(). Throws TraceLost.
