@@ -83,6 +83,40 @@ class Limits(TestCase):
                 self.assert_error(done, 77, r"(issue\.mechanism: graph|memory\.host: pageable_staged) needs CUDA")
 
 
+class Products(TestCase):
+    DECK = SOURCE / "input/dgemm_small.yaml"
+    ORDERS = "issue.orders=[three_way, four_way]"
+
+    def test_the_host_computes_its_share(self):
+        small = overrides(shrunk(yaml.safe_load(self.DECK.read_text())))
+        target = self.folder / "out.json"
+        for share in (0, 0.5, 1):
+            with self.subTest(share=share):
+                deck = (self.DECK, *small, "--set", self.ORDERS, f"--set=workload.host_share={share}")
+                done = run(*deck, "--json", target)
+                if self.is_skipped("dgemm", done):
+                    return
+                self.assert_clean(done)
+                result = json.loads(target.read_text())
+                self.assert_valid(result)
+                three, four = result["runs"]
+                tiles = three["chunks"]
+                moved = [three["product"][f"{way}_bytes"] for way in ("h2d", "d2h")]
+                self.assertEqual(three["product"]["host_tiles"], 0)
+                self.assertEqual(four["product"]["host_tiles"], share * tiles)
+                self.assertEqual(four["product"]["d2h_bytes"], (1 - share) * moved[1])
+                self.assertGreaterEqual(moved[0], four["product"]["h2d_bytes"])
+                host = [entry for entry in four["timeline"] if entry["stage"] == "host"]
+                self.assertEqual(len(host), share * tiles)
+
+    def test_a_share_that_cannot_be_predicted_is_none(self):
+        done = run(self.DECK, "--set", self.ORDERS, "--set=workload.host_share=0.5", "--predict=h200")
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, "(?m)^host share on h200  none: how fast the host computes is not known$")
+        three, four = (line["value"] for line in records(done.stdout)["OVERLAP_FOM"])
+        self.assertEqual(three, four)
+
+
 class Decks(TestCase):
     def check_deck(self, path):
         given = yaml.safe_load(path.read_text())

@@ -213,6 +213,18 @@ TYPED_TEST(ProductTest, FactorsAndTypesAreRight) {
   }
 }
 
+TYPED_TEST(ProductTest, TheHostCanComputeAnyPart) {
+  OVERLAP_NEEDS_PRODUCTS();
+  for (const double share : {0.0, 0.5, 1.0}) {
+    deck::Deck deck = product_deck();
+    deck.workload.host_share = share;
+    TestBench<TypeParam> bench(deck, Order::four_way, 2);
+    EXPECT_EQ(timeline::host_tiles(bench.schedule), share * 16);
+    EXPECT_FALSE(bench.run(1).mismatch) << share;
+    EXPECT_FALSE(bench.run(2).mismatch) << share;
+  }
+}
+
 // Faults that verification must catch, whoever let them through.
 
 template <class Space, class Fault>

@@ -73,6 +73,31 @@ TEST(Bounds, AreTheLeastOfAllChunks) {
   EXPECT_GT(b.schedule_bound_s, 14);
 }
 
+TEST(Bounds, AreNotThoseOfAnOrderThatLeavesTilesToTheHost) {
+  const auto run = [](Schedule schedule, const timeline::Rates& measured) {
+    timeline::Run made = timeline::new_run(schedule.order, std::move(schedule));
+    made.rates = measured;
+    return made;
+  };
+  Schedule shared = chunks(3, 2, 1, 2);
+  shared.tasks.push_back(host(6));
+  shared.tasks.back().places = {{.array = 2, .piece = 3}};
+  ASSERT_EQ(timeline::host_tiles(shared), 1);
+  std::vector runs = {run(chunks(4, 2, 1, 2), rates(8, 4, 8, 10)), run(shared, rates(6, 3, 6, 7)),
+                      run(chunks(4, 2, 1, 2), rates(9, 4, 9, 11))};
+  add_bounds(runs, {});
+  EXPECT_DOUBLE_EQ(runs[0].bounds->bound_s, 10);
+  EXPECT_DOUBLE_EQ(runs[1].bounds->bound_s, 7);
+  EXPECT_DOUBLE_EQ(runs[1].bounds->serial_s, 21);  // with the host's tile
+  EXPECT_DOUBLE_EQ(runs[2].bounds->bound_s, 10);
+  // Alone it has its own, and the host can be what limits it.
+  runs = {run(shared, rates(6, 3, 6, 7))};
+  runs[0].schedule.tasks.back().duration_s = 9;
+  add_bounds(runs, {});
+  EXPECT_DOUBLE_EQ(runs[0].bounds->bound_s, 9);
+  EXPECT_EQ(runs[0].bounds->limit, "host");
+}
+
 TEST(Bounds, KernelsGivenByTheirDurationLastAsMeasured) {
   // The list says 1 a kernel, the device took 2.
   const auto slow = rates(8, 8, 8, 8);

@@ -102,6 +102,54 @@ TEST(Makespans, OfTheSlides) {
   }
 }
 
+TEST(Makespans, OfATiledProduct) {
+  using deck::Order;
+  // A row of three tiles, whose copies and kernels take a unit; each panel has 0.3 of a tile.
+  deck::Deck deck;
+  deck.workload.kind = deck::WorkloadKind::dgemm;
+  deck.workload.type = deck::Type::float64;
+  deck.workload.m = deck.workload.tile_m = deck.workload.tile_n = 100;
+  deck.workload.n = 300;
+  deck.workload.k = 30;
+  struct Row {
+    const char* device;
+    double beta, sequential, two_way, three_way, four_plus;
+  };
+  for (const Row& row : {
+           // Sequential: four panels, three units each for kernel and copy back. Two way: panels to
+           // 1.2, kernels to 4.2 and the last copy. Three way: A and the first panel of B to 0.6,
+           // the same; the second and third panel beside the first kernel.
+           Row{"ideal_2copy", 0, 7.2, 5.2, 4.6, 4.6},
+           // One engine: two way as before, 1.2 and kernel, 2.2 to 5.2. Three way its queue is
+           // A B0 D0 B1 D1 B2 D2: 0.6 and kernel, D0 to 2.6, three times 2.3 but for A.
+           Row{"ideal_1copy", 0, 7.2, 5.2, 7.2, 7.2},
+           // C goes to the device, too: three units more in a row, at two way before all kernels;
+           // three way the first tile is there at 1.6, the last at 4.2.
+           Row{"ideal_2copy", 1, 10.2, 8.2, 6.2, 6.2},
+       }) {
+    SCOPED_TRACE(testing::Message() << row.device << " " << row.beta);
+    deck.workload.beta = row.beta;
+    EXPECT_NEAR(units(deck, Order::sequential, row.device), row.sequential, 1e-9);
+    EXPECT_NEAR(units(deck, Order::two_way, row.device), row.two_way, 1e-9);
+    EXPECT_NEAR(units(deck, Order::three_way, row.device), row.three_way, 1e-9);
+    EXPECT_NEAR(units(deck, Order::four_plus, row.device), row.four_plus, 1e-9);
+  }
+
+  // Tiles that the host computes in 1.5 units each, while the device has the rest: 0.6, two
+  // kernels, a copy; 0.6, a kernel, a copy; nothing.
+  deck.workload.beta = 0;
+  const double host_flops_per_s = 2.0 * 100 * 100 * 30 / 1.5e-3;
+  for (const auto& [tiles, makespan] : {std::pair(0, 4.6), {1, 3.6}, {2, 3.0}, {3, 4.5}}) {
+    schedule::Costs costs = schedule::costs(deck.workload, 1);
+    costs.host_tiles = tiles;
+    costs.host_flops_per_s = host_flops_per_s;
+    const Schedule shared = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
+                                            Order::four_way, deck.issue.lanes);
+    EXPECT_NEAR(predict(shared, load_device("ideal_2copy")).complete_s / 1e-3, makespan, 1e-9)
+        << tiles;
+  }
+}
+
 // --------------------------------------------------------------------------------------- queues
 
 TEST(QueueRules, ABlockedHeadBlocksAllBehindIt) {

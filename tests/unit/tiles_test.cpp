@@ -207,6 +207,13 @@ TEST(TileSchedule, WaysAreAmountsOfConcurrency) {
   faulty = shared;
   faulty.tasks.pop_back();
   EXPECT_FALSE(find_hazards(faulty).empty());
+  // A tile that the device copies back into while the host computes it, which waits for no lane.
+  faulty = shared;
+  faulty.tasks.back().places = faulty.tasks[3].places;
+  faulty.tasks.back().chunk = faulty.tasks[3].chunk;
+  EXPECT_EQ(find_hazards(faulty).front().kind, Hazard::Kind::raw);
+  faulty.tasks.back().after = {4};
+  EXPECT_EQ(find_hazards(faulty).front().kind, Hazard::Kind::missing);  // the other tile
 }
 
 TEST(TileSchedule, MovesEveryByteOnce) {
