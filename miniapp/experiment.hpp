@@ -89,7 +89,7 @@ inline std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck,
 
 /// Measures the present device, as far as the plan says, and shows how far it is.
 inline model::Device calibrate_device(const executor::Runtime& runtime,
-                                      executor::CalibrationPlan plan, bool kernels) {
+                                      executor::CalibrationPlan plan, bool thorough) {
   using Space = Kokkos::DefaultExecutionSpace;
   report::ProgressLine line;
   plan.step = [&] {
@@ -98,7 +98,10 @@ inline model::Device calibrate_device(const executor::Runtime& runtime,
   };
   model::Device device =
       executor::calibrate<Space>(executor::on_gpu() ? &runtime.device() : nullptr, plan);
-  if (kernels) executor::calibrate_kernels<Space>(plan, device);
+  if (thorough) {
+    executor::calibrate_kernels<Space>(plan, device);
+    if (executor::on_gpu()) executor::calibrate_lines<Space>(plan, device);
+  }
   return device;
 }
 
@@ -299,30 +302,32 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
         executor::find_balance(*bench.executor, chunked, workload, deck.workload.intensity.balance);
     costs = schedule::costs(deck.workload, workload.repeats);
   }
-  if (costs.tiling) {
+  const auto& orders = deck.issue.orders;
+  if (measured && !custom) {
     workload.generate(0);
     // The host's tiles may be kernels' all the same.
     schedule::Costs on_device = costs;
     on_device.host_tiles = 0;
     std::vector<schedule::Schedule> schedules;
-    for (const deck::Order order : deck.issue.orders) {
+    for (const deck::Order order : orders) {
+      if (order == deck::Order::automatic) continue;
       schedules.push_back(schedule::build(on_device, result.layout, order, deck.issue.lanes));
     }
-    if (measured) {
-      own.kernels[costs.kernel] = executor::calibrate_products(
-          *bench.executor, workload, schedules, own.cores_of_lane(lanes),
-          {.repetitions = 5, .step = base::check_interrupt});
+    const executor::CalibrationPlan plan = {.repetitions = 5, .step = base::check_interrupt};
+    const int cores = own.cores_of_lane(lanes);
+    own.kernels[costs.kernel] =
+        costs.tiling
+            ? executor::calibrate_products(*bench.executor, workload, schedules, cores, plan)
+            : executor::calibrate_kernel(
+                  *bench.executor, workload, kernel_sizes(deck, result.layout, device_units),
+                  costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs), cores, plan);
+    if (executor::on_gpu()) {
+      executor::calibrate_lines(*bench.executor, workload, schedules, plan, own);
     }
-    const auto& orders = deck.issue.orders;
-    if (std::find(orders.begin(), orders.end(), deck::Order::four_way) != orders.end()) {
-      share_product(deck, result.layout, own, bench, costs, result.choices);
-    }
-  } else if (measured && !custom) {
+  }
+  if (std::find(orders.begin(), orders.end(), deck::Order::four_way) != orders.end()) {
     workload.generate(0);
-    const double flop_per_byte = costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs);
-    own.kernels[costs.kernel] = executor::calibrate_kernel(
-        *bench.executor, workload, kernel_sizes(deck, result.layout, device_units), flop_per_byte,
-        own.cores_of_lane(lanes), {.repetitions = 5, .step = base::check_interrupt});
+    share_product(deck, result.layout, own, bench, costs, result.choices);
   }
   const auto choose = [&](const std::vector<model::Candidate>& candidates,
                           report::Choices& choices) {

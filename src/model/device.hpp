@@ -44,6 +44,8 @@ struct Copies {
   Curve pinned;    ///< engine time
   Curve pageable;  ///< staged: engine and host thread together
   Curve duplex;    ///< pinned, while the other direction is active, too; empty: as alone
+  Curve lines;     ///< one of the lines_apart() of a pinned copy, by its size, among kernels that
+                   ///< fill the cache; empty: as adjacent bytes
   double unblocked_bytes = 0;  ///< pageable copies up to this size do not hold the host
 
   /// Time factor of a copy while the other direction is active, too, at least 1.
@@ -120,6 +122,7 @@ struct Device {
 
   int concurrent_kernels = 1;
   double kernels_slowed = 1;  ///< time factor of kernels for each active copy direction, at least 1
+  double cache_bytes = 0;     ///< kernels on no more than that leave room in the cache
   std::map<std::string, Kernel> kernels;  ///< by Schedule::kernel, or by its part before the '/'
 
   int cores = 1;              ///< Queues::worker: that workers share when they are more

@@ -104,21 +104,21 @@ Curve read_curve(const Reader& reader) {
 
 Copies read_copies(const Reader& reader) {
   reader.expect_keys(
-      Keys{"latency", "bandwidth", "times", "slowed", "duplex", "pageable", "unblocked"});
+      Keys{"latency", "bandwidth", "times", "slowed", "duplex", "pageable", "lines", "unblocked"});
   Copies copies;
   copies.pinned = copies.duplex = copies.pageable = read_curve(reader);
   if (reader.has("duplex")) {
-    const Reader duplex = reader.at("duplex");
-    expect_without(reader, "slowed", duplex);
-    duplex.expect_keys(Keys{"latency", "bandwidth", "times"});
-    copies.duplex = read_curve(duplex);
+    expect_without(reader, "slowed", reader.at("duplex"));
   } else {
     copies.duplex = slower(copies.pinned, read_slowed(reader));
   }
-  if (reader.has("pageable")) {
-    const Reader pageable = reader.at("pageable");
-    pageable.expect_keys(Keys{"latency", "bandwidth", "times"});
-    copies.pageable = read_curve(pageable);
+  for (auto [key, curve] : {std::pair{"duplex", &copies.duplex},
+                            {"pageable", &copies.pageable},
+                            {"lines", &copies.lines}}) {
+    if (!reader.has(key)) continue;
+    const Reader found = reader.at(key);
+    found.expect_keys(Keys{"latency", "bandwidth", "times"});
+    *curve = read_curve(found);
   }
   if (reader.has("unblocked")) {
     copies.unblocked_bytes = static_cast<double>(reader.at("unblocked").bytes(0));
@@ -251,9 +251,10 @@ Device read_device(const Reader& reader) {
   read_queues(reader.at("queues"), device);
   read_engines(reader, device);
   const Reader kernels = reader.at("kernels");
-  kernels.expect_keys(Keys{"concurrent", "slowed", "rates"});
+  kernels.expect_keys(Keys{"concurrent", "slowed", "cache", "rates"});
   read_count(kernels, "concurrent", 1, most_parallel, device.concurrent_kernels);
   device.kernels_slowed = read_slowed(kernels);
+  if (kernels.has("cache")) device.cache_bytes = static_cast<double>(kernels.at("cache").bytes(0));
   read_costs(reader, device);
   if (reader.has("unit")) {
     const Reader unit = reader.at("unit");

@@ -40,13 +40,20 @@ std::string keys_of(const Curve& curve, const char* between = ", ") {
 }
 
 std::string copies_of(const Copies& copies) {
+  const std::string lines =
+      copies.lines.points().empty()
+          ? ""
+          : fmt::format(
+                "  lines: {{{}}}  # measured: one that begins 64 KiB and more behind another\n",
+                keys_of(copies.lines));
   return fmt::format(
       "  {}  # measured\n"
       "  duplex: {{{}}}  # measured\n"
       "  pageable: {{{}}}  # measured\n"
+      "{}"
       "  unblocked: {}  # definition: as CUDA documents it\n",
       keys_of(copies.pinned, "  # measured\n  "), keys_of(copies.duplex), keys_of(copies.pageable),
-      base::spell_bytes(std::llround(copies.unblocked_bytes)));
+      lines, base::spell_bytes(std::llround(copies.unblocked_bytes)));
 }
 
 std::string queues_of(const Device& device) {
@@ -71,6 +78,10 @@ std::string kernels_of(const Device& device) {
       "  concurrent: {}  # definition: that run together at most\n"
       "  slowed: {:.7g}  # measured: time factor for each active copy direction\n",
       device.concurrent_kernels, device.kernels_slowed);
+  if (device.cache_bytes > 0) {
+    text += fmt::format("  cache: {}  # definition: larger kernels slow copies of lines down\n",
+                        base::spell_bytes(std::llround(device.cache_bytes)));
+  }
   if (device.kernels.empty()) return text;
   text += "  rates:  # by the device memory that a kernel reads and writes\n";
   for (const auto& [name, kernel] : device.kernels) {

@@ -73,6 +73,16 @@ Region host_region(const Schedule& schedule, const Task& copy) {
   return host_region(array, chunk.begin, chunk.size());
 }
 
+std::optional<Region> lines_apart(const Schedule& schedule, const Task& copy) {
+  constexpr std::size_t page_bytes = 64 << 10;
+  if (schedule.arrays.empty()) return std::nullopt;  // a schedule of tasks alone
+  const Array& array = schedule.arrays[static_cast<std::size_t>(copy.array)];
+  if (!array.section && array.pieces.empty()) return std::nullopt;
+  const Region region = host_region(schedule, copy);
+  return region.all_lines() > 1 && region.pitch >= page_bytes ? std::optional(region)
+                                                              : std::nullopt;
+}
+
 std::size_t device_begin(const Schedule& schedule, const Task& copy) {
   const Array& array = schedule.arrays[static_cast<std::size_t>(copy.array)];
   const std::int64_t unit = copy.places.empty()

@@ -125,6 +125,11 @@ struct Schedule {
 Region host_region(const Schedule& schedule, const Task& copy);
 std::size_t device_begin(const Schedule& schedule, const Task& copy);
 
+/// The lines of a copy on the host that begin at least 64 KiB apart; empty: they lie closer, or its
+/// bytes are adjacent. A GPU looks up the page of each, which takes long where a kernel's data have
+/// taken the place of the pages' addresses in its cache.
+std::optional<Region> lines_apart(const Schedule& schedule, const Task& copy);
+
 /// A range of bytes of one array on one side that a task reads, writes or both. On the host it
 /// counts what lies between the lines of a section, and behind each, as touched. Of tiled arrays,
 /// whose pieces interleave, it counts pieces and slots.

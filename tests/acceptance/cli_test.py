@@ -272,9 +272,9 @@ class ExitCodes(TestCase):
         self.assertNotIn("OVERLAP_", done.stdout)
 
     def test_impossible_performance(self):
-        done = self.outcome("--set", "acceptance=[{metric: speedup, order: depth_first, min: 1e6}]")
+        done = self.outcome("--set", "acceptance=[{metric: throughput, order: depth_first, min: 1e6}]")
         self.assertEqual(done.returncode, 5)
-        self.assertIn("OVERLAP_CHECK metric=speedup order=depth_first verdict=FAIL", done.stdout)
+        self.assertIn("OVERLAP_CHECK metric=throughput order=depth_first verdict=FAIL", done.stdout)
 
     def test_limit_inside_the_interval(self):
         """The median of one run is the limit of the next; a drifting machine takes a few tries."""
@@ -300,7 +300,7 @@ class ExitCodes(TestCase):
         self.fail("no run in 30 straddled the median of the run before")
 
     def test_the_worst_of_several_decks(self):
-        criterion = "{metric: speedup, min: 1e6}"
+        criterion = "{metric: throughput, min: 1e6}"
         slow = self.deck(SMALL.replace("{metric: max_error, max: 1e-5}", criterion), "slow.yaml")
         done = run(slow, self.deck())
         self.assert_clean(done, 5)

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "bench.hpp"
+#include "executor/calibrate.hpp"
 #include "spaces.hpp"
 #include "verdict/verdict.hpp"
 
@@ -272,6 +273,46 @@ TYPED_TEST(SectionTest, ABoxAtTheWrongPlaceIsCaught) {
   EXPECT_FALSE(measured(bench).wrong);
   bench.schedule.arrays[0].section->begin += 4;
   expect_wrong(bench, "a", 0);
+}
+
+/// Bytes a line of a curve's points.
+std::vector<double> sizes(const model::Curve& curve) {
+  std::vector<double> bytes;
+  for (const auto& point : curve.points()) bytes.push_back(point.bytes);
+  return bytes;
+}
+
+TYPED_TEST(SectionTest, LinesThatLieApartAreCalibrated) {
+  const executor::CalibrationPlan plan = {.most_bytes = 1 << 20, .repetitions = 2};
+  // Planes of one row, whose neighbours begin so many bytes behind; two chunks of 16.
+  const auto lines = [&](std::int64_t pitch) {
+    deck::Deck deck =
+        box_deck({.extent = {32, 1, 1024}, .array = {32, 1, pitch / 4}}, 2, Type::float32, 0);
+    TestBench<TypeParam> bench(deck, Order::depth_first, 2);
+    bench.workload.generate(1);
+    model::Device device;
+    device.cache_bytes = 1;
+    executor::calibrate_lines(*bench.executor, bench.workload, {bench.schedule}, plan, device);
+    EXPECT_EQ(device.cache_bytes, 0);
+    EXPECT_FALSE(bench.run(2).mismatch);  // as good as new
+    return device;
+  };
+  const model::Device near = lines(32 << 10);
+  EXPECT_THAT(sizes(near.h2d.lines), testing::IsEmpty());
+  EXPECT_THAT(sizes(near.d2h.lines), testing::IsEmpty());
+  const model::Device far = lines(64 << 10);
+  EXPECT_THAT(sizes(far.h2d.lines), testing::ElementsAre(4096));
+  EXPECT_THAT(sizes(far.d2h.lines), testing::ElementsAre(4096));
+  EXPECT_LT(far.h2d.lines.seconds(4096), 1e-2);
+
+  // Thoroughly: some of the sizes from 4 to 256 KiB.
+  model::Device device;
+  executor::calibrate_lines<TypeParam>(plan, device);
+  for (const model::Curve& curve : {device.h2d.lines, device.d2h.lines}) {
+    ASSERT_FALSE(curve.points().empty());
+    EXPECT_GE(sizes(curve).front(), 4 << 10);
+    EXPECT_LE(sizes(curve).back(), 256 << 10);
+  }
 }
 
 }  // namespace

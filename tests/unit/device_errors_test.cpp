@@ -105,14 +105,15 @@ TEST(DeviceErrors, UnknownAndRepeatedKeys) {
        "@:4:1: d2h: found twice, first at @:2:1; allowed: once"},
       {h2d("bandwith: 5 GB/s"),
        "@:1:7: h2d.bandwith: unknown key; allowed: latency, bandwidth, times, slowed, duplex, "
-       "pageable, unblocked; did you mean 'bandwidth'?"},
+       "pageable, lines, unblocked; did you mean 'bandwidth'?"},
       {h2d("bandwidth: 5 GB/s, pageable: {slowed: 1}"),
        "@:1:37: h2d.pageable.slowed: unknown key; allowed: latency, bandwidth, times"},
       {device("queues: {kinds: engine}\n"),
        "@:4:10: queues.kinds: unknown key; allowed: kind, connections, copy_connections, "
        "delayed_signal, query_releases, window; did you mean 'kind'?"},
       {"unit: 1 ms\nkernels: {concurent: 4}\n",
-       "@:2:11: kernels.concurent: unknown key; allowed: concurrent, slowed, rates; did you mean "
+       "@:2:11: kernels.concurent: unknown key; allowed: concurrent, slowed, cache, rates; did you "
+       "mean "
        "'concurrent'?"},
       {device("host: {notice: 1 us}\n"),
        "@:4:8: host.notice: unknown key; allowed: copy, kernel, record, wait, query, synchronize"},
@@ -160,9 +161,11 @@ TEST(DeviceErrors, Values) {
       {h2d("bandwidth: 5 GB/s, pageable: 3 GB/s"),
        "@:1:36: h2d.pageable: found '3 GB/s'; allowed: a map with the keys latency, bandwidth, "
        "times"},
+      {h2d("bandwidth: 5 GB/s, lines: {slowed: 2}"),
+       "@:1:34: h2d.lines.slowed: unknown key; allowed: latency, bandwidth, times"},
       {"h2d: 5 GB/s\n",
        "@:1:6: h2d: found '5 GB/s'; allowed: a map with the keys latency, bandwidth, times, "
-       "slowed, duplex, pageable, unblocked"},
+       "slowed, duplex, pageable, lines, unblocked"},
       {queues("kind: engines"),
        "@:4:16: queues.kind: found 'engines'; allowed: engine, connection, worker; did you mean "
        "'engine'?"},
@@ -255,7 +258,7 @@ TEST(DeviceErrors, MissingKeys) {
        "@:1:36: h2d.pageable: found neither bandwidth nor times; allowed: " + curve_keys},
       {"h2d:\n",
        "@:1:1: h2d: found nothing; allowed: a map with the keys latency, bandwidth, times, "
-       "slowed, duplex, pageable, unblocked"},
+       "slowed, duplex, pageable, lines, unblocked"},
       {device("queues: {kind: }\n"),
        "@:4:10: queues.kind: found nothing; allowed: engine, connection, worker"},
   });

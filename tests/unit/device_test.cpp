@@ -251,6 +251,7 @@ void expect_equal(const Copies& found, const Copies& expected, const std::string
   expect_equal(found.pinned, expected.pinned, what + ".pinned");
   expect_equal(found.pageable, expected.pageable, what + ".pageable");
   expect_equal(found.duplex, expected.duplex, what + ".duplex");
+  expect_equal(found.lines, expected.lines, what + ".lines");
   EXPECT_EQ(found.unblocked_bytes, expected.unblocked_bytes);
 }
 
@@ -268,6 +269,7 @@ void expect_equal(const Device& found, const Device& expected) {
   EXPECT_EQ(found.window, expected.window);
   EXPECT_EQ(found.concurrent_kernels, expected.concurrent_kernels);
   expect_close(found.kernels_slowed, expected.kernels_slowed, "kernels.slowed");
+  EXPECT_EQ(found.cache_bytes, expected.cache_bytes);
   ASSERT_EQ(found.kernels.size(), expected.kernels.size());
   for (const auto& [name, kernel] : expected.kernels) {
     ASSERT_EQ(found.kernels.count(name), 1u) << name;
@@ -299,6 +301,7 @@ Device crooked() {
   device.h2d = {.pinned = Curve({{4096, 2.7123456e-6}, {65536, 3.91e-6}, {1e9 + 1, 0.0193}}),
                 .pageable = Curve::line(1.23456e-5, 2.2812345e10),
                 .duplex = Curve({{4096, 3.7e-6}, {1e9 + 1, 0.0213}}),
+                .lines = Curve({{4096, 2.04e-7}, {65536, 1.1885e-6}}),
                 .unblocked_bytes = 65536};
   device.d2h = {.pinned = Curve({{0, 1e-6}, {1000, 2e-6}, {3000, 7e-6}}),
                 .pageable = Curve({{3333, 1e-5}}),
@@ -311,6 +314,7 @@ Device crooked() {
   device.window = 61;
   device.concurrent_kernels = 5;
   device.kernels_slowed = 1.01234;
+  device.cache_bytes = 12345678;
   device.kernels["increment"] = {{{0, Curve::line(3e-6, 1.23456e12)}}};
   device.kernels["rowsum/int32"] = {
       {{0.214286, Curve::line(0, 4.4e12)}, {1.75, Curve({{65536, 3e-6}, {1e9, 3e-3}})}}};

@@ -274,6 +274,43 @@ TEST(EngineRules, SmallCopiesCanBeSlowedMoreThanLargeOnes) {
   EXPECT_THAT(predicted({h2d(0, 100), d2h(1, 50)}, device), ElementsAre("H2D 0-100", "D2H 0-50"));
 }
 
+TEST(EngineRules, LinesApartTakeTheirTime) {
+  // Tiles of half of a column of 64 KiB, and columns that are adjacent.
+  const auto seconds = [](std::int64_t tile_m, double cache_bytes, Stage stage, int array) {
+    deck::Deck deck;
+    deck.chunks.count = 1;
+    deck.workload = {.kind = deck::WorkloadKind::dgemm, .type = deck::Type::float64};
+    deck.workload.m = 8192;
+    deck.workload.n = deck.workload.k = 64;
+    deck.workload.tile_m = tile_m;
+    deck.workload.tile_n = 64;
+    deck.workload.beta = 1;
+    const schedule::Costs costs = schedule::costs(deck.workload, 1);
+    const Schedule schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
+                                              deck::Order::three_way, 1);
+    Device device;
+    device.h2d.pinned = device.d2h.pinned = Curve::line(0, 1e9);
+    device.h2d.lines = Curve({{1024, 1e-6}, {32768, 40e-6}});
+    device.d2h.lines = Curve({{32768, 50e-6}});
+    device.cache_bytes = cache_bytes;
+    const auto task =
+        std::find_if(schedule.tasks.begin(), schedule.tasks.end(),
+                     [&](const Task& t) { return t.stage == stage && t.array == array; });
+    return seconds_alone(schedule, *task, device);
+  };
+  constexpr double half = 8.0 * 4096 * 64, working_set = 8 * (4096 * 128 + 64 * 64);
+  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 0), 64 * 40e-6, 1e-12);
+  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 2), 64 * 40e-6, 1e-12);
+  EXPECT_NEAR(seconds(4096, 0, Stage::d2h, 2), 64 * 50e-6, 1e-12);
+  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 1), 8.0 * 64 * 64 * 1e-9, 1e-12);  // adjacent
+  EXPECT_NEAR(seconds(8192, 0, Stage::d2h, 2), 2 * half * 1e-9, 1e-12);
+  // Small kernels leave the cache alone.
+  EXPECT_NEAR(seconds(4096, working_set - 1, Stage::d2h, 2), 64 * 50e-6, 1e-12);
+  EXPECT_NEAR(seconds(4096, working_set, Stage::d2h, 2), half * 1e-9, 1e-12);
+  // Short lines: never faster than the same bytes in a row.
+  EXPECT_NEAR(seconds(128, 0, Stage::h2d, 2), std::max(64 * 1e-6, half / 32 * 1e-9), 1e-12);
+}
+
 TEST(EngineRules, CopiesSlowKernelsDown) {
   Device device = device_of(Queues::engine);
   device.kernels_slowed = 1.25;

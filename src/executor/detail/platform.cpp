@@ -105,6 +105,7 @@ std::optional<DeviceInfo> cuda_device(int index) {
   info.compute_capability =
       std::to_string(properties.major) + "." + std::to_string(properties.minor);
   info.copy_engines = attribute(cudaDevAttrAsyncEngineCount, index);
+  info.cache_bytes = attribute(cudaDevAttrL2CacheSize, index);
   if (const auto concurrent = attribute(cudaDevAttrConcurrentKernels, index)) {
     info.concurrent_kernels = *concurrent != 0;
   }
