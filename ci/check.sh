@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What continuous integration runs: formats, include directions, and the tests of every build, in the roots that the
-# quick start uses (see root.sh). Logs and builds lie in build/check-*. Exit code 1 if any step fails.
+# quick start uses (see root.sh). Logs and builds lie in build/check-*, but for the quick start's build. Exit code 1 if any
+# step fails.
 # shellcheck disable=SC2317 # step calls the functions
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=root.sh

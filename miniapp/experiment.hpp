@@ -100,7 +100,12 @@ inline model::Device calibrate_device(const executor::Runtime& runtime,
       executor::calibrate<Space>(executor::on_gpu() ? &runtime.device() : nullptr, plan);
   if (thorough) {
     executor::calibrate_kernels<Space>(plan, device);
-    if (executor::on_gpu()) executor::calibrate_lines<Space>(plan, device);
+    if (executor::on_gpu()) {
+      constexpr std::size_t kib = 1 << 10;
+      executor::calibrate_lines<Space>(
+          {4 * kib, 8 * kib, 16 * kib, 32 * kib, 64 * kib, 128 * kib, 256 * kib, 1024 * kib}, plan,
+          device);
+    }
   }
   return device;
 }
@@ -282,6 +287,13 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
     result.choices.emplace_back("warning", "a Kokkos tool is loaded and may fence every kernel");
   }
 
+  if (measured && !custom && executor::on_gpu() && deck::page_locked(deck.memory.host)) {
+    const auto chunked =
+        schedule::build(costs, result.layout, deck::Order::depth_first, deck.issue.lanes);
+    executor::calibrate_lines<Space>(executor::line_sizes(chunked),
+                                     {.repetitions = 5, .step = base::check_interrupt}, own);
+  }
+
   workload::Workload<Space>& workload = bench.workload;
   workload = workload::make<Space>(deck, costs, device_bytes, wanted_repeats);
   if (!workload.kernel.empty()) result.choices.emplace_back("kernel", workload.kernel);
@@ -302,32 +314,30 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
         executor::find_balance(*bench.executor, chunked, workload, deck.workload.intensity.balance);
     costs = schedule::costs(deck.workload, workload.repeats);
   }
-  const auto& orders = deck.issue.orders;
-  if (measured && !custom) {
+  if (costs.tiling) {
     workload.generate(0);
     // The host's tiles may be kernels' all the same.
     schedule::Costs on_device = costs;
     on_device.host_tiles = 0;
     std::vector<schedule::Schedule> schedules;
-    for (const deck::Order order : orders) {
-      if (order == deck::Order::automatic) continue;
+    for (const deck::Order order : deck.issue.orders) {
       schedules.push_back(schedule::build(on_device, result.layout, order, deck.issue.lanes));
     }
-    const executor::CalibrationPlan plan = {.repetitions = 5, .step = base::check_interrupt};
-    const int cores = own.cores_of_lane(lanes);
-    own.kernels[costs.kernel] =
-        costs.tiling
-            ? executor::calibrate_products(*bench.executor, workload, schedules, cores, plan)
-            : executor::calibrate_kernel(
-                  *bench.executor, workload, kernel_sizes(deck, result.layout, device_units),
-                  costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs), cores, plan);
-    if (executor::on_gpu()) {
-      executor::calibrate_lines(*bench.executor, workload, schedules, plan, own);
+    if (measured) {
+      own.kernels[costs.kernel] = executor::calibrate_products(
+          *bench.executor, workload, schedules, own.cores_of_lane(lanes),
+          {.repetitions = 5, .step = base::check_interrupt});
     }
-  }
-  if (std::find(orders.begin(), orders.end(), deck::Order::four_way) != orders.end()) {
+    const auto& orders = deck.issue.orders;
+    if (std::find(orders.begin(), orders.end(), deck::Order::four_way) != orders.end()) {
+      share_product(deck, result.layout, own, bench, costs, result.choices);
+    }
+  } else if (measured && !custom) {
     workload.generate(0);
-    share_product(deck, result.layout, own, bench, costs, result.choices);
+    const double flop_per_byte = costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs);
+    own.kernels[costs.kernel] = executor::calibrate_kernel(
+        *bench.executor, workload, kernel_sizes(deck, result.layout, device_units), flop_per_byte,
+        own.cores_of_lane(lanes), {.repetitions = 5, .step = base::check_interrupt});
   }
   const auto choose = [&](const std::vector<model::Candidate>& candidates,
                           report::Choices& choices) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,6 +101,14 @@ inline std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
   for (std::int64_t units = 1024; units < most; units *= 4) sizes.push_back(units);
   sizes.push_back(most);
   return sizes;
+}
+
+/// Noise makes times longer; what is larger has less of it in proportion, and bounds the smaller.
+inline model::Curve curve_of(std::vector<model::Curve::Point> points) {
+  for (std::size_t i = points.size(); i-- > 1;) {
+    points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds * (1 - 1e-6));
+  }
+  return model::Curve(std::move(points));
 }
 
 /// Measures a device through the same lanes and copies that experiments use.
@@ -301,14 +310,6 @@ class Calibration {
   /// How many tasks stand out from the noise: of long ones few.
   static int rows_for(double once_s) { return once_s > 5e-3 ? 3 : once_s > 1e-3 ? 9 : 33; }
 
-  /// Noise makes times longer; what is larger has less of it in proportion, and bounds the smaller.
-  static model::Curve curve_of(std::vector<model::Curve::Point> points) {
-    for (std::size_t i = points.size(); i-- > 1;) {
-      points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds * (1 - 1e-6));
-    }
-    return model::Curve(std::move(points));
-  }
-
   model::Curve curve(const workload::Workload<Space>& workload, Stage stage,
                      std::int64_t most_units) {
     std::vector<model::Curve::Point> points;
@@ -468,6 +469,71 @@ model::Device calibrate(const DeviceInfo* info, const CalibrationPlan& plan) {
   return device;
 }
 
+/// Sizes of lines that lie apart, in bytes, among the schedule's copies.
+inline std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {
+  std::set<std::size_t> sizes;
+  for (const schedule::Task& task : schedule.tasks) {
+    if (!schedule::is_copy(task.stage)) continue;
+    if (const auto lines = schedule::lines_apart(schedule, task)) sizes.insert(lines->line_bytes);
+  }
+  return sizes;
+}
+
+/// Adds to the device's description how long lines of such sizes take that lie apart: in copies of
+/// up to 64 MiB, each after a kernel on twice as much as the cache holds. Sizes below 4 KiB or
+/// above 1 MiB are measured as these.
+template <class Space>
+void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& plan,
+                     model::Device& device) {
+  std::set<std::int64_t> measured;
+  for (const std::size_t bytes : sizes) {
+    measured.insert(std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes), 4 << 10, 1 << 20));
+  }
+  if (measured.empty()) return;
+  const auto workload_of = [](const deck::Deck& deck) {
+    const schedule::Costs costs = schedule::costs(deck.workload, 1);
+    auto workload =
+        workload::make<Space>(deck, costs, schedule::device_bytes(costs, {}, costs.units), 1);
+    workload.generate(0);
+    return workload;
+  };
+  Executor<Space> executor(1);
+  const auto filled = std::max<std::int64_t>(4096, std::llround(2 * device.cache_bytes));
+  const auto filling =
+      workload_of(detail::plain_deck(deck::WorkloadKind::increment, deck::Type::float32, filled));
+  detail::Probe<Space> fill(filling);
+  fill.add(schedule::Stage::kernel, filled / 4, 0);
+
+  std::vector<model::Curve::Point> up, down;
+  for (const std::int64_t bytes : measured) {
+    constexpr std::int64_t most_bytes = 64 << 20;
+    constexpr std::int64_t most_lines = 4096;
+    const std::int64_t lines = std::min(most_lines, most_bytes / bytes);
+    const std::int64_t distance = std::max<std::int64_t>(64 << 10, 4 * bytes);
+    deck::Deck deck =
+        detail::plain_deck(deck::WorkloadKind::increment, deck::Type::float32, lines * bytes);
+    deck.workload.box = {.extent = {lines, 1, bytes / 4}, .array = {lines, 1, distance / 4}};
+    const auto box = workload_of(deck);
+    for (auto [stage, points] :
+         {std::pair{schedule::Stage::h2d, &up}, std::pair{schedule::Stage::d2h, &down}}) {
+      detail::Probe<Space> copy(box);
+      copy.add(stage, lines, 0);
+      std::vector<double> samples;
+      for (int i = 0; i < plan.repetitions; ++i) {
+        if (plan.step) plan.step();
+        executor.run(fill.schedule(), filling);
+        samples.push_back(executor.run(copy.schedule(), box).complete_s);
+      }
+      const double copy_s = base::summarize(std::move(samples)).median - device.host.copy_s -
+                            device.host.synchronize_s;
+      points->push_back(
+          {static_cast<double>(bytes), std::max(1e-9, copy_s / static_cast<double>(lines))});
+    }
+  }
+  device.h2d.lines = detail::curve_of(std::move(up));
+  device.d2h.lines = detail::curve_of(std::move(down));
+}
+
 /// The rate of a workload's kernel as it is now, at some numbers of units, for one core where lanes
 /// have several.
 template <class Space>
@@ -479,116 +545,33 @@ model::Kernel calibrate_kernel(Executor<Space>& executor, const workload::Worklo
   return {{{flop_per_byte, model::slower(curve, cores_of_lane)}}};
 }
 
-/// The median of runs of some of a schedule's tasks, one after the other and so many times.
-template <class Space>
-double row_seconds(Executor<Space>& executor, const workload::Workload<Space>& workload,
-                   const schedule::Schedule& schedule, const std::vector<schedule::TaskId>& tasks,
-                   int times, const CalibrationPlan& plan) {
-  schedule::Schedule row = schedule;
-  row.mechanism = deck::Mechanism::streams;
-  row.lanes = 1;
-  row.tasks.clear();
-  row.names.clear();
-  for (int i = 0; i < times; ++i) {
-    for (const schedule::TaskId id : tasks) {
-      schedule::Task& task = row.tasks.emplace_back(schedule.tasks[id]);
-      task.lane = 0;
-      task.after.clear();
-      task.blocking = false;
-    }
-  }
-  std::vector<double> samples;
-  for (int i = 0; i < plan.repetitions; ++i) {
-    if (plan.step) plan.step();
-    samples.push_back(executor.run(row, workload).complete_s);
-  }
-  return base::summarize(std::move(samples)).median;
-}
-
-/// What one task alone takes; where it is short, by what another one adds, so that what a run costs
-/// beside its tasks falls out.
+/// What one task alone takes, for the median of a few; where it is short, by what another one adds,
+/// so that what a run costs beside its tasks falls out.
 template <class Space>
 double task_seconds(Executor<Space>& executor, const workload::Workload<Space>& workload,
                     const schedule::Schedule& schedule, schedule::TaskId id,
                     const CalibrationPlan& plan) {
-  constexpr double long_s = 20e-3;
-  const double once = row_seconds(executor, workload, schedule, {id}, 1, plan);
-  if (once > long_s) return once;
-  const double more = (row_seconds(executor, workload, schedule, {id}, 4, plan) - once) / 3;
-  return more > 0 ? std::min(once, more) : once;
-}
-
-/// Adds what a line takes of the stage's copies whose lines lie apart, by the size of a line: for
-/// every size in the schedules, what a copy adds to a row of kernels.
-template <class Space>
-void add_lines(Executor<Space>& executor, const workload::Workload<Space>& workload,
-               const std::vector<schedule::Schedule>& schedules, schedule::Stage stage,
-               const CalibrationPlan& plan, std::map<double, double>& line_seconds) {
-  for (const schedule::Schedule& schedule : schedules) {
-    const auto kernel = std::find_if(
-        schedule.tasks.begin(), schedule.tasks.end(),
-        [](const schedule::Task& task) { return task.stage == schedule::Stage::kernel; });
-    const auto kernel_id = static_cast<schedule::TaskId>(kernel - schedule.tasks.begin());
-    for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
-      if (schedule.tasks[id].stage != stage || kernel == schedule.tasks.end()) continue;
-      const auto lines = schedule::lines_apart(schedule, schedule.tasks[id]);
-      if (!lines) continue;
-      const auto [entry, is_new] = line_seconds.emplace(static_cast<double>(lines->line_bytes), 0);
-      if (!is_new) continue;
-      constexpr int times = 4;
-      const double more = row_seconds(executor, workload, schedule, {kernel_id, id}, times, plan) -
-                          row_seconds(executor, workload, schedule, {kernel_id}, times, plan);
-      entry->second = std::max(1e-9, more / times / static_cast<double>(lines->all_lines()));
+  const auto median = [&](int times) {
+    schedule::Schedule row = schedule;
+    schedule::Task task = schedule.tasks[id];
+    task.lane = 0;
+    task.after.clear();
+    task.blocking = false;
+    row.mechanism = deck::Mechanism::streams;
+    row.lanes = 1;
+    row.tasks.assign(static_cast<std::size_t>(times), task);
+    std::vector<double> samples;
+    for (int i = 0; i < plan.repetitions; ++i) {
+      if (plan.step) plan.step();
+      samples.push_back(executor.run(row, workload).complete_s);
     }
-  }
-}
-
-/// A curve through times by size, without those that are not longer than a smaller size's.
-inline model::Curve increasing_curve(const std::map<double, double>& times) {
-  std::vector<model::Curve::Point> points;
-  for (const auto& [bytes, seconds] : times) {
-    if (points.empty() || seconds > points.back().seconds) points.push_back({bytes, seconds});
-  }
-  return model::Curve(std::move(points));
-}
-
-/// What lines that lie apart take in the schedules' own copies, among their own kernels.
-template <class Space>
-void calibrate_lines(Executor<Space>& executor, const workload::Workload<Space>& workload,
-                     const std::vector<schedule::Schedule>& schedules, const CalibrationPlan& plan,
-                     model::Device& device) {
-  std::map<double, double> up, down;
-  add_lines(executor, workload, schedules, schedule::Stage::h2d, plan, up);
-  add_lines(executor, workload, schedules, schedule::Stage::d2h, plan, down);
-  device.h2d.lines = increasing_curve(up);
-  device.d2h.lines = increasing_curve(down);
-  device.cache_bytes = 0;  // these kernels leave what room they leave
-}
-
-/// The same for any schedule, with boxes of half of the plan's bytes.
-template <class Space>
-void calibrate_lines(const CalibrationPlan& plan, model::Device& device) {
-  Executor<Space> executor(1);
-  std::map<double, double> up, down;
-  for (std::int64_t line_bytes = 4 << 10; line_bytes <= 256 << 10; line_bytes *= 2) {
-    constexpr std::int64_t most_lines = 16384;
-    const std::int64_t lines = std::min(most_lines, plan.most_bytes / 2 / line_bytes);
-    const std::int64_t pitch = std::max<std::int64_t>(64 << 10, 2 * line_bytes);
-    deck::Deck deck =
-        detail::plain_deck(deck::WorkloadKind::increment, deck::Type::float32, lines * line_bytes);
-    deck.workload.box = {.extent = {lines, 1, line_bytes / 4}, .array = {lines, 1, pitch / 4}};
-    deck.chunks.count = 1;
-    const schedule::Costs costs = schedule::costs(deck.workload, 1);
-    const auto layout = schedule::layout(deck, costs, std::nullopt);
-    const std::vector schedules = {schedule::build(costs, layout, deck::Order::sequential, 1)};
-    const auto workload = workload::make<Space>(
-        deck, costs, schedule::device_bytes(costs, layout, schedules[0].device_units), 1);
-    workload.generate(0);
-    add_lines(executor, workload, schedules, schedule::Stage::h2d, plan, up);
-    add_lines(executor, workload, schedules, schedule::Stage::d2h, plan, down);
-  }
-  device.h2d.lines = increasing_curve(up);
-  device.d2h.lines = increasing_curve(down);
+    return base::summarize(std::move(samples)).median;
+  };
+  constexpr double long_s = 20e-3;
+  const double once = median(1);
+  if (once > long_s) return once;
+  const double more = (median(4) - once) / 3;
+  return more > 0 ? std::min(once, more) : once;
 }
 
 /// How fast the host computes a product's tiles, flops a second: by as many columns of one as take
@@ -627,7 +610,11 @@ model::Kernel calibrate_products(Executor<Space>& executor,
   }
   model::Kernel kernel;
   for (const auto& [flop_per_byte, sizes] : seconds) {
-    kernel.roofs.push_back({flop_per_byte, model::slower(increasing_curve(sizes), cores_of_lane)});
+    std::vector<model::Curve::Point> points;
+    for (const auto& [bytes, time] : sizes) {
+      if (points.empty() || time > points.back().seconds) points.push_back({bytes, time});
+    }
+    kernel.roofs.push_back({flop_per_byte, model::slower(model::Curve(points), cores_of_lane)});
   }
   return kernel;
 }

@@ -563,6 +563,7 @@ double working_set(const Schedule& schedule, const Task& task) {
   const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
   double bytes = 0;
   for (const schedule::Array& array : schedule.arrays) {
+    if (array.op != task.op) continue;
     const auto units = array.pieces.empty() ? chunk.size() : 1;
     bytes += static_cast<double>(array.unit_bytes) * static_cast<double>(units);
   }

@@ -275,43 +275,28 @@ TYPED_TEST(SectionTest, ABoxAtTheWrongPlaceIsCaught) {
   expect_wrong(bench, "a", 0);
 }
 
-/// Bytes a line of a curve's points.
-std::vector<double> sizes(const model::Curve& curve) {
-  std::vector<double> bytes;
-  for (const auto& point : curve.points()) bytes.push_back(point.bytes);
-  return bytes;
-}
-
 TYPED_TEST(SectionTest, LinesThatLieApartAreCalibrated) {
-  const executor::CalibrationPlan plan = {.most_bytes = 1 << 20, .repetitions = 2};
-  // Planes of one row, whose neighbours begin so many bytes behind; two chunks of 16.
-  const auto lines = [&](std::int64_t pitch) {
-    deck::Deck deck =
+  // Planes of one row of 4 KiB, whose neighbours begin so many bytes behind.
+  const auto sizes = [](std::int64_t pitch) {
+    const deck::Deck deck =
         box_deck({.extent = {32, 1, 1024}, .array = {32, 1, pitch / 4}}, 2, Type::float32, 0);
-    TestBench<TypeParam> bench(deck, Order::depth_first, 2);
-    bench.workload.generate(1);
-    model::Device device;
-    device.cache_bytes = 1;
-    executor::calibrate_lines(*bench.executor, bench.workload, {bench.schedule}, plan, device);
-    EXPECT_EQ(device.cache_bytes, 0);
-    EXPECT_FALSE(bench.run(2).mismatch);  // as good as new
-    return device;
+    return executor::line_sizes(TestBench<TypeParam>(deck, Order::depth_first, 2).schedule);
   };
-  const model::Device near = lines(32 << 10);
-  EXPECT_THAT(sizes(near.h2d.lines), testing::IsEmpty());
-  EXPECT_THAT(sizes(near.d2h.lines), testing::IsEmpty());
-  const model::Device far = lines(64 << 10);
-  EXPECT_THAT(sizes(far.h2d.lines), testing::ElementsAre(4096));
-  EXPECT_THAT(sizes(far.d2h.lines), testing::ElementsAre(4096));
-  EXPECT_LT(far.h2d.lines.seconds(4096), 1e-2);
+  EXPECT_THAT(sizes(32 << 10), testing::IsEmpty());
+  EXPECT_THAT(sizes(64 << 10), testing::ElementsAre(4096));
 
-  // Thoroughly: some of the sizes from 4 to 256 KiB.
+  const executor::CalibrationPlan plan = {.repetitions = 2};
   model::Device device;
-  executor::calibrate_lines<TypeParam>(plan, device);
+  executor::calibrate_lines<TypeParam>({}, plan, device);
+  EXPECT_THAT(device.h2d.lines.points(), testing::IsEmpty());
+  device.cache_bytes = 1 << 20;
+  executor::calibrate_lines<TypeParam>({100, 16 << 10, 8 << 20}, plan, device);
   for (const model::Curve& curve : {device.h2d.lines, device.d2h.lines}) {
-    ASSERT_FALSE(curve.points().empty());
-    EXPECT_GE(sizes(curve).front(), 4 << 10);
-    EXPECT_LE(sizes(curve).back(), 256 << 10);
+    std::vector<double> bytes;
+    for (const auto& point : curve.points()) bytes.push_back(point.bytes);
+    EXPECT_THAT(bytes, testing::ElementsAre(4 << 10, 16 << 10, 1 << 20));
+    EXPECT_GT(curve.seconds(16 << 10), 16384 / 1e12);  // no copy is faster
+    EXPECT_LT(curve.seconds(16 << 10), 10e-3);
   }
 }
 
