@@ -13,7 +13,8 @@
 #include "schedule/build.hpp"
 
 // What the model predicts for the runs of tests/data/h200_runs.json, measured on an H200 by
-// tests/model/collect_runs.py in the session whose calibration is input/devices/h200.yaml.
+// tests/model/collect_runs.py in the session whose calibration is input/devices/h200.yaml, and for
+// the matrix products of tests/data/h200_products.json, of other sessions.
 namespace overlap::model {
 namespace {
 
@@ -40,13 +41,16 @@ schedule::Schedule schedule_of(const nlohmann::json& run) {
                          from_word<deck::Order>(run["order"]), run["lanes"]);
 }
 
+nlohmann::json runs_of(const std::string& name) {
+  std::ifstream file(OVERLAP_SOURCE_DIR "/tests/data/" + name);
+  return nlohmann::json::parse(file)["runs"];
+}
+
 /// Relative errors of the predicted times, sorted.
 std::vector<double> errors(bool tuning) {
-  std::ifstream file(OVERLAP_SOURCE_DIR "/tests/data/h200_runs.json");
-  const nlohmann::json data = nlohmann::json::parse(file);
   const Device device = load_device("h200");
   std::vector<double> errors;
-  for (const auto& run : data["runs"]) {
+  for (const auto& run : runs_of("h200_runs.json")) {
     if (run["tuning"] != tuning) continue;
     const double predicted = predict(schedule_of(run), device).complete_s;
     errors.push_back(std::abs(predicted / run["median"].get<double>() - 1));
@@ -67,6 +71,30 @@ void expect_close(const std::vector<double>& errors) {
 
 TEST(H200, RunsThatTheModelWasTunedOn) { expect_close(errors(true)); }
 TEST(H200, RunsThatItNeverSaw) { expect_close(errors(false)); }
+
+TEST(H200, Products) {
+  const Device device = load_device("h200");
+  const auto runs = runs_of("h200_products.json");
+  ASSERT_GE(runs.size(), 50U);
+  for (const auto& run : runs) {
+    deck::Deck deck;
+    deck.workload.kind = deck::WorkloadKind::dgemm;
+    deck.workload.type = from_word<deck::Type>(run["type"]);
+    deck.workload.m = run["m"];
+    deck.workload.n = run["n"];
+    deck.workload.k = run["k"];
+    deck.workload.tile_m = run["tile_m"];
+    deck.workload.tile_n = run["tile_n"];
+    deck.workload.beta = run["beta"];
+    deck.chunks.count = 1;
+    if (!run["device_limit"].is_null()) deck.memory.device_limit = run["device_limit"];
+    const auto costs = schedule::costs(deck.workload, 1);
+    const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
+                                          from_word<deck::Order>(run["order"]), run["lanes"]);
+    const double predicted = predict(schedule, device).complete_s;
+    EXPECT_NEAR(predicted / run["median"].get<double>(), 1, 0.05) << run;
+  }
+}
 
 }  // namespace
 }  // namespace overlap::model
