@@ -316,19 +316,19 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   }
   if (costs.tiling) {
     workload.generate(0);
-    // The host's tiles may be kernels' all the same.
-    schedule::Costs on_device = costs;
-    on_device.host_tiles = 0;
-    std::vector<schedule::Schedule> schedules;
-    for (const deck::Order order : deck.issue.orders) {
-      schedules.push_back(schedule::build(on_device, result.layout, order, deck.issue.lanes));
-    }
+    const auto& orders = deck.issue.orders;
     if (measured) {
+      // The host's tiles may be kernels' all the same.
+      schedule::Costs on_device = costs;
+      on_device.host_tiles = 0;
+      std::vector<schedule::Schedule> schedules;
+      for (const deck::Order order : orders) {
+        schedules.push_back(schedule::build(on_device, result.layout, order, deck.issue.lanes));
+      }
       own.kernels[costs.kernel] = executor::calibrate_products(
           *bench.executor, workload, schedules, own.cores_of_lane(lanes),
           {.repetitions = 5, .step = base::check_interrupt});
     }
-    const auto& orders = deck.issue.orders;
     if (std::find(orders.begin(), orders.end(), deck::Order::four_way) != orders.end()) {
       share_product(deck, result.layout, own, bench, costs, result.choices);
     }

@@ -480,14 +480,14 @@ inline std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {
 }
 
 /// Adds to the device's description how long lines of such sizes take that lie apart: in copies of
-/// up to 64 MiB, each after a kernel on twice as much as the cache holds. Sizes below 4 KiB or
-/// above 1 MiB are measured as these.
+/// up to 64 MiB, each after a kernel on twice as much as the cache holds. Sizes above 1 MiB are
+/// measured as that.
 template <class Space>
 void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& plan,
                      model::Device& device) {
   std::set<std::int64_t> measured;
   for (const std::size_t bytes : sizes) {
-    measured.insert(std::clamp<std::int64_t>(static_cast<std::int64_t>(bytes), 4 << 10, 1 << 20));
+    measured.insert(std::min<std::int64_t>(static_cast<std::int64_t>(bytes), 1 << 20));
   }
   if (measured.empty()) return;
   const auto workload_of = [](const deck::Deck& deck) {
@@ -578,7 +578,7 @@ double task_seconds(Executor<Space>& executor, const workload::Workload<Space>& 
 /// moments.
 template <class Space>
 double host_flops_per_s(const workload::Workload<Space>& workload, schedule::Product tile) {
-  using Clock = std::chrono::steady_clock;
+  using detail::Clock;
   constexpr double moments_s = 30e-3;
   const std::int64_t all = tile.n;
   for (tile.n = std::min<std::int64_t>(all, 8);; tile.n = std::min(2 * tile.n, all)) {

@@ -62,10 +62,6 @@ std::int64_t largest(const std::vector<std::int64_t>& borders) {
   return units;
 }
 
-}  // namespace
-
-namespace {
-
 /// Bytes on the device that decide how much of the data it holds at once.
 struct DeviceLimit {
   std::optional<std::int64_t> bytes;
