@@ -2,11 +2,87 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <map>
 #include <string_view>
 
 #include "base/error.hpp"
 
 namespace overlap {
+namespace {
+
+[[noreturn]] void fail(const std::string& message) {
+  throw base::Error(base::ExitCode::usage, message);
+}
+
+/// Options that exclude each other.
+constexpr auto exclusive = std::to_array<std::array<const char*, 2>>({
+    {"--predict", "--device"},
+    {"--predict", "--calibrate"},
+    {"--predict", "--dry-run"},
+    {"--device", "--calibrate"},
+    {"--calibrate", "--dry-run"},
+    {"--resume", "--predict"},
+    {"--resume", "--dry-run"},
+});
+
+/// Options that run nothing, and so write no result files.
+constexpr auto idle = std::to_array<const char*>({"--dry-run", "--list", "--version"});
+
+/// One output for each file name, by the writers' suffixes.
+std::vector<Output> outputs_of(const std::map<std::string_view, std::vector<std::string>>& names) {
+  std::vector<Output> outputs;
+  for (const auto& [option, files] : names) {
+    for (const std::string& file : files) {
+      const report::Writer* found = nullptr;
+      std::string suffixes;
+      for (const report::Writer& writer : report::writers) {
+        if (writer.option != option) continue;
+        suffixes += (suffixes.empty() ? "" : " or ") + std::string(writer.suffix);
+        if (found == nullptr && file.ends_with(writer.suffix)) found = &writer;
+      }
+      if (file.empty()) fail(std::string(option) + " needs a file name");
+      if (found == nullptr) {
+        fail(std::string(option) + ": found '" + file + "'; allowed: a name that ends in " +
+             suffixes);
+      }
+      outputs.push_back({found, file});
+    }
+  }
+  return outputs;
+}
+
+void check(const CLI::App& app, const Options& options) {
+  const bool idles = options.list || options.version;
+  if (options.decks.empty() && !idles && options.calibrate.empty()) {
+    fail("no deck given (see miniapp --help)");
+  }
+  for (const char* option : {"--calibrate", "--device"}) {
+    if (app.count(option) > 0 && app.get_option(option)->as<std::string>().empty()) {
+      fail(std::string(option) + " needs a file name");
+    }
+  }
+  const auto together = [&](const char* a, const std::string& b) {
+    if (app.count(a) > 0 && app.count(b) > 0) {
+      fail(std::string(a) + " and " + b + " are mutually exclusive (see miniapp --help)");
+    }
+  };
+  for (const auto& [a, b] : exclusive) together(a, b);
+  for (const report::Writer& writer : report::writers) {
+    const std::string option(writer.option);
+    if (options.decks.empty() && app.count(option) > 0) {
+      fail(option + " without a deck (see miniapp --help)");
+    }
+    for (const char* other : idle) together(other, option);
+  }
+  if (options.resume && options.outputs.empty()) {
+    fail(
+        "--resume without a result file, next to which the points are kept; allowed: with --json, "
+        "--csv or --timeline");
+  }
+}
+
+}  // namespace
 
 Options parse_options(int argc, char** argv) {
   Options options;
@@ -15,27 +91,24 @@ Options parse_options(int argc, char** argv) {
       "orders,\n"
       "verified, timed, compared with the sequential baseline and judged.",
       "miniapp");
-  app.add_option("DECK", options.decks, "YAML decks, run one after the other");
+  app.add_option("DECK", options.decks, "YAML decks, or names of shipped ones, run in turn");
   app.add_option("--set", options.overrides, "Override a deck value; repeatable")
       ->type_name("KEY.PATH=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--json", options.json, "Write the result file")->type_name("FILE");
-  app.add_option("--csv", options.csv, "Write a table, a row for each order and point of a sweep")
-      ->type_name("FILE");
-  app.add_option("--timeline", options.timelines,
-                 "Draw the timelines, measured above predicted, or the times of a sweep: a picture "
-                 "(.svg) or a page to explore (.html); repeatable")
-      ->type_name("FILE.svg|.html")
-      ->allow_extra_args(false);
-  app.add_option("--trace", options.trace, "Write the timelines for Perfetto or chrome://tracing")
-      ->type_name("FILE");
+  std::map<std::string_view, std::vector<std::string>> files;
+  for (const report::Writer& writer : report::writers) {
+    if (writer.help.empty()) continue;
+    app.add_option(std::string(writer.option), files[writer.option], std::string(writer.help))
+        ->type_name(std::string(writer.type))
+        ->allow_extra_args(false);
+  }
   app.add_option("--predict", options.predict,
                  "Predict the decks' runs on a device instead of running them: a name of "
                  "input/devices or a file; repeatable")
       ->type_name("DEVICE")
       ->allow_extra_args(false);
   app.add_option("--device", options.device,
-                 "The device that predictions beside real runs are for (default: measured first)")
+                 "The device that predictions for real runs use (default: measured first)")
       ->type_name("DEVICE");
   app.add_option("--calibrate", options.calibrate,
                  "Measure this device and write its description, before any deck runs")
@@ -43,7 +116,7 @@ Options parse_options(int argc, char** argv) {
   app.add_flag("--list", options.list,
                "List workloads, issue orders, model devices, back end, devices");
   app.add_flag("--resume", options.resume,
-               "Go on with an interrupted sweep, whose points are kept beside its result file");
+               "Continue an interrupted sweep, whose points are kept next to its result file");
   app.add_flag("--dry-run", options.dry_run,
                "Print the schedules, or the points of a sweep; run nothing");
   app.add_flag("--quiet", options.quiet, "Print the result lines alone");
@@ -65,52 +138,10 @@ Options parse_options(int argc, char** argv) {
     options.help = app.help();
     return options;
   } catch (const CLI::ParseError& error) {
-    throw base::Error(base::ExitCode::usage, std::string(error.what()) + " (see miniapp --help)");
+    fail(std::string(error.what()) + " (see miniapp --help)");
   }
-  if (options.decks.empty() && !options.list && !options.version && options.calibrate.empty()) {
-    throw base::Error(base::ExitCode::usage, "no deck given (see miniapp --help)");
-  }
-  for (const char* option : {"--json", "--csv", "--timeline", "--trace"}) {
-    if (options.decks.empty() && app.count(option) > 0) {
-      throw base::Error(base::ExitCode::usage,
-                        std::string(option) + " without a deck (see miniapp --help)");
-    }
-  }
-  for (const std::string& file : options.timelines) {
-    if (!file.ends_with(".svg") && !file.ends_with(".html")) {
-      throw base::Error(base::ExitCode::usage, "--timeline: found '" + file +
-                                                   "'; allowed: a name that ends in .svg or "
-                                                   ".html");
-    }
-  }
-  for (const char* option : {"--json", "--csv", "--trace", "--calibrate", "--device"}) {
-    if (app.count(option) > 0 && app.get_option(option)->as<std::string>().empty()) {
-      throw base::Error(base::ExitCode::usage, std::string(option) + " needs a file name");
-    }
-  }
-  const auto together = [&](const char* a, const char* b) {
-    if (app.count(a) > 0 && app.count(b) > 0) {
-      throw base::Error(
-          base::ExitCode::usage,
-          std::string(a) + " beside " + b + ": allowed: one of the two (see miniapp --help)");
-    }
-  };
-  together("--predict", "--device");
-  together("--predict", "--calibrate");
-  together("--predict", "--dry-run");
-  together("--device", "--calibrate");
-  together("--resume", "--predict");
-  together("--resume", "--dry-run");
-  if (options.resume && options.json.empty() && options.csv.empty() && options.timelines.empty()) {
-    throw base::Error(base::ExitCode::usage,
-                      "--resume without a result file, beside which the points are kept; allowed: "
-                      "with --json, --csv or --timeline");
-  }
-  for (const char* option : {"--json", "--csv", "--timeline", "--trace"}) {
-    together("--dry-run", option);
-    together("--list", option);
-    together("--version", option);
-  }
+  options.outputs = outputs_of(files);
+  check(app, options);
   return options;
 }
 

@@ -3,21 +3,26 @@
 #include <string>
 #include <vector>
 
+#include "report/writers.hpp"
+
 namespace overlap {
+
+/// A result file that is asked for.
+struct Output {
+  const report::Writer* writer;
+  std::string path;
+};
 
 /// The command line.
 struct Options {
   std::vector<std::string> decks;
   std::vector<std::string> overrides;  ///< of --set
-  std::string json;                    ///< file name; empty: none
-  std::string csv;                     ///< file name; empty: none
-  std::vector<std::string> timelines;  ///< pictures' file names, .svg or .html
-  std::string trace;                   ///< file name; empty: none
-  std::vector<std::string> predict;    ///< devices of --predict: no execution
-  std::string device;                  ///< the model's device for a real run; empty: measured
-  std::string calibrate;               ///< file for this device's description; empty: none
+  std::vector<Output> outputs;
+  std::vector<std::string> predict;  ///< devices of --predict: no execution
+  std::string device;                ///< the model's device for a real run; empty: measured
+  std::string calibrate;             ///< file for this device's description; empty: none
   bool list = false;
-  bool resume = false;  ///< a sweep goes on where it was interrupted
+  bool resume = false;  ///< a sweep continues where it was interrupted
   bool dry_run = false;
   bool quiet = false;
   bool version = false;

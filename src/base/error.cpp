@@ -5,15 +5,27 @@
 
 namespace overlap::base {
 
+namespace {
+
+constexpr std::array worst_first = {
+    ExitCode::usage,         ExitCode::wrong_data,   ExitCode::interrupted,
+    ExitCode::runtime_error, ExitCode::precondition, ExitCode::performance,
+    ExitCode::inconclusive,  ExitCode::skipped,      ExitCode::pass};
+
+}  // namespace
+
 ExitCode worst(ExitCode a, ExitCode b) {
-  constexpr std::array worst_first = {
-      ExitCode::interrupted,   ExitCode::usage,        ExitCode::wrong_data,
-      ExitCode::runtime_error, ExitCode::precondition, ExitCode::performance,
-      ExitCode::inconclusive,  ExitCode::skipped,      ExitCode::pass};
   return std::find(worst_first.begin(), worst_first.end(), a) <
                  std::find(worst_first.begin(), worst_first.end(), b)
              ? a
              : b;
+}
+
+ExitCode exit_code(double number) {
+  const auto code = std::find_if(worst_first.begin(), worst_first.end(),
+                                 [number](ExitCode c) { return static_cast<double>(c) == number; });
+  if (code == worst_first.end()) throw Error(ExitCode::usage, "found no exit code of miniapp");
+  return *code;
 }
 
 std::string to_string(const Place& place) {

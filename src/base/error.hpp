@@ -18,8 +18,11 @@ enum class ExitCode : int {
   interrupted = 130,
 };
 
-/// The worse of two outcomes: interrupted, then 3, 2, 1, 4, 5, 6, 77, and pass last.
+/// The worse of two outcomes: 3, 2, 130, 1, 4, 5, 6, 77, and pass last.
 ExitCode worst(ExitCode a, ExitCode b);
+
+/// The exit code with this number. Throws Error{usage} for a number that is none.
+ExitCode exit_code(double number);
 
 /// Every error that reaches the user: one line of text and the exit code that it causes.
 class Error : public std::runtime_error {

@@ -47,4 +47,11 @@ struct BuildInfo {
   std::string kokkos_kernels_version;  ///< empty without Kokkos Kernels
 };
 
+/// What a study ran on.
+struct Machine {
+  BuildInfo build;
+  HostInfo host;
+  std::optional<DeviceInfo> device;  ///< empty on host back ends
+};
+
 }  // namespace overlap::base

@@ -6,15 +6,15 @@
 #include "base/statistics.hpp"
 #include "executor/executor.hpp"
 #include "executor/wake.hpp"
-#include "timeline/run.hpp"
+#include "experiment/run.hpp"
 
 namespace overlap::executor {
 
 /// Measures the copies and the kernel of the schedule's first chunk, alone on the device, and
 /// solves for the repeats; the kernel's time is linear in them but for a constant.
 template <class Space>
-timeline::Balance find_balance(Executor<Space>& executor, const schedule::Schedule& schedule,
-                               workload::Workload<Space>& workload, double balance) {
+experiment::Balance find_balance(Executor<Space>& executor, const schedule::Schedule& schedule,
+                                 workload::Workload<Space>& workload, double balance) {
   // The tasks of one stage of the first chunk, as a schedule of their own.
   const auto time = [&](schedule::Stage stage) {
     schedule::Schedule part = schedule;
@@ -45,7 +45,7 @@ timeline::Balance find_balance(Executor<Space>& executor, const schedule::Schedu
   workload.repeats = 1;
   workload.generate(0);
   wake(executor, schedule, workload);
-  timeline::Balance result;
+  experiment::Balance result;
   result.copy_s = time(schedule::Stage::h2d);
   const double wanted = balance * result.copy_s;
   const double one = kernel_time(1);

@@ -45,10 +45,10 @@ class Executor {
   }
 
   /// What making the graph of the schedule that ran last took; empty: it has none.
-  std::optional<timeline::GraphCosts> graph_costs() const { return lanes_->graph_costs(); }
+  std::optional<experiment::GraphCosts> graph_costs() const { return lanes_->graph_costs(); }
 
   /// What the staging ring did in the run before; empty: there is none.
-  std::optional<timeline::StagingCosts> staging_costs() const { return lanes_->staging_costs(); }
+  std::optional<experiment::StagingCosts> staging_costs() const { return lanes_->staging_costs(); }
 
   /// Whether run_traced() is to be used from now on. Returns what takes the times of tasks.
   detail::TraceSource trace(bool on) { return lanes_->trace(on); }

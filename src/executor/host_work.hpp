@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "timeline/run.hpp"
+#include "experiment/run.hpp"
 
 namespace overlap::executor {
 
@@ -28,7 +28,7 @@ class HostWork {
 
   /// The first wrong result after every piece was to run once since begin(), with its piece as the
   /// chunk; empty: all are right.
-  std::optional<timeline::WrongData> verify() const;
+  std::optional<experiment::WrongData> verify() const;
 
  private:
   using Space = Kokkos::DefaultHostExecutionSpace;

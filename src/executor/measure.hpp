@@ -8,7 +8,7 @@
 #include "executor/executor.hpp"
 #include "executor/platform.hpp"
 #include "executor/wake.hpp"
-#include "timeline/run.hpp"
+#include "experiment/run.hpp"
 
 namespace overlap::executor {
 
@@ -109,10 +109,10 @@ void require_host_kind(const schedule::Schedule& schedule,
 /// schedule whose data were wrong keeps the first wrong element. Throws base::Error{interrupted}
 /// after Ctrl-C, and what require_host_kind() throws.
 template <class Space>
-void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
+void measure(Executor<Space>& executor, std::vector<experiment::Run>& runs,
              const workload::Workload<Space>& workload, const deck::Measure& plan,
              const std::function<void(const Progress&)>& progress, Checking& checking) {
-  for (const timeline::Run& run : runs) require_host_kind(run.schedule, workload);
+  for (const experiment::Run& run : runs) require_host_kind(run.schedule, workload);
   workload.generate(0);
   wake(executor, runs.front().schedule, workload);
   const int rounds = plan.warmup + plan.repetitions;
@@ -122,7 +122,7 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
     const bool measured = round >= plan.warmup;
     const bool verify = measured && (plan.verify == deck::Verify::every || round == plan.warmup ||
                                      round == rounds - 1);
-    for (timeline::Run& run : runs) {
+    for (experiment::Run& run : runs) {
       at.order = run.order;
       progress(at);
       base::check_interrupt();
@@ -155,7 +155,7 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
       if (verify) {
         const auto start = std::chrono::steady_clock::now();
         const workload::Verification result = workload.verify(repetition, workload.repeats);
-        std::optional<timeline::WrongData> wrong_work;
+        std::optional<experiment::WrongData> wrong_work;
         if (run.host_work) wrong_work = executor.host_work()->verify();
         checking.reference_s +=
             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -11,8 +11,8 @@
 #include "base/statistics.hpp"
 #include "executor/executor.hpp"
 #include "executor/platform.hpp"
+#include "experiment/run.hpp"
 #include "model/bounds.hpp"
-#include "timeline/run.hpp"
 
 namespace overlap::executor {
 
@@ -24,9 +24,9 @@ class RateMeter {
   RateMeter(Executor<Space>& executor, const workload::Workload<Space>& workload)
       : executor_(executor), workload_(workload) {}
 
-  timeline::Rates measure(const schedule::Schedule& schedule) {
+  model::Rates measure(const schedule::Schedule& schedule) {
     using schedule::Stage;
-    timeline::Rates rates;
+    model::Rates rates;
     rates.h2d_s = seconds(schedule, {{Stage::h2d, 1}});
     rates.kernel_s = seconds(schedule, {{Stage::kernel, 1}});
     rates.d2h_s = seconds(schedule, {{Stage::d2h, 1}});
@@ -113,7 +113,7 @@ class RateMeter {
   /// By how much kernels take longer while copies run beside them all the time; empty where one of
   /// the two lasts too long to repeat the other beside it.
   std::optional<double> beside_copies(const schedule::Schedule& schedule,
-                                      const timeline::Rates& rates) {
+                                      const model::Rates& rates) {
     constexpr double most = 64;
     if (rates.kernel_s <= 0 || rates.h2d_s <= 0) return std::nullopt;
     // Kernels outlast the copies a little.
@@ -137,23 +137,23 @@ class RateMeter {
 /// runs left in the arrays is lost.
 template <class Space>
 void measure_rates(Executor<Space>& executor, const workload::Workload<Space>& workload,
-                   std::vector<timeline::Run>& runs) {
-  std::map<std::tuple<std::size_t, std::int64_t, std::size_t, int>, timeline::Rates> known;
+                   std::vector<experiment::Run>& runs) {
+  std::map<std::tuple<std::size_t, std::int64_t, std::size_t, int>, model::Rates> known;
   RateMeter<Space> meter(executor, workload);
   workload.generate(0);
-  for (timeline::Run& run : runs) {
+  for (experiment::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
     if (schedule.transfer == deck::Transfer::zero_copy) continue;
     const auto shape = std::tuple(schedule.chunks.size(), schedule.chunk_units,
-                                  schedule.tasks.size(), timeline::host_tiles(schedule));
+                                  schedule.tasks.size(), experiment::host_tiles(schedule));
     auto rates = known.find(shape);
     if (rates == known.end()) rates = known.emplace(shape, meter.measure(schedule)).first;
     run.rates = rates->second;
   }
-  const auto copies = std::find_if(runs.begin(), runs.end(),
-                                   [](const timeline::Run& run) { return run.rates.has_value(); });
+  const auto copies = std::find_if(
+      runs.begin(), runs.end(), [](const experiment::Run& run) { return run.rates.has_value(); });
   if (copies == runs.end()) return;
-  for (timeline::Run& run : runs) {
+  for (experiment::Run& run : runs) {
     if (!run.rates) run.rates = copies->rates;
   }
 }

@@ -7,7 +7,7 @@
 #include "base/statistics.hpp"
 #include "executor/executor.hpp"
 #include "executor/measure.hpp"
-#include "timeline/run.hpp"
+#include "experiment/run.hpp"
 
 namespace overlap::executor {
 
@@ -17,11 +17,11 @@ inline constexpr double doubtful_perturbation = 0.02;
 /// Times of tasks, of some of them, in runs of their own: the run of the median time. Each finds
 /// the data as scored runs do.
 template <class Space>
-timeline::Timeline trace_once(Executor<Space>& executor, const timeline::Run& run,
+timeline::Timeline trace_once(Executor<Space>& executor, const experiment::Run& run,
                               const workload::Workload<Space>& workload, deck::Verify verify,
                               const timeline::Engines& engines, const std::vector<bool>& timed) {
   constexpr double long_s = 0.2;
-  const std::uint32_t repetitions = timeline::time_s(run).median < long_s ? 5 : 1;
+  const std::uint32_t repetitions = experiment::time_s(run).median < long_s ? 5 : 1;
   std::vector<timeline::Timeline> timelines;
   for (std::uint32_t i = 0; i <= repetitions; ++i) {
     base::check_interrupt();
@@ -81,12 +81,12 @@ inline bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& t
 /// the first part's. Runs differ by microseconds: each copy starts as long after its input as in
 /// its own run.
 template <class Space>
-timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& run,
-                               const workload::Workload<Space>& workload, deck::Verify verify,
-                               const timeline::Engines& engines, int parts) {
-  const base::Summary scored = timeline::time_s(run);
+experiment::Trace trace_in_parts(Executor<Space>& executor, const experiment::Run& run,
+                                 const workload::Workload<Space>& workload, deck::Verify verify,
+                                 const timeline::Engines& engines, int parts) {
+  const base::Summary scored = experiment::time_s(run);
   const auto& tasks = run.schedule.tasks;
-  timeline::Trace trace;
+  experiment::Trace trace;
   trace.parts = parts;
   for (int part = 0; part < parts; ++part) {
     std::vector<bool> timed(tasks.size(), true);
@@ -122,7 +122,7 @@ timeline::Trace trace_in_parts(Executor<Space>& executor, const timeline::Run& r
 /// each; kernels and copies to the device by nothing): where that slows the run down and turns
 /// help, they take turns at it. A trace that fails leaves the run without one.
 template <class Space>
-void trace_run(Executor<Space>& executor, timeline::Run& run,
+void trace_run(Executor<Space>& executor, experiment::Run& run,
                const workload::Workload<Space>& workload, deck::Verify verify,
                const timeline::Engines& engines) {
   if (run.schedule.mechanism == deck::Mechanism::graph) {
@@ -132,13 +132,13 @@ void trace_run(Executor<Space>& executor, timeline::Run& run,
   const detail::TraceSource source = executor.trace(true);
   if (source.name.empty()) return;
   try {
-    timeline::Trace trace = trace_in_parts(executor, run, workload, verify, engines, 1);
+    experiment::Trace trace = trace_in_parts(executor, run, workload, verify, engines, 1);
     const auto copies = std::count_if(
         run.schedule.tasks.begin(), run.schedule.tasks.end(),
         [](const schedule::Task& task) { return task.stage == schedule::Stage::d2h; });
     if (trace.doubtful && trace.perturbation > 0 && source.selective) {
       for (int parts = 2; parts <= std::min<std::ptrdiff_t>(8, copies); parts *= 2) {
-        timeline::Trace turns = trace_in_parts(executor, run, workload, verify, engines, parts);
+        experiment::Trace turns = trace_in_parts(executor, run, workload, verify, engines, parts);
         if (turns.doubtful) continue;
         trace = std::move(turns);
         break;

@@ -13,7 +13,6 @@ namespace {
 using schedule::Schedule;
 using schedule::Stage;
 using schedule::Task;
-using timeline::Rates;
 
 struct Work {
   double h2d_bytes = 0;
@@ -110,13 +109,13 @@ std::string longer_direction(const Rates& rates) {
 
 }  // namespace
 
-timeline::Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
-                        const Hardware& hardware) {
+Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
+              const Hardware& hardware) {
   const Work work = work_of(schedule);
   // Kernels by their duration may run beside each other where each fills a part of the device.
   const double together = work.kernel_s > 0 ? work.kernel_area_s / work.kernel_s : 1;
   const double kernels = least.kernel_s * together;
-  timeline::Bounds bounds;
+  Bounds bounds;
   bounds.serial_s = least.h2d_s + least.d2h_s + least.kernel_s + work.host_s;
   const auto limit = [&](double copies, const std::string& name) {
     const double most = std::max({copies, kernels, work.host_s});
@@ -144,24 +143,6 @@ timeline::Bounds bounds(const Schedule& schedule, const Rates& own, const Rates&
       bounds.bound_s,
       predict(as_measured(schedule, work, own), ideal(schedule, work, own, hardware)).complete_s);
   return bounds;
-}
-
-void add_bounds(std::vector<timeline::Run>& runs, const Hardware& hardware) {
-  std::optional<Rates> least;
-  for (const timeline::Run& run : runs) {
-    if (!run.rates || timeline::host_tiles(run.schedule) > 0) continue;
-    if (!least) least = run.rates;
-    least->h2d_s = std::min(least->h2d_s, run.rates->h2d_s);
-    least->d2h_s = std::min(least->d2h_s, run.rates->d2h_s);
-    least->both_s = std::min(least->both_s, run.rates->both_s);
-    least->kernel_s = std::min(least->kernel_s, run.rates->kernel_s);
-  }
-  for (timeline::Run& run : runs) {
-    if (!run.rates) continue;
-    // What the host computes for it the device need not do.
-    const bool shared = !least || timeline::host_tiles(run.schedule) > 0;
-    run.bounds = bounds(run.schedule, *run.rates, shared ? *run.rates : *least, hardware);
-  }
 }
 
 }  // namespace overlap::model

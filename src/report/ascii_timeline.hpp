@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "timeline/run.hpp"
+#include "experiment/run.hpp"
 
 namespace overlap::report {
 

@@ -1,11 +1,10 @@
-#include "report/csv.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "report/json.hpp"
+#include "report/sweep.hpp"
+#include "report/writers.hpp"
 
 namespace overlap::report {
 namespace {
@@ -35,28 +34,12 @@ std::string cell(const std::optional<double>& value) {
 Cells column_names(const std::vector<Axis>& axes) {
   Cells cells = {"deck", "device"};
   for (const Axis& axis : axes) cells.push_back(axis.key);
-  cells.insert(cells.end(), {"order",
-                             "disturb",
-                             "host_work",
-                             "lanes",
-                             "chunks",
-                             "tasks",
-                             "bytes",
-                             "n",
-                             "median_s",
-                             "min_s",
-                             "max_s",
-                             "lo_s",
-                             "hi_s",
-                             "speedup",
-                             "throughput_gb_per_s",
-                             "bound_s",
-                             "schedule_bound_s",
-                             "overlap_efficiency",
-                             "host_work_hidden",
-                             "predicted_s",
-                             "verified",
-                             "verdict"});
+  cells.insert(cells.end(), {"order", "disturb", "host_work", "lanes", "chunks", "tasks", "bytes",
+                             "n", "median_s", "min_s", "max_s", "lo_s", "hi_s"});
+  for (const experiment::Metric& metric : experiment::metrics) {
+    if (!metric.column.empty()) cells.emplace_back(metric.column);
+  }
+  cells.insert(cells.end(), {"bound_s", "schedule_bound_s", "predicted_s", "verified", "verdict"});
   return cells;
 }
 
@@ -65,43 +48,36 @@ Cells cells_of(const std::string& deck, const Cells& point, const Row& row) {
   cells.insert(cells.end(), point.begin(), point.end());
   cells.insert(cells.end(), {row.order, row.disturb, row.host_work ? "true" : "false",
                              fmt::format("{}", row.lanes), fmt::format("{}", row.chunks),
-                             fmt::format("{}", row.tasks), fmt::format("{}", row.bytes)});
-  const auto time = [&](double base::Summary::* part) {
-    return row.time ? cell((*row.time).*part) : "";
-  };
-  cells.insert(
-      cells.end(),
-      {fmt::format("{}", row.time ? row.time->n : 0), time(&base::Summary::median),
-       time(&base::Summary::min), time(&base::Summary::max), time(&base::Summary::lo),
-       time(&base::Summary::hi), cell(row.speedup), cell(row.throughput), cell(row.bound_s),
-       cell(row.schedule_bound_s), cell(row.overlap_efficiency), cell(row.host_work_hidden),
-       cell(row.predicted_s), row.time ? (row.verified ? "true" : "false") : "", row.verdict});
+                             fmt::format("{}", row.tasks), fmt::format("{}", row.bytes),
+                             fmt::format("{}", row.time ? row.time->n : 0)});
+  for (double base::Summary::* const part :
+       {&base::Summary::median, &base::Summary::min, &base::Summary::max, &base::Summary::lo,
+        &base::Summary::hi}) {
+    cells.push_back(row.time ? cell((*row.time).*part) : "");
+  }
+  for (std::size_t i = 0; i < row.medians.size(); ++i) {
+    if (!experiment::metrics[i].column.empty()) cells.push_back(cell(row.medians[i]));
+  }
+  cells.insert(cells.end(), {cell(row.bound_s), cell(row.schedule_bound_s), cell(row.predicted_s),
+                             row.time ? (row.verified ? "true" : "false") : "", row.verdict});
   return cells;
 }
 
 }  // namespace
 
-std::string csv(const std::vector<Result>& results) {
-  std::string text = line(column_names({}));
-  for (const Result& result : results) {
-    for (const Row& row : read_record(record(result, 0)).rows) {
-      text += line(cells_of(result.deck.name(), {}, row));
-    }
-  }
-  return text;
-}
-
-std::string sweep_csv(const Sweep& sweep) {
-  std::string text = line(column_names(sweep.axes));
-  for (const PointResult& point : sweep.done) {
-    Cells values;
-    const std::vector<std::size_t> at = places(sweep, point.number);
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      const Axis::Value& value = sweep.axes[i].values[at[i]];
-      values.push_back(value.number ? cell(value.number) : value.text);
-    }
-    for (const Row& row : point.rows) {
-      text += line(cells_of(sweep.common.deck.name(), values, row));
+std::string csv(const Studies& studies) {
+  std::string text = line(column_names(studies.empty() ? std::vector<Axis>() : studies[0].axes));
+  for (const Study& study : studies) {
+    for (const PointResult& point : study.done) {
+      Cells values;
+      const std::vector<std::size_t> at = places(study, point.number);
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        const Axis::Value& value = study.axes[i].values[at[i]];
+        values.push_back(value.number ? cell(value.number) : value.text);
+      }
+      for (const Row& row : point.rows) {
+        text += line(cells_of(study.deck().name(), values, row));
+      }
     }
   }
   return text;

@@ -1,378 +1,193 @@
 #include "report/json.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/sha256.hpp"
-#include "base/version.hpp"
-#include "deck/words.hpp"
-#include "report/console.hpp"
+#include "report/lines.hpp"
+#include "report/result_fields.hpp"
+#include "report/writers.hpp"
 
 namespace overlap::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr const char* schema_name = "overlap-result/2";
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-/// Whole numbers without a fraction.
-Json of_number(double value) {
-  return value == std::trunc(value) ? Json(static_cast<std::int64_t>(value)) : Json(value);
-}
-
-Json summary(const base::Summary& s) {
-  return {{"median", number(s.median)},
-          {"min", number(s.min)},
-          {"max", number(s.max)},
-          {"lo", number(s.lo)},
-          {"hi", number(s.hi)}};
-}
-
-Json build(const base::BuildInfo& info) {
-  const base::Version v = base::version();
-  return {{"version", v.version},
-          {"git_sha", or_null(std::string(v.git_sha))},
-          {"dirty", v.dirty},
-          {"compiler", info.compiler},
-          {"kokkos_version", info.kokkos_version},
-          {"kokkos_kernels_version", or_null(info.kokkos_kernels_version)},
-          {"backend", info.backend},
-          {"cuda_toolkit", or_null(info.cuda_toolkit)}};
-}
-
-Json host(const base::HostInfo& info) {
-  return {{"name", info.name},
-          {"cpu", info.cpu},
-          {"cores", info.cores},
-          {"affinity", info.affinity},
-          {"total_bytes", info.total_bytes},
-          {"available_bytes", info.available_bytes}};
-}
-
-Json device(const std::optional<base::DeviceInfo>& info) {
-  if (!info) return nullptr;
-  return {{"name", info->name},
-          {"uuid", or_null(info->uuid)},
-          {"compute_capability", or_null(info->compute_capability)},
-          {"copy_engines", or_null(info->copy_engines)},
-          {"concurrent_kernels", or_null(info->concurrent_kernels)},
-          {"free_bytes", or_null(info->free_bytes)},
-          {"total_bytes", or_null(info->total_bytes)},
-          {"pci_bus_id", or_null(info->pci_bus_id)},
-          {"numa_node", or_null(info->numa_node)},
-          {"pcie_gen", or_null(info->pcie_gen)},
-          {"pcie_gen_max", or_null(info->pcie_gen_max)},
-          {"pcie_width", or_null(info->pcie_width)},
-          {"pcie_width_max", or_null(info->pcie_width_max)},
-          {"clocks",
-           {{"sm_mhz", or_null(info->sm_clock_mhz)},
-            {"sm_max_mhz", or_null(info->sm_clock_max_mhz)},
-            {"memory_mhz", or_null(info->memory_clock_mhz)}}},
-          {"ecc", or_null(info->ecc)},
-          {"mig", or_null(info->mig)}};
-}
-
-/// A map of the deck.
-Json map(const std::vector<std::pair<std::string, deck::Value>>& fields) {
+Json run_json(const RunOf& run) {
   Json json = Json::object();
-  for (const auto& [key, value] : fields) {
-    std::visit(
-        [&json, &name = key](const auto& v) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<deck::Record>>) {
-            json[name] = Json::array();
-            for (const deck::Record& record : v) json[name].push_back(map(record.fields));
-          } else {
-            json[name] = v;
-          }
-        },
-        value);
+  write(json, run_head, run);
+  for (const experiment::Metric& metric : experiment::metrics) {
+    const auto value = metric.value(run.run, run.outcome.runs);
+    const bool whole = metric.form == experiment::Form::summary;
+    json[metric.key] = !value ? Json(nullptr) : whole ? json_of(*value) : json_of(value->median);
   }
+  write(json, run_tail, run);
   return json;
 }
 
-Json resolved(const deck::Deck& deck) {
-  Json chunks = {{"profile", deck::to_string(deck.chunks.profile)}};
-  if (deck.chunks.count) chunks["count"] = *deck.chunks.count;
-  if (deck.chunks.bytes) chunks["bytes"] = *deck.chunks.bytes;
-  if (deck.chunks.profile == deck::Profile::ramp) {
-    chunks["growth"] = deck.chunks.growth;
-    chunks["spread"] = deck.chunks.spread;
+Json run_schema() {
+  Json schema = object_schema();
+  describe<RunOf>(schema, run_head);
+  for (const experiment::Metric& metric : experiment::metrics) {
+    const Range range = metric.id == deck::Metric::throughput  ? Range::above_zero
+                        : metric.id == deck::Metric::max_error ? Range::from_zero
+                                                               : Range::any;
+    describe(schema, std::string(metric.key), metric.help,
+             metric.form == experiment::Form::summary
+                 ? schema_of<std::optional<base::Summary>>(range)
+                 : schema_of<std::optional<double>>(range));
   }
-  Json orders = Json::array();
-  for (const deck::Order order : deck.issue.orders) orders.push_back(deck::to_string(order));
-  Json acceptance = Json::array();
-  for (const deck::Criterion& criterion : deck.acceptance) {
-    Json entry = {{"metric", deck::to_string(criterion.metric)}};
-    if (criterion.order) entry["order"] = deck::to_string(*criterion.order);
-    if (criterion.min) entry["min"] = *criterion.min;
-    if (criterion.max) entry["max"] = *criterion.max;
-    acceptance.push_back(entry);
-  }
-  Json memory = {
-      {"host", deck::to_string(deck.memory.host)},
-      {"transfer", deck::to_string(deck.memory.transfer)},
-      {"device_limit", deck.memory.device_limit ? Json(*deck.memory.device_limit) : Json("none")}};
-  if (deck.memory.host == deck::HostMemory::pageable_staged) {
-    memory["ring_slots"] = deck.memory.ring_slots;
-    memory["ring_bytes"] = deck.memory.ring_bytes;
-  }
-  Json disturb = "none";
-  if (deck.disturb) {
-    disturb = {{"operation", deck::to_string(deck.disturb->operation)},
-               {"at", deck.disturb->at},
-               {"times", deck.disturb->times}};
-  }
-  return {{"title", deck.title},
-          {"workload", map(deck::values_of(deck.workload))},
-          {"chunks", chunks},
-          {"memory", memory},
-          {"issue",
-           {{"orders", orders},
-            {"lanes", deck.issue.lanes},
-            {"mechanism", deck::to_string(deck.issue.mechanism)},
-            {"sync", deck::to_string(deck.issue.sync)},
-            {"streams", deck::to_string(deck.issue.streams)}}},
-          {"host_work",
-           deck.host_work ? Json{{"per_chunk", deck.host_work->per_chunk_s}} : Json("none")},
-          {"disturb", disturb},
-          {"measure",
-           {{"warmup", deck.measure.warmup},
-            {"repetitions", deck.measure.repetitions},
-            {"verify", deck::to_string(deck.measure.verify)}}},
-          {"acceptance", acceptance}};
+  describe<RunOf>(schema, run_tail);
+  return schema;
 }
 
-/// The value of a dotted key; null: the deck has no such key.
-Json value_at(Json deck, const std::string& key) {
-  for (std::size_t begin = 0; begin <= key.size();) {
-    const std::size_t dot = std::min(key.find('.', begin), key.size());
-    const std::string part = key.substr(begin, dot - begin);
-    if (!deck.is_object() || !deck.contains(part)) return nullptr;
-    deck = Json(deck[part]);
-    begin = dot + 1;
+/// What a point adds to a result file.
+struct Part {
+  Json choices = Json::object();
+  Json balance;
+  int verified_runs = 0;
+  double reference_s = 0;
+  Json runs = Json::array();
+  Json findings = Json::array();
+  Json checks = Json::array();
+  Json error;
+  bool interrupted = false;
+};
+
+Part part_of(const Outcome& outcome) {
+  Part part{.balance = json_of(outcome.balance),
+            .verified_runs = outcome.verified_runs,
+            .reference_s = outcome.reference_s,
+            .error = outcome.failure ? Json(outcome.failure->text) : Json(nullptr),
+            .interrupted = outcome.interrupted};
+  for (const auto& [name, value] : outcome.choices) part.choices[name] = value;
+  for (const Run& run : outcome.runs) {
+    part.runs.push_back(run_json({run, outcome}));
+    for (const experiment::Finding& finding : run.findings) {
+      part.findings.push_back(json_of(FindingOf{finding, run, outcome}));
+    }
   }
-  return deck;
+  for (const Check& check : outcome.checks) part.checks.push_back(json_of(CheckOf{check, outcome}));
+  return part;
 }
 
-Json point(const Result& result) {
+Part read_part(const Json& json) {
+  return {.choices = json.at("choices"),
+          .verified_runs = json.at("verified_runs"),
+          .reference_s = json.at("reference_s"),
+          .runs = json.at("runs"),
+          .findings = json.at("findings"),
+          .checks = json.at("checks"),
+          .error = json.at("error"),
+          .interrupted = json.at("interrupted")};
+}
+
+void append(Json& list, Json more) {
+  for (Json& entry : more) list.push_back(std::move(entry));
+}
+
+/// Adds a point to those before it.
+void merge(Part& all, Part part, bool first) {
+  for (const auto& [name, value] : part.choices.items()) {
+    const bool same = !all.choices.contains(name) || all.choices[name] == value;
+    all.choices[name] = same ? value : Json("differs from point to point");
+  }
+  all.verified_runs += part.verified_runs;
+  all.reference_s += part.reference_s;
+  if (first) all.balance = std::move(part.balance);
+  append(all.runs, std::move(part.runs));
+  append(all.findings, std::move(part.findings));
+  append(all.checks, std::move(part.checks));
+  if (all.error.is_null()) all.error = std::move(part.error);
+  all.interrupted |= part.interrupted;
+}
+
+Json swept(const Study& study) {
   Json json = Json::object();
-  const Json deck = resolved(result.deck);
-  for (const deck::Point::Value& value : result.point) json[value.key] = value_at(deck, value.key);
-  return json;
-}
-
-Json wrong(const std::optional<timeline::WrongData>& wrong) {
-  if (!wrong) return nullptr;
-  return {{"chunk", wrong->chunk},
-          {"array", wrong->array},
-          {"index", wrong->index},
-          {"expected", number(wrong->expected)},
-          {"found", number(wrong->found)}};
-}
-
-Json balance(const std::optional<timeline::Balance>& balance) {
-  if (!balance) return nullptr;
-  return {{"repeats", balance->repeats},
-          {"copy_s", balance->copy_s},
-          {"kernel_s", balance->kernel_s},
-          {"ratio", balance->ratio()}};
-}
-
-Json trace(const std::optional<timeline::Trace>& trace) {
-  if (!trace) return nullptr;
-  return {{"source", trace->source},
-          {"parts", trace->parts},
-          {"perturbation", trace->perturbation},
-          {"doubtful", trace->doubtful}};
-}
-
-Json median(const std::optional<base::Summary>& value) {
-  return value ? Json(value->median) : Json(nullptr);
-}
-
-Json rates(const std::optional<timeline::Rates>& rates) {
-  if (!rates) return nullptr;
-  return {{"h2d_s", rates->h2d_s},
-          {"d2h_s", rates->d2h_s},
-          {"both_s", rates->both_s > 0 ? Json(rates->both_s) : Json(nullptr)},
-          {"kernel_s", rates->kernel_s},
-          {"kernel_beside_copies",
-           rates->kernel_beside_copies ? Json(*rates->kernel_beside_copies) : Json(nullptr)}};
-}
-
-Json bounds(const std::optional<timeline::Bounds>& bounds) {
-  if (!bounds) return nullptr;
-  const auto engines = [](double seconds) { return seconds > 0 ? Json(seconds) : Json(nullptr); };
-  return {{"serial_s", bounds->serial_s},
-          {"one_engine_s", engines(bounds->one_engine_s)},
-          {"two_engines_s", engines(bounds->two_engines_s)},
-          {"limit", bounds->limit}};
-}
-
-Json timeline_of(const schedule::Schedule& schedule,
-                 const std::optional<timeline::Timeline>& timeline) {
-  if (!timeline) return nullptr;
-  Json entries = Json::array();
-  for (std::size_t id = 0; id < timeline->spans.size(); ++id) {
-    const schedule::Task& task = schedule.tasks[id];
-    const timeline::Span& span = timeline->spans[id];
-    Json entry = {{"task", id}};
-    if (!schedule.names.empty()) entry["name"] = schedule.names[id];
-    entry.update({{"stage", schedule::to_string(task.stage)},
-                  {"chunk", task.chunk},
-                  {"lane", task.lane},
-                  {"engine", timeline->engines[static_cast<std::size_t>(span.engine)]},
-                  {"start_s", span.start_s},
-                  {"stop_s", span.stop_s}});
-    entries.push_back(std::move(entry));
-  }
-  return entries;
-}
-
-/// A repetition's copying between the host's arrays and the ring.
-Json staging(const timeline::Run& run) {
-  if (!run.staging || run.samples_s.empty()) return nullptr;
-  const auto repetitions = static_cast<double>(run.samples_s.size());
-  return {{"fill_s", run.staging->fill_s / repetitions},
-          {"drain_s", run.staging->drain_s / repetitions},
-          {"threads", run.staging->threads}};
-}
-
-Json host_work(const timeline::Run& run, const Result& result) {
-  if (!run.host_work) return nullptr;
-  const bool measured = !run.host_work->samples_s.empty();
-  return {{"threads", measured ? Json(run.host_work->threads) : Json(nullptr)},
-          {"time_s", measured ? summary(base::summarize(run.host_work->samples_s)) : Json(nullptr)},
-          {"hidden", median(timeline::host_work_hidden(run, result.runs))}};
-}
-
-/// What a run says of the matrix product that it computed; null: none.
-Json product(const timeline::Run& run) {
-  const double flops = timeline::product_flops(run.schedule);
-  if (flops == 0) return nullptr;
-  const schedule::Traffic traffic = schedule::traffic(run.schedule);
-  const double bytes = static_cast<double>(traffic.h2d + traffic.d2h);
-  return {
-      {"flops", flops},
-      {"flop_per_byte", bytes > 0 ? Json(flops / bytes) : Json(nullptr)},
-      {"h2d_bytes", traffic.h2d},
-      {"d2h_bytes", traffic.d2h},
-      {"host_tiles", timeline::host_tiles(run.schedule)},
-      {"flop_per_s", run.samples_s.empty() ? Json(nullptr) : summary(timeline::flops_per_s(run))}};
-}
-
-Json run(const timeline::Run& run, const Result& result) {
-  const bool measured = !run.samples_s.empty();
-  return {{"order", deck::to_string(run.order)},
-          {"disturb", run.disturbance ? Json(deck::to_string(*run.disturbance)) : Json(nullptr)},
-          {"host_work", host_work(run, result)},
-          {"device", or_null(run.device)},
-          {"point", point(result)},
-          {"tasks", run.schedule.tasks.size()},
-          {"chunks", run.schedule.chunks.size()},
-          {"lanes", run.schedule.lanes},
-          {"slots", run.schedule.slots},
-          {"bytes", run.bytes},
-          {"transfer", deck::to_string(run.schedule.transfer)},
-          {"mechanism", deck::to_string(run.schedule.mechanism)},
-          {"samples_s", run.samples_s},
-          {"time_s", measured ? summary(timeline::time_s(run)) : Json(nullptr)},
-          {"issue_s", run.issue_s.empty() ? Json(nullptr) : summary(timeline::issue_s(run))},
-          {"polls", run.issue_s.empty() ? Json(nullptr) : Json(run.polls)},
-          {"graph", run.graph ? Json{{"capture_s", run.graph->capture_s},
-                                     {"instantiate_s", run.graph->instantiate_s}}
-                              : Json(nullptr)},
-          {"staging", staging(run)},
-          {"product", product(run)},
-          {"speedup", median(timeline::speedup(run, result.runs))},
-          {"throughput",
-           measured && run.bytes > 0 ? Json(timeline::throughput(run).median) : Json(nullptr)},
-          {"bound_s", run.bounds ? Json(run.bounds->bound_s) : Json(nullptr)},
-          {"schedule_bound_s", run.bounds ? Json(run.bounds->schedule_bound_s) : Json(nullptr)},
-          {"overlap_efficiency", median(timeline::overlap_efficiency(run, result.runs))},
-          {"bound_fraction", median(timeline::bound_fraction(run))},
-          {"schedule_bound_fraction", median(timeline::schedule_bound_fraction(run))},
-          {"rates", rates(run.rates)},
-          {"bounds", bounds(run.bounds)},
-          {"predicted_s", or_null(timeline::predicted_s(run))},
-          {"max_error", run.verified ? number(run.max_error) : Json(nullptr)},
-          {"verified", run.verified && !run.wrong},
-          {"wrong", wrong(run.wrong)},
-          {"trace", trace(run.trace)},
-          {"timeline", run.trace ? timeline_of(run.schedule, run.trace->timeline) : Json(nullptr)},
-          // Those of all points of a sweep would be far too much.
-          {"predicted_timeline",
-           result.point.empty() ? timeline_of(run.schedule, run.predicted) : Json(nullptr)}};
-}
-
-Json runs(const Result& result) {
-  Json json = Json::array();
-  for (const timeline::Run& r : result.runs) json.push_back(run(r, result));
-  return json;
-}
-
-Json checks(const Result& result) {
-  Json json = Json::array();
-  for (const verdict::Check& check : result.checks) {
-    json.push_back({{"metric", deck::to_string(check.metric)},
-                    {"order", deck::to_string(check.order)},
-                    {"point", point(result)},
-                    {"value", number(check.value.median)},
-                    {"bound", check.at_least ? "min" : "max"},
-                    {"limit", check.limit},
-                    {"verdict", verdict::to_string(check.verdict)},
-                    {"reason", or_null(check.reason)}});
+  for (const Axis& axis : study.axes) {
+    json[axis.key] = Json::array();
+    for (const Axis::Value& value : axis.values) {
+      const bool whole = value.number && *value.number == std::trunc(*value.number);
+      json[axis.key].push_back(whole          ? Json(static_cast<std::int64_t>(*value.number))
+                               : value.number ? Json(*value.number)
+                                              : Json(value.text));
+    }
   }
   return json;
 }
 
-Json choices(const Result& result) {
-  Json json = Json::object();
-  for (const auto& [name, value] : result.choices) json[name] = value;
-  return json;
+Json study_json(const Study& study) {
+  Part all;
+  for (const PointResult& point : study.done) {
+    merge(all, point.outcome ? part_of(*point.outcome) : read_part(Json::parse(point.record)),
+          !study.sweeps());
+  }
+  const deck::Deck& deck = study.deck();
+  Json keys = resolved(deck);
+  if (study.sweeps()) keys["sweep"] = swept(study);
+  return {{"schema", schema_name},
+          {"build", json_of(study.machine.build)},
+          {"started", study.started},
+          {"host", json_of(study.machine.host)},
+          {"device", json_of(study.machine.device)},
+          {"title", deck.title},
+          {"deck", {{"path", deck.path}, {"sha256", deck.sha256}, {"resolved", keys}}},
+          {"choices", all.choices},
+          {"balance", all.balance},
+          {"verification", {{"runs", all.verified_runs}, {"reference_s", all.reference_s}}},
+          {"runs", all.runs},
+          {"findings", all.findings},
+          {"checks", all.checks},
+          {"interrupted", all.interrupted},
+          {"error", all.error},
+          {"verdict", deck::to_string(study.verdict())},
+          {"exit_code", static_cast<int>(study.exit_code())}};
 }
 
-Json verification(const Result& result) {
-  return {{"runs", result.verified_runs}, {"reference_s", result.reference_s}};
+Json result_schema() {
+  Json schema = object_schema();
+  const auto add = [&](const char* key, const char* help, const Json& values) {
+    describe(schema, key, help, values);
+  };
+  const Json text = {{"type", "string"}};
+  const auto list = [](const Json& items) { return Json{{"type", "array"}, {"items", items}}; };
+  add("schema", "Name and version of this format.", {{"const", schema_name}});
+  add("build", "What the program was built from.", schema_of<base::BuildInfo>(Range::any));
+  add("started", "When the program started, UTC.",
+      {{"type", "string"}, {"pattern", "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$"}});
+  add("host", "The machine.", schema_of<base::HostInfo>(Range::any));
+  add("device", "The GPU; null on host back ends.",
+      schema_of<std::optional<base::DeviceInfo>>(Range::any));
+  add("title", "The deck's title.", text);
+  Json deck = object_schema();
+  describe(deck, "path", "File name as given.", text);
+  describe(deck, "sha256", "SHA-256 of the file, before --set.",
+           {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}});
+  describe(deck, "resolved", "Every key with its value, defaults included.", Resolved::schema());
+  add("deck", "The deck.", deck);
+  add("choices", "What the program chose where the deck leaves it open.", Chosen::schema());
+  add("balance", "How a balanced intensity was measured; null: the deck gives the repeats.",
+      schema_of<std::optional<experiment::Balance>>(Range::any));
+  Json verification = object_schema();
+  describe(verification, "runs", "Runs that were verified.", schema_of<int>(Range::from_zero));
+  describe(verification, "reference_s", "References and comparisons together, seconds.",
+           schema_of<double>(Range::from_zero));
+  add("verification", "What comparing with the reference took, outside the samples.", verification);
+  add("runs", "One run per issue order, point of a sweep and, of predictions, device.",
+      list(run_schema()));
+  add("findings", "Why orders hide less than they could.", list(schema_of<FindingOf>(Range::any)));
+  add("checks", "Each limit of the deck's criteria, applied to each order.",
+      list(schema_of<CheckOf>(Range::any)));
+  add("interrupted", "Whether it was interrupted before all repetitions were done.",
+      {{"type", "boolean"}});
+  add("error", "What ended it early; null: nothing.", {{"type", {"string", "null"}}});
+  add("verdict", "The worst of all checks.", schema_of<experiment::Verdict>(Range::any));
+  add("exit_code", "Exit code of this result.", {{"enum", {0, 1, 2, 4, 5, 6, 77, 130}}});
+  return schema;
 }
 
-/// A result but for what comes from its runs.
-Json frame(const Result& result) {
-  return {{"schema", "overlap-result/1"},
-          {"build", build(result.build)},
-          {"host", host(result.host)},
-          {"device", device(result.device)},
-          {"title", result.deck.title},
-          {"deck",
-           {{"path", result.deck.path},
-            {"sha256", result.deck.sha256},
-            {"resolved", resolved(result.deck)}}},
-          {"choices", choices(result)},
-          {"balance", balance(result.balance)},
-          {"verification", verification(result)},
-          {"runs", runs(result)},
-          {"checks", checks(result)},
-          {"verdict", verdict::to_string(result.verdict)},
-          {"exit_code", static_cast<int>(result.exit_code)}};
-}
-
-/// What a summary says; empty where it is null.
-std::optional<base::Summary> read_summary(const Json& json, int n) {
-  if (json.is_null()) return std::nullopt;
-  return base::Summary{.n = n,
-                       .median = json.at("median"),
-                       .min = json.at("min"),
-                       .max = json.at("max"),
-                       .lo = json.at("lo"),
-                       .hi = json.at("hi")};
+/// Text from outside (paths, titles) may be no UTF-8: replaced, never an exception.
+std::string text_of(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 std::optional<double> read_number(const Json& json) {
@@ -381,103 +196,108 @@ std::optional<double> read_number(const Json& json) {
 
 std::string read_words(const Json& json) { return json.is_null() ? "" : json.get<std::string>(); }
 
-/// The worst of a run and of the checks of its order; empty where nothing ran.
-std::string read_verdict(const Json& run, const Json& checks) {
-  if (run.at("samples_s").empty()) return "";
-  if (!run.at("wrong").is_null()) return "WRONG DATA";
-  auto worst = verdict::Verdict::pass;
-  for (const Json& check : checks) {
-    const bool of_host_work = check.at("metric") == "host_work_hidden";
-    if (check.at("order") != run.at("order") || !run.at("disturb").is_null() ||
-        run.at("host_work").is_null() == of_host_work) {
-      continue;
-    }
-    if (check.at("verdict") == "FAIL") worst = verdict::Verdict::fail;
-    if (check.at("verdict") == "INCONCLUSIVE" && worst == verdict::Verdict::pass) {
-      worst = verdict::Verdict::inconclusive;
-    }
+Row read_row(const Json& run, const Json& row) {
+  Row read{.order = run.at("order"),
+           .disturb = read_words(run.at("disturb")),
+           .host_work = !run.at("host_work").is_null(),
+           .device = read_words(run.at("device")),
+           .lanes = run.at("lanes"),
+           .chunks = run.at("chunks"),
+           .tasks = run.at("tasks"),
+           .bytes = run.at("bytes"),
+           .bound_s = read_number(run.at("bound_s")),
+           .schedule_bound_s = read_number(run.at("schedule_bound_s")),
+           .predicted_s = read_number(run.at("predicted_s")),
+           .verified = run.at("verified"),
+           .verdict = row.get<std::string>()};
+  for (std::size_t i = 0; i < experiment::metrics.size(); ++i) {
+    const Json& value = run.at(std::string(experiment::metrics[i].key));
+    read.medians[i] = read_number(value.is_object() ? value.at("median") : value);
   }
-  return verdict::to_string(worst);
-}
-
-Row read_row(const Json& run, const Json& checks) {
-  const Json& host_work = run.at("host_work");
-  return {
-      .order = run.at("order"),
-      .disturb = read_words(run.at("disturb")),
-      .host_work = !host_work.is_null(),
-      .device = read_words(run.at("device")),
-      .lanes = run.at("lanes"),
-      .chunks = run.at("chunks"),
-      .tasks = run.at("tasks"),
-      .bytes = run.at("bytes"),
-      .time = read_summary(run.at("time_s"), static_cast<int>(run.at("samples_s").size())),
-      .speedup = read_number(run.at("speedup")),
-      .throughput = read_number(run.at("throughput")),
-      .bound_s = read_number(run.at("bound_s")),
-      .schedule_bound_s = read_number(run.at("schedule_bound_s")),
-      .overlap_efficiency = read_number(run.at("overlap_efficiency")),
-      .host_work_hidden = host_work.is_null() ? std::nullopt : read_number(host_work.at("hidden")),
-      .predicted_s = read_number(run.at("predicted_s")),
-      .verified = run.at("verified"),
-      .verdict = read_verdict(run, checks)};
-}
-
-/// The result of a sweep: what its points share, and all of their runs.
-Json of_sweep(const Sweep& sweep) {
-  Json json = frame(sweep.common);
-  Json swept = Json::object();
-  for (const Axis& axis : sweep.axes) {
-    swept[axis.key] = Json::array();
-    for (const Axis::Value& value : axis.values) {
-      swept[axis.key].push_back(value.number ? of_number(*value.number) : Json(value.text));
-    }
+  if (const Json& time = run.at("time_s"); !time.is_null()) {
+    read.time = base::Summary{.n = static_cast<int>(run.at("samples_s").size()),
+                              .median = time.at("median"),
+                              .min = time.at("min"),
+                              .max = time.at("max"),
+                              .lo = time.at("lo"),
+                              .hi = time.at("hi")};
   }
-  json["deck"]["resolved"]["sweep"] = swept;
-  for (const PointResult& point : sweep.done) {
-    const Json done = Json::parse(point.record);
-    for (const char* key : {"runs", "checks"}) {
-      for (const Json& entry : done.at(key)) json[key].push_back(entry);
-    }
-    json["verification"]["runs"] =
-        json["verification"]["runs"].get<int>() + done.at("verification").at("runs").get<int>();
-    json["verification"]["reference_s"] = json["verification"]["reference_s"].get<double>() +
-                                          done.at("verification").at("reference_s").get<double>();
-    for (const auto& [name, value] : done.at("choices").items()) {
-      const bool same = !json["choices"].contains(name) || json["choices"][name] == value;
-      json["choices"][name] = same ? value : Json("differs from point to point");
-    }
-  }
-  return json;
-}
-
-/// Text from outside (paths, titles) may be no UTF-8: replaced, never an exception.
-std::string text_of(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return read;
 }
 
 }  // namespace
 
-std::string to_json(const std::vector<Result>& results, int indent) {
+std::string to_json(const std::vector<Study>& studies, int indent) {
   Json all = Json::array();
-  for (const Result& result : results) all.push_back(frame(result));
-  const Json document = results.size() == 1 ? all.front() : Json{{"results", all}};
+  for (const Study& study : studies) all.push_back(study_json(study));
+  const Json document = studies.size() == 1 ? all.front() : Json{{"results", all}};
   return text_of(document, indent) + "\n";
 }
 
-std::string sweep_json(const Sweep& sweep, int indent) {
-  return text_of(of_sweep(sweep), indent) + "\n";
+std::string json(const std::vector<Study>& studies) { return to_json(studies); }
+
+std::string json_schema() {
+  Json results = object_schema();
+  describe(results, "results", "One result per deck.",
+           {{"type", "array"}, {"minItems", 1}, {"items", {{"$ref", "#/$defs/result"}}}});
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                 {"title", schema_name},
+                 {"description",
+                  "Result file of miniapp. Fields may be added within a version: readers ignore "
+                  "what they do not know."},
+                 {"oneOf", {{{"$ref", "#/$defs/result"}}, results}}};
+  schema["$defs"]["result"] = result_schema();
+  return schema.dump(2) + "\n";
 }
 
-std::string record(const Result& result, std::size_t number) {
+std::vector<Row> rows_of(const Outcome& outcome) {
+  std::vector<Row> rows;
+  for (const Run& run : outcome.runs) {
+    Row& row = rows.emplace_back(
+        Row{.order = std::string(deck::to_string(run.order)),
+            .disturb = std::string(run.disturbance ? deck::to_string(*run.disturbance) : ""),
+            .host_work = run.host_work,
+            .device = run.device,
+            .lanes = run.schedule.lanes,
+            .chunks = static_cast<std::int64_t>(run.schedule.chunks.size()),
+            .tasks = static_cast<std::int64_t>(run.schedule.tasks.size()),
+            .bytes = run.bytes,
+            .predicted_s = experiment::predicted_s(run),
+            .verified = run.verified && !run.wrong});
+    for (std::size_t i = 0; i < experiment::metrics.size(); ++i) {
+      const auto value = experiment::metrics[i].value(run, outcome.runs);
+      if (value) row.medians[i] = value->median;
+    }
+    if (run.bounds) {
+      row.bound_s = run.bounds->bound_s;
+      row.schedule_bound_s = run.bounds->schedule_bound_s;
+    }
+    if (run.samples_s.empty()) continue;
+    row.time = experiment::time_s(run);
+    row.verdict = experiment::verdict_of(run, outcome.checks);
+  }
+  return rows;
+}
+
+std::string record(const Outcome& outcome, const deck::Point& point, std::size_t number) {
+  const Part part = part_of(outcome);
+  Json verdicts = Json::array();
+  for (const Row& row : rows_of(outcome)) verdicts.push_back(row.verdict);
   return text_of({{"point", number},
-                  {"fingerprint", fingerprint({result.point, result.deck})},
-                  {"choices", choices(result)},
-                  {"verification", verification(result)},
-                  {"runs", runs(result)},
-                  {"checks", checks(result)},
-                  {"exit_code", static_cast<int>(result.exit_code)},
-                  {"lines", point_lines(result)}},
+                  {"fingerprint", fingerprint(point)},
+                  {"choices", part.choices},
+                  {"verified_runs", part.verified_runs},
+                  {"reference_s", part.reference_s},
+                  {"runs", part.runs},
+                  {"findings", part.findings},
+                  {"checks", part.checks},
+                  {"error", part.error},
+                  {"interrupted", part.interrupted},
+                  {"verdicts", verdicts},
+                  {"verdict", deck::to_string(outcome.verdict())},
+                  {"exit_code", static_cast<int>(outcome.exit_code())},
+                  {"reasons", experiment::reasons(outcome)},
+                  {"lines", point_lines(outcome)}},
                  -1);
 }
 
@@ -489,8 +309,18 @@ PointResult read_record(const std::string& line) {
                       .record = line,
                       .rows = {},
                       .lines = json.at("lines"),
-                      .code = static_cast<base::ExitCode>(json.at("exit_code").get<int>())};
-    for (const Json& run : json.at("runs")) point.rows.push_back(read_row(run, json.at("checks")));
+                      .reasons = json.at("reasons"),
+                      .outcome = {}};
+    const std::string verdict = json.at("verdict");
+    for (const auto& word : deck::words<experiment::Verdict>) {
+      if (word.name == verdict) point.verdict = word.value;
+    }
+    point.code = base::exit_code(json.at("exit_code"));
+    const Json& verdicts = json.at("verdicts");
+    for (std::size_t i = 0; i < json.at("runs").size(); ++i) {
+      point.rows.push_back(read_row(json.at("runs")[i], verdicts.at(i)));
+    }
+    read_part(json);
     return point;
   } catch (const Json::exception& error) {
     throw base::Error(base::ExitCode::usage,

@@ -4,21 +4,25 @@
 #include <string>
 #include <vector>
 
-#include "report/sweep.hpp"
+#include "report/study.hpp"
 
 namespace overlap::report {
 
-/// The result file, schema overlap-result/1 (overlap-result-1.schema.json beside this file): one
-/// object for one deck, {"results": [...]} for several. `indent` -1: all on one line.
-std::string to_json(const std::vector<Result>& results, int indent = 2);
+/// The result file, schema overlap-result/2: one object for one study, {"results": [...]} for
+/// several. `indent` -1: all on one line.
+std::string to_json(const std::vector<Study>& studies, int indent = 2);
 
-/// The same of a sweep: a run for each point that is done, and order.
-std::string sweep_json(const Sweep& sweep, int indent = 2);
+/// The JSON Schema of result files, made from the tables that write them.
+std::string json_schema();
 
 /// All that is kept of a point, one line of JSON; and what it says. read_record() throws
 /// base::Error{usage} for a line that is none.
-std::string record(const Result& result, std::size_t number);
+std::string record(const experiment::Outcome& outcome, const deck::Point& point,
+                   std::size_t number);
 PointResult read_record(const std::string& line);
+
+/// The orders of a point, as tables show them.
+std::vector<Row> rows_of(const experiment::Outcome& outcome);
 
 /// What a point is, in a few characters: the same for two only if all keys of their decks are, and
 /// the keys that are swept.

@@ -121,6 +121,12 @@ void require_writable(const std::string& path) {
 
 bool is_stream(const std::string& path) { return follow(path).descriptor || is_device(path); }
 
+std::string written_to(const std::string& path) {
+  std::error_code ignored;
+  const auto canonical = std::filesystem::weakly_canonical(follow(path).path, ignored);
+  return canonical.empty() ? path : canonical.string();
+}
+
 void write_file(const std::string& path, const std::string& content) {
   const Target target = follow(path);
   if (target.descriptor) {

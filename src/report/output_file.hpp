@@ -12,6 +12,9 @@ void require_writable(const std::string& path);
 /// is no place for another file.
 bool is_stream(const std::string& path);
 
+/// The file that a name leads to, the same for all names of one file.
+std::string written_to(const std::string& path);
+
 /// Writes a file whole or not at all: beside its place first, then renamed; a link stays a link.
 /// Devices, pipes and what the process has open (/dev/stdout) are written directly. Throws
 /// base::Error{runtime_error}.

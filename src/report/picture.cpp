@@ -9,7 +9,6 @@
 
 #include "base/units.hpp"
 #include "deck/words.hpp"
-#include "report/console.hpp"
 
 namespace overlap::report {
 namespace {
@@ -122,43 +121,42 @@ std::optional<double> rate_gb_per_s(const schedule::Task& task, const timeline::
   return static_cast<double>(task.bytes) / seconds * 1e-9;
 }
 
-std::string order_words(const timeline::Run& run) {
-  std::string words = timeline::name(run);
+std::string order_words(const experiment::Case& run) {
+  std::string words = experiment::name(run);
   if (run.order != run.schedule.order) {
     words += fmt::format(" ({})", deck::to_string(run.schedule.order));
   }
   return run.device.empty() ? words : words + " on " + run.device;
 }
 
-std::string figures(const Result& result, std::size_t index) {
-  const timeline::Run& run = result.runs[index];
+std::string figures(const experiment::Run& run, const std::vector<experiment::Run>& runs) {
   const bool timed = !run.samples_s.empty();
   std::string words;
   const auto add = [&](const std::string& text) { words += (words.empty() ? "" : ", ") + text; };
-  const base::Summary time = timeline::time_s(run);
+  const base::Summary time = experiment::time_s(run);
   if (timed) {
     add(fmt::format("{} ({} .. {})", format_seconds(time.median), format_seconds(time.lo),
                     format_seconds(time.hi)));
-    if (const auto speedup = timeline::speedup(run, result.runs)) {
+    if (const auto speedup = experiment::speedup(run, runs)) {
       add(fmt::format("speed-up {:.2f}", speedup->median));
     }
-    if (const auto efficiency = timeline::shown_efficiency(run, result.runs)) {
+    if (const auto efficiency = experiment::shown_efficiency(run, runs)) {
       add(fmt::format("overlap efficiency {:.2f}", efficiency->median));
     }
   }
-  if (const auto seconds = timeline::predicted_s(run)) {
+  if (const auto seconds = experiment::predicted_s(run)) {
     const double error = timed && time.median > 0 ? 100 * (*seconds / time.median - 1) : 0;
     add("predicted " + format_seconds(*seconds) +
         (timed ? fmt::format(" ({:+.1f} %)", error) : std::string()));
-    const auto speedup = predicted_speedup(result, index);
+    const auto speedup = experiment::predicted_speedup(run, runs);
     if (!timed && speedup) add(fmt::format("speed-up {:.2f}", *speedup));
   }
   return words;
 }
 
-Picture measured(const timeline::Run& run) {
+Picture measured(const experiment::Run& run) {
   if (!run.trace) return {.words = "not measured", .doubt = {}, .timeline = nullptr};
-  const timeline::Trace& trace = *run.trace;
+  const experiment::Trace& trace = *run.trace;
   Picture picture{.words = "measured", .doubt = {}, .timeline = &trace.timeline};
   if (!trace.source.empty()) picture.words += " (" + trace.source + ")";
   if (trace.doubtful)
@@ -166,14 +164,14 @@ Picture measured(const timeline::Run& run) {
   return picture;
 }
 
-Picture predicted(const timeline::Run& run) {
+Picture predicted(const experiment::Run& run) {
   if (!run.predicted) return {.words = "not predicted", .doubt = {}, .timeline = nullptr};
   return {.words = "predicted", .doubt = {}, .timeline = &*run.predicted};
 }
 
-double longest_s(const Result& result) {
+double longest_s(const experiment::Outcome& outcome) {
   double longest = 0;
-  for (const timeline::Run& run : result.runs) {
+  for (const experiment::Run& run : outcome.runs) {
     for (const Picture& picture : {measured(run), predicted(run)}) {
       if (picture.timeline == nullptr) continue;
       longest = std::max(longest, picture.timeline->complete_s);
@@ -185,23 +183,20 @@ double longest_s(const Result& result) {
   return longest > 0 ? longest : 1;
 }
 
-std::string place_words(const Result& result) {
-  return place_words(result, only_predicted(result));
-}
-
-std::string place_words(const Result& result, bool predictions) {
-  std::string words = result.deck.path;
-  if (predictions) return words;
-  if (result.device) {
-    words += ", " + result.device->name;
-  } else if (!result.host.cpu.empty()) {
-    words += fmt::format(", {}, {} cores", result.host.cpu, result.host.cores);
+std::string place_words(const Study& study) {
+  std::string words = study.deck().path;
+  if (study.predicts()) return words;
+  const auto& [build, host, device] = study.machine;
+  if (device) {
+    words += ", " + device->name;
+  } else if (!host.cpu.empty()) {
+    words += fmt::format(", {}, {} cores", host.cpu, host.cores);
   }
-  return words + fmt::format(", Kokkos {} {}", result.build.kokkos_version, result.build.backend);
+  return words + fmt::format(", Kokkos {} {}", build.kokkos_version, build.backend);
 }
 
-bool has_stage(const Result& result, Stage stage) {
-  return std::any_of(result.runs.begin(), result.runs.end(), [&](const timeline::Run& run) {
+bool has_stage(const experiment::Outcome& outcome, Stage stage) {
+  return std::any_of(outcome.runs.begin(), outcome.runs.end(), [&](const experiment::Run& run) {
     const auto& tasks = run.schedule.tasks;
     return std::any_of(tasks.begin(), tasks.end(),
                        [&](const schedule::Task& task) { return task.stage == stage; });

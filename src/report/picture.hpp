@@ -1,13 +1,17 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "report/result.hpp"
+#include "report/study.hpp"
 
 /// What all pictures of timelines share: rows, words, what tasks waited for, colours.
 namespace overlap::report {
@@ -42,11 +46,11 @@ std::vector<std::optional<schedule::TaskId>> waited_for(const schedule::Schedule
 std::optional<double> rate_gb_per_s(const schedule::Task& task, const timeline::Span& span);
 
 /// "depth_first", "auto (breadth_first)", "depth_first on h200".
-std::string order_words(const timeline::Run& run);
+std::string order_words(const experiment::Case& run);
 
 /// "5.657 ms (5.651 ms .. 5.662 ms), speed-up 1.88, overlap efficiency 0.98, predicted 5.648 ms
 /// (-0.2 %)", as far as known.
-std::string figures(const Result& result, std::size_t run);
+std::string figures(const experiment::Run& run, const std::vector<experiment::Run>& runs);
 
 /// One of the pictures of a run, or why there is none.
 struct Picture {
@@ -54,15 +58,14 @@ struct Picture {
   std::string doubt;  ///< "perturbed by 12 %"; empty: none
   const timeline::Timeline* timeline = nullptr;  ///< null: none
 };
-Picture measured(const timeline::Run& run);
-Picture predicted(const timeline::Run& run);
+Picture measured(const experiment::Run& run);
+Picture predicted(const experiment::Run& run);
 
 /// The longest of all timelines and times of a deck: the end of its common time axis, above 0.
-double longest_s(const Result& result);
+double longest_s(const experiment::Outcome& outcome);
 
 /// Where and on what: "increment.yaml, NVIDIA H200, Kokkos 5.2.0 CUDA".
-std::string place_words(const Result& result);
-std::string place_words(const Result& result, bool predictions);
+std::string place_words(const Study& study);
 
 /// How wide text of 11 px is, about: nobody knows the reader's font.
 double width_of(std::string_view text);
@@ -95,12 +98,35 @@ inline constexpr std::array<Ink, 7> inks = {{
 }};
 
 /// Whether any task of the deck has this stage: what a legend shows.
-bool has_stage(const Result& result, schedule::Stage stage);
+bool has_stage(const experiment::Outcome& outcome, schedule::Stage stage);
 
 /// Text for XML and HTML, in content and in attributes: valid whatever comes from outside.
 std::string escape_xml(const std::string& text);
 
 /// A JSON string with its quotes; what is no UTF-8 is replaced.
 std::string quote_json(const std::string& text);
+
+/// A picture that is written from top to bottom.
+struct Page {
+  std::string text;
+  double y = 0;
+
+  template <class... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
+  }
+};
+
+/// The picture of a deck's timelines, and that of a sweep.
+std::string timeline_svg(const std::vector<Study>& studies);
+std::string sweep_svg(const Study& study);
+
+/// A table as HTML, its first row the headings; and JSON as a page's script `id`.
+std::string html_table(const Rows& rows);
+std::string html_json(const char* id, std::string json);
+
+/// timeline.css and timeline.js of this folder, which CMake builds in.
+std::string_view page_style();
+std::string_view page_script();
 
 }  // namespace overlap::report

@@ -1,5 +1,3 @@
-#include "report/sweep_svg.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +11,7 @@
 
 #include "base/units.hpp"
 #include "report/picture.hpp"
+#include "report/sweep.hpp"
 
 namespace overlap::report {
 namespace {
@@ -76,16 +75,6 @@ std::string style() {
          ".plot:has(.series:hover) .series:not(:hover){opacity:.25}\n";
 }
 
-/// The picture, written from top to bottom.
-struct Page {
-  std::string text;
-
-  template <class... Args>
-  void add(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
-  }
-};
-
 /// From values to places along a line, by their logarithms where they span more than a decade.
 class Scale {
  public:
@@ -111,8 +100,8 @@ bool spans_a_decade(double least, double most) { return least > 0 && most / leas
 /// What is drawn: a number for each series at each value of the first key.
 class Chart {
  public:
-  explicit Chart(const Sweep& sweep)
-      : sweep_(sweep), same_bytes_(report::same_bytes(sweep)), names_(series(sweep)) {
+  explicit Chart(const Study& study)
+      : study_(study), same_bytes_(report::same_bytes(study)), names_(series(study)) {
     scale_x();
     scale_y();
   }
@@ -136,14 +125,14 @@ class Chart {
 
   /// From 0 at the left to 1 at the right.
   double x(std::size_t value) const {
-    const Axis& axis = sweep_.axes.front();
+    const Axis& axis = study_.axes.front();
     const auto count = static_cast<double>(axis.values.size());
     // Words stand side by side, with as much room beside the first and the last.
     if (!axis.numeric()) return (static_cast<double>(value) + 0.5) / count;
     return 0.03 + 0.94 * x_(*axis.values[value].number);
   }
   double y(double value) const { return y_(value); }  ///< from 0 at the bottom to 1 at the top
-  bool joined() const { return sweep_.axes.front().numeric(); }
+  bool joined() const { return study_.axes.front().numeric(); }
 
   /// Places of ticks on the vertical axis.
   std::vector<double> ticks() const {
@@ -184,7 +173,7 @@ class Chart {
 
  private:
   void scale_x() {
-    const Axis& axis = sweep_.axes.front();
+    const Axis& axis = study_.axes.front();
     if (!axis.numeric()) return;
     double least = std::numeric_limits<double>::infinity();
     double most = -least;
@@ -202,7 +191,7 @@ class Chart {
       least_ = std::min(least_, *value);
       most_ = std::max(most_, *value);
     };
-    for (const PointResult& point : sweep_.done) {
+    for (const PointResult& point : study_.done) {
       meet(bound(point));
       for (const Row& row : point.rows) {
         meet(shown(row, row.predicted_s));
@@ -220,7 +209,7 @@ class Chart {
     y_ = Scale(least_, most_, logarithmic);
   }
 
-  const Sweep& sweep_;
+  const Study& study_;
   bool same_bytes_;
   std::vector<std::string> names_;
   Scale x_, y_;
@@ -234,12 +223,12 @@ struct Panel {
   std::vector<const PointResult*> points;  ///< by the first key's value
 };
 
-std::vector<Panel> panels_of(const Sweep& sweep) {
+std::vector<Panel> panels_of(const Study& study) {
   std::map<std::vector<std::size_t>, Panel> panels;
-  for (const PointResult& point : sweep.done) {
-    std::vector<std::size_t> at = places(sweep, point.number);
+  for (const PointResult& point : study.done) {
+    std::vector<std::size_t> at = places(study, point.number);
     at.erase(at.begin());
-    auto values = sweep.points[point.number].values;
+    auto values = study.points[point.number].values;
     values.erase(values.begin());
     Panel& panel = panels[at];
     panel.words = point_words(values);
@@ -247,9 +236,9 @@ std::vector<Panel> panels_of(const Sweep& sweep) {
   }
   std::vector<Panel> list;
   for (auto& [at, panel] : panels) {
-    const Axis& axis = sweep.axes.front();
+    const Axis& axis = study.axes.front();
     const auto value = [&](const PointResult* point) {
-      const std::size_t place = places(sweep, point->number).front();
+      const std::size_t place = places(study, point->number).front();
       return axis.numeric() ? *axis.values[place].number : static_cast<double>(place);
     };
     std::sort(panel.points.begin(), panel.points.end(),
@@ -264,9 +253,9 @@ struct Frame {
   double x, y, width, height;
 };
 
-std::string hint(const Sweep& sweep, const Chart& chart, const PointResult& point, const Row& row) {
-  std::string words = fmt::format("{} at {}", series_of(sweep, row),
-                                  point_words(sweep.points[point.number].values));
+std::string hint(const Study& study, const Chart& chart, const PointResult& point, const Row& row) {
+  std::string words = fmt::format("{} at {}", series_of(study, row),
+                                  point_words(study.points[point.number].values));
   if (const auto value = chart.shown(row, row.time ? row.seconds() : std::nullopt)) {
     const double lo = *chart.shown(row, row.time->lo);
     const double hi = *chart.shown(row, row.time->hi);
@@ -276,7 +265,9 @@ std::string hint(const Sweep& sweep, const Chart& chart, const PointResult& poin
   if (const auto value = chart.shown(row, row.predicted_s)) {
     words += fmt::format("{} predicted {}", row.time ? "," : ":", chart.words(*value));
   }
-  if (row.speedup) words += fmt::format(", speed-up {:.2f}", *row.speedup);
+  if (const auto speedup = row.median(deck::Metric::speedup)) {
+    words += fmt::format(", speed-up {:.2f}", *speedup);
+  };
   return words;
 }
 
@@ -290,7 +281,7 @@ void draw_line(Page& page, const char* kind, const std::vector<std::pair<double,
   page.add(R"("/>)");
 }
 
-void draw_series(Page& page, const Sweep& sweep, const Chart& chart, const Panel& panel,
+void draw_series(Page& page, const Study& study, const Chart& chart, const Panel& panel,
                  const Frame& frame, std::size_t name) {
   using Places = std::vector<std::pair<double, double>>;
   Places measured, predicted;
@@ -303,10 +294,10 @@ void draw_series(Page& page, const Sweep& sweep, const Chart& chart, const Panel
           : 14 * (static_cast<double>(name) - static_cast<double>(chart.names().size() - 1) / 2);
   for (const PointResult* const point : panel.points) {
     const auto row = std::find_if(point->rows.begin(), point->rows.end(), [&](const Row& r) {
-      return series_of(sweep, r) == chart.names()[name];
+      return series_of(study, r) == chart.names()[name];
     });
     if (row == point->rows.end()) continue;
-    const double x = frame.x + chart.x(places(sweep, point->number).front()) * frame.width + aside;
+    const double x = frame.x + chart.x(places(study, point->number).front()) * frame.width + aside;
     const auto y = [&](double value) { return frame.y + (1 - chart.y(value)) * frame.height; };
     const auto model = chart.shown(*row, row->predicted_s);
     if (model) predicted.emplace_back(x, y(*model));
@@ -325,7 +316,7 @@ void draw_series(Page& page, const Sweep& sweep, const Chart& chart, const Panel
     marks.add(
         R"g(<g transform="translate({} {})"><path class="{}" d="{}"/><circle class="area" r="9"/><title>{}</title></g>)g",
         coordinate(x), coordinate(here), time ? "mark" : "hollow", pens[pen].mark,
-        escape_xml(hint(sweep, chart, *point, *row)));
+        escape_xml(hint(study, chart, *point, *row)));
   }
   page.add(R"(<g class="series p{}">)", pen);
   if (chart.joined()) {
@@ -336,8 +327,8 @@ void draw_series(Page& page, const Sweep& sweep, const Chart& chart, const Panel
 }
 
 /// The ticks of the first key: its values, as far as their words have room.
-void draw_values(Page& page, const Sweep& sweep, const Chart& chart, const Frame& frame) {
-  const Axis& axis = sweep.axes.front();
+void draw_values(Page& page, const Study& study, const Chart& chart, const Frame& frame) {
+  const Axis& axis = study.axes.front();
   std::vector<std::size_t> order(axis.values.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(),
@@ -358,7 +349,7 @@ void draw_values(Page& page, const Sweep& sweep, const Chart& chart, const Frame
   page.add("\n");
 }
 
-void draw_panel(Page& page, const Sweep& sweep, const Chart& chart, const Panel& panel,
+void draw_panel(Page& page, const Study& study, const Chart& chart, const Panel& panel,
                 const Frame& frame) {
   page.add("<g class=\"plot\">\n");
   page.add(R"(<text class="name" x="{}" y="{}">{}</text>)", coordinate(frame.x),
@@ -373,8 +364,8 @@ void draw_panel(Page& page, const Sweep& sweep, const Chart& chart, const Panel&
   page.add(R"(<path class="axis" d="M{} {}h{}"/>)", coordinate(frame.x),
            coordinate(frame.y + frame.height), coordinate(frame.width));
   page.add("\n");
-  draw_values(page, sweep, chart, frame);
-  if (const auto turn = knee(sweep); turn && !turn->least) {
+  draw_values(page, study, chart, frame);
+  if (const auto turn = knee(study); turn && !turn->least) {
     const double x = frame.x + chart.x(turn->value) * frame.width;
     page.add(
         R"(<path class="knee" d="M{0} {1}v{2}"/><text class="tick halo" x="{3}" y="{4}">knee</text>)",
@@ -385,19 +376,19 @@ void draw_panel(Page& page, const Sweep& sweep, const Chart& chart, const Panel&
   std::vector<std::pair<double, double>> bounds;
   for (const PointResult* const point : panel.points) {
     if (const auto bound = chart.bound(*point)) {
-      bounds.emplace_back(frame.x + chart.x(places(sweep, point->number).front()) * frame.width,
+      bounds.emplace_back(frame.x + chart.x(places(study, point->number).front()) * frame.width,
                           frame.y + (1 - chart.y(*bound)) * frame.height);
     }
   }
   if (chart.joined()) draw_line(page, "bound", bounds);
   for (std::size_t i = 0; i < chart.names().size(); ++i) {
-    draw_series(page, sweep, chart, panel, frame, i);
+    draw_series(page, study, chart, panel, frame, i);
   }
-  const auto found = best(sweep);
+  const auto found = best(study);
   if (found &&
       std::find(panel.points.begin(), panel.points.end(), found->point) != panel.points.end()) {
     const double value = *chart.shown(*found->row, found->row->seconds());
-    const double x = frame.x + chart.x(places(sweep, found->point->number).front()) * frame.width;
+    const double x = frame.x + chart.x(places(study, found->point->number).front()) * frame.width;
     const double y = frame.y + (1 - chart.y(value)) * frame.height;
     const std::string words = "best " + chart.words(value);
     // Where there is room: below or, low in the panel, above.
@@ -415,7 +406,7 @@ void draw_panel(Page& page, const Sweep& sweep, const Chart& chart, const Panel&
 }
 
 /// What the lines are; returns how high it is.
-double draw_legend(Page& page, const Sweep& sweep, const Chart& chart, double y) {
+double draw_legend(Page& page, const Study& study, const Chart& chart, double y) {
   const double top = y;
   double x = margin;
   const auto entry = [&](const std::string& words, const std::string& swatch) {
@@ -429,7 +420,7 @@ double draw_legend(Page& page, const Sweep& sweep, const Chart& chart, double y)
     x += wide;
   };
   bool bounds = false, predictions = false, measured = false;
-  for (const PointResult& point : sweep.done) {
+  for (const PointResult& point : study.done) {
     for (const Row& row : point.rows) {
       bounds |= row.bound_s.has_value();
       predictions |= row.predicted_s.has_value();
@@ -455,9 +446,9 @@ double draw_legend(Page& page, const Sweep& sweep, const Chart& chart, double y)
 
 }  // namespace
 
-std::string sweep_svg(const Sweep& sweep) {
-  const Chart chart(sweep);
-  std::vector<Panel> panels = panels_of(sweep);
+std::string sweep_svg(const Study& study) {
+  const Chart chart(study);
+  std::vector<Panel> panels = panels_of(study);
   const std::size_t all = panels.size();
   panels.resize(std::min(all, most_panels));
   const std::size_t columns = panels.size() > 4 ? 3 : panels.size() > 1 ? 2 : 1;
@@ -465,16 +456,16 @@ std::string sweep_svg(const Sweep& sweep) {
   Page page;
   double y = margin + 18;
   page.add(R"(<text class="title" x="{}" y="{}">{}</text>)", margin, coordinate(y),
-           escape_xml(sweep.common.deck.title));
+           escape_xml(study.deck().title));
   y += 22;
-  const bool predictions = !sweep.devices.empty();
+  const bool predictions = study.predicts();
   page.add(
       R"(<text class="muted" x="{}" y="{}">{}</text>)", margin, coordinate(y),
       escape_xml(
-          place_words(sweep.common, predictions) +
-          (predictions ? fmt::format(", predicted for {}", fmt::join(sweep.devices, ", ")) : "")));
+          place_words(study) +
+          (predictions ? fmt::format(", predicted for {}", fmt::join(study.devices, ", ")) : "")));
   y += 22;
-  std::string words = sweep_words(sweep);
+  std::string words = sweep_words(study);
   for (std::size_t end = 0; (end = words.find('\n')) != std::string::npos;) {
     page.add(R"(<text x="{}" y="{}">{}</text>)", margin, coordinate(y),
              escape_xml(words.substr(0, end)));
@@ -482,7 +473,7 @@ std::string sweep_svg(const Sweep& sweep) {
     y += 18;
   }
   y += 18;
-  y += draw_legend(page, sweep, chart, y);
+  y += draw_legend(page, study, chart, y);
   page.add(R"(<text class="muted" x="{}" y="{}">{}</text>)", margin, coordinate(y),
            fmt::format("{}{}", chart.same_bytes() ? "time" : "GB/s in both directions",
                        predictions ? ", predicted" : ": median and its 95 % interval"));
@@ -490,14 +481,14 @@ std::string sweep_svg(const Sweep& sweep) {
     page.add(R"(<text class="muted end" x="{}" y="{}">{}</text>)", width - margin, coordinate(y),
              fmt::format("the first {} of {} panels", panels.size(), all));
   }
-  y += sweep.axes.size() > 1 ? 40 : 26;
+  y += study.axes.size() > 1 ? 40 : 26;
   const auto count = static_cast<double>(columns);
   const double wide = (width - 2 * margin - (count - 1) * gap) / count;
   const double high = columns == 1 ? 440 : columns == 2 ? 320 : 230;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const auto column = static_cast<double>(i % columns);
     const auto row = static_cast<double>(i / columns);
-    draw_panel(page, sweep, chart, panels[i],
+    draw_panel(page, study, chart, panels[i],
                {margin + column * (wide + gap) + left - 16, y + row * (high + 84), wide - left + 16,
                 high});
   }
@@ -507,7 +498,7 @@ std::string sweep_svg(const Sweep& sweep) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sweep\" width=\"{0}\" height=\"{1}\" "
       "viewBox=\"0 0 {0} {1}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"
       "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{4}</svg>\n",
-      width, coordinate(y), escape_xml(sweep.common.deck.title), style(), page.text);
+      width, coordinate(y), escape_xml(study.deck().title), style(), page.text);
 }
 
 }  // namespace overlap::report

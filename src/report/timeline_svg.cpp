@@ -1,5 +1,3 @@
-#include "report/timeline_svg.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "base/units.hpp"
 #include "report/picture.hpp"
+#include "report/writers.hpp"
 
 namespace overlap::report {
 namespace {
@@ -22,17 +21,6 @@ constexpr double chart_width =
 constexpr double bar_height = 18;
 constexpr double least_bar_height = 4;
 constexpr double band_height = 72;  // of an engine with many rows, at most
-
-/// The picture, written from top to bottom.
-struct Page {
-  std::string text;
-  double y = margin;
-
-  template <class... Args>
-  void add(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
-  }
-};
 
 std::string style() {
   std::string light, dark;
@@ -57,7 +45,7 @@ std::string style() {
          dark + "}\n";
 }
 
-std::string hint(const timeline::Run& run, const timeline::Span& at, TaskId id) {
+std::string hint(const experiment::Run& run, const timeline::Span& at, TaskId id) {
   const schedule::Task& task = run.schedule.tasks[id];
   std::string words = full_label(run.schedule, id);
   if (!schedule::on_host(task.stage)) words += fmt::format(", lane {}", task.lane);
@@ -66,7 +54,7 @@ std::string hint(const timeline::Run& run, const timeline::Span& at, TaskId id) 
 }
 
 /// One row of tasks, `height` high, from the page's place down.
-void draw_row(Page& page, const timeline::Run& run, const timeline::Timeline& timeline,
+void draw_row(Page& page, const experiment::Run& run, const timeline::Timeline& timeline,
               const Tasks& row, double scale, double height) {
   for (std::size_t i = 0; i < row.size(); ++i) {
     const schedule::Task& task = run.schedule.tasks[row[i]];
@@ -102,7 +90,7 @@ void draw_row(Page& page, const timeline::Run& run, const timeline::Timeline& ti
   page.add("\n");
 }
 
-void draw(Page& page, const timeline::Run& run, const Picture& picture, double scale) {
+void draw(Page& page, const experiment::Run& run, const Picture& picture, double scale) {
   page.add(R"(<text class="muted" x="{}" y="{}">{})", margin, coordinate(page.y + 12),
            escape_xml(picture.words));
   if (!picture.doubt.empty()) page.add(R"(<tspan class="doubt" dx="8">{}</tspan>)", picture.doubt);
@@ -158,10 +146,10 @@ std::string grid(double top, double bottom, double longest_s, double scale) {
   return fmt::format("<path class=\"grid\" d=\"{}\"/>\n", path);
 }
 
-void draw_legend(Page& page, const Result& result) {
+void draw_legend(Page& page, const experiment::Outcome& outcome) {
   double x = margin;
   for (const Ink& ink : inks) {
-    if (!has_stage(result, ink.stage)) continue;
+    if (!has_stage(outcome, ink.stage)) continue;
     page.add(
         R"(<rect class="{}" x="{}" y="{}" width="14" height="14" rx="2"/><text x="{}" y="{}">{}</text>)",
         schedule::to_string(ink.stage), coordinate(x), coordinate(page.y), coordinate(x + 20),
@@ -172,22 +160,21 @@ void draw_legend(Page& page, const Result& result) {
   page.y += 34;
 }
 
-void draw(Page& page, const Result& result) {
+void draw(Page& page, const Study& study, const experiment::Outcome& outcome) {
   page.add("<g>\n<text class=\"title\" x=\"{}\" y=\"{}\">{}</text>\n", margin,
-           coordinate(page.y + 18), escape_xml(result.deck.title));
+           coordinate(page.y + 18), escape_xml(study.deck().title));
   page.add("<text class=\"muted\" x=\"{}\" y=\"{}\">{}</text>\n", margin, coordinate(page.y + 40),
-           escape_xml(place_words(result)));
+           escape_xml(place_words(study)));
   page.y += 58;
-  draw_legend(page, result);
-  const double longest = longest_s(result);
+  draw_legend(page, outcome);
+  const double longest = longest_s(outcome);
   const double scale = chart_width / longest;
-  for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    const timeline::Run& run = result.runs[i];
+  for (const experiment::Run& run : outcome.runs) {
     page.add(
         "<g>\n<text class=\"order\" x=\"{}\" y=\"{}\">{}<tspan class=\"muted\" dx=\"14\" "
         "font-size=\"12\" font-weight=\"400\">{}</tspan></text>\n",
         margin, coordinate(page.y + 12), escape_xml(order_words(run)),
-        escape_xml(figures(result, i)));
+        escape_xml(figures(run, outcome.runs)));
     page.y += 24;
     Page inner;
     inner.y = page.y;
@@ -207,15 +194,22 @@ void draw(Page& page, const Result& result) {
 
 }  // namespace
 
-std::string timeline_svg(const std::vector<Result>& results) {
-  Page page;
-  for (const Result& result : results) draw(page, result);
-  const std::string title = results.empty() ? "" : results.front().deck.title;
+std::string timeline_svg(const Studies& studies) {
+  Page page{.text = {}, .y = margin};
+  for (const Study& study : studies) {
+    if (const auto* outcome = study.outcome()) draw(page, study, *outcome);
+  }
+  const std::string title = studies.empty() ? "" : studies.front().deck().title;
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"
       "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{4}</svg>\n",
       width, coordinate(page.y), escape_xml(title), style(), page.text);
+}
+
+std::string svg(const Studies& studies) {
+  const bool sweep = !studies.empty() && studies.front().sweeps();
+  return sweep ? sweep_svg(studies.front()) : timeline_svg(studies);
 }
 
 }  // namespace overlap::report

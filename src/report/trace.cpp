@@ -1,5 +1,3 @@
-#include "report/trace.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "report/picture.hpp"
+#include "report/writers.hpp"
 
 namespace overlap::report {
 namespace {
@@ -23,7 +22,7 @@ struct Slice {
 };
 
 /// The file, written event by event: there may be a hundred thousand.
-class Writer {
+class Events {
  public:
   template <class... Args>
   void event(fmt::format_string<Args...> format, Args&&... args) {
@@ -32,7 +31,7 @@ class Writer {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
   }
 
-  void timeline(const timeline::Run& run, const Picture& picture, const std::string& title);
+  void timeline(const experiment::Run& run, const Picture& picture, const std::string& title);
 
   std::string finish() {
     if (text_.empty()) text_ = separator_;
@@ -62,12 +61,12 @@ struct Us {
 };
 std::string text(Us at) { return fmt::format("{}.{:03}", at.ns / 1000, at.ns % 1000); }
 
-void Writer::slice(TaskId id, int track, std::int64_t start_ns, std::int64_t stop_ns) {
+void Events::slice(TaskId id, int track, std::int64_t start_ns, std::int64_t stop_ns) {
   event(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},{}}})", process_, track,
         text(Us{start_ns}), text(Us{stop_ns - start_ns}), what_[id]);
 }
 
-void Writer::tracks(const timeline::Timeline& timeline, const std::vector<Band>& bands,
+void Events::tracks(const timeline::Timeline& timeline, const std::vector<Band>& bands,
                     const std::string& prefix, std::vector<Slice>* slices) {
   for (const Band& band : bands) {
     for (std::size_t row = 0; row < band.rows.size(); ++row) {
@@ -91,7 +90,7 @@ void Writer::tracks(const timeline::Timeline& timeline, const std::vector<Band>&
   }
 }
 
-void Writer::arrows(const schedule::Schedule& schedule, const std::vector<Slice>& slices) {
+void Events::arrows(const schedule::Schedule& schedule, const std::vector<Slice>& slices) {
   for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
     for (const TaskId other : schedule.tasks[id].after) {
       const Slice& to = slices[id];
@@ -109,7 +108,8 @@ void Writer::arrows(const schedule::Schedule& schedule, const std::vector<Slice>
   }
 }
 
-void Writer::timeline(const timeline::Run& run, const Picture& picture, const std::string& title) {
+void Events::timeline(const experiment::Run& run, const Picture& picture,
+                      const std::string& title) {
   if (picture.timeline == nullptr) return;
   const timeline::Timeline& timeline = *picture.timeline;
   const schedule::Schedule& schedule = run.schedule;
@@ -143,11 +143,12 @@ void Writer::timeline(const timeline::Run& run, const Picture& picture, const st
 
 }  // namespace
 
-std::string trace(const std::vector<Result>& results) {
-  Writer writer;
-  for (const Result& result : results) {
-    const std::string title = results.size() > 1 ? result.deck.title + ": " : "";
-    for (const timeline::Run& run : result.runs) {
+std::string trace(const Studies& studies) {
+  Events writer;
+  for (const Study& study : studies) {
+    const std::string title = studies.size() > 1 ? study.deck().title + ": " : "";
+    if (study.outcome() == nullptr) continue;
+    for (const experiment::Run& run : study.outcome()->runs) {
       writer.timeline(run, measured(run), title);
       writer.timeline(run, predicted(run), title);
     }

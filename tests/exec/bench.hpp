@@ -52,8 +52,8 @@ struct TestBench {
 
 /// The schedule as the program measures it, hazards or not: once, with new data.
 template <class Space>
-timeline::Run measured(const TestBench<Space>& bench) {
-  std::vector runs = {timeline::new_run(bench.schedule.order, bench.schedule)};
+experiment::Run measured(const TestBench<Space>& bench) {
+  std::vector runs = {experiment::new_run(bench.schedule.order, bench.schedule)};
   executor::Checking checking;
   executor::measure<Space>(
       *bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1},

@@ -219,7 +219,7 @@ TYPED_TEST(ProductTest, TheHostCanComputeAnyPart) {
     deck::Deck deck = product_deck();
     deck.workload.host_share = share;
     TestBench<TypeParam> bench(deck, Order::four_way, 2);
-    EXPECT_EQ(timeline::host_tiles(bench.schedule), share * 16);
+    EXPECT_EQ(experiment::host_tiles(bench.schedule), share * 16);
     EXPECT_FALSE(bench.run(1).mismatch) << share;
     EXPECT_FALSE(bench.run(2).mismatch) << share;
   }
@@ -325,7 +325,7 @@ TYPED_TEST(ProductTest, NamesTheChunkOfAWrongTile) {
   OVERLAP_NEEDS_PRODUCTS();
   TestBench<TypeParam> bench(product_deck(), Order::three_way, 2);
   drop(nth(bench.schedule, Stage::d2h, 2, 6));
-  const timeline::Run run = measured(bench);
+  const experiment::Run run = measured(bench);
   ASSERT_TRUE(run.wrong);
   EXPECT_EQ(run.wrong->chunk, 6);
 }

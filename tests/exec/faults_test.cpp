@@ -5,9 +5,9 @@
 #include "bench.hpp"
 #include "deck/words.hpp"
 #include "executor/rates.hpp"
+#include "experiment/criteria.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
-#include "verdict/verdict.hpp"
 
 /// Faults planted into schedules and workloads that are right without them: each must be caught, by
 /// the hazard checker, by verification, or by a criterion.
@@ -61,9 +61,9 @@ std::optional<Kind> hazard(const Schedule& schedule) {
   return hazards.empty() ? std::nullopt : std::optional(hazards.front().kind);
 }
 
-ExitCode exit_code(const timeline::Run& run) {
-  const std::vector<timeline::Run> runs = {run};
-  return verdict::exit_code(runs, {});
+ExitCode exit_code(const experiment::Run& run) {
+  const std::vector<experiment::Run> runs = {run};
+  return experiment::exit_code(runs, {});
 }
 
 template <class Space>
@@ -74,7 +74,7 @@ void expect_right(const TestBench<Space>& bench) {
 
 template <class Space>
 void expect_wrong(const TestBench<Space>& bench, int chunk) {
-  const timeline::Run run = measured(bench);
+  const experiment::Run run = measured(bench);
   EXPECT_EQ(exit_code(run), ExitCode::wrong_data);
   ASSERT_TRUE(run.wrong);
   EXPECT_EQ(run.wrong->chunk, chunk);
@@ -261,38 +261,38 @@ class Overlapping {
   }
 
   /// Expects this verdict on the order's overlap, and this exit code.
-  void expect(verdict::Verdict verdict, ExitCode code) {
+  void expect(experiment::Verdict verdict, ExitCode code) {
     // A busy machine leaves a doubt, never the other verdict.
     const auto sure = [](const Judged& judged) {
       return std::none_of(judged.checks.begin(), judged.checks.end(), [](const auto& check) {
-        return check.verdict == verdict::Verdict::inconclusive;
+        return check.verdict == experiment::Verdict::inconclusive;
       });
     };
     const Judged judged = first_that(sure, [&] { return judge(); });
     EXPECT_EQ(judged.checks.size(), 2U);
-    for (const verdict::Check& check : judged.checks) {
+    for (const experiment::Check& check : judged.checks) {
       EXPECT_EQ(check.verdict, verdict)
           << deck::to_string(check.metric) << " " << check.value.lo << " .. " << check.value.hi;
     }
-    EXPECT_EQ(verdict::overall(judged.runs, judged.checks), verdict);
-    EXPECT_EQ(verdict::exit_code(judged.runs, judged.checks), code);
+    EXPECT_EQ(experiment::overall(judged.runs, judged.checks), verdict);
+    EXPECT_EQ(experiment::exit_code(judged.runs, judged.checks), code);
   }
-  void expect_overlap() { expect(verdict::Verdict::pass, ExitCode::pass); }
-  void expect_none() { expect(verdict::Verdict::fail, ExitCode::performance); }
+  void expect_overlap() { expect(experiment::Verdict::pass, ExitCode::pass); }
+  void expect_none() { expect(experiment::Verdict::fail, ExitCode::performance); }
 
  private:
   struct Judged {
-    std::vector<timeline::Run> runs;
-    std::vector<verdict::Check> checks;
+    std::vector<experiment::Run> runs;
+    std::vector<experiment::Check> checks;
   };
 
   /// Measures and judges as the program does.
   Judged judge() {
     const auto costs = schedule::costs(deck_.workload, 1);
     const auto layout = schedule::layout(deck_, costs, std::nullopt);
-    std::vector runs = {
-        timeline::new_run(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
-        timeline::new_run(Order::breadth_first, bench.schedule)};
+    std::vector runs = {experiment::new_run(Order::sequential,
+                                            schedule::build(costs, layout, Order::sequential, 1)),
+                        experiment::new_run(Order::breadth_first, bench.schedule)};
     executor::Checking checking;
     executor::measure<Space>(
         *bench.executor, runs, bench.workload,
@@ -301,7 +301,7 @@ class Overlapping {
     runs[1].rates =
         executor::RateMeter<Space>(*bench.executor, bench.workload).measure(runs[1].schedule);
     model::add_bounds(runs, {.workers = on_host ? chunks : 0});
-    auto checks = verdict::judge_all(
+    auto checks = experiment::judge_all(
         {{.metric = deck::Metric::speedup, .order = Order::breadth_first, .min = least_speedup},
          {.metric = deck::Metric::overlap_efficiency, .order = Order::breadth_first, .min = 0.5}},
         runs);

@@ -241,8 +241,8 @@ TYPED_TEST(LanesTest, MeasureTakesTurnsAndVerifies) {
        {std::pair(deck::Verify::every, 10), {deck::Verify::ends, 4}}) {
     executor::Checking checking;
     std::vector<int> done;
-    std::vector runs = {timeline::new_run(Order::sequential, sequential),
-                        timeline::new_run(Order::depth_first, bench.schedule)};
+    std::vector runs = {experiment::new_run(Order::sequential, sequential),
+                        experiment::new_run(Order::depth_first, bench.schedule)};
     executor::measure<TypeParam>(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         [&](const executor::Progress& at) { done.push_back(at.done); }, checking);
@@ -262,7 +262,7 @@ TYPED_TEST(LanesTest, MeasureKeepsTheFirstWrongElement) {
                              Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
   executor::Checking checking;
-  std::vector runs = {timeline::new_run(Order::depth_first, bench.schedule)};
+  std::vector runs = {experiment::new_run(Order::depth_first, bench.schedule)};
   executor::measure<TypeParam>(
       *bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2},
       [](const executor::Progress&) {}, checking);
@@ -383,7 +383,7 @@ struct HostWorkBench : TestBench<Space> {
     return deck;
   }
 
-  std::optional<timeline::WrongData> wrong(std::uint32_t repetition) {
+  std::optional<experiment::WrongData> wrong(std::uint32_t repetition) {
     work.begin(repetition);
     EXPECT_FALSE(this->run(repetition).mismatch);
     return work.verify();
@@ -405,8 +405,8 @@ TYPED_TEST(LanesTest, HostWorkIsDoneOncePerRun) {
 
 /// Two measured repetitions of the bench's schedule.
 template <class Space>
-timeline::Run measured(const HostWorkBench<Space>& bench) {
-  std::vector runs = {timeline::new_run(bench.schedule.order, bench.schedule)};
+experiment::Run measured(const HostWorkBench<Space>& bench) {
+  std::vector runs = {experiment::new_run(bench.schedule.order, bench.schedule)};
   runs[0].host_work.emplace();
   executor::Checking checking;
   executor::measure<Space>(
@@ -475,7 +475,7 @@ TYPED_TEST(LanesTest, GraphsLeaveHostWorkToTheHost) {
 }
 
 TYPED_TEST(LanesTest, MeasuringTakesTheTimeOfHostWork) {
-  const timeline::Run run = measured(HostWorkBench<TypeParam>(Order::depth_first));
+  const experiment::Run run = measured(HostWorkBench<TypeParam>(Order::depth_first));
   ASSERT_EQ(run.host_work->samples_s.size(), 2U);
   EXPECT_GE(run.host_work->threads, 1);
   for (std::size_t i = 0; i < 2; ++i) {

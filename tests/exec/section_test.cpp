@@ -2,8 +2,8 @@
 
 #include "bench.hpp"
 #include "executor/calibrate.hpp"
+#include "experiment/criteria.hpp"
 #include "spaces.hpp"
-#include "verdict/verdict.hpp"
 
 /// Arrays that are parts of larger ones on the host: padded rows and boxes.
 namespace overlap {
@@ -182,8 +182,8 @@ TYPED_TEST(SectionTest, CopiesOfLinesAreTraced) {
 
 template <class Space>
 void expect_wrong(const TestBench<Space>& bench, const std::string& array, int chunk) {
-  const timeline::Run run = measured(bench);
-  EXPECT_EQ(verdict::exit_code(std::vector{run}, {}), base::ExitCode::wrong_data);
+  const experiment::Run run = measured(bench);
+  EXPECT_EQ(experiment::exit_code(std::vector{run}, {}), base::ExitCode::wrong_data);
   ASSERT_TRUE(run.wrong);
   EXPECT_EQ(run.wrong->array, array);
   EXPECT_EQ(run.wrong->chunk, chunk);

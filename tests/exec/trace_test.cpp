@@ -136,11 +136,11 @@ TYPED_TEST(TraceTest, RatesAreOfAllTasksOfAStage) {
     launch_sleepers(bench.workload, 3e-3);
     bench.workload.generate(1);
     executor::RateMeter<TypeParam> meter(*bench.executor, bench.workload);
-    const auto right = [](const timeline::Rates& rates) {
+    const auto right = [](const model::Rates& rates) {
       return rates.kernel_s >= 9e-3 && rates.kernel_s < 2 * 9e-3 && rates.h2d_s > 0 &&
              rates.h2d_s < 3e-3;
     };
-    const timeline::Rates rates = first_that(right, [&] { return meter.measure(bench.schedule); });
+    const model::Rates rates = first_that(right, [&] { return meter.measure(bench.schedule); });
     EXPECT_GE(rates.kernel_s, 9e-3);
     EXPECT_LT(rates.kernel_s, 2 * 9e-3);
     EXPECT_GT(rates.h2d_s, 0);
@@ -241,10 +241,10 @@ class DisturbedLanes final : public executor::detail::Lanes<HostSpace> {
 };
 
 /// Four chunks, traced; scored in 10 ms, give or take 3.
-timeline::Run traced_run(std::unique_ptr<DisturbedLanes> lanes) {
+experiment::Run traced_run(std::unique_ptr<DisturbedLanes> lanes) {
   TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
                              Order::depth_first, 4, std::move(lanes));
-  timeline::Run run = timeline::new_run(Order::depth_first, bench.schedule);
+  experiment::Run run = experiment::new_run(Order::depth_first, bench.schedule);
   run.samples_s = {7e-3, 10e-3, 13e-3};
   executor::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
   return run;
@@ -252,8 +252,8 @@ timeline::Run traced_run(std::unique_ptr<DisturbedLanes> lanes) {
 
 TEST(TraceRun, CopiesBackTakeTurnsUntilTheyDisturbLittle) {
   // All four at once cost 8 ms, two 4 ms, one 2 ms: below 3 ms.
-  const auto in_four = [](const timeline::Run& run) { return run.trace->parts == 4; };
-  const timeline::Run run =
+  const auto in_four = [](const experiment::Run& run) { return run.trace->parts == 4; };
+  const experiment::Run run =
       first_that(in_four, [] { return traced_run(std::make_unique<DisturbedLanes>(2e-3)); });
   EXPECT_EQ(run.trace->parts, 4);
   EXPECT_FALSE(run.trace->doubtful);
@@ -267,7 +267,7 @@ TEST(TraceRun, CopiesBackTakeTurnsUntilTheyDisturbLittle) {
 }
 
 TEST(TraceRun, IsDoubtfulAsAWholeWhereTurnsDoNotHelp) {
-  const timeline::Run run = traced_run(std::make_unique<DisturbedLanes>(5e-3));
+  const experiment::Run run = traced_run(std::make_unique<DisturbedLanes>(5e-3));
   ASSERT_TRUE(run.trace);
   EXPECT_EQ(run.trace->parts, 1);
   EXPECT_TRUE(run.trace->doubtful);
@@ -275,7 +275,7 @@ TEST(TraceRun, IsDoubtfulAsAWholeWhereTurnsDoNotHelp) {
 }
 
 TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
-  const timeline::Run run = traced_run(std::make_unique<DisturbedLanes>(0, true));
+  const experiment::Run run = traced_run(std::make_unique<DisturbedLanes>(0, true));
   EXPECT_FALSE(run.trace);
   EXPECT_EQ(run.untraced, "lost a task");
 }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "experiment/judge.hpp"
 #include "hand_schedule.hpp"
 
 /// Bounds by hand: the totals of the stages are the rates, a byte takes a second.
@@ -23,7 +26,7 @@ Schedule chunks(int n, std::size_t up, double kernel_s, std::size_t down) {
   return schedule;
 }
 
-timeline::Rates rates(double h2d_s, double kernel_s, double d2h_s, double both_s) {
+model::Rates rates(double h2d_s, double kernel_s, double d2h_s, double both_s) {
   return {.h2d_s = h2d_s, .d2h_s = d2h_s, .both_s = both_s, .kernel_s = kernel_s};
 }
 
@@ -50,7 +53,7 @@ TEST(Bounds, ScheduleBoundHasFillAndDrain) {
 }
 
 TEST(Bounds, NameWhatLimits) {
-  const auto limit = [](const timeline::Rates& r, int engines) {
+  const auto limit = [](const model::Rates& r, int engines) {
     return bounds(chunks(2, 1, 1, 1), r, r, {.copy_engines = engines}).limit;
   };
   EXPECT_EQ(limit(rates(8, 1, 2, 8), 2), "H2D");
@@ -74,26 +77,29 @@ TEST(Bounds, AreTheLeastOfAllChunks) {
 }
 
 TEST(Bounds, AreNotThoseOfAnOrderThatLeavesTilesToTheHost) {
-  const auto run = [](Schedule schedule, const timeline::Rates& measured) {
-    timeline::Run made = timeline::new_run(schedule.order, std::move(schedule));
-    made.rates = measured;
-    return made;
+  const auto judged = [](const std::vector<std::pair<Schedule, model::Rates>>& measured) {
+    experiment::Plan plan;
+    experiment::Samples samples;
+    for (const auto& [schedule, rates] : measured) {
+      plan.cases.push_back(experiment::new_case(schedule.order, schedule));
+      samples.cases.emplace_back().rates = rates;
+    }
+    return experiment::judge(plan, samples).runs;
   };
   Schedule shared = chunks(3, 2, 1, 2);
   shared.tasks.push_back(host(6));
   shared.tasks.back().places = {{.array = 2, .piece = 3}};
-  ASSERT_EQ(timeline::host_tiles(shared), 1);
-  std::vector runs = {run(chunks(4, 2, 1, 2), rates(8, 4, 8, 10)), run(shared, rates(6, 3, 6, 7)),
-                      run(chunks(4, 2, 1, 2), rates(9, 4, 9, 11))};
-  add_bounds(runs, {});
+  ASSERT_EQ(experiment::host_tiles(shared), 1);
+  auto runs = judged({{chunks(4, 2, 1, 2), rates(8, 4, 8, 10)},
+                      {shared, rates(6, 3, 6, 7)},
+                      {chunks(4, 2, 1, 2), rates(9, 4, 9, 11)}});
   EXPECT_DOUBLE_EQ(runs[0].bounds->bound_s, 10);
   EXPECT_DOUBLE_EQ(runs[1].bounds->bound_s, 7);
   EXPECT_DOUBLE_EQ(runs[1].bounds->serial_s, 21);  // with the host's tile
   EXPECT_DOUBLE_EQ(runs[2].bounds->bound_s, 10);
   // Alone it has its own, and the host can be what limits it.
-  runs = {run(shared, rates(6, 3, 6, 7))};
-  runs[0].schedule.tasks.back().duration_s = 9;
-  add_bounds(runs, {});
+  shared.tasks.back().duration_s = 9;
+  runs = judged({{shared, rates(6, 3, 6, 7)}});
   EXPECT_DOUBLE_EQ(runs[0].bounds->bound_s, 9);
   EXPECT_EQ(runs[0].bounds->limit, "host");
 }

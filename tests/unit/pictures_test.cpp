@@ -12,10 +12,9 @@
 #include "model/load.hpp"
 #include "report/json.hpp"
 #include "report/picture.hpp"
-#include "report/timeline_html.hpp"
-#include "report/timeline_svg.hpp"
-#include "report/trace.hpp"
+#include "report/writers.hpp"
 #include "schedules.hpp"
+#include "studies.hpp"
 
 /// Pictures of timelines, of results made by hand.
 namespace overlap::report {
@@ -34,17 +33,17 @@ using ::testing::Not;
 
 /// Two chunks on two lanes; the second copy back comes after the first kernel, too. Measured, the
 /// kernels overlap for a second.
-timeline::Run small_run() {
+experiment::Run small_run() {
   auto schedule = schedule_of({h2d(0, 2'000'000'000), h2d(1, 2'000'000'000), kernel(0, 3),
                                kernel(1, 3), d2h(0, 1'000'000'000), d2h(1, 1'000'000'000, {2})});
   for (const std::size_t id : {1, 3, 5}) schedule.tasks[id].chunk = 1;
   schedule.order = deck::Order::breadth_first;
-  timeline::Run run = timeline::new_run(deck::Order::breadth_first, std::move(schedule));
+  experiment::Run run = experiment::new_run(deck::Order::breadth_first, std::move(schedule));
   run.predicted = timeline::Timeline{
       .engines = {"H2D", "SM", "D2H", "host"},
       .spans = {{0, 0, 2}, {0, 2, 4}, {1, 2, 5}, {1, 5, 8}, {2, 5, 6}, {2, 8, 9}},
       .complete_s = 9};
-  run.trace = timeline::Trace{
+  run.trace = experiment::Trace{
       .timeline = {.engines = {"H2D", "SM", "D2H", "host"},
                    .spans = {{0, 0, 2}, {0, 2, 4}, {1, 2, 5}, {1, 4, 7}, {2, 5, 6}, {2, 7, 8}},
                    .complete_s = 8},
@@ -55,24 +54,16 @@ timeline::Run small_run() {
   return run;
 }
 
-Result result_of(std::vector<timeline::Run> runs) {
-  Result result;
-  result.deck.path = "hand.yaml";
-  result.deck.title = "By hand";
-  result.deck.issue.orders.clear();
-  for (const timeline::Run& run : runs) result.deck.issue.orders.push_back(run.order);
-  result.runs = std::move(runs);
-  return result;
-}
+Study result_of(std::vector<experiment::Run> runs) { return study_of(outcome_of(std::move(runs))); }
 
 constexpr const char* odd = "<b>\"&'</script><!--\x01\xff";
 
 /// A custom run with odd names, host work and a query.
-timeline::Run odd_run() {
+experiment::Run odd_run() {
   auto schedule = schedule_of({h2d(0, 1), kernel(0, 1), query(0), host(1, {1})});
   schedule.names = {odd, "K", "Q", "C"};
   schedule.order = deck::Order::custom;
-  timeline::Run run = timeline::new_run(deck::Order::custom, std::move(schedule));
+  experiment::Run run = experiment::new_run(deck::Order::custom, std::move(schedule));
   run.device = odd;
   run.predicted = timeline::Timeline{.engines = {"H2D", "SM", "D2H", "host"},
                                      .spans = {{0, 0, 1}, {1, 1, 2}, {3, 1, 1}, {3, 2, 3}},
@@ -80,10 +71,10 @@ timeline::Run odd_run() {
   return run;
 }
 
-Result odd_result() {
-  Result result = result_of({odd_run()});
-  result.deck.title = odd;
-  return result;
+Study odd_result() {
+  experiment::Outcome outcome = outcome_of({odd_run()});
+  outcome.deck.title = odd;
+  return study_of(std::move(outcome));
 }
 
 std::size_t times(const std::string& text, const std::string& what) {
@@ -93,7 +84,7 @@ std::size_t times(const std::string& text, const std::string& what) {
 }
 
 TEST(Picture, OverlappingTasksHaveRowsOfTheirOwn) {
-  const timeline::Run run = small_run();
+  const experiment::Run run = small_run();
   const auto bands = engine_bands(run.trace->timeline);
   ASSERT_EQ(bands.size(), 3u);  // the host does nothing
   EXPECT_EQ(bands[0].name, "H2D");
@@ -104,7 +95,7 @@ TEST(Picture, OverlappingTasksHaveRowsOfTheirOwn) {
 }
 
 TEST(Picture, LanesHaveTheirTasksAndTheHostItsOwn) {
-  const timeline::Run run = odd_run();
+  const experiment::Run run = odd_run();
   const auto bands = lane_bands(run.schedule, *run.predicted);
   ASSERT_EQ(bands.size(), 2u);
   EXPECT_EQ(bands[0].name, "lane 0");
@@ -114,7 +105,7 @@ TEST(Picture, LanesHaveTheirTasksAndTheHostItsOwn) {
 }
 
 TEST(Picture, TasksWaitForTheLastToFinish) {
-  const timeline::Run run = small_run();
+  const experiment::Run run = small_run();
   const auto none = std::optional<schedule::TaskId>();
   // The second copy back: measured and predicted, its own kernel ends after the first.
   EXPECT_THAT(waited_for(run.schedule, *run.predicted), ElementsAre(none, none, 0u, 1u, 2u, 3u));
@@ -133,9 +124,8 @@ TEST(Picture, TasksWaitForTheHost) {
 }
 
 TEST(Picture, Words) {
-  const Result result = result_of({small_run()});
-  timeline::Run run = result.runs[0];
-  EXPECT_EQ(figures(result, 0), "8.000 s (8.000 s .. 8.000 s), predicted 9.000 s (+12.5 %)");
+  experiment::Run run = small_run();
+  EXPECT_EQ(figures(run, {run}), "8.000 s (8.000 s .. 8.000 s), predicted 9.000 s (+12.5 %)");
   EXPECT_EQ(measured(run).words, "measured (CUDA events)");
   EXPECT_EQ(measured(run).doubt, "");
   run.trace->doubtful = true;
@@ -158,67 +148,68 @@ TEST(Picture, TextFromOutsideIsEscaped) {
 }
 
 TEST(TimelineSvg, DrawsEveryTaskWhereItBelongs) {
-  const std::string svg = timeline_svg({result_of({small_run()})});
+  const std::string picture = svg({result_of({small_run()})});
   // Measured and predicted: two copies each way and two kernels; the legend's three squares.
-  EXPECT_EQ(times(svg, "<rect class=\"h2d\""), 5u);
-  EXPECT_EQ(times(svg, "<rect class=\"kernel\""), 5u);
-  EXPECT_EQ(times(svg, "<rect class=\"d2h\""), 5u);
+  EXPECT_EQ(times(picture, "<rect class=\"h2d\""), 5u);
+  EXPECT_EQ(times(picture, "<rect class=\"kernel\""), 5u);
+  EXPECT_EQ(times(picture, "<rect class=\"d2h\""), 5u);
   // One scale for all: 9 s are 1000 wide. The measured first kernel runs from 2 to 5 s.
-  EXPECT_THAT(svg,
+  EXPECT_THAT(picture,
               HasSubstr("<rect class=\"kernel\" x=\"330.22\" width=\"332.53\" height=\"18\" "
                         "rx=\"2\"><title>kernel 0, lane 0: 2.000 s .. 5.000 s</title></rect>"));
-  EXPECT_THAT(svg, HasSubstr(">measured (CUDA events)</text>"));
-  EXPECT_THAT(svg, HasSubstr(">predicted</text>"));
-  EXPECT_THAT(svg, HasSubstr(">By hand</text>"));
-  EXPECT_LT(svg.find("measured ("), svg.find(">predicted<"));
-  EXPECT_THAT(svg, HasSubstr("prefers-color-scheme:dark"));
+  EXPECT_THAT(picture, HasSubstr(">measured (CUDA events)</text>"));
+  EXPECT_THAT(picture, HasSubstr(">predicted</text>"));
+  EXPECT_THAT(picture, HasSubstr(">By hand</text>"));
+  EXPECT_LT(picture.find("measured ("), picture.find(">predicted<"));
+  EXPECT_THAT(picture, HasSubstr("prefers-color-scheme:dark"));
 }
 
 TEST(TimelineSvg, SaysWhatIsMissingOrDoubtful) {
-  timeline::Run run = small_run();
+  experiment::Run run = small_run();
   run.trace->doubtful = true;
   run.trace->perturbation = 0.5;
   run.predicted.reset();
-  timeline::Run neither = run;
+  experiment::Run neither = run;
   neither.trace.reset();
-  const std::string svg = timeline_svg({result_of({run, neither})});
-  EXPECT_THAT(svg, HasSubstr("perturbed by 50 %"));
-  EXPECT_EQ(times(svg, ">not predicted</text>"), 2u);
-  EXPECT_EQ(times(svg, ">not measured</text>"), 1u);
+  const std::string picture = svg({result_of({run, neither})});
+  EXPECT_THAT(picture, HasSubstr("perturbed by 50 %"));
+  EXPECT_EQ(times(picture, ">not predicted</text>"), 2u);
+  EXPECT_EQ(times(picture, ">not measured</text>"), 1u);
 }
 
 TEST(TimelineSvg, StaysSmall) {
   using schedule::small_deck;
   using schedule::small_schedule;
-  std::vector<timeline::Run> runs;
+  std::vector<experiment::Run> runs;
   for (int i = 0; i < 4; ++i) {
-    auto run = timeline::new_run(deck::Order::depth_first,
-                                 small_schedule(small_deck(deck::WorkloadKind::increment, 4096, 32),
-                                                deck::Order::depth_first, 4));
+    auto run =
+        experiment::new_run(deck::Order::depth_first,
+                            small_schedule(small_deck(deck::WorkloadKind::increment, 4096, 32),
+                                           deck::Order::depth_first, 4));
     ASSERT_EQ(run.schedule.tasks.size(), 96u);
     run.predicted = model::predict(run.schedule, model::load_device("h200"));
-    run.trace = timeline::Trace{.timeline = *run.predicted, .source = "CUPTI"};
+    run.trace = experiment::Trace{.timeline = *run.predicted, .source = "CUPTI"};
     runs.push_back(run);
   }
-  EXPECT_LT(timeline_svg({result_of(runs)}).size(), 200'000u);
+  EXPECT_LT(svg({result_of(runs)}).size(), 200'000u);
 }
 
 TEST(TimelineSvg, TasksTooNarrowToBeToldApartAreOneBar) {
   std::vector<schedule::Task> tasks(100'000, kernel(0, 1e-5));
-  timeline::Run run = timeline::new_run(deck::Order::custom, schedule_of(std::move(tasks)));
+  experiment::Run run = experiment::new_run(deck::Order::custom, schedule_of(std::move(tasks)));
   run.predicted = model::predict(run.schedule, model::device_of(model::Queues::engine));
-  EXPECT_LT(timeline_svg({result_of({run})}).size(), 400'000u);
+  EXPECT_LT(svg({result_of({run})}).size(), 400'000u);
 }
 
 TEST(Pictures, OddTextKeepsItsPlace) {
-  const std::string svg = timeline_svg({odd_result()});
-  EXPECT_THAT(svg, Not(HasSubstr("<b>")));
-  EXPECT_THAT(svg, Not(HasSubstr("\x01")));
-  const std::string html = timeline_html({odd_result()});
-  EXPECT_THAT(html, Not(HasSubstr("<b>")));
-  EXPECT_THAT(html, Not(HasSubstr("<!--")));
-  EXPECT_EQ(times(html, "<script"), 3u);
-  EXPECT_EQ(times(html, "</script"), 3u);
+  const std::string picture = svg({odd_result()});
+  EXPECT_THAT(picture, Not(HasSubstr("<b>")));
+  EXPECT_THAT(picture, Not(HasSubstr("\x01")));
+  const std::string page = html({odd_result()});
+  EXPECT_THAT(page, Not(HasSubstr("<b>")));
+  EXPECT_THAT(page, Not(HasSubstr("<!--")));
+  EXPECT_EQ(times(page, "<script"), 3u);
+  EXPECT_EQ(times(page, "</script"), 3u);
   const json events = json::parse(trace({odd_result()}))["traceEvents"];
   std::size_t found = 0;
   for (const json& event : events) {
@@ -235,15 +226,15 @@ json embedded(const std::string& html, const std::string& id) {
 }
 
 TEST(TimelineHtml, CarriesTheResultFile) {
-  const std::vector<Result> one = {result_of({small_run()})};
-  const std::vector<Result> two = {result_of({small_run()}), odd_result()};
-  EXPECT_EQ(embedded(timeline_html(one), "result"), json::parse(to_json(one)));
-  EXPECT_EQ(embedded(timeline_html(two), "result"), json::parse(to_json(two)));
+  const std::vector<Study> one = {result_of({small_run()})};
+  const std::vector<Study> two = {result_of({small_run()}), odd_result()};
+  EXPECT_EQ(embedded(html(one), "result"), json::parse(to_json(one)));
+  EXPECT_EQ(embedded(html(two), "result"), json::parse(to_json(two)));
 }
 
 TEST(TimelineHtml, SaysWhatTasksWaitedFor) {
-  const std::string html = timeline_html({result_of({small_run()})});
-  const json run = embedded(html, "drawing")[0]["runs"][0];
+  const std::string page = html({result_of({small_run()})});
+  const json run = embedded(page, "drawing")[0]["runs"][0];
   const json expected = {nullptr, nullptr, 0, 1, 2, 3};
   EXPECT_EQ(run["measured"]["waited_for"], expected);
   EXPECT_EQ(run["measured"]["engines"][1]["rows"], json({{2}, {3}}));
@@ -252,9 +243,9 @@ TEST(TimelineHtml, SaysWhatTasksWaitedFor) {
 }
 
 TEST(TimelineHtml, NeedsNothingElse) {
-  const std::string html = timeline_html({result_of({small_run()})});
+  const std::string page = html({result_of({small_run()})});
   for (const char* reference : {"src=", "src =", "href", "http:", "https:", "@import", "url("}) {
-    EXPECT_EQ(html.find(reference), std::string::npos) << reference;
+    EXPECT_EQ(page.find(reference), std::string::npos) << reference;
   }
 }
 
@@ -335,7 +326,7 @@ TEST(Trace, OfASmallRunExactly) {
 }
 
 TEST(Trace, IsAFileWithoutTimelines) {
-  timeline::Run run = small_run();
+  experiment::Run run = small_run();
   run.trace.reset();
   run.predicted.reset();
   EXPECT_TRUE(json::parse(trace({result_of({run})}))["traceEvents"].empty());
@@ -344,12 +335,12 @@ TEST(Trace, IsAFileWithoutTimelines) {
 
 TEST(Trace, HundredThousandTasksInSeconds) {
   const auto deck = schedule::small_deck(deck::WorkloadKind::increment, 1 << 20, 33'334);
-  timeline::Run run = timeline::new_run(deck::Order::by_engine,
-                                        schedule::small_schedule(deck, deck::Order::by_engine, 3));
+  experiment::Run run = experiment::new_run(
+      deck::Order::by_engine, schedule::small_schedule(deck, deck::Order::by_engine, 3));
   ASSERT_GT(run.schedule.tasks.size(), 100'000u);
   run.predicted = model::predict(run.schedule, model::load_device("h200"));
-  run.trace = timeline::Trace{.timeline = *run.predicted, .source = "CUPTI"};
-  const Result result = result_of({std::move(run)});
+  run.trace = experiment::Trace{.timeline = *run.predicted, .source = "CUPTI"};
+  const Study result = result_of({std::move(run)});
   const auto begin = std::chrono::steady_clock::now();
   const std::string text = trace({result});
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;

@@ -9,11 +9,14 @@
 
 #include "deck/deck.hpp"
 #include "deck_file.hpp"
-#include "report/csv.hpp"
+#include "experiment/run.hpp"
+#include "report/console.hpp"
 #include "report/journal.hpp"
 #include "report/json.hpp"
+#include "report/lines.hpp"
+#include "report/writers.hpp"
 #include "schedule/build.hpp"
-#include "timeline/run.hpp"
+#include "studies.hpp"
 
 /// Sweeps: the points of a deck, what came out of them, and their journal.
 namespace overlap {
@@ -203,8 +206,8 @@ namespace report {
 namespace {
 
 /// A point's result: sequential takes 10 ms, depth_first what is given; a bound of 4 ms.
-Result result_of(const deck::Point& point, double milliseconds) {
-  Result result;
+experiment::Outcome result_of(const deck::Point& point, double milliseconds) {
+  experiment::Outcome result;
   result.deck = point.deck;
   result.point = point.values;
   const auto costs = schedule::costs(point.deck.workload, 1);
@@ -212,23 +215,23 @@ Result result_of(const deck::Point& point, double milliseconds) {
   for (const auto& [order, seconds] : {std::pair(deck::Order::sequential, 10e-3),
                                        std::pair(deck::Order::depth_first, 1e-3 * milliseconds)}) {
     result.runs.push_back(
-        timeline::new_run(order, schedule::build(costs, layout, order, point.deck.issue.lanes)));
-    timeline::Run& run = result.runs.back();
+        experiment::new_run(order, schedule::build(costs, layout, order, point.deck.issue.lanes)));
+    experiment::Run& run = result.runs.back();
     run.samples_s = {seconds, 2 * seconds, seconds / 2};
     run.verified = true;
     run.bounds =
-        timeline::Bounds{.serial_s = 1, .bound_s = 4e-3, .schedule_bound_s = 5e-3, .limit = "H2D"};
+        model::Bounds{.serial_s = 1, .bound_s = 4e-3, .schedule_bound_s = 5e-3, .limit = "H2D"};
   }
   return result;
 }
 
 /// A sweep with a time of depth_first for each point; negative: that point is not done.
-Sweep sweep_of(const std::string& text, const std::vector<double>& milliseconds) {
+Study sweep_of(const std::string& text, const std::vector<double>& milliseconds) {
   const std::vector<deck::Point> points = points_of(text);
-  Sweep sweep = new_sweep({}, points);
+  Study sweep = new_study({}, points);
   for (std::size_t i = 0; i < milliseconds.size(); ++i) {
     if (milliseconds[i] < 0) continue;
-    sweep.done.push_back(read_record(record(result_of(points[i], milliseconds[i]), i)));
+    add(sweep, i, result_of(points[i], milliseconds[i]));
   }
   return sweep;
 }
@@ -237,13 +240,12 @@ const char* const counts = "sweep: {chunks.count: [1, 2, 4, 8, 16, 32]}\n";
 
 TEST(SweepRecord, KeepsWhatIsShown) {
   const deck::Point point = points_of("sweep: {chunks.bytes: [4 KiB]}\n").front();
-  Result result = result_of(point, 5);
-  result.runs[1].wrong = timeline::WrongData{};
+  experiment::Outcome result = result_of(point, 5);
+  result.runs[1].wrong = experiment::WrongData{};
   result.checks.push_back({.metric = deck::Metric::time,
                            .order = deck::Order::sequential,
-                           .verdict = verdict::Verdict::inconclusive});
-  result.exit_code = base::ExitCode::wrong_data;
-  const PointResult found = read_record(record(result, 3));
+                           .verdict = experiment::Verdict::inconclusive});
+  const PointResult found = read_record(record(result, point, 3));
   EXPECT_EQ(found.number, 3u);
   EXPECT_EQ(found.code, base::ExitCode::wrong_data);
   EXPECT_EQ(found.lines, point_lines(result));
@@ -259,7 +261,7 @@ TEST(SweepRecord, KeepsWhatIsShown) {
   EXPECT_EQ(row.time->n, 3);
   EXPECT_EQ(row.time->median, 5e-3);
   EXPECT_EQ(row.time->hi, 10e-3);
-  EXPECT_EQ(row.speedup, 2);
+  EXPECT_EQ(row.median(deck::Metric::speedup), 2);
   EXPECT_EQ(row.bound_s, 4e-3);
   EXPECT_EQ(row.verdict, "WRONG DATA");
   EXPECT_FALSE(row.verified);
@@ -277,7 +279,7 @@ TEST(SweepRecord, FingerprintsTellDecksApart) {
 }
 
 TEST(SweepBest, IsTheLeastTime) {
-  const Sweep sweep = sweep_of(counts, {9, 7, 5, 6, 8, 9.5});
+  const Study sweep = sweep_of(counts, {9, 7, 5, 6, 8, 9.5});
   const auto found = best(sweep);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->point->number, 2u);
@@ -287,7 +289,7 @@ TEST(SweepBest, IsTheLeastTime) {
 }
 
 TEST(SweepBest, IsTheMostBytesInASecondWhereTheyDiffer) {
-  const Sweep sweep = sweep_of("sweep: {workload.elements: [1024, 4096]}\n", {4, 8});
+  const Study sweep = sweep_of("sweep: {workload.elements: [1024, 4096]}\n", {4, 8});
   EXPECT_FALSE(same_bytes(sweep));
   EXPECT_EQ(best(sweep)->point->number, 1u);
   EXPECT_THAT(sweep_words(sweep), HasSubstr(" GB/s, depth_first at workload.elements 4096\n"));
@@ -303,7 +305,7 @@ TEST(SweepKnee, IsTheSmallestValueNearTheBest) {
 }
 
 TEST(SweepKnee, TakesTheBestOfTheOtherKeysAndSortsValues) {
-  const Sweep sweep =
+  const Study sweep =
       sweep_of("sweep: {chunks.count: [8, 2, 4], issue.lanes: [1, 2]}\n", {9, 5, 9, 9, 5.1, 9});
   const auto found = knee(sweep);
   ASSERT_TRUE(found);
@@ -319,7 +321,7 @@ TEST(SweepKnee, NeedsNumbers) {
 }
 
 TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
-  const Sweep sweep = sweep_of(counts, {9, 7, 5.2, 5, 5.25, 6});
+  const Study sweep = sweep_of(counts, {9, 7, 5.2, 5, 5.25, 6});
   EXPECT_EQ(
       sweep_table(sweep, 100),
       "\nmedian times\n"
@@ -339,27 +341,28 @@ TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
 }
 
 TEST(Csv, HasARowForEachPointAndOrder) {
-  const std::string text = sweep_csv(sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, -1}));
+  const std::string text = csv({sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, -1})});
   EXPECT_EQ(
       text,
       "deck,device,chunks.bytes,order,disturb,host_work,lanes,chunks,tasks,bytes,n,median_s,min_s,"
-      "max_s,lo_s,hi_s,speedup,throughput_gb_per_s,bound_s,schedule_bound_s,overlap_efficiency,"
-      "host_work_hidden,predicted_s,verified,verdict\n"
-      "deck,,4096,sequential,,false,1,1,3,32768,3,0.01,0.005,0.02,0.005,0.02,1,"
-      "0.0032768000000000003,0.004,0.005,,,,true,PASS\n"
-      "deck,,4096,depth_first,,false,4,4,12,32768,3,0.005,0.0025,0.01,0.0025,0.01,2,"
-      "0.006553600000000001,0.004,0.005,0.8333333333333334,,,true,PASS\n");
+      "max_s,lo_s,hi_s,throughput_gb_per_s,speedup,max_error,overlap_efficiency,bound_fraction,"
+      "schedule_bound_fraction,host_work_hidden,bound_s,schedule_bound_s,predicted_s,verified,"
+      "verdict\n"
+      "deck,,4096,sequential,,false,1,1,3,32768,3,0.01,0.005,0.02,0.005,0.02,"
+      "0.0032768000000000003,1,0,,0.4,0.5,,0.004,0.005,,true,PASS\n"
+      "deck,,4096,depth_first,,false,4,4,12,32768,3,0.005,0.0025,0.01,0.0025,0.01,"
+      "0.006553600000000001,2,0,0.8333333333333334,0.8,1,,0.004,0.005,,true,PASS\n");
 }
 
 TEST(Csv, QuotesWhatNeedsIt) {
   deck::Point point = points_of("").front();
   point.deck.path = "a \"b\", c.yaml";
-  EXPECT_THAT(csv({result_of(point, 5)}), HasSubstr("\n\"a_\"\"b\"\",_c\",,sequential,"));
+  EXPECT_THAT(csv({study_of(result_of(point, 5))}), HasSubstr("\n\"a_\"\"b\"\",_c\",,sequential,"));
 }
 
 TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {
   const std::string text =
-      sweep_json(sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, 6}), -1);
+      to_json({sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, 6})}, -1);
   EXPECT_THAT(text, HasSubstr("\"sweep\":{\"chunks.bytes\":[4096,8192]}"));
   EXPECT_THAT(text, HasSubstr("\"point\":{\"chunks.bytes\":8192}"));
   EXPECT_THAT(text, HasSubstr("\"predicted_timeline\":null"));

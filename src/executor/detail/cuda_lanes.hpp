@@ -122,12 +122,12 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
 
   std::int64_t polls() const override { return polls_; }
 
-  std::optional<timeline::GraphCosts> graph_costs() const override {
+  std::optional<experiment::GraphCosts> graph_costs() const override {
     if (graph_ == nullptr) return std::nullopt;
     return graph_->costs;
   }
 
-  std::optional<timeline::StagingCosts> staging_costs() const override {
+  std::optional<experiment::StagingCosts> staging_costs() const override {
     if (!ring_) return std::nullopt;
     return ring_->costs();
   }
@@ -196,7 +196,7 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     const workload::Byte* data;
     std::int64_t repeats;
     GraphExec exec;
-    timeline::GraphCosts costs;
+    experiment::GraphCosts costs;
   };
 
   cudaStream_t stream_of(deck::Streams kind) {

@@ -55,17 +55,17 @@ void HostWork::run(std::int64_t first, std::int64_t last) {
   compute(results_, first, last, steps_);
 }
 
-std::optional<timeline::WrongData> HostWork::verify() const {
+std::optional<experiment::WrongData> HostWork::verify() const {
   const Results expected("expected host work", results_.size());
   compute(expected, 0, pieces_, steps_);
   for (std::size_t i = 0; i < results_.size(); ++i) {
     if (results_(i) == expected(i)) continue;
     const auto part = static_cast<std::int64_t>(i);
-    return timeline::WrongData{.chunk = static_cast<int>(part / threads_),
-                               .array = "host work",
-                               .index = part,
-                               .expected = static_cast<double>(expected(i)),
-                               .found = static_cast<double>(results_(i))};
+    return experiment::WrongData{.chunk = static_cast<int>(part / threads_),
+                                 .array = "host work",
+                                 .index = part,
+                                 .expected = static_cast<double>(expected(i)),
+                                 .found = static_cast<double>(results_(i))};
   }
   return std::nullopt;
 }

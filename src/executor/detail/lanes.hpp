@@ -9,8 +9,8 @@
 
 #include "deck/words.hpp"
 #include "executor/copy.hpp"
+#include "experiment/run.hpp"
 #include "schedule/hazard.hpp"
-#include "timeline/run.hpp"
 
 namespace overlap::executor {
 
@@ -77,10 +77,10 @@ class Lanes {
   virtual std::int64_t polls() const { return 0; }
 
   /// What making the bound schedule's graph took; empty: it has none.
-  virtual std::optional<timeline::GraphCosts> graph_costs() const { return std::nullopt; }
+  virtual std::optional<experiment::GraphCosts> graph_costs() const { return std::nullopt; }
 
   /// What the staging ring's threads have done since bind(); empty: there is none.
-  virtual std::optional<timeline::StagingCosts> staging_costs() const { return std::nullopt; }
+  virtual std::optional<experiment::StagingCosts> staging_costs() const { return std::nullopt; }
 
   /// Takes the times of tasks from the next bind() on, or no longer.
   virtual TraceSource trace(bool /*on*/) { return {}; }

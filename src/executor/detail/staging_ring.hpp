@@ -15,7 +15,7 @@
 
 #include "base/parallel.hpp"
 #include "executor/detail/copy_pool.hpp"
-#include "timeline/run.hpp"
+#include "experiment/run.hpp"
 #include "workload/workload.hpp"
 
 namespace overlap::executor::detail {
@@ -95,7 +95,7 @@ class StagingRing {
   }
 
   /// Times of a thread, were the work the same for all.
-  timeline::StagingCosts costs() const {
+  experiment::StagingCosts costs() const {
     return {pool_.seconds(fill) / pool_.threads(), pool_.seconds(drain) / pool_.threads(),
             pool_.threads()};
   }

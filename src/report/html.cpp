@@ -1,13 +1,13 @@
-#include "report/timeline_html.hpp"
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "report/console.hpp"
 #include "report/json.hpp"
 #include "report/picture.hpp"
-#include "verdict/diagnosis.hpp"
+#include "report/sweep.hpp"
+#include "report/tables.hpp"
+#include "report/writers.hpp"
 
 namespace overlap::report {
 namespace {
@@ -22,7 +22,7 @@ Json bands(const std::vector<Band>& bands) {
 }
 
 /// What the script needs to draw a timeline beside the spans, which the result file has.
-Json picture(const timeline::Run& run, const Picture& picture) {
+Json picture(const experiment::Run& run, const Picture& picture) {
   Json json = {{"words", picture.words}, {"doubt", picture.doubt}};
   if (picture.timeline == nullptr) return json;
   Json waits = Json::array();
@@ -36,9 +36,9 @@ Json picture(const timeline::Run& run, const Picture& picture) {
   return json;
 }
 
-Json drawing(const Result& result) {
+Json drawing(const Outcome& outcome) {
   Json runs = Json::array();
-  for (const timeline::Run& run : result.runs) {
+  for (const experiment::Run& run : outcome.runs) {
     Json bytes = Json::array();
     Json arrays = Json::array();
     for (const schedule::Task& task : run.schedule.tasks) {
@@ -53,39 +53,40 @@ Json drawing(const Result& result) {
                     {"measured", picture(run, measured(run))},
                     {"predicted", picture(run, predicted(run))}});
   }
-  return {{"longest_s", longest_s(result)}, {"runs", runs}};
+  return {{"longest_s", longest_s(outcome)}, {"runs", runs}};
 }
 
 /// What the hardware allows, where it was measured.
-std::string bounds_list(const Result& result) {
-  const std::string words = bound_words(result);
+std::string bounds_list(const Outcome& outcome) {
+  const std::string words = bound_words(outcome);
   if (words.empty()) return "";
-  return "<details><summary>Rates and bounds</summary>\n" + html_table(rate_rows(result)) +
-         fmt::format("<p>{}</p>\n", escape_xml(words)) + html_table(bound_rows(result)) +
+  return "<details><summary>Rates and bounds</summary>\n" + html_table(rate_rows(outcome)) +
+         fmt::format("<p>{}</p>\n", escape_xml(words)) + html_table(bound_rows(outcome)) +
          "</details>\n";
 }
 
-std::string facts_list(const Result& result, bool predictions) {
+std::string facts_list(const Study& study, const Outcome& outcome) {
   std::string html = "<details><summary>How it was made</summary><dl>\n";
-  for (const auto& row : facts(result, predictions)) {
+  for (const auto& row : facts(study, outcome)) {
     html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_xml(row[0]), escape_xml(row[1]));
   }
   return html + "</dl></details>\n";
 }
 
-std::string section(const Result& result, std::size_t deck) {
-  const bool predictions = only_predicted(result);
+std::string section(const Study& study, std::size_t deck) {
+  const Outcome* const outcome = study.outcome();
   std::string html =
       fmt::format("<section class=\"deck\">\n<h1>{}</h1>\n<p class=\"place\">{}</p>\n",
-                  escape_xml(result.deck.title), escape_xml(place_words(result)));
-  html += html_table(predictions ? prediction_rows(result) : order_rows(result));
-  html += bounds_list(result) + facts_list(result, predictions);
-  for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    const timeline::Run& run = result.runs[i];
+                  escape_xml(study.deck().title), escape_xml(place_words(study)));
+  if (outcome == nullptr) return html + "</section>\n";
+  html += html_table(study.predicts() ? prediction_rows(*outcome) : order_rows(*outcome));
+  html += bounds_list(*outcome) + facts_list(study, *outcome);
+  for (std::size_t i = 0; i < outcome->runs.size(); ++i) {
+    const experiment::Run& run = outcome->runs[i];
     const std::string order = escape_xml(order_words(run));
     html += fmt::format("<article class=\"run\">\n<h2>{}</h2><p class=\"figures\">{}</p>\n", order,
-                        escape_xml(figures(result, i)));
-    for (const auto& finding : verdict::diagnose(run, result.runs, result.environment)) {
+                        escape_xml(figures(run, outcome->runs)));
+    for (const experiment::Finding& finding : run.findings) {
       html += fmt::format("<p class=\"finding\">{}</p>\n", escape_xml(finding.text));
     }
     html += fmt::format(
@@ -108,16 +109,37 @@ std::string colours() {
                      light, dark);
 }
 
-std::string legend(const std::vector<Result>& results) {
+std::string legend(const Studies& studies) {
   std::string html = "<ul class=\"legend\" aria-label=\"Colours\">";
   for (const Ink& ink : inks) {
-    bool shown = false;
-    for (const Result& result : results) shown = shown || has_stage(result, ink.stage);
+    const bool shown = std::any_of(studies.begin(), studies.end(), [&](const Study& study) {
+      return study.outcome() != nullptr && has_stage(*study.outcome(), ink.stage);
+    });
     if (!shown) continue;
     html += fmt::format("<li><i style=\"background:var(--{})\"></i>{}</li>",
                         schedule::to_string(ink.stage), ink.words);
   }
   return html + "</ul>\n";
+}
+
+/// A page's start until its body, and its end.
+std::string page_head(const std::string& title, const std::string& style) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n"
+      "<style>\n{}</style>\n</head>\n<body>\n",
+      escape_xml(title), style);
+}
+constexpr const char* page_end = "</body>\n</html>\n";
+
+std::string sweep_page(const Study& study) {
+  return page_head(study.deck().title,
+                   std::string(page_style()) +
+                       "svg.sweep { display: block; width: 100%; height: auto; margin: 24px 0; "
+                       "border-radius: 14px; box-shadow: var(--shadow); }\n") +
+         "<main>\n" + sweep_svg(study) + html_table(sweep_rows(study)) + "</main>\n" +
+         html_json("result", to_json({study}, -1)) + page_end;
 }
 
 }  // namespace
@@ -153,17 +175,15 @@ std::string html_table(const Rows& rows) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string timeline_html(const std::vector<Result>& results) {
+std::string html(const Studies& studies) {
+  if (!studies.empty() && studies.front().sweeps()) return sweep_page(studies.front());
   Json drawings = Json::array();
-  for (const Result& result : results) drawings.push_back(drawing(result));
-  std::string html =
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n";
-  html += fmt::format("<title>{}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n",
-                      escape_xml(results.empty() ? "" : results.front().deck.title), colours(),
-                      page_style());
-  html += "<nav aria-label=\"Pictures\">\n" + legend(results);
+  for (const Study& study : studies) {
+    drawings.push_back(study.outcome() != nullptr ? drawing(*study.outcome()) : Json());
+  }
+  std::string html = page_head(studies.empty() ? "" : studies.front().deck().title,
+                               colours() + std::string(page_style()));
+  html += "<nav aria-label=\"Pictures\">\n" + legend(studies);
   html += R"html(<div class="tools">
 <fieldset class="choice"><legend>Rows</legend>
 <label><input type="radio" name="rows" value="engines" checked><span>Engines</span></label>
@@ -178,14 +198,13 @@ std::string timeline_html(const std::vector<Result>& results) {
 </nav>
 <main>
 )html";
-  for (std::size_t deck = 0; deck < results.size(); ++deck) html += section(results[deck], deck);
+  for (std::size_t deck = 0; deck < studies.size(); ++deck) html += section(studies[deck], deck);
   html +=
       "<noscript><p>The pictures need JavaScript; the tables do not.</p></noscript>\n</main>\n"
       "<div id=\"details\" role=\"status\" hidden></div>\n";
-  html += html_json("result", to_json(results, -1));
+  html += html_json("result", to_json(studies, -1));
   html += html_json("drawing", drawings.dump(-1, ' ', false, Json::error_handler_t::replace));
-  html += fmt::format("<script>\n{}</script>\n</body>\n</html>\n", page_script());
-  return html;
+  return html + fmt::format("<script>\n{}</script>\n", page_script()) + page_end;
 }
 
 }  // namespace overlap::report

@@ -3,15 +3,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/statistics.hpp"
 #include "deck/deck.hpp"
+#include "model/bounds.hpp"
 #include "schedule/schedule.hpp"
 #include "timeline/timeline.hpp"
 
 /// What came out of running schedules, whoever ran them.
-namespace overlap::timeline {
+namespace overlap::experiment {
 
 /// What a balanced intensity came to: repeats of the arithmetic that make a kernel last about as
 /// long as wanted, against the copies of its chunk to the device.
@@ -31,30 +34,9 @@ struct WrongData {
   double found = 0;
 };
 
-/// What the hardware needs for the tasks of a schedule, measured in the same run: all of a stage
-/// back to back in a lane, seconds, without what a run costs beside its tasks.
-struct Rates {
-  double h2d_s = 0;     ///< all copies to the device, alone
-  double d2h_s = 0;     ///< all copies back, alone
-  double both_s = 0;    ///< both at once, as far as the device has two copy engines; 0: no engines
-  double kernel_s = 0;  ///< all kernels, alone
-  std::optional<double> kernel_beside_copies;  ///< time factor of kernels while copies run
-};
-
-/// The least time that the hardware allows, from such rates. Fill and drain, the time of the first
-/// and the last chunk when not all engines have work, count in schedule_bound_s alone.
-struct Bounds {
-  double serial_s = 0;      ///< nothing overlaps
-  double one_engine_s = 0;  ///< both directions share a copy engine; 0 where workers are engines
-  double two_engines_s = 0;
-  double bound_s = 0;  ///< of the three the one that holds here, or that of the workers
-  double schedule_bound_s = 0;
-  std::string limit;  ///< what limits: "H2D", "D2H", "H2D and D2H", "copy", "SM", "host", "workers"
-};
-
 /// When each task ran, measured in a pass of its own so that the scored runs stay undisturbed.
 struct Trace {
-  Timeline timeline;
+  timeline::Timeline timeline;
   std::string source;       ///< what took the times, and what that cannot tell
   int parts = 1;            ///< of the copies to the host, each timed in runs of its own
   double perturbation = 0;  ///< median time of traced runs / that of scored ones - 1
@@ -74,43 +56,64 @@ struct StagingCosts {
   int threads = 0;
 };
 
-/// Computation by the host beside a run.
-struct HostWork {
-  std::int64_t threads = 0;       ///< that took part; 0: it did not run
-  std::vector<double> samples_s;  ///< its time, a repetition
+/// Computation by the host beside the runs of a case.
+struct HostWorkSamples {
+  std::int64_t threads = 0;  ///< that took part
+  std::vector<double> samples_s;
 };
 
-/// One order, measured or predicted.
-struct Run {
+/// One order of a deck with what runs beside it: to be measured or predicted.
+struct Case {
   deck::Order order = deck::Order::sequential;   ///< as the deck has it: `automatic` stays so here
   std::optional<deck::Disturbance> disturbance;  ///< empty: undisturbed
-  std::optional<HostWork> host_work;             ///< empty: the host only issued and waited
-  std::string device;                            ///< that a prediction is for; empty: this one
+  bool host_work = false;  ///< the host computes while the device works; else it issues and waits
+  int target = 0;          ///< which of several devices a prediction is for, from 0
+  std::string device;      ///< and its name; empty: the present device
   schedule::Schedule schedule;
-  std::int64_t bytes = 0;           ///< both directions
-  std::vector<double> samples_s;    ///< one wall-clock time a repetition; empty: not run
-  std::vector<double> issue_s;      ///< for how long the host was issuing, a repetition
-  std::int64_t polls = 0;           ///< how often it asked lanes for their state, waiting, in all
-  std::optional<GraphCosts> graph;  ///< empty: the tasks were issued one by one
-  std::optional<StagingCosts> staging;  ///< empty: without a ring
-  double max_error = 0;
-  bool verified = false;
-  std::optional<WrongData> wrong;  ///< empty when the data are right
-  std::optional<Timeline> predicted;
-  std::optional<Trace> trace;
-  std::string untraced;  ///< why there is no trace where there could be one
-  std::optional<Rates> rates;
-  std::optional<Bounds> bounds;
+  std::int64_t bytes = 0;  ///< both directions
+  std::optional<timeline::Timeline> predicted;
 };
 
-/// A run that is still to be measured or predicted.
+/// What was measured of a case.
+struct CaseSamples {
+  std::vector<double> samples_s;        ///< one wall-clock time per repetition; empty: not run
+  std::vector<double> issue_s;          ///< how long the host was issuing, per repetition
+  std::int64_t polls = 0;               ///< queries of lanes by the waiting host, in all
+  HostWorkSamples host_work_samples;    ///< of a case with host work
+  std::optional<GraphCosts> graph;      ///< empty: the tasks were issued one by one
+  std::optional<StagingCosts> staging;  ///< empty: no staging ring
+  double max_error = 0;
+  bool verified = false;
+  std::optional<WrongData> wrong;  ///< empty: the data are right
+  std::optional<Trace> trace;
+  std::string untraced;  ///< why there is no trace where there could be one
+  std::optional<model::Rates> rates;
+};
+
+/// Why an order hides less than it could.
+struct Finding {
+  std::string_view cause;  ///< a row of `diagnoses`
+  std::string text;        ///< one line: what, the number that shows it, what to change
+  std::vector<std::pair<std::string_view, double>> evidence;  ///< numbers behind it; times in s
+};
+
+/// A case and all that is known of it.
+struct Run : Case, CaseSamples {
+  std::optional<model::Bounds> bounds;
+  std::vector<Finding> findings;
+};
+
+/// A case that runs alone on the present device.
+Case new_case(deck::Order order, schedule::Schedule schedule);
+
+/// The same, as a run of which nothing is known.
 Run new_run(deck::Order order, schedule::Schedule schedule);
 
 /// The model's time; empty when there is none.
-std::optional<double> predicted_s(const Run& run);
+std::optional<double> predicted_s(const Case& run);
 
 /// What people call it: the order, and what disturbs it or runs beside it.
-std::string name(const Run& run);
+std::string name(const Case& run);
 
 base::Summary time_s(const Run& run);
 
@@ -161,4 +164,7 @@ std::optional<base::Summary> schedule_bound_fraction(const Run& run);
 /// pair saw the same state of the machine. Empty without a baseline.
 std::optional<base::Summary> speedup(const Run& run, const std::vector<Run>& runs);
 
-}  // namespace overlap::timeline
+/// The model's speed-up over the baseline on the same device; empty without one.
+std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& runs);
+
+}  // namespace overlap::experiment

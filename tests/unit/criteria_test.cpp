@@ -1,4 +1,4 @@
-#include "verdict/verdict.hpp"
+#include "experiment/criteria.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,11 @@
 
 #include "report/console.hpp"
 #include "report/json.hpp"
+#include "report/lines.hpp"
+#include "report/tables.hpp"
+#include "studies.hpp"
 
-namespace overlap::verdict {
+namespace overlap::experiment {
 namespace {
 
 using base::ExitCode;
@@ -16,6 +19,20 @@ using deck::Metric;
 using deck::Order;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+ExitCode exit_code(const std::vector<experiment::Run>& runs, const std::vector<Check>& checks) {
+  Outcome outcome;
+  outcome.runs = runs;
+  outcome.checks = checks;
+  return outcome.exit_code();
+}
+
+Verdict overall(const std::vector<experiment::Run>& runs, const std::vector<Check>& checks) {
+  Outcome outcome;
+  outcome.runs = runs;
+  outcome.checks = checks;
+  return outcome.verdict();
+}
 
 base::Summary interval(double lo, double median, double hi) {
   return {.n = 10, .median = median, .min = lo, .max = hi, .lo = lo, .hi = hi};
@@ -35,8 +52,8 @@ TEST(Judge, TheLimitItselfKeepsIt) {
   EXPECT_EQ(judge(interval(0, 0, 0), false, 0), Verdict::pass);
 }
 
-timeline::Run run(Order order, std::vector<double> samples) {
-  timeline::Run r;
+Run run(Order order, std::vector<double> samples) {
+  Run r;
   r.order = order;
   r.bytes = 1000000000;
   r.samples_s = std::move(samples);
@@ -44,7 +61,7 @@ timeline::Run run(Order order, std::vector<double> samples) {
   return r;
 }
 
-const std::vector<timeline::Run> two_runs = {
+const std::vector<experiment::Run> two_runs = {
     run(Order::sequential, {2.0, 2.0, 2.0, 2.0, 2.0, 2.0}),
     run(Order::depth_first, {1.0, 1.0, 1.0, 1.0, 1.0, 1.0})};
 
@@ -58,9 +75,9 @@ TEST(JudgeAll, ACriterionWithoutOrderHoldsForEveryOrder) {
 }
 
 /// The two runs, where the bound is so many seconds.
-std::vector<timeline::Run> with_bound(double bound_s) {
-  std::vector<timeline::Run> runs = two_runs;
-  for (timeline::Run& r : runs) r.bounds = {.bound_s = bound_s, .schedule_bound_s = 0.8};
+std::vector<experiment::Run> with_bound(double bound_s) {
+  std::vector<experiment::Run> runs = two_runs;
+  for (Run& r : runs) r.bounds = {.bound_s = bound_s, .schedule_bound_s = 0.8};
   return runs;
 }
 
@@ -94,11 +111,10 @@ TEST(JudgeAll, OverlapIsInconclusiveWhereItCouldSaveLittle) {
 }
 
 TEST(Efficiency, IsNotShownWhereItWouldBeNoise) {
-  report::Result result;
   for (const double bound_s : {1.7, 1.9}) {  // of 2 s
-    result.runs = with_bound(bound_s);
-    EXPECT_EQ(report::bound_rows(result)[2][5], bound_s < 1.8 ? "3.333" : "-");
-    EXPECT_THAT(report::result_lines(result), HasSubstr("metric=overlap_efficiency"));
+    const Outcome outcome = outcome_of(with_bound(bound_s));
+    EXPECT_EQ(report::bound_rows(outcome)[2][5], bound_s < 1.8 ? "3.333" : "-");
+    EXPECT_THAT(report::point_lines(outcome), HasSubstr("metric=overlap_efficiency"));
   }
 }
 
@@ -130,14 +146,14 @@ TEST(ExitCode, BrokenDataLimitsAreWrongData) {
 
 TEST(ExitCode, WrongDataOutweighEverything) {
   auto runs = two_runs;
-  runs[0].wrong = timeline::WrongData{};
+  runs[0].wrong = WrongData{};
   const auto checks =
       judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 0.1}}, runs);
   EXPECT_EQ(exit_code(runs, checks), ExitCode::wrong_data);
 }
 
 TEST(ExitCode, AStraddledLimitIsInconclusive) {
-  const std::vector<timeline::Run> runs = {
+  const std::vector<experiment::Run> runs = {
       run(Order::sequential, {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6})};
   const auto checks =
       judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 1.3}}, runs);
@@ -147,9 +163,9 @@ TEST(ExitCode, AStraddledLimitIsInconclusive) {
 
 TEST(ExitCode, WorstFirst) {
   using base::worst;
-  const std::vector order = {ExitCode::usage,        ExitCode::wrong_data,  ExitCode::runtime_error,
-                             ExitCode::precondition, ExitCode::performance, ExitCode::inconclusive,
-                             ExitCode::skipped,      ExitCode::pass};
+  const std::vector order = {ExitCode::usage,         ExitCode::wrong_data,   ExitCode::interrupted,
+                             ExitCode::runtime_error, ExitCode::precondition, ExitCode::performance,
+                             ExitCode::inconclusive,  ExitCode::skipped,      ExitCode::pass};
   for (std::size_t i = 0; i < order.size(); ++i) {
     for (std::size_t j = i; j < order.size(); ++j) {
       EXPECT_EQ(worst(order[i], order[j]), order[i]);
@@ -160,40 +176,41 @@ TEST(ExitCode, WorstFirst) {
 
 TEST(Speedup, PairsRepetitions) {
   // The machine slowed down for both orders in the second half: pairs do not see it.
-  const std::vector<timeline::Run> runs = {run(Order::sequential, {2, 2, 2, 4, 4, 4}),
-                                           run(Order::depth_first, {1, 1, 1, 2, 2, 2})};
-  const auto speedup = timeline::speedup(runs[1], runs);
+  const std::vector<experiment::Run> runs = {run(Order::sequential, {2, 2, 2, 4, 4, 4}),
+                                             run(Order::depth_first, {1, 1, 1, 2, 2, 2})};
+  const auto speedup = experiment::speedup(runs[1], runs);
   ASSERT_TRUE(speedup);
   EXPECT_DOUBLE_EQ(speedup->lo, 2);
   EXPECT_DOUBLE_EQ(speedup->hi, 2);
-  EXPECT_FALSE(timeline::speedup(runs[1], {runs[1]}));
+  EXPECT_FALSE(experiment::speedup(runs[1], {runs[1]}));
 }
 
-timeline::Run beside_host_work(timeline::Run run, std::vector<double> work_s) {
-  run.host_work = timeline::HostWork{.threads = 2, .samples_s = std::move(work_s)};
+Run beside_host_work(Run run, std::vector<double> work_s) {
+  run.host_work = true;
+  run.host_work_samples = {.threads = 2, .samples_s = std::move(work_s)};
   return run;
 }
 
 TEST(HostWork, IsHiddenAsFarAsItCostsNoTime) {
-  const std::vector<timeline::Run> runs = {
+  const std::vector<experiment::Run> runs = {
       run(Order::sequential, {4, 8, 4}),
       beside_host_work(run(Order::sequential, {6, 10, 6}), {2, 2, 2}),
       run(Order::depth_first, {2, 4, 2}),
       beside_host_work(run(Order::depth_first, {2.5, 4.5, 2.5}), {2, 2, 2})};
-  EXPECT_FALSE(timeline::host_work_hidden(runs[0], runs));
-  EXPECT_DOUBLE_EQ(timeline::host_work_hidden(runs[1], runs)->median, 0);
-  EXPECT_FALSE(timeline::host_work_hidden(runs[2], runs));
-  EXPECT_DOUBLE_EQ(timeline::host_work_hidden(runs[3], runs)->median, 0.75);
-  EXPECT_DOUBLE_EQ(timeline::host_work_hidden(runs[3], runs)->lo, 0.75);
-  EXPECT_FALSE(timeline::host_work_hidden(runs[3], {runs[0], runs[3]}));
+  EXPECT_FALSE(host_work_hidden(runs[0], runs));
+  EXPECT_DOUBLE_EQ(host_work_hidden(runs[1], runs)->median, 0);
+  EXPECT_FALSE(host_work_hidden(runs[2], runs));
+  EXPECT_DOUBLE_EQ(host_work_hidden(runs[3], runs)->median, 0.75);
+  EXPECT_DOUBLE_EQ(host_work_hidden(runs[3], runs)->lo, 0.75);
+  EXPECT_FALSE(host_work_hidden(runs[3], {runs[0], runs[3]}));
   // Speed-up compares runs that do the same.
-  EXPECT_DOUBLE_EQ(timeline::speedup(runs[2], runs)->median, 2);
-  EXPECT_DOUBLE_EQ(timeline::speedup(runs[3], runs)->median, 2.4);
-  EXPECT_EQ(timeline::name(runs[3]), "depth_first + host work");
+  EXPECT_DOUBLE_EQ(experiment::speedup(runs[2], runs)->median, 2);
+  EXPECT_DOUBLE_EQ(experiment::speedup(runs[3], runs)->median, 2.4);
+  EXPECT_EQ(name(runs[3]), "depth_first + host work");
 }
 
 TEST(HostWork, IsJudgedByItsOwnMetricAlone) {
-  const std::vector<timeline::Run> runs = {
+  const std::vector<experiment::Run> runs = {
       run(Order::depth_first, {2, 2, 2}),
       beside_host_work(run(Order::depth_first, {3, 3, 3}), {2, 2, 2})};
   const auto checks =
@@ -208,41 +225,42 @@ TEST(HostWork, IsJudgedByItsOwnMetricAlone) {
 }
 
 TEST(HostWork, ShowsInTableLinesAndFile) {
-  report::Result result;
-  result.deck.path = "input/host_work.yaml";
-  result.deck.host_work = deck::HostWork{.per_chunk_s = 1e-4};
-  result.runs = {run(Order::depth_first, {2, 2, 2}),
-                 beside_host_work(run(Order::depth_first, {3, 3, 3}), {2, 2, 2})};
-  EXPECT_THAT(report::table(result, 80), HasSubstr("depth_first + host work  2.000 s  50.0 %"));
-  EXPECT_THAT(report::result_lines(result),
+  Outcome outcome;
+  outcome.deck.path = "input/host_work.yaml";
+  outcome.deck.host_work = deck::HostWork{.per_chunk_s = 1e-4};
+  outcome.runs = {run(Order::depth_first, {2, 2, 2}),
+                  beside_host_work(run(Order::depth_first, {3, 3, 3}), {2, 2, 2})};
+  const report::Study study = study_of(outcome);
+  EXPECT_THAT(report::table(study, 80), HasSubstr("depth_first + host work  2.000 s  50.0 %"));
+  EXPECT_THAT(report::result_lines(study),
               HasSubstr("order=depth_first metric=host_work_hidden value=0.5 unit=1 lo=0.5 hi=0.5 "
                         "n=3 host_work=on\n"));
-  const auto json = nlohmann::json::parse(report::to_json({result}));
+  const auto json = nlohmann::json::parse(report::to_json({study}));
   EXPECT_EQ(json["deck"]["resolved"]["host_work"]["per_chunk"], 1e-4);
   EXPECT_EQ(json["runs"][0]["host_work"], nullptr);
-  EXPECT_EQ(json["runs"][1]["host_work"]["hidden"], 0.5);
+  EXPECT_EQ(json["runs"][1]["host_work_hidden"], 0.5);
   EXPECT_EQ(json["runs"][1]["host_work"]["time_s"]["median"], 2);
 }
 
 TEST(Disturbance, LosesAgainstTheUndisturbedTwin) {
-  std::vector<timeline::Run> runs = {run(Order::depth_first, {2, 4, 2}),
-                                     run(Order::depth_first, {3, 6, 3})};
+  std::vector<experiment::Run> runs = {run(Order::depth_first, {2, 4, 2}),
+                                       run(Order::depth_first, {3, 6, 3})};
   runs[1].disturbance = deck::Disturbance::malloc;
-  EXPECT_FALSE(timeline::disturbance_loss(runs[0], runs));
-  EXPECT_DOUBLE_EQ(timeline::disturbance_loss(runs[1], runs)->median, 0.5);
-  EXPECT_DOUBLE_EQ(timeline::disturbance_loss(runs[1], runs)->hi, 0.5);
+  EXPECT_FALSE(disturbance_loss(runs[0], runs));
+  EXPECT_DOUBLE_EQ(disturbance_loss(runs[1], runs)->median, 0.5);
+  EXPECT_DOUBLE_EQ(disturbance_loss(runs[1], runs)->hi, 0.5);
   EXPECT_EQ(judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 2.5}}, runs).size(),
             1U);
 }
 
 TEST(ResultLines, AreExact) {
-  report::Result result;
-  result.deck.path = "input/rowsum.yaml";
-  result.runs = {two_runs[1]};
-  result.checks =
-      judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 1.5}}, result.runs);
+  Outcome outcome;
+  outcome.deck.path = "input/rowsum.yaml";
+  outcome.runs = {two_runs[1]};
+  outcome.checks =
+      judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 1.5}}, outcome.runs);
   EXPECT_EQ(
-      report::result_lines(result),
+      report::result_lines(study_of(outcome)),
       "OVERLAP_FOM deck=rowsum order=depth_first metric=time value=1 unit=s lo=1 hi=1 n=6\n"
       "OVERLAP_FOM deck=rowsum order=depth_first metric=throughput value=1 unit=GB/s lo=1 hi=1 "
       "n=6\n"
@@ -251,18 +269,22 @@ TEST(ResultLines, AreExact) {
       "OVERLAP_RESULT verdict=PASS data=OK exit=0\n");
 }
 
+/// Two runs, the second of which left wrong data.
+Outcome with_wrong_data() {
+  Outcome outcome;
+  outcome.deck.path = "input/rowsum.yaml";
+  outcome.runs = two_runs;
+  outcome.runs[1].wrong = WrongData{3, "sums", 77, 12, -1};
+  outcome.runs[1].max_error = 13;
+  return outcome;
+}
+
 TEST(WrongData, ShowsEverywhere) {
-  report::Result result;
-  result.deck.path = "input/rowsum.yaml";
-  result.runs = two_runs;
-  result.runs[1].wrong = timeline::WrongData{3, "sums", 77, 12, -1};
-  result.runs[1].max_error = 13;
-  result.verdict = overall(result.runs, result.checks);
-  result.exit_code = exit_code(result.runs, result.checks);
-  EXPECT_THAT(report::result_lines(result),
+  const report::Study study = study_of(with_wrong_data());
+  EXPECT_THAT(report::result_lines(study),
               HasSubstr("OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n"));
-  EXPECT_THAT(report::table(result, 80), HasSubstr("WRONG DATA"));
-  const auto json = nlohmann::json::parse(report::to_json({result}));
+  EXPECT_THAT(report::table(study, 80), HasSubstr("WRONG DATA"));
+  const auto json = nlohmann::json::parse(report::to_json({study}));
   EXPECT_EQ(json["exit_code"], 2);
   EXPECT_EQ(json["verdict"], "FAIL");
   EXPECT_EQ(json["runs"][0]["wrong"], nullptr);
@@ -274,14 +296,11 @@ TEST(WrongData, ShowsEverywhere) {
 }
 
 TEST(WrongData, IsNamed) {
-  report::Result result;
-  result.runs = two_runs;
-  result.runs[1].wrong = timeline::WrongData{3, "sums", 77, 12, -1};
   EXPECT_THAT(
-      report::wrong_data(result),
+      report::wrong_data(with_wrong_data()),
       HasSubstr("wrong data: order depth_first, chunk 3, array sums, index 77: expected 12, "
                 "found -1"));
 }
 
 }  // namespace
-}  // namespace overlap::verdict
+}  // namespace overlap::experiment

@@ -1,0 +1,248 @@
+#include "run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/sha256.hpp"
+#include "base/version.hpp"
+#include "model/load.hpp"
+#include "report/console.hpp"
+#include "report/json.hpp"
+#include "report/output_file.hpp"
+
+namespace overlap {
+namespace {
+
+using base::ExitCode;
+
+/// The error with the deck's name before it, if it does not name it.
+base::Error named(const deck::Deck& deck, const base::Error& error) {
+  const std::string text = error.what();
+  return {error.code(), text.starts_with(deck.path) ? text : deck.path + ": " + text};
+}
+
+/// Whether an error tells nothing about a sweep's other points: this machine lacks what one needs.
+bool only_this_point(const experiment::Failure& failure) {
+  return failure.code == ExitCode::precondition || failure.code == ExitCode::skipped;
+}
+
+/// What the points of a run must have in common with those that it continues.
+report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
+  const base::Version version = base::version();
+  const base::BuildInfo& build = machine.build;
+  std::string model = "measured";
+  if (inputs.device) {
+    model =
+        inputs.device->path + " " + base::sha256(model::to_yaml(*inputs.device, "")).substr(0, 16);
+  }
+  return {{"program", fmt::format("{} {}{}", version.version, version.git_sha,
+                                  version.dirty ? ", modified" : "")},
+          {"build",
+           fmt::format("Kokkos {} {}, {}", build.kokkos_version, build.backend, build.compiler)},
+          {"host", fmt::format("{}, CPUs {}", machine.host.name, machine.host.affinity)},
+          {"device",
+           machine.device ? machine.device->name + " " + machine.device->uuid : machine.host.cpu},
+          {"model", model}};
+}
+
+std::string kept(const report::Study& study, const report::Journal& journal) {
+  const auto whole = std::count_if(study.done.begin(), study.done.end(),
+                                   [](const auto& point) { return !point.failure; });
+  return fmt::format("{} of {} points are kept in {}; continue with --resume", whole,
+                     study.points.size(), journal.path());
+}
+
+bool is_whole(const report::Study& study) {
+  return study.done.size() == study.points.size() &&
+         std::none_of(study.done.begin(), study.done.end(),
+                      [](const auto& point) { return point.failure.has_value(); });
+}
+
+/// What comes out of a point, whatever happens.
+experiment::Outcome outcome_of(const report::Study& study, const deck::Point& point,
+                               const RunPoint& run_point) {
+  try {
+    return run_point(study, point);
+  } catch (const base::Error& error) {
+    if (error.code() == ExitCode::usage) throw named(point.deck, error);
+    return experiment::failed(point, named(point.deck, error));
+  } catch (const std::exception& error) {
+    return experiment::failed(
+        point, named(point.deck, base::Error(ExitCode::runtime_error, error.what())));
+  }
+}
+
+/// A sweep has its own tables and files, and neither timelines nor company.
+void require_alone(const Options& options, const Inputs& inputs) {
+  const auto fail = [](const std::string& message) { throw base::Error(ExitCode::usage, message); };
+  const auto sweep = std::find_if(inputs.decks.begin(), inputs.decks.end(), [](const auto& points) {
+    return !points.front().values.empty();
+  });
+  if (sweep == inputs.decks.end()) {
+    if (options.resume) fail("--resume without a sweep; allowed: with a deck that has a sweep");
+    return;
+  }
+  const std::string& path = sweep->front().deck.path;
+  if (inputs.decks.size() > 1) {
+    fail(path + ": found a sweep and other decks; allowed: a sweep alone, or --set sweep={}");
+  }
+  for (const Output& output : options.outputs) {
+    if (output.writer->takes_sweeps) continue;
+    fail(
+        fmt::format("{}: {} of a sweep, whose points are not traced; allowed: --json, --csv, "
+                    "--timeline, or --set sweep={{}}",
+                    path, output.writer->option));
+  }
+}
+
+/// Puts the journal's points into the study, by their numbers in the deck.
+void restore(report::Study& study, const report::Journal& journal) {
+  std::map<std::string, std::size_t> numbers;
+  for (std::size_t i = 0; i < study.points.size(); ++i) {
+    numbers.emplace(report::fingerprint(study.points[i]), i);
+  }
+  for (const std::string& line : journal.records()) {
+    report::PointResult point = report::read_record(line);
+    const auto found = numbers.find(point.fingerprint);
+    if (found == numbers.end()) continue;
+    point.number = found->second;
+    numbers.erase(found);
+    study.done.push_back(std::move(point));
+  }
+  std::sort(study.done.begin(), study.done.end(),
+            [](const auto& a, const auto& b) { return a.number < b.number; });
+  if (study.done.empty() && !journal.records().empty()) {
+    throw base::Error(ExitCode::usage,
+                      journal.path() +
+                          ": found no point of this deck; allowed: --resume with the deck and "
+                          "--set options that the points come from, or remove the file");
+  }
+}
+
+}  // namespace
+
+Inputs read_inputs(const Options& options) {
+  Inputs inputs;
+  for (const std::string& path : options.decks) {
+    inputs.decks.push_back(deck::load_points(path, options.overrides));
+  }
+  require_alone(options, inputs);
+  if (!options.device.empty()) inputs.device = model::load_device(options.device);
+  for (const std::string& name : options.predict) {
+    inputs.predicted.push_back(model::load_device(name));
+  }
+  for (const auto& points : inputs.decks) {
+    for (const deck::Point& point : points) {
+      try {
+        experiment::check(point, inputs.device ? &*inputs.device : nullptr);
+      } catch (const base::Error& error) {
+        throw named(point.deck, error);
+      }
+    }
+  }
+  return inputs;
+}
+
+void require_writable(const Options& options, const Inputs& inputs) {
+  std::map<std::string, std::string> taken;  // by what is written
+  for (const auto& points : inputs.decks) {
+    taken.emplace(report::written_to(points.front().deck.path), "the deck");
+  }
+  const auto require = [&](const std::string& option, const std::string& file) {
+    report::require_writable(file);
+    const auto [other, is_new] = taken.emplace(report::written_to(file), option);
+    if (is_new || report::is_stream(file)) return;
+    throw base::Error(ExitCode::usage, fmt::format("{}: found {}, which is {}, too; allowed: one "
+                                                   "file for each",
+                                                   option, file, other->second));
+  };
+  if (!options.calibrate.empty()) require("--calibrate", options.calibrate);
+  for (const Output& output : options.outputs) {
+    require(std::string(output.writer->option), output.path);
+  }
+}
+
+std::unique_ptr<report::Journal> open_journal(const Options& options, const Inputs& inputs,
+                                              report::Study& study, Terminal& terminal) {
+  const auto first = std::find_if(options.outputs.begin(), options.outputs.end(),
+                                  [](const Output& o) { return !report::is_stream(o.path); });
+  if (!study.sweeps() || study.predicts() || first == options.outputs.end()) return nullptr;
+  auto journal = std::make_unique<report::Journal>(first->path + ".points",
+                                                   identity(inputs, study.machine), options.resume);
+  restore(study, *journal);
+  if (options.resume && study.done.empty()) {
+    terminal.note(journal->path() + ": no saved points; starting from scratch");
+  }
+  return journal;
+}
+
+void run_points(report::Study& study, const RunPoint& run_point, report::Journal* journal,
+                Terminal& terminal) {
+  std::vector<bool> done(study.points.size());
+  for (const report::PointResult& point : study.done) done[point.number] = true;
+  for (std::size_t number = 0; number < study.points.size(); ++number) {
+    if (done[number]) continue;
+    const deck::Point& point = study.points[number];
+    const std::string words = report::point_words(point.values);
+    if (study.sweeps()) terminal.begin_part(number, study.points.size(), words);
+    report::PointResult& result = report::add(study, number, outcome_of(study, point, run_point));
+    terminal.lines(result.wrong_data);
+    if (!result.failure) {
+      if (journal != nullptr) journal->add(result.record);
+    } else if (study.sweeps() && only_this_point(*result.failure)) {
+      terminal.note("skipped " + words + ": " + result.failure->text);
+    } else {
+      terminal.error(result.failure->text);
+      if (journal != nullptr) terminal.note(kept(study, *journal));
+      return;
+    }
+  }
+  if (journal != nullptr && !is_whole(study)) terminal.note(kept(study, *journal));
+}
+
+ExitCode finish(const Options& options, std::vector<report::Study>& studies,
+                report::Journal* journal, Terminal& terminal) {
+  const bool nothing = std::all_of(studies.begin(), studies.end(), [](const auto& study) {
+    return study.exit_code() == ExitCode::interrupted && !study.ran();
+  });
+  for (const Output& output : options.outputs) {
+    try {
+      if (!nothing) report::write_file(output.path, output.writer->write(studies));
+    } catch (const base::Error& error) {
+      terminal.error(error.what());
+      studies.back().unwritten = true;
+    }
+  }
+  auto code = ExitCode::pass;
+  for (const report::Study& study : studies) {
+    code = base::worst(code, study.exit_code());
+    terminal.verdict(study);
+  }
+  if (journal != nullptr && is_whole(studies.back()) && !studies.back().unwritten) {
+    journal->remove();
+  }
+  return code;
+}
+
+std::string dry_run(const Inputs& inputs) {
+  std::string text;
+  for (const auto& points : inputs.decks) {
+    std::vector<experiment::Plan> plans;
+    for (const deck::Point& point : points) {
+      const deck::Deck& deck = point.deck;
+      plans.push_back(experiment::plan(point, inputs.device
+                                                  ? experiment::facts_of(deck, *inputs.device)
+                                                  : experiment::facts_of(deck)));
+    }
+    if (!points.front().values.empty()) {
+      text += report::point_table(points, plans);
+      continue;
+    }
+    for (const experiment::Case& one : plans.front().cases) text += report::schedule_table(one);
+  }
+  return text;
+}
+
+}  // namespace overlap

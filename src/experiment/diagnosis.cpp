@@ -1,0 +1,310 @@
+#include "experiment/diagnosis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/units.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+using schedule::Stage;
+
+/// How an engine spends the time from its first task to its last.
+struct Usage {
+  double span_s = 0;
+  int short_gaps = 0;  ///< between one task and the next, no longer than issuing takes
+  double short_gaps_s = 0;
+};
+
+Usage usage_of(const timeline::Timeline& timeline, std::size_t engine) {
+  std::vector<timeline::Span> spans;
+  for (const timeline::Span& span : timeline.spans) {
+    if (static_cast<std::size_t>(span.engine) == engine) spans.push_back(span);
+  }
+  Usage usage;
+  if (spans.empty()) return usage;
+  std::sort(spans.begin(), spans.end(),
+            [](const auto& a, const auto& b) { return a.start_s < b.start_s; });
+  constexpr double short_gap_s = 20e-6;
+  double until = spans.front().start_s;
+  for (const timeline::Span& span : spans) {
+    const double gap = span.start_s - until;
+    if (gap > 0 && gap < short_gap_s) {
+      usage.short_gaps_s += gap;
+      ++usage.short_gaps;
+    }
+    until = std::max(until, span.stop_s);
+  }
+  usage.span_s = until - spans.front().start_s;
+  return usage;
+}
+
+/// The usage of the engine that is busy longest.
+Usage busiest_usage(const timeline::Timeline& timeline) {
+  const std::vector<double> busy = timeline::busy_s(timeline);
+  const auto busiest = std::max_element(busy.begin(), busy.end() - 1);  // the host is the last
+  return usage_of(timeline, static_cast<std::size_t>(busiest - busy.begin()));
+}
+
+/// Stages that have tasks on engines of their own.
+int stages_of(const schedule::Schedule& schedule) {
+  bool found[3] = {};
+  for (const schedule::Task& task : schedule.tasks) {
+    if (task.stage == Stage::h2d) found[0] = true;
+    if (schedule::is_kernel(task.stage)) found[1] = true;
+    if (task.stage == Stage::d2h) found[2] = true;
+  }
+  return int{found[0]} + int{found[1]} + int{found[2]};
+}
+
+/// Whether the deck lists the tasks: it cuts no chunks then.
+bool is_listed(const schedule::Schedule& schedule) { return !schedule.names.empty(); }
+
+/// What the diagnoses look at.
+struct Evidence {
+  const Run& run;
+  const schedule::Schedule& schedule;
+  const Conditions& conditions;
+  const model::Rates& rates;
+  const model::Bounds& bounds;
+  schedule::Traffic traffic;
+  double time_s = 0;
+  double copies_s = 0;   ///< both directions, one after the other
+  double busiest_s = 0;  ///< what the busiest engine needs for these chunks, without waits
+  int chunks = 0;
+  int wanted_lanes = 0;  ///< that could have tasks at the same time
+  bool good = false;     ///< hides what can be hidden
+  bool nothing_to_hide = false;
+  bool beyond_schedule = false;  ///< what the schedule alone explains has no other cause
+
+  bool gpu() const { return conditions.device.has_value(); }
+  /// Half of what the run loses: a cause that explains as much is a main cause.
+  double half_s() const { return (time_s - bounds.bound_s) / 2; }
+  const char* fewer_chunks() const {
+    return is_listed(schedule) ? "list fewer, larger tasks" : "set fewer chunks";
+  }
+};
+
+double busiest_s(const Evidence& of) {
+  const model::Hardware& hardware = of.conditions.hardware;
+  double seconds = 0;
+  if (hardware.workers > 0) {
+    seconds = (of.copies_s + of.rates.kernel_s) / std::min(hardware.workers, of.schedule.lanes);
+  } else {
+    const double both_s = hardware.copy_engines == 1 ? of.copies_s : of.rates.both_s;
+    seconds = std::max({of.rates.kernel_s, both_s, of.rates.h2d_s, of.rates.d2h_s});
+  }
+  return std::min(seconds, of.bounds.schedule_bound_s);  // kernels may share the device
+}
+
+Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
+  Evidence of{.run = run,
+              .schedule = run.schedule,
+              .conditions = conditions,
+              .rates = *run.rates,
+              .bounds = *run.bounds,
+              .traffic = schedule::traffic(run.schedule)};
+  of.time_s = time_s(run).median;
+  of.copies_s = of.rates.h2d_s + of.rates.d2h_s;
+  of.chunks = static_cast<int>(run.schedule.chunks.size());
+  of.wanted_lanes =
+      std::min(of.gpu() ? stages_of(run.schedule) : conditions.hardware.workers, of.chunks);
+  of.busiest_s = busiest_s(of);
+  const auto potential = overlap_potential(run, runs);
+  of.nothing_to_hide = potential && *potential < least_potential;
+  of.good = overlap_efficiency(run, runs)->median >= good_efficiency;
+  of.beyond_schedule = of.time_s > 1.03 * of.bounds.schedule_bound_s;
+  return of;
+}
+
+using Found = std::optional<Finding>;
+
+Found found(std::string text, std::vector<std::pair<std::string_view, double>> evidence = {}) {
+  return Finding{.cause = {}, .text = std::move(text), .evidence = std::move(evidence)};
+}
+
+/// No fault, but copies no longer matter.
+Found kernel_bound(const Evidence& of) {
+  if (of.bounds.limit != "SM" || !(of.nothing_to_hide || of.good)) return {};
+  const double part = of.bounds.bound_s / of.time_s;
+  return found(fmt::format("kernels alone take {:.0f} % of the time: faster copies would change "
+                           "nothing",
+                           100 * part),
+               {{"part_of_time", part}});
+}
+
+/// Slow copies may leave nothing to hide behind them.
+Found pageable_memory(const Evidence& of) {
+  const bool pageable = of.schedule.host_memory == deck::HostMemory::pageable;
+  if (!of.gpu() || !pageable || of.copies_s <= 0) return {};
+  const double rate = static_cast<double>(of.traffic.h2d + of.traffic.d2h) / of.copies_s * 1e-9;
+  return found(fmt::format("pageable host memory: copies are staged at {} GB/s and block the "
+                           "host; set memory.host: pinned",
+                           base::format_number(rate)),
+               {{"gb_per_s", rate}});
+}
+
+Found launch_blocking(const Evidence& of) {
+  if (!of.beyond_schedule || !of.gpu() || !of.conditions.launch_blocking) return {};
+  return found("CUDA_LAUNCH_BLOCKING=1: the host waits for every kernel; unset it");
+}
+
+Found tool_loaded(const Evidence& of) {
+  if (!of.beyond_schedule || !of.conditions.tool_loaded) return {};
+  return found("a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS");
+}
+
+Found few_lanes(const Evidence& of) {
+  const int lanes = of.schedule.lanes;
+  if (lanes >= of.wanted_lanes) return {};
+  return found(
+      fmt::format("{} {} for {} chunks: no more tasks than that run at once; {} {} or more", lanes,
+                  lanes == 1 ? "lane" : "lanes", of.chunks,
+                  is_listed(of.schedule) ? "give the tasks lanes up to" : "set issue.lanes:",
+                  of.wanted_lanes),
+      {{"lanes", lanes}, {"wanted", of.wanted_lanes}});
+}
+
+Found default_stream(const Evidence& of) {
+  const auto tasks =
+      std::count_if(of.schedule.tasks.begin(), of.schedule.tasks.end(),
+                    [](const schedule::Task& task) { return task.stage == Stage::default_stream; });
+  if (tasks == 0) return {};
+  return found(fmt::format("{} {} in the default stream, which everything before and after waits "
+                           "for; give {} a lane",
+                           tasks, tasks == 1 ? "task is" : "tasks are", tasks == 1 ? "it" : "them"),
+               {{"tasks", static_cast<double>(tasks)}});
+}
+
+Found few_connections(const Evidence& of) {
+  const auto queues = of.conditions.max_connections;
+  if (!of.beyond_schedule || !of.gpu() || !queues || *queues >= of.schedule.lanes) return {};
+  return found(fmt::format("CUDA_DEVICE_MAX_CONNECTIONS={}: {} lanes share {} {} and block each "
+                           "other; unset it",
+                           *queues, of.schedule.lanes, *queues, *queues == 1 ? "queue" : "queues"),
+               {{"queues", *queues}, {"lanes", of.schedule.lanes}});
+}
+
+Found small_chunks(const Evidence& of) {
+  if (of.busiest_s - of.bounds.bound_s > of.half_s()) {
+    return found(fmt::format("small chunks: the busiest engine needs {} for them, {} for the "
+                             "whole; {}",
+                             base::format_seconds(of.busiest_s),
+                             base::format_seconds(of.bounds.bound_s), of.fewer_chunks()),
+                 {{"chunks_s", of.busiest_s}, {"whole_s", of.bounds.bound_s}});
+  }
+  if (!of.run.trace) return {};
+  const Usage usage = busiest_usage(of.run.trace->timeline);
+  constexpr double much = 0.1;
+  if (usage.short_gaps <= 2 || usage.short_gaps_s <= much * usage.span_s) return {};
+  return found(
+      fmt::format("small chunks: the busiest engine idles {:.0f} % of its time in {} gaps "
+                  "of {} on average; {}",
+                  100 * usage.short_gaps_s / usage.span_s, usage.short_gaps,
+                  base::format_seconds(usage.short_gaps_s / usage.short_gaps), of.fewer_chunks()),
+      {{"gaps", usage.short_gaps}, {"gaps_s", usage.short_gaps_s}});
+}
+
+Found waits(const Evidence& of) {
+  const double bound_s = of.bounds.schedule_bound_s;
+  if (of.schedule.lanes < of.wanted_lanes || bound_s - of.busiest_s <= of.half_s()) return {};
+  return found(fmt::format("engines wait for each other, at the start and the end, possibly in "
+                           "between: this order of these chunks takes {} at least, the busiest "
+                           "engine {}; {} another order",
+                           base::format_seconds(bound_s), base::format_seconds(of.busiest_s),
+                           is_listed(of.schedule) ? "list" : "set more chunks or"),
+               {{"schedule_bound_s", bound_s}, {"busiest_s", of.busiest_s}});
+}
+
+Found one_copy_engine(const Evidence& of) {
+  const bool both = of.traffic.h2d > 0 && of.traffic.d2h > 0;
+  if (!of.gpu() || of.conditions.hardware.copy_engines != 1 || !both) return {};
+  return found(fmt::format("one copy engine: both directions share it, {} of {}",
+                           base::format_seconds(of.copies_s), base::format_seconds(of.time_s)),
+               {{"copies_s", of.copies_s}, {"time_s", of.time_s}});
+}
+
+Found narrow_link(const Evidence& of) {
+  if (!of.gpu()) return {};
+  const base::DeviceInfo& device = *of.conditions.device;
+  const auto below = [](std::optional<int> now, std::optional<int> most) {
+    return now && most && *now < *most;
+  };
+  if (!below(device.pcie_gen, device.pcie_gen_max) &&
+      !below(device.pcie_width, device.pcie_width_max)) {
+    return {};
+  }
+  const auto link = [](std::optional<int> gen, std::optional<int> width) {
+    return (gen ? fmt::format("gen {}", *gen) : "") + (gen && width ? " " : "") +
+           (width ? fmt::format("x{}", *width) : "");
+  };
+  return found(
+      fmt::format("the PCIe link runs at {}, the device can {}: reseat it or use another slot",
+                  link(device.pcie_gen, device.pcie_width),
+                  link(device.pcie_gen_max, device.pcie_width_max)),
+      {{"gen", device.pcie_gen.value_or(0)}, {"width", device.pcie_width.value_or(0)}});
+}
+
+/// When a diagnosis is asked for.
+enum class When {
+  always,
+  not_good,  ///< less is hidden than could be, or there is nothing to hide
+  hides,     ///< less is hidden than could be
+};
+
+struct Diagnosis {
+  std::string_view cause;
+  When when;
+  Found (*look)(const Evidence&);
+};
+
+constexpr auto diagnoses = std::to_array<Diagnosis>({
+    {"kernel_bound", When::always, kernel_bound},
+    {"pageable_memory", When::not_good, pageable_memory},
+    {"launch_blocking", When::hides, launch_blocking},
+    {"tool_loaded", When::hides, tool_loaded},
+    {"few_lanes", When::hides, few_lanes},
+    {"default_stream", When::hides, default_stream},
+    {"few_connections", When::hides, few_connections},
+    {"small_chunks", When::hides, small_chunks},
+    {"waits", When::hides, waits},
+    {"one_copy_engine", When::hides, one_copy_engine},
+    {"narrow_link", When::hides, narrow_link},
+});
+
+constexpr auto cause_names = [] {
+  std::array<std::string_view, diagnoses.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = diagnoses[i].cause;
+  return names;
+}();
+
+}  // namespace
+
+std::span<const std::string_view> causes() { return cause_names; }
+
+std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
+                              const Conditions& conditions) {
+  std::vector<Finding> findings;
+  if (run.order == deck::Order::sequential || !run.rates || !run.bounds ||
+      !overlap_efficiency(run, runs)) {
+    return findings;
+  }
+  const Evidence of = evidence_of(run, runs, conditions);
+  const auto applies = [&](When when) {
+    if (when == When::not_good) return of.nothing_to_hide || !of.good;
+    return when == When::always || (!of.nothing_to_hide && !of.good);
+  };
+  for (const Diagnosis& diagnosis : diagnoses) {
+    if (!applies(diagnosis.when)) continue;
+    if (Found finding = diagnosis.look(of)) {
+      finding->cause = diagnosis.cause;
+      findings.push_back(*std::move(finding));
+    }
+  }
+  return findings;
+}
+
+}  // namespace overlap::experiment

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/machine.hpp"
+#include "experiment/run.hpp"
+
+/// Why a run hides less than it could.
+namespace overlap::experiment {
+
+/// What surrounds the runs and may slow them down.
+struct Conditions {
+  std::optional<base::DeviceInfo> device;  ///< right after the runs, awake; empty: a host back end
+  model::Hardware hardware;
+  bool launch_blocking = false;        ///< CUDA_LAUNCH_BLOCKING is set to 1
+  std::optional<int> max_connections;  ///< CUDA_DEVICE_MAX_CONNECTIONS, if set
+  bool tool_loaded = false;            ///< a Kokkos tool, which may fence every kernel
+};
+
+/// Runs that hide at least this part of what can be hidden need no explanation.
+inline constexpr double good_efficiency = 0.9;
+
+/// The names of all causes, the likeliest first.
+std::span<const std::string_view> causes();
+
+/// The causes that the evidence shows, the likeliest first; none for runs that are as good as the
+/// hardware allows, and for the baseline.
+std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
+                              const Conditions& conditions);
+
+}  // namespace overlap::experiment

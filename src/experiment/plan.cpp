@@ -1,0 +1,250 @@
+#include "experiment/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "deck/words.hpp"
+#include "model/predict.hpp"
+#include "schedule/disturb.hpp"
+#include "schedule/hazard.hpp"
+#include "schedule/host_work.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+using base::format_seconds;
+
+/// An error at the deck's i-th order.
+base::Error error_at_order(const deck::Deck& deck, std::size_t i, const std::string& why) {
+  return deck::error_at(
+      deck, base::ExitCode::usage, fmt::format("issue.orders[{}]", i),
+      fmt::format("found '{}', which {}", deck::to_string(deck.issue.orders[i]), why));
+}
+
+/// Throws when the schedule could give wrong data. The tasks of a custom workload are the user's
+/// own, so the error names their place in the deck.
+void require_safe(const deck::Deck& deck, const schedule::Schedule& schedule, deck::Order order) {
+  const auto hazards = schedule::find_hazards(schedule, 1);
+  if (hazards.empty()) return;
+  const std::string why = fmt::format("order {} is not safe to run: {}", deck::to_string(order),
+                                      hazards.front().message);
+  if (schedule.names.empty()) {
+    throw base::Error(base::ExitCode::runtime_error, deck.path + ": " + why);
+  }
+  throw deck::error_at(
+      deck, base::ExitCode::usage,
+      fmt::format("workload.tasks[{}]", schedule.tasks[hazards.front().task].number), why);
+}
+
+/// The schedule of each order of the deck; `auto` is what the facts say.
+schedule::Schedule schedule_of(const deck::Deck& deck, const Facts& facts, const Draft& draft,
+                               std::size_t i) {
+  if (draft.schedules[i]) return *draft.schedules[i];
+  if (!facts.automatic) {
+    throw error_at_order(deck, i, "needs a device; allowed: with --device or --predict");
+  }
+  return model::build(deck, draft.costs, *facts.automatic, facts.free_bytes);
+}
+
+/// What is shown of a candidate.
+std::string words(const model::Candidate& c) {
+  return fmt::format(
+      "{} with {} {} on {} {}{}{}{}", deck::to_string(c.order), c.chunks,
+      c.chunks == 1 ? "chunk" : "chunks", c.lanes, c.lanes == 1 ? "lane" : "lanes",
+      c.profile == deck::Profile::ramp ? fmt::format(", a ramp of spread {}", c.spread) : "",
+      c.transfer == deck::Transfer::zero_copy ? ", zero copy" : "",
+      c.mechanism == deck::Mechanism::graph ? ", as a graph" : "");
+}
+
+bool has_order(const deck::Deck& deck, deck::Order order) {
+  const auto& orders = deck.issue.orders;
+  return std::find(orders.begin(), orders.end(), order) != orders.end();
+}
+
+}  // namespace
+
+Facts facts_of(const deck::Deck& deck) {
+  Facts facts;
+  facts.workload = deck.workload;
+  facts.repeats = deck.workload.intensity.repeats;
+  return facts;
+}
+
+Facts facts_of(const deck::Deck& deck, const model::Device& device) {
+  Facts facts = facts_of(deck);
+  facts.device = device;
+  if (deck.workload.intensity.balance > 0) {
+    facts.repeats = model::balanced_repeats(deck, device);
+    facts.choices.emplace_back("intensity",
+                               fmt::format("{} repeats, balanced by the model", facts.repeats));
+  }
+  size_copies(facts, deck, device);
+  if (deck.workload.kind == deck::WorkloadKind::dgemm && has_order(deck, deck::Order::four_way)) {
+    facts.host_share = HostShare();
+    facts.choices.emplace_back("host share", "none: the host's rate is not known");
+  }
+  if (has_order(deck, deck::Order::automatic)) {
+    const auto found = candidates(deck, facts);
+    facts.automatic = found.front();
+    facts.choices.emplace_back("auto", why(found));
+  }
+  return facts;
+}
+
+void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device) {
+  if (device.unit_s > 0 || !schedule::has_timed_copies(deck.workload)) return;
+  const auto curve = [&](schedule::Stage stage) -> const model::Curve& {
+    const model::Copies& copies = stage == schedule::Stage::h2d ? device.h2d : device.d2h;
+    const bool staged = deck.memory.host == deck::HostMemory::pageable;
+    return staged && !copies.pageable.points().empty() ? copies.pageable : copies.pinned;
+  };
+  const auto gigabytes = [&](schedule::Stage stage) {
+    return base::format_number(1e-9 / curve(stage).seconds_per_byte()) + " GB/s";
+  };
+  facts.choices.emplace_back("copy rates", "to the device " + gigabytes(schedule::Stage::h2d) +
+                                               ", back " + gigabytes(schedule::Stage::d2h));
+  // A lane's copies run on all of its cores.
+  const int cores = device.cores_of_lane(draft(deck, facts_of(deck)).lanes);
+  facts.workload = schedule::size_copies(deck.workload, [&](schedule::Stage stage, double seconds) {
+    return curve(stage).bytes(seconds * cores);
+  });
+}
+
+Draft draft(const deck::Deck& deck, const Facts& facts) {
+  Draft draft;
+  draft.costs = schedule::costs(facts.workload, facts.repeats);
+  if (facts.host_share) {
+    draft.costs.host_tiles = facts.host_share->tiles;
+    draft.costs.host_flops_per_s = facts.host_share->flops_per_s;
+  }
+  draft.layout = schedule::layout(deck, draft.costs, facts.free_bytes);
+  for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
+    const deck::Order order = deck.issue.orders[i];
+    if (const auto reason = schedule::misplaced(draft.costs, order)) {
+      throw error_at_order(deck, i, *reason);
+    }
+    auto& schedule = draft.schedules.emplace_back();
+    if (order == deck::Order::automatic) continue;
+    schedule = schedule::build(draft.costs, draft.layout, order, deck.issue.lanes);
+    draft.lanes = std::max(draft.lanes, schedule->lanes);
+  }
+  return draft;
+}
+
+Plan plan(const deck::Point& point, const Facts& facts) {
+  const deck::Deck& deck = point.deck;
+  const Draft draft = experiment::draft(deck, facts);
+  Plan plan{.deck = deck,
+            .point = point.values,
+            .layout = draft.layout,
+            .host_work_pieces = draft.layout.chunks_per_iteration * draft.costs.iterations,
+            .balance = facts.balance,
+            .choices = facts.choices,
+            .cases = {}};
+  std::vector<Case> cases;
+  for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
+    const deck::Order order = deck.issue.orders[i];
+    cases.push_back(new_case(order, schedule_of(deck, facts, draft, i)));
+    cases.back().device = facts.device_name;
+    require_safe(deck, cases.back().schedule, order);
+    plan.lanes = std::max(plan.lanes, cases.back().schedule.lanes);
+  }
+  for (Case& one : cases) {
+    one.schedule.instances = plan.lanes;
+    std::optional<Case> worked, disturbed;
+    if (deck.host_work) {
+      worked =
+          new_case(one.order, schedule::with_host_work(one.schedule, deck.host_work->per_chunk_s,
+                                                       plan.host_work_pieces));
+      worked->host_work = true;
+      worked->device = one.device;
+    }
+    // The model knows nothing of disturbances.
+    if (deck.disturb && facts.device_name.empty() && one.order != deck::Order::sequential) {
+      disturbed = new_case(one.order, schedule::disturbed(one.schedule, *deck.disturb));
+      disturbed->disturbance = deck.disturb->operation;
+    }
+    for (Case* const predicted : {&one, worked ? &*worked : nullptr}) {
+      if (!facts.device || predicted == nullptr) continue;
+      predicted->predicted = model::predict(predicted->schedule, *facts.device);
+    }
+    plan.cases.push_back(std::move(one));
+    if (disturbed) plan.cases.push_back(*std::move(disturbed));
+    if (worked) plan.cases.push_back(*std::move(worked));
+  }
+  return plan;
+}
+
+void check(const deck::Point& point, const model::Device* device) {
+  const Facts facts = facts_of(point.deck);
+  const Draft known = draft(point.deck, facts);
+  for (std::size_t i = 0; i < known.schedules.size() && !known.costs.tasks.empty(); ++i) {
+    require_safe(point.deck, *known.schedules[i], point.deck.issue.orders[i]);
+  }
+  if (known.costs.tasks.empty() && device != nullptr && device->unit_s == 0) {
+    device->known_kernel(known.costs.kernel);
+  }
+}
+
+Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices) {
+  std::optional<Plan> all;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    Facts facts = facts_of(point.deck, devices[i]);
+    facts.device_name = devices[i].name;
+    // Devices may share a name.
+    const auto same =
+        std::count_if(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(i),
+                      [&](const model::Device& before) { return before.name == devices[i].name; });
+    const std::string label =
+        devices[i].name + (same > 0 ? fmt::format(" {}", same + 1) : std::string());
+    for (auto& choice : facts.choices) choice.first += " on " + label;
+    Plan one = plan(point, facts);
+    for (Case& predicted : one.cases) predicted.target = static_cast<int>(i);
+    if (!all) {
+      all = std::move(one);
+      continue;
+    }
+    std::move(one.cases.begin(), one.cases.end(), std::back_inserter(all->cases));
+    std::move(one.choices.begin(), one.choices.end(), std::back_inserter(all->choices));
+  }
+  return *std::move(all);
+}
+
+std::vector<model::Candidate> candidates(const deck::Deck& deck, const Facts& facts) {
+  const Draft known = draft(deck, facts);
+  return model::search(deck, known.costs, *facts.device, facts.free_bytes, known.lanes);
+}
+
+std::string why(const std::vector<Tried>& tried) {
+  const auto& [best, best_s] = tried.front();
+  std::string text =
+      fmt::format("{}, fastest of {} tried: {}, predicted {}", words(best), tried.size(),
+                  format_seconds(best_s), format_seconds(best.predicted_s));
+  if (tried.size() > 1) {
+    text += fmt::format("; next: {}, {:+.1f} %", words(tried[1].first),
+                        100 * (tried[1].second / best_s - 1));
+  }
+  return text;
+}
+
+std::string why(const std::vector<model::Candidate>& candidates) {
+  const model::Candidate& best = candidates.front();
+  const auto percent = [&](double seconds) {
+    return best.predicted_s > 0 ? 100 * seconds / best.predicted_s : 0;
+  };
+  std::string text =
+      fmt::format("{}, predicted {}, of which {} is busy {:.0f} %", words(best),
+                  format_seconds(best.predicted_s), best.busiest, percent(best.busy_s));
+  const auto other = std::find_if(candidates.begin(), candidates.end(), [&](const auto& c) {
+    return c.order != best.order && c.order != deck::Order::sequential;
+  });
+  if (other != candidates.end()) {
+    text += fmt::format("; next order: {}, {:+.1f} %", words(*other),
+                        percent(other->predicted_s - best.predicted_s));
+  }
+  return text;
+}
+
+}  // namespace overlap::experiment

@@ -1,0 +1,87 @@
+#include "report/lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/json.hpp"
+
+namespace overlap::report {
+namespace {
+
+using experiment::Outcome;
+using experiment::Run;
+
+/// " point=chunks.count:4,memory.host:pinned": values without spaces, as the program took them.
+std::string point_field(const Outcome& outcome) {
+  std::string field;
+  for (const auto& [key, text] : outcome.point) {
+    const auto number = number_at(outcome.deck, key);
+    std::string value = number ? fmt::format("{}", *number) : text;
+    std::replace_if(
+        value.begin(), value.end(),
+        [](char c) { return c == ' ' || c == '=' || c == ',' || c == ':'; }, '_');
+    field += fmt::format("{}{}:{}", field.empty() ? " point=" : ",", key, value);
+  }
+  return field;
+}
+
+/// What tells runs of one order apart.
+std::string twin_field(const Run& run) {
+  if (run.disturbance) return fmt::format(" disturb={}", deck::to_string(*run.disturbance));
+  return run.host_work ? " host_work=on" : "";
+}
+
+}  // namespace
+
+std::string point_lines(const Outcome& outcome) {
+  std::string text;
+  const std::string point = point_field(outcome);
+  const auto figure = [&](const Run& run, std::string_view metric, std::string_view unit,
+                          const base::Summary& s, const std::string& more) {
+    text += fmt::format(
+        "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} n={}{}{}"
+        "\n",
+        outcome.deck.name(), deck::to_string(run.order), metric, s.median, unit, s.lo, s.hi, s.n,
+        more, point);
+  };
+  for (const Run& run : outcome.runs) {
+    if (const auto predicted = experiment::predicted_s(run)) {
+      const base::Summary exact{.median = *predicted, .lo = *predicted, .hi = *predicted};
+      figure(run, "predicted_time", "s", exact,
+             twin_field(run) + (run.device.empty() ? "" : " device=" + run.device));
+    }
+    if (run.samples_s.empty()) continue;
+    for (const experiment::Metric& metric : experiment::metrics) {
+      const auto& [id, name, unit] = experiment::word(metric);
+      const auto value = metric.value(run, outcome.runs);
+      if (value) figure(run, name, unit, *value, twin_field(run));
+    }
+  }
+  for (const experiment::Check& check : outcome.checks) {
+    text += fmt::format("OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}{}\n",
+                        deck::to_string(check.metric), deck::to_string(check.order),
+                        deck::to_string(check.verdict), check.value.median, check.limit, point);
+  }
+  return text;
+}
+
+std::string verdict_line(const Study& study) {
+  const base::ExitCode code = study.exit_code();
+  // A limit on max_error that is broken is the user's word on the data, too.
+  const bool wrong = code == base::ExitCode::wrong_data;
+  return fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n",
+                     deck::to_string(study.verdict()),
+                     wrong         ? "WRONG"
+                     : study.ran() ? "OK"
+                                   : "NONE",
+                     static_cast<int>(code));
+}
+
+std::string result_lines(const Study& study) {
+  std::string text;
+  for (const PointResult& point : study.done) text += point.lines;
+  return text + verdict_line(study);
+}
+
+}  // namespace overlap::report

@@ -1,0 +1,339 @@
+#include "report/tables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/units.hpp"
+#include "deck/words.hpp"
+
+namespace overlap::report {
+namespace {
+
+using base::format_bytes;
+using base::format_number;
+using base::format_seconds;
+using experiment::Run;
+
+std::string bytes(std::int64_t n) { return format_bytes(static_cast<std::uint64_t>(n)); }
+
+/// A median and its interval.
+std::string interval(const base::Summary& s, std::string (*words)(double)) {
+  return fmt::format("{} .. {}", words(s.lo), words(s.hi));
+}
+
+std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
+std::string signed_percent(double part) { return fmt::format("{:+.1f} %", 100 * part); }
+std::string giga(double value) { return format_number(1e-9 * value); }
+
+/// Nothing where there is only a heading.
+Rows or_nothing(Rows rows) { return rows.size() > 1 ? std::move(rows) : Rows(); }
+
+/// How a matrix product is cut, and how often its panels are copied.
+std::string tiles_line(const deck::Workload& workload, const schedule::Layout& layout) {
+  const schedule::TilePlan& plan = *layout.tiles;
+  const std::size_t once = schedule::size_of(workload.type) *
+                           static_cast<std::size_t>(workload.k * (workload.m + workload.n));
+  return fmt::format(
+      "{}; the device holds {} of them, {} of A's panels and {} of B's, which are copied {}",
+      plan.turns.size(), plan.slots.c, plan.slots.a, plan.slots.b,
+      plan.loaded_bytes <= once
+          ? fmt::format("once, {}", format_bytes(plan.loaded_bytes))
+          : fmt::format("{:.2f} times, {}",
+                        static_cast<double>(plan.loaded_bytes) / static_cast<double>(once),
+                        format_bytes(plan.loaded_bytes)));
+}
+
+/// How the data are cut; a custom list has no chunks of its own.
+void add_layout(Rows& rows, const deck::Deck& deck, const schedule::Layout& layout) {
+  if (deck.workload.kind == deck::WorkloadKind::custom) return;
+  if (layout.tiles) {
+    std::string line = tiles_line(deck.workload, layout);
+    if (layout.out_of_core) {
+      line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
+    }
+    rows.push_back({"tiles", line});
+    return;
+  }
+  std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
+                                 layout.slots, layout.slots == 1 ? "slot" : "slots");
+  if (deck.chunks.profile == deck::Profile::ramp) {
+    line += fmt::format(", a ramp from {} to {} units", layout.borders[1], layout.slot_units);
+  }
+  if (layout.out_of_core)
+    line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
+  rows.push_back({"chunks", line});
+}
+
+}  // namespace
+
+std::string workload_line(const deck::Workload& workload,
+                          const std::vector<deck::Point::Value>& swept) {
+  std::string line;
+  for (const auto& [key, value] : deck::values_of(workload)) {
+    if (std::any_of(swept.begin(), swept.end(), [&name = key](const deck::Point::Value& given) {
+          return given.key == "workload." + name;
+        })) {
+      continue;
+    }
+    const std::string text = std::visit(
+        [](const auto& v) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<std::int64_t>>) {
+            return fmt::format("[{}]", fmt::join(v, ", "));
+          } else if constexpr (requires {
+                                 v.front();
+                                 v.size();
+                               } && !std::is_same_v<std::decay_t<decltype(v)>, std::string>) {
+            return fmt::format("{}", v.size());
+          } else {
+            return fmt::format("{}", v);
+          }
+        },
+        value);
+    if (text == "none") continue;
+    line += line.empty() ? text : fmt::format(", {} {}", key, text);
+  }
+  return line;
+}
+
+Rows provenance(const base::Machine& machine) {
+  return {{"host", fmt::format("{}, {} cores (CPUs {})", machine.host.name, machine.host.cores,
+                               machine.host.affinity)},
+          {"back end", fmt::format("Kokkos {} {}, {}", machine.build.kokkos_version,
+                                   machine.build.backend, machine.build.compiler)}};
+}
+
+namespace {
+
+/// What a plan and an outcome have in common.
+template <class Known>
+Rows facts_of(const Study& study, const Known& known) {
+  Rows rows;
+  if (!study.predicts()) rows = provenance(study.machine);
+  rows.push_back({"deck", known.deck.path});
+  rows.push_back({"workload", workload_line(known.deck.workload)});
+  if (!study.predicts()) {
+    rows.push_back({"host memory", std::string(deck::to_string(known.deck.memory.host))});
+  }
+  add_layout(rows, known.deck, known.layout);
+  if (known.balance) {
+    rows.push_back(
+        {"intensity",
+         fmt::format("{} repeats: kernel {} / copies to the device {} of a chunk = {:.3f}",
+                     known.balance->repeats, format_seconds(known.balance->kernel_s),
+                     format_seconds(known.balance->copy_s), known.balance->ratio())});
+  }
+  for (const auto& [name, value] : known.choices) rows.push_back({name, value});
+  return rows;
+}
+
+}  // namespace
+
+Rows facts(const Study& study, const experiment::Plan& plan) { return facts_of(study, plan); }
+Rows facts(const Study& study, const Outcome& outcome) { return facts_of(study, outcome); }
+
+Rows order_rows(const Outcome& outcome) {
+  Rows rows = {{"order", "lanes", "tasks", "median", "95 % interval", "GB/s", "speed-up",
+                "predicted", "error", "max error", "verdict"}};
+  for (const Run& run : outcome.runs) {
+    const base::Summary time = time_s(run);
+    const auto faster = speedup(run, outcome.runs);
+    const auto predicted = predicted_s(run);
+    rows.push_back({name(run), fmt::format("{}", run.schedule.lanes),
+                    fmt::format("{}", run.schedule.tasks.size()), format_seconds(time.median),
+                    interval(time, format_seconds),
+                    run.bytes > 0 ? format_number(throughput(run).median) : "-",
+                    faster ? fmt::format("{:.2f}", faster->median) : "-",
+                    predicted ? format_seconds(*predicted) : "-",
+                    predicted ? signed_percent(*predicted / time.median - 1) : "-",
+                    run.verified ? fmt::format("{:.3g}", run.max_error) : "-",
+                    std::string(verdict_of(run, outcome.checks))});
+  }
+  return rows;
+}
+
+Rows issue_rows(const Outcome& outcome) {
+  const bool graphs = std::any_of(outcome.runs.begin(), outcome.runs.end(),
+                                  [](const Run& run) { return run.graph.has_value(); });
+  const bool polls = outcome.deck.issue.sync == deck::Sync::query;
+  const bool staging = std::any_of(outcome.runs.begin(), outcome.runs.end(),
+                                   [](const Run& run) { return run.staging.has_value(); });
+  Rows rows = {{"order", "issue time", "per task"}};
+  if (graphs) rows[0].insert(rows[0].end(), {"capture time", "instantiation time"});
+  if (polls) rows[0].emplace_back("polls");
+  if (staging) rows[0].insert(rows[0].end(), {"ring fill", "ring drain", "threads"});
+  for (const Run& run : outcome.runs) {
+    if (run.issue_s.empty()) continue;
+    const double issuing_s = issue_s(run).median;
+    const auto tasks = static_cast<double>(run.schedule.tasks.size());
+    const auto repetitions = static_cast<double>(run.issue_s.size());
+    auto& row = rows.emplace_back(std::vector<std::string>{name(run), format_seconds(issuing_s),
+                                                           format_seconds(issuing_s / tasks)});
+    if (graphs) {
+      row.push_back(run.graph ? format_seconds(run.graph->capture_s) : "-");
+      row.push_back(run.graph ? format_seconds(run.graph->instantiate_s) : "-");
+    }
+    if (polls) {
+      row.push_back(format_number(static_cast<double>(run.polls) / repetitions));
+    }
+    if (run.staging) {
+      row.insert(row.end(), {format_seconds(run.staging->fill_s / repetitions),
+                             format_seconds(run.staging->drain_s / repetitions),
+                             fmt::format("{}", run.staging->threads)});
+    }
+  }
+  return or_nothing(std::move(rows));
+}
+
+Rows host_work_rows(const Outcome& outcome) {
+  Rows rows = {{"order", "work", "hidden", "95 % interval"}};
+  for (const Run& run : outcome.runs) {
+    const auto hidden = host_work_hidden(run, outcome.runs);
+    if (!hidden) continue;
+    rows.push_back({name(run),
+                    format_seconds(base::summarize(run.host_work_samples.samples_s).median),
+                    percent(hidden->median), interval(*hidden, percent)});
+  }
+  return or_nothing(std::move(rows));
+}
+
+/// Orders of a matrix product by the operations that they do a second.
+Rows product_rows(const Outcome& outcome) {
+  Rows rows = {{"order", "Gflop/s", "95 % interval", "of kernels", "to the device", "back"}};
+  for (const Run& run : outcome.runs) {
+    const double flops = experiment::product_flops(run.schedule);
+    if (flops == 0 || run.samples_s.empty()) continue;
+    const base::Summary rate = flops_per_s(run);
+    const schedule::Traffic traffic = schedule::traffic(run.schedule);
+    const double seconds = time_s(run).median;
+    rows.push_back({name(run), giga(rate.median), interval(rate, giga),
+                    run.rates ? percent(run.rates->kernel_s / seconds) : "-",
+                    format_bytes(traffic.h2d), format_bytes(traffic.d2h)});
+  }
+  return or_nothing(std::move(rows));
+}
+
+/// What limits a matrix product: its roofline.
+std::string product_words(const Outcome& outcome) {
+  for (const Run& run : outcome.runs) {
+    const double flops = experiment::product_flops(run.schedule);
+    if (flops == 0 || !run.bounds || !run.rates || experiment::host_tiles(run.schedule) > 0)
+      continue;
+    const schedule::Traffic traffic = schedule::traffic(run.schedule);
+    const bool compute = run.bounds->limit == "SM" || run.bounds->limit == "workers";
+    return fmt::format(
+        "matrix product: {} Gflop, {} flop a byte over the link; kernels alone {}, {} Gflop/s; {}-"
+        "bound, at most {} Gflop/s\n",
+        giga(flops), format_number(flops / static_cast<double>(traffic.h2d + traffic.d2h)),
+        format_seconds(run.rates->kernel_s), giga(flops / run.rates->kernel_s),
+        compute ? "compute" : "transfer", giga(flops / run.bounds->bound_s));
+  }
+  return "";
+}
+
+Rows disturbance_rows(const Outcome& outcome) {
+  Rows rows = {{"disturbed order", "loss", "95 % interval"}};
+  for (const Run& run : outcome.runs) {
+    const auto loss = disturbance_loss(run, outcome.runs);
+    if (!loss) continue;
+    rows.push_back({name(run), signed_percent(loss->median), interval(*loss, signed_percent)});
+  }
+  return or_nothing(std::move(rows));
+}
+
+Rows rate_rows(const Outcome& outcome) {
+  Rows rows = {{"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "beside copies"}};
+  std::set<std::size_t> seen;
+  for (const Run& run : outcome.runs) {
+    if (!run.rates || !seen.insert(run.schedule.chunks.size()).second) continue;
+    const schedule::Traffic traffic = schedule::traffic(run.schedule);
+    const auto rate = [](std::size_t bytes, double seconds) {
+      return bytes > 0 && seconds > 0 ? format_number(static_cast<double>(bytes) / seconds * 1e-9)
+                                      : "-";
+    };
+    rows.push_back(
+        {fmt::format("{}", run.schedule.chunks.size()), rate(traffic.h2d, run.rates->h2d_s),
+         rate(traffic.d2h, run.rates->d2h_s), rate(traffic.h2d + traffic.d2h, run.rates->both_s),
+         format_seconds(run.rates->kernel_s),
+         run.rates->kernel_beside_copies ? fmt::format("x {:.3f}", *run.rates->kernel_beside_copies)
+                                         : "-"});
+  }
+  return or_nothing(std::move(rows));
+}
+
+Rows bound_rows(const Outcome& outcome) {
+  Rows rows = {
+      {"order", "bound", "of time", "schedule bound", "of time", "efficiency", "limited by"}};
+  for (const Run& run : outcome.runs) {
+    if (!run.bounds) continue;
+    const auto part = [](const std::optional<base::Summary>& of) {
+      return of ? percent(of->median) : "-";
+    };
+    const auto efficiency = shown_efficiency(run, outcome.runs);
+    rows.push_back(
+        {name(run), format_seconds(run.bounds->bound_s), part(bound_fraction(run)),
+         format_seconds(run.bounds->schedule_bound_s), part(schedule_bound_fraction(run)),
+         efficiency ? fmt::format("{:.3f}", efficiency->median) : "-", run.bounds->limit});
+  }
+  return or_nothing(std::move(rows));
+}
+
+std::string bound_words(const Outcome& outcome) {
+  const auto run = std::find_if(outcome.runs.begin(), outcome.runs.end(),
+                                [](const Run& r) { return r.bounds.has_value(); });
+  if (run == outcome.runs.end()) return "";
+  std::string words = "bounds: " + format_seconds(run->bounds->serial_s) + " without overlap";
+  if (run->bounds->one_engine_s == 0) return words;  // workers
+  words += ", " + format_seconds(run->bounds->one_engine_s) + " with one copy engine";
+  if (run->bounds->two_engines_s > 0) {
+    words += ", " + format_seconds(run->bounds->two_engines_s) + " with two";
+  }
+  return words;
+}
+
+Rows check_rows(const Outcome& outcome) {
+  Rows rows = {{"criterion", "order", "value", "95 % interval", "verdict"}};
+  for (const experiment::Check& check : outcome.checks) {
+    rows.push_back({fmt::format("{} {} {}", deck::to_string(check.metric),
+                                check.at_least ? ">=" : "<=", check.limit),
+                    std::string(deck::to_string(check.order)), format_number(check.value.median),
+                    interval(check.value, format_number),
+                    std::string(deck::to_string(check.verdict))});
+  }
+  return or_nothing(std::move(rows));
+}
+
+Rows finding_rows(const Outcome& outcome) {
+  Rows rows;
+  for (const Run& run : outcome.runs) {
+    for (const experiment::Finding& finding : run.findings) {
+      rows.push_back({name(run), finding.text});
+    }
+  }
+  return rows;
+}
+
+Rows prediction_rows(const Outcome& outcome) {
+  Rows rows = {{"order"}};
+  for (const Run& run : outcome.runs) {
+    if (run.target == 0) rows.push_back({name(run)});
+  }
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < outcome.runs.size(); ++i) {
+    const Run& run = outcome.runs[i];
+    if (i == 0 || run.target != outcome.runs[i - 1].target) {
+      row = 0;
+      rows[0].insert(rows[0].end(), {run.device, "speed-up"});
+    }
+    const auto seconds = predicted_s(run);
+    const auto faster = predicted_speedup(run, outcome.runs);
+    auto& cells = rows[++row];
+    cells.insert(cells.end(), {seconds ? format_seconds(*seconds) : "-",
+                               faster ? fmt::format("{:.2f}", *faster) : "-"});
+  }
+  return rows;
+}
+
+}  // namespace overlap::report
