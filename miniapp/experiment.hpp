@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "executor/balance.hpp"
-#include "executor/calibrate.hpp"
-#include "executor/durations.hpp"
-#include "executor/measure.hpp"
-#include "executor/platform.hpp"
-#include "executor/rates.hpp"
-#include "executor/trace.hpp"
-#include "executor/trials.hpp"
+#include "measure/calibration.hpp"
+#include "measure/host_worker.hpp"
+#include "measure/measure.hpp"
+#include "measure/platform.hpp"
+#include "measure/rates.hpp"
+#include "measure/steps.hpp"
+#include "measure/trace.hpp"
+#include "measure/trials.hpp"
 #include "model/bounds.hpp"
 #include "model/predict.hpp"
 #include "predict.hpp"
@@ -27,7 +27,7 @@
 #include "report/result.hpp"
 #include "schedule/build.hpp"
 #include "verdict/verdict.hpp"
-#include "workload/make.hpp"
+#include "workload/workload.hpp"
 
 namespace overlap {
 
@@ -37,19 +37,18 @@ inline std::int64_t host_bytes(const schedule::Costs& costs,
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
     bytes += schedule::host_bytes(costs.arrays[i], costs.units * costs.iterations);
-    if (!executor::on_gpu()) bytes += device_bytes[i];
+    if (!measure::on_gpu()) bytes += device_bytes[i];
   }
   return static_cast<std::int64_t>(bytes);
 }
 
 /// What a deck needs on the device. When the device is lost, nothing of it can be freed any more:
 /// its owner must outlive the handling of that error.
-template <class Space>
 struct Bench {
-  std::optional<executor::HostWork> host_work;
-  std::optional<executor::Executor<Space>> executor;
-  std::optional<executor::Executor<Space>> meter;
-  workload::Workload<Space> workload;
+  std::optional<measure::HostWorker> host_worker;
+  std::optional<measure::Executor> executor;
+  std::optional<measure::Executor> meter;
+  workload::Workload workload;
 };
 
 /// Units that the device arrays must hold for every order; `auto` may want all that fit.
@@ -88,21 +87,19 @@ inline std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck,
 }
 
 /// Measures the present device, as far as the plan says, and shows how far it is.
-inline model::Device calibrate_device(const executor::Runtime& runtime,
-                                      executor::CalibrationPlan plan, bool thorough) {
-  using Space = Kokkos::DefaultExecutionSpace;
+inline model::Device calibrate_device(const measure::Runtime& runtime,
+                                      measure::CalibrationPlan plan, bool thorough) {
   report::ProgressLine line;
   plan.step = [&] {
     base::check_interrupt();
     line.update("measuring the device");
   };
-  model::Device device =
-      executor::calibrate<Space>(executor::on_gpu() ? &runtime.device() : nullptr, plan);
+  model::Device device = measure::calibrate(measure::on_gpu() ? &runtime.device() : nullptr, plan);
   if (thorough) {
-    executor::calibrate_kernels<Space>(plan, device);
-    if (executor::on_gpu()) {
+    measure::calibrate_kernels(plan, device);
+    if (measure::on_gpu()) {
       constexpr std::size_t kib = 1 << 10;
-      executor::calibrate_lines<Space>(
+      measure::calibrate_lines(
           {4 * kib, 8 * kib, 16 * kib, 32 * kib, 64 * kib, 128 * kib, 256 * kib, 1024 * kib}, plan,
           device);
     }
@@ -122,10 +119,10 @@ inline std::optional<int> environment_number(const char* name) {
 }
 
 /// What surrounds the runs; to be asked right after them, while the device is awake.
-inline verdict::Environment environment(const executor::Runtime& runtime,
+inline verdict::Environment environment(const measure::Runtime& runtime,
                                         const model::Hardware& hardware) {
   verdict::Environment found = {
-      .gpu = executor::on_gpu(),
+      .gpu = measure::on_gpu(),
       .hardware = hardware,
       .launch_blocking = environment_number("CUDA_LAUNCH_BLOCKING") == 1,
       .max_connections = environment_number("CUDA_DEVICE_MAX_CONNECTIONS"),
@@ -139,14 +136,14 @@ inline verdict::Environment environment(const executor::Runtime& runtime,
 }
 
 /// Runs the most promising candidates for `auto`; fastest first.
-template <class Space>
-std::vector<report::Tried> try_candidates(const deck::Deck& deck, const schedule::Costs& costs,
-                                          std::optional<std::int64_t> device_free_bytes,
-                                          const std::vector<model::Candidate>& candidates,
-                                          Bench<Space>& bench) {
+inline std::vector<report::Tried> try_candidates(const deck::Deck& deck,
+                                                 const schedule::Costs& costs,
+                                                 std::optional<std::int64_t> device_free_bytes,
+                                                 const std::vector<model::Candidate>& candidates,
+                                                 Bench& bench) {
   // As a deck may ask for them; disturbed twins are issued one by one, and so is what they are
   // compared with.
-  const bool graphs = executor::has_graphs() && deck::page_locked(deck.memory.host) &&
+  const bool graphs = measure::has_graphs() && deck::page_locked(deck.memory.host) &&
                       deck.issue.streams == deck::Streams::own && !deck.disturb;
   const auto finalists = model::finalists(candidates, graphs);
   std::vector<schedule::Schedule> schedules;
@@ -157,7 +154,7 @@ std::vector<report::Tried> try_candidates(const deck::Deck& deck, const schedule
   }
   bench.executor.emplace(lanes, deck.issue, deck.memory);
   bench.workload.generate(0);
-  const auto times = executor::try_out(*bench.executor, schedules, bench.workload);
+  const auto times = measure::try_out(*bench.executor, schedules, bench.workload);
   std::vector<report::Tried> tried;
   for (std::size_t i = 0; i < times.size(); ++i) tried.emplace_back(finalists[i], times[i]);
   std::stable_sort(tried.begin(), tried.end(),
@@ -166,9 +163,9 @@ std::vector<report::Tried> try_candidates(const deck::Deck& deck, const schedule
 }
 
 /// Measures the present device as far as predictions beside runs need it, in about a second.
-inline model::Device measure_device(const executor::Runtime& runtime, bool pageable) {
+inline model::Device measure_device(const measure::Runtime& runtime, bool pageable) {
   return calibrate_device(runtime,
-                          {.most_bytes = executor::on_gpu() ? 64 << 20 : 16 << 20,
+                          {.most_bytes = measure::on_gpu() ? 64 << 20 : 16 << 20,
                            .repetitions = 5,
                            .pageable = pageable},
                           false);
@@ -181,23 +178,22 @@ inline bool needs_present_device(const deck::Deck& deck, const model::Device* de
 
 /// Measures how fast the host computes a product's tiles, and leaves as many to it as the model
 /// says to be fastest, if the deck does not say how many.
-template <class Space>
-void share_product(const deck::Deck& deck, const schedule::Layout& layout,
-                   const model::Device& device, Bench<Space>& bench, schedule::Costs& costs,
-                   report::Choices& choices) {
+inline void share_product(const deck::Deck& deck, const schedule::Layout& layout,
+                          const model::Device& device, Bench& bench, schedule::Costs& costs,
+                          report::Choices& choices) {
   using deck::Order;
   const auto build = [&](int tiles) {
     costs.host_tiles = tiles;
     return schedule::build(costs, layout, Order::four_way, deck.issue.lanes);
   };
   const int wanted = costs.host_tiles;
-  if (!deck.workload.host_share && !executor::on_gpu()) {
+  if (!deck.workload.host_share && !measure::on_gpu()) {
     choices.emplace_back("host share", "none: the device is the host itself");
     return;
   }
   const auto tiles = static_cast<int>(costs.units);
   const schedule::Schedule one = build(1);
-  costs.host_flops_per_s = executor::host_flops_per_s(
+  costs.host_flops_per_s = measure::host_flops_per_s(
       bench.workload, *schedule::product(one, one.tasks.back(), schedule::Access::Side::host));
   const std::string rate = base::format_number(1e-9 * costs.host_flops_per_s) + " Gflop/s";
   const std::string of_all = " of " + std::to_string(tiles) + " tiles";
@@ -243,19 +239,18 @@ struct Conduct {
 };
 
 /// What a result knows before anything ran.
-inline report::Result new_result(const deck::Deck& deck, const executor::Runtime& runtime) {
+inline report::Result new_result(const deck::Deck& deck, const measure::Runtime& runtime) {
   report::Result result;
   result.deck = deck;
-  result.build = executor::build_info();
-  result.host = executor::host_info();
-  if (executor::on_gpu()) result.device = runtime.device();
+  result.build = measure::build_info();
+  result.host = measure::host_info();
+  if (measure::on_gpu()) result.device = runtime.device();
   return result;
 }
 
 /// Runs one deck: build, allocate, balance, predict, measure, judge.
-template <class Space>
-report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime,
-                        const Conduct& conduct, Bench<Space>& bench) {
+inline report::Result run_deck(const deck::Deck& deck, const measure::Runtime& runtime,
+                               const Conduct& conduct, Bench& bench) {
   report::Result result = new_result(deck, runtime);
   const model::Device* const device = conduct.device;
 
@@ -278,30 +273,30 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   result.layout = schedule::layout(deck, costs, free_bytes);
   const std::int64_t device_units = most_device_units(deck, costs, result.layout);
   const auto device_bytes = schedule::device_bytes(costs, result.layout, device_units);
-  executor::require_host_memory(host_bytes(costs, device_bytes));
+  measure::require_host_memory(host_bytes(costs, device_bytes));
 
-  if (executor::on_gpu()) {
+  if (measure::on_gpu()) {
     result.choices.emplace_back("wake-up", "the device is busy for 0.1 s before the warm-up");
   }
   if (runtime.tool_loaded()) {
     result.choices.emplace_back("warning", "a Kokkos tool is loaded and may fence every kernel");
   }
 
-  if (measured && !custom && executor::on_gpu() && deck::page_locked(deck.memory.host)) {
+  if (measured && !custom && measure::on_gpu() && deck::page_locked(deck.memory.host)) {
     const auto chunked =
         schedule::build(costs, result.layout, deck::Order::depth_first, deck.issue.lanes);
-    executor::calibrate_lines<Space>(executor::line_sizes(chunked),
-                                     {.repetitions = 5, .step = base::check_interrupt}, own);
+    measure::calibrate_lines(measure::line_sizes(chunked),
+                             {.repetitions = 5, .step = base::check_interrupt}, own);
   }
 
-  workload::Workload<Space>& workload = bench.workload;
-  workload = workload::make<Space>(deck, costs, device_bytes, wanted_repeats);
+  workload::Workload& workload = bench.workload;
+  workload = workload::make(workload::default_space, deck, costs, device_bytes, wanted_repeats);
   if (!workload.kernel.empty()) result.choices.emplace_back("kernel", workload.kernel);
-  if (deck.memory.host == deck::HostMemory::registered) executor::page_lock(workload);
+  if (deck.memory.host == deck::HostMemory::registered) measure::page_lock(workload);
   const int lanes = lanes_of(deck, costs, result.layout);
   bench.executor.emplace(lanes, deck::Issue(), deck.memory);
   if (custom) {
-    executor::calibrate_steps(*bench.executor, workload);
+    measure::calibrate_steps(*bench.executor, workload);
     const double kernel_step_s = 1 / static_cast<double>(workload.repeats);
     result.choices.emplace_back("busy", "a step of a kernel takes " +
                                             base::format_seconds(kernel_step_s) + ", of the host " +
@@ -311,7 +306,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
     const auto chunked =
         schedule::build(costs, result.layout, deck::Order::depth_first, deck.issue.lanes);
     result.balance =
-        executor::find_balance(*bench.executor, chunked, workload, deck.workload.intensity.balance);
+        measure::find_balance(*bench.executor, chunked, workload, deck.workload.intensity.balance);
     costs = schedule::costs(deck.workload, workload.repeats);
   }
   if (costs.tiling) {
@@ -325,7 +320,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
       for (const deck::Order order : orders) {
         schedules.push_back(schedule::build(on_device, result.layout, order, deck.issue.lanes));
       }
-      own.kernels[costs.kernel] = executor::calibrate_products(
+      own.kernels[costs.kernel] = measure::calibrate_products(
           *bench.executor, workload, schedules, own.cores_of_lane(lanes),
           {.repetitions = 5, .step = base::check_interrupt});
     }
@@ -335,7 +330,7 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   } else if (measured && !custom) {
     workload.generate(0);
     const double flop_per_byte = costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs);
-    own.kernels[costs.kernel] = executor::calibrate_kernel(
+    own.kernels[costs.kernel] = measure::calibrate_kernel(
         *bench.executor, workload, kernel_sizes(deck, result.layout, device_units), flop_per_byte,
         own.cores_of_lane(lanes), {.repetitions = 5, .step = base::check_interrupt});
   }
@@ -356,30 +351,29 @@ report::Result run_deck(const deck::Deck& deck, const executor::Runtime& runtime
   const int wanted_lanes = result.runs.front().schedule.instances;
   bench.executor.emplace(wanted_lanes, deck.issue, deck.memory);
   if (deck.host_work) {
-    bench.host_work.emplace(pieces, deck.host_work->per_chunk_s);
-    bench.executor->set_host_work(&*bench.host_work);
+    bench.host_worker.emplace(pieces, deck.host_work->per_chunk_s);
+    bench.executor->set_host_worker(&*bench.host_worker);
   }
-  const auto hardware = executor::hardware<Space>(result.device, wanted_lanes);
-  executor::Checking checking;
+  const auto hardware = measure::hardware(result.device, wanted_lanes);
   std::optional<report::ProgressLine> own_line;
   report::ProgressLine& line = conduct.line != nullptr ? *conduct.line : own_line.emplace();
-  executor::measure(
+  const measure::Checking checking = measure::measure(
       *bench.executor, result.runs, workload, deck.measure,
-      [&](const executor::Progress& at) {
-        line.update(at.done, at.total, std::string(deck::to_string(at.order)));
-      },
-      checking);
+      {.progress =
+           [&](const measure::Progress& at) {
+             line.update(at.done, at.total, std::string(deck::to_string(at.order)));
+           },
+       .before_sample = {}});
   // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
   line.update("measuring rates");
-  if (executor::on_gpu()) bench.meter.emplace(2, deck::Issue(), deck.memory);
-  executor::measure_rates(executor::on_gpu() ? *bench.meter : *bench.executor, workload,
-                          result.runs);
+  if (measure::on_gpu()) bench.meter.emplace(2, deck::Issue(), deck.memory);
+  measure::measure_rates(measure::on_gpu() ? *bench.meter : *bench.executor, workload, result.runs);
   for (timeline::Run& run : result.runs) {
     if (!conduct.traced) break;
     line.update("tracing " + timeline::name(run));
-    const timeline::Engines engines = {.workers = executor::on_gpu() ? 0 : run.schedule.lanes,
+    const timeline::Engines engines = {.workers = measure::on_gpu() ? 0 : run.schedule.lanes,
                                        .copy_engines = hardware.copy_engines};
-    executor::trace_run(*bench.executor, run, workload, deck.measure.verify, engines);
+    measure::trace_run(*bench.executor, run, workload, deck.measure.verify, engines);
   }
   model::add_bounds(result.runs, hardware);
   result.environment = environment(runtime, hardware);

@@ -29,7 +29,7 @@ template <class Body>
 base::ExitCode guarded(const Body& body) {
   try {
     return body();
-  } catch (const executor::DeviceLost& error) {
+  } catch (const lanes::DeviceLost& error) {
     // Freeing and finalizing would fail, with a stack trace.
     std::cerr << "miniapp: error: " << error.what() << '\n';
     std::_Exit(static_cast<int>(error.code()));
@@ -51,8 +51,8 @@ auto named(const deck::Deck& deck, const Body& body) {
   };
   try {
     return body();
-  } catch (const executor::DeviceLost& error) {
-    throw executor::DeviceLost(error.code(), message(error));
+  } catch (const lanes::DeviceLost& error) {
+    throw lanes::DeviceLost(error.code(), message(error));
   } catch (const base::Error& error) {
     throw base::Error(error.code(), message(error));
   }
@@ -113,8 +113,8 @@ base::ExitCode predict(const Options& options, const std::vector<deck::Deck>& de
   std::vector<report::Result> results;
   for (const deck::Deck& deck : decks) {
     results.push_back(named(deck, [&] { return predict_deck(deck, devices); }));
-    results.back().build = executor::build_info();
-    results.back().host = executor::host_info();
+    results.back().build = measure::build_info();
+    results.back().host = measure::host_info();
     if (!options.quiet) {
       std::cout << report::predictions(results.back(), report::terminal_width());
     }
@@ -127,8 +127,8 @@ base::ExitCode predict(const Options& options, const std::vector<deck::Deck>& de
 base::ExitCode predict_sweep(const Options& options, std::vector<deck::Point> points,
                              const std::vector<model::Device>& devices) {
   report::Result common;
-  common.build = executor::build_info();
-  common.host = executor::host_info();
+  common.build = measure::build_info();
+  common.host = measure::host_info();
   std::vector<std::string> names;
   for (const model::Device& device : devices) names.push_back(device.name);
   report::Sweep sweep = report::new_sweep(std::move(common), std::move(points), names);
@@ -141,8 +141,8 @@ base::ExitCode predict_sweep(const Options& options, std::vector<deck::Point> po
 
 /// Runs all points of a sweep on a device that is measured once.
 base::ExitCode measure_sweep(const Options& options, const std::vector<deck::Point>& points,
-                             const executor::Runtime& runtime, const model::Device* device,
-                             std::optional<Bench<Kokkos::DefaultExecutionSpace>>& bench) {
+                             const measure::Runtime& runtime, const model::Device* device,
+                             std::optional<Bench>& bench) {
   const auto any = [&](const auto& wanted) {
     return std::any_of(points.begin(), points.end(),
                        [&](const deck::Point& point) { return wanted(point.deck); });
@@ -173,21 +173,21 @@ base::ExitCode measure_sweep(const Options& options, const std::vector<deck::Poi
 }
 
 /// How a device file came to be.
-std::string calibration_note(const executor::Runtime& runtime) {
-  const base::BuildInfo build = executor::build_info();
-  const base::HostInfo host = executor::host_info();
+std::string calibration_note(const measure::Runtime& runtime) {
+  const base::BuildInfo build = measure::build_info();
+  const base::HostInfo host = measure::host_info();
   const std::time_t now = std::time(nullptr);
   std::array<char, 32> date{};
   std::strftime(date.data(), date.size(), "%Y-%m-%d", std::gmtime(&now));
   return "Measured by `miniapp --calibrate` on " + std::string(date.data()) + ":\n" +
-         (executor::on_gpu() ? runtime.device().name + ", " : std::string()) + host.cpu + ", " +
+         (measure::on_gpu() ? runtime.device().name + ", " : std::string()) + host.cpu + ", " +
          std::to_string(host.cores) + " cores; Kokkos " + build.kokkos_version + " " +
          build.backend + ", " + build.compiler + ".\n";
 }
 
 /// Measures this device thoroughly and writes its description.
-model::Device calibrate(const executor::Runtime& runtime, const std::string& path) {
-  const bool gpu = executor::on_gpu();
+model::Device calibrate(const measure::Runtime& runtime, const std::string& path) {
+  const bool gpu = measure::on_gpu();
   model::Device device = calibrate_device(
       runtime,
       {.most_bytes = gpu ? 256 << 20 : 64 << 20, .repetitions = gpu ? 9 : 5, .pageable = true},
@@ -203,7 +203,7 @@ base::ExitCode run(const Options& options) {
     return base::ExitCode::pass;
   }
   if (options.version) {
-    std::cout << report::version(executor::build_info());
+    std::cout << report::version(measure::build_info());
     return base::ExitCode::pass;
   }
   if (options.list) {
@@ -211,7 +211,7 @@ base::ExitCode run(const Options& options) {
     for (const auto& word : deck::words<deck::WorkloadKind>) {
       if (const auto why = workload::unavailable(word.value)) unavailable[word.value] = *why;
     }
-    std::cout << report::list(executor::build_info(), executor::devices(), executor::on_gpu(),
+    std::cout << report::list(measure::build_info(), measure::devices(), measure::on_gpu(),
                               unavailable);
     return base::ExitCode::pass;
   }
@@ -253,13 +253,13 @@ base::ExitCode run(const Options& options) {
   }
 
   base::catch_interrupts();
-  const executor::Runtime runtime(options.kokkos);
+  const measure::Runtime runtime(options.kokkos);
   if (!options.calibrate.empty()) {
     device = calibrate(runtime, options.calibrate);
     if (!options.quiet) std::cout << "wrote " << options.calibrate << '\n' << std::flush;
   }
   if (!sweep.empty()) {
-    std::optional<Bench<Kokkos::DefaultExecutionSpace>> bench;
+    std::optional<Bench> bench;
     return guarded(
         [&] { return measure_sweep(options, sweep, runtime, device ? &*device : nullptr, bench); });
   }
@@ -267,7 +267,7 @@ base::ExitCode run(const Options& options) {
   auto code = base::ExitCode::pass;
   const Conduct conduct{.device = device ? &*device : nullptr, .heading = !options.quiet};
   for (const deck::Deck& deck : decks) {
-    Bench<Kokkos::DefaultExecutionSpace> bench;
+    Bench bench;
     const base::ExitCode outcome = guarded([&] {
       results.push_back(named(deck, [&] { return run_deck(deck, runtime, conduct, bench); }));
       if (!options.quiet) std::cout << report::table(results.back(), report::terminal_width());

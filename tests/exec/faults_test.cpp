@@ -4,7 +4,8 @@
 
 #include "bench.hpp"
 #include "deck/words.hpp"
-#include "executor/rates.hpp"
+#include "measure/platform.hpp"
+#include "measure/rates.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
 #include "verdict/verdict.hpp"
@@ -293,13 +294,9 @@ class Overlapping {
     std::vector runs = {
         timeline::new_run(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
         timeline::new_run(Order::breadth_first, bench.schedule)};
-    executor::Checking checking;
-    executor::measure<Space>(
-        *bench.executor, runs, bench.workload,
-        {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends},
-        [](const executor::Progress&) {}, checking);
-    runs[1].rates =
-        executor::RateMeter<Space>(*bench.executor, bench.workload).measure(runs[1].schedule);
+    measure::measure(*bench.executor, runs, bench.workload,
+                     {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends});
+    runs[1].rates = measure::rates_of(*bench.executor, bench.workload, runs[1].schedule);
     model::add_bounds(runs, {.workers = on_host ? chunks : 0});
     auto checks = verdict::judge_all(
         {{.metric = deck::Metric::speedup, .order = Order::breadth_first, .min = least_speedup},
@@ -353,7 +350,7 @@ TYPED_TEST(FaultsTest, PageableMemoryWherePinnedWasAskedFor) {
     deck::Deck deck = test_deck(WorkloadKind::increment, 1000, 4, Type::float32);
     deck.memory.host = asked;
     TestBench<TypeParam> bench(deck, Order::depth_first, 4);
-    if (workload::is_host<TypeParam> || !executor::page_locked(bench.workload.host[0].data())) {
+    if (workload::is_host<TypeParam> || !measure::page_locked(bench.workload.host[0].data())) {
       GTEST_SKIP() << "page locking means nothing here";
     }
     expect_right(bench);
