@@ -58,7 +58,7 @@ compile() { # SOURCE
 
 # All that uses Kokkos: of the tests, everything but tests/unit.
 mapfile -t sources < <(
-  find src/workload src/executor miniapp -name '*.cpp'
+  find src/workload src/lanes src/measure miniapp -name '*.cpp'
   find tests -path tests/unit -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print
 )
 for source in "${sources[@]}"; do

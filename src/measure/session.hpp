@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,18 +7,11 @@
 
 #include "base/machine.hpp"
 #include "experiment/judge.hpp"
+#include "measure/hooks.hpp"
 #include "model/device.hpp"
 
 /// A device, for as long as the program uses it: what needs one happens here.
 namespace overlap::measure {
-
-/// Who takes part in a measurement from outside; any may be empty.
-struct Hooks {
-  /// Where it is, for a progress display: `done` of `total` runs; total 0: nobody knows.
-  std::function<void(int done, int total, const std::string& what)> progress;
-  /// Called before every run, warm-up included, when all is ready and before time counts.
-  std::function<void()> before_sample;
-};
 
 /// Kokkos and the present device, and what the current point has there. When the device is lost,
 /// nothing of it can be freed any more: the session must outlive the handling of that error.

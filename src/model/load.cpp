@@ -277,9 +277,9 @@ Device read_device(const Reader& reader) {
 std::filesystem::path devices_folder() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto installed = program.parent_path() / OVERLAP_INSTALLED_DEVICES;
+  const auto installed = program.parent_path() / OVERLAP_INSTALLED_INPUT "/devices";
   if (!error && std::filesystem::is_directory(installed, error)) return installed;
-  return OVERLAP_SOURCE_DEVICES;
+  return OVERLAP_SOURCE_INPUT "/devices";
 }
 
 /// The path of a device file; the name alone is enough for those in input/devices.

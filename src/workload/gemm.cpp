@@ -15,8 +15,10 @@ namespace overlap::workload {
 
 const char* why_no_gemm() { return nullptr; }
 
+namespace {
+
 template <class Space, class T>
-void gemm(const Space& instance, const Gemm<T>& product) {
+void multiply(const Space& instance, const Gemm<T>& product) {
   const auto view = [](const auto& matrix, std::int64_t rows, std::int64_t columns) {
     using Element = std::remove_reference_t<decltype(*matrix.data)>;
     using View = Kokkos::View<Element**, Kokkos::LayoutLeft,
@@ -31,22 +33,30 @@ void gemm(const Space& instance, const Gemm<T>& product) {
                    view(product.c, product.m, product.n));
 }
 
+}  // namespace
+
 #else
 
 const char* why_no_gemm() { return "it was built without Kokkos Kernels"; }
 
+namespace {
+
 template <class Space, class T>
-void gemm(const Space&, const Gemm<T>&) {
+void multiply(const Space&, const Gemm<T>&) {
   throw base::Error(base::ExitCode::skipped,
                     std::string("no matrix products in this program: ") + why_no_gemm());
 }
 
+}  // namespace
+
 #endif
 
-#define OVERLAP_SPACE(space)                                   \
-  template void gemm<space>(const space&, const Gemm<float>&); \
-  template void gemm<space>(const space&, const Gemm<double>&);
-#include "workload/spaces.def"
-#undef OVERLAP_SPACE
+void gemm(const InstanceRef& instance, const Gemm<float>& product) {
+  instance.with([&](const auto& space) { multiply(space, product); });
+}
+
+void gemm(const InstanceRef& instance, const Gemm<double>& product) {
+  instance.with([&](const auto& space) { multiply(space, product); });
+}
 
 }  // namespace overlap::workload

@@ -1,7 +1,9 @@
 #pragma once
 
-#include <Kokkos_Core.hpp>
 #include <cstdint>
+
+#include "schedule/schedule.hpp"
+#include "workload/spaces.hpp"
 
 namespace overlap::workload {
 
@@ -22,13 +24,29 @@ struct Gemm {
   Matrix<T> c;
 };
 
-/// Why this build has none; null: it has.
+/// A schedule's product on three arrays.
+template <class T, class Pointers>
+Gemm<T> gemm_of(const schedule::Product& p, const Pointers& data, double alpha, double beta) {
+  const auto at = [&](std::size_t i) {
+    return reinterpret_cast<T*>(data[i] + p.matrices[i].begin);
+  };
+  return {.m = p.m,
+          .n = p.n,
+          .k = p.k,
+          .alpha = static_cast<T>(alpha),
+          .a = {at(0), p.matrices[0].stride},
+          .b = {at(1), p.matrices[1].stride},
+          .beta = static_cast<T>(beta),
+          .c = {at(2), p.matrices[2].stride}};
+}
+
+/// Why this build has no products; null: it has.
 const char* why_no_gemm();
 
 /// Enqueues the product on the instance, by KokkosBlas::gemm: cuBLAS on CUDA, where only one thread
 /// may call this; host spaces have computed it, on all threads of their BLAS, when this returns.
 /// Throws base::Error{skipped} where why_no_gemm().
-template <class Space, class T>
-void gemm(const Space& instance, const Gemm<T>& product);
+void gemm(const InstanceRef& instance, const Gemm<float>& product);
+void gemm(const InstanceRef& instance, const Gemm<double>& product);
 
 }  // namespace overlap::workload

@@ -5,19 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "base/statistics.hpp"
 #include "deck/deck.hpp"
-#include "executor/executor.hpp"
-#include "executor/platform.hpp"
+#include "measure/executor.hpp"
+#include "measure/platform.hpp"
+#include "measure/sampling.hpp"
 #include "schedule/build.hpp"
-#include "workload/make.hpp"
+#include "workload/workload.hpp"
 
 namespace {
 
 using namespace overlap;
-using Space = Kokkos::DefaultExecutionSpace;
 
-void measure(const deck::Deck& deck) {
+void show_rate(const deck::Deck& deck) {
   constexpr int launches = 20;
   constexpr int runs = 11;
   const std::int64_t repeats = deck.workload.intensity.repeats;
@@ -31,20 +30,18 @@ void measure(const deck::Deck& deck) {
   schedule.tasks.front().blocking = false;
   schedule.tasks.resize(launches, schedule.tasks.front());
 
-  executor::Executor<Space> executor(1);
-  auto workload = workload::make<Space>(
-      deck, costs, schedule::device_bytes(costs, layout, schedule.device_units), repeats);
+  measure::Executor executor(1);
+  auto workload =
+      workload::make(workload::default_space, deck, costs,
+                     schedule::device_bytes(costs, layout, schedule.device_units), repeats);
   workload.generate(0);
   executor.run(copies_and_kernel, workload);
-  std::vector<double> samples;
-  for (int run = 0; run < runs; ++run) {
-    samples.push_back(executor.run(schedule, workload).complete_s / launches);
-  }
-  const base::Summary time = base::summarize(samples);
+  const double time_s =
+      measure::median_s(executor, schedule, workload, {.warmup = 0, .samples = runs}) / launches;
   const auto bytes = static_cast<double>(schedule.tasks.front().bytes);
   std::cout << deck.name() << " kernel=" << (workload.kernel.empty() ? "-" : workload.kernel)
-            << " columns=" << deck.workload.columns << " bytes=" << bytes
-            << " time_s=" << time.median << " gb_per_s=" << bytes / time.median * 1e-9 << '\n';
+            << " columns=" << deck.workload.columns << " bytes=" << bytes << " time_s=" << time_s
+            << " gb_per_s=" << bytes / time_s * 1e-9 << '\n';
 }
 
 }  // namespace
@@ -61,8 +58,8 @@ int main(int argc, char** argv) {
     }
   }
   try {
-    const executor::Runtime runtime({});
-    for (const std::string& path : decks) measure(deck::load(path, overrides));
+    const measure::Runtime runtime({});
+    for (const std::string& path : decks) show_rate(deck::load(path, overrides));
   } catch (const base::Error& error) {
     std::cerr << "error: " << error.what() << '\n';
     return static_cast<int>(error.code());

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "deck/deck.hpp"
-#include "executor/executor.hpp"
+#include "measure/executor.hpp"
 #include "schedule/build.hpp"
-#include "workload/make.hpp"
+#include "workload/workload.hpp"
 
 namespace {
 
@@ -30,9 +30,9 @@ int main(int argc, char** argv) {
   const auto arrays = schedule::device_bytes(costs, {}, costs.units);
   const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
                                         deck::Order::depth_first, 2);
-  auto* const executor = new executor::Executor<Space>(2);
+  auto* const executor = new measure::Executor(2);
   auto* const workload =
-      new workload::Workload<Space>(workload::make<Space>(deck, costs, arrays, 1));
+      new workload::Workload(workload::make(workload::default_space, deck, costs, arrays, 1));
   workload->generate(1);
   executor->run(schedule, *workload);
   workload->launch = [](const Space& instance, const workload::Call&) {
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   try {
     executor->run(schedule, *workload);
     std::cerr << "no error\n";
-  } catch (const executor::DeviceLost& error) {
+  } catch (const lanes::DeviceLost& error) {
     const std::string message = error.what();
     std::cerr << message << '\n';
     const bool named = message.find("of chunk ") != std::string::npos &&

@@ -4,10 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "executor/measure.hpp"
+#include "experiment/judge.hpp"
+#include "measure/measure.hpp"
 #include "schedule/build.hpp"
 #include "schedule/hazard.hpp"
-#include "workload/make.hpp"
+#include "workload/workload.hpp"
 
 namespace overlap {
 
@@ -24,27 +25,27 @@ auto first_that(Holds holds, Attempt attempt) {
 template <class Space>
 struct TestBench {
   schedule::Schedule schedule;
-  workload::Workload<Space> workload;
-  std::unique_ptr<executor::Executor<Space>> executor;
+  workload::Workload workload;
+  std::unique_ptr<measure::Executor> executor;
 
   TestBench(const deck::Deck& deck, deck::Order order, int lanes,
-            std::unique_ptr<executor::detail::Lanes<Space>> back_end = nullptr) {
+            std::unique_ptr<lanes::Lanes> back_end = nullptr) {
     const auto costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
     const auto layout = schedule::layout(deck, costs, std::nullopt);
     schedule = schedule::build(costs, layout, order, lanes);
     EXPECT_TRUE(schedule::find_hazards(schedule).empty());
-    workload = workload::make<Space>(deck, costs,
-                                     schedule::device_bytes(costs, layout, schedule.device_units),
-                                     deck.workload.intensity.repeats);
-    executor = back_end ? std::make_unique<executor::Executor<Space>>(std::move(back_end))
-                        : std::make_unique<executor::Executor<Space>>(schedule.lanes, deck.issue,
-                                                                      deck.memory);
-    if (deck.memory.host == deck::HostMemory::registered) executor::page_lock(workload);
+    workload = workload::make(workload::id_of<Space>, deck, costs,
+                              schedule::device_bytes(costs, layout, schedule.device_units),
+                              deck.workload.intensity.repeats);
+    executor = back_end ? std::make_unique<measure::Executor>(std::move(back_end))
+                        : std::make_unique<measure::Executor>(schedule.lanes, deck.issue,
+                                                              deck.memory, workload::id_of<Space>);
+    if (deck.memory.host == deck::HostMemory::registered) measure::page_lock(workload);
   }
 
   /// Resets, runs and verifies one repetition.
   workload::Verification run(std::uint32_t repetition) {
-    executor::reset(executor->instance(), workload, repetition);
+    measure::reset(executor->instance(), workload, repetition);
     executor->run(schedule, workload);
     return workload.verify(repetition, workload.repeats);
   }
@@ -54,11 +55,15 @@ struct TestBench {
 template <class Space>
 experiment::Run measured(const TestBench<Space>& bench) {
   std::vector runs = {experiment::new_run(bench.schedule.order, bench.schedule)};
-  executor::Checking checking;
-  executor::measure<Space>(
-      *bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1},
-      [](const executor::Progress&) {}, checking);
+  measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1});
   return runs.front();
+}
+
+/// The exit code of a deck that has this run alone.
+inline base::ExitCode exit_code(const experiment::Run& run) {
+  experiment::Outcome outcome;
+  outcome.runs = {run};
+  return outcome.exit_code();
 }
 
 inline deck::Deck test_deck(deck::WorkloadKind kind, std::int64_t units, std::int64_t chunks,

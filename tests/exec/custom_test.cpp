@@ -4,7 +4,8 @@
 
 #include "bench.hpp"
 #include "deck/words.hpp"
-#include "executor/durations.hpp"
+#include "lanes/fenced_lanes.hpp"
+#include "measure/steps.hpp"
 #include "spaces.hpp"
 
 namespace overlap {
@@ -12,7 +13,7 @@ namespace {
 
 using deck::Order;
 using deck::Stage;
-using executor::detail::FencedLanes;
+using lanes::FencedLanes;
 
 template <class Space>
 class CustomTest : public testing::Test {};
@@ -221,7 +222,7 @@ struct Hold {
 TYPED_TEST(CustomTest, AQueryDoesNotWait) {
   using Space = TypeParam;
   const deck::Deck deck = custom_deck({task("K", Stage::kernel, 1)});
-  auto lanes = executor::detail::make_lanes<Space>(1);
+  auto lanes = lanes::make_lanes(workload::id_of<Space>, 1);
   TestBench<Space> bench(deck, Order::custom, 1);
   EXPECT_TRUE(lanes->query(0)) << "nothing was issued";
   lanes->bind(bench.schedule, bench.workload);
@@ -254,7 +255,7 @@ TYPED_TEST(CustomTest, CalibratedKernelsTakeAboutTheirDuration) {
   TestBench<TypeParam> bench(custom_deck(tasks), Order::sequential, 1);
   const auto about = [&](double s) { return s > 1.6 * asked_s && s < 3 * asked_s; };
   const double best_s = first_that(about, [&] {
-    executor::calibrate_steps(*bench.executor, bench.workload);
+    measure::calibrate_steps(*bench.executor, bench.workload);
     double least_s = 1;
     for (int i = 0; i < 5; ++i) {
       least_s = std::min(least_s, bench.executor->run(bench.schedule, bench.workload).complete_s);

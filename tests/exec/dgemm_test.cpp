@@ -1,10 +1,10 @@
-#include "workload/dgemm.hpp"
-
 #include <gmock/gmock.h>
 
 #include "bench.hpp"
 #include "deck/words.hpp"
 #include "spaces.hpp"
+#include "workload/freivalds.hpp"
+#include "workload/gemm.hpp"
 
 namespace overlap {
 namespace {

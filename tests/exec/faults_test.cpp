@@ -4,8 +4,8 @@
 
 #include "bench.hpp"
 #include "deck/words.hpp"
-#include "executor/rates.hpp"
-#include "experiment/criteria.hpp"
+#include "measure/platform.hpp"
+#include "measure/rates.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
 
@@ -59,11 +59,6 @@ void insert_before(Schedule& schedule, TaskId next, const Task& inserted) {
 std::optional<Kind> hazard(const Schedule& schedule) {
   const auto hazards = schedule::find_hazards(schedule, 1);
   return hazards.empty() ? std::nullopt : std::optional(hazards.front().kind);
-}
-
-ExitCode exit_code(const experiment::Run& run) {
-  const std::vector<experiment::Run> runs = {run};
-  return experiment::exit_code(runs, {});
 }
 
 template <class Space>
@@ -263,49 +258,45 @@ class Overlapping {
   /// Expects this verdict on the order's overlap, and this exit code.
   void expect(experiment::Verdict verdict, ExitCode code) {
     // A busy machine leaves a doubt, never the other verdict.
-    const auto sure = [](const Judged& judged) {
+    const auto sure = [](const experiment::Outcome& judged) {
       return std::none_of(judged.checks.begin(), judged.checks.end(), [](const auto& check) {
         return check.verdict == experiment::Verdict::inconclusive;
       });
     };
-    const Judged judged = first_that(sure, [&] { return judge(); });
+    const experiment::Outcome judged = first_that(sure, [&] { return judge(); });
     EXPECT_EQ(judged.checks.size(), 2U);
     for (const experiment::Check& check : judged.checks) {
       EXPECT_EQ(check.verdict, verdict)
           << deck::to_string(check.metric) << " " << check.value.lo << " .. " << check.value.hi;
     }
-    EXPECT_EQ(experiment::overall(judged.runs, judged.checks), verdict);
-    EXPECT_EQ(experiment::exit_code(judged.runs, judged.checks), code);
+    EXPECT_EQ(judged.verdict(), verdict);
+    EXPECT_EQ(judged.exit_code(), code);
   }
   void expect_overlap() { expect(experiment::Verdict::pass, ExitCode::pass); }
   void expect_none() { expect(experiment::Verdict::fail, ExitCode::performance); }
 
  private:
-  struct Judged {
-    std::vector<experiment::Run> runs;
-    std::vector<experiment::Check> checks;
-  };
-
   /// Measures and judges as the program does.
-  Judged judge() {
+  experiment::Outcome judge() {
     const auto costs = schedule::costs(deck_.workload, 1);
     const auto layout = schedule::layout(deck_, costs, std::nullopt);
-    std::vector runs = {experiment::new_run(Order::sequential,
-                                            schedule::build(costs, layout, Order::sequential, 1)),
-                        experiment::new_run(Order::breadth_first, bench.schedule)};
-    executor::Checking checking;
-    executor::measure<Space>(
-        *bench.executor, runs, bench.workload,
-        {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends},
-        [](const executor::Progress&) {}, checking);
-    runs[1].rates =
-        executor::RateMeter<Space>(*bench.executor, bench.workload).measure(runs[1].schedule);
-    model::add_bounds(runs, {.workers = on_host ? chunks : 0});
-    auto checks = experiment::judge_all(
-        {{.metric = deck::Metric::speedup, .order = Order::breadth_first, .min = least_speedup},
-         {.metric = deck::Metric::overlap_efficiency, .order = Order::breadth_first, .min = 0.5}},
-        runs);
-    return {std::move(runs), std::move(checks)};
+    std::vector runs = {
+        experiment::new_run(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
+        experiment::new_run(Order::breadth_first, bench.schedule)};
+    measure::measure(*bench.executor, runs, bench.workload,
+                     {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends});
+    runs[1].rates = measure::rates_of(*bench.executor, bench.workload, runs[1].schedule);
+    experiment::Plan plan;
+    plan.deck.acceptance = {
+        {.metric = deck::Metric::speedup, .order = Order::breadth_first, .min = least_speedup},
+        {.metric = deck::Metric::overlap_efficiency, .order = Order::breadth_first, .min = 0.5}};
+    experiment::Samples samples;
+    samples.conditions.hardware = {.workers = on_host ? chunks : 0};
+    for (experiment::Run& run : runs) {
+      plan.cases.push_back(run);
+      samples.cases.push_back(run);
+    }
+    return experiment::judge(std::move(plan), std::move(samples));
   }
 };
 
@@ -353,7 +344,7 @@ TYPED_TEST(FaultsTest, PageableMemoryWherePinnedWasAskedFor) {
     deck::Deck deck = test_deck(WorkloadKind::increment, 1000, 4, Type::float32);
     deck.memory.host = asked;
     TestBench<TypeParam> bench(deck, Order::depth_first, 4);
-    if (workload::is_host<TypeParam> || !executor::page_locked(bench.workload.host[0].data())) {
+    if (workload::is_host<TypeParam> || !measure::page_locked(bench.workload.host[0].data())) {
       GTEST_SKIP() << "page locking means nothing here";
     }
     expect_right(bench);

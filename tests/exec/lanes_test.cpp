@@ -5,8 +5,10 @@
 
 #include "bench.hpp"
 #include "deck/words.hpp"
-#include "executor/balance.hpp"
-#include "executor/detail/copy_pool.hpp"
+#include "lanes/copy_pool.hpp"
+#include "lanes/fenced_lanes.hpp"
+#include "measure/host_worker.hpp"
+#include "measure/trials.hpp"
 #include "schedule/disturb.hpp"
 #include "schedule/host_work.hpp"
 #include "signals.hpp"
@@ -18,8 +20,8 @@ namespace {
 using deck::Order;
 using deck::Type;
 using deck::WorkloadKind;
-using executor::detail::FencedLanes;
-using executor::detail::Lanes;
+using lanes::FencedLanes;
+using lanes::Lanes;
 using testing::HasSubstr;
 
 template <class Space>
@@ -28,19 +30,19 @@ TYPED_TEST_SUITE(LanesTest, Spaces);
 
 /// The back end's lanes, for tests to change a call of.
 template <class Space>
-class ChangedLanes : public Lanes<Space> {
+class ChangedLanes : public Lanes {
  public:
-  explicit ChangedLanes(int lanes) : lanes_(executor::detail::make_lanes<Space>(lanes)) {}
-  void bind(const schedule::Schedule& s, const workload::Workload<Space>& w) override {
+  explicit ChangedLanes(int lanes) : lanes_(lanes::make_lanes(workload::id_of<Space>, lanes)) {}
+  void bind(const schedule::Schedule& s, const workload::Workload& w) override {
     lanes_->bind(s, w);
   }
   void issue(schedule::TaskId task) override { lanes_->issue(task); }
   void wait(int lane) override { lanes_->wait(lane); }
   bool query(int lane) override { return lanes_->query(lane); }
-  const Space& instance(int lane) const override { return lanes_->instance(lane); }
+  workload::InstanceRef instance(int lane) const override { return lanes_->instance(lane); }
 
  private:
-  std::unique_ptr<Lanes<Space>> lanes_;
+  std::unique_ptr<Lanes> lanes_;
 };
 
 /// A slow host: it sleeps a random while before it issues a task.
@@ -163,7 +165,7 @@ struct Rendezvous {
 
 /// Runs the rendezvous on the lanes and returns whether both waits ended in time.
 template <class Space>
-bool copies_during_a_kernel(std::unique_ptr<Lanes<Space>> lanes) {
+bool copies_during_a_kernel(std::unique_ptr<Lanes> lanes) {
   const deck::Deck deck = test_deck(WorkloadKind::increment, 3000, 3, Type::float32);
   TestBench<Space> bench(deck, Order::depth_first, 2, std::move(lanes));
   Kokkos::View<int*, typename Space::memory_space> memory("test::signals", 4);
@@ -197,7 +199,7 @@ bool copies_during_a_kernel(std::unique_ptr<Lanes<Space>> lanes) {
 }
 
 TYPED_TEST(LanesTest, CopiesRunDuringAnotherChunksKernel) {
-  EXPECT_TRUE(copies_during_a_kernel<TypeParam>(executor::detail::make_lanes<TypeParam>(2)));
+  EXPECT_TRUE(copies_during_a_kernel<TypeParam>(lanes::make_lanes(workload::id_of<TypeParam>, 2)));
   // With fences alone it depends on the space: the launches of host spaces block, and this test
   // must see that.
   EXPECT_EQ(copies_during_a_kernel<TypeParam>(std::make_unique<FencedLanes<TypeParam>>(2)),
@@ -239,13 +241,14 @@ TYPED_TEST(LanesTest, MeasureTakesTurnsAndVerifies) {
       schedule::build(costs, schedule::layout(deck, costs, std::nullopt), Order::sequential, 1);
   for (const auto& [verify, verified] :
        {std::pair(deck::Verify::every, 10), {deck::Verify::ends, 4}}) {
-    executor::Checking checking;
     std::vector<int> done;
+    int begun = 0;
     std::vector runs = {experiment::new_run(Order::sequential, sequential),
                         experiment::new_run(Order::depth_first, bench.schedule)};
-    executor::measure<TypeParam>(
+    const measure::Checking checking = measure::measure(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
-        [&](const executor::Progress& at) { done.push_back(at.done); }, checking);
+        {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
+         .before_sample = [&] { ++begun; }});
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(runs[0].order, Order::sequential);
     EXPECT_EQ(runs[1].samples_s.size(), 5U);
@@ -254,6 +257,7 @@ TYPED_TEST(LanesTest, MeasureTakesTurnsAndVerifies) {
     EXPECT_FALSE(runs[1].wrong);
     EXPECT_EQ(checking.runs, verified);
     EXPECT_EQ(done.back(), 14);
+    EXPECT_EQ(begun, 14);
   }
 }
 
@@ -261,11 +265,8 @@ TYPED_TEST(LanesTest, MeasureKeepsTheFirstWrongElement) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
                              Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
-  executor::Checking checking;
   std::vector runs = {experiment::new_run(Order::depth_first, bench.schedule)};
-  executor::measure<TypeParam>(
-      *bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2},
-      [](const executor::Progress&) {}, checking);
+  measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
   ASSERT_TRUE(runs[0].wrong);
   EXPECT_EQ(runs[0].wrong->chunk, 2);
   EXPECT_EQ(runs[0].wrong->array, "a");
@@ -292,7 +293,7 @@ bool right_with(const deck::Issue& issue, const deck::Memory& memory = {}) {
       }
       for (std::uint32_t repetition = 1; repetition <= 3; ++repetition) {
         EXPECT_FALSE(bench->run(repetition).mismatch);
-        executor::require_host_kind(bench->schedule, bench->workload);
+        measure::require_host_kind(bench->schedule, bench->workload);
       }
       const bool graph = issue.mechanism == deck::Mechanism::graph && order != Order::sequential;
       EXPECT_EQ(bench->executor->graph_costs().has_value(), graph);
@@ -369,12 +370,12 @@ TYPED_TEST(LanesTest, DisturbancesLeaveTheDataRight) {
 /// A schedule with work of the host, and what does that work.
 template <class Space>
 struct HostWorkBench : TestBench<Space> {
-  executor::HostWork work{6, 1e-4};
+  measure::HostWorker work{6, 1e-4};
 
   HostWorkBench(Order order, deck::Mechanism mechanism = deck::Mechanism::streams)
       : TestBench<Space>(deck_of(mechanism), order, 2) {
     this->schedule = schedule::with_host_work(this->schedule, 1e-4, work.pieces());
-    this->executor->set_host_work(&work);
+    this->executor->set_host_worker(&work);
   }
 
   static deck::Deck deck_of(deck::Mechanism mechanism) {
@@ -407,11 +408,8 @@ TYPED_TEST(LanesTest, HostWorkIsDoneOncePerRun) {
 template <class Space>
 experiment::Run measured(const HostWorkBench<Space>& bench) {
   std::vector runs = {experiment::new_run(bench.schedule.order, bench.schedule)};
-  runs[0].host_work.emplace();
-  executor::Checking checking;
-  executor::measure<Space>(
-      *bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 2},
-      [](const executor::Progress&) {}, checking);
+  runs[0].host_work = true;
+  measure::measure(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 2});
   return runs[0];
 }
 
@@ -445,9 +443,9 @@ TYPED_TEST(LanesTest, HostWorkRunsWhileKernelsAreHeld) {
     HostWorkBench<TypeParam> bench(order);
     const Kokkos::View<int*, workload::PinnedSpace<TypeParam>> signals("signals", 2);
     int* const at = signals.data();
-    bench.executor = std::make_unique<executor::Executor<TypeParam>>(
+    bench.executor = std::make_unique<measure::Executor>(
         std::make_unique<SignallingLanes<TypeParam>>(bench.schedule.lanes, at));
-    bench.executor->set_host_work(&bench.work);
+    bench.executor->set_host_worker(&bench.work);
     auto& tasks = bench.schedule.tasks;
     const auto work = std::find_if(tasks.begin(), tasks.end(), [](const schedule::Task& task) {
       return task.stage == schedule::Stage::host;
@@ -476,11 +474,11 @@ TYPED_TEST(LanesTest, GraphsLeaveHostWorkToTheHost) {
 
 TYPED_TEST(LanesTest, MeasuringTakesTheTimeOfHostWork) {
   const experiment::Run run = measured(HostWorkBench<TypeParam>(Order::depth_first));
-  ASSERT_EQ(run.host_work->samples_s.size(), 2U);
-  EXPECT_GE(run.host_work->threads, 1);
+  ASSERT_EQ(run.host_work_samples.samples_s.size(), 2U);
+  EXPECT_GE(run.host_work_samples.threads, 1);
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_GT(run.host_work->samples_s[i], 1e-4);
-    EXPECT_LT(run.host_work->samples_s[i], run.samples_s[i]);
+    EXPECT_GT(run.host_work_samples.samples_s[i], 1e-4);
+    EXPECT_LT(run.host_work_samples.samples_s[i], run.samples_s[i]);
   }
 }
 
@@ -523,12 +521,12 @@ TYPED_TEST(LanesTest, ProfilersSeeTheDecksWords) {
 // The slots of a ring, with the test as the device: it takes what threads have put into a slot, and
 // gives the slot back. Jobs of the second queue copy it on, each behind the device's turn.
 TEST(CopyPool, CopiesWhenItsTurnHasCome) {
-  using executor::detail::Turn;
+  using lanes::Turn;
   constexpr std::size_t piece = 1000;
   constexpr std::size_t slots = 3;
   for (const int threads : {1, 2, 5}) {
     SCOPED_TRACE(threads);
-    executor::detail::CopyPool pool(threads);
+    lanes::CopyPool pool(threads);
     EXPECT_EQ(pool.threads(), threads);
     for (const std::size_t pieces : {1, 7, 5000}) {
       std::vector<unsigned char> from(piece * pieces);
@@ -540,10 +538,10 @@ TEST(CopyPool, CopiesWhenItsTurnHasCome) {
       std::jthread device([&] {
         for (std::size_t i = 0; i < pieces; ++i) {
           const auto turn = static_cast<Turn>(i / slots + 1);
-          while (!executor::detail::has_reached(filled[i % slots], turn)) std::this_thread::yield();
+          while (!lanes::has_reached(filled[i % slots], turn)) std::this_thread::yield();
           std::atomic_ref(taken[i % slots]).store(turn, std::memory_order_release);
           // The slot's next turn is the drain's, below.
-          while (!executor::detail::has_reached(drained[i], 1)) std::this_thread::yield();
+          while (!lanes::has_reached(drained[i], 1)) std::this_thread::yield();
         }
       });
       for (std::size_t i = 0; i < pieces; ++i) {
@@ -567,8 +565,8 @@ TEST(CopyPool, CopiesWhenItsTurnHasCome) {
 
 // Jobs behind one that must wait wait, too; other queues do not.
 TEST(CopyPool, KeepsTheOrderOfEachQueue) {
-  using executor::detail::Turn;
-  executor::detail::CopyPool pool(2);
+  using lanes::Turn;
+  lanes::CopyPool pool(2);
   Turn gate = 0;
   Turn open = 1;
   std::array<Turn, 3> done = {};
@@ -576,27 +574,27 @@ TEST(CopyPool, KeepsTheOrderOfEachQueue) {
   pool.push(0, {&to[0], &from, 1, &gate, 1, &done[0], 1});
   pool.push(0, {&to[1], &from, 1, &open, 1, &done[1], 1});
   pool.push(1, {&to[2], &from, 1, &open, 1, &done[2], 1});
-  while (!executor::detail::has_reached(done[2], 1)) std::this_thread::yield();
+  while (!lanes::has_reached(done[2], 1)) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_FALSE(executor::detail::has_reached(done[1], 1));
+  EXPECT_FALSE(lanes::has_reached(done[1], 1));
   std::atomic_ref(gate).store(1, std::memory_order_release);
   for (const std::size_t job : {0, 1}) {
-    while (!executor::detail::has_reached(done[job], 1)) std::this_thread::yield();
+    while (!lanes::has_reached(done[job], 1)) std::this_thread::yield();
   }
 }
 
 TEST(CopyPool, ForgetsJobsThatNeverBegan) {
-  using executor::detail::Turn;
+  using lanes::Turn;
   Turn never = 0;
   Turn done = 0;
   char from = 'x', to = 'y';
-  executor::detail::CopyPool pool(2);
+  lanes::CopyPool pool(2);
   pool.push(0, {&to, &from, 1, &never, 1, &done, 1});
   pool.reset();
   std::atomic_ref(never).store(1);
   Turn other = 0;
   pool.push(0, {&from, &from, 0, &never, 1, &other, 1});
-  while (!executor::detail::has_reached(other, 1)) std::this_thread::yield();
+  while (!lanes::has_reached(other, 1)) std::this_thread::yield();
   EXPECT_EQ(to, 'y');
 }
 
@@ -619,21 +617,21 @@ TYPED_TEST(LanesTest, BalanceFindsTheRepeats) {
       // With kernels of no length the copy's time shows; a fifth of it is then a repeat's.
       repeat_s = 0;
       repeat_s =
-          executor::find_balance(*bench.executor, bench.schedule, bench.workload, 1).copy_s / 5;
-      return executor::find_balance(*bench.executor, bench.schedule, bench.workload, target);
+          measure::find_balance(*bench.executor, bench.schedule, bench.workload, 1).copy_s / 5;
+      return measure::find_balance(*bench.executor, bench.schedule, bench.workload, target);
     });
     EXPECT_GT(balance.repeats, 1);
     EXPECT_NEAR(balance.ratio(), target, 0.35 * target);
     repeat_s = 20 * balance.copy_s * target;
     EXPECT_EQ(
-        executor::find_balance(*bench.executor, bench.schedule, bench.workload, target).repeats, 1);
+        measure::find_balance(*bench.executor, bench.schedule, bench.workload, target).repeats, 1);
   }
 }
 
 TYPED_TEST(LanesTest, BalanceNeverGoesBelowOneRepeat) {
   deck::Deck deck = test_deck(WorkloadKind::increment, 200000, 4, Type::float32);
   TestBench<TypeParam> bench(deck, Order::depth_first, 4);
-  const auto balance = executor::find_balance(*bench.executor, bench.schedule, bench.workload, 4.0);
+  const auto balance = measure::find_balance(*bench.executor, bench.schedule, bench.workload, 4.0);
   EXPECT_GE(balance.repeats, 1);
   EXPECT_GT(balance.copy_s, 0);
   EXPECT_GT(balance.kernel_s, 0);

@@ -3,12 +3,11 @@
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
 
-#include "executor/platform.hpp"
+#include "measure/platform.hpp"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  if (overlap::executor::devices().empty())
-    return 77;  // skipped: built for a GPU that is not there
+  if (overlap::measure::devices().empty()) return 77;  // skipped: built for a GPU that is not there
   setenv("OMP_PROC_BIND", "false", 0);
   const Kokkos::ScopeGuard kokkos(argc, argv);
   return RUN_ALL_TESTS();

@@ -1,9 +1,12 @@
 #include <gmock/gmock.h>
 
 #include "bench.hpp"
-#include "executor/calibrate.hpp"
-#include "experiment/criteria.hpp"
+#include "deck/words.hpp"
+#include "lanes/fenced_lanes.hpp"
+#include "measure/calibration.hpp"
 #include "spaces.hpp"
+#include "experiment/criteria.hpp"
+#include "workload/check.hpp"
 
 /// Arrays that are parts of larger ones on the host: padded rows and boxes.
 namespace overlap {
@@ -12,7 +15,7 @@ namespace {
 using deck::Order;
 using deck::Type;
 using deck::WorkloadKind;
-using executor::detail::FencedLanes;
+using lanes::FencedLanes;
 using schedule::Stage;
 
 template <class Space>
@@ -92,8 +95,7 @@ TYPED_TEST(SectionTest, PageablePaddedRows) {
 
 /// Bytes on the host that the box does not hold and that are not as fill() left them: looked for
 /// element by element, by the definition of the box.
-template <class Space>
-int touched_outside(const deck::Workload& deck, const workload::HostArray<Space>& host) {
+int touched_outside(const deck::Workload& deck, const workload::HostArray& host) {
   const deck::Box& box = *deck.box;
   const auto element = static_cast<std::int64_t>(deck::size_of(deck.type));
   const std::int64_t pitch = deck.pitch.value_or(box.array[2] * element);
@@ -183,7 +185,7 @@ TYPED_TEST(SectionTest, CopiesOfLinesAreTraced) {
 template <class Space>
 void expect_wrong(const TestBench<Space>& bench, const std::string& array, int chunk) {
   const experiment::Run run = measured(bench);
-  EXPECT_EQ(experiment::exit_code(std::vector{run}, {}), base::ExitCode::wrong_data);
+  EXPECT_EQ(exit_code(run), base::ExitCode::wrong_data);
   ASSERT_TRUE(run.wrong);
   EXPECT_EQ(run.wrong->array, array);
   EXPECT_EQ(run.wrong->chunk, chunk);
@@ -225,7 +227,7 @@ TYPED_TEST(SectionTest, AWrongPitchOfABoxIsCaught) {
 TYPED_TEST(SectionTest, EveryByteOfPaddingCounts) {
   TestBench<TypeParam> bench(box_deck({{3, 4, 5}, {5, 6, 7}, {1, 1, 1}}, 3), Order::depth_first, 1);
   EXPECT_FALSE(bench.run(1).mismatch);
-  const workload::HostArray<TypeParam>& host = bench.workload.host[0];
+  const workload::HostArray& host = bench.workload.host[0];
   std::size_t padding = 0;
   for (std::size_t at = 0; at < host.size(); ++at) {
     workload::Byte& byte = host.data()[at];
@@ -280,17 +282,17 @@ TYPED_TEST(SectionTest, LinesThatLieApartAreCalibrated) {
   const auto sizes = [](std::int64_t pitch) {
     const deck::Deck deck =
         box_deck({.extent = {32, 1, 1024}, .array = {32, 1, pitch / 4}}, 2, Type::float32, 0);
-    return executor::line_sizes(TestBench<TypeParam>(deck, Order::depth_first, 2).schedule);
+    return measure::line_sizes(TestBench<TypeParam>(deck, Order::depth_first, 2).schedule);
   };
   EXPECT_THAT(sizes(32 << 10), testing::IsEmpty());
   EXPECT_THAT(sizes(64 << 10), testing::ElementsAre(4096));
 
-  const executor::CalibrationPlan plan = {.repetitions = 2};
+  const measure::CalibrationPlan plan = {.repetitions = 2};
   model::Device device;
-  executor::calibrate_lines<TypeParam>({}, plan, device);
+  measure::calibrate_lines({}, plan, device, workload::id_of<TypeParam>);
   EXPECT_THAT(device.h2d.lines.points(), testing::IsEmpty());
   device.cache_bytes = 1 << 20;
-  executor::calibrate_lines<TypeParam>({100, 16 << 10, 8 << 20}, plan, device);
+  measure::calibrate_lines({100, 16 << 10, 8 << 20}, plan, device, workload::id_of<TypeParam>);
   for (const model::Curve& curve : {device.h2d.lines, device.d2h.lines}) {
     std::vector<double> bytes;
     for (const auto& point : curve.points()) bytes.push_back(point.bytes);

@@ -2,20 +2,18 @@
 
 #include <gtest/gtest.h>
 
-#include <Kokkos_Core.hpp>
+#include "workload/spaces.hpp"
 
 namespace overlap {
 
-/// The execution spaces that Kokkos was built with; a list must begin somewhere.
-template <class, class... Enabled>
-struct AsTypes {
-  using type = testing::Types<Enabled...>;
+template <class>
+struct AsTypes;
+template <class... Space>
+struct AsTypes<workload::SpaceList<Space...>> {
+  using type = testing::Types<Space...>;
 };
 
-using Spaces = AsTypes<void
-#define OVERLAP_SPACE(space) , space
-#include "workload/spaces.def"
-#undef OVERLAP_SPACE
-                       >::type;
+/// The execution spaces that Kokkos was built with.
+using Spaces = AsTypes<workload::Spaces>::type;
 
 }  // namespace overlap

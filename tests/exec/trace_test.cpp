@@ -1,12 +1,15 @@
-#include "executor/trace.hpp"
+#include "measure/trace.hpp"
 
 #include <gmock/gmock.h>
 
 #include <thread>
 
+#include "base/parallel.hpp"
 #include "bench.hpp"
 #include "deck/words.hpp"
-#include "executor/rates.hpp"
+#include "lanes/fenced_lanes.hpp"
+#include "measure/measure.hpp"
+#include "measure/rates.hpp"
 #include "spaces.hpp"
 
 /// Times of tasks, and of stages alone, on every space.
@@ -74,7 +77,7 @@ TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
 TYPED_TEST(TraceTest, LeavesTheSameData) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 30000, 5, Type::float32),
                              Order::by_engine, 3);
-  executor::reset(bench.executor->instance(), bench.workload, 1);
+  measure::reset(bench.executor->instance(), bench.workload, 1);
   bench.executor->trace(true);
   bench.executor->run_traced(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule));
   bench.executor->trace(false);
@@ -85,14 +88,13 @@ TYPED_TEST(TraceTest, LeavesTheSameData) {
 TYPED_TEST(TraceTest, LanesOfFencesAloneCannotTell) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 2, Type::float32),
                              Order::depth_first, 2,
-                             std::make_unique<executor::detail::FencedLanes<TypeParam>>(2));
+                             std::make_unique<lanes::FencedLanes<TypeParam>>(2));
   EXPECT_EQ(bench.executor->trace(true).name, "");
 }
 
 /// A kernel that takes as long as told; the host's launches wait for it.
-template <class Space>
-void launch_sleepers(workload::Workload<Space>& workload, double seconds) {
-  workload.launch = [=](const Space&, const workload::Call&) {
+void launch_sleepers(workload::Workload& workload, double seconds) {
+  workload.launch = [=](const workload::InstanceRef&, const workload::Call&) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   };
 }
@@ -120,7 +122,7 @@ TYPED_TEST(TraceTest, KernelsTakeTheirTime) {
 }
 
 TYPED_TEST(TraceTest, WorkersAreNoMoreThanThreadsAndCores) {
-  const int workers = executor::hardware<TypeParam>(std::nullopt, 64).workers;
+  const int workers = measure::hardware(std::nullopt, 64, workload::id_of<TypeParam>).workers;
   if constexpr (workload::is_host<TypeParam>) {
     const int threads = TypeParam().concurrency();
     EXPECT_EQ(workers, std::min(threads > 1 ? threads : 64, base::usable_cpus()));
@@ -135,12 +137,12 @@ TYPED_TEST(TraceTest, RatesAreOfAllTasksOfAStage) {
                                Order::depth_first, 3);
     launch_sleepers(bench.workload, 3e-3);
     bench.workload.generate(1);
-    executor::RateMeter<TypeParam> meter(*bench.executor, bench.workload);
     const auto right = [](const model::Rates& rates) {
       return rates.kernel_s >= 9e-3 && rates.kernel_s < 2 * 9e-3 && rates.h2d_s > 0 &&
              rates.h2d_s < 3e-3;
     };
-    const model::Rates rates = first_that(right, [&] { return meter.measure(bench.schedule); });
+    const model::Rates rates = first_that(
+        right, [&] { return measure::rates_of(*bench.executor, bench.workload, bench.schedule); });
     EXPECT_GE(rates.kernel_s, 9e-3);
     EXPECT_LT(rates.kernel_s, 2 * 9e-3);
     EXPECT_GT(rates.h2d_s, 0);
@@ -169,36 +171,36 @@ struct TwoChunks {
 
 TEST(TraceInParts, CopiesBackHaveTheKernelBeforeThemAsInput) {
   TwoChunks chunks;
-  EXPECT_THAT(executor::inputs_s(chunks.schedule, chunks.timeline),
+  EXPECT_THAT(measure::inputs_s(chunks.schedule, chunks.timeline),
               testing::ElementsAre(0, 0, testing::DoubleEq(2e-3), 0, 0, testing::DoubleEq(3e-3)));
   chunks.schedule.tasks[5].after = {2};  // another copy back is no input
-  EXPECT_DOUBLE_EQ(executor::inputs_s(chunks.schedule, chunks.timeline)[5], 3e-3);
+  EXPECT_DOUBLE_EQ(measure::inputs_s(chunks.schedule, chunks.timeline)[5], 3e-3);
   chunks.schedule.tasks[2].after = {4};
-  EXPECT_DOUBLE_EQ(executor::inputs_s(chunks.schedule, chunks.timeline)[2], 3e-3);
+  EXPECT_DOUBLE_EQ(measure::inputs_s(chunks.schedule, chunks.timeline)[2], 3e-3);
 }
 
 TEST(TraceInParts, CopiesThatTouchAreMovedApart) {
   TwoChunks chunks;
   timeline::Span& second = chunks.timeline.spans[5];
   second.start_s -= 0.2e-3;
-  EXPECT_TRUE(executor::fit_copies(chunks.schedule, chunks.timeline));
+  EXPECT_TRUE(measure::fit_copies(chunks.schedule, chunks.timeline));
   EXPECT_DOUBLE_EQ(second.start_s, chunks.timeline.spans[2].stop_s);
 }
 
 TEST(TraceInParts, RunsWithChunksInAnotherOrderDoNotFit) {
   TwoChunks chunks;
   chunks.timeline.spans[5] = {.start_s = 2.4e-3, .stop_s = 3.4e-3};
-  EXPECT_FALSE(executor::fit_copies(chunks.schedule, chunks.timeline));
+  EXPECT_FALSE(measure::fit_copies(chunks.schedule, chunks.timeline));
 }
 
 using HostSpace = Kokkos::DefaultHostExecutionSpace;
 
 /// Lanes where a run takes 10 ms, and each copy to the host longer while it is timed.
-class DisturbedLanes final : public executor::detail::Lanes<HostSpace> {
+class DisturbedLanes final : public lanes::Lanes {
  public:
   explicit DisturbedLanes(double copy_s, bool loses = false) : copy_s_(copy_s), loses_(loses) {}
 
-  void bind(const schedule::Schedule& schedule, const workload::Workload<HostSpace>&) override {
+  void bind(const schedule::Schedule& schedule, const workload::Workload&) override {
     schedule_ = &schedule;
   }
   void issue(schedule::TaskId id) override {
@@ -207,24 +209,24 @@ class DisturbedLanes final : public executor::detail::Lanes<HostSpace> {
   }
   void wait(int) override {}
   bool query(int) override { return true; }
-  executor::detail::TraceSource trace(bool on) override {
+  lanes::TraceSource trace(bool on) override {
     on_ = on;
     return {"a test", true};
   }
-  executor::detail::Clock::time_point mark(const std::vector<bool>& timed) override {
+  lanes::Clock::time_point mark(const std::vector<bool>& timed) override {
     timed_ = timed;
-    return executor::detail::Clock::now();
+    return lanes::Clock::now();
   }
   /// Task n begins after n ms, and in every run a little later.
   void collect(std::vector<timeline::Span>& spans) override {
     ++runs_;
-    if (loses_) throw executor::TraceLost(base::ExitCode::runtime_error, "lost a task");
+    if (loses_) throw lanes::TraceLost(base::ExitCode::runtime_error, "lost a task");
     for (std::size_t id = 0; id < spans.size(); ++id) {
       const double at_s = static_cast<double>(id) * 1e-3 + runs_ * 1e-5;
       if (timed_[id]) spans[id] = {.start_s = at_s, .stop_s = at_s + 1e-3};
     }
   }
-  const HostSpace& instance(int) const override { return instance_; }
+  workload::InstanceRef instance(int) const override { return instance_; }
 
  private:
   static void sleep(double seconds) {
@@ -246,7 +248,7 @@ experiment::Run traced_run(std::unique_ptr<DisturbedLanes> lanes) {
                              Order::depth_first, 4, std::move(lanes));
   experiment::Run run = experiment::new_run(Order::depth_first, bench.schedule);
   run.samples_s = {7e-3, 10e-3, 13e-3};
-  executor::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
+  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
   return run;
 }
 

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace overlap::lanes {
+
+/// Numbers the uses of a piece of memory, from 1. Who has finished one writes its number to a word
+/// that others watch: threads with this, devices by operations in their queues.
+using Turn = std::uint32_t;
+
+inline bool has_reached(Turn& word, Turn turn) {
+  const Turn now = std::atomic_ref(word).load(std::memory_order_acquire);
+  return static_cast<std::int32_t>(now - turn) >= 0;
+}
+
+/// A copy in memory that may begin when `ready` has reached `after` and then sets `done` to `turn`.
+struct CopyJob {
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::size_t bytes = 0;
+  Turn* ready = nullptr;
+  Turn after = 0;
+  Turn* done = nullptr;
+  Turn turn = 0;
+};
+
+/// Threads that copy memory, each a job of its own. Jobs of a queue begin in the order in which
+/// they were pushed, those of different queues in any. Threads look for jobs until there are none,
+/// a millisecond longer, and sleep then.
+class CopyPool {
+ public:
+  static constexpr std::size_t queues = 2;
+
+  explicit CopyPool(int threads) {
+    try {
+      for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    } catch (...) {  // no more threads to be had: those that run must end
+      stop();
+      throw;
+    }
+  }
+
+  ~CopyPool() { stop(); }
+
+  CopyPool(const CopyPool&) = delete;
+  CopyPool& operator=(const CopyPool&) = delete;
+
+  int threads() const { return static_cast<int>(threads_.size()); }
+
+  /// Does not wait, unless thousands of jobs wait. One caller at a time.
+  void push(std::size_t queue, const CopyJob& job) {
+    Queue& jobs = queues_[queue];
+    const std::size_t at = jobs.pushed.load(std::memory_order_relaxed);
+    while (at - jobs.taken.load(std::memory_order_acquire) == capacity) std::this_thread::yield();
+    jobs.cells[at % capacity] = job;
+    jobs.pushed.store(at + 1, std::memory_order_release);
+    ++pushes_;
+    pushes_.notify_one();
+  }
+
+  /// Forgets jobs that have not begun, and the times. No job is running.
+  void reset() {
+    for (Queue& jobs : queues_) {
+      while (jobs.looking.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+      jobs.taken.store(jobs.pushed.load());
+      jobs.looking.clear(std::memory_order_release);
+      jobs.ns = 0;
+    }
+  }
+
+  /// Copying in a queue's jobs, all threads together, since reset().
+  double seconds(std::size_t queue) const {
+    return 1e-9 * static_cast<double>(queues_[queue].ns.load());
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t capacity = 4096;
+
+  struct Queue {
+    std::vector<CopyJob> cells = std::vector<CopyJob>(capacity);
+    std::atomic<std::size_t> pushed = 0;
+    std::atomic<std::size_t> taken = 0;
+    std::atomic_flag looking;  ///< held by the thread that looks at the next job
+    std::atomic<std::int64_t> ns = 0;
+  };
+
+  /// The queue's next job, if it may begin and no other thread looks at it.
+  static bool take(Queue& jobs, CopyJob& job) {
+    if (jobs.taken.load(std::memory_order_relaxed) == jobs.pushed.load(std::memory_order_acquire) ||
+        jobs.looking.test_and_set(std::memory_order_acquire)) {
+      return false;
+    }
+    const std::size_t at = jobs.taken.load(std::memory_order_relaxed);
+    bool taken = false;
+    if (at != jobs.pushed.load(std::memory_order_acquire)) {
+      const CopyJob& next = jobs.cells[at % capacity];
+      if (has_reached(*next.ready, next.after)) {
+        job = next;
+        jobs.taken.store(at + 1, std::memory_order_release);
+        taken = true;
+      }
+    }
+    jobs.looking.clear(std::memory_order_release);
+    return taken;
+  }
+
+  bool is_idle() const {
+    for (const Queue& jobs : queues_) {
+      if (jobs.taken.load() != jobs.pushed.load()) return false;
+    }
+    return true;
+  }
+
+  void work() {
+    constexpr auto patience = std::chrono::milliseconds(1);
+    auto busy = Clock::now();
+    while (!stop_) {
+      const unsigned seen = pushes_;
+      bool worked = false;
+      for (Queue& jobs : queues_) {
+        CopyJob job;
+        if (!take(jobs, job)) continue;
+        const auto start = Clock::now();
+        std::memcpy(job.to, job.from, job.bytes);
+        std::atomic_ref(*job.done).store(job.turn, std::memory_order_release);
+        busy = Clock::now();
+        jobs.ns += std::chrono::nanoseconds(busy - start).count();
+        worked = true;
+      }
+      if (worked) continue;
+      if (is_idle() && Clock::now() - busy > patience) {
+        pushes_.wait(seen);
+        busy = Clock::now();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  }
+
+  void stop() {
+    stop_ = true;
+    ++pushes_;
+    pushes_.notify_all();
+  }
+
+  std::array<Queue, queues> queues_;
+  std::atomic<unsigned> pushes_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::vector<std::jthread> threads_;  ///< last, so that they end before what they use
+};
+
+}  // namespace overlap::lanes

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "deck/deck.hpp"
+
+namespace overlap::lanes {
+
+/// Makes the calls that are said to break concurrency, each as a program would that does not know
+/// better. What they allocate stays until clear(), as freeing synchronizes by itself.
+template <class Api>
+class Disturber {
+ public:
+  void call(deck::Disturbance operation, typename Api::Stream lane) {
+    using deck::Disturbance;
+    switch (operation) {
+      case Disturbance::default_stream:
+        return Api::clear(Api::legacy_stream(), target_.get(), small_bytes);
+      case Disturbance::malloc:
+        allocated_.push_back(Api::allocate(bytes));
+        return;
+      case Disturbance::malloc_host:
+        page_locked_.push_back(Api::allocate_page_locked(bytes));
+        return;
+      case Disturbance::memset:
+        return Api::clear(target_.get(), bytes);
+      case Disturbance::blocking_copy:
+        return Api::copy_and_wait(target_.get(), host_.data(), bytes, Api::to_device);
+      case Disturbance::small_copy:
+        return Api::copy_and_wait(target_.get(), host_.data(), small_bytes, Api::to_device);
+      case Disturbance::device_copy:
+        return Api::copy_and_wait(other_.get(), target_.get(), bytes, Api::within_device);
+      case Disturbance::cache_config:
+        shared_ = !shared_;  // a change each time
+        return Api::prefer_shared_memory(shared_);
+      case Disturbance::timing_event:
+        return Api::record(event_, lane);
+      case Disturbance::stream_query:
+        static_cast<void>(Api::is_complete(lane));
+        return;
+      case Disturbance::synchronize:
+        return Api::synchronize_device();
+    }
+  }
+
+  /// Frees what calls have allocated.
+  void clear() {
+    allocated_.clear();
+    page_locked_.clear();
+  }
+
+ private:
+  static constexpr std::size_t bytes = 1 << 20;
+  static constexpr std::size_t small_bytes = 64 << 10;
+
+  std::vector<std::byte> host_ = std::vector<std::byte>(bytes);  ///< pageable
+  typename Api::DeviceMemory target_ = Api::allocate(bytes);
+  typename Api::DeviceMemory other_ = Api::allocate(bytes);
+  std::vector<typename Api::DeviceMemory> allocated_;
+  std::vector<typename Api::PageLockedMemory> page_locked_;
+  typename Api::Event event_ = Api::make_event(true);
+  bool shared_ = false;
+};
+
+}  // namespace overlap::lanes

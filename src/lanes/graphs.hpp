@@ -1,0 +1,101 @@
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "lanes/lanes.hpp"
+
+namespace overlap::lanes {
+
+/// Tasks before the first of the host.
+inline schedule::TaskId device_tasks(const schedule::Schedule& schedule) {
+  const auto& tasks = schedule.tasks;
+  const auto first = std::find_if(tasks.begin(), tasks.end(), [](const schedule::Task& task) {
+    return schedule::on_host(task.stage);
+  });
+  return static_cast<schedule::TaskId>(first - tasks.begin());
+}
+
+/// Whether the host takes no part between the tasks: it may work when all are issued.
+inline bool is_capturable(const schedule::Schedule& schedule) {
+  const auto& tasks = schedule.tasks;
+  return std::none_of(tasks.begin(), tasks.end(),
+                      [](const schedule::Task& task) { return task.blocking; }) &&
+         std::all_of(
+             tasks.begin() + device_tasks(schedule), tasks.end(),
+             [](const schedule::Task& task) { return task.stage == schedule::Stage::host; });
+}
+
+/// Schedules as graphs, each captured from the streams of its lanes when it is asked for first.
+template <class Api>
+class Graphs {
+ public:
+  /// A schedule that was captured, and what of the workload lies in it.
+  struct Graph {
+    std::vector<schedule::Task> tasks;
+    std::vector<schedule::Chunk> chunks;
+    const workload::Byte* data;
+    std::int64_t repeats;
+    typename Api::GraphExec exec;
+    experiment::GraphCosts costs;
+  };
+
+  /// The schedule's graph; `issue(task)` puts a task into its lane's stream.
+  template <class Issue>
+  const Graph& of(const schedule::Schedule& schedule, const workload::Workload& workload,
+                  const std::vector<typename Api::Stream>& streams, const Issue& issue) {
+    const workload::Byte* const data = workload.device.front().data();
+    for (const Graph& graph : graphs_) {
+      if (graph.data == data && graph.repeats == workload.repeats &&
+          graph.chunks == schedule.chunks && graph.tasks == schedule.tasks) {
+        return graph;
+      }
+    }
+    const auto start = Clock::now();
+    const auto captured = capture(schedule, streams, issue);
+    const double capture_s = seconds_since(start);
+    auto exec = Api::instantiate(captured);
+    const double instantiate_s = seconds_since(start) - capture_s;
+    graphs_.push_back({schedule.tasks,
+                       schedule.chunks,
+                       data,
+                       workload.repeats,
+                       std::move(exec),
+                       {capture_s, instantiate_s}});
+    Api::upload(graphs_.back().exec, streams.front());
+    Api::synchronize(streams.front());
+    return graphs_.back();
+  }
+
+ private:
+  /// The lanes' work as a graph: they fork from the first lane and join it at the end.
+  template <class Issue>
+  static typename Api::Graph capture(const schedule::Schedule& schedule,
+                                     const std::vector<typename Api::Stream>& streams,
+                                     const Issue& issue) {
+    const auto event = Api::make_event();
+    const auto order = [&](std::size_t before, std::size_t after) {
+      Api::record(event, streams[before]);
+      Api::wait(streams[after], event);
+    };
+    const auto lanes = static_cast<std::size_t>(schedule.lanes);
+    Api::begin_capture(streams.front());
+    try {
+      for (std::size_t lane = 1; lane < lanes; ++lane) order(0, lane);
+      for (schedule::TaskId id = 0; id < device_tasks(schedule); ++id) issue(id);
+      for (std::size_t lane = 1; lane < lanes; ++lane) order(lane, 0);
+    } catch (...) {
+      try {
+        Api::end_capture(streams.front());
+      } catch (const base::Error&) {  // the first error counts
+      }
+      throw;
+    }
+    return Api::end_capture(streams.front());
+  }
+
+  std::deque<Graph> graphs_;
+};
+
+}  // namespace overlap::lanes

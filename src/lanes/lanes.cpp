@@ -1,0 +1,95 @@
+#include "lanes/lanes.hpp"
+
+#include <algorithm>
+
+#include "base/parallel.hpp"
+#include "deck/words.hpp"
+#include "lanes/api.hpp"
+#include "lanes/fenced_lanes.hpp"
+#include "lanes/host_lanes.hpp"
+#include "lanes/stream_lanes.hpp"
+#include "schedule/hazard.hpp"
+
+// Lanes copy views from several threads.
+#if defined(KOKKOS_ENABLE_ATOMICS_BYPASS)
+#error "Kokkos was built with KOKKOS_ENABLE_ATOMICS_BYPASS: view reference counts are no atomics"
+#endif
+
+namespace overlap::lanes {
+namespace {
+
+base::Error needs_streams(workload::SpaceId space, const std::string& key, std::string_view word) {
+  return base::Error(
+      base::ExitCode::skipped,
+      key + ": " + std::string(word) + " needs CUDA, this back end is " + workload::name(space));
+}
+
+/// Throws when the options need streams of a GPU.
+void require_no_streams(workload::SpaceId space, const deck::Issue& options,
+                        const deck::Memory& memory, bool polls) {
+  const auto refuse = [&](bool wanted, const char* key, auto value) {
+    if (wanted) throw needs_streams(space, key, deck::to_string(value));
+  };
+  refuse(options.mechanism != deck::Mechanism::streams, "issue.mechanism", options.mechanism);
+  refuse(options.streams != deck::Streams::own, "issue.streams", options.streams);
+  refuse(options.sync == deck::Sync::event, "issue.sync", options.sync);
+  refuse(memory.host == deck::HostMemory::pageable_staged ||
+             memory.host == deck::HostMemory::registered,
+         "memory.host", memory.host);
+  refuse(options.sync == deck::Sync::query && !polls, "issue.sync", options.sync);
+}
+
+/// Instances of a host space that threads of our own may use at once, one per lane; none where the
+/// space has no such instances.
+template <class Space>
+std::vector<Space> own_instances(int lanes) {
+  std::vector<Space> instances;
+  if constexpr (workload::is_host<Space> && std::is_constructible_v<Space, int>) {  // OpenMP
+    // partition_space would return copies of the default instance where nesting is off.
+    const int threads = std::max(1, Space().concurrency() / lanes);
+    for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(threads);
+  }
+#if defined(KOKKOS_ENABLE_SERIAL)
+  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
+    for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(Kokkos::NewInstance{});
+  }
+#endif
+  return instances;
+}
+
+template <class Space>
+std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::Memory& memory) {
+  if constexpr (has_api<Space>) {
+    return std::make_unique<StreamLanes<typename ApiOf<Space>::type>>(lanes, options, memory);
+  } else {
+    std::vector<Space> instances = own_instances<Space>(lanes);
+    require_no_streams(workload::id_of<Space>, options, memory, !instances.empty());
+    if (instances.empty()) return std::make_unique<FencedLanes<Space>>(lanes);
+    return std::make_unique<HostLanes<Space>>(std::move(instances),
+                                              options.sync == deck::Sync::query);
+  }
+}
+
+}  // namespace
+
+void Lanes::disturb(const schedule::Task& task) {
+  throw needs_streams(instance(0).space(), "disturb.operation", deck::to_string(task.call));
+}
+
+std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes, const deck::Issue& options,
+                                  const deck::Memory& memory) {
+  return workload::with_space(space, [&](auto type) {
+    return make<typename decltype(type)::type>(lanes, options, memory);
+  });
+}
+
+base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,
+                       const std::string& what) {
+  std::string line = what;
+  line.resize(std::min(line.size(), line.find('\n')));
+  return base::Error(base::ExitCode::runtime_error, std::string(deck::to_string(schedule.order)) +
+                                                        ": " + schedule::describe(schedule, task) +
+                                                        " failed: " + line);
+}
+
+}  // namespace overlap::lanes

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "lanes/copy_pool.hpp"
+#include "experiment/run.hpp"
+#include "workload/workload.hpp"
+
+namespace overlap::lanes {
+
+/// Page-locked slots through which pageable memory passes. Threads fill slots for copies to the
+/// device and drain those of copies back, each a slot of its own; copies between slots and the
+/// device run in the lanes. Lanes and threads wait for each other's turns at a slot, so that
+/// neither the issuing thread nor any of CUDA's waits. A lane goes on behind a copy to the host
+/// when its data are in the slots; who waits for the lane must wait for them to leave, too. What
+/// came back does not go out again in the same run.
+template <class Api>
+class StagingRing {
+  using Stream = typename Api::Stream;
+
+ public:
+  StagingRing(std::int64_t slots, std::int64_t slot_bytes)
+      : slot_bytes_(static_cast<std::size_t>(slot_bytes)),
+        up_(static_cast<std::size_t>(slots), slot_bytes_),
+        down_(static_cast<std::size_t>(slots), slot_bytes_),
+        pool_(std::max(1, base::usable_cpus() - 1)) {  // one is left to the issuing thread
+    if (operations_.available()) return;
+    throw base::Error(base::ExitCode::skipped, std::string("memory.host: pageable_staged needs ") +
+                                                   Api::word_call + ", which this driver lacks");
+  }
+
+  /// All copies before are complete.
+  void begin_run() {
+    pool_.reset();
+    up_.reset();
+    down_.reset();
+    draining_.clear();
+    operations_.clear();
+  }
+
+  void to_device(Stream lane, workload::Byte* device, const workload::Byte* host,
+                 std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
+      const std::size_t part = std::min(slot_bytes_, bytes - at);
+      const Use use = up_.next();
+      pool_.push(
+          fill, CopyJob{use.data, host + at, part, use.lanes, use.turn - 1, use.threads, use.turn});
+      wait_for(use.threads, use.turn);
+      operations_.enqueue(lane);
+      Api::copy(lane, device + at, use.data, part, Api::to_device);
+      operations_.write(use.lanes, use.turn);
+    }
+    operations_.enqueue(lane);
+  }
+
+  void to_host(Stream lane, workload::Byte* host, const workload::Byte* device, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
+      const std::size_t part = std::min(slot_bytes_, bytes - at);
+      const Use use = down_.next();
+      wait_for(use.threads, use.turn - 1);
+      operations_.enqueue(lane);
+      Api::copy(lane, use.data, device + at, part, Api::to_host);
+      operations_.write(use.lanes, use.turn);
+      pool_.push(drain,
+                 CopyJob{host + at, use.data, part, use.lanes, use.turn, use.threads, use.turn});
+      draining_[lane].push_back(use);
+    }
+    operations_.enqueue(lane);
+  }
+
+  /// Waits until what a lane's copies brought has left the slots; the lane is complete.
+  void finish(Stream lane) {
+    for (const Use& use : draining_[lane]) {
+      while (!has_reached(*use.threads, use.turn)) std::this_thread::yield();
+    }
+    draining_[lane].clear();
+  }
+
+  /// Times per thread, as if all had the same share of the work.
+  experiment::StagingCosts costs() const {
+    return {pool_.seconds(fill) / pool_.threads(), pool_.seconds(drain) / pool_.threads(),
+            pool_.threads()};
+  }
+
+ private:
+  static constexpr std::size_t fill = 0;
+  static constexpr std::size_t drain = 1;
+
+  /// A slot's next use: its memory, and the words with the turns that threads and lanes finished.
+  struct Use {
+    workload::Byte* data;
+    Turn* threads;
+    Turn* lanes;
+    Turn turn;
+  };
+
+  /// Slots that are used in turn.
+  class Slots {
+   public:
+    Slots(std::size_t count, std::size_t bytes)
+        : bytes_(bytes),
+          turns_(count, 0),
+          data_(page_locked("overlap::staging", count * bytes)),
+          words_(page_locked("overlap::staging words", 2 * count * line)) {}
+
+    void reset() {
+      used_ = 0;
+      std::fill(turns_.begin(), turns_.end(), 0);
+      std::memset(words_.data(), 0, words_.size());
+    }
+
+    Use next() {
+      const std::size_t slot = used_++ % turns_.size();
+      const auto word = [&](std::size_t i) {
+        return reinterpret_cast<Turn*>(words_.data() + i * line);
+      };
+      return {.data = data_.data() + slot * bytes_,
+              .threads = word(2 * slot),
+              .lanes = word(2 * slot + 1),
+              .turn = ++turns_[slot]};
+    }
+
+   private:
+    static constexpr std::size_t line = 128;  // no two words in one
+
+    static workload::Bytes page_locked(const std::string& label, std::size_t size) {
+      return workload::Bytes::in<workload::PinnedSpace<typename Api::Space>>(label, size);
+    }
+
+    std::size_t bytes_;
+    std::size_t used_ = 0;
+    std::vector<Turn> turns_;
+    workload::Bytes data_;
+    workload::Bytes words_;
+  };
+
+  void wait_for(Turn* word, Turn turn) {
+    if (turn > 0) operations_.wait(word, turn);
+  }
+
+  typename Api::WordOperations operations_;      ///< of a lane, not yet enqueued
+  std::map<Stream, std::vector<Use>> draining_;  ///< since the lane was last waited for
+  std::size_t slot_bytes_;
+  Slots up_;
+  Slots down_;
+  CopyPool pool_;  ///< last, so that its threads end before what they use
+};
+
+}  // namespace overlap::lanes

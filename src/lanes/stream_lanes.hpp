@@ -1,0 +1,218 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lanes/disturber.hpp"
+#include "lanes/graphs.hpp"
+#include "lanes/lanes.hpp"
+#include "lanes/perform.hpp"
+#include "lanes/staging_ring.hpp"
+#include "lanes/stream_trace.hpp"
+#include "schedule/hazard.hpp"
+
+namespace overlap::lanes {
+
+/// Lanes as streams of a GPU, by default of our own, each wrapped in an instance; an event for each
+/// task that another lane waits for. `Api`: the vendor's calls, as in lanes/api/.
+template <class Api>
+class StreamLanes final : public Lanes {
+ public:
+  StreamLanes(int lanes, const deck::Issue& options, const deck::Memory& memory)
+      : sync_(options.sync) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      streams_.push_back(stream_of(options.streams));
+      instances_.emplace_back(streams_.back());
+    }
+    // Constructing an instance enqueues memsets on the legacy stream, which non-blocking streams do
+    // not wait for.
+    Api::synchronize_device();
+    last_.resize(streams_.size());
+    if (memory.host == deck::HostMemory::pageable_staged) {
+      ring_ = std::make_unique<StagingRing<Api>>(memory.ring_slots, memory.ring_bytes);
+    }
+  }
+
+  workload::InstanceRef instance(int lane) const override {
+    return instances_[static_cast<std::size_t>(lane)];
+  }
+
+  void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
+    schedule_ = &schedule;
+    workload_ = &workload;
+    bind_events();
+    std::fill(last_.begin(), last_.end(), std::nullopt);
+    polls_ = 0;
+    if (ring_) ring_->begin_run();
+    const auto& tasks = schedule.tasks;
+    if (disturber_) {
+      disturber_->clear();
+    } else if (std::any_of(tasks.begin(), tasks.end(), [](const schedule::Task& task) {
+                 return task.stage == schedule::Stage::disturbance;
+               })) {
+      disturber_.emplace();
+    }
+    trace_.bind(schedule);
+    graph_ = nullptr;
+    if (schedule.mechanism == deck::Mechanism::graph && is_capturable(schedule)) {
+      graph_ = &graphs_.of(schedule, workload, streams_, [this](auto id) { issue(id); });
+      std::fill(last_.begin(), last_.end(), std::nullopt);
+    }
+  }
+
+  TraceSource trace(bool on) override { return trace_.turn(on); }
+  Clock::time_point mark(const std::vector<bool>& timed) override {
+    return trace_.mark(streams_.front(), timed);
+  }
+  void collect(std::vector<timeline::Span>& spans) override { trace_.collect(spans); }
+
+  bool launch() override {
+    if (graph_ == nullptr) return false;
+    Api::launch(graph_->exec, streams_.front());
+    last_.front() = device_tasks(*schedule_) - 1;
+    return true;
+  }
+
+  std::int64_t polls() const override { return polls_; }
+
+  std::optional<experiment::GraphCosts> graph_costs() const override {
+    if (graph_ == nullptr) return std::nullopt;
+    return graph_->costs;
+  }
+
+  std::optional<experiment::StagingCosts> staging_costs() const override {
+    if (!ring_) return std::nullopt;
+    return ring_->costs();
+  }
+
+  void issue(schedule::TaskId id) override {
+    const schedule::Task& task = schedule_->tasks[id];
+    const auto lane = static_cast<std::size_t>(task.lane);
+    last_[lane] = id;
+    try {
+      const auto stream = streams_[lane];
+      for (const schedule::TaskId other : task.after) Api::wait(stream, *event_of_[other]);
+      trace_.begin(id, stream);
+      if (ring_ && schedule::is_copy(task.stage)) {
+        stage(stream, task);
+      } else {
+        perform(instances_[lane], *workload_, *schedule_, task);
+      }
+      trace_.end(id, stream);
+      if (event_of_[id] != nullptr) Api::record(*event_of_[id], stream);
+    } catch (const std::exception& error) {
+      throw lane_error(*schedule_, id, error.what());
+    }
+  }
+
+  void disturb(const schedule::Task& task) override {
+    disturber_->call(task.call, streams_[static_cast<std::size_t>(task.lane)]);
+  }
+
+  void wait(int lane) override {
+    auto& last = last_[static_cast<std::size_t>(lane)];
+    if (!last) return;
+    const auto stream = streams_[static_cast<std::size_t>(lane)];
+    try {
+      // An instance's fence does the same, but prints a stack trace and aborts on an error.
+      synchronize(stream);
+    } catch (const base::Error& failed) {
+      const base::Error error = lane_error(
+          *schedule_, *last,
+          std::string("the lane stopped at this task or one before it: ") + failed.what());
+      throw DeviceLost(error.code(), error.what());
+    }
+    if (ring_) ring_->finish(stream);
+    last.reset();
+  }
+
+  bool query(int lane) override {
+    try {
+      return Api::is_complete(streams_[static_cast<std::size_t>(lane)]);
+    } catch (const base::Error&) {  // stays with the stream, where wait() finds it
+      return false;
+    }
+  }
+
+ private:
+  typename Api::Stream stream_of(deck::Streams kind) {
+    switch (kind) {
+      case deck::Streams::legacy_default:
+        return Api::legacy_stream();
+      case deck::Streams::per_thread_default:
+        return Api::per_thread_stream();
+      case deck::Streams::own:
+      case deck::Streams::blocking:
+        break;
+    }
+    owned_streams_.push_back(Api::make_stream(kind == deck::Streams::own));
+    return owned_streams_.back().get();
+  }
+
+  /// An event for each task that a task of another lane waits for. The host waits for whole lanes.
+  void bind_events() {
+    std::vector<schedule::TaskId> awaited;
+    std::vector<bool> seen(schedule_->tasks.size());
+    for (const schedule::Task& task : schedule_->tasks) {
+      if (schedule::on_host(task.stage)) continue;
+      for (const schedule::TaskId other : task.after) {
+        if (!seen[other]) awaited.push_back(other);
+        seen[other] = true;
+      }
+    }
+    while (events_.size() < awaited.size()) events_.push_back(Api::make_event());
+    event_of_.assign(seen.size(), nullptr);
+    for (std::size_t i = 0; i < awaited.size(); ++i) event_of_[awaited[i]] = &events_[i];
+  }
+
+  /// A copy through the ring.
+  void stage(typename Api::Stream stream, const schedule::Task& task) {
+    const CopyEnds at = ends_of(*schedule_, *workload_, task);
+    if (task.stage == schedule::Stage::h2d) {
+      ring_->to_device(stream, at.device, at.host, task.bytes);
+    } else {
+      ring_->to_host(stream, at.host, at.device, task.bytes);
+    }
+  }
+
+  void synchronize(typename Api::Stream stream) {
+    switch (sync_) {
+      case deck::Sync::device:
+        return Api::synchronize_device();
+      case deck::Sync::event:
+        if (!done_) done_.emplace(Api::make_event());
+        Api::record(*done_, stream);
+        return Api::synchronize(*done_);
+      case deck::Sync::query:
+        do {
+          ++polls_;
+        } while (!Api::is_complete(stream));
+        return;
+      case deck::Sync::stream:
+        return Api::synchronize(stream);
+    }
+  }
+
+  // Instances must die before the streams that they wrap.
+  std::vector<typename Api::OwnedStream> owned_streams_;
+  std::vector<typename Api::Stream> streams_;  ///< of each lane
+  std::vector<typename Api::Space> instances_;
+  std::vector<typename Api::Event> events_;
+  std::vector<const typename Api::Event*> event_of_;   ///< each task's; null: nobody waits for it
+  std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last wait
+  std::unique_ptr<StagingRing<Api>> ring_;
+  std::optional<Disturber<Api>> disturber_;
+  deck::Sync sync_;
+  std::int64_t polls_ = 0;
+  std::optional<typename Api::Event> done_;
+  Graphs<Api> graphs_;
+  const typename Graphs<Api>::Graph* graph_ = nullptr;  ///< of the bound schedule
+  StreamTrace<Api> trace_;
+  const schedule::Schedule* schedule_ = nullptr;
+  const workload::Workload* workload_ = nullptr;
+};
+
+}  // namespace overlap::lanes

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lanes/lanes.hpp"
+
+namespace overlap::measure {
+
+class HostWorker;
+
+/// Wall-clock seconds from before the first issue.
+struct Elapsed {
+  double issued_s = 0;     ///< until the host had issued all but its own work at the end
+  double host_work_s = 0;  ///< that it spent on its own work
+  double complete_s = 0;   ///< until it had seen the last lane complete
+  std::int64_t polls = 0;  ///< of lanes by the waiting host
+};
+
+/// Runs schedules on lanes that are made once, for the longest schedule.
+class Executor {
+ public:
+  /// With the back end's own lanes.
+  explicit Executor(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {},
+                    workload::SpaceId space = workload::default_space)
+      : Executor(lanes::make_lanes(space, lanes, options, memory)) {}
+  explicit Executor(std::unique_ptr<lanes::Lanes> lanes) : lanes_(std::move(lanes)) {}
+
+  /// Does the host work of all but custom workloads; null: there is none. It must outlive the runs.
+  void set_host_worker(HostWorker* worker) { host_worker_ = worker; }
+  HostWorker* host_worker() const { return host_worker_; }
+
+  /// Issues the schedule and waits for its lanes. No fence of the whole device takes part.
+  /// `before_start` is called when all is ready, before time counts; it may be empty. Throws
+  /// base::Error{runtime_error} with the task and its lane; the lanes are idle then.
+  Elapsed run(const schedule::Schedule& schedule, const workload::Workload& workload,
+              const std::function<void()>& before_start = {});
+
+  /// What making the graph of the schedule that ran last took; empty: it has none.
+  std::optional<experiment::GraphCosts> graph_costs() const { return lanes_->graph_costs(); }
+
+  /// What the staging ring did in the run before; empty: there is none.
+  std::optional<experiment::StagingCosts> staging_costs() const { return lanes_->staging_costs(); }
+
+  /// Whether run_traced() is to be used from now on. Returns what takes the times of tasks.
+  lanes::TraceSource trace(bool on) { return lanes_->trace(on); }
+
+  /// run() with the times of tasks, on engines as named; between trace(true) and trace(false). A
+  /// selective source leaves out tasks that are not `timed`, where it is given.
+  timeline::Timeline run_traced(const schedule::Schedule& schedule,
+                                const workload::Workload& workload,
+                                const timeline::Engines& engines, std::vector<bool> timed = {});
+
+  /// An instance for work outside the timed region, when nothing runs.
+  workload::InstanceRef instance() const { return lanes_->instance(0); }
+
+ private:
+  struct Issue;
+
+  Elapsed issue_all(Issue& run);
+  void issue(Issue& run, schedule::TaskId id);
+  void work(Issue& run, const schedule::Task& task);
+  bool drain(int lanes);
+
+  std::unique_ptr<lanes::Lanes> lanes_;
+  HostWorker* host_worker_ = nullptr;
+};
+
+}  // namespace overlap::measure

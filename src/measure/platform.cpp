@@ -1,0 +1,153 @@
+#include "measure/platform.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "base/units.hpp"
+#include "measure/platform_vendor.hpp"
+#include "workload/spaces.hpp"
+
+namespace overlap::measure {
+namespace {
+
+/// The value of the first line "key ... : value" or "key: value" of a file under /proc.
+std::string proc_value(const char* path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (line.starts_with(key) && colon != std::string::npos) {
+      const auto begin = line.find_first_not_of(" \t", colon + 1);
+      return begin == std::string::npos ? std::string() : line.substr(begin);
+    }
+  }
+  return {};
+}
+
+std::int64_t memory_bytes(const std::string& key) {
+  std::istringstream value(proc_value("/proc/meminfo", key));
+  std::int64_t kibibytes = 0;
+  value >> kibibytes;
+  return kibibytes * 1024;
+}
+
+/// What the kernel can give, but no more than a control group (a batch job, a container) may have.
+std::int64_t available_memory() {
+  std::int64_t available = memory_bytes("MemAvailable");
+  std::string group = proc_value("/proc/self/cgroup", "0:");
+  group.erase(0, group.find('/'));
+  for (; group.find('/') != std::string::npos; group.resize(group.rfind('/'))) {
+    std::ifstream file("/sys/fs/cgroup" + group + "/memory.max");
+    std::int64_t most = 0;
+    if (file >> most) available = std::min(available, most);
+  }
+  return available;
+}
+
+std::string affinity_list() {
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return {};
+  std::string list;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &mask)) continue;
+    int last = cpu;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &mask)) ++last;
+    if (!list.empty()) list += ',';
+    list += std::to_string(cpu);
+    if (last > cpu) list += "-" + std::to_string(last);
+    cpu = last;
+  }
+  return list;
+}
+
+}  // namespace
+
+HostInfo host_info() {
+  HostInfo info;
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) == 0) info.name = name.data();
+  info.cpu = proc_value("/proc/cpuinfo", "model name");
+  if (info.cpu.empty()) info.cpu = "processor";
+  info.cores = base::usable_cpus();
+  info.affinity = affinity_list();
+  info.total_bytes = memory_bytes("MemTotal");
+  info.available_bytes = available_memory();
+  return info;
+}
+
+BuildInfo build_info() {
+  BuildInfo info;
+#if defined(__clang__)
+  info.compiler = std::string("clang ") + __clang_version__;
+#else
+  info.compiler = std::string("gcc ") + __VERSION__;
+#endif
+  info.kokkos_version = std::to_string(KOKKOS_VERSION / 10000) + "." +
+                        std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
+                        std::to_string(KOKKOS_VERSION % 100);
+  info.backend = Kokkos::DefaultExecutionSpace::name();
+  info.cuda_toolkit = vendor::toolkit();
+#if defined(OVERLAP_KOKKOS_KERNELS_VERSION)
+  info.kokkos_kernels_version = OVERLAP_KOKKOS_KERNELS_VERSION;
+#endif
+  return info;
+}
+
+bool on_gpu() { return !workload::on_host(workload::default_space); }
+
+void require_host_memory(std::int64_t bytes) {
+  const std::int64_t available = available_memory();
+  if (bytes <= available) return;
+  throw base::Error(base::ExitCode::precondition,
+                    "the deck needs " + base::format_bytes(static_cast<std::uint64_t>(bytes)) +
+                        " of host memory and " +
+                        base::format_bytes(static_cast<std::uint64_t>(available)) +
+                        " are available");
+}
+
+Runtime::Runtime(std::vector<std::string> arguments) {
+  vendor::require_device();
+  // Lanes are threads of our own: binding OpenMP's to places would pile them onto the first. Unset
+  // means unbound; saying so keeps Kokkos from warning.
+  setenv("OMP_PROC_BIND", "false", 0);
+  std::vector<char*> argv = {const_cast<char*>("miniapp")};
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  try {
+    Kokkos::initialize(argc, argv.data());
+  } catch (const std::exception& error) {
+    std::string line = error.what();
+    line.resize(std::min(line.size(), line.find('\n')));
+    // Without arguments of its own to blame, the machine does not suit it.
+    throw base::Error(arguments.empty() ? base::ExitCode::precondition : base::ExitCode::usage,
+                      "Kokkos refused to start: " + line);
+  }
+  device_ = vendor::chosen_device();
+}
+
+DeviceInfo Runtime::device_now() const {
+  DeviceInfo now = device_;
+  vendor::update(now);
+  return now;
+}
+
+bool Runtime::tool_loaded() const { return Kokkos::Tools::profileLibraryLoaded(); }
+
+Runtime::~Runtime() { Kokkos::finalize(); }
+
+std::optional<std::int64_t> Runtime::free_device_bytes() const {
+  if (!on_gpu() || !device_.free_bytes) return std::nullopt;
+  constexpr std::int64_t reserve = std::int64_t{256} << 20;
+  return std::max<std::int64_t>(0, *device_.free_bytes - reserve);
+}
+
+}  // namespace overlap::measure

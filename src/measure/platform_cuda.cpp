@@ -1,0 +1,187 @@
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fstream>
+#include <memory>
+
+#include "base/error.hpp"
+#include "base/units.hpp"
+#include "measure/platform_vendor.hpp"
+
+namespace overlap::measure {
+namespace {
+
+// The few declarations of NVML's stable C interface that are needed; its header is an optional part
+// of the toolkit. Every function returns 0 on success.
+using Handle = void*;
+using Number = int (*)(Handle, unsigned*);
+constexpr int clock_sm = 1;
+constexpr int clock_memory = 2;
+
+struct Close {
+  void operator()(void* library) const { dlclose(library); }
+};
+
+template <class Function>
+Function find(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+/// Adds what only NVIDIA's management library knows (link, clocks, ECC, MIG) to a device with a PCI
+/// bus id. The library comes with the driver and is loaded at run time; without it the fields stay
+/// empty.
+void add_management_info(DeviceInfo& device) {
+  const std::unique_ptr<void, Close> library(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL));
+  if (!library || !device.pci_bus_id) return;
+  const auto init = find<int (*)()>(library.get(), "nvmlInit_v2");
+  const auto shutdown = find<int (*)()>(library.get(), "nvmlShutdown");
+  const auto by_bus_id =
+      find<int (*)(const char*, Handle*)>(library.get(), "nvmlDeviceGetHandleByPciBusId_v2");
+  if (init == nullptr || shutdown == nullptr || by_bus_id == nullptr || init() != 0) return;
+
+  Handle handle = nullptr;
+  if (by_bus_id(device.pci_bus_id->c_str(), &handle) == 0) {
+    const auto number = [&](const char* name, std::optional<int>& value) {
+      const auto get = find<Number>(library.get(), name);
+      unsigned found = 0;
+      if (get != nullptr && get(handle, &found) == 0) value = static_cast<int>(found);
+    };
+    number("nvmlDeviceGetCurrPcieLinkGeneration", device.pcie_gen);
+    number("nvmlDeviceGetMaxPcieLinkGeneration", device.pcie_gen_max);
+    number("nvmlDeviceGetCurrPcieLinkWidth", device.pcie_width);
+    number("nvmlDeviceGetMaxPcieLinkWidth", device.pcie_width_max);
+
+    const auto clock = [&](const char* name, int type, std::optional<int>& value) {
+      const auto get = find<int (*)(Handle, int, unsigned*)>(library.get(), name);
+      unsigned found = 0;
+      if (get != nullptr && get(handle, type, &found) == 0) value = static_cast<int>(found);
+    };
+    clock("nvmlDeviceGetClockInfo", clock_sm, device.sm_clock_mhz);
+    clock("nvmlDeviceGetMaxClockInfo", clock_sm, device.sm_clock_max_mhz);
+    clock("nvmlDeviceGetClockInfo", clock_memory, device.memory_clock_mhz);
+
+    const auto mode = [&](const char* name, std::optional<bool>& value) {
+      const auto get = find<int (*)(Handle, unsigned*, unsigned*)>(library.get(), name);
+      unsigned current = 0;
+      unsigned pending = 0;
+      if (get != nullptr && get(handle, &current, &pending) == 0) value = current != 0;
+    };
+    mode("nvmlDeviceGetEccMode", device.ecc);
+    mode("nvmlDeviceGetMigMode", device.mig);
+  }
+  shutdown();
+}
+
+std::optional<int> numa_node_of(std::string pci_bus_id) {
+  std::transform(pci_bus_id.begin(), pci_bus_id.end(), pci_bus_id.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ifstream file("/sys/bus/pci/devices/" + pci_bus_id + "/numa_node");
+  int node = -1;
+  if (!(file >> node) || node < 0) return std::nullopt;
+  return node;
+}
+
+std::optional<int> attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess) return std::nullopt;
+  return value;
+}
+
+std::optional<DeviceInfo> cuda_device(int index) {
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) return std::nullopt;
+  DeviceInfo info;
+  info.name = properties.name;
+  info.uuid = "GPU-";
+  for (std::size_t i = 0; i < 16; ++i) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(properties.uuid.bytes[i]);
+    if (i == 4 || i == 6 || i == 8 || i == 10) info.uuid += '-';
+    info.uuid += {digits[byte / 16], digits[byte % 16]};
+  }
+  info.compute_capability =
+      std::to_string(properties.major) + "." + std::to_string(properties.minor);
+  info.copy_engines = attribute(cudaDevAttrAsyncEngineCount, index);
+  info.cache_bytes = attribute(cudaDevAttrL2CacheSize, index);
+  if (const auto concurrent = attribute(cudaDevAttrConcurrentKernels, index)) {
+    info.concurrent_kernels = *concurrent != 0;
+  }
+  info.total_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+  if (const auto ecc = attribute(cudaDevAttrEccEnabled, index)) info.ecc = *ecc != 0;
+  std::array<char, 32> bus_id{};
+  if (cudaDeviceGetPCIBusId(bus_id.data(), bus_id.size(), index) == cudaSuccess) {
+    info.pci_bus_id = bus_id.data();
+    info.numa_node = numa_node_of(*info.pci_bus_id);
+  }
+  int before = 0;
+  std::size_t free = 0;
+  std::size_t total = 0;
+  if (cudaGetDevice(&before) == cudaSuccess && cudaSetDevice(index) == cudaSuccess) {
+    if (cudaMemGetInfo(&free, &total) == cudaSuccess) {
+      info.free_bytes = static_cast<std::int64_t>(free);
+    }
+    cudaSetDevice(before);
+  }
+  add_management_info(info);
+  return info;
+}
+
+}  // namespace
+
+std::string vendor::toolkit() {
+  return std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+}
+
+std::vector<DeviceInfo> devices() {
+  std::vector<DeviceInfo> found;
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+  for (int index = 0; index < count; ++index) {
+    if (auto info = cuda_device(index)) found.push_back(*info);
+  }
+  return found;
+}
+
+void vendor::require_device() {
+  int count = 0;
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code == cudaSuccess && count > 0) return;
+  throw base::Error(base::ExitCode::precondition,
+                    std::string("this build runs on CUDA and there is no GPU to use: ") +
+                        (code == cudaSuccess ? "no device is visible" : cudaGetErrorString(code)));
+}
+
+DeviceInfo vendor::chosen_device() {
+  return cuda_device(Kokkos::Cuda().cuda_device()).value_or(DeviceInfo{});
+}
+
+void vendor::update(DeviceInfo& device) { add_management_info(device); }
+
+bool has_graphs() { return true; }
+
+std::optional<bool> page_locked(const void* memory) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess) {
+    return attributes.type == cudaMemoryTypeHost;
+  }
+  cudaGetLastError();  // not for whoever looks next
+  return std::nullopt;
+}
+
+std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes) {
+  const cudaError_t code = cudaHostRegister(memory, bytes, cudaHostRegisterDefault);
+  if (code == cudaSuccess) {
+    return {memory, [](void* locked) { cudaHostUnregister(locked); }};
+  }
+  cudaGetLastError();  // not for whoever looks next
+  throw base::Error(base::ExitCode::precondition,
+                    "cannot page-lock " + base::format_bytes(bytes) +
+                        " of host memory: " + cudaGetErrorString(code) +
+                        " (with memory.host: pageable_staged a ring of slots is enough)");
+}
+
+}  // namespace overlap::measure

@@ -1,0 +1,165 @@
+#include "measure/rates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/parallel.hpp"
+#include "measure/sampling.hpp"
+
+namespace overlap::measure {
+namespace {
+
+using schedule::Stage;
+
+/// Stages and how often each one's tasks are repeated.
+using Stages = std::vector<std::pair<Stage, int>>;
+
+/// The tasks of the stages, each entry's in a lane of its own, back to back.
+schedule::Schedule rows_of(const schedule::Schedule& schedule, const Stages& stages, int times) {
+  schedule::Schedule rows = schedule;
+  rows.tasks.clear();
+  rows.names.clear();
+  rows.mechanism = deck::Mechanism::streams;
+  rows.lanes = static_cast<int>(stages.size());
+  // Issued in turn, so that the lanes start together.
+  std::vector<std::vector<schedule::Task>> lanes(stages.size());
+  std::size_t longest = 0;
+  for (std::size_t lane = 0; lane < stages.size(); ++lane) {
+    const auto& [stage, repeats] = stages[lane];
+    for (int i = 0; i < repeats * times; ++i) {
+      for (schedule::Task task : schedule.tasks) {
+        const bool default_stream = task.stage == Stage::default_stream;
+        if ((default_stream ? Stage::kernel : task.stage) != stage) continue;
+        task.lane = static_cast<int>(lane);
+        task.after.clear();
+        task.blocking = false;
+        lanes[lane].push_back(std::move(task));
+      }
+    }
+    longest = std::max(longest, lanes[lane].size());
+  }
+  for (std::size_t i = 0; i < longest; ++i) {
+    for (auto& lane : lanes) {
+      if (i < lane.size()) rows.tasks.push_back(std::move(lane[i]));
+    }
+  }
+  return rows;
+}
+
+class RateMeter {
+ public:
+  RateMeter(Executor& executor, const workload::Workload& workload,
+            const schedule::Schedule& schedule)
+      : executor_(executor), workload_(workload), schedule_(schedule) {}
+
+  /// The time of rows, from the difference to rows twice as long that take turns with them: what a
+  /// run costs apart from its tasks falls out. Long rows are not worth it.
+  double seconds(const Stages& stages) {
+    const schedule::Schedule once = rows_of(schedule_, stages, 1);
+    if (once.tasks.empty()) return 0;
+    const schedule::Schedule twice = rows_of(schedule_, stages, 2);
+    const auto run = [&](const schedule::Schedule& rows) {
+      base::check_interrupt();
+      return executor_.run(rows, workload_).complete_s;
+    };
+    constexpr double long_s = 50e-3;
+    const bool is_long = run(once) > long_s;  // and warms up
+    const int pairs = is_long ? 3 : workload::on_host(workload_.space) ? 5 : 9;
+    const auto samples = sample({.warmup = 0, .samples = pairs}, [&] {
+      const double time = run(once);
+      return std::pair(time, is_long ? 0 : run(twice) - time);
+    });
+    using Pair = std::pair<double, double>;
+    const double time = median(samples, &Pair::first);
+    const double more = median(samples, &Pair::second);
+    return more > 0 ? std::min(time, more) : time;
+  }
+
+  /// By how much kernels take longer while copies run all the time; empty where one of the two
+  /// lasts too long to repeat the other meanwhile.
+  std::optional<double> beside_copies(const model::Rates& rates) {
+    constexpr double most = 64;
+    if (rates.kernel_s <= 0 || rates.h2d_s <= 0) return std::nullopt;
+    // Kernels outlast the copies a little.
+    const double ratio = rates.h2d_s / rates.kernel_s;
+    if (ratio > most || ratio < 1 / most) return std::nullopt;
+    const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
+    const int copies = std::max(1, static_cast<int>(std::lround(1 / std::max(ratio, 1.0 / most))));
+    const double alone = seconds({{Stage::kernel, kernels}});
+    const double beside = seconds({{Stage::kernel, kernels}, {Stage::h2d, copies}});
+    const double covered = std::min(alone, copies * rates.h2d_s);
+    return std::max(1.0, 1 + (beside - alone) / covered);
+  }
+
+ private:
+  Executor& executor_;
+  const workload::Workload& workload_;
+  const schedule::Schedule& schedule_;
+};
+
+}  // namespace
+
+model::Rates rates_of(Executor& executor, const workload::Workload& workload,
+                         const schedule::Schedule& schedule) {
+  RateMeter meter(executor, workload, schedule);
+  model::Rates rates;
+  rates.h2d_s = meter.seconds({{Stage::h2d, 1}});
+  rates.kernel_s = meter.seconds({{Stage::kernel, 1}});
+  rates.d2h_s = meter.seconds({{Stage::d2h, 1}});
+  if (workload::on_host(workload.space)) return rates;
+  // A kernel that fills the device begins where another's last blocks leave room.
+  const bool by_size = std::none_of(
+      schedule.tasks.begin(), schedule.tasks.end(),
+      [](const auto& task) { return schedule::is_kernel(task.stage) && task.duration_s > 0; });
+  if (by_size) {
+    const double two = meter.seconds({{Stage::kernel, 1}, {Stage::kernel, 1}});
+    rates.kernel_s = std::min(rates.kernel_s, two / 2);
+  }
+  rates.both_s = rates.h2d_s + rates.d2h_s;
+  if (rates.h2d_s > 0 && rates.d2h_s > 0) {
+    const double together = meter.seconds({{Stage::h2d, 1}, {Stage::d2h, 1}});
+    rates.both_s = std::clamp(together, std::max(rates.h2d_s, rates.d2h_s), rates.both_s);
+  }
+  rates.kernel_beside_copies = meter.beside_copies(rates);
+  return rates;
+}
+
+void measure_rates(Executor& executor, const workload::Workload& workload,
+                   std::vector<experiment::Run>& runs) {
+  std::map<std::tuple<std::size_t, std::int64_t, std::size_t, int>, model::Rates> known;
+  workload.generate(0);
+  for (experiment::Run& run : runs) {
+    const schedule::Schedule& schedule = run.schedule;
+    if (schedule.transfer == deck::Transfer::zero_copy) continue;
+    const auto shape = std::tuple(schedule.chunks.size(), schedule.chunk_units,
+                                  schedule.tasks.size(), experiment::host_tiles(schedule));
+    auto rates = known.find(shape);
+    if (rates == known.end())
+      rates = known.emplace(shape, rates_of(executor, workload, schedule)).first;
+    run.rates = rates->second;
+  }
+  const auto copies = std::find_if(runs.begin(), runs.end(),
+                                   [](const experiment::Run& run) { return run.rates.has_value(); });
+  if (copies == runs.end()) return;
+  for (experiment::Run& run : runs) {
+    if (!run.rates) run.rates = copies->rates;
+  }
+}
+
+model::Hardware hardware(const std::optional<base::DeviceInfo>& device, int lanes,
+                         workload::SpaceId space) {
+  model::Hardware hardware;
+  if (device) hardware.copy_engines = std::clamp(device->copy_engines.value_or(2), 1, 2);
+  // Lanes of a threaded back end share its threads out; lanes of others share the cores.
+  if (workload::on_host(space)) {
+    const int threads = workload::concurrency(space);
+    hardware.workers =
+        threads > 1 ? std::min({lanes, threads, base::usable_cpus()}) : base::usable_cpus();
+  }
+  return hardware;
+}
+
+}  // namespace overlap::measure

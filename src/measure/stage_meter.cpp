@@ -1,0 +1,134 @@
+#include "measure/stage_meter.hpp"
+
+#include <algorithm>
+
+#include "base/parallel.hpp"
+#include "measure/sampling.hpp"
+#include "schedule/build.hpp"
+
+namespace overlap::measure {
+
+HandSchedule::HandSchedule(const workload::Workload& workload) : workload_(workload) {
+  schedule_.arrays = workload.arrays;
+  schedule_.lanes = 0;
+  host_units_ = units_of(workload.host[0].region.bytes());
+  device_units_ = units_of(workload.device[0].size());
+}
+
+TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after) {
+  const auto id = static_cast<TaskId>(schedule_.tasks.size());
+  schedule::Task task{.stage = stage, .chunk = static_cast<int>(id), .lane = lane};
+  const bool kernel = stage == Stage::kernel;
+  for (std::size_t i = 0; i < workload_.arrays.size(); ++i) {
+    const schedule::Array& array = workload_.arrays[i];
+    const bool copied = stage == Stage::h2d ? array.to_device : array.to_host;
+    if (kernel ? array.op != 0 : task.array >= 0 || !copied) continue;
+    if (!kernel) task.array = static_cast<int>(i);
+    const int times = kernel ? int{array.to_device} + int{array.to_host} : 1;
+    task.bytes += array.unit_bytes * static_cast<std::size_t>(units * times);
+  }
+  task.after = std::move(after);
+  const auto place = [&](std::int64_t& next, std::int64_t all) {
+    const std::int64_t begin = next + units <= all ? next : 0;
+    next = begin + units;
+    return begin;
+  };
+  const std::int64_t begin = place(next_host_, host_units_);
+  const std::int64_t device_begin = place(next_device_, device_units_);
+  schedule_.chunks.push_back({.begin = begin, .end = begin + units, .device_begin = device_begin});
+  schedule_.lanes = std::max(schedule_.lanes, lane + 1);
+  schedule_.tasks.push_back(std::move(task));
+  return id;
+}
+
+void HandSchedule::add_bytes(Stage stage, std::int64_t bytes, int lane) {
+  const std::int64_t units = units_of(static_cast<std::size_t>(bytes));
+  add(stage, std::clamp<std::int64_t>(units, 1, device_units_), lane);
+}
+
+std::int64_t HandSchedule::units_of(std::size_t bytes) const {
+  return static_cast<std::int64_t>(bytes / workload_.arrays[0].unit_bytes);
+}
+
+Elapsed StageMeter::time(const Add& fill) const {
+  HandSchedule hand(workload_);
+  fill(hand);
+  const auto samples = sample({.samples = plan_.repetitions, .enough_s = 0.08, .step = plan_.step},
+                              [&] { return executor_.run(hand.schedule(), workload_); });
+  return {.issued_s = median(samples, &Elapsed::issued_s),
+          .complete_s = median(samples, &Elapsed::complete_s)};
+}
+
+void StageMeter::cover(HandSchedule& schedule, Stage stage, int lane) const {
+  schedule.add_bytes(stage, workload::on_host(workload_.space) ? 2 << 20 : 16 << 20, lane);
+}
+
+double StageMeter::slope(std::initializer_list<Stage> covers, const Add& add) const {
+  const auto row = [&](int n) {
+    return complete_s([&](HandSchedule& hand) {
+      int lane = 0;
+      for (const Stage stage : covers) cover(hand, stage, lane++);
+      for (int i = 0; i < n; ++i) add(hand);
+    });
+  };
+  double long_row = 0;
+  int many = 1;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const double once = row(1);
+    many = once > 5e-3 ? 3 : once > 1e-3 ? 9 : 33;  // of long ones few stand out from the noise
+    long_row = row(many);
+    if (long_row > once) return (long_row - once) / (many - 1);
+  }
+  return long_row / many;  // the noise has won: not more than this
+}
+
+double StageMeter::slope(Stage stage, std::int64_t units) const {
+  return slope({Stage::h2d}, [&](HandSchedule& hand) { hand.add(stage, units, 0); });
+}
+
+model::Curve StageMeter::curve(Stage stage, std::int64_t most) const {
+  std::vector<model::Curve::Point> points;
+  const auto unit = static_cast<double>(workload_.arrays[0].unit_bytes);
+  for (const std::int64_t units : sizes_up_to(most)) {
+    points.push_back({unit * static_cast<double>(units), slope(stage, units)});
+  }
+  return curve_of(std::move(points));
+}
+
+int calibration_lanes(workload::SpaceId space) {
+  return workload::on_host(space) ? std::max(3, base::usable_cpus()) : 16;
+}
+
+std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t units = 1024; units < most; units *= 4) sizes.push_back(units);
+  sizes.push_back(most);
+  return sizes;
+}
+
+model::Curve curve_of(std::vector<model::Curve::Point> points) {
+  for (std::size_t i = points.size(); i-- > 1;) {
+    points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds * (1 - 1e-6));
+  }
+  return model::Curve(std::move(points));
+}
+
+deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t bytes) {
+  deck::Deck deck;
+  deck.workload.kind = kind;
+  deck.workload.type = type;
+  deck.workload.iterations = 1;
+  deck.workload.elements = bytes / static_cast<std::int64_t>(schedule::size_of(type));
+  deck.workload.rows = deck.workload.elements / deck.workload.columns;
+  return deck;
+}
+
+workload::Workload resident_workload(workload::SpaceId space, const deck::Deck& deck) {
+  const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  auto workload =
+      workload::make(space, deck, costs, schedule::device_bytes(costs, {}, costs.units), 1);
+  workload.generate(0);
+  return workload;
+}
+
+}  // namespace overlap::measure

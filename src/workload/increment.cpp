@@ -1,0 +1,57 @@
+#include "workload/arithmetic.hpp"
+#include "workload/check.hpp"
+#include "workload/data.hpp"
+#include "workload/kernel.hpp"
+#include "workload/set_up.hpp"
+
+namespace overlap::workload {
+namespace {
+
+/// a[i] += 1, plain or by the seeds' arithmetic on the element's position.
+template <class T, Repeats known>
+struct Increment {
+  T* a;                ///< the chunk's first element on the device
+  std::int64_t first;  ///< its position in the whole array
+  int repeats;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    a[i] += unit<known>(static_cast<T>(first + i), repeats);
+  }
+};
+
+template <class T>
+void set_up(Workload& w) {
+  const auto unit = static_cast<std::int64_t>(w.arrays[0].unit_bytes / sizeof(T));
+  w.unit_elements = unit;
+  w.launch = [a = operand<T>(w, 0, unit), unit](const InstanceRef& instance, const Call& call) {
+    with_known(call.repeats, [&](auto known) {
+      enqueue("overlap::increment::increment", instance, call.size * unit,
+              Increment<T, known()>{a.at(call), call.begin * unit, static_cast<int>(call.repeats)});
+    });
+  };
+  w.generate = [host = w.host[0]](std::uint32_t repetition) {
+    fill<T>(host, [=](std::int64_t i) { return value<T>(i, repetition, 0); });
+  };
+  w.verify = [host = w.host[0]](std::uint32_t repetition, std::int64_t repeats) {
+    Verification result;
+    // One rounding of a sum below 2 comes on top of the arithmetic's own error.
+    const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
+    compare<T>(
+        host, "a",
+        [=](std::int64_t i) {
+          const auto start = static_cast<double>(whole_value<T>(i, repetition, 0)) * data_scale<T>;
+          return Expected{start + 1, tolerance};
+        },
+        result);
+    compare_padding<T>(host, "padding of a", result);
+    return result;
+  };
+}
+
+}  // namespace
+
+void set_up_increment(Workload& w, const deck::Workload& deck) {
+  with_float(deck.type, [&](auto zero) { set_up<decltype(zero)>(w); });
+}
+
+}  // namespace overlap::workload

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "workload/workload.hpp"
+
+/// Launching kernels.
+namespace overlap::workload {
+
+/// Enqueues a kernel. Functors stay below 512 bytes: from there on CUDA back ends before Kokkos 5
+/// send them through constant memory, and the host waits.
+template <class Policy, class Functor>
+void enqueue(const char* label, const Policy& policy, const Functor& functor) {
+  static_assert(sizeof(Functor) < 512);
+  Kokkos::parallel_for(label, policy, functor);
+}
+
+/// A kernel that works on `count` elements one by one.
+template <class Functor>
+void enqueue(const char* label, const InstanceRef& instance, std::int64_t count,
+             const Functor& functor) {
+  instance.with([&]<class Space>(const Space& space) {
+    enqueue(label, Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, count),
+            functor);
+  });
+}
+
+/// Calls body with a value of the element type.
+template <class Body>
+void with_float(deck::Type type, const Body& body) {
+  type == deck::Type::float32 ? body(float()) : body(double());
+}
+
+}  // namespace overlap::workload

@@ -1,0 +1,74 @@
+#include "workload/arithmetic.hpp"
+#include "workload/check.hpp"
+#include "workload/data.hpp"
+#include "workload/kernel.hpp"
+#include "workload/set_up.hpp"
+
+namespace overlap::workload {
+namespace {
+
+/// One of the two operations of seed 001: c = a + u b (operation1) or c = a - u b (operation2),
+/// where u is 1, by the seeds' arithmetic on the element's position.
+template <class T, Repeats known>
+struct Operation {
+  const T* a;
+  const T* b;
+  T* c;
+  std::int64_t first;
+  int repeats;
+  T sign;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    const T u = unit<known>(static_cast<T>(first + i), repeats);
+    c[i] = a[i] + sign * u * b[i];
+  }
+};
+
+template <class T>
+void set_up(Workload& w) {
+  std::vector<Operand<T>> operands;
+  for (std::size_t i = 0; i < w.arrays.size(); ++i) operands.push_back(operand<T>(w, i));
+  w.launch = [operands](const InstanceRef& instance, const Call& call) {
+    const auto array = [&](std::size_t i) {
+      return operands[3 * static_cast<std::size_t>(call.op) + i].at(call);
+    };
+    with_known(call.repeats, [&](auto known) {
+      enqueue(call.op == 0 ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
+              instance, call.size,
+              Operation<T, known()>{array(0), array(1), array(2), call.begin,
+                                    static_cast<int>(call.repeats), call.op == 0 ? T(1) : T(-1)});
+    });
+  };
+  w.generate = [host = w.host](std::uint32_t repetition) {
+    for (const int array : {0, 1, 3, 4}) {
+      fill<T>(host[static_cast<std::size_t>(array)],
+              [=](std::int64_t i) { return value<T>(i, repetition, array); });
+    }
+  };
+  w.verify = [host = w.host, names = w.arrays](std::uint32_t repetition, std::int64_t repeats) {
+    Verification result;
+    // Product and sum stay below 1: a rounding of each is at most half an epsilon.
+    const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
+    for (const int op : {0, 1}) {
+      const auto c = static_cast<std::size_t>(3 * op + 2);
+      compare<T>(
+          host[c], names[c].name,
+          [=](std::int64_t i) {
+            const std::int64_t a = whole_value<T>(i, repetition, 3 * op);
+            const std::int64_t b = whole_value<T>(i, repetition, 3 * op + 1);
+            return Expected{static_cast<double>(op == 0 ? a + b : a - b) * data_scale<T>,
+                            tolerance};
+          },
+          result);
+    }
+    return result;
+  };
+}
+
+}  // namespace
+
+void set_up_pipeline(Workload& w, const deck::Workload& deck) {
+  with_float(deck.type, [&](auto zero) { set_up<decltype(zero)>(w); });
+}
+
+}  // namespace overlap::workload
