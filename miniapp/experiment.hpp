@@ -36,7 +36,7 @@ inline std::int64_t host_bytes(const schedule::Costs& costs,
                                const std::vector<std::size_t>& device_bytes) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
-    bytes += schedule::host_bytes(costs.arrays[i], costs.units * costs.iterations);
+    bytes += schedule::host_bytes(costs.arrays[i]);
     if (!executor::on_gpu()) bytes += device_bytes[i];
   }
   return static_cast<std::int64_t>(bytes);
@@ -123,7 +123,7 @@ inline std::optional<int> environment_number(const char* name) {
 
 /// What surrounds the runs; to be asked right after them, while the device is awake.
 inline verdict::Environment environment(const executor::Runtime& runtime,
-                                        const model::Hardware& hardware) {
+                                        const timeline::Engines& hardware) {
   verdict::Environment found = {
       .gpu = executor::on_gpu(),
       .hardware = hardware,

@@ -42,28 +42,31 @@ class Probe {
  public:
   explicit Probe(const workload::Workload<Space>& workload) : workload_(workload) {
     schedule_.arrays = workload.arrays;
+    schedule_.cuts.resize(1);
     schedule_.lanes = 0;
   }
 
   /// Adds a task on `units` units.
   TaskId add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after = {}) {
     const auto id = static_cast<TaskId>(schedule_.tasks.size());
-    schedule::Task task{.stage = stage, .chunk = static_cast<int>(id), .lane = lane};
+    const auto chunk = static_cast<int>(id);
+    schedule::Task task{.stage = stage, .chunk = chunk, .lane = lane, .after = std::move(after)};
+    task.uses.begin = static_cast<std::uint32_t>(schedule_.uses.size());
     for (std::size_t i = 0; i < workload_.arrays.size(); ++i) {
       const schedule::Array& array = workload_.arrays[i];
-      if (stage == Stage::kernel
+      const bool kernel = stage == Stage::kernel;
+      if (kernel
               ? array.op == 0
-              : task.array < 0 && (stage == Stage::h2d ? array.to_device : array.to_host)) {
-        task.array = stage == Stage::kernel ? -1 : static_cast<int>(i);
+              : task.uses.count == 0 && (stage == Stage::h2d ? array.to_device : array.to_host)) {
+        schedule_.uses.push_back({.array = static_cast<int>(i), .piece = chunk, .slot = chunk});
+        ++task.uses.count;
         task.bytes += array.unit_bytes * static_cast<std::size_t>(units) *
-                      (stage == Stage::kernel ? int{array.to_device} + int{array.to_host} : 1);
+                      (kernel ? std::size_t{array.to_device} + std::size_t{array.to_host} : 1);
       }
     }
-    task.after = std::move(after);
     const std::int64_t begin = place(next_host_, units, host_units());
-    const std::int64_t device_begin = place(next_device_, units, device_units());
-    schedule_.chunks.push_back(
-        {.begin = begin, .end = begin + units, .device_begin = device_begin});
+    schedule_.cuts[0].pieces.push_back({.begin = begin, .end = begin + units});
+    schedule_.cuts[0].slots.push_back(place(next_device_, units, device_units()));
     schedule_.lanes = std::max(schedule_.lanes, lane + 1);
     schedule_.tasks.push_back(std::move(task));
     return id;

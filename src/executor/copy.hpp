@@ -81,35 +81,36 @@ struct CopyPlaces {
 template <class Space>
 CopyPlaces places_of(const schedule::Schedule& schedule, const workload::Workload<Space>& workload,
                      const schedule::Task& task) {
-  const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
-  const auto array = static_cast<std::size_t>(task.array);
-  const std::size_t unit = schedule.arrays[array].unit_bytes;
-  return {workload.host[array].data() + static_cast<std::size_t>(chunk.begin) * unit,
-          workload.device[array].data() + static_cast<std::size_t>(chunk.device_begin) * unit};
+  const auto array = static_cast<std::size_t>(schedule::uses(schedule, task).front().array);
+  return {workload.host[array].data() + schedule::host_region(schedule, task).begin,
+          workload.device[array].data() + schedule::device_begin(schedule, task)};
 }
 
 /// Enqueues a task of a schedule on the instance.
 template <class Space>
 void perform(const Space& instance, const workload::Workload<Space>& workload,
              const schedule::Schedule& schedule, const schedule::Task& task) {
+  const auto used = schedule::uses(schedule, task);
   if (schedule::is_kernel(task.stage)) {
-    const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
-    workload.launch(
-        instance,
-        {.op = task.stage == schedule::Stage::kernel ? task.op : -1,
-         .begin = chunk.begin,
-         .device_begin = chunk.device_begin,
-         .size = chunk.size(),
-         .repeats = task.duration_s > 0 ? workload::steps(task.duration_s, workload.repeats)
-                                        : workload.repeats,
-         .mapped = schedule.transfer == deck::Transfer::zero_copy,
-         .number = task.number,
-         .share = task.share,
-         .product = schedule::product(schedule, task, schedule::Access::Side::device)});
-    return;
+    workload::Call call{
+        .op = task.stage == schedule::Stage::kernel ? task.op : -1,
+        .repeats = task.duration_s > 0 ? workload::steps(task.duration_s, workload.repeats)
+                                       : workload.repeats,
+        .mapped = schedule.transfer == deck::Transfer::zero_copy,
+        .number = task.number,
+        .share = task.share,
+        .product = schedule::product(schedule, task, schedule::Access::Side::device)};
+    if (!used.empty()) {
+      const schedule::Piece& piece = schedule::piece_of(schedule, used.front());
+      call.begin = piece.begin;
+      call.size = piece.size();
+      if (!call.mapped) call.device_begin = schedule::slot_begin(schedule, used.front());
+    }
+    return workload.launch(instance, call);
   }
-  copy(instance, workload, static_cast<std::size_t>(task.array), task.stage == schedule::Stage::h2d,
-       schedule::host_region(schedule, task), schedule::device_begin(schedule, task));
+  copy(instance, workload, static_cast<std::size_t>(used.front().array),
+       task.stage == schedule::Stage::h2d, schedule::host_region(schedule, task),
+       schedule::device_begin(schedule, task));
 }
 
 }  // namespace overlap::executor

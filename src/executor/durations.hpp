@@ -45,7 +45,6 @@ void calibrate_steps(Executor<Space>& executor, workload::Workload<Space>& workl
   workload.repeats =
       std::llround(1 / seconds_per_step([&](std::int64_t steps) {
                      schedule::Schedule kernel;
-                     kernel.chunks = {{.begin = 0, .end = 1}};
                      // It works on nothing, and without a duration its steps are the workload's
                      // repeats.
                      kernel.tasks = {{.stage = schedule::Stage::default_stream, .share = 1}};

@@ -141,7 +141,7 @@ class Executor {
   /// busy.
   void work(const schedule::Schedule& schedule, const schedule::Task& task, double steps_per_s) {
     if (host_work_ != nullptr) {
-      const auto pieces = host_work_->pieces() / static_cast<std::int64_t>(schedule.chunks.size());
+      const auto pieces = host_work_->pieces() / schedule.chunks;
       host_work_->run(task.chunk * pieces, (task.chunk + 1) * pieces);
       return;
     }

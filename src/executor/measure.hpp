@@ -25,22 +25,6 @@ struct Checking {
   int runs = 0;
 };
 
-/// The chunk that holds a unit of the host arrays; of a product, an element of C.
-inline int chunk_of(const schedule::Schedule& schedule, std::int64_t unit) {
-  if (schedule.tiling) {
-    const schedule::Tiling& tiling = *schedule.tiling;
-    const int tile = tiling.tile(static_cast<int>(unit % tiling.m / tiling.tile_m),
-                                 static_cast<int>(unit / tiling.m / tiling.tile_n));
-    const auto chunk = std::find_if(schedule.chunks.begin(), schedule.chunks.end(),
-                                    [&](const schedule::Chunk& c) { return c.begin == tile; });
-    return static_cast<int>(chunk - schedule.chunks.begin());
-  }
-  const auto chunk =
-      std::upper_bound(schedule.chunks.begin(), schedule.chunks.end(), unit,
-                       [](std::int64_t u, const schedule::Chunk& c) { return u < c.end; });
-  return static_cast<int>(chunk - schedule.chunks.begin());
-}
-
 /// New input data on the host; no right result anywhere: device arrays (but for what a run finds
 /// there) and host outputs are poisoned. Pages that the processor has just written lie in its
 /// caches, and the first transfer over them is slower (on an H200's host up to 4 times at 16 MiB):
@@ -51,21 +35,10 @@ void reset(const Space& instance, const workload::Workload<Space>& workload,
            std::uint32_t repetition) {
   workload.generate(repetition);
   const auto transfer = [&](std::size_t array, bool to_device, bool back) {
-    const schedule::Array& shape = workload.arrays[array];
-    for (const schedule::Region& piece : shape.pieces) {
-      if (to_device) copy(instance, workload, array, true, piece, 0);
-      if (back) copy(instance, workload, array, false, piece, 0);
-    }
-    if (!shape.pieces.empty()) return;
-    const auto units = [&](std::size_t bytes) {
-      return static_cast<std::int64_t>(bytes / shape.unit_bytes);
-    };
-    const std::int64_t total = units(workload.host[array].region.bytes());
-    const std::int64_t piece = units(workload.device[array].size());
-    for (std::int64_t begin = 0; begin < total; begin += piece) {
-      const auto region = schedule::host_region(shape, begin, std::min(piece, total - begin));
-      if (to_device) copy(instance, workload, array, true, region, 0);
-      if (back) copy(instance, workload, array, false, region, 0);
+    const std::size_t most_bytes = workload.device[array].size();
+    for (const schedule::Region& part : schedule::parts_of(workload.arrays[array], most_bytes)) {
+      if (to_device) copy(instance, workload, array, true, part, 0);
+      if (back) copy(instance, workload, array, false, part, 0);
     }
   };
   for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
@@ -165,8 +138,8 @@ void measure(Executor<Space>& executor, std::vector<timeline::Run>& runs,
         if (result.mismatch && !run.wrong) {
           const workload::Mismatch& mismatch = *result.mismatch;
           const std::int64_t unit = mismatch.index / workload.unit_elements;
-          run.wrong = {mismatch.chunk.value_or(chunk_of(run.schedule, unit)), mismatch.array,
-                       mismatch.index, mismatch.expected, mismatch.found};
+          run.wrong = {mismatch.chunk.value_or(schedule::chunk_of(run.schedule, unit)),
+                       mismatch.array, mismatch.index, mismatch.expected, mismatch.found};
         }
         if (!run.wrong) run.wrong = wrong_work;
       }

@@ -138,14 +138,14 @@ class RateMeter {
 template <class Space>
 void measure_rates(Executor<Space>& executor, const workload::Workload<Space>& workload,
                    std::vector<timeline::Run>& runs) {
-  std::map<std::tuple<std::size_t, std::int64_t, std::size_t, int>, timeline::Rates> known;
+  std::map<std::tuple<int, std::int64_t, std::size_t, int>, timeline::Rates> known;
   RateMeter<Space> meter(executor, workload);
   workload.generate(0);
   for (timeline::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
     if (schedule.transfer == deck::Transfer::zero_copy) continue;
-    const auto shape = std::tuple(schedule.chunks.size(), schedule.chunk_units,
-                                  schedule.tasks.size(), timeline::host_tiles(schedule));
+    const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, schedule.tasks.size(),
+                                  timeline::host_tiles(schedule));
     auto rates = known.find(shape);
     if (rates == known.end()) rates = known.emplace(shape, meter.measure(schedule)).first;
     run.rates = rates->second;
@@ -160,8 +160,8 @@ void measure_rates(Executor<Space>& executor, const workload::Workload<Space>& w
 
 /// What executes tasks here, on so many lanes.
 template <class Space>
-model::Hardware hardware(const std::optional<base::DeviceInfo>& device, int lanes) {
-  model::Hardware hardware;
+timeline::Engines hardware(const std::optional<base::DeviceInfo>& device, int lanes) {
+  timeline::Engines hardware;
   if (device) hardware.copy_engines = std::clamp(device->copy_engines.value_or(2), 1, 2);
   // Lanes of a threaded back end share its threads out; lanes of others share the cores.
   if (workload::is_host<Space>) {

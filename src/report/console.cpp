@@ -321,16 +321,16 @@ Rows disturbance_rows(const Result& result) {
 
 Rows rate_rows(const Result& result) {
   Rows rows = {{"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "beside copies"}};
-  std::set<std::size_t> seen;
+  std::set<int> seen;
   for (const timeline::Run& run : result.runs) {
-    if (!run.rates || !seen.insert(run.schedule.chunks.size()).second) continue;
+    if (!run.rates || !seen.insert(run.schedule.chunks).second) continue;
     const schedule::Traffic traffic = schedule::traffic(run.schedule);
     const auto rate = [](std::size_t bytes, double seconds) {
       return bytes > 0 && seconds > 0 ? format_number(static_cast<double>(bytes) / seconds * 1e-9)
                                       : "-";
     };
     rows.push_back(
-        {fmt::format("{}", run.schedule.chunks.size()), rate(traffic.h2d, run.rates->h2d_s),
+        {fmt::format("{}", run.schedule.chunks), rate(traffic.h2d, run.rates->h2d_s),
          rate(traffic.d2h, run.rates->d2h_s), rate(traffic.h2d + traffic.d2h, run.rates->both_s),
          format_seconds(run.rates->kernel_s),
          run.rates->kernel_beside_copies ? fmt::format("x {:.3f}", *run.rates->kernel_beside_copies)
@@ -676,21 +676,22 @@ std::string schedule_table(const timeline::Run& run) {
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
     const bool on_host = schedule::on_host(task.stage);
+    const auto used = schedule::uses(schedule, task);
+    const schedule::Array* const array = schedule::copied_array(schedule, task);
     std::string after = fmt::format("{}", fmt::join(task.after, " "));
     if (task.blocking) after += after.empty() ? "(blocks the host)" : " (blocks the host)";
     rows.push_back(
         {fmt::format("{}", id), schedule::to_string(task.stage),
          on_host ? "-" : fmt::format("{}", task.op + 1), fmt::format("{}", task.chunk),
-         fmt::format("{}", schedule.chunks[static_cast<std::size_t>(task.chunk)].slot),
-         on_host ? "-" : fmt::format("{}", task.lane),
-         task.array < 0 ? "-" : schedule.arrays[static_cast<std::size_t>(task.array)].name,
+         used.empty() || used.back().slot < 0 ? "-" : fmt::format("{}", used.back().slot),
+         on_host ? "-" : fmt::format("{}", task.lane), array == nullptr ? "-" : array->name,
          fmt::format("{}", task.bytes), after.empty() ? "-" : after});
   }
   const schedule::Traffic traffic = schedule::traffic(schedule);
   return fmt::format("{}: {} tasks, {} chunks, {} lanes, {} slots, {} to the device, {} back\n{}\n",
-                     order_words(run), schedule.tasks.size(), schedule.chunks.size(),
-                     schedule.lanes, schedule.slots, format_bytes(traffic.h2d),
-                     format_bytes(traffic.d2h), align(rows, true));
+                     order_words(run), schedule.tasks.size(), schedule.chunks, schedule.lanes,
+                     schedule.slots, format_bytes(traffic.h2d), format_bytes(traffic.d2h),
+                     align(rows, true));
 }
 
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,

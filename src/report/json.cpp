@@ -277,7 +277,7 @@ Json run(const timeline::Run& run, const Result& result) {
           {"device", or_null(run.device)},
           {"point", point(result)},
           {"tasks", run.schedule.tasks.size()},
-          {"chunks", run.schedule.chunks.size()},
+          {"chunks", run.schedule.chunks},
           {"lanes", run.schedule.lanes},
           {"slots", run.schedule.slots},
           {"bytes", run.bytes},

@@ -24,6 +24,7 @@ struct Costs {
   /// Custom workloads: the deck's list. Lanes count from 1, 0 is none; `after` holds places in it.
   std::vector<Task> tasks;
   std::vector<std::string> names;  ///< of `tasks`
+  std::vector<Use> uses;           ///< of `tasks`
 };
 
 /// Costs of the deck's workload. `repeats` is the arithmetic's number of repeats, which a balanced
@@ -34,8 +35,10 @@ Costs costs(const deck::Workload& workload, std::int64_t repeats);
 #include "deck/workloads.def"
 #undef OVERLAP_WORKLOAD
 
-/// Cuts the arrays of a matrix product into panels and tiles.
-void cut_into_tiles(std::vector<Array>& arrays, const Tiling& tiling);
+/// Makes arrays A, B and C what a product of this size needs.
+void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling);
+/// Cuts A and B into panels and C into tiles, with so many slots.
+std::vector<Cut> cuts_of(const Tiling& tiling, const TileSlots& slots);
 
 /// Device memory that one operation's kernel reads and writes for a unit.
 double kernel_bytes_per_unit(const Costs& costs);

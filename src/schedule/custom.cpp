@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/units.hpp"
 #include "schedule/builder.hpp"
 
 namespace overlap::schedule {
@@ -17,11 +18,6 @@ constexpr double nominal_bytes_per_s = 10e9;
 
 /// A chunk that only kernels touch has an array of this size for them to work on.
 constexpr std::size_t state_bytes = 4096;
-
-std::int64_t whole_pages(double bytes) {
-  constexpr double page = 4096;
-  return static_cast<std::int64_t>(page * std::max(1.0, std::round(bytes / page)));
-}
 
 /// For each listed task the lane whose turn it is issued in: its own, or that of the task listed
 /// before it where it has none.
@@ -64,9 +60,22 @@ bool has_timed_copies(const deck::Workload& workload) {
 
 deck::Workload size_copies(deck::Workload workload,
                            const std::function<double(Stage, double)>& bytes_in) {
+  constexpr double page = 4096;
+  constexpr double most = 0x1p60;  // of all copies together, so that their sum is a number, too
+  double sum = 0;
   for (deck::CustomTask& task : workload.tasks) {
     if (!is_copy(task.stage) || task.bytes > 0) continue;
-    task.bytes = whole_pages(bytes_in(task.stage, task.duration_s));
+    const double bytes =
+        page * std::max(1.0, std::round(bytes_in(task.stage, task.duration_s) / page));
+    sum += bytes;
+    if (!(sum <= most)) {
+      throw base::Error(base::ExitCode::usage,
+                        fmt::format("workload.tasks: found {} for the copy {}, which makes {:.3g} "
+                                    "bytes at the device's rate; allowed: at most {:.3g} bytes for "
+                                    "all copies given by their duration",
+                                    base::format_seconds(task.duration_s), task.name, bytes, most));
+    }
+    task.bytes = static_cast<std::int64_t>(bytes);
   }
   return workload;
 }
@@ -78,47 +87,69 @@ Costs custom_costs(const deck::Workload& asked, std::int64_t /*repeats*/) {
       size_copies(asked, [](Stage, double seconds) { return seconds * nominal_bytes_per_s; });
   Costs costs;
   costs.units = 1;
-  std::map<int, int> ops;  // by chunk number
+  struct Operation {
+    int number = 0;  ///< in the order of the chunks' numbers
+    bool kernels = false, outputs = false;
+    std::vector<int> arrays = {};
+    UseRange uses = {};
+  };
+  std::map<int, Operation> ops;  // by chunk number
   for (const deck::CustomTask& task : workload.tasks) {
-    if (task.chunk > 0) ops.emplace(task.chunk, 0);
+    if (is_copy(task.stage) || task.stage == Stage::kernel) ops.emplace(task.chunk, Operation());
   }
   costs.ops = 0;
-  for (auto& [chunk, op] : ops) op = costs.ops++;
-  std::set<int> with_kernels;
-  std::set<int> with_outputs;
+  for (auto& [chunk, op] : ops) op.number = costs.ops++;
   for (const deck::CustomTask& given : workload.tasks) {
+    const auto found = ops.find(given.chunk);
+    Operation* const op = found == ops.end() ? nullptr : &found->second;
     Task task{.stage = given.stage,
+              .op = op == nullptr ? 0 : op->number,
               .lane = given.lane,
               .duration_s = given.duration_s,
+              .share = is_kernel(given.stage) ? given.sms : 0,
               .number = static_cast<int>(costs.tasks.size())};
-    if (given.chunk > 0) task.op = ops.at(given.chunk);
+    task.after.assign(given.after.begin(), given.after.end());
     if (is_copy(task.stage)) {
       const bool up = task.stage == Stage::h2d;
-      task.array = static_cast<int>(costs.arrays.size());
+      const auto array = static_cast<int>(costs.arrays.size());
       task.bytes = static_cast<std::size_t>(given.bytes);
+      task.uses = {static_cast<std::uint32_t>(array), 1};
       costs.arrays.push_back({.name = given.name,
                               .op = task.op,
                               .unit_bytes = task.bytes,
                               .to_device = up,
                               .to_host = !up});
-      if (!up) with_outputs.insert(task.op);
-    } else if (is_kernel(task.stage)) {
-      task.share = given.sms;
-      if (task.stage == Stage::kernel) with_kernels.insert(task.op);
+      costs.uses.push_back({.array = array});
+      op->arrays.push_back(array);
+      op->outputs = op->outputs || !up;
+    } else if (task.stage == Stage::kernel) {
+      op->kernels = true;
     }
-    task.after.assign(given.after.begin(), given.after.end());
     costs.tasks.push_back(std::move(task));
     costs.names.push_back(given.name);
   }
-  for (Array& array : costs.arrays)
-    array.resident = array.to_host && !with_kernels.contains(array.op);
-  for (const auto& [chunk, op] : ops) {
-    if (!with_kernels.contains(op) || with_outputs.contains(op)) continue;
-    costs.arrays.push_back({.name = fmt::format("chunk {}", chunk),
-                            .op = op,
-                            .unit_bytes = state_bytes,
-                            .to_device = false,
-                            .to_host = true});
+  for (auto& [chunk, op] : ops) {
+    for (const int i : op.arrays) {
+      Array& array = costs.arrays[static_cast<std::size_t>(i)];
+      array.resident = array.to_host && !op.kernels;
+    }
+    if (!op.kernels) continue;
+    if (!op.outputs) {
+      op.arrays.push_back(static_cast<int>(costs.arrays.size()));
+      costs.arrays.push_back({.name = fmt::format("chunk {}", chunk),
+                              .op = op.number,
+                              .unit_bytes = state_bytes,
+                              .to_device = false,
+                              .to_host = true});
+    }
+    op.uses = {static_cast<std::uint32_t>(costs.uses.size()),
+               static_cast<std::uint32_t>(op.arrays.size())};
+    for (const int array : op.arrays) costs.uses.push_back({.array = array});
+  }
+  for (std::size_t i = 0; i < costs.tasks.size(); ++i) {
+    if (costs.tasks[i].stage == Stage::kernel) {
+      costs.tasks[i].uses = ops.at(workload.tasks[i].chunk).uses;
+    }
   }
   return costs;
 }
@@ -205,6 +236,7 @@ void issue_listed(Builder& builder, const Costs& costs, Order order) {
 }
 
 /// Only a custom workload has a list to follow; the deck refuses this order for others.
-void custom_order(Builder&) {}
+template <>
+void issue<Order::custom>(Builder&) {}
 
 }  // namespace overlap::schedule

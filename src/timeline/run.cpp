@@ -94,7 +94,7 @@ base::Summary throughput(const Run& run) {
 double product_flops(const schedule::Schedule& schedule) {
   double flops = 0;
   for (const schedule::Task& task : schedule.tasks) {
-    if (!schedule::is_copy(task.stage) && !task.places.empty()) flops += task.flops;
+    if (schedule.tiling && !schedule::is_copy(task.stage)) flops += task.flops;
   }
   return flops;
 }
@@ -102,7 +102,7 @@ double product_flops(const schedule::Schedule& schedule) {
 int host_tiles(const schedule::Schedule& schedule) {
   return static_cast<int>(
       std::count_if(schedule.tasks.begin(), schedule.tasks.end(), [](const schedule::Task& task) {
-        return task.stage == schedule::Stage::host && !task.places.empty();
+        return task.stage == schedule::Stage::host && task.uses.count > 0;
       }));
 }
 

@@ -62,7 +62,7 @@ int stages_of(const schedule::Schedule& schedule) {
 }
 
 /// What the busiest engine needs for these chunks, without waits for others.
-double busiest_s(const timeline::Run& run, const model::Hardware& hardware) {
+double busiest_s(const timeline::Run& run, const timeline::Engines& hardware) {
   const timeline::Rates& rates = *run.rates;
   const double copies_s = rates.h2d_s + rates.d2h_s;
   double seconds = 0;
@@ -124,7 +124,7 @@ std::vector<Finding> diagnose(const timeline::Run& run, const std::vector<timeli
   }
   const bool listed = !schedule.names.empty();  // by the deck, which cuts no chunks then
   const char* const fewer = listed ? "list fewer, larger tasks" : "set fewer chunks";
-  const auto chunks = static_cast<int>(schedule.chunks.size());
+  const auto chunks = schedule.chunks;
   const int wanted = environment.gpu ? std::min(stages_of(schedule), chunks)
                                      : std::min(environment.hardware.workers, chunks);
   if (schedule.lanes < wanted) {

@@ -12,7 +12,7 @@ namespace overlap::verdict {
 /// What surrounds a run and may slow it down.
 struct Environment {
   bool gpu = false;
-  model::Hardware hardware;
+  timeline::Engines hardware;
   bool launch_blocking = false;        ///< CUDA_LAUNCH_BLOCKING is set to 1
   std::optional<int> max_connections;  ///< CUDA_DEVICE_MAX_CONNECTIONS, if set
   bool tool_loaded = false;            ///< a Kokkos tool, which may fence every kernel

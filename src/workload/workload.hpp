@@ -144,12 +144,11 @@ Workload<Space> allocate(const schedule::Costs& costs, const std::vector<std::si
   for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
     const schedule::Array& array = costs.arrays[i];
     const std::size_t device_bytes = device[i];
-    const std::int64_t host_units = costs.units * costs.iterations;
-    const std::size_t host_bytes = schedule::host_bytes(array, host_units);
+    const std::size_t host_bytes = schedule::host_bytes(array);
     try {
       HostArray<Space> host;
       host.memory = memory;
-      host.region = schedule::host_region(array, 0, host_units);
+      host.region = schedule::host_region(array);
       const std::string label = "overlap::host::" + array.name;
       if (memory == deck::HostMemory::pinned) {
         host.pinned = AlignedBytes<PinnedSpace<Space>>(label, host_bytes);

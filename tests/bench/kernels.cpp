@@ -33,7 +33,7 @@ void measure(const deck::Deck& deck) {
 
   executor::Executor<Space> executor(1);
   auto workload = workload::make<Space>(
-      deck, costs, schedule::device_bytes(costs, layout, schedule.device_units), repeats);
+      deck, costs, schedule::device_bytes(costs, layout, schedule.cuts[0].device_units), repeats);
   workload.generate(0);
   executor.run(copies_and_kernel, workload);
   std::vector<double> samples;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "../uses.hpp"
 #include "executor/measure.hpp"
 #include "schedule/build.hpp"
 #include "schedule/hazard.hpp"
@@ -33,9 +34,9 @@ struct TestBench {
     const auto layout = schedule::layout(deck, costs, std::nullopt);
     schedule = schedule::build(costs, layout, order, lanes);
     EXPECT_TRUE(schedule::find_hazards(schedule).empty());
-    workload = workload::make<Space>(deck, costs,
-                                     schedule::device_bytes(costs, layout, schedule.device_units),
-                                     deck.workload.intensity.repeats);
+    workload = workload::make<Space>(
+        deck, costs, schedule::device_bytes(costs, layout, schedule.cuts[0].device_units),
+        deck.workload.intensity.repeats);
     executor = back_end ? std::make_unique<executor::Executor<Space>>(std::move(back_end))
                         : std::make_unique<executor::Executor<Space>>(schedule.lanes, deck.issue,
                                                                       deck.memory);

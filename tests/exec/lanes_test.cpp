@@ -183,7 +183,11 @@ bool copies_during_a_kernel(std::unique_ptr<Lanes<Space>> lanes) {
   set_signals(1);  // for the warm-up all are given already
   bench.executor->run(bench.schedule, bench.workload);
   const auto task = [](schedule::Stage stage, int chunk, int lane) {
-    return schedule::Task{.stage = stage, .chunk = chunk, .array = 0, .lane = lane, .bytes = 4000};
+    return schedule::Task{.stage = stage,
+                          .chunk = chunk,
+                          .lane = lane,
+                          .bytes = 4000,
+                          .uses = {static_cast<std::uint32_t>(chunk), 1}};
   };
   using schedule::Stage;
   schedule::Schedule schedule = bench.schedule;

@@ -19,7 +19,7 @@ Schedule chunks(int n, std::size_t up, double kernel_s, std::size_t down) {
     }
   }
   Schedule schedule = schedule_of(std::move(tasks));
-  schedule.chunks.resize(static_cast<std::size_t>(n));
+  schedule.chunks = n;
   return schedule;
 }
 
@@ -81,7 +81,8 @@ TEST(Bounds, AreNotThoseOfAnOrderThatLeavesTilesToTheHost) {
   };
   Schedule shared = chunks(3, 2, 1, 2);
   shared.tasks.push_back(host(6));
-  shared.tasks.back().places = {{.array = 2, .piece = 3}};
+  shared.uses = {{.array = 2, .piece = 3, .slot = -1}};
+  shared.tasks.back().uses = {0, 1};
   ASSERT_EQ(timeline::host_tiles(shared), 1);
   std::vector runs = {run(chunks(4, 2, 1, 2), rates(8, 4, 8, 10)), run(shared, rates(6, 3, 6, 7)),
                       run(chunks(4, 2, 1, 2), rates(9, 4, 9, 11))};

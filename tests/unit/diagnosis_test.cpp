@@ -38,7 +38,7 @@ Evidence unexplained() {
   run.order = deck::Order::depth_first;
   run.samples_s.assign(10, 16e-3);
   run.schedule.lanes = 4;
-  run.schedule.chunks.resize(4);
+  run.schedule.chunks = 4;
   run.rates = {.h2d_s = 8e-3, .d2h_s = 8e-3, .both_s = 8e-3, .kernel_s = 4e-3};
   run.bounds = {.bound_s = 8e-3, .schedule_bound_s = 9e-3, .limit = "H2D and D2H"};
   run.trace.emplace();

@@ -294,8 +294,9 @@ TEST(EngineRules, LinesApartTakeTheirTime) {
     device.d2h.lines = Curve({{32768, 50e-6}});
     device.cache_bytes = cache_bytes;
     const auto task =
-        std::find_if(schedule.tasks.begin(), schedule.tasks.end(),
-                     [&](const Task& t) { return t.stage == stage && t.array == array; });
+        std::find_if(schedule.tasks.begin(), schedule.tasks.end(), [&](const Task& t) {
+          return t.stage == stage && schedule::uses(schedule, t).front().array == array;
+        });
     return seconds_alone(schedule, *task, device);
   };
   constexpr double half = 8.0 * 4096 * 64, working_set = 8 * (4096 * 128 + 64 * 64);

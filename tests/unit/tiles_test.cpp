@@ -6,8 +6,8 @@
 #include <set>
 
 #include "deck/words.hpp"
-#include "schedule/build.hpp"
 #include "schedule/hazard.hpp"
+#include "schedules.hpp"
 
 namespace overlap::schedule {
 namespace {
@@ -202,14 +202,14 @@ TEST(TileSchedule, WaysAreAmountsOfConcurrency) {
   EXPECT_TRUE(find_hazards(shared).empty());
   // A tile that the host and the device compute, and one that neither does.
   Schedule faulty = shared;
-  faulty.tasks.back().places[2].piece = faulty.tasks.front().places[0].piece;
+  own_uses(faulty, faulty.tasks.back())[2].piece = 0;
   EXPECT_FALSE(find_hazards(faulty).empty());
   faulty = shared;
   faulty.tasks.pop_back();
   EXPECT_FALSE(find_hazards(faulty).empty());
   // A tile that the device copies back into while the host computes it, which waits for no lane.
   faulty = shared;
-  faulty.tasks.back().places = faulty.tasks[3].places;
+  for (Use& use : own_uses(faulty, faulty.tasks.back(), faulty.tasks[3])) use.slot = -1;
   faulty.tasks.back().chunk = faulty.tasks[3].chunk;
   EXPECT_EQ(find_hazards(faulty).front().kind, Hazard::Kind::raw);
   faulty.tasks.back().after = {4};
@@ -238,7 +238,7 @@ TEST(TileSchedule, OfTheBaselineIsOneTile) {
   EXPECT_EQ(s.tasks[3].stage, Stage::kernel);
   EXPECT_EQ(s.tasks[4].bytes, 8U * 250 * 350);
   // What does not fit comes tile by tile.
-  EXPECT_EQ(schedule_of(uneven, {2, 1, 1}, Order::sequential, 1).chunks.size(), 12U);
+  EXPECT_EQ(schedule_of(uneven, {2, 1, 1}, Order::sequential, 1).chunks, 12);
 }
 
 TEST(TileSchedule, FaultsAreFound) {
@@ -254,16 +254,16 @@ TEST(TileSchedule, FaultsAreFound) {
         good.tasks.begin());
   };
   Schedule s = good;
-  s.tasks[first(Stage::h2d)].places[0].piece = 1;  // another panel
+  own_uses(s, s.tasks[first(Stage::h2d)])[0].piece = 1;  // another panel
   EXPECT_STREQ(kind(s), "stale");
   s = good;
-  s.tasks[first(Stage::h2d)].places[0].piece = 7;
+  own_uses(s, s.tasks[first(Stage::h2d)])[0].piece = 7;
   EXPECT_STREQ(kind(s), "malformed");
   s = good;
-  s.tasks[first(Stage::kernel)].places[2].piece = 5;  // another tile's place in C
+  own_uses(s, s.tasks[first(Stage::kernel)])[2].piece = 5;  // another tile's place in C
   EXPECT_STREQ(kind(s), "stale");
   s = good;
-  s.tasks[first(Stage::d2h)].places[0].piece = 1;
+  own_uses(s, s.tasks[first(Stage::d2h)])[0].piece = 1;
   EXPECT_STREQ(kind(s), "stale");
   s = good;
   s.tasks.pop_back();
@@ -274,21 +274,24 @@ TEST(TileSchedule, FaultsAreFound) {
 }
 
 TEST(Tiles, LieInColumnMajorMatrices) {
-  const auto a = pieces_of_a(uneven);
-  ASSERT_EQ(a.size(), 3U);
-  EXPECT_EQ(a[2].begin, 8U * 200);
-  EXPECT_EQ(a[2].line_bytes, 8U * 50);
-  EXPECT_EQ(a[2].lines, 30U);
-  EXPECT_EQ(a[2].pitch, 8U * 250);
-  const auto b = pieces_of_b(uneven);
-  ASSERT_EQ(b.size(), 4U);
-  EXPECT_EQ(merged(b[3]).line_bytes, 8U * 30 * 50);  // columns are adjacent
-  EXPECT_EQ(b[3].begin, 8U * 30 * 300);
-  const auto c = pieces_of_c(uneven);
-  ASSERT_EQ(c.size(), 12U);
-  EXPECT_EQ(c[7].begin, 8U * (200 * 250 + 100));
+  std::vector<Array> arrays(3);
+  lay_out_matrices(arrays, uneven);
+  const Schedule s{.arrays = arrays, .cuts = cuts_of(uneven, all_slots(uneven))};
+  const auto region = [&](int array, int piece) {
+    return host_region(s, Use{.array = array, .piece = piece});
+  };
+  ASSERT_EQ(s.cuts[0].pieces.size(), 3U);
+  EXPECT_EQ(region(0, 2).begin, 8U * 200);
+  EXPECT_EQ(region(0, 2).line_bytes, 8U * 50);
+  EXPECT_EQ(region(0, 2).all_lines(), 30U);
+  EXPECT_EQ(region(0, 2).plane_pitch, 8U * 250);
+  ASSERT_EQ(s.cuts[1].pieces.size(), 4U);
+  EXPECT_EQ(merged(region(1, 3)).line_bytes, 8U * 30 * 50);  // columns are adjacent
+  EXPECT_EQ(region(1, 3).begin, 8U * 30 * 300);
+  ASSERT_EQ(s.cuts[2].pieces.size(), 12U);
+  EXPECT_EQ(region(2, 7).begin, 8U * (200 * 250 + 100));
   std::size_t bytes = 0;
-  for (const Region& piece : c) bytes += piece.bytes();
+  for (int tile = 0; tile < 12; ++tile) bytes += region(2, tile).bytes();
   EXPECT_EQ(bytes, 8U * 250 * 350);
 }
 

@@ -192,7 +192,8 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
   /// A schedule that was captured, and what of the workload lies in it.
   struct Graph {
     std::vector<schedule::Task> tasks;
-    std::vector<schedule::Chunk> chunks;
+    std::vector<schedule::Use> uses;
+    std::vector<schedule::Cut> cuts;
     const workload::Byte* data;
     std::int64_t repeats;
     GraphExec exec;
@@ -247,7 +248,8 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     const workload::Byte* const data = workload_->device.front().data();
     for (const Graph& graph : graphs_) {
       if (graph.data == data && graph.repeats == workload_->repeats &&
-          graph.chunks == schedule_->chunks && graph.tasks == schedule_->tasks) {
+          graph.uses == schedule_->uses && graph.cuts == schedule_->cuts &&
+          graph.tasks == schedule_->tasks) {
         return graph;
       }
     }
@@ -263,7 +265,8 @@ class CudaLanes final : public Lanes<Kokkos::Cuda> {
     check_cuda(code, "cudaGraphInstantiate");
     const auto instantiated = Clock::now();
     graphs_.push_back({schedule_->tasks,
-                       schedule_->chunks,
+                       schedule_->uses,
+                       schedule_->cuts,
                        data,
                        workload_->repeats,
                        GraphExec(exec),
