@@ -7,9 +7,8 @@
 #include "deck/words.hpp"
 #include "model/predict.hpp"
 #include "report/console.hpp"
-#include "schedule/disturb.hpp"
+#include "schedule/additions.hpp"
 #include "schedule/hazard.hpp"
-#include "schedule/host_work.hpp"
 
 namespace overlap {
 namespace {

@@ -161,6 +161,7 @@ void add_bounds(std::vector<timeline::Run>& runs, const timeline::Engines& engin
     // What the host computes for it the device need not do.
     const bool shared = !least || timeline::host_tiles(run.schedule) > 0;
     run.bounds = bounds(run.schedule, *run.rates, shared ? *run.rates : *least, engines);
+    if (run.bounds->bound_s <= 0) run.bounds.reset();  // nothing in it takes time
   }
 }
 

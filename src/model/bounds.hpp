@@ -11,7 +11,7 @@ namespace overlap::model {
 timeline::Bounds bounds(const schedule::Schedule& schedule, const timeline::Rates& own,
                         const timeline::Rates& least, const timeline::Engines& engines);
 
-/// Gives every run with rates its bounds.
+/// Gives every run with rates its bounds, but for those that nothing limits: queries alone.
 void add_bounds(std::vector<timeline::Run>& runs, const timeline::Engines& engines);
 
 }  // namespace overlap::model

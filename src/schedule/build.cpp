@@ -98,9 +98,9 @@ void Builder::cut_into_chunks(const std::vector<std::int64_t>& borders, std::int
   states_.assign(mapped ? 0 : schedule_.arrays.size() * static_cast<std::size_t>(slots), {});
   slots_of_array_ = static_cast<std::size_t>(slots);
   uses_.clear();
-  schedule_.uses = costs_.uses;  // a custom list's own, or none
+  schedule_.uses.clear();
   loads_.clear();
-  for (int chunk = 0; chunk < schedule_.chunks && costs_.tasks.empty(); ++chunk) {
+  for (int chunk = 0; chunk < schedule_.chunks; ++chunk) {
     for (const std::vector<int>& arrays : arrays_of_op_) {
       uses_.push_back({static_cast<std::uint32_t>(schedule_.uses.size()),
                        static_cast<std::uint32_t>(arrays.size())});
@@ -245,6 +245,13 @@ void Builder::issue_on_host(int chunk) {
 }
 
 void Builder::issue(Task task, const std::string& name) {
+  if (task.stage == Stage::kernel) task.uses = uses_of(0, task.op);
+  if (is_copy(task.stage)) {
+    const auto array = static_cast<int>(task.uses.begin);
+    const std::vector<int>& arrays = arrays_of_op_[static_cast<std::size_t>(task.op)];
+    const auto place = std::lower_bound(arrays.begin(), arrays.end(), array) - arrays.begin();
+    task.uses = {uses_of(0, task.op).begin + static_cast<std::uint32_t>(place), 1};
+  }
   schedule_.tasks.push_back(std::move(task));
   schedule_.names.push_back(name);
 }

@@ -21,10 +21,10 @@ struct Costs {
   std::optional<Tiling> tiling = {};  ///< of a matrix product: arrays A, B and C
   int host_tiles = 0;                 ///< of a product: those that four_way leaves to the host
   double host_flops_per_s = 0;        ///< at which it computes them; 0: unknown
-  /// Custom workloads: the deck's list. Lanes count from 1, 0 is none; `after` holds places in it.
+  /// Custom workloads: the deck's list. Lanes count from 1, 0 is none; `after` holds places in the
+  /// list; a copy's `uses` begin with the number of its array.
   std::vector<Task> tasks;
   std::vector<std::string> names;  ///< of `tasks`
-  std::vector<Use> uses;           ///< of `tasks`
 };
 
 /// Costs of the deck's workload. `repeats` is the arithmetic's number of repeats, which a balanced

@@ -87,23 +87,17 @@ Costs custom_costs(const deck::Workload& asked, std::int64_t /*repeats*/) {
       size_copies(asked, [](Stage, double seconds) { return seconds * nominal_bytes_per_s; });
   Costs costs;
   costs.units = 1;
-  struct Operation {
-    int number = 0;  ///< in the order of the chunks' numbers
-    bool kernels = false, outputs = false;
-    std::vector<int> arrays = {};
-    UseRange uses = {};
-  };
-  std::map<int, Operation> ops;  // by chunk number
+  std::map<int, int> ops;  // by chunk number
   for (const deck::CustomTask& task : workload.tasks) {
-    if (is_copy(task.stage) || task.stage == Stage::kernel) ops.emplace(task.chunk, Operation());
+    if (task.chunk > 0) ops.emplace(task.chunk, 0);
   }
   costs.ops = 0;
-  for (auto& [chunk, op] : ops) op.number = costs.ops++;
+  for (auto& [chunk, op] : ops) op = costs.ops++;
+  std::set<int> with_kernels;
+  std::set<int> with_outputs;
   for (const deck::CustomTask& given : workload.tasks) {
-    const auto found = ops.find(given.chunk);
-    Operation* const op = found == ops.end() ? nullptr : &found->second;
     Task task{.stage = given.stage,
-              .op = op == nullptr ? 0 : op->number,
+              .op = given.chunk > 0 ? ops.at(given.chunk) : 0,
               .lane = given.lane,
               .duration_s = given.duration_s,
               .share = is_kernel(given.stage) ? given.sms : 0,
@@ -111,45 +105,30 @@ Costs custom_costs(const deck::Workload& asked, std::int64_t /*repeats*/) {
     task.after.assign(given.after.begin(), given.after.end());
     if (is_copy(task.stage)) {
       const bool up = task.stage == Stage::h2d;
-      const auto array = static_cast<int>(costs.arrays.size());
       task.bytes = static_cast<std::size_t>(given.bytes);
-      task.uses = {static_cast<std::uint32_t>(array), 1};
+      task.uses.begin = static_cast<std::uint32_t>(costs.arrays.size());
       costs.arrays.push_back({.name = given.name,
                               .op = task.op,
                               .unit_bytes = task.bytes,
                               .to_device = up,
                               .to_host = !up});
-      costs.uses.push_back({.array = array});
-      op->arrays.push_back(array);
-      op->outputs = op->outputs || !up;
+      if (!up) with_outputs.insert(task.op);
     } else if (task.stage == Stage::kernel) {
-      op->kernels = true;
+      with_kernels.insert(task.op);
     }
     costs.tasks.push_back(std::move(task));
     costs.names.push_back(given.name);
   }
-  for (auto& [chunk, op] : ops) {
-    for (const int i : op.arrays) {
-      Array& array = costs.arrays[static_cast<std::size_t>(i)];
-      array.resident = array.to_host && !op.kernels;
-    }
-    if (!op.kernels) continue;
-    if (!op.outputs) {
-      op.arrays.push_back(static_cast<int>(costs.arrays.size()));
-      costs.arrays.push_back({.name = fmt::format("chunk {}", chunk),
-                              .op = op.number,
-                              .unit_bytes = state_bytes,
-                              .to_device = false,
-                              .to_host = true});
-    }
-    op.uses = {static_cast<std::uint32_t>(costs.uses.size()),
-               static_cast<std::uint32_t>(op.arrays.size())};
-    for (const int array : op.arrays) costs.uses.push_back({.array = array});
+  for (Array& array : costs.arrays) {
+    array.resident = array.to_host && !with_kernels.contains(array.op);
   }
-  for (std::size_t i = 0; i < costs.tasks.size(); ++i) {
-    if (costs.tasks[i].stage == Stage::kernel) {
-      costs.tasks[i].uses = ops.at(workload.tasks[i].chunk).uses;
-    }
+  for (const auto& [chunk, op] : ops) {
+    if (!with_kernels.contains(op) || with_outputs.contains(op)) continue;
+    costs.arrays.push_back({.name = fmt::format("chunk {}", chunk),
+                            .op = op,
+                            .unit_bytes = state_bytes,
+                            .to_device = false,
+                            .to_host = true});
   }
   return costs;
 }

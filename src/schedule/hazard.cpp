@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -81,74 +82,73 @@ class Checker {
   }
 
   /// Whether pieces of each array have bytes of their own: their bands are the same or disjoint.
-  bool well_cut() {
+  bool well_cut() const {
     for (const Cut& cut : schedule_.cuts) {
       std::map<std::size_t, std::size_t> bands;  // the end of each by its begin
-      for (const Piece& piece : cut.pieces) bands.emplace(piece.from, piece.from + piece.length);
-      std::size_t end = 0;
-      for (const auto& [band_begin, band_end] : bands) {
-        if (band_begin < end) return false;
-        end = band_end;
-      }
       for (const Piece& piece : cut.pieces) {
-        if (bands.at(piece.from) != piece.from + piece.length) return false;
+        const std::size_t end = piece.from + piece.length;
+        if (bands.emplace(piece.from, end).first->second != end) return false;
+      }
+      std::size_t before = 0;
+      for (const auto& [begin, end] : bands) {
+        if (begin < before) return false;
+        before = end;
       }
     }
     return true;
+  }
+
+  /// Whether a task's indices are of things that there are.
+  bool is_known(const Task& t) const {
+    const auto in = [](auto index, std::size_t size) {
+      return index >= 0 && static_cast<std::size_t>(index) < size;
+    };
+    if (!in(t.lane, lane_clocks_.size()) || t.chunk < 0 || t.chunk >= schedule_.chunks ||
+        t.uses.begin + std::size_t{t.uses.count} > schedule_.uses.size()) {
+      return false;
+    }
+    const auto used = uses(schedule_, t);
+    return std::all_of(used.begin(), used.end(), [&](const Use& use) {
+      if (!in(use.array, schedule_.arrays.size())) return false;
+      const int number = array_of(schedule_, use).cut;
+      if (!in(number, schedule_.cuts.size())) return false;
+      const Cut& cut = schedule_.cuts[static_cast<std::size_t>(number)];
+      return in(use.piece, cut.pieces.size()) && (use.slot == -1 || in(use.slot, cut.slots.size()));
+    });
   }
 
   bool well_formed(TaskId id) {
     const Task& t = task(id);
-    const auto in = [](auto index, std::size_t size) {
-      return index >= 0 && static_cast<std::size_t>(index) < size;
-    };
-    bool known = in(t.lane, static_cast<std::size_t>(schedule_.lanes)) &&
-                 in(t.chunk, static_cast<std::size_t>(schedule_.chunks)) &&
-                 t.uses.begin + std::size_t{t.uses.count} <= schedule_.uses.size();
-    for (std::uint32_t i = 0; known && i < t.uses.count; ++i) {
-      const Use& use = schedule_.uses[t.uses.begin + i];
-      known = in(use.array, schedule_.arrays.size()) &&
-              in(array_of(schedule_, use).cut, schedule_.cuts.size());
-      if (!known) break;
-      const Cut& cut = schedule_.cuts[static_cast<std::size_t>(array_of(schedule_, use).cut)];
-      known =
-          in(use.piece, cut.pieces.size()) && (use.slot == -1 || in(use.slot, cut.slots.size()));
-    }
-    if (!known) return malformed(id, "has an index out of range");
+    if (!is_known(t)) return malformed(id, "has an index out of range");
     for (const TaskId other : t.after) {
       if (other < id) continue;
       return malformed(id, fmt::format("waits for task {}, which is issued later", other));
     }
-    return fits(id) && (is_copy(t.stage)           ? moves_its_piece(id)
-                        : t.stage == Stage::kernel ? works_on_its_operation(id)
-                                                   : true);
+    if (!fits(t)) return malformed(id, "reaches beyond its arrays");
+    if (t.stage == Stage::kernel) return works_on_its_operation(id);
+    if (!is_copy(t.stage)) return true;
+    const auto moved = uses(schedule_, t);
+    if (moved.size() == 1 && moved[0].slot >= 0 &&
+        t.bytes == host_region(schedule_, moved[0]).bytes()) {
+      return true;
+    }
+    return malformed(id, fmt::format("copies {} bytes, which is not its piece", t.bytes));
   }
 
   /// Whether pieces lie within their arrays and slots.
-  bool fits(TaskId id) {
-    for (const Use& use : uses(schedule_, task(id))) {
+  bool fits(const Task& t) const {
+    const auto used = uses(schedule_, t);
+    return std::all_of(used.begin(), used.end(), [&](const Use& use) {
       const Array& array = array_of(schedule_, use);
       const Piece& piece = piece_of(schedule_, use);
       const Cut& cut = schedule_.cuts[static_cast<std::size_t>(array.cut)];
-      const std::size_t bytes = host_region(schedule_, use).bytes();
       const std::size_t line = array.section ? array.section->line_bytes : array.unit_bytes;
-      if (piece.begin < 0 || piece.end > array.units || piece.size() <= 0 ||
-          piece.from + piece.length > line ||
-          (use.slot >= 0 && device_begin(schedule_, use) + bytes >
-                                static_cast<std::size_t>(cut.device_units) * array.unit_bytes)) {
-        return malformed(id, "reaches beyond its arrays");
-      }
-    }
-    return true;
-  }
-
-  bool moves_its_piece(TaskId id) {
-    const auto moved = uses(schedule_, task(id));
-    if (moved.size() == 1 && moved[0].slot >= 0 &&
-        task(id).bytes == host_region(schedule_, moved[0]).bytes()) {
-      return true;
-    }
-    return malformed(id, fmt::format("copies {} bytes, which is not its piece", task(id).bytes));
+      const std::size_t slot_end =
+          use.slot < 0 ? 0 : device_begin(schedule_, use) + host_region(schedule_, use).bytes();
+      return piece.begin >= 0 && piece.begin < piece.end && piece.end <= array.units &&
+             piece.from + piece.length <= line &&
+             slot_end <= static_cast<std::size_t>(cut.device_units) * array.unit_bytes;
+    });
   }
 
   /// Whether a kernel names all arrays of its operation, and of those cut alike the same piece.
@@ -311,21 +311,8 @@ class Checker {
 }  // namespace
 
 const char* to_string(Hazard::Kind kind) {
-  switch (kind) {
-    case Hazard::Kind::raw:
-      return "RAW";
-    case Hazard::Kind::war:
-      return "WAR";
-    case Hazard::Kind::waw:
-      return "WAW";
-    case Hazard::Kind::stale:
-      return "stale";
-    case Hazard::Kind::missing:
-      return "missing";
-    case Hazard::Kind::malformed:
-      return "malformed";
-  }
-  return "?";
+  constexpr std::array names = {"RAW", "WAR", "WAW", "stale", "missing", "malformed"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::vector<Hazard> find_hazards(const Schedule& schedule, std::size_t most) {

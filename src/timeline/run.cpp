@@ -50,7 +50,8 @@ Run new_run(deck::Order order, schedule::Schedule schedule) {
 }
 
 std::optional<double> predicted_s(const Run& run) {
-  if (!run.predicted) return std::nullopt;
+  // Queries alone may take no time; no figure follows from that.
+  if (!run.predicted || run.predicted->complete_s <= 0) return std::nullopt;
   return run.predicted->complete_s;
 }
 

@@ -106,7 +106,7 @@ struct Run {
 /// A run that is still to be measured or predicted.
 Run new_run(deck::Order order, schedule::Schedule schedule);
 
-/// The model's time; empty when there is none.
+/// The model's time; empty when there is none, or when nothing takes time.
 std::optional<double> predicted_s(const Run& run);
 
 /// What people call it: the order, and what disturbs it or runs beside it.

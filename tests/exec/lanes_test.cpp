@@ -7,8 +7,7 @@
 #include "deck/words.hpp"
 #include "executor/balance.hpp"
 #include "executor/detail/copy_pool.hpp"
-#include "schedule/disturb.hpp"
-#include "schedule/host_work.hpp"
+#include "schedule/additions.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
 

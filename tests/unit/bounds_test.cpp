@@ -107,6 +107,29 @@ TEST(Bounds, KernelsGivenByTheirDurationLastAsMeasured) {
   EXPECT_NEAR(b.schedule_bound_s, 12, 1e-9);  // H 0-8, K 8-10, D 10-12
 }
 
+TEST(Bounds, OnlyKernelsLastAsMeasured) {
+  // The host works for 6, whatever the device took for its kernels; without kernels, too.
+  const auto with_host = [](Schedule schedule) {
+    schedule.tasks.push_back(host(6));
+    return schedule;
+  };
+  const auto slow = rates(2, 4, 2, 2);
+  EXPECT_NEAR(bounds(with_host(chunks(1, 2, 2, 2)), slow, slow, {}).schedule_bound_s, 8, 1e-9);
+  const auto copies = rates(2, 1, 2, 2);
+  EXPECT_NEAR(bounds(with_host(chunks(1, 2, 0, 2)), copies, copies, {}).schedule_bound_s, 6, 1e-9);
+}
+
+TEST(Bounds, AQueryHasNone) {
+  std::vector runs = {timeline::new_run(deck::Order::custom, schedule_of({query(0)}))};
+  runs[0].rates = rates(0, 0, 0, 0);
+  for (const timeline::Engines engines : {timeline::Engines(), timeline::Engines{.workers = 2}}) {
+    add_bounds(runs, engines);
+    EXPECT_FALSE(runs[0].bounds);
+  }
+  runs[0].predicted = predict(runs[0].schedule, device_of(Queues::engine));
+  EXPECT_EQ(timeline::predicted_s(runs[0]), std::nullopt);
+}
+
 TEST(Bounds, OfWorkers) {
   const auto four = rates(8, 4, 8, 0);
   // 20 of work on two of four lanes' cores.

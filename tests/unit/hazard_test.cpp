@@ -185,6 +185,22 @@ TEST(Hazard, AKernelWithoutArraysIsMalformed) {
   EXPECT_THAT(only(s).message, HasSubstr("has no array of its operation"));
 }
 
+TEST(Hazard, AKernelUsesAllArraysOfItsOperationOnOneChunk) {
+  const Schedule right =
+      small_schedule(small_deck(WorkloadKind::pipeline, 1200, 2), Order::depth_first, 2);
+  const TaskId kernel = 2;
+  ASSERT_EQ(right.tasks[kernel].stage, Stage::kernel);
+  Schedule s = right;
+  s.tasks[kernel].uses.count = 2;
+  EXPECT_THAT(only(s).message, HasSubstr("does not use array 1_c of its operation"));
+  s = right;
+  s.tasks[kernel].uses.count = 4;
+  EXPECT_THAT(only(s).message, HasSubstr("uses an array of another operation"));
+  s = right;
+  own_uses(s, s.tasks[kernel])[1].slot = 1;
+  EXPECT_THAT(only(s).message, HasSubstr("uses pieces of several chunks"));
+}
+
 TEST(Hazard, ABlockedHostOrdersWhatFollows) {
   // Without waits between the lanes, but the host waits for every task before it issues the next.
   Schedule s = increment(Order::by_engine, 3, 3);

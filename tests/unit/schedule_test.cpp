@@ -4,9 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "schedule/disturb.hpp"
+#include "schedule/additions.hpp"
 #include "schedule/hazard.hpp"
-#include "schedule/host_work.hpp"
 #include "schedules.hpp"
 
 namespace overlap::schedule {

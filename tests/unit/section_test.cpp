@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "schedule/hazard.hpp"
 #include "schedules.hpp"
@@ -118,6 +119,23 @@ TEST(Section, RegionsHoldTheElementsOfTheirUnitsAndNothingElse) {
     ASSERT_EQ(found, expected);
     EXPECT_LE(found.back() + 4, host_bytes(all.arrays[0]));
     EXPECT_LE(region.bytes(), static_cast<std::size_t>(end - begin) * all.arrays[0].unit_bytes);
+  }
+}
+
+TEST(Section, PartsOfAnArrayAreAllOfItInLimits) {
+  for (const bool padded : {false, true}) {
+    const Array array =
+        array_of(padded ? padded_rows(4) : small_deck(WorkloadKind::rowsum, 1200, 4));
+    for (const std::size_t most_bytes : {10, 24, 47, 100, 24 * 1200, 100000}) {
+      std::set<std::size_t> found;
+      for (const Region& part : parts_of(array, most_bytes)) {
+        EXPECT_LE(part.bytes(), most_bytes);
+        for_lines(part, 0, part.bytes(), [&](std::size_t place, std::size_t, std::size_t bytes) {
+          for (std::size_t i = 0; i < bytes; ++i) EXPECT_TRUE(found.insert(place + i).second);
+        });
+      }
+      EXPECT_EQ(found.size(), 1200U * 24) << most_bytes;
+    }
   }
 }
 

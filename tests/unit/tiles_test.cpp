@@ -8,6 +8,7 @@
 #include "deck/words.hpp"
 #include "schedule/hazard.hpp"
 #include "schedules.hpp"
+#include "timeline/run.hpp"
 
 namespace overlap::schedule {
 namespace {
@@ -94,6 +95,12 @@ TEST(TilePlan, LoadsLittleMoreWhereNoneFits) {
   const TilePlan least = plan_tiles(tiling, TileSlots{1, 1, 1});
   EXPECT_EQ(loads(least), 6U + 31);  // one stays while the others pass, there and back
   expect_right(tiling, least);
+}
+
+TEST(TilePlan, AGroupLeavesASlotFreeWhereThatLoadsLess) {
+  // Groups of as many rows as there are slots, and of one less.
+  EXPECT_EQ(loads(plan_tiles(square(4), TileSlots{2, 1, 1})), 11U);
+  EXPECT_EQ(loads(plan_tiles(square(5), TileSlots{2, 2, 1})), 16U);
 }
 
 TEST(TilePlan, FitsTheDevice) {
@@ -231,6 +238,35 @@ TEST(TileSchedule, MovesEveryByteOnce) {
   EXPECT_EQ(flops, 2.0 * 250 * 350 * 30);
 }
 
+TEST(TileSchedule, ProductsFindTheirMatricesOnBothSides) {
+  Schedule s = schedule_of(uneven, {2, 2, 2}, Order::three_way, 3);
+  EXPECT_EQ(timeline::product_flops(s), 2.0 * 250 * 350 * 30);
+  EXPECT_EQ(timeline::host_tiles(s), 0);
+  std::set<std::size_t> places;
+  for (const Task& task : s.tasks) {
+    const auto on_host = product(s, task, Access::Side::host);
+    const auto on_device = product(s, task, Access::Side::device);
+    ASSERT_EQ(on_host.has_value(), task.stage == Stage::kernel);
+    ASSERT_EQ(on_device.has_value(), task.stage == Stage::kernel);
+    if (!on_host) continue;
+    const auto used = uses(s, task);
+    EXPECT_EQ(on_device->m, used[0].piece == 2 ? 50 : 100);
+    EXPECT_EQ(on_device->n, used[1].piece == 3 ? 50 : 100);
+    EXPECT_EQ(on_device->k, 30);
+    const std::array<std::size_t, 3> slot_bytes = uneven.slot_bytes();
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(on_device->matrices[i].begin,
+                static_cast<std::size_t>(used[i].slot) * slot_bytes[i]);
+      EXPECT_EQ(on_device->matrices[i].stride, i == 1 ? 30 : on_device->m);
+      EXPECT_EQ(on_host->matrices[i].stride, i == 1 ? 30 : 250);
+      places.insert(on_device->matrices[i].begin);
+    }
+    EXPECT_EQ(on_host->matrices[2].begin, host_region(s, used[2]).begin);
+    EXPECT_EQ(chunk_of(s, static_cast<std::int64_t>(on_host->matrices[2].begin / 8)), task.chunk);
+  }
+  EXPECT_THAT(places, ElementsAre(0, 8U * 100 * 30, 8U * 100 * 100));
+}
+
 TEST(TileSchedule, OfTheBaselineIsOneTile) {
   const Schedule s = schedule_of(uneven, {3, 4, 2}, Order::sequential, 1);
   ASSERT_EQ(s.tasks.size(), 5U);
@@ -270,6 +306,13 @@ TEST(TileSchedule, FaultsAreFound) {
   EXPECT_STREQ(kind(s), "missing");
   s = good;
   s.tasks[first(Stage::d2h)].bytes -= 8;
+  EXPECT_STREQ(kind(s), "malformed");
+  s = good;
+  s.cuts[2].pieces[1].from -= 8;  // into the tile above
+  s.cuts[2].pieces[1].length += 8;
+  EXPECT_STREQ(kind(s), "malformed");
+  s = good;
+  s.tasks[first(Stage::kernel)].uses.count = 2;  // without C
   EXPECT_STREQ(kind(s), "malformed");
 }
 
