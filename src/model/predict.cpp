@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <queue>
 #include <span>
 #include <stdexcept>
@@ -57,6 +56,13 @@ struct Engine {
   int last = 0;            ///< the queue that it took from last
   int running = 0;
   bool dirty = false;
+};
+
+/// Kernels that signal other engines' operations when the last of them completes.
+struct KernelRun {
+  TaskId first = none;
+  TaskId last = none;
+  std::uint32_t left = 0;  ///< that are not complete
 };
 
 /// Tasks in issue order; links are in Simulation::next_.
@@ -173,28 +179,22 @@ class Simulation {
 
   /// Kernels next to each other in issue order, whose signals wait for the last of them.
   void find_runs() {
-    run_end_.assign(device_.delayed_signal ? schedule_.tasks.size() : 0, none);
-    run_left_.assign(run_end_.size(), 0);
-    std::vector<TaskId> run;
-    const auto close = [&] {
-      if (run.size() > 1) {
-        for (const TaskId id : run) run_end_[id] = run.back();
-        run_left_[run.back()] = static_cast<std::uint32_t>(run.size());
-        run_begin_[run.back()] = run.front();
-      }
-      run.clear();
-    };
-    for (TaskId id = 0; id < run_end_.size(); ++id) {
+    if (!device_.delayed_signal) return;
+    run_of_.assign(schedule_.tasks.size(), none);
+    bool open = false;
+    for (TaskId id = 0; id < run_of_.size(); ++id) {
       const Task& t = task(id);
       if (schedule::is_kernel(t.stage)) {
-        run.push_back(id);
-        if (t.blocking) close();
+        if (!open) runs_.push_back({.first = id});
+        runs_.back().last = id;
+        ++runs_.back().left;
+        run_of_[id] = static_cast<TaskId>(runs_.size() - 1);
+        open = !t.blocking;
       } else if (schedule::is_copy(t.stage) ||
                  (t.stage == Stage::query && device_.query_releases)) {
-        close();
+        open = false;
       }
     }
-    if (!run_end_.empty()) close();
   }
 
   void enqueue(TaskId id) {
@@ -254,32 +254,25 @@ class Simulation {
   /// The SMs take what was issued first. A copy engine stays with a queue as long as that has
   /// something ready; then the next one that has is served. (Seen on an H200.)
   int take(Engine& engine) const {
-    if (device_.queues != Queues::worker && &engine == &engines_[1]) {
-      const auto chosen =
-          std::min_element(engine.ready.begin(), engine.ready.end(), [&](int a, int b) {
-            return queues_[static_cast<std::size_t>(a)].head <
-                   queues_[static_cast<std::size_t>(b)].head;
-          });
-      const int queue = *chosen;
-      engine.ready.erase(chosen);
-      return queue;
-    }
-    const auto distance = [&](int queue) {
-      return queue >= engine.last ? queue - engine.last
-                                  : queue - engine.last + std::numeric_limits<int>::max() / 2;
+    const auto key = [&](int index) {
+      return is_sm(engine) ? std::pair(false, queues_[static_cast<std::size_t>(index)].head)
+                           : std::pair(index < engine.last, static_cast<TaskId>(index));
     };
     const auto chosen = std::min_element(engine.ready.begin(), engine.ready.end(),
-                                         [&](int a, int b) { return distance(a) < distance(b); });
+                                         [&](int a, int b) { return key(a) < key(b); });
     engine.last = *chosen;
     engine.ready.erase(chosen);
     return engine.last;
   }
 
+  bool is_sm(const Engine& engine) const {
+    return device_.queues != Queues::worker && &engine == &engines_[1];
+  }
+
   /// Kernels start while those before them leave a part of the device.
   bool has_room(const Engine& engine) const {
     if (engine.running == 0) return true;
-    if (device_.queues == Queues::worker || &engine != &engines_[1]) return false;
-    return engine.running < device_.concurrent_kernels && running_.has_room();
+    return is_sm(engine) && engine.running < device_.concurrent_kernels && running_.has_room();
   }
 
   void start(Engine& engine, int index) {
@@ -305,15 +298,12 @@ class Simulation {
     }
     running_.set_speeds();
     mark_complete(id);
-    if (run_end_.empty() || run_end_[id] == none) {
-      release(id, true, true);
-    } else {
-      release(id, true, false);
-      const TaskId end = run_end_[id];
-      if (--run_left_[end] == 0) {
-        for (TaskId k = run_begin_[end]; k <= end; ++k) {
-          if (run_end_[k] == end) release(k, false, true);
-        }
+    KernelRun* const run = run_of_.empty() || run_of_[id] == none ? nullptr : &runs_[run_of_[id]];
+    const bool alone = run == nullptr || run->first == run->last;
+    release(id, true, alone);
+    if (!alone && --run->left == 0) {
+      for (TaskId k = run->first; k <= run->last; ++k) {
+        if (run_of_[k] == run_of_[id]) release(k, false, true);
       }
     }
     if (host_waits_for_ == id) {
@@ -460,10 +450,9 @@ class Simulation {
   std::vector<TaskId> next_;            ///< in its queue
   std::vector<TaskId> next_in_lane_;
   std::vector<bool> complete_;
-  TaskId done_before_ = 0;       ///< all before this one are complete
-  std::vector<TaskId> run_end_;  ///< the last kernel of its run; empty without delayed signals
-  std::vector<std::uint32_t> run_left_;  ///< of the run that ends here
-  std::map<TaskId, TaskId> run_begin_;   ///< by its end
+  TaskId done_before_ = 0;      ///< all before this one are complete
+  std::vector<TaskId> run_of_;  ///< kernels: in runs_; empty without delayed signals
+  std::vector<KernelRun> runs_;
 
   // The host
   TaskId next_issue_ = 0;

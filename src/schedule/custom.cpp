@@ -178,7 +178,6 @@ void issue_listed(Builder& builder, const Costs& costs, Order order) {
   std::vector<TaskId> places(costs.tasks.size());
   std::map<int, TaskId> last;     // of each lane
   std::optional<TaskId> barrier;  // the latest default_stream task
-  std::set<int> passed;           // lanes that have waited for it
   TaskId id = 0;
   for (const TaskId i : sequence(costs.tasks, order)) {
     places[i] = id;
@@ -198,16 +197,14 @@ void issue_listed(Builder& builder, const Costs& costs, Order order) {
     for (const TaskId other : task.after) wait_for(places[other]);
     if (waits_for_all) {
       for (const auto& [lane, other] : last) wait_for(other);
-    } else if (barrier && !on_host(task.stage) && passed.insert(task.lane).second) {
+    } else if (barrier && !on_host(task.stage) &&
+               (!last.contains(task.lane) || last[task.lane] < *barrier)) {
       wait_for(*barrier);
     }
     task.after.clear();
     for (const auto& [lane, other] : after) task.after.push_back(other);
     std::sort(task.after.begin(), task.after.end());
-    if (waits_for_all) {
-      barrier = id;
-      passed.clear();
-    }
+    if (waits_for_all) barrier = id;
     if (!on_host(task.stage)) last[task.lane] = id;
     builder.issue(std::move(task), costs.names[i]);
     ++id;

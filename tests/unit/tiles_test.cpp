@@ -97,8 +97,14 @@ TEST(TilePlan, LoadsLittleMoreWhereNoneFits) {
   expect_right(tiling, least);
 }
 
-TEST(TilePlan, AGroupLeavesASlotFreeWhereThatLoadsLess) {
-  // Groups of as many rows as there are slots, and of one less.
+TEST(TilePlan, AGroupLeavesASlotFreeWhereThatLoadsNoMore) {
+  // All panels of A fit and two of B: a column at a time, so that the next panel of B can come
+  // early.
+  const Tiling tiling{.m = 24, .n = 40, .k = 4, .tile_m = 6, .tile_n = 5};
+  std::vector<int> order = order_of(plan_tiles(tiling, TileSlots{4, 2, 1}));
+  order.resize(8);
+  EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 7, 6, 5, 4));
+  // Groups as large as the slots load less here.
   EXPECT_EQ(loads(plan_tiles(square(4), TileSlots{2, 1, 1})), 11U);
   EXPECT_EQ(loads(plan_tiles(square(5), TileSlots{2, 2, 1})), 16U);
 }
