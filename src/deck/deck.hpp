@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "deck/orders.hpp"
 
 /// The deck: everything the user asks for, parsed once, every default filled in.
 namespace overlap::deck {
@@ -17,13 +18,6 @@ enum class WorkloadKind {
 #define OVERLAP_WORKLOAD(name, ...) name,
 #include "deck/workloads.def"
 #undef OVERLAP_WORKLOAD
-};
-
-enum class Order {
-#define OVERLAP_ORDER(name, ...) name,
-#include "deck/orders.def"
-#undef OVERLAP_ORDER
-  automatic,  ///< the order, chunks and lanes that the model predicts to be fastest
 };
 
 /// What a task does. Those from `host` to `default_stream` are for custom workloads: work of the

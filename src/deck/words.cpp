@@ -111,28 +111,14 @@ std::vector<std::string> task_keys(Stage stage) {
 }
 
 std::vector<Order> orders_of(WorkloadKind kind) {
-  // Of those that not every kind has.
-  const auto has = [kind](Order order) {
-    switch (order) {
-      case Order::two_way:
-      case Order::three_way:
-      case Order::four_way:
-      case Order::four_plus:
-        return kind == WorkloadKind::dgemm;
-      case Order::custom:
-        return kind == WorkloadKind::custom;
-      case Order::by_engine:  // a product's is three_way; a list has its own lanes
-      case Order::automatic:
-        return kind != WorkloadKind::dgemm && kind != WorkloadKind::custom;
-      default:
-        return true;
-    }
-  };
-  std::vector<Order> orders;
-  for (const auto& word : words<Order>) {
-    if (has(word.value)) orders.push_back(word.value);
+  const Parts parts = kind == WorkloadKind::dgemm    ? Parts::tiles
+                      : kind == WorkloadKind::custom ? Parts::listed
+                                                     : Parts::chunks;
+  std::vector<Order> suitable;
+  for (const OrderRow& row : orders) {
+    if (row.suits(parts)) suitable.push_back(row.order);
   }
-  return orders;
+  return suitable;
 }
 
 std::vector<std::pair<std::string, Value>> values_of(const Workload& workload) {

@@ -31,13 +31,13 @@ inline constexpr auto words<WorkloadKind> = std::to_array<Word<WorkloadKind>>({
 });
 
 template <>
-inline constexpr auto words<Order> = std::to_array<Word<Order>>({
-#define OVERLAP_ORDER(name, help) {Order::name, #name, help},
-#include "deck/orders.def"
-#undef OVERLAP_ORDER
-    {Order::automatic, "auto",
-     "the order, chunk count and lanes that the model predicts to be best"},
-});
+inline constexpr auto words<Order> = [] {
+  std::array<Word<Order>, orders.size()> all;
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    all[i] = {orders[i].order, orders[i].name, orders[i].help};
+  }
+  return all;
+}();
 
 template <>
 inline constexpr auto words<Stage> =

@@ -89,7 +89,7 @@ struct Evidence {
 };
 
 double busiest_s(const Evidence& of) {
-  const model::Hardware& hardware = of.conditions.hardware;
+  const timeline::Engines& hardware = of.conditions.engines;
   double seconds = 0;
   if (hardware.workers > 0) {
     seconds = (of.copies_s + of.rates.kernel_s) / std::min(hardware.workers, of.schedule.lanes);
@@ -109,9 +109,9 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
               .traffic = schedule::traffic(run.schedule)};
   of.time_s = time_s(run).median;
   of.copies_s = of.rates.h2d_s + of.rates.d2h_s;
-  of.chunks = static_cast<int>(run.schedule.chunks.size());
+  of.chunks = run.schedule.chunks;
   of.wanted_lanes =
-      std::min(of.gpu() ? stages_of(run.schedule) : conditions.hardware.workers, of.chunks);
+      std::min(of.gpu() ? stages_of(run.schedule) : conditions.engines.workers, of.chunks);
   of.busiest_s = busiest_s(of);
   const auto potential = overlap_potential(run, runs);
   of.nothing_to_hide = potential && *potential < least_potential;
@@ -221,7 +221,7 @@ Found waits(const Evidence& of) {
 
 Found one_copy_engine(const Evidence& of) {
   const bool both = of.traffic.h2d > 0 && of.traffic.d2h > 0;
-  if (!of.gpu() || of.conditions.hardware.copy_engines != 1 || !both) return {};
+  if (!of.gpu() || of.conditions.engines.copy_engines != 1 || !both) return {};
   return found(fmt::format("one copy engine: both directions share it, {} of {}",
                            base::format_seconds(of.copies_s), base::format_seconds(of.time_s)),
                {{"copies_s", of.copies_s}, {"time_s", of.time_s}});

@@ -14,7 +14,7 @@ namespace overlap::experiment {
 /// What surrounds the runs and may slow them down.
 struct Conditions {
   std::optional<base::DeviceInfo> device;  ///< right after the runs, awake; empty: a host back end
-  model::Hardware hardware;
+  timeline::Engines engines;
   bool launch_blocking = false;        ///< CUDA_LAUNCH_BLOCKING is set to 1
   std::optional<int> max_connections;  ///< CUDA_DEVICE_MAX_CONNECTIONS, if set
   bool tool_loaded = false;            ///< a Kokkos tool, which may fence every kernel

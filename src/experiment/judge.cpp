@@ -10,8 +10,8 @@
 namespace overlap::experiment {
 namespace {
 
-/// Gives every run with rates its bounds.
-void add_bounds(std::vector<Run>& runs, const model::Hardware& hardware) {
+/// Gives every run with rates its bounds, but for those that nothing limits: queries alone.
+void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
   std::optional<model::Rates> least;
   for (const Run& run : runs) {
     if (!run.rates || host_tiles(run.schedule) > 0) continue;
@@ -25,7 +25,8 @@ void add_bounds(std::vector<Run>& runs, const model::Hardware& hardware) {
     if (!run.rates) continue;
     // What the host computes for it the device need not do.
     const bool shared = !least || host_tiles(run.schedule) > 0;
-    run.bounds = model::bounds(run.schedule, *run.rates, shared ? *run.rates : *least, hardware);
+    run.bounds = model::bounds(run.schedule, *run.rates, shared ? *run.rates : *least, engines);
+    if (run.bounds->bound_s <= 0) run.bounds.reset();  // nothing in it takes time
   }
 }
 
@@ -94,7 +95,7 @@ Outcome judge(Plan plan, Samples samples) {
   for (std::size_t i = 0; i < plan.cases.size(); ++i) {
     outcome.runs.push_back({std::move(plan.cases[i]), std::move(samples.cases[i]), {}, {}});
   }
-  add_bounds(outcome.runs, samples.conditions.hardware);
+  add_bounds(outcome.runs, samples.conditions.engines);
   for (Run& run : outcome.runs) {
     run.findings = diagnose(run, outcome.runs, samples.conditions);
   }

@@ -7,9 +7,8 @@
 #include "base/units.hpp"
 #include "deck/words.hpp"
 #include "model/predict.hpp"
-#include "schedule/disturb.hpp"
+#include "schedule/additions.hpp"
 #include "schedule/hazard.hpp"
-#include "schedule/host_work.hpp"
 
 namespace overlap::experiment {
 namespace {

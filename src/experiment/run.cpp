@@ -64,7 +64,8 @@ Run new_run(deck::Order order, schedule::Schedule schedule) {
 }
 
 std::optional<double> predicted_s(const Case& run) {
-  if (!run.predicted) return std::nullopt;
+  // Queries alone may take no time; no figure follows from that.
+  if (!run.predicted || run.predicted->complete_s <= 0) return std::nullopt;
   return run.predicted->complete_s;
 }
 
@@ -99,7 +100,7 @@ base::Summary throughput(const Run& run) {
 double product_flops(const schedule::Schedule& schedule) {
   double flops = 0;
   for (const schedule::Task& task : schedule.tasks) {
-    if (!schedule::is_copy(task.stage) && !task.places.empty()) flops += task.flops;
+    if (schedule.tiling && !schedule::is_copy(task.stage)) flops += task.flops;
   }
   return flops;
 }
@@ -107,7 +108,7 @@ double product_flops(const schedule::Schedule& schedule) {
 int host_tiles(const schedule::Schedule& schedule) {
   return static_cast<int>(
       std::count_if(schedule.tasks.begin(), schedule.tasks.end(), [](const schedule::Task& task) {
-        return task.stage == schedule::Stage::host && !task.places.empty();
+        return task.stage == schedule::Stage::host && task.uses.count > 0;
       }));
 }
 

@@ -109,7 +109,7 @@ Case new_case(deck::Order order, schedule::Schedule schedule);
 /// The same, as a run of which nothing is known.
 Run new_run(deck::Order order, schedule::Schedule schedule);
 
-/// The model's time; empty when there is none.
+/// The model's time; empty when there is none, or when nothing takes time.
 std::optional<double> predicted_s(const Case& run);
 
 /// What people call it: the order, and what disturbs it or runs beside it.

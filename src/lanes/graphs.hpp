@@ -34,7 +34,8 @@ class Graphs {
   /// A schedule that was captured, and what of the workload lies in it.
   struct Graph {
     std::vector<schedule::Task> tasks;
-    std::vector<schedule::Chunk> chunks;
+    std::vector<schedule::Use> uses;
+    std::vector<schedule::Cut> cuts;
     const workload::Byte* data;
     std::int64_t repeats;
     typename Api::GraphExec exec;
@@ -48,7 +49,8 @@ class Graphs {
     const workload::Byte* const data = workload.device.front().data();
     for (const Graph& graph : graphs_) {
       if (graph.data == data && graph.repeats == workload.repeats &&
-          graph.chunks == schedule.chunks && graph.tasks == schedule.tasks) {
+          graph.uses == schedule.uses && graph.cuts == schedule.cuts &&
+          graph.tasks == schedule.tasks) {
         return graph;
       }
     }
@@ -58,7 +60,8 @@ class Graphs {
     auto exec = Api::instantiate(captured);
     const double instantiate_s = seconds_since(start) - capture_s;
     graphs_.push_back({schedule.tasks,
-                       schedule.chunks,
+                       schedule.uses,
+                       schedule.cuts,
                        data,
                        workload.repeats,
                        std::move(exec),

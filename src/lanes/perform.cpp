@@ -82,31 +82,36 @@ void copy(const workload::InstanceRef& instance, const workload::Workload& workl
 
 CopyEnds ends_of(const schedule::Schedule& schedule, const workload::Workload& workload,
                  const schedule::Task& copy) {
-  const auto array = static_cast<std::size_t>(copy.array);
+  const auto array = static_cast<std::size_t>(schedule::uses(schedule, copy).front().array);
   return {workload.host[array].data() + schedule::host_region(schedule, copy).begin,
           workload.device[array].data() + schedule::device_begin(schedule, copy)};
 }
 
 void perform(const workload::InstanceRef& instance, const workload::Workload& workload,
              const schedule::Schedule& schedule, const schedule::Task& task) {
+  const auto used = schedule::uses(schedule, task);
   if (!schedule::is_kernel(task.stage)) {
-    copy(instance, workload, static_cast<std::size_t>(task.array),
+    copy(instance, workload, static_cast<std::size_t>(used.front().array),
          task.stage == schedule::Stage::h2d, schedule::host_region(schedule, task),
          schedule::device_begin(schedule, task));
     return;
   }
-  const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
-  workload.launch(
-      instance, {.op = task.stage == schedule::Stage::kernel ? task.op : -1,
-                 .begin = chunk.begin,
-                 .device_begin = chunk.device_begin,
-                 .size = chunk.size(),
-                 .repeats = task.duration_s > 0 ? workload::steps(task.duration_s, workload.repeats)
-                                                : workload.repeats,
-                 .mapped = schedule.transfer == deck::Transfer::zero_copy,
-                 .number = task.number,
-                 .share = task.share,
-                 .product = schedule::product(schedule, task, schedule::Access::Side::device)});
+  workload::Call call{.op = task.stage == schedule::Stage::kernel ? task.op : -1,
+                      .repeats = task.duration_s > 0
+                                     ? workload::steps(task.duration_s, workload.repeats)
+                                     : workload.repeats,
+                      .mapped = schedule.transfer == deck::Transfer::zero_copy,
+                      .number = task.number,
+                      .share = task.share,
+                      .product =
+                          schedule::product(schedule, task, schedule::Access::Side::device)};
+  if (!used.empty()) {
+    const schedule::Piece& piece = schedule::piece_of(schedule, used.front());
+    call.begin = piece.begin;
+    call.size = piece.size();
+    if (!call.mapped) call.device_begin = schedule::slot_begin(schedule, used.front());
+  }
+  workload.launch(instance, call);
 }
 
 }  // namespace overlap::lanes

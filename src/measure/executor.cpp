@@ -111,8 +111,7 @@ void Executor::work(Issue& run, const schedule::Task& task) {
   }
   const double begin_s = run.since_start();
   if (host_worker_ != nullptr) {
-    const auto chunks = static_cast<std::int64_t>(run.schedule.chunks.size());
-    const std::int64_t pieces = host_worker_->pieces() / chunks;
+    const std::int64_t pieces = host_worker_->pieces() / run.schedule.chunks;
     host_worker_->run(task.chunk * pieces, (task.chunk + 1) * pieces);
   } else {
     const auto steps = static_cast<std::int64_t>(task.duration_s * run.workload.host_steps_per_s);

@@ -12,39 +12,6 @@
 namespace overlap::measure {
 namespace {
 
-/// The chunk that holds a unit of the host arrays; of a product, an element of C.
-int chunk_of(const schedule::Schedule& schedule, std::int64_t unit) {
-  const auto& chunks = schedule.chunks;
-  auto chunk = chunks.end();
-  if (schedule.tiling) {
-    const schedule::Tiling& tiling = *schedule.tiling;
-    const int tile = tiling.tile(static_cast<int>(unit % tiling.m / tiling.tile_m),
-                                 static_cast<int>(unit / tiling.m / tiling.tile_n));
-    chunk = std::find_if(chunks.begin(), chunks.end(),
-                         [&](const schedule::Chunk& c) { return c.begin == tile; });
-  } else {
-    chunk = std::upper_bound(chunks.begin(), chunks.end(), unit,
-                             [](std::int64_t u, const schedule::Chunk& c) { return u < c.end; });
-  }
-  return static_cast<int>(chunk - chunks.begin());
-}
-
-/// Regions of a host array, all of it together, each as large as the device array at most.
-std::vector<schedule::Region> parts_of(const workload::Workload& workload, std::size_t array) {
-  const schedule::Array& shape = workload.arrays[array];
-  if (!shape.pieces.empty()) return shape.pieces;
-  const auto units = [&](std::size_t bytes) {
-    return static_cast<std::int64_t>(bytes / shape.unit_bytes);
-  };
-  const std::int64_t total = units(workload.host[array].region.bytes());
-  const std::int64_t part = units(workload.device[array].size());
-  std::vector<schedule::Region> parts;
-  for (std::int64_t begin = 0; begin < total; begin += part) {
-    parts.push_back(schedule::host_region(shape, begin, std::min(part, total - begin)));
-  }
-  return parts;
-}
-
 /// Adds a run's times to what is known of it.
 void add_sample(experiment::Run& run, const Executor& executor, const Elapsed& elapsed) {
   run.samples_s.push_back(elapsed.complete_s);
@@ -75,7 +42,7 @@ void verify(experiment::Run& run, const Executor& executor, const workload::Work
   if (result.mismatch && !run.wrong) {
     const workload::Mismatch& mismatch = *result.mismatch;
     const std::int64_t unit = mismatch.index / workload.unit_elements;
-    run.wrong = {mismatch.chunk.value_or(chunk_of(run.schedule, unit)), mismatch.array,
+    run.wrong = {mismatch.chunk.value_or(schedule::chunk_of(run.schedule, unit)), mismatch.array,
                  mismatch.index, mismatch.expected, mismatch.found};
   }
   if (!run.wrong) run.wrong = wrong_work;
@@ -87,7 +54,7 @@ void reset(const workload::InstanceRef& instance, const workload::Workload& work
            std::uint32_t repetition) {
   workload.generate(repetition);
   const auto transfer = [&](std::size_t array, bool to_device, bool back) {
-    for (const schedule::Region& part : parts_of(workload, array)) {
+    for (const schedule::Region& part : schedule::parts_of(workload.arrays[array], workload.device[array].size())) {
       if (to_device) lanes::copy(instance, workload, array, true, part, 0);
       if (back) lanes::copy(instance, workload, array, false, part, 0);
     }

@@ -27,7 +27,7 @@ std::int64_t host_bytes(const schedule::Costs& costs,
                         const std::vector<std::size_t>& device_bytes) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
-    bytes += schedule::host_bytes(costs.arrays[i], costs.units * costs.iterations);
+    bytes += schedule::host_bytes(costs.arrays[i]);
     if (!on_gpu()) bytes += device_bytes[i];
   }
   return static_cast<std::int64_t>(bytes);

@@ -129,13 +129,13 @@ model::Rates rates_of(Executor& executor, const workload::Workload& workload,
 
 void measure_rates(Executor& executor, const workload::Workload& workload,
                    std::vector<experiment::Run>& runs) {
-  std::map<std::tuple<std::size_t, std::int64_t, std::size_t, int>, model::Rates> known;
+  std::map<std::tuple<int, std::int64_t, std::size_t, int>, model::Rates> known;
   workload.generate(0);
   for (experiment::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
     if (schedule.transfer == deck::Transfer::zero_copy) continue;
-    const auto shape = std::tuple(schedule.chunks.size(), schedule.chunk_units,
-                                  schedule.tasks.size(), experiment::host_tiles(schedule));
+    const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, schedule.tasks.size(),
+                                  experiment::host_tiles(schedule));
     auto rates = known.find(shape);
     if (rates == known.end())
       rates = known.emplace(shape, rates_of(executor, workload, schedule)).first;
@@ -149,17 +149,17 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
   }
 }
 
-model::Hardware hardware(const std::optional<base::DeviceInfo>& device, int lanes,
+timeline::Engines engines_of(const std::optional<base::DeviceInfo>& device, int lanes,
                          workload::SpaceId space) {
-  model::Hardware hardware;
-  if (device) hardware.copy_engines = std::clamp(device->copy_engines.value_or(2), 1, 2);
+  timeline::Engines engines;
+  if (device) engines.copy_engines = std::clamp(device->copy_engines.value_or(2), 1, 2);
   // Lanes of a threaded back end share its threads out; lanes of others share the cores.
   if (workload::on_host(space)) {
     const int threads = workload::concurrency(space);
-    hardware.workers =
+    engines.workers =
         threads > 1 ? std::min({lanes, threads, base::usable_cpus()}) : base::usable_cpus();
   }
-  return hardware;
+  return engines;
 }
 
 }  // namespace overlap::measure

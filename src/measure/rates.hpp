@@ -21,7 +21,7 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
                    std::vector<experiment::Run>& runs);
 
 /// What executes tasks on this many lanes of the space.
-model::Hardware hardware(const std::optional<base::DeviceInfo>& device, int lanes,
+timeline::Engines engines_of(const std::optional<base::DeviceInfo>& device, int lanes,
                          workload::SpaceId space = workload::default_space);
 
 }  // namespace overlap::measure

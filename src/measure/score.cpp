@@ -24,10 +24,10 @@ std::optional<int> environment_number(const char* name) {
 }
 
 /// What surrounds the runs; to be asked right after them, while the device is awake.
-experiment::Conditions conditions(const Runtime& runtime, const model::Hardware& engines) {
+experiment::Conditions conditions(const Runtime& runtime, const timeline::Engines& engines) {
   experiment::Conditions found;
   if (on_gpu()) found.device = runtime.device_now();
-  found.hardware = engines;
+  found.engines = engines;
   found.launch_blocking = environment_number("CUDA_LAUNCH_BLOCKING") == 1;
   found.max_connections = environment_number("CUDA_DEVICE_MAX_CONNECTIONS");
   found.tool_loaded = runtime.tool_loaded();
@@ -70,7 +70,7 @@ experiment::Samples measured(const experiment::Plan& plan, Session::Parts& parts
   for (const experiment::Case& one : plan.cases) runs.push_back({one, {}, {}, {}});
   experiment::Samples samples;
   score(executor, runs, plan, parts.workload, hooks, samples);
-  const model::Hardware engines = hardware(parts.runtime.device(), plan.lanes);
+  const timeline::Engines engines = engines_of(parts.runtime.device(), plan.lanes);
   if (!samples.interrupted) {
     progress("measuring rates");
     // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.

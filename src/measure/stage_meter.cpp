@@ -10,6 +10,7 @@ namespace overlap::measure {
 
 HandSchedule::HandSchedule(const workload::Workload& workload) : workload_(workload) {
   schedule_.arrays = workload.arrays;
+  schedule_.cuts.resize(1);
   schedule_.lanes = 0;
   host_units_ = units_of(workload.host[0].region.bytes());
   device_units_ = units_of(workload.device[0].size());
@@ -17,25 +18,27 @@ HandSchedule::HandSchedule(const workload::Workload& workload) : workload_(workl
 
 TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after) {
   const auto id = static_cast<TaskId>(schedule_.tasks.size());
-  schedule::Task task{.stage = stage, .chunk = static_cast<int>(id), .lane = lane};
+  const auto chunk = static_cast<int>(id);
+  schedule::Task task{.stage = stage, .chunk = chunk, .lane = lane, .after = std::move(after)};
+  task.uses.begin = static_cast<std::uint32_t>(schedule_.uses.size());
   const bool kernel = stage == Stage::kernel;
   for (std::size_t i = 0; i < workload_.arrays.size(); ++i) {
     const schedule::Array& array = workload_.arrays[i];
     const bool copied = stage == Stage::h2d ? array.to_device : array.to_host;
-    if (kernel ? array.op != 0 : task.array >= 0 || !copied) continue;
-    if (!kernel) task.array = static_cast<int>(i);
+    if (kernel ? array.op != 0 : task.uses.count > 0 || !copied) continue;
+    schedule_.uses.push_back({.array = static_cast<int>(i), .piece = chunk, .slot = chunk});
+    ++task.uses.count;
     const int times = kernel ? int{array.to_device} + int{array.to_host} : 1;
     task.bytes += array.unit_bytes * static_cast<std::size_t>(units * times);
   }
-  task.after = std::move(after);
   const auto place = [&](std::int64_t& next, std::int64_t all) {
     const std::int64_t begin = next + units <= all ? next : 0;
     next = begin + units;
     return begin;
   };
   const std::int64_t begin = place(next_host_, host_units_);
-  const std::int64_t device_begin = place(next_device_, device_units_);
-  schedule_.chunks.push_back({.begin = begin, .end = begin + units, .device_begin = device_begin});
+  schedule_.cuts[0].pieces.push_back({.begin = begin, .end = begin + units});
+  schedule_.cuts[0].slots.push_back(place(next_device_, device_units_));
   schedule_.lanes = std::max(schedule_.lanes, lane + 1);
   schedule_.tasks.push_back(std::move(task));
   return id;

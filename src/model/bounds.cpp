@@ -54,16 +54,16 @@ double duplex_factor(const Rates& rates) {
 
 /// A device that has these rates and no other costs.
 Device ideal(const Schedule& schedule, const Work& work, const Rates& rates,
-             const Hardware& hardware) {
+             const timeline::Engines& engines) {
   Device device;
-  device.queues = hardware.workers > 0 ? Queues::worker : Queues::connection;
-  device.cores = std::max(1, hardware.workers);
+  device.queues = engines.workers > 0 ? Queues::worker : Queues::connection;
+  device.cores = std::max(1, engines.workers);
   device.connections = device.copy_connections = schedule.lanes;
-  device.copy_engines = hardware.copy_engines;
+  device.copy_engines = engines.copy_engines;
   device.concurrent_kernels = std::numeric_limits<int>::max();
   device.h2d.pinned = rate(work.h2d_bytes, rates.h2d_s);
   device.d2h.pinned = rate(work.d2h_bytes, rates.d2h_s);
-  if (hardware.workers == 0) {
+  if (engines.workers == 0) {
     const double factor = duplex_factor(rates);
     device.h2d.duplex = slower(device.h2d.pinned, factor);
     device.d2h.duplex = slower(device.d2h.pinned, factor);
@@ -87,7 +87,7 @@ Schedule as_measured(Schedule schedule, const Work& work, const Rates& rates) {
 
 /// The longest chain of a chunk's tasks.
 double longest_chunk_s(const Schedule& schedule, const Device& device) {
-  std::vector<double> chains(schedule.chunks.size());
+  std::vector<double> chains(static_cast<std::size_t>(schedule.chunks));
   double longest = 0;
   for (const Task& task : schedule.tasks) {
     if (schedule::on_host(task.stage)) continue;
@@ -110,7 +110,7 @@ std::string longer_direction(const Rates& rates) {
 }  // namespace
 
 Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
-              const Hardware& hardware) {
+              const timeline::Engines& engines) {
   const Work work = work_of(schedule);
   // Kernels by their duration may run beside each other where each fills a part of the device.
   const double together = work.kernel_s > 0 ? work.kernel_area_s / work.kernel_s : 1;
@@ -122,17 +122,17 @@ Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
     bounds.limit = most == copies ? name : most == kernels ? "SM" : "host";
     return most;
   };
-  if (hardware.workers > 0) {
-    const int parallel = std::min(schedule.lanes, hardware.workers);
+  if (engines.workers > 0) {
+    const int parallel = std::min(schedule.lanes, engines.workers);
     const double all = least.h2d_s + least.d2h_s + least.kernel_s;
-    bounds.bound_s = std::max({all / parallel,
-                               longest_chunk_s(as_measured(schedule, work, least),
-                                               ideal(schedule, work, least, hardware)),
-                               work.host_s});
+    bounds.bound_s = std::max(
+        {all / parallel,
+         longest_chunk_s(as_measured(schedule, work, least), ideal(schedule, work, least, engines)),
+         work.host_s});
     bounds.limit = bounds.bound_s > work.host_s ? "workers" : "host";
   } else {
     bounds.one_engine_s = limit(least.h2d_s + least.d2h_s, "copy");
-    if (hardware.copy_engines == 1) {
+    if (engines.copy_engines == 1) {
       bounds.two_engines_s = 0;
       bounds.bound_s = bounds.one_engine_s;
     } else {
@@ -141,7 +141,7 @@ Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
   }
   bounds.schedule_bound_s = std::max(
       bounds.bound_s,
-      predict(as_measured(schedule, work, own), ideal(schedule, work, own, hardware)).complete_s);
+      predict(as_measured(schedule, work, own), ideal(schedule, work, own, engines)).complete_s);
   return bounds;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "schedule/schedule.hpp"
+#include "timeline/timeline.hpp"
 
 namespace overlap::model {
 
@@ -28,15 +29,9 @@ struct Bounds {
   std::string limit;  ///< what limits: "H2D", "D2H", "H2D and D2H", "copy", "SM", "host", "workers"
 };
 
-/// What executes the tasks of a run.
-struct Hardware {
-  int copy_engines = 2;  ///< 1: both directions share it
-  int workers = 0;       ///< that can work at once, each an engine; 0: a device with engines
-};
-
 /// The bounds of a schedule whose tasks take `own` in its own chunks, and `least` in the best of
 /// all chunks that were measured.
 Bounds bounds(const schedule::Schedule& schedule, const Rates& own, const Rates& least,
-              const Hardware& hardware);
+              const timeline::Engines& engines);
 
 }  // namespace overlap::model

@@ -17,6 +17,21 @@ double on_line(double x, double x0, double y0, double x1, double y1) {
   return y0 + (x - x0) * (y1 - y0) / (x1 - x0);
 }
 
+/// `to` of a curve where `of` is x: on the line through the points next to x or, beyond the last,
+/// through the last two; `least` up to the first.
+double on_curve(const std::vector<Curve::Point>& points, double x, double Curve::Point::* of,
+                double Curve::Point::* to, double least) {
+  if (points.empty()) return 0;
+  const Curve::Point& first = points.front();
+  if (points.size() == 1) return x * first.*to / first.*of;
+  if (x <= first.*of) return least;
+  auto next = std::upper_bound(points.begin(), points.end(), x,
+                               [&](double value, const Curve::Point& p) { return value < p.*of; });
+  if (next == points.end()) --next;
+  const Curve::Point& a = *(next - 1);
+  return on_line(x, a.*of, a.*to, (*next).*of, (*next).*to);
+}
+
 }  // namespace
 
 Curve Curve::line(double latency_s, double bytes_per_s) {
@@ -25,15 +40,8 @@ Curve Curve::line(double latency_s, double bytes_per_s) {
 }
 
 double Curve::seconds(double bytes) const {
-  if (points_.empty()) return 0;
-  const Point& first = points_.front();
-  if (points_.size() == 1) return bytes * first.seconds / first.bytes;
-  if (bytes <= first.bytes) return first.seconds;
-  auto next = std::upper_bound(points_.begin(), points_.end(), bytes,
-                               [](double b, const Point& p) { return b < p.bytes; });
-  if (next == points_.end()) --next;
-  const Point& a = *(next - 1);
-  return on_line(bytes, a.bytes, a.seconds, next->bytes, next->seconds);
+  const double least = points_.empty() ? 0 : points_.front().seconds;
+  return on_curve(points_, bytes, &Point::bytes, &Point::seconds, least);
 }
 
 double Curve::seconds_per_byte() const {
@@ -45,15 +53,7 @@ double Curve::seconds_per_byte() const {
 }
 
 double Curve::bytes(double seconds) const {
-  if (points_.empty()) return 0;
-  const Point& first = points_.front();
-  if (points_.size() == 1) return seconds * first.bytes / first.seconds;
-  if (seconds <= first.seconds) return 0;
-  auto next = std::upper_bound(points_.begin(), points_.end(), seconds,
-                               [](double s, const Point& p) { return s < p.seconds; });
-  if (next == points_.end()) --next;
-  const Point& a = *(next - 1);
-  return on_line(seconds, a.seconds, a.bytes, next->seconds, next->bytes);
+  return on_curve(points_, seconds, &Point::seconds, &Point::bytes, 0);
 }
 
 Curve slower(const Curve& curve, double factor) {

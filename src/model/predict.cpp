@@ -1,17 +1,15 @@
 #include "model/predict.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <queue>
 #include <span>
 #include <stdexcept>
 #include <utility>
+
+#include "model/running.hpp"
 
 namespace overlap::model {
 namespace {
@@ -50,15 +48,6 @@ class Dependents {
   std::vector<TaskId> ids_;
 };
 
-/// A task that an engine works on.
-struct Running {
-  TaskId id;
-  double left_s;      ///< of its time alone
-  double speed = 1;   ///< seconds of that a second
-  double share = 0;   ///< kernels: of the device, while alone
-  double slowed = 1;  ///< time factor beside the other direction, or in a crowd of workers
-};
-
 /// What takes tasks from its queues: one at a time, or (the SMs) as many as have room.
 struct Engine {
   int first_queue = 0;  ///< it has queues one after the other
@@ -67,6 +56,13 @@ struct Engine {
   int last = 0;            ///< the queue that it took from last
   int running = 0;
   bool dirty = false;
+};
+
+/// Kernels that signal other engines' operations when the last of them completes.
+struct KernelRun {
+  TaskId first = none;
+  TaskId last = none;
+  std::uint32_t left = 0;  ///< that are not complete
 };
 
 /// Tasks in issue order; links are in Simulation::next_.
@@ -81,7 +77,7 @@ class Simulation {
   Simulation(const Schedule& schedule, const Device& device)
       : schedule_(schedule),
         device_(device),
-        kernel_(device.kernel(schedule.kernel)),
+        running_(schedule, device),
         dependents_(schedule),
         waiting_(schedule.tasks.size()),
         ready_(schedule.tasks.size()),
@@ -100,17 +96,15 @@ class Simulation {
     resume_host(0);
     while (true) {
       const double event = events_.empty() ? never : events_.top().time;
-      const auto first = std::min_element(running_.begin(), running_.end(), sooner);
-      const double finish = first == running_.end() ? never : now_ + first->left_s / first->speed;
+      const double finish = running_.next_end(now_);
       const double next = std::min(event, finish);
       // Engines choose when all that happens at one time has happened.
       if (next > now_ && serve_engines()) continue;
       if (next == never) break;
-      advance(next);
+      running_.advance(now_, next);
+      now_ = next;
       if (finish <= event) {
-        const TaskId id = first->id;
-        running_.erase(first);
-        complete(id);
+        complete(running_.finish());
       } else {
         const Event happened = events_.top();
         events_.pop();
@@ -127,19 +121,6 @@ class Simulation {
   }
 
  private:
-  static bool sooner(const Running& a, const Running& b) {
-    return a.left_s / a.speed < b.left_s / b.speed;
-  }
-
-  void advance(double to) {
-    constexpr double rounding = 1e-12;
-    for (Running& task : running_) {
-      task.left_s -= (to - now_) * task.speed;
-      if (task.left_s < rounding * to) task.left_s = 0;
-    }
-    now_ = to;
-  }
-
   /// At a time the host goes on, the head of a queue may go, or an engine is free again.
   struct Event {
     enum class Kind { host, queue, engine };
@@ -171,7 +152,6 @@ class Simulation {
       queues += engines_[e].queues;
     }
     queues_.resize(static_cast<std::size_t>(queues));
-    cores_per_lane_ = device_.cores_of_lane(schedule_.instances);
   }
 
   int engine_of(const Task& t) const { return kinds_.of(t); }
@@ -199,28 +179,22 @@ class Simulation {
 
   /// Kernels next to each other in issue order, whose signals wait for the last of them.
   void find_runs() {
-    run_end_.assign(device_.delayed_signal ? schedule_.tasks.size() : 0, none);
-    run_left_.assign(run_end_.size(), 0);
-    std::vector<TaskId> run;
-    const auto close = [&] {
-      if (run.size() > 1) {
-        for (const TaskId id : run) run_end_[id] = run.back();
-        run_left_[run.back()] = static_cast<std::uint32_t>(run.size());
-        run_begin_[run.back()] = run.front();
-      }
-      run.clear();
-    };
-    for (TaskId id = 0; id < run_end_.size(); ++id) {
+    if (!device_.delayed_signal) return;
+    run_of_.assign(schedule_.tasks.size(), none);
+    bool open = false;
+    for (TaskId id = 0; id < run_of_.size(); ++id) {
       const Task& t = task(id);
       if (schedule::is_kernel(t.stage)) {
-        run.push_back(id);
-        if (t.blocking) close();
+        if (!open) runs_.push_back({.first = id});
+        runs_.back().last = id;
+        ++runs_.back().left;
+        run_of_[id] = static_cast<TaskId>(runs_.size() - 1);
+        open = !t.blocking;
       } else if (schedule::is_copy(t.stage) ||
                  (t.stage == Stage::query && device_.query_releases)) {
-        close();
+        open = false;
       }
     }
-    if (!run_end_.empty()) close();
   }
 
   void enqueue(TaskId id) {
@@ -273,125 +247,63 @@ class Simulation {
         started = true;
       }
     }
-    if (started) set_speeds();
+    if (started) running_.set_speeds();
     return started;
   }
 
   /// The SMs take what was issued first. A copy engine stays with a queue as long as that has
   /// something ready; then the next one that has is served. (Seen on an H200.)
   int take(Engine& engine) const {
-    if (device_.queues != Queues::worker && &engine == &engines_[1]) {
-      const auto chosen =
-          std::min_element(engine.ready.begin(), engine.ready.end(), [&](int a, int b) {
-            return queues_[static_cast<std::size_t>(a)].head <
-                   queues_[static_cast<std::size_t>(b)].head;
-          });
-      const int queue = *chosen;
-      engine.ready.erase(chosen);
-      return queue;
-    }
-    const auto distance = [&](int queue) {
-      return queue >= engine.last ? queue - engine.last
-                                  : queue - engine.last + std::numeric_limits<int>::max() / 2;
+    const auto key = [&](int index) {
+      return is_sm(engine) ? std::pair(false, queues_[static_cast<std::size_t>(index)].head)
+                           : std::pair(index < engine.last, static_cast<TaskId>(index));
     };
     const auto chosen = std::min_element(engine.ready.begin(), engine.ready.end(),
-                                         [&](int a, int b) { return distance(a) < distance(b); });
+                                         [&](int a, int b) { return key(a) < key(b); });
     engine.last = *chosen;
     engine.ready.erase(chosen);
     return engine.last;
   }
 
+  bool is_sm(const Engine& engine) const {
+    return device_.queues != Queues::worker && &engine == &engines_[1];
+  }
+
   /// Kernels start while those before them leave a part of the device.
   bool has_room(const Engine& engine) const {
     if (engine.running == 0) return true;
-    if (device_.queues == Queues::worker || &engine != &engines_[1]) return false;
-    constexpr double rounding = 1e-9;
-    double share = 0;
-    for (const Running& other : running_) share += other.share;
-    return engine.running < device_.concurrent_kernels && share < 1 - rounding;
-  }
-
-  double share(const Task& t) const {
-    if (t.share > 0) return t.share;
-    if (device_.unit_s > 0 || kernel_ == nullptr) return 1;
-    if (schedule_.transfer == deck::Transfer::zero_copy) return 1;  // the link is the limit
-    return kernel_->share(static_cast<double>(t.bytes), t.flops);
+    return is_sm(engine) && engine.running < device_.concurrent_kernels && running_.has_room();
   }
 
   void start(Engine& engine, int index) {
     Queue& queue = queues_[static_cast<std::size_t>(index)];
     const TaskId id = queue.head;
-    const Task& t = task(id);
     ++engine.running;
     timeline_.spans[id] = {static_cast<int>(&engine - engines_.data()), now_, now_};
-    Running running{.id = id, .left_s = seconds_alone(schedule_, t, device_)};
-    // A kernel by its duration is on every core of its lane.
-    const bool is_kernel = schedule::is_kernel(t.stage);
-    if (!is_kernel || t.duration_s == 0) running.left_s /= cores_per_lane_;
-    if (is_kernel) {
-      running.share = share(t);
-      running.slowed = device_.kernels_slowed;
-    } else {
-      ++(t.stage == Stage::h2d ? up_ : down_);
-      running.slowed =
-          (t.stage == Stage::h2d ? device_.h2d : device_.d2h).slowed(static_cast<double>(t.bytes));
-    }
-    running_.push_back(running);
+    running_.start(id);
     queue.head = next_[id];
     queue.offered = false;
     offer(index);
   }
 
-  void set_speeds() {
-    if (device_.queues == Queues::worker) {
-      const double wanted = static_cast<double>(running_.size()) * cores_per_lane_;
-      const double busy = std::min(wanted, static_cast<double>(device_.cores));
-      const double time_factor = std::max(1.0, wanted / device_.cores);
-      const double crowd = device_.cores > 1 ? std::max(0.0, busy - 1) / (device_.cores - 1) : 0;
-      for (Running& task : running_) {
-        task.speed = 1 / (time_factor * (1 + (task.slowed - 1) * crowd));
-      }
-      return;
-    }
-    // Kernels share the device in the order in which they started.
-    double free_share = 1;
-    for (Running& running : running_) {
-      const Stage stage = task(running.id).stage;
-      if (schedule::is_copy(stage)) {
-        const bool beside = stage == Stage::h2d ? down_ > 0 : up_ > 0;
-        running.speed = beside ? 1 / running.slowed : 1;
-        continue;
-      }
-      const double given = std::min(running.share, free_share);
-      free_share -= given;
-      const int copies = int{up_ > 0} + int{down_ > 0};
-      running.speed = given / running.share / (1 + (running.slowed - 1) * copies);
-    }
-  }
-
   // Completion
 
   void complete(TaskId id) {
-    const Task& t = task(id);
     timeline::Span& span = timeline_.spans[id];
     span.stop_s = now_;
-    if (schedule::is_copy(t.stage)) --(t.stage == Stage::h2d ? up_ : down_);
     if (device_.latency.handover_s > 0 && hands_over(id)) {
       events_.push({now_ + device_.latency.handover_s, order_++, Event::Kind::engine, span.engine});
     } else {
       set_free(engines_[static_cast<std::size_t>(span.engine)]);
     }
-    set_speeds();
+    running_.set_speeds();
     mark_complete(id);
-    if (run_end_.empty() || run_end_[id] == none) {
-      release(id, true, true);
-    } else {
-      release(id, true, false);
-      const TaskId end = run_end_[id];
-      if (--run_left_[end] == 0) {
-        for (TaskId k = run_begin_[end]; k <= end; ++k) {
-          if (run_end_[k] == end) release(k, false, true);
-        }
+    KernelRun* const run = run_of_.empty() || run_of_[id] == none ? nullptr : &runs_[run_of_[id]];
+    const bool alone = run == nullptr || run->first == run->last;
+    release(id, true, alone);
+    if (!alone && --run->left == 0) {
+      for (TaskId k = run->first; k <= run->last; ++k) {
+        if (run_of_[k] == run_of_[id]) release(k, false, true);
       }
     }
     if (host_waits_for_ == id) {
@@ -518,21 +430,17 @@ class Simulation {
 
   const Schedule& schedule_;
   const Device& device_;
-  const Kernel* kernel_;
+  RunningTasks running_;
   Dependents dependents_;
   timeline::Timeline timeline_;
 
   double now_ = 0;
   MinHeap<Event> events_;
   std::uint64_t order_ = 0;
-  std::vector<Running> running_;  ///< in the order in which they started
-  int up_ = 0;                    ///< copies that run, to the device
-  int down_ = 0;                  ///< and back
   std::vector<Engine> engines_;
   std::vector<Engine*> dirty_;
   std::vector<Queue> queues_;
   std::vector<int> held_by_window_;  ///< queues
-  int cores_per_lane_ = 1;
   timeline::Engines kinds_;
   int host_engine_ = 0;
 
@@ -542,10 +450,9 @@ class Simulation {
   std::vector<TaskId> next_;            ///< in its queue
   std::vector<TaskId> next_in_lane_;
   std::vector<bool> complete_;
-  TaskId done_before_ = 0;       ///< all before this one are complete
-  std::vector<TaskId> run_end_;  ///< the last kernel of its run; empty without delayed signals
-  std::vector<std::uint32_t> run_left_;  ///< of the run that ends here
-  std::map<TaskId, TaskId> run_begin_;   ///< by its end
+  TaskId done_before_ = 0;      ///< all before this one are complete
+  std::vector<TaskId> run_of_;  ///< kernels: in runs_; empty without delayed signals
+  std::vector<KernelRun> runs_;
 
   // The host
   TaskId next_issue_ = 0;
@@ -558,70 +465,7 @@ class Simulation {
   std::vector<TaskId> seen_;          ///< waited for
 };
 
-/// Bytes on the device that the kernel of a task's chunk works on.
-double working_set(const Schedule& schedule, const Task& task) {
-  const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
-  double bytes = 0;
-  for (const schedule::Array& array : schedule.arrays) {
-    if (array.op != task.op) continue;
-    const auto units = array.pieces.empty() ? chunk.size() : 1;
-    bytes += static_cast<double>(array.unit_bytes) * static_cast<double>(units);
-  }
-  return bytes;
-}
-
-/// What a kernel's own reads and writes of host memory take, both directions at once: a fifth
-/// longer than copies (on an H200; at 16 MiB 1.24, at 256 MiB 1.21, at 1 GiB 1.21).
-double link_seconds(const Schedule& schedule, const Task& task, const Device& device) {
-  constexpr double slower_than_copies = 1.2;
-  if (schedule.transfer == deck::Transfer::staged || device.queues == Queues::worker) return 0;
-  const schedule::Traffic traffic = schedule::traffic(schedule, task);
-  const auto up = static_cast<double>(traffic.h2d);
-  const auto down = static_cast<double>(traffic.d2h);
-  const bool both = up > 0 && down > 0;
-  const auto seconds = [&](const Copies& copies, double bytes) {
-    return bytes > 0 ? copies.pinned.seconds(bytes) * (both ? copies.slowed(bytes) : 1) : 0;
-  };
-  return slower_than_copies * std::max(seconds(device.h2d, up), seconds(device.d2h, down));
-}
-
 }  // namespace
-
-double seconds_alone(const Schedule& schedule, const Task& task, const Device& device) {
-  if (schedule::on_host(task.stage)) return task.duration_s;
-  if (task.duration_s > 0 && (schedule::is_kernel(task.stage) || device.unit_s > 0)) {
-    return task.duration_s;
-  }
-  if (device.unit_s > 0 && schedule.tiling) {
-    // By elements of C, or as many of a panel.
-    const double elements =
-        schedule::is_copy(task.stage)
-            ? static_cast<double>(task.bytes) / static_cast<double>(schedule.tiling->element_bytes)
-            : task.flops / (2 * static_cast<double>(schedule.tiling->k));
-    return device.unit_s * elements / static_cast<double>(schedule.chunk_units);
-  }
-  if (device.unit_s > 0) {
-    const schedule::Chunk& chunk = schedule.chunks[static_cast<std::size_t>(task.chunk)];
-    return device.unit_s * static_cast<double>(chunk.size()) /
-           static_cast<double>(schedule.chunk_units);
-  }
-  const auto bytes = static_cast<double>(task.bytes);
-  if (schedule::is_copy(task.stage)) {
-    const Copies& copies = task.stage == Stage::h2d ? device.h2d : device.d2h;
-    if (schedule.host_memory == deck::HostMemory::pageable && !copies.pageable.points().empty()) {
-      return copies.pageable.seconds(bytes);
-    }
-    double seconds = copies.pinned.seconds(bytes);
-    const auto lines = schedule::lines_apart(schedule, task);
-    if (lines && working_set(schedule, task) > device.cache_bytes) {
-      const double line_s = copies.lines.seconds(static_cast<double>(lines->line_bytes));
-      seconds = std::max(seconds, static_cast<double>(lines->all_lines()) * line_s);
-    }
-    return seconds;
-  }
-  const double kernel_s = device.known_kernel(schedule.kernel).seconds(bytes, task.flops);
-  return std::max(kernel_s, link_seconds(schedule, task, device));
-}
 
 timeline::Timeline predict(const Schedule& schedule, const Device& device) {
   return Simulation(schedule, device).run();

@@ -226,19 +226,20 @@ std::string schedule_table(const Case& run) {
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
     const bool on_host = schedule::on_host(task.stage);
+    const auto used = schedule::uses(schedule, task);
+    const schedule::Array* const array = schedule::copied_array(schedule, task);
     std::string after = fmt::format("{}", fmt::join(task.after, " "));
     if (task.blocking) after += after.empty() ? "(blocks the host)" : " (blocks the host)";
     rows.push_back(
         {fmt::format("{}", id), schedule::to_string(task.stage),
          on_host ? "-" : fmt::format("{}", task.op + 1), fmt::format("{}", task.chunk),
-         fmt::format("{}", schedule.chunks[static_cast<std::size_t>(task.chunk)].slot),
-         on_host ? "-" : fmt::format("{}", task.lane),
-         task.array < 0 ? "-" : schedule.arrays[static_cast<std::size_t>(task.array)].name,
+         used.empty() || used.back().slot < 0 ? "-" : fmt::format("{}", used.back().slot),
+         on_host ? "-" : fmt::format("{}", task.lane), array == nullptr ? "-" : array->name,
          fmt::format("{}", task.bytes), after.empty() ? "-" : after});
   }
   const schedule::Traffic traffic = schedule::traffic(schedule);
   return fmt::format("{}: {} tasks, {} chunks, {} lanes, {} slots, {} to the device, {} back\n{}\n",
-                     order_words(run), schedule.tasks.size(), schedule.chunks.size(),
+                     order_words(run), schedule.tasks.size(), schedule.chunks,
                      schedule.lanes, schedule.slots, format_bytes(traffic.h2d),
                      format_bytes(traffic.d2h), base::align(rows, true));
 }

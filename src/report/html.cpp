@@ -43,10 +43,8 @@ Json drawing(const Outcome& outcome) {
     Json arrays = Json::array();
     for (const schedule::Task& task : run.schedule.tasks) {
       bytes.push_back(task.bytes);
-      const bool named =
-          task.array >= 0 && static_cast<std::size_t>(task.array) < run.schedule.arrays.size();
-      arrays.push_back(named ? Json(run.schedule.arrays[static_cast<std::size_t>(task.array)].name)
-                             : Json(nullptr));
+      const schedule::Array* const array = schedule::copied_array(run.schedule, task);
+      arrays.push_back(array != nullptr ? Json(array->name) : Json(nullptr));
     }
     runs.push_back({{"bytes", bytes},
                     {"arrays", arrays},

@@ -259,7 +259,7 @@ std::vector<Row> rows_of(const Outcome& outcome) {
             .host_work = run.host_work,
             .device = run.device,
             .lanes = run.schedule.lanes,
-            .chunks = static_cast<std::int64_t>(run.schedule.chunks.size()),
+            .chunks = run.schedule.chunks,
             .tasks = static_cast<std::int64_t>(run.schedule.tasks.size()),
             .bytes = run.bytes,
             .predicted_s = experiment::predicted_s(run),

@@ -278,7 +278,7 @@ inline constexpr auto run_head = std::tuple{
     Field{"point", "Swept keys and their values.",
           [](const RunOf& r) { return point_of(r.outcome); }},
     Field{"tasks", "Tasks.", [](const RunOf& r) { return r.run.schedule.tasks.size(); }, positive},
-    Field{"chunks", "Chunks.", [](const RunOf& r) { return r.run.schedule.chunks.size(); },
+    Field{"chunks", "Chunks.", [](const RunOf& r) { return r.run.schedule.chunks; },
           from_zero},
     Field{"lanes", "Lanes.", [](const RunOf& r) { return r.run.schedule.lanes; }, positive},
     Field{"slots", "Chunks that the device holds at once.",

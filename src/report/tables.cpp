@@ -245,16 +245,16 @@ Rows disturbance_rows(const Outcome& outcome) {
 
 Rows rate_rows(const Outcome& outcome) {
   Rows rows = {{"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "beside copies"}};
-  std::set<std::size_t> seen;
+  std::set<int> seen;
   for (const Run& run : outcome.runs) {
-    if (!run.rates || !seen.insert(run.schedule.chunks.size()).second) continue;
+    if (!run.rates || !seen.insert(run.schedule.chunks).second) continue;
     const schedule::Traffic traffic = schedule::traffic(run.schedule);
     const auto rate = [](std::size_t bytes, double seconds) {
       return bytes > 0 && seconds > 0 ? format_number(static_cast<double>(bytes) / seconds * 1e-9)
                                       : "-";
     };
     rows.push_back(
-        {fmt::format("{}", run.schedule.chunks.size()), rate(traffic.h2d, run.rates->h2d_s),
+        {fmt::format("{}", run.schedule.chunks), rate(traffic.h2d, run.rates->h2d_s),
          rate(traffic.d2h, run.rates->d2h_s), rate(traffic.h2d + traffic.d2h, run.rates->both_s),
          format_seconds(run.rates->kernel_s),
          run.rates->kernel_beside_copies ? fmt::format("x {:.3f}", *run.rates->kernel_beside_copies)

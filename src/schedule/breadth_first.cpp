@@ -4,7 +4,8 @@ namespace overlap::schedule {
 
 /// The seeds' V2: all copies to the device, all kernels, all copies back. Out of core it goes in
 /// windows of as many chunks as the device holds.
-void breadth_first_order(Builder& builder) {
+template <>
+void issue<Order::breadth_first>(Builder& builder) {
   for (int window = 0, end = 0; window < builder.chunks(); window = end) {
     end = builder.window_end(window);
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {

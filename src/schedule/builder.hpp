@@ -1,8 +1,7 @@
 #pragma once
 
-#include <map>
 #include <optional>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "schedule/build.hpp"
@@ -20,7 +19,7 @@ class Builder {
 
   int ops() const { return costs_.ops; }
   int lanes() const { return lanes_; }
-  int chunks() const { return static_cast<int>(schedule_.chunks.size()); }
+  int chunks() const { return schedule_.chunks; }
   int host_chunks() const { return costs_.host_tiles; }  ///< that four_way leaves to the host
   /// The chunk behind the last of those from `first` on that the device can hold at once.
   int window_end(int first) const;
@@ -35,7 +34,7 @@ class Builder {
   /// Has the host compute a tile of a product, on its own memory.
   void issue_on_host(int chunk);
 
-  /// Issues a task of a custom workload as it stands, with its dependencies.
+  /// Issues a task of a custom workload unchanged, with its dependencies.
   void issue(Task task, const std::string& name);
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
 
@@ -48,33 +47,33 @@ class Builder {
     std::vector<TaskId> readers;  ///< since the last write
   };
 
-  void cut(const std::vector<std::int64_t>& borders, std::int64_t slots);
-  void cut(const Tiling& tiling, const TilePlan& plan);
-  void issue_tile(Stage stage, int turn, int lane, bool blocking);
-  Task kernel_of_tile(int turn) const;
-  std::size_t bytes_of(const Place& place) const;
-  /// What a task uses: arrays and slots, and whether it writes them.
-  template <class Body>
-  void for_uses(const Task& task, const Body& body) const;
+  void cut_into_chunks(const std::vector<std::int64_t>& borders, std::int64_t slots);
+  void cut_into_tiles(const Tiling& tiling, const TilePlan& plan);
+  void add_uses(int chunk);
+  const UseRange& uses_of(int chunk, int op) const;
+  Task kernel_of(int chunk, int op) const;
+  /// Those that the task must come after, by what it does to its slots.
+  std::vector<TaskId> predecessors(const Task& task);
   void add(Task task);
-  SlotState& state(int array, int slot);
 
   Costs costs_;
   Layout layout_;
   int lanes_;
   Schedule schedule_;
-  TilePlan plan_;                  ///< of a matrix product
+  std::vector<std::vector<int>> arrays_of_op_;
+  std::vector<UseRange> uses_;     ///< of each chunk's kernels
+  std::vector<bool> loads_;        ///< of each use: whether its chunk's copies must fill the slot
   std::vector<SlotState> states_;  ///< of each array and slot
-  int states_of_array_ = 0;
+  std::size_t slots_of_array_ = 0;
   /// For each lane, how far all lanes are certain to be complete for its next task: the task behind
   /// the last one known of each. And the same at each task, itself included.
   std::vector<std::vector<TaskId>> complete_;
   std::vector<TaskId> complete_at_;
 };
 
-#define OVERLAP_ORDER(name, ...) void name##_order(Builder&);
-#include "deck/orders.def"
-#undef OVERLAP_ORDER
+/// Writes the order's schedule; every order has a specialisation in a file of its own.
+template <Order>
+void issue(Builder& builder);
 
 /// Issues a custom workload's tasks: in the list's order (custom; sequential, on one lane), lane by
 /// lane (depth_first), or the i-th tasks of all lanes in turn (breadth_first). Host work and

@@ -5,7 +5,8 @@ namespace overlap::schedule {
 /// A lane for each direction and for kernels, three for each operation; events between them. With
 /// two operations these are the six streams of the two-op article (seed 001), which this follows in
 /// the order of issue, too: stage by stage, both operations in turn.
-void by_engine_order(Builder& builder) {
+template <>
+void issue<Order::by_engine>(Builder& builder) {
   for (int chunk = 0; chunk < builder.chunks(); ++chunk) {
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
       for (int op = 0; op < builder.ops(); ++op) {

@@ -14,6 +14,9 @@ Costs costs(const deck::Workload& workload, std::int64_t repeats) {
 #include "deck/workloads.def"
 #undef OVERLAP_WORKLOAD
   }
+  for (Array& array : costs.arrays) {
+    if (!costs.tiling) array.units = costs.units * costs.iterations;
+  }
   costs.kernel = std::string(deck::to_string(workload.kind));
   if (costs.tasks.empty()) costs.kernel += "/" + std::string(deck::to_string(workload.type));
   return costs;

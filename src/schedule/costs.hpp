@@ -21,7 +21,8 @@ struct Costs {
   std::optional<Tiling> tiling = {};  ///< of a matrix product: arrays A, B and C
   int host_tiles = 0;                 ///< of a product: those that four_way leaves to the host
   double host_flops_per_s = 0;        ///< at which it computes them; 0: unknown
-  /// Custom workloads: the deck's list. Lanes count from 1, 0 is none; `after` holds places in it.
+  /// Custom workloads: the deck's list. Lanes count from 1, 0 is none; `after` holds places in the
+  /// list; a copy's `uses` begin with the number of its array.
   std::vector<Task> tasks;
   std::vector<std::string> names;  ///< of `tasks`
 };
@@ -34,8 +35,10 @@ Costs costs(const deck::Workload& workload, std::int64_t repeats);
 #include "deck/workloads.def"
 #undef OVERLAP_WORKLOAD
 
-/// Cuts the arrays of a matrix product into panels and tiles.
-void cut_into_tiles(std::vector<Array>& arrays, const Tiling& tiling);
+/// Makes arrays A, B and C what a product of this size needs.
+void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling);
+/// Cuts A and B into panels and C into tiles, with so many slots.
+std::vector<Cut> cuts_of(const Tiling& tiling, const TileSlots& slots);
 
 /// Device memory that one operation's kernel reads and writes for a unit.
 double kernel_bytes_per_unit(const Costs& costs);

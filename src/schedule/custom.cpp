@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/units.hpp"
 #include "schedule/builder.hpp"
 
 namespace overlap::schedule {
@@ -17,11 +18,6 @@ constexpr double nominal_bytes_per_s = 10e9;
 
 /// A chunk that only kernels touch has an array of this size for them to work on.
 constexpr std::size_t state_bytes = 4096;
-
-std::int64_t whole_pages(double bytes) {
-  constexpr double page = 4096;
-  return static_cast<std::int64_t>(page * std::max(1.0, std::round(bytes / page)));
-}
 
 /// For each listed task the lane whose turn it is issued in: its own, or that of the task listed
 /// before it where it has none.
@@ -64,9 +60,22 @@ bool has_timed_copies(const deck::Workload& workload) {
 
 deck::Workload size_copies(deck::Workload workload,
                            const std::function<double(Stage, double)>& bytes_in) {
+  constexpr double page = 4096;
+  constexpr double most = 0x1p60;  // of all copies together, so that their sum is a number, too
+  double sum = 0;
   for (deck::CustomTask& task : workload.tasks) {
     if (!is_copy(task.stage) || task.bytes > 0) continue;
-    task.bytes = whole_pages(bytes_in(task.stage, task.duration_s));
+    const double bytes =
+        page * std::max(1.0, std::round(bytes_in(task.stage, task.duration_s) / page));
+    sum += bytes;
+    if (!(sum <= most)) {
+      throw base::Error(base::ExitCode::usage,
+                        fmt::format("workload.tasks: found {} for the copy {}, which makes {:.3g} "
+                                    "bytes at the device's rate; allowed: at most {:.3g} bytes for "
+                                    "all copies given by their duration",
+                                    base::format_seconds(task.duration_s), task.name, bytes, most));
+    }
+    task.bytes = static_cast<std::int64_t>(bytes);
   }
   return workload;
 }
@@ -88,30 +97,31 @@ Costs custom_costs(const deck::Workload& asked, std::int64_t /*repeats*/) {
   std::set<int> with_outputs;
   for (const deck::CustomTask& given : workload.tasks) {
     Task task{.stage = given.stage,
+              .op = given.chunk > 0 ? ops.at(given.chunk) : 0,
               .lane = given.lane,
               .duration_s = given.duration_s,
+              .share = is_kernel(given.stage) ? given.sms : 0,
               .number = static_cast<int>(costs.tasks.size())};
-    if (given.chunk > 0) task.op = ops.at(given.chunk);
+    task.after.assign(given.after.begin(), given.after.end());
     if (is_copy(task.stage)) {
       const bool up = task.stage == Stage::h2d;
-      task.array = static_cast<int>(costs.arrays.size());
       task.bytes = static_cast<std::size_t>(given.bytes);
+      task.uses.begin = static_cast<std::uint32_t>(costs.arrays.size());
       costs.arrays.push_back({.name = given.name,
                               .op = task.op,
                               .unit_bytes = task.bytes,
                               .to_device = up,
                               .to_host = !up});
       if (!up) with_outputs.insert(task.op);
-    } else if (is_kernel(task.stage)) {
-      task.share = given.sms;
-      if (task.stage == Stage::kernel) with_kernels.insert(task.op);
+    } else if (task.stage == Stage::kernel) {
+      with_kernels.insert(task.op);
     }
-    task.after.assign(given.after.begin(), given.after.end());
     costs.tasks.push_back(std::move(task));
     costs.names.push_back(given.name);
   }
-  for (Array& array : costs.arrays)
+  for (Array& array : costs.arrays) {
     array.resident = array.to_host && !with_kernels.contains(array.op);
+  }
   for (const auto& [chunk, op] : ops) {
     if (!with_kernels.contains(op) || with_outputs.contains(op)) continue;
     costs.arrays.push_back({.name = fmt::format("chunk {}", chunk),
@@ -168,7 +178,6 @@ void issue_listed(Builder& builder, const Costs& costs, Order order) {
   std::vector<TaskId> places(costs.tasks.size());
   std::map<int, TaskId> last;     // of each lane
   std::optional<TaskId> barrier;  // the latest default_stream task
-  std::set<int> passed;           // lanes that have waited for it
   TaskId id = 0;
   for (const TaskId i : sequence(costs.tasks, order)) {
     places[i] = id;
@@ -188,16 +197,14 @@ void issue_listed(Builder& builder, const Costs& costs, Order order) {
     for (const TaskId other : task.after) wait_for(places[other]);
     if (waits_for_all) {
       for (const auto& [lane, other] : last) wait_for(other);
-    } else if (barrier && !on_host(task.stage) && passed.insert(task.lane).second) {
+    } else if (barrier && !on_host(task.stage) &&
+               (!last.contains(task.lane) || last[task.lane] < *barrier)) {
       wait_for(*barrier);
     }
     task.after.clear();
     for (const auto& [lane, other] : after) task.after.push_back(other);
     std::sort(task.after.begin(), task.after.end());
-    if (waits_for_all) {
-      barrier = id;
-      passed.clear();
-    }
+    if (waits_for_all) barrier = id;
     if (!on_host(task.stage)) last[task.lane] = id;
     builder.issue(std::move(task), costs.names[i]);
     ++id;
@@ -205,6 +212,7 @@ void issue_listed(Builder& builder, const Costs& costs, Order order) {
 }
 
 /// Only a custom workload has a list to follow; the deck refuses this order for others.
-void custom_order(Builder&) {}
+template <>
+void issue<Order::custom>(Builder&) {}
 
 }  // namespace overlap::schedule

@@ -3,7 +3,8 @@
 namespace overlap::schedule {
 
 /// The seeds' V1: all stages of a chunk on its lane, then the next chunk.
-void depth_first_order(Builder& builder) {
+template <>
+void issue<Order::depth_first>(Builder& builder) {
   for (int chunk = 0; chunk < builder.chunks(); ++chunk) {
     for (int op = 0; op < builder.ops(); ++op) {
       for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -17,14 +18,14 @@ void merge(Clock& into, const Clock& other) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], other[i]);
 }
 
-/// The users of a range of bytes since its last write.
-struct Use {
+/// Who used a range of bytes since its last write.
+struct Users {
   std::size_t end = 0;
   std::optional<TaskId> writer;
   std::vector<TaskId> readers;
 };
 /// Disjoint ranges by their first byte.
-using Ranges = std::map<std::size_t, Use>;
+using Ranges = std::map<std::size_t, Users>;
 
 /// Makes `at` a border between ranges.
 void split(Ranges& ranges, std::size_t at) {
@@ -32,7 +33,7 @@ void split(Ranges& ranges, std::size_t at) {
   if (next == ranges.begin()) return;
   const auto range = std::prev(next);
   if (range->first == at || range->second.end <= at) return;
-  Use tail = range->second;
+  Users tail = range->second;
   range->second.end = at;
   ranges.emplace_hint(next, at, std::move(tail));
 }
@@ -52,6 +53,9 @@ class Checker {
   }
 
   std::vector<Hazard> run() {
+    if (!well_cut()) {
+      return {{Hazard::Kind::malformed, 0, "malformed: the pieces of an array overlap"}};
+    }
     for (TaskId id = 0; id < schedule_.tasks.size() && hazards_.size() < most_; ++id) {
       if (!well_formed(id)) break;  // nothing after it can be trusted
       advance(id);
@@ -72,77 +76,102 @@ class Checker {
     }
   }
 
-  bool well_formed(TaskId id) {
-    const Task& t = task(id);
-    const auto in = [](int index, std::size_t size) {
+  bool malformed(TaskId id, const std::string& message) {
+    report(Hazard::Kind::malformed, id, message);
+    return false;
+  }
+
+  /// Whether pieces of each array have bytes of their own: their bands are the same or disjoint.
+  bool well_cut() const {
+    for (const Cut& cut : schedule_.cuts) {
+      std::map<std::size_t, std::size_t> bands;  // the end of each by its begin
+      for (const Piece& piece : cut.pieces) {
+        const std::size_t end = piece.from + piece.length;
+        if (bands.emplace(piece.from, end).first->second != end) return false;
+      }
+      std::size_t before = 0;
+      for (const auto& [begin, end] : bands) {
+        if (begin < before) return false;
+        before = end;
+      }
+    }
+    return true;
+  }
+
+  /// Whether a task's indices are of things that there are.
+  bool is_known(const Task& t) const {
+    const auto in = [](auto index, std::size_t size) {
       return index >= 0 && static_cast<std::size_t>(index) < size;
     };
-    if (!in(t.lane, static_cast<std::size_t>(schedule_.lanes)) ||
-        !in(t.chunk, schedule_.chunks.size()) ||
-        (is_copy(t.stage) && !in(t.array, schedule_.arrays.size()))) {
-      hazards_.push_back({Hazard::Kind::malformed, id,
-                          fmt::format("malformed: task {} has an index out of range", id)});
+    if (!in(t.lane, lane_clocks_.size()) || t.chunk < 0 || t.chunk >= schedule_.chunks ||
+        t.uses.begin + std::size_t{t.uses.count} > schedule_.uses.size()) {
       return false;
     }
-    for (const TaskId other : t.after) {
-      if (other >= id) {
-        report(Hazard::Kind::malformed, id,
-               fmt::format("waits for task {}, which is issued later", other));
-        return false;
-      }
-    }
-    const Chunk& chunk = schedule_.chunks[static_cast<std::size_t>(t.chunk)];
-    if (chunk.begin < 0 || chunk.end > schedule_.host_units || chunk.size() <= 0 ||
-        chunk.device_begin < 0 || chunk.device_begin + chunk.size() > schedule_.device_units) {
-      report(Hazard::Kind::malformed, id, "reaches beyond its arrays");
-      return false;
-    }
-    if (!t.places.empty()) return well_placed(id);
-    if (t.stage != Stage::kernel && !is_copy(t.stage)) return true;
-    const auto touched = accesses(schedule_, t);
-    if (t.stage == Stage::kernel ? touched.empty()
-                                 : t.bytes != touched.back().end - touched.back().begin) {
-      report(Hazard::Kind::malformed, id,
-             t.stage == Stage::kernel
-                 ? "has no array of its operation"
-                 : fmt::format("copies {} bytes, which is not its chunk", t.bytes));
-      return false;
-    }
-    return true;
+    const auto used = uses(schedule_, t);
+    return std::all_of(used.begin(), used.end(), [&](const Use& use) {
+      if (!in(use.array, schedule_.arrays.size())) return false;
+      const int number = array_of(schedule_, use).cut;
+      if (!in(number, schedule_.cuts.size())) return false;
+      const Cut& cut = schedule_.cuts[static_cast<std::size_t>(number)];
+      return in(use.piece, cut.pieces.size()) && (use.slot == -1 || in(use.slot, cut.slots.size()));
+    });
   }
 
-  /// Whether a task names pieces and slots that there are, and a copy the bytes of its piece.
-  bool well_placed(TaskId id) {
+  bool well_formed(TaskId id) {
     const Task& t = task(id);
-    for (const Place& place : t.places) {
-      const bool known =
-          place.array >= 0 && static_cast<std::size_t>(place.array) < schedule_.arrays.size();
-      const auto& pieces =
-          schedule_.arrays[known ? static_cast<std::size_t>(place.array) : 0].pieces;
-      if (!known || place.piece < 0 || static_cast<std::size_t>(place.piece) >= pieces.size() ||
-          place.slot < 0 ||
-          place.slot >= schedule_.arrays[static_cast<std::size_t>(place.array)].slots) {
-        report(Hazard::Kind::malformed, id, "names a piece or a slot that there is not");
-        return false;
+    if (!is_known(t)) return malformed(id, "has an index out of range");
+    for (const TaskId other : t.after) {
+      if (other < id) continue;
+      return malformed(id, fmt::format("waits for task {}, which is issued later", other));
+    }
+    if (!fits(t)) return malformed(id, "reaches beyond its arrays");
+    if (t.stage == Stage::kernel) return works_on_its_operation(id);
+    if (!is_copy(t.stage)) return true;
+    const auto moved = uses(schedule_, t);
+    if (moved.size() == 1 && moved[0].slot >= 0 &&
+        t.bytes == host_region(schedule_, moved[0]).bytes()) {
+      return true;
+    }
+    return malformed(id, fmt::format("copies {} bytes, which is not its piece", t.bytes));
+  }
+
+  /// Whether pieces lie within their arrays and slots.
+  bool fits(const Task& t) const {
+    const auto used = uses(schedule_, t);
+    return std::all_of(used.begin(), used.end(), [&](const Use& use) {
+      const Array& array = array_of(schedule_, use);
+      const Piece& piece = piece_of(schedule_, use);
+      const Cut& cut = schedule_.cuts[static_cast<std::size_t>(array.cut)];
+      const std::size_t line = array.section ? array.section->line_bytes : array.unit_bytes;
+      const std::size_t slot_end =
+          use.slot < 0 ? 0 : device_begin(schedule_, use) + host_region(schedule_, use).bytes();
+      return piece.begin >= 0 && piece.begin < piece.end && piece.end <= array.units &&
+             piece.from + piece.length <= line &&
+             slot_end <= static_cast<std::size_t>(cut.device_units) * array.unit_bytes;
+    });
+  }
+
+  /// Whether a kernel names all arrays of its operation, and of those cut alike the same piece.
+  bool works_on_its_operation(TaskId id) {
+    const auto used = uses(schedule_, task(id));
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
+      if (schedule_.arrays[i].op != task(id).op) continue;
+      if (next == used.size() || used[next].array != static_cast<int>(i)) {
+        return malformed(
+            id, fmt::format("does not use array {} of its operation", schedule_.arrays[i].name));
       }
-      if (is_copy(t.stage) && (t.places.size() != 1 || place.array != t.array ||
-                               t.bytes != pieces[static_cast<std::size_t>(place.piece)].bytes())) {
-        report(Hazard::Kind::malformed, id,
-               fmt::format("copies {} bytes, which is not its piece", t.bytes));
-        return false;
+      ++next;
+    }
+    if (next == 0) return malformed(id, "has no array of its operation");
+    if (next < used.size()) return malformed(id, "uses an array of another operation");
+    for (const Use& use : used) {
+      if (array_of(schedule_, use).cut == array_of(schedule_, used[0]).cut &&
+          (use.piece != used[0].piece || use.slot != used[0].slot)) {
+        return malformed(id, "uses pieces of several chunks");
       }
     }
     return true;
-  }
-
-  /// The piece that a task has in a slot, if it works on that.
-  std::optional<int> piece_in(TaskId id, const Access& access) const {
-    for (const Place& place : task(id).places) {
-      if (place.array == access.array && static_cast<std::size_t>(place.slot) == access.begin) {
-        return place.piece;
-      }
-    }
-    return std::nullopt;
   }
 
   /// Moves the task's lane to the moment when the task runs.
@@ -178,7 +207,7 @@ class Checker {
       if (range == ranges.end() || range->first > at) {
         const std::size_t end =
             range == ranges.end() ? access.end : std::min(range->first, access.end);
-        range = ranges.emplace(at, Use{.end = end, .writer = {}, .readers = {}}).first;
+        range = ranges.emplace(at, Users{.end = end, .writer = {}, .readers = {}}).first;
       }
       if (!touch(id, access, range->second)) return;  // one report for an access is enough
       at = range->second.end;
@@ -186,7 +215,7 @@ class Checker {
     }
   }
 
-  bool touch(TaskId id, const Access& access, Use& use) {
+  bool touch(TaskId id, const Access& access, Users& use) {
     const auto conflict = [&](Hazard::Kind kind, const char* what, TaskId other) {
       report(kind, id,
              fmt::format("{} array {} {} {}", what, name(access),
@@ -218,7 +247,7 @@ class Checker {
 
   /// Whether what the task finds on the device is what the stage before it left there for its
   /// chunk: a kernel's inputs come from copies, and what is copied back comes from a kernel.
-  bool fresh(TaskId id, const Access& access, const Use& use) {
+  bool fresh(TaskId id, const Access& access, const Users& use) {
     const Stage source = task(id).stage == Stage::kernel ? Stage::h2d : Stage::kernel;
     if (!use.writer) {
       if (schedule_.arrays[static_cast<std::size_t>(access.array)].resident) return true;
@@ -227,9 +256,10 @@ class Checker {
       return false;
     }
     const Task& writer = task(*use.writer);
-    const bool same = task(id).places.empty()
-                          ? writer.chunk == task(id).chunk
-                          : piece_in(*use.writer, access) == piece_in(id, access);
+    const auto left = uses(schedule_, writer);
+    const bool same = std::any_of(left.begin(), left.end(), [&](const Use& of) {
+      return of.array == access.array && of.piece == access.piece;
+    });
     if (same && writer.stage == source) return true;
     report(Hazard::Kind::stale, id,
            fmt::format("finds in array {} what {} left", name(access),
@@ -244,11 +274,9 @@ class Checker {
       if (!output.to_host) continue;
       const Ranges& ranges =
           ranges_[{static_cast<int>(Access::Side::host), static_cast<int>(array)}];
-      const bool tiled = !output.pieces.empty();
-      const std::size_t begin = tiled ? 0 : host_begin(output, 0);
-      const std::size_t unit = tiled ? 1 : host_begin(output, 1) - begin;
-      const std::size_t end =
-          tiled ? output.pieces.size() : host_begin(output, schedule_.host_units);
+      const std::size_t begin = host_begin(output, 0);
+      const std::size_t unit = host_begin(output, 1) - begin;
+      const std::size_t end = host_begin(output, output.units);
       std::size_t at = begin;
       for (auto range = ranges.begin(); at < end; ++range) {
         if (range == ranges.end() || range->first > at || !range->second.writer) {
@@ -283,21 +311,8 @@ class Checker {
 }  // namespace
 
 const char* to_string(Hazard::Kind kind) {
-  switch (kind) {
-    case Hazard::Kind::raw:
-      return "RAW";
-    case Hazard::Kind::war:
-      return "WAR";
-    case Hazard::Kind::waw:
-      return "WAW";
-    case Hazard::Kind::stale:
-      return "stale";
-    case Hazard::Kind::missing:
-      return "missing";
-    case Hazard::Kind::malformed:
-      return "malformed";
-  }
-  return "?";
+  constexpr std::array names = {"RAW", "WAR", "WAW", "stale", "missing", "malformed"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 std::vector<Hazard> find_hazards(const Schedule& schedule, std::size_t most) {

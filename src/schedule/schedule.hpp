@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,47 +34,53 @@ constexpr bool on_host(Stage stage) {
 
 using TaskId = std::uint32_t;  ///< index into Schedule::tasks, hence the place in the issue order
 
-/// An array of the workload, on the host and on the device. It is chunked along one dimension,
-/// whose elements are called units here (elements, or lines of a 2-D array).
+/// An array of the workload, on the host and on the device. It consists of units: elements, lines
+/// of a 2-D array, planes or rows of a box, columns of a matrix.
 struct Array {
   std::string name;
   int op = 0;                  ///< the operation that uses it (pipeline: 0 and 1; others: 0)
-  std::size_t unit_bytes = 0;  ///< bytes of one unit
+  std::size_t unit_bytes = 0;  ///< bytes of a unit in a slot on the device; there a tile is packed
   bool to_device = false;      ///< copied to the device before the kernel
   bool to_host = false;        ///< copied back after it
   bool resident = false;       ///< its data lie on the device before the run: nothing writes them
   std::optional<Section> section = {};  ///< empty: units are adjacent on the host, too
-  /// Of a tiled array: where its panels or tiles lie on the host. Its units are slots, each of
-  /// which holds any of them, packed; tasks name both.
-  std::vector<Region> pieces = {};
-  int slots = 0;  ///< of a tiled array: the device holds so many pieces
+  std::int64_t units = 0;               ///< on the host, all of them
+  int cut = 0;                          ///< into which of Schedule::cuts it is cut
 };
 
-/// A piece of a tiled array and the slot on the device that it is in.
-struct Place {
+/// A piece of an array: units [begin, end) or, of a matrix, the same bytes of each.
+struct Piece {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::size_t from = 0;    ///< first byte of each unit that belongs to it
+  std::size_t length = 0;  ///< and their number; 0: all
+  std::int64_t size() const { return end - begin; }
+  bool operator==(const Piece&) const = default;
+};
+
+/// How arrays are cut into pieces, and the slots that pieces take on the device.
+struct Cut {
+  std::vector<Piece> pieces;
+  std::vector<std::int64_t> slots;  ///< where each begins in the device array, in units
+  std::int64_t device_units = 0;    ///< that a device array must hold
+  bool operator==(const Cut&) const = default;
+};
+
+/// What a task works on: a piece of an array, in a slot on the device or, slot -1, where it lies on
+/// the host. A copy reads one of the two and writes the other. Whatever else a task does, it reads
+/// arrays that are copied to the device and writes arrays that are copied back.
+struct Use {
   int array = 0;
   int piece = 0;
   int slot = 0;
-  bool operator==(const Place&) const = default;
+  bool operator==(const Use&) const = default;
 };
 
-/// Where a unit begins on the host, in bytes.
-std::size_t host_begin(const Array& array, std::int64_t unit);
-
-/// Bytes that an array of so many units takes on the host, with those between its lines.
-std::size_t host_bytes(const Array& array, std::int64_t units);
-
-/// Where so many units from `begin` on lie on the host; of a tiled array, where all of it lies.
-Region host_region(const Array& array, std::int64_t begin, std::int64_t units);
-
-/// One independent piece of the data: the units [begin, end) of every array.
-struct Chunk {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  int slot = 0;                   ///< the place on the device that it uses, of Schedule::slots
-  std::int64_t device_begin = 0;  ///< first unit of the slot in the device arrays
-  std::int64_t size() const { return end - begin; }
-  bool operator==(const Chunk&) const = default;
+/// A part of Schedule::uses.
+struct UseRange {
+  std::uint32_t begin = 0;
+  std::uint32_t count = 0;
+  bool operator==(const UseRange&) const = default;
 };
 
 /// One stage of one chunk for one array (copies) or one operation (kernels): the unit that is
@@ -82,20 +89,18 @@ struct Task {
   Stage stage = Stage::kernel;
   int op = 0;
   int chunk = 0;
-  int array = -1;  ///< copies: which array; kernels: -1
   int lane = 0;
   std::size_t bytes = 0;  ///< copies: bytes moved; kernels: device memory read and written
   double flops = 0;       ///< kernels: floating-point (or integer) operations
-  double duration_s = 0;  ///< of custom schedules, as asked for; else 0
+  double duration_s = 0;  ///< custom schedules: as the deck asks; else 0
   double share = 0;       ///< and the part of the device that such a kernel fills, up to 1
-  int number = 0;         ///< of custom schedules: the place in the deck's list, from 0
-  deck::Disturbance call = deck::Disturbance::synchronize;  ///< of a disturbance
+  int number = 0;         ///< custom schedules: the place in the deck's list, from 0
+  deck::Disturbance call = deck::Disturbance::synchronize;  ///< a disturbance's
   bool blocking = false;  ///< the host waits for it before it issues the next task
   /// Tasks of other lanes that must be complete before it starts; host work waits for all that was
   /// issued to their lanes.
   std::vector<TaskId> after;
-  /// Of tiled arrays: what a copy moves, or all that a kernel works on.
-  std::vector<Place> places = {};
+  UseRange uses = {};  ///< copies have one use, kernels one for each array of their operation
   bool operator==(const Task&) const = default;
 };
 
@@ -104,7 +109,8 @@ struct Task {
 struct Schedule {
   Order order = Order::sequential;
   std::vector<Array> arrays;
-  std::vector<Chunk> chunks;
+  std::vector<Cut> cuts;  ///< one for all arrays; of a matrix product one for each
+  std::vector<Use> uses;  ///< what tasks use; tasks on the same data share entries
   std::vector<Task> tasks;
   std::vector<std::string> names;  ///< of the tasks, where the deck names them; else empty
   std::string kernel;              ///< what its kernels compute: a key of device descriptions
@@ -113,26 +119,54 @@ struct Schedule {
   deck::Mechanism mechanism = deck::Mechanism::streams;
   int lanes = 1;
   int instances = 1;  ///< lanes that are made, at least `lanes`: hosts share the cores out to them
-  int slots = 1;
-  std::int64_t chunk_units = 1;  ///< units of a chunk as the deck cuts them; `chunks` may be larger
-  std::int64_t device_units = 0;  ///< units that each device array must hold
-  std::int64_t host_units = 0;    ///< units of each host array
+  int chunks = 1;     ///< of a matrix product: its tiles
+  int slots = 1;      ///< chunks that the device holds at once
+  std::int64_t chunk_units = 1;  ///< work_units() of a chunk as the deck cuts them
   bool out_of_core = false;
   std::optional<Tiling> tiling = {};  ///< of a matrix product; its chunks are tiles of C
 };
 
-/// Where a copy's bytes lie on the host, and from which byte of the device array on.
+/// What a task uses; of a copy, the one piece that it moves.
+std::span<const Use> uses(const Schedule& schedule, const Task& task);
+const Array& array_of(const Schedule& schedule, const Use& use);
+const Piece& piece_of(const Schedule& schedule, const Use& use);
+/// The array that a copy moves a piece of; null for other tasks.
+const Array* copied_array(const Schedule& schedule, const Task& task);
+
+/// Where a unit begins on the host, in bytes.
+std::size_t host_begin(const Array& array, std::int64_t unit);
+/// Bytes that an array takes on the host, with those between its lines.
+std::size_t host_bytes(const Array& array);
+/// Where an array, or its units from `begin` on, lie on the host.
+Region host_region(const Array& array);
+Region host_region(const Array& array, std::int64_t begin, std::int64_t units);
+/// Where a piece lies on the host, its lines as kernels see them; a copy's, in as few lines as
+/// possible.
+Region host_region(const Schedule& schedule, const Use& use);
 Region host_region(const Schedule& schedule, const Task& copy);
+/// Where a use's slot begins in the device array, in units.
+std::int64_t slot_begin(const Schedule& schedule, const Use& use);
+/// The same, or that of a copy, in bytes.
+std::size_t device_begin(const Schedule& schedule, const Use& use);
 std::size_t device_begin(const Schedule& schedule, const Task& copy);
+
+/// All of a host array as regions of at most `most_bytes` each.
+std::vector<Region> parts_of(const Array& array, std::size_t most_bytes);
+
+/// What a piece's work grows with: its units; of a matrix, its elements.
+double work_units(const Schedule& schedule, const Use& use);
+
+/// The chunk that a unit of the arrays belongs to; of a product, an element of C.
+int chunk_of(const Schedule& schedule, std::int64_t unit);
 
 /// The lines of a copy on the host that begin at least 64 KiB apart; empty: they lie closer, or its
 /// bytes are adjacent. A GPU looks up the page of each, which takes long where a kernel's data have
 /// taken the place of the pages' addresses in its cache.
 std::optional<Region> lines_apart(const Schedule& schedule, const Task& copy);
 
-/// A range of bytes of one array on one side that a task reads, writes or both. On the host it
-/// counts what lies between the lines of a section, and behind each, as touched. Of tiled arrays,
-/// whose pieces interleave, it counts pieces and slots.
+/// Bytes of one array on one side that a task reads, writes or both. On the host they include what
+/// lies between the lines of a section and behind each. The pieces of a matrix interleave there;
+/// their bytes are numbered as if each band of lines that pieces have in common lay by itself.
 struct Access {
   enum class Side { host, device } side;
   int array;
@@ -140,7 +174,10 @@ struct Access {
   std::size_t end;
   bool reads;
   bool writes;
+  int piece;
 };
+/// What a task touches.
+std::vector<Access> accesses(const Schedule& schedule, const Task& task);
 
 /// What a kernel of a matrix product, or the host in its place, is to compute: a tile of C from a
 /// panel of A and one of B, all column major.
@@ -152,14 +189,8 @@ struct Product {
   std::int64_t m = 0, n = 0, k = 0;
   std::array<Matrix, 3> matrices;  ///< A, B, C
 };
-
-/// A task's product, with the matrices on one side; empty: it is none.
+/// A task's product, with the matrices on one side; empty: it computes none.
 std::optional<Product> product(const Schedule& schedule, const Task& task, Access::Side side);
-
-/// What a task touches: copies read one side and write the other; kernels read the arrays of their
-/// operation that came from the host and write those that go back, on the device or, with zero
-/// copy, on the host.
-std::vector<Access> accesses(const Schedule& schedule, const Task& task);
 
 /// Bytes that move between host and device in each direction, by copies or by kernels themselves.
 struct Traffic {

@@ -4,7 +4,8 @@ namespace overlap::schedule {
 
 /// The baseline of the seeds: one lane, the whole data at once (slot by slot only out of core), and
 /// the host waits after every task.
-void sequential_order(Builder& builder) {
+template <>
+void issue<Order::sequential>(Builder& builder) {
   builder.merge_chunks();
   for (int chunk = 0; chunk < builder.chunks(); ++chunk) {
     for (int op = 0; op < builder.ops(); ++op) {

@@ -30,31 +30,17 @@ TileOrder in_shells(const Tiling& tiling) {
   return order;
 }
 
-/// Groups of rows, each with all columns, there and back.
-TileOrder by_row_groups(const Tiling& tiling, int group) {
+/// Groups of rows, each with all columns there and back; or groups of columns, each with all rows.
+TileOrder in_groups(const Tiling& tiling, int group, bool of_rows) {
+  const int lines = of_rows ? tiling.rows() : tiling.columns();
+  const int across = of_rows ? tiling.columns() : tiling.rows();
   TileOrder order;
   bool back = false;
-  for (int first = 0; first < tiling.rows(); first += group) {
-    for (int i = 0; i < tiling.columns(); ++i) {
-      const int column = back ? tiling.columns() - 1 - i : i;
-      for (int row = first; row < std::min(first + group, tiling.rows()); ++row) {
-        order.push_back(tiling.tile(row, column));
-      }
-    }
-    back = !back;
-  }
-  return order;
-}
-
-/// Groups of columns, each with all rows, there and back.
-TileOrder by_column_groups(const Tiling& tiling, int group) {
-  TileOrder order;
-  bool back = false;
-  for (int first = 0; first < tiling.columns(); first += group) {
-    for (int i = 0; i < tiling.rows(); ++i) {
-      const int row = back ? tiling.rows() - 1 - i : i;
-      for (int column = first; column < std::min(first + group, tiling.columns()); ++column) {
-        order.push_back(tiling.tile(row, column));
+  for (int first = 0; first < lines; first += group) {
+    for (int i = 0; i < across; ++i) {
+      const int place = back ? across - 1 - i : i;
+      for (int line = first; line < std::min(first + group, lines); ++line) {
+        order.push_back(of_rows ? tiling.tile(line, place) : tiling.tile(place, line));
       }
     }
     back = !back;
@@ -132,48 +118,7 @@ TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const TileOrder& 
   return plan;
 }
 
-/// The block of `rows` x `columns` elements of a matrix of so many rows, column major.
-Region block(std::int64_t all_rows, std::int64_t row, std::int64_t column, std::int64_t rows,
-             std::int64_t columns, std::size_t element) {
-  const auto bytes = [&](std::int64_t elements) {
-    return static_cast<std::size_t>(elements) * element;
-  };
-  return {.begin = bytes(column * all_rows + row),
-          .line_bytes = bytes(rows),
-          .lines = static_cast<std::size_t>(columns),
-          .planes = 1,
-          .pitch = bytes(all_rows),
-          .plane_pitch = bytes(all_rows * columns)};
-}
-
 }  // namespace
-
-std::vector<Region> pieces_of_a(const Tiling& t) {
-  std::vector<Region> pieces;
-  for (std::int64_t row = 0; row < t.m; row += t.tile_m) {
-    pieces.push_back(block(t.m, row, 0, std::min(t.tile_m, t.m - row), t.k, t.element_bytes));
-  }
-  return pieces;
-}
-
-std::vector<Region> pieces_of_b(const Tiling& t) {
-  std::vector<Region> pieces;
-  for (std::int64_t column = 0; column < t.n; column += t.tile_n) {
-    pieces.push_back(block(t.k, 0, column, t.k, std::min(t.tile_n, t.n - column), t.element_bytes));
-  }
-  return pieces;
-}
-
-std::vector<Region> pieces_of_c(const Tiling& t) {
-  std::vector<Region> pieces;
-  for (std::int64_t column = 0; column < t.n; column += t.tile_n) {
-    for (std::int64_t row = 0; row < t.m; row += t.tile_m) {
-      pieces.push_back(block(t.m, row, column, std::min(t.tile_m, t.m - row),
-                             std::min(t.tile_n, t.n - column), t.element_bytes));
-    }
-  }
-  return pieces;
-}
 
 TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
   TilePlan best = plan_of(tiling, slots, in_shells(tiling));
@@ -183,18 +128,16 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
   };
   // A slot less for the group leaves one into which the next group's first panel can come early.
   for (const int spare : {1, 0}) {
-    consider(by_row_groups(tiling, std::max(1, slots.a - spare)));
-    consider(by_column_groups(tiling, std::max(1, slots.b - spare)));
+    consider(in_groups(tiling, std::max(1, slots.a - spare), true));
+    consider(in_groups(tiling, std::max(1, slots.b - spare), false));
   }
   return best;
 }
 
 TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
-  constexpr int least_tiles = 2;  // one is computed while the other is copied
-  constexpr int most_tiles = 4;
-  const std::size_t a_bytes = tiling.panel_a_bytes();
-  const std::size_t b_bytes = tiling.panel_b_bytes();
-  const std::size_t c_bytes = tiling.tile_bytes();
+  const int least_tiles = std::min(2, tiling.tiles());  // one is copied during the other's kernel
+  const int most_tiles = std::min(4, tiling.tiles());
+  const auto [a_bytes, b_bytes, c_bytes] = tiling.slot_bytes();
   const auto fits = [&](int a, int b, int c) {
     return static_cast<std::size_t>(a) * a_bytes + static_cast<std::size_t>(b) * b_bytes +
                static_cast<std::size_t>(c) * c_bytes <=
@@ -205,8 +148,7 @@ TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
   // Of many panels not every number is worth a look, but the largest is.
   const int step = std::max(1, tiling.rows() / 16);
   std::optional<TilePlan> best;
-  for (int c = std::min(most_tiles, tiling.tiles()); c >= 1; --c) {
-    if (c < std::min(least_tiles, tiling.tiles())) break;
+  for (int c = most_tiles; c >= least_tiles; --c) {
     int most = 0;
     while (most < tiling.rows() && fits(most + 1, 1, c)) ++most;
     for (int a = most; a >= 1; a -= step) {

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "schedule/section.hpp"
-
 /// Tiles of a matrix product and the places on the device that their operands take in turn.
 namespace overlap::schedule {
 
@@ -28,6 +26,10 @@ struct Tiling {
   std::size_t panel_a_bytes() const { return bytes(tile_m, k); }
   std::size_t panel_b_bytes() const { return bytes(k, tile_n); }
   std::size_t tile_bytes() const { return bytes(tile_m, tile_n); }
+  /// The same by matrix: A, B, C.
+  std::array<std::size_t, 3> slot_bytes() const {
+    return {panel_a_bytes(), panel_b_bytes(), tile_bytes()};
+  }
 
  private:
   std::size_t bytes(std::int64_t a, std::int64_t b) const {
@@ -35,14 +37,10 @@ struct Tiling {
   }
 };
 
-/// Where panels of A and of B and tiles of C lie on the host, by their numbers; all column major.
-std::vector<Region> pieces_of_a(const Tiling& tiling);
-std::vector<Region> pieces_of_b(const Tiling& tiling);
-std::vector<Region> pieces_of_c(const Tiling& tiling);
-
 /// How many panels of A and of B and tiles of C the device holds at once.
 struct TileSlots {
   int a = 1, b = 1, c = 1;
+  std::array<int, 3> counts() const { return {a, b, c}; }
   bool operator==(const TileSlots&) const = default;
 };
 

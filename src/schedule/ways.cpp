@@ -18,7 +18,8 @@ void issue_at_once(Builder& builder, int end, int kernel_lanes) {
 }  // namespace
 
 /// Out of core it goes in windows of as many tiles as the device holds with their panels.
-void two_way_order(Builder& builder) {
+template <>
+void issue<Order::two_way>(Builder& builder) {
   for (int window = 0, end = 0; window < builder.chunks(); window = end) {
     end = builder.window_end(window);
     for (int chunk = window; chunk < end; ++chunk) builder.issue(Stage::h2d, chunk, 0, 0);
@@ -29,15 +30,20 @@ void two_way_order(Builder& builder) {
   }
 }
 
-void three_way_order(Builder& builder) { issue_at_once(builder, builder.chunks(), 1); }
+template <>
+void issue<Order::three_way>(Builder& builder) {
+  issue_at_once(builder, builder.chunks(), 1);
+}
 
-void four_way_order(Builder& builder) {
+template <>
+void issue<Order::four_way>(Builder& builder) {
   const int on_device = builder.chunks() - builder.host_chunks();
   issue_at_once(builder, on_device, 1);
   for (int chunk = on_device; chunk < builder.chunks(); ++chunk) builder.issue_on_host(chunk);
 }
 
-void four_plus_order(Builder& builder) {
+template <>
+void issue<Order::four_plus>(Builder& builder) {
   issue_at_once(builder, builder.chunks(), builder.lanes());
 }
 

@@ -27,8 +27,8 @@ struct Timeline {
 
 /// What executes tasks: the engines of a device, or workers.
 struct Engines {
-  int workers = 0;       ///< above 0: each lane is an engine of its own
-  int copy_engines = 2;  ///< else: 1: both directions share it
+  int workers = 0;       ///< above 0: each is an engine; in a timeline each lane is one
+  int copy_engines = 2;  ///< without workers; 1: both directions share it
 
   /// As in Timeline::engines.
   std::vector<std::string> names() const;
@@ -36,7 +36,7 @@ struct Engines {
   int of(const schedule::Task& task) const;
 };
 
-/// For how long each engine runs something. Tasks that run beside each other count once.
+/// For how long each engine runs something. Concurrent tasks count once.
 std::vector<double> busy_s(const Timeline& timeline);
 
 }  // namespace overlap::timeline

@@ -39,13 +39,12 @@ void allocate(Workload& workload, const schedule::Array& array, std::size_t host
 /// Allocates the arrays; throws base::Error{precondition} when memory does not suffice.
 void allocate(Workload& workload, const schedule::Costs& costs,
               const std::vector<std::size_t>& device_bytes, deck::HostMemory memory) {
-  const std::int64_t units = costs.units * costs.iterations;
   for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
     const schedule::Array& array = costs.arrays[i];
-    const std::size_t host_bytes = schedule::host_bytes(array, units);
+    const std::size_t host_bytes = schedule::host_bytes(array);
     try {
       allocate(workload, array, host_bytes, device_bytes[i],
-               {.memory = memory, .region = schedule::host_region(array, 0, units)});
+               {.memory = memory, .region = schedule::host_region(array)});
     } catch (const std::exception& error) {
       std::string reason = error.what();
       reason.resize(std::min(reason.size(), reason.find('\n')));

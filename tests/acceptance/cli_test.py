@@ -31,6 +31,11 @@ def rows_of(definitions):
     return re.findall(r"^OVERLAP_[A-Z]+\((\w+),", text, re.MULTILINE)
 
 
+def orders():
+    """Names of the issue orders."""
+    return re.findall(r'\{Order::\w+, "(\w+)"', (SOURCE / "src/deck/orders.hpp").read_text())
+
+
 class Information(TestCase):
     def test_help_names_every_option_and_exit_code(self):
         done = run("--help")
@@ -59,7 +64,7 @@ class Information(TestCase):
         listed = {section.split("\n")[0]: section for section in sections if section}
         for workload in rows_of("workloads.def"):
             self.assertRegex(listed["workloads"], rf"(?m)^  {workload} +\S")
-        for order in rows_of("orders.def"):
+        for order in orders():
             self.assertRegex(listed["issue orders"], rf"(?m)^  {order} +\S")
         devices = {path.stem for path in (SOURCE / "input/devices").glob("*.yaml")}
         self.assertEqual(set(re.findall(r"(?m)^  (\w+) +\S", listed["model devices"])), devices)

@@ -24,6 +24,7 @@ deck::Deck custom_deck(std::vector<deck::CustomTask> tasks) {
   deck.path = "test.yaml";
   deck.workload.kind = deck::WorkloadKind::custom;
   deck.workload.tasks = std::move(tasks);
+  deck.issue.orders = {Order::sequential, Order::custom};
   deck.chunks.count = 1;
   return deck;
 }

@@ -238,10 +238,11 @@ std::optional<workload::Mismatch> with_fault(const Fault& fault, Order order = O
   return bench.run(2).mismatch;
 }
 
-/// The n-th of the schedule's tasks with a stage and an array.
+/// The n-th of the schedule's copies of an array (-1: of its kernels) at a stage.
 Task& nth(schedule::Schedule& schedule, Stage stage, int array, int n) {
+  const schedule::Array* const wanted = array < 0 ? nullptr : &schedule.arrays[array];
   for (Task& task : schedule.tasks) {
-    if (task.stage == stage && task.array == array && n-- == 0) return task;
+    if (task.stage == stage && copied_array(schedule, task) == wanted && n-- == 0) return task;
   }
   throw std::logic_error("no such task");
 }
@@ -249,7 +250,7 @@ Task& nth(schedule::Schedule& schedule, Stage stage, int array, int n) {
 /// What others wait for stays in its place, but does nothing.
 void drop(Task& task) {
   task.stage = Stage::default_stream;
-  task.places.clear();
+  task.uses = {};
 }
 
 TYPED_TEST(ProductTest, SwappedTilesAreCaught) {
@@ -259,8 +260,12 @@ TYPED_TEST(ProductTest, SwappedTilesAreCaught) {
   const auto mismatch = with_fault<TypeParam>(
       [](auto& bench) {
         // Of one size, not at an edge.
-        std::swap(nth(bench.schedule, Stage::d2h, 2, 0).places[0].piece,
-                  nth(bench.schedule, Stage::d2h, 2, 1).places[0].piece);
+        Task& first = nth(bench.schedule, Stage::d2h, 2, 0);
+        Task& second = nth(bench.schedule, Stage::d2h, 2, 1);
+        const int piece = own_uses(bench.schedule, first)[0].piece;
+        const int other = own_uses(bench.schedule, second)[0].piece;
+        own_uses(bench.schedule, first)[0].piece = other;
+        own_uses(bench.schedule, second)[0].piece = piece;
       },
       Order::three_way, beta);
   ASSERT_TRUE(mismatch);
@@ -276,8 +281,8 @@ TYPED_TEST(ProductTest, AMissedPanelIsCaught) {
       })) << array;
       // And one that another is in place of.
       EXPECT_TRUE(with_fault<TypeParam>([&](auto& bench) {
-        auto& places = nth(bench.schedule, Stage::h2d, array, n).places;
-        places[0].piece = n == 0 ? 1 : 0;
+        Task& task = nth(bench.schedule, Stage::h2d, array, n);
+        own_uses(bench.schedule, task)[0].piece = n == 0 ? 1 : 0;
       })) << array;
     }
   }

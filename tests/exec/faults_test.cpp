@@ -119,14 +119,9 @@ TYPED_TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersSlot) {
     TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 900, 3, Type::int64),
                                Order::depth_first, 1);
     expect_right(bench);
-    auto& chunks = bench.schedule.chunks;
-    Task& first = task_of(bench.schedule, stage, 1);
-    Task& second = task_of(bench.schedule, stage, 2);
-    // For these copies alone: kernels and the other copies keep the chunks as they are.
-    chunks.insert(chunks.end(), {chunks[1], chunks[2]});
-    std::swap(chunks[3].device_begin, chunks[4].device_begin);
-    first.chunk = 3;
-    second.chunk = 4;
+    // For these copies alone: kernels and the other copies keep their slots.
+    own_uses(bench.schedule, task_of(bench.schedule, stage, 1))[0].slot = 2;
+    own_uses(bench.schedule, task_of(bench.schedule, stage, 2))[0].slot = 1;
     EXPECT_EQ(hazard(bench.schedule), Kind::stale);
     expect_wrong(bench, 1);
   }
@@ -175,7 +170,7 @@ class HeldBench {
       int* const at = signals_.data();
       const Kokkos::RangePolicy<Space> once(lane, 0, 1);
       if (call.op < 0) return Kokkos::parallel_for("test::hold", once, Hold{at, at + 1, looks_});
-      if (call.begin != bench.schedule.chunks[1].begin) return launch(lane, call);
+      if (call.begin != bench.schedule.cuts[0].pieces[1].begin) return launch(lane, call);
       const Space instance = instance_of(lane);
       launch(instance, call);
       Kokkos::parallel_for("test::tell", Kokkos::RangePolicy<Space>(instance, 0, 1), Tell{at});
@@ -291,7 +286,7 @@ class Overlapping {
         {.metric = deck::Metric::speedup, .order = Order::breadth_first, .min = least_speedup},
         {.metric = deck::Metric::overlap_efficiency, .order = Order::breadth_first, .min = 0.5}};
     experiment::Samples samples;
-    samples.conditions.hardware = {.workers = on_host ? chunks : 0};
+    samples.conditions.engines = {.workers = on_host ? chunks : 0};
     for (experiment::Run& run : runs) {
       plan.cases.push_back(run);
       samples.cases.push_back(run);

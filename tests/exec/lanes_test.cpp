@@ -9,8 +9,7 @@
 #include "lanes/fenced_lanes.hpp"
 #include "measure/host_worker.hpp"
 #include "measure/trials.hpp"
-#include "schedule/disturb.hpp"
-#include "schedule/host_work.hpp"
+#include "schedule/additions.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
 
@@ -185,7 +184,11 @@ bool copies_during_a_kernel(std::unique_ptr<Lanes> lanes) {
   set_signals(1);  // for the warm-up all are given already
   bench.executor->run(bench.schedule, bench.workload);
   const auto task = [](schedule::Stage stage, int chunk, int lane) {
-    return schedule::Task{.stage = stage, .chunk = chunk, .array = 0, .lane = lane, .bytes = 4000};
+    return schedule::Task{.stage = stage,
+                          .chunk = chunk,
+                          .lane = lane,
+                          .bytes = 4000,
+                          .uses = {static_cast<std::uint32_t>(chunk), 1}};
   };
   using schedule::Stage;
   schedule::Schedule schedule = bench.schedule;

@@ -218,7 +218,7 @@ TYPED_TEST(SectionTest, AWrongPitchOfABoxIsCaught) {
     const int array = add_array(bench);
     bench.schedule.arrays.back().section->pitch -= 4;
     for (schedule::Task& task : bench.schedule.tasks) {
-      if (task.stage == stage) task.array = array;
+      if (task.stage == stage) own_uses(bench.schedule, task)[0].array = array;
     }
     expect_wrong(bench, "a", 0);
   }
@@ -246,7 +246,7 @@ TYPED_TEST(SectionTest, ACopyIntoPaddingIsCaught) {
   EXPECT_FALSE(measured(bench).wrong);
   // One more copy back, of the last chunk, to the columns before the box.
   schedule::Task task = bench.schedule.tasks.back();
-  task.array = add_array(bench);
+  own_uses(bench.schedule, task)[0].array = add_array(bench);
   bench.schedule.arrays.back().section->begin = 0;
   bench.schedule.tasks.push_back(task);
   expect_wrong(bench, "padding of a", 1);  // it begins behind the last row of the chunk before
@@ -256,12 +256,10 @@ TYPED_TEST(SectionTest, ASwappedPlaneIsCaught) {
   for (const Stage stage : {Stage::h2d, Stage::d2h}) {
     TestBench<TypeParam> bench(box_deck({{6, 7, 8}, {8, 9, 10}, {1, 1, 1}}, 6), Order::depth_first,
                                1);
-    auto& chunks = bench.schedule.chunks;
-    chunks.insert(chunks.end(), {chunks[2], chunks[4]});
-    std::swap(chunks[6].device_begin, chunks[7].device_begin);
     for (schedule::Task& task : bench.schedule.tasks) {
-      if (task.stage == stage && task.chunk == 2) task.chunk = 6;
-      if (task.stage == stage && task.chunk == 4) task.chunk = 7;
+      if (task.stage != stage) continue;
+      if (task.chunk == 2) own_uses(bench.schedule, task)[0].slot = 4;
+      if (task.chunk == 4) own_uses(bench.schedule, task)[0].slot = 2;
     }
     EXPECT_FALSE(schedule::find_hazards(bench.schedule).empty());
     expect_wrong(bench, "a", 2);

@@ -22,7 +22,7 @@ Schedule chunks(int n, std::size_t up, double kernel_s, std::size_t down) {
     }
   }
   Schedule schedule = schedule_of(std::move(tasks));
-  schedule.chunks.resize(static_cast<std::size_t>(n));
+  schedule.chunks = n;
   return schedule;
 }
 
@@ -76,19 +76,25 @@ TEST(Bounds, AreTheLeastOfAllChunks) {
   EXPECT_GT(b.schedule_bound_s, 14);
 }
 
+/// The runs of such schedules, with what was measured of each.
+std::vector<experiment::Run> judged(
+    const std::vector<std::pair<Schedule, model::Rates>>& measured,
+    const timeline::Engines& engines = {}) {
+  experiment::Plan plan;
+  experiment::Samples samples;
+  samples.conditions.engines = engines;
+  for (const auto& [schedule, rates] : measured) {
+    plan.cases.push_back(experiment::new_case(schedule.order, schedule));
+    samples.cases.emplace_back().rates = rates;
+  }
+  return experiment::judge(plan, samples).runs;
+}
+
 TEST(Bounds, AreNotThoseOfAnOrderThatLeavesTilesToTheHost) {
-  const auto judged = [](const std::vector<std::pair<Schedule, model::Rates>>& measured) {
-    experiment::Plan plan;
-    experiment::Samples samples;
-    for (const auto& [schedule, rates] : measured) {
-      plan.cases.push_back(experiment::new_case(schedule.order, schedule));
-      samples.cases.emplace_back().rates = rates;
-    }
-    return experiment::judge(plan, samples).runs;
-  };
   Schedule shared = chunks(3, 2, 1, 2);
   shared.tasks.push_back(host(6));
-  shared.tasks.back().places = {{.array = 2, .piece = 3}};
+  shared.uses = {{.array = 2, .piece = 3, .slot = -1}};
+  shared.tasks.back().uses = {0, 1};
   ASSERT_EQ(experiment::host_tiles(shared), 1);
   auto runs = judged({{chunks(4, 2, 1, 2), rates(8, 4, 8, 10)},
                       {shared, rates(6, 3, 6, 7)},
@@ -110,6 +116,28 @@ TEST(Bounds, KernelsGivenByTheirDurationLastAsMeasured) {
   const auto b = bounds(chunks(4, 2, 1, 2), slow, slow, {});
   EXPECT_DOUBLE_EQ(b.serial_s, 24);
   EXPECT_NEAR(b.schedule_bound_s, 12, 1e-9);  // H 0-8, K 8-10, D 10-12
+}
+
+TEST(Bounds, OnlyKernelsLastAsMeasured) {
+  // The host works for 6, whatever the device took for its kernels; without kernels, too.
+  const auto with_host = [](Schedule schedule) {
+    schedule.tasks.push_back(host(6));
+    return schedule;
+  };
+  const auto slow = rates(2, 4, 2, 2);
+  EXPECT_NEAR(bounds(with_host(chunks(1, 2, 2, 2)), slow, slow, {}).schedule_bound_s, 8, 1e-9);
+  const auto copies = rates(2, 1, 2, 2);
+  EXPECT_NEAR(bounds(with_host(chunks(1, 2, 0, 2)), copies, copies, {}).schedule_bound_s, 6, 1e-9);
+}
+
+TEST(Bounds, AQueryHasNone) {
+  const Schedule queries = schedule_of({query(0)});
+  for (const timeline::Engines engines : {timeline::Engines(), timeline::Engines{.workers = 2}}) {
+    EXPECT_FALSE(judged({{queries, rates(0, 0, 0, 0)}}, engines)[0].bounds);
+  }
+  experiment::Case predicted = experiment::new_case(deck::Order::custom, queries);
+  predicted.predicted = predict(queries, device_of(Queues::engine));
+  EXPECT_EQ(experiment::predicted_s(predicted), std::nullopt);
 }
 
 TEST(Bounds, OfWorkers) {

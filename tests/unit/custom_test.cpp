@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "deck/words.hpp"
 #include "deck_file.hpp"
 #include "schedule/build.hpp"
@@ -163,6 +165,19 @@ TEST(CustomOrders, CopiesByDurationMoveWhatTheRatesSay) {
   EXPECT_FALSE(has_timed_copies(sized));
 }
 
+TEST(CustomOrders, CopiesByDurationThatAreTooLargeAreRefused) {
+  for (const double bytes_per_s : {1e18, 1e24, std::numeric_limits<double>::infinity()}) {
+    try {
+      size_copies(custom({"name: HD, stage: h2d, lane: 1, duration: 100 s"}).workload,
+                  [&](Stage, double seconds) { return seconds * bytes_per_s; });
+      FAIL() << bytes_per_s;
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.code(), base::ExitCode::usage);
+      EXPECT_THAT(error.what(), HasSubstr("found 100.0 s for the copy HD"));
+    }
+  }
+}
+
 TEST(CustomOrders, TheDefaultStreamWaitsForAllAndAllWaitForIt) {
   const deck::Deck deck = custom({"name: Ka1, stage: kernel, lane: 1, duration: 1 ms",
                                   "name: Ka2, stage: kernel, lane: 2, duration: 1 ms",
@@ -187,6 +202,23 @@ TEST(CustomOrders, AnOrderThatBreaksADependencySaysSo) {
   EXPECT_EQ(misplaced(deck, Order::custom), std::nullopt);
   EXPECT_EQ(misplaced(deck, Order::depth_first),
             "issues task K1 before task K2, which it comes after");
+}
+
+TEST(CustomOrders, AnOrderThatBreaksADependencyIsNotBuilt) {
+  deck::Deck deck = custom({"name: K2, stage: kernel, lane: 2, duration: 1 ms",
+                            "name: K1, stage: kernel, lane: 1, duration: 1 ms, after: [K2]"});
+  const Costs costs = schedule::costs(deck.workload, 1);
+  EXPECT_THROW(schedule::build(costs, layout(deck, costs, {}), Order::depth_first, 2),
+               std::logic_error);
+  deck.issue.orders = {Order::custom, Order::depth_first};
+  try {
+    layout(deck, costs, {});
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::usage);
+    EXPECT_THAT(error.what(), HasSubstr("issue.orders[1]: found 'depth_first', which issues task "
+                                        "K1 before task K2, which it comes after"));
+  }
 }
 
 TEST(CustomOrders, AnOrderThatWouldLeaveOtherDataSaysSo) {

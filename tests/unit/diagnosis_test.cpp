@@ -25,7 +25,7 @@ struct Evidence {
       .device =
           base::DeviceInfo{
               .pcie_gen = 5, .pcie_gen_max = 5, .pcie_width = 16, .pcie_width_max = 16},
-      .hardware = {.copy_engines = 2}};
+      .engines = {.copy_engines = 2}};
 
   Run& run() { return runs[1]; }
   std::vector<Finding> findings() const { return diagnose(runs[1], runs, conditions); }
@@ -40,7 +40,7 @@ Evidence unexplained() {
   run.order = deck::Order::depth_first;
   run.samples_s.assign(10, 16e-3);
   run.schedule.lanes = 4;
-  run.schedule.chunks.resize(4);
+  run.schedule.chunks = 4;
   run.rates = {.h2d_s = 8e-3, .d2h_s = 8e-3, .both_s = 8e-3, .kernel_s = 4e-3};
   run.bounds = {.bound_s = 8e-3, .schedule_bound_s = 9e-3, .limit = "H2D and D2H"};
   run.trace.emplace();
@@ -140,7 +140,7 @@ const Row rows[] = {
     Row{"few_lanes",
         [](Evidence& e) {
           e.conditions.device.reset();
-          e.conditions.hardware.workers = 4;
+          e.conditions.engines.workers = 4;
           e.run().schedule.lanes = 2;
         },
         "2 lanes for 4 chunks", "issue.lanes: 4"},
@@ -165,7 +165,7 @@ const Row rows[] = {
         "needs 13.00 ms for them, 8.000 ms for the whole", "set fewer chunks"},
     Row{"waits", [](Evidence& e) { e.run().bounds->schedule_bound_s = 14e-3; },
         "takes 14.00 ms at least, the busiest engine 8.000 ms", "another order"},
-    Row{"one_copy_engine", [](Evidence& e) { e.conditions.hardware.copy_engines = 1; },
+    Row{"one_copy_engine", [](Evidence& e) { e.conditions.engines.copy_engines = 1; },
         "16.00 ms of 16.00 ms", "one copy engine"},
     Row{"narrow_link", [](Evidence& e) { e.conditions.device->pcie_width = 8; }, "gen 5 x8",
         "gen 5 x16"},

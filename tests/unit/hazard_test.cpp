@@ -91,7 +91,7 @@ TEST(Hazard, TwoUnorderedWritersAreWaw) {
   // Two chunks are copied into one slot, and nothing reads in between.
   Schedule s = increment(Order::depth_first, 2, 2);
   std::erase_if(s.tasks, [](const Task& task) { return task.stage != Stage::h2d; });
-  s.chunks[1].device_begin = 0;
+  s.cuts[0].slots[1] = 0;
   const Hazard hazard = only(s);
   EXPECT_EQ(hazard.kind, Kind::waw);
   EXPECT_EQ(hazard.task, 1U);
@@ -99,8 +99,8 @@ TEST(Hazard, TwoUnorderedWritersAreWaw) {
 
 TEST(Hazard, CopiesBackToTheSameHostRangeAreWaw) {
   Schedule s = small_schedule(small_deck(WorkloadKind::rowsum, 1200, 2), Order::depth_first, 2);
-  s.chunks[1].begin = 300;  // overlaps chunk 0, [0, 600)
-  s.chunks[1].end = 900;
+  s.cuts[0].pieces[1].begin = 300;  // overlaps chunk 0, [0, 600)
+  s.cuts[0].pieces[1].end = 900;
   const Hazard hazard = only(s);
   EXPECT_EQ(hazard.kind, Kind::waw);
   EXPECT_THAT(hazard.message, HasSubstr("array sums on the host"));
@@ -117,7 +117,7 @@ TEST(Hazard, DroppedCopyIsStale) {
 TEST(Hazard, SwappedChunksAreStale) {
   // Everything on one lane, so ordered; but the kernels of the two chunks changed places.
   Schedule s = increment(Order::breadth_first, 2, 1);
-  s.chunks[1].device_begin = 0;
+  s.cuts[0].slots[1] = 0;
   const Hazard hazard = only(s);
   EXPECT_EQ(hazard.kind, Kind::stale);
   EXPECT_THAT(hazard.message,
@@ -133,12 +133,11 @@ TEST(Hazard, MissingKernelIsStale) {
 TEST(Hazard, AnOutputThatNobodyCopiesIsMissing) {
   for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
     const Schedule right = increment(order, 4, 3);
-    const std::int64_t size = right.chunks.front().size();
-    for (const Chunk& lost : right.chunks) {
+    const std::int64_t size = right.cuts[0].pieces[0].size();
+    for (const Piece& lost : right.cuts[0].pieces) {
       Schedule s = right;
       std::erase_if(s.tasks, [&](const Task& task) {
-        return task.stage == Stage::d2h &&
-               s.chunks[static_cast<std::size_t>(task.chunk)].begin == lost.begin;
+        return task.stage == Stage::d2h && piece_of(s, uses(s, task).front()) == lost;
       });
       for (Task& task : s.tasks) task.after.clear();
       s.lanes = 1;
@@ -166,24 +165,40 @@ TEST(Hazard, IndicesOutOfRangeAreMalformed) {
     Schedule s = increment(Order::depth_first, 2, 2);
     s.tasks[0].lane = lane;
     s.tasks[0].chunk = chunk;
-    s.tasks[0].array = array;
+    own_uses(s, s.tasks[0])[0].array = array;
     EXPECT_EQ(only(s).kind, Kind::malformed);
   }
   Schedule s = increment(Order::depth_first, 2, 2);
-  s.device_units = 700;
+  s.cuts[0].device_units = 700;
   EXPECT_EQ(only(s).kind, Kind::malformed);
 }
 
 TEST(Hazard, ACopyThatIsNotItsChunkIsMalformed) {
   Schedule s = increment(Order::depth_first, 2, 2);
   s.tasks[0].bytes += 4;
-  EXPECT_THAT(only(s).message, HasSubstr("copies 2404 bytes, which is not its chunk"));
+  EXPECT_THAT(only(s).message, HasSubstr("copies 2404 bytes, which is not its piece"));
 }
 
 TEST(Hazard, AKernelWithoutArraysIsMalformed) {
   Schedule s = increment(Order::depth_first, 2, 2);
   s.tasks[1].op = 1;
   EXPECT_THAT(only(s).message, HasSubstr("has no array of its operation"));
+}
+
+TEST(Hazard, AKernelUsesAllArraysOfItsOperationOnOneChunk) {
+  const Schedule right =
+      small_schedule(small_deck(WorkloadKind::pipeline, 1200, 2), Order::depth_first, 2);
+  const TaskId kernel = 2;
+  ASSERT_EQ(right.tasks[kernel].stage, Stage::kernel);
+  Schedule s = right;
+  s.tasks[kernel].uses.count = 2;
+  EXPECT_THAT(only(s).message, HasSubstr("does not use array 1_c of its operation"));
+  s = right;
+  s.tasks[kernel].uses.count = 4;
+  EXPECT_THAT(only(s).message, HasSubstr("uses an array of another operation"));
+  s = right;
+  own_uses(s, s.tasks[kernel])[1].slot = 1;
+  EXPECT_THAT(only(s).message, HasSubstr("uses pieces of several chunks"));
 }
 
 TEST(Hazard, ABlockedHostOrdersWhatFollows) {

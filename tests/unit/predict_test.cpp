@@ -274,6 +274,28 @@ TEST(EngineRules, SmallCopiesCanBeSlowedMoreThanLargeOnes) {
   EXPECT_THAT(predicted({h2d(0, 100), d2h(1, 50)}, device), ElementsAre("H2D 0-100", "D2H 0-50"));
 }
 
+TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
+  const auto seconds = [](bool input, bool output) {
+    schedule::Costs costs;
+    costs.kernel = "k";
+    costs.units = 10;
+    if (input) costs.arrays.push_back({.name = "in", .unit_bytes = 1, .to_device = true});
+    if (output) costs.arrays.push_back({.name = "out", .unit_bytes = 1, .to_host = true});
+    for (schedule::Array& array : costs.arrays) array.units = costs.units;
+    const schedule::Layout layout{
+        .transfer = deck::Transfer::zero_copy, .borders = {0, 10}, .slot_units = 10};
+    const Schedule schedule = schedule::build(costs, layout, deck::Order::depth_first, 1);
+    Device device = device_of(Queues::connection);
+    device.h2d.duplex = device.d2h.duplex = Curve::line(0, 0.5);
+    device.kernels["k"] = {{{0, Curve::line(0, 100)}}};
+    return seconds_alone(schedule, schedule.tasks.at(0), device);
+  };
+  // A fifth longer than copies, which slow each other down only where both directions have data.
+  EXPECT_DOUBLE_EQ(seconds(true, false), 12);
+  EXPECT_DOUBLE_EQ(seconds(false, true), 12);
+  EXPECT_DOUBLE_EQ(seconds(true, true), 24);
+}
+
 TEST(EngineRules, LinesApartTakeTheirTime) {
   // Tiles of half of a column of 64 KiB, and columns that are adjacent.
   const auto seconds = [](std::int64_t tile_m, double cache_bytes, Stage stage, int array) {
@@ -294,8 +316,9 @@ TEST(EngineRules, LinesApartTakeTheirTime) {
     device.d2h.lines = Curve({{32768, 50e-6}});
     device.cache_bytes = cache_bytes;
     const auto task =
-        std::find_if(schedule.tasks.begin(), schedule.tasks.end(),
-                     [&](const Task& t) { return t.stage == stage && t.array == array; });
+        std::find_if(schedule.tasks.begin(), schedule.tasks.end(), [&](const Task& t) {
+          return t.stage == stage && schedule::uses(schedule, t).front().array == array;
+        });
     return seconds_alone(schedule, *task, device);
   };
   constexpr double half = 8.0 * 4096 * 64, working_set = 8 * (4096 * 128 + 64 * 64);

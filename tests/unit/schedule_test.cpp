@@ -4,9 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "schedule/disturb.hpp"
+#include "schedule/additions.hpp"
 #include "schedule/hazard.hpp"
-#include "schedule/host_work.hpp"
 #include "schedules.hpp"
 
 namespace overlap::schedule {
@@ -31,9 +30,9 @@ deck::Deck pipeline(std::int64_t iterations) {
 TEST(Sequential, CopiesTheWholeDataAtOnceInCore) {
   const Schedule s = small_schedule(increment(4), Order::sequential, 4);
   EXPECT_THAT(text(s), ElementsAre("h2d 0 L0 !", "kernel 0 L0 !", "d2h 0 L0 !"));
-  EXPECT_EQ(s.chunks.size(), 1U);
+  EXPECT_EQ(s.chunks, 1);
   EXPECT_EQ(s.tasks[0].bytes, 4800U);
-  EXPECT_EQ(s.device_units, 1200);
+  EXPECT_EQ(s.cuts[0].device_units, 1200);
 }
 
 TEST(Sequential, GoesSlotBySlotOutOfCore) {
@@ -41,8 +40,8 @@ TEST(Sequential, GoesSlotBySlotOutOfCore) {
   EXPECT_THAT(text(s), ElementsAre("h2d 0 L0 !", "kernel 0 L0 !", "d2h 0 L0 !",  //
                                    "h2d 1 L0 !", "kernel 1 L0 !", "d2h 1 L0 !",  //
                                    "h2d 2 L0 !", "kernel 2 L0 !", "d2h 2 L0 !"));
-  EXPECT_EQ(s.chunks[2].slot, 0);
-  EXPECT_EQ(s.device_units, 800);
+  EXPECT_EQ(uses(s, s.tasks[6]).front().slot, 0);
+  EXPECT_EQ(s.cuts[0].device_units, 800);
 }
 
 TEST(DepthFirst, IssuesAllStagesOfAChunkOnItsLane) {
@@ -113,10 +112,10 @@ TEST(ByEngine, IsTheSixStreamsOfTheTwoOperationArticle) {
 TEST(Pipeline, RunsEachIterationOnDataOfItsOwnInTheSameBuffers) {
   const Schedule s = small_schedule(pipeline(3), Order::depth_first, 2);
   EXPECT_EQ(s.slots, 1);
-  EXPECT_EQ(s.host_units, 3600);
-  EXPECT_EQ(s.device_units, 1200);
-  EXPECT_EQ(s.chunks[2].begin, 2400);
-  EXPECT_EQ(s.chunks[2].device_begin, 0);
+  EXPECT_EQ(s.arrays[0].units, 3600);
+  EXPECT_EQ(s.cuts[0].device_units, 1200);
+  EXPECT_EQ(s.cuts[0].pieces[2].begin, 2400);
+  EXPECT_THAT(s.cuts[0].slots, ElementsAre(0));
   EXPECT_FALSE(s.out_of_core);
 }
 
@@ -125,9 +124,9 @@ TEST(Pipeline, RunsEachIterationOnDataOfItsOwnInTheSameBuffers) {
 TEST(Layout, CutsUnitsEvenly) {
   const Schedule s = small_schedule(increment(4, 10), Order::depth_first, 4);
   std::vector<std::int64_t> sizes;
-  for (const Chunk& chunk : s.chunks) sizes.push_back(chunk.size());
+  for (const Piece& piece : s.cuts[0].pieces) sizes.push_back(piece.size());
   EXPECT_THAT(sizes, ElementsAre(2, 3, 2, 3));
-  EXPECT_EQ(s.chunks.back().end, 10);
+  EXPECT_EQ(s.cuts[0].pieces.back().end, 10);
 }
 
 TEST(Layout, MakesChunksOfAtMostTheGivenBytes) {
@@ -135,8 +134,8 @@ TEST(Layout, MakesChunksOfAtMostTheGivenBytes) {
   deck.chunks.count.reset();
   deck.chunks.bytes = 1000;  // 250 floats of 1200: five chunks of 240
   const Schedule s = small_schedule(deck, Order::depth_first, 4);
-  EXPECT_EQ(s.chunks.size(), 5U);
-  for (const Chunk& chunk : s.chunks) EXPECT_EQ(chunk.size(), 240);
+  EXPECT_EQ(s.chunks, 5);
+  for (const Piece& piece : s.cuts[0].pieces) EXPECT_EQ(piece.size(), 240);
 }
 
 std::vector<std::int64_t> sizes(const Layout& layout) {
@@ -257,7 +256,7 @@ TEST(Costs, SumsAlongColumnsAreLinesOfRows) {
   deck.workload.axis = deck::Axis::columns;
   deck.workload.sum_type = deck::SumType::int64;
   const Schedule s = small_schedule(deck, Order::depth_first, 2);
-  EXPECT_EQ(s.host_units, 6);
+  EXPECT_EQ(s.arrays[0].units, 6);
   EXPECT_EQ(s.arrays[0].unit_bytes, 4800U);
   EXPECT_EQ(s.arrays[1].unit_bytes, 8U);
 }
@@ -331,7 +330,7 @@ TEST(HostWork, OfTheBaselineIsBesideEachChunksLastKernel) {
   deck::Deck deck = small_deck(WorkloadKind::pipeline, 12, 2);
   deck.workload.iterations = 2;
   const Schedule s = with_host_work(small_schedule(deck, Order::sequential, 1), 0.5, 4);
-  EXPECT_EQ(s.chunks.size(), 2U);
+  EXPECT_EQ(s.chunks, 2);
   EXPECT_EQ(stages(s).size(), small_schedule(deck, Order::sequential, 1).tasks.size() + 2);
   EXPECT_DOUBLE_EQ(host_s(s), 2);
   for (std::size_t id = 1; id < s.tasks.size(); ++id) {

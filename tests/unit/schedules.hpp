@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../uses.hpp"
 #include "deck/words.hpp"
 #include "schedule/build.hpp"
 

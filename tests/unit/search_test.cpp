@@ -155,7 +155,7 @@ TEST(Search, TakesOnlyWhatTheDeviceHolds) {
     EXPECT_GE(candidate.chunks, 16);
     const auto schedule = build(deck, costs, candidate, std::nullopt);
     EXPECT_TRUE(schedule.out_of_core);
-    EXPECT_LE(schedule.device_units * 4, *deck.memory.device_limit);
+    EXPECT_LE(schedule.cuts[0].device_units * 4, *deck.memory.device_limit);
   }
   EXPECT_THAT(schedule::find_hazards(build(deck, costs, candidates.front(), std::nullopt)),
               testing::IsEmpty());

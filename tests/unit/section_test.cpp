@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "schedule/hazard.hpp"
 #include "schedules.hpp"
@@ -52,7 +53,7 @@ TEST(Section, PaddedRowsAreOnePlane) {
   EXPECT_EQ(region.pitch, 40U);
   expect_lines(region, 24, 20, 1);
   EXPECT_EQ(region.bytes(), 20U * 24);
-  EXPECT_EQ(host_bytes(array, 1200), 1200U * 40);
+  EXPECT_EQ(host_bytes(array), 1200U * 40);
 }
 
 TEST(Section, APitchOfALineIsNone) {
@@ -116,8 +117,25 @@ TEST(Section, RegionsHoldTheElementsOfTheirUnitsAndNothingElse) {
                 for (std::size_t i = 0; i < bytes; i += 4) found.push_back(place + i);
               });
     ASSERT_EQ(found, expected);
-    EXPECT_LE(found.back() + 4, host_bytes(all.arrays[0], all.units));
+    EXPECT_LE(found.back() + 4, host_bytes(all.arrays[0]));
     EXPECT_LE(region.bytes(), static_cast<std::size_t>(end - begin) * all.arrays[0].unit_bytes);
+  }
+}
+
+TEST(Section, PartsOfAnArrayAreAllOfItInLimits) {
+  for (const bool padded : {false, true}) {
+    const Array array =
+        array_of(padded ? padded_rows(4) : small_deck(WorkloadKind::rowsum, 1200, 4));
+    for (const std::size_t most_bytes : {10, 24, 47, 100, 24 * 1200, 100000}) {
+      std::set<std::size_t> found;
+      for (const Region& part : parts_of(array, most_bytes)) {
+        EXPECT_LE(part.bytes(), most_bytes);
+        for_lines(part, 0, part.bytes(), [&](std::size_t place, std::size_t, std::size_t bytes) {
+          for (std::size_t i = 0; i < bytes; ++i) EXPECT_TRUE(found.insert(place + i).second);
+        });
+      }
+      EXPECT_EQ(found.size(), 1200U * 24) << most_bytes;
+    }
   }
 }
 
@@ -149,20 +167,21 @@ TEST(Section, TrafficAndKernelsCountNoPadding) {
       small_schedule(small_deck(WorkloadKind::rowsum, 1200, 4), Order::depth_first, 4);
   EXPECT_EQ(traffic(padded).h2d, 1200U * 24);
   EXPECT_EQ(padded.tasks, plain.tasks);
-  EXPECT_EQ(padded.chunks, plain.chunks);
+  EXPECT_EQ(padded.uses, plain.uses);
+  EXPECT_EQ(padded.cuts, plain.cuts);
 }
 
 TEST(Section, BoxesAreCutIntoPlanesOrRows) {
   const deck::Deck deep = box_deck({{6, 4, 5}, {7, 8, 9}, {1, 2, 3}}, 3);
   const Schedule s = small_schedule(deep, Order::depth_first, 3);
-  EXPECT_EQ(s.host_units, 6);
+  EXPECT_EQ(s.arrays[0].units, 6);
   EXPECT_EQ(s.arrays[0].unit_bytes, 4U * 5 * 4);
   EXPECT_EQ(s.tasks[0].bytes, 2U * 4 * 5 * 4);
   EXPECT_EQ(s.tasks[1].flops, 7.0 * 2 * 4 * 5);
   EXPECT_EQ(traffic(s).d2h, 6U * 4 * 5 * 4);
   const Schedule flat =
       small_schedule(box_deck({{1, 4, 5}, {1, 8, 9}, {0, 2, 3}}, 2), Order::depth_first, 2);
-  EXPECT_EQ(flat.host_units, 4);
+  EXPECT_EQ(flat.arrays[0].units, 4);
   EXPECT_EQ(flat.tasks[0].bytes, 2U * 5 * 4);
 }
 

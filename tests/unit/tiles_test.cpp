@@ -6,8 +6,9 @@
 #include <set>
 
 #include "deck/words.hpp"
-#include "schedule/build.hpp"
 #include "schedule/hazard.hpp"
+#include "schedules.hpp"
+#include "experiment/run.hpp"
 
 namespace overlap::schedule {
 namespace {
@@ -94,6 +95,18 @@ TEST(TilePlan, LoadsLittleMoreWhereNoneFits) {
   const TilePlan least = plan_tiles(tiling, TileSlots{1, 1, 1});
   EXPECT_EQ(loads(least), 6U + 31);  // one stays while the others pass, there and back
   expect_right(tiling, least);
+}
+
+TEST(TilePlan, AGroupLeavesASlotFreeWhereThatLoadsNoMore) {
+  // All panels of A fit and two of B: a column at a time, so that the next panel of B can come
+  // early.
+  const Tiling tiling{.m = 24, .n = 40, .k = 4, .tile_m = 6, .tile_n = 5};
+  std::vector<int> order = order_of(plan_tiles(tiling, TileSlots{4, 2, 1}));
+  order.resize(8);
+  EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 7, 6, 5, 4));
+  // Groups as large as the slots load less here.
+  EXPECT_EQ(loads(plan_tiles(square(4), TileSlots{2, 1, 1})), 11U);
+  EXPECT_EQ(loads(plan_tiles(square(5), TileSlots{2, 2, 1})), 16U);
 }
 
 TEST(TilePlan, FitsTheDevice) {
@@ -202,14 +215,14 @@ TEST(TileSchedule, WaysAreAmountsOfConcurrency) {
   EXPECT_TRUE(find_hazards(shared).empty());
   // A tile that the host and the device compute, and one that neither does.
   Schedule faulty = shared;
-  faulty.tasks.back().places[2].piece = faulty.tasks.front().places[0].piece;
+  own_uses(faulty, faulty.tasks.back())[2].piece = 0;
   EXPECT_FALSE(find_hazards(faulty).empty());
   faulty = shared;
   faulty.tasks.pop_back();
   EXPECT_FALSE(find_hazards(faulty).empty());
   // A tile that the device copies back into while the host computes it, which waits for no lane.
   faulty = shared;
-  faulty.tasks.back().places = faulty.tasks[3].places;
+  for (Use& use : own_uses(faulty, faulty.tasks.back(), faulty.tasks[3])) use.slot = -1;
   faulty.tasks.back().chunk = faulty.tasks[3].chunk;
   EXPECT_EQ(find_hazards(faulty).front().kind, Hazard::Kind::raw);
   faulty.tasks.back().after = {4};
@@ -231,6 +244,35 @@ TEST(TileSchedule, MovesEveryByteOnce) {
   EXPECT_EQ(flops, 2.0 * 250 * 350 * 30);
 }
 
+TEST(TileSchedule, ProductsFindTheirMatricesOnBothSides) {
+  Schedule s = schedule_of(uneven, {2, 2, 2}, Order::three_way, 3);
+  EXPECT_EQ(experiment::product_flops(s), 2.0 * 250 * 350 * 30);
+  EXPECT_EQ(experiment::host_tiles(s), 0);
+  std::set<std::size_t> places;
+  for (const Task& task : s.tasks) {
+    const auto on_host = product(s, task, Access::Side::host);
+    const auto on_device = product(s, task, Access::Side::device);
+    ASSERT_EQ(on_host.has_value(), task.stage == Stage::kernel);
+    ASSERT_EQ(on_device.has_value(), task.stage == Stage::kernel);
+    if (!on_host) continue;
+    const auto used = uses(s, task);
+    EXPECT_EQ(on_device->m, used[0].piece == 2 ? 50 : 100);
+    EXPECT_EQ(on_device->n, used[1].piece == 3 ? 50 : 100);
+    EXPECT_EQ(on_device->k, 30);
+    const std::array<std::size_t, 3> slot_bytes = uneven.slot_bytes();
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(on_device->matrices[i].begin,
+                static_cast<std::size_t>(used[i].slot) * slot_bytes[i]);
+      EXPECT_EQ(on_device->matrices[i].stride, i == 1 ? 30 : on_device->m);
+      EXPECT_EQ(on_host->matrices[i].stride, i == 1 ? 30 : 250);
+      places.insert(on_device->matrices[i].begin);
+    }
+    EXPECT_EQ(on_host->matrices[2].begin, host_region(s, used[2]).begin);
+    EXPECT_EQ(chunk_of(s, static_cast<std::int64_t>(on_host->matrices[2].begin / 8)), task.chunk);
+  }
+  EXPECT_THAT(places, ElementsAre(0, 8U * 100 * 30, 8U * 100 * 100));
+}
+
 TEST(TileSchedule, OfTheBaselineIsOneTile) {
   const Schedule s = schedule_of(uneven, {3, 4, 2}, Order::sequential, 1);
   ASSERT_EQ(s.tasks.size(), 5U);
@@ -238,7 +280,7 @@ TEST(TileSchedule, OfTheBaselineIsOneTile) {
   EXPECT_EQ(s.tasks[3].stage, Stage::kernel);
   EXPECT_EQ(s.tasks[4].bytes, 8U * 250 * 350);
   // What does not fit comes tile by tile.
-  EXPECT_EQ(schedule_of(uneven, {2, 1, 1}, Order::sequential, 1).chunks.size(), 12U);
+  EXPECT_EQ(schedule_of(uneven, {2, 1, 1}, Order::sequential, 1).chunks, 12);
 }
 
 TEST(TileSchedule, FaultsAreFound) {
@@ -254,16 +296,16 @@ TEST(TileSchedule, FaultsAreFound) {
         good.tasks.begin());
   };
   Schedule s = good;
-  s.tasks[first(Stage::h2d)].places[0].piece = 1;  // another panel
+  own_uses(s, s.tasks[first(Stage::h2d)])[0].piece = 1;  // another panel
   EXPECT_STREQ(kind(s), "stale");
   s = good;
-  s.tasks[first(Stage::h2d)].places[0].piece = 7;
+  own_uses(s, s.tasks[first(Stage::h2d)])[0].piece = 7;
   EXPECT_STREQ(kind(s), "malformed");
   s = good;
-  s.tasks[first(Stage::kernel)].places[2].piece = 5;  // another tile's place in C
+  own_uses(s, s.tasks[first(Stage::kernel)])[2].piece = 5;  // another tile's place in C
   EXPECT_STREQ(kind(s), "stale");
   s = good;
-  s.tasks[first(Stage::d2h)].places[0].piece = 1;
+  own_uses(s, s.tasks[first(Stage::d2h)])[0].piece = 1;
   EXPECT_STREQ(kind(s), "stale");
   s = good;
   s.tasks.pop_back();
@@ -271,24 +313,34 @@ TEST(TileSchedule, FaultsAreFound) {
   s = good;
   s.tasks[first(Stage::d2h)].bytes -= 8;
   EXPECT_STREQ(kind(s), "malformed");
+  s = good;
+  s.cuts[2].pieces[1].from -= 8;  // into the tile above
+  s.cuts[2].pieces[1].length += 8;
+  EXPECT_STREQ(kind(s), "malformed");
+  s = good;
+  s.tasks[first(Stage::kernel)].uses.count = 2;  // without C
+  EXPECT_STREQ(kind(s), "malformed");
 }
 
 TEST(Tiles, LieInColumnMajorMatrices) {
-  const auto a = pieces_of_a(uneven);
-  ASSERT_EQ(a.size(), 3U);
-  EXPECT_EQ(a[2].begin, 8U * 200);
-  EXPECT_EQ(a[2].line_bytes, 8U * 50);
-  EXPECT_EQ(a[2].lines, 30U);
-  EXPECT_EQ(a[2].pitch, 8U * 250);
-  const auto b = pieces_of_b(uneven);
-  ASSERT_EQ(b.size(), 4U);
-  EXPECT_EQ(merged(b[3]).line_bytes, 8U * 30 * 50);  // columns are adjacent
-  EXPECT_EQ(b[3].begin, 8U * 30 * 300);
-  const auto c = pieces_of_c(uneven);
-  ASSERT_EQ(c.size(), 12U);
-  EXPECT_EQ(c[7].begin, 8U * (200 * 250 + 100));
+  std::vector<Array> arrays(3);
+  lay_out_matrices(arrays, uneven);
+  const Schedule s{.arrays = arrays, .cuts = cuts_of(uneven, all_slots(uneven))};
+  const auto region = [&](int array, int piece) {
+    return host_region(s, Use{.array = array, .piece = piece});
+  };
+  ASSERT_EQ(s.cuts[0].pieces.size(), 3U);
+  EXPECT_EQ(region(0, 2).begin, 8U * 200);
+  EXPECT_EQ(region(0, 2).line_bytes, 8U * 50);
+  EXPECT_EQ(region(0, 2).all_lines(), 30U);
+  EXPECT_EQ(region(0, 2).plane_pitch, 8U * 250);
+  ASSERT_EQ(s.cuts[1].pieces.size(), 4U);
+  EXPECT_EQ(merged(region(1, 3)).line_bytes, 8U * 30 * 50);  // columns are adjacent
+  EXPECT_EQ(region(1, 3).begin, 8U * 30 * 300);
+  ASSERT_EQ(s.cuts[2].pieces.size(), 12U);
+  EXPECT_EQ(region(2, 7).begin, 8U * (200 * 250 + 100));
   std::size_t bytes = 0;
-  for (const Region& piece : c) bytes += piece.bytes();
+  for (int tile = 0; tile < 12; ++tile) bytes += region(2, tile).bytes();
   EXPECT_EQ(bytes, 8U * 250 * 350);
 }
 

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+/// The issue orders. An order is an enumerator and its row here, and src/schedule/NAME.cpp, which
+/// says how it hands the tasks to the lanes.
+namespace overlap::deck {
+
+enum class Order {
+  sequential,
+  depth_first,
+  breadth_first,
+  by_engine,
+  two_way,
+  three_way,
+  four_way,
+  four_plus,
+  custom,
+  automatic,  ///< the order, chunks and lanes that the model predicts to be fastest
+};
+
+/// What a workload's data are cut into, which decides the orders that it has.
+enum class Parts { chunks, tiles, listed };
+
+struct OrderRow {
+  Order order;
+  std::string_view name;
+  std::string_view help;
+  bool chunks, tiles, listed;  ///< whether workloads with such parts have it
+
+  constexpr bool suits(Parts parts) const {
+    return parts == Parts::chunks ? chunks : parts == Parts::tiles ? tiles : listed;
+  }
+};
+
+// Tiles have three_way instead of by_engine; a list has lanes of its own.
+inline constexpr auto orders = std::to_array<OrderRow>({
+    {Order::sequential, "sequential", "the baseline: each stage of the whole data blocks the host",
+     true, true, true},
+    {Order::depth_first, "depth_first", "all stages of a chunk, then the next chunk",  //
+     true, true, true},
+    {Order::breadth_first, "breadth_first",
+     "all copies to the device, all kernels, all copies back", true, true, true},
+    {Order::by_engine, "by_engine",
+     "one lane for each copy direction and one for kernels, events between them",  //
+     true, false, false},
+    {Order::two_way, "two_way",
+     "all copies to the device, then a product's kernels during the copies back",  //
+     false, true, false},
+    {Order::three_way, "three_way",
+     "a product's copies to the device, kernels and copies back at once", false, true, false},
+    {Order::four_way, "four_way", "three_way, and a share of the tiles on the host",  //
+     false, true, false},
+    {Order::four_plus, "four_plus", "three_way with concurrent kernels, on issue.lanes lanes",
+     false, true, false},
+    {Order::custom, "custom", "the tasks of a custom workload as the deck lists them",  //
+     false, false, true},
+    {Order::automatic, "auto",
+     "the order, chunk count and lanes that the model predicts to be best", true, false, false},
+});
+
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < orders.size(); ++i) {
+        if (orders[i].order != static_cast<Order>(i)) return false;
+      }
+      return orders.back().order == Order::automatic;
+    }(),
+    "one row for each order, in their sequence");
+
+}  // namespace overlap::deck

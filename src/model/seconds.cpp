@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "model/predict.hpp"
+
+/// What tasks take alone.
+namespace overlap::model {
+namespace {
+
+using schedule::Schedule;
+using schedule::Stage;
+using schedule::Task;
+
+/// Bytes on the device that the kernel of a copy's chunk works on.
+double working_set(const Schedule& schedule, const Task& copy) {
+  const schedule::Use& own = schedule::uses(schedule, copy).front();
+  double bytes = 0;
+  for (const schedule::Array& array : schedule.arrays) {
+    if (array.op != copy.op) continue;
+    const schedule::Cut& cut = schedule.cuts[static_cast<std::size_t>(array.cut)];
+    const bool alike = array.cut == schedule::array_of(schedule, own).cut;
+    const auto units = alike ? schedule::piece_of(schedule, own).size()
+                             : cut.device_units / static_cast<std::int64_t>(cut.slots.size());
+    bytes += static_cast<double>(array.unit_bytes) * static_cast<double>(units);
+  }
+  return bytes;
+}
+
+/// What a kernel's own reads and writes of host memory take, both directions at once: a fifth
+/// longer than copies (on an H200; at 16 MiB 1.24, at 256 MiB 1.21, at 1 GiB 1.21).
+double link_seconds(const Schedule& schedule, const Task& task, const Device& device) {
+  constexpr double slower_than_copies = 1.2;
+  if (schedule.transfer == deck::Transfer::staged || device.queues == Queues::worker) return 0;
+  const schedule::Traffic traffic = schedule::traffic(schedule, task);
+  const auto up = static_cast<double>(traffic.h2d);
+  const auto down = static_cast<double>(traffic.d2h);
+  const bool both = up > 0 && down > 0;
+  const auto seconds = [&](const Copies& copies, double bytes) {
+    return bytes > 0 ? copies.pinned.seconds(bytes) * (both ? copies.slowed(bytes) : 1) : 0;
+  };
+  return slower_than_copies * std::max(seconds(device.h2d, up), seconds(device.d2h, down));
+}
+
+}  // namespace
+
+double seconds_alone(const Schedule& schedule, const Task& task, const Device& device) {
+  if (schedule::on_host(task.stage)) return task.duration_s;
+  if (task.duration_s > 0 && (schedule::is_kernel(task.stage) || device.unit_s > 0)) {
+    return task.duration_s;
+  }
+  if (device.unit_s > 0) {
+    // By units; of a product by elements of C, or as many of a panel.
+    const auto used = schedule::uses(schedule, task);
+    const auto chunk = static_cast<double>(schedule.chunk_units);
+    return device.unit_s * (used.empty() ? 1 : schedule::work_units(schedule, used.back()) / chunk);
+  }
+  const auto bytes = static_cast<double>(task.bytes);
+  if (schedule::is_copy(task.stage)) {
+    const Copies& copies = task.stage == Stage::h2d ? device.h2d : device.d2h;
+    if (schedule.host_memory == deck::HostMemory::pageable && !copies.pageable.points().empty()) {
+      return copies.pageable.seconds(bytes);
+    }
+    double seconds = copies.pinned.seconds(bytes);
+    const auto lines = schedule::lines_apart(schedule, task);
+    if (lines && working_set(schedule, task) > device.cache_bytes) {
+      const double line_s = copies.lines.seconds(static_cast<double>(lines->line_bytes));
+      seconds = std::max(seconds, static_cast<double>(lines->all_lines()) * line_s);
+    }
+    return seconds;
+  }
+  const double kernel_s = device.known_kernel(schedule.kernel).seconds(bytes, task.flops);
+  return std::max(kernel_s, link_seconds(schedule, task, device));
+}
+
+}  // namespace overlap::model
