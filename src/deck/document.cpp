@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 namespace overlap::deck {
 namespace {
@@ -44,32 +46,38 @@ std::string read_text(const std::string& path, const std::string& kind) {
   return text;
 }
 
-/// Bytes of the UTF-8 character that begins with `byte`; 0: none does, or a control character.
-std::size_t length_of(unsigned char byte) {
-  if (byte == '\t' || byte == '\n' || byte == '\r') return 1;
-  if (byte < 0x20 || byte == 0x7f) return 0;
-  if (byte < 0x80) return 1;
-  if (byte < 0xc2) return 0;
-  if (byte < 0xe0) return 2;
-  if (byte < 0xf0) return 3;
-  return byte < 0xf5 ? 4 : 0;
+/// Bytes of the UTF-8 character that `text` begins with; 0: malformed, or one that YAML forbids.
+std::size_t length_of(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
+  if (length > text.size()) return 0;
+  std::uint32_t code = length == 1 ? byte(0) : byte(0) & (0xffU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    code = code << 6 | (byte(i) & 0x3fU);
+  }
+  // The least code of each length: below it the spelling is overlong, or no character begins so.
+  constexpr std::array<std::uint32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
+  const bool control = (code < 0x20 && code != '\t' && code != '\n' && code != '\r') ||
+                       (code >= 0x7f && code < 0xa0 && code != 0x85);
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  const bool no_character = code == 0xfffe || code == 0xffff || code > 0x10ffff;
+  const bool good = byte(0) < 0xf8 && code >= least[length];
+  return good && !control && !surrogate && !no_character ? length : 0;
 }
 
-/// Control characters and bytes that are no UTF-8 have no business in a file; the YAML parser would
-/// replace them or fail elsewhere.
+/// Control characters and bytes that are not UTF-8 have no business in a file; the YAML parser
+/// would replace them or fail elsewhere.
 void expect_text(const std::string& text, const std::string& path) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   int line = 1;
   int column = 1;
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = length_of(byte(i));
-    bool good = length > 0 && i + length <= text.size();
-    for (std::size_t next = i + 1; good && next < i + length; ++next) {
-      good = (byte(next) & 0xc0) == 0x80;
-    }
-    if (!good) {
+    const std::size_t length = length_of(std::string_view(text).substr(i));
+    if (length == 0) {
       fail({path, line, column},
-           fmt::format("not YAML: found the byte 0x{:02x}; allowed: UTF-8 text", byte(i)));
+           fmt::format("not YAML: found the byte 0x{:02x}; allowed: UTF-8 text without control "
+                       "characters",
+                       static_cast<unsigned char>(text[i])));
     }
     column = text[i] == '\n' ? 1 : column + 1;
     line += text[i] == '\n' ? 1 : 0;
@@ -114,7 +122,8 @@ YAML::Node parse(const std::string& text, const std::string& path) {
     std::istringstream stream(text);
     YAML::Parser parser(stream);
     Documents documents;
-    while (parser.HandleNextDocument(documents)) {
+    // At a comma after the document the parser stays where it is and finds documents for ever.
+    while (documents.count < 2 && parser.HandleNextDocument(documents)) {
     }
     if (documents.count > 1) {
       fail({path, documents.second.line + 1, documents.second.column + 1},

@@ -209,11 +209,11 @@ CustomTask read_task(const Reader& reader) {
 std::vector<CustomTask> read_tasks(const Reader& reader) {
   const std::string allowed =
       "a list of tasks, such as [{name: K1, stage: kernel, lane: 1, duration: 1 ms}]";
+  if (reader.size() > static_cast<std::size_t>(most_chunks)) {
+    reader.fail(fmt::format("found {} tasks; allowed: at most {}", reader.size(), most_chunks));
+  }
   const std::vector<Reader> items = reader.items(allowed);
   if (items.empty()) reader.fail(fmt::format("found an empty list; allowed: {}", allowed));
-  if (items.size() > static_cast<std::size_t>(most_chunks)) {
-    reader.fail(fmt::format("found {} tasks; allowed: at most {}", items.size(), most_chunks));
-  }
   std::vector<CustomTask> tasks;
   std::map<std::string, int> numbers;
   Keys names;

@@ -51,6 +51,7 @@ class Reader {
 
   std::vector<std::string> keys() const;  ///< of a map, in its order
   bool has(const std::string& key) const;
+  std::size_t size() const { return node_.size(); }  ///< of a list or a map, else 0
   Reader at(const std::string& key) const;
   Reader at_key(const std::string& key) const;  ///< the key itself, for errors about it
   /// The one of two given keys to blame when they clash: the one that --set gave last, else the

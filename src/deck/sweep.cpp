@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/units.hpp"
@@ -10,12 +11,13 @@
 namespace overlap::deck {
 namespace {
 
-/// Whether two values are one, as far as that shows before anybody knows what they are for: words,
-/// counts ("1 Ki" is 1024) or sizes.
-bool same_value(const std::string& a, const std::string& b) {
-  if (a == b) return true;
-  const auto same = [&](const auto& parse) { return parse(a) && parse(a) == parse(b); };
-  return same(base::parse_count) || same(base::parse_bytes);
+/// Under what values of a sweep are the same, as far as that shows before anybody knows what they
+/// are for: as words, counts ("1 Ki" is 1024) or sizes.
+std::vector<std::string> names_of(const std::string& text) {
+  std::vector<std::string> names = {text};
+  if (const auto count = base::parse_count(text)) names.push_back(fmt::format("{} ", *count));
+  if (const auto bytes = base::parse_bytes(text)) names.push_back(fmt::format("{} B ", *bytes));
+  return names;
 }
 
 /// The parts between the dots of a key.
@@ -46,14 +48,15 @@ void expect_sweepable(const Reader& at_key, const std::string& key) {
 SweptKey read_key(const Reader& reader, const std::string& key) {
   const std::string allowed = "a list of at least one value, such as [1, 2, 4]";
   SweptKey swept{.key = key, .values = {}};
+  std::map<std::string, std::size_t> seen;  // the places of values by their names
   for (const Reader& item : reader.items(allowed)) {
     const std::string text = item.text("a single value");
-    const auto first =
-        std::find_if(swept.values.begin(), swept.values.end(),
-                     [&](const SweptKey::Value& value) { return same_value(value.text, text); });
-    if (first != swept.values.end()) {
+    for (const std::string& name : names_of(text)) {
+      const auto [first, is_new] = seen.emplace(name, swept.values.size());
+      if (is_new || first->second == swept.values.size()) continue;
       item.fail(fmt::format("found {} again, first at {}; allowed: each value once",
-                            deck::quoted(text), base::to_string(first->place)));
+                            deck::quoted(text),
+                            base::to_string(swept.values[first->second].place)));
     }
     swept.values.push_back({text, item.node(), item.place()});
   }
@@ -67,7 +70,11 @@ std::vector<SweptKey> read_sweep(const Reader& reader) {
   reader.expect_map("a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}");
   std::vector<SweptKey> sweep;
   std::size_t points = 1;
-  for (const std::string& key : reader.keys()) {
+  const std::vector<std::string> keys = reader.keys();
+  if (keys.size() > most_keys) {
+    reader.fail(fmt::format("found {} keys; allowed: at most {}", keys.size(), most_keys));
+  }
+  for (const std::string& key : keys) {
     expect_sweepable(reader.at_key(key), key);
     const auto other = std::find_if(sweep.begin(), sweep.end(), [&](const SweptKey& swept) {
       return swept.key == key || swept.key.starts_with(key + ".") ||
@@ -77,11 +84,11 @@ std::vector<SweptKey> read_sweep(const Reader& reader) {
       reader.at_key(key).fail(
           fmt::format("found beside {}; allowed: each key once", deck::quoted(other->key)));
     }
-    sweep.push_back(read_key(reader.at(key), key));
-    points *= sweep.back().values.size();
+    points *= std::max<std::size_t>(reader.at(key).size(), 1);
     if (points > most_points) {
       reader.fail(fmt::format("found {} points or more; allowed: at most {}", points, most_points));
     }
+    sweep.push_back(read_key(reader.at(key), key));
   }
   return sweep;
 }

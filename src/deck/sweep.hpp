@@ -21,6 +21,8 @@ struct SweptKey {
 
 /// Points that a sweep may have at most.
 inline constexpr std::size_t most_points = 10000;
+/// And keys: more than a deck has.
+inline constexpr std::size_t most_keys = 100;
 
 /// The value of the key `sweep`; empty where there is no sweep. Throws Error{usage}.
 std::vector<SweptKey> read_sweep(const Reader& reader);

@@ -1303,6 +1303,17 @@ TEST(DeckErrors, SeveralDocuments) {
   });
 }
 
+TEST(DeckErrors, ACommaAfterTheDocumentEndsTheReading) {
+  for (const char* const text :
+       {"{workload: {kind: increment}},\n", "[],", ",", "a,\n---\n,", ",,"}) {
+    const std::string message = complaint(DeckFile(text).path());
+    EXPECT_NE(message, "") << text;
+  }
+  expect_messages({{"{workload: {kind: increment}},\n",
+                    {},
+                    "@:1:30: found a second YAML document; allowed: one"}});
+}
+
 TEST(DeckErrors, AnchorsAndMergeKeys) {
   expect_messages({
       {"workload: *w\n", {}, "@:1:11: not YAML: the referenced anchor is not defined: w"},
@@ -1326,22 +1337,51 @@ TEST(DeckErrors, AnchorsAndMergeKeys) {
 
 TEST(DeckErrors, NotText) {
   expect_messages({
-      {"title: \377\376\n", {}, "@:1:8: not YAML: found the byte 0xff; allowed: UTF-8 text"},
+      {"title: \377\376\n",
+       {},
+       "@:1:8: not YAML: found the byte 0xff; allowed: UTF-8 text without control characters"},
       {"workload: {kind: incr\351ment}\n",
        {},
-       "@:1:22: not YAML: found the byte 0xe9; allowed: UTF-8 text"},
+       "@:1:22: not YAML: found the byte 0xe9; allowed: UTF-8 text without control characters"},
       {"\303\251: 1\ntitle: \351x\n",
        {},
-       "@:2:8: not YAML: found the byte 0xe9; allowed: UTF-8 text"},
-      {"title: \303", {}, "@:1:8: not YAML: found the byte 0xc3; allowed: UTF-8 text"},
-      {"\177ELF\002\001", {}, "@:1:1: not YAML: found the byte 0x7f; allowed: UTF-8 text"},
+       "@:2:8: not YAML: found the byte 0xe9; allowed: UTF-8 text without control characters"},
+      {"title: \303",
+       {},
+       "@:1:8: not YAML: found the byte 0xc3; allowed: UTF-8 text without control characters"},
+      {"\177ELF\002\001",
+       {},
+       "@:1:1: not YAML: found the byte 0x7f; allowed: UTF-8 text without control characters"},
       {"workload: {kind: increment}\n\033",
        {},
-       "@:2:1: not YAML: found the byte 0x1b; allowed: UTF-8 text"},
+       "@:2:1: not YAML: found the byte 0x1b; allowed: UTF-8 text without control characters"},
       {std::string("workload: {kind: increment}\0\n", 29),
        {},
-       "@:1:28: not YAML: found the byte 0x00; allowed: UTF-8 text"},
+       "@:1:28: not YAML: found the byte 0x00; allowed: UTF-8 text without control characters"},
   });
+}
+
+TEST(DeckErrors, CharactersThatAreNone) {
+  const auto refused = [](const std::string& bytes, const std::string& first) {
+    expect_messages({{"title: " + bytes + "\n",
+                      {},
+                      "@:1:8: not YAML: found the byte " + first +
+                          "; allowed: UTF-8 text without control characters"}});
+  };
+  refused("\300\257", "0xc0");          // overlong '/'
+  refused("\340\200\257", "0xe0");      // of three bytes
+  refused("\360\200\200\257", "0xf0");  // of four
+  refused("\355\240\200", "0xed");      // the surrogate U+D800
+  refused("\355\277\277", "0xed");      // U+DFFF
+  refused("\357\277\276", "0xef");      // U+FFFE
+  refused("\357\277\277", "0xef");      // U+FFFF
+  refused("\364\220\200\200", "0xf4");  // beyond U+10FFFF
+  refused("\370\210\200\200\200", "0xf8");
+  refused("\302\233", "0xc2");  // C1: a terminal may take it for ESC [
+  for (const char* const taken : {"\302\205", "\302\240", "\355\237\277", "\356\200\200",
+                                 "\357\277\275", "\360\220\200\200", "\364\217\277\277"}) {
+    EXPECT_EQ(complaint(DeckFile(increment(std::string("# ") + taken + "\n")).path()), "") << taken;
+  }
 }
 
 TEST(DeckErrors, OverridesThatAreNone) {

@@ -93,7 +93,8 @@ TEST(DeviceErrors, FilesThatAreNoDevices) {
       {"", "@: h2d: found nothing; allowed: " + curve_keys + "; a device without rates has a unit"},
       {"h2d: {bandwidth: 5 GB/s\n", "@:2:1: not YAML: end of map flow not found"},
       {"unit: 1 ms\n---\nunit: 1 ms\n", "@:2:1: found a second YAML document; allowed: one"},
-      {"title: \xff\n", "@:1:8: not YAML: found the byte 0xff; allowed: UTF-8 text"},
+      {"title: \xff\n",
+       "@:1:8: not YAML: found the byte 0xff; allowed: UTF-8 text without control characters"},
   });
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -78,6 +79,30 @@ TEST(Sweep, OptionsPinAndChangeIt) {
   EXPECT_THAT(names(points_of(sweep, {"sweep={}"})), ElementsAre(""));
   EXPECT_THAT(names(points_of("", {"sweep.issue.lanes=[2, 3]"})),
               ElementsAre("issue.lanes 2", "issue.lanes 3"));
+}
+
+/// How long a bad deck of a sweep takes to be refused, seconds.
+double refused_in(const std::string& sweep, const std::string& message) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    points_of(sweep);
+    ADD_FAILURE() << "taken";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(message));
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(Sweep, HugeOnesAreRefusedAtOnce) {
+  std::string values = "sweep: {chunks.count: [1";
+  for (int i = 2; i < 50000; ++i) values += ", " + std::to_string(i);
+  EXPECT_LT(refused_in(values + "]}\n", "found 49999 points or more; allowed: at most 10000"), 5);
+  std::string keys = "sweep:\n";
+  for (int i = 0; i < 8000; ++i) keys += "  k" + std::to_string(i) + ": [1]\n";
+  EXPECT_LT(refused_in(keys, "sweep: found 8000 keys; allowed: at most 100"), 5);
+  EXPECT_LT(refused_in("memory: {host: " + std::string(std::size_t{4} << 20, 'x') + "}\n",
+                       "memory.host: found 'xxx"),
+            5);
 }
 
 TEST(Sweep, IsNoDeckOfOneExperiment) {
