@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 # A folder may include itself and the folders before it.
-ORDER = ["base", "deck", "schedule", "timeline", "model", "workload", "executor", "verdict", "report", "miniapp"]
+ORDER = ["base", "yaml", "deck", "schedule", "timeline", "model", "workload", "executor", "verdict", "report", "miniapp"]
 KOKKOS_MAY = ("src/workload/", "src/executor/", "miniapp/", "tests/")
 BACK_END_MAY = ("src/executor/detail/", "tests/")
 LIST_OF_BACK_ENDS = "src/workload/spaces.def"

@@ -16,7 +16,7 @@ ExitCode worst(ExitCode a, ExitCode b) {
              : b;
 }
 
-std::string to_string(const Place& place) {
+std::string to_string(const SourcePlace& place) {
   if (place.line == 0) return place.file;
   return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }

@@ -6,6 +6,7 @@
 
 #include "base/sha256.hpp"
 #include "base/version.hpp"
+#include "deck/fields.hpp"
 #include "deck/words.hpp"
 #include "report/console.hpp"
 
@@ -80,92 +81,34 @@ Json device(const std::optional<base::DeviceInfo>& info) {
           {"mig", or_null(info->mig)}};
 }
 
-/// A map of the deck.
-Json map(const std::vector<std::pair<std::string, deck::Value>>& fields) {
-  Json json = Json::object();
-  for (const auto& [key, value] : fields) {
-    std::visit(
-        [&json, &name = key](const auto& v) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<deck::Record>>) {
-            json[name] = Json::array();
-            for (const deck::Record& record : v) json[name].push_back(map(record.fields));
-          } else {
-            json[name] = v;
-          }
-        },
-        value);
-  }
-  return json;
-}
-
-Json resolved(const deck::Deck& deck) {
-  Json chunks = {{"profile", deck::to_string(deck.chunks.profile)}};
-  if (deck.chunks.count) chunks["count"] = *deck.chunks.count;
-  if (deck.chunks.bytes) chunks["bytes"] = *deck.chunks.bytes;
-  if (deck.chunks.profile == deck::Profile::ramp) {
-    chunks["growth"] = deck.chunks.growth;
-    chunks["spread"] = deck.chunks.spread;
-  }
-  Json orders = Json::array();
-  for (const deck::Order order : deck.issue.orders) orders.push_back(deck::to_string(order));
-  Json acceptance = Json::array();
-  for (const deck::Criterion& criterion : deck.acceptance) {
-    Json entry = {{"metric", deck::to_string(criterion.metric)}};
-    if (criterion.order) entry["order"] = deck::to_string(*criterion.order);
-    if (criterion.min) entry["min"] = *criterion.min;
-    if (criterion.max) entry["max"] = *criterion.max;
-    acceptance.push_back(entry);
-  }
-  Json memory = {
-      {"host", deck::to_string(deck.memory.host)},
-      {"transfer", deck::to_string(deck.memory.transfer)},
-      {"device_limit", deck.memory.device_limit ? Json(*deck.memory.device_limit) : Json("none")}};
-  if (deck.memory.host == deck::HostMemory::pageable_staged) {
-    memory["ring_slots"] = deck.memory.ring_slots;
-    memory["ring_bytes"] = deck.memory.ring_bytes;
-  }
-  Json disturb = "none";
-  if (deck.disturb) {
-    disturb = {{"operation", deck::to_string(deck.disturb->operation)},
-               {"at", deck.disturb->at},
-               {"times", deck.disturb->times}};
-  }
-  return {{"title", deck.title},
-          {"workload", map(deck::values_of(deck.workload))},
-          {"chunks", chunks},
-          {"memory", memory},
-          {"issue",
-           {{"orders", orders},
-            {"lanes", deck.issue.lanes},
-            {"mechanism", deck::to_string(deck.issue.mechanism)},
-            {"sync", deck::to_string(deck.issue.sync)},
-            {"streams", deck::to_string(deck.issue.streams)}}},
-          {"host_work",
-           deck.host_work ? Json{{"per_chunk", deck.host_work->per_chunk_s}} : Json("none")},
-          {"disturb", disturb},
-          {"measure",
-           {{"warmup", deck.measure.warmup},
-            {"repetitions", deck.measure.repetitions},
-            {"verify", deck::to_string(deck.measure.verify)}}},
-          {"acceptance", acceptance}};
-}
-
-/// The value of a dotted key; null: the deck has no such key.
-Json value_at(Json deck, const std::string& key) {
-  for (std::size_t begin = 0; begin <= key.size();) {
-    const std::size_t dot = std::min(key.find('.', begin), key.size());
-    const std::string part = key.substr(begin, dot - begin);
-    if (!deck.is_object() || !deck.contains(part)) return nullptr;
-    deck = Json(deck[part]);
-    begin = dot + 1;
-  }
-  return deck;
+Json json_of(const yaml::Value& value) {
+  return std::visit(
+      [](const auto& v) -> Json {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return nullptr;
+        } else if constexpr (std::is_same_v<T, yaml::Value::List>) {
+          Json list = Json::array();
+          for (const yaml::Value& item : v) list.push_back(json_of(item));
+          return list;
+        } else if constexpr (std::is_same_v<T, yaml::Value::Map>) {
+          Json map = Json::object();
+          for (const auto& [key, item] : v) map[key] = json_of(item);
+          return map;
+        } else {
+          return v;
+        }
+      },
+      value.data);
 }
 
 Json point(const Result& result) {
   Json json = Json::object();
-  const Json deck = resolved(result.deck);
-  for (const deck::Point::Value& value : result.point) json[value.key] = value_at(deck, value.key);
+  const yaml::Value deck = resolved(result.deck);
+  for (const deck::Point::Value& value : result.point) {
+    const yaml::Value* const found = deck.at(value.key);
+    json[value.key] = found == nullptr ? Json() : json_of(*found);
+  }
   return json;
 }
 
@@ -354,7 +297,7 @@ Json frame(const Result& result) {
           {"deck",
            {{"path", result.deck.path},
             {"sha256", result.deck.sha256},
-            {"resolved", resolved(result.deck)}}},
+            {"resolved", json_of(resolved(result.deck))}}},
           {"choices", choices(result)},
           {"balance", balance(result.balance)},
           {"verification", verification(result)},
@@ -499,14 +442,18 @@ PointResult read_record(const std::string& line) {
 }
 
 std::string fingerprint(const deck::Point& point) {
-  std::string text = text_of(resolved(point.deck), -1);
+  std::string text = text_of(json_of(resolved(point.deck)), -1);
   for (const deck::Point::Value& value : point.values) text += "\n" + value.key;
   return base::sha256(text).substr(0, 16);
 }
 
 std::optional<double> number_at(const deck::Deck& deck, const std::string& key) {
-  const Json value = value_at(resolved(deck), key);
-  return value.is_number() ? std::optional<double>(value) : std::nullopt;
+  const yaml::Value values = resolved(deck);
+  const yaml::Value* const value = values.at(key);
+  if (value == nullptr) return std::nullopt;
+  if (const auto* const whole = value->get<std::int64_t>()) return static_cast<double>(*whole);
+  const auto* const real = value->get<double>();
+  return real == nullptr ? std::nullopt : std::optional(*real);
 }
 
 }  // namespace overlap::report

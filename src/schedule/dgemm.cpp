@@ -16,7 +16,8 @@ void cut_into_tiles(std::vector<Array>& arrays, const Tiling& tiling) {
   }
 }
 
-Costs dgemm_costs(const deck::Workload& workload, std::int64_t) {
+template <>
+Costs costs_of<deck::WorkloadKind::dgemm>(const deck::Workload& workload, std::int64_t) {
   Costs costs;
   costs.tiling = {.m = workload.m,
                   .n = workload.n,

@@ -1,13 +1,23 @@
 #include "workload/make.hpp"
 
+#include <array>
+#include <utility>
+
 #include "deck/words.hpp"
-#include "workload/custom.hpp"
-#include "workload/dgemm.hpp"
-#include "workload/increment.hpp"
-#include "workload/pipeline.hpp"
-#include "workload/rowsum.hpp"
+#include "workload/gemm.hpp"
 
 namespace overlap::workload {
+namespace {
+
+/// Calls the kind's own function; one without a specialization does not link.
+template <std::size_t... kinds>
+void dispatch(const AnyWorkload& workload, const deck::Workload& deck,
+            std::index_sequence<kinds...>) {
+  constexpr std::array of = {&set_up<deck::words<deck::WorkloadKind>[kinds].value>...};
+  of[static_cast<std::size_t>(deck.kind)](workload, deck);
+}
+
+}  // namespace
 
 std::optional<std::string> unavailable(deck::WorkloadKind kind) {
   if (kind != deck::WorkloadKind::dgemm || why_no_gemm() == nullptr) return std::nullopt;
@@ -24,14 +34,8 @@ Workload<Space> make(const deck::Deck& deck, const schedule::Costs& costs,
   }
   Workload<Space> workload = allocate<Space>(costs, device_bytes, deck.memory.host);
   workload.repeats = repeats;
-  switch (deck.workload.kind) {
-#define OVERLAP_WORKLOAD(name, ...)         \
-  case deck::WorkloadKind::name:            \
-    set_up_##name(workload, deck.workload); \
-    break;
-#include "deck/workloads.def"
-#undef OVERLAP_WORKLOAD
-  }
+  constexpr std::size_t kinds = deck::words<deck::WorkloadKind>.size();
+  dispatch(AnyWorkload(&workload), deck.workload, std::make_index_sequence<kinds>());
   return workload;
 }
 

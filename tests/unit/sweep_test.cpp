@@ -139,7 +139,7 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "'pageable'?"},
       {"sweep: {chunks.cuont: [1]}\n",
        {},
-       "@:2:24: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, spread; did you "
+       "@:2:24: chunks.cuont: unknown key; allowed: profile, count, bytes, growth, spread; did you "
        "mean 'count'?"},
       {"sweep: {chunk.count: [1]}\n",
        {},
@@ -147,11 +147,10 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
       {"chunks: {count: 4}\nsweep: {chunks.bytes: [1 KiB]}\n",
        {},
-       "@:3:24: chunks.bytes: found beside chunks.count (@:2:17); allowed: one of the two"},
+       "@:3:24: chunks.bytes: found with chunks.count (@:2:17); the two are mutually exclusive"},
       {"sweep: {workload.kind.x: [a]}\n",
        {},
-       "@:2:27: workload.kind.x: found a key below 'kind', which is no map; allowed: a key that "
-       "decks have, such as chunks.count"},
+       "@:2:27: workload.kind: found 'increment'; allowed: a map, to hold the key 'x'"},
       {"sweep: {title: [a]}\n",
        {},
        "@:2:9: sweep.title: found 'title'; allowed: keys that change what runs, such as "
@@ -191,7 +190,7 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "once"},
       {"sweep: {chunks.count: [1], chunks.count: [2]}\n",
        {},
-       "@:2:9: sweep.chunks.count: found beside 'chunks.count'; allowed: each key once"},
+       "@:2:9: sweep.chunks.count: found with 'chunks.count'; allowed: each key once"},
       {"sweep: [1]\n",
        {},
        "@:2:8: sweep: found a list; allowed: a map of dotted keys to lists, such as {chunks.count: "

@@ -1,10 +1,8 @@
-#pragma once
-
 #include <algorithm>
 #include <bit>
 
 #include "workload/data.hpp"
-#include "workload/workload.hpp"
+#include "workload/make.hpp"
 
 namespace overlap::workload {
 
@@ -175,7 +173,7 @@ void set_up_rowsum(Workload<Space>& w, std::int64_t length, bool teams, deck::Su
 
 template <class Space>
 void set_up_rowsum(Workload<Space>& w, const deck::Workload& deck) {
-  const std::int64_t length = deck.axis == deck::Axis::rows ? deck.columns : deck.rows;
+  const std::int64_t length = deck.axis == deck::SumAxis::rows ? deck.columns : deck.rows;
   // Measured on an H200: below this length a thread a line is the faster kernel (4.4 TB/s at 6
   // int32).
   constexpr std::int64_t shortest_for_teams = 16;
@@ -193,6 +191,11 @@ void set_up_rowsum(Workload<Space>& w, const deck::Workload& deck) {
     case deck::Type::float64:
       return set_up_rowsum<Space, double>(w, length, teams, deck.sum_type);
   }
+}
+
+template <>
+void set_up<deck::WorkloadKind::rowsum>(const AnyWorkload& workload, const deck::Workload& deck) {
+  to_each(workload, [&](auto& w) { set_up_rowsum(w, deck); });
 }
 
 }  // namespace overlap::workload

@@ -1,8 +1,6 @@
-#pragma once
-
 #include "workload/arithmetic.hpp"
 #include "workload/data.hpp"
-#include "workload/workload.hpp"
+#include "workload/make.hpp"
 
 namespace overlap::workload {
 
@@ -71,6 +69,11 @@ void set_up_pipeline(Workload<Space>& w, const deck::Workload& deck) {
   } else {
     set_up_pipeline<Space, double>(w);
   }
+}
+
+template <>
+void set_up<deck::WorkloadKind::pipeline>(const AnyWorkload& workload, const deck::Workload& deck) {
+  to_each(workload, [&](auto& w) { set_up_pipeline(w, deck); });
 }
 
 }  // namespace overlap::workload

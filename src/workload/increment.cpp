@@ -1,8 +1,6 @@
-#pragma once
-
 #include "workload/arithmetic.hpp"
 #include "workload/data.hpp"
-#include "workload/workload.hpp"
+#include "workload/make.hpp"
 
 namespace overlap::workload {
 
@@ -54,6 +52,12 @@ void set_up_increment(Workload<Space>& w, const deck::Workload& deck) {
   } else {
     set_up_increment<Space, double>(w);
   }
+}
+
+template <>
+void set_up<deck::WorkloadKind::increment>(const AnyWorkload& workload,
+                                           const deck::Workload& deck) {
+  to_each(workload, [&](auto& w) { set_up_increment(w, deck); });
 }
 
 }  // namespace overlap::workload
