@@ -255,7 +255,7 @@ void read_tasks(const Reader& workload, Workload& into) {
   std::map<std::string, int> numbers;
   for (const Reader& item : items) {
     CustomTask& task = into.tasks.emplace_back();
-    read(table<CustomTask>(), item, task);
+    read(table_of(CustomTask{}), item, task);
     const auto [first, is_new] = numbers.emplace(task.name, static_cast<int>(numbers.size()));
     if (!is_new) {
       item.at("name").fail(fmt::format(
@@ -310,7 +310,7 @@ void check_workload(const Reader& reader, Workload& w) {
 void read_chunks(const Reader& deck, Deck& into) {
   const Reader reader = deck.at("chunks");
   Chunks& chunks = into.chunks;
-  read(table<Chunks>(), reader, chunks);
+  read(table_of(Chunks{}), reader, chunks);
   reader.expect_one("count", "bytes",
                     reader.latest("count", "bytes").overridden()
                         ? "; replace both at once, as in --set 'chunks={bytes: 16 MiB}'"
@@ -346,7 +346,7 @@ void read_issue(const Reader& deck, Deck& into) {
     }
     if (seen.empty()) orders.fail(fmt::format("found an empty list; allowed: {}", allowed));
   }
-  read(table<Issue>(), reader, issue);
+  read(table_of(Issue{}), reader, issue);
   if (custom && issue.lanes != lanes) {
     reader.at("lanes").fail_allowed(
         fmt::format("{}, the lanes that workload.tasks names, or nothing", lanes));
@@ -377,7 +377,7 @@ void read_acceptance(const Reader& deck, Deck& into) {
                                      orders, yaml::suggestion(order.text(), names)));
     }
     Criterion& criterion = into.acceptance.emplace_back();
-    read(table<Criterion>(), item, criterion);
+    read(table_of(Criterion{}), item, criterion);
     check_criterion(item, criterion, into, orders);
   }
 }

@@ -9,20 +9,7 @@
 namespace overlap::deck {
 namespace {
 
-using yaml::bytes;
-using yaml::count;
-using yaml::Field;
-using yaml::field;
-using yaml::Kind;
-using yaml::nonzero;
-using yaml::number;
-using yaml::or_word;
-using yaml::Reader;
-using yaml::scalar;
-using yaml::selector;
-using yaml::Table;
-using yaml::Value;
-using yaml::word;
+using namespace yaml;
 
 Kind<std::int64_t> size() { return count(1, most_elements); }
 
@@ -55,15 +42,9 @@ Kind<Intensity> intensity() {
 /// A factor of a matrix product.
 Kind<double> factor(bool zero) {
   constexpr double most = 1e6;
-  Kind<double> kind = number(fmt::format("{}1e-6 to 1e6 or the same below 0",
-                                         zero ? "0, a number from " : "a number from "),
-                             -most, most);
-  kind.parse = [=, parse = kind.parse](const std::string& text) {
-    const auto value = parse(text);
-    const bool good = value && (std::abs(*value) >= 1 / most || (zero && *value == 0));
-    return good ? value : std::nullopt;
-  };
-  return scalar(kind);
+  const char* const first = zero ? "0, a number from " : "a number from ";
+  return only(number(fmt::format("{}1e-6 to 1e6 or the same below 0", first), -most, most),
+              [=](double value) { return std::abs(value) >= 1 / most || (zero && value == 0); });
 }
 
 /// Rows of a tile, or columns: at most those of the product.
@@ -98,31 +79,31 @@ Field<Workload> sizes(const std::string& key, std::array<std::int64_t, 3> Box::*
 }
 
 Field<Workload> tasks() {
-  return {.key = "tasks",
-          .help = "The tasks, in the order in which the order `custom` issues them.",
-          .values = "a list of tasks",
-          .schema =
-              Value::Map{
-                  {"type", "array"}, {"minItems", 1}, {"items", yaml::schema(table<CustomTask>())}},
-          .read = read_tasks,
-          .write =
-              [](const Workload& w) {
-                Value::List list;
-                for (const CustomTask& task : w.tasks) {
-                  Value::Map map = *write(table<CustomTask>(), task).get<Value::Map>();
-                  for (auto& [key, value] : map) {
-                    if (key != "after") continue;
-                    Value::List names;
-                    for (const int i : task.after) {
-                      names.push_back(w.tasks[static_cast<std::size_t>(i)].name);
-                    }
-                    value = std::move(names);
-                  }
-                  list.push_back(std::move(map));
+  return {
+      .key = "tasks",
+      .help = "The tasks, in the order in which the order `custom` issues them.",
+      .values = "a list of tasks",
+      .schema =
+          Value::Map{{"type", "array"}, {"minItems", 1}, {"items", schema(table_of(CustomTask{}))}},
+      .read = read_tasks,
+      .write =
+          [](const Workload& w) {
+            Value::List list;
+            for (const CustomTask& task : w.tasks) {
+              Value::Map map = *write(table_of(CustomTask{}), task).get<Value::Map>();
+              for (auto& [key, value] : map) {
+                if (key != "after") continue;
+                Value::List names;
+                for (const int i : task.after) {
+                  names.push_back(w.tasks[static_cast<std::size_t>(i)].name);
                 }
-                return Value(std::move(list));
-              },
-          .needed = true};
+                value = std::move(names);
+              }
+              list.push_back(std::move(map));
+            }
+            return Value(std::move(list));
+          },
+      .needed = true};
 }
 
 Kind<std::string> name() {
@@ -142,30 +123,18 @@ Kind<std::string> name() {
 
 /// Bytes of a copy; verified as 32-bit words.
 Kind<std::int64_t> copy_bytes() {
-  Kind<std::int64_t> kind = bytes(4);
-  kind.values = "a multiple of 4 B, up to 1 TiB";
-  kind.parse = [parse = kind.parse](const std::string& text) {
-    const auto value = parse(text);
-    const bool good = value && *value % 4 == 0 && *value <= std::int64_t{1} << 40;
-    return good ? value : std::nullopt;
-  };
-  return scalar(kind);
+  return only(ranged<std::int64_t>("a multiple of 4 B, up to 1 TiB", 4, std::int64_t{1} << 40, "B",
+                                   base::parse_bytes),
+              [](std::int64_t value) { return value % 4 == 0; });
 }
 
 Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::* member,
                        const std::string& help) {
-  return field(key, member, optional(number("a non-negative number, for `time` a time", 0, 1e300)),
-               help)
+  return field(key, member,
+               optional(number("a non-negative number, for `time` a time", 0, any<double>)), help)
       .reads([=](const Reader& map, Criterion& c) { c.*member = read_limit(map, key, c.metric); })
       .defaults_to("none")
       .optional();
-}
-
-/// A row of a whole section.
-template <class Section>
-Field<Deck> section(const std::string& key, Section Deck::* member, const std::string& help) {
-  return field(key, member, yaml::map_of(table<Section>()), help)
-      .reads([=](const Reader& deck, Deck& d) { read(table<Section>(), deck.at(key), d.*member); });
 }
 
 Field<Deck> sweep() {
@@ -188,12 +157,11 @@ Field<Deck> sweep() {
 }  // namespace
 
 Kind<double> duration() {
-  return yaml::seconds("a time above 0 and up to 100 s, such as 0.005 (seconds), 5 ms or 50 us",
-                       yaml::above_0, 100);
+  return seconds("a time above 0 and up to 100 s, such as 0.005 (seconds), 5 ms or 50 us", above_0,
+                 100);
 }
 
-template <>
-const Table<Workload>& table() {
+const Table<Workload>& table_of(const Workload&) {
   using W = Workload;
   using enum WorkloadKind;
   static const Table<W> rows = {{
@@ -246,8 +214,7 @@ const Table<Workload>& table() {
   return rows;
 }
 
-template <>
-const Table<CustomTask>& table() {
+const Table<CustomTask>& table_of(const CustomTask&) {
   using T = CustomTask;
   using enum Stage;
   static const Table<T> rows = {{
@@ -263,7 +230,7 @@ const Table<CustomTask>& table() {
           .reads(read_task_duration)
           .with({h2d, kernel, d2h, host, default_stream})
           .optional(),
-      field("sms", &T::sms, number("a part of the device, above 0 and up to 1", yaml::above_0, 1),
+      field("sms", &T::sms, number("a part of the device, above 0 and up to 1", above_0, 1),
             "Part of the device that the kernel fills.")
           .with({kernel}),
       Field<T>{.key = "after",
@@ -287,8 +254,7 @@ const Table<CustomTask>& table() {
   return rows;
 }
 
-template <>
-const Table<Chunks>& table() {
+const Table<Chunks>& table_of(const Chunks&) {
   const auto either = [](const char* key) {
     return Value(Value::Map{{"required", Value::List{key}}});
   };
@@ -312,8 +278,7 @@ const Table<Chunks>& table() {
   return rows;
 }
 
-template <>
-const Table<Memory>& table() {
+const Table<Memory>& table_of(const Memory&) {
   static const Table<Memory> rows = {{
       selector("host", &Memory::host, word<HostMemory>(),
                "Page-locked when allocated, not at all, or afterwards; or pageable, and passed "
@@ -330,8 +295,7 @@ const Table<Memory>& table() {
   return rows;
 }
 
-template <>
-const Table<Issue>& table() {
+const Table<Issue>& table_of(const Issue&) {
   static const Table<Issue> rows = {{
       field("orders", &Issue::orders, list_of(word<Order>(), "a list of issue orders"),
             "Issue orders, in the order of their runs; each kind of workload has its own.")
@@ -348,15 +312,13 @@ const Table<Issue>& table() {
   return rows;
 }
 
-template <>
-const Table<HostWork>& table() {
+const Table<HostWork>& table_of(const HostWork&) {
   static const Table<HostWork> rows = {
       {field("per_chunk", &HostWork::per_chunk_s, duration(), "Work per chunk.").required()}};
   return rows;
 }
 
-template <>
-const Table<Disturb>& table() {
+const Table<Disturb>& table_of(const Disturb&) {
   static const Table<Disturb> rows = {{
       field("operation", &Disturb::operation, word<Disturbance>(), "The call.").required(),
       field("at", &Disturb::at, number("a part of the tasks, from 0 to 1", 0, 1),
@@ -366,8 +328,7 @@ const Table<Disturb>& table() {
   return rows;
 }
 
-template <>
-const Table<Measure>& table() {
+const Table<Measure>& table_of(const Measure&) {
   static const Table<Measure> rows = {{
       field("warmup", &Measure::warmup, count(0, 1000000), "Runs before the samples."),
       field("repetitions", &Measure::repetitions, count(1, 1000000), "Samples per order."),
@@ -377,8 +338,7 @@ const Table<Measure>& table() {
   return rows;
 }
 
-template <>
-const Table<Criterion>& table() {
+const Table<Criterion>& table_of(const Criterion&) {
   const auto either = [](const char* key) {
     return Value(Value::Map{{"required", Value::List{key}}});
   };
@@ -394,31 +354,30 @@ const Table<Criterion>& table() {
   return rows;
 }
 
-template <>
-const Table<Deck>& table() {
-  using yaml::list_of;
-  using yaml::map_of;
+const Table<Deck>& table_of(const Deck&) {
   static const Table<Deck> rows = {{
-      field("title", &Deck::title, yaml::line(), "Title of reports.")
+      field("title", &Deck::title, line(), "Title of reports.")
           .reads([](const Reader& deck, Deck& d) {
-            d.title = deck.has("title") ? yaml::line().read(deck.at("title")) : d.name();
+            d.title = deck.has("title") ? line().read(deck.at("title")) : d.name();
           })
           .defaults_to("the file's name"),
-      section("workload", &Deck::workload, "What is computed.")
+      section("workload", &Deck::workload, table_of(Workload{}), "What is computed.")
           .reads([](const Reader& deck, Deck& d) {
-            read(table<Workload>(), deck.at("workload"), d.workload);
+            read(table_of(Workload{}), deck.at("workload"), d.workload);
             check_workload(deck.at("workload"), d.workload);
           }),
-      section("chunks", &Deck::chunks, "How the data are cut.").reads(read_chunks),
-      section("memory", &Deck::memory, "Where the data lie."),
-      section("issue", &Deck::issue, "How tasks reach the device.").reads(read_issue),
-      field("host_work", &Deck::host_work, or_word("none", map_of(table<HostWork>())),
+      section("chunks", &Deck::chunks, table_of(Chunks{}), "How the data are cut.")
+          .reads(read_chunks),
+      section("memory", &Deck::memory, table_of(Memory{}), "Where the data lie."),
+      section("issue", &Deck::issue, table_of(Issue{}), "How tasks reach the device.")
+          .reads(read_issue),
+      field("host_work", &Deck::host_work, or_word("none", map_of(table_of(HostWork{}))),
             "Computation by the host while the device works; each order also runs with it."),
-      field("disturb", &Deck::disturb, or_word("none", map_of(table<Disturb>())),
+      field("disturb", &Deck::disturb, or_word("none", map_of(table_of(Disturb{}))),
             "A call between the tasks; each order but the baseline also runs with it."),
-      section("measure", &Deck::measure, "How often everything runs."),
+      section("measure", &Deck::measure, table_of(Measure{}), "How often everything runs."),
       field("acceptance", &Deck::acceptance,
-            list_of(map_of(table<Criterion>()),
+            list_of(map_of(table_of(Criterion{})),
                     "a list of criteria, such as [{metric: speedup, min: 1.3}]"),
             "Criteria of the verdict; without any it is PASS when the data are right.")
           .reads(read_acceptance),
@@ -427,8 +386,8 @@ const Table<Deck>& table() {
   return rows;
 }
 
-Value resolved(const Deck& deck) { return write(table<Deck>(), deck); }
+Value resolved(const Deck& deck) { return write(table_of(Deck{}), deck); }
 
-Value resolved_schema() { return schema(table<Deck>()); }
+Value resolved_schema() { return schema(table_of(Deck{})); }
 
 }  // namespace overlap::deck

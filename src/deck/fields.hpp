@@ -6,29 +6,17 @@
 /// The field tables of a deck: each key is a row, from which it is read, written and described.
 namespace overlap::deck {
 
-/// The rows of a section, of a task or of a criterion.
-template <class Section>
-const yaml::Table<Section>& table();
-template <>
-const yaml::Table<Workload>& table();
-template <>
-const yaml::Table<CustomTask>& table();
-template <>
-const yaml::Table<Chunks>& table();
-template <>
-const yaml::Table<Memory>& table();
-template <>
-const yaml::Table<Issue>& table();
-template <>
-const yaml::Table<HostWork>& table();
-template <>
-const yaml::Table<Disturb>& table();
-template <>
-const yaml::Table<Measure>& table();
-template <>
-const yaml::Table<Criterion>& table();
-template <>
-const yaml::Table<Deck>& table();
+// The rows of the deck, of each section, of a task and of a criterion.
+const yaml::Table<Workload>& table_of(const Workload&);
+const yaml::Table<CustomTask>& table_of(const CustomTask&);
+const yaml::Table<Chunks>& table_of(const Chunks&);
+const yaml::Table<Memory>& table_of(const Memory&);
+const yaml::Table<Issue>& table_of(const Issue&);
+const yaml::Table<HostWork>& table_of(const HostWork&);
+const yaml::Table<Disturb>& table_of(const Disturb&);
+const yaml::Table<Measure>& table_of(const Measure&);
+const yaml::Table<Criterion>& table_of(const Criterion&);
+const yaml::Table<Deck>& table_of(const Deck&);
 
 /// The deck with every default filled in, a deck itself.
 yaml::Value resolved(const Deck& deck);
@@ -36,7 +24,7 @@ yaml::Value resolved(const Deck& deck);
 /// JSON Schema of resolved(), with the key `sweep` of a sweep's results.
 yaml::Value resolved_schema();
 
-/// The page docs/decks.md.
+/// The generated part of the page docs/decks.md: a table for each section.
 std::string reference_markdown();
 
 // Parts of reading that depend on more than one key (checks.cpp). Each throws Error{usage}.

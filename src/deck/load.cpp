@@ -39,7 +39,7 @@ std::vector<Point> load_points(const std::string& path, const std::vector<std::s
       point.values.push_back({swept.key, value->text});
     }
     const yaml::Reader reader(*deck.document);
-    read(table<Deck>(), reader, deck);
+    read(table_of(Deck{}), reader, deck);
     check_deck(reader, deck);
   }
   return points;

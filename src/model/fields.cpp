@@ -9,13 +9,7 @@
 namespace overlap::model {
 namespace {
 
-using yaml::count;
-using yaml::Field;
-using yaml::field;
-using yaml::Kind;
-using yaml::Reader;
-using yaml::Table;
-using yaml::Value;
+using namespace yaml;
 
 using Keys = std::vector<std::string>;
 
@@ -31,28 +25,23 @@ Kind<T> spelled(Kind<T> kind, std::string (*spell)(T)) {
 
 /// A cost or a latency.
 Kind<double> time() {
-  return spelled(yaml::seconds("a time from 0 to 1000 s, such as 2.2 us", 0, 1000),
-                 base::spell_seconds);
+  return spelled(seconds("a time from 0 to 1000 s, such as 2.2 us", 0, 1000), base::spell_seconds);
 }
 
-Kind<std::int64_t> size() { return spelled(yaml::bytes(0), base::spell_bytes); }
+Kind<std::int64_t> size() { return spelled(bytes(0), base::spell_bytes); }
 
 Kind<double> bandwidth() {
-  const auto parse = [](const std::string& text) {
-    const auto value = base::parse_bandwidth(text);
-    return value && *value >= 1 && *value <= 1e15 ? value : std::nullopt;
-  };
-  return yaml::scalar<double>({.values = "a bandwidth from 1 B/s to 1000 TB/s, such as 5.04 GB/s",
-                               .unit = "B/s",
-                               .parse = parse});
+  return spelled(ranged("a bandwidth from 1 B/s to 1000 TB/s, such as 5.04 GB/s", 1.0, 1e15, "B/s",
+                        base::parse_bandwidth),
+                 base::spell_bandwidth);
 }
 
-Kind<double> number(const std::string& values, double least, double most) {
-  return spelled<double>(yaml::number(values, least, most),
+Kind<double> factor(const std::string& values, double least, double most) {
+  return spelled<double>(number(values, least, most),
                          [](double value) { return fmt::format("{:.7g}", value); });
 }
 
-Kind<double> slowed() { return number("a number from 1 to 100", 1, 100); }
+Kind<double> slowed() { return factor("a number from 1 to 100", 1, 100); }
 
 /// A YAML string on one line.
 std::string in_quotes(const std::string& text) {
@@ -117,60 +106,49 @@ bool is_line(const Curve& curve) {
   return points.size() == 1 || (points.size() == 2 && points[0].bytes == 0);
 }
 
-/// The rows of a curve; the second of them reads all.
-template <class S>
-std::vector<Field<S>> curve_rows(Curve S::* curve, const std::string& help) {
-  const auto latency = [=](const S& s) {
-    const auto& points = (s.*curve).points();
-    if (!is_line(s.*curve)) return Value();
-    return Value(base::spell_seconds(points.size() == 2 ? points[0].seconds : 0));
-  };
-  const auto rate = [=](const S& s) {
-    if (!is_line(s.*curve)) return Value();
-    return Value(base::spell_bandwidth(1 / (s.*curve).seconds_per_byte()));
-  };
-  const auto times = [=](const S& s) {
-    if (is_line(s.*curve) || (s.*curve).points().empty()) return Value();
-    Value::List list;
-    for (const Curve::Point& point : (s.*curve).points()) {
-      list.push_back(Value::List{base::spell_bytes(std::llround(point.bytes)),
-                                 base::spell_seconds(point.seconds)});
-    }
-    return Value(std::move(list));
-  };
-  return {{.key = "latency", .help = help, .write = latency},
-          {.key = "bandwidth",
-           .help = help,
-           .read = [=](const Reader& map, S& s) { s.*curve = read_curve(map); },
-           .write = rate},
-          {.key = "times", .help = help, .write = times}};
+Value latency_of(const Curve& curve) {
+  if (!is_line(curve)) return {};
+  return base::spell_seconds(curve.points().size() == 2 ? curve.points()[0].seconds : 0);
 }
 
-struct Alone {
-  Curve curve;
-};
+Value bandwidth_of(const Curve& curve) {
+  return is_line(curve) ? bandwidth().write(1 / curve.seconds_per_byte()) : Value();
+}
 
-const Table<Alone>& alone_table() {
-  static const Table<Alone> table = {curve_rows(&Alone::curve, "")};
+Value times_of(const Curve& curve) {
+  if (is_line(curve) || curve.points().empty()) return {};
+  Value::List list;
+  for (const Curve::Point& point : curve.points()) {
+    list.push_back(
+        Value::List{size().write(std::llround(point.bytes)), time().write(point.seconds)});
+  }
+  return list;
+}
+
+/// The keys of a curve; the row of one of them reads all.
+const Table<Curve>& curve_table() {
+  static const Table<Curve> table = {{
+      {.key = "latency", .write = latency_of},
+      {.key = "bandwidth",
+       .read = [](const Reader& map, Curve& curve) { curve = read_curve(map); },
+       .write = bandwidth_of},
+      {.key = "times", .write = times_of},
+  }};
   return table;
 }
 
+/// One that is empty is not written.
 Kind<Curve> curve() {
-  return {.read =
-              [](const Reader& map) {
-                Alone alone;
-                read(alone_table(), map, alone);
-                return alone.curve;
-              },
-          .write =
-              [](const Curve& curve) {
-                return curve.points().empty() ? Value() : write(alone_table(), Alone{curve});
-              }};
+  Kind<Curve> kind = map_of(curve_table());
+  kind.write = [write = kind.write](const Curve& curve) {
+    return curve.points().empty() ? Value() : write(curve);
+  };
+  return kind;
 }
 
 const Table<Copies>& copies_table() {
   static const Table<Copies> table = [] {
-    std::vector<Field<Copies>> rows = curve_rows(&Copies::pinned, "measured");
+    auto rows = rows_of(&Copies::pinned, curve_table(), "measured");
     rows.push_back({.key = "slowed", .read = [](const Reader& map, Copies& copies) {
                       copies.pageable = copies.pinned;
                       map.expect_one("slowed", "duplex");
@@ -193,8 +171,8 @@ const Table<Copies>& copies_table() {
 
 const Table<Roof>& roof_table() {
   static const Table<Roof> table = [] {
-    std::vector<Field<Roof>> rows = curve_rows(&Roof::time, "");
-    const auto intensity = number("a number from 0 to 1e9 of flop/byte", 0, 1e9);
+    auto rows = rows_of(&Roof::time, curve_table(), "");
+    const auto intensity = factor("a number from 0 to 1e9 of flop/byte", 0, 1e9);
     rows.insert(rows.begin(), field("intensity", &Roof::flop_per_byte, intensity, "").required());
     return Table<Roof>{rows};
   }();
@@ -203,7 +181,7 @@ const Table<Roof>& roof_table() {
 
 Kernel read_kernel(const Reader& reader) {
   Kernel kernel;
-  if (!reader.is(yaml::Node::Kind::list)) {
+  if (!reader.is(Node::Kind::list)) {
     kernel.roofs.push_back({.flop_per_byte = 0, .time = curve().read(reader)});
     return kernel;
   }
@@ -226,7 +204,7 @@ void check_kernel_name(const Reader& reader, const std::string& name) {
   const auto expect_word = [&](const std::string& found, const Keys& allowed, const char* what) {
     if (std::find(allowed.begin(), allowed.end(), found) != allowed.end()) return;
     reader.fail(fmt::format("unknown {}; allowed: {}{}", what, fmt::join(allowed, ", "),
-                            yaml::suggestion(found, allowed)));
+                            suggestion(found, allowed)));
   };
   const auto slash = name.find('/');
   expect_word(name.substr(0, slash), deck::spellings<deck::WorkloadKind>(), "workload");
@@ -288,7 +266,7 @@ const Table<Device>& queues_table() {
   using enum Queues;
   using D = Device;
   static const Table<D> table = {{
-      selector("kind", &D::queues, yaml::word<Queues>(), ""),
+      selector("kind", &D::queues, word<Queues>(), ""),
       field("connections", &D::connections, count(1, most_parallel), "measured: of the SMs")
           .with({connection}),
       field("copy_connections", &D::copy_connections, count(1, most_parallel),
@@ -300,8 +278,8 @@ const Table<Device>& queues_table() {
             device.copy_connections = static_cast<int>(own);
           })
           .with({connection}),
-      field("delayed_signal", &D::delayed_signal, yaml::flag(), "").with({engine, connection}),
-      field("query_releases", &D::query_releases, yaml::flag(), "").with({engine, connection}),
+      field("delayed_signal", &D::delayed_signal, flag(), "").with({engine, connection}),
+      field("query_releases", &D::query_releases, flag(), "").with({engine, connection}),
       field("window", &D::window, count(0, 1 << 20),
             "definition: operations between two that still run together; 0: any number")
           .with({engine, connection}),
@@ -313,7 +291,7 @@ const Table<Device>& workers_table() {
   static const Table<Device> table = {{
       field("cores", &Device::cores, count(1, most_parallel),
             "measured: cores that the workers share when they are more"),
-      field("lanes_divide", &Device::lanes_divide, yaml::flag(),
+      field("lanes_divide", &Device::lanes_divide, flag(),
             "whether each lane gets its part of the cores"),
   }};
   return table;
@@ -348,29 +326,6 @@ const Table<Latencies>& latency_table() {
   return table;
 }
 
-/// A section of the file whose rows are those of the device itself.
-Field<Device> section(const std::string& key, const Table<Device>& table, const std::string& help) {
-  return {.key = key,
-          .help = help,
-          .read = [=, &table](const Reader& map, Device& d) { read(table, map.at(key), d); },
-          .write = [&table](const Device& d) { return write(table, d); },
-          .block = [&table](const Device& d,
-                            const std::string& indent) { return to_yaml(table, d, indent); }};
-}
-
-template <class S>
-Field<Device> section(const std::string& key, S Device::* member, const Table<S>& table,
-                      const std::string& help) {
-  return {
-      .key = key,
-      .help = help,
-      .read = [=, &table](const Reader& map, Device& d) { read(table, map.at(key), d.*member); },
-      .write = [=, &table](const Device& d) { return write(table, d.*member); },
-      .block = [=, &table](
-                   const Device& d,
-                   const std::string& indent) { return to_yaml(table, d.*member, indent); }};
-}
-
 Field<Device> copies(const std::string& key, Copies Device::* member, const std::string& help) {
   Field<Device> row = section(key, member, copies_table(), help);
   row.read = [=, read = row.read](const Reader& map, Device& device) {
@@ -395,14 +350,14 @@ const Table<Device>& device_table() {
         "queues", queues_table(),
         "Where operations wait: one FIFO per engine, connections that streams share (Hyper-Q), or\n"
         "# workers of the host with one engine each.");
-    queues.selects = yaml::spellings<Queues>();
+    queues.selects = spellings<Queues>();
     queues.chosen = [](const Device& d) { return 1U << static_cast<unsigned>(d.queues); };
-    Field<Device> title = field("title", &Device::title, yaml::line(), "");
+    Field<Device> title = field("title", &Device::title, line(), "");
     title.write = [](const Device& device) { return Value(in_quotes(device.title)); };
     return Table<Device>{{
         title,
         field("unit", &Device::unit_s,
-              nonzero(spelled(yaml::seconds("a time from 1 ns to 1000 s, such as 1 ms", 1e-9, 1000),
+              nonzero(spelled(seconds("a time from 1 ns to 1000 s, such as 1 ms", 1e-9, 1000),
                               base::spell_seconds)),
               "definition: of any copy or kernel of one chunk"),
         field("copy_engines", &Device::copy_engines, count(1, 2),
@@ -426,7 +381,7 @@ std::string to_yaml(const Device& device, const std::string& how) {
   std::string text;
   std::istringstream lines(how);
   for (std::string line; std::getline(lines, line);) text += fmt::format("# {}\n", line);
-  return text + yaml::to_yaml(device_table(), device);
+  return text + to_yaml(device_table(), device);
 }
 
 }  // namespace overlap::model

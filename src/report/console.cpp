@@ -103,7 +103,7 @@ std::string align(const Rows& rows, bool numbers) {
 std::string workload_line(const deck::Workload& workload,
                           const std::vector<deck::Point::Value>& swept) {
   std::string line;
-  const yaml::Value values = write(deck::table<deck::Workload>(), workload);
+  const yaml::Value values = write(deck::table_of(deck::Workload{}), workload);
   for (const auto& [key, value] : *values.get<yaml::Value::Map>()) {
     if (std::any_of(swept.begin(), swept.end(), [&name = key](const deck::Point::Value& given) {
           return given.key == "workload." + name;

@@ -1,9 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -260,18 +256,52 @@ std::string reference(const Table<S>& table, const S& defaults = {}) {
   return text;
 }
 
-/// A map as a kind of value.
+/// A map as a kind of value; the table must outlive it.
 template <class S>
 Kind<S> map_of(const Table<S>& table) {
-  return {.values = fmt::format("a map with the keys {}", fmt::join(table.keys(), ", ")),
-          .schema = schema(table),
-          .read =
-              [&table](const Reader& reader) {
-                S s;
-                read(table, reader, s);
-                return s;
-              },
-          .write = [&table](const S& s) { return write(table, s); }};
+  Kind<S> map{.values = fmt::format("a map with the keys {}", fmt::join(table.keys(), ", ")),
+              .schema = schema(table)};
+  map.read = [&table](const Reader& reader) {
+    S s;
+    read(table, reader, s);
+    return s;
+  };
+  map.write = [&table](const S& s) { return write(table, s); };
+  return map;
+}
+
+/// A row of a member that is a map, on lines of its own in files.
+template <class S, class M>
+Field<S> section(const std::string& key, M S::* member, const Table<M>& table,
+                 const std::string& help) {
+  Field<S> row = field(key, member, map_of(table), help);
+  row.read = [=, &table](const Reader& map, S& s) { read(table, map.at(key), s.*member); };
+  row.block = [=, &table](const S& s, const std::string& indent) {
+    return to_yaml(table, s.*member, indent);
+  };
+  return row;
+}
+
+/// A row of a map whose rows are kept in S itself.
+template <class S>
+Field<S> section(const std::string& key, const Table<S>& table, const std::string& help) {
+  Field<S> row{.key = key, .help = help, .schema = schema(table)};
+  row.read = [=, &table](const Reader& map, S& s) { read(table, map.at(key), s); };
+  row.write = [&table](const S& s) { return write(table, s); };
+  row.block = [&table](const S& s, const std::string& indent) { return to_yaml(table, s, indent); };
+  return row;
+}
+
+/// The rows of a member's table as rows of S: keys that lie among those of S.
+template <class S, class M>
+std::vector<Field<S>> rows_of(M S::* member, const Table<M>& table, const std::string& help) {
+  std::vector<Field<S>> rows;
+  for (const Field<M>& row : table.rows) {
+    Field<S>& lifted = rows.emplace_back(Field<S>{.key = row.key, .help = help});
+    lifted.read = [=, read = row.read](const Reader& map, S& s) { read(map, s.*member); };
+    lifted.write = [=, write = row.write](const S& s) { return write(s.*member); };
+  }
+  return rows;
 }
 
 }  // namespace overlap::yaml
