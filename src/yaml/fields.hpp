@@ -243,15 +243,18 @@ std::string reference(const Table<S>& table, const S& defaults = {}) {
   std::string text =
       "| key | values | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n";
   for (const Field<S>& row : table.rows) {
-    std::string fallback = row.fallback;
-    if (fallback.empty() && !row.needed) fallback = "`" + spell(row.write(defaults)) + "`";
+    const std::string written = spell(row.write(defaults));
+    const std::string fallback = row.needed                     ? "required"
+                                 : !row.fallback.empty()        ? row.fallback
+                                 : row.block || written.empty() ? ""
+                                                                : "`" + written + "`";
     std::string help = row.help;
     if (row.when != ~0U) {
       help += fmt::format(" Only with {} {}.", table.selector()->key,
                           fmt::join(words_with(*table.selector(), row), ", "));
     }
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.key, row.values,
-                        row.needed ? "required" : fallback, row.unit, help);
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.key,
+                        row.block ? "a map, see below" : row.values, fallback, row.unit, help);
   }
   return text;
 }

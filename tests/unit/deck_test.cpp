@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "deck/fields.hpp"
 #include "deck/words.hpp"
@@ -489,6 +491,86 @@ TEST(DeckFields, WhatADeckResolvesToIsTheSameDeck) {
     Deck deck = load_points(path).front().deck;
     deck.title = "T";
     EXPECT_EQ(resolved(loaded(spell(resolved(deck)))), resolved(deck)) << path;
+  }
+}
+
+/// Whether a value obeys a JSON Schema, of which it knows what resolved_schema() uses.
+bool valid(const yaml::Value& value, const yaml::Value& schema) {
+  using List = yaml::Value::List;
+  using Map = yaml::Value::Map;
+  const auto obeys = [&](const yaml::Value& other) { return valid(value, other); };
+  const auto* const map = value.get<Map>();
+  const auto* const list = value.get<List>();
+  const auto* const real = value.get<double>();
+  const auto* const whole = value.get<std::int64_t>();
+  const double number = real != nullptr ? *real : whole != nullptr ? double(*whole) : 0;
+  for (const auto& [key, rule] : *schema.get<Map>()) {
+    const auto of = [&](const yaml::Value& type) {
+      const std::string& name = *type.get<std::string>();
+      return (name == "object" && map != nullptr) || (name == "array" && list != nullptr) ||
+             (name == "string" && value.get<std::string>() != nullptr) ||
+             (name == "integer" && whole != nullptr) ||
+             (name == "number" && (whole != nullptr || real != nullptr));
+    };
+    const auto limit = [&] {
+      const auto* const at = rule.get<double>();
+      return at != nullptr ? *at : double(*rule.get<std::int64_t>());
+    };
+    const auto* const rules = rule.get<List>();
+    if (key == "type" && !of(rule)) return false;
+    if (key == "enum" && std::ranges::find(*rules, value) == rules->end()) return false;
+    if (key == "const" && !(value == rule)) return false;
+    if (key == "minimum" && number < limit()) return false;
+    if (key == "maximum" && number > limit()) return false;
+    if (key == "exclusiveMinimum" && number <= limit()) return false;
+    if (key == "minItems" && double(list->size()) < limit()) return false;
+    if (key == "maxItems" && double(list->size()) > limit()) return false;
+    if (key == "oneOf" && std::ranges::count_if(*rules, obeys) != 1) return false;
+    if (key == "anyOf" && !std::ranges::any_of(*rules, obeys)) return false;
+    if (key == "items" && list != nullptr &&
+        !std::ranges::all_of(*list, [&](const yaml::Value& v) { return valid(v, rule); })) {
+      return false;
+    }
+    if (key == "required") {
+      for (const yaml::Value& name : *rules) {
+        if (map != nullptr && value.at(*name.get<std::string>()) == nullptr) return false;
+      }
+    }
+    if (key == "properties" && map != nullptr) {
+      const bool closed = schema.at("additionalProperties") != nullptr;
+      for (const auto& [name, member] : *map) {
+        const yaml::Value* const property = rule.at(name);
+        if (property == nullptr ? closed : !valid(member, *property)) return false;
+      }
+    }
+    if (key == "allOf") {
+      for (const yaml::Value& one : *rules) {
+        if (valid(value, *one.at("if")) && !valid(value, *one.at("then"))) return false;
+      }
+    }
+  }
+  return true;
+}
+
+TEST(DeckFields, ResolvedDecksObeyTheSchema) {
+  const yaml::Value schema = resolved_schema();
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(OVERLAP_SOURCE_DIR "/input")) {
+    const std::string path = entry.path().string();
+    if (entry.path().extension() != ".yaml" || path.find("/devices/") != std::string::npos)
+      continue;
+    const yaml::Value deck = resolved(load_points(path).front().deck);
+    EXPECT_TRUE(valid(deck, schema)) << path << "\n" << spell(deck);
+    // With a key misspelled or a value of another type no longer.
+    yaml::Value copy = deck;
+    for (auto& [key, value] : std::get<yaml::Value::Map>(copy.data)) {
+      const std::string name = std::exchange(key, "y" + key);
+      EXPECT_FALSE(valid(copy, schema)) << name;
+      key = name;
+      const yaml::Value good = std::exchange(value, yaml::Value(true));
+      EXPECT_FALSE(valid(copy, schema)) << name;
+      value = good;
+    }
   }
 }
 
