@@ -11,10 +11,10 @@ import tempfile
 from pathlib import Path
 
 # A folder may include itself and the folders before it.
-ORDER = ["base", "deck", "schedule", "timeline", "model", "workload", "lanes", "measure", "verdict", "report", "miniapp"]
-KOKKOS_MAY = ("src/workload/", "src/lanes/", "src/measure/", "miniapp/", "tests/")
-BACK_END_MAY = ("src/lanes/", "src/measure/platform_", "tests/")
-LIST_OF_BACK_ENDS = "src/workload/spaces.hpp"
+ORDER = ["base", "yaml", "deck", "schedule", "timeline", "model", "workload", "executor", "verdict", "report", "miniapp"]
+KOKKOS_MAY = ("src/workload/", "src/executor/", "miniapp/", "tests/")
+BACK_END_MAY = ("src/executor/detail/", "tests/")
+LIST_OF_BACK_ENDS = "src/workload/spaces.def"
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CONDITION = re.compile(
@@ -34,15 +34,15 @@ def folder_of(path):
 def breaks_in_line(path, line):
     condition = CONDITION.match(line)
     if condition and not path.startswith(BACK_END_MAY) and path != LIST_OF_BACK_ENDS:
-        yield f"condition on {condition[1]} outside src/lanes, the platform files of src/measure, and tests"
+        yield f"condition on {condition[1]} outside src/executor/detail and tests"
     include = INCLUDE.match(line)
     if not include:
         return
     header, target = include[2], include[2].split("/")[0]
     if KOKKOS_HEADER.match(header) and not path.startswith(KOKKOS_MAY):
-        yield f"{header} outside workload, lanes, measure, miniapp and tests"
+        yield f"{header} outside workload, executor, miniapp and tests"
     if CUDA_HEADER.match(header) and not path.startswith(BACK_END_MAY):
-        yield f"{header} outside src/lanes, the platform files of src/measure, and tests"
+        yield f"{header} outside src/executor/detail and tests"
     folder = folder_of(path)
     if folder is None or (include[1] == "<" and target not in ORDER):
         return
@@ -75,7 +75,7 @@ def self_test():
         "src/base/error.hpp": '#include <string>\n#ifdef NDEBUG\n#endif\n',
         "src/report/json.cpp": '#include "report/json.hpp"\n#include "deck/deck.hpp"\n',
         LIST_OF_BACK_ENDS: "#if defined(KOKKOS_ENABLE_CUDA)\n#endif\n",
-        "src/measure/platform_x.cpp": '#include <cuda_runtime.h>\n#if defined(KOKKOS_ENABLE_CUDA)\n#endif\n',
+        "src/executor/detail/lanes.cpp": '#include <cuda_runtime.h>\n#if defined(KOKKOS_ENABLE_CUDA)\n#endif\n',
         "src/workload/rowsum.cpp": '#include <Kokkos_Core.hpp>\n#ifdef KOKKOS_ENABLE_ATOMICS_BYPASS\n#endif\n',
         "miniapp/main.cpp": '#include "experiment.hpp"\n#include "report/json.hpp"\n',
         "tests/exec/lanes.cpp": '#include <nvml.h>\n#include "miniapp/x.hpp"\n#if defined(__CUDACC__)\n#endif\n',
@@ -83,16 +83,16 @@ def self_test():
     bad = {  # each file breaks one rule, in line 2
         "src/other/error.cpp": '\n#include <string>\n',  # a folder that is not in the order
         "src/base/a.hpp": '\n#include "deck/deck.hpp"\n',
-        "src/lanes/b.hpp": '\n  # include "verdict/verdict.hpp"\n',
+        "src/executor/b.hpp": '\n  # include "verdict/verdict.hpp"\n',
         "src/report/c.cpp": '\n#include "json.hpp"\n',
         "src/report/d.cpp": '\n#include "../deck/deck.hpp"\n',
         "src/report/e.cpp": '\n#include "miniapp/experiment.hpp"\n',
         "src/schedule/f.cpp": '\n#include <Kokkos_Core.hpp>\n',
         "src/report/g.cpp": '\n#include <KokkosBlas3_gemm.hpp>\n',
-        "src/measure/h.cpp": '\n#include <cuda_runtime.h>\n',
+        "src/executor/h.cpp": '\n#include <cuda_runtime.h>\n',
         "src/workload/i.cpp": '\n#include <nvml.h>\n',
         "miniapp/j.cpp": '\n#include <cupti.h>\n',
-        "src/measure/k.cpp": '\n#if defined(X) || \\\n  defined(KOKKOS_ENABLE_CUDA)\n#endif\n',
+        "src/executor/k.cpp": '\n#if defined(X) || \\\n  defined(KOKKOS_ENABLE_CUDA)\n#endif\n',
         "src/workload/l.hpp": '\n#ifdef __CUDACC__\n#endif\n',
         "miniapp/m.cpp": '\n#elif defined(KOKKOS_ENABLE_OPENMP)\n#endif\n',
         "src/model/n.cpp": '\n#include <workload/workload.hpp>\n',

@@ -28,7 +28,7 @@ ExitCode exit_code(double number) {
   return *code;
 }
 
-std::string to_string(const Place& place) {
+std::string to_string(const SourcePlace& place) {
   if (place.line == 0) return place.file;
   return place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }

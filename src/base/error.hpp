@@ -35,13 +35,13 @@ class Error : public std::runtime_error {
 };
 
 /// A place in a text file; lines and columns count from 1. Line 0 means "no place inside".
-struct Place {
+struct SourcePlace {
   std::string file;
   int line = 0;
   int column = 0;
 };
 
 /// "file:line:column", or the file alone where there is no line.
-std::string to_string(const Place& place);
+std::string to_string(const SourcePlace& place);
 
 }  // namespace overlap::base

@@ -29,8 +29,11 @@ std::optional<std::string> nearest(std::string_view found, std::span<const std::
   std::optional<std::string> best;
   std::size_t best_distance = 0;
   for (const std::string& word : allowed) {
+    const std::size_t most = std::max<std::size_t>(1, word.size() / 3);
+    // Each edit changes the length by one at most: a huge `found` is not worth its table.
+    if (found.size() > word.size() + most) continue;
     const std::size_t d = distance(found, word);
-    if (d <= std::max<std::size_t>(1, word.size() / 3) && (!best || d < best_distance)) {
+    if (d <= most && (!best || d < best_distance)) {
       best = word;
       best_distance = d;
     }

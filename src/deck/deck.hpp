@@ -3,22 +3,20 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "deck/orders.hpp"
+#include "yaml/document.hpp"
 
 /// The deck: everything the user asks for, parsed once, every default filled in.
 namespace overlap::deck {
 
-enum class WorkloadKind {
-#define OVERLAP_WORKLOAD(name, ...) name,
-#include "deck/workloads.def"
-#undef OVERLAP_WORKLOAD
-};
+/// Beside its row in deck/words.hpp a workload has its costs in src/schedule/NAME.cpp, its kernels
+/// in src/workload and the keys that come with it in deck/fields.cpp.
+enum class WorkloadKind { increment, rowsum, pipeline, dgemm, custom };
 
 /// What a task does. Those from `host` to `default_stream` are for custom workloads: work of the
 /// issuing host thread, a query of the lane's state by it, and an operation that waits for all that
@@ -32,7 +30,7 @@ constexpr std::size_t size_of(Type type) {
   return type == Type::int32 || type == Type::float32 ? 4 : 8;
 }
 enum class SumType { same, int64 };
-enum class Axis { rows, columns };
+enum class SumAxis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
 enum class Profile { uniform, ramp };
 /// Page-locked when allocated, not at all, or afterwards; or pageable with a ring of page-locked
@@ -115,7 +113,8 @@ struct Workload {
   std::optional<std::int64_t> pitch;
   std::int64_t rows = 8000000;
   std::int64_t columns = 6;
-  Axis axis = Axis::rows;  ///< rowsum: sum along rows (row major) or along columns (column major)
+  SumAxis axis =
+      SumAxis::rows;  ///< rowsum: sum along rows (row major) or along columns (column major)
   SumType sum_type = SumType::same;
   RowsumKernel kernel = RowsumKernel::automatic;
   std::int64_t iterations = 5;
@@ -191,7 +190,7 @@ struct Deck {
   std::optional<Disturb> disturb;
   Measure measure;
   std::vector<Criterion> acceptance;
-  std::map<std::string, base::Place> places;  ///< of every key given, for later errors
+  yaml::NodePtr document;  ///< what it was read from, for later errors; null: made by a program
 
   /// File name without folder and ending, for messages and result lines.
   std::string name() const;
@@ -219,7 +218,7 @@ std::vector<Point> load_points(const std::string& path,
 Deck load(const std::string& path, const std::vector<std::string>& overrides = {});
 
 /// Where `key` ("memory.device_limit") or the nearest key above it was given.
-base::Place place_of(const Deck& deck, std::string key);
+base::SourcePlace place_of(const Deck& deck, const std::string& key);
 
 /// An error at a key of the deck, found after loading: "file:line:column: key: message".
 base::Error error_at(const Deck& deck, base::ExitCode code, const std::string& key,

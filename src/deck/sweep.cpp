@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/units.hpp"
@@ -10,27 +11,17 @@
 namespace overlap::deck {
 namespace {
 
-/// Whether two values are one, as far as that shows before anybody knows what they are for: words,
-/// counts ("1 Ki" is 1024) or sizes.
-bool same_value(const std::string& a, const std::string& b) {
-  if (a == b) return true;
-  const auto same = [&](const auto& parse) { return parse(a) && parse(a) == parse(b); };
-  return same(base::parse_count) || same(base::parse_bytes);
+/// Under what values of a sweep are the same, as far as that shows before anybody knows what they
+/// are for: as words, counts ("1 Ki" is 1024) or sizes.
+std::vector<std::string> names_of(const std::string& text) {
+  std::vector<std::string> names = {text};
+  if (const auto count = base::parse_count(text)) names.push_back(fmt::format("{} ", *count));
+  if (const auto bytes = base::parse_bytes(text)) names.push_back(fmt::format("{} B ", *bytes));
+  return names;
 }
 
-/// The parts between the dots of a key.
-std::vector<std::string> parts_of(const std::string& key) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= key.size();) {
-    const std::size_t dot = std::min(key.find('.', begin), key.size());
-    parts.push_back(key.substr(begin, dot - begin));
-    begin = dot + 1;
-  }
-  return parts;
-}
-
-void expect_sweepable(const Reader& at_key, const std::string& key) {
-  const std::vector<std::string> parts = parts_of(key);
+void expect_sweepable(const yaml::Reader& at_key, const std::string& key) {
+  const std::vector<std::string> parts = yaml::parts_of(key);
   if (std::find(parts.begin(), parts.end(), "") != parts.end()) {
     at_key.fail("found an empty part in the key; allowed: a dotted key, such as chunks.count");
   }
@@ -43,19 +34,21 @@ void expect_sweepable(const Reader& at_key, const std::string& key) {
   }
 }
 
-SweptKey read_key(const Reader& reader, const std::string& key) {
+SweptKey read_key(const yaml::Reader& reader, const std::string& key) {
   const std::string allowed = "a list of at least one value, such as [1, 2, 4]";
   SweptKey swept{.key = key, .values = {}};
-  for (const Reader& item : reader.items(allowed)) {
-    const std::string text = item.text("a single value");
-    const auto first =
-        std::find_if(swept.values.begin(), swept.values.end(),
-                     [&](const SweptKey::Value& value) { return same_value(value.text, text); });
-    if (first != swept.values.end()) {
+  std::map<std::string, std::size_t> seen;  // the places of values by their names
+  for (const yaml::Reader& item : reader.items(allowed)) {
+    const std::string text = item.text();
+    const std::size_t place = swept.values.size();
+    for (const std::string& name : names_of(text)) {
+      const auto [first, is_new] = seen.emplace(name, place);
+      if (is_new || first->second == place) continue;
       item.fail(fmt::format("found {} again, first at {}; allowed: each value once",
-                            deck::quoted(text), base::to_string(first->place)));
+                            yaml::quoted(text),
+                            base::to_string(swept.values[first->second]->mark.place())));
     }
-    swept.values.push_back({text, item.node(), item.place()});
+    swept.values.push_back(reader.node_of(place));
   }
   if (swept.values.empty()) reader.fail("found an empty list; allowed: " + allowed);
   return swept;
@@ -63,11 +56,17 @@ SweptKey read_key(const Reader& reader, const std::string& key) {
 
 }  // namespace
 
-std::vector<SweptKey> read_sweep(const Reader& reader) {
-  reader.expect_map("a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}");
+std::vector<SweptKey> read_sweep(const yaml::Reader& reader) {
+  if (reader.is(yaml::Node::Kind::list) || reader.is(yaml::Node::Kind::scalar)) {
+    reader.fail_allowed("a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}");
+  }
   std::vector<SweptKey> sweep;
   std::size_t points = 1;
-  for (const std::string& key : reader.keys()) {
+  const std::vector<std::string> keys = reader.keys();
+  if (keys.size() > most_keys) {
+    reader.fail(fmt::format("found {} keys; allowed: at most {}", keys.size(), most_keys));
+  }
+  for (const std::string& key : keys) {
     expect_sweepable(reader.at_key(key), key);
     const auto other = std::find_if(sweep.begin(), sweep.end(), [&](const SweptKey& swept) {
       return swept.key == key || swept.key.starts_with(key + ".") ||
@@ -75,51 +74,15 @@ std::vector<SweptKey> read_sweep(const Reader& reader) {
     });
     if (other != sweep.end()) {
       reader.at_key(key).fail(
-          fmt::format("found beside {}; allowed: each key once", deck::quoted(other->key)));
+          fmt::format("found with {}; allowed: each key once", yaml::quoted(other->key)));
     }
-    sweep.push_back(read_key(reader.at(key), key));
-    points *= sweep.back().values.size();
+    points *= std::max<std::size_t>(reader.at(key).size(), 1);
     if (points > most_points) {
       reader.fail(fmt::format("found {} points or more; allowed: at most {}", points, most_points));
     }
+    sweep.push_back(read_key(reader.at(key), key));
   }
   return sweep;
-}
-
-void pin(YAML::Node& root, const std::string& option) {
-  const std::string key = option.substr(0, option.find('='));
-  YAML::Node sweep = std::as_const(root)["sweep"];
-  if (!sweep.IsDefined() || !sweep.IsMap()) return;
-  std::vector<std::string> pinned;
-  for (const auto& entry : sweep) {
-    if (!entry.first.IsScalar()) continue;
-    const std::string& swept = entry.first.Scalar();
-    if (swept == key || swept.starts_with(key + ".")) pinned.push_back(swept);
-  }
-  for (const std::string& swept : pinned) sweep.remove(swept);
-}
-
-void put(YAML::Node& root, const std::string& key, const SweptKey::Value& value,
-         Reader::Source& source) {
-  // yaml-cpp nodes are references: `node` walks down without copying the document.
-  YAML::Node node = root;
-  const std::vector<std::string> parts = parts_of(key);
-  source.swept[key] = value.place;
-  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-    YAML::Node child = node[parts[i]];
-    if (!child.IsDefined() || child.IsNull()) {
-      node[parts[i]] = YAML::Node(YAML::NodeType::Map);
-      child.reset(node[parts[i]]);
-    }
-    if (!child.IsMap()) {
-      throw base::Error(base::ExitCode::usage,
-                        fmt::format("{}: {}: found a key below {}, which is no map; allowed: a key "
-                                    "that decks have, such as chunks.count",
-                                    base::to_string(value.place), key, deck::quoted(parts[i])));
-    }
-    node.reset(child);
-  }
-  node[parts.back()] = value.node;
 }
 
 }  // namespace overlap::deck

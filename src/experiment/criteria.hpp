@@ -15,7 +15,7 @@ enum class Verdict { pass, fail, inconclusive, error, skipped, interrupted };
 }  // namespace overlap::experiment
 
 template <>
-inline constexpr auto overlap::deck::words<overlap::experiment::Verdict> =
+inline constexpr auto overlap::yaml::words<overlap::experiment::Verdict> =
     std::to_array<Word<experiment::Verdict>>({{experiment::Verdict::pass, "PASS"},
                                               {experiment::Verdict::fail, "FAIL"},
                                               {experiment::Verdict::inconclusive, "INCONCLUSIVE"},

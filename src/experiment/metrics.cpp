@@ -9,7 +9,7 @@ const Metric& metric(deck::Metric id) {
                        [id](const Metric& metric) { return metric.id == id; });
 }
 
-const deck::Word<deck::Metric>& word(const Metric& metric) {
+const yaml::Word<deck::Metric>& word(const Metric& metric) {
   const auto& words = deck::words<deck::Metric>;
   return *std::find_if(words.begin(), words.end(),
                        [&](const auto& word) { return word.value == metric.id; });

@@ -61,6 +61,6 @@ inline constexpr auto metrics = std::to_array<Metric>({
 const Metric& metric(deck::Metric id);
 
 /// Its name and unit.
-const deck::Word<deck::Metric>& word(const Metric& metric);
+const yaml::Word<deck::Metric>& word(const Metric& metric);
 
 }  // namespace overlap::experiment

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "deck/words.hpp"
+#include "yaml/value.hpp"
 
 /// Tables of a record's fields, from which both its JSON and its JSON Schema are made.
 namespace overlap::report {
@@ -66,6 +67,8 @@ template <class T>
 struct IsVector<std::vector<T>> : std::true_type {
   using Value = T;
 };
+
+Json json_of(const yaml::Value& value);
 
 template <class T>
 Json json_of(const T& value);

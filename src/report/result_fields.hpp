@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/version.hpp"
+#include "deck/fields.hpp"
 #include "experiment/judge.hpp"
 #include "report/fields.hpp"
-#include "report/resolved.hpp"
 
 /// The fields of a result file: what follows from these tables are the file and its JSON Schema.
 namespace overlap::report {
@@ -30,9 +30,10 @@ struct Chosen {
   }
 };
 
+/// Every key of the deck with its value.
 struct Resolved {
   Json json;
-  static Json schema() { return {{"type", "object"}}; }
+  static Json schema() { return json_of(deck::resolved_schema()); }
 };
 
 /// A run, and the outcome that it belongs to.
@@ -74,8 +75,11 @@ struct Product {
 inline Names point_of(const Outcome& outcome) {
   Json json = Json::object();
   if (outcome.point.empty()) return {json};
-  const Json deck = resolved(outcome.deck);
-  for (const deck::Point::Value& value : outcome.point) json[value.key] = value_at(deck, value.key);
+  const yaml::Value deck = deck::resolved(outcome.deck);
+  for (const deck::Point::Value& value : outcome.point) {
+    const yaml::Value* const found = deck.at(value.key);
+    json[value.key] = found == nullptr ? Json() : json_of(*found);
+  }
   return {json};
 }
 

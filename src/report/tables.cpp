@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/units.hpp"
+#include "deck/fields.hpp"
 #include "deck/words.hpp"
 
 namespace overlap::report {
@@ -72,26 +73,15 @@ void add_layout(Rows& rows, const deck::Deck& deck, const schedule::Layout& layo
 std::string workload_line(const deck::Workload& workload,
                           const std::vector<deck::Point::Value>& swept) {
   std::string line;
-  for (const auto& [key, value] : deck::values_of(workload)) {
+  const yaml::Value values = write(deck::table_of(workload), workload);
+  for (const auto& [key, value] : *values.get<yaml::Value::Map>()) {
     if (std::any_of(swept.begin(), swept.end(), [&name = key](const deck::Point::Value& given) {
           return given.key == "workload." + name;
         })) {
       continue;
     }
-    const std::string text = std::visit(
-        [](const auto& v) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::vector<std::int64_t>>) {
-            return fmt::format("[{}]", fmt::join(v, ", "));
-          } else if constexpr (requires {
-                                 v.front();
-                                 v.size();
-                               } && !std::is_same_v<std::decay_t<decltype(v)>, std::string>) {
-            return fmt::format("{}", v.size());
-          } else {
-            return fmt::format("{}", v);
-          }
-        },
-        value);
+    const auto* const list = key == "tasks" ? value.get<yaml::Value::List>() : nullptr;
+    const std::string text = list == nullptr ? spell(value) : fmt::format("{}", list->size());
     if (text == "none") continue;
     line += line.empty() ? text : fmt::format(", {} {}", key, text);
   }

@@ -1,19 +1,27 @@
 #include "schedule/costs.hpp"
 
+#include <array>
+#include <utility>
+
 #include "deck/words.hpp"
 
 namespace overlap::schedule {
 
+namespace {
+
+/// The costs of each kind; one without a specialization does not link.
+template <std::size_t... kinds>
+Costs dispatch(const deck::Workload& workload, std::int64_t repeats,
+               std::index_sequence<kinds...>) {
+  constexpr std::array of = {&costs_of<deck::words<deck::WorkloadKind>[kinds].value>...};
+  return of[static_cast<std::size_t>(workload.kind)](workload, repeats);
+}
+
+}  // namespace
+
 Costs costs(const deck::Workload& workload, std::int64_t repeats) {
-  Costs costs;
-  switch (workload.kind) {
-#define OVERLAP_WORKLOAD(name, ...)          \
-  case deck::WorkloadKind::name:             \
-    costs = name##_costs(workload, repeats); \
-    break;
-#include "deck/workloads.def"
-#undef OVERLAP_WORKLOAD
-  }
+  constexpr std::size_t kinds = deck::words<deck::WorkloadKind>.size();
+  Costs costs = dispatch(workload, repeats, std::make_index_sequence<kinds>());
   for (Array& array : costs.arrays) {
     if (!costs.tiling) array.units = costs.units * costs.iterations;
   }

@@ -31,9 +31,9 @@ struct Costs {
 /// intensity leaves to a measurement.
 Costs costs(const deck::Workload& workload, std::int64_t repeats);
 
-#define OVERLAP_WORKLOAD(name, ...) Costs name##_costs(const deck::Workload&, std::int64_t repeats);
-#include "deck/workloads.def"
-#undef OVERLAP_WORKLOAD
+/// Those of one kind of workload, without `kernel`: a specialization in the kind's own file.
+template <deck::WorkloadKind>
+Costs costs_of(const deck::Workload&, std::int64_t repeats);
 
 /// Makes arrays A, B and C what a product of this size needs.
 void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling);

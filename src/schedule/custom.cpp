@@ -82,7 +82,8 @@ deck::Workload size_copies(deck::Workload workload,
 
 /// Tasks with the same chunk number are one operation: its kernels read what is copied to the
 /// device for it and update what is copied back.
-Costs custom_costs(const deck::Workload& asked, std::int64_t /*repeats*/) {
+template <>
+Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int64_t /*repeats*/) {
   const deck::Workload workload =
       size_copies(asked, [](Stage, double seconds) { return seconds * nominal_bytes_per_s; });
   Costs costs;

@@ -53,7 +53,8 @@ std::vector<Cut> cuts_of(const Tiling& tiling, const TileSlots& slots) {
   return cuts;
 }
 
-Costs dgemm_costs(const deck::Workload& workload, std::int64_t) {
+template <>
+Costs costs_of<deck::WorkloadKind::dgemm>(const deck::Workload& workload, std::int64_t) {
   Costs costs;
   costs.tiling = {.m = workload.m,
                   .n = workload.n,

@@ -23,7 +23,8 @@ Section section_of(const deck::Workload& workload) {
 
 }  // namespace
 
-Costs increment_costs(const deck::Workload& workload, std::int64_t repeats) {
+template <>
+Costs costs_of<deck::WorkloadKind::increment>(const deck::Workload& workload, std::int64_t repeats) {
   Array array = {.name = "a",
                  .op = 0,
                  .unit_bytes = size_of(workload.type),

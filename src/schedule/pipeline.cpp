@@ -2,7 +2,8 @@
 
 namespace overlap::schedule {
 
-Costs pipeline_costs(const deck::Workload& workload, std::int64_t repeats) {
+template <>
+Costs costs_of<deck::WorkloadKind::pipeline>(const deck::Workload& workload, std::int64_t repeats) {
   Costs costs;
   costs.ops = 2;
   costs.units = workload.elements;

@@ -2,9 +2,10 @@
 
 namespace overlap::schedule {
 
-Costs rowsum_costs(const deck::Workload& workload, std::int64_t /*repeats*/) {
+template <>
+Costs costs_of<deck::WorkloadKind::rowsum>(const deck::Workload& workload, std::int64_t /*repeats*/) {
   // A line is what is summed: a row of a row-major array, or a column of a column-major one.
-  const bool rows = workload.axis == deck::Axis::rows;
+  const bool rows = workload.axis == deck::SumAxis::rows;
   const std::int64_t lines = rows ? workload.rows : workload.columns;
   const std::int64_t length = rows ? workload.columns : workload.rows;
   const std::size_t sum_bytes =

@@ -277,7 +277,8 @@ class Reference {
 }  // namespace
 }  // namespace custom
 
-void set_up_custom(Workload& w, const deck::Workload& deck) {
+template <>
+void set_up<deck::WorkloadKind::custom>(Workload& w, const deck::Workload& deck) {
   using namespace custom;
   std::vector<int> listed_at;
   const std::vector<Group> groups = groups_of(w.arrays, deck.tasks, listed_at);

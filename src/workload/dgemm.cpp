@@ -48,7 +48,8 @@ void set_up(Workload& w, const deck::Workload& deck) {
 
 }  // namespace
 
-void set_up_dgemm(Workload& w, const deck::Workload& deck) {
+template <>
+void set_up<deck::WorkloadKind::dgemm>(Workload& w, const deck::Workload& deck) {
   with_float(deck.type, [&](auto zero) { set_up<decltype(zero)>(w, deck); });
 }
 

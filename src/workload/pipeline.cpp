@@ -67,7 +67,8 @@ void set_up(Workload& w) {
 
 }  // namespace
 
-void set_up_pipeline(Workload& w, const deck::Workload& deck) {
+template <>
+void set_up<deck::WorkloadKind::pipeline>(Workload& w, const deck::Workload& deck) {
   with_float(deck.type, [&](auto zero) { set_up<decltype(zero)>(w); });
 }
 

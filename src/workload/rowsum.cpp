@@ -174,8 +174,9 @@ void set_up(Workload& w, std::int64_t length, bool teams) {
 
 }  // namespace
 
-void set_up_rowsum(Workload& w, const deck::Workload& deck) {
-  const std::int64_t length = deck.axis == deck::Axis::rows ? deck.columns : deck.rows;
+template <>
+void set_up<deck::WorkloadKind::rowsum>(Workload& w, const deck::Workload& deck) {
+  const std::int64_t length = deck.axis == deck::SumAxis::rows ? deck.columns : deck.rows;
   // Measured on an H200: below this length one thread per line is the faster kernel (4.4 TB/s at 6
   // int32).
   constexpr std::int64_t shortest_for_teams = 16;

@@ -1,6 +1,8 @@
 #include "workload/workload.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "base/units.hpp"
 #include "deck/words.hpp"
@@ -11,15 +13,12 @@
 namespace overlap::workload {
 namespace {
 
-struct Row {
-  deck::WorkloadKind kind;
-  void (*set_up)(Workload&, const deck::Workload&);
-};
-constexpr Row workloads[] = {
-    {deck::WorkloadKind::increment, set_up_increment}, {deck::WorkloadKind::rowsum, set_up_rowsum},
-    {deck::WorkloadKind::pipeline, set_up_pipeline},   {deck::WorkloadKind::dgemm, set_up_dgemm},
-    {deck::WorkloadKind::custom, set_up_custom},
-};
+/// Calls the kind's own function; one without a specialization does not link.
+template <std::size_t... kinds>
+void set_up_kind(Workload& workload, const deck::Workload& deck, std::index_sequence<kinds...>) {
+  constexpr std::array of = {&set_up<deck::words<deck::WorkloadKind>[kinds].value>...};
+  of[static_cast<std::size_t>(deck.kind)](workload, deck);
+}
 
 /// Host and device memory for an array; throws whatever Kokkos throws.
 void allocate(Workload& workload, const schedule::Array& array, std::size_t host_bytes,
@@ -97,10 +96,8 @@ Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& cost
   }
   Workload workload{.space = space, .arrays = costs.arrays, .repeats = repeats};
   allocate(workload, costs, device_bytes, deck.memory.host);
-  const auto* const row =
-      std::find_if(std::begin(workloads), std::end(workloads),
-                   [&](const Row& candidate) { return candidate.kind == kind; });
-  row->set_up(workload, deck.workload);
+  constexpr std::size_t kinds = deck::words<deck::WorkloadKind>.size();
+  set_up_kind(workload, deck.workload, std::make_index_sequence<kinds>());
   return workload;
 }
 

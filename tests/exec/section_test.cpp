@@ -58,9 +58,9 @@ TYPED_TEST(SectionTest, PaddedRowsOfEveryTypeAndAxis) {
   for (const Type type : {Type::int32, Type::int64, Type::float32, Type::float64}) {
     for (const std::int64_t length : {1, 6, 64, 1000}) {
       for (const std::int64_t padding : {0, 1, 64}) {
-        for (const auto axis : {deck::Axis::rows, deck::Axis::columns}) {
+        for (const auto axis : {deck::SumAxis::rows, deck::SumAxis::columns}) {
           deck::Deck deck = rowsum_deck(301, length, 7, type, padding);
-          if (axis == deck::Axis::columns) std::swap(deck.workload.rows, deck.workload.columns);
+          if (axis == deck::SumAxis::columns) std::swap(deck.workload.rows, deck.workload.columns);
           deck.workload.axis = axis;
           TestBench<TypeParam> bench(deck, Order::depth_first, 2);
           EXPECT_EQ(bench.workload.host[0].size(),

@@ -63,7 +63,7 @@ TYPED_TEST(WorkloadTest, RowsumOfEveryTypeKernelAndLength) {
 TYPED_TEST(WorkloadTest, RowsumOfFewVeryLongLines) {
   deck::Deck deck = test_deck(WorkloadKind::rowsum, 150000, 2, Type::int32);
   deck.workload.columns = 3;
-  deck.workload.axis = deck::Axis::columns;  // three lines of 150000
+  deck.workload.axis = deck::SumAxis::columns;  // three lines of 150000
   for (const auto kernel : {deck::RowsumKernel::thread_per_row, deck::RowsumKernel::team_per_row}) {
     deck.workload.kernel = kernel;
     EXPECT_FALSE(this->run(deck).mismatch);

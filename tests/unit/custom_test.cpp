@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "deck/fields.hpp"
 #include "deck/words.hpp"
 #include "deck_file.hpp"
 #include "schedule/build.hpp"
@@ -85,14 +86,10 @@ TEST(CustomDeck, SaysEverythingThatWasGivenAndTheDefaults) {
 }
 
 TEST(CustomDeck, WhatItResolvesToIsADeckOfItsOwn) {
-  const auto values = deck::values_of(two_lanes().workload);
-  ASSERT_EQ(values.size(), 2U);
-  const auto& tasks = std::get<std::vector<deck::Record>>(values[1].second);
+  const yaml::Value values = write(deck::table_of(deck::Workload{}), two_lanes().workload);
+  const auto& tasks = *values.at("tasks")->get<yaml::Value::List>();
   ASSERT_EQ(tasks.size(), 7U);
-  EXPECT_THAT(tasks[6].fields,
-              ElementsAre(std::pair("name", deck::Value("C")), std::pair("stage", "host"),
-                          std::pair("duration", 0.003),
-                          std::pair("after", std::vector<std::string>{"DH1", "DH2"})));
+  EXPECT_EQ(spell(tasks[6]), "{name: C, stage: host, duration: 0.003, after: [DH1, DH2]}");
 }
 
 TEST(CustomDeck, EveryOrderIsSafe) {

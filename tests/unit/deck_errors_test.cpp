@@ -105,22 +105,21 @@ TEST(DeckErrors, UnknownKeys) {
        "kernel, pitch"},
       {workload("knid: increment"),
        {},
-       "@:1:12: workload.knid: unknown key; allowed: kind, elements, type, intensity, box, array, "
-       "origin, pitch, rows, columns, sum_type, axis, kernel, iterations, m, n, k, tile_m, tile_n, "
-       "alpha, beta, host_share, tasks; did you mean "
-       "'kind'?"},
+       "@:1:12: workload.knid: unknown key; allowed: kind, elements, rows, columns, m, n, k, "
+       "tile_m, tile_n, alpha, beta, type, sum_type, axis, kernel, iterations, intensity, box, "
+       "array, origin, pitch, host_share, tasks; did you mean 'kind'?"},
       {workload("kind:increment"),
        {},
-       "@:1:12: workload.kind:increment: unknown key; allowed: kind, elements, type, intensity, "
-       "box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, m, n, k, "
-       "tile_m, tile_n, alpha, beta, host_share, tasks"},
+       "@:1:12: workload.kind:increment: unknown key; allowed: kind, elements, rows, columns, m, "
+       "n, k, tile_m, tile_n, alpha, beta, type, sum_type, axis, kernel, iterations, intensity, "
+       "box, array, origin, pitch, host_share, tasks"},
       {increment("chunks: {cuont: 4}\n"),
        {},
-       "@:2:10: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, spread; did you "
+       "@:2:10: chunks.cuont: unknown key; allowed: profile, count, bytes, growth, spread; did you "
        "mean 'count'?"},
       {increment("chunks: {size: 4}\n"),
        {},
-       "@:2:10: chunks.size: unknown key; allowed: count, bytes, profile, growth, spread"},
+       "@:2:10: chunks.size: unknown key; allowed: profile, count, bytes, growth, spread"},
       {increment("memory: {limit: 4}\n"),
        {},
        "@:2:10: memory.limit: unknown key; allowed: host, transfer, device_limit, ring_slots, "
@@ -220,13 +219,13 @@ TEST(DeckErrors, Boxes) {
   expect_messages({
       {workload("kind: increment, array: [4, 4]"),
        {},
-       "@:1:36: workload.array: found without workload.box; allowed: with it"},
+       "@:1:36: workload.array: found a list; allowed: none without workload.box"},
       {workload("kind: increment, box: none, origin: [4, 4]"),
        {},
-       "@:1:48: workload.origin: found without workload.box; allowed: with it"},
+       "@:1:48: workload.origin: found a list; allowed: none without workload.box"},
       {workload("kind: increment, pitch: 4096"),
        {},
-       "@:1:36: workload.pitch: found without workload.box; allowed: with it"},
+       "@:1:36: workload.pitch: found '4096'; allowed: none without workload.box"},
       {workload("kind: increment, box: 5"),
        {},
        "@:1:34: workload.box: found '5'; allowed: none, [rows, columns] or [planes, rows, "
@@ -362,10 +361,11 @@ TEST(DeckErrors, ValuesOfTasks) {
        "to 1"},
       {tasks({"name: HD, stage: h2d, lane: 1"}),
        {},
-       "@:4:7: workload.tasks[0]: found neither bytes nor duration; allowed: one of the two"},
+       "@:4:7: workload.tasks[0]: found neither bytes nor duration; allowed: one of them"},
       {tasks({"name: HD, stage: h2d, lane: 1, bytes: 4 KiB, duration: 1 ms"}),
        {},
-       "@:4:63: workload.tasks[0].duration: found bytes and duration; allowed: one of the two"},
+       "@:4:63: workload.tasks[0].duration: found with workload.tasks[0].bytes (@:4:46); the two "
+       "are mutually exclusive"},
       {tasks({"name: HD, stage: h2d, lane: 1, bytes: 6"}),
        {},
        "@:4:46: workload.tasks[0].bytes: found '6'; allowed: a multiple of 4 B, up to 1 TiB"},
@@ -390,14 +390,14 @@ TEST(DeckErrors, DependenciesOfTasks) {
        "@:6:65: workload.tasks[2].after: found 'HDa1'; allowed: a list of names of tasks"},
       {after("[K1]"),
        {},
-       "@:6:66: workload.tasks[2].after[0]: found the task itself, 'K1'; allowed: other tasks"},
+       "@:6:66: workload.tasks[2].after[0]: found the task itself, 'K1'; allowed: others"},
       {after("[HDa1, HDa1]"),
        {},
        "@:6:72: workload.tasks[2].after[1]: found 'HDa1' again; allowed: each task once"},
       {after("[Q]"),
        {},
        "@:6:66: workload.tasks[2].after[0]: found 'Q', a query, which completes nothing; allowed: "
-       "other tasks"},
+       "others"},
   });
 }
 
@@ -405,16 +405,16 @@ TEST(DeckErrors, WhatACustomWorkloadDoesNotTake) {
   expect_messages({
       {tasks({kernel}, "chunks: {count: 4}\n"),
        {},
-       "@:5:17: chunks.count: found '4'; allowed: count: 1 with a custom workload, whose tasks say "
-       "what is copied"},
+       "@:5:17: chunks.count: found '4'; allowed: 1 with workload.kind custom (@:2:9), whose tasks "
+       "say what is copied"},
       {tasks({kernel}, "chunks: {bytes: 4 KiB}\n"),
        {},
-       "@:5:17: chunks.bytes: found '4 KiB'; allowed: count: 1 with a custom workload, whose tasks "
-       "say what is copied"},
+       "@:5:17: chunks.bytes: found '4 KiB'; allowed: none with workload.kind custom (@:2:9), "
+       "whose tasks say what is copied"},
       {tasks({kernel}, "memory: {device_limit: 4 GiB}\n"),
        {},
-       "@:5:24: memory.device_limit: found '4 GiB'; allowed: none with a custom workload, whose "
-       "data stay whole"},
+       "@:5:24: memory.device_limit: found '4 GiB'; allowed: none with workload.kind custom "
+       "(@:2:9), whose data stay on the device"},
       {tasks({kernel}, "issue: {lanes: 4}\n"),
        {},
        "@:5:16: issue.lanes: found '4'; allowed: 1, the lanes that workload.tasks names, or "
@@ -469,9 +469,9 @@ TEST(DeckErrors, MissingWorkloadOrKind) {
        "@:1:1: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
       {"workload:\n",
        {},
-       "@:1:1: workload: found nothing; allowed: a map with the keys kind, elements, type, "
-       "intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, "
-       "m, n, k, tile_m, tile_n, alpha, beta, host_share, tasks"},
+       "@:1:1: workload: found nothing; allowed: a map with the keys kind, elements, rows, "
+       "columns, m, n, k, tile_m, tile_n, alpha, beta, type, sum_type, axis, kernel, iterations, "
+       "intensity, box, array, origin, pitch, host_share, tasks"},
       {"workload: {}\n",
        {},
        "@:1:11: workload.kind: found nothing; allowed: increment, rowsum, pipeline, dgemm, custom"},
@@ -506,19 +506,19 @@ TEST(DeckErrors, WrongTypes) {
        "issue, host_work, disturb, measure, acceptance, sweep"},
       {"workload: increment\n",
        {},
-       "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, type, "
-       "intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, "
-       "m, n, k, tile_m, tile_n, alpha, beta, host_share, tasks"},
+       "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, rows, "
+       "columns, m, n, k, tile_m, tile_n, alpha, beta, type, sum_type, axis, kernel, iterations, "
+       "intensity, box, array, origin, pitch, host_share, tasks"},
       {"workload: [increment]\n",
        {},
-       "@:1:11: workload: found a list; allowed: a map with the keys kind, elements, type, "
-       "intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, iterations, "
-       "m, n, k, tile_m, tile_n, alpha, beta, host_share, tasks"},
+       "@:1:11: workload: found a list; allowed: a map with the keys kind, elements, rows, "
+       "columns, m, n, k, tile_m, tile_n, alpha, beta, type, sum_type, axis, kernel, iterations, "
+       "intensity, box, array, origin, pitch, host_share, tasks"},
       {"workload:\n  kind:increment\n",
        {},
        "@:2:3: workload: found 'kind:increment'; allowed: a map with the keys kind, elements, "
-       "type, intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, "
-       "iterations, m, n, k, tile_m, tile_n, alpha, beta, host_share, tasks"},
+       "rows, columns, m, n, k, tile_m, tile_n, alpha, beta, type, sum_type, axis, kernel, "
+       "iterations, intensity, box, array, origin, pitch, host_share, tasks"},
       {workload("kind: [increment]"),
        {},
        "@:1:18: workload.kind: found a list; allowed: increment, rowsum, pipeline, dgemm, custom"},
@@ -549,15 +549,15 @@ TEST(DeckErrors, WrongTypes) {
       {increment("title:\n"), {}, "@:2:1: title: found nothing; allowed: one line of text"},
       {increment("chunks:\n"),
        {},
-       "@:2:1: chunks: found nothing; allowed: a map with the keys count, bytes, profile, growth, "
+       "@:2:1: chunks: found nothing; allowed: a map with the keys profile, count, bytes, growth, "
        "spread"},
       {increment("chunks: 4\n"),
        {},
-       "@:2:9: chunks: found '4'; allowed: a map with the keys count, bytes, profile, growth, "
+       "@:2:9: chunks: found '4'; allowed: a map with the keys profile, count, bytes, growth, "
        "spread"},
       {increment("chunks: [4]\n"),
        {},
-       "@:2:9: chunks: found a list; allowed: a map with the keys count, bytes, profile, growth, "
+       "@:2:9: chunks: found a list; allowed: a map with the keys profile, count, bytes, growth, "
        "spread"},
       {increment("memory: pinned\n"),
        {},
@@ -618,11 +618,11 @@ TEST(DeckErrors, WrongTypes) {
        "max"},
       {criteria("[{metric: time, max: [1]}]"),
        {},
-       "@:3:34: acceptance[0].max: found a list; allowed: a time from 0 on, such as 0.005 "
+       "@:3:34: acceptance[0].max: found a list; allowed: a non-negative time, such as 0.005 "
        "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: time, max: }]"),
        {},
-       "@:3:29: acceptance[0].max: found nothing; allowed: a time from 0 on, such as 0.005 "
+       "@:3:29: acceptance[0].max: found nothing; allowed: a non-negative time, such as 0.005 "
        "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: [time], max: 1}]"),
        {},
@@ -689,19 +689,20 @@ TEST(DeckErrors, Products) {
        "1"},
       {product("k: 3") + "chunks: {count: 4}\n",
        {},
-       "@:2:17: chunks.count: found with a matrix product; allowed: its tiles, workload.tile_m and "
-       "tile_n"},
+       "@:2:17: chunks.count: found '4'; allowed: 1 with workload.kind dgemm (@:1:18), which "
+       "tile_m and tile_n cut"},
       {product("k: 3") + "chunks: {bytes: 1 MiB}\n",
        {},
-       "@:2:17: chunks.bytes: found with a matrix product; allowed: its tiles, workload.tile_m and "
-       "tile_n"},
+       "@:2:17: chunks.bytes: found '1 MiB'; allowed: none with workload.kind dgemm (@:1:18), "
+       "which tile_m and tile_n cut"},
       {product("k: 3") + "memory: {transfer: zero_copy}\n",
        {},
-       "@:2:20: memory.transfer: found 'zero_copy'; allowed: staged with a matrix product"},
+       "@:2:20: memory.transfer: found 'zero_copy'; allowed: staged with workload.kind dgemm "
+       "(@:1:18)"},
       {product("k: 3") + "memory: {host: pageable_staged}\n",
        {},
-       "@:2:16: memory.host: found 'pageable_staged'; allowed: pinned, pageable, registered with a "
-       "matrix product"},
+       "@:2:16: memory.host: found 'pageable_staged'; allowed: pinned, pageable, registered with "
+       "workload.kind dgemm (@:1:18)"},
       {product("k: 3") + "issue: {orders: [by_engine]}\n",
        {},
        "@:2:18: issue.orders[0]: found 'by_engine'; allowed: sequential, depth_first, "
@@ -770,11 +771,11 @@ TEST(DeckErrors, Words) {
        "@:2:19: chunks.profile: found 'unifrom'; allowed: uniform, ramp; did you mean 'uniform'?"},
       {increment("chunks: {growth: 3}\n"),
        {},
-       "@:2:18: chunks.growth: found with profile uniform (by default); allowed: with profile "
+       "@:2:10: chunks.growth: found with profile uniform (by default); allowed: with profile "
        "ramp"},
       {increment("chunks: {profile: uniform, spread: 3}\n"),
        {},
-       "@:2:36: chunks.spread: found with profile uniform (@:2:19); allowed: with profile ramp"},
+       "@:2:28: chunks.spread: found with profile uniform (@:2:19); allowed: with profile ramp"},
       {increment("chunks: {profile: ramp, growth: 1}\n"),
        {},
        "@:2:33: chunks.growth: found '1'; allowed: a number from 1.01 to 100"},
@@ -791,19 +792,19 @@ TEST(DeckErrors, Words) {
        "'zero_copy'?"},
       {increment("memory: {host: pageable, transfer: zero_copy}\n"),
        {},
-       "@:2:36: memory.transfer: found transfer zero_copy with host pageable; allowed: with host "
-       "pinned, registered"},
+       "@:2:36: memory.transfer: found 'zero_copy'; allowed: staged with memory.host pageable "
+       "(@:2:16)"},
       {workload("kind: rowsum, pitch: 64") + "memory: {transfer: zero_copy}\n",
        {},
-       "@:2:20: memory.transfer: found 'zero_copy'; allowed: staged with workload.box or "
-       "workload.pitch"},
+       "@:2:20: memory.transfer: found 'zero_copy'; allowed: staged with workload.pitch 64 "
+       "(@:1:33)"},
       {workload("kind: rowsum, pitch: 64") + "memory: {host: pageable_staged}\n",
        {},
        "@:2:16: memory.host: found 'pageable_staged'; allowed: pinned, pageable, registered with "
-       "workload.box or workload.pitch"},
+       "workload.pitch 64 (@:1:33)"},
       {increment("memory: {ring_slots: 4}\n"),
        {},
-       "@:2:22: memory.ring_slots: found with host pinned (by default); allowed: with host "
+       "@:2:10: memory.ring_slots: found with host pinned (by default); allowed: with host "
        "pageable_staged"},
       {increment("memory: {host: pageable_staged, ring_bytes: 1}\n"),
        {},
@@ -812,16 +813,15 @@ TEST(DeckErrors, Words) {
        "MiB or 2 GB"},
       {increment("memory: {host: pageable_staged}\nissue: {mechanism: graph}\n"),
        {},
-       "@:3:20: issue.mechanism: found 'graph' with memory.host pageable_staged (@:2:16); allowed: "
-       "with pinned, registered"},
+       "@:3:20: issue.mechanism: found 'graph'; allowed: streams with memory.host pageable_staged "
+       "(@:2:16)"},
       {increment("issue: {mechanism: graph, streams: blocking}\n"),
        {},
-       "@:2:36: issue.streams: found mechanism graph with streams blocking; allowed: with streams "
-       "own"},
+       "@:2:36: issue.streams: found 'blocking'; allowed: own with issue.mechanism graph (@:2:20)"},
       {increment("disturb: {at: 0.5}\n"),
        {},
-       "@:2:10: disturb: found no operation; allowed: default_stream, malloc, malloc_host, memset, "
-       "blocking_copy, small_copy, device_copy, cache_config, timing_event, stream_query, "
+       "@:2:10: disturb.operation: found nothing; allowed: default_stream, malloc, malloc_host, "
+       "memset, blocking_copy, small_copy, device_copy, cache_config, timing_event, stream_query, "
        "synchronize"},
       {increment("disturb: {operation: free}\n"),
        {},
@@ -833,8 +833,8 @@ TEST(DeckErrors, Words) {
        "@:2:34: disturb.at: found '2'; allowed: a part of the tasks, from 0 to 1"},
       {increment("host_work: {}\n"),
        {},
-       "@:2:12: host_work: found no per_chunk; allowed: the time of the work for a chunk, such as "
-       "50 us"},
+       "@:2:12: host_work.per_chunk: found nothing; allowed: a time above 0 and up to 100 s, such "
+       "as 0.005 (seconds), 5 ms or 50 us"},
       {increment("host_work: {per_chunk: 4 MiB}\n"),
        {},
        "@:2:24: host_work.per_chunk: found '4 MiB'; allowed: a time above 0 and up to 100 s, such "
@@ -844,12 +844,12 @@ TEST(DeckErrors, Words) {
        "@:2:13: host_work.per_chunks: unknown key; allowed: per_chunk; did you mean 'per_chunk'?"},
       {increment("host_work: {per_chunk: 1 ms}\nissue: {orders: [auto]}\n"),
        {},
-       "@:2:12: host_work: found with order auto, which chooses the chunks; allowed: with the "
-       "others"},
+       "@:2:12: host_work: found a map; allowed: none with issue.orders [auto] (@:3:17): auto "
+       "chooses the chunks"},
       {increment("acceptance: [{metric: host_work_hidden, min: 1}]\n"),
        {},
-       "@:2:23: acceptance[0].metric: found 'host_work_hidden' in a deck without host_work; "
-       "allowed: with"},
+       "@:2:23: acceptance[0].metric: found 'host_work_hidden' without host_work; allowed: the "
+       "other metrics"},
       {increment("issue: {sync: events}\n"),
        {},
        "@:2:15: issue.sync: found 'events'; allowed: device, stream, event, query; did you mean "
@@ -875,8 +875,8 @@ TEST(DeckErrors, Words) {
        "did you mean 'time'?"},
       {criteria("[{metric: time, order: depthfirst, max: 1}]"),
        {},
-       "@:3:36: acceptance[0].order: found 'depthfirst'; allowed: sequential, depth_first, "
-       "breadth_first, by_engine, auto; did you mean 'depth_first'?"},
+       "@:3:36: acceptance[0].order: found 'depthfirst'; allowed: sequential, depth_first, those "
+       "in issue.orders (@:2:17); did you mean 'depth_first'?"},
       {workload("kind: \"a\\nb\""),
        {},
        "@:1:18: workload.kind: found 'a\\nb'; allowed: increment, rowsum, pipeline, dgemm, custom"},
@@ -1111,10 +1111,10 @@ TEST(DeckErrors, ClashesOfKeys) {
   expect_messages({
       {increment("chunks: {count: 4, bytes: 1 MiB}\n"),
        {},
-       "@:2:27: chunks.bytes: found beside chunks.count (@:2:17); allowed: one of the two"},
+       "@:2:27: chunks.bytes: found with chunks.count (@:2:17); the two are mutually exclusive"},
       {increment("chunks: {bytes: 1 MiB, count: 4}\n"),
        {},
-       "@:2:31: chunks.count: found beside chunks.bytes (@:2:17); allowed: one of the two"},
+       "@:2:31: chunks.count: found with chunks.bytes (@:2:17); the two are mutually exclusive"},
       {workload("kind: rowsum, rows: 17592186044416"),
        {},
        "@:1:32: workload.rows: found 17592186044416 rows times 6 columns; allowed: at most "
@@ -1129,10 +1129,10 @@ TEST(DeckErrors, ClashesOfKeys) {
        "most 17592186044416 together"},
       {workload("kind: rowsum, sum_type: int64, type: float32"),
        {},
-       "@:1:49: workload.type: found 'float32' with sum_type int64; allowed: int32, int64"},
+       "@:1:49: workload.type: found 'float32'; allowed: int32, int64 with sum_type int64"},
       {workload("kind: rowsum, type: float32, sum_type: int64"),
        {},
-       "@:1:51: workload.sum_type: found 'int64' with type float32; allowed: same"},
+       "@:1:51: workload.sum_type: found 'int64'; allowed: same with type float32"},
   });
 }
 
@@ -1218,46 +1218,46 @@ TEST(DeckErrors, Limits) {
   expect_messages({
       {criteria("[{metric: time, max: 5 hours}]"),
        {},
-       "@:3:34: acceptance[0].max: found '5 hours'; allowed: a time from 0 on, such as 0.005 "
+       "@:3:34: acceptance[0].max: found '5 hours'; allowed: a non-negative time, such as 0.005 "
        "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: time, max: -1}]"),
        {},
-       "@:3:34: acceptance[0].max: found '-1'; allowed: a time from 0 on, such as 0.005 (seconds), "
-       "5 ms or 50 us"},
+       "@:3:34: acceptance[0].max: found '-1'; allowed: a non-negative time, such as 0.005 "
+       "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: time, max: -5 ms}]"),
        {},
-       "@:3:34: acceptance[0].max: found '-5 ms'; allowed: a time from 0 on, such as 0.005 "
+       "@:3:34: acceptance[0].max: found '-5 ms'; allowed: a non-negative time, such as 0.005 "
        "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: time, max: nan}]"),
        {},
-       "@:3:34: acceptance[0].max: found 'nan'; allowed: a time from 0 on, such as 0.005 "
+       "@:3:34: acceptance[0].max: found 'nan'; allowed: a non-negative time, such as 0.005 "
        "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: time, max: 1e999}]"),
        {},
-       "@:3:34: acceptance[0].max: found '1e999'; allowed: a time from 0 on, such as 0.005 "
+       "@:3:34: acceptance[0].max: found '1e999'; allowed: a non-negative time, such as 0.005 "
        "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: time, max: fast}]"),
        {},
-       "@:3:34: acceptance[0].max: found 'fast'; allowed: a time from 0 on, such as 0.005 "
+       "@:3:34: acceptance[0].max: found 'fast'; allowed: a non-negative time, such as 0.005 "
        "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: speedup, min: 1.3x}]"),
        {},
-       "@:3:37: acceptance[0].min: found '1.3x'; allowed: a number from 0 on"},
+       "@:3:37: acceptance[0].min: found '1.3x'; allowed: a non-negative number"},
       {criteria("[{metric: speedup, min: inf}]"),
        {},
-       "@:3:37: acceptance[0].min: found 'inf'; allowed: a number from 0 on"},
+       "@:3:37: acceptance[0].min: found 'inf'; allowed: a non-negative number"},
       {criteria("[{metric: speedup, min: .inf}]"),
        {},
-       "@:3:37: acceptance[0].min: found '.inf'; allowed: a number from 0 on"},
+       "@:3:37: acceptance[0].min: found '.inf'; allowed: a non-negative number"},
       {criteria("[{metric: speedup, min: -1}]"),
        {},
-       "@:3:37: acceptance[0].min: found '-1'; allowed: a number from 0 on"},
+       "@:3:37: acceptance[0].min: found '-1'; allowed: a non-negative number"},
       {criteria("[{metric: throughput, min: 50 GB/s}]"),
        {},
-       "@:3:40: acceptance[0].min: found '50 GB/s'; allowed: a number of GB/s from 0 on"},
+       "@:3:40: acceptance[0].min: found '50 GB/s'; allowed: a non-negative number of GB/s"},
       {criteria("[{metric: max_error, max: 1e-6 s}]"),
        {},
-       "@:3:39: acceptance[0].max: found '1e-6 s'; allowed: a number from 0 on"},
+       "@:3:39: acceptance[0].max: found '1e-6 s'; allowed: a non-negative number"},
   });
 }
 
@@ -1303,20 +1303,30 @@ TEST(DeckErrors, SeveralDocuments) {
   });
 }
 
+TEST(DeckErrors, ACommaAfterTheDocumentEndsTheReading) {
+  for (const char* const text :
+       {"{workload: {kind: increment}},\n", "[],", ",", "a,\n---\n,", ",,"}) {
+    const std::string message = complaint(DeckFile(text).path());
+    EXPECT_NE(message, "") << text;
+  }
+  expect_messages({{"{workload: {kind: increment}},\n",
+                    {},
+                    "@:1:30: found a second YAML document; allowed: one"}});
+}
+
 TEST(DeckErrors, AnchorsAndMergeKeys) {
   expect_messages({
-      {"workload: *w\n", {}, "@:1:11: not YAML: the referenced anchor is not defined: w"},
+      {"workload: *w\n", {}, "@:1:11: not YAML: the referenced anchor is not defined"},
       {"base: &b {kind: increment}\nworkload: *b\n",
        {},
        "@:1:1: base: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
        "disturb, measure, acceptance, sweep"},
       {"workload: {<<: {kind: increment}}\n",
        {},
-       "@:1:12: workload.<<: found a merge key; allowed: no merging of maps"},
+       "@:1:12: workload.<<: found a merge key; YAML merge keys are not supported"},
       {increment("chunks: &c [*c]\n"),
        {},
-       "@:2:9: chunks: found a list; allowed: a map with the keys count, bytes, profile, growth, "
-       "spread"},
+       "@:2:13: not YAML: found an alias inside its own anchor"},
       {increment("chunks: &c {count: 4}\nmemory: *c\n"),
        {},
        "@:2:13: memory.count: unknown key; allowed: host, transfer, device_limit, ring_slots, "
@@ -1326,22 +1336,51 @@ TEST(DeckErrors, AnchorsAndMergeKeys) {
 
 TEST(DeckErrors, NotText) {
   expect_messages({
-      {"title: \377\376\n", {}, "@:1:8: not YAML: found the byte 0xff; allowed: UTF-8 text"},
+      {"title: \377\376\n",
+       {},
+       "@:1:8: not YAML: found the byte 0xff; allowed: UTF-8 text without control characters"},
       {"workload: {kind: incr\351ment}\n",
        {},
-       "@:1:22: not YAML: found the byte 0xe9; allowed: UTF-8 text"},
+       "@:1:22: not YAML: found the byte 0xe9; allowed: UTF-8 text without control characters"},
       {"\303\251: 1\ntitle: \351x\n",
        {},
-       "@:2:8: not YAML: found the byte 0xe9; allowed: UTF-8 text"},
-      {"title: \303", {}, "@:1:8: not YAML: found the byte 0xc3; allowed: UTF-8 text"},
-      {"\177ELF\002\001", {}, "@:1:1: not YAML: found the byte 0x7f; allowed: UTF-8 text"},
+       "@:2:8: not YAML: found the byte 0xe9; allowed: UTF-8 text without control characters"},
+      {"title: \303",
+       {},
+       "@:1:8: not YAML: found the byte 0xc3; allowed: UTF-8 text without control characters"},
+      {"\177ELF\002\001",
+       {},
+       "@:1:1: not YAML: found the byte 0x7f; allowed: UTF-8 text without control characters"},
       {"workload: {kind: increment}\n\033",
        {},
-       "@:2:1: not YAML: found the byte 0x1b; allowed: UTF-8 text"},
+       "@:2:1: not YAML: found the byte 0x1b; allowed: UTF-8 text without control characters"},
       {std::string("workload: {kind: increment}\0\n", 29),
        {},
-       "@:1:28: not YAML: found the byte 0x00; allowed: UTF-8 text"},
+       "@:1:28: not YAML: found the byte 0x00; allowed: UTF-8 text without control characters"},
   });
+}
+
+TEST(DeckErrors, CharactersThatAreNone) {
+  const auto refused = [](const std::string& bytes, const std::string& first) {
+    expect_messages({{"title: " + bytes + "\n",
+                      {},
+                      "@:1:8: not YAML: found the byte " + first +
+                          "; allowed: UTF-8 text without control characters"}});
+  };
+  refused("\300\257", "0xc0");          // overlong '/'
+  refused("\340\200\257", "0xe0");      // of three bytes
+  refused("\360\200\200\257", "0xf0");  // of four
+  refused("\355\240\200", "0xed");      // the surrogate U+D800
+  refused("\355\277\277", "0xed");      // U+DFFF
+  refused("\357\277\276", "0xef");      // U+FFFE
+  refused("\357\277\277", "0xef");      // U+FFFF
+  refused("\364\220\200\200", "0xf4");  // beyond U+10FFFF
+  refused("\370\210\200\200\200", "0xf8");
+  refused("\302\233", "0xc2");  // C1: a terminal may take it for ESC [
+  for (const char* const taken : {"\302\205", "\302\240", "\355\237\277", "\356\200\200",
+                                  "\357\277\275", "\360\220\200\200", "\364\217\277\277"}) {
+    EXPECT_EQ(complaint(DeckFile(increment(std::string("# ") + taken + "\n")).path()), "") << taken;
+  }
 }
 
 TEST(DeckErrors, OverridesThatAreNone) {
@@ -1377,7 +1416,7 @@ TEST(DeckErrors, OverridesThatAreNone) {
       {good, {"title=a: b: c"}, "--set title=a: b: c: the value is not YAML: illegal map value"},
       {good,
        {"title=*x"},
-       "--set title=*x: the value is not YAML: the referenced anchor is not defined: x"},
+       "--set title=*x: the value is not YAML: the referenced anchor is not defined"},
       {good, {"title='x"}, "--set title='x: the value is not YAML: illegal EOF in scalar"},
       {good, {"title=`x"}, "--set title=`x: the value is not YAML: unknown token"},
   });
@@ -1424,9 +1463,8 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
        "1048576"},
       {good,
        {"chunks.cuont=8"},
-       "--set chunks.cuont=8: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, "
-       "spread; did you "
-       "mean 'count'?"},
+       "--set chunks.cuont=8: chunks.cuont: unknown key; allowed: profile, count, bytes, growth, "
+       "spread; did you mean 'count'?"},
       {good,
        {"chunk.count=8"},
        "--set chunk.count=8: chunk: unknown key; allowed: title, workload, chunks, memory, issue, "
@@ -1437,9 +1475,8 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
        "disturb, measure, acceptance, sweep"},
       {good,
        {"chunks.count =8"},
-       "--set chunks.count =8: chunks.count : unknown key; allowed: count, bytes, profile, growth, "
-       "spread; did you "
-       "mean 'count'?"},
+       "--set chunks.count =8: chunks.count : unknown key; allowed: profile, count, bytes, growth, "
+       "spread; did you mean 'count'?"},
       {good,
        {"workload.elements=99999999999999999999"},
        "--set workload.elements=99999999999999999999: workload.elements: found "
@@ -1471,8 +1508,8 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"workload=null"},
        "--set workload=null: workload: found nothing; allowed: a map with the keys kind, elements, "
-       "type, intensity, box, array, origin, pitch, rows, columns, sum_type, axis, kernel, "
-       "iterations, m, n, k, tile_m, tile_n, alpha, beta, host_share, tasks"},
+       "rows, columns, m, n, k, tile_m, tile_n, alpha, beta, type, sum_type, axis, kernel, "
+       "iterations, intensity, box, array, origin, pitch, host_share, tasks"},
       {good, {"title=[1]"}, "--set title=[1]: title: found a list; allowed: one line of text"},
       {good,
        {"issue.orders=depth_first"},
@@ -1514,17 +1551,17 @@ TEST(DeckErrors, OverridesThatClashWithTheDeck) {
        "issue.orders (--set issue.orders=[sequential, by_engine])"},
       {good,
        {"chunks.bytes=1 MiB"},
-       "--set chunks.bytes=1 MiB: chunks.bytes: found beside chunks.count (@:3:17); allowed: one "
-       "of the two, or both replaced at once, as in --set 'chunks={bytes: 16 MiB}'"},
+       "--set chunks.bytes=1 MiB: chunks.bytes: found with chunks.count (@:3:17); the two are "
+       "mutually exclusive; replace both at once, as in --set 'chunks={bytes: 16 MiB}'"},
       {good,
        {"chunks={bytes: 1 MiB}", "chunks.count=3"},
-       "--set chunks.count=3: chunks.count: found beside chunks.bytes (--set chunks={bytes: 1 "
-       "MiB}); allowed: one of the two, or both replaced at once, as in --set 'chunks={bytes: 16 "
+       "--set chunks.count=3: chunks.count: found with chunks.bytes (--set chunks={bytes: 1 MiB}); "
+       "the two are mutually exclusive; replace both at once, as in --set 'chunks={bytes: 16 "
        "MiB}'"},
       {workload("kind: rowsum, sum_type: int64"),
        {"workload.type=float32"},
-       "--set workload.type=float32: workload.type: found 'float32' with sum_type int64; allowed: "
-       "int32, int64"},
+       "--set workload.type=float32: workload.type: found 'float32'; allowed: int32, int64 with "
+       "sum_type int64"},
       {workload("kind: rowsum, columns: 4"),
        {"workload.rows=5 Ti"},
        "--set workload.rows=5 Ti: workload.rows: found 5497558138880 rows times 4 columns; "

@@ -3,9 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <utility>
 
+#include "deck/fields.hpp"
 #include "deck/words.hpp"
 #include "deck_file.hpp"
 
@@ -72,7 +78,7 @@ TEST(Deck, DefaultsOfTheOtherWorkloads) {
   EXPECT_EQ(rowsum.workload.columns, 6);
   EXPECT_EQ(rowsum.workload.type, Type::int32);
   EXPECT_EQ(rowsum.workload.sum_type, SumType::same);
-  EXPECT_EQ(rowsum.workload.axis, Axis::rows);
+  EXPECT_EQ(rowsum.workload.axis, SumAxis::rows);
   EXPECT_EQ(rowsum.workload.kernel, RowsumKernel::automatic);
   EXPECT_EQ(rowsum.chunks.count, 4);
 
@@ -114,8 +120,8 @@ TEST(Deck, WorkloadKeys) {
   EXPECT_EQ(workload("kind: rowsum").pitch, std::nullopt);
   EXPECT_EQ(workload("kind: rowsum, sum_type: same, type: float32").sum_type, SumType::same);
   EXPECT_EQ(workload("kind: rowsum, sum_type: int64").sum_type, SumType::int64);
-  EXPECT_EQ(workload("kind: rowsum, axis: rows").axis, Axis::rows);
-  EXPECT_EQ(workload("kind: rowsum, axis: columns").axis, Axis::columns);
+  EXPECT_EQ(workload("kind: rowsum, axis: rows").axis, SumAxis::rows);
+  EXPECT_EQ(workload("kind: rowsum, axis: columns").axis, SumAxis::columns);
   EXPECT_EQ(workload("kind: rowsum, kernel: auto").kernel, RowsumKernel::automatic);
   EXPECT_EQ(workload("kind: rowsum, kernel: thread_per_row").kernel, RowsumKernel::thread_per_row);
   EXPECT_EQ(workload("kind: rowsum, kernel: team_per_row").kernel, RowsumKernel::team_per_row);
@@ -313,6 +319,30 @@ TEST(DeckOverrides, ValuesMayHoldEqualSigns) {
   EXPECT_EQ(loaded(small, {"title='a: b'"}).title, "a: b");
 }
 
+TEST(DeckOverrides, LeaveAliasesAlone) {
+  const std::string text =
+      "workload: {kind: increment}\nchunks: {count: &n 4}\nissue: {lanes: *n}\n";
+  EXPECT_EQ(loaded(text).issue.lanes, 4);
+  const Deck one = loaded(text, {"chunks.count=8"});
+  EXPECT_EQ(one.chunks.count, 8);
+  EXPECT_EQ(one.issue.lanes, 4);
+  const Deck both = loaded(text, {"chunks.count=2", "issue.lanes=3"});
+  EXPECT_EQ(both.chunks.count, 2);
+  EXPECT_EQ(both.issue.lanes, 3);
+  const DeckFile maps(
+      "workload: {kind: increment}\nhost_work: &w {per_chunk: 1 ms}\ndisturb: none\n"
+      "measure: &m {warmup: 1}\nsweep: {measure.warmup: [7, 8], chunks.count: [&v 1, 2], "
+      "issue.lanes: [*v, 5]}\n");
+  const std::vector<Point> points = load_points(maps.path());
+  ASSERT_EQ(points.size(), 8U);
+  EXPECT_EQ(points[0].deck.measure.warmup, 7);
+  EXPECT_EQ(points[7].deck.measure.warmup, 8);
+  EXPECT_EQ(points[2].deck.chunks.count, 2);
+  EXPECT_EQ(points[2].deck.issue.lanes, 1);
+  EXPECT_EQ(points[5].deck.issue.lanes, 5);
+  EXPECT_EQ(points[5].deck.chunks.count, 1);
+}
+
 TEST(DeckPlaces, OfKeysInTheFile) {
   const DeckFile file(
       "title: T\nworkload:\n  kind: increment\nissue:\n  orders: [sequential, by_engine]\n"
@@ -398,48 +428,164 @@ TEST(Deck, Boxes) {
   EXPECT_EQ(deep.pitch, 20);
 }
 
-TEST(DeckWords, KeysOfAWorkload) {
-  EXPECT_THAT(keys_of(WorkloadKind::increment), ElementsAre("kind", "elements", "type", "intensity",
-                                                            "box", "array", "origin", "pitch"));
-  EXPECT_THAT(keys_of(WorkloadKind::rowsum), ElementsAre("kind", "rows", "columns", "type",
-                                                         "sum_type", "axis", "kernel", "pitch"));
-  EXPECT_THAT(keys_of(WorkloadKind::pipeline),
-              ElementsAre("kind", "elements", "type", "iterations", "intensity"));
+/// What a workload resolves to, as YAML.
+std::string resolved_workload(const std::string& keys) {
+  return spell(*resolved(loaded("workload: {" + keys + "}\n")).at("workload"));
 }
 
-TEST(DeckWords, ValuesOfAWorkload) {
-  EXPECT_THAT(values_of(workload("kind: rowsum, rows: 5, axis: columns, sum_type: int64")),
-              ElementsAre(Pair("kind", Value("rowsum")), Pair("rows", Value(5)),
-                          Pair("columns", Value(6)), Pair("type", Value("int32")),
-                          Pair("sum_type", Value("int64")), Pair("axis", Value("columns")),
-                          Pair("kernel", Value("auto")), Pair("pitch", Value("none"))));
-  EXPECT_THAT(values_of(workload("kind: pipeline, elements: 1 Ki, intensity: 4x balanced")),
-              ElementsAre(Pair("kind", Value("pipeline")), Pair("elements", Value(1024)),
-                          Pair("type", Value("float32")), Pair("iterations", Value(5)),
-                          Pair("intensity", Value("4x balanced"))));
-  EXPECT_THAT(values_of(workload("kind: increment, intensity: balanced")),
-              ElementsAre(Pair("kind", Value("increment")), Pair("elements", Value(4194304)),
-                          Pair("type", Value("float32")), Pair("intensity", Value("balanced")),
-                          Pair("box", Value("none")), Pair("array", Value("none")),
-                          Pair("origin", Value("none")), Pair("pitch", Value("none"))));
-  EXPECT_THAT(values_of(workload("kind: increment, intensity: 3")),
-              ::testing::Contains(Pair("intensity", Value(3))));
+TEST(DeckFields, OfWorkloads) {
+  EXPECT_EQ(resolved_workload("kind: rowsum, rows: 5, axis: columns, sum_type: int64"),
+            "{kind: rowsum, rows: 5, columns: 6, type: int32, sum_type: int64, axis: columns, "
+            "kernel: auto, pitch: none}");
+  EXPECT_EQ(resolved_workload("kind: pipeline, elements: 1 Ki, intensity: 4x balanced"),
+            "{kind: pipeline, elements: 1024, type: float32, iterations: 5, "
+            "intensity: 4x balanced}");
+  EXPECT_EQ(resolved_workload("kind: increment, intensity: balanced"),
+            "{kind: increment, elements: 4194304, type: float32, intensity: balanced, box: none, "
+            "array: none, origin: none, pitch: none}");
+  EXPECT_EQ(resolved_workload("kind: dgemm, type: float32, tile_m: 8, host_share: 0.25"),
+            "{kind: dgemm, m: 8192, n: 8192, k: 288, tile_m: 8, tile_n: 2048, alpha: 1, beta: 1, "
+            "type: float32, host_share: 0.25}");
+  EXPECT_EQ(resolved_workload("kind: increment, box: [4, 8], origin: [0, 0], intensity: 3"),
+            "{kind: increment, elements: 32, type: float32, intensity: 3, box: [4, 8], "
+            "array: [4, 8], origin: [0, 0], pitch: none}");
+  EXPECT_EQ(resolved_workload("kind: increment, box: [1, 4, 8], array: [2, 5, 8], "
+                              "origin: [1, 0, 0], pitch: 64"),
+            "{kind: increment, elements: 32, type: float32, intensity: 1, box: [1, 4, 8], "
+            "array: [2, 5, 8], origin: [1, 0, 0], pitch: 64}");
 }
 
-TEST(DeckWords, ValuesOfSections) {
-  using Sizes = std::vector<std::int64_t>;
-  EXPECT_THAT(values_of(workload("kind: rowsum, pitch: 32 B")),
-              ::testing::Contains(Pair("pitch", Value(32))));
-  const auto flat = values_of(workload("kind: increment, box: [4, 8], origin: [0, 0]"));
-  EXPECT_THAT(
-      flat, IsSupersetOf({Pair("elements", Value(32)), Pair("box", Value(Sizes{4, 8})),
-                          Pair("array", Value(Sizes{4, 8})), Pair("origin", Value(Sizes{0, 0}))}));
-  const auto deep = values_of(
-      workload("kind: increment, box: [1, 4, 8], array: [2, 5, 8], origin: [1, 0, 0], pitch: 64"));
-  EXPECT_THAT(deep,
-              IsSupersetOf({Pair("elements", Value(32)), Pair("box", Value(Sizes{1, 4, 8})),
-                            Pair("array", Value(Sizes{2, 5, 8})),
-                            Pair("origin", Value(Sizes{1, 0, 0})), Pair("pitch", Value(64))}));
+TEST(DeckFields, OfADeck) {
+  EXPECT_EQ(
+      spell(resolved(with("title: T\nacceptance: [{metric: time, order: sequential, max: 1}]\n"
+                          "host_work: {per_chunk: 1 ms}\n"))),
+      "{title: T, workload: {kind: increment, elements: 4194304, type: float32, "
+      "intensity: 1, box: none, array: none, origin: none, pitch: none}, "
+      "chunks: {profile: uniform, count: 4}, "
+      "memory: {host: pinned, transfer: staged, device_limit: none}, "
+      "issue: {orders: [sequential, depth_first, breadth_first], lanes: 4, "
+      "mechanism: streams, sync: stream, streams: own}, host_work: {per_chunk: 0.001}, "
+      "disturb: none, measure: {warmup: 3, repetitions: 10, verify: every}, "
+      "acceptance: [{metric: time, order: sequential, max: 1}]}");
+  const yaml::Value ramp =
+      resolved(with("chunks: {bytes: 1 KiB, profile: ramp}\n"
+                    "memory: {host: pageable_staged, device_limit: 4 B}\n"
+                    "disturb: {operation: malloc}\n"));
+  EXPECT_EQ(spell(*ramp.at("chunks")), "{profile: ramp, bytes: 1024, growth: 2, spread: 16}");
+  EXPECT_EQ(spell(*ramp.at("memory")),
+            "{host: pageable_staged, transfer: staged, device_limit: 4, ring_slots: 32, "
+            "ring_bytes: 2097152}");
+  EXPECT_EQ(spell(*ramp.at("disturb")), "{operation: malloc, at: 0.5, times: 1}");
+  EXPECT_EQ(*ramp.at("chunks.growth"), yaml::Value(2.0));
+  EXPECT_EQ(*ramp.at("memory.device_limit"), yaml::Value(4));
+  EXPECT_EQ(ramp.at("chunks.count"), nullptr);
+  EXPECT_EQ(ramp.at("chunks.growth.x"), nullptr);
+}
+
+TEST(DeckFields, WhatADeckResolvesToIsTheSameDeck) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(OVERLAP_SOURCE_DIR "/input")) {
+    const std::string path = entry.path().string();
+    if (entry.path().extension() != ".yaml" || path.find("/devices/") != std::string::npos)
+      continue;
+    Deck deck = load_points(path).front().deck;
+    deck.title = "T";
+    EXPECT_EQ(resolved(loaded(spell(resolved(deck)))), resolved(deck)) << path;
+  }
+}
+
+/// Whether a value obeys a JSON Schema, of which it knows what resolved_schema() uses.
+bool valid(const yaml::Value& value, const yaml::Value& schema) {
+  using List = yaml::Value::List;
+  using Map = yaml::Value::Map;
+  const auto obeys = [&](const yaml::Value& other) { return valid(value, other); };
+  const auto* const map = value.get<Map>();
+  const auto* const list = value.get<List>();
+  const auto* const real = value.get<double>();
+  const auto* const whole = value.get<std::int64_t>();
+  const double number = real != nullptr ? *real : whole != nullptr ? double(*whole) : 0;
+  for (const auto& [key, rule] : *schema.get<Map>()) {
+    const auto of = [&](const yaml::Value& type) {
+      const std::string& name = *type.get<std::string>();
+      return (name == "object" && map != nullptr) || (name == "array" && list != nullptr) ||
+             (name == "string" && value.get<std::string>() != nullptr) ||
+             (name == "integer" && whole != nullptr) ||
+             (name == "number" && (whole != nullptr || real != nullptr));
+    };
+    const auto limit = [&] {
+      const auto* const at = rule.get<double>();
+      return at != nullptr ? *at : double(*rule.get<std::int64_t>());
+    };
+    const auto* const rules = rule.get<List>();
+    if (key == "type" && !of(rule)) return false;
+    if (key == "enum" && std::ranges::find(*rules, value) == rules->end()) return false;
+    if (key == "const" && !(value == rule)) return false;
+    if (key == "minimum" && number < limit()) return false;
+    if (key == "maximum" && number > limit()) return false;
+    if (key == "exclusiveMinimum" && number <= limit()) return false;
+    if (key == "minItems" && double(list->size()) < limit()) return false;
+    if (key == "maxItems" && double(list->size()) > limit()) return false;
+    if (key == "oneOf" && std::ranges::count_if(*rules, obeys) != 1) return false;
+    if (key == "anyOf" && !std::ranges::any_of(*rules, obeys)) return false;
+    if (key == "items" && list != nullptr &&
+        !std::ranges::all_of(*list, [&](const yaml::Value& v) { return valid(v, rule); })) {
+      return false;
+    }
+    if (key == "required") {
+      for (const yaml::Value& name : *rules) {
+        if (map != nullptr && value.at(*name.get<std::string>()) == nullptr) return false;
+      }
+    }
+    if (key == "properties" && map != nullptr) {
+      const bool closed = schema.at("additionalProperties") != nullptr;
+      for (const auto& [name, member] : *map) {
+        const yaml::Value* const property = rule.at(name);
+        if (property == nullptr ? closed : !valid(member, *property)) return false;
+      }
+    }
+    if (key == "allOf") {
+      for (const yaml::Value& one : *rules) {
+        if (valid(value, *one.at("if")) && !valid(value, *one.at("then"))) return false;
+      }
+    }
+  }
+  return true;
+}
+
+TEST(DeckFields, ResolvedDecksObeyTheSchema) {
+  const yaml::Value schema = resolved_schema();
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(OVERLAP_SOURCE_DIR "/input")) {
+    const std::string path = entry.path().string();
+    if (entry.path().extension() != ".yaml" || path.find("/devices/") != std::string::npos)
+      continue;
+    const yaml::Value deck = resolved(load_points(path).front().deck);
+    EXPECT_TRUE(valid(deck, schema)) << path << "\n" << spell(deck);
+    // With a key misspelled or a value of another type no longer.
+    yaml::Value copy = deck;
+    for (auto& [key, value] : std::get<yaml::Value::Map>(copy.data)) {
+      const std::string name = std::exchange(key, "y" + key);
+      EXPECT_FALSE(valid(copy, schema)) << name;
+      key = name;
+      const yaml::Value good = std::exchange(value, yaml::Value(true));
+      EXPECT_FALSE(valid(copy, schema)) << name;
+      value = good;
+    }
+  }
+}
+
+TEST(DeckFields, AreOnThePage) {
+  const std::string path = OVERLAP_SOURCE_DIR "/docs/decks.md";
+  std::ifstream file(path);
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::string marker = "<!-- generated -->\n";
+  const auto end = page.find(marker);
+  ASSERT_NE(end, std::string::npos);
+  const std::string expected = page.substr(0, end + marker.size()) + reference_markdown();
+  if (std::getenv("OVERLAP_REGENERATE") != nullptr) std::ofstream(path) << expected;
+  EXPECT_TRUE(page == expected)
+      << path << " is not what the field tables say; write it anew with\n"
+      << "  OVERLAP_REGENERATE=1 overlap_unit --gtest_filter=DeckFields.AreOnThePage";
 }
 
 TEST(DeckWords, EveryEnumeratorHasASpellingOfItsOwn) {
@@ -456,7 +602,7 @@ TEST(DeckWords, EveryEnumeratorHasASpellingOfItsOwn) {
   check(Order{});
   check(Type{});
   check(SumType{});
-  check(Axis{});
+  check(SumAxis{});
   check(RowsumKernel{});
   check(Profile{});
   check(HostMemory{});

@@ -57,7 +57,7 @@ void expect_messages(const std::vector<Bad>& table) {
 }
 
 const std::string top_keys =
-    "title, unit, copy_engines, h2d, d2h, queues, kernels, host, latency, workers";
+    "title, unit, copy_engines, queues, workers, h2d, d2h, kernels, host, latency";
 const std::string curve_keys = "bandwidth (and latency) or times";
 const std::string bandwidth = "a bandwidth from 1 B/s to 1000 TB/s, such as 5.04 GB/s";
 const std::string time = "a time from 0 to 1000 s, such as 2.2 us";
@@ -93,7 +93,8 @@ TEST(DeviceErrors, FilesThatAreNoDevices) {
       {"", "@: h2d: found nothing; allowed: " + curve_keys + "; a device without rates has a unit"},
       {"h2d: {bandwidth: 5 GB/s\n", "@:2:1: not YAML: end of map flow not found"},
       {"unit: 1 ms\n---\nunit: 1 ms\n", "@:2:1: found a second YAML document; allowed: one"},
-      {"title: \xff\n", "@:1:8: not YAML: found the byte 0xff; allowed: UTF-8 text"},
+      {"title: \xff\n",
+       "@:1:8: not YAML: found the byte 0xff; allowed: UTF-8 text without control characters"},
   });
 }
 
@@ -267,30 +268,33 @@ TEST(DeviceErrors, MissingKeys) {
 TEST(DeviceErrors, Contradictions) {
   expect_messages({
       {h2d("bandwidth: 5 GB/s, times: [[4 KiB, 3 us]]"),
-       "@:1:7: h2d.bandwidth: found beside h2d.times (@:1:33); allowed: one of the two"},
+       "@:1:33: h2d.times: found with h2d.bandwidth (@:1:18); the two are mutually exclusive"},
       {h2d("times: [[4 KiB, 3 us]], latency: 1 us"),
-       "@:1:31: h2d.latency: found beside h2d.times (@:1:14); allowed: one of the two"},
-      {device("unit: 1 ms\n"), "@:1:1: h2d: found beside unit (@:4:7); allowed: one of the two"},
+       "@:1:40: h2d.latency: found with h2d.times (@:1:14); the two are mutually exclusive"},
+      {device("unit: 1 ms\n"),
+       "@:4:7: unit: found with h2d (@:1:6); the two are mutually exclusive"},
       {"unit: 1 ms\nd2h: {bandwidth: 5 GB/s}\n",
-       "@:2:1: d2h: found beside unit (@:1:7); allowed: one of the two"},
+       "@:2:6: d2h: found with unit (@:1:7); the two are mutually exclusive"},
       {"unit: 1 ms\nkernels: {rates: {increment: {bandwidth: 8 GB/s}}}\n",
-       "@:2:11: kernels.rates: found beside unit (@:1:7); allowed: one of the two"},
+       "@:2:11: kernels.rates: found with unit (@:1:7); the two are mutually exclusive"},
       {device("queues: {kind: engine, connections: 8}\n"),
-       "@:4:24: queues.connections: found with the kind engine (@:4:16); allowed: with connection"},
+       "@:4:24: queues.connections: found with kind engine (@:4:16); allowed: with kind "
+       "connection"},
       {device("queues: {kind: worker, connections: 8}\n"),
-       "@:4:24: queues.connections: found with the kind worker (@:4:16); allowed: with connection"},
+       "@:4:24: queues.connections: found with kind worker (@:4:16); allowed: with kind "
+       "connection"},
       {device("queues: {window: 62, kind: worker}\n"),
-       "@:4:10: queues.window: found with the kind worker (@:4:28); allowed: with engine and "
+       "@:4:10: queues.window: found with kind worker (@:4:28); allowed: with kind engine, "
        "connection"},
       {device("queues: {kind: worker, delayed_signal: false}\n"),
-       "@:4:24: queues.delayed_signal: found with the kind worker (@:4:16); allowed: with engine "
-       "and connection"},
+       "@:4:24: queues.delayed_signal: found with kind worker (@:4:16); allowed: with kind engine, "
+       "connection"},
       {device("workers: {cores: 2}\n"),
-       "@:4:1: workers: found with queues of the kind connection; allowed: with worker"},
+       "@:4:1: workers: found with queues connection (by default); allowed: with queues worker"},
       {device("queues: {kind: engine}\nworkers: {cores: 2}\n"),
-       "@:5:1: workers: found with queues of the kind engine; allowed: with worker"},
+       "@:5:1: workers: found with queues engine (@:4:9); allowed: with queues worker"},
       {device("queues: {kind: worker}\ncopy_engines: 1\n"),
-       "@:5:1: copy_engines: found with queues of the kind worker; allowed: with engine and "
+       "@:5:1: copy_engines: found with queues worker (@:4:9); allowed: with queues engine, "
        "connection"},
   });
 }

@@ -253,7 +253,7 @@ TEST(Costs, CountBytesAndOperations) {
 
 TEST(Costs, SumsAlongColumnsAreLinesOfRows) {
   deck::Deck deck = rowsum(2);
-  deck.workload.axis = deck::Axis::columns;
+  deck.workload.axis = deck::SumAxis::columns;
   deck.workload.sum_type = deck::SumType::int64;
   const Schedule s = small_schedule(deck, Order::depth_first, 2);
   EXPECT_EQ(s.arrays[0].units, 6);

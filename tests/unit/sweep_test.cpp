@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -83,6 +84,30 @@ TEST(Sweep, OptionsPinAndChangeIt) {
               ElementsAre("issue.lanes 2", "issue.lanes 3"));
 }
 
+/// How long a bad deck of a sweep takes to be refused, seconds.
+double refused_in(const std::string& sweep, const std::string& message) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    points_of(sweep);
+    ADD_FAILURE() << "taken";
+  } catch (const base::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(message));
+  }
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(Sweep, HugeOnesAreRefusedAtOnce) {
+  std::string values = "sweep: {chunks.count: [1";
+  for (int i = 2; i < 50000; ++i) values += ", " + std::to_string(i);
+  EXPECT_LT(refused_in(values + "]}\n", "found 49999 points or more; allowed: at most 10000"), 5);
+  std::string keys = "sweep:\n";
+  for (int i = 0; i < 8000; ++i) keys += "  k" + std::to_string(i) + ": [1]\n";
+  EXPECT_LT(refused_in(keys, "sweep: found 8000 keys; allowed: at most 100"), 5);
+  EXPECT_LT(refused_in("memory: {host: " + std::string(std::size_t{4} << 20, 'x') + "}\n",
+                       "memory.host: found 'xxx"),
+            5);
+}
+
 TEST(Sweep, IsNoDeckOfOneExperiment) {
   const DeckFile file("workload: {kind: increment}\nsweep: {issue.lanes: [1, 2]}\n");
   try {
@@ -117,7 +142,7 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "'pageable'?"},
       {"sweep: {chunks.cuont: [1]}\n",
        {},
-       "@:2:24: chunks.cuont: unknown key; allowed: count, bytes, profile, growth, spread; did you "
+       "@:2:24: chunks.cuont: unknown key; allowed: profile, count, bytes, growth, spread; did you "
        "mean 'count'?"},
       {"sweep: {chunk.count: [1]}\n",
        {},
@@ -125,11 +150,10 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
       {"chunks: {count: 4}\nsweep: {chunks.bytes: [1 KiB]}\n",
        {},
-       "@:3:24: chunks.bytes: found beside chunks.count (@:2:17); allowed: one of the two"},
+       "@:3:24: chunks.bytes: found with chunks.count (@:2:17); the two are mutually exclusive"},
       {"sweep: {workload.kind.x: [a]}\n",
        {},
-       "@:2:27: workload.kind.x: found a key below 'kind', which is no map; allowed: a key that "
-       "decks have, such as chunks.count"},
+       "@:2:27: workload.kind: found 'increment'; allowed: a map, to hold the key 'x'"},
       {"sweep: {title: [a]}\n",
        {},
        "@:2:9: sweep.title: found 'title'; allowed: keys that change what runs, such as "
@@ -169,7 +193,7 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "once"},
       {"sweep: {chunks.count: [1], chunks.count: [2]}\n",
        {},
-       "@:2:9: sweep.chunks.count: found beside 'chunks.count'; allowed: each key once"},
+       "@:2:9: sweep.chunks.count: found with 'chunks.count'; allowed: each key once"},
       {"sweep: [1]\n",
        {},
        "@:2:8: sweep: found a list; allowed: a map of dotted keys to lists, such as {chunks.count: "

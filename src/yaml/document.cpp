@@ -1,0 +1,367 @@
+#include "yaml/document.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+namespace overlap::yaml {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{1} << 24;
+
+[[noreturn]] void fail(const base::SourcePlace& place, const std::string& why) {
+  throw base::Error(base::ExitCode::usage, fmt::format("{}: {}", base::to_string(place), why));
+}
+
+std::string read_text(const std::string& path, const std::string& kind) {
+  if (path.empty()) fail({"''"}, "no such " + kind);
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) fail({path}, "no such " + kind);
+  if (!std::filesystem::status_known(status)) fail({path}, "cannot be read: " + error.message());
+  if (std::filesystem::is_directory(status)) fail({path}, "is a folder, not a " + kind);
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most_bytes) {
+      fail({path}, fmt::format("found more than 16 MiB; allowed: a {} in YAML", kind));
+    }
+  }
+  if (!file.is_open() || file.bad()) {
+    fail({path}, fmt::format("cannot be read: {}", std::strerror(errno != 0 ? errno : EIO)));
+  }
+  return text;
+}
+
+/// Bytes of the UTF-8 character that `text` begins with; 0: malformed, or one that YAML forbids.
+std::size_t length_of(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
+  if (length > text.size()) return 0;
+  std::uint32_t code = length == 1 ? byte(0) : byte(0) & (0xffU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    code = code << 6 | (byte(i) & 0x3fU);
+  }
+  // The least code of each length: below it the spelling is overlong, or no character begins so.
+  constexpr std::array<std::uint32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
+  const bool control = (code < 0x20 && code != '\t' && code != '\n' && code != '\r') ||
+                       (code >= 0x7f && code < 0xa0 && code != 0x85);
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  const bool no_character = code == 0xfffe || code == 0xffff || code > 0x10ffff;
+  const bool good = byte(0) < 0xf8 && code >= least[length];
+  return good && !control && !surrogate && !no_character ? length : 0;
+}
+
+/// Control characters and bytes that are not UTF-8 have no business in a file; the YAML parser
+/// would replace them or fail elsewhere.
+void expect_text(std::string_view text, Mark mark) {
+  for (mark.line = mark.column = 1; !text.empty();) {
+    const std::size_t length = length_of(text);
+    if (length == 0) {
+      const auto byte = static_cast<unsigned char>(text[0]);
+      fail(mark.origin->option > 0 ? base::SourcePlace{mark.origin->name} : mark.place(),
+           fmt::format("not YAML: found the byte 0x{:02x}; allowed: UTF-8 text without control "
+                       "characters",
+                       byte));
+    }
+    mark.column = text[0] == '\n' ? 1 : mark.column + 1;
+    mark.line += text[0] == '\n' ? 1 : 0;
+    text.remove_prefix(length);
+  }
+}
+
+/// Builds the tree of a document.
+class Builder : public YAML::EventHandler {
+ public:
+  explicit Builder(std::shared_ptr<const Origin> origin) : origin_(std::move(origin)) {}
+
+  /// Null: no document.
+  NodePtr root;
+  int documents = 0;
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents == 2) fail(at(mark).place(), "found a second YAML document; allowed: one");
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    begin(Node::Kind::null, mark, anchor);
+    end();
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const NodePtr node = anchor < anchors_.size() ? anchors_[anchor] : nullptr;
+    if (!node) fail(at(mark).place(), "not YAML: found an alias inside its own anchor");
+    add(node);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                const std::string& value) override {
+    begin(Node::Kind::scalar, mark, anchor).text = value;
+    end();
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    begin(Node::Kind::list, mark, anchor);
+  }
+  void OnSequenceEnd() override { end(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    begin(Node::Kind::map, mark, anchor);
+  }
+  void OnMapEnd() override { end(); }
+
+ private:
+  struct Open {
+    std::shared_ptr<Node> node;
+    YAML::anchor_t anchor;
+    NodePtr key;  ///< of a map: the key whose value comes next
+  };
+
+  Mark at(const YAML::Mark& mark) const {
+    if (origin_->option > 0) return {origin_};  // an option is a place of its own
+    return {origin_, mark.line + 1, mark.column + 1};
+  }
+
+  Node& begin(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    open_.push_back({std::make_shared<Node>(Node{.kind = kind, .mark = at(mark)}), anchor, {}});
+    return *open_.back().node;
+  }
+
+  void end() {
+    const Open done = std::move(open_.back());
+    open_.pop_back();
+    if (anchors_.size() <= done.anchor) anchors_.resize(done.anchor + 1);
+    anchors_[done.anchor] = done.node;  // 0: no anchor
+    add(done.node);
+  }
+
+  void add(const NodePtr& node) {
+    if (open_.empty()) {
+      root = node;
+      return;
+    }
+    Open& parent = open_.back();
+    if (parent.node->kind == Node::Kind::map && !parent.key) {
+      parent.key = node;
+    } else {
+      parent.node->entries.push_back({std::exchange(parent.key, nullptr), node});
+    }
+  }
+
+  std::shared_ptr<const Origin> origin_;
+  std::vector<Open> open_;
+  std::vector<NodePtr> anchors_;
+};
+
+/// Whether a tab indents a line, counted from 0.
+bool tab_indents(const std::string& text, int number) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i <= number; ++i) std::getline(lines, line);
+  const auto start = line.find_first_not_of(' ');
+  return start != std::string::npos && line[start] == '\t';
+}
+
+/// What the parser says, in the same words whatever its version.
+std::string message_of(const YAML::Exception& error) {
+  // It says of nesting that is too deep for it that the file is bad.
+  if (error.msg == YAML::ErrorMsg::BAD_FILE) return "nested too deeply";
+  // Since version 0.8 the name follows.
+  const std::string anchor = "the referenced anchor is not defined";
+  if (error.msg.starts_with(anchor)) return anchor;
+  return error.msg;
+}
+
+/// The document; null where the text has none.
+NodePtr parse(const std::string& text, const std::shared_ptr<const Origin>& origin) {
+  expect_text(text, {origin});
+  Builder builder(origin);
+  try {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    // At a comma after the document the parser stays where it is and finds documents for ever: the
+    // builder ends that.
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const YAML::Exception& error) {
+    const std::string message = message_of(error);
+    if (origin->option > 0) fail({origin->name}, "the value is not YAML: " + message);
+    if (error.msg == YAML::ErrorMsg::BAD_FILE) fail({origin->name}, "not YAML: " + message);
+    if (tab_indents(text, error.mark.line)) {
+      fail({origin->name, error.mark.line + 1, 1},
+           "not YAML: found a tab; allowed: spaces to indent");
+    }
+    const bool colon = error.msg == YAML::ErrorMsg::MAP_VALUE;
+    fail(
+        {origin->name, error.mark.line + 1, error.mark.column + 1},
+        fmt::format("not YAML: {}{}", message,
+                    colon ? " (text with ': ' needs quotes; keys of a map share one column)" : ""));
+  }
+  return builder.root;
+}
+
+NodePtr scalar(const std::string& text, const Mark& mark) {
+  return std::make_shared<Node>(Node{.kind = Node::Kind::scalar, .mark = mark, .text = text});
+}
+
+/// with() below a node that is reached by the keys `above`.
+NodePtr with_below(const NodePtr& node, const std::string& above, std::span<const std::string> path,
+                   const NodePtr& value) {
+  if (path.empty()) return value;
+  const bool absent = !node || node->kind == Node::Kind::null;
+  if (!absent && node->kind != Node::Kind::map) {
+    const std::string whole = fmt::format(", or a list as a whole, --set '{}=[...]'", clean(above));
+    fail(value->mark.place(), fmt::format("{}: found {}; allowed: a map, to hold the key {}{}",
+                                          clean(above), describe(node.get()), quoted(path[0]),
+                                          node->kind == Node::Kind::list ? whole : ""));
+  }
+  Node made = absent ? Node{.kind = Node::Kind::map, .mark = value->mark} : *node;
+  auto entry = std::find_if(made.entries.begin(), made.entries.end(), [&](const auto& e) {
+    return e.key->kind == Node::Kind::scalar && e.key->text == path[0];
+  });
+  if (entry == made.entries.end()) {
+    entry = made.entries.insert(entry, {scalar(path[0], value->mark), nullptr});
+  }
+  const NodePtr old = entry->value;
+  const std::string here = above.empty() ? path[0] : above + "." + path[0];
+  entry->value = with_below(old, here, path.subspan(1), value);
+  // Errors about the key name what gave it or replaced its value.
+  if (path.size() == 1) entry->key = scalar(path[0], value->mark);
+  return std::make_shared<Node>(std::move(made));
+}
+
+/// Takes from the sweep what an option sets to one value: the key itself and all keys below it.
+NodePtr pinned(const NodePtr& root, const std::string& key) {
+  const Node::Entry* const sweep = root->find("sweep");
+  if (sweep == nullptr || sweep->value->kind != Node::Kind::map) return root;
+  Node left = *sweep->value;
+  std::erase_if(left.entries, [&](const Node::Entry& entry) {
+    const std::string& swept = entry.key->text;
+    return swept == key || swept.starts_with(key + ".");
+  });
+  const std::array<std::string, 1> path = {"sweep"};
+  return with(root, path, std::make_shared<Node>(std::move(left)));
+}
+
+}  // namespace
+
+bool is_text(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = length_of(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string clean(const std::string& text) {
+  constexpr std::size_t most = 100;
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    // Cut between characters: bytes 10xxxxxx continue one.
+    if (line.size() >= most && (byte & 0xc0) != 0x80) return line + "...";
+    if (c == '\n') {
+      line += "\\n";
+    } else if (c == '\t') {
+      line += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      line += fmt::format("\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+std::string quoted(const std::string& text) { return "'" + clean(text) + "'"; }
+
+std::string describe(const Node* node) {
+  if (node == nullptr || node->kind == Node::Kind::null) return "nothing";
+  if (node->kind == Node::Kind::scalar) return quoted(node->text);
+  return node->kind == Node::Kind::list ? "a list" : "a map";
+}
+
+const Node::Entry* Node::find(std::string_view key) const {
+  if (kind != Kind::map) return nullptr;
+  const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) {
+    return e.key->kind == Kind::scalar && e.key->text == key;
+  });
+  return entry == entries.end() ? nullptr : &*entry;
+}
+
+Document read_document(const std::string& path, const std::string& kind) {
+  Document document{.text = read_text(path, kind), .root = {}};
+  const auto origin = std::make_shared<const Origin>(Origin{.name = path, .kind = kind});
+  document.root = parse(document.text, origin);
+  if (!document.root || document.root->kind == Node::Kind::null) {
+    document.root = std::make_shared<Node>(Node{.kind = Node::Kind::map, .mark = {origin}});
+  }
+  return document;
+}
+
+std::vector<std::string> parts_of(const std::string& key) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= key.size();) {
+    const std::size_t dot = std::min(key.find('.', begin), key.size());
+    parts.push_back(key.substr(begin, dot - begin));
+    begin = dot + 1;
+  }
+  return parts;
+}
+
+NodePtr with(const NodePtr& root, std::span<const std::string> path, const NodePtr& value) {
+  return with_below(root, "", path, value);
+}
+
+NodePtr with_option(const NodePtr& root, const std::string& option, int number) {
+  const auto origin = std::make_shared<const Origin>(
+      Origin{.name = "--set " + (option.empty() ? std::string("''") : clean(option)),
+             .kind = root->mark.origin->kind,
+             .option = number});
+  const auto refuse = [&](const std::string& why) {
+    fail({origin->name}, why + "; allowed: key.path=VALUE, such as chunks.count=8");
+  };
+  const auto equals = option.find('=');
+  if (equals == std::string::npos) refuse("found no '='");
+  if (equals == 0) refuse("found no key");
+  const std::string key = option.substr(0, equals);
+  std::vector<std::string> path = parts_of(key);
+  if (path[0] == "sweep" && path.size() > 1) path = {path[0], key.substr(path[0].size() + 1)};
+  for (const std::string& part : path) {
+    if (part.empty()) refuse("found an empty part in the key");
+  }
+  if (const auto bracket = key.find('['); bracket != std::string::npos) {
+    const auto dot = std::min(key.find('.', bracket), key.size());
+    fail({origin->name},
+         fmt::format("{}: found an index; allowed: a list as a whole, --set '{}=[...]'",
+                     clean(key.substr(0, dot)), clean(key.substr(0, bracket))));
+  }
+  NodePtr value = parse(option.substr(equals + 1), origin);
+  if (!value) value = std::make_shared<Node>(Node{.mark = {origin}});
+  return pinned(with(root, path, value), key);
+}
+
+std::string name_of(const std::string& path) {
+  std::string name = std::filesystem::path(path).stem().string();
+  // Result lines are key=value, parted by spaces.
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '='; }, '_');
+  return name;
+}
+
+}  // namespace overlap::yaml

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+
+/// YAML files as trees that know where each of their parts was written.
+namespace overlap::yaml {
+
+/// What a node was written in: a file, or an option of the command line.
+struct Origin {
+  std::string name;  ///< as messages show it
+  std::string kind;  ///< what messages call the file, such as "deck"
+  int option = 0;    ///< options count from 1 in their order; 0: the file
+};
+
+/// A place in an origin; line 0: the origin as a whole.
+struct Mark {
+  std::shared_ptr<const Origin> origin;
+  int line = 0;
+  int column = 0;
+
+  base::SourcePlace place() const { return {origin->name, line, column}; }
+};
+
+struct Node;
+using NodePtr = std::shared_ptr<const Node>;
+
+/// A value of a document. Aliases share nodes, and so do the points of a sweep: nodes never change,
+/// with() and without() copy what leads to a change.
+struct Node {
+  enum class Kind { null, scalar, list, map };
+  struct Entry {
+    NodePtr key;  ///< of a list: null
+    NodePtr value;
+  };
+
+  Kind kind = Kind::null;
+  Mark mark;
+  std::string text;            ///< of a scalar
+  std::vector<Entry> entries;  ///< of a list or a map, in the document's order
+
+  /// The entry of a map with this key; null: there is none.
+  const Entry* find(std::string_view key) const;
+};
+
+/// A file with one document.
+struct Document {
+  std::string text;
+  NodePtr root;  ///< an empty map where the file is empty
+};
+
+/// Reads a file with one YAML document in UTF-8. `kind` is what messages call it, such as "deck".
+/// Throws Error{usage} "place: message".
+Document read_document(const std::string& path, const std::string& kind);
+
+/// The document with what an option `key.path=VALUE` sets, where `number` counts the options. Below
+/// the key `sweep` the rest of the path is one key. Throws Error{usage} when it cannot.
+NodePtr with_option(const NodePtr& root, const std::string& option, int number);
+
+/// The document with a value at a path of keys. Maps that are missing are made, at the value's
+/// mark. Throws Error{usage} where the path leads through a node that is not a map.
+NodePtr with(const NodePtr& root, std::span<const std::string> path, const NodePtr& value);
+
+/// The parts between the dots of a key.
+std::vector<std::string> parts_of(const std::string& key);
+
+/// Whether text is UTF-8 without control characters other than tabs and line breaks.
+bool is_text(std::string_view text);
+
+/// Text from outside in quotes, as one short line: control characters escaped, a long tail cut.
+std::string quoted(const std::string& text);
+/// The same without quotes.
+std::string clean(const std::string& text);
+/// What a node is, in the user's words: its text in quotes, "a list", "a map", "nothing".
+std::string describe(const Node* node);
+
+/// The file's name without folder and ending, fit for key=value lines.
+std::string name_of(const std::string& path);
+
+}  // namespace overlap::yaml

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace overlap::yaml {
+
+/// An enumerator and its spelling, in files, on the console and in results alike.
+template <class Enum>
+struct Word {
+  Enum value;
+  std::string_view name;
+  std::string_view help = {};
+};
+
+/// Words of enumerators that count from 0, in their order.
+template <class Enum>
+constexpr auto in_order(auto... names) {
+  int number = 0;
+  return std::array<Word<Enum>, sizeof...(names)>{
+      Word<Enum>{static_cast<Enum>(number++), names}...};
+}
+
+/// All words of an enumeration, where it is declared specialized as an array of Word.
+template <class Enum>
+inline constexpr std::array<Word<Enum>, 0> words = {};
+
+/// The enumerator's spelling.
+template <class Enum>
+  requires(!words<Enum>.empty())
+constexpr std::string_view to_string(Enum value) {
+  for (const auto& word : words<Enum>) {
+    if (word.value == value) return word.name;
+  }
+  return "?";
+}
+
+/// All spellings, for error messages.
+template <class Enum>
+std::vector<std::string> spellings() {
+  std::vector<std::string> names;
+  for (const auto& word : words<Enum>) names.emplace_back(word.name);
+  return names;
+}
+
+}  // namespace overlap::yaml
