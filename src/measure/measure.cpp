@@ -54,7 +54,7 @@ void add_sample(timeline::Run& run, const Executor& executor, const Elapsed& ela
     run.host_work->threads = executor.host_worker()->threads();
     run.host_work->samples_s.push_back(elapsed.host_work_s);
   }
-  if (const auto costs = executor.staging_costs()) {
+  if (const auto costs = executor.lanes().staging_costs()) {
     if (!run.staging) run.staging.emplace();
     run.staging->fill_s += costs->fill_s;
     run.staging->drain_s += costs->drain_s;
@@ -143,7 +143,7 @@ Checking measure(Executor& executor, std::vector<timeline::Run>& runs,
       base::check_interrupt();
       const auto repetition = static_cast<std::uint32_t>(++at.done);
       if (verified) {
-        reset(executor.instance(), workload, repetition);
+        reset(executor.lanes().instance(0), workload, repetition);
         if (run.host_work) executor.host_worker()->begin(repetition);
       }
       Elapsed elapsed;
@@ -152,7 +152,7 @@ Checking measure(Executor& executor, std::vector<timeline::Run>& runs,
         elapsed = executor.run(run.schedule, workload, hooks.before_sample);
       }
       if (measured) add_sample(run, executor, elapsed);
-      run.graph = executor.graph_costs();
+      run.graph = executor.lanes().graph_costs();
       if (verified) verify(run, executor, workload, repetition, checking);
     }
   }
