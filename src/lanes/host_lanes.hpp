@@ -69,11 +69,8 @@ class HostLanes final : public Lanes {
     const std::scoped_lock lock(mutex_);
     for (std::size_t id = 0; id < times_.size(); ++id) {
       if (schedule::on_host(schedule_->tasks[id].stage)) continue;
-      const auto seconds = [&](Clock::time_point time) {
-        return std::chrono::duration<double>(time - mark_).count();
-      };
-      spans[id].start_s = seconds(times_[id].first);
-      spans[id].stop_s = seconds(times_[id].second);
+      spans[id].start_s = seconds_between(mark_, times_[id].first);
+      spans[id].stop_s = seconds_between(mark_, times_[id].second);
     }
   }
 

@@ -80,13 +80,6 @@ void copy(const workload::InstanceRef& instance, const workload::Workload& workl
       [&](const auto& space) { copy_on(space, workload.host[array], device, to_device, region); });
 }
 
-CopyEnds ends_of(const schedule::Schedule& schedule, const workload::Workload& workload,
-                 const schedule::Task& copy) {
-  const auto array = static_cast<std::size_t>(schedule::uses(schedule, copy).front().array);
-  return {workload.host[array].data() + schedule::host_region(schedule, copy).begin,
-          workload.device[array].data() + schedule::device_begin(schedule, copy)};
-}
-
 void perform(const workload::InstanceRef& instance, const workload::Workload& workload,
              const schedule::Schedule& schedule, const schedule::Task& task) {
   const auto used = schedule::uses(schedule, task);

@@ -12,14 +12,6 @@ void copy(const workload::InstanceRef& instance, const workload::Workload& workl
           std::size_t array, bool to_device, const schedule::Region& region,
           std::size_t device_offset);
 
-/// Where a copy's adjacent bytes lie.
-struct CopyEnds {
-  workload::Byte* host;
-  workload::Byte* device;
-};
-CopyEnds ends_of(const schedule::Schedule& schedule, const workload::Workload& workload,
-                 const schedule::Task& copy);
-
 /// Enqueues a task of a schedule on the instance.
 void perform(const workload::InstanceRef& instance, const workload::Workload& workload,
              const schedule::Schedule& schedule, const schedule::Task& task);

@@ -170,11 +170,16 @@ class StreamLanes final : public Lanes {
 
   /// A copy through the ring.
   void stage(typename Api::Stream stream, const schedule::Task& task) {
-    const CopyEnds at = ends_of(*schedule_, *workload_, task);
+    const auto array =
+        static_cast<std::size_t>(schedule::uses(*schedule_, task).front().array);
+    workload::Byte* const host =
+        workload_->host[array].data() + schedule::host_region(*schedule_, task).begin;
+    workload::Byte* const device =
+        workload_->device[array].data() + schedule::device_begin(*schedule_, task);
     if (task.stage == schedule::Stage::h2d) {
-      ring_->to_device(stream, at.device, at.host, task.bytes);
+      ring_->to_device(stream, device, host, task.bytes);
     } else {
-      ring_->to_host(stream, at.host, at.device, task.bytes);
+      ring_->to_host(stream, host, device, task.bytes);
     }
   }
 

@@ -52,7 +52,7 @@ class DeviceCalibration {
     const auto row = [&](int n) {
       return meter_
           .time([&](HandSchedule& hand) {
-            if (covered) meter_.cover(hand);
+            if (covered) hand.cover();
             for (int i = 0; i < n; ++i) add(hand, i);
           })
           .issued_s;
@@ -83,7 +83,7 @@ class DeviceCalibration {
     // Lanes that are complete when the host comes to them.
     const auto finished = [&](int lanes) {
       return meter_.complete_s([&](HandSchedule& hand) {
-        meter_.cover(hand);
+        hand.cover();
         for (int lane = 1; lane < lanes; ++lane) hand.add(Stage::d2h, tiny, lane);
       });
     };
@@ -96,7 +96,7 @@ class DeviceCalibration {
   double chain_s(int lanes) const {
     const auto row = [&](int n) {
       return meter_.complete_s([&](HandSchedule& hand) {
-        meter_.cover(hand);
+        hand.cover();
         for (int i = 0; i < n; ++i) {
           const Stage stage =
               std::array{Stage::kernel, Stage::d2h, Stage::h2d}[static_cast<std::size_t>(i % 3)];

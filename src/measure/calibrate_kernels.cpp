@@ -39,7 +39,7 @@ double task_seconds(Executor& executor, const workload::Workload& workload,
 void calibrate_kernels_of(deck::WorkloadKind kind, deck::Type type, Executor& executor,
                           const CalibrationPlan& plan, model::Device& device) {
   const deck::Deck deck = plain_deck(kind, type, plan.most_bytes);
-  auto workload = resident_workload(executor.instance().space(), deck);
+  auto workload = resident_workload(executor.lanes().instance(0).space(), deck);
   model::Kernel kernel;
   for (const std::int64_t repeats : {0, 1, 2, 8, 32}) {
     if (kind == deck::WorkloadKind::rowsum && repeats != 1) continue;
@@ -56,7 +56,7 @@ void calibrate_kernels_of(deck::WorkloadKind kind, deck::Type type, Executor& ex
 /// The products of one type, of each depth.
 void calibrate_products_of(deck::Type type, Executor& executor, const CalibrationPlan& plan,
                            model::Device& device) {
-  const workload::SpaceId space = executor.instance().space();
+  const workload::SpaceId space = executor.lanes().instance(0).space();
   deck::Deck deck;
   deck.path = "calibration";
   deck.chunks.count = 1;

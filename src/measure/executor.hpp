@@ -38,23 +38,13 @@ class Executor {
   Elapsed run(const schedule::Schedule& schedule, const workload::Workload& workload,
               const std::function<void()>& before_start = {});
 
-  /// What making the graph of the schedule that ran last took; empty: it has none.
-  std::optional<experiment::GraphCosts> graph_costs() const { return lanes_->graph_costs(); }
+  lanes::Lanes& lanes() const { return *lanes_; }
 
-  /// What the staging ring did in the run before; empty: there is none.
-  std::optional<experiment::StagingCosts> staging_costs() const { return lanes_->staging_costs(); }
-
-  /// Whether run_traced() is to be used from now on. Returns what takes the times of tasks.
-  lanes::TraceSource trace(bool on) { return lanes_->trace(on); }
-
-  /// run() with the times of tasks, on engines as named; between trace(true) and trace(false). A
+  /// run() with the times of tasks, on engines as named; while lanes().trace(true). A
   /// selective source leaves out tasks that are not `timed`, where it is given.
   timeline::Timeline run_traced(const schedule::Schedule& schedule,
                                 const workload::Workload& workload,
                                 const timeline::Engines& engines, std::vector<bool> timed = {});
-
-  /// An instance for work outside the timed region, when nothing runs.
-  workload::InstanceRef instance() const { return lanes_->instance(0); }
 
  private:
   struct Issue;

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "lanes/lanes.hpp"
-#include "measure/steps.hpp"
+#include "measure/measure.hpp"
 #include "workload/steps.hpp"
 
 namespace overlap::measure {

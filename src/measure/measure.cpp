@@ -21,7 +21,7 @@ void add_sample(experiment::Run& run, const Executor& executor, const Elapsed& e
     run.host_work_samples.threads = executor.host_worker()->threads();
     run.host_work_samples.samples_s.push_back(elapsed.host_work_s);
   }
-  if (const auto costs = executor.staging_costs()) {
+  if (const auto costs = executor.lanes().staging_costs()) {
     if (!run.staging) run.staging.emplace();
     run.staging->fill_s += costs->fill_s;
     run.staging->drain_s += costs->drain_s;
@@ -109,7 +109,7 @@ Checking measure(Executor& executor, std::vector<experiment::Run>& runs,
       base::check_interrupt();
       const auto repetition = static_cast<std::uint32_t>(++done);
       if (verified) {
-        reset(executor.instance(), workload, repetition);
+        reset(executor.lanes().instance(0), workload, repetition);
         if (run.host_work) executor.host_worker()->begin(repetition);
       }
       Elapsed elapsed;
@@ -118,7 +118,7 @@ Checking measure(Executor& executor, std::vector<experiment::Run>& runs,
         elapsed = executor.run(run.schedule, workload, hooks.before_sample);
       }
       if (measured) add_sample(run, executor, elapsed);
-      run.graph = executor.graph_costs();
+      run.graph = executor.lanes().graph_costs();
       if (verified) verify(run, executor, workload, repetition, checking);
     }
   }

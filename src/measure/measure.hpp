@@ -1,10 +1,15 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <vector>
 
+#include "base/machine.hpp"
 #include "measure/executor.hpp"
 #include "measure/hooks.hpp"
+#include "model/bounds.hpp"
 
+/// What is measured of schedules and workloads, before, in and after the scored runs.
 namespace overlap::measure {
 
 /// What verifying cost, outside the timed region.
@@ -36,5 +41,52 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
 Checking measure(Executor& executor, std::vector<experiment::Run>& runs,
                  const workload::Workload& workload, const deck::Measure& plan,
                  const Hooks& hooks = {});
+
+/// Measures the schedule's stages alone and together, with its own tasks: on host back ends on the
+/// lanes that runs have, elsewhere on two.
+model::Rates rates_of(Executor& executor, const workload::Workload& workload,
+                         const schedule::Schedule& schedule);
+
+/// Gives every run the rates of its stages; runs whose chunks are alike share them. One whose
+/// kernels move the data themselves has those of the first that copies, if there is one. What the
+/// runs left in the arrays is lost.
+void measure_rates(Executor& executor, const workload::Workload& workload,
+                   std::vector<experiment::Run>& runs);
+
+/// What executes tasks on this many lanes of the space.
+timeline::Engines engines_of(const std::optional<base::DeviceInfo>& device, int lanes,
+                         workload::SpaceId space = workload::default_space);
+
+/// For every copy to the host, when the last kernel or copy to the device that it waits for
+/// stopped.
+std::vector<double> inputs_s(const schedule::Schedule& schedule,
+                             const timeline::Timeline& timeline);
+
+/// Copies to the host start no earlier than the one before them on their engine stops. Returns
+/// whether that took little: the runs they are from may have had their chunks in different orders.
+bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline);
+
+/// Traces a run. On a GPU a time stamp holds up the copies to the host alone (on an H200 by 6 us
+/// each; kernels and copies to the device by nothing): where that slows the run down and turns
+/// help, they take turns at it. A trace that fails leaves the run without one.
+void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
+               deck::Verify verify, const timeline::Engines& engines);
+
+/// Median times of schedules that take turns, after a warm-up each, on the data that are there.
+/// Three rounds at least; more where they are short.
+std::vector<double> try_out(Executor& executor, const std::vector<schedule::Schedule>& schedules,
+                            const workload::Workload& workload);
+
+/// Measures the copies and the kernel of the schedule's first chunk, alone on the device, and
+/// finds and sets the workload's repeats with which the kernel takes `balance` times as long as the
+/// copies to the device.
+experiment::Balance find_balance(Executor& executor, const schedule::Schedule& schedule,
+                               workload::Workload& workload, double balance);
+
+/// The time of one more step, from `time(steps)`.
+double seconds_per_step(const std::function<double(std::int64_t steps)>& time);
+
+/// Sets the workload's steps per second, of kernels that fill the device and of the issuing thread.
+void calibrate_steps(Executor& executor, workload::Workload& workload);
 
 }  // namespace overlap::measure

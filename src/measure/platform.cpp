@@ -56,9 +56,9 @@ std::string affinity_list() {
   cpu_set_t mask;
   if (sched_getaffinity(0, sizeof mask, &mask) != 0) return {};
   std::string list;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(cpu, &mask)) continue;
-    int last = cpu;
+    std::size_t last = cpu;
     while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &mask)) ++last;
     if (!list.empty()) list += ',';
     list += std::to_string(cpu);

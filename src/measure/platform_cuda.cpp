@@ -18,7 +18,6 @@ namespace {
 // The few declarations of NVML's stable C interface that are needed; its header is an optional part
 // of the toolkit. Every function returns 0 on success.
 using Handle = void*;
-using Number = int (*)(Handle, unsigned*);
 constexpr int clock_sm = 1;
 constexpr int clock_memory = 2;
 
@@ -45,33 +44,27 @@ void add_management_info(DeviceInfo& device) {
 
   Handle handle = nullptr;
   if (by_bus_id(device.pci_bus_id->c_str(), &handle) == 0) {
-    const auto number = [&](const char* name, std::optional<int>& value) {
-      const auto get = find<Number>(library.get(), name);
-      unsigned found = 0;
-      if (get != nullptr && get(handle, &found) == 0) value = static_cast<int>(found);
+    unsigned first = 0;
+    unsigned second = 0;
+    const auto read = [&](const char* name, auto... arguments) {
+      const auto get = find<int (*)(Handle, decltype(arguments)...)>(library.get(), name);
+      return get != nullptr && get(handle, arguments...) == 0;
     };
-    number("nvmlDeviceGetCurrPcieLinkGeneration", device.pcie_gen);
-    number("nvmlDeviceGetMaxPcieLinkGeneration", device.pcie_gen_max);
-    number("nvmlDeviceGetCurrPcieLinkWidth", device.pcie_width);
-    number("nvmlDeviceGetMaxPcieLinkWidth", device.pcie_width_max);
-
-    const auto clock = [&](const char* name, int type, std::optional<int>& value) {
-      const auto get = find<int (*)(Handle, int, unsigned*)>(library.get(), name);
-      unsigned found = 0;
-      if (get != nullptr && get(handle, type, &found) == 0) value = static_cast<int>(found);
+    const auto number = [&](std::optional<int>& value, const char* name, auto... what) {
+      if (read(name, what..., &first)) value = static_cast<int>(first);
     };
-    clock("nvmlDeviceGetClockInfo", clock_sm, device.sm_clock_mhz);
-    clock("nvmlDeviceGetMaxClockInfo", clock_sm, device.sm_clock_max_mhz);
-    clock("nvmlDeviceGetClockInfo", clock_memory, device.memory_clock_mhz);
-
-    const auto mode = [&](const char* name, std::optional<bool>& value) {
-      const auto get = find<int (*)(Handle, unsigned*, unsigned*)>(library.get(), name);
-      unsigned current = 0;
-      unsigned pending = 0;
-      if (get != nullptr && get(handle, &current, &pending) == 0) value = current != 0;
+    const auto mode = [&](std::optional<bool>& value, const char* name) {
+      if (read(name, &first, &second)) value = first != 0;  // the second is pending
     };
-    mode("nvmlDeviceGetEccMode", device.ecc);
-    mode("nvmlDeviceGetMigMode", device.mig);
+    number(device.pcie_gen, "nvmlDeviceGetCurrPcieLinkGeneration");
+    number(device.pcie_gen_max, "nvmlDeviceGetMaxPcieLinkGeneration");
+    number(device.pcie_width, "nvmlDeviceGetCurrPcieLinkWidth");
+    number(device.pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth");
+    number(device.sm_clock_mhz, "nvmlDeviceGetClockInfo", clock_sm);
+    number(device.sm_clock_max_mhz, "nvmlDeviceGetMaxClockInfo", clock_sm);
+    number(device.memory_clock_mhz, "nvmlDeviceGetClockInfo", clock_memory);
+    mode(device.ecc, "nvmlDeviceGetEccMode");
+    mode(device.mig, "nvmlDeviceGetMigMode");
   }
   shutdown();
 }

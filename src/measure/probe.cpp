@@ -6,8 +6,8 @@
 #include "measure/calibration.hpp"
 #include "measure/measure.hpp"
 #include "measure/session_parts.hpp"
-#include "measure/steps.hpp"
-#include "measure/trials.hpp"
+#include "measure/measure.hpp"
+#include "measure/measure.hpp"
 #include "model/predict.hpp"
 #include "workload/workload.hpp"
 

@@ -1,5 +1,3 @@
-#include "measure/rates.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "base/parallel.hpp"
+#include "measure/measure.hpp"
 #include "measure/sampling.hpp"
 
 namespace overlap::measure {

@@ -5,9 +5,9 @@
 #include "base/interrupt.hpp"
 #include "deck/words.hpp"
 #include "measure/measure.hpp"
-#include "measure/rates.hpp"
+#include "measure/measure.hpp"
 #include "measure/session_parts.hpp"
-#include "measure/trace.hpp"
+#include "measure/measure.hpp"
 
 namespace overlap::measure {
 namespace {

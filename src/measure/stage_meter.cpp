@@ -44,9 +44,9 @@ TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<
   return id;
 }
 
-void HandSchedule::add_bytes(Stage stage, std::int64_t bytes, int lane) {
-  const std::int64_t units = units_of(static_cast<std::size_t>(bytes));
-  add(stage, std::clamp<std::int64_t>(units, 1, device_units_), lane);
+void HandSchedule::cover(Stage stage, int lane) {
+  const std::size_t bytes = workload::on_host(workload_.space) ? 2 << 20 : 16 << 20;
+  add(stage, std::clamp<std::int64_t>(units_of(bytes), 1, device_units_), lane);
 }
 
 std::int64_t HandSchedule::units_of(std::size_t bytes) const {
@@ -62,15 +62,11 @@ Elapsed StageMeter::time(const Add& fill) const {
           .complete_s = median(samples, &Elapsed::complete_s)};
 }
 
-void StageMeter::cover(HandSchedule& schedule, Stage stage, int lane) const {
-  schedule.add_bytes(stage, workload::on_host(workload_.space) ? 2 << 20 : 16 << 20, lane);
-}
-
 double StageMeter::slope(std::initializer_list<Stage> covers, const Add& add) const {
   const auto row = [&](int n) {
     return complete_s([&](HandSchedule& hand) {
       int lane = 0;
-      for (const Stage stage : covers) cover(hand, stage, lane++);
+      for (const Stage stage : covers) hand.cover(stage, lane++);
       for (int i = 0; i < n; ++i) add(hand);
     });
   };

@@ -22,8 +22,8 @@ class HandSchedule {
   /// Adds a task on `units` units.
   TaskId add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after = {});
 
-  /// Adds a copy of about `bytes`, or of all there is.
-  void add_bytes(Stage stage, std::int64_t bytes, int lane);
+  /// Adds a copy that keeps its lane busy while the host issues a row of tasks.
+  void cover(Stage stage = Stage::h2d, int lane = 0);
 
   const schedule::Schedule& schedule() const { return schedule_; }
   /// Of the first task.
@@ -51,9 +51,6 @@ class StageMeter {
   /// Medians after a warm-up of the schedule that `fill` makes; of long ones few runs are enough.
   Elapsed time(const Add& fill) const;
   double complete_s(const Add& fill) const { return time(fill).complete_s; }
-
-  /// Adds a copy that keeps its lane busy while the host issues a row of tasks.
-  void cover(HandSchedule& schedule, Stage stage = Stage::h2d, int lane = 0) const;
 
   /// The time of another `add` at the end of a row of them, behind a copy in each lane that keeps
   /// them waiting until all are issued.

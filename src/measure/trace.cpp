@@ -1,5 +1,3 @@
-#include "measure/trace.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +19,7 @@ timeline::Timeline trace_once(Executor& executor, const experiment::Run& run,
   std::uint32_t repetition = 0;
   const int samples = experiment::time_s(run).median < long_s ? 5 : 1;
   auto timelines = sample({.samples = samples}, [&] {
-    if (verify == deck::Verify::every) reset(executor.instance(), workload, repetition++);
+    if (verify == deck::Verify::every) reset(executor.lanes().instance(0), workload, repetition++);
     return executor.run_traced(run.schedule, workload, engines, timed);
   });
   const auto median = timelines.begin() + samples / 2;
@@ -116,7 +114,7 @@ void trace_run(Executor& executor, experiment::Run& run, const workload::Workloa
     run.untraced = "its tasks are launched at once, as a graph";
     return;
   }
-  const lanes::TraceSource source = executor.trace(true);
+  const lanes::TraceSource source = executor.lanes().trace(true);
   if (source.name.empty()) return;
   try {
     experiment::Trace trace = trace_in_parts(executor, run, workload, verify, engines, 1);
@@ -136,7 +134,7 @@ void trace_run(Executor& executor, experiment::Run& run, const workload::Workloa
   } catch (const lanes::TraceLost& error) {
     run.untraced = error.what();
   }
-  executor.trace(false);
+  executor.lanes().trace(false);
 }
 
 }  // namespace overlap::measure

@@ -3,7 +3,6 @@
 
 #include "workload/check.hpp"
 #include "workload/kernel.hpp"
-#include "workload/set_up.hpp"
 #include "workload/steps.hpp"
 
 /// Copies and busy kernels as a deck lists them. Copies to the device move words that depend on
@@ -163,6 +162,13 @@ std::int64_t word_count(const Bytes& array) {
   return static_cast<std::int64_t>(array.size() / sizeof(Word));
 }
 
+/// Memory of a space as bytes.
+template <class Memory>
+auto view(void* data, std::size_t bytes) {
+  return Kokkos::View<Byte*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+      static_cast<Byte*>(data), bytes);
+}
+
 /// The parts of all groups in the space's memory, and the first of each group in it.
 struct Table {
   Bytes parts;
@@ -184,11 +190,9 @@ Table table_of(const Workload& w, const std::vector<Group>& groups) {
   const std::size_t bytes = parts.size() * sizeof(Part);
   with_space(w.space, [&](auto space) {
     using Memory = typename decltype(space)::type::memory_space;
-    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
     table.parts = Bytes::in<Memory>("overlap::custom::parts", bytes);
-    Kokkos::deep_copy(Kokkos::View<Byte*, Memory, Unmanaged>(table.parts.data(), bytes),
-                      Kokkos::View<Byte*, Kokkos::HostSpace, Unmanaged>(
-                          reinterpret_cast<Byte*>(parts.data()), bytes));
+    Kokkos::deep_copy(view<Memory>(table.parts.data(), bytes),
+                      view<Kokkos::HostSpace>(parts.data(), bytes));
   });
   return table;
 }
@@ -198,9 +202,8 @@ std::vector<Word> contents(SpaceId space, const Bytes& array) {
   std::vector<Word> copy(static_cast<std::size_t>(word_count(array)));
   with_space(space, [&](auto type) {
     using Memory = typename decltype(type)::type::memory_space;
-    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-    Kokkos::deep_copy(Kokkos::View<Word*, Kokkos::HostSpace, Unmanaged>(copy.data(), copy.size()),
-                      Kokkos::View<Word*, Memory, Unmanaged>(words(array), copy.size()));
+    Kokkos::deep_copy(view<Kokkos::HostSpace>(copy.data(), array.size()),
+                      view<Memory>(array.data(), array.size()));
   });
   return copy;
 }

@@ -1,7 +1,6 @@
 #include "workload/freivalds.hpp"
 #include "workload/gemm.hpp"
 #include "workload/kernel.hpp"
-#include "workload/set_up.hpp"
 
 namespace overlap::workload {
 namespace {

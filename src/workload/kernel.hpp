@@ -2,7 +2,7 @@
 
 #include "workload/workload.hpp"
 
-/// Launching kernels.
+/// What the files of the workloads share: launching kernels, and the function that each offers.
 namespace overlap::workload {
 
 /// Enqueues a kernel. Functors stay below 512 bytes: from there on CUDA back ends before Kokkos 5
@@ -28,5 +28,9 @@ template <class Body>
 void with_float(deck::Type type, const Body& body) {
   type == deck::Type::float32 ? body(float()) : body(double());
 }
+
+/// What gives a workload that has its buffers its functions, for make(); one per kind.
+template <deck::WorkloadKind>
+void set_up(Workload& workload, const deck::Workload& deck);
 
 }  // namespace overlap::workload

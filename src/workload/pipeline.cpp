@@ -2,7 +2,6 @@
 #include "workload/check.hpp"
 #include "workload/data.hpp"
 #include "workload/kernel.hpp"
-#include "workload/set_up.hpp"
 
 namespace overlap::workload {
 namespace {

@@ -4,7 +4,6 @@
 #include "workload/check.hpp"
 #include "workload/data.hpp"
 #include "workload/kernel.hpp"
-#include "workload/set_up.hpp"
 
 namespace overlap::workload {
 namespace {
@@ -41,7 +40,7 @@ struct ThreadPerLine : LineSums<T, Sum> {
 template <class T, class Sum, int pack_size>
 struct PackedSums : LineSums<T, Sum> {
   using Accumulator = typename LineSums<T, Sum>::Accumulator;
-  struct alignas(sizeof(T) * pack_size) Pack {
+  struct alignas(sizeof(T) * std::size_t{pack_size}) Pack {
     T element[pack_size];
   };
 

@@ -8,7 +8,6 @@
 #include "deck/words.hpp"
 #include "workload/gemm.hpp"
 #include "workload/kernel.hpp"
-#include "workload/set_up.hpp"
 
 namespace overlap::workload {
 namespace {

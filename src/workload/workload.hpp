@@ -137,11 +137,6 @@ std::span<T> elements(const HostArray& array) {
   return {reinterpret_cast<T*>(array.data()), array.size() / sizeof(T)};
 }
 
-template <class T>
-T* device_elements(const Workload& workload, std::size_t array) {
-  return reinterpret_cast<T*>(workload.device[array].data());
-}
-
 /// An array where kernels find it, typed; a unit has `length` elements.
 template <class T>
 struct Operand {
@@ -157,8 +152,8 @@ struct Operand {
 
 template <class T>
 Operand<T> operand(const Workload& workload, std::size_t array, std::int64_t length = 1) {
-  return {device_elements<T>(workload, array), reinterpret_cast<T*>(workload.host[array].data()),
-          length};
+  return {reinterpret_cast<T*>(workload.device[array].data()),
+          reinterpret_cast<T*>(workload.host[array].data()), length};
 }
 
 }  // namespace overlap::workload

@@ -46,7 +46,7 @@ struct TestBench {
 
   /// Resets, runs and verifies one repetition.
   workload::Verification run(std::uint32_t repetition) {
-    measure::reset(executor->instance(), workload, repetition);
+    measure::reset(executor->lanes().instance(0), workload, repetition);
     executor->run(schedule, workload);
     return workload.verify(repetition, workload.repeats);
   }

@@ -5,7 +5,7 @@
 #include "bench.hpp"
 #include "deck/words.hpp"
 #include "lanes/fenced_lanes.hpp"
-#include "measure/steps.hpp"
+#include "measure/measure.hpp"
 #include "spaces.hpp"
 
 namespace overlap {

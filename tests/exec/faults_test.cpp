@@ -4,8 +4,8 @@
 
 #include "bench.hpp"
 #include "deck/words.hpp"
+#include "measure/measure.hpp"
 #include "measure/platform.hpp"
-#include "measure/rates.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
 

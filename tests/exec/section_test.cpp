@@ -161,7 +161,7 @@ TYPED_TEST(SectionTest, GraphsHoldCopiesOfLines) {
       deck.issue.mechanism = deck::Mechanism::graph;
       TestBench<TypeParam> bench(deck, Order::depth_first, 4);
       EXPECT_FALSE(bench.run(1).mismatch);
-      EXPECT_TRUE(bench.executor->graph_costs());
+      EXPECT_TRUE(bench.executor->lanes().graph_costs());
     }
   }
 }
@@ -171,11 +171,11 @@ TYPED_TEST(SectionTest, CopiesOfLinesAreTraced) {
        {box_deck(boxes.back(), 4), rowsum_deck(10000, 20, 4, Type::int32, 12)}) {
     TestBench<TypeParam> bench(deck, Order::depth_first, 2);
     bench.workload.generate(1);
-    ASSERT_NE(bench.executor->trace(true).name, "");
+    ASSERT_NE(bench.executor->lanes().trace(true).name, "");
     const auto traced = bench.executor->run_traced(
         bench.schedule, bench.workload,
         {.workers = workload::is_host<TypeParam> ? bench.schedule.lanes : 0});
-    bench.executor->trace(false);
+    bench.executor->lanes().trace(false);
     for (const timeline::Span& span : traced.spans) EXPECT_GT(span.stop_s, span.start_s);
   }
 }

@@ -1,5 +1,3 @@
-#include "measure/trace.hpp"
-
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -9,7 +7,6 @@
 #include "deck/words.hpp"
 #include "lanes/fenced_lanes.hpp"
 #include "measure/measure.hpp"
-#include "measure/rates.hpp"
 #include "spaces.hpp"
 
 /// Times of tasks, and of stages alone, on every space.
@@ -65,11 +62,11 @@ TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
       SCOPED_TRACE(deck::to_string(order));
       TestBench<TypeParam> bench(test_deck(kind, 30000, 5, Type::float32), order, 3);
       bench.workload.generate(1);
-      ASSERT_NE(bench.executor->trace(true).name, "");
+      ASSERT_NE(bench.executor->lanes().trace(true).name, "");
       expect_in_order<TypeParam>(bench.schedule,
                                  bench.executor->run_traced(bench.schedule, bench.workload,
                                                             engines<TypeParam>(bench.schedule)));
-      bench.executor->trace(false);
+      bench.executor->lanes().trace(false);
     }
   }
 }
@@ -77,10 +74,10 @@ TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
 TYPED_TEST(TraceTest, LeavesTheSameData) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 30000, 5, Type::float32),
                              Order::by_engine, 3);
-  measure::reset(bench.executor->instance(), bench.workload, 1);
-  bench.executor->trace(true);
+  measure::reset(bench.executor->lanes().instance(0), bench.workload, 1);
+  bench.executor->lanes().trace(true);
   bench.executor->run_traced(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule));
-  bench.executor->trace(false);
+  bench.executor->lanes().trace(false);
   EXPECT_FALSE(bench.workload.verify(1, bench.workload.repeats).mismatch);
   EXPECT_FALSE(bench.run(2).mismatch);  // and the next run is an ordinary one
 }
@@ -89,7 +86,7 @@ TYPED_TEST(TraceTest, LanesOfFencesAloneCannotTell) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 2, Type::float32),
                              Order::depth_first, 2,
                              std::make_unique<lanes::FencedLanes<TypeParam>>(2));
-  EXPECT_EQ(bench.executor->trace(true).name, "");
+  EXPECT_EQ(bench.executor->lanes().trace(true).name, "");
 }
 
 /// A kernel that takes as long as told; the host's launches wait for it.
@@ -105,7 +102,7 @@ TYPED_TEST(TraceTest, KernelsTakeTheirTime) {
                                Order::depth_first, 3);
     launch_sleepers(bench.workload, 3e-3);
     bench.workload.generate(1);
-    bench.executor->trace(true);
+    bench.executor->lanes().trace(true);
     const auto seconds = [](const timeline::Span& span) { return span.stop_s - span.start_s; };
     const auto right = [&](const timeline::Timeline& traced) {
       for (schedule::TaskId id = 0; id < bench.schedule.tasks.size(); ++id) {

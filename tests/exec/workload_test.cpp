@@ -100,7 +100,7 @@ TYPED_TEST(WorkloadTest, OverflowWrapsOrNeeds64Bits) {
 TYPED_TEST(WorkloadTest, BuffersAreSeparateAndPoisoned) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 1000, 4, Type::float32),
                              Order::depth_first, 2);
-  measure::reset(bench.executor->instance(), bench.workload, 3);
+  measure::reset(bench.executor->lanes().instance(0), bench.workload, 3);
   EXPECT_NE(static_cast<void*>(bench.workload.device[0].data()),
             static_cast<void*>(bench.workload.host[0].data()));
   for (const auto& array : bench.workload.device) {

@@ -18,9 +18,11 @@ struct CudaApi {
   using Space = Kokkos::Cuda;
   using Stream = cudaStream_t;
 
+  /// Whether there was one; then it is not left to whoever looks next.
+  static bool take_last_error() { return cudaGetLastError() != cudaSuccess; }
   static void check(cudaError_t code, const char* call, Where at) {
     if (code == cudaSuccess) return;
-    cudaGetLastError();  // not for whoever looks next
+    take_last_error();
     throw failed_call(call, cudaGetErrorString(code), cudaGetErrorName(code), at);
   }
 
@@ -76,7 +78,7 @@ struct CudaApi {
   static bool is_complete(Stream stream, Where at = Where::current()) {
     const cudaError_t code = cudaStreamQuery(stream);
     if (code != cudaErrorNotReady) check(code, "cudaStreamQuery", at);
-    cudaGetLastError();  // not ready is no error, but Kokkos would find one
+    take_last_error();  // not ready is no error, but Kokkos would find one
     return code == cudaSuccess;
   }
 
@@ -94,9 +96,10 @@ struct CudaApi {
                          const schedule::Region& region, cudaMemcpyKind kind,
                          Where at = Where::current()) {
     const std::size_t width = region.line_bytes;
-    const cudaPitchedPtr on_host = make_cudaPitchedPtr(host + region.begin, region.pitch, width,
-                                                       region.plane_pitch / region.pitch);
-    const cudaPitchedPtr on_device = make_cudaPitchedPtr(device, width, width, region.lines);
+    const std::size_t lines_of_plane = region.plane_pitch / region.pitch;
+    const auto on_host =
+        make_cudaPitchedPtr(host + region.begin, region.pitch, width, lines_of_plane);
+    const auto on_device = make_cudaPitchedPtr(device, width, width, region.lines);
     cudaMemcpy3DParms copy = {};
     copy.srcPtr = kind == to_device ? on_host : on_device;
     copy.dstPtr = kind == to_device ? on_device : on_host;
@@ -110,8 +113,8 @@ struct CudaApi {
 
   // Graphs.
   static void begin_capture(Stream stream, Where at = Where::current()) {
-    const auto code = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
-    check(code, "cudaStreamBeginCapture", at);
+    const auto mode = cudaStreamCaptureModeRelaxed;
+    check(cudaStreamBeginCapture(stream, mode), "cudaStreamBeginCapture", at);
   }
   static Graph end_capture(Stream stream, Where at = Where::current()) {
     return made<Graph>("cudaStreamEndCapture", at,
@@ -132,13 +135,18 @@ struct CudaApi {
   static constexpr const char* word_call = "cuStreamBatchMemOp";
   class WordOperations {
    public:
+    /// Looks up the driver's function, which the runtime does not have.
+    explicit WordOperations(Where at = Where::current()) {
+      cudaDriverEntryPointQueryResult found{};
+      auto** const function = reinterpret_cast<void**>(&batch_);
+      check(cudaGetDriverEntryPointByVersion(word_call, function, 12000, cudaEnableDefault, &found),
+            "cudaGetDriverEntryPoint", at);
+    }
     void wait(std::uint32_t* word, std::uint32_t value) {
-      fill(operations_.emplace_back().waitValue, CU_STREAM_MEM_OP_WAIT_VALUE_32, word, value,
-           CU_STREAM_WAIT_VALUE_GEQ);
+      fill(operations_.emplace_back().waitValue, CU_STREAM_MEM_OP_WAIT_VALUE_32, word, value);
     }
     void write(std::uint32_t* word, std::uint32_t value) {
-      fill(operations_.emplace_back().writeValue, CU_STREAM_MEM_OP_WRITE_VALUE_32, word, value,
-           CU_STREAM_WRITE_VALUE_DEFAULT);
+      fill(operations_.emplace_back().writeValue, CU_STREAM_MEM_OP_WRITE_VALUE_32, word, value);
     }
     bool available() const { return batch_ != nullptr; }
     void clear() { operations_.clear(); }
@@ -153,38 +161,23 @@ struct CudaApi {
     }
 
    private:
-    using Batch = CUresult (*)(CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned);
-    static void fill(auto& operation, auto type, std::uint32_t* word, std::uint32_t value,
-                     unsigned flags) {
-      operation.operation = type;
+    static void fill(auto& operation, auto type, std::uint32_t* word, std::uint32_t value) {
+      operation.operation = type;  // flags 0: waits for this value or a later one
       operation.address = reinterpret_cast<CUdeviceptr>(word);
       operation.value = value;
-      operation.flags = flags;
     }
-    /// A function of the driver that the runtime does not have; null: nor does this driver.
-    static Batch find(Where at = Where::current()) {
-      cudaDriverEntryPointQueryResult found{};
-      void* function = nullptr;
-      const auto code =
-          cudaGetDriverEntryPointByVersion(word_call, &function, 12000, cudaEnableDefault, &found);
-      check(code, "cudaGetDriverEntryPoint", at);
-      return found == cudaDriverEntryPointSuccess ? reinterpret_cast<Batch>(function) : nullptr;
-    }
-
-    Batch batch_ = find();
+    decltype(&cuStreamBatchMemOp) batch_ = nullptr;
     std::vector<CUstreamBatchMemOpParams> operations_;
   };
 
   // Calls that are said to break concurrency.
   static DeviceMemory allocate(std::size_t bytes, Where at = Where::current()) {
-    void* memory = nullptr;
-    check(cudaMalloc(&memory, bytes), "cudaMalloc", at);
-    return DeviceMemory(memory);
+    const auto make = [=](void** memory) { return cudaMalloc(memory, bytes); };
+    return made<DeviceMemory>("cudaMalloc", at, make);
   }
   static PageLockedMemory allocate_page_locked(std::size_t bytes, Where at = Where::current()) {
-    void* memory = nullptr;
-    check(cudaMallocHost(&memory, bytes), "cudaMallocHost", at);
-    return PageLockedMemory(memory);
+    const auto make = [=](void** memory) { return cudaMallocHost(memory, bytes); };
+    return made<PageLockedMemory>("cudaMallocHost", at, make);
   }
   static void clear(void* memory, std::size_t bytes, Where at = Where::current()) {
     check(cudaMemset(memory, 0, bytes), "cudaMemset", at);

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+
+#include "lanes/lanes.hpp"
+
+namespace overlap {
+
+/// The back end's lanes, for tests to change a call of.
+template <class Space>
+class ChangedLanes : public lanes::Lanes {
+ public:
+  explicit ChangedLanes(int lanes) : lanes_(lanes::make_lanes(workload::id_of<Space>, lanes)) {}
+  void bind(const schedule::Schedule& s, const workload::Workload& w) override {
+    lanes_->bind(s, w);
+  }
+  void issue(schedule::TaskId task) override { lanes_->issue(task); }
+  void wait(int lane) override { lanes_->wait(lane); }
+  bool query(int lane) override { return lanes_->query(lane); }
+  workload::InstanceRef instance(int lane) const override { return lanes_->instance(lane); }
+
+ private:
+  std::unique_ptr<lanes::Lanes> lanes_;
+};
+
+}  // namespace overlap

@@ -1,0 +1,260 @@
+#include <gmock/gmock.h>
+
+#include "bench.hpp"
+#include "changed_lanes.hpp"
+#include "deck/words.hpp"
+#include "measure/host_worker.hpp"
+#include "measure/sampling.hpp"
+#include "schedule/additions.hpp"
+#include "signals.hpp"
+#include "spaces.hpp"
+
+/// The measuring loop, the host's own work, samples and balance.
+namespace overlap {
+namespace {
+
+using deck::Order;
+using deck::Type;
+using deck::WorkloadKind;
+
+template <class Space>
+class MeasureTest : public testing::Test {};
+TYPED_TEST_SUITE(MeasureTest, Spaces);
+
+TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
+  const deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 4, Type::float32);
+  TestBench<TypeParam> bench(deck, Order::depth_first, 4);
+  const auto costs = schedule::costs(deck.workload, 1);
+  const auto sequential =
+      schedule::build(costs, schedule::layout(deck, costs, std::nullopt), Order::sequential, 1);
+  for (const auto& [verify, verified] :
+       {std::pair(deck::Verify::every, 10), {deck::Verify::ends, 4}}) {
+    std::vector<int> done;
+    int begun = 0;
+    std::vector runs = {experiment::new_run(Order::sequential, sequential),
+                        experiment::new_run(Order::depth_first, bench.schedule)};
+    const measure::Checking checking = measure::measure(
+        *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
+        {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
+         .before_sample = [&] { ++begun; }});
+    ASSERT_EQ(runs.size(), 2U);
+    EXPECT_EQ(runs[0].order, Order::sequential);
+    EXPECT_EQ(runs[1].samples_s.size(), 5U);
+    EXPECT_EQ(runs[1].bytes, 80000);
+    EXPECT_TRUE(runs[1].verified);
+    EXPECT_FALSE(runs[1].wrong);
+    EXPECT_EQ(checking.runs, verified);
+    EXPECT_EQ(done.back(), 14);
+    EXPECT_EQ(begun, 14);
+  }
+}
+
+TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
+                             Order::depth_first, 4);
+  bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
+  std::vector runs = {experiment::new_run(Order::depth_first, bench.schedule)};
+  measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
+  ASSERT_TRUE(runs[0].wrong);
+  EXPECT_EQ(runs[0].wrong->chunk, 2);
+  EXPECT_EQ(runs[0].wrong->array, "a");
+  EXPECT_EQ(runs[0].wrong->index, 500);
+}
+
+/// A query gives a signal.
+template <class Space>
+class SignallingLanes final : public ChangedLanes<Space> {
+ public:
+  SignallingLanes(int lanes, int* signal) : ChangedLanes<Space>(lanes), signal_(signal) {}
+  bool query(int lane) override {
+    give(signal_);
+    return ChangedLanes<Space>::query(lane);
+  }
+
+ private:
+  int* signal_;
+};
+
+/// A schedule with work of the host, and what does that work.
+template <class Space>
+struct HostWorkBench : TestBench<Space> {
+  measure::HostWorker work{6, 1e-4};
+
+  HostWorkBench(Order order, deck::Mechanism mechanism = deck::Mechanism::streams)
+      : TestBench<Space>(deck_of(mechanism), order, 2) {
+    this->schedule = schedule::with_host_work(this->schedule, 1e-4, work.pieces());
+    this->executor->set_host_worker(&work);
+  }
+
+  static deck::Deck deck_of(deck::Mechanism mechanism) {
+    deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 6, Type::float32);
+    deck.issue.mechanism = mechanism;
+    return deck;
+  }
+
+  std::optional<experiment::WrongData> wrong(std::uint32_t repetition) {
+    work.begin(repetition);
+    EXPECT_FALSE(this->run(repetition).mismatch);
+    return work.verify();
+  }
+};
+
+TYPED_TEST(MeasureTest, HostWorkIsDoneOncePerRun) {
+  for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
+    SCOPED_TRACE(deck::to_string(order));
+    HostWorkBench<TypeParam> bench(order);
+    EXPECT_FALSE(bench.wrong(1));
+    EXPECT_FALSE(bench.wrong(2));
+    // Twice is once too often.
+    bench.run(2);
+    ASSERT_TRUE(bench.work.verify());
+    EXPECT_EQ(bench.work.verify()->chunk, 0);
+  }
+}
+
+/// Two measured repetitions of the bench's schedule.
+template <class Space>
+experiment::Run measured(const HostWorkBench<Space>& bench) {
+  std::vector runs = {experiment::new_run(bench.schedule.order, bench.schedule)};
+  runs[0].host_work = true;
+  measure::measure(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 2});
+  return runs[0];
+}
+
+TYPED_TEST(MeasureTest, LostHostWorkShows) {
+  HostWorkBench<TypeParam> bench(Order::depth_first);
+  EXPECT_FALSE(measured(bench).wrong);
+  ASSERT_EQ(bench.schedule.tasks.back().stage, schedule::Stage::host);
+  bench.schedule.tasks.pop_back();
+  const auto wrong = measured(bench).wrong;
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->chunk, 5);
+  EXPECT_EQ(wrong->array, "host work");
+  EXPECT_EQ(wrong->found, 0);
+}
+
+// Kernels that end when the host has done its work, which a query behind that tells: they would
+// wait in vain if the host did it behind them.
+
+struct AwaitsHostWork {
+  int* done;
+  int* seen;
+
+  KOKKOS_FUNCTION void operator()(int) const {
+    if (wait_for(done)) give(seen);
+  }
+};
+
+TYPED_TEST(MeasureTest, HostWorkRunsWhileKernelsAreHeld) {
+  for (const Order order : {Order::sequential, Order::depth_first, Order::by_engine}) {
+    SCOPED_TRACE(deck::to_string(order));
+    HostWorkBench<TypeParam> bench(order);
+    const Kokkos::View<int*, workload::PinnedSpace<TypeParam>> signals("signals", 2);
+    int* const at = signals.data();
+    bench.executor = std::make_unique<measure::Executor>(
+        std::make_unique<SignallingLanes<TypeParam>>(bench.schedule.lanes, at));
+    bench.executor->set_host_worker(&bench.work);
+    auto& tasks = bench.schedule.tasks;
+    const auto work = std::find_if(tasks.begin(), tasks.end(), [](const schedule::Task& task) {
+      return task.stage == schedule::Stage::host;
+    });
+    tasks.insert(work + 1, {.stage = schedule::Stage::query});
+    bench.workload.launch = [=](const TypeParam& instance, const workload::Call&) {
+      Kokkos::parallel_for("test::hold", Kokkos::RangePolicy<TypeParam>(instance, 0, 1),
+                           AwaitsHostWork{at, at + 1});
+    };
+    bench.workload.generate(1);
+    give(at);  // already, for the warm-up
+    bench.executor->run(bench.schedule, bench.workload);
+    signals(0) = signals(1) = 0;
+    bench.executor->run(bench.schedule, bench.workload);
+    EXPECT_EQ(signals(1), 1);
+  }
+}
+
+TYPED_TEST(MeasureTest, GraphsLeaveHostWorkToTheHost) {
+  if (workload::is_host<TypeParam>) GTEST_SKIP() << "only CUDA has graphs";
+  HostWorkBench<TypeParam> bench(Order::depth_first, deck::Mechanism::graph);
+  EXPECT_FALSE(bench.wrong(1));
+  EXPECT_FALSE(bench.wrong(2));
+  EXPECT_TRUE(bench.executor->lanes().graph_costs());
+}
+
+TYPED_TEST(MeasureTest, MeasuringTakesTheTimeOfHostWork) {
+  const experiment::Run run = measured(HostWorkBench<TypeParam>(Order::depth_first));
+  ASSERT_EQ(run.host_work_samples.samples_s.size(), 2U);
+  EXPECT_GE(run.host_work_samples.threads, 1);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(run.host_work_samples.samples_s[i], 1e-4);
+    EXPECT_LT(run.host_work_samples.samples_s[i], run.samples_s[i]);
+  }
+}
+
+// A kernel that takes the host a known time for each repeat: what balancing must find is known,
+// too.
+TYPED_TEST(MeasureTest, BalanceFindsTheRepeats) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1 << 21, 1, Type::float32),
+                             Order::depth_first, 1);
+  for (const double target : {1.0, 4.0}) {
+    double repeat_s = 0;
+    bench.workload.launch = [&](const TypeParam&, const workload::Call& call) {
+      const auto end = std::chrono::steady_clock::now() +
+                       std::chrono::duration<double>(repeat_s * static_cast<double>(call.repeats));
+      while (std::chrono::steady_clock::now() < end) continue;
+    };
+    const auto near = [&](const auto& balance) {
+      return balance.repeats > 1 && std::abs(balance.ratio() - target) <= 0.35 * target;
+    };
+    const auto balance = first_that(near, [&] {
+      // With kernels of no length the copy's time shows; a fifth of it is then a repeat's.
+      repeat_s = 0;
+      repeat_s =
+          measure::find_balance(*bench.executor, bench.schedule, bench.workload, 1).copy_s / 5;
+      return measure::find_balance(*bench.executor, bench.schedule, bench.workload, target);
+    });
+    EXPECT_GT(balance.repeats, 1);
+    EXPECT_NEAR(balance.ratio(), target, 0.35 * target);
+    repeat_s = 20 * balance.copy_s * target;
+    EXPECT_EQ(
+        measure::find_balance(*bench.executor, bench.schedule, bench.workload, target).repeats, 1);
+  }
+}
+
+TYPED_TEST(MeasureTest, BalanceNeverGoesBelowOneRepeat) {
+  deck::Deck deck = test_deck(WorkloadKind::increment, 200000, 4, Type::float32);
+  TestBench<TypeParam> bench(deck, Order::depth_first, 4);
+  const auto balance = measure::find_balance(*bench.executor, bench.schedule, bench.workload, 4.0);
+  EXPECT_GE(balance.repeats, 1);
+  EXPECT_GT(balance.copy_s, 0);
+  EXPECT_GT(balance.kernel_s, 0);
+  EXPECT_EQ(bench.workload.repeats, balance.repeats);
+  EXPECT_FALSE(bench.run(1).mismatch);
+}
+
+TEST(Sampling, LeavesTheWarmUpOut) {
+  int runs = 0;
+  int steps = 0;
+  const auto samples = measure::sample({.warmup = 2, .samples = 3, .step = [&] { ++steps; }},
+                                       [&] { return static_cast<double>(runs++); });
+  EXPECT_THAT(samples, testing::ElementsAre(2, 3, 4));
+  EXPECT_EQ(steps, 5);
+  EXPECT_EQ(measure::median(samples), 3);
+  EXPECT_EQ(measure::median(samples, [](double x) { return -x; }), -3);
+}
+
+TEST(Sampling, TakesFewSamplesOfWhatIsLong) {
+  const auto count = [](double enough_s) {
+    return measure::sample({.warmup = 0, .samples = 9, .enough_s = enough_s, .step = {}},
+                           [] {
+                             const auto end = lanes::Clock::now() + std::chrono::milliseconds(1);
+                             while (lanes::Clock::now() < end) continue;
+                             return 0;
+                           })
+        .size();
+  };
+  EXPECT_EQ(count(1e-3), 3U);
+  EXPECT_EQ(count(60), 9U);
+}
+
+}  // namespace
+}  // namespace overlap
