@@ -115,7 +115,6 @@ double seconds_per_step(const std::function<double(std::int64_t)>& time) {
 void calibrate_steps(Executor& executor, workload::Workload& workload) {
   // It works on nothing, and without a duration its steps are the workload's repeats.
   schedule::Schedule kernel;
-  kernel.chunks = {{.begin = 0, .end = 1}};
   kernel.tasks = {{.stage = schedule::Stage::default_stream, .share = 1}};
   workload.repeats = std::llround(1 / seconds_per_step([&](std::int64_t steps) {
                                     workload.repeats = steps;
