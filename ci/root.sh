@@ -40,19 +40,28 @@ set -E
 trap 'fail "this failed: $BASH_COMMAND"' ERR
 trap 'exit 130' INT
 
-# logged LOG WHAT CMD...: says WHAT and runs CMD with its output in LOG; on a terminal the latest line shows.
+# logged LOG WHAT CMD...: says WHAT and runs CMD with its output in LOG; on a terminal the latest line shows. With $say_at
+# set, WHAT is said at the first line of output that matches it, or never.
 logged() {
-  local log=$1 columns
-  say "$2"
+  local log=$1 what=$2 columns line result=0
   shift 2
-  if [[ ! -t 2 ]]; then
-    "$@" >"$log" 2>&1 </dev/null
-    return
+  if [[ -z ${say_at-} ]]; then
+    say "$what"
+    what=
+    if [[ ! -t 2 ]]; then
+      "$@" >"$log" 2>&1 </dev/null
+      return
+    fi
   fi
   columns=$(tput cols 2>/dev/null || echo 80)
-  "$@" 2>&1 </dev/null | tee "$log" | while IFS= read -r line; do printf '\r\e[K%s' "${line:0:columns-1}" >&2; done
-  local result=$?
-  printf '\r\e[K' >&2
+  "$@" 2>&1 </dev/null | tee "$log" | while IFS= read -r line; do
+    if [[ -n $what && $line =~ $say_at ]]; then
+      say "$what"
+      what=
+    fi
+    if [[ -t 2 && -z $what ]]; then printf '\r\e[K%s' "${line:0:columns-1}" >&2; fi
+  done || result=$?
+  if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi
   return $result
 }
 
