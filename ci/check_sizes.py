@@ -42,6 +42,11 @@ LAMBDA = re.compile(r"\[[^\[\]]*\]\s*(?:mutable|noexcept|\s)*$")
 NAME = re.compile(r"(operator\s*(?:\(\)|[^\s(]+)|~?[A-Za-z_][\w:~]*(?:<[^()]*>)?)\s*\(")
 
 
+def code_of(text):
+    """The text with comments and literals blanked, directives whole, every line where it was."""
+    return TOKEN.sub(lambda token: " " + "\n" * token[0].count("\n") if token["blank"] else token[0], text)
+
+
 def without_template(head):
     """The head without its template parameters, whose `class` declares no class."""
     while match := re.match(r"\s*template\s*<", head):
