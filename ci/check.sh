@@ -21,14 +21,15 @@ checker() { # SCRIPT: one that proves itself before it checks
 
 # build_and_test NAME CMAKE-ARGS...
 build_and_test() {
-  local build=$project/build/check-$1 targets=(all) which=()
+  local build=$project/build/check-$1 targets=(all) which=() werror=ON
   local together=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=4)
   case $1 in # unit tests have neither threads nor Kokkos, and whole runs take sanitizers minutes
     *-asan) which=(-E '^acceptance_(model|sweep)$') ;;
     *-tsan) targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_output$') ;;
+    oldest) werror=OFF ;; # g++ 12 warns of overlaps that cannot be (GCC bug 105651)
     kokkos5-*) targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_(decks|output)$') ;;
   esac
-  configure "$build" -DOVERLAP_WERROR=ON -DOVERLAP_TESTS=ON "${together[@]}" "${@:2}" &&
+  configure "$build" "-DOVERLAP_WERROR=$werror" -DOVERLAP_TESTS=ON "${together[@]}" "${@:2}" &&
     "${inside[@]}" "${clean[@]}" cmake --build "$build" --target "${targets[@]}" &&
     "${inside[@]}" "${clean[@]}" ctest --test-dir "$build" --output-on-failure --no-tests=error -j2 "${which[@]}"
 }
@@ -60,6 +61,7 @@ steps=(
   "includes               4     checker check_includes.py"
   "sizes                  4     checker check_sizes.py"
   "usage                  4     ci/check_test.sh"
+  "mutants                4     tests/mutants/mutants.py --self-test"
   "quickstart             4     ci/quickstart_test.sh"
   "kokkos4-default        4     ci/quickstart.sh --test" # each file by itself, in the quick start's build
   "kokkos4-asan           4     build_and_test kokkos4-asan --preset asan"
@@ -75,16 +77,17 @@ full_steps=(
   "fuzz                    fuzz   fuzz"
 )
 
-usage() {
+usage() { # [ERROR]
   {
     [[ -z ${1-} ]] || printf 'check: error: %s\n' "$1"
     printf '%s\n' "usage: check.sh [--full] [--without STEP]... [STEP...]" \
       "  STEP       runs only this step; kokkos4 means all steps that start with kokkos4-" \
       "  --full     adds the steps that take longer" \
       "  --without  leaves a step out"
-    printf 'steps: %s\n' "$(names "${steps[@]}")" "with --full: $(names "${full_steps[@]}")"
+    printf '%s\n' "steps: $(names "${steps[@]}")" "with --full: $(names "${full_steps[@]}")"
   } >&2
-  exit 2
+  [[ -z ${1-} ]] || exit 2
+  exit 0
 }
 names() { printf '%s\n' "${@%% *}" | paste -sd ' '; }
 
@@ -102,6 +105,7 @@ known() { # NAME
 only=() without=() full=0
 while (($# > 0)); do
   case $1 in
+    --help | -h) usage ;;
     --full) full=1 ;;
     --without)
       [[ -n ${2-} ]] || usage "--without takes the name of a step"

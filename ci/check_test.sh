@@ -17,7 +17,8 @@ expect() {
 }
 
 expect 2 'check: error: found --fast; no such option' ci/check.sh --fast
-expect 2 'usage: check.sh [--full] [--without STEP]... [STEP...]' ci/check.sh --help
+expect 2 'usage: check.sh [--full] [--without STEP]... [STEP...]' ci/check.sh --fast
+expect 0 'steps: format includes' ci/check.sh --help
 expect 2 'check: error: found formats; no such step' ci/check.sh formats
 expect 2 'check: error: found --without kokkos; no such step' ci/check.sh --without kokkos
 expect 2 'check: error: --without takes the name of a step' ci/check.sh --without

@@ -3,9 +3,9 @@
 
 fuzz.py BUILD/tests/fuzz [--seconds 60] [--jobs 2] [--targets deck ...]
 
-Each target runs for that long; an input that takes over 5 s (sanitizers are slow) or more than 1 GB is a defect, as a crash is. New inputs
-that reach new code are kept in the build, so that hours add up; what breaks a target lies next to them. Exit code 1 if
-anything breaks.
+Each target runs for that long. A crash is a defect, and so is an input that takes over 5 s (sanitizers are slow) or more
+than 1 GB. New inputs that reach new code are kept in the build, so that hours add up; those that break a target lie next
+to them. Exit code 1 if anything breaks.
 """
 
 import argparse
