@@ -1,27 +1,12 @@
 #!/usr/bin/env bash
-# What continuous integration runs: formats, include directions, and the tests of every build, in the roots that the
-# quick start uses (see root.sh). Logs and builds lie in build/check-*, but for the quick start's build. Exit code 1 if any
-# step fails.
-# shellcheck disable=SC2317 # step calls the functions
+# Continuous integration: formats, rules of the sources, and the tests of every build, in the roots that the quick start
+# uses (see root.sh). A step fails where a tool is missing; only --without leaves it out. Logs and builds lie in
+# build/check-*, but for the quick start's build. Exit code 1 if any step fails, 2 for bad usage.
+# shellcheck disable=SC2317 # the table calls the functions
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=root.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/root.sh"
 cd "$project"
-
-table=() failed=0
-
-# step NAME CMD...: one row of the table; the output is shown when the step fails.
-step() {
-  local name=$1 log=$project/build/check-$1.log start=$SECONDS result=pass
-  logged "$log" "$name" "${@:2}" || result=FAIL
-  if [[ $result == FAIL ]]; then
-    failed=1
-    tail -n 100 "$log" >&2
-  fi
-  grep -h 'tests passed' "$log" || true
-  say "$name: $result in $((SECONDS - start)) s, log: $log"
-  table+=("$(printf '%-16s %-4s %6d s' "$name" "$result" $((SECONDS - start)))")
-}
 
 # Prints the files that are not as clang-format would have them, with the number of places.
 format() {
@@ -30,55 +15,146 @@ format() {
       sed -n "s/:.* error: .*//p" | uniq -c'
 }
 
-includes() {
-  "${inside[@]}" "${clean[@]}" sh -euc 'ci/check_includes.py --self-test && ci/check_includes.py'
+checker() { # SCRIPT: one that proves itself before it checks
+  "${inside[@]}" "${clean[@]}" "ci/$1" --self-test && "${inside[@]}" "${clean[@]}" "ci/$1"
 }
 
 # build_and_test NAME CMAKE-ARGS...
 build_and_test() {
-  local build=$project/build/check-$1 targets=(all) which=()
+  local build=$project/build/check-$1 targets=(all) which=() werror=ON
   local together=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=4)
   case $1 in # unit tests have neither threads nor Kokkos, and whole runs take sanitizers minutes
     *-asan) which=(-E '^acceptance_(model|sweep)$') ;;
     *-tsan) targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_output$') ;;
+    oldest) werror=OFF ;; # g++ 12 warns of overlaps that cannot be (GCC bug 105651)
     kokkos5-*) targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_(decks|output)$') ;;
   esac
-  configure "$build" -DOVERLAP_WERROR=ON -DOVERLAP_TESTS=ON "${together[@]}" "${@:2}" &&
+  configure "$build" "-DOVERLAP_WERROR=$werror" -DOVERLAP_TESTS=ON "${together[@]}" "${@:2}" &&
     "${inside[@]}" "${clean[@]}" cmake --build "$build" --target "${targets[@]}" &&
     "${inside[@]}" "${clean[@]}" ctest --test-dir "$build" --output-on-failure --no-tests=error -j2 "${which[@]}"
 }
 
 # pages FOLDER: what the test in the browser opens, from the quick start's build.
 pages() {
-  local miniapp=(
-    "${inside[@]}" "${clean[@]}" "$project/build/quickstart-kokkos4/miniapp/miniapp" input/increment.yaml --quiet)
+  local miniapp=(ci/quickstart.sh input/increment.yaml --quiet)
   mkdir -p "$1" &&
     "${miniapp[@]}" --timeline "$1/small.html" --json "$1/small.json" &&
     "${miniapp[@]}" --predict h200 --timeline "$1/gpu.html" &&
     "${miniapp[@]}" --predict h200 --set chunks.count=3400 --timeline "$1/large.html"
 }
 
-browser() { # FOLDER: of the pages; screenshots go there, too
-  "${inside[@]}" "${clean[@]}" python3 tests/browser/timeline_browser_test.py "$1"
+browser() { # screenshots lie next to the pages
+  local folder=$project/build/check-pages
+  pages "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/timeline_browser_test.py "$folder"
+}
+
+# Each target for a minute, both cores busy, from the committed inputs on; what it finds stays in the folder.
+fuzz() {
+  local build=$project/build/check-fuzz
+  configure "$build" --preset fuzz && "${inside[@]}" "${clean[@]}" cmake --build "$build" --target overlap_fuzzers &&
+    "${inside[@]}" "${clean[@]}" tests/fuzz/fuzz.py "$build/tests/fuzz" --seconds 60 --jobs 2
+}
+
+# The rows: step, root, command. The steps of full come after those of every run.
+steps=(
+  "format                 4     format"
+  "includes               4     checker check_includes.py"
+  "sizes                  4     checker check_sizes.py"
+  "usage                  4     ci/check_test.sh"
+  "mutants                4     tests/mutants/mutants.py --self-test"
+  "quickstart             4     ci/quickstart_test.sh"
+  "kokkos4-default        4     ci/quickstart.sh --test" # each file by itself, in the quick start's build
+  "kokkos4-asan           4     build_and_test kokkos4-asan --preset asan"
+  "kokkos4-tsan           4     build_and_test kokkos4-tsan --preset tsan"
+  "browser                browser browser"
+  "kokkos5-default        5     build_and_test kokkos5-default --preset default"
+  "cuda                   5     ci/compile_cuda.sh"
+)
+full_steps=(
+  "cuda-every-architecture 5      ci/compile_cuda.sh --every-architecture"
+  "cuda-oldest             oldest ci/compile_cuda.sh --oldest"
+  "oldest                  oldest build_and_test oldest --preset without-kokkos"
+  "fuzz                    fuzz   fuzz"
+)
+
+usage() { # [ERROR]
+  {
+    [[ -z ${1-} ]] || printf 'check: error: %s\n' "$1"
+    printf '%s\n' "usage: check.sh [--full] [--without STEP]... [STEP...]" \
+      "  STEP       runs only this step; kokkos4 means all steps that start with kokkos4-" \
+      "  --full     adds the steps that take longer" \
+      "  --without  leaves a step out"
+    printf '%s\n' "steps: $(names "${steps[@]}")" "with --full: $(names "${full_steps[@]}")"
+  } >&2
+  [[ -z ${1-} ]] || exit 2
+  exit 0
+}
+names() { printf '%s\n' "${@%% *}" | paste -sd ' '; }
+
+matches() { # STEP NAME...: one of the names is the step's, or its start up to a '-'
+  local name
+  for name in "${@:2}"; do [[ $1 != "$name" && $1 != "$name"-* ]] || return 0; done
+  return 1
+}
+known() { # NAME
+  local row
+  for row in "${steps[@]}" "${full_steps[@]}"; do ! matches "${row%% *}" "$1" || return 0; done
+  return 1
+}
+
+only=() without=() full=0
+while (($# > 0)); do
+  case $1 in
+    --help | -h) usage ;;
+    --full) full=1 ;;
+    --without)
+      [[ -n ${2-} ]] || usage "--without takes the name of a step"
+      known "$2" || usage "found --without $2; no such step"
+      without+=("$2")
+      shift
+      ;;
+    -*) usage "found $1; no such option" ;;
+    *)
+      known "$1" || usage "found $1; no such step"
+      only+=("$1")
+      ;;
+  esac
+  shift
+done
+
+table=() failed=0
+
+# A shell of its own: what stops it fails the step, not the run.
+alone() (
+  use_root "$1"
+  "${@:2}"
+)
+
+# step NAME ROOT CMD...: one row of the table; the output is shown when the step fails.
+step() {
+  local name=$1 log=$project/build/check-$1.log start=$SECONDS result=pass
+  if matches "$name" "${without[@]}"; then
+    table+=("$(printf '%-24s left out' "$name")")
+    return
+  fi
+  logged "$log" "$name" alone "${@:2}" || result=FAIL
+  if [[ $result == FAIL ]]; then
+    failed=1
+    tail -n 100 "$log" >&2
+  fi
+  grep -h 'tests passed' "$log" || true
+  say "$name: $result in $((SECONDS - start)) s, log: $log"
+  table+=("$(printf '%-24s %-8s %6d s' "$name" "$result" $((SECONDS - start)))")
 }
 
 writable "$project/build" || fail "cannot write to $project/build: use a checkout of your own"
-use_root 4
-step format format
-step includes includes
-step quickstart ci/quickstart_test.sh
-step kokkos4-default ci/quickstart.sh --test # each file by itself, in the quick start's build
-step pages pages "$project/build/check-pages"
-for preset in asan tsan; do
-  step "kokkos4-$preset" build_and_test "kokkos4-$preset" --preset "$preset"
+for row in "${full_steps[@]}"; do # those named in full run without --full, too
+  if ((full == 1)) || [[ " ${only[*]} " == *" ${row%% *} "* ]]; then steps+=("$row"); fi
 done
-use_root browser
-step browser browser "$project/build/check-pages"
-use_root 5
-step kokkos5-default build_and_test kokkos5-default --preset default
-if type -P nvcc >/dev/null && [[ -x ci/compile_cuda.sh ]]; then
-  step cuda-compile ci/compile_cuda.sh
-fi
+for row in "${steps[@]}"; do
+  read -ra words <<<"$row"
+  if ((${#only[@]} == 0)) || matches "${words[0]}" "${only[@]}"; then step "${words[@]}"; fi
+done
 
 printf '%s\n' "${table[@]}"
 exit $failed

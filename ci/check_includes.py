@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that the folders keep to their order and that back ends stay where they belong.
+"""Checks that folders keep to their order, and that what belongs to one place stays there: Kokkos, vendors' interfaces,
+MPI, printing and exiting.
 
 check_includes.py [FOLDER]      checks src, miniapp and tests below FOLDER (default: this repository); exit 1 on a break
 check_includes.py --self-test   plants one break of each kind and sees each caught
@@ -10,19 +11,37 @@ import sys
 import tempfile
 from pathlib import Path
 
+from check_sizes import code_of
+
 # A folder may include itself and the folders before it.
-ORDER = ["base", "yaml", "deck", "schedule", "timeline", "model", "workload", "executor", "verdict", "report", "miniapp"]
-KOKKOS_MAY = ("src/workload/", "src/executor/", "miniapp/", "tests/")
-BACK_END_MAY = ("src/executor/detail/", "tests/")
-LIST_OF_BACK_ENDS = "src/workload/spaces.def"
+ORDER = [
+    "base", "yaml", "deck", "schedule", "timeline", "model", "experiment", "report",
+    "workload", "lanes", "measure", "fleet", "miniapp",
+]  # fmt: skip
+KOKKOS_MAY = ("src/workload/", "src/lanes/", "src/measure/", "src/fleet/", "miniapp/", "tests/")
+VENDORS_MAY = ("src/lanes/", "src/measure/platform", "tests/")
+FLEETS_MAY = ("src/fleet/", "tests/")
+ENDS_MAY = ("miniapp/", "tests/")
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CONDITION = re.compile(
     r"\s*#\s*(?:if|ifdef|ifndef|elif|elifdef|elifndef)\b.*?"
-    r"\b(KOKKOS_ENABLE_(?:CUDA|OPENMP|SERIAL|HIP|SYCL|THREADS)\w*|__CUDACC__|__CUDA_ARCH__|__HIPCC__)"
+    r"\b(KOKKOS_ENABLE_(?:CUDA|OPENMP|SERIAL|HIP|SYCL|THREADS)\w*|__CUDACC__|__CUDA_ARCH__|__NVCC__|__HIPCC__"
+    r"|__HIP_\w+|OVERLAP_(?:CUDA|HIP|NVML|CUPTI|NVTX|ROCM)\w*)"
 )
-KOKKOS_HEADER = re.compile(r"Kokkos\w*\.hpp")
-CUDA_HEADER = re.compile(r"(?:cuda|nvml|cupti)")
+# (what the header's name begins with, the files that may include it, how they are called)
+HEADERS = [
+    (re.compile(r"Kokkos\w*\.hpp"), KOKKOS_MAY, "workload, lanes, measure, fleet, miniapp and tests"),
+    (re.compile(r"(?:cuda|cupti|cublas|nvml|nvtx|hip/|hip_|rocm|roc(?:blas|tracer|profiler)|hsa/|amd_smi)"), VENDORS_MAY,
+     "src/lanes, src/measure/platform* and tests"),
+    (re.compile(r"(?:mpi\.h|hwloc)"), FLEETS_MAY, "src/fleet and tests"),
+]
+# (what code outside miniapp must not have, what it does)
+ENDS = [
+    (re.compile(r"\bstd::(?:cout|cerr|clog)\b|\b(?:stdout|stderr)\b|(?<!\w)(?:v?f?printf|puts|perror)\s*\(|\bfmt::print\w*\s*\("),
+     "prints"),
+    (re.compile(r"(?<![\w.>])(?:_exit|_Exit|exit|quick_exit)\s*\("), "exits"),
+]
 
 
 def folder_of(path):
@@ -33,21 +52,23 @@ def folder_of(path):
 
 def breaks_in_line(path, line):
     condition = CONDITION.match(line)
-    if condition and not path.startswith(BACK_END_MAY) and path != LIST_OF_BACK_ENDS:
-        yield f"condition on {condition[1]} outside src/executor/detail and tests"
+    if condition and not path.startswith(VENDORS_MAY):
+        yield f"condition on {condition[1]} outside src/lanes, src/measure/platform* and tests"
     include = INCLUDE.match(line)
     if not include:
+        for pattern, does in ENDS:
+            if not path.startswith(ENDS_MAY) and (found := pattern.search(line)):
+                yield f"{found[0].rstrip('( ')} {does} outside miniapp and tests"
         return
     header, target = include[2], include[2].split("/")[0]
-    if KOKKOS_HEADER.match(header) and not path.startswith(KOKKOS_MAY):
-        yield f"{header} outside workload, executor, miniapp and tests"
-    if CUDA_HEADER.match(header) and not path.startswith(BACK_END_MAY):
-        yield f"{header} outside src/executor/detail and tests"
+    for pattern, may, places in HEADERS:
+        if pattern.match(header) and not path.startswith(may):
+            yield f"{header} outside {places}"
     folder = folder_of(path)
     if folder is None or (include[1] == "<" and target not in ORDER):
         return
     if "/" not in header and folder == "miniapp":
-        return  # miniapp's own files lie beside each other
+        return  # miniapp's own files lie next to each other
     if "/" not in header or target not in ORDER:
         yield f'"{header}" is not written from src/ on: "<folder>/<file>"'
     elif ORDER.index(target) > ORDER.index(folder):
@@ -64,7 +85,7 @@ def breaks(root):
             yield f"{path}:1: is in none of the folders {', '.join(ORDER[:-1])}"
             continue
         number = 1
-        for line in re.split(r"(?<!\\)\n", file.read_text(encoding="utf-8")):  # continued lines in one piece
+        for line in re.split(r"(?<!\\)\n", code_of(file.read_text(encoding="utf-8"))):  # continued lines in one piece
             for message in breaks_in_line(path, line.replace("\\\n", " ")):
                 yield f"{path}:{number}: {message}"
             number += 1 + line.count("\n")
@@ -73,29 +94,48 @@ def breaks(root):
 def self_test():
     good = {
         "src/base/error.hpp": '#include <string>\n#ifdef NDEBUG\n#endif\n',
-        "src/report/json.cpp": '#include "report/json.hpp"\n#include "deck/deck.hpp"\n',
-        LIST_OF_BACK_ENDS: "#if defined(KOKKOS_ENABLE_CUDA)\n#endif\n",
-        "src/executor/detail/lanes.cpp": '#include <cuda_runtime.h>\n#if defined(KOKKOS_ENABLE_CUDA)\n#endif\n',
-        "src/workload/rowsum.cpp": '#include <Kokkos_Core.hpp>\n#ifdef KOKKOS_ENABLE_ATOMICS_BYPASS\n#endif\n',
-        "miniapp/main.cpp": '#include "experiment.hpp"\n#include "report/json.hpp"\n',
-        "tests/exec/lanes.cpp": '#include <nvml.h>\n#include "miniapp/x.hpp"\n#if defined(__CUDACC__)\n#endif\n',
+        "src/base/text.cpp": '// printf(x), exit(1)\nauto s = "std::cout /dev/stdout"; std::snprintf(s); at_exit(1); x.exit(2);\n',
+        "src/deck/deck.cpp": '#include "yaml/reader.hpp"\n#include <yaml-cpp/yaml.h>\n',
+        "src/report/json.cpp": '#include "report/json.hpp"\n#include "experiment/study.hpp"\n',
+        "src/lanes/cuda_api.hpp": '#include <cuda_runtime.h>\n#if defined(KOKKOS_ENABLE_CUDA)\n#endif\n',
+        "src/lanes/hip_api.hpp": '#include <hip/hip_runtime.h>\n#ifdef __HIPCC__\n#endif\n',
+        "src/measure/platform_cuda.cpp": '#include <nvml.h>\n#ifdef OVERLAP_CUPTI\n#endif\n',
+        "src/workload/rowsum.hpp": '#include <Kokkos_Core.hpp>\n#ifdef KOKKOS_ENABLE_ATOMICS_BYPASS\n#endif\n',
+        "src/fleet/ranks.cpp": '#include <mpi.h>\n#include <hwloc.h>\n#include "measure/session.hpp"\n',
+        "miniapp/main.cpp": '#include "options.hpp"\n#include "report/json.hpp"\nstd::cout << x; std::_Exit(1);\n',
+        "tests/exec/lanes.cpp": '#include <nvml.h>\n#include "miniapp/x.hpp"\n#if defined(__CUDACC__)\n#endif\nexit(1);\n',
     }
     bad = {  # each file breaks one rule, in line 2
         "src/other/error.cpp": '\n#include <string>\n',  # a folder that is not in the order
         "src/base/a.hpp": '\n#include "deck/deck.hpp"\n',
-        "src/executor/b.hpp": '\n  # include "verdict/verdict.hpp"\n',
+        "src/yaml/a.hpp": '\n#include "deck/deck.hpp"\n',
+        "src/model/a.hpp": '\n#include "experiment/plan.hpp"\n',
+        "src/experiment/a.hpp": '\n#include "report/json.hpp"\n',
+        "src/lanes/b.hpp": '\n  # include "measure/session.hpp"\n',
+        "src/measure/b.hpp": '\n#include "fleet/ranks.hpp"\n',
         "src/report/c.cpp": '\n#include "json.hpp"\n',
         "src/report/d.cpp": '\n#include "../deck/deck.hpp"\n',
-        "src/report/e.cpp": '\n#include "miniapp/experiment.hpp"\n',
+        "src/report/e.cpp": '\n#include "miniapp/options.hpp"\n',
         "src/schedule/f.cpp": '\n#include <Kokkos_Core.hpp>\n',
         "src/report/g.cpp": '\n#include <KokkosBlas3_gemm.hpp>\n',
-        "src/executor/h.cpp": '\n#include <cuda_runtime.h>\n',
+        "src/measure/h.cpp": '\n#include <cuda_runtime.h>\n',
         "src/workload/i.cpp": '\n#include <nvml.h>\n',
+        "src/fleet/i.cpp": '\n#include <rocm_smi/rocm_smi.h>\n',
+        "src/measure/j.cpp": '\n#include <hip/hip_runtime.h>\n',
         "miniapp/j.cpp": '\n#include <cupti.h>\n',
-        "src/executor/k.cpp": '\n#if defined(X) || \\\n  defined(KOKKOS_ENABLE_CUDA)\n#endif\n',
+        "src/workload/k.cpp": '\n#if defined(X) || \\\n  defined(KOKKOS_ENABLE_CUDA)\n#endif\n',
         "src/workload/l.hpp": '\n#ifdef __CUDACC__\n#endif\n',
+        "src/measure/l.hpp": '\n#ifdef OVERLAP_NVTX\n#endif\n',
         "miniapp/m.cpp": '\n#elif defined(KOKKOS_ENABLE_OPENMP)\n#endif\n',
         "src/model/n.cpp": '\n#include <workload/workload.hpp>\n',
+        "src/measure/o.cpp": '\n#include <mpi.h>\n',
+        "src/lanes/o.cpp": '\n#include <hwloc/cudart.h>\n',
+        "src/report/p.cpp": '\nvoid f() { std::cerr << 1; }\n',
+        "src/report/q.cpp": '\nvoid f() { std::printf("x"); }\n',
+        "src/measure/r.cpp": '\nvoid f() { fmt::print("x"); }\n',
+        "src/measure/s.cpp": '\nvoid f() { std::fputs("x", stderr); }\n',
+        "src/base/t.cpp": '\nvoid f() { std::_Exit(1); }\n',
+        "src/fleet/u.cpp": '\nvoid f() { exit(1); }\n',
     }
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -117,7 +157,7 @@ def main():
         return self_test()
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     found = list(breaks(root))
-    print("\n".join(found) if found else "include directions: no breaks")
+    print("\n".join(found) if found else "includes: no breaks")
     return 1 if found else 0
 
 

@@ -1,35 +1,58 @@
 #!/usr/bin/env bash
-# Compiles every CUDA translation unit, without a GPU and without a CUDA Kokkos: nvcc reads the headers of Debian's
-# libkokkos-dev with the configuration of cuda_headers/ before them. Device code is compiled, host code checked (of tests
-# by nvcc alone, which is quicker); nothing is linked. One line for each file that fails, with the compiler's first errors;
-# what is up to date is skipped. Logs, and an empty file for each unit that compiles: build/cuda_objects.
+# Compiles with nvcc, without a GPU and without a CUDA Kokkos: nvcc reads the headers of Debian's libkokkos-dev with the
+# configuration of cuda_headers/ before them. Nothing is linked. One line for each unit that fails, with the compiler's
+# first errors; what is up to date is skipped.
 #
-# CUDAHOSTCXX names the host compiler, JOBS how many run at once (2).
+# compile_cuda.sh                       all that uses Kokkos: device code is compiled, host code checked (of tests by nvcc
+#                                       alone, which is quicker); and the libraries without Kokkos, as nvcc_wrapper
+#                                       compiles them where it is the compiler of the whole build
+# compile_cuda.sh --every-architecture  the program's device code for each major architecture that nvcc knows
+# compile_cuda.sh --oldest              the libraries without Kokkos with the oldest packages supported
+#
+# Logs, and an empty file for each unit that compiles: build/cuda_objects*. CUDAHOSTCXX names the host compiler, JOBS how
+# many run at once (2).
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=root.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/root.sh"
 
-if ! type -P nvcc >/dev/null; then say "skipped: no nvcc on PATH"; exit 77; fi
-use_root 5 # sets $root and $project
+what=${1-}
+case $what in
+  '') headers_from=5 architecture=sm_90 ;;
+  --every-architecture) headers_from=5 architecture=all-major ;;
+  --oldest) headers_from=oldest architecture=sm_90 ;;
+  *) printf 'usage: compile_cuda.sh [--every-architecture | --oldest]\n' >&2; exit 2 ;;
+esac
+
+# Not installed here: Debian's nvcc is in non-free, releases behind CUDA's own, and takes 2.5 GB.
+PATH=$PATH:/usr/local/cuda/bin
+[[ -x $(type -P nvcc) ]] || fail "nvcc is neither on PATH nor in /usr/local/cuda/bin: install the CUDA toolkit, or leave" \
+  "these steps out with ci/check.sh --without cuda"
+if [[ -z ${CUDAHOSTCXX-} ]]; then need g++:g++; fi
+host_compiler=${CUDAHOSTCXX:-$(type -P g++-12 || type -P g++)}
+use_root "$headers_from" # sets $root and $project
 
 cd "$project"
-out=build/cuda_objects
-mkdir -p "$out/include"
+out=build/cuda_objects${what#-}
+mkdir -p "$out/include" "$out/without_kokkos"
 
 # Only these headers, and none of the root's own C and C++ library, which this machine's compiler does not know.
 for headers in kokkos yaml-cpp CLI fmt nlohmann gtest gmock; do
   ln -sfn "$root/usr/include/$headers" "$out/include/$headers"
 done
 
-host_compiler=${CUDAHOSTCXX:-$(type -P g++-12 || type -P g++)}
+common=(-x cu -std=c++20 "-arch=$architecture" -ccbin "$host_compiler" -Werror all-warnings)
+host_warnings=-Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-missing-field-initializers,-fsyntax-only
+# What overlap_settings defines for every target.
+mapfile -t definitions < <(sed -n 's/^target_compile_definitions(overlap_settings INTERFACE \(.*\))$/-D\1/p' CMakeLists.txt)
 # 20208: a host function with long double, where nvcc takes it for one of both sides.
-# shellcheck disable=SC2054 # nvcc's commas
-flags=(-x cu -std=c++20 -arch=sm_90 --extended-lambda --expt-relaxed-constexpr -ccbin "$host_compiler"
-  -Xcompiler -Wall,-Wextra,-Wshadow,-Wno-missing-field-initializers,-fsyntax-only -Werror all-warnings -diag-suppress 20208
-  -isystem ci/cuda_headers -isystem "$out/include" -isystem "$out/include/kokkos" -I src)
+flags=("${common[@]}" --extended-lambda --expt-relaxed-constexpr "$host_warnings" -diag-suppress 20208
+  -isystem ci/cuda_headers -isystem "$out/include" -isystem "$out/include/kokkos" "${definitions[@]}" -I src)
+# Targets that do not link Kokkos get none of its flags.
+plain_flags=("${common[@]}" "$host_warnings" -isystem "$out/include" "${definitions[@]}"
+  '-DOVERLAP_SOURCE_DEVICES="input/devices"' '-DOVERLAP_INSTALLED_DEVICES="devices"' -I src)
 
 # What every object depends on beside our own sources, which the compiler lists for each.
-setup=$(nvcc --version; "$host_compiler" --version; echo "${flags[@]}"; cat "$root/made-of"
+setup=$(nvcc --version; "$host_compiler" --version; echo "${flags[@]}" "${plain_flags[@]}"; cat "$root/made-of"
   find ci/cuda_headers -type f -exec cat {} +)
 [[ -e $out/setup && $(<"$out/setup") == "$setup" ]] || printf '%s\n' "$setup" >"$out/setup"
 
@@ -42,25 +65,58 @@ up_to_date() { # OBJECT: compared by when its compilation began, as a file may c
   done
 }
 
+object_of() { # SOURCE
+  case $1 in
+    "$out"/*) echo "$1.o" ;;
+    *) echo "$out/$1.o" ;;
+  esac
+}
+
 compile() { # SOURCE
-  local object=$out/$1.o until=-c
-  [[ $1 != tests/* ]] || until=--cuda # nvcc's own output, which no host compiler sees
+  local object until=-c with=("${flags[@]}")
+  object=$(object_of "$1")
+  case $1 in
+    tests/*) until=--cuda ;; # nvcc's own output, which no host compiler sees
+    "$out"/*) with=("${plain_flags[@]}") ;;
+  esac
   up_to_date "$object" && return
   mkdir -p "$(dirname "$object")"
   rm -f "$object"
   touch "$object.began"
-  if nvcc "${flags[@]}" -MMD -MF "$object.d" $until "$1" -o "$object" >"$object.log" 2>&1; then
+  if nvcc "${with[@]}" -MMD -MF "$object.d" $until "$1" -o "$object" >"$object.log" 2>&1; then
     : >"$object"
   else
     printf '%s\n' "FAILED $1" "$(grep -E -m 3 'error|fatal' "$object.log" || head -n 3 "$object.log")" | sed '2,$s/^/  /'
   fi
 }
 
-# All that uses Kokkos: of the tests, everything but tests/unit.
-mapfile -t sources < <(
-  find src/workload src/lanes src/measure miniapp -name '*.cpp'
-  find tests -path tests/unit -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print
-)
+# Prints units of four sources of one folder each, as CMake's unity builds make them: most of the time goes into headers.
+units_without_kokkos() {
+  local folder unit files number
+  for folder in src/*/; do
+    [[ ! $folder =~ ^src/(workload|executor|lanes|measure|fleet)/$ ]] || continue
+    files=("$folder"*.cpp)
+    for ((number = 0; number < ${#files[@]}; number += 4)); do
+      unit=$out/without_kokkos/$(basename "$folder")_$((number / 4)).cpp
+      printf "#include \"$project/%s\"\n" "${files[@]:number:4}" >"$unit.new"
+      if cmp -s "$unit.new" "$unit"; then rm "$unit.new"; else mv "$unit.new" "$unit"; fi
+      echo "$unit"
+    done
+  done
+}
+
+# All that uses Kokkos: of the tests, everything but tests/unit and tests/fuzz.
+sources_with_kokkos() {
+  local folders=()
+  for folder in src/{workload,executor,lanes,measure,fleet} miniapp; do [[ ! -d $folder ]] || folders+=("$folder"); done
+  find "${folders[@]}" -name '*.cpp'
+  [[ $what == --every-architecture ]] ||
+    find tests \( -path tests/unit -o -path tests/fuzz \) -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print
+}
+
+sources=()
+if [[ $what != --oldest ]]; then mapfile -t sources < <(sources_with_kokkos); fi
+if [[ $what != --every-architecture ]]; then mapfile -t -O ${#sources[@]} sources < <(units_without_kokkos); fi
 for source in "${sources[@]}"; do
   while (($(jobs -rp | wc -l) >= ${JOBS:-2})); do wait -n || true; done
   compile "$source" &
@@ -68,6 +124,6 @@ done
 wait
 
 failed=0
-for source in "${sources[@]}"; do [[ -e $out/$source.o ]] || failed=$((failed + 1)); done
-say "${#sources[@]} CUDA translation units, $failed failed ($SECONDS s)"
+for source in "${sources[@]}"; do [[ -e $(object_of "$source") ]] || failed=$((failed + 1)); done
+say "${#sources[@]} units, $failed failed ($SECONDS s)"
 ((failed == 0)) || exit 1

@@ -31,7 +31,8 @@ lock "$build.lock"
 configured "$build" ||
   logged "$log" "configuring in $build" configure "$build" -DCMAKE_BUILD_TYPE=Release -DOVERLAP_TESTS=ON ||
   fail "CMake could not configure the build: $(reason "$log"); log: $log"
-logged "$log" "building $target with Kokkos $kokkos in $build" \
+# Only what is compiled or linked is worth a word: with all up to date, ninja still looks for new files and commits.
+say_at='(Building|Linking) CXX' logged "$log" "building $target with Kokkos $kokkos in $build" \
   "${inside[@]}" "${clean[@]}" cmake --build "$build" --target "$target" ||
   fail "the build failed: $(reason "$log"); log: $log"
 exec {lock_fd}>&-

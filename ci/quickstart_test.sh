@@ -34,6 +34,7 @@ expect 5 "$start" deck.yaml --set workload.rows=1000 --set 'acceptance=[{metric:
 begin=$(date +%s%N)
 expect 0 "$start" --version
 must "a second call starts within 2 s" test $(($(date +%s%N) - begin)) -lt 2000000000
+must "nothing is said where nothing is built" test ! -s err
 
 # An installed miniapp runs an installed deck.
 # shellcheck source-path=SCRIPTDIR source=root.sh

@@ -1,9 +1,12 @@
 # shellcheck shell=bash
-# A root of Debian unstable with Kokkos and all that the build needs: made once by mmdebstrap in a cache folder, entered
-# without changing the machine. Sourced by quickstart.sh and check.sh.
+# Roots of Debian with what the builds and tests need: each made once by mmdebstrap in a cache folder, entered without
+# changing the machine. Sourced by quickstart.sh, check.sh and compile_cuda.sh.
 #
-# use_root 4|5 makes the root if need be and sets $root and $inside: "${inside[@]}" CMD... runs CMD in it. use_root
-# browser does so with one that has chromium and nothing to build with.
+# use_root NAME makes a root if need be and sets $root and $inside: "${inside[@]}" CMD... runs CMD in it. The names:
+#   4, 5     Debian unstable with Kokkos 4 or 5
+#   browser  chromium, nothing to build with
+#   fuzz     clang with libFuzzer, no Kokkos
+#   oldest   Debian 12: the oldest compiler and packages that the libraries without Kokkos support
 
 project=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 HOME=${HOME-~} # unset in some containers
@@ -12,12 +15,18 @@ user=$(id -un 2>/dev/null || id -u)
 
 common_packages="g++ cmake ninja-build git ca-certificates libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
 libgtest-dev libgmock-dev python3 python3-yaml python3-jsonschema clang-format mount"
-declare -A kokkos_packages=(
-  [4]="libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev libopenblas-dev" # Kokkos 4.5.1 (Serial) and Kernels
-  [5]="libkokkos-dev"                                                         # Kokkos 5.2.2 (OpenMP)
+# shellcheck disable=SC2034 # read in functions
+declare -A packages_of=(
+  # Kokkos 4.5.1 (Serial) and Kernels
+  [4]="$common_packages libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev libopenblas-dev"
+  # Kokkos 5.2.2 (OpenMP)
+  [5]="$common_packages libkokkos-dev"
+  [browser]="chromium chromium-driver python3-selenium fonts-dejavu-core mount"
+  [fuzz]="clang libclang-rt-dev cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libgtest-dev \
+libgmock-dev python3 mount"
+  [oldest]="g++ cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev python3 mount"
 )
-
-browser_packages="chromium chromium-driver python3-selenium fonts-dejavu-core mount"
+declare -A suite_of=([oldest]=bookworm) # unstable for the others
 
 # Builds see nothing of the caller's environment (compilers, search paths), and git must read a checkout that may belong
 # to another user.
@@ -31,19 +40,28 @@ set -E
 trap 'fail "this failed: $BASH_COMMAND"' ERR
 trap 'exit 130' INT
 
-# logged LOG WHAT CMD...: says WHAT and runs CMD with its output in LOG; on a terminal the latest line shows.
+# logged LOG WHAT CMD...: says WHAT and runs CMD with its output in LOG; on a terminal the latest line shows. With $say_at
+# set, WHAT is said at the first line of output that matches it, or never.
 logged() {
-  local log=$1 columns
-  say "$2"
+  local log=$1 what=$2 columns line result=0
   shift 2
-  if [[ ! -t 2 ]]; then
-    "$@" >"$log" 2>&1 </dev/null
-    return
+  if [[ -z ${say_at-} ]]; then
+    say "$what"
+    what=
+    if [[ ! -t 2 ]]; then
+      "$@" >"$log" 2>&1 </dev/null
+      return
+    fi
   fi
   columns=$(tput cols 2>/dev/null || echo 80)
-  "$@" 2>&1 </dev/null | tee "$log" | while IFS= read -r line; do printf '\r\e[K%s' "${line:0:columns-1}" >&2; done
-  local result=$?
-  printf '\r\e[K' >&2
+  "$@" 2>&1 </dev/null | tee "$log" | while IFS= read -r line; do
+    if [[ -n $what && $line =~ $say_at ]]; then
+      say "$what"
+      what=
+    fi
+    if [[ -t 2 && -z $what ]]; then printf '\r\e[K%s' "${line:0:columns-1}" >&2; fi
+  done || result=$?
+  if [[ -t 2 ]]; then printf '\r\e[K' >&2; fi
   return $result
 }
 
@@ -52,13 +70,13 @@ reason() {
   local text
   text=$(<"$1")
   if [[ $text =~ Unable\ to\ locate\ package\ ([^[:space:]]+) ]]; then
-    echo "Debian unstable no longer has the package ${BASH_REMATCH[1]}"
+    echo "Debian ${suite-on this machine} has no package ${BASH_REMATCH[1]}"
   elif [[ $text == *"No space left on device"* ]]; then
     echo "the disk of $cache or ${TMPDIR:-/tmp} is full"
   elif [[ $text =~ (Could\ not\ (resolve|connect)|Unable\ to\ connect|Cannot\ initiate|Temporary)[^$'\n']* ]]; then
     echo "no network, or a wrong proxy or mirror in apt's configuration (${BASH_REMATCH[0]})"
   elif [[ $text == *"does not have a Release file"* ]]; then
-    echo "this archive has no Debian unstable"
+    echo "this archive has no Debian ${suite-}"
   else
     awk '/^E: |[Ee]rror[: ]|Permission denied|: not found/ && !line { line = $0 }
       END { print line ? line : $0 }' <<<"$text"
@@ -93,19 +111,26 @@ archive() {
   echo "${uri%/}"
 }
 
-# Everything that making a root needs and that could be missing, before anything is made.
+# need TOOL:PACKAGE...: installs the packages of the tools that this machine lacks.
+need() {
+  local log=$cache/tools.log missing=() pair
+  for pair; do type -P "${pair%:*}" >/dev/null || missing+=("${pair#*:}"); done
+  ((${#missing[@]} > 0)) || return 0
+  type -P apt-get >/dev/null || fail "missing tools, and no apt-get to install them: ${missing[*]}"
+  ((EUID == 0)) || fail "missing tools: an administrator has to run: apt-get install ${missing[*]}"
+  writable "$cache" || fail "cannot write to $cache: set OVERLAP_CACHE to a folder of yours"
+  logged "$log" "installing ${missing[*]} with apt-get" sh -euc 'export DEBIAN_FRONTEND=noninteractive
+    apt-get update && apt-get install -y --no-install-recommends "$@"' sh "${missing[@]}" ||
+    fail "apt-get could not install ${missing[*]}: $(reason "$log"); log: $log"
+}
+
+# Checks all that making a root needs, before anything is made.
 check_machine() {
-  local log=$cache/tools.log missing=() tool free id
+  local tools=(mmdebstrap:mmdebstrap mount:mount) free id
   type -P apt-get >/dev/null ||
     fail "no apt-get: quick start is for Debian; elsewhere build with CMake against a Kokkos of your own (see README)"
-  for tool in mmdebstrap mount; do type -P $tool >/dev/null || missing+=("$tool"); done
-  ((EUID == 0)) || type -P newuidmap >/dev/null || missing+=(uidmap)
-  if ((${#missing[@]} > 0)); then
-    ((EUID == 0)) || fail "missing tools: an administrator has to run: apt-get install ${missing[*]}"
-    logged "$log" "installing ${missing[*]} with apt-get" sh -euc 'export DEBIAN_FRONTEND=noninteractive
-      apt-get update && apt-get install -y --no-install-recommends "$@"' sh "${missing[@]}" ||
-      fail "apt-get could not install ${missing[*]}: $(reason "$log"); log: $log"
-  fi
+  ((EUID == 0)) || tools+=(newuidmap:uidmap)
+  need "${tools[@]}"
   for id in uid gid; do # mmdebstrap's user namespace needs a range of each
     ((EUID == 0)) || grep -Eqs "^($user|$EUID):" /etc/sub$id || fail "no entry for $user in /etc/sub$id:" \
       "an administrator has to run: usermod --add-sub${id}s 100000-165535 $user"
@@ -116,14 +141,14 @@ check_machine() {
 
 # As root, the mount namespace takes mmdebstrap's mounts along when it is killed. As a user, its files belong to other
 # ids; a tar stream makes them the caller's own.
-bootstrap() { # FOLDER URI PACKAGES
+bootstrap() { # FOLDER URI PACKAGES, of $suite
   local settings options
   settings=$(apt-config dump | sed -nE '/^Acquire::(https?|ftp|socks|tor|Retries|ForceIPv)/p') # proxies and the like
   options=(--variant=apt --include="$3" --aptopt="$settings Acquire::Check-Valid-Until \"false\"")
   if ((EUID == 0)); then
-    unshare --mount mmdebstrap "${options[@]}" unstable "$1" "$2"
+    unshare --mount mmdebstrap "${options[@]}" "$suite" "$1" "$2"
   else
-    mmdebstrap "${options[@]}" unstable - "$2" | tar -x -C "$1" --exclude='./dev/*'
+    mmdebstrap "${options[@]}" "$suite" - "$2" | tar -x -C "$1" --exclude='./dev/*'
   fi
 }
 
@@ -134,7 +159,7 @@ make_root() { # PACKAGES
   [[ -n $uri ]] || fail "apt's sources name no Debian archive: add one (see man sources.list)"
   rm -rf --one-file-system "$new" "$new.old"
   mkdir "$new"
-  logged "$log" "making a root of Debian unstable in $root from $uri, once (1 GB, a minute or two)" \
+  logged "$log" "making a root of Debian $suite in $root from $uri, once (1 GB, a minute or two)" \
     bootstrap "$new" "$uri" "$1" || fail "could not make a root from $uri: $(reason "$log"); log: $log"
   rm -f "$new/etc/apt/apt.conf.d/99mmdebstrap" # proxy settings can hold a password
   if [[ $1 == *libkokkos-dev* ]]; then         # its CMake files name two archives that the package lacks
@@ -174,15 +199,12 @@ enter='
   done
   exec "$@"'
 
-use_root() { # 4|5|browser
-  local packages namespaces=(--mount) drop=()
-  if [[ $1 == browser ]]; then
-    packages=$browser_packages
-    root=$cache/root-browser
-  else
-    packages="$common_packages ${kokkos_packages[$1]}"
-    root=$cache/root-kokkos$1
-  fi
+use_root() { # NAME
+  local packages=${packages_of[$1]} suite=${suite_of[$1]-unstable} namespaces=(--mount) drop=()
+  case $1 in
+    4 | 5) root=$cache/root-kokkos$1 ;;
+    *) root=$cache/root-$1 ;;
+  esac
   if ((EUID != 0)); then
     # A user may mount in a user namespace, with rights there that the command itself must not have.
     namespaces=(--user --map-current-user --keep-caps --mount)

@@ -1,0 +1,117 @@
+#include "targets.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "deck/deck.hpp"
+#include "model/load.hpp"
+#include "report/console.hpp"
+#include "report/json.hpp"
+#include "report/lines.hpp"
+#include "report/writers.hpp"
+#include "schedule/build.hpp"
+
+namespace overlap::fuzz {
+namespace {
+
+/// A file in memory; its path lasts as long as it does.
+class File {
+ public:
+  explicit File(std::string_view text) : descriptor_(memfd_create("input", MFD_CLOEXEC)) {
+    while (descriptor_ >= 0 && !text.empty()) {
+      const ssize_t written = write(descriptor_, text.data(), text.size());
+      if (written < 0) break;
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (descriptor_ < 0 || !text.empty()) throw std::runtime_error("no file in memory");
+  }
+  ~File() { close(descriptor_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
+/// A deck.
+void deck(const std::string& input) { deck::load_points(File(input).path()); }
+
+/// Options --set, one per line.
+void overrides(const std::string& input) {
+  const File file("workload: {kind: rowsum}\nissue: {lanes: 3}\n");
+  std::vector<std::string> options;
+  std::istringstream lines(input);
+  for (std::string line; std::getline(lines, line);) options.push_back(line);
+  deck::load_points(file.path(), options);
+}
+
+/// A device file.
+void device(const std::string& input) { model::load_device(File(input).path()); }
+
+/// A line of a sweep's journal.
+void journal(const std::string& input) { report::read_record(input); }
+
+/// Far fewer than the program takes: an input must be done in a moment.
+constexpr std::int64_t most_tasks = 128;
+constexpr std::size_t most_points = 4;
+
+bool small(const deck::Deck& deck) {
+  const schedule::Costs costs = schedule::costs(deck.workload, deck.workload.intensity.repeats);
+  const schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
+  return layout.chunks_per_iteration * costs.iterations <= most_tasks &&
+         costs.tasks.size() <= most_tasks;
+}
+
+/// A deck that is predicted and reported in every way there is.
+void pipeline(const std::string& input) {
+  static const std::vector<model::Device> devices = {model::load_device("h200"),
+                                                     model::load_device("ideal_1copy")};
+  const std::vector<deck::Point> points = deck::load_points(File(input).path());
+  if (points.size() > most_points) return;
+  report::Study study = report::new_study({}, points, {devices[0].name, devices[1].name});
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!small(points[i].deck)) return;
+    experiment::Outcome outcome =
+        experiment::judge(experiment::predictions(points[i], devices), {});
+    report::read_record(report::record(outcome, points[i], i));
+    report::add(study, i, std::move(outcome));
+  }
+  report::sweep_heading(study);
+  report::table(study, 80);
+  report::result_lines(study);
+  report::verdict_words(study);
+  for (const report::Writer& writer : report::writers) {
+    if (!study.sweeps() || writer.takes_sweeps) writer.write({study});
+  }
+}
+
+template <void (*Take)(const std::string&)>
+void tolerant(const std::string& input) {
+  try {
+    Take(input);
+  } catch (const base::Error&) {
+    // what a user reads
+  }
+}
+
+}  // namespace
+
+std::span<const Target> targets() {
+  static const std::array all = {
+      Target{"deck", tolerant<deck>},         Target{"overrides", tolerant<overrides>},
+      Target{"device", tolerant<device>},     Target{"journal", tolerant<journal>},
+      Target{"pipeline", tolerant<pipeline>},
+  };
+  return all;
+}
+
+}  // namespace overlap::fuzz
