@@ -1,91 +1,362 @@
 #!/usr/bin/env python3
-"""What README and docs say still holds: decks, scripts and presets exist, the example deck loads, and predictions run."""
+"""README and docs hold: every command runs or is listed below with the reason why not, links lead somewhere, example
+decks load, printed predictions are what the program prints, and every shipped deck is described."""
 
+import contextlib
+import functools
 import json
 import re
 import shlex
+import subprocess
 import unittest
 
-from program import SOURCE, TestCase, run
+import yaml
+from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, run
 
-README = (SOURCE / "README.md").read_text()
-DOCS = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
+PAGES = [*(SOURCE / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
+         *sorted((SOURCE / "docs").glob("*.md"))]
+README_LINES = 150
+
+# Commands that no test of this file runs, and why.
+BUILDS = "builds for minutes; ci/check.sh builds with the same presets"
+CUDA = "needs a GPU and a CUDA-enabled Kokkos"
+NOT_RUN = {
+    "ci/quickstart.sh --test": "builds and runs all tests, this one among them; ci/check.sh runs it",
+    "ci/quickstart.sh --kokkos 5 rowsum": BUILDS,
+    "ci/check.sh": "runs all tests, this one among them",
+    "ci/check.sh --full": "runs all tests, this one among them",
+    "cmake --preset default -DCMAKE_PREFIX_PATH=/path/to/kokkos": BUILDS,
+    "cmake --build --preset default": BUILDS,
+    "ctest --preset default": BUILDS,
+    "cmake --install build/default --prefix ~/overlap": "ci/quickstart_test.sh installs, too",
+    "cmake --preset cuda -DCMAKE_PREFIX_PATH=/path/to/kokkos-with-cuda": CUDA,
+    "cmake --build --preset cuda": CUDA,
+    "ctest --preset cuda": CUDA,
+    "build/cuda/miniapp/miniapp increment": CUDA,
+    "ci/compare_peer --peer build/cuda/tests/peer/overlap_peer --miniapp build/cuda/miniapp/miniapp": CUDA,
+    "cmake --preset asan -DCMAKE_PREFIX_PATH=/path/to/kokkos": BUILDS,
+    "cmake --build --preset asan": BUILDS,
+    "ctest --preset asan": BUILDS,
+    "compute-sanitizer --tool memcheck build/cuda/miniapp/miniapp increment --set workload.elements=65536": CUDA,
+    "compute-sanitizer --tool racecheck build/cuda/miniapp/miniapp increment --set workload.elements=65536": CUDA,
+    "cmake --preset fuzz": BUILDS,
+    "cmake --build build/fuzz --target overlap_fuzzers": BUILDS,
+    "tests/fuzz/fuzz.py build/fuzz/tests/fuzz --seconds 3600 --jobs 8": "an hour; ci/check.sh --full runs it for a minute",
+}
+
+# What makes runs of a workload quick, unless the command sets or the deck sweeps the key.
+SMALL = {
+    "increment": {"workload.elements": 65536},
+    "pipeline": {"workload.elements": 65536},
+    "rowsum": {"workload.rows": 20000},
+    "dgemm": {"workload.m": 256, "workload.n": 256, "workload.tile_m": 128, "workload.tile_n": 128},
+    "custom": {},
+}
+FEW = {"measure.warmup": 1, "measure.repetitions": 2}
+
+# Stands for miniapp and ci/quickstart.sh on the pages: adds the settings above and notes how it ended.
+WRAPPER = """\
+#!/bin/sh
+"{miniapp}" "$@" $EXTRA 2>>"{folder}/stderr" >"{folder}/stdout"
+code=$?
+cat "{folder}/stdout"
+printf '%s %s\\n' "$code" "$(tail -n 1 "{folder}/stdout")" >>"{folder}/codes"
+exit $code
+"""
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(text):
+    """Code blocks of a page: language and content."""
+    return re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-class Readme(TestCase):
-    def test_names_every_deck_and_no_other(self):
-        table = set(re.findall(r"^\| `([\w/]+\.yaml)`", README, re.MULTILINE))
-        decks = {str(path.relative_to(SOURCE / "input")) for path in (SOURCE / "input").rglob("*.yaml")}
-        self.assertEqual(table, {deck for deck in decks if not deck.startswith("devices/")})
+def without_blocks(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
 
-    def test_scripts_exist(self):
-        scripts = set(re.findall(r"\bci/\w+(?:\.sh)?", README))
-        self.assertIn("ci/quickstart.sh", scripts)
-        for script in scripts:
-            self.assertTrue((SOURCE / script).is_file(), script)
+
+def without_comment(line):
+    """The command without a comment of the shell, and with single spaces."""
+    words = shlex.split(line, comments=True)
+    return line if words == shlex.split(line) else re.sub(r"\s+#.*", "", line)
+
+
+def commands(text):
+    """Commands of a page in their order: all lines of `sh` blocks, lines of other blocks that begin with a prompt, and
+    code in the text that begins with a program and an argument."""
+    found = []
+    for part in re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE):
+        for language, content in blocks(part):
+            lines = re.sub(r" *\\\n *", " ", content).splitlines()
+            if language == "sh":
+                found += [without_comment(line).strip() for line in lines if line.strip() and not line.startswith("#")]
+            else:
+                found += [line[2:].strip() for line in lines if line.startswith("$ ")]
+        if not part.startswith("```"):
+            found += re.findall(r"`((?:miniapp|ci/[\w.]+|cmake|ctest) [^`\n]+)`", part)
+    return [command for command in found if not is_pattern(command)]
+
+
+def is_pattern(command):
+    """Whether words of capitals stand for something: `ci/check.sh STEP`."""
+    return any(re.fullmatch(r"[A-Z]{3,}", word) for word in shlex.split(command))
+
+
+@functools.cache
+def help_text():
+    return run("--help").stdout
+
+
+def anchors(path):
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", without_blocks(path.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(page, text):
+    """Links of a page to files and headings that are not there."""
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_blocks(text)):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if not re.match(r"\w+:", link) and not (target.is_file() and (not anchor or anchor in anchors(target))):
+            broken.append(link)
+    return broken
+
+
+def deck_of(words, folder):
+    """The deck that a command names, as its path; None: no deck."""
+    for word in words:
+        for path in (folder / word, SOURCE / "input" / f"{word}.yaml"):
+            if not word.startswith("-") and path.is_file() and path.suffix == ".yaml":
+                return path
+    return None
+
+
+def settings(words, folder):
+    """--set options that make a command's run quick."""
+    if re.search(r"--(predict|dry-run|calibrate|list|version|help)", " ".join(words)):
+        return []
+    path = deck_of([word for word, before in zip(words[1:], words) if before not in ("--device", "--set")], folder)
+    if path is None:
+        return []
+    deck = yaml.safe_load(path.read_text())
+    small = {**SMALL[deck["workload"]["kind"]], **FEW}
+    if "box" in deck["workload"]:
+        del small["workload.elements"]
+    given = {word.removeprefix("sweep.").split("=")[0] for word in words} | set(deck.get("sweep", {}))
+    return [f"--set={key}={value}" for key, value in small.items() if key not in given]
+
+
+class Pages(TestCase):
+    @contextlib.contextmanager
+    def page(self, path):
+        """The page's text, in a subtest of its own."""
+        with self.subTest(page=str(path.relative_to(SOURCE))):
+            yield path.read_text()
+
+    def test_readme_is_short(self):
+        self.assertLessEqual(len((SOURCE / "README.md").read_text().splitlines()), README_LINES)
+
+    def test_links_lead_somewhere(self):
+        for page in PAGES:
+            with self.page(page) as text:
+                self.assertEqual(broken_links(page, text), [])
+
+    def test_finds_broken_links(self):
+        text = "[a](no-such-page.md) [b](glossary.md#no-such-term) [c](glossary.md#lane) [d](https://kokkos.org)"
+        self.assertEqual(broken_links(SOURCE / "docs/reading.md", text), ["no-such-page.md", "glossary.md#no-such-term"])
+
+    def test_every_page_can_be_reached(self):
+        readme = (SOURCE / "README.md").read_text()
+        for page in PAGES[1:]:
+            self.assertIn(f"]({page.relative_to(SOURCE)})", readme)
+
+    def test_nothing_is_left_to_fill_in(self):
+        for page in PAGES:
+            with self.page(page) as text:
+                self.assertEqual(re.findall(r"@[\w:, -]+@", text), [])
+
+    def test_files_exist(self):
+        """Files and folders of the repository that the text names."""
+        folders = "|".join(path.name for path in SOURCE.iterdir() if path.is_dir() and path.name not in {".git", "build"})
+        for page in PAGES:
+            with self.page(page) as text:
+                if page.name == "CHANGELOG.md":
+                    continue
+                for name in re.findall(rf"`((?:{folders})/[\w./-]+)`", text):
+                    if "NAME" not in name:
+                        self.assertTrue((SOURCE / name).exists(), name)
+
+    def test_options_exist(self):
+        for page in PAGES:
+            with self.page(page) as text:
+                for option in set(re.findall(r"`(?:miniapp )?(--[a-z][a-z-]+)", text)) - self.others_options():
+                    self.assertIn(option, help_text(), option)
+
+    def others_options(self):
+        """Options of scripts in ci/."""
+        scripts = "".join(path.read_text() for path in (SOURCE / "ci").iterdir() if path.suffix == ".sh")
+        return set(re.findall(r"^ *(--[a-z]+)\)", scripts, re.MULTILINE))
 
     def test_presets_exist(self):
         presets = json.loads((SOURCE / "CMakePresets.json").read_text())
-        for command, kind in (("cmake", "configurePresets"), ("cmake --build", "buildPresets"),
-                              ("ctest", "testPresets")):
-            names = {preset["name"] for preset in presets[kind]}
-            used = re.findall(rf"^{command} --preset (\w+)", README, re.MULTILINE)
-            self.assertTrue(used, command)
-            self.assertLessEqual(set(used), names)
+        kinds = {"cmake": "configurePresets", "cmake --build": "buildPresets", "ctest": "testPresets"}
+        for page in PAGES:
+            with self.page(page) as text:
+                for command in commands(text):
+                    used = re.match(r"(cmake --build|cmake|ctest) --preset (\w+)", command)
+                    if used:
+                        self.assertIn(used[2], [preset["name"] for preset in presets[kinds[used[1]]]], command)
 
-    def test_example_deck_loads(self):
-        for example in blocks("yaml"):
-            deck = self.folder / "example.yaml"
-            deck.write_text(example)
-            done = run(deck, "--dry-run")
-            self.assert_clean(done)
+    def test_scripts_exist(self):
+        for page in PAGES:
+            with self.page(page) as text:
+                for script in re.findall(r"\b(?:ci|tests)/[\w/]+\.(?:sh|py)\b", text):
+                    self.assertTrue((SOURCE / script).is_file(), script)
 
-    def test_example_gives_the_defaults(self):
-        """The deck that README spells out is the deck that a bare `kind` means."""
-        spelled_out, bare = self.folder / "a.yaml", self.folder / "b.yaml"
-        spelled_out.write_text(blocks("yaml")[0])
-        bare.write_text("title: my experiment\nworkload: {kind: increment}\n")
+    def test_list_of_commands_that_are_not_run_is_not_stale(self):
+        shown = {command for page in PAGES for command in commands(page.read_text())}
+        self.assertEqual(set(NOT_RUN) - shown, set())
+
+    def test_decks_load(self):
+        """Examples in YAML: decks, device files, or parts of decks."""
+        for page in PAGES:
+            with self.page(page) as text:
+                for language, content in blocks(text):
+                    if language != "yaml":
+                        continue
+                    with self.subTest(content=content):
+                        example = self.folder / "example.yaml"
+                        document = yaml.safe_load(content)
+                        example.write_text(content if "workload" in document or "h2d" in document else
+                                           "workload: {kind: increment}\n" + content)
+                        if "h2d" in document:
+                            self.assert_clean(run(SOURCE / "input/increment.yaml", "--predict", example))
+                        else:
+                            self.assert_clean(run(example, "--dry-run"))
+
+    def test_result_lines_are_as_the_program_prints_them(self):
+        shown = 0
+        for page in PAGES:
+            with self.page(page) as text:
+                for _, content in blocks(text):
+                    for line in re.findall(r"^OVERLAP_.*$", content, re.MULTILINE):
+                        self.assertTrue(any(kind.fullmatch(line) for kind in (FOM, CHECK, RESULT)), line)
+                        shown += 1
+        self.assertGreater(shown, 3)
+
+
+class Examples(TestCase):
+    def test_every_shipped_deck_is_described_and_no_other(self):
+        text = (SOURCE / "docs/examples.md").read_text()
+        table = re.findall(r"^\| `([\w/]+\.yaml)`", text, re.MULTILINE)
+        decks = {str(path.relative_to(SOURCE / "input")) for path in (SOURCE / "input").rglob("*.yaml")}
+        self.assertEqual(len(table), len(set(table)))
+        self.assertEqual(set(table), {deck for deck in decks if not deck.startswith(("devices/", "references/"))})
+
+    def test_the_example_spells_out_the_defaults(self):
+        """The first deck of writing-decks.md is the deck that a bare `kind` means."""
+        page = blocks((SOURCE / "docs/writing-decks.md").read_text())
+        example = next(content for language, content in page if language == "yaml")
+        spelled_out = self.deck(example, "a.yaml")
+        bare = self.deck("title: my experiment\nworkload: {kind: increment}\n", "b.yaml")
         decks = []
         for deck in (spelled_out, bare):
             target = self.folder / "out.json"
-            settings = ["--set", "workload.elements=4096", "--set", "measure.repetitions=1"]
-            self.assert_clean(run(deck, *settings, "--json", target))
+            small = ["--set", "workload.elements=4096", "--set", "measure.repetitions=1"]
+            self.assert_clean(run(deck, *small, "--json", target))
             decks.append(json.loads(target.read_text())["deck"]["resolved"])
         self.assertEqual(*decks)
 
-    def test_options_exist(self):
-        text = run("--help").stdout
-        for option in set(re.findall(r"`(?:miniapp )?(--[a-z-]+)", README)):
-            self.assertIn(option, text)
+    def test_a_number_of_keys_swept_is_the_product(self):
+        """docs/sweeps.md says how many points its example has."""
+        page = blocks((SOURCE / "docs/sweeps.md").read_text())
+        deck = self.deck(next(content for language, content in page if language == "yaml"), "sweep.yaml")
+        self.assertIn("10 points", run(deck, "--dry-run").stdout)
 
-    def test_predictions_run(self):
-        """Every `miniapp --predict ...` with a deck, in a block of commands or in the text."""
-        text = "\n".join(path.read_text() for path in DOCS)
-        commands = set(re.findall(r"(?:^|`)miniapp (--predict [^\n`]*\.yaml)", text, re.MULTILINE))
-        self.assertGreater(len(commands), 2)
-        for command in sorted(commands):
-            with self.subTest(command=command):
-                self.assert_clean(run(*shlex.split(command), cwd=SOURCE))
 
-    def test_pictures_are_drawn(self):
-        (command,) = re.findall(r"^miniapp (--timeline .*)$", README, re.MULTILINE)
-        words = [str(SOURCE / word) if word.startswith("input/") else word for word in shlex.split(command)]
-        self.assert_clean(run(*words, "--set", "workload.elements=65536", cwd=self.folder))
-        for name in ("run.svg", "run.html", "run.json"):
-            self.assertTrue((self.folder / name).stat().st_size > 1000, name)
+class Commands(TestCase):
+    """Each page's commands, one after the other in a folder of its own, where `input` is as in the repository."""
 
-    def test_decks_and_links_exist(self):
-        for path in DOCS:
-            text = path.read_text()
-            for deck in re.findall(r"\binput/[\w/]+\.yaml", text):
-                self.assertTrue((SOURCE / deck).is_file(), deck)
-            for link in re.findall(r"\]\(([^)#:]+)(?:#[\w-]*)?\)", text):
-                self.assertTrue((path.parent / link).is_file(), link)
+    def setUp(self):
+        super().setUp()
+        (self.folder / "work/ci").mkdir(parents=True)
+        (self.folder / "work/input").symlink_to(SOURCE / "input")
+        (self.folder / "work/tests").symlink_to(SOURCE / "tests")
+        for name in ("miniapp", "work/ci/quickstart.sh"):
+            wrapper = self.folder / name
+            wrapper.write_text(WRAPPER.format(miniapp=MINIAPP, folder=self.folder))
+            wrapper.chmod(0o755)
 
+    def run_command(self, command):
+        """Runs it as the page shows it; returns its output."""
+        work = self.folder / "work"
+        words = shlex.split(command)
+        extra = settings(words, work)
+        if not re.search("--(predict|calibrate|device|dry-run|list|version|help)", command):
+            extra.append("--device=host")  # measuring the machine takes longer than the runs
+        for name in ("codes", "stderr"):
+            (self.folder / name).write_text("")
+        path = f"{self.folder}:/usr/local/bin:/usr/bin:/bin"
+        done = subprocess.run(["bash", "-c", command], cwd=work, text=True, capture_output=True, timeout=300,
+                              env={"PATH": path, "HOME": str(self.folder), "EXTRA": " ".join(extra)})
+        self.assertEqual(done.stderr, "")
+        ends = (self.folder / "codes").read_text().splitlines()
+        complaints = (self.folder / "stderr").read_text()
+        self.assertEqual(len(ends), len(re.findall(r"(?:^|; |\| )(?:miniapp|ci/quickstart\.sh) ", command)), command)
+        for end in ends:
+            code, _, last = end.partition(" ")
+            if code == "77":  # this build lacks CUDA or Kokkos Kernels, and says so
+                self.assertRegex(complaints, r"\Aminiapp: error: [^\n]+(needs|cannot run)[^\n]+\n\Z")
+                continue
+            self.assertEqual(re.sub(r"(?m)^miniapp: \S+: no (saved )?points.*\n", "", complaints), "")
+            self.assertIn(code, ("0", "5", "6"), f"{command}: {complaints}")  # criteria are not for runs so small
+            if last.startswith("OVERLAP_RESULT"):
+                self.assertRegex(last, "data=(OK|NONE)")
+        if not ends:
+            self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def check_page(self, page):
+        text = page.read_text()
+        for language, content in blocks(text):
+            name = re.match(r"# ([\w-]+\.yaml)\n", content)
+            if language == "yaml" and name:
+                (self.folder / "work" / name[1]).write_text(content)
+        for command in commands(text):
+            if command not in NOT_RUN:
+                with self.subTest(command=command):
+                    self.check_shown(text, command, self.run_command(command))
+
+    def check_shown(self, text, command, printed):
+        """What a page shows below a prediction is what the program prints; pictures depend on the width."""
+        if "--predict" not in command:
+            return
+        shown = [content for _, content in blocks(text) if content.startswith(f"$ {command}\n")]
+        printed = {" ".join(line.split()) for line in printed.splitlines()}
+        for line in "".join(shown).splitlines():
+            if not line.startswith("$ ") and not re.search(r"\d=|^ +0 ", line):
+                self.assertIn(" ".join(line.split()), printed | {""})
+
+    def test_finds_every_command_of_a_page(self):
+        """And complains where a command or what is shown of a prediction is wrong."""
+        prediction = "miniapp --predict ideal_1copy input/increment.yaml"
+        page = ("Call `miniapp --list`, `--quiet` or `ci/check.sh STEP`.\n"
+                "```sh\n# no command\nminiapp a.yaml \\\n  --quiet   # why\necho '# no comment'\n```\n"
+                f"```text\n$ {prediction}\nsequential  12.00 ms  1.00\n```\n")
+        self.assertEqual(commands(page),
+                         ["miniapp --list", "miniapp a.yaml --quiet", "echo '# no comment'", prediction])
+        self.check_shown(page, prediction, self.run_command(prediction))
+        for wrong in ("miniapp --no-such-option", "miniapp no-such-deck", "echo fault >&2", "false"):
+            with self.assertRaises(AssertionError, msg=wrong):
+                self.run_command(wrong)
+        with self.assertRaises(AssertionError):
+            self.check_shown(page.replace("12.00", "12.01"), prediction, self.run_command(prediction))
+
+
+for page in PAGES:
+    setattr(Commands, f"test_{re.sub(r'[^a-z]', '_', page.stem.lower())}",
+            lambda self, page=page: self.check_page(page))
 
 if __name__ == "__main__":
     unittest.main()
