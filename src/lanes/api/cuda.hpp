@@ -194,7 +194,7 @@ struct CudaApi {
           "cudaDeviceSetCacheConfig", at);
   }
 
-  static constexpr const char* activity_source = "CUPTI";
+  static constexpr const char *vendor = "CUDA", *activity_source = "CUPTI";
 };
 
 }  // namespace overlap::lanes
