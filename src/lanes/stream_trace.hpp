@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,8 @@ class StreamTrace {
     if (!on) activities_.reset();
     on_ = on;
     if (by_activities) return {Api::activity_source, true};
-    return {"CUDA events, for which a task also runs while it waits for its engine"};
+    return {std::string(Api::vendor) +
+            " events, for which a task also runs while it waits for its engine"};
   }
 
   void bind(const schedule::Schedule& schedule) {

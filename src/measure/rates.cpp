@@ -88,9 +88,9 @@ class RateMeter {
     const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
     const int copies = std::max(1, static_cast<int>(std::lround(1 / std::max(ratio, 1.0 / most))));
     const double alone = seconds({{Stage::kernel, kernels}});
-    const double beside = seconds({{Stage::kernel, kernels}, {Stage::h2d, copies}});
+    const double together = seconds({{Stage::kernel, kernels}, {Stage::h2d, copies}});
     const double covered = std::min(alone, copies * rates.h2d_s);
-    return std::max(1.0, 1 + (beside - alone) / covered);
+    return std::max(1.0, 1 + (together - alone) / covered);
   }
 
  private:

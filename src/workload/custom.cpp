@@ -75,7 +75,7 @@ struct BusyThreads : Busy {
 };
 
 /// On devices one thread of each team takes the steps while the others wait: the teams hold their
-/// part of the device, and kernels beside each other do not slow each other down.
+/// part of the device, and concurrent kernels do not slow each other down.
 struct BusyTeams : Busy {
   static constexpr int size = 512;
 

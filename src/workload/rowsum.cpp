@@ -41,7 +41,7 @@ template <class T, class Sum, int pack_size>
 struct PackedSums : LineSums<T, Sum> {
   using Accumulator = typename LineSums<T, Sum>::Accumulator;
   struct alignas(sizeof(T) * std::size_t{pack_size}) Pack {
-    T element[pack_size];
+    T element[std::size_t{pack_size}];
   };
 
   KOKKOS_FUNCTION std::int64_t packs() const { return this->length / pack_size; }

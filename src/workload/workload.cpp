@@ -100,8 +100,8 @@ Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& cost
   return workload;
 }
 
-// Not by Kokkos::deep_copy of a value: with Kokkos 4.6.99 and GCC 11 that wrote to addresses beside
-// the array.
+// Not by Kokkos::deep_copy of a value: with Kokkos 4.6.99 and GCC 11 that wrote to addresses
+// outside the array.
 void poison(const Workload& workload, const InstanceRef& instance) {
   constexpr Byte pattern = 0xff;
   for (const Bytes& array : workload.device) {

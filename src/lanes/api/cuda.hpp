@@ -122,7 +122,7 @@ struct CudaApi {
   }
   static GraphExec instantiate(const Graph& graph, Where at = Where::current()) {
     const auto make = cudaGraphInstantiateWithFlags;
-    return made<GraphExec>("cudaGraphInstantiate", at, make, graph.get(), 0);
+    return made<GraphExec>("cudaGraphInstantiate", at, make, graph.get(), 0U);
   }
   static void upload(const GraphExec& exec, Stream stream, Where at = Where::current()) {
     check(cudaGraphUpload(exec.get(), stream), "cudaGraphUpload", at);
@@ -194,7 +194,7 @@ struct CudaApi {
           "cudaDeviceSetCacheConfig", at);
   }
 
-  static constexpr const char* activity_source = "CUPTI";
+  static constexpr const char *vendor = "CUDA", *activity_source = "CUPTI";
 };
 
 }  // namespace overlap::lanes
