@@ -6,12 +6,14 @@
 #include "deck/deck.hpp"
 #include "deck/fields.hpp"
 #include "deck/sweep.hpp"
+#include "yaml/shipped.hpp"
 
 namespace overlap::deck {
 
 std::string Deck::name() const { return yaml::name_of(path); }
 
-std::vector<Point> load_points(const std::string& path, const std::vector<std::string>& overrides) {
+std::vector<Point> load_points(const std::string& name, const std::vector<std::string>& overrides) {
+  const std::string path = yaml::path_of(name, "", "deck");
   const yaml::Document document = yaml::read_document(path, "deck");
   yaml::NodePtr root = document.root;
   if (root->kind == yaml::Node::Kind::map) {

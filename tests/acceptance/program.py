@@ -12,7 +12,7 @@ import jsonschema
 
 MINIAPP = os.environ["MINIAPP"]
 SOURCE = pathlib.Path(os.environ["SOURCE"])
-SCHEMA = json.loads((SOURCE / "src/report/overlap-result-1.schema.json").read_text())
+SCHEMA = json.loads((SOURCE / "src/report/overlap-result-2.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf)"

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "deck/deck.hpp"
@@ -390,6 +392,16 @@ TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {
   EXPECT_THAT(text, HasSubstr("\"sweep\":{\"chunks.bytes\":[4096,8192]}"));
   EXPECT_THAT(text, HasSubstr("\"point\":{\"chunks.bytes\":8192}"));
   EXPECT_THAT(text, HasSubstr("\"predicted_timeline\":null"));
+}
+
+TEST(JsonSchema, IsWhatTheTablesSay) {
+  const std::string path = OVERLAP_SOURCE_DIR "/src/report/overlap-result-2.schema.json";
+  std::ifstream file(path);
+  const std::string schema{std::istreambuf_iterator<char>(file), {}};
+  if (std::getenv("OVERLAP_REGENERATE") != nullptr) std::ofstream(path) << json_schema();
+  EXPECT_TRUE(schema == json_schema())
+      << path << " is not what the tables say; write it anew with\n"
+      << "  OVERLAP_REGENERATE=1 overlap_unit --gtest_filter=JsonSchema.*";
 }
 
 class JournalFile : public ::testing::Test {

@@ -1,0 +1,59 @@
+#include "yaml/shipped.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "yaml/reader.hpp"
+
+namespace overlap::yaml {
+
+std::string input_folder() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto installed = program.parent_path() / OVERLAP_INSTALLED_INPUT;
+  if (!error && std::filesystem::is_directory(installed, error)) return installed;
+  return OVERLAP_SOURCE_INPUT;
+}
+
+std::vector<std::string> shipped_names(const std::string& folder) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::path(input_folder()) / folder;
+  std::vector<std::string> names;
+  std::error_code error;
+  for (auto at = fs::recursive_directory_iterator(root, error);
+       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    const fs::path name = at->path().lexically_relative(root);
+    if (folder.empty() && (name == "devices" || name == "references")) {
+      at.disable_recursion_pending();
+    }
+    if (name.extension() == ".yaml") names.push_back(fs::path(name).replace_extension());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string path_of(const std::string& name_or_path, const std::string& folder,
+                    const std::string& kind) {
+  if (name_or_path.ends_with(".yaml")) return name_or_path;
+  const std::vector<std::string> names = shipped_names(folder);
+  if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
+    return std::filesystem::path(input_folder()) / folder / (name_or_path + ".yaml");
+  }
+  std::error_code error;
+  if (std::filesystem::exists(name_or_path, error) ||
+      name_or_path.find('/') != std::string::npos) {
+    return name_or_path;
+  }
+  constexpr std::size_t few = 20;
+  throw base::Error(
+      base::ExitCode::usage,
+      fmt::format("{}: no such {}; allowed: {}, or the path of a {} file{}", quoted(name_or_path),
+                  kind, names.size() <= few ? fmt::format("{}", fmt::join(names, ", ")) : "the name of a shipped " + kind,
+                  kind, suggestion(name_or_path, names)));
+}
+
+}  // namespace overlap::yaml
