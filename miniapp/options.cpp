@@ -41,7 +41,7 @@ std::vector<Output> outputs_of(const std::map<std::string_view, std::vector<std:
         suffixes += (suffixes.empty() ? "" : " or ") + std::string(writer.suffix);
         if (found == nullptr && file.ends_with(writer.suffix)) found = &writer;
       }
-      if (file.empty()) fail(std::string(option) + " needs a file name");
+      if (found != nullptr && file.empty()) fail(std::string(option) + " needs a file name");
       if (found == nullptr) {
         fail(std::string(option) + ": found '" + file + "'; allowed: a name that ends in " +
              suffixes);

@@ -46,12 +46,9 @@ void Terminal::shown(const std::string& words) {
 }
 
 void Terminal::verdict(const report::Study& study) {
-  const bool all = quiet_ || !out_is_terminal_;
-  if (all) {
-    for (const report::PointResult& point : study.done) text(point.lines);
-  }
   if (!study.predicts()) shown(report::verdict_words(study));
-  text(report::verdict_line(study));
+  const bool all = quiet_ || !out_is_terminal_;
+  text(all ? report::result_lines(study) : report::verdict_line(study));
 }
 
 void Terminal::lines(const std::string& text) {

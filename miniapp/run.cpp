@@ -24,8 +24,8 @@ base::Error named(const deck::Deck& deck, const base::Error& error) {
 }
 
 /// Whether an error tells nothing about a sweep's other points: this machine lacks what one needs.
-bool only_this_point(const experiment::Failure& failure) {
-  return failure.code == ExitCode::precondition || failure.code == ExitCode::skipped;
+bool only_this_point(const report::PointResult& result) {
+  return result.code == ExitCode::precondition || result.code == ExitCode::skipped;
 }
 
 /// What the points of a run must have in common with those that it continues.
@@ -49,7 +49,7 @@ report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
 
 std::string kept(const report::Study& study, const report::Journal& journal) {
   const auto whole = std::count_if(study.done.begin(), study.done.end(),
-                                   [](const auto& point) { return !point.failure; });
+                                   [](const auto& point) { return point.ended_by.empty(); });
   return fmt::format("{} of {} points are kept in {}; continue with --resume", whole,
                      study.points.size(), journal.path());
 }
@@ -57,7 +57,7 @@ std::string kept(const report::Study& study, const report::Journal& journal) {
 bool is_whole(const report::Study& study) {
   return study.done.size() == study.points.size() &&
          std::none_of(study.done.begin(), study.done.end(),
-                      [](const auto& point) { return point.failure.has_value(); });
+                      [](const auto& point) { return !point.ended_by.empty(); });
 }
 
 /// What comes out of a point, whatever happens.
@@ -189,13 +189,12 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
     if (study.sweeps()) terminal.begin_part(number, study.points.size(), words);
     report::PointResult& result = report::add(study, number, outcome_of(study, point, run_point));
     terminal.lines(result.wrong_data);
-    if (!result.failure) {
+    if (result.ended_by.empty()) {
       if (journal != nullptr) journal->add(result.record);
-    } else if (study.sweeps() && only_this_point(*result.failure)) {
-      terminal.note("skipped " + words + ": " + result.failure->text);
+    } else if (study.sweeps() && only_this_point(result)) {
+      terminal.note("skipped " + words + ": " + result.ended_by);
     } else {
-      terminal.error(result.failure->text);
-      if (journal != nullptr) terminal.note(kept(study, *journal));
+      terminal.error(result.ended_by + (journal != nullptr ? "; " + kept(study, *journal) : ""));
       return;
     }
   }

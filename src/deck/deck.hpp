@@ -206,11 +206,11 @@ struct Point {
   Deck deck;
 };
 
-/// Reads a deck, by its path or the name of a shipped one, and applies overrides "key.path=VALUE" in order (VALUE is YAML). A deck without
-/// `sweep` is one point; the points of a sweep are the product of its lists, the last key's values
-/// fastest. An override of a swept key pins it: it is no longer swept. Throws base::Error{usage}
-/// with file:line:column, key, what was found, what is allowed and the nearest valid spelling; a
-/// missing or unreadable deck is a usage error, too.
+/// Reads a deck, by its path or the name of a shipped one, and applies overrides "key.path=VALUE"
+/// in order (VALUE is YAML). A deck without `sweep` is one point; the points of a sweep are the
+/// product of its lists, the last key's values fastest. An override of a swept key pins it: it is
+/// no longer swept. Throws base::Error{usage} with file:line:column, key, what was found, what is
+/// allowed and the nearest valid spelling; a missing or unreadable deck is a usage error, too.
 std::vector<Point> load_points(const std::string& name_or_path,
                                const std::vector<std::string>& overrides = {});
 

@@ -14,14 +14,13 @@ enum class Verdict { pass, fail, inconclusive, error, skipped, interrupted };
 
 }  // namespace overlap::experiment
 
+namespace overlap::yaml {
+
 template <>
-inline constexpr auto overlap::yaml::words<overlap::experiment::Verdict> =
-    std::to_array<Word<experiment::Verdict>>({{experiment::Verdict::pass, "PASS"},
-                                              {experiment::Verdict::fail, "FAIL"},
-                                              {experiment::Verdict::inconclusive, "INCONCLUSIVE"},
-                                              {experiment::Verdict::error, "ERROR"},
-                                              {experiment::Verdict::skipped, "SKIPPED"},
-                                              {experiment::Verdict::interrupted, "INTERRUPTED"}});
+inline constexpr auto words<experiment::Verdict> = in_order<experiment::Verdict>(
+    "PASS", "FAIL", "INCONCLUSIVE", "ERROR", "SKIPPED", "INTERRUPTED");
+
+}  // namespace overlap::yaml
 
 namespace overlap::experiment {
 

@@ -108,7 +108,7 @@ Outcome failed(const deck::Point& point, const base::Error& error) {
   outcome.deck = point.deck;
   outcome.point = point.values;
   outcome.interrupted = error.code() == base::ExitCode::interrupted;
-  outcome.failure = Failure{error.code(), error.what()};
+  if (!outcome.interrupted) outcome.failure = Failure{error.code(), error.what()};
   return outcome;
 }
 

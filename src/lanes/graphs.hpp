@@ -48,9 +48,8 @@ class Graphs {
                   const std::vector<typename Api::Stream>& streams, const Issue& issue) {
     const workload::Byte* const data = workload.device.front().data();
     for (const Graph& graph : graphs_) {
-      if (graph.data == data && graph.repeats == workload.repeats &&
-          graph.uses == schedule.uses && graph.cuts == schedule.cuts &&
-          graph.tasks == schedule.tasks) {
+      if (graph.data == data && graph.repeats == workload.repeats && graph.uses == schedule.uses &&
+          graph.cuts == schedule.cuts && graph.tasks == schedule.tasks) {
         return graph;
       }
     }

@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "lanes/copy_pool.hpp"
 #include "experiment/run.hpp"
+#include "lanes/copy_pool.hpp"
 #include "workload/workload.hpp"
 
 namespace overlap::lanes {

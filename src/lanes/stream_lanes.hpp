@@ -170,8 +170,7 @@ class StreamLanes final : public Lanes {
 
   /// A copy through the ring.
   void stage(typename Api::Stream stream, const schedule::Task& task) {
-    const auto array =
-        static_cast<std::size_t>(schedule::uses(*schedule_, task).front().array);
+    const auto array = static_cast<std::size_t>(schedule::uses(*schedule_, task).front().array);
     workload::Byte* const host =
         workload_->host[array].data() + schedule::host_region(*schedule_, task).begin;
     workload::Byte* const device =

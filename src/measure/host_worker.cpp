@@ -63,10 +63,10 @@ std::optional<experiment::WrongData> HostWorker::verify() const {
     if (results_(i) == expected(i)) continue;
     const auto part = static_cast<std::int64_t>(i);
     return experiment::WrongData{.chunk = static_cast<int>(part / threads_),
-                               .array = "host work",
-                               .index = part,
-                               .expected = static_cast<double>(expected(i)),
-                               .found = static_cast<double>(results_(i))};
+                                 .array = "host work",
+                                 .index = part,
+                                 .expected = static_cast<double>(expected(i)),
+                                 .found = static_cast<double>(results_(i))};
   }
   return std::nullopt;
 }

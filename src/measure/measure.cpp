@@ -54,7 +54,8 @@ void reset(const workload::InstanceRef& instance, const workload::Workload& work
            std::uint32_t repetition) {
   workload.generate(repetition);
   const auto transfer = [&](std::size_t array, bool to_device, bool back) {
-    for (const schedule::Region& part : schedule::parts_of(workload.arrays[array], workload.device[array].size())) {
+    for (const schedule::Region& part :
+         schedule::parts_of(workload.arrays[array], workload.device[array].size())) {
       if (to_device) lanes::copy(instance, workload, array, true, part, 0);
       if (back) lanes::copy(instance, workload, array, false, part, 0);
     }

@@ -45,7 +45,7 @@ Checking measure(Executor& executor, std::vector<experiment::Run>& runs,
 /// Measures the schedule's stages alone and together, with its own tasks: on host back ends on the
 /// lanes that runs have, elsewhere on two.
 model::Rates rates_of(Executor& executor, const workload::Workload& workload,
-                         const schedule::Schedule& schedule);
+                      const schedule::Schedule& schedule);
 
 /// Gives every run the rates of its stages; runs whose chunks are alike share them. One whose
 /// kernels move the data themselves has those of the first that copies, if there is one. What the
@@ -55,7 +55,7 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
 
 /// What executes tasks on this many lanes of the space.
 timeline::Engines engines_of(const std::optional<base::DeviceInfo>& device, int lanes,
-                         workload::SpaceId space = workload::default_space);
+                             workload::SpaceId space = workload::default_space);
 
 /// For every copy to the host, when the last kernel or copy to the device that it waits for
 /// stopped.
@@ -81,7 +81,7 @@ std::vector<double> try_out(Executor& executor, const std::vector<schedule::Sche
 /// finds and sets the workload's repeats with which the kernel takes `balance` times as long as the
 /// copies to the device.
 experiment::Balance find_balance(Executor& executor, const schedule::Schedule& schedule,
-                               workload::Workload& workload, double balance);
+                                 workload::Workload& workload, double balance);
 
 /// The time of one more step, from `time(steps)`.
 double seconds_per_step(const std::function<double(std::int64_t steps)>& time);

@@ -6,8 +6,6 @@
 #include "measure/calibration.hpp"
 #include "measure/measure.hpp"
 #include "measure/session_parts.hpp"
-#include "measure/measure.hpp"
-#include "measure/measure.hpp"
 #include "model/predict.hpp"
 #include "workload/workload.hpp"
 
@@ -73,7 +71,11 @@ class Probe {
  public:
   Probe(const deck::Deck& deck, const model::Device* model, Session::Parts& parts,
         const Hooks& hooks)
-      : deck_(deck), model_(model), parts_(parts), hooks_(hooks), facts_(experiment::facts_of(deck)) {}
+      : deck_(deck),
+        model_(model),
+        parts_(parts),
+        hooks_(hooks),
+        facts_(experiment::facts_of(deck)) {}
 
   Facts run() {
     find_device();
@@ -144,7 +146,8 @@ void Probe::allocate() {
     calibrate_lines(line_sizes(chunked(deck_, draft_)), brief(), device());
   }
   workload::Workload& workload = parts_.workload;
-  workload = workload::make(workload::default_space, deck_, draft_.costs, device_bytes, facts_.repeats);
+  workload =
+      workload::make(workload::default_space, deck_, draft_.costs, device_bytes, facts_.repeats);
   if (!workload.kernel.empty()) choose("kernel", workload.kernel);
   if (deck_.memory.host == deck::HostMemory::registered) page_lock(workload);
   parts_.executor.emplace(draft_.lanes, deck::Issue(), deck_.memory);

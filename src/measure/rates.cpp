@@ -102,7 +102,7 @@ class RateMeter {
 }  // namespace
 
 model::Rates rates_of(Executor& executor, const workload::Workload& workload,
-                         const schedule::Schedule& schedule) {
+                      const schedule::Schedule& schedule) {
   RateMeter meter(executor, workload, schedule);
   model::Rates rates;
   rates.h2d_s = meter.seconds({{Stage::h2d, 1}});
@@ -140,8 +140,8 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
       rates = known.emplace(shape, rates_of(executor, workload, schedule)).first;
     run.rates = rates->second;
   }
-  const auto copies = std::find_if(runs.begin(), runs.end(),
-                                   [](const experiment::Run& run) { return run.rates.has_value(); });
+  const auto copies = std::find_if(
+      runs.begin(), runs.end(), [](const experiment::Run& run) { return run.rates.has_value(); });
   if (copies == runs.end()) return;
   for (experiment::Run& run : runs) {
     if (!run.rates) run.rates = copies->rates;
@@ -149,7 +149,7 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
 }
 
 timeline::Engines engines_of(const std::optional<base::DeviceInfo>& device, int lanes,
-                         workload::SpaceId space) {
+                             workload::SpaceId space) {
   timeline::Engines engines;
   if (device) engines.copy_engines = std::clamp(device->copy_engines.value_or(2), 1, 2);
   // Lanes of a threaded back end share its threads out; lanes of others share the cores.

@@ -5,9 +5,7 @@
 #include "base/interrupt.hpp"
 #include "deck/words.hpp"
 #include "measure/measure.hpp"
-#include "measure/measure.hpp"
 #include "measure/session_parts.hpp"
-#include "measure/measure.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -46,8 +44,7 @@ void score(Executor& executor, std::vector<experiment::Run>& runs, const experim
     if (error.code() != base::ExitCode::interrupted || rounds == 0) throw;
     samples.interrupted = true;
     for (experiment::Run& run : runs) {
-      for (auto* const list :
-           {&run.samples_s, &run.issue_s, &run.host_work_samples.samples_s}) {
+      for (auto* const list : {&run.samples_s, &run.issue_s, &run.host_work_samples.samples_s}) {
         list->resize(std::min(list->size(), rounds));
       }
       samples.verified_runs += run.verified ? static_cast<int>(rounds) : 0;
@@ -79,9 +76,9 @@ experiment::Samples measured(const experiment::Plan& plan, Session::Parts& parts
     for (experiment::Run& run : runs) {
       if (!plan.point.empty()) break;  // those of all points of a sweep would be far too much
       progress("tracing " + experiment::name(run));
-      trace_run(executor, run, parts.workload, deck.measure.verify,
-                {.workers = on_gpu() ? 0 : run.schedule.lanes,
-                 .copy_engines = engines.copy_engines});
+      trace_run(
+          executor, run, parts.workload, deck.measure.verify,
+          {.workers = on_gpu() ? 0 : run.schedule.lanes, .copy_engines = engines.copy_engines});
     }
   }
   samples.conditions = conditions(parts.runtime, engines);

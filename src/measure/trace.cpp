@@ -32,8 +32,8 @@ timeline::Timeline trace_once(Executor& executor, const experiment::Run& run,
 /// the first part's. Runs differ by microseconds: each copy starts as long after its input as in
 /// its own run.
 experiment::Trace trace_in_parts(Executor& executor, const experiment::Run& run,
-                               const workload::Workload& workload, deck::Verify verify,
-                               const timeline::Engines& engines, int parts) {
+                                 const workload::Workload& workload, deck::Verify verify,
+                                 const timeline::Engines& engines, int parts) {
   const base::Summary scored = experiment::time_s(run);
   const auto& tasks = run.schedule.tasks;
   experiment::Trace trace;

@@ -43,7 +43,7 @@ std::vector<double> try_out(Executor& executor, const std::vector<schedule::Sche
 }
 
 experiment::Balance find_balance(Executor& executor, const schedule::Schedule& schedule,
-                               workload::Workload& workload, double balance) {
+                                 workload::Workload& workload, double balance) {
   const auto time = [&](schedule::Stage stage) {
     return median_s(executor, first_of(schedule, stage), workload, {.warmup = 2, .samples = 7});
   };

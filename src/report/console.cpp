@@ -239,9 +239,9 @@ std::string schedule_table(const Case& run) {
   }
   const schedule::Traffic traffic = schedule::traffic(schedule);
   return fmt::format("{}: {} tasks, {} chunks, {} lanes, {} slots, {} to the device, {} back\n{}\n",
-                     order_words(run), schedule.tasks.size(), schedule.chunks,
-                     schedule.lanes, schedule.slots, format_bytes(traffic.h2d),
-                     format_bytes(traffic.d2h), base::align(rows, true));
+                     order_words(run), schedule.tasks.size(), schedule.chunks, schedule.lanes,
+                     schedule.slots, format_bytes(traffic.h2d), format_bytes(traffic.d2h),
+                     base::align(rows, true));
 }
 
 std::string point_table(const std::vector<deck::Point>& points,

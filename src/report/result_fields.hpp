@@ -123,10 +123,11 @@ inline constexpr auto positive = Range::above_zero;
 
 template <>
 inline constexpr auto fields<base::Summary> = std::tuple{
-    Field{"median", "Median.", &base::Summary::median}, Field{"min", "Least.", &base::Summary::min},
-    Field{"max", "Largest.", &base::Summary::max},
-    Field{"lo", "Lower end of the 95 % interval of the median.", &base::Summary::lo},
-    Field{"hi", "Upper end of the 95 % interval of the median.", &base::Summary::hi}};
+    Field{"median", "Median.", &base::Summary::median, from_zero},
+    Field{"min", "Least.", &base::Summary::min, from_zero},
+    Field{"max", "Largest.", &base::Summary::max, from_zero},
+    Field{"lo", "Lower end of the 95 % interval of the median.", &base::Summary::lo, from_zero},
+    Field{"hi", "Upper end of the 95 % interval of the median.", &base::Summary::hi, from_zero}};
 
 template <>
 inline constexpr auto fields<base::BuildInfo> =
@@ -282,8 +283,7 @@ inline constexpr auto run_head = std::tuple{
     Field{"point", "Swept keys and their values.",
           [](const RunOf& r) { return point_of(r.outcome); }},
     Field{"tasks", "Tasks.", [](const RunOf& r) { return r.run.schedule.tasks.size(); }, positive},
-    Field{"chunks", "Chunks.", [](const RunOf& r) { return r.run.schedule.chunks; },
-          from_zero},
+    Field{"chunks", "Chunks.", [](const RunOf& r) { return r.run.schedule.chunks; }, from_zero},
     Field{"lanes", "Lanes.", [](const RunOf& r) { return r.run.schedule.lanes; }, positive},
     Field{"slots", "Chunks that the device holds at once.",
           [](const RunOf& r) { return r.run.schedule.slots; }, positive},

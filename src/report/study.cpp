@@ -82,7 +82,9 @@ PointResult& add(Study& study, std::size_t point, experiment::Outcome outcome) {
                      .code = outcome.exit_code(),
                      .reasons = experiment::reasons(outcome),
                      .wrong_data = wrong_data(outcome),
-                     .failure = outcome.failure,
+                     .ended_by = outcome.failure       ? outcome.failure->text
+                                 : outcome.interrupted ? "interrupted"
+                                                       : "",
                      .outcome = {}};
   if (!study.sweeps()) result.outcome = std::move(outcome);
   const auto behind = std::find_if(study.done.begin(), study.done.end(),

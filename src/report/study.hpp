@@ -63,9 +63,9 @@ struct PointResult {
   std::string lines;  ///< for harnesses, without OVERLAP_RESULT
   experiment::Verdict verdict = experiment::Verdict::pass;
   base::ExitCode code = base::ExitCode::pass;
-  std::vector<std::string> reasons;            ///< for the verdict
-  std::string wrong_data;                      ///< one line per order that left wrong data
-  std::optional<experiment::Failure> failure;  ///< what ended it early
+  std::vector<std::string> reasons;  ///< for the verdict
+  std::string wrong_data;            ///< one line per order that left wrong data
+  std::string ended_by;  ///< what ended it early: an error, or "interrupted"; empty: nothing
   std::optional<experiment::Outcome> outcome;  ///< in full; empty for points of a sweep
 };
 

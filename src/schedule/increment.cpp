@@ -24,7 +24,8 @@ Section section_of(const deck::Workload& workload) {
 }  // namespace
 
 template <>
-Costs costs_of<deck::WorkloadKind::increment>(const deck::Workload& workload, std::int64_t repeats) {
+Costs costs_of<deck::WorkloadKind::increment>(const deck::Workload& workload,
+                                              std::int64_t repeats) {
   Array array = {.name = "a",
                  .op = 0,
                  .unit_bytes = size_of(workload.type),

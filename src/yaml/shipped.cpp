@@ -44,16 +44,16 @@ std::string path_of(const std::string& name_or_path, const std::string& folder,
     return std::filesystem::path(input_folder()) / folder / (name_or_path + ".yaml");
   }
   std::error_code error;
-  if (std::filesystem::exists(name_or_path, error) ||
-      name_or_path.find('/') != std::string::npos) {
+  if (std::filesystem::exists(name_or_path, error) || name_or_path.find('/') != std::string::npos) {
     return name_or_path;
   }
   constexpr std::size_t few = 20;
-  throw base::Error(
-      base::ExitCode::usage,
-      fmt::format("{}: no such {}; allowed: {}, or the path of a {} file{}", quoted(name_or_path),
-                  kind, names.size() <= few ? fmt::format("{}", fmt::join(names, ", ")) : "the name of a shipped " + kind,
-                  kind, suggestion(name_or_path, names)));
+  throw base::Error(base::ExitCode::usage,
+                    fmt::format("{}: no such {}; allowed: {}, or the path of a {} file{}",
+                                quoted(name_or_path), kind,
+                                names.size() <= few ? fmt::format("{}", fmt::join(names, ", "))
+                                                    : "the name of a shipped " + kind,
+                                kind, suggestion(name_or_path, names)));
 }
 
 }  // namespace overlap::yaml

@@ -14,7 +14,8 @@ std::string input_folder();
 std::vector<std::string> shipped_names(const std::string& folder);
 
 /// The path of a file; its name is enough for those below the folder. `kind` is what messages call
-/// it. Throws base::Error{usage}, with the nearest name, for what is neither a name nor like a path.
+/// it. Throws base::Error{usage}, with the nearest name, for what is neither a name nor like a
+/// path.
 std::string path_of(const std::string& name_or_path, const std::string& folder,
                     const std::string& kind);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The command line as a user meets it: options, exit codes, errors, interrupts."""
 
+import json
 import os
 import pty
 import re
@@ -274,7 +275,7 @@ class ExitCodes(TestCase):
         deck = self.deck("workload: {kind: rowsum}\nissue: {orders: [depth_first]}\n")
         done = run(deck, "--set", "workload.rows=2 Ti")
         self.assert_error(done, 4, "GiB|TiB")
-        self.assertNotIn("OVERLAP_", done.stdout)
+        self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=ERROR data=NONE exit=4\n"), done.stdout)
 
     def test_impossible_performance(self):
         done = self.outcome("--set", "acceptance=[{metric: throughput, order: depth_first, min: 1e6}]")
@@ -414,27 +415,42 @@ class Interrupts(TestCase):
             self.fail("it goes on after the signal")
         return subprocess.CompletedProcess([], process.returncode, stdout, stderr)
 
+    def assert_kept(self):
+        """The result file has the complete repetitions, the same number of each order."""
+        result = json.loads((self.folder / "out.json").read_text())
+        self.assert_valid(result)
+        self.assertEqual((result["interrupted"], result["verdict"], result["exit_code"]), (True, "INTERRUPTED", 130))
+        samples = {len(run["samples_s"]) for run in result["runs"]}
+        self.assertEqual(len(samples), 1)
+        self.assertGreater(samples.pop(), 0)
+
     def test_ctrl_c(self):
         done = self.interrupted()
         self.assert_error(done, 130, "interrupted")
-        self.assertNotIn("OVERLAP_", done.stdout)
-        self.assertEqual(self.files(), ["small.yaml"])
+        self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=INTERRUPTED data=OK exit=130\n"), done.stdout)
+        self.assert_kept()
 
     def test_termination(self):
         done = self.interrupted(signals=(signal.SIGTERM,))
+        self.assert_error(done, 130, "interrupted")
+        self.assert_kept()
+
+    def test_before_the_first_repetition(self):
+        done = self.interrupted("--set=measure.warmup=1000000")
         self.assert_error(done, 130, "interrupted")
         self.assertEqual(self.files(), ["small.yaml"])
 
     def test_twice(self):
         done = self.interrupted(signals=(signal.SIGINT, signal.SIGINT))
         self.assertEqual(done.returncode, 130)
-        self.assertEqual(self.files(), ["small.yaml"])
+        if "out.json" in self.files():  # the first one was quicker
+            self.assert_kept()
 
     def test_no_deck_runs_after_it(self):
         done = self.interrupted(self.deck(name="next.yaml"))
         self.assert_error(done, 130, "interrupted")
-        self.assertNotIn("OVERLAP_", done.stdout)
-        self.assertEqual(self.files(), ["next.yaml", "small.yaml"])
+        self.assertEqual(done.stdout.count("OVERLAP_RESULT"), 1)
+        self.assert_kept()
 
 
 if __name__ == "__main__":

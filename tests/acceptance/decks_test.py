@@ -112,7 +112,7 @@ class Products(TestCase):
     def test_a_share_that_cannot_be_predicted_is_none(self):
         done = run(self.DECK, "--set", self.ORDERS, "--set=workload.host_share=0.5", "--predict=h200")
         self.assert_clean(done)
-        self.assertRegex(done.stdout, "(?m)^host share on h200  none: how fast the host computes is not known$")
+        self.assertRegex(done.stdout, "(?m)^host share on h200  none: the host's rate is not known$")
         three, four = (line["value"] for line in records(done.stdout)["OVERLAP_FOM"])
         self.assertEqual(three, four)
 
@@ -245,7 +245,7 @@ class Decks(TestCase):
                 if measured[metric] is not None:
                     expected.append((order, metric, measured[metric], "1", n))
             if measured["host_work"] is not None:
-                hidden = measured["host_work"]["hidden"]
+                hidden = measured["host_work_hidden"]
                 expected.append((order, "host_work_hidden", hidden, "1", n))
             expected[first:] = [(*figure, measured) for figure in expected[first:]]
         self.assertEqual(len(found["OVERLAP_FOM"]), len(expected))

@@ -205,7 +205,7 @@ class PredictErrors(TestCase):
         }
         for a, b in (("--predict", "--device"), ("--predict", "--calibrate"), ("--device", "--calibrate")):
             done = run(self.deck(FOUR), a, options[a], b, options[b])
-            self.assert_error(done, 3, f"{a} beside {b}: allowed: one of the two")
+            self.assert_error(done, 3, f"{a} and {b} are mutually exclusive")
         done = run(self.deck(FOUR), "--predict=h200", "--dry-run")
         self.assert_error(done, 3, "--predict beside --dry-run")
         self.assertNotIn("new.yaml", self.files())

@@ -2,10 +2,10 @@
 
 #include "bench.hpp"
 #include "deck/words.hpp"
+#include "experiment/criteria.hpp"
 #include "lanes/fenced_lanes.hpp"
 #include "measure/calibration.hpp"
 #include "spaces.hpp"
-#include "experiment/criteria.hpp"
 #include "workload/check.hpp"
 
 /// Arrays that are parts of larger ones on the host: padded rows and boxes.

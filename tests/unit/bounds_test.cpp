@@ -77,9 +77,8 @@ TEST(Bounds, AreTheLeastOfAllChunks) {
 }
 
 /// The runs of such schedules, with what was measured of each.
-std::vector<experiment::Run> judged(
-    const std::vector<std::pair<Schedule, model::Rates>>& measured,
-    const timeline::Engines& engines = {}) {
+std::vector<experiment::Run> judged(const std::vector<std::pair<Schedule, model::Rates>>& measured,
+                                    const timeline::Engines& engines = {}) {
   experiment::Plan plan;
   experiment::Samples samples;
   samples.conditions.engines = engines;

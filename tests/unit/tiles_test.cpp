@@ -6,9 +6,9 @@
 #include <set>
 
 #include "deck/words.hpp"
+#include "experiment/run.hpp"
 #include "schedule/hazard.hpp"
 #include "schedules.hpp"
-#include "experiment/run.hpp"
 
 namespace overlap::schedule {
 namespace {
