@@ -19,9 +19,9 @@ ORDER = [
     "workload", "lanes", "measure", "fleet", "miniapp",
 ]  # fmt: skip
 KOKKOS_MAY = ("src/workload/", "src/lanes/", "src/measure/", "src/fleet/", "miniapp/", "tests/")
-VENDORS_MAY = ("src/lanes/", "src/measure/platform", "tests/")
+VENDORS_MAY = ("src/lanes/", "src/measure/platform", "src/workload/spaces.hpp", "tests/")  # the list of spaces
 FLEETS_MAY = ("src/fleet/", "tests/")
-ENDS_MAY = ("miniapp/", "tests/")
+ENDS_MAY = ("miniapp/", "src/base/interrupt.cpp", "tests/")  # a second Ctrl-C ends the program at once
 
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 CONDITION = re.compile(

@@ -1,9 +1,4 @@
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <optional>
 
@@ -29,13 +24,6 @@ std::string answer(const Options& options) {
     if (const auto why = workload::unavailable(word.value)) unavailable[word.value] = *why;
   }
   return report::list(measure::build_info(), measure::devices(), measure::on_gpu(), unavailable);
-}
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text.data();
 }
 
 /// Measures a point: probe, plan, measure, judge.
@@ -105,10 +93,7 @@ base::ExitCode run(const Options& options, std::optional<measure::Session>& sess
 int main(int argc, char** argv) {
   using namespace overlap;
   using base::ExitCode;
-  // A file opened later must not become a closed standard stream.
-  for (int stream = 0; stream <= 2; ++stream) {
-    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
-  }
+  occupy_standard_streams();
   base::catch_interrupts();
   auto code = ExitCode::pass;
   std::optional<measure::Session> session;

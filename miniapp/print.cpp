@@ -1,5 +1,6 @@
 #include "print.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -27,6 +28,12 @@ int terminal_width() {
 }
 
 }  // namespace
+
+void occupy_standard_streams() {
+  for (int stream = 0; stream <= 2; ++stream) {
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+  }
+}
 
 Terminal::Terminal(bool quiet)
     : quiet_(quiet),

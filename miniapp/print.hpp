@@ -9,6 +9,9 @@
 
 namespace overlap {
 
+/// Files that are opened later must not become a closed standard stream.
+void occupy_standard_streams();
+
 /// The one place that prints: text on stdout, errors and one live line of progress on stderr.
 class Terminal {
  public:

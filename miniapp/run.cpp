@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <map>
 
 #include "base/sha256.hpp"
@@ -122,6 +124,13 @@ void restore(report::Study& study, const report::Journal& journal) {
 }
 
 }  // namespace
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text.data();
+}
 
 Inputs read_inputs(const Options& options) {
   Inputs inputs;

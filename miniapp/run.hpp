@@ -23,6 +23,9 @@ struct Inputs {
   std::vector<model::Device> predicted;         ///< of --predict
 };
 
+/// The time as result files have it: "2026-01-31T12:00:00Z".
+std::string now_utc();
+
 /// Reads decks and device files. Throws base::Error{usage}, also for what no device could run.
 Inputs read_inputs(const Options& options);
 

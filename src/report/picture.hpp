@@ -125,7 +125,7 @@ std::string sweep_svg(const Study& study);
 std::string html_table(const Rows& rows);
 std::string html_json(const char* id, std::string json);
 
-/// timeline.css and timeline.js of this folder, which CMake builds in.
+/// timeline.css and the scripts of this folder, which CMake builds in.
 std::string_view page_style();
 std::string_view page_script();
 

@@ -1,537 +1,345 @@
 // Draws the timelines of the page: canvases, as there may be ten thousand tasks. All share one view,
 // the part of time that is shown, so that orders compare at every zoom.
 "use strict";
-(() => {
-  const read = (id) => JSON.parse(document.getElementById(id).textContent);
-  const document_ = read("result");
-  const results = document_.results ?? [document_];
-  const drawings = read("drawing");
-  const KINDS = ["measured", "predicted"];
-  const LEFT = 92, RIGHT = 16, HEAD = 24, AXIS = 26, GAP = 3;
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const document_ = read("result");
+const results = document_.results ?? [document_];
+const drawings = read("drawing");
+const KINDS = ["measured", "predicted"];
+const LEFT = 92, RIGHT = 16, HEAD = 24, AXIS = 26, GAP = 3;
 
-  const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]];
-  const unitOf = (seconds) => UNITS.find(([size]) => Math.abs(seconds) >= size) ?? UNITS[3];
-  const time = (seconds) => {
-    if (seconds === 0) return "0 s";
-    const [size, name] = unitOf(seconds);
-    return `${(seconds / size).toPrecision(4)} ${name}`;
-  };
-  const count = (bytes) => {
-    const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let at = 0, value = bytes;
-    for (; value >= 1024 && at < 4; ++at) value /= 1024;
-    return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[at]}`;
-  };
+const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]];
+const unitOf = (seconds) => UNITS.find(([size]) => Math.abs(seconds) >= size) ?? UNITS[3];
+const time = (seconds) => {
+  if (seconds === 0) return "0 s";
+  const [size, name] = unitOf(seconds);
+  return `${(seconds / size).toPrecision(4)} ${name}`;
+};
+const count = (bytes) => {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let at = 0, value = bytes;
+  for (; value >= 1024 && at < 4; ++at) value /= 1024;
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[at]}`;
+};
 
-  // One picture a canvas: the timelines of a run, with their rows as the current choice has them.
-  const pictures = [...document.querySelectorAll("canvas[data-run]")].map((canvas) => {
-    const deck = Number(canvas.dataset.deck), index = Number(canvas.dataset.run);
-    const run = results[deck].runs[index], drawing = drawings[deck].runs[index];
-    const spans = { measured: run.timeline, predicted: run.predicted_timeline };
-    return { canvas, deck, run, drawing, spans, rows: [], heads: [], width: 0, height: 0, bottom: 0, stale: true };
-  });
-  const longest = drawings.map((drawing) => drawing.longest_s);
-  // Decks differ in length: the view is a part of each deck's own time, 0 to 1.
-  const view = { from: 0, to: 1, rows: "engines" };
-  let chosen = null; // {picture, kind, task}: under the pointer, or by the keys
-  let colours = {};
+// One picture a canvas: the timelines of a run, with their rows as the current choice has them.
+const pictures = [...document.querySelectorAll("canvas[data-run]")].map((canvas) => {
+  const deck = Number(canvas.dataset.deck), index = Number(canvas.dataset.run);
+  const run = results[deck].runs[index], drawing = drawings[deck].runs[index];
+  const spans = { measured: run.timeline, predicted: run.predicted_timeline };
+  return { canvas, deck, run, drawing, spans, rows: [], heads: [], width: 0, height: 0, bottom: 0, stale: true };
+});
+const longest = drawings.map((drawing) => drawing.longest_s);
+// Decks differ in length: the view is a part of each deck's own time, 0 to 1.
+const view = { from: 0, to: 1, rows: "engines" };
+let chosen = null; // {picture, kind, task}: under the pointer, or by the keys
+let colours = {};
 
-  const label = (picture, kind, task) => {
-    const span = picture.spans[kind][task];
-    return span.name ?? String(span.chunk);
-  };
-  const fullLabel = (picture, kind, task) => {
-    const span = picture.spans[kind][task];
-    return span.name ?? `${span.stage} ${span.chunk}`;
-  };
+const label = (picture, kind, task) => {
+  const span = picture.spans[kind][task];
+  return span.name ?? String(span.chunk);
+};
+const fullLabel = (picture, kind, task) => {
+  const span = picture.spans[kind][task];
+  return span.name ?? `${span.stage} ${span.chunk}`;
+};
 
-  // Where everything lies, from top to bottom.
-  function layout(picture) {
-    let y = 0, total = 0;
-    for (const kind of KINDS) {
-      for (const band of picture.drawing[kind][view.rows] ?? []) total += band.rows.length;
-    }
-    const tall = Math.max(2, Math.min(22, Math.floor(700 / Math.max(1, total))));
-    picture.rows = [];
-    picture.heads = [];
-    for (const kind of KINDS) {
-      const { words, doubt, complete_s: complete } = picture.drawing[kind];
-      const bands = picture.drawing[kind][view.rows] ?? [];
-      const head = { kind, words, doubt, complete, y, bands: [] };
-      picture.heads.push(head);
-      y += HEAD;
-      for (const band of bands) {
-        const height = band.rows.length > 1 ? Math.max(2, Math.min(tall, 88 / band.rows.length)) : tall;
-        head.bands.push({ name: band.name, y, height: band.rows.length * (height + 1) - 1 });
-        for (const tasks of band.rows) {
-          picture.rows.push({ kind, tasks, y, height });
-          y += height + 1;
-        }
-        y += GAP;
-      }
-      head.bottom = y;
-      y += 6;
-    }
-    picture.bottom = y;
-    picture.height = picture.rows.length > 0 ? y + AXIS : y;
+// Where everything lies, from top to bottom.
+function layout(picture) {
+  let y = 0, total = 0;
+  for (const kind of KINDS) {
+    for (const band of picture.drawing[kind][view.rows] ?? []) total += band.rows.length;
   }
+  const tall = Math.max(2, Math.min(22, Math.floor(700 / Math.max(1, total))));
+  picture.rows = [];
+  picture.heads = [];
+  for (const kind of KINDS) {
+    const { words, doubt, complete_s: complete } = picture.drawing[kind];
+    const bands = picture.drawing[kind][view.rows] ?? [];
+    const head = { kind, words, doubt, complete, y, bands: [] };
+    picture.heads.push(head);
+    y += HEAD;
+    for (const band of bands) {
+      const height = band.rows.length > 1 ? Math.max(2, Math.min(tall, 88 / band.rows.length)) : tall;
+      head.bands.push({ name: band.name, y, height: band.rows.length * (height + 1) - 1 });
+      for (const tasks of band.rows) {
+        picture.rows.push({ kind, tasks, y, height });
+        y += height + 1;
+      }
+      y += GAP;
+    }
+    head.bottom = y;
+    y += 6;
+  }
+  picture.bottom = y;
+  picture.height = picture.rows.length > 0 ? y + AXIS : y;
+}
 
-  const widthOf = (picture) => picture.width - LEFT - RIGHT;
-  const shown = (picture) => {
-    const all = longest[picture.deck];
-    return { from: view.from * all, to: view.to * all };
+const widthOf = (picture) => picture.width - LEFT - RIGHT;
+const shown = (picture) => {
+  const all = longest[picture.deck];
+  return { from: view.from * all, to: view.to * all };
+};
+const xOf = (picture, seconds) => {
+  const { from, to } = shown(picture);
+  return LEFT + ((seconds - from) / (to - from)) * widthOf(picture);
+};
+
+// The first place in a row whose task ends after `seconds`.
+function firstAfter(spans, tasks, seconds) {
+  let low = 0, high = tasks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (spans[tasks[middle]].stop_s <= seconds) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function ticks(picture) {
+  const { from, to } = shown(picture);
+  const most = Math.max(2, Math.floor(widthOf(picture) / 110));
+  const power = 10 ** Math.floor(Math.log10((to - from) / most));
+  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => (to - from) / s <= most) ?? 10 * power;
+  const [size, unit] = unitOf(to);
+  const digits = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));
+  const found = [];
+  for (let i = Math.ceil(from / step - 1e-9); i * step <= to * (1 + 1e-9); ++i) {
+    found.push({ x: xOf(picture, i * step), words: `${((i * step) / size).toFixed(digits)} ${unit}` });
+  }
+  return found;
+}
+
+// Tasks narrower than a pixel, from the i-th on: pixels as strong as the part of them that is
+// taken, so that an even flow of tasks looks even. Returns the first task that was not drawn.
+function drawNarrow(context, row, spans, i, to, xAt) {
+  const { stage } = spans[row.tasks[i]];
+  let pixel = -1, taken = 0;
+  const paint = (next) => {
+    if (pixel >= 0) {
+      context.globalAlpha = Math.min(1, 0.4 + 0.6 * taken); // a lonely task stays visible
+      context.fillRect(pixel, row.y, 1, row.height);
+    }
+    pixel = next;
+    taken = 0;
   };
-  const xOf = (picture, seconds) => {
-    const { from, to } = shown(picture);
-    return LEFT + ((seconds - from) / (to - from)) * widthOf(picture);
-  };
-
-  // The first place in a row whose task ends after `seconds`.
-  function firstAfter(spans, tasks, seconds) {
-    let low = 0, high = tasks.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (spans[tasks[middle]].stop_s <= seconds) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  function ticks(picture) {
-    const { from, to } = shown(picture);
-    const most = Math.max(2, Math.floor(widthOf(picture) / 110));
-    const power = 10 ** Math.floor(Math.log10((to - from) / most));
-    const step = [1, 2, 5, 10].map((f) => f * power).find((s) => (to - from) / s <= most) ?? 10 * power;
-    const [size, unit] = unitOf(to);
-    const digits = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));
-    const found = [];
-    for (let i = Math.ceil(from / step - 1e-9); i * step <= to * (1 + 1e-9); ++i) {
-      found.push({ x: xOf(picture, i * step), words: `${((i * step) / size).toFixed(digits)} ${unit}` });
-    }
-    return found;
-  }
-
-  // Tasks narrower than a pixel, from the i-th on: pixels as strong as the part of them that is
-  // taken, so that an even flow of tasks looks even. Returns the first task that was not drawn.
-  function drawNarrow(context, row, spans, i, to, xAt) {
-    const { stage } = spans[row.tasks[i]];
-    let pixel = -1, taken = 0;
-    const paint = (next) => {
-      if (pixel >= 0) {
-        context.globalAlpha = Math.min(1, 0.4 + 0.6 * taken); // a lonely task stays visible
-        context.fillRect(pixel, row.y, 1, row.height);
-      }
-      pixel = next;
-      taken = 0;
-    };
-    for (; i < row.tasks.length; ++i) {
-      const span = spans[row.tasks[i]], begin = xAt(span.start_s), end = xAt(span.stop_s);
-      if (span.stage !== stage || end - begin >= 1 || span.start_s >= to) break;
-      if (Math.floor(begin) > pixel) paint(Math.floor(begin));
-      taken += Math.min(end, pixel + 1) - begin;
-      if (end > pixel + 1) {
-        paint(pixel + 1);
-        taken = end - pixel;
-      }
-    }
-    paint(-1);
-    context.globalAlpha = 1;
-    return i;
-  }
-
-  function drawRow(picture, context, row) {
-    const spans = picture.spans[row.kind];
-    const { from, to } = shown(picture);
-    const perSecond = widthOf(picture) / (to - from);
-    const xAt = (seconds) => LEFT + (seconds - from) * perSecond;
-    const size = Math.min(12, row.height - 5);
-    context.font = `${size}px system-ui, "DejaVu Sans", sans-serif`;
-    for (let i = firstAfter(spans, row.tasks, from); i < row.tasks.length;) {
-      const span = spans[row.tasks[i]];
-      if (span.start_s >= to) break;
-      const begin = xAt(span.start_s), end = xAt(span.stop_s);
-      context.fillStyle = colours[span.stage];
-      if (end - begin < 1) {
-        i = drawNarrow(context, row, spans, i, to, xAt);
-        continue;
-      }
-      const wide = end - begin - (end - begin > 4 ? 1 : 0); // neighbours must not run together
-      if (wide > 6 && row.height > 8) {
-        context.beginPath();
-        context.roundRect(begin, row.y, wide, row.height, 3);
-        context.fill();
-      } else {
-        context.fillRect(begin, row.y, wide, row.height);
-      }
-      const words = label(picture, row.kind, row.tasks[i]);
-      ++i;
-      if (size < 8 || wide < 8) continue;
-      const visible = Math.max(begin, LEFT);
-      const spare = begin + wide - visible - context.measureText(words).width;
-      if (spare < 1) continue;
-      context.fillStyle = colours[`on-${span.stage}`];
-      context.fillText(words, visible + Math.min(5, spare / 2), row.y + row.height / 2 + 0.5);
+  for (; i < row.tasks.length; ++i) {
+    const span = spans[row.tasks[i]], begin = xAt(span.start_s), end = xAt(span.stop_s);
+    if (span.stage !== stage || end - begin >= 1 || span.start_s >= to) break;
+    if (Math.floor(begin) > pixel) paint(Math.floor(begin));
+    taken += Math.min(end, pixel + 1) - begin;
+    if (end > pixel + 1) {
+      paint(pixel + 1);
+      taken = end - pixel;
     }
   }
+  paint(-1);
+  context.globalAlpha = 1;
+  return i;
+}
 
-  const rowOf = (picture, kind, task) =>
-    picture.rows.find((row) => row.kind === kind && row.tasks.includes(task));
-
-  // The task under the pointer, the same one in the other timeline, and what it waited for.
-  function drawChosen(picture, context) {
-    const box = (kind, task, colour, dash) => {
-      const row = rowOf(picture, kind, task);
-      const span = picture.spans[kind][task];
-      const x = xOf(picture, span.start_s), end = xOf(picture, span.stop_s);
-      context.strokeStyle = colour;
-      context.lineWidth = 2;
-      context.setLineDash(dash);
-      context.strokeRect(x - 1, row.y - 1, Math.max(2, end - x) + 1, row.height + 2);
-      context.setLineDash([]);
-      return { x, end, y: row.y + row.height / 2 };
-    };
-    const other = KINDS.find((kind) => kind !== chosen.kind);
-    if (picture.spans[other]) box(other, chosen.task, colours.muted, [3, 3]);
-    const waited = picture.drawing[chosen.kind].waited_for[chosen.task];
-    const to = box(chosen.kind, chosen.task, colours.text, []);
-    if (waited === null) return;
-    const from = box(chosen.kind, waited, colours.accent, []);
-    const bend = Math.max(14, Math.abs(to.x - from.end) / 2);
-    context.strokeStyle = colours.accent;
-    context.beginPath();
-    context.moveTo(from.end, from.y);
-    context.bezierCurveTo(from.end + bend, from.y, to.x - bend, to.y, to.x, to.y);
-    context.stroke();
-  }
-
-  function draw(picture) {
-    const { canvas, width } = picture;
-    const dots = Math.max(window.devicePixelRatio || 1, printing ? 3 : 1);
-    const across = Math.round(width * dots), down = Math.round(picture.height * dots);
-    if (canvas.width !== across || canvas.height !== down) {
-      canvas.width = across;
-      canvas.height = down;
+function drawRow(picture, context, row) {
+  const spans = picture.spans[row.kind];
+  const { from, to } = shown(picture);
+  const perSecond = widthOf(picture) / (to - from);
+  const xAt = (seconds) => LEFT + (seconds - from) * perSecond;
+  const size = Math.min(12, row.height - 5);
+  context.font = `${size}px system-ui, "DejaVu Sans", sans-serif`;
+  for (let i = firstAfter(spans, row.tasks, from); i < row.tasks.length;) {
+    const span = spans[row.tasks[i]];
+    if (span.start_s >= to) break;
+    const begin = xAt(span.start_s), end = xAt(span.stop_s);
+    context.fillStyle = colours[span.stage];
+    if (end - begin < 1) {
+      i = drawNarrow(context, row, spans, i, to, xAt);
+      continue;
     }
-    const context = canvas.getContext("2d");
-    context.setTransform(dots, 0, 0, dots, 0, 0);
-    context.clearRect(0, 0, width, picture.height);
-    picture.stale = false;
-    context.textBaseline = "middle";
-    const words = (text, x, y, colour, style = "12px") => {
-      context.font = `${style} system-ui, "DejaVu Sans", sans-serif`;
-      context.fillStyle = colour;
-      context.fillText(text, x, y);
-      return context.measureText(text).width;
-    };
-    for (const head of picture.heads) {
-      const behind = words(head.words, 0, head.y + 12, colours.muted);
-      if (head.doubt) words(head.doubt, behind + 10, head.y + 12, colours.doubt, "600 12px");
-      let free = 0; // names of low bands must not cover each other
-      context.textAlign = "right";
-      for (const band of head.bands) {
-        context.fillStyle = colours.track;
-        context.fillRect(LEFT, band.y, width - LEFT - RIGHT, band.height);
-        const y = band.y + Math.min(11, band.height / 2);
-        if (y < free) continue;
-        words(band.name, LEFT - 10, y, colours.muted, "11px");
-        free = y + 12;
-      }
-      context.textAlign = "left";
-    }
-    if (picture.rows.length === 0) return;
-    const marks = ticks(picture);
-    context.fillStyle = colours.line;
-    for (const mark of marks) {
-      for (const head of picture.heads) {
-        if (head.bands.length > 0) context.fillRect(mark.x, head.y + HEAD, 0.7, head.bottom - head.y - HEAD);
-      }
-    }
-    context.save();
-    context.beginPath();
-    context.rect(LEFT, 0, width - LEFT - RIGHT, picture.height);
-    context.clip();
-    for (const row of picture.rows) drawRow(picture, context, row);
-    for (const head of picture.heads.filter((h) => h.bands.length > 0)) {
-      const x = xOf(picture, head.complete);
-      context.strokeStyle = colours.muted;
-      context.lineWidth = 1;
-      context.setLineDash([2, 2]);
+    const wide = end - begin - (end - begin > 4 ? 1 : 0); // neighbours must not run together
+    if (wide > 6 && row.height > 8) {
       context.beginPath();
-      context.moveTo(x, head.y + 4);
-      context.lineTo(x, head.bottom - GAP);
-      context.stroke();
-      context.setLineDash([]);
-      context.textAlign = "right";
-      words(time(head.complete), x - 6, head.y + 12, colours.text, "11px");
-      context.textAlign = "left";
+      context.roundRect(begin, row.y, wide, row.height, 3);
+      context.fill();
+    } else {
+      context.fillRect(begin, row.y, wide, row.height);
     }
-    if (chosen?.picture === picture) drawChosen(picture, context);
-    context.restore();
-    context.fillStyle = colours.line;
-    context.fillRect(LEFT, picture.bottom, width - LEFT - RIGHT, 1);
-    context.textAlign = "center";
-    for (const mark of marks) {
-      const half = 24; // labels stay inside
-      words(mark.words, Math.min(mark.x, width - half), picture.bottom + 14, colours.muted, "11px");
+    const words = label(picture, row.kind, row.tasks[i]);
+    ++i;
+    if (size < 8 || wide < 8) continue;
+    const visible = Math.max(begin, LEFT);
+    const spare = begin + wide - visible - context.measureText(words).width;
+    if (spare < 1) continue;
+    context.fillStyle = colours[`on-${span.stage}`];
+    context.fillText(words, visible + Math.min(5, spare / 2), row.y + row.height / 2 + 0.5);
+  }
+}
+
+const rowOf = (picture, kind, task) =>
+  picture.rows.find((row) => row.kind === kind && row.tasks.includes(task));
+
+// The task under the pointer, the same one in the other timeline, and what it waited for.
+function drawChosen(picture, context) {
+  const box = (kind, task, colour, dash) => {
+    const row = rowOf(picture, kind, task);
+    const span = picture.spans[kind][task];
+    const x = xOf(picture, span.start_s), end = xOf(picture, span.stop_s);
+    context.strokeStyle = colour;
+    context.lineWidth = 2;
+    context.setLineDash(dash);
+    context.strokeRect(x - 1, row.y - 1, Math.max(2, end - x) + 1, row.height + 2);
+    context.setLineDash([]);
+    return { x, end, y: row.y + row.height / 2 };
+  };
+  const other = KINDS.find((kind) => kind !== chosen.kind);
+  if (picture.spans[other]) box(other, chosen.task, colours.muted, [3, 3]);
+  const waited = picture.drawing[chosen.kind].waited_for[chosen.task];
+  const to = box(chosen.kind, chosen.task, colours.text, []);
+  if (waited === null) return;
+  const from = box(chosen.kind, waited, colours.accent, []);
+  const bend = Math.max(14, Math.abs(to.x - from.end) / 2);
+  context.strokeStyle = colours.accent;
+  context.beginPath();
+  context.moveTo(from.end, from.y);
+  context.bezierCurveTo(from.end + bend, from.y, to.x - bend, to.y, to.x, to.y);
+  context.stroke();
+}
+
+function draw(picture) {
+  const { canvas, width } = picture;
+  const dots = Math.max(window.devicePixelRatio || 1, printing ? 3 : 1);
+  const across = Math.round(width * dots), down = Math.round(picture.height * dots);
+  if (canvas.width !== across || canvas.height !== down) {
+    canvas.width = across;
+    canvas.height = down;
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(dots, 0, 0, dots, 0, 0);
+  context.clearRect(0, 0, width, picture.height);
+  picture.stale = false;
+  context.textBaseline = "middle";
+  const words = (text, x, y, colour, style = "12px") => {
+    context.font = `${style} system-ui, "DejaVu Sans", sans-serif`;
+    context.fillStyle = colour;
+    context.fillText(text, x, y);
+    return context.measureText(text).width;
+  };
+  for (const head of picture.heads) {
+    const behind = words(head.words, 0, head.y + 12, colours.muted);
+    if (head.doubt) words(head.doubt, behind + 10, head.y + 12, colours.doubt, "600 12px");
+    let free = 0; // names of low bands must not cover each other
+    context.textAlign = "right";
+    for (const band of head.bands) {
+      context.fillStyle = colours.track;
+      context.fillRect(LEFT, band.y, width - LEFT - RIGHT, band.height);
+      const y = band.y + Math.min(11, band.height / 2);
+      if (y < free) continue;
+      words(band.name, LEFT - 10, y, colours.muted, "11px");
+      free = y + 12;
     }
     context.textAlign = "left";
   }
+  if (picture.rows.length === 0) return;
+  const marks = ticks(picture);
+  context.fillStyle = colours.line;
+  for (const mark of marks) {
+    for (const head of picture.heads) {
+      if (head.bands.length > 0) context.fillRect(mark.x, head.y + HEAD, 0.7, head.bottom - head.y - HEAD);
+    }
+  }
+  context.save();
+  context.beginPath();
+  context.rect(LEFT, 0, width - LEFT - RIGHT, picture.height);
+  context.clip();
+  for (const row of picture.rows) drawRow(picture, context, row);
+  for (const head of picture.heads.filter((h) => h.bands.length > 0)) {
+    const x = xOf(picture, head.complete);
+    context.strokeStyle = colours.muted;
+    context.lineWidth = 1;
+    context.setLineDash([2, 2]);
+    context.beginPath();
+    context.moveTo(x, head.y + 4);
+    context.lineTo(x, head.bottom - GAP);
+    context.stroke();
+    context.setLineDash([]);
+    context.textAlign = "right";
+    words(time(head.complete), x - 6, head.y + 12, colours.text, "11px");
+    context.textAlign = "left";
+  }
+  if (chosen?.picture === picture) drawChosen(picture, context);
+  context.restore();
+  context.fillStyle = colours.line;
+  context.fillRect(LEFT, picture.bottom, width - LEFT - RIGHT, 1);
+  context.textAlign = "center";
+  for (const mark of marks) {
+    const half = 24; // labels stay inside
+    words(mark.words, Math.min(mark.x, width - half), picture.bottom + 14, colours.muted, "11px");
+  }
+  context.textAlign = "left";
+}
 
-  // Only what is on the screen is drawn at once; the rest when it comes there, or for paper.
-  let printing = false, asked = false;
-  function drawStale() {
-    asked = false;
-    const boxes = pictures.map((picture) => picture.canvas.getBoundingClientRect());
-    pictures.forEach((picture, i) => {
-      if (picture.width !== boxes[i].width) {
-        picture.width = boxes[i].width;
-        picture.stale = true;
-      }
-      const visible = boxes[i].bottom > -200 && boxes[i].top < innerHeight + 200;
-      if (picture.stale && (visible || printing)) draw(picture);
-    });
-  }
-  function ask() {
-    if (!asked) requestAnimationFrame(drawStale);
-    asked = true;
-  }
-  function redraw(picture) {
-    for (const each of picture ? [picture] : pictures) each.stale = true;
-    ask();
-  }
-  function readColours() {
-    const style = getComputedStyle(document.documentElement);
-    const names = ["text", "muted", "line", "track", "doubt", "accent"];
-    for (const stage of ["h2d", "kernel", "d2h", "host", "default_stream", "query"]) names.push(stage, `on-${stage}`);
-    for (const name of names) colours[name] = style.getPropertyValue(`--${name}`).trim();
-  }
-  function refresh() {
-    readColours();
-    for (const picture of pictures) {
-      layout(picture);
-      picture.canvas.style.height = `${picture.height}px`;
+// Only what is on the screen is drawn at once; the rest when it comes there, or for paper.
+let printing = false, asked = false;
+function drawStale() {
+  asked = false;
+  const boxes = pictures.map((picture) => picture.canvas.getBoundingClientRect());
+  pictures.forEach((picture, i) => {
+    if (picture.width !== boxes[i].width) {
+      picture.width = boxes[i].width;
       picture.stale = true;
     }
-    drawStale();
-  }
-
-  // Zooming and panning.
-  const LEAST = 1e-6;
-  function show(from, to) {
-    const wide = Math.min(1, Math.max(LEAST, to - from));
-    view.from = Math.min(Math.max(0, from), 1 - wide);
-    view.to = view.from + wide;
-    const all = wide >= 1;
-    document.getElementById("out").disabled = all;
-    document.getElementById("reset").disabled = all;
-    redraw();
-  }
-  function zoom(factor, at = 0.5) {
-    const wide = view.to - view.from, centre = view.from + at * wide;
-    show(centre - at * wide * factor, centre + (1 - at) * wide * factor);
-  }
-  const pan = (part) => show(view.from + part * (view.to - view.from), view.to + part * (view.to - view.from));
-  document.getElementById("in").onclick = () => zoom(0.5);
-  document.getElementById("out").onclick = () => zoom(2);
-  document.getElementById("reset").onclick = () => show(0, 1);
-  for (const input of document.getElementsByName("rows")) {
-    input.onchange = () => {
-      view.rows = input.value;
-      hide();
-      refresh();
-    };
-  }
-
-  // What a task is, in words.
-  const details = document.getElementById("details");
-  function facts({ picture, kind, task }) {
-    const span = picture.spans[kind][task], { bytes, arrays } = picture.drawing;
-    const seconds = span.stop_s - span.start_s;
-    const waited = picture.drawing[kind].waited_for[task];
-    const found = [["stage", span.stage], ["chunk", span.chunk]];
-    if (!["host", "query"].includes(span.stage)) found.push(["lane", span.lane]);
-    found.push(["engine", span.engine]);
-    if (arrays[task]) found.push(["array", arrays[task]]);
-    if (bytes[task] > 0) found.push(["bytes", `${count(bytes[task])} (${bytes[task].toLocaleString("en")})`]);
-    found.push(["duration", time(seconds)]);
-    if (bytes[task] > 0 && seconds > 0) found.push(["rate", `${(bytes[task] / seconds / 1e9).toPrecision(4)} GB/s`]);
-    found.push(["from", time(span.start_s)], ["to", time(span.stop_s)]);
-    const before = waited === null ? null : picture.spans[kind][waited];
-    found.push(["waited for", before ? `${fullLabel(picture, kind, waited)}, until ${time(before.stop_s)}` : "nothing"]);
-    return found;
-  }
-  function tell(x, y) {
-    const { picture, kind, task } = chosen;
-    const list = document.createElement("dl"), head = document.createElement("strong");
-    const mark = document.createElement("i");
-    mark.style.background = `var(--${picture.spans[kind][task].stage})`;
-    head.append(mark, `${fullLabel(picture, kind, task)}, task ${task}, ${kind}`);
-    for (const [name, value] of facts(chosen)) {
-      const dt = document.createElement("dt"), dd = document.createElement("dd");
-      dt.textContent = name;
-      dd.textContent = value; // never markup: names come from outside
-      list.append(dt, dd);
-    }
-    details.replaceChildren(head, list);
-    details.hidden = false;
-    const { offsetWidth: wide, offsetHeight: high } = details;
-    details.style.left = `${x + 18 + wide > innerWidth ? Math.max(4, x - 18 - wide) : x + 18}px`;
-    details.style.top = `${Math.max(4, Math.min(y + 18, innerHeight - high - 4))}px`;
-  }
-  function hide() {
-    if (chosen === null) return;
-    redraw(chosen.picture);
-    chosen = null;
-    details.hidden = true;
-  }
-  function choose(picture, kind, task, x, y) {
-    const same = chosen?.picture === picture && chosen.kind === kind && chosen.task === task;
-    if (same) {
-      tell(x, y);
-      return;
-    }
-    hide();
-    chosen = { picture, kind, task };
-    tell(x, y);
-    redraw(picture);
-  }
-
-  function taskAt(picture, x, y) {
-    const row = picture.rows.find((r) => y >= r.y - 1 && y < r.y + r.height + 1);
-    if (!row || x < LEFT) return null;
-    const spans = picture.spans[row.kind], { from, to } = shown(picture);
-    const reach = (3 * (to - from)) / widthOf(picture); // short tasks can be hit, too
-    const seconds = from + ((x - LEFT) / widthOf(picture)) * (to - from);
-    let best = null, least = reach;
-    for (let i = firstAfter(spans, row.tasks, seconds - reach); i < row.tasks.length; ++i) {
-      const span = spans[row.tasks[i]];
-      if (span.start_s > seconds + reach) break;
-      const away = Math.max(span.start_s - seconds, seconds - span.stop_s, 0);
-      if (away >= least) continue;
-      best = { kind: row.kind, task: row.tasks[i] };
-      least = away;
-    }
-    return best;
-  }
-  // The middle of what is seen of a task, on the screen.
-  function place(picture, kind, task) {
-    const row = rowOf(picture, kind, task), span = picture.spans[kind][task];
-    const box = picture.canvas.getBoundingClientRect(), right = box.width - RIGHT;
-    const from = Math.min(Math.max(xOf(picture, span.start_s), LEFT), right);
-    const to = Math.min(Math.max(xOf(picture, span.stop_s), LEFT), right);
-    return { x: box.left + (from + to) / 2, y: box.top + row.y + row.height / 2 };
-  }
-
-  // Arrow keys: the next task of the row, or the nearest one of the next row.
-  function step(picture, key) {
-    if (chosen?.picture !== picture) {
-      hide();
-      const row = picture.rows[0];
-      if (!row) return;
-      chosen = { picture, kind: row.kind, task: row.tasks[0] };
-    } else {
-      const row = rowOf(picture, chosen.kind, chosen.task), at = row.tasks.indexOf(chosen.task);
-      const across = { ArrowLeft: -1, ArrowRight: 1 }[key];
-      if (across) {
-        chosen.task = row.tasks[Math.min(Math.max(at + across, 0), row.tasks.length - 1)];
-      } else {
-        const next = picture.rows[picture.rows.indexOf(row) + (key === "ArrowUp" ? -1 : 1)];
-        if (!next) return;
-        const spans = picture.spans[next.kind];
-        const found = firstAfter(spans, next.tasks, picture.spans[chosen.kind][chosen.task].start_s);
-        chosen = { picture, kind: next.kind, task: next.tasks[Math.min(found, next.tasks.length - 1)] };
-      }
-    }
-    const span = picture.spans[chosen.kind][chosen.task], all = longest[picture.deck];
-    const middle = (span.start_s + span.stop_s) / 2 / all;
-    if (middle < view.from || middle > view.to) {
-      const half = (view.to - view.from) / 2;
-      show(middle - half, middle + half);
-    }
-    const { x, y } = place(picture, chosen.kind, chosen.task);
-    tell(x, y);
-    redraw();
-  }
-
-  let scrolled = 0;
-  addEventListener("scroll", () => {
-    scrolled = performance.now();
-    ask();
-  }, { passive: true });
+    const visible = boxes[i].bottom > -200 && boxes[i].top < innerHeight + 200;
+    if (picture.stale && (visible || printing)) draw(picture);
+  });
+}
+function ask() {
+  if (!asked) requestAnimationFrame(drawStale);
+  asked = true;
+}
+function redraw(picture) {
+  for (const each of picture ? [picture] : pictures) each.stale = true;
+  ask();
+}
+function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  const names = ["text", "muted", "line", "track", "doubt", "accent"];
+  for (const stage of ["h2d", "kernel", "d2h", "host", "default_stream", "query"]) names.push(stage, `on-${stage}`);
+  for (const name of names) colours[name] = style.getPropertyValue(`--${name}`).trim();
+}
+function refresh() {
+  readColours();
   for (const picture of pictures) {
-    const { canvas } = picture;
-    let drag = null;
-    const inside = (event) => (event.offsetX - LEFT) / widthOf(picture);
-    canvas.addEventListener("wheel", (event) => {
-      const across = event.shiftKey ? event.deltaX || event.deltaY : event.deltaX;
-      if (Math.abs(across) > Math.abs(event.deltaY) || event.shiftKey) {
-        if (view.to - view.from >= 1) return;
-        event.preventDefault();
-        pan(across / widthOf(picture));
-        return;
-      }
-      // The page keeps scrolling while it does, and where there is nothing to zoom out of.
-      if (!event.ctrlKey && performance.now() - scrolled < 300) return;
-      if (event.deltaY > 0 && view.to - view.from >= 1) return;
-      event.preventDefault();
-      const lines = event.deltaMode === 1 ? 16 : 1;
-      zoom(Math.exp(Math.max(-0.7, Math.min(0.7, event.deltaY * lines * 0.003))), Math.min(1, Math.max(0, inside(event))));
-    }, { passive: false });
-    canvas.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
-      drag = { x: event.clientX, from: view.from, to: view.to };
-      canvas.setPointerCapture(event.pointerId);
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (drag) {
-        const moved = ((drag.x - event.clientX) / widthOf(picture)) * (drag.to - drag.from);
-        if (Math.abs(event.clientX - drag.x) > 3) canvas.classList.add("drag");
-        if (canvas.classList.contains("drag")) {
-          hide();
-          show(drag.from + moved, drag.to + moved);
-          return;
-        }
-      }
-      const found = taskAt(picture, event.offsetX, event.offsetY);
-      if (found) choose(picture, found.kind, found.task, event.clientX, event.clientY);
-      else hide();
-    });
-    const drop = () => {
-      drag = null;
-      canvas.classList.remove("drag");
-    };
-    canvas.addEventListener("pointerup", drop);
-    canvas.addEventListener("pointercancel", drop);
-    canvas.addEventListener("pointerleave", () => { if (!drag) hide(); });
-    canvas.addEventListener("blur", hide);
-    canvas.addEventListener("keydown", (event) => {
-      if (!event.key.startsWith("Arrow") || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      if (event.shiftKey && event.key === "ArrowLeft") pan(-0.2);
-      else if (event.shiftKey && event.key === "ArrowRight") pan(0.2);
-      else step(picture, event.key);
-    });
+    layout(picture);
+    picture.canvas.style.height = `${picture.height}px`;
+    picture.stale = true;
   }
-  addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "+" || event.key === "=") zoom(0.5);
-    else if (event.key === "-") zoom(2);
-    else if (event.key === "0" || event.key === "Home") show(0, 1);
-    else if (event.key === "Escape") hide();
-  });
+  drawStale();
+}
 
-  new ResizeObserver(ask).observe(document.querySelector("main"));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
-  matchMedia("print").addEventListener("change", (event) => {
-    printing = event.matches;
+// Zooming and panning.
+const LEAST = 1e-6;
+function show(from, to) {
+  const wide = Math.min(1, Math.max(LEAST, to - from));
+  view.from = Math.min(Math.max(0, from), 1 - wide);
+  view.to = view.from + wide;
+  const all = wide >= 1;
+  document.getElementById("out").disabled = all;
+  document.getElementById("reset").disabled = all;
+  redraw();
+}
+function zoom(factor, at = 0.5) {
+  const wide = view.to - view.from, centre = view.from + at * wide;
+  show(centre - at * wide * factor, centre + (1 - at) * wide * factor);
+}
+const pan = (part) => show(view.from + part * (view.to - view.from), view.to + part * (view.to - view.from));
+document.getElementById("in").onclick = () => zoom(0.5);
+document.getElementById("out").onclick = () => zoom(2);
+document.getElementById("reset").onclick = () => show(0, 1);
+for (const input of document.getElementsByName("rows")) {
+  input.onchange = () => {
+    view.rows = input.value;
+    hide();
     refresh();
-  });
-  show(0, 1);
-  refresh();
-
-  // For tests and for scripts of the reader's own.
-  window.overlap = {
-    view,
-    place: (run, kind, task) => place(pictures[run], kind, task),
   };
-})();
+}
+
+// What a task is, in words.
+const details = document.getElementById("details");

@@ -141,8 +141,9 @@ Kind<T> nonzero(Kind<T> kind) {
 
 template <class T>
 Kind<std::vector<T>> list_of(const Kind<T>& kind, const std::string& values) {
-  Kind<std::vector<T>> list{.values = values,
-                            .schema = Value::Map{{"type", "array"}, {"items", kind.schema}}};
+  Kind<std::vector<T>> list{
+      .values = values,
+      .schema = Value::Map{{"type", "array"}, {"minItems", 1}, {"items", kind.schema}}};
   list.read = [values, read = kind.read](const Reader& reader) {
     std::vector<T> items;
     for (const Reader& item : reader.items(values)) items.push_back(read(item));

@@ -207,7 +207,7 @@ class PredictErrors(TestCase):
             done = run(self.deck(FOUR), a, options[a], b, options[b])
             self.assert_error(done, 3, f"{a} and {b} are mutually exclusive")
         done = run(self.deck(FOUR), "--predict=h200", "--dry-run")
-        self.assert_error(done, 3, "--predict beside --dry-run")
+        self.assert_error(done, 3, "--predict and --dry-run are mutually exclusive")
         self.assertNotIn("new.yaml", self.files())
 
     def test_bad_devices_come_before_an_unwritable_file(self):
