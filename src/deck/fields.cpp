@@ -297,7 +297,7 @@ const Table<Memory>& table_of(const Memory&) {
 
 const Table<Issue>& table_of(const Issue&) {
   static const Table<Issue> rows = {{
-      field("orders", &Issue::orders, list_of(word<Order>(), "a list of issue orders"),
+      field("orders", &Issue::orders, list_of(word<Order>(), "a list of issue orders", 1),
             "Issue orders, in the order of their runs; each kind of workload has its own.")
           .defaults_to("`[sequential, depth_first, breadth_first]`; dgemm: `[sequential, two_way, "
                        "three_way]`; custom: `[sequential, custom]`"),

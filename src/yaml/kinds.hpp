@@ -139,11 +139,12 @@ Kind<T> nonzero(Kind<T> kind) {
   return kind;
 }
 
+/// A list of at least so many.
 template <class T>
-Kind<std::vector<T>> list_of(const Kind<T>& kind, const std::string& values) {
+Kind<std::vector<T>> list_of(const Kind<T>& kind, const std::string& values, int least = 0) {
   Kind<std::vector<T>> list{
       .values = values,
-      .schema = Value::Map{{"type", "array"}, {"minItems", 1}, {"items", kind.schema}}};
+      .schema = Value::Map{{"type", "array"}, {"minItems", least}, {"items", kind.schema}}};
   list.read = [values, read = kind.read](const Reader& reader) {
     std::vector<T> items;
     for (const Reader& item : reader.items(values)) items.push_back(read(item));
