@@ -3,37 +3,27 @@
 #include <optional>
 
 #include "base/interrupt.hpp"
-#include "measure/platform.hpp"
 #include "measure/session.hpp"
 #include "model/load.hpp"
 #include "options.hpp"
 #include "report/console.hpp"
 #include "report/output_file.hpp"
 #include "run.hpp"
-#include "workload/workload.hpp"
 
 namespace overlap {
 namespace {
 
-/// The text of an option that runs nothing; empty: there is none.
-std::string answer(const Options& options) {
-  if (options.version) return report::version(measure::build_info());
-  if (!options.list) return options.help;
-  std::map<deck::WorkloadKind, std::string> unavailable;
-  for (const auto& word : deck::words<deck::WorkloadKind>) {
-    if (const auto why = workload::unavailable(word.value)) unavailable[word.value] = *why;
-  }
-  return report::list(measure::build_info(), measure::devices(), measure::on_gpu(), unavailable);
+measure::Hooks hooks_of(Terminal& terminal) {
+  return {.progress = [&](int done, int total,
+                          const std::string& what) { terminal.progress(done, total, what); },
+          .before_sample = {}};
 }
 
 /// Measures a point: probe, plan, measure, judge.
 experiment::Outcome measured(const report::Study& study, const deck::Point& point,
                              const model::Device* device, measure::Session& session,
                              Terminal& terminal) {
-  const measure::Hooks hooks{
-      .progress = [&](int done, int total,
-                      const std::string& what) { terminal.progress(done, total, what); },
-      .before_sample = {}};
+  const measure::Hooks hooks = hooks_of(terminal);
   const experiment::Facts facts = measure::probe(point.deck, device, session, hooks);
   experiment::Plan plan = experiment::plan(point, facts);
   if (!study.sweeps()) terminal.shown(report::heading(study, plan));
@@ -55,9 +45,15 @@ base::ExitCode run(const Options& options, std::optional<measure::Session>& sess
   }
   require_writable(options, inputs);
   const bool predicts = !inputs.predicted.empty();
-  if (!predicts) session.emplace(options.kokkos);
+  std::optional<base::Error> unusable;  // why there is no session: the reason of every point
+  try {
+    if (!predicts) session.emplace(options.kokkos);
+  } catch (const base::Error& error) {
+    if (error.code() == base::ExitCode::usage || !options.calibrate.empty()) throw;
+    unusable = error;
+  }
   if (!options.calibrate.empty()) {
-    const auto [device, note] = measure::calibrate(*session, {});
+    const auto [device, note] = measure::calibrate(*session, hooks_of(terminal));
     inputs.device = device;
     inputs.device->path = options.calibrate;
     report::write_file(options.calibrate, model::to_yaml(device, note));
@@ -71,13 +67,15 @@ base::ExitCode run(const Options& options, std::optional<measure::Session>& sess
   std::unique_ptr<report::Journal> journal;
   for (std::size_t i = 0; i < inputs.decks.size() && !base::interrupted(); ++i) {
     report::Study& study = studies.emplace_back(report::new_study(
-        predicts ? measure::machine_at_rest() : session->machine(), inputs.decks[i], names));
+        session ? session->machine() : measure::machine_at_rest(), inputs.decks[i], names));
     study.started = now_utc();
+    if (unusable) study.points.resize(1);  // it says all
     journal = open_journal(options, inputs, study, terminal);
     if (study.sweeps()) terminal.shown(report::sweep_heading(study));
     run_points(
         study,
         [&](const report::Study& of, const deck::Point& point) {
+          if (unusable) throw *unusable;
           return predicts ? experiment::judge(experiment::predictions(point, inputs.predicted), {})
                           : measured(of, point, device, *session, terminal);
         },

@@ -9,10 +9,12 @@
 
 #include "base/sha256.hpp"
 #include "base/version.hpp"
+#include "measure/platform.hpp"
 #include "model/load.hpp"
 #include "report/console.hpp"
 #include "report/json.hpp"
 #include "report/output_file.hpp"
+#include "workload/workload.hpp"
 
 namespace overlap {
 namespace {
@@ -99,6 +101,16 @@ void require_alone(const Options& options, const Inputs& inputs) {
   }
 }
 
+/// What a line of the journal says.
+report::PointResult record_of(const report::Journal& journal, const std::string& line) {
+  try {
+    return report::read_record(line);
+  } catch (const base::Error& error) {
+    throw base::Error(error.code(),
+                      journal.path() + ": " + error.what() + "; allowed: remove the file");
+  }
+}
+
 /// Puts the journal's points into the study, by their numbers in the deck.
 void restore(report::Study& study, const report::Journal& journal) {
   std::map<std::string, std::size_t> numbers;
@@ -106,7 +118,7 @@ void restore(report::Study& study, const report::Journal& journal) {
     numbers.emplace(report::fingerprint(study.points[i]), i);
   }
   for (const std::string& line : journal.records()) {
-    report::PointResult point = report::read_record(line);
+    report::PointResult point = record_of(journal, line);
     const auto found = numbers.find(point.fingerprint);
     if (found == numbers.end()) continue;
     point.number = found->second;
@@ -124,6 +136,16 @@ void restore(report::Study& study, const report::Journal& journal) {
 }
 
 }  // namespace
+
+std::string answer(const Options& options) {
+  if (options.version) return report::version(measure::build_info());
+  if (!options.list) return options.help;
+  std::map<deck::WorkloadKind, std::string> unavailable;
+  for (const auto& word : deck::words<deck::WorkloadKind>) {
+    if (const auto why = workload::unavailable(word.value)) unavailable[word.value] = *why;
+  }
+  return report::list(measure::build_info(), measure::devices(), measure::on_gpu(), unavailable);
+}
 
 std::string now_utc() {
   const std::time_t now = std::time(nullptr);

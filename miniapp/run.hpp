@@ -23,6 +23,9 @@ struct Inputs {
   std::vector<model::Device> predicted;         ///< of --predict
 };
 
+/// The text of an option that runs nothing; empty: there is none.
+std::string answer(const Options& options);
+
 /// The time as result files have it: "2026-01-31T12:00:00Z".
 std::string now_utc();
 

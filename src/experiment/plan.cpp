@@ -177,14 +177,18 @@ Plan plan(const deck::Point& point, const Facts& facts) {
 }
 
 void check(const deck::Point& point, const model::Device* device) {
-  const Facts facts = facts_of(point.deck);
-  const Draft known = draft(point.deck, facts);
-  for (std::size_t i = 0; i < known.schedules.size() && !known.costs.tasks.empty(); ++i) {
-    require_safe(point.deck, *known.schedules[i], point.deck.issue.orders[i]);
+  const deck::Deck& deck = point.deck;
+  const Facts facts = facts_of(deck);
+  if (deck.workload.kind == deck::WorkloadKind::custom) {
+    const Draft listed = draft(deck, facts);
+    for (std::size_t i = 0; i < listed.schedules.size(); ++i) {
+      require_safe(deck, *listed.schedules[i], deck.issue.orders[i]);
+    }
+    return;
   }
-  if (known.costs.tasks.empty() && device != nullptr && device->unit_s == 0) {
-    device->known_kernel(known.costs.kernel);
-  }
+  const schedule::Costs costs = schedule::costs(facts.workload, facts.repeats);
+  schedule::layout(deck, costs, std::nullopt);
+  if (device != nullptr && device->unit_s == 0) device->known_kernel(costs.kernel);
 }
 
 Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices) {

@@ -6,7 +6,9 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -113,7 +115,32 @@ void require_host_memory(std::int64_t bytes) {
                         " are available");
 }
 
+/// Kokkos and OpenMP abort on a number of threads that is none, and crash on one that is huge.
+static void require_number(const std::string& name, const std::string& text) {
+  constexpr int most = 4096;
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most) {
+    return;
+  }
+  throw base::Error(base::ExitCode::usage, name + ": found '" + text +
+                                               "'; allowed: a whole number from 1 to " +
+                                               std::to_string(most));
+}
+
 Runtime::Runtime(std::vector<std::string> arguments) {
+  const std::string option = "--kokkos-num-threads";
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with(option + "=")) {
+      require_number(option, argument.substr(option.size() + 1));
+    }
+  }
+  for (const char* const variable : {"KOKKOS_NUM_THREADS", "OMP_NUM_THREADS"}) {
+    const char* const text = std::getenv(variable);
+    // OpenMP's may be a list, one number for each level of nesting.
+    const std::string first = text == nullptr ? "" : std::string(text, std::strcspn(text, ","));
+    if (!first.empty()) require_number(variable, first);
+  }
   vendor::require_device();
   // Lanes are threads of our own: binding OpenMP's to places would pile them onto the first. Unset
   // means unbound; saying so keeps Kokkos from warning.

@@ -48,14 +48,17 @@ Calibration calibrate(Session& session, const Hooks& hooks) {
       {.most_bytes = gpu ? 256 << 20 : 64 << 20, .repetitions = gpu ? 9 : 5, .pageable = true},
       hooks);
   const base::Machine machine = session.machine();
-  model::Device device = calibrate(machine.device ? &*machine.device : nullptr, plan);
-  calibrate_kernels(plan, device);
-  if (gpu) {
+  model::Device device = use(session.parts(), [&](Session::Parts&) {
+    model::Device found = calibrate(machine.device ? &*machine.device : nullptr, plan);
+    calibrate_kernels(plan, found);
     constexpr std::size_t kib = 1 << 10;
-    calibrate_lines(
-        {4 * kib, 8 * kib, 16 * kib, 32 * kib, 64 * kib, 128 * kib, 256 * kib, 1024 * kib}, plan,
-        device);
-  }
+    if (gpu) {
+      calibrate_lines(
+          {4 * kib, 8 * kib, 16 * kib, 32 * kib, 64 * kib, 128 * kib, 256 * kib, 1024 * kib}, plan,
+          found);
+    }
+    return found;
+  });
   const std::time_t now = std::time(nullptr);
   std::array<char, 32> date{};
   std::strftime(date.data(), date.size(), "%Y-%m-%d", std::gmtime(&now));

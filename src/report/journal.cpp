@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -49,9 +50,13 @@ void expect_identity(const std::string& path, const Json& found, const Identity&
 }  // namespace
 
 Journal::Journal(const std::string& path, const Identity& identity, bool resume) : path_(path) {
-  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor_ < 0) fail(path);
   try {
+    struct stat status{};
+    if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+      refuse(path, "found no file; allowed: a file of its own next to the result file");
+    }
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
       refuse(path, "found in use by another run; allowed: one run a result file");
     }

@@ -394,6 +394,14 @@ class Streams(TestCase):
     def test_kokkos_options_pass_through(self):
         self.assert_clean(run(self.deck(), "--kokkos-disable-warnings", "--quiet"))
 
+    def test_threads_that_are_no_number(self):
+        for value in ("abc", "0", "-1", "5000", "1e3", ""):
+            allowed = rf"--kokkos-num-threads: found '{value}'; allowed: a whole number from 1 to 4096"
+            self.assert_error(run(self.deck(), f"--kokkos-num-threads={value}"), 3, allowed)
+            for variable in ("KOKKOS_NUM_THREADS", "OMP_NUM_THREADS") if value else ():
+                done = run(self.deck(), env={**os.environ, variable: value})
+                self.assert_error(done, 3, f"{variable}: found '{value}'")
+
 
 class Interrupts(TestCase):
     def interrupted(self, *arguments, signals=(signal.SIGINT,)):

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -294,6 +295,13 @@ TEST(SweepRecord, KeepsWhatIsShown) {
   EXPECT_FALSE(row.predicted_s);
   EXPECT_EQ(found.rows[0].verdict, "INCONCLUSIVE");
   EXPECT_THROW(read_record("{}"), base::Error);
+  const std::string runs = "\"runs\":[";
+  std::string none = found.record;
+  none.erase(none.find(runs) + runs.size(), none.find("],\"findings\"") - none.find(runs) - runs.size());
+  EXPECT_THROW(read_record(none), base::Error);
+  std::string odd = found.record;
+  odd.replace(odd.find("\"exit_code\":2"), 13, "\"exit_code\":1e30");
+  EXPECT_THROW(read_record(odd), base::Error);
   EXPECT_THROW(read_record(found.record.substr(1)), base::Error);
 }
 
@@ -486,6 +494,11 @@ TEST_F(JournalFile, OfAnotherRunIsRefused) {
   EXPECT_EQ(complaint(identity_, true),
             path_ + ": line 3: found no point; allowed: remove the file");
   EXPECT_EQ(text(), before + "nonsense\n");
+}
+
+TEST_F(JournalFile, IsNoPipe) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THAT(complaint(identity_, true), HasSubstr("found no file"));
 }
 
 TEST_F(JournalFile, NeverOverwritesOtherFiles) {
