@@ -90,15 +90,18 @@ compile() { # SOURCE
   fi
 }
 
-# Prints units of four sources of one folder each, as CMake's unity builds make them: most of the time goes into headers.
+# Prints units of four sources of one folder each, as most of the time goes into headers. Specializations, of which
+# src/schedule has many, need units of their own.
 units_without_kokkos() {
-  local folder unit files number
+  local folder unit files number size
   for folder in src/*/; do
     [[ ! $folder =~ ^src/(workload|executor|lanes|measure|fleet)/$ ]] || continue
     files=("$folder"*.cpp)
-    for ((number = 0; number < ${#files[@]}; number += 4)); do
-      unit=$out/without_kokkos/$(basename "$folder")_$((number / 4)).cpp
-      printf "#include \"$project/%s\"\n" "${files[@]:number:4}" >"$unit.new"
+    size=4
+    [[ $folder != src/schedule/ ]] || size=1
+    for ((number = 0; number < ${#files[@]}; number += size)); do
+      unit=$out/without_kokkos/$(basename "$folder")_$((number / size)).cpp
+      printf "#include \"$project/%s\"\n" "${files[@]:number:size}" >"$unit.new"
       if cmp -s "$unit.new" "$unit"; then rm "$unit.new"; else mv "$unit.new" "$unit"; fi
       echo "$unit"
     done

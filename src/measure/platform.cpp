@@ -123,9 +123,9 @@ static void require_number(const std::string& name, const std::string& text) {
   if (error == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most) {
     return;
   }
-  throw base::Error(base::ExitCode::usage, name + ": found '" + text +
-                                               "'; allowed: a whole number from 1 to " +
-                                               std::to_string(most));
+  throw base::Error(
+      base::ExitCode::usage,
+      name + ": found '" + text + "'; allowed: a whole number from 1 to " + std::to_string(most));
 }
 
 Runtime::Runtime(std::vector<std::string> arguments) {

@@ -93,7 +93,7 @@ class Page(unittest.TestCase):
     def assert_says(self, said, run, kind, task):
         entries = self.kinds(self.result["runs"][run])[kind]
         entry, drawing = entries[task], self.drawing()["runs"][run]
-        name = entry.get("name", f"{entry['stage']} {entry['chunk']}")
+        name = entry["name"] or f"{entry['stage']} {entry['chunk']}"
         self.assertEqual(said["title"], f"{name}, task {task}, {kind}")
         for key in ("stage", "chunk", "engine"):
             self.assertEqual(said[key], str(entry[key]))
@@ -112,7 +112,7 @@ class Page(unittest.TestCase):
         else:
             before = entries[other]
             words, _, until = said["waited for"].rpartition(", until ")
-            self.assertEqual(words, before.get("name", f"{before['stage']} {before['chunk']}"))
+            self.assertEqual(words, before["name"] or f"{before['stage']} {before['chunk']}")
             self.assertAlmostEqual(seconds(until), before["stop_s"], delta=1e-3 * before["stop_s"])
 
     def drawing(self):

@@ -297,7 +297,8 @@ TEST(SweepRecord, KeepsWhatIsShown) {
   EXPECT_THROW(read_record("{}"), base::Error);
   const std::string runs = "\"runs\":[";
   std::string none = found.record;
-  none.erase(none.find(runs) + runs.size(), none.find("],\"findings\"") - none.find(runs) - runs.size());
+  none.erase(none.find(runs) + runs.size(),
+             none.find("],\"findings\"") - none.find(runs) - runs.size());
   EXPECT_THROW(read_record(none), base::Error);
   std::string odd = found.record;
   odd.replace(odd.find("\"exit_code\":2"), 13, "\"exit_code\":1e30");
