@@ -49,7 +49,7 @@ flags=("${common[@]}" --extended-lambda --expt-relaxed-constexpr "$host_warnings
   -isystem ci/cuda_headers -isystem "$out/include" -isystem "$out/include/kokkos" "${definitions[@]}" -I src)
 # Targets that do not link Kokkos get none of its flags.
 plain_flags=("${common[@]}" "$host_warnings" -isystem "$out/include" "${definitions[@]}"
-  '-DOVERLAP_SOURCE_DEVICES="input/devices"' '-DOVERLAP_INSTALLED_DEVICES="devices"' -I src)
+  '-DOVERLAP_SOURCE_INPUT="input"' '-DOVERLAP_INSTALLED_INPUT="input"' -I src)
 
 # What every object depends on beside our own sources, which the compiler lists for each.
 setup=$(nvcc --version; "$host_compiler" --version; echo "${flags[@]}" "${plain_flags[@]}"; cat "$root/made-of"

@@ -50,10 +50,9 @@ Cells cells_of(const std::string& deck, const Cells& point, const Row& row) {
                              fmt::format("{}", row.lanes), fmt::format("{}", row.chunks),
                              fmt::format("{}", row.tasks), fmt::format("{}", row.bytes),
                              fmt::format("{}", row.time ? row.time->n : 0)});
-  for (double base::Summary::* const part :
-       {&base::Summary::median, &base::Summary::min, &base::Summary::max, &base::Summary::lo,
-        &base::Summary::hi}) {
-    cells.push_back(row.time ? cell((*row.time).*part) : "");
+  const base::Summary time = row.time.value_or(base::Summary());
+  for (const double part : {time.median, time.min, time.max, time.lo, time.hi}) {
+    cells.push_back(row.time ? cell(part) : "");
   }
   for (std::size_t i = 0; i < row.medians.size(); ++i) {
     if (!experiment::metrics[i].column.empty()) cells.push_back(cell(row.medians[i]));

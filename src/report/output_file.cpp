@@ -60,7 +60,7 @@ class TemporaryFile {
 void write_all(int descriptor, const std::string& path, const std::string& content) {
   std::size_t written = 0;
   while (written < content.size()) {
-    const ssize_t n = write(descriptor, content.data() + written, content.size() - written);
+    const ssize_t n = ::write(descriptor, content.data() + written, content.size() - written);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail(path, std::strerror(errno));
     written += static_cast<std::size_t>(n);

@@ -229,8 +229,8 @@ Value schema(const Table<S>& table) {
   for (const std::string& word : by == nullptr ? std::vector<std::string>() : by->selects) {
     const auto keys = always(&word);
     if (keys.empty()) continue;
-    const Value is = Value::Map{{"properties", Value::Map{{by->key, Value::Map{{"const", word}}}}}};
-    conditions.push_back(Value::Map{{"if", is}, {"then", Value::Map{{"required", list(keys)}}}});
+    const Value is = single("properties", single(by->key, single("const", word)));
+    conditions.push_back(Value::Map{{"if", is}, {"then", single("required", list(keys))}});
   }
   if (!conditions.empty()) object.emplace_back("allOf", conditions);
   object.insert(object.end(), table.schema.begin(), table.schema.end());

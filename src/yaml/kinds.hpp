@@ -102,7 +102,7 @@ template <class T>
 Kind<std::optional<T>> or_word(const std::string& none, const Kind<T>& kind) {
   Kind<std::optional<T>> either{
       .values = none + " or " + kind.values,
-      .schema = Value::Map{{"oneOf", Value::List{Value::Map{{"const", none}}, kind.schema}}},
+      .schema = single("oneOf", Value::List{single("const", none), kind.schema}),
       .unit = kind.unit,
       .words = {none}};
   either.write = [none, write = kind.write](const std::optional<T>& value) {

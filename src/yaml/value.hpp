@@ -37,6 +37,13 @@ struct Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Map> data;
 };
 
+/// A map of one key. (nvcc 13 takes nested braces of one pair for something else.)
+inline Value single(std::string key, Value value) {
+  Value::Map map;
+  map.emplace_back(std::move(key), std::move(value));
+  return map;
+}
+
 /// The value as one line of YAML, its strings unquoted.
 std::string spell(const Value& value);
 
