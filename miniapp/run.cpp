@@ -7,6 +7,7 @@
 #include <ctime>
 #include <map>
 
+#include "base/interrupt.hpp"
 #include "base/sha256.hpp"
 #include "base/version.hpp"
 #include "measure/platform.hpp"
@@ -68,6 +69,7 @@ bool is_whole(const report::Study& study) {
 experiment::Outcome outcome_of(const report::Study& study, const deck::Point& point,
                                const RunPoint& run_point) {
   try {
+    base::check_interrupt();
     return run_point(study, point);
   } catch (const base::Error& error) {
     if (error.code() == ExitCode::usage) throw named(point.deck, error);

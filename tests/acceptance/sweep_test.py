@@ -338,6 +338,26 @@ class Resume(Case):
             self.assert_error(run(self.sweep(), "--json", self.target, *more), 3, "found no points of a sweep")
         self.assertEqual(self.journal.read_text(), "precious")
 
+    def test_a_closed_stdout_is_not_the_journal(self):
+        command = f'exec "$0" "$@" >&-'
+        done = subprocess.run(["sh", "-c", command, MINIAPP, self.sweep(), "--device=host", "--json", self.target],
+                              stderr=subprocess.PIPE, text=True, timeout=300)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output: cannot write", done.stderr)
+        self.assertEqual(len(self.written()["runs"]), 6 * 2)
+        self.assertFalse(self.journal.exists())
+
+    def test_predictions_can_be_stopped(self):
+        deck = self.sweep(LARGE)
+        process = subprocess.Popen([MINIAPP, deck, "--predict=h200", "--set=workload.elements=64 Mi", "--json", self.target,
+                                    "--set=sweep.chunks.count=[" + ", ".join(map(str, range(200, 1200))) + "]"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual([name for name in self.files() if "json." in name], [])
+
     def test_a_pipe_has_no_journal(self):
         done = run(self.sweep(), "--quiet", "--json", "/dev/stdout")
         self.assert_clean(done)
