@@ -65,6 +65,7 @@ base::ExitCode run(const Options& options, std::optional<measure::Session>& sess
   const model::Device* const device = inputs.device ? &*inputs.device : nullptr;
   std::vector<report::Study> studies;
   std::unique_ptr<report::Journal> journal;
+  base::check_interrupt();
   for (std::size_t i = 0; i < inputs.decks.size() && !base::interrupted(); ++i) {
     report::Study& study = studies.emplace_back(report::new_study(
         session ? session->machine() : measure::machine_at_rest(), inputs.decks[i], names));

@@ -257,9 +257,10 @@ TEST(Disturbance, LosesAgainstTheUndisturbedTwin) {
 TEST(Predictions, CompareWithTheBaselineOfTheirOwnDevice) {
   // Two devices, whatever else runs beside an order: 4 s and 1 s, then 9 s and 3 s.
   std::vector<experiment::Run> runs;
-  for (const auto& [target, order, seconds] :
-       {std::tuple(0, Order::sequential, 4.0), {0, Order::depth_first, 1.0},
-        {1, Order::sequential, 9.0}, {1, Order::depth_first, 3.0}}) {
+  for (const auto& [target, order, seconds] : {std::tuple(0, Order::sequential, 4.0),
+                                               {0, Order::depth_first, 1.0},
+                                               {1, Order::sequential, 9.0},
+                                               {1, Order::depth_first, 3.0}}) {
     runs.push_back(run(order, {}));
     runs.back().target = target;
     runs.back().device = "same";
@@ -270,7 +271,8 @@ TEST(Predictions, CompareWithTheBaselineOfTheirOwnDevice) {
   EXPECT_EQ(predicted_speedup(runs[1], runs), 4);
   EXPECT_FALSE(predicted_speedup(runs[2], runs));
   EXPECT_EQ(predicted_speedup(runs[4], runs), 3);
-  EXPECT_THAT(report::prediction_rows(outcome_of(runs))[2], ElementsAre("depth_first", "1.000 s", "4.00", "3.000 s", "3.00"));
+  EXPECT_THAT(report::prediction_rows(outcome_of(runs))[2],
+              ElementsAre("depth_first", "1.000 s", "4.00", "3.000 s", "3.00"));
 }
 
 TEST(ResultLines, AreExact) {
