@@ -95,7 +95,7 @@ compile() { # SOURCE
 units_without_kokkos() {
   local folder unit files number size
   for folder in src/*/; do
-    [[ ! $folder =~ ^src/(workload|executor|lanes|measure|fleet)/$ ]] || continue
+    [[ ! $folder =~ ^src/(workload|lanes|measure|fleet)/$ ]] || continue
     files=("$folder"*.cpp)
     size=4
     [[ $folder != src/schedule/ ]] || size=1
@@ -111,7 +111,7 @@ units_without_kokkos() {
 # All that uses Kokkos: of the tests, everything but tests/unit and tests/fuzz.
 sources_with_kokkos() {
   local folders=()
-  for folder in src/{workload,executor,lanes,measure,fleet} miniapp; do [[ ! -d $folder ]] || folders+=("$folder"); done
+  for folder in src/{workload,lanes,measure,fleet} miniapp; do [[ ! -d $folder ]] || folders+=("$folder"); done
   find "${folders[@]}" -name '*.cpp'
   [[ $what == --every-architecture ]] ||
     find tests \( -path tests/unit -o -path tests/fuzz \) -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print

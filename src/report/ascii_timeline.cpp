@@ -1,12 +1,9 @@
 #include "report/ascii_timeline.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "base/units.hpp"
 #include "report/picture.hpp"
@@ -65,14 +62,6 @@ std::string ascii_timeline(const schedule::Schedule& schedule, const timeline::T
   }
   const std::string end = base::format_seconds(timeline.complete_s);
   return text + fmt::format("{:<{}}  0{:>{}}\n", "", name, end, columns - 1);
-}
-
-int terminal_width() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  const char* const columns = std::getenv("COLUMNS");
-  const int given = columns == nullptr ? 0 : std::atoi(columns);
-  return given > 0 ? std::clamp(given, 40, 1000) : 100;
 }
 
 }  // namespace overlap::report

@@ -11,7 +11,4 @@ namespace overlap::report {
 std::string ascii_timeline(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
                            int width);
 
-/// Columns of the terminal on stdout; where it is none, those of $COLUMNS, or 100.
-int terminal_width();
-
 }  // namespace overlap::report

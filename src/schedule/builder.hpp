@@ -49,7 +49,6 @@ class Builder {
 
   void cut_into_chunks(const std::vector<std::int64_t>& borders, std::int64_t slots);
   void cut_into_tiles(const Tiling& tiling, const TilePlan& plan);
-  void add_uses(int chunk);
   const UseRange& uses_of(int chunk, int op) const;
   Task kernel_of(int chunk, int op) const;
   /// Those that the task must come after, by what it does to its slots.

@@ -17,8 +17,8 @@ struct Field {
   std::string unit = {};
   Value schema = {};
   /// From the map, where the key may be missing. Throws Error{usage}.
-  std::function<void(const Reader&, S&)> read = [](const Reader&, S&) {};
-  std::function<Value(const S&)> write = [](const S&) { return Value(); };  ///< null: left out
+  std::function<void(const Reader&, S&)> read = {};
+  std::function<Value(const S&)> write = {};  ///< a null is left out
   std::string fallback = {};              ///< the default, where it is not that of S
   bool needed = false;                    ///< it has no default
   bool may_miss = false;                  ///< it may be left out when written
@@ -27,6 +27,11 @@ struct Field {
   std::function<std::uint32_t(const S&)> chosen = {};  ///< of a selector: the bit of its word
   /// Of a key that files have on lines of its own: what stands there, indented.
   std::function<std::string(const S&, const std::string&)> block = {};
+
+  void take(const Reader& map, S& s) const {
+    if (read) read(map, s);
+  }
+  Value value(const S& s) const { return write ? write(s) : Value(); }
 
   /// Only with these words of the table's selector.
   template <class Enum>
@@ -44,7 +49,7 @@ struct Field {
     needed = true;
     read = [key = key, read = read, values = values](const Reader& map, S& s) {
       if (!map.has(key)) map.at(key).fail_allowed(values);
-      read(map, s);
+      if (read) read(map, s);
     };
     return std::move(*this);
   }
@@ -159,7 +164,7 @@ void read(const Table<S>& table, const Reader& map, S& s) {
   }
   if (by_word) map.expect_keys(table.keys(&s));
   for (const Field<S>& row : table.rows) {
-    if (&row != by && table.has(row, s)) row.read(map, s);
+    if (&row != by && table.has(row, s)) row.take(map, s);
   }
 }
 
@@ -167,7 +172,7 @@ template <class S>
 Value write(const Table<S>& table, const S& s) {
   Value::Map map;
   for (const Field<S>& row : table.rows) {
-    Value value = table.has(row, s) ? row.write(s) : Value();
+    Value value = table.has(row, s) ? row.value(s) : Value();
     if (!value.is_null()) map.emplace_back(row.key, std::move(value));
   }
   return map;
@@ -178,7 +183,7 @@ template <class S>
 std::string to_yaml(const Table<S>& table, const S& s, const std::string& indent = "") {
   std::string text;
   for (const Field<S>& row : table.rows) {
-    const Value value = table.has(row, s) ? row.write(s) : Value();
+    const Value value = table.has(row, s) ? row.value(s) : Value();
     if (value.is_null()) continue;
     const std::string comment = row.help.empty() ? "" : "# " + row.help;
     if (!row.block) {
@@ -243,7 +248,7 @@ std::string reference(const Table<S>& table, const S& defaults = {}) {
   std::string text =
       "| key | values | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n";
   for (const Field<S>& row : table.rows) {
-    const std::string written = spell(row.write(defaults));
+    const std::string written = spell(row.value(defaults));
     const std::string fallback = row.needed                     ? "required"
                                  : !row.fallback.empty()        ? row.fallback
                                  : row.block || written.empty() ? ""
@@ -301,8 +306,8 @@ std::vector<Field<S>> rows_of(M S::* member, const Table<M>& table, const std::s
   std::vector<Field<S>> rows;
   for (const Field<M>& row : table.rows) {
     Field<S>& lifted = rows.emplace_back(Field<S>{.key = row.key, .help = help});
-    lifted.read = [=, read = row.read](const Reader& map, S& s) { read(map, s.*member); };
-    lifted.write = [=, write = row.write](const S& s) { return write(s.*member); };
+    lifted.read = [=](const Reader& map, S& s) { row.take(map, s.*member); };
+    lifted.write = [=](const S& s) { return row.value(s.*member); };
   }
   return rows;
 }
