@@ -2,19 +2,19 @@
 
 #include <cmath>
 #include <concepts>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "deck/words.hpp"
 #include "yaml/value.hpp"
 
-/// Tables of a record's fields, from which both its JSON and its JSON Schema are made.
+/// A function `fields(Record&, const T&)` says once which fields a T has in result files: from it
+/// follow both the JSON of a T and the JSON Schema of all of them.
 namespace overlap::report {
 
 using Json = nlohmann::ordered_json;
@@ -22,83 +22,70 @@ using Json = nlohmann::ordered_json;
 /// What numbers of a field may be.
 enum class Range { any, from_zero, above_zero };
 
-/// One field: key, meaning, and what gives its value: a member or a function of the record. The
-/// type of the value says what the schema allows: an empty optional is null, a vector an array, a
-/// type with a table of its own an object.
-template <class Get>
-struct Field {
-  const char* key;
-  const char* help;
-  Get get;
-  Range range = Range::any;
+/// An object of a result file, or its schema.
+class Record {
+ public:
+  explicit Record(bool describes) : describes_(describes) {
+    if (describes) json_ = {{"type", "object"}, {"required", {}}, {"properties", Json::object()}};
+  }
+
+  /// A field. The type of the value says what the schema allows: an empty optional is null, a
+  /// vector an array, a type that has fields an object.
+  template <class T>
+  void operator()(std::string_view key, std::string_view help, const T& value,
+                  Range range = Range::any);
+
+  /// A field that is JSON already.
+  void raw(std::string_view key, std::string_view help, Json value, const Json& schema) {
+    if (!describes_) {
+      json_[std::string(key)] = std::move(value);
+      return;
+    }
+    Json property = {{"description", help}};
+    property.update(schema);
+    json_["properties"][std::string(key)] = std::move(property);
+    json_["required"].push_back(key);
+  }
+
+  Json json() && { return std::move(json_); }
+
+ private:
+  bool describes_;
+  Json json_ = Json::object();
 };
-template <class Get>
-Field(const char*, const char*, Get) -> Field<Get>;
-template <class Get>
-Field(const char*, const char*, Get, Range) -> Field<Get>;
 
-/// The table of a record's fields: a tuple.
-template <class Record>
-inline constexpr auto fields = nullptr;
-
-template <class Record>
-constexpr bool has_fields = !std::is_same_v<decltype(fields<Record>), const std::nullptr_t>;
-
-/// A value that is JSON already and knows its schema.
 template <class T>
-concept Own = requires(const T& value) {
-  { value.json } -> std::convertible_to<Json>;
-  { T::schema() } -> std::convertible_to<Json>;
-};
+concept HasFields = requires(Record& record, const T& value) { fields(record, value); };
 
 /// An enumerator, written as its word.
 template <class T>
 concept Worded = std::is_enum_v<T> && requires(T value) { deck::to_string(value); };
 
 template <class T>
-struct IsOptional : std::false_type {};
+inline constexpr bool is_optional = false;
 template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {
-  using Value = T;
-};
+inline constexpr bool is_optional<std::optional<T>> = true;
 template <class T>
-struct IsVector : std::false_type {};
+inline constexpr bool is_vector = false;
 template <class T>
-struct IsVector<std::vector<T>> : std::true_type {
-  using Value = T;
-};
+inline constexpr bool is_vector<std::vector<T>> = true;
 
 Json json_of(const yaml::Value& value);
 
 template <class T>
-Json json_of(const T& value);
-
-/// Adds a table's fields of a record to a JSON object.
-template <class Table, class T>
-void write(Json& object, const Table& table, const T& record) {
-  std::apply(
-      [&](const auto&... field) {
-        ((object[field.key] = json_of(std::invoke(field.get, record))), ...);
-      },
-      table);
-}
-
-template <class T>
 Json json_of(const T& value) {
-  if constexpr (IsOptional<T>::value) {
+  if constexpr (is_optional<T>) {
     return value ? json_of(*value) : Json(nullptr);
-  } else if constexpr (IsVector<T>::value) {
+  } else if constexpr (is_vector<T>) {
     Json array = Json::array();
     for (const auto& one : value) array.push_back(json_of(one));
     return array;
-  } else if constexpr (Own<T>) {
-    return value.json;
   } else if constexpr (Worded<T>) {
     return deck::to_string(value);
-  } else if constexpr (has_fields<T>) {
-    Json object = Json::object();
-    write(object, fields<T>, value);
-    return object;
+  } else if constexpr (HasFields<T>) {
+    Record record(false);
+    fields(record, value);
+    return std::move(record).json();
   } else if constexpr (std::is_floating_point_v<T>) {
     return std::isfinite(value) ? Json(value) : Json(nullptr);
   } else {
@@ -106,56 +93,36 @@ Json json_of(const T& value) {
   }
 }
 
-/// The JSON Schema of an object without fields.
-inline Json object_schema() {
-  return {{"type", "object"}, {"required", Json::array()}, {"properties", Json::object()}};
-}
-
-/// Adds a field to the schema of an object.
-inline void describe(Json& object, const std::string& key, std::string_view help,
-                     const Json& values) {
-  Json schema = {{"description", help}};
-  schema.update(values);
-  object["properties"][key] = std::move(schema);
-  object["required"].push_back(key);
-}
-
+/// Some T: which one makes no difference to its schema.
 template <class T>
-Json schema_of(Range range);
-
-/// Adds a table's fields of a record to the schema of an object.
-template <class T, class Table>
-void describe(Json& object, const Table& table) {
-  const auto add = [&](const auto& field) {
-    using Value = std::decay_t<std::invoke_result_t<decltype(field.get), const T&>>;
-    describe(object, field.key, field.help, schema_of<Value>(field.range));
-  };
-  std::apply([&](const auto&... field) { (add(field), ...); }, table);
+const T& example() {
+  static const T one{};
+  return one;
 }
+
+inline Json array_of(const Json& items) { return {{"type", "array"}, {"items", items}}; }
 
 /// The JSON Schema of a type's values.
 template <class T>
-Json schema_of(Range range) {
-  if constexpr (IsOptional<T>::value) {
-    Json schema = schema_of<typename IsOptional<T>::Value>(range);
+Json schema_of(Range range = Range::any) {
+  if constexpr (is_optional<T>) {
+    Json schema = schema_of<typename T::value_type>(range);
     if (schema.contains("type") && schema["type"].is_string()) {
       schema["type"] = {schema["type"], "null"};
       if (schema.contains("enum")) schema["enum"].push_back(nullptr);
       return schema;
     }
     return {{"anyOf", {schema, {{"type", "null"}}}}};
-  } else if constexpr (IsVector<T>::value) {
-    return {{"type", "array"}, {"items", schema_of<typename IsVector<T>::Value>(range)}};
-  } else if constexpr (Own<T>) {
-    return T::schema();
+  } else if constexpr (is_vector<T>) {
+    return array_of(schema_of<typename T::value_type>(range));
   } else if constexpr (Worded<T>) {
     Json names = Json::array();
     for (const auto& word : deck::words<T>) names.push_back(word.name);
     return {{"type", "string"}, {"enum", names}};
-  } else if constexpr (has_fields<T>) {
-    Json schema = object_schema();
-    describe<T>(schema, fields<T>);
-    return schema;
+  } else if constexpr (HasFields<T>) {
+    Record record(true);
+    fields(record, example<T>());
+    return std::move(record).json();
   } else if constexpr (std::is_same_v<T, bool>) {
     return {{"type", "boolean"}};
   } else if constexpr (std::is_arithmetic_v<T>) {
@@ -164,7 +131,17 @@ Json schema_of(Range range) {
     if (range == Range::above_zero) schema["exclusiveMinimum"] = 0;
     return schema;
   } else {
+    static_assert(std::is_convertible_v<T, std::string_view>);
     return {{"type", "string"}};
+  }
+}
+
+template <class T>
+void Record::operator()(std::string_view key, std::string_view help, const T& value, Range range) {
+  if (describes_) {
+    raw(key, help, {}, schema_of<T>(range));
+  } else {
+    raw(key, help, json_of(value), {});
   }
 }
 

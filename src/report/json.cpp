@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/sha256.hpp"
+#include "deck/fields.hpp"
 #include "report/lines.hpp"
 #include "report/result_fields.hpp"
 #include "report/writers.hpp"
@@ -10,95 +11,48 @@
 namespace overlap::report {
 namespace {
 
+using experiment::Check;
+using experiment::Outcome;
+using experiment::Run;
+
 constexpr const char* schema_name = "overlap-result/2";
 
-Json run_json(const RunOf& run) {
-  Json json = Json::object();
-  write(json, run_head, run);
-  for (const experiment::Metric& metric : experiment::metrics) {
-    const auto value = metric.value(run.run, run.outcome.runs);
-    const bool whole = metric.form == experiment::Form::summary;
-    json[metric.key] = !value ? Json(nullptr) : whole ? json_of(*value) : json_of(value->median);
-  }
-  write(json, run_tail, run);
-  return json;
-}
-
-Json run_schema() {
-  Json schema = object_schema();
-  describe<RunOf>(schema, run_head);
-  for (const experiment::Metric& metric : experiment::metrics) {
-    const Range range = metric.id == deck::Metric::throughput  ? Range::above_zero
-                        : metric.id == deck::Metric::max_error ? Range::from_zero
-                                                               : Range::any;
-    describe(schema, std::string(metric.key), metric.help,
-             metric.form == experiment::Form::summary
-                 ? schema_of<std::optional<base::Summary>>(range)
-                 : schema_of<std::optional<double>>(range));
-  }
-  describe<RunOf>(schema, run_tail);
-  return schema;
-}
-
 /// What a point adds to a result file.
-struct Part {
-  Json choices = Json::object();
-  Json balance;
-  int verified_runs = 0;
-  double reference_s = 0;
-  Json runs = Json::array();
-  Json findings = Json::array();
-  Json checks = Json::array();
-  Json error;
-  bool interrupted = false;
-};
-
-Part part_of(const Outcome& outcome) {
-  Part part{.balance = json_of(outcome.balance),
-            .verified_runs = outcome.verified_runs,
-            .reference_s = outcome.reference_s,
-            .error = outcome.failure ? Json(outcome.failure->text) : Json(nullptr),
-            .interrupted = outcome.interrupted};
-  for (const auto& [name, value] : outcome.choices) part.choices[name] = value;
+Json part_of(const Outcome& outcome) {
+  Json runs = Json::array(), findings = Json::array(), checks = Json::array();
   for (const Run& run : outcome.runs) {
-    part.runs.push_back(run_json({run, outcome}));
+    runs.push_back(json_of(RunOf{run, outcome}));
     for (const experiment::Finding& finding : run.findings) {
-      part.findings.push_back(json_of(FindingOf{finding, run, outcome}));
+      findings.push_back(json_of(FindingOf{finding, run, outcome}));
     }
   }
-  for (const Check& check : outcome.checks) part.checks.push_back(json_of(CheckOf{check, outcome}));
-  return part;
-}
-
-Part read_part(const Json& json) {
-  return {.choices = json.at("choices"),
-          .verified_runs = json.at("verified_runs"),
-          .reference_s = json.at("reference_s"),
-          .runs = json.at("runs"),
-          .findings = json.at("findings"),
-          .checks = json.at("checks"),
-          .error = json.at("error"),
-          .interrupted = json.at("interrupted")};
-}
-
-void append(Json& list, Json more) {
-  for (Json& entry : more) list.push_back(std::move(entry));
+  for (const Check& check : outcome.checks) checks.push_back(json_of(CheckOf{check, outcome}));
+  Json choices = Json::object();
+  for (const auto& [name, value] : outcome.choices) choices[name] = value;
+  return {{"choices", choices},
+          {"balance", json_of(outcome.balance)},
+          {"verified_runs", outcome.verified_runs},
+          {"reference_s", outcome.reference_s},
+          {"runs", std::move(runs)},
+          {"findings", std::move(findings)},
+          {"checks", std::move(checks)},
+          {"error", outcome.failure ? Json(outcome.failure->text) : Json(nullptr)},
+          {"interrupted", outcome.interrupted}};
 }
 
 /// Adds a point to those before it.
-void merge(Part& all, Part part, bool first) {
-  for (const auto& [name, value] : part.choices.items()) {
-    const bool same = !all.choices.contains(name) || all.choices[name] == value;
-    all.choices[name] = same ? value : Json("differs from point to point");
+void merge(Json& all, Json part) {
+  for (const auto& [name, value] : part.at("choices").items()) {
+    Json& choice = all["choices"][name];
+    choice = choice.is_null() || choice == value ? value : Json("differs from point to point");
   }
-  all.verified_runs += part.verified_runs;
-  all.reference_s += part.reference_s;
-  if (first) all.balance = std::move(part.balance);
-  append(all.runs, std::move(part.runs));
-  append(all.findings, std::move(part.findings));
-  append(all.checks, std::move(part.checks));
-  if (all.error.is_null()) all.error = std::move(part.error);
-  all.interrupted |= part.interrupted;
+  all["verified_runs"] = all["verified_runs"].get<int>() + part.at("verified_runs").get<int>();
+  all["reference_s"] = all["reference_s"].get<double>() + part.at("reference_s").get<double>();
+  for (const char* list : {"runs", "findings", "checks"}) {
+    for (Json& entry : part.at(list)) all[list].push_back(std::move(entry));
+  }
+  if (all["error"].is_null()) all["error"] = part.at("error");
+  if (part.at("interrupted")) all["interrupted"] = true;
 }
 
 Json swept(const Study& study) {
@@ -115,74 +69,93 @@ Json swept(const Study& study) {
   return json;
 }
 
-Json study_json(const Study& study) {
-  Part all;
+/// All points together; a sweep has no balance.
+Json parts_of(const Study& study) {
+  Json all = part_of({});
   for (const PointResult& point : study.done) {
-    merge(all, point.outcome ? part_of(*point.outcome) : read_part(Json::parse(point.record)),
-          !study.sweeps());
+    Json part = point.outcome ? part_of(*point.outcome) : Json::parse(point.record);
+    if (!study.sweeps()) all["balance"] = part.at("balance");
+    merge(all, std::move(part));
   }
+  return all;
+}
+
+struct DeckFile {
+  std::string path, sha256;
+  Json resolved;
+};
+
+void fields(Record& add, const DeckFile& of) {
+  add("path", "File name as given.", of.path);
+  add.raw("sha256", "SHA-256 of the file, before --set.", of.sha256,
+          {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}});
+  add.raw("resolved", "Every key with its value, defaults included.", of.resolved,
+          json_of(deck::resolved_schema()));
+}
+
+struct Verification {
+  int runs = 0;
+  double reference_s = 0;
+};
+
+void fields(Record& add, const Verification& of) {
+  add("runs", "Runs that were verified.", of.runs, Range::from_zero);
+  add("reference_s", "References and comparisons together, seconds.", of.reference_s,
+      Range::from_zero);
+}
+
+struct Result {
+  base::Machine machine;
+  std::string started;
+  std::string title;
+  DeckFile deck;
+  Json parts = part_of({});
+  experiment::Verdict verdict = experiment::Verdict::pass;
+  base::ExitCode code = base::ExitCode::pass;
+};
+
+void fields(Record& add, const Result& of) {
+  const auto at = [&](const char* key) { return of.parts.at(key); };
+  add.raw("schema", "Name and version of this format.", schema_name, {{"const", schema_name}});
+  add("build", "What the program was built from.", of.machine.build);
+  add.raw("started", "When the program started, UTC.", of.started,
+          {{"type", "string"}, {"pattern", "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$"}});
+  add("host", "The machine.", of.machine.host);
+  add("device", "The GPU; null on host back ends.", of.machine.device);
+  add("title", "The deck's title.", of.title);
+  add("deck", "The deck.", of.deck);
+  add.raw("choices", "What the program chose where the deck leaves it open.", at("choices"),
+          {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}});
+  add.raw("balance", "How a balanced intensity was measured; null: the deck gives the repeats.",
+          at("balance"), schema_of<std::optional<experiment::Balance>>());
+  add("verification", "What comparing with the reference took, outside the samples.",
+      Verification{at("verified_runs"), at("reference_s")});
+  add.raw("runs", "One run per issue order, point of a sweep and, of predictions, device.",
+          at("runs"), schema_of<std::vector<RunOf>>());
+  add.raw("findings", "Why orders hide less than they could.", at("findings"),
+          schema_of<std::vector<FindingOf>>());
+  add.raw("checks", "Each limit of the deck's criteria, applied to each order.", at("checks"),
+          schema_of<std::vector<CheckOf>>());
+  add("interrupted", "Whether it was interrupted before all repetitions were done.",
+      at("interrupted").get<bool>());
+  add.raw("error", "What ended it early; null: nothing.", at("error"),
+          {{"type", {"string", "null"}}});
+  add("verdict", "The worst of all checks.", of.verdict);
+  add.raw("exit_code", "Exit code of this result.", static_cast<int>(of.code),
+          {{"enum", {0, 1, 2, 4, 5, 6, 77, 130}}});
+}
+
+Json study_json(const Study& study) {
   const deck::Deck& deck = study.deck();
   Json keys = json_of(deck::resolved(deck));
   if (study.sweeps()) keys["sweep"] = swept(study);
-  return {{"schema", schema_name},
-          {"build", json_of(study.machine.build)},
-          {"started", study.started},
-          {"host", json_of(study.machine.host)},
-          {"device", json_of(study.machine.device)},
-          {"title", deck.title},
-          {"deck", {{"path", deck.path}, {"sha256", deck.sha256}, {"resolved", keys}}},
-          {"choices", all.choices},
-          {"balance", all.balance},
-          {"verification", {{"runs", all.verified_runs}, {"reference_s", all.reference_s}}},
-          {"runs", all.runs},
-          {"findings", all.findings},
-          {"checks", all.checks},
-          {"interrupted", all.interrupted},
-          {"error", all.error},
-          {"verdict", deck::to_string(study.verdict())},
-          {"exit_code", static_cast<int>(study.exit_code())}};
-}
-
-Json result_schema() {
-  Json schema = object_schema();
-  const auto add = [&](const char* key, const char* help, const Json& values) {
-    describe(schema, key, help, values);
-  };
-  const Json text = {{"type", "string"}};
-  const auto list = [](const Json& items) { return Json{{"type", "array"}, {"items", items}}; };
-  add("schema", "Name and version of this format.", {{"const", schema_name}});
-  add("build", "What the program was built from.", schema_of<base::BuildInfo>(Range::any));
-  add("started", "When the program started, UTC.",
-      {{"type", "string"}, {"pattern", "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$"}});
-  add("host", "The machine.", schema_of<base::HostInfo>(Range::any));
-  add("device", "The GPU; null on host back ends.",
-      schema_of<std::optional<base::DeviceInfo>>(Range::any));
-  add("title", "The deck's title.", text);
-  Json deck = object_schema();
-  describe(deck, "path", "File name as given.", text);
-  describe(deck, "sha256", "SHA-256 of the file, before --set.",
-           {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}});
-  describe(deck, "resolved", "Every key with its value, defaults included.", Resolved::schema());
-  add("deck", "The deck.", deck);
-  add("choices", "What the program chose where the deck leaves it open.", Chosen::schema());
-  add("balance", "How a balanced intensity was measured; null: the deck gives the repeats.",
-      schema_of<std::optional<experiment::Balance>>(Range::any));
-  Json verification = object_schema();
-  describe(verification, "runs", "Runs that were verified.", schema_of<int>(Range::from_zero));
-  describe(verification, "reference_s", "References and comparisons together, seconds.",
-           schema_of<double>(Range::from_zero));
-  add("verification", "What comparing with the reference took, outside the samples.", verification);
-  add("runs", "One run per issue order, point of a sweep and, of predictions, device.",
-      list(run_schema()));
-  add("findings", "Why orders hide less than they could.", list(schema_of<FindingOf>(Range::any)));
-  add("checks", "Each limit of the deck's criteria, applied to each order.",
-      list(schema_of<CheckOf>(Range::any)));
-  add("interrupted", "Whether it was interrupted before all repetitions were done.",
-      {{"type", "boolean"}});
-  add("error", "What ended it early; null: nothing.", {{"type", {"string", "null"}}});
-  add("verdict", "The worst of all checks.", schema_of<experiment::Verdict>(Range::any));
-  add("exit_code", "Exit code of this result.", {{"enum", {0, 1, 2, 4, 5, 6, 77, 130}}});
-  return schema;
+  return json_of(Result{.machine = study.machine,
+                        .started = study.started,
+                        .title = deck.title,
+                        .deck = {deck.path, deck.sha256, std::move(keys)},
+                        .parts = parts_of(study),
+                        .verdict = study.verdict(),
+                        .code = study.exit_code()});
 }
 
 /// Text from outside (paths, titles) may be no UTF-8: replaced, never an exception.
@@ -258,16 +231,17 @@ std::string to_json(const std::vector<Study>& studies, int indent) {
 std::string json(const std::vector<Study>& studies) { return to_json(studies); }
 
 std::string json_schema() {
-  Json results = object_schema();
-  describe(results, "results", "One result per deck.",
-           {{"type", "array"}, {"minItems", 1}, {"items", {{"$ref", "#/$defs/result"}}}});
+  const Json result = {{"$ref", "#/$defs/result"}};
+  Record several(true);
+  several.raw("results", "One result per deck.", {},
+              {{"type", "array"}, {"minItems", 1}, {"items", result}});
   Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                  {"title", schema_name},
                  {"description",
                   "Result file of miniapp. Fields may be added within a version: readers ignore "
                   "what they do not know."},
-                 {"oneOf", {{{"$ref", "#/$defs/result"}}, results}}};
-  schema["$defs"]["result"] = result_schema();
+                 {"oneOf", {result, std::move(several).json()}}};
+  schema["$defs"]["result"] = schema_of<Result>();
   return schema.dump(2) + "\n";
 }
 
@@ -301,25 +275,17 @@ std::vector<Row> rows_of(const Outcome& outcome) {
 }
 
 std::string record(const Outcome& outcome, const deck::Point& point, std::size_t number) {
-  const Part part = part_of(outcome);
   Json verdicts = Json::array();
   for (const Row& row : rows_of(outcome)) verdicts.push_back(row.verdict);
-  return text_of({{"point", number},
-                  {"fingerprint", fingerprint(point)},
-                  {"choices", part.choices},
-                  {"verified_runs", part.verified_runs},
-                  {"reference_s", part.reference_s},
-                  {"runs", part.runs},
-                  {"findings", part.findings},
-                  {"checks", part.checks},
-                  {"error", part.error},
-                  {"interrupted", part.interrupted},
-                  {"verdicts", verdicts},
-                  {"verdict", deck::to_string(outcome.verdict())},
-                  {"exit_code", static_cast<int>(outcome.exit_code())},
-                  {"reasons", experiment::reasons(outcome)},
-                  {"lines", point_lines(outcome)}},
-                 -1);
+  Json json = {{"point", number},
+               {"fingerprint", fingerprint(point)},
+               {"verdicts", verdicts},
+               {"verdict", deck::to_string(outcome.verdict())},
+               {"exit_code", static_cast<int>(outcome.exit_code())},
+               {"reasons", experiment::reasons(outcome)},
+               {"lines", point_lines(outcome)}};
+  json.update(part_of(outcome));
+  return text_of(json, -1);
 }
 
 PointResult read_record(const std::string& line) {
@@ -341,7 +307,8 @@ PointResult read_record(const std::string& line) {
     for (std::size_t i = 0; i < json.at("runs").size(); ++i) {
       point.rows.push_back(read_row(json.at("runs")[i], verdicts.at(i)));
     }
-    read_part(json);
+    Json all = part_of({});
+    merge(all, json);
     if (!point.rows.empty()) return point;
   } catch (const Json::exception&) {  // the same
   }

@@ -1,0 +1,296 @@
+#include "report/result_fields.hpp"
+
+#include "base/version.hpp"
+#include "deck/fields.hpp"
+#include "experiment/metrics.hpp"
+
+namespace overlap::report {
+namespace {
+
+using experiment::Outcome;
+using experiment::Run;
+using enum Range;
+
+/// One task of a timeline.
+struct TaskEntry {
+  std::size_t task = 0;
+  std::optional<std::string> name;
+  deck::Stage stage = deck::Stage::kernel;
+  int chunk = 0;
+  int lane = 0;
+  std::string engine;
+  double start_s = 0, stop_s = 0;
+};
+
+struct Product {
+  double flops = 0;
+  std::optional<double> flop_per_byte;
+  std::size_t h2d_bytes = 0, d2h_bytes = 0;
+  int host_tiles = 0;
+  std::optional<base::Summary> flop_per_s;
+};
+
+std::optional<std::string> or_null(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+/// A number that is 0 where there is none.
+std::optional<double> non_zero(double value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+Json point_of(const Outcome& outcome) {
+  Json json = Json::object();
+  if (outcome.point.empty()) return json;
+  const yaml::Value deck = deck::resolved(outcome.deck);
+  for (const deck::Point::Value& value : outcome.point) {
+    const yaml::Value* const found = deck.at(value.key);
+    json[value.key] = found == nullptr ? Json() : json_of(*found);
+  }
+  return json;
+}
+
+std::optional<std::vector<TaskEntry>> entries(const schedule::Schedule& schedule,
+                                              const timeline::Timeline* timeline) {
+  if (timeline == nullptr) return std::nullopt;
+  std::vector<TaskEntry> entries;
+  for (std::size_t id = 0; id < timeline->spans.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    const timeline::Span& span = timeline->spans[id];
+    entries.push_back(
+        {id, schedule.names.empty() ? std::nullopt : std::optional(schedule.names[id]), task.stage,
+         task.chunk, task.lane, timeline->engines[static_cast<std::size_t>(span.engine)],
+         span.start_s, span.stop_s});
+  }
+  return entries;
+}
+
+/// The matrix product that a run computed; empty: none.
+std::optional<Product> product(const Run& run) {
+  const double flops = experiment::product_flops(run.schedule);
+  if (flops == 0) return std::nullopt;
+  const schedule::Traffic traffic = schedule::traffic(run.schedule);
+  Product product{.flops = flops,
+                  .h2d_bytes = traffic.h2d,
+                  .d2h_bytes = traffic.d2h,
+                  .host_tiles = experiment::host_tiles(run.schedule)};
+  const auto bytes = static_cast<double>(traffic.h2d + traffic.d2h);
+  if (bytes > 0) product.flop_per_byte = flops / bytes;
+  if (!run.samples_s.empty()) product.flop_per_s = experiment::flops_per_s(run);
+  return product;
+}
+
+/// Of one repetition.
+std::optional<experiment::StagingCosts> staging(const Run& run) {
+  if (!run.staging || run.samples_s.empty()) return std::nullopt;
+  experiment::StagingCosts costs = *run.staging;
+  const auto repetitions = static_cast<double>(run.samples_s.size());
+  costs.fill_s /= repetitions;
+  costs.drain_s /= repetitions;
+  return costs;
+}
+
+}  // namespace
+
+void fields(Record& add, const base::Summary& of) {
+  add("median", "Median.", of.median, from_zero);
+  add("min", "Least.", of.min, from_zero);
+  add("max", "Largest.", of.max, from_zero);
+  add("lo", "Lower end of the 95 % interval of the median.", of.lo, from_zero);
+  add("hi", "Upper end of the 95 % interval of the median.", of.hi, from_zero);
+}
+
+void fields(Record& add, const base::BuildInfo& of) {
+  add("version", "Version of the program.", base::version().version);
+  add("git_sha", "Commit that was built; null: built without git.",
+      or_null(base::version().git_sha));
+  add("dirty", "Whether tracked files differed from that commit.", base::version().dirty);
+  add("compiler", "Compiler and its version.", of.compiler);
+  add("kokkos_version", "Version of Kokkos.", of.kokkos_version);
+  add("kokkos_kernels_version", "Version of Kokkos Kernels; null: built without.",
+      or_null(of.kokkos_kernels_version));
+  add("backend", "Default execution space.", of.backend);
+  add("cuda_toolkit", "Version of the CUDA toolkit; null: built without.",
+      or_null(of.cuda_toolkit));
+}
+
+void fields(Record& add, const base::HostInfo& of) {
+  add("name", "Host name.", of.name);
+  add("cpu", "Processor.", of.cpu);
+  add("cores", "Cores that the process may use.", of.cores, above_zero);
+  add("cpuset", "Their numbers, such as 0-7,16.", of.affinity);
+  add("total_bytes", "Memory, bytes.", of.total_bytes, above_zero);
+  add("available_bytes", "Memory available at the start, bytes.", of.available_bytes, from_zero);
+}
+
+void fields(Record& add, const base::DeviceInfo& of) {
+  add("name", "Name of the device.", of.name);
+  add("uuid", "UUID.", or_null(of.uuid));
+  add("compute_capability", "Such as 9.0.", or_null(of.compute_capability));
+  add("copy_engines", "Copy engines.", of.copy_engines, from_zero);
+  add("concurrent_kernels", "Whether kernels can run at the same time.", of.concurrent_kernels);
+  add("free_bytes", "Free memory at the start, bytes.", of.free_bytes, from_zero);
+  add("total_bytes", "Memory, bytes.", of.total_bytes, from_zero);
+  add("pci", "PCI address.", of.pci_bus_id);
+  add("numa_node", "NUMA node of the PCI address.", of.numa_node);
+  add("pcie_gen", "Generation of the link at the start.", of.pcie_gen);
+  add("pcie_gen_max", "Most that device and slot can.", of.pcie_gen_max);
+  add("pcie_width", "Lanes of the link at the start.", of.pcie_width);
+  add("pcie_width_max", "Most that device and slot can.", of.pcie_width_max);
+  add("sm_clock_mhz", "SM clock at the start.", of.sm_clock_mhz);
+  add("sm_clock_max_mhz", "Highest SM clock.", of.sm_clock_max_mhz);
+  add("memory_clock_mhz", "Memory clock at the start.", of.memory_clock_mhz);
+  add("ecc", "Whether ECC is on.", of.ecc);
+  add("mig", "Whether MIG is on.", of.mig);
+}
+
+void fields(Record& add, const experiment::WrongData& of) {
+  add("chunk", "Chunk of the first wrong element.", of.chunk);
+  add("array", "Its array.", of.array);
+  add("index", "Its place there.", of.index);
+  add("expected", "Right value.", std::optional(of.expected));
+  add("found", "Value found; null: not finite.", std::optional(of.found));
+}
+
+void fields(Record& add, const experiment::Balance& of) {
+  add("repeats", "Repeats of the arithmetic.", of.repeats, above_zero);
+  add("copy_s", "One chunk's copies to the device, seconds.", of.copy_s);
+  add("kernel_s", "Its kernel with these repeats, seconds.", of.kernel_s);
+  add("ratio", "kernel_s / copy_s.", of.ratio(), from_zero);
+}
+
+void fields(Record& add, const experiment::Trace& of) {
+  add("source", "What took the times.", of.source);
+  add("parts", "Parts of the copies back, each timed in runs of its own.", of.parts, above_zero);
+  add("perturbation", "Traced time / scored time - 1.", of.perturbation);
+  add("doubtful", "Whether the scored runs' spread does not explain it.", of.doubtful);
+}
+
+void fields(Record& add, const experiment::GraphCosts& of) {
+  add("capture_s", "Capturing the graph, once, seconds.", of.capture_s, from_zero);
+  add("instantiate_s", "Instantiating it, once, seconds.", of.instantiate_s, from_zero);
+}
+
+void fields(Record& add, const experiment::StagingCosts& of) {
+  add("fill_s", "Copying into slots of the ring, seconds per repetition.", of.fill_s, from_zero);
+  add("drain_s", "Copying out of them, seconds per repetition.", of.drain_s, from_zero);
+  add("threads", "Threads that copy.", of.threads, above_zero);
+}
+
+void fields(Record& add, const experiment::HostWorkSamples& of) {
+  add("threads", "Threads that took part.", of.threads, from_zero);
+  add("time_s", "Time of the work, seconds; null: it did not run.",
+      of.samples_s.empty() ? std::nullopt : std::optional(base::summarize(of.samples_s)));
+}
+
+void fields(Record& add, const model::Rates& of) {
+  add("h2d_s", "All copies to the device, alone, seconds.", of.h2d_s, from_zero);
+  add("d2h_s", "All copies back, alone, seconds.", of.d2h_s, from_zero);
+  add("both_s", "Both at the same time, seconds; null: no engines.", non_zero(of.both_s));
+  add("kernel_s", "All kernels, alone, seconds.", of.kernel_s, from_zero);
+  add("kernel_beside_copies", "Time factor of kernels while copies run.", of.kernel_beside_copies);
+}
+
+void fields(Record& add, const model::Bounds& of) {
+  add("serial_s", "Nothing overlaps, seconds.", of.serial_s, from_zero);
+  add("one_engine_s", "Both directions share a copy engine; null: workers.",
+      non_zero(of.one_engine_s));
+  add("two_engines_s", "Each direction has its own; null: the device has one.",
+      non_zero(of.two_engines_s));
+  add("limit", "What limits: H2D, D2H, H2D and D2H, copy, SM, host or workers.", of.limit);
+}
+
+void fields(Record& add, const TaskEntry& of) {
+  add("task", "Place in the issue order, from 0.", of.task, from_zero);
+  add("name", "Name in the deck's list.", of.name);
+  add("stage", "What the task does.", of.stage);
+  add("chunk", "Its chunk.", of.chunk, from_zero);
+  add("lane", "Its lane.", of.lane, from_zero);
+  add("engine", "What executed it.", of.engine);
+  add("start_s", "Seconds from the start of the first issue.", of.start_s, from_zero);
+  add("stop_s", "Seconds from the start of the first issue.", of.stop_s, from_zero);
+}
+
+void fields(Record& add, const Product& of) {
+  add("flops", "Floating-point operations.", of.flops, above_zero);
+  add("flop_per_byte", "Operations per byte over the link.", of.flop_per_byte);
+  add("h2d_bytes", "Bytes to the device.", of.h2d_bytes, from_zero);
+  add("d2h_bytes", "Bytes back.", of.d2h_bytes, from_zero);
+  add("host_tiles", "Tiles that the host computes.", of.host_tiles, from_zero);
+  add("flop_per_s", "Rate; null: not run.", of.flop_per_s);
+}
+
+void fields(Record& add, const RunOf& of) {
+  add("order", "Issue order.", of.run.order);
+  add("disturb", "Call that disturbed it; null: none.", of.run.disturbance);
+  add("host_work", "Work of the host while the device works; null: none.",
+      of.run.host_work ? std::optional(of.run.host_work_samples) : std::nullopt);
+  add("device", "Device that a prediction is for; null: the present one.", or_null(of.run.device));
+  add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
+  add("tasks", "Tasks.", of.run.schedule.tasks.size(), above_zero);
+  add("chunks", "Chunks.", of.run.schedule.chunks, from_zero);
+  add("lanes", "Lanes.", of.run.schedule.lanes, above_zero);
+  add("slots", "Chunks that the device holds at once.", of.run.schedule.slots, above_zero);
+  add("bytes", "Bytes copied, both directions.", of.run.bytes, from_zero);
+  add("transfer", "Staged copies or zero copy.", of.run.schedule.transfer);
+  add("mechanism", "Streams or a graph.", of.run.schedule.mechanism);
+  add("samples_s", "Wall-clock time of each repetition, seconds, in the order of time.",
+      of.run.samples_s, above_zero);
+  add("issue_s", "How long the host was issuing, seconds; null: not run.",
+      of.run.issue_s.empty() ? std::nullopt : std::optional(experiment::issue_s(of.run)));
+  add("polls", "Queries of lanes by the waiting host, in all; null: not run.",
+      of.run.issue_s.empty() ? std::nullopt : std::optional(of.run.polls), from_zero);
+  add("graph", "Costs of the graph; null: none.", of.run.graph);
+  add("staging", "Work of the staging ring; null: none.", staging(of.run));
+  add("product", "Of a matrix product; null: another workload.", product(of.run));
+  for (const experiment::Metric& metric : experiment::metrics) {
+    const auto value = metric.value(of.run, of.outcome.runs);
+    const Range range = metric.id == deck::Metric::throughput  ? above_zero
+                        : metric.id == deck::Metric::max_error ? from_zero
+                                                               : Range::any;
+    if (metric.form == experiment::Form::summary) {
+      add(metric.key, metric.help, value, range);
+    } else {
+      add(metric.key, metric.help, value ? std::optional(value->median) : std::nullopt, range);
+    }
+  }
+  add("bound_s", "Least time that the hardware allows, without fill and drain, seconds.",
+      of.run.bounds ? std::optional(of.run.bounds->bound_s) : std::nullopt, from_zero);
+  add("schedule_bound_s", "Least time of this schedule on it, seconds.",
+      of.run.bounds ? std::optional(of.run.bounds->schedule_bound_s) : std::nullopt, from_zero);
+  add("rates", "What bounds are made from; null: not measured.", of.run.rates);
+  add("bounds", "All bounds; null: not measured.", of.run.bounds);
+  add("predicted_s", "The model's time, seconds.", experiment::predicted_s(of.run), from_zero);
+  add("verified", "Whether the data were compared, and right.", of.run.verified && !of.run.wrong);
+  add("wrong", "First wrong element; null: none.", of.run.wrong);
+  add("trace", "How the timeline was measured; null: it was not.", of.run.trace);
+  add("timeline", "Every task as measured; null: not traced.",
+      entries(of.run.schedule, of.run.trace ? &of.run.trace->timeline : nullptr));
+  const bool predicted = of.run.predicted && of.outcome.point.empty();
+  add("predicted_timeline", "Every task as predicted; null in sweeps.",
+      entries(of.run.schedule, predicted ? &*of.run.predicted : nullptr));
+}
+
+void fields(Record& add, const CheckOf& of) {
+  add("metric", "Metric.", of.check.metric);
+  add("order", "Issue order.", of.check.order);
+  add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
+  add("value", "Median of the metric.", std::optional(of.check.value.median));
+  add("bound", "min or max.", std::string_view(of.check.at_least ? "min" : "max"));
+  add("limit", "Limit.", of.check.limit, from_zero);
+  add("verdict", "Verdict of this limit.", of.check.verdict);
+  add("reason", "Why it is not what the value says; null: it is.", or_null(of.check.reason));
+}
+
+void fields(Record& add, const FindingOf& of) {
+  add("order", "Issue order.", of.run.order);
+  add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
+  add("cause", "Name of the diagnosis.", of.finding.cause);
+  add("text", "What, the number that shows it, what to change.", of.finding.text);
+  Json evidence = Json::object();
+  for (const auto& [name, value] : of.finding.evidence) evidence[std::string(name)] = value;
+  add.raw("evidence", "Numbers behind it, by name; times in seconds.", evidence,
+          {{"type", "object"}});
+}
+
+}  // namespace overlap::report
