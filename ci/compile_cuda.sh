@@ -33,7 +33,7 @@ use_root "$headers_from" # sets $root and $project
 
 cd "$project"
 out=build/cuda_objects${what#-}
-mkdir -p "$out/include" "$out/without_kokkos"
+mkdir -p "$out/include"
 
 # Only these headers, and none of the root's own C and C++ library, which this machine's compiler does not know.
 for headers in kokkos yaml-cpp CLI fmt nlohmann gtest gmock; do
@@ -65,20 +65,11 @@ up_to_date() { # OBJECT: compared by when its compilation began, as a file may c
   done
 }
 
-object_of() { # SOURCE
-  case $1 in
-    "$out"/*) echo "$1.o" ;;
-    *) echo "$out/$1.o" ;;
-  esac
-}
-
-compile() { # SOURCE
+compile() { # SOURCE kokkos|plain
   local object until=-c with=("${flags[@]}")
-  object=$(object_of "$1")
-  case $1 in
-    tests/*) until=--cuda ;; # nvcc's own output, which no host compiler sees
-    "$out"/*) with=("${plain_flags[@]}") ;;
-  esac
+  object=$out/$1.o
+  if [[ $1 == tests/* ]]; then until=--cuda; fi # nvcc's own output, which no host compiler sees
+  if [[ $2 == plain ]]; then with=("${plain_flags[@]}"); fi
   up_to_date "$object" && return
   mkdir -p "$(dirname "$object")"
   rm -f "$object"
@@ -90,21 +81,10 @@ compile() { # SOURCE
   fi
 }
 
-# Prints units of four sources of one folder each, as most of the time goes into headers. Specializations, of which
-# src/schedule has many, need units of their own.
-units_without_kokkos() {
-  local folder unit files number size
+sources_without_kokkos() {
+  local folder
   for folder in src/*/; do
-    [[ ! $folder =~ ^src/(workload|lanes|measure|fleet)/$ ]] || continue
-    files=("$folder"*.cpp)
-    size=4
-    [[ $folder != src/schedule/ ]] || size=1
-    for ((number = 0; number < ${#files[@]}; number += size)); do
-      unit=$out/without_kokkos/$(basename "$folder")_$((number / size)).cpp
-      printf "#include \"$project/%s\"\n" "${files[@]:number:size}" >"$unit.new"
-      if cmp -s "$unit.new" "$unit"; then rm "$unit.new"; else mv "$unit.new" "$unit"; fi
-      echo "$unit"
-    done
+    [[ $folder =~ ^src/(workload|lanes|measure|fleet)/$ ]] || find "$folder" -name '*.cpp'
   done
 }
 
@@ -117,16 +97,17 @@ sources_with_kokkos() {
     find tests \( -path tests/unit -o -path tests/fuzz \) -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print
 }
 
-sources=()
-if [[ $what != --oldest ]]; then mapfile -t sources < <(sources_with_kokkos); fi
-if [[ $what != --every-architecture ]]; then mapfile -t -O ${#sources[@]} sources < <(units_without_kokkos); fi
-for source in "${sources[@]}"; do
+kokkos=() plain=()
+if [[ $what != --oldest ]]; then mapfile -t kokkos < <(sources_with_kokkos); fi
+if [[ $what != --every-architecture ]]; then mapfile -t plain < <(sources_without_kokkos); fi
+sources=("${kokkos[@]}" "${plain[@]}")
+for ((number = 0; number < ${#sources[@]}; ++number)); do
   while (($(jobs -rp | wc -l) >= ${JOBS:-2})); do wait -n || true; done
-  compile "$source" &
+  compile "${sources[number]}" "$( ((number < ${#kokkos[@]})) && echo kokkos || echo plain)" &
 done
 wait
 
 failed=0
-for source in "${sources[@]}"; do [[ -e $(object_of "$source") ]] || failed=$((failed + 1)); done
+for source in "${sources[@]}"; do [[ -e $out/$source.o ]] || failed=$((failed + 1)); done
 say "${#sources[@]} units, $failed failed ($SECONDS s)"
 ((failed == 0)) || exit 1

@@ -14,19 +14,19 @@ struct Field {
   std::string key;
   std::string help;    ///< what it means, a sentence
   std::string values;  ///< what is allowed
-  std::string unit = {};
-  Value schema = {};
+  std::string unit;
+  Value schema;
   /// From the map, where the key may be missing. Throws Error{usage}.
-  std::function<void(const Reader&, S&)> read = {};
-  std::function<Value(const S&)> write = {};  ///< a null is left out
-  std::string fallback = {};              ///< the default, where it is not that of S
-  bool needed = false;                    ///< it has no default
-  bool may_miss = false;                  ///< it may be left out when written
-  std::uint32_t when = ~0U;               ///< bits of the selector's words that it comes with
-  std::vector<std::string> selects = {};  ///< of a selector: its words
-  std::function<std::uint32_t(const S&)> chosen = {};  ///< of a selector: the bit of its word
+  std::function<void(const Reader&, S&)> read;
+  std::function<Value(const S&)> write;  ///< a null is left out
+  std::string fallback;                  ///< the default, where it is not that of S
+  bool needed = false;                   ///< it has no default
+  bool may_miss = false;                 ///< it may be left out when written
+  std::uint32_t when = ~0U;              ///< bits of the selector's words that it comes with
+  std::vector<std::string> selects;      ///< of a selector: its words
+  std::function<std::uint32_t(const S&)> chosen;  ///< of a selector: the bit of its word
   /// Of a key that files have on lines of its own: what stands there, indented.
-  std::function<std::string(const S&, const std::string&)> block = {};
+  std::function<std::string(const S&, const std::string&)> block;
 
   void take(const Reader& map, S& s) const {
     if (read) read(map, s);
