@@ -25,14 +25,12 @@ inline double seconds_since(Clock::time_point start) {
 
 /// The device is in a state from which this process cannot recover it: nothing on it can be freed
 /// or finalized any more.
-class DeviceLost : public base::Error {
- public:
+struct DeviceLost : base::Error {
   using base::Error::Error;
 };
 
 /// What takes the times of tasks lost one of them.
-class TraceLost : public base::Error {
- public:
+struct TraceLost : base::Error {
   using base::Error::Error;
 };
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -45,32 +44,29 @@ class StagingRing {
     operations_.clear();
   }
 
-  void to_device(Stream lane, workload::Byte* device, const workload::Byte* host,
-                 std::size_t bytes) {
+  void copy(Stream lane, workload::Byte* host, workload::Byte* device, std::size_t bytes,
+            bool to_device) {
     for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
       const std::size_t part = std::min(slot_bytes_, bytes - at);
-      const Use use = up_.next();
-      pool_.push(
-          fill, CopyJob{use.data, host + at, part, use.lanes, use.turn - 1, use.threads, use.turn});
-      wait_for(use.threads, use.turn);
+      const Use use = (to_device ? up_ : down_).next();
+      if (to_device) {
+        pool_.push(fill, CopyJob{use.data, host + at, part, use.lanes, use.turn - 1, use.threads,
+                                 use.turn});
+      }
+      const Turn threads_turn = to_device ? use.turn : use.turn - 1;
+      if (threads_turn > 0) operations_.wait(use.threads, threads_turn);
       operations_.enqueue(lane);
-      Api::copy(lane, device + at, use.data, part, Api::to_device);
+      if (to_device) {
+        Api::copy(device + at, use.data, part, Api::to_device, lane);
+      } else {
+        Api::copy(use.data, device + at, part, Api::to_host, lane);
+      }
       operations_.write(use.lanes, use.turn);
-    }
-    operations_.enqueue(lane);
-  }
-
-  void to_host(Stream lane, workload::Byte* host, const workload::Byte* device, std::size_t bytes) {
-    for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
-      const std::size_t part = std::min(slot_bytes_, bytes - at);
-      const Use use = down_.next();
-      wait_for(use.threads, use.turn - 1);
-      operations_.enqueue(lane);
-      Api::copy(lane, use.data, device + at, part, Api::to_host);
-      operations_.write(use.lanes, use.turn);
-      pool_.push(drain,
-                 CopyJob{host + at, use.data, part, use.lanes, use.turn, use.threads, use.turn});
-      draining_[lane].push_back(use);
+      if (!to_device) {
+        pool_.push(drain,
+                   CopyJob{host + at, use.data, part, use.lanes, use.turn, use.threads, use.turn});
+        draining_[lane].push_back(use);
+      }
     }
     operations_.enqueue(lane);
   }
@@ -105,26 +101,25 @@ class StagingRing {
   class Slots {
    public:
     Slots(std::size_t count, std::size_t bytes)
-        : bytes_(bytes),
-          turns_(count, 0),
+        : count_(count),
+          bytes_(bytes),
           data_(page_locked("overlap::staging", count * bytes)),
           words_(page_locked("overlap::staging words", 2 * count * line)) {}
 
     void reset() {
-      used_ = 0;
-      std::fill(turns_.begin(), turns_.end(), 0);
+      uses_ = 0;
       std::memset(words_.data(), 0, words_.size());
     }
 
     Use next() {
-      const std::size_t slot = used_++ % turns_.size();
+      const std::size_t slot = uses_ % count_;
       const auto word = [&](std::size_t i) {
         return reinterpret_cast<Turn*>(words_.data() + i * line);
       };
       return {.data = data_.data() + slot * bytes_,
               .threads = word(2 * slot),
               .lanes = word(2 * slot + 1),
-              .turn = ++turns_[slot]};
+              .turn = static_cast<Turn>(uses_++ / count_ + 1)};
     }
 
    private:
@@ -134,16 +129,12 @@ class StagingRing {
       return workload::Bytes::in<workload::PinnedSpace<typename Api::Space>>(label, size);
     }
 
+    std::size_t count_;
     std::size_t bytes_;
-    std::size_t used_ = 0;
-    std::vector<Turn> turns_;
+    std::size_t uses_ = 0;
     workload::Bytes data_;
     workload::Bytes words_;
   };
-
-  void wait_for(Turn* word, Turn turn) {
-    if (turn > 0) operations_.wait(word, turn);
-  }
 
   typename Api::WordOperations operations_;      ///< of a lane, not yet enqueued
   std::map<Stream, std::vector<Use>> draining_;  ///< since the lane was last waited for

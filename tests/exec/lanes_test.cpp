@@ -208,9 +208,9 @@ TYPED_TEST(LanesTest, AFailedCallIsNamedAndForgotten) {
     GTEST_SKIP() << "no calls of a vendor";
   } else {
     using Api = typename lanes::ApiOf<TypeParam>::type;
-    const auto stream = Api::make_stream(true);
+    const auto stream = Api::make_stream(Api::own);
     try {
-      Api::copy(stream.get(), nullptr, nullptr, 8, Api::to_device);
+      Api::copy(nullptr, nullptr, 8, Api::to_device, stream);
       FAIL() << "no error";
     } catch (const base::Error& error) {
       EXPECT_THAT(error.what(), testing::MatchesRegex(".*Memcpy.*: .* at lanes_test.cpp:[0-9]+"));
