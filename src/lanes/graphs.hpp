@@ -71,7 +71,7 @@ class Graphs {
     const auto event = Api::make_event(Api::untimed);
     const auto order = [&](std::size_t before, std::size_t after) {
       Api::record(event, streams[before]);
-      Api::wait(streams[after], event);
+      Api::wait(streams[after], event, 0);
     };
     const auto lanes = static_cast<std::size_t>(schedule.lanes);
     Api::begin_capture(streams.front(), Api::relaxed);

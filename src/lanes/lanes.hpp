@@ -26,7 +26,7 @@ inline double seconds_since(Clock::time_point start) {
 /// The device is in a state from which this process cannot recover it: nothing on it can be freed
 /// or finalized any more.
 struct DeviceLost : base::Error {
-  using base::Error::Error;
+  explicit DeviceLost(const base::Error& error) : base::Error(error) {}
 };
 
 /// What takes the times of tasks lost one of them.

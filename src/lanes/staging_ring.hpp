@@ -49,22 +49,20 @@ class StagingRing {
     for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
       const std::size_t part = std::min(slot_bytes_, bytes - at);
       const Use use = (to_device ? up_ : down_).next();
+      auto& [threads, lanes] = *use.done;
       if (to_device) {
-        pool_.push(fill, CopyJob{use.data, host + at, part, use.lanes, use.turn - 1, use.threads,
-                                 use.turn});
-      }
-      const Turn threads_turn = to_device ? use.turn : use.turn - 1;
-      if (threads_turn > 0) operations_.wait(use.threads, threads_turn);
-      operations_.enqueue(lane);
-      if (to_device) {
+        pool_.push(fill,
+                   CopyJob{use.data, host + at, part, &lanes, use.turn - 1, &threads, use.turn});
+        operations_.wait(&threads, use.turn);
+        operations_.enqueue(lane);
         Api::copy(device + at, use.data, part, Api::to_device, lane);
+        operations_.write(&lanes, use.turn);
       } else {
+        if (use.turn > 1) operations_.wait(&threads, use.turn - 1);
+        operations_.enqueue(lane);
         Api::copy(use.data, device + at, part, Api::to_host, lane);
-      }
-      operations_.write(use.lanes, use.turn);
-      if (!to_device) {
-        pool_.push(drain,
-                   CopyJob{host + at, use.data, part, use.lanes, use.turn, use.threads, use.turn});
+        operations_.write(&lanes, use.turn);
+        pool_.push(drain, CopyJob{host + at, use.data, part, &lanes, use.turn, &threads, use.turn});
         draining_[lane].push_back(use);
       }
     }
@@ -74,7 +72,7 @@ class StagingRing {
   /// Waits until what a lane's copies brought has left the slots; the lane is complete.
   void finish(Stream lane) {
     for (const Use& use : draining_[lane]) {
-      while (!has_reached(*use.threads, use.turn)) std::this_thread::yield();
+      while (!has_reached(use.done->threads, use.turn)) std::this_thread::yield();
     }
     draining_[lane].clear();
   }
@@ -89,11 +87,15 @@ class StagingRing {
   static constexpr std::size_t fill = 0;
   static constexpr std::size_t drain = 1;
 
-  /// A slot's next use: its memory, and the words with the turns that threads and lanes finished.
+  /// The turns at a slot that threads and lanes have finished, each in a cache line of its own.
+  struct Turns {
+    alignas(128) Turn threads;
+    alignas(128) Turn lanes;
+  };
+  /// A slot's next use.
   struct Use {
     workload::Byte* data;
-    Turn* threads;
-    Turn* lanes;
+    Turns* done;
     Turn turn;
   };
 
@@ -104,27 +106,21 @@ class StagingRing {
         : count_(count),
           bytes_(bytes),
           data_(page_locked("overlap::staging", count * bytes)),
-          words_(page_locked("overlap::staging words", 2 * count * line)) {}
+          turns_(page_locked("overlap::staging turns", count * sizeof(Turns))) {}
 
     void reset() {
       uses_ = 0;
-      std::memset(words_.data(), 0, words_.size());
+      std::memset(turns_.data(), 0, turns_.size());
     }
 
     Use next() {
       const std::size_t slot = uses_ % count_;
-      const auto word = [&](std::size_t i) {
-        return reinterpret_cast<Turn*>(words_.data() + i * line);
-      };
       return {.data = data_.data() + slot * bytes_,
-              .threads = word(2 * slot),
-              .lanes = word(2 * slot + 1),
+              .done = reinterpret_cast<Turns*>(turns_.data()) + slot,
               .turn = static_cast<Turn>(uses_++ / count_ + 1)};
     }
 
    private:
-    static constexpr std::size_t line = 128;  // no two words in one
-
     static workload::Bytes page_locked(const std::string& label, std::size_t size) {
       return workload::Bytes::in<workload::PinnedSpace<typename Api::Space>>(label, size);
     }
@@ -133,7 +129,7 @@ class StagingRing {
     std::size_t bytes_;
     std::size_t uses_ = 0;
     workload::Bytes data_;
-    workload::Bytes words_;
+    workload::Bytes turns_;
   };
 
   typename Api::WordOperations operations_;      ///< of a lane, not yet enqueued

@@ -78,13 +78,11 @@ class StreamLanes final : public Lanes {
   std::int64_t polls() const override { return polls_; }
 
   std::optional<experiment::GraphCosts> graph_costs() const override {
-    if (graph_ == nullptr) return std::nullopt;
-    return graph_->costs;
+    return graph_ != nullptr ? std::optional(graph_->costs) : std::nullopt;
   }
 
   std::optional<experiment::StagingCosts> staging_costs() const override {
-    if (!ring_) return std::nullopt;
-    return ring_->costs();
+    return ring_ ? std::optional(ring_->costs()) : std::nullopt;
   }
 
   void issue(schedule::TaskId id) override {
@@ -93,7 +91,7 @@ class StreamLanes final : public Lanes {
     last_[lane] = id;
     try {
       const auto stream = streams_[lane];
-      for (const schedule::TaskId other : task.after) Api::wait(stream, *event_of_[other]);
+      for (const schedule::TaskId other : task.after) Api::wait(stream, *event_of_[other], 0);
       trace_.begin(id, stream);
       if (ring_ && schedule::is_copy(task.stage)) {
         stage(stream, task);
@@ -118,11 +116,9 @@ class StreamLanes final : public Lanes {
     try {
       // An instance's fence does the same, but prints a stack trace and aborts on an error.
       synchronize(stream);
-    } catch (const base::Error& failed) {
-      const base::Error error = lane_error(
-          *schedule_, *last,
-          std::string("the lane stopped at this task or one before it: ") + failed.what());
-      throw DeviceLost(error.code(), error.what());
+    } catch (const base::Error& error) {
+      const std::string where = "the lane stopped at this task or one before it: ";
+      throw DeviceLost(lane_error(*schedule_, *last, where + error.what()));
     }
     if (ring_) ring_->finish(stream);
     last.reset();

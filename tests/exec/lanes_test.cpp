@@ -302,7 +302,7 @@ TYPED_TEST(LanesTest, DisturbancesLeaveTheDataRight) {
       if constexpr (workload::is_host<TypeParam>) {
         try {
           bench.run(repetition);
-          ADD_FAILURE() << "no back end but CUDA has such calls";
+          ADD_FAILURE() << "only streams of a GPU have such calls";
         } catch (const base::Error& error) {
           EXPECT_EQ(error.code(), base::ExitCode::skipped);
         }

@@ -12,6 +12,15 @@ namespace overlap::lanes {
 
 using Where = std::source_location;
 
+/// The API of a space's streams, a struct like CudaApi; void: the lanes know none.
+template <class Space>
+struct ApiOf {
+  using type = void;
+};
+
+template <class Space>
+inline constexpr bool has_api = !std::is_void_v<typename ApiOf<Space>::type>;
+
 /// Throws base::Error{runtime_error} with the call and the place it was made at when it failed, and
 /// leaves no last error behind. For the codes of each vendor.
 template <class Code>

@@ -48,15 +48,13 @@ struct CudaApi {
                                                            "cudaStreamCreate"};
   static constexpr Make<Event, unsigned> make_event{cudaEventCreateWithFlags, "cudaEventCreate"};
   static constexpr Call record{cudaEventRecord, "cudaEventRecord"};
+  static constexpr Call wait{cudaStreamWaitEvent, "cudaStreamWaitEvent"};
   static constexpr Call synchronize{cudaStreamSynchronize, "cudaStreamSynchronize"};
   static constexpr Call synchronize_event{cudaEventSynchronize, "cudaEventSynchronize"};
   static constexpr Call synchronize_device{cudaDeviceSynchronize, "cudaDeviceSynchronize"};
   static Stream legacy_stream() { return cudaStreamLegacy; }
   static Stream per_thread_stream() { return cudaStreamPerThread; }
   static Stream stream_of(const Space& instance) { return instance.cuda_stream(); }
-  static void wait(Stream stream, const Event& event, Where at = Where::current()) {
-    check(cudaStreamWaitEvent(stream, event, 0), "cudaStreamWaitEvent", at);
-  }
   static double seconds(const Event& from, const Event& to, Where at = Where::current()) {
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, from, to), "cudaEventElapsedTime", at);
@@ -157,6 +155,11 @@ struct CudaApi {
   static constexpr Call copy_and_wait{cudaMemcpy, "cudaMemcpy"};
   static constexpr Call set_cache_config{cudaDeviceSetCacheConfig, "cudaDeviceSetCacheConfig"};
   static constexpr auto more_shared = cudaFuncCachePreferShared, more_cache = cudaFuncCachePreferL1;
+};
+
+template <>
+struct ApiOf<Kokkos::Cuda> {
+  using type = CudaApi;
 };
 
 }  // namespace overlap::lanes
