@@ -74,10 +74,11 @@ class Graphs {
       Api::wait(streams[after], event, 0);
     };
     const auto lanes = static_cast<std::size_t>(schedule.lanes);
+    const schedule::TaskId tasks = device_tasks(schedule);
     Api::begin_capture(streams.front(), Api::relaxed);
     try {
       for (std::size_t lane = 1; lane < lanes; ++lane) order(0, lane);
-      for (schedule::TaskId id = 0; id < device_tasks(schedule); ++id) issue(id);
+      for (schedule::TaskId id = 0; id < tasks; ++id) issue(id);
       for (std::size_t lane = 1; lane < lanes; ++lane) order(lane, 0);
     } catch (...) {
       try {

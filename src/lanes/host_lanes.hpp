@@ -6,7 +6,6 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "lanes/lanes.hpp"
@@ -37,7 +36,7 @@ class HostLanes final : public Lanes {
     schedule_ = &schedule;
     workload_ = &workload;
     complete_.assign(schedule.tasks.size(), false);
-    times_.assign(schedule.tasks.size(), {});
+    spans_.assign(schedule.tasks.size(), {});
     failure_.reset();
     polls_ = 0;
   }
@@ -52,10 +51,8 @@ class HostLanes final : public Lanes {
 
   void collect(std::vector<timeline::Span>& spans) override {
     const std::scoped_lock lock(mutex_);
-    for (std::size_t id = 0; id < times_.size(); ++id) {
-      if (schedule::on_host(schedule_->tasks[id].stage)) continue;
-      spans[id].start_s = seconds_between(mark_, times_[id].first);
-      spans[id].stop_s = seconds_between(mark_, times_[id].second);
+    for (std::size_t id = 0; id < spans_.size(); ++id) {
+      if (!schedule::on_host(schedule_->tasks[id].stage)) spans[id] = spans_[id];
     }
   }
 
@@ -89,16 +86,16 @@ class HostLanes final : public Lanes {
       if (!failure_) {
         std::optional<base::Error> failed;
         lock.unlock();
-        const auto begin = Clock::now();
+        timeline::Span span = {.start_s = seconds_since(mark_)};
         try {
           perform(instances_[lane], *workload_, *schedule_, schedule_->tasks[id]);
           instances_[lane].fence("overlap::task");
         } catch (const std::exception& error) {
           failed = lane_error(*schedule_, id, error.what());
         }
-        const auto end = Clock::now();
+        span.stop_s = seconds_since(mark_);
         lock.lock();
-        times_[id] = {begin, end};
+        spans_[id] = span;
         if (!failure_) failure_ = failed;
       }
       complete_[id] = true;
@@ -120,8 +117,8 @@ class HostLanes final : public Lanes {
   std::vector<std::deque<schedule::TaskId>> queues_;
   std::vector<bool> complete_;
   std::optional<base::Error> failure_;  ///< the first
-  Clock::time_point mark_;
-  std::vector<std::pair<Clock::time_point, Clock::time_point>> times_;  ///< of each task
+  Clock::time_point mark_;              ///< set while no worker has a task
+  std::vector<timeline::Span> spans_;   ///< of each task, from the mark
   const schedule::Schedule* schedule_ = nullptr;
   const workload::Workload* workload_ = nullptr;
   std::vector<std::jthread> workers_;  ///< last, so that they end before what they use

@@ -17,7 +17,7 @@ namespace overlap::lanes {
 /// Page-locked slots through which pageable memory passes. Threads fill slots for copies to the
 /// device and drain those of copies back, each a slot of its own; copies between slots and the
 /// device run in the lanes. Lanes and threads wait for each other's turns at a slot, so that
-/// neither the issuing thread nor any of CUDA's waits. A lane goes on behind a copy to the host
+/// neither the issuing thread nor the driver's wait. A lane goes on behind a copy to the host
 /// when its data are in the slots; who waits for the lane must wait for them to leave, too. What
 /// came back does not go out again in the same run.
 template <class Api>

@@ -45,7 +45,6 @@ class StreamLanes final : public Lanes {
     schedule_ = &schedule;
     workload_ = &workload;
     bind_events();
-    std::fill(last_.begin(), last_.end(), std::nullopt);
     polls_ = 0;
     if (ring_) ring_->begin_run();
     if (disturber_) {
@@ -58,8 +57,8 @@ class StreamLanes final : public Lanes {
     graph_ = nullptr;
     if (schedule.mechanism == deck::Mechanism::graph && is_capturable(schedule)) {
       graph_ = &graphs_.of(schedule, workload, streams_, [this](auto id) { issue(id); });
-      std::fill(last_.begin(), last_.end(), std::nullopt);
     }
+    std::fill(last_.begin(), last_.end(), std::nullopt);  // what was captured has not run
   }
 
   TraceSource trace(bool on) override { return trace_.turn(on); }
