@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -36,21 +38,11 @@ struct CopyJob {
 /// a millisecond longer, and sleep then.
 class CopyPool {
  public:
-  static constexpr std::size_t queues = 2;
-
   explicit CopyPool(int threads) {
-    try {
-      for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-    } catch (...) {  // no more threads to be had: those that run must end
-      stop();
-      throw;
+    for (int i = 0; i < threads; ++i) {
+      threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
     }
   }
-
-  ~CopyPool() { stop(); }
-
-  CopyPool(const CopyPool&) = delete;
-  CopyPool& operator=(const CopyPool&) = delete;
 
   int threads() const { return static_cast<int>(threads_.size()); }
 
@@ -61,8 +53,8 @@ class CopyPool {
     while (at - jobs.taken.load(std::memory_order_acquire) == capacity) std::this_thread::yield();
     jobs.cells[at % capacity] = job;
     jobs.pushed.store(at + 1, std::memory_order_release);
-    ++pushes_;
-    pushes_.notify_one();
+    ++changes_;
+    changes_.notify_one();
   }
 
   /// Forgets jobs that have not begun, and the times. No job is running.
@@ -90,54 +82,46 @@ class CopyPool {
     std::atomic<std::size_t> taken = 0;
     std::atomic_flag looking;  ///< held by the thread that looks at the next job
     std::atomic<std::int64_t> ns = 0;
+
+    bool empty() const { return taken.load() == pushed.load(); }
   };
 
-  /// The queue's next job, if it may begin and no other thread looks at it.
-  static bool take(Queue& jobs, CopyJob& job) {
-    if (jobs.taken.load(std::memory_order_relaxed) == jobs.pushed.load(std::memory_order_acquire) ||
-        jobs.looking.test_and_set(std::memory_order_acquire)) {
-      return false;
-    }
+  /// Does the queue's next job, if it may begin and no other thread looks at it.
+  static bool do_next(Queue& jobs) {
+    if (jobs.empty() || jobs.looking.test_and_set(std::memory_order_acquire)) return false;
     const std::size_t at = jobs.taken.load(std::memory_order_relaxed);
-    bool taken = false;
-    if (at != jobs.pushed.load(std::memory_order_acquire)) {
-      const CopyJob& next = jobs.cells[at % capacity];
-      if (has_reached(*next.ready, next.after)) {
-        job = next;
-        jobs.taken.store(at + 1, std::memory_order_release);
-        taken = true;
-      }
+    const CopyJob& next = jobs.cells[at % capacity];
+    const bool begins = !jobs.empty() && has_reached(*next.ready, next.after);
+    CopyJob job;
+    if (begins) {
+      job = next;
+      jobs.taken.store(at + 1, std::memory_order_release);
     }
     jobs.looking.clear(std::memory_order_release);
-    return taken;
-  }
-
-  bool is_idle() const {
-    for (const Queue& jobs : queues_) {
-      if (jobs.taken.load() != jobs.pushed.load()) return false;
-    }
+    if (!begins) return false;
+    const auto start = Clock::now();
+    std::memcpy(job.to, job.from, job.bytes);
+    std::atomic_ref(*job.done).store(job.turn, std::memory_order_release);
+    jobs.ns += std::chrono::nanoseconds(Clock::now() - start).count();
     return true;
   }
 
-  void work() {
+  void work(const std::stop_token& stop) {
     constexpr auto patience = std::chrono::milliseconds(1);
+    const std::stop_callback wake(stop, [this] {
+      ++changes_;
+      changes_.notify_all();
+    });
     auto busy = Clock::now();
-    while (!stop_) {
-      const unsigned seen = pushes_;
+    while (true) {
+      const unsigned seen = changes_;  // first: what comes after it must not be slept over
+      if (stop.stop_requested()) return;
       bool worked = false;
-      for (Queue& jobs : queues_) {
-        CopyJob job;
-        if (!take(jobs, job)) continue;
-        const auto start = Clock::now();
-        std::memcpy(job.to, job.from, job.bytes);
-        std::atomic_ref(*job.done).store(job.turn, std::memory_order_release);
+      for (Queue& jobs : queues_) worked = do_next(jobs) || worked;
+      if (worked) {
         busy = Clock::now();
-        jobs.ns += std::chrono::nanoseconds(busy - start).count();
-        worked = true;
-      }
-      if (worked) continue;
-      if (is_idle() && Clock::now() - busy > patience) {
-        pushes_.wait(seen);
+      } else if (Clock::now() - busy > patience && std::ranges::all_of(queues_, &Queue::empty)) {
+        changes_.wait(seen);
         busy = Clock::now();
       } else {
         std::this_thread::yield();
@@ -145,15 +129,8 @@ class CopyPool {
     }
   }
 
-  void stop() {
-    stop_ = true;
-    ++pushes_;
-    pushes_.notify_all();
-  }
-
-  std::array<Queue, queues> queues_;
-  std::atomic<unsigned> pushes_ = 0;
-  std::atomic<bool> stop_ = false;
+  std::array<Queue, 2> queues_;
+  std::atomic<unsigned> changes_ = 0;  ///< grows when threads are to look again
   std::vector<std::jthread> threads_;  ///< last, so that they end before what they use
 };
 

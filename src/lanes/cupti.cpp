@@ -1,4 +1,4 @@
-#include "lanes/activity_trace.hpp"
+#include "lanes/stream_trace.hpp"
 
 #if defined(OVERLAP_CUPTI)
 
@@ -9,20 +9,30 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <unordered_map>
+#include <utility>
 
 namespace overlap::lanes {
 namespace {
 
+/// A copy or a kernel, by the call that launched it.
+struct Record {
+  std::uint32_t correlation;
+  std::uint64_t start_ns;
+  std::uint64_t stop_ns;
+};
+
 /// What CUPTI's callbacks, which carry no data of their own, have handed over.
 struct Records {
   std::mutex mutex;
-  std::vector<std::pair<std::uint32_t, ActivityTrace::Activity>>
-      activities;  ///< with correlation ids
+  std::vector<Record> list;
 };
 Records& records() {
   static Records records;
   return records;
+}
+std::vector<Record> take_records() {
+  const std::scoped_lock lock(records().mutex);
+  return std::exchange(records().list, {});
 }
 
 /// The functions of the library that are used.
@@ -36,30 +46,28 @@ struct Functions {
   decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiEnableDomain) enable_domain = nullptr;
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
-};
-Functions& functions() {
-  static Functions functions;
-  return functions;
-}
+  bool complete = false;  ///< all were found
 
-/// Whether all functions were found.
-bool load_functions() {
-  void* library = nullptr;
-  for (const char* name : {OVERLAP_CUPTI, OVERLAP_CUPTI_SONAME, "libcupti.so"}) {
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library != nullptr) break;
+  Functions() {
+    void* library = nullptr;  // stays open: CUPTI ends with the process
+    for (const char* name : {OVERLAP_CUPTI, OVERLAP_CUPTI_SONAME, "libcupti.so"}) {
+      if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    }
+    const auto find = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
+      return function != nullptr;
+    };
+    complete = library != nullptr && find(enable, "cuptiActivityEnable") &&
+               find(disable, "cuptiActivityDisable") &&
+               find(register_callbacks, "cuptiActivityRegisterCallbacks") &&
+               find(flush, "cuptiActivityFlushAll") && find(next, "cuptiActivityGetNextRecord") &&
+               find(subscribe, "cuptiSubscribe") && find(unsubscribe, "cuptiUnsubscribe") &&
+               find(enable_domain, "cuptiEnableDomain") && find(timestamp, "cuptiGetTimestamp");
   }
-  if (library == nullptr) return false;  // else it stays open: CUPTI ends with the process
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name));
-    return function != nullptr;
-  };
-  Functions& f = functions();
-  return find(f.enable, "cuptiActivityEnable") && find(f.disable, "cuptiActivityDisable") &&
-         find(f.register_callbacks, "cuptiActivityRegisterCallbacks") &&
-         find(f.flush, "cuptiActivityFlushAll") && find(f.next, "cuptiActivityGetNextRecord") &&
-         find(f.subscribe, "cuptiSubscribe") && find(f.unsubscribe, "cuptiUnsubscribe") &&
-         find(f.enable_domain, "cuptiEnableDomain") && find(f.timestamp, "cuptiGetTimestamp");
+};
+const Functions& functions() {
+  static const Functions functions;
+  return functions;
 }
 
 void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
@@ -76,7 +84,7 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   // Later versions of these structures only append fields. Times of 0 were not taken.
   const auto add = [](const auto& activity) {
     if (activity.end == 0) return;
-    records().activities.push_back({activity.correlationId, {0, activity.start, activity.end}});
+    records().list.push_back({activity.correlationId, activity.start, activity.end});
   };
   try {
     while (functions().next(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
@@ -94,102 +102,87 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
 constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY,
                                         CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
 
+void end_recording(void* subscriber) {
+  for (const CUpti_ActivityKind kind : kinds) functions().disable(kind);
+  functions().unsubscribe(static_cast<CUpti_SubscriberHandle>(subscriber));
+}
+
 }  // namespace
 
-struct ActivityTrace::State {
-  CUpti_SubscriberHandle subscriber = nullptr;
-  std::optional<std::uint64_t> tag;
-  std::unordered_map<std::uint32_t, std::uint64_t> tags;  ///< by correlation id
-
-  /// At the start and the end of every call of the runtime.
-  static void CUPTIAPI on_call(void* self, CUpti_CallbackDomain, CUpti_CallbackId,
-                               const void* data) {
-    State& state = *static_cast<State*>(self);
+std::unique_ptr<ActivityTrace> ActivityTrace::load() {
+  const Functions& f = functions();
+  if (!f.complete) return nullptr;
+  // At the start and the end of every call of the runtime.
+  const auto on_call = [](void* self, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
+    auto& owner = *static_cast<ActivityTrace*>(self);
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-    if (!state.tag || call.callbackSite != CUPTI_API_ENTER) return;
+    if (!owner.task_ || call.callbackSite != CUPTI_API_ENTER) return;
     try {
-      state.tags[call.correlationId] = *state.tag;
+      owner.tasks_[call.correlationId] = *owner.task_;
     } catch (const std::bad_alloc&) {  // as above
     }
+  };
+  auto trace = std::make_unique<ActivityTrace>();
+  CUpti_SubscriberHandle subscriber = nullptr;
+  if (f.subscribe(&subscriber, on_call, trace.get()) != CUPTI_SUCCESS) return nullptr;
+  trace->recording_ = {subscriber, end_recording};
+  if (f.register_callbacks(request_buffer, take_buffer) != CUPTI_SUCCESS ||
+      f.enable_domain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API) != CUPTI_SUCCESS ||
+      std::any_of(std::begin(kinds), std::end(kinds),
+                  [&](CUpti_ActivityKind kind) { return f.enable(kind) != CUPTI_SUCCESS; })) {
+    return nullptr;
   }
-
-  /// Whether recording can begin.
-  bool enable() {
-    const Functions& f = functions();
-    if (f.subscribe(&subscriber, on_call, this) != CUPTI_SUCCESS) {
-      subscriber = nullptr;
-      return false;
-    }
-    if (f.register_callbacks(request_buffer, take_buffer) != CUPTI_SUCCESS ||
-        f.enable_domain(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API) != CUPTI_SUCCESS) {
-      return false;
-    }
-    return std::all_of(std::begin(kinds), std::end(kinds),
-                       [&](CUpti_ActivityKind kind) { return f.enable(kind) == CUPTI_SUCCESS; });
-  }
-
-  ~State() {
-    if (subscriber == nullptr) return;  // the recording is somebody else's
-    for (const CUpti_ActivityKind kind : kinds) functions().disable(kind);
-    functions().unsubscribe(subscriber);
-  }
-};
-
-std::unique_ptr<ActivityTrace> ActivityTrace::load() {
-  static const bool loaded = load_functions();
-  if (!loaded) return nullptr;
-  auto state = std::make_unique<State>();
-  if (!state->enable()) return nullptr;
-  return std::unique_ptr<ActivityTrace>(new ActivityTrace(std::move(state)));
+  return trace;
 }
 
-void ActivityTrace::start() {
-  const std::scoped_lock lock(records().mutex);
-  records().activities.clear();
-  state_->tags.clear();
-}
-
-std::uint64_t ActivityTrace::now_ns() {
-  std::uint64_t now = 0;
-  functions().timestamp(&now);
+Clock::time_point ActivityTrace::start() {
+  take_records();
+  tasks_.clear();
+  const auto now = Clock::now();
+  functions().timestamp(&start_ns_);
   return now;
 }
 
-void ActivityTrace::tag(std::optional<std::uint64_t> tag) { state_->tag = tag; }
-
-void ActivityTrace::record_copies(bool on) {
-  (on ? functions().enable : functions().disable)(CUPTI_ACTIVITY_KIND_MEMCPY);
+void ActivityTrace::begin(schedule::TaskId task, bool timed) {
+  task_ = timed ? std::optional(task) : std::nullopt;
+  if (!timed) functions().disable(CUPTI_ACTIVITY_KIND_MEMCPY);
 }
 
-std::vector<ActivityTrace::Activity> ActivityTrace::stop() {
+void ActivityTrace::end() {
+  if (!task_) functions().enable(CUPTI_ACTIVITY_KIND_MEMCPY);
+  task_.reset();
+}
+
+std::vector<bool> ActivityTrace::stop(std::vector<timeline::Span>& spans) {
   functions().flush(0);
-  const std::scoped_lock lock(records().mutex);
-  std::vector<Activity> found;
-  for (auto& [correlation, activity] : records().activities) {
-    const auto tag = state_->tags.find(correlation);
-    if (tag == state_->tags.end()) continue;  // somebody else's
-    activity.tag = tag->second;
-    found.push_back(activity);
+  std::vector<bool> recorded(spans.size());
+  const auto seconds = [&](std::uint64_t ns) {
+    return std::max(0.0, (static_cast<double>(ns) - static_cast<double>(start_ns_)) * 1e-9);
+  };
+  for (const Record& record : take_records()) {
+    const auto found = tasks_.find(record.correlation);
+    if (found == tasks_.end()) continue;  // somebody else's
+    const schedule::TaskId task = found->second;
+    const double start_s = seconds(record.start_ns);
+    const double stop_s = seconds(record.stop_ns);
+    timeline::Span& span = spans[task];
+    span.start_s = recorded[task] ? std::min(span.start_s, start_s) : start_s;
+    span.stop_s = recorded[task] ? std::max(span.stop_s, stop_s) : stop_s;
+    recorded[task] = true;
   }
-  return found;
+  return recorded;
 }
 
 #else
 
 namespace overlap::lanes {
 
-struct ActivityTrace::State {};
-
 std::unique_ptr<ActivityTrace> ActivityTrace::load() { return nullptr; }
-void ActivityTrace::start() {}
-std::uint64_t ActivityTrace::now_ns() { return 0; }
-void ActivityTrace::tag(std::optional<std::uint64_t>) {}
-void ActivityTrace::record_copies(bool) {}
-std::vector<ActivityTrace::Activity> ActivityTrace::stop() { return {}; }
+Clock::time_point ActivityTrace::start() { return Clock::now(); }
+void ActivityTrace::begin(schedule::TaskId, bool) {}
+void ActivityTrace::end() {}
+std::vector<bool> ActivityTrace::stop(std::vector<timeline::Span>&) { return {}; }
 
 #endif
-
-ActivityTrace::ActivityTrace(std::unique_ptr<State> state) : state_(std::move(state)) {}
-ActivityTrace::~ActivityTrace() = default;
 
 }  // namespace overlap::lanes

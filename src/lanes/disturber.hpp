@@ -16,7 +16,7 @@ class Disturber {
     using deck::Disturbance;
     switch (operation) {
       case Disturbance::default_stream:
-        return Api::clear(Api::legacy_stream(), target_.get(), small_bytes);
+        return Api::set_bytes_async(target_, 0, small_bytes, Api::legacy_stream());
       case Disturbance::malloc:
         allocated_.push_back(Api::allocate(bytes));
         return;
@@ -24,16 +24,16 @@ class Disturber {
         page_locked_.push_back(Api::allocate_page_locked(bytes));
         return;
       case Disturbance::memset:
-        return Api::clear(target_.get(), bytes);
+        return Api::set_bytes(target_, 0, bytes);
       case Disturbance::blocking_copy:
-        return Api::copy_and_wait(target_.get(), host_.data(), bytes, Api::to_device);
+        return Api::copy_and_wait(target_, host_.data(), bytes, Api::to_device);
       case Disturbance::small_copy:
-        return Api::copy_and_wait(target_.get(), host_.data(), small_bytes, Api::to_device);
+        return Api::copy_and_wait(target_, host_.data(), small_bytes, Api::to_device);
       case Disturbance::device_copy:
-        return Api::copy_and_wait(other_.get(), target_.get(), bytes, Api::within_device);
+        return Api::copy_and_wait(other_, target_, bytes, Api::within_device);
       case Disturbance::cache_config:
         shared_ = !shared_;  // a change each time
-        return Api::prefer_shared_memory(shared_);
+        return Api::set_cache_config(shared_ ? Api::more_shared : Api::more_cache);
       case Disturbance::timing_event:
         return Api::record(event_, lane);
       case Disturbance::stream_query:
@@ -59,7 +59,7 @@ class Disturber {
   typename Api::DeviceMemory other_ = Api::allocate(bytes);
   std::vector<typename Api::DeviceMemory> allocated_;
   std::vector<typename Api::PageLockedMemory> page_locked_;
-  typename Api::Event event_ = Api::make_event(true);
+  typename Api::Event event_ = Api::make_event(Api::timed);
   bool shared_ = false;
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "lanes/lanes.hpp"
@@ -20,8 +19,8 @@ class FencedLanes final : public Lanes {
       : instances_(Kokkos::Experimental::partition_space(
             Space(),
             std::vector<int>(static_cast<std::size_t>(std::min(lanes, Space().concurrency())), 1))),
-        last_(static_cast<std::size_t>(lanes)),
-        complete_(last_.size()) {}
+        issued_(static_cast<std::size_t>(lanes)),
+        complete_(issued_.size()) {}
 
   workload::InstanceRef instance(int lane) const override {
     return instances_[static_cast<std::size_t>(lane) % instances_.size()];
@@ -30,7 +29,7 @@ class FencedLanes final : public Lanes {
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
     schedule_ = &schedule;
     workload_ = &workload;
-    std::fill(last_.begin(), last_.end(), std::nullopt);
+    std::fill(issued_.begin(), issued_.end(), 0);
     std::fill(complete_.begin(), complete_.end(), 0);
   }
 
@@ -45,29 +44,30 @@ class FencedLanes final : public Lanes {
     } catch (const std::exception& error) {
       throw lane_error(*schedule_, id, error.what());
     }
-    last_[static_cast<std::size_t>(task.lane)] = id;
+    issued_[static_cast<std::size_t>(task.lane)] = id + 1;
   }
 
   void wait(int lane) override {
-    auto& last = last_[static_cast<std::size_t>(lane)];
-    if (!last) return;
-    const schedule::TaskId id = *last;
+    if (query(lane)) return;
+    const schedule::TaskId issued = issued_[static_cast<std::size_t>(lane)];
     try {
       instance(lane).fence("overlap::wait");
     } catch (const std::exception& error) {
-      throw lane_error(*schedule_, id, error.what());
+      throw lane_error(*schedule_, issued - 1, error.what());
     }
-    complete_[static_cast<std::size_t>(lane)] = id + 1;
-    last.reset();
+    complete_[static_cast<std::size_t>(lane)] = issued;
   }
 
   /// Spaces have no query: only what a wait has seen complete is known.
-  bool query(int lane) override { return !last_[static_cast<std::size_t>(lane)]; }
+  bool query(int lane) override {
+    const auto at = static_cast<std::size_t>(lane);
+    return issued_[at] == complete_[at];
+  }
 
  private:
   std::vector<Space> instances_;
-  std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last fence
-  std::vector<schedule::TaskId> complete_;  ///< each lane's tasks below this were seen complete
+  std::vector<schedule::TaskId> issued_;    ///< each lane's tasks below this were issued
+  std::vector<schedule::TaskId> complete_;  ///< and those below this seen complete
   const schedule::Schedule* schedule_ = nullptr;
   const workload::Workload* workload_ = nullptr;
 };

@@ -11,33 +11,34 @@ namespace overlap::lanes {
 /// Tasks before the first of the host.
 inline schedule::TaskId device_tasks(const schedule::Schedule& schedule) {
   const auto& tasks = schedule.tasks;
-  const auto first = std::find_if(tasks.begin(), tasks.end(), [](const schedule::Task& task) {
-    return schedule::on_host(task.stage);
-  });
+  const auto first = std::ranges::find_if(tasks, schedule::on_host, &schedule::Task::stage);
   return static_cast<schedule::TaskId>(first - tasks.begin());
 }
 
 /// Whether the host takes no part between the tasks: it may work when all are issued.
 inline bool is_capturable(const schedule::Schedule& schedule) {
-  const auto& tasks = schedule.tasks;
-  return std::none_of(tasks.begin(), tasks.end(),
-                      [](const schedule::Task& task) { return task.blocking; }) &&
-         std::all_of(
-             tasks.begin() + device_tasks(schedule), tasks.end(),
-             [](const schedule::Task& task) { return task.stage == schedule::Stage::host; });
+  const auto rest = schedule.tasks.begin() + device_tasks(schedule);
+  return std::ranges::none_of(schedule.tasks, &schedule::Task::blocking) &&
+         std::all_of(rest, schedule.tasks.end(), [](const schedule::Task& task) {
+           return task.stage == schedule::Stage::host;
+         });
 }
 
 /// Schedules as graphs, each captured from the streams of its lanes when it is asked for first.
 template <class Api>
 class Graphs {
  public:
-  /// A schedule that was captured, and what of the workload lies in it.
-  struct Graph {
+  /// What of a schedule and its workload lies in a graph.
+  struct Content {
     std::vector<schedule::Task> tasks;
     std::vector<schedule::Use> uses;
     std::vector<schedule::Cut> cuts;
     const workload::Byte* data;
     std::int64_t repeats;
+    bool operator==(const Content&) const = default;
+  };
+  struct Graph {
+    Content content;
     typename Api::GraphExec exec;
     experiment::GraphCosts costs;
   };
@@ -46,25 +47,16 @@ class Graphs {
   template <class Issue>
   const Graph& of(const schedule::Schedule& schedule, const workload::Workload& workload,
                   const std::vector<typename Api::Stream>& streams, const Issue& issue) {
-    const workload::Byte* const data = workload.device.front().data();
-    for (const Graph& graph : graphs_) {
-      if (graph.data == data && graph.repeats == workload.repeats && graph.uses == schedule.uses &&
-          graph.cuts == schedule.cuts && graph.tasks == schedule.tasks) {
-        return graph;
-      }
-    }
+    Content content{schedule.tasks, schedule.uses, schedule.cuts, workload.device.front().data(),
+                    workload.repeats};
+    const auto known = std::ranges::find(graphs_, content, &Graph::content);
+    if (known != graphs_.end()) return *known;
     const auto start = Clock::now();
     const auto captured = capture(schedule, streams, issue);
     const double capture_s = seconds_since(start);
-    auto exec = Api::instantiate(captured);
+    auto exec = Api::instantiate(captured, 0);
     const double instantiate_s = seconds_since(start) - capture_s;
-    graphs_.push_back({schedule.tasks,
-                       schedule.uses,
-                       schedule.cuts,
-                       data,
-                       workload.repeats,
-                       std::move(exec),
-                       {capture_s, instantiate_s}});
+    graphs_.push_back({std::move(content), std::move(exec), {capture_s, instantiate_s}});
     Api::upload(graphs_.back().exec, streams.front());
     Api::synchronize(streams.front());
     return graphs_.back();
@@ -76,16 +68,17 @@ class Graphs {
   static typename Api::Graph capture(const schedule::Schedule& schedule,
                                      const std::vector<typename Api::Stream>& streams,
                                      const Issue& issue) {
-    const auto event = Api::make_event();
+    const auto event = Api::make_event(Api::untimed);
     const auto order = [&](std::size_t before, std::size_t after) {
       Api::record(event, streams[before]);
-      Api::wait(streams[after], event);
+      Api::wait(streams[after], event, 0);
     };
     const auto lanes = static_cast<std::size_t>(schedule.lanes);
-    Api::begin_capture(streams.front());
+    const schedule::TaskId tasks = device_tasks(schedule);
+    Api::begin_capture(streams.front(), Api::relaxed);
     try {
       for (std::size_t lane = 1; lane < lanes; ++lane) order(0, lane);
-      for (schedule::TaskId id = 0; id < device_tasks(schedule); ++id) issue(id);
+      for (schedule::TaskId id = 0; id < tasks; ++id) issue(id);
       for (std::size_t lane = 1; lane < lanes; ++lane) order(lane, 0);
     } catch (...) {
       try {

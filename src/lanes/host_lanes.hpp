@@ -1,12 +1,11 @@
 #pragma once
 
-#include <chrono>
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "lanes/lanes.hpp"
@@ -21,22 +20,12 @@ template <class Space>
 class HostLanes final : public Lanes {
  public:
   /// With `poll`, the host asks for a lane's state over and over instead of sleeping.
-  explicit HostLanes(std::vector<Space> instances, bool poll = false)
+  HostLanes(std::vector<Space> instances, bool poll)
       : instances_(std::move(instances)), poll_(poll), queues_(instances_.size()) {
-    try {
-      for (std::size_t lane = 0; lane < instances_.size(); ++lane) {
-        workers_.emplace_back([this, lane] { work(lane); });
-      }
-    } catch (...) {  // no more threads to be had: those that run must end
-      stop();
-      throw;
+    for (std::size_t lane = 0; lane < instances_.size(); ++lane) {
+      workers_.emplace_back([this, lane](const std::stop_token& stop) { work(stop, lane); });
     }
   }
-
-  ~HostLanes() override { stop(); }
-
-  HostLanes(const HostLanes&) = delete;
-  HostLanes& operator=(const HostLanes&) = delete;
 
   workload::InstanceRef instance(int lane) const override {
     return instances_[static_cast<std::size_t>(lane)];
@@ -47,30 +36,23 @@ class HostLanes final : public Lanes {
     schedule_ = &schedule;
     workload_ = &workload;
     complete_.assign(schedule.tasks.size(), false);
-    times_.assign(traced_ ? schedule.tasks.size() : 0, {});
+    spans_.assign(schedule.tasks.size(), {});
     failure_.reset();
     polls_ = 0;
   }
 
   std::int64_t polls() const override { return polls_; }
 
-  TraceSource trace(bool on) override {
-    const std::scoped_lock lock(mutex_);
-    traced_ = on;
-    return {"the workers' clocks"};
-  }
+  TraceSource trace(bool /*on*/) override { return {"the workers' clocks"}; }
 
   Clock::time_point mark(const std::vector<bool>& /*timed*/) override {
-    const std::scoped_lock lock(mutex_);
     return mark_ = Clock::now();
   }
 
   void collect(std::vector<timeline::Span>& spans) override {
     const std::scoped_lock lock(mutex_);
-    for (std::size_t id = 0; id < times_.size(); ++id) {
-      if (schedule::on_host(schedule_->tasks[id].stage)) continue;
-      spans[id].start_s = seconds_between(mark_, times_[id].first);
-      spans[id].stop_s = seconds_between(mark_, times_[id].second);
+    for (std::size_t id = 0; id < spans_.size(); ++id) {
+      if (!schedule::on_host(schedule_->tasks[id].stage)) spans[id] = spans_[id];
     }
   }
 
@@ -95,30 +77,26 @@ class HostLanes final : public Lanes {
   }
 
  private:
-  void stop() {
-    {
-      const std::scoped_lock lock(mutex_);
-      stop_ = true;
-    }
-    changed_.notify_all();
-  }
-
-  void work(std::size_t lane) {
+  void work(const std::stop_token& stop, std::size_t lane) {
     std::unique_lock lock(mutex_);
     auto& queue = queues_[lane];
-    while (true) {
-      changed_.wait(lock, [&] { return stop_ || (!queue.empty() && ready(queue.front())); });
-      if (queue.empty() || !ready(queue.front())) return;
+    while (changed_.wait(lock, stop, [&] { return !queue.empty() && ready(queue.front()); })) {
       const schedule::TaskId id = queue.front();
       // After a failure the rest is passed over, so that whoever waits is let go.
       if (!failure_) {
+        std::optional<base::Error> failed;
         lock.unlock();
-        const auto start = Clock::now();
-        const std::optional<base::Error> failed = attempt(lane, id);
-        const auto stop = Clock::now();
+        timeline::Span span = {.start_s = seconds_since(mark_)};
+        try {
+          perform(instances_[lane], *workload_, *schedule_, schedule_->tasks[id]);
+          instances_[lane].fence("overlap::task");
+        } catch (const std::exception& error) {
+          failed = lane_error(*schedule_, id, error.what());
+        }
+        span.stop_s = seconds_since(mark_);
         lock.lock();
-        if (!times_.empty()) times_[id] = {start, stop};
-        if (failed && !failure_) failure_ = failed;
+        spans_[id] = span;
+        if (!failure_) failure_ = failed;
       }
       complete_[id] = true;
       queue.pop_front();  // only now: an empty queue means that all is complete
@@ -127,34 +105,20 @@ class HostLanes final : public Lanes {
   }
 
   bool ready(schedule::TaskId id) const {
-    for (const schedule::TaskId other : schedule_->tasks[id].after) {
-      if (!complete_[other]) return false;
-    }
-    return true;
-  }
-
-  std::optional<base::Error> attempt(std::size_t lane, schedule::TaskId id) const {
-    try {
-      perform(instances_[lane], *workload_, *schedule_, schedule_->tasks[id]);
-      instances_[lane].fence("overlap::task");
-      return std::nullopt;
-    } catch (const std::exception& error) {
-      return lane_error(*schedule_, id, error.what());
-    }
+    const auto& after = schedule_->tasks[id].after;
+    return std::all_of(after.begin(), after.end(), [&](auto other) { return complete_[other]; });
   }
 
   std::vector<Space> instances_;
   bool poll_;
   std::int64_t polls_ = 0;  ///< of the issuing thread alone
   std::mutex mutex_;
-  std::condition_variable changed_;  ///< any of the following
+  std::condition_variable_any changed_;  ///< any of the following
   std::vector<std::deque<schedule::TaskId>> queues_;
   std::vector<bool> complete_;
   std::optional<base::Error> failure_;  ///< the first
-  bool traced_ = false;
-  Clock::time_point mark_;
-  std::vector<std::pair<Clock::time_point, Clock::time_point>> times_;  ///< of each task, if traced
-  bool stop_ = false;
+  Clock::time_point mark_;              ///< set while no worker has a task
+  std::vector<timeline::Span> spans_;   ///< of each task, from the mark
   const schedule::Schedule* schedule_ = nullptr;
   const workload::Workload* workload_ = nullptr;
   std::vector<std::jthread> workers_;  ///< last, so that they end before what they use

@@ -19,9 +19,9 @@ namespace overlap::lanes {
 namespace {
 
 base::Error needs_streams(workload::SpaceId space, const std::string& key, std::string_view word) {
-  return base::Error(
-      base::ExitCode::skipped,
-      key + ": " + std::string(word) + " needs CUDA, this back end is " + workload::name(space));
+  return base::Error(base::ExitCode::skipped, key + ": " + std::string(word) +
+                                                  " needs streams of a GPU, this back end is " +
+                                                  workload::name(space));
 }
 
 /// Throws when the options need streams of a GPU.

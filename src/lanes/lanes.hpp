@@ -16,23 +16,18 @@ namespace overlap::lanes {
 
 using Clock = std::chrono::steady_clock;
 
-inline double seconds_between(Clock::time_point from, Clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
 inline double seconds_since(Clock::time_point start) {
-  return seconds_between(start, Clock::now());
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 /// The device is in a state from which this process cannot recover it: nothing on it can be freed
 /// or finalized any more.
-class DeviceLost : public base::Error {
- public:
-  using base::Error::Error;
+struct DeviceLost : base::Error {
+  explicit DeviceLost(const base::Error& error) : base::Error(error) {}
 };
 
 /// What takes the times of tasks lost one of them.
-class TraceLost : public base::Error {
- public:
+struct TraceLost : base::Error {
   using base::Error::Error;
 };
 
@@ -52,8 +47,7 @@ class Lanes {
   /// outlive the run.
   virtual void bind(const schedule::Schedule& schedule, const workload::Workload& workload) = 0;
 
-  /// Issues the whole schedule at once, where the lanes do that and the schedule allows it. Returns
-  /// whether it did; otherwise its tasks are to be issued one by one.
+  /// Issues the whole schedule at once, where lanes and schedule allow it; returns whether it did.
   virtual bool launch() { return false; }
 
   /// Hands a task to its lane, to start when the tasks that it comes after are complete. Does not

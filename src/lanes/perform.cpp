@@ -9,36 +9,26 @@ namespace {
 
 using workload::Byte;
 
-/// Copies a region of a host array to packed memory or back on an instance of a host space, its
-/// threads sharing the bytes. (Kokkos::deep_copy between host views would use the default
-/// instance's threads.)
-struct CopyParts {
-  Byte* host;
-  Byte* packed;
-  schedule::Region region;
-  bool to_packed;
-  std::size_t parts;
-
-  void operator()(std::size_t part) const {
-    const std::size_t bytes = region.bytes();
-    schedule::for_lines(region, bytes * part / parts, bytes * (part + 1) / parts,
-                        [&](std::size_t place, std::size_t position, std::size_t count) {
-                          Byte* const line = host + place;
-                          Byte* const copy = packed + position;
-                          std::memcpy(to_packed ? copy : line, to_packed ? line : copy, count);
-                        });
-  }
-};
-
 template <class Space>
 void copy_on(const Space& instance, const workload::HostArray& host, Byte* device, bool to_device,
              const schedule::Region& region) {
   if constexpr (workload::is_host<Space>) {
+    // Kokkos::deep_copy between host views would use the default instance's threads.
     const auto parts = static_cast<std::size_t>(instance.concurrency());
+    const auto copy_part = [=, begin = host.data()](std::size_t part) {
+      const std::size_t bytes = region.bytes();
+      schedule::for_lines(region, bytes * part / parts, bytes * (part + 1) / parts,
+                          [&](std::size_t place, std::size_t position, std::size_t count) {
+                            Byte* const line = begin + place;
+                            Byte* const packed = device + position;
+                            std::memcpy(to_device ? packed : line, to_device ? line : packed,
+                                        count);
+                          });
+    };
     Kokkos::parallel_for("overlap::copy",
                          Kokkos::RangePolicy<Space, Kokkos::IndexType<std::size_t>>(
                              instance, 0, parts, Kokkos::ChunkSize(1)),
-                         CopyParts{host.data(), device, region, to_device, parts});
+                         copy_part);
   } else {
     if constexpr (has_api<Space>) {
       using Api = typename ApiOf<Space>::type;

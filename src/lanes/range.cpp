@@ -8,16 +8,21 @@
 
 namespace overlap::lanes {
 
-namespace {
-
 #if defined(OVERLAP_NVTX)
+namespace {
 
 nvtxDomainHandle_t domain() {
   static const nvtxDomainHandle_t domain = nvtxDomainCreateA("overlap");
   return domain;
 }
 
-void push(const char* name, std::int64_t number) {
+}  // namespace
+#endif
+
+Range::Range(const char* name, [[maybe_unused]] std::int64_t number)
+    : region_(Kokkos::Profiling::profileLibraryLoaded()) {
+  if (region_) Kokkos::Profiling::pushRegion(name);
+#if defined(OVERLAP_NVTX)
   nvtxEventAttributes_t attributes = {};
   attributes.version = NVTX_VERSION;
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
@@ -26,27 +31,13 @@ void push(const char* name, std::int64_t number) {
   attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;
   attributes.payload.llValue = number;
   nvtxDomainRangePushEx(domain(), &attributes);
-}
-
-void pop() { nvtxDomainRangePop(domain()); }
-
-#else
-
-void push(const char* /*name*/, std::int64_t /*number*/) {}
-void pop() {}
-
 #endif
-
-}  // namespace
-
-Range::Range(const char* name, std::int64_t number)
-    : region_(Kokkos::Profiling::profileLibraryLoaded()) {
-  if (region_) Kokkos::Profiling::pushRegion(name);
-  push(name, number);
 }
 
 Range::~Range() {
-  pop();
+#if defined(OVERLAP_NVTX)
+  nvtxDomainRangePop(domain());
+#endif
   if (region_) Kokkos::Profiling::popRegion();
 }
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -18,7 +17,7 @@ namespace overlap::lanes {
 /// Page-locked slots through which pageable memory passes. Threads fill slots for copies to the
 /// device and drain those of copies back, each a slot of its own; copies between slots and the
 /// device run in the lanes. Lanes and threads wait for each other's turns at a slot, so that
-/// neither the issuing thread nor any of CUDA's waits. A lane goes on behind a copy to the host
+/// neither the issuing thread nor the driver's wait. A lane goes on behind a copy to the host
 /// when its data are in the slots; who waits for the lane must wait for them to leave, too. What
 /// came back does not go out again in the same run.
 template <class Api>
@@ -45,32 +44,27 @@ class StagingRing {
     operations_.clear();
   }
 
-  void to_device(Stream lane, workload::Byte* device, const workload::Byte* host,
-                 std::size_t bytes) {
+  void copy(Stream lane, workload::Byte* host, workload::Byte* device, std::size_t bytes,
+            bool to_device) {
     for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
       const std::size_t part = std::min(slot_bytes_, bytes - at);
-      const Use use = up_.next();
-      pool_.push(
-          fill, CopyJob{use.data, host + at, part, use.lanes, use.turn - 1, use.threads, use.turn});
-      wait_for(use.threads, use.turn);
-      operations_.enqueue(lane);
-      Api::copy(lane, device + at, use.data, part, Api::to_device);
-      operations_.write(use.lanes, use.turn);
-    }
-    operations_.enqueue(lane);
-  }
-
-  void to_host(Stream lane, workload::Byte* host, const workload::Byte* device, std::size_t bytes) {
-    for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
-      const std::size_t part = std::min(slot_bytes_, bytes - at);
-      const Use use = down_.next();
-      wait_for(use.threads, use.turn - 1);
-      operations_.enqueue(lane);
-      Api::copy(lane, use.data, device + at, part, Api::to_host);
-      operations_.write(use.lanes, use.turn);
-      pool_.push(drain,
-                 CopyJob{host + at, use.data, part, use.lanes, use.turn, use.threads, use.turn});
-      draining_[lane].push_back(use);
+      const Use use = (to_device ? up_ : down_).next();
+      auto& [threads, lanes] = *use.done;
+      if (to_device) {
+        pool_.push(fill,
+                   CopyJob{use.data, host + at, part, &lanes, use.turn - 1, &threads, use.turn});
+        operations_.wait(&threads, use.turn);
+        operations_.enqueue(lane);
+        Api::copy(device + at, use.data, part, Api::to_device, lane);
+        operations_.write(&lanes, use.turn);
+      } else {
+        if (use.turn > 1) operations_.wait(&threads, use.turn - 1);
+        operations_.enqueue(lane);
+        Api::copy(use.data, device + at, part, Api::to_host, lane);
+        operations_.write(&lanes, use.turn);
+        pool_.push(drain, CopyJob{host + at, use.data, part, &lanes, use.turn, &threads, use.turn});
+        draining_[lane].push_back(use);
+      }
     }
     operations_.enqueue(lane);
   }
@@ -78,7 +72,7 @@ class StagingRing {
   /// Waits until what a lane's copies brought has left the slots; the lane is complete.
   void finish(Stream lane) {
     for (const Use& use : draining_[lane]) {
-      while (!has_reached(*use.threads, use.turn)) std::this_thread::yield();
+      while (!has_reached(use.done->threads, use.turn)) std::this_thread::yield();
     }
     draining_[lane].clear();
   }
@@ -93,11 +87,15 @@ class StagingRing {
   static constexpr std::size_t fill = 0;
   static constexpr std::size_t drain = 1;
 
-  /// A slot's next use: its memory, and the words with the turns that threads and lanes finished.
+  /// The turns at a slot that threads and lanes have finished, each in a cache line of its own.
+  struct Turns {
+    alignas(128) Turn threads;
+    alignas(128) Turn lanes;
+  };
+  /// A slot's next use.
   struct Use {
     workload::Byte* data;
-    Turn* threads;
-    Turn* lanes;
+    Turns* done;
     Turn turn;
   };
 
@@ -105,45 +103,34 @@ class StagingRing {
   class Slots {
    public:
     Slots(std::size_t count, std::size_t bytes)
-        : bytes_(bytes),
-          turns_(count, 0),
+        : count_(count),
+          bytes_(bytes),
           data_(page_locked("overlap::staging", count * bytes)),
-          words_(page_locked("overlap::staging words", 2 * count * line)) {}
+          turns_(page_locked("overlap::staging turns", count * sizeof(Turns))) {}
 
     void reset() {
-      used_ = 0;
-      std::fill(turns_.begin(), turns_.end(), 0);
-      std::memset(words_.data(), 0, words_.size());
+      uses_ = 0;
+      std::memset(turns_.data(), 0, turns_.size());
     }
 
     Use next() {
-      const std::size_t slot = used_++ % turns_.size();
-      const auto word = [&](std::size_t i) {
-        return reinterpret_cast<Turn*>(words_.data() + i * line);
-      };
+      const std::size_t slot = uses_ % count_;
       return {.data = data_.data() + slot * bytes_,
-              .threads = word(2 * slot),
-              .lanes = word(2 * slot + 1),
-              .turn = ++turns_[slot]};
+              .done = reinterpret_cast<Turns*>(turns_.data()) + slot,
+              .turn = static_cast<Turn>(uses_++ / count_ + 1)};
     }
 
    private:
-    static constexpr std::size_t line = 128;  // no two words in one
-
     static workload::Bytes page_locked(const std::string& label, std::size_t size) {
       return workload::Bytes::in<workload::PinnedSpace<typename Api::Space>>(label, size);
     }
 
+    std::size_t count_;
     std::size_t bytes_;
-    std::size_t used_ = 0;
-    std::vector<Turn> turns_;
+    std::size_t uses_ = 0;
     workload::Bytes data_;
-    workload::Bytes words_;
+    workload::Bytes turns_;
   };
-
-  void wait_for(Turn* word, Turn turn) {
-    if (turn > 0) operations_.wait(word, turn);
-  }
 
   typename Api::WordOperations operations_;      ///< of a lane, not yet enqueued
   std::map<Stream, std::vector<Use>> draining_;  ///< since the lane was last waited for

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,23 +45,20 @@ class StreamLanes final : public Lanes {
     schedule_ = &schedule;
     workload_ = &workload;
     bind_events();
-    std::fill(last_.begin(), last_.end(), std::nullopt);
     polls_ = 0;
     if (ring_) ring_->begin_run();
-    const auto& tasks = schedule.tasks;
     if (disturber_) {
       disturber_->clear();
-    } else if (std::any_of(tasks.begin(), tasks.end(), [](const schedule::Task& task) {
-                 return task.stage == schedule::Stage::disturbance;
-               })) {
+    } else if (std::ranges::count(schedule.tasks, schedule::Stage::disturbance,
+                                  &schedule::Task::stage) > 0) {
       disturber_.emplace();
     }
     trace_.bind(schedule);
     graph_ = nullptr;
     if (schedule.mechanism == deck::Mechanism::graph && is_capturable(schedule)) {
       graph_ = &graphs_.of(schedule, workload, streams_, [this](auto id) { issue(id); });
-      std::fill(last_.begin(), last_.end(), std::nullopt);
     }
+    std::fill(last_.begin(), last_.end(), std::nullopt);  // what was captured has not run
   }
 
   TraceSource trace(bool on) override { return trace_.turn(on); }
@@ -79,13 +77,11 @@ class StreamLanes final : public Lanes {
   std::int64_t polls() const override { return polls_; }
 
   std::optional<experiment::GraphCosts> graph_costs() const override {
-    if (graph_ == nullptr) return std::nullopt;
-    return graph_->costs;
+    return graph_ != nullptr ? std::optional(graph_->costs) : std::nullopt;
   }
 
   std::optional<experiment::StagingCosts> staging_costs() const override {
-    if (!ring_) return std::nullopt;
-    return ring_->costs();
+    return ring_ ? std::optional(ring_->costs()) : std::nullopt;
   }
 
   void issue(schedule::TaskId id) override {
@@ -94,7 +90,7 @@ class StreamLanes final : public Lanes {
     last_[lane] = id;
     try {
       const auto stream = streams_[lane];
-      for (const schedule::TaskId other : task.after) Api::wait(stream, *event_of_[other]);
+      for (const schedule::TaskId other : task.after) Api::wait(stream, *event_of_[other], 0);
       trace_.begin(id, stream);
       if (ring_ && schedule::is_copy(task.stage)) {
         stage(stream, task);
@@ -119,11 +115,9 @@ class StreamLanes final : public Lanes {
     try {
       // An instance's fence does the same, but prints a stack trace and aborts on an error.
       synchronize(stream);
-    } catch (const base::Error& failed) {
-      const base::Error error = lane_error(
-          *schedule_, *last,
-          std::string("the lane stopped at this task or one before it: ") + failed.what());
-      throw DeviceLost(error.code(), error.what());
+    } catch (const base::Error& error) {
+      const std::string where = "the lane stopped at this task or one before it: ";
+      throw DeviceLost(lane_error(*schedule_, *last, where + error.what()));
     }
     if (ring_) ring_->finish(stream);
     last.reset();
@@ -139,47 +133,35 @@ class StreamLanes final : public Lanes {
 
  private:
   typename Api::Stream stream_of(deck::Streams kind) {
-    switch (kind) {
-      case deck::Streams::legacy_default:
-        return Api::legacy_stream();
-      case deck::Streams::per_thread_default:
-        return Api::per_thread_stream();
-      case deck::Streams::own:
-      case deck::Streams::blocking:
-        break;
-    }
-    owned_streams_.push_back(Api::make_stream(kind == deck::Streams::own));
-    return owned_streams_.back().get();
+    if (kind == deck::Streams::legacy_default) return Api::legacy_stream();
+    if (kind == deck::Streams::per_thread_default) return Api::per_thread_stream();
+    owned_streams_.push_back(
+        Api::make_stream(kind == deck::Streams::own ? Api::own : Api::blocking));
+    return owned_streams_.back();
   }
 
   /// An event for each task that a task of another lane waits for. The host waits for whole lanes.
   void bind_events() {
-    std::vector<schedule::TaskId> awaited;
-    std::vector<bool> seen(schedule_->tasks.size());
+    event_of_.assign(schedule_->tasks.size(), nullptr);
+    std::size_t used = 0;
     for (const schedule::Task& task : schedule_->tasks) {
       if (schedule::on_host(task.stage)) continue;
       for (const schedule::TaskId other : task.after) {
-        if (!seen[other]) awaited.push_back(other);
-        seen[other] = true;
+        if (event_of_[other] != nullptr) continue;
+        if (used == events_.size()) events_.push_back(Api::make_event(Api::untimed));
+        event_of_[other] = &events_[used++];
       }
     }
-    while (events_.size() < awaited.size()) events_.push_back(Api::make_event());
-    event_of_.assign(seen.size(), nullptr);
-    for (std::size_t i = 0; i < awaited.size(); ++i) event_of_[awaited[i]] = &events_[i];
   }
 
   /// A copy through the ring.
   void stage(typename Api::Stream stream, const schedule::Task& task) {
     const auto array = static_cast<std::size_t>(schedule::uses(*schedule_, task).front().array);
-    workload::Byte* const host =
-        workload_->host[array].data() + schedule::host_region(*schedule_, task).begin;
-    workload::Byte* const device =
-        workload_->device[array].data() + schedule::device_begin(*schedule_, task);
-    if (task.stage == schedule::Stage::h2d) {
-      ring_->to_device(stream, device, host, task.bytes);
-    } else {
-      ring_->to_host(stream, host, device, task.bytes);
-    }
+    const std::size_t host_begin = schedule::host_region(*schedule_, task).begin;
+    const std::size_t device_begin = schedule::device_begin(*schedule_, task);
+    ring_->copy(stream, workload_->host[array].data() + host_begin,
+                workload_->device[array].data() + device_begin, task.bytes,
+                task.stage == schedule::Stage::h2d);
   }
 
   void synchronize(typename Api::Stream stream) {
@@ -187,9 +169,8 @@ class StreamLanes final : public Lanes {
       case deck::Sync::device:
         return Api::synchronize_device();
       case deck::Sync::event:
-        if (!done_) done_.emplace(Api::make_event());
-        Api::record(*done_, stream);
-        return Api::synchronize(*done_);
+        Api::record(done_, stream);
+        return Api::synchronize_event(done_);
       case deck::Sync::query:
         do {
           ++polls_;
@@ -204,14 +185,14 @@ class StreamLanes final : public Lanes {
   std::vector<typename Api::OwnedStream> owned_streams_;
   std::vector<typename Api::Stream> streams_;  ///< of each lane
   std::vector<typename Api::Space> instances_;
-  std::vector<typename Api::Event> events_;
+  std::deque<typename Api::Event> events_;
   std::vector<const typename Api::Event*> event_of_;   ///< each task's; null: nobody waits for it
   std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last wait
   std::unique_ptr<StagingRing<Api>> ring_;
   std::optional<Disturber<Api>> disturber_;
   deck::Sync sync_;
   std::int64_t polls_ = 0;
-  std::optional<typename Api::Event> done_;
+  typename Api::Event done_ = Api::make_event(Api::untimed);
   Graphs<Api> graphs_;
   const typename Graphs<Api>::Graph* graph_ = nullptr;  ///< of the bound schedule
   StreamTrace<Api> trace_;

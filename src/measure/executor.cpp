@@ -70,7 +70,7 @@ Elapsed Executor::issue_all(Issue& run) {
     run.elapsed.polls = lanes_->polls();
   } catch (const base::Error& error) {
     // The first failure says more, but that the device is lost must not be forgotten over it.
-    if (drain(run.schedule.lanes)) throw lanes::DeviceLost(error.code(), error.what());
+    if (drain(run.schedule.lanes)) throw lanes::DeviceLost(error);
     throw;
   }
   return run.elapsed;

@@ -68,7 +68,7 @@ class Hazards(TestCase):
                 word = given["disturb"]["operation"]
                 self.assertEqual(word, deck.stem)
                 small = ("--set=workload.elements=65536", "--set=issue.streams=own")
-                self.assert_error(run(deck, *small), 77, rf"disturb\.operation: {word} needs CUDA")
+                self.assert_error(run(deck, *small), 77, rf"disturb\.operation: {word} needs streams of a GPU")
 
 
 class Limits(TestCase):
@@ -80,7 +80,7 @@ class Limits(TestCase):
                 kind = yaml.safe_load(deck.read_text())["workload"]["kind"]
                 small = {"increment": "elements=65536", "rowsum": "rows=4096"}[kind]
                 done = run(deck, f"--set=workload.{small}", "--set=chunks={count: 2}")
-                self.assert_error(done, 77, r"(issue\.mechanism: graph|memory\.host: pageable_staged) needs CUDA")
+                self.assert_error(done, 77, r"(issue\.mechanism: graph|memory\.host: pageable_staged) needs streams of a GPU")
 
 
 class Products(TestCase):

@@ -208,9 +208,9 @@ TYPED_TEST(LanesTest, AFailedCallIsNamedAndForgotten) {
     GTEST_SKIP() << "no calls of a vendor";
   } else {
     using Api = typename lanes::ApiOf<TypeParam>::type;
-    const auto stream = Api::make_stream(true);
+    const auto stream = Api::make_stream(Api::own);
     try {
-      Api::copy(stream.get(), nullptr, nullptr, 8, Api::to_device);
+      Api::copy(nullptr, nullptr, 8, Api::to_device, stream);
       FAIL() << "no error";
     } catch (const base::Error& error) {
       EXPECT_THAT(error.what(), testing::MatchesRegex(".*Memcpy.*: .* at lanes_test.cpp:[0-9]+"));
@@ -302,7 +302,7 @@ TYPED_TEST(LanesTest, DisturbancesLeaveTheDataRight) {
       if constexpr (workload::is_host<TypeParam>) {
         try {
           bench.run(repetition);
-          ADD_FAILURE() << "no back end but CUDA has such calls";
+          ADD_FAILURE() << "only streams of a GPU have such calls";
         } catch (const base::Error& error) {
           EXPECT_EQ(error.code(), base::ExitCode::skipped);
         }

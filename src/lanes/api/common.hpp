@@ -1,8 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <source_location>
 #include <string>
-#include <utility>
+#include <type_traits>
 
 #include "base/error.hpp"
 
@@ -11,26 +12,21 @@ namespace overlap::lanes {
 
 using Where = std::source_location;
 
-/// A handle whose object is destroyed with this.
-template <class Handle, auto destroy>
-class Owned {
- public:
-  explicit Owned(Handle handle) : handle_(handle) {}
-  ~Owned() {
-    if (handle_ != nullptr) static_cast<void>(destroy(handle_));
-  }
-  Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  Owned& operator=(Owned&&) = delete;
-
-  Handle get() const { return handle_; }
-
- private:
-  Handle handle_;
+/// The API of a space's streams, a struct like CudaApi; void: the lanes know none.
+template <class Space>
+struct ApiOf {
+  using type = void;
 };
 
-/// A call of a vendor's library that failed, with the place in our sources where it was made.
+template <class Space>
+inline constexpr bool has_api = !std::is_void_v<typename ApiOf<Space>::type>;
+
+/// Throws base::Error{runtime_error} with the call and the place it was made at when it failed, and
+/// leaves no last error behind. For the codes of each vendor.
+template <class Code>
+void check(Code code, const char* call, Where at);
+
+/// The error that check() throws.
 inline base::Error failed_call(const std::string& call, const std::string& text,
                                const std::string& name, const Where& at) {
   const std::string file = at.file_name();
@@ -38,5 +34,40 @@ inline base::Error failed_call(const std::string& call, const std::string& text,
                                                         file.substr(file.rfind('/') + 1) + ":" +
                                                         std::to_string(at.line()));
 }
+
+/// A function of a vendor's library, checked.
+template <class Code, class... Arguments>
+struct Call {
+  Code (*function)(Arguments...);
+  const char* name;
+
+  void operator()(std::type_identity_t<Arguments>... arguments, Where at = Where::current()) const {
+    check(function(arguments...), name, at);
+  }
+};
+
+/// One that makes what its first argument points to, which the caller gets instead.
+template <class Owner, class Code, class... Arguments>
+struct Make {
+  Code (*function)(typename Owner::pointer*, Arguments...);
+  const char* name;
+
+  Owner operator()(Arguments... arguments, Where at = Where::current()) const {
+    typename Owner::pointer handle = nullptr;
+    check(function(&handle, arguments...), name, at);
+    return Owner(handle);
+  }
+};
+
+template <auto destroy>
+struct Destroyer {
+  void operator()(auto handle) const { static_cast<void>(destroy(handle)); }
+};
+/// A handle (to the vendors a pointer) whose object is destroyed with this.
+template <class Handle, auto destroy>
+struct Owned : std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<destroy>> {
+  using Owned::unique_ptr::unique_ptr;
+  operator Handle() const { return this->get(); }
+};
 
 }  // namespace overlap::lanes

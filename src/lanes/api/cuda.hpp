@@ -6,26 +6,28 @@
 #include <Kokkos_Core.hpp>
 #include <vector>
 
-#include "lanes/activity_trace.hpp"
 #include "lanes/api/common.hpp"
 #include "schedule/section.hpp"
 
 namespace overlap::lanes {
 
-/// CUDA as stream lanes use it. Calls throw base::Error{runtime_error} with their name and the
-/// place they were made at, and leave no last error behind.
+template <>
+inline void check(cudaError_t code, const char* call, Where at) {
+  if (code == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());
+  throw failed_call(call, cudaGetErrorString(code), cudaGetErrorName(code), at);
+}
+
+template <>
+inline void check(CUresult code, const char* call, Where at) {
+  if (code == CUDA_SUCCESS) return;
+  throw failed_call(call, "error of the driver", std::to_string(code), at);
+}
+
+/// CUDA as stream lanes use it.
 struct CudaApi {
   using Space = Kokkos::Cuda;
   using Stream = cudaStream_t;
-
-  /// Whether there was one; then it is not left to whoever looks next.
-  static bool take_last_error() { return cudaGetLastError() != cudaSuccess; }
-  static void check(cudaError_t code, const char* call, Where at) {
-    if (code == cudaSuccess) return;
-    take_last_error();
-    throw failed_call(call, cudaGetErrorString(code), cudaGetErrorName(code), at);
-  }
-
   using OwnedStream = Owned<cudaStream_t, cudaStreamDestroy>;
   using Event = Owned<cudaEvent_t, cudaEventDestroy>;
   using Graph = Owned<cudaGraph_t, cudaGraphDestroy>;
@@ -33,47 +35,30 @@ struct CudaApi {
   using DeviceMemory = Owned<void*, cudaFree>;
   using PageLockedMemory = Owned<void*, cudaFreeHost>;
 
-  /// Calls make(pointer to a handle, arguments...) and returns the handle, owned.
-  template <class Owner, class Make, class... Arguments>
-  static Owner made(const char* call, Where at, const Make& make, Arguments... arguments) {
-    decltype(std::declval<Owner>().get()) handle = nullptr;
-    check(make(&handle, arguments...), call, at);
-    return Owner(handle);
-  }
+  template <class Owner, class... Arguments>
+  using Make = lanes::Make<Owner, cudaError_t, Arguments...>;
 
-  // Streams and events.
+  static constexpr const char *vendor = "CUDA", *activity_source = "CUPTI";
+
+  // Streams and events. Own streams do not synchronize with the legacy default stream, blocking
+  // ones do. Events for ordering only cost least without times.
+  static constexpr unsigned own = cudaStreamNonBlocking, blocking = cudaStreamDefault;
+  static constexpr unsigned untimed = cudaEventDisableTiming, timed = cudaEventDefault;
+  static constexpr Make<OwnedStream, unsigned> make_stream{cudaStreamCreateWithFlags,
+                                                           "cudaStreamCreate"};
+  static constexpr Make<Event, unsigned> make_event{cudaEventCreateWithFlags, "cudaEventCreate"};
+  static constexpr Call record{cudaEventRecord, "cudaEventRecord"};
+  static constexpr Call wait{cudaStreamWaitEvent, "cudaStreamWaitEvent"};
+  static constexpr Call synchronize{cudaStreamSynchronize, "cudaStreamSynchronize"};
+  static constexpr Call synchronize_event{cudaEventSynchronize, "cudaEventSynchronize"};
+  static constexpr Call synchronize_device{cudaDeviceSynchronize, "cudaDeviceSynchronize"};
   static Stream legacy_stream() { return cudaStreamLegacy; }
   static Stream per_thread_stream() { return cudaStreamPerThread; }
   static Stream stream_of(const Space& instance) { return instance.cuda_stream(); }
-  /// A stream that does not synchronize with the legacy default stream, or one that does.
-  static OwnedStream make_stream(bool non_blocking, Where at = Where::current()) {
-    const unsigned flags = non_blocking ? cudaStreamNonBlocking : cudaStreamDefault;
-    return made<OwnedStream>("cudaStreamCreate", at, cudaStreamCreateWithFlags, flags);
-  }
-  /// Events for ordering only cost least without times.
-  static Event make_event(bool timing = false, Where at = Where::current()) {
-    const unsigned flags = timing ? cudaEventDefault : cudaEventDisableTiming;
-    return made<Event>("cudaEventCreate", at, cudaEventCreateWithFlags, flags);
-  }
-  static void record(const Event& event, Stream stream, Where at = Where::current()) {
-    check(cudaEventRecord(event.get(), stream), "cudaEventRecord", at);
-  }
-  static void wait(Stream stream, const Event& event, Where at = Where::current()) {
-    check(cudaStreamWaitEvent(stream, event.get(), 0), "cudaStreamWaitEvent", at);
-  }
   static double seconds(const Event& from, const Event& to, Where at = Where::current()) {
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, from.get(), to.get()), "cudaEventElapsedTime", at);
+    check(cudaEventElapsedTime(&milliseconds, from, to), "cudaEventElapsedTime", at);
     return 1e-3 * double{milliseconds};
-  }
-  static void synchronize(Stream stream, Where at = Where::current()) {
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize", at);
-  }
-  static void synchronize(const Event& event, Where at = Where::current()) {
-    check(cudaEventSynchronize(event.get()), "cudaEventSynchronize", at);
-  }
-  static void synchronize_device(Where at = Where::current()) {
-    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", at);
   }
   static bool is_complete(Stream stream, Where at = Where::current()) {
     const cudaError_t code = cudaStreamQuery(stream);
@@ -81,16 +66,15 @@ struct CudaApi {
     take_last_error();  // not ready is no error, but Kokkos would find one
     return code == cudaSuccess;
   }
+  /// Whether there was one; then it is not left to whoever looks next.
+  static bool take_last_error() { return cudaGetLastError() != cudaSuccess; }
 
   // Copies.
   static constexpr std::size_t longest_pitch = (std::size_t{1} << 31) - 1;
   static constexpr auto to_device = cudaMemcpyHostToDevice;
   static constexpr auto to_host = cudaMemcpyDeviceToHost;
   static constexpr auto within_device = cudaMemcpyDeviceToDevice;
-  static void copy(Stream stream, void* to, const void* from, std::size_t bytes,
-                   cudaMemcpyKind kind, Where at = Where::current()) {
-    check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync", at);
-  }
+  static constexpr Call copy{cudaMemcpyAsync, "cudaMemcpyAsync"};
   /// Several lines of a host array to packed memory or back.
   static void copy_lines(Stream stream, unsigned char* host, unsigned char* device,
                          const schedule::Region& region, cudaMemcpyKind kind,
@@ -112,23 +96,16 @@ struct CudaApi {
   }
 
   // Graphs.
-  static void begin_capture(Stream stream, Where at = Where::current()) {
-    const auto mode = cudaStreamCaptureModeRelaxed;
-    check(cudaStreamBeginCapture(stream, mode), "cudaStreamBeginCapture", at);
-  }
+  static constexpr auto relaxed = cudaStreamCaptureModeRelaxed;
+  static constexpr Call begin_capture{cudaStreamBeginCapture, "cudaStreamBeginCapture"};
+  static constexpr Make<GraphExec, cudaGraph_t, unsigned long long> instantiate{
+      cudaGraphInstantiateWithFlags, "cudaGraphInstantiate"};
+  static constexpr Call upload{cudaGraphUpload, "cudaGraphUpload"};
+  static constexpr Call launch{cudaGraphLaunch, "cudaGraphLaunch"};
   static Graph end_capture(Stream stream, Where at = Where::current()) {
-    return made<Graph>("cudaStreamEndCapture", at,
-                       [&](cudaGraph_t* graph) { return cudaStreamEndCapture(stream, graph); });
-  }
-  static GraphExec instantiate(const Graph& graph, Where at = Where::current()) {
-    const auto make = cudaGraphInstantiateWithFlags;
-    return made<GraphExec>("cudaGraphInstantiate", at, make, graph.get(), 0U);
-  }
-  static void upload(const GraphExec& exec, Stream stream, Where at = Where::current()) {
-    check(cudaGraphUpload(exec.get(), stream), "cudaGraphUpload", at);
-  }
-  static void launch(const GraphExec& exec, Stream stream, Where at = Where::current()) {
-    check(cudaGraphLaunch(exec.get(), stream), "cudaGraphLaunch", at);
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture", at);
+    return Graph(graph);
   }
 
   // Operations of streams on words of page-locked memory that host threads watch and set.
@@ -156,8 +133,7 @@ struct CudaApi {
       const auto count = static_cast<unsigned>(operations_.size());
       const CUresult code = batch_(stream, count, operations_.data(), 0);
       clear();
-      if (code == CUDA_SUCCESS) return;
-      throw failed_call(word_call, "error of the driver", std::to_string(code), at);
+      check(code, word_call, at);
     }
 
    private:
@@ -171,30 +147,19 @@ struct CudaApi {
   };
 
   // Calls that are said to break concurrency.
-  static DeviceMemory allocate(std::size_t bytes, Where at = Where::current()) {
-    const auto make = [=](void** memory) { return cudaMalloc(memory, bytes); };
-    return made<DeviceMemory>("cudaMalloc", at, make);
-  }
-  static PageLockedMemory allocate_page_locked(std::size_t bytes, Where at = Where::current()) {
-    const auto make = [=](void** memory) { return cudaMallocHost(memory, bytes); };
-    return made<PageLockedMemory>("cudaMallocHost", at, make);
-  }
-  static void clear(void* memory, std::size_t bytes, Where at = Where::current()) {
-    check(cudaMemset(memory, 0, bytes), "cudaMemset", at);
-  }
-  static void clear(Stream stream, void* memory, std::size_t bytes, Where at = Where::current()) {
-    check(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync", at);
-  }
-  static void copy_and_wait(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            Where at = Where::current()) {
-    check(cudaMemcpy(to, from, bytes, kind), "cudaMemcpy", at);
-  }
-  static void prefer_shared_memory(bool shared, Where at = Where::current()) {
-    check(cudaDeviceSetCacheConfig(shared ? cudaFuncCachePreferShared : cudaFuncCachePreferL1),
-          "cudaDeviceSetCacheConfig", at);
-  }
+  static constexpr Make<DeviceMemory, std::size_t> allocate{cudaMalloc, "cudaMalloc"};
+  static constexpr Make<PageLockedMemory, std::size_t> allocate_page_locked{cudaMallocHost,
+                                                                            "cudaMallocHost"};
+  static constexpr Call set_bytes{cudaMemset, "cudaMemset"};
+  static constexpr Call set_bytes_async{cudaMemsetAsync, "cudaMemsetAsync"};
+  static constexpr Call copy_and_wait{cudaMemcpy, "cudaMemcpy"};
+  static constexpr Call set_cache_config{cudaDeviceSetCacheConfig, "cudaDeviceSetCacheConfig"};
+  static constexpr auto more_shared = cudaFuncCachePreferShared, more_cache = cudaFuncCachePreferL1;
+};
 
-  static constexpr const char *vendor = "CUDA", *activity_source = "CUPTI";
+template <>
+struct ApiOf<Kokkos::Cuda> {
+  using type = CudaApi;
 };
 
 }  // namespace overlap::lanes
