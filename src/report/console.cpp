@@ -9,7 +9,6 @@
 #include "base/version.hpp"
 #include "deck/words.hpp"
 #include "model/load.hpp"
-#include "report/ascii_timeline.hpp"
 #include "report/picture.hpp"
 #include "report/sweep.hpp"
 #include "report/tables.hpp"

@@ -28,11 +28,14 @@ const experiment::Outcome* Study::outcome() const {
   return !sweeps() && !done.empty() && done.front().outcome ? &*done.front().outcome : nullptr;
 }
 
-bool Study::ran() const {
-  return std::any_of(done.begin(), done.end(), [](const PointResult& point) {
-    return std::any_of(point.rows.begin(), point.rows.end(),
-                       [](const Row& row) { return row.time.has_value(); });
+bool Study::any(bool (*has)(const Row&)) const {
+  return std::any_of(done.begin(), done.end(), [&](const PointResult& point) {
+    return std::any_of(point.rows.begin(), point.rows.end(), has);
   });
+}
+
+bool Study::ran() const {
+  return any([](const Row& row) { return row.time.has_value(); });
 }
 
 base::ExitCode Study::exit_code() const {

@@ -33,7 +33,8 @@ const longest = drawings.map((drawing) => drawing.longest_s);
 // Decks differ in length: the view is a part of each deck's own time, 0 to 1.
 const view = { from: 0, to: 1, rows: "engines" };
 let chosen = null; // {picture, kind, task}: under the pointer, or by the keys
-let colours = {};
+const style = getComputedStyle(document.documentElement);
+const colour = (name) => style.getPropertyValue(`--${name}`);
 
 const label = (picture, kind, task) => {
   const span = picture.spans[kind][task];
@@ -110,66 +111,31 @@ function ticks(picture) {
   return found;
 }
 
-// Tasks narrower than a pixel, from the i-th on: pixels as strong as the part of them that is
-// taken, so that an even flow of tasks looks even. Returns the first task that was not drawn.
-function drawNarrow(context, row, spans, i, to, xAt) {
-  const { stage } = spans[row.tasks[i]];
-  let pixel = -1, taken = 0;
-  const paint = (next) => {
-    if (pixel >= 0) {
-      context.globalAlpha = Math.min(1, 0.4 + 0.6 * taken); // a lonely task stays visible
-      context.fillRect(pixel, row.y, 1, row.height);
-    }
-    pixel = next;
-    taken = 0;
-  };
-  for (; i < row.tasks.length; ++i) {
-    const span = spans[row.tasks[i]], begin = xAt(span.start_s), end = xAt(span.stop_s);
-    if (span.stage !== stage || end - begin >= 1 || span.start_s >= to) break;
-    if (Math.floor(begin) > pixel) paint(Math.floor(begin));
-    taken += Math.min(end, pixel + 1) - begin;
-    if (end > pixel + 1) {
-      paint(pixel + 1);
-      taken = end - pixel;
-    }
-  }
-  paint(-1);
-  context.globalAlpha = 1;
-  return i;
-}
-
 function drawRow(picture, context, row) {
   const spans = picture.spans[row.kind];
   const { from, to } = shown(picture);
-  const perSecond = widthOf(picture) / (to - from);
-  const xAt = (seconds) => LEFT + (seconds - from) * perSecond;
   const size = Math.min(12, row.height - 5);
+  const bars = {}, words = {}; // of each stage, drawn at once: tasks narrower than a pixel add up
   context.font = `${size}px system-ui, "DejaVu Sans", sans-serif`;
-  for (let i = firstAfter(spans, row.tasks, from); i < row.tasks.length;) {
+  for (let i = firstAfter(spans, row.tasks, from); i < row.tasks.length; ++i) {
     const span = spans[row.tasks[i]];
     if (span.start_s >= to) break;
-    const begin = xAt(span.start_s), end = xAt(span.stop_s);
-    context.fillStyle = colours[span.stage];
-    if (end - begin < 1) {
-      i = drawNarrow(context, row, spans, i, to, xAt);
-      continue;
-    }
-    const wide = end - begin - (end - begin > 4 ? 1 : 0); // neighbours must not run together
-    if (wide > 6 && row.height > 8) {
-      context.beginPath();
-      context.roundRect(begin, row.y, wide, row.height, 3);
-      context.fill();
-    } else {
-      context.fillRect(begin, row.y, wide, row.height);
-    }
-    const words = label(picture, row.kind, row.tasks[i]);
-    ++i;
+    const begin = xOf(picture, span.start_s);
+    let wide = Math.max(0.4, xOf(picture, span.stop_s) - begin); // a lonely task stays visible
+    if (wide > 4) wide -= 1; // neighbours must not run together
+    const path = (bars[span.stage] ??= new Path2D());
+    if (wide > 6 && row.height > 8) path.roundRect(begin, row.y, wide, row.height, 3);
+    else path.rect(begin, row.y, wide, row.height);
     if (size < 8 || wide < 8) continue;
-    const visible = Math.max(begin, LEFT);
-    const spare = begin + wide - visible - context.measureText(words).width;
-    if (spare < 1) continue;
-    context.fillStyle = colours[`on-${span.stage}`];
-    context.fillText(words, visible + Math.min(5, spare / 2), row.y + row.height / 2 + 0.5);
+    const text = label(picture, row.kind, row.tasks[i]), visible = Math.max(begin, LEFT);
+    const spare = begin + wide - visible - context.measureText(text).width;
+    if (spare >= 1) (words[span.stage] ??= []).push({ text, x: visible + Math.min(5, spare / 2) });
+  }
+  for (const [stage, path] of Object.entries(bars)) {
+    context.fillStyle = colour(stage);
+    context.fill(path);
+    context.fillStyle = colour(`on-${stage}`);
+    for (const { text, x } of words[stage] ?? []) context.fillText(text, x, row.y + row.height / 2 + 0.5);
   }
 }
 
@@ -178,11 +144,11 @@ const rowOf = (picture, kind, task) =>
 
 // The task under the pointer, the same one in the other timeline, and what it waited for.
 function drawChosen(picture, context) {
-  const box = (kind, task, colour, dash) => {
+  const box = (kind, task, stroke, dash) => {
     const row = rowOf(picture, kind, task);
     const span = picture.spans[kind][task];
     const x = xOf(picture, span.start_s), end = xOf(picture, span.stop_s);
-    context.strokeStyle = colour;
+    context.strokeStyle = stroke;
     context.lineWidth = 2;
     context.setLineDash(dash);
     context.strokeRect(x - 1, row.y - 1, Math.max(2, end - x) + 1, row.height + 2);
@@ -190,13 +156,13 @@ function drawChosen(picture, context) {
     return { x, end, y: row.y + row.height / 2 };
   };
   const other = KINDS.find((kind) => kind !== chosen.kind);
-  if (picture.spans[other]) box(other, chosen.task, colours.muted, [3, 3]);
+  if (picture.spans[other]) box(other, chosen.task, colour("muted"), [3, 3]);
   const waited = picture.drawing[chosen.kind].waited_for[chosen.task];
-  const to = box(chosen.kind, chosen.task, colours.text, []);
+  const to = box(chosen.kind, chosen.task, colour("text"), []);
   if (waited === null) return;
-  const from = box(chosen.kind, waited, colours.accent, []);
+  const from = box(chosen.kind, waited, colour("accent"), []);
   const bend = Math.max(14, Math.abs(to.x - from.end) / 2);
-  context.strokeStyle = colours.accent;
+  context.strokeStyle = colour("accent");
   context.beginPath();
   context.moveTo(from.end, from.y);
   context.bezierCurveTo(from.end + bend, from.y, to.x - bend, to.y, to.x, to.y);
@@ -216,30 +182,30 @@ function draw(picture) {
   context.clearRect(0, 0, width, picture.height);
   picture.stale = false;
   context.textBaseline = "middle";
-  const words = (text, x, y, colour, style = "12px") => {
-    context.font = `${style} system-ui, "DejaVu Sans", sans-serif`;
-    context.fillStyle = colour;
+  const words = (text, x, y, fill, font = "12px") => {
+    context.font = `${font} system-ui, "DejaVu Sans", sans-serif`;
+    context.fillStyle = fill;
     context.fillText(text, x, y);
     return context.measureText(text).width;
   };
   for (const head of picture.heads) {
-    const behind = words(head.words, 0, head.y + 12, colours.muted);
-    if (head.doubt) words(head.doubt, behind + 10, head.y + 12, colours.doubt, "600 12px");
+    const behind = words(head.words, 0, head.y + 12, colour("muted"));
+    if (head.doubt) words(head.doubt, behind + 10, head.y + 12, colour("doubt"), "600 12px");
     let free = 0; // names of low bands must not cover each other
     context.textAlign = "right";
     for (const band of head.bands) {
-      context.fillStyle = colours.track;
+      context.fillStyle = colour("track");
       context.fillRect(LEFT, band.y, width - LEFT - RIGHT, band.height);
       const y = band.y + Math.min(11, band.height / 2);
       if (y < free) continue;
-      words(band.name, LEFT - 10, y, colours.muted, "11px");
+      words(band.name, LEFT - 10, y, colour("muted"), "11px");
       free = y + 12;
     }
     context.textAlign = "left";
   }
   if (picture.rows.length === 0) return;
   const marks = ticks(picture);
-  context.fillStyle = colours.line;
+  context.fillStyle = colour("line");
   for (const mark of marks) {
     for (const head of picture.heads) {
       if (head.bands.length > 0) context.fillRect(mark.x, head.y + HEAD, 0.7, head.bottom - head.y - HEAD);
@@ -252,7 +218,7 @@ function draw(picture) {
   for (const row of picture.rows) drawRow(picture, context, row);
   for (const head of picture.heads.filter((h) => h.bands.length > 0)) {
     const x = xOf(picture, head.complete);
-    context.strokeStyle = colours.muted;
+    context.strokeStyle = colour("muted");
     context.lineWidth = 1;
     context.setLineDash([2, 2]);
     context.beginPath();
@@ -261,17 +227,17 @@ function draw(picture) {
     context.stroke();
     context.setLineDash([]);
     context.textAlign = "right";
-    words(time(head.complete), x - 6, head.y + 12, colours.text, "11px");
+    words(time(head.complete), x - 6, head.y + 12, colour("text"), "11px");
     context.textAlign = "left";
   }
   if (chosen?.picture === picture) drawChosen(picture, context);
   context.restore();
-  context.fillStyle = colours.line;
+  context.fillStyle = colour("line");
   context.fillRect(LEFT, picture.bottom, width - LEFT - RIGHT, 1);
   context.textAlign = "center";
   for (const mark of marks) {
     const half = 24; // labels stay inside
-    words(mark.words, Math.min(mark.x, width - half), picture.bottom + 14, colours.muted, "11px");
+    words(mark.words, Math.min(mark.x, width - half), picture.bottom + 14, colour("muted"), "11px");
   }
   context.textAlign = "left";
 }
@@ -298,14 +264,7 @@ function redraw(picture) {
   for (const each of picture ? [picture] : pictures) each.stale = true;
   ask();
 }
-function readColours() {
-  const style = getComputedStyle(document.documentElement);
-  const names = ["text", "muted", "line", "track", "doubt", "accent"];
-  for (const stage of ["h2d", "kernel", "d2h", "host", "default_stream", "query"]) names.push(stage, `on-${stage}`);
-  for (const name of names) colours[name] = style.getPropertyValue(`--${name}`).trim();
-}
 function refresh() {
-  readColours();
   for (const picture of pictures) {
     layout(picture);
     picture.canvas.style.height = `${picture.height}px`;
