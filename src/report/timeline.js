@@ -115,28 +115,37 @@ function drawRow(picture, context, row) {
   const spans = picture.spans[row.kind];
   const { from, to } = shown(picture);
   const size = Math.min(12, row.height - 5);
-  const bars = {}, words = {}; // of each stage, drawn at once: tasks narrower than a pixel add up
   context.font = `${size}px system-ui, "DejaVu Sans", sans-serif`;
+  const narrow = {}; // of each stage: the part of each pixel that tasks narrower than a pixel take
   for (let i = firstAfter(spans, row.tasks, from); i < row.tasks.length; ++i) {
     const span = spans[row.tasks[i]];
     if (span.start_s >= to) break;
-    const begin = xOf(picture, span.start_s);
-    let wide = Math.max(0.4, xOf(picture, span.stop_s) - begin); // a lonely task stays visible
-    if (wide > 4) wide -= 1; // neighbours must not run together
-    const path = (bars[span.stage] ??= new Path2D());
-    if (wide > 6 && row.height > 8) path.roundRect(begin, row.y, wide, row.height, 3);
-    else path.rect(begin, row.y, wide, row.height);
-    if (size < 8 || wide < 8) continue;
-    const text = label(picture, row.kind, row.tasks[i]), visible = Math.max(begin, LEFT);
-    const spare = begin + wide - visible - context.measureText(text).width;
-    if (spare >= 1) (words[span.stage] ??= []).push({ text, x: visible + Math.min(5, spare / 2) });
+    const begin = xOf(picture, span.start_s), end = xOf(picture, span.stop_s);
+    if (end - begin < 1) {
+      const taken = (narrow[span.stage] ??= []), pixel = Math.floor(begin);
+      taken[pixel] = (taken[pixel] ?? 0) + Math.min(end, pixel + 1) - begin;
+      if (end > pixel + 1) taken[pixel + 1] = end - pixel - 1;
+      continue;
+    }
+    const wide = end - begin - (end - begin > 4 ? 1 : 0); // neighbours must not run together
+    context.fillStyle = colour(span.stage);
+    context.beginPath();
+    context.roundRect(begin, row.y, wide, row.height, wide > 6 && row.height > 8 ? 3 : 0);
+    context.fill();
+    const words = label(picture, row.kind, row.tasks[i]), visible = Math.max(begin, LEFT);
+    const spare = begin + wide - visible - context.measureText(words).width;
+    if (size < 8 || wide < 8 || spare < 1) continue;
+    context.fillStyle = colour(`on-${span.stage}`);
+    context.fillText(words, visible + Math.min(5, spare / 2), row.y + row.height / 2 + 0.5);
   }
-  for (const [stage, path] of Object.entries(bars)) {
+  for (const [stage, pixels] of Object.entries(narrow)) {
     context.fillStyle = colour(stage);
-    context.fill(path);
-    context.fillStyle = colour(`on-${stage}`);
-    for (const { text, x } of words[stage] ?? []) context.fillText(text, x, row.y + row.height / 2 + 0.5);
+    pixels.forEach((taken, pixel) => {
+      context.globalAlpha = Math.min(1, 0.4 + 0.6 * taken); // a lonely task stays visible
+      context.fillRect(pixel, row.y, 1, row.height);
+    });
   }
+  context.globalAlpha = 1;
 }
 
 const rowOf = (picture, kind, task) =>
