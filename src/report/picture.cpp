@@ -43,30 +43,31 @@ std::vector<Band> bands(const timeline::Timeline& timeline, const std::vector<st
 
 /// A row of a timeline as text.
 std::string draw(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
-                 const Tasks& row, int columns) {
-  std::string line(static_cast<std::size_t>(columns), ' ');
-  std::vector<double> covered(line.size());  // how much of each column its task takes
-  const double scale = columns / timeline.complete_s;
+                 const Tasks& row, std::size_t columns) {
+  std::string line(columns, ' ');
+  std::vector<double> covered(columns);  // how much of each column its task takes
+  const double scale = static_cast<double>(columns) / timeline.complete_s;
+  const auto nearest = [](double place) { return static_cast<std::size_t>(std::lround(place)); };
   for (const TaskId id : row) {
     const timeline::Span& span = timeline.spans[id];
     const double begin = span.start_s * scale;
     const double end = span.stop_s * scale;
     // Whole columns, so that neighbours of equal length look alike; the shortest task keeps one.
-    const auto first = std::min(std::llround(begin), static_cast<long long>(columns) - 1);
-    const auto last =
-        std::max(first + 1, std::min(std::llround(end), static_cast<long long>(columns)));
+    const std::size_t first = std::min(nearest(begin), columns - 1);
+    const std::size_t last = std::max(first + 1, std::min(nearest(end), columns));
     const std::string text = label(schedule, id);
     // Too narrow: the last digit tells neighbouring chunks apart, the first letters tell names.
     const std::string narrow = schedule.names.empty() ? text.substr(text.size() - 1) : text;
-    const bool fits = last - first > static_cast<long long>(text.size());
-    for (auto column = first; column < last; ++column) {
-      const auto c = static_cast<std::size_t>(column);
-      const double part = std::min(end, static_cast<double>(column) + 1) -
-                          std::max(begin, static_cast<double>(column));
-      if (line[c] != ' ' && part <= covered[c]) continue;
-      covered[c] = part;
-      const auto at = static_cast<std::size_t>(column - first);
-      line[c] = !fits ? narrow[std::min(at, narrow.size() - 1)] : at < text.size() ? text[at] : '=';
+    const bool fits = last - first > text.size();
+    for (std::size_t column = first; column < last; ++column) {
+      const auto x = static_cast<double>(column);
+      const double part = std::min(end, x + 1) - std::max(begin, x);
+      if (line[column] != ' ' && part <= covered[column]) continue;
+      covered[column] = part;
+      const std::size_t at = column - first;
+      line[column] = !fits              ? narrow[std::min(at, narrow.size() - 1)]
+                     : at < text.size() ? text[at]
+                                        : '=';
     }
   }
   line.resize(line.find_last_not_of(' ') + 1);
@@ -98,9 +99,9 @@ std::string label(const schedule::Schedule& schedule, TaskId id) {
 }
 
 std::string full_label(const schedule::Schedule& schedule, TaskId id) {
-  if (!schedule.names.empty()) return schedule.names[id];
-  const schedule::Task& task = schedule.tasks[id];
-  return fmt::format("{} {}", schedule::to_string(task.stage), task.chunk);
+  const std::string text = label(schedule, id);
+  if (!schedule.names.empty()) return text;
+  return fmt::format("{} {}", schedule::to_string(schedule.tasks[id].stage), text);
 }
 
 std::vector<std::optional<TaskId>> waited_for(const schedule::Schedule& schedule,
@@ -233,7 +234,7 @@ std::string ascii_timeline(const schedule::Schedule& schedule, const timeline::T
                            int width) {
   std::size_t name = 0;
   for (const std::string& engine : timeline.engines) name = std::max(name, engine.size());
-  const int columns = std::max(20, width - static_cast<int>(name) - 2);
+  const auto columns = static_cast<std::size_t>(std::max(20, width - static_cast<int>(name) - 2));
   std::string text;
   if (timeline.complete_s <= 0) return text;
   // Issuing itself is no task: the host's row shows only work and queries.

@@ -256,8 +256,7 @@ Rows bound_rows(const Outcome& outcome) {
 }
 
 std::string bound_words(const Outcome& outcome) {
-  const auto run = std::find_if(outcome.runs.begin(), outcome.runs.end(),
-                                [](const Run& r) { return r.bounds.has_value(); });
+  const auto run = std::ranges::find_if(outcome.runs, [](const Run& r) { return !!r.bounds; });
   if (run == outcome.runs.end()) return "";
   std::string words = "bounds: " + format_seconds(run->bounds->serial_s) + " without overlap";
   if (run->bounds->one_engine_s == 0) return words;  // workers

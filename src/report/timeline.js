@@ -27,7 +27,7 @@ const pictures = [...document.querySelectorAll("canvas[data-run]")].map((canvas)
   const deck = Number(canvas.dataset.deck), index = Number(canvas.dataset.run);
   const run = results[deck].runs[index], drawing = drawings[deck].runs[index];
   const spans = { measured: run.timeline, predicted: run.predicted_timeline };
-  return { canvas, deck, run, drawing, spans, rows: [], heads: [], width: 0, height: 0, bottom: 0, stale: true };
+  return { canvas, deck, run, drawing, spans, rows: [], heads: [], width: 0, height: 0, bottom: 0 };
 });
 const longest = drawings.map((drawing) => drawing.longest_s);
 // Decks differ in length: the view is a part of each deck's own time, 0 to 1.
@@ -36,14 +36,8 @@ let chosen = null; // {picture, kind, task}: under the pointer, or by the keys
 const style = getComputedStyle(document.documentElement);
 const colour = (name) => style.getPropertyValue(`--${name}`);
 
-const label = (picture, kind, task) => {
-  const span = picture.spans[kind][task];
-  return span.name ?? String(span.chunk);
-};
-const fullLabel = (picture, kind, task) => {
-  const span = picture.spans[kind][task];
-  return span.name ?? `${span.stage} ${span.chunk}`;
-};
+const label = (span) => span.name ?? String(span.chunk);
+const fullLabel = (span) => span.name ?? `${span.stage} ${span.chunk}`;
 
 // Where everything lies, from top to bottom.
 function layout(picture) {
@@ -132,7 +126,7 @@ function drawRow(picture, context, row) {
     context.beginPath();
     context.roundRect(begin, row.y, wide, row.height, wide > 6 && row.height > 8 ? 3 : 0);
     context.fill();
-    const words = label(picture, row.kind, row.tasks[i]), visible = Math.max(begin, LEFT);
+    const words = label(span), visible = Math.max(begin, LEFT);
     const spare = begin + wide - visible - context.measureText(words).width;
     if (size < 8 || wide < 8 || spare < 1) continue;
     context.fillStyle = colour(`on-${span.stage}`);
@@ -189,43 +183,43 @@ function draw(picture) {
   const context = canvas.getContext("2d");
   context.setTransform(dots, 0, 0, dots, 0, 0);
   context.clearRect(0, 0, width, picture.height);
-  picture.stale = false;
   context.textBaseline = "middle";
-  const words = (text, x, y, fill, font = "12px") => {
+  const words = (text, x, y, name, align = "left", font = "11px") => {
     context.font = `${font} system-ui, "DejaVu Sans", sans-serif`;
-    context.fillStyle = fill;
+    context.fillStyle = colour(name);
+    context.textAlign = align;
     context.fillText(text, x, y);
     return context.measureText(text).width;
   };
   for (const head of picture.heads) {
-    const behind = words(head.words, 0, head.y + 12, colour("muted"));
-    if (head.doubt) words(head.doubt, behind + 10, head.y + 12, colour("doubt"), "600 12px");
+    const behind = words(head.words, 0, head.y + 12, "muted", "left", "12px");
+    if (head.doubt) words(head.doubt, behind + 10, head.y + 12, "doubt", "left", "600 12px");
     let free = 0; // names of low bands must not cover each other
-    context.textAlign = "right";
     for (const band of head.bands) {
       context.fillStyle = colour("track");
-      context.fillRect(LEFT, band.y, width - LEFT - RIGHT, band.height);
+      context.fillRect(LEFT, band.y, widthOf(picture), band.height);
       const y = band.y + Math.min(11, band.height / 2);
       if (y < free) continue;
-      words(band.name, LEFT - 10, y, colour("muted"), "11px");
+      words(band.name, LEFT - 10, y, "muted", "right");
       free = y + 12;
     }
-    context.textAlign = "left";
   }
   if (picture.rows.length === 0) return;
-  const marks = ticks(picture);
+  const marks = ticks(picture), drawn = picture.heads.filter((head) => head.bands.length > 0);
   context.fillStyle = colour("line");
+  context.fillRect(LEFT, picture.bottom, widthOf(picture), 1);
   for (const mark of marks) {
-    for (const head of picture.heads) {
-      if (head.bands.length > 0) context.fillRect(mark.x, head.y + HEAD, 0.7, head.bottom - head.y - HEAD);
-    }
+    for (const head of drawn) context.fillRect(mark.x, head.y + HEAD, 0.7, head.bottom - head.y - HEAD);
   }
+  // Labels stay inside.
+  for (const mark of marks) words(mark.words, Math.min(mark.x, width - 24), picture.bottom + 14, "muted", "center");
   context.save();
   context.beginPath();
-  context.rect(LEFT, 0, width - LEFT - RIGHT, picture.height);
+  context.rect(LEFT, 0, widthOf(picture), picture.height);
   context.clip();
+  context.textAlign = "left";
   for (const row of picture.rows) drawRow(picture, context, row);
-  for (const head of picture.heads.filter((h) => h.bands.length > 0)) {
+  for (const head of drawn) {
     const x = xOf(picture, head.complete);
     context.strokeStyle = colour("muted");
     context.lineWidth = 1;
@@ -234,52 +228,32 @@ function draw(picture) {
     context.moveTo(x, head.y + 4);
     context.lineTo(x, head.bottom - GAP);
     context.stroke();
-    context.setLineDash([]);
-    context.textAlign = "right";
-    words(time(head.complete), x - 6, head.y + 12, colour("text"), "11px");
-    context.textAlign = "left";
+    words(time(head.complete), x - 6, head.y + 12, "text", "right");
   }
   if (chosen?.picture === picture) drawChosen(picture, context);
   context.restore();
-  context.fillStyle = colour("line");
-  context.fillRect(LEFT, picture.bottom, width - LEFT - RIGHT, 1);
-  context.textAlign = "center";
-  for (const mark of marks) {
-    const half = 24; // labels stay inside
-    words(mark.words, Math.min(mark.x, width - half), picture.bottom + 14, colour("muted"), "11px");
-  }
-  context.textAlign = "left";
 }
 
-// Only what is on the screen is drawn at once; the rest when it comes there, or for paper.
+// Only what is on the screen is drawn; the rest when it comes there, or for paper.
 let printing = false, asked = false;
-function drawStale() {
+function drawVisible() {
   asked = false;
-  const boxes = pictures.map((picture) => picture.canvas.getBoundingClientRect());
-  pictures.forEach((picture, i) => {
-    if (picture.width !== boxes[i].width) {
-      picture.width = boxes[i].width;
-      picture.stale = true;
-    }
-    const visible = boxes[i].bottom > -200 && boxes[i].top < innerHeight + 200;
-    if (picture.stale && (visible || printing)) draw(picture);
-  });
+  for (const picture of pictures) {
+    const { width, top, bottom } = picture.canvas.getBoundingClientRect();
+    picture.width = width;
+    if (printing || (bottom > -200 && top < innerHeight + 200)) draw(picture);
+  }
 }
-function ask() {
-  if (!asked) requestAnimationFrame(drawStale);
+function redraw() {
+  if (!asked) requestAnimationFrame(drawVisible);
   asked = true;
-}
-function redraw(picture) {
-  for (const each of picture ? [picture] : pictures) each.stale = true;
-  ask();
 }
 function refresh() {
   for (const picture of pictures) {
     layout(picture);
     picture.canvas.style.height = `${picture.height}px`;
-    picture.stale = true;
   }
-  drawStale();
+  drawVisible();
 }
 
 // Zooming and panning.
