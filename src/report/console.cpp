@@ -9,7 +9,6 @@
 #include "base/version.hpp"
 #include "deck/words.hpp"
 #include "model/load.hpp"
-#include "report/ascii_timeline.hpp"
 #include "report/picture.hpp"
 #include "report/sweep.hpp"
 #include "report/tables.hpp"
@@ -23,43 +22,37 @@ using experiment::Case;
 using experiment::Run;
 using experiment::Trace;
 
-std::string bytes(std::int64_t n) { return format_bytes(static_cast<std::uint64_t>(n)); }
-
-std::string pcie(std::optional<int> gen, std::optional<int> width) {
-  return gen && width ? fmt::format("gen {} x{}", *gen, *width) : "unknown";
-}
-
 /// A device and what it can do, one property per line.
 std::string device_table(const base::DeviceInfo& device, bool gpu) {
-  Rows rows = {{"device", device.name}};
-  if (gpu) {
-    const auto number = [](const std::optional<int>& value, const char* unit = "") {
-      return value ? fmt::format("{}{}", *value, unit) : std::string("unknown");
-    };
-    const auto yes_no = [](const std::optional<bool>& value, const char* yes, const char* no) {
-      return std::string(!value ? "unknown" : *value ? yes : no);
-    };
-    rows.push_back({"  UUID", device.uuid});
-    rows.push_back(
-        {"  capability", fmt::format("compute {}, {} copy engines, concurrent kernels: {}",
-                                     device.compute_capability, number(device.copy_engines),
-                                     yes_no(device.concurrent_kernels, "yes", "no"))});
-    rows.push_back({"  memory", fmt::format("{} free of {}", bytes(device.free_bytes.value_or(0)),
-                                            bytes(device.total_bytes.value_or(0)))});
-    rows.push_back(
-        {"  link",
-         fmt::format("PCIe {}, at most {}; NUMA node {}", pcie(device.pcie_gen, device.pcie_width),
-                     pcie(device.pcie_gen_max, device.pcie_width_max), number(device.numa_node))});
-    rows.push_back(
-        {"  state",
-         fmt::format("SM clock {} of {}, ECC {}, MIG {}", number(device.sm_clock_mhz, " MHz"),
-                     number(device.sm_clock_max_mhz, " MHz"), yes_no(device.ecc, "on", "off"),
-                     yes_no(device.mig, "on", "off"))});
-  } else {
-    rows.push_back(
-        {"  memory", fmt::format("{} available of {}", bytes(device.free_bytes.value_or(0)),
-                                 bytes(device.total_bytes.value_or(0)))});
-  }
+  const auto bytes = [](const std::optional<std::int64_t>& n) {
+    return format_bytes(static_cast<std::uint64_t>(n.value_or(0)));
+  };
+  const std::string memory = fmt::format("{} {} of {}", bytes(device.free_bytes),
+                                         gpu ? "free" : "available", bytes(device.total_bytes));
+  if (!gpu) return base::align({{"device", device.name}, {"  memory", memory}}, false);
+  const auto number = [](const std::optional<int>& value, const char* unit = "") {
+    return value ? fmt::format("{}{}", *value, unit) : std::string("unknown");
+  };
+  const auto pcie = [](const std::optional<int>& gen, const std::optional<int>& width) {
+    return gen && width ? fmt::format("gen {} x{}", *gen, *width) : "unknown";
+  };
+  const auto word = [](const std::optional<bool>& value, const char* yes, const char* no) {
+    return !value ? "unknown" : *value ? yes : no;
+  };
+  const Rows rows = {
+      {"device", device.name},
+      {"  UUID", device.uuid},
+      {"  capability",
+       fmt::format("compute {}, {} copy engines, concurrent kernels: {}", device.compute_capability,
+                   number(device.copy_engines), word(device.concurrent_kernels, "yes", "no"))},
+      {"  memory", memory},
+      {"  link",
+       fmt::format("PCIe {}, at most {}; NUMA node {}", pcie(device.pcie_gen, device.pcie_width),
+                   pcie(device.pcie_gen_max, device.pcie_width_max), number(device.numa_node))},
+      {"  state",
+       fmt::format("SM clock {} of {}, ECC {}, MIG {}", number(device.sm_clock_mhz, " MHz"),
+                   number(device.sm_clock_max_mhz, " MHz"), word(device.ecc, "on", "off"),
+                   word(device.mig, "on", "off"))}};
   return base::align(rows, false);
 }
 
@@ -99,26 +92,14 @@ std::string section(const std::string& words, const Rows& rows, bool numbers = t
   return rows.empty() ? "" : "\n" + words + base::align(rows, numbers);
 }
 
-/// The schedule of a custom workload: its tasks' names instead of chunks, slots and arrays.
-std::string custom_table(const schedule::Schedule& schedule) {
-  Rows rows = {{"task", "name", "stage", "lane", "bytes", "duration", "share", "after"}};
-  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-    const schedule::Task& task = schedule.tasks[id];
-    const auto given = [](bool is, const std::string& text) { return is ? text : "-"; };
-    std::vector<std::string> after;
-    for (const schedule::TaskId other : task.after) after.push_back(schedule.names[other]);
-    if (task.blocking) after.emplace_back("(blocks the host)");
-    rows.push_back({fmt::format("{}", id), schedule.names[id], schedule::to_string(task.stage),
-                    given(task.stage != schedule::Stage::host, fmt::format("{}", task.lane)),
-                    given(task.bytes > 0, fmt::format("{}", task.bytes)),
-                    given(task.duration_s > 0, format_seconds(task.duration_s)),
-                    given(task.share > 0, fmt::format("{}", task.share)),
-                    given(!after.empty(), fmt::format("{}", fmt::join(after, " ")))});
+std::string predictions(const Study& study, const Outcome& outcome, int width) {
+  std::string text = title(study) + base::align(facts(study, outcome), false) + "\n" +
+                     base::align(prediction_rows(outcome), true);
+  for (const Run& run : outcome.runs) {
+    text += fmt::format("\n{} on {}\n", name(run), run.device) +
+            ascii_timeline(run.schedule, *run.predicted, width);
   }
-  const schedule::Traffic traffic = schedule::traffic(schedule);
-  return fmt::format("{}: {} tasks, {} lanes, {} to the device, {} back\n{}\n",
-                     deck::to_string(schedule.order), schedule.tasks.size(), schedule.lanes,
-                     format_bytes(traffic.h2d), format_bytes(traffic.d2h), base::align(rows, true));
+  return text + "\n";
 }
 
 }  // namespace
@@ -153,20 +134,6 @@ std::string sweep_heading(const Study& study) {
 std::string heading(const Study& study, const experiment::Plan& plan) {
   return title(study) + base::align(facts(study, plan), false);
 }
-
-namespace {
-
-std::string predictions(const Study& study, const Outcome& outcome, int width) {
-  std::string text = title(study) + base::align(facts(study, outcome), false) + "\n" +
-                     base::align(prediction_rows(outcome), true);
-  for (const Run& run : outcome.runs) {
-    text += fmt::format("\n{} on {}\n", name(run), run.device) +
-            ascii_timeline(run.schedule, *run.predicted, width);
-  }
-  return text + "\n";
-}
-
-}  // namespace
 
 std::string table(const Study& study, int width) {
   if (study.sweeps()) return study.done.empty() ? "" : sweep_table(study, width);
@@ -221,27 +188,44 @@ std::string verdict_words(const Study& study) {
 
 std::string schedule_table(const Case& run) {
   const schedule::Schedule& schedule = run.schedule;
-  if (!schedule.names.empty()) return custom_table(schedule);
+  const bool custom = !schedule.names.empty();
+  const auto given = [](bool is, const auto& value) { return is ? fmt::format("{}", value) : "-"; };
   Rows rows = {{"task", "stage", "op", "chunk", "slot", "lane", "array", "bytes", "after"}};
-  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+  if (custom) rows = {{"task", "name", "stage", "lane", "bytes", "duration", "share", "after"}};
+  for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
-    const bool on_host = schedule::on_host(task.stage);
+    std::vector<std::string> others;
+    for (const schedule::TaskId other : task.after) {
+      others.push_back(custom ? schedule.names[other] : fmt::format("{}", other));
+    }
+    if (task.blocking) others.emplace_back("(blocks the host)");
+    const std::string number = fmt::format("{}", id);
+    const std::string stage = schedule::to_string(task.stage);
+    const std::string after = others.empty() ? "-" : fmt::format("{}", fmt::join(others, " "));
+    if (custom) {
+      rows.push_back({number, schedule.names[id], stage,
+                      given(task.stage != schedule::Stage::host, task.lane),
+                      given(task.bytes > 0, task.bytes),
+                      given(task.duration_s > 0, format_seconds(task.duration_s)),
+                      given(task.share > 0, task.share), after});
+      continue;
+    }
+    const bool on_lane = !schedule::on_host(task.stage);
     const auto used = schedule::uses(schedule, task);
+    const int slot = used.empty() ? -1 : used.back().slot;
     const schedule::Array* const array = schedule::copied_array(schedule, task);
-    std::string after = fmt::format("{}", fmt::join(task.after, " "));
-    if (task.blocking) after += after.empty() ? "(blocks the host)" : " (blocks the host)";
-    rows.push_back(
-        {fmt::format("{}", id), schedule::to_string(task.stage),
-         on_host ? "-" : fmt::format("{}", task.op + 1), fmt::format("{}", task.chunk),
-         used.empty() || used.back().slot < 0 ? "-" : fmt::format("{}", used.back().slot),
-         on_host ? "-" : fmt::format("{}", task.lane), array == nullptr ? "-" : array->name,
-         fmt::format("{}", task.bytes), after.empty() ? "-" : after});
+    rows.push_back({number, stage, given(on_lane, task.op + 1), fmt::format("{}", task.chunk),
+                    given(slot >= 0, slot), given(on_lane, task.lane),
+                    array == nullptr ? "-" : array->name, fmt::format("{}", task.bytes), after});
   }
   const schedule::Traffic traffic = schedule::traffic(schedule);
-  return fmt::format("{}: {} tasks, {} chunks, {} lanes, {} slots, {} to the device, {} back\n{}\n",
-                     order_words(run), schedule.tasks.size(), schedule.chunks, schedule.lanes,
-                     schedule.slots, format_bytes(traffic.h2d), format_bytes(traffic.d2h),
-                     base::align(rows, true));
+  const auto count = [&](const char* what, int n) {
+    return custom ? "" : fmt::format(", {} {}", n, what);
+  };
+  return fmt::format("{}: {} tasks{}, {} lanes{}, {} to the device, {} back\n{}\n",
+                     order_words(run), schedule.tasks.size(), count("chunks", schedule.chunks),
+                     schedule.lanes, count("slots", schedule.slots), format_bytes(traffic.h2d),
+                     format_bytes(traffic.d2h), base::align(rows, true));
 }
 
 std::string point_table(const std::vector<deck::Point>& points,

@@ -69,10 +69,13 @@ std::string csv(const Studies& studies) {
   for (const Study& study : studies) {
     for (const PointResult& point : study.done) {
       Cells values;
-      const std::vector<std::size_t> at = places(study, point.number);
-      for (std::size_t i = 0; i < at.size(); ++i) {
-        const Axis::Value& value = study.axes[i].values[at[i]];
+      std::size_t place = point.number;
+      std::size_t count = study.points.size();
+      for (const Axis& axis : study.axes) {
+        count /= axis.values.size();
+        const Axis::Value& value = axis.values[place / count];
         values.push_back(value.number ? cell(value.number) : value.text);
+        place %= count;
       }
       for (const Row& row : point.rows) {
         text += line(cells_of(study.deck().name(), values, row));

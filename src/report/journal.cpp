@@ -6,12 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "report/output_file.hpp"
 
 namespace overlap::report {
 namespace {
@@ -30,21 +31,10 @@ constexpr const char* schema = "overlap-points/1";
 }
 
 /// The line that says whose points follow.
-std::string first_line(const Identity& identity) {
+std::string header(const Identity& identity) {
   Json json = {{"schema", schema}};
   for (const auto& [name, words] : identity) json[name] = words;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-void expect_identity(const std::string& path, const Json& found, const Identity& identity) {
-  const Json wanted = Json::parse(first_line(identity));
-  for (const auto& [name, words] : wanted.items()) {
-    const Json there = found.value(name, Json());
-    if (there == words) continue;
-    refuse(path, fmt::format("{}: found points with {}, here it is {}; allowed: --resume where "
-                             "the points come from, or remove the file",
-                             name, there.dump(), words.dump()));
-  }
 }
 
 }  // namespace
@@ -73,33 +63,32 @@ Journal::~Journal() {
 }
 
 void Journal::read(const Identity& identity, bool resume) {
-  std::string text;
-  std::array<char, 1 << 16> piece;
-  ssize_t n = 0;
-  while ((n = ::read(descriptor_, piece.data(), piece.size())) > 0) {
-    text.append(piece.data(), static_cast<std::size_t>(n));
-  }
-  if (n < 0) fail(path_);
-  // A process that was killed may have left a line without its end.
-  const std::size_t whole = text.rfind('\n') + 1;
+  std::ifstream file(path_);
   std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < whole;) {
-    const std::size_t end = text.find('\n', begin);
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  std::string line;
+  std::size_t whole = 0;
+  // A process that was killed may have left a line without its end.
+  for (; std::getline(file, line) && !file.eof(); whole += line.size() + 1) lines.push_back(line);
+  if (file.bad()) fail(path_);
+  const std::string first_line = header(identity);
   const Json first = Json::parse(lines.empty() ? "" : lines[0], nullptr, false);
   const bool ours = first.is_object() && first.value("schema", Json()) == schema;
-  if (!ours && !(lines.empty() && (text.empty() || first_line(identity).starts_with(text)))) {
+  if (!ours && !(lines.empty() && first_line.starts_with(line))) {
     refuse(path_, "found no points of a sweep; allowed: another name for the result file");
   }
   if (lines.size() < 2) {
     if (ftruncate(descriptor_, 0) != 0) fail(path_);
-    add(first_line(identity));
-    keep_ = false;
+    write_all(descriptor_, path_, first_line + '\n');
     return;
   }
-  expect_identity(path_, first, identity);
+  const Json wanted = Json::parse(first_line);
+  for (const auto& [name, words] : wanted.items()) {
+    const Json there = first.value(name, Json());
+    if (there == words) continue;
+    refuse(path_, fmt::format("{}: found points with {}, here it is {}; allowed: --resume where "
+                              "the points come from, or remove the file",
+                              name, there.dump(), words.dump()));
+  }
   for (std::size_t i = 1; i < lines.size(); ++i) {
     if (!Json::accept(lines[i])) {
       refuse(path_, fmt::format("line {}: found no point; allowed: remove the file", i + 1));
@@ -116,13 +105,8 @@ void Journal::read(const Identity& identity, bool resume) {
 }
 
 void Journal::add(const std::string& record) {
-  const std::string line = record + '\n';
-  ssize_t n = 0;
-  do {
-    n = write(descriptor_, line.data(), line.size());
-  } while (n < 0 && errno == EINTR);
-  if (n >= 0 && static_cast<std::size_t>(n) < line.size()) errno = ENOSPC;
-  if (n < 0 || static_cast<std::size_t>(n) < line.size() || fsync(descriptor_) != 0) fail(path_);
+  write_all(descriptor_, path_, record + '\n');
+  if (fsync(descriptor_) != 0) fail(path_);
   keep_ = true;
 }
 

@@ -18,9 +18,9 @@ std::string point_field(const Outcome& outcome) {
   for (const auto& [key, text] : outcome.point) {
     const auto number = number_at(outcome.deck, key);
     std::string value = number ? fmt::format("{}", *number) : text;
-    std::replace_if(
-        value.begin(), value.end(),
-        [](char c) { return c == ' ' || c == '=' || c == ',' || c == ':'; }, '_');
+    std::ranges::replace_if(
+        value, [](char c) { return std::string_view(" =,:").find(c) != std::string_view::npos; },
+        '_');
     field += fmt::format("{}{}:{}", field.empty() ? " point=" : ",", key, value);
   }
   return field;

@@ -57,16 +57,6 @@ class TemporaryFile {
   bool renamed_ = false;
 };
 
-void write_all(int descriptor, const std::string& path, const std::string& content) {
-  std::size_t written = 0;
-  while (written < content.size()) {
-    const ssize_t n = ::write(descriptor, content.data() + written, content.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(path, std::strerror(errno));
-    written += static_cast<std::size_t>(n);
-  }
-}
-
 /// Where a file name leads.
 struct Target {
   std::filesystem::path path;     ///< its last part is no link
@@ -103,6 +93,16 @@ bool is_device(const std::string& path) {
 }
 
 }  // namespace
+
+void write_all(int descriptor, const std::string& path, const std::string& content) {
+  std::size_t written = 0;
+  while (written < content.size()) {
+    const ssize_t n = ::write(descriptor, content.data() + written, content.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(path, std::strerror(errno));
+    written += static_cast<std::size_t>(n);
+  }
+}
 
 void require_writable(const std::string& path) {
   if (path.empty()) fail("''", "the file name is empty");

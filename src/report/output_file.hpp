@@ -15,6 +15,10 @@ bool is_stream(const std::string& path);
 /// The file that a name leads to, the same for all names of one file.
 std::string written_to(const std::string& path);
 
+/// Writes all of it to what the process has open; `path` is for the error. Throws
+/// base::Error{runtime_error}.
+void write_all(int descriptor, const std::string& path, const std::string& content);
+
 /// Writes a file whole or not at all: beside its place first, then renamed; a link stays a link.
 /// Devices, pipes and what the process has open (/dev/stdout) are written directly. Throws
 /// base::Error{runtime_error}.

@@ -1,11 +1,13 @@
 #include "report/picture.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <utility>
+#include <iterator>
+#include <numeric>
+#include <set>
 
 #include "base/units.hpp"
 #include "deck/words.hpp"
@@ -17,43 +19,59 @@ using base::format_seconds;
 using schedule::Stage;
 using schedule::TaskId;
 
-/// The tasks in rows of which each has one task at a time, earliest first.
-std::vector<Tasks> rows_of(const timeline::Timeline& timeline, Tasks ids) {
-  const auto& spans = timeline.spans;
-  std::stable_sort(ids.begin(), ids.end(),
-                   [&](TaskId a, TaskId b) { return spans[a].start_s < spans[b].start_s; });
-  const double rounding = 1e-9 * timeline.complete_s;
-  std::vector<Tasks> rows;
-  for (const TaskId id : ids) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Tasks& r) {
-      return spans[r.back()].stop_s <= spans[id].start_s + rounding;
-    });
-    if (row == rows.end()) {
-      rows.push_back({id});
-    } else {
-      row->push_back(id);
-    }
-  }
-  return rows;
-}
-
 /// Bands of the tasks that have a group each; groups without tasks have none.
 template <class GroupOf>
-std::vector<Band> bands(const timeline::Timeline& timeline, std::vector<std::string> names,
+std::vector<Band> bands(const timeline::Timeline& timeline, const std::vector<std::string>& names,
                         const GroupOf& group_of) {
-  std::vector<Tasks> groups(names.size());
-  for (TaskId id = 0; id < timeline.spans.size(); ++id) groups[group_of(id)].push_back(id);
+  const auto& spans = timeline.spans;
+  Tasks ids(spans.size());
+  std::iota(ids.begin(), ids.end(), TaskId{0});
+  std::ranges::stable_sort(ids, {}, [&](TaskId id) { return spans[id].start_s; });
   std::vector<Band> found;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (groups[i].empty()) continue;
-    found.push_back({std::move(names[i]), rows_of(timeline, std::move(groups[i]))});
+  for (const std::string& name : names) found.push_back({name, {}});
+  const double rounding = 1e-9 * timeline.complete_s;
+  for (const TaskId id : ids) {
+    auto& rows = found[group_of(id)].rows;
+    const auto free = std::ranges::find_if(rows, [&](const Tasks& row) {
+      return spans[row.back()].stop_s <= spans[id].start_s + rounding;
+    });
+    (free == rows.end() ? rows.emplace_back() : *free).push_back(id);
   }
+  std::erase_if(found, [](const Band& band) { return band.rows.empty(); });
   return found;
 }
 
-/// Valid UTF-8: what is none is replaced.
-std::string valid(const std::string& text) {
-  return nlohmann::json::parse(quote_json(text)).get<std::string>();
+/// A row of a timeline as text.
+std::string draw(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
+                 const Tasks& row, std::size_t columns) {
+  std::string line(columns, ' ');
+  std::vector<double> covered(columns);  // how much of each column its task takes
+  const double scale = static_cast<double>(columns) / timeline.complete_s;
+  const auto nearest = [](double place) { return static_cast<std::size_t>(std::lround(place)); };
+  for (const TaskId id : row) {
+    const timeline::Span& span = timeline.spans[id];
+    const double begin = span.start_s * scale;
+    const double end = span.stop_s * scale;
+    // Whole columns, so that neighbours of equal length look alike; the shortest task keeps one.
+    const std::size_t first = std::min(nearest(begin), columns - 1);
+    const std::size_t last = std::max(first + 1, std::min(nearest(end), columns));
+    const std::string text = label(schedule, id);
+    // Too narrow: the last digit tells neighbouring chunks apart, the first letters tell names.
+    const std::string narrow = schedule.names.empty() ? text.substr(text.size() - 1) : text;
+    const bool fits = last - first > text.size();
+    for (std::size_t column = first; column < last; ++column) {
+      const auto x = static_cast<double>(column);
+      const double part = std::min(end, x + 1) - std::max(begin, x);
+      if (line[column] != ' ' && part <= covered[column]) continue;
+      covered[column] = part;
+      const std::size_t at = column - first;
+      line[column] = !fits              ? narrow[std::min(at, narrow.size() - 1)]
+                     : at < text.size() ? text[at]
+                                        : '=';
+    }
+  }
+  line.resize(line.find_last_not_of(' ') + 1);
+  return line;
 }
 
 }  // namespace
@@ -69,7 +87,7 @@ std::vector<Band> lane_bands(const schedule::Schedule& schedule,
   std::vector<std::string> names;
   for (std::size_t lane = 0; lane < lanes; ++lane) names.push_back(fmt::format("lane {}", lane));
   names.emplace_back("host");
-  return bands(timeline, std::move(names), [&](TaskId id) {
+  return bands(timeline, names, [&](TaskId id) {
     const schedule::Task& task = schedule.tasks[id];
     return schedule::on_host(task.stage) ? lanes : static_cast<std::size_t>(task.lane);
   });
@@ -81,9 +99,9 @@ std::string label(const schedule::Schedule& schedule, TaskId id) {
 }
 
 std::string full_label(const schedule::Schedule& schedule, TaskId id) {
-  if (!schedule.names.empty()) return schedule.names[id];
-  const schedule::Task& task = schedule.tasks[id];
-  return fmt::format("{} {}", schedule::to_string(task.stage), task.chunk);
+  const std::string text = label(schedule, id);
+  if (!schedule.names.empty()) return text;
+  return fmt::format("{} {}", schedule::to_string(schedule.tasks[id].stage), text);
 }
 
 std::vector<std::optional<TaskId>> waited_for(const schedule::Schedule& schedule,
@@ -131,42 +149,45 @@ std::string order_words(const experiment::Case& run) {
 
 std::string figures(const experiment::Run& run, const std::vector<experiment::Run>& runs) {
   const bool timed = !run.samples_s.empty();
-  std::string words;
-  const auto add = [&](const std::string& text) { words += (words.empty() ? "" : ", ") + text; };
-  const base::Summary time = experiment::time_s(run);
+  std::vector<std::string> words;
   if (timed) {
-    add(fmt::format("{} ({} .. {})", format_seconds(time.median), format_seconds(time.lo),
-                    format_seconds(time.hi)));
+    const base::Summary time = experiment::time_s(run);
+    words.push_back(fmt::format("{} ({} .. {})", format_seconds(time.median),
+                                format_seconds(time.lo), format_seconds(time.hi)));
     if (const auto speedup = experiment::speedup(run, runs)) {
-      add(fmt::format("speed-up {:.2f}", speedup->median));
+      words.push_back(fmt::format("speed-up {:.2f}", speedup->median));
     }
     if (const auto efficiency = experiment::shown_efficiency(run, runs)) {
-      add(fmt::format("overlap efficiency {:.2f}", efficiency->median));
+      words.push_back(fmt::format("overlap efficiency {:.2f}", efficiency->median));
     }
   }
   if (const auto seconds = experiment::predicted_s(run)) {
-    const double error = timed && time.median > 0 ? 100 * (*seconds / time.median - 1) : 0;
-    add("predicted " + format_seconds(*seconds) +
-        (timed ? fmt::format(" ({:+.1f} %)", error) : std::string()));
+    words.push_back("predicted " + format_seconds(*seconds));
     const auto speedup = experiment::predicted_speedup(run, runs);
-    if (!timed && speedup) add(fmt::format("speed-up {:.2f}", *speedup));
+    if (timed) {
+      const double median = experiment::time_s(run).median;
+      words.back() += fmt::format(" ({:+.1f} %)", 100 * (*seconds / median - 1));
+    } else if (speedup) {
+      words.push_back(fmt::format("speed-up {:.2f}", *speedup));
+    }
   }
-  return words;
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 Picture measured(const experiment::Run& run) {
-  if (!run.trace) return {.words = "not measured", .doubt = {}, .timeline = nullptr};
+  if (!run.trace) return {.words = "not measured"};
   const experiment::Trace& trace = *run.trace;
-  Picture picture{.words = "measured", .doubt = {}, .timeline = &trace.timeline};
+  Picture picture{.words = "measured", .timeline = &trace.timeline};
   if (!trace.source.empty()) picture.words += " (" + trace.source + ")";
-  if (trace.doubtful)
+  if (trace.doubtful) {
     picture.doubt = fmt::format("perturbed by {:.3g} %", 100 * trace.perturbation);
+  }
   return picture;
 }
 
 Picture predicted(const experiment::Run& run) {
-  if (!run.predicted) return {.words = "not predicted", .doubt = {}, .timeline = nullptr};
-  return {.words = "predicted", .doubt = {}, .timeline = &*run.predicted};
+  if (!run.predicted) return {.words = "not predicted"};
+  return {.words = "predicted", .timeline = &*run.predicted};
 }
 
 double longest_s(const experiment::Outcome& outcome) {
@@ -195,75 +216,36 @@ std::string place_words(const Study& study) {
   return words + fmt::format(", Kokkos {} {}", build.kokkos_version, build.backend);
 }
 
-bool has_stage(const experiment::Outcome& outcome, Stage stage) {
-  return std::any_of(outcome.runs.begin(), outcome.runs.end(), [&](const experiment::Run& run) {
-    const auto& tasks = run.schedule.tasks;
-    return std::any_of(tasks.begin(), tasks.end(),
-                       [&](const schedule::Task& task) { return task.stage == stage; });
-  });
-}
-
-double width_of(std::string_view text) {
-  double sum = 0;
-  for (const char c : text) sum += c >= 'A' && c <= 'Z' ? 8.4 : 7;
-  return sum;
-}
-
-std::string coordinate(double value) {
-  std::string text = fmt::format("{:.2f}", value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
-
-double tick_s(double longest_s, int most) {
-  const double power = std::pow(10, std::floor(std::log10(longest_s / most)));
-  for (const double factor : {1, 2, 5}) {
-    if (longest_s / (factor * power) <= most) return factor * power;
-  }
-  return 10 * power;
-}
-
-std::string tick_words(double seconds, double longest_s) {
-  struct Unit {
-    double s;
-    const char* name;
-  };
-  constexpr std::array<Unit, 4> units = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
-  const auto unit =
-      std::find_if(units.begin(), units.end() - 1, [&](const Unit& u) { return longest_s >= u.s; });
-  return fmt::format("{:.6g} {}", seconds / unit->s, unit->name);
-}
-
-std::string escape_xml(const std::string& text) {
-  std::string escaped;
-  for (const char c : valid(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        // XML has no way to write control characters.
-        escaped += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+std::vector<Ink> used_inks(std::span<const Study> studies) {
+  std::set<Stage> used;
+  for (const Study& study : studies) {
+    if (study.outcome() == nullptr) continue;
+    for (const experiment::Run& run : study.outcome()->runs) {
+      for (const schedule::Task& task : run.schedule.tasks) used.insert(task.stage);
     }
   }
-  return escaped;
+  std::vector<Ink> found;
+  std::ranges::copy_if(inks, std::back_inserter(found),
+                       [&](const Ink& ink) { return used.contains(ink.stage); });
+  return found;
 }
 
-std::string quote_json(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string ascii_timeline(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
+                           int width) {
+  std::size_t name = 0;
+  for (const std::string& engine : timeline.engines) name = std::max(name, engine.size());
+  const auto columns = static_cast<std::size_t>(std::max(20, width - static_cast<int>(name) - 2));
+  std::string text;
+  if (timeline.complete_s <= 0) return text;
+  // Issuing itself is no task: the host's row shows only work and queries.
+  for (Band& band : engine_bands(timeline)) {
+    for (const Tasks& row : band.rows) {
+      text += fmt::format("{:<{}}  {}\n", band.name, name, draw(schedule, timeline, row, columns));
+      band.name.clear();
+    }
+  }
+  const std::string end = format_seconds(timeline.complete_s);
+  return text + fmt::format("{:<{}}  0{:>{}}\n", "", name, end, columns - 1);
 }
 
 }  // namespace overlap::report

@@ -12,7 +12,7 @@
 namespace overlap::report {
 
 bool Axis::numeric() const {
-  return std::all_of(values.begin(), values.end(), [](const Value& v) { return !!v.number; });
+  return std::ranges::all_of(values, [](const Value& v) { return v.number.has_value(); });
 }
 
 std::optional<double> Row::seconds() const {
@@ -28,11 +28,13 @@ const experiment::Outcome* Study::outcome() const {
   return !sweeps() && !done.empty() && done.front().outcome ? &*done.front().outcome : nullptr;
 }
 
+bool Study::any(bool (*has)(const Row&)) const {
+  return std::ranges::any_of(
+      done, [&](const PointResult& point) { return std::ranges::any_of(point.rows, has); });
+}
+
 bool Study::ran() const {
-  return std::any_of(done.begin(), done.end(), [](const PointResult& point) {
-    return std::any_of(point.rows.begin(), point.rows.end(),
-                       [](const Row& row) { return row.time.has_value(); });
-  });
+  return any([](const Row& row) { return row.time.has_value(); });
 }
 
 base::ExitCode Study::exit_code() const {
@@ -43,29 +45,21 @@ base::ExitCode Study::exit_code() const {
 
 experiment::Verdict Study::verdict() const {
   const base::ExitCode worst = exit_code();
-  const auto point =
-      std::find_if(done.begin(), done.end(), [&](const PointResult& p) { return p.code == worst; });
+  const auto point = std::ranges::find(done, worst, &PointResult::code);
   if (point != done.end()) return point->verdict;
   return unwritten ? experiment::Verdict::error : experiment::Verdict::pass;
 }
 
 Study new_study(base::Machine machine, std::vector<deck::Point> points,
                 std::vector<std::string> devices) {
-  Study study{.machine = std::move(machine),
-              .started = {},
-              .points = std::move(points),
-              .axes = {},
-              .devices = std::move(devices),
-              .done = {}};
+  Study study{
+      .machine = std::move(machine), .points = std::move(points), .devices = std::move(devices)};
   const std::vector<deck::Point::Value>& first = study.points.front().values;
   for (std::size_t i = 0; i < first.size(); ++i) {
-    Axis& axis = study.axes.emplace_back(Axis{.key = first[i].key, .values = {}});
+    Axis& axis = study.axes.emplace_back(Axis{.key = first[i].key});
     for (const deck::Point& point : study.points) {
       const std::string& text = point.values[i].text;
-      if (std::any_of(axis.values.begin(), axis.values.end(),
-                      [&](const Axis::Value& value) { return value.text == text; })) {
-        continue;
-      }
+      if (std::ranges::count(axis.values, text, &Axis::Value::text) > 0) continue;
       axis.values.push_back({text, number_at(point.deck, axis.key)});
     }
   }
@@ -84,11 +78,9 @@ PointResult& add(Study& study, std::size_t point, experiment::Outcome outcome) {
                      .wrong_data = wrong_data(outcome),
                      .ended_by = outcome.failure       ? outcome.failure->text
                                  : outcome.interrupted ? "interrupted"
-                                                       : "",
-                     .outcome = {}};
+                                                       : ""};
   if (!study.sweeps()) result.outcome = std::move(outcome);
-  const auto behind = std::find_if(study.done.begin(), study.done.end(),
-                                   [&](const PointResult& other) { return other.number > point; });
+  const auto behind = std::ranges::upper_bound(study.done, point, {}, &PointResult::number);
   return *study.done.insert(behind, std::move(result));
 }
 

@@ -4,70 +4,28 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
-#include <utility>
+#include <ranges>
+#include <set>
 
 #include "base/units.hpp"
 
 namespace overlap::report {
 namespace {
 
-using base::format_number;
-using base::format_seconds;
-
-/// What the fastest has least of: seconds or, where the bytes differ, seconds a byte.
-class Cost {
- public:
-  explicit Cost(const Study& study) : same_(same_bytes(study)) {}
-
-  std::optional<double> operator()(const Row& row) const { return of(row, row.seconds()); }
-  std::string words(const Row& row) const { return words(row, row.seconds()); }
-  std::string words(const Row& row, std::optional<double> seconds) const {
-    const auto cost = of(row, seconds);
-    if (!cost) return "-";
-    return same_ ? format_seconds(*cost) : format_number(1e-9 / *cost);
+/// Makes `found` the fastest of itself and the orders at a point.
+void improve(std::optional<Entry>& found, const PointResult& point, const Yardstick& yardstick) {
+  for (const Row& row : point.rows) {
+    const auto here = yardstick.of(row);
+    if (!here || (found && !yardstick.better(*here, *yardstick.of(*found->row)))) continue;
+    found = Entry{&point, &row};
   }
-
-  const char* what() const { return same_ ? "time" : "throughput"; }
-  const char* unit() const { return same_ ? "" : " GB/s"; }
-
- private:
-  std::optional<double> of(const Row& row, std::optional<double> seconds) const {
-    if (!seconds || same_) return seconds;
-    if (row.bytes == 0) return std::nullopt;
-    return *seconds / static_cast<double>(row.bytes);
-  }
-
-  bool same_;
-};
-
-/// The fastest of the points that `wanted` takes.
-template <class Wanted>
-std::optional<Entry> fastest(const Study& study, const Cost& cost, const Wanted& wanted) {
-  std::optional<Entry> found;
-  double least = std::numeric_limits<double>::infinity();
-  for (const PointResult& point : study.done) {
-    if (!wanted(point)) continue;
-    for (const Row& row : point.rows) {
-      const auto here = cost(row);
-      if (!here || *here >= least) continue;
-      least = *here;
-      found = Entry{&point, &row};
-    }
-  }
-  return found;
 }
 
 }  // namespace
 
-std::vector<std::size_t> places(const Study& study, std::size_t point) {
-  std::vector<std::size_t> at(study.axes.size());
-  for (std::size_t i = at.size(); i-- > 0;) {
-    at[i] = point % study.axes[i].values.size();
-    point /= study.axes[i].values.size();
-  }
-  return at;
+std::size_t combinations(const Study& study) {
+  return study.points.size() / study.axes.front().values.size();
 }
 
 std::string series_of(const Study& study, const Row& row) {
@@ -81,126 +39,136 @@ std::vector<std::string> series(const Study& study) {
   std::vector<std::string> names;
   for (const PointResult& point : study.done) {
     for (const Row& row : point.rows) {
-      if (std::find(names.begin(), names.end(), series_of(study, row)) == names.end()) {
-        names.push_back(series_of(study, row));
-      }
+      std::string name = series_of(study, row);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
   }
   return names;
 }
 
-bool same_bytes(const Study& study) {
-  std::optional<std::int64_t> bytes;
+Yardstick::Yardstick(const Study& study) {
+  std::set<std::int64_t> bytes;
   for (const PointResult& point : study.done) {
-    for (const Row& row : point.rows) {
-      if (bytes && *bytes != row.bytes) return false;
-      bytes = row.bytes;
-    }
+    for (const Row& row : point.rows) bytes.insert(row.bytes);
   }
-  return true;
+  by_time_ = bytes.size() < 2;
+}
+
+std::optional<double> Yardstick::of(const Row& row, std::optional<double> seconds) const {
+  if (!seconds || !(*seconds > 0)) return std::nullopt;
+  if (by_time_) return seconds;
+  if (row.bytes == 0) return std::nullopt;
+  return static_cast<double>(row.bytes) / *seconds * 1e-9;
+}
+
+std::string Yardstick::words(double value) const {
+  return by_time_ ? base::format_seconds(value) : base::format_number(value);
 }
 
 std::optional<Entry> best(const Study& study) {
-  return fastest(study, Cost(study), [](const PointResult&) { return true; });
+  std::optional<Entry> found;
+  const Yardstick yardstick(study);
+  for (const PointResult& point : study.done) improve(found, point, yardstick);
+  return found;
 }
 
 std::optional<Knee> knee(const Study& study) {
   const Axis& axis = study.axes.front();
-  const auto best_of_all = best(study);
+  const Yardstick yardstick(study);
+  std::optional<Entry> best_of_all;
+  std::vector<std::optional<Entry>> at(axis.values.size());
+  for (const PointResult& point : study.done) {
+    improve(best_of_all, point, yardstick);
+    improve(at[point.number / combinations(study)], point, yardstick);
+  }
   if (!axis.numeric() || axis.values.size() < 2 || !best_of_all) return std::nullopt;
   std::vector<std::size_t> rising(axis.values.size());
   std::iota(rising.begin(), rising.end(), std::size_t{0});
-  std::sort(rising.begin(), rising.end(), [&](std::size_t a, std::size_t b) {
-    return *axis.values[a].number < *axis.values[b].number;
-  });
-  const Cost cost(study);
-  const double limit = *cost(*best_of_all->row) * (1 + knee_margin);
+  std::ranges::sort(rising, {}, [&](std::size_t value) { return *axis.values[value].number; });
+  const double most = *yardstick.of(*best_of_all->row);
+  const double limit = yardstick.by_time() ? most * (1 + knee_margin) : most / (1 + knee_margin);
   std::optional<Knee> found;
   bool least = true;
   for (const std::size_t value : rising) {
-    const auto here = fastest(study, cost, [&](const PointResult& point) {
-      return places(study, point.number).front() == value;
-    });
-    if (!here) continue;
-    const bool near = *cost(*here->row) <= limit;
+    if (!at[value]) continue;
+    const bool near = !yardstick.better(limit, *yardstick.of(*at[value]->row));
     if (found && !near) break;
     if (found) found->last = value;
-    if (!found && near) found = Knee{.at = *here, .value = value, .last = value, .least = least};
+    if (!found && near) found = Knee{*at[value], value, value, least};
     least = false;
   }
   return found;
 }
 
 Rows sweep_rows(const Study& study, bool narrow) {
-  const Cost cost(study);
-  const auto names = narrow ? std::vector<std::string>{cost.what()} : series(study);
+  const Yardstick yardstick(study);
+  const auto cell = [&](const Row& row, std::optional<double> seconds) {
+    const auto value = yardstick.of(row, seconds);
+    return value ? yardstick.words(*value) : "-";
+  };
+  const auto names = narrow ? std::vector<std::string>{yardstick.what()} : series(study);
   const auto found = best(study);
   Rows rows(1);
   for (const Axis& axis : study.axes) rows[0].push_back(axis.key);
   rows[0].insert(rows[0].end(), names.begin(), names.end());
   // Predictions have no bound.
-  const bool bounds =
-      std::any_of(study.done.begin(), study.done.end(), [](const PointResult& point) {
-        return std::any_of(point.rows.begin(), point.rows.end(),
-                           [](const Row& row) { return row.bound_s.has_value(); });
-      });
+  const bool bounds = study.any([](const Row& row) { return row.bound_s.has_value(); });
   if (bounds) rows[0].emplace_back("bound");
   rows[0].insert(rows[0].end(), {"fastest", ""});
   for (const PointResult& point : study.done) {
     auto& cells = rows.emplace_back();
     for (const auto& value : study.points[point.number].values) cells.push_back(value.text);
-    const auto here = fastest(study, cost, [&](const PointResult& p) { return &p == &point; });
+    std::optional<Entry> here;
+    improve(here, point, yardstick);
     for (const std::string& name : names) {
       const auto row = std::find_if(point.rows.begin(), point.rows.end(), [&](const Row& r) {
         return narrow ? here && &r == here->row : series_of(study, r) == name;
       });
-      cells.push_back(row == point.rows.end() ? "-" : cost.words(*row));
+      cells.push_back(row == point.rows.end() ? "-" : cell(*row, row->seconds()));
     }
-    if (bounds) cells.push_back(here ? cost.words(*here->row, here->row->bound_s) : "-");
+    if (bounds) cells.push_back(here ? cell(*here->row, here->row->bound_s) : "-");
     cells.push_back(here ? series_of(study, *here->row) : "-");
     cells.emplace_back(found && found->point == &point ? "best" : "");
   }
   return rows;
 }
 
-std::string sweep_words(const Study& study) {
+std::vector<std::string> sweep_words(const Study& study) {
   const auto found = best(study);
-  if (!found) return "";
-  const Cost cost(study);
+  if (!found) return {};
+  const Yardstick yardstick(study);
   const auto figure = [&](const Entry& place) {
-    return fmt::format("{}{}, {}", cost.words(*place.row), cost.unit(),
+    return fmt::format("{}{}, {}", yardstick.words(*yardstick.of(*place.row)), yardstick.unit(),
                        series_of(study, *place.row));
   };
   const auto values = [&](const Entry& place) { return study.points[place.point->number].values; };
-  std::string text = fmt::format("best: {} at {}\n", figure(*found), point_words(values(*found)));
+  std::vector<std::string> lines = {
+      fmt::format("best: {} at {}", figure(*found), point_words(values(*found)))};
   const auto turn = knee(study);
-  if (!turn) return text;
+  if (!turn) return lines;
   const Axis& axis = study.axes.front();
   auto others = values(turn->at);
   others.erase(others.begin());
-  text += fmt::format("knee: {} {}, {} with a {} within {:.0f} % of the best: {}{}", axis.key,
-                      axis.values[turn->value].text,
-                      turn->least ? "the smallest tried, is one" : "the smallest value",
-                      cost.what(), 100 * knee_margin, figure(turn->at),
-                      others.empty() ? "" : " at " + point_words(others));
+  std::string& line = lines.emplace_back(fmt::format(
+      "knee: {} {}, {} with a {} within {:.0f} % of the best: {}{}", axis.key,
+      axis.values[turn->value].text,
+      turn->least ? "the smallest tried, is one" : "the smallest value", yardstick.what(),
+      100 * knee_margin, figure(turn->at), others.empty() ? "" : " at " + point_words(others)));
   if (turn->last != turn->value) {
-    text += fmt::format("; so are all up to {}", axis.values[turn->last].text);
+    line += fmt::format("; so are all up to {}", axis.values[turn->last].text);
   }
-  return text + "\n";
+  return lines;
 }
 
 std::string sweep_table(const Study& study, int width) {
   std::string table = base::align(sweep_rows(study), true);
-  std::size_t longest = 0;
-  for (std::size_t begin = 0; begin < table.size();) {
-    const std::size_t end = table.find('\n', begin);
-    longest = std::max(longest, end - begin);
-    begin = end + 1;
+  const auto too_wide = [&](const auto& line) { return std::ranges::distance(line) > width; };
+  if (std::ranges::any_of(std::views::split(table, '\n'), too_wide)) {
+    table = base::align(sweep_rows(study, true), true);
   }
-  if (longest > static_cast<std::size_t>(width)) table = base::align(sweep_rows(study, true), true);
-  return fmt::format("\n{} {}\n{}\n{}\n", !study.predicts() ? "median" : "predicted",
-                     same_bytes(study) ? "times" : "GB/s, both directions", table,
-                     sweep_words(study));
+  return fmt::format("\n{} {}\n{}\n{}\n\n", study.predicts() ? "predicted" : "median",
+                     Yardstick(study).by_time() ? "times" : "GB/s, both directions", table,
+                     fmt::join(sweep_words(study), "\n"));
 }
 
 }  // namespace overlap::report

@@ -10,17 +10,35 @@
 /// Where a sweep was best.
 namespace overlap::report {
 
-/// Which value each axis has at a point: its place among the axis' values.
-std::vector<std::size_t> places(const Study& study, std::size_t point);
+/// How many combinations the values of all keys but the first have: point / combinations is the
+/// place of a point's value among those of the first key, the rest its combination.
+std::size_t combinations(const Study& study);
 
 /// The series that tables and pictures show beside each other: "by_engine", "by_engine + malloc"
 /// or, of several devices, "by_engine on h200".
 std::string series_of(const Study& study, const Row& row);
 std::vector<std::string> series(const Study& study);
 
-/// Whether all points move the same bytes, so that their times compare; where they do not, the
-/// bytes moved in a second do.
-bool same_bytes(const Study& study);
+/// What the points of a sweep are compared by: time or, where they move different bytes, the bytes
+/// moved in a second.
+class Yardstick {
+ public:
+  explicit Yardstick(const Study& study);
+
+  bool by_time() const { return by_time_; }
+  bool better(double a, double b) const { return by_time_ ? a < b : a > b; }
+
+  /// Seconds of a row as seconds or decimal GB/s; empty where they are none.
+  std::optional<double> of(const Row& row, std::optional<double> seconds) const;
+  std::optional<double> of(const Row& row) const { return of(row, row.seconds()); }
+
+  std::string words(double value) const;  ///< "5.670 ms", "12.34"
+  const char* unit() const { return by_time_ ? "" : " GB/s"; }
+  const char* what() const { return by_time_ ? "time" : "throughput"; }
+
+ private:
+  bool by_time_ = true;
+};
 
 /// An order at a point.
 struct Entry {
@@ -28,8 +46,7 @@ struct Entry {
   const Row* row = nullptr;
 };
 
-/// The fastest of all orders at all points: the least time or, where the bytes differ, the most
-/// bytes in a second. Empty when nothing has a time.
+/// The fastest of all orders at all points; empty when nothing has a time.
 std::optional<Entry> best(const Study& study);
 
 /// From where on more does not help: of the first swept key the smallest value at which some order,
@@ -50,9 +67,12 @@ std::optional<Knee> knee(const Study& study);
 Rows sweep_rows(const Study& study, bool narrow = false);
 
 /// The best point and the knee, one line each.
-std::string sweep_words(const Study& study);
+std::vector<std::string> sweep_words(const Study& study);
 
 /// Rows, narrow ones where they would not fit `width` otherwise; best point and knee.
 std::string sweep_table(const Study& study, int width);
+
+/// The picture of a sweep.
+std::string sweep_svg(const Study& study);
 
 }  // namespace overlap::report

@@ -2,452 +2,343 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
-#include <map>
-#include <string_view>
+#include <numeric>
 
-#include "base/units.hpp"
 #include "report/picture.hpp"
 #include "report/sweep.hpp"
-#include "report/sweep_style.hpp"
 
 namespace overlap::report {
 namespace {
 
-constexpr double width = 1200;
 constexpr double margin = 32;
-constexpr double left = 72;  // of a panel: room for the words of its ticks
-constexpr double gap = 28;   // between panels
+constexpr double left = 56;   // of a panel: room for the words of its ticks
+constexpr double below = 84;  // and of its values, and of the panel's below it
+constexpr double gap = 28;    // between panels
 constexpr std::size_t most_panels = 12;
 
-/// From values to places along a line, by their logarithms where they span more than a decade.
-class Scale {
- public:
-  Scale() = default;
-  Scale(double least, double most, bool logarithmic)
-      : logarithmic_(logarithmic), least_(map(least)), most_(map(most)) {}
+/// From values to 0 .. 1, by their logarithms where they span more than a decade.
+struct Scale {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -std::numeric_limits<double>::infinity();
 
-  bool logarithmic() const { return logarithmic_; }
-  double operator()(double value) const {
-    return most_ > least_ ? (map(value) - least_) / (most_ - least_) : 0.5;
+  void meet(const std::optional<double>& value) {
+    least = std::min(least, value.value_or(least));
+    most = std::max(most, value.value_or(most));
   }
 
- private:
-  double map(double value) const { return logarithmic_ ? std::log10(value) : value; }
+  bool logarithmic() const { return least > 0 && most / least > 10; }
 
-  bool logarithmic_ = false;
-  double least_ = 0;
-  double most_ = 1;
+  double operator()(double value) const {
+    if (!(most > least)) return 0.5;
+    if (logarithmic()) return std::log(value / least) / std::log(most / least);
+    return (value - least) / (most - least);
+  }
+
+  /// Places of ticks; without logarithms of a scale that begins at 0.
+  std::vector<double> ticks() const {
+    if (!logarithmic()) return report::ticks(most, 6);
+    std::vector<double> places;
+    for (double power = std::pow(10, std::floor(std::log10(least))); power <= most; power *= 10) {
+      for (const double factor : {1, 2, 5}) {
+        if (factor > 1 && most / least > 1000) continue;
+        const double value = factor * power;
+        if (value >= least * (1 - 1e-9) && value <= most * (1 + 1e-9)) places.push_back(value);
+      }
+    }
+    return places;
+  }
 };
 
-bool spans_a_decade(double least, double most) { return least > 0 && most / least > 10; }
-
 /// What is drawn: a number for each series at each value of the first key.
-class Chart {
- public:
-  explicit Chart(const Study& study)
-      : study_(study), same_bytes_(report::same_bytes(study)), names_(series(study)) {
-    scale_x();
-    scale_y();
-  }
-
-  const std::vector<std::string>& names() const { return names_; }
-  bool same_bytes() const { return same_bytes_; }
-
-  /// Seconds as the chart shows them; empty where they are none.
-  std::optional<double> shown(const Row& row, std::optional<double> seconds) const {
-    if (!seconds || !(*seconds > 0)) return std::nullopt;
-    if (same_bytes_) return seconds;
-    return row.bytes > 0 ? std::optional(static_cast<double>(row.bytes) / *seconds * 1e-9)
-                         : std::nullopt;
-  }
-  std::string words(double value) const {
-    return same_bytes_ ? base::format_seconds(value) : base::format_number(value) + " GB/s";
-  }
-  std::string tick(double value) const {
-    return same_bytes_ ? tick_words(value, most_) : fmt::format("{:.6g}", value);
-  }
+struct Chart {
+  explicit Chart(const Study& sweep);
 
   /// From 0 at the left to 1 at the right.
   double x(std::size_t value) const {
-    const Axis& axis = study_.axes.front();
-    const auto count = static_cast<double>(axis.values.size());
+    if (joined) return 0.03 + 0.94 * across(*axis.values[value].number);
     // Words stand side by side, with as much room beside the first and the last.
-    if (!axis.numeric()) return (static_cast<double>(value) + 0.5) / count;
-    return 0.03 + 0.94 * x_(*axis.values[value].number);
+    return (static_cast<double>(value) + 0.5) / static_cast<double>(axis.values.size());
   }
-  double x(const PointResult& point) const { return x(places(study_, point.number).front()); }
-  double y(double value) const { return y_(value); }  ///< from 0 at the bottom to 1 at the top
-  bool joined() const { return study_.axes.front().numeric(); }
+  double x(const PointResult& point) const { return x(point.number / combinations(study)); }
 
-  /// Places of ticks on the vertical axis.
-  std::vector<double> ticks() const {
-    std::vector<double> ticks;
-    if (!y_.logarithmic()) {
-      const double step = tick_s(most_, 6);
-      for (int i = 0; i * step <= most_ * (1 + 1e-9); ++i) ticks.push_back(i * step);
-      return ticks;
-    }
-    const double decades = std::log10(most_ / least_);
-    for (double power = std::pow(10, std::floor(std::log10(least_))); power <= most_; power *= 10) {
-      for (const double factor : {1, 2, 5}) {
-        const double value = factor * power;
-        if (factor > 1 && decades > 3) continue;
-        if (value >= least_ * (1 - 1e-9) && value <= most_ * (1 + 1e-9)) ticks.push_back(value);
-      }
-    }
-    return ticks;
+  std::optional<double> measured(const Row& row) const {
+    return row.time ? yardstick.of(row) : std::nullopt;
   }
-
+  std::optional<double> predicted(const Row& row) const {
+    return yardstick.of(row, row.predicted_s);
+  }
   /// The least bound of a point: the chunks of some orders fill and drain less.
-  std::optional<double> bound(const PointResult& point) const {
-    std::optional<double> best;
-    for (const Row& row : point.rows) {
-      const auto value = shown(row, row.bound_s);
-      if (value && (!best || (same_bytes_ ? *value < *best : *value > *best))) best = value;
-    }
-    return best;
-  }
+  std::optional<double> bound(const PointResult& point) const;
 
-  /// The index of a series' pen: the baseline has the first, others theirs in turn.
-  std::size_t pen(std::size_t name) const {
-    if (names_[name].starts_with("sequential")) return 0;
-    std::size_t others = 0;
-    for (std::size_t i = 0; i < name; ++i) others += names_[i].starts_with("sequential") ? 0 : 1;
-    return 1 + others % (pens.size() - 1);
-  }
+  std::string words(double value) const { return yardstick.words(value) + yardstick.unit(); }
+  std::string hint(const PointResult& point, const Row& row) const;
 
- private:
-  void scale_x() {
-    const Axis& axis = study_.axes.front();
-    if (!axis.numeric()) return;
-    double least = std::numeric_limits<double>::infinity();
-    double most = -least;
-    for (const Axis::Value& value : axis.values) {
-      least = std::min(least, *value.number);
-      most = std::max(most, *value.number);
-    }
-    x_ = Scale(least, most, spans_a_decade(least, most));
-  }
-
-  void scale_y() {
-    least_ = std::numeric_limits<double>::infinity();
-    const auto meet = [&](const std::optional<double>& value) {
-      if (!value) return;
-      least_ = std::min(least_, *value);
-      most_ = std::max(most_, *value);
-    };
-    for (const PointResult& point : study_.done) {
-      meet(bound(point));
-      for (const Row& row : point.rows) {
-        meet(shown(row, row.predicted_s));
-        if (!row.time) continue;
-        for (const double seconds : {row.time->median, row.time->lo, row.time->hi}) {
-          meet(shown(row, seconds));
-        }
-      }
-    }
-    if (!(most_ > 0)) least_ = most_ = 1;
-    const bool logarithmic = spans_a_decade(least_, most_);
-    if (!logarithmic) least_ = 0;
-    most_ *= 1.05;
-    if (logarithmic) least_ *= 0.9;
-    y_ = Scale(least_, most_, logarithmic);
-  }
-
-  const Study& study_;
-  bool same_bytes_;
-  std::vector<std::string> names_;
-  Scale x_, y_;
-  double least_ = 0;
-  double most_ = 0;
+  const Study& study;
+  const Axis& axis;
+  bool joined;  ///< numbers, by lines; words have none
+  Yardstick yardstick;
+  std::vector<std::string> names;
+  std::vector<std::size_t> pens;  ///< of each name: the baseline has the first, others theirs
+  std::optional<Entry> fastest;
+  std::optional<Knee> turn;
+  Scale across, up;
 };
 
-/// The points that share the values of all keys but the first.
-struct Panel {
-  std::string words;
-  std::vector<const PointResult*> points;  ///< by the first key's value
-};
-
-std::vector<Panel> panels_of(const Study& study) {
-  std::map<std::vector<std::size_t>, Panel> panels;
+Chart::Chart(const Study& sweep)
+    : study(sweep),
+      axis(sweep.axes.front()),
+      joined(axis.numeric()),
+      yardstick(sweep),
+      names(series(sweep)),
+      fastest(best(sweep)),
+      turn(knee(sweep)) {
+  std::size_t others = 0;
+  for (const std::string& name : names) {
+    const bool baseline = name.starts_with("sequential");
+    pens.push_back(baseline ? 0 : 1 + others++ % (report::pens.size() - 1));
+  }
+  for (const Axis::Value& value : axis.values) across.meet(value.number);
   for (const PointResult& point : study.done) {
-    std::vector<std::size_t> at = places(study, point.number);
-    at.erase(at.begin());
-    auto values = study.points[point.number].values;
-    values.erase(values.begin());
-    Panel& panel = panels[at];
-    panel.words = point_words(values);
-    panel.points.push_back(&point);
+    up.meet(bound(point));
+    for (const Row& row : point.rows) {
+      up.meet(predicted(row));
+      up.meet(measured(row));
+      if (!row.time) continue;
+      up.meet(yardstick.of(row, row.time->lo));
+      up.meet(yardstick.of(row, row.time->hi));
+    }
   }
-  std::vector<Panel> list;
-  for (auto& [at, panel] : panels) {
-    const Axis& axis = study.axes.front();
-    const auto value = [&](const PointResult* point) {
-      const std::size_t place = places(study, point->number).front();
-      return axis.numeric() ? *axis.values[place].number : static_cast<double>(place);
-    };
-    std::sort(panel.points.begin(), panel.points.end(),
-              [&](const auto* a, const auto* b) { return value(a) < value(b); });
-    list.push_back(std::move(panel));
-  }
-  return list;
+  if (!(up.most > 0)) up.meet(1);
+  up.least = up.logarithmic() ? 0.9 * up.least : 0;
+  up.most *= 1.05;
 }
 
-/// Where a panel's chart is.
-struct Frame {
-  double x, y, width, height;
-};
-
-std::string hint(const Study& study, const Chart& chart, const PointResult& point, const Row& row) {
-  std::string words = fmt::format("{} at {}", series_of(study, row),
-                                  point_words(study.points[point.number].values));
-  if (const auto value = chart.shown(row, row.time ? row.seconds() : std::nullopt)) {
-    const double lo = *chart.shown(row, row.time->lo);
-    const double hi = *chart.shown(row, row.time->hi);
-    words += fmt::format(": {} ({} .. {})", chart.words(*value), chart.words(std::min(lo, hi)),
-                         chart.words(std::max(lo, hi)));
+std::optional<double> Chart::bound(const PointResult& point) const {
+  std::optional<double> least;
+  for (const Row& row : point.rows) {
+    const auto value = yardstick.of(row, row.bound_s);
+    if (value && (!least || yardstick.better(*value, *least))) least = value;
   }
-  if (const auto value = chart.shown(row, row.predicted_s)) {
-    words += fmt::format("{} predicted {}", row.time ? "," : ":", chart.words(*value));
+  return least;
+}
+
+std::string Chart::hint(const PointResult& point, const Row& row) const {
+  std::string text = fmt::format("{} at {}", series_of(study, row),
+                                 point_words(study.points[point.number].values));
+  if (const auto value = measured(row)) {
+    const auto [lo, hi] =
+        std::minmax({*yardstick.of(row, row.time->lo), *yardstick.of(row, row.time->hi)});
+    text += fmt::format(": {} ({} .. {})", words(*value), words(lo), words(hi));
+  }
+  if (const auto value = predicted(row)) {
+    text += fmt::format("{} predicted {}", row.time ? "," : ":", words(*value));
   }
   if (const auto speedup = row.median(deck::Metric::speedup)) {
-    words += fmt::format(", speed-up {:.2f}", *speedup);
-  };
-  return words;
-}
-
-void draw_line(Page& page, const char* kind, const std::vector<std::pair<double, double>>& places) {
-  if (places.size() < 2) return;
-  page.add(R"(<path class="{}" d=")", kind);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    page.add("{}{} {}", i == 0 ? "M" : "L", coordinate(places[i].first),
-             coordinate(places[i].second));
+    text += fmt::format(", speed-up {:.2f}", *speedup);
   }
-  page.add(R"("/>)");
+  return text;
 }
 
-void draw_series(Page& page, const Study& study, const Chart& chart, const Panel& panel,
-                 const Frame& frame, std::size_t name) {
-  using Places = std::vector<std::pair<double, double>>;
-  Places measured, predicted;
-  Page marks;
-  const std::size_t pen = chart.pen(name);
+/// The points that share the values of all keys but the first, by its value.
+using Points = std::vector<const PointResult*>;
+
+std::vector<Points> panels_of(const Chart& chart) {
+  std::vector<Points> panels(combinations(chart.study));
+  for (const PointResult& point : chart.study.done) {
+    panels[point.number % panels.size()].push_back(&point);
+  }
+  std::erase_if(panels, [](const Points& points) { return points.empty(); });
+  for (Points& points : panels) {
+    std::ranges::sort(points, {}, [&](const PointResult* point) { return chart.x(*point); });
+  }
+  return panels;
+}
+
+/// Draws one panel in its frame.
+struct Panel {
+  Svg& page;
+  const Chart& chart;
+  const Points& points;
+  double x, y, width, height;
+
+  double at(double part) const { return x + part * width; }
+  double at(const PointResult& point) const { return at(chart.x(point)); }
+  double up(double value) const { return y + (1 - chart.up(value)) * height; }
+
+  void draw() const;
+  void draw_line(const char* kind, const std::vector<std::string>& places) const;
+  void draw_axes() const;
+  void draw_series(std::size_t name) const;
+  void draw_best() const;
+};
+
+/// A place of a path.
+std::string place(double x, double y) { return fmt::format("{:g} {:g}", x, y); }
+
+void Panel::draw_line(const char* kind, const std::vector<std::string>& places) const {
+  if (places.size() < 2 || !chart.joined) return;
+  page.add("<path class=\"{}\" d=\"M{}\"/>\n", kind, fmt::join(places, "L"));
+}
+
+void Panel::draw_axes() const {
+  const double bottom = y + height;
+  for (const double tick : chart.up.ticks()) {
+    page.add(R"(<path class="grid" d="M{:g} {:g}h{:g}"/>)", x, up(tick), width);
+    page.words(
+        "tick end", x - 8, up(tick) + 4,
+        chart.yardstick.by_time() ? tick_words(tick, chart.up.most) : fmt::format("{:.6g}", tick));
+  }
+  page.add(R"(<path class="axis" d="M{:g} {:g}h{:g}"/>)", x, bottom, width);
+  // The values of the first key, as far as their words have room.
+  std::vector<std::size_t> rising(chart.axis.values.size());
+  std::iota(rising.begin(), rising.end(), std::size_t{0});
+  std::ranges::sort(rising, {}, [&](std::size_t value) { return chart.x(value); });
+  double until = 0;
+  for (const std::size_t value : rising) {
+    const std::string& text = chart.axis.values[value].text;
+    const double middle = at(chart.x(value));
+    const double half = width_of(text) / 2;
+    page.add(R"(<path class="axis" d="M{:g} {:g}v4"/>)", middle, bottom);
+    if (middle - half < until) continue;
+    until = middle + half + 8;
+    page.words("tick mid", middle, bottom + 18, text);
+  }
+  page.words("muted end", x + width, bottom + 37, chart.axis.key);
+}
+
+void Panel::draw_series(std::size_t name) const {
+  std::vector<std::string> measured, predicted;
+  std::string marks;
   // Words side by side: the series beside each other above each of them.
-  const double aside =
-      chart.joined()
-          ? 0
-          : 14 * (static_cast<double>(name) - static_cast<double>(chart.names().size() - 1) / 2);
-  for (const PointResult* const point : panel.points) {
-    const auto row = std::find_if(point->rows.begin(), point->rows.end(), [&](const Row& r) {
-      return series_of(study, r) == chart.names()[name];
-    });
+  const double middle = static_cast<double>(chart.names.size() - 1) / 2;
+  const double aside = chart.joined ? 0 : 14 * (static_cast<double>(name) - middle);
+  for (const PointResult* const point : points) {
+    const auto row = std::ranges::find(point->rows, chart.names[name],
+                                       [&](const Row& r) { return series_of(chart.study, r); });
     if (row == point->rows.end()) continue;
-    const double x = frame.x + chart.x(*point) * frame.width + aside;
-    const auto y = [&](double value) { return frame.y + (1 - chart.y(value)) * frame.height; };
-    const auto model = chart.shown(*row, row->predicted_s);
-    if (model) predicted.emplace_back(x, y(*model));
-    const auto time = chart.shown(*row, row->time ? row->seconds() : std::nullopt);
+    const double here = at(*point) + aside;
+    const auto model = chart.predicted(*row);
+    const auto time = chart.measured(*row);
+    if (model) predicted.push_back(place(here, up(*model)));
     if (!time && !model) continue;
-    const double here = y(time ? *time : *model);
+    const double high = up(time ? *time : *model);
     if (time) {
-      measured.emplace_back(x, here);
-      const double lo = y(*chart.shown(*row, row->time->lo));
-      const double hi = y(*chart.shown(*row, row->time->hi));
+      measured.push_back(place(here, high));
+      const double lo = up(*chart.yardstick.of(*row, row->time->lo));
+      const double hi = up(*chart.yardstick.of(*row, row->time->hi));
       if (std::abs(hi - lo) > 3) {
-        marks.add(R"(<path class="whisker" d="M{0} {1}V{2}M{3} {1}h6M{3} {2}h6"/>)", coordinate(x),
-                  coordinate(lo), coordinate(hi), coordinate(x - 3));
+        marks += fmt::format(
+            R"(<path class="whisker" d="M{0:g} {1:g}V{2:g}M{3:g} {1:g}h6M{3:g} {2:g}h6"/>)", here,
+            lo, hi, here - 3);
       }
     }
-    marks.add(
-        R"g(<g transform="translate({} {})"><path class="{}" d="{}"/><circle class="area" r="9"/><title>{}</title></g>)g",
-        coordinate(x), coordinate(here), time ? "mark" : "hollow", pens[pen].mark,
-        escape_xml(hint(study, chart, *point, *row)));
+    marks += fmt::format(
+        "<g transform=\"translate({})\"><path class=\"{}\" d=\"{}\"/>"
+        "<circle class=\"area\" r=\"9\"/><title>{}</title></g>\n",
+        place(here, high), time ? "mark" : "hollow", pens[chart.pens[name]].mark,
+        escape_xml(chart.hint(*point, *row)));
   }
-  page.add(R"(<g class="series p{}">)", pen);
-  if (chart.joined()) {
-    draw_line(page, "predicted", predicted);
-    draw_line(page, "measured", measured);
-  }
-  page.add("{}</g>\n", marks.text);
+  page.add("<g class=\"series p{}\">\n", chart.pens[name]);
+  draw_line("predicted", predicted);
+  draw_line("measured", measured);
+  page.add("{}</g>\n", marks);
 }
 
-/// The ticks of the first key: its values, as far as their words have room.
-void draw_values(Page& page, const Study& study, const Chart& chart, const Frame& frame) {
-  const Axis& axis = study.axes.front();
-  std::vector<std::size_t> order(axis.values.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return chart.x(a) < chart.x(b); });
-  double until = -std::numeric_limits<double>::infinity();
-  for (const std::size_t i : order) {
-    const double x = frame.x + chart.x(i) * frame.width;
-    const double half = width_of(axis.values[i].text) / 2;
-    page.add(R"(<path class="axis" d="M{} {}v4"/>)", coordinate(x),
-             coordinate(frame.y + frame.height));
-    if (x - half < until) continue;
-    until = x + half + 8;
-    page.add(R"(<text class="tick mid" x="{}" y="{}">{}</text>)", coordinate(x),
-             coordinate(frame.y + frame.height + 18), escape_xml(axis.values[i].text));
-  }
-  page.add(R"(<text class="muted end" x="{}" y="{}">{}</text>)", coordinate(frame.x + frame.width),
-           coordinate(frame.y + frame.height + 37), escape_xml(axis.key));
-  page.add("\n");
+void Panel::draw_best() const {
+  if (!chart.fastest || !std::ranges::count(points, chart.fastest->point)) return;
+  const double value = *chart.yardstick.of(*chart.fastest->row);
+  const double here = at(*chart.fastest->point);
+  const double high = up(value);
+  const std::string words = "best " + chart.words(value);
+  const double half = width_of(words) / 2;
+  if (chart.joined) page.add(R"(<circle class="best" cx="{:g}" cy="{:g}" r="8.5"/>)", here, high);
+  // Where there is room: below or, low in the panel, above.
+  page.words("doubt halo mid", std::clamp(here, x + half, x + width - half),
+             high + 30 < y + height ? high + 25 : high - 16, words);
 }
 
-void draw_panel(Page& page, const Study& study, const Chart& chart, const Panel& panel,
-                const Frame& frame) {
+void Panel::draw() const {
   page.add("<g class=\"plot\">\n");
-  page.add(R"(<text class="name" x="{}" y="{}">{}</text>)", coordinate(frame.x),
-           coordinate(frame.y - 14), escape_xml(panel.words));
-  page.add("\n");
-  for (const double tick : chart.ticks()) {
-    const double y = frame.y + (1 - chart.y(tick)) * frame.height;
-    page.add(R"(<path class="grid" d="M{} {}h{}"/><text class="tick end" x="{}" y="{}">{}</text>)",
-             coordinate(frame.x), coordinate(y), coordinate(frame.width), coordinate(frame.x - 8),
-             coordinate(y + 4), chart.tick(tick));
+  const auto& values = chart.study.points[points.front()->number].values;
+  page.words("name", x, y - 14, point_words({values.begin() + 1, values.end()}));
+  draw_axes();
+  if (chart.turn && !chart.turn->least) {
+    const double here = at(chart.x(chart.turn->value));
+    page.add(R"(<path class="knee" d="M{:g} {:g}v{:g}"/>)", here, y, height);
+    page.words("tick halo", here + 5, y + 10, "knee");
   }
-  page.add(R"(<path class="axis" d="M{} {}h{}"/>)", coordinate(frame.x),
-           coordinate(frame.y + frame.height), coordinate(frame.width));
-  page.add("\n");
-  draw_values(page, study, chart, frame);
-  if (const auto turn = knee(study); turn && !turn->least) {
-    const double x = frame.x + chart.x(turn->value) * frame.width;
-    page.add(
-        R"(<path class="knee" d="M{0} {1}v{2}"/><text class="tick halo" x="{3}" y="{4}">knee</text>)",
-        coordinate(x), coordinate(frame.y), coordinate(frame.height), coordinate(x + 5),
-        coordinate(frame.y + 10));
-    page.add("\n");
+  std::vector<std::string> bounds;
+  for (const PointResult* const point : points) {
+    if (const auto bound = chart.bound(*point)) bounds.push_back(place(at(*point), up(*bound)));
   }
-  std::vector<std::pair<double, double>> bounds;
-  for (const PointResult* const point : panel.points) {
-    if (const auto bound = chart.bound(*point)) {
-      bounds.emplace_back(frame.x + chart.x(*point) * frame.width,
-                          frame.y + (1 - chart.y(*bound)) * frame.height);
-    }
-  }
-  if (chart.joined()) draw_line(page, "bound", bounds);
-  for (std::size_t i = 0; i < chart.names().size(); ++i) {
-    draw_series(page, study, chart, panel, frame, i);
-  }
-  const auto found = best(study);
-  if (found &&
-      std::find(panel.points.begin(), panel.points.end(), found->point) != panel.points.end()) {
-    const double value = *chart.shown(*found->row, found->row->seconds());
-    const double x = frame.x + chart.x(*found->point) * frame.width;
-    const double y = frame.y + (1 - chart.y(value)) * frame.height;
-    const std::string words = "best " + chart.words(value);
-    // Where there is room: below or, low in the panel, above.
-    const bool below = y + 30 < frame.y + frame.height;
-    if (chart.joined()) {
-      page.add(R"(<circle class="best" cx="{}" cy="{}" r="8.5"/>)", coordinate(x), coordinate(y));
-    }
-    page.add(R"(<text class="best-words halo mid" x="{}" y="{}">{}</text>)",
-             coordinate(std::clamp(x, frame.x + width_of(words) / 2,
-                                   frame.x + frame.width - width_of(words) / 2)),
-             coordinate(below ? y + 25 : y - 16), words);
-    page.add("\n");
-  }
+  draw_line("bound", bounds);
+  for (std::size_t name = 0; name < chart.names.size(); ++name) draw_series(name);
+  draw_best();
   page.add("</g>\n");
 }
 
-/// What the lines are; returns how high it is.
-double draw_legend(Page& page, const Study& study, const Chart& chart, double y) {
-  const double top = y;
-  double x = margin;
-  const auto entry = [&](const std::string& words, const std::string& swatch) {
-    const double wide = 52 + width_of(words);
-    if (x > margin && x + wide > width - margin) {
-      x = margin;
-      y += 22;
-    }
-    page.add(R"g(<g transform="translate({} {})">{}<text x="36" y="4">{}</text></g>)g",
-             coordinate(x), coordinate(y), swatch, escape_xml(words));
-    x += wide;
-  };
-  bool bounds = false, predictions = false, measured = false;
-  for (const PointResult& point : study.done) {
-    for (const Row& row : point.rows) {
-      bounds |= row.bound_s.has_value();
-      predictions |= row.predicted_s.has_value();
-      measured |= row.time.has_value();
-    }
+void draw_legend(Svg& page, const Chart& chart) {
+  const Study& study = chart.study;
+  const bool measured = study.ran();
+  const bool predicted = study.any([](const Row& row) { return row.predicted_s.has_value(); });
+  const bool bounds = study.any([](const Row& row) { return row.bound_s.has_value(); });
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (std::size_t i = 0; i < chart.names.size(); ++i) {
+    const std::size_t pen = chart.pens[i];
+    entries.emplace_back(
+        fmt::format(R"(<g class="series p{}"><path class="{}" d="M0 0h28"/>)"
+                    R"g(<path class="{}" transform="translate(14 0)" d="{}"/></g>)g",
+                    pen, measured ? "measured" : "predicted", measured ? "mark" : "hollow",
+                    pens[pen].mark),
+        chart.names[i]);
   }
-  for (std::size_t i = 0; i < chart.names().size(); ++i) {
-    const std::size_t pen = chart.pen(i);
-    entry(
-        chart.names()[i],
-        fmt::format(
-            R"g(<g class="series p{0}"><path class="{1}" d="M0 0h28"/><g transform="translate(14 0)"><path class="{2}" d="{3}"/></g></g>)g",
-            pen, measured ? "measured" : "predicted", measured ? "mark" : "hollow",
-            pens[pen].mark));
+  if (chart.joined && predicted && measured) {
+    entries.emplace_back(R"(<path class="p0 predicted" d="M0 0h28"/>)", "predicted");
   }
-  if (chart.joined() && predictions && measured) {
-    entry("predicted", R"g(<g class="series p0"><path class="predicted" d="M0 0h28"/></g>)g");
+  if (chart.joined && bounds) {
+    entries.emplace_back(R"(<path class="bound" d="M0 0h28"/>)", "bound");
   }
-  if (chart.joined() && bounds) entry("bound", R"(<path class="bound" d="M0 0h28"/>)");
-  page.add("\n");
-  return y - top + 34;
+  page.legend(margin, 28, entries);
 }
 
 }  // namespace
 
 std::string sweep_svg(const Study& study) {
   const Chart chart(study);
-  std::vector<Panel> panels = panels_of(study);
-  const std::size_t all = panels.size();
-  panels.resize(std::min(all, most_panels));
-  const std::size_t columns = panels.size() > 4 ? 3 : panels.size() > 1 ? 2 : 1;
+  const std::vector<Points> panels = panels_of(chart);
+  const std::size_t shown = std::min(panels.size(), most_panels);
+  const std::size_t columns = shown > 4 ? 3 : shown > 1 ? 2 : 1;
 
-  Page page;
-  double y = margin + 18;
-  page.add(R"(<text class="title" x="{}" y="{}">{}</text>)", margin, coordinate(y),
-           escape_xml(study.deck().title));
-  y += 22;
-  const bool predictions = study.predicts();
-  page.add(
-      R"(<text class="muted" x="{}" y="{}">{}</text>)", margin, coordinate(y),
-      escape_xml(
-          place_words(study) +
-          (predictions ? fmt::format(", predicted for {}", fmt::join(study.devices, ", ")) : "")));
-  y += 22;
-  std::string words = sweep_words(study);
-  for (std::size_t end = 0; (end = words.find('\n')) != std::string::npos;) {
-    page.add(R"(<text x="{}" y="{}">{}</text>)", margin, coordinate(y),
-             escape_xml(words.substr(0, end)));
-    words.erase(0, end + 1);
-    y += 18;
+  Svg page{.text = {}, .y = margin + 18};
+  page.words("title", margin, page.y, study.deck().title);
+  page.words("muted", margin, page.y += 22,
+             place_words(study) + (study.predicts() ? fmt::format(", predicted for {}",
+                                                                  fmt::join(study.devices, ", "))
+                                                    : ""));
+  page.y += 4;
+  for (const std::string& line : sweep_words(study)) page.words("", margin, page.y += 18, line);
+  page.y += 36;
+  draw_legend(page, chart);
+  page.words("muted", margin, page.y,
+             fmt::format("{}{}", chart.yardstick.by_time() ? "time" : "GB/s in both directions",
+                         study.predicts() ? ", predicted" : ": median and its 95 % interval"));
+  if (panels.size() > shown) {
+    page.words("muted end", Svg::width - margin, page.y,
+               fmt::format("the first {} of {} panels", shown, panels.size()));
   }
-  y += 18;
-  y += draw_legend(page, study, chart, y);
-  page.add(R"(<text class="muted" x="{}" y="{}">{}</text>)", margin, coordinate(y),
-           fmt::format("{}{}", chart.same_bytes() ? "time" : "GB/s in both directions",
-                       predictions ? ", predicted" : ": median and its 95 % interval"));
-  if (all > panels.size()) {
-    page.add(R"(<text class="muted end" x="{}" y="{}">{}</text>)", width - margin, coordinate(y),
-             fmt::format("the first {} of {} panels", panels.size(), all));
-  }
-  y += study.axes.size() > 1 ? 40 : 26;
+  page.y += study.axes.size() > 1 ? 40 : 26;
   const auto count = static_cast<double>(columns);
-  const double wide = (width - 2 * margin - (count - 1) * gap) / count;
+  const double wide = (Svg::width - 2 * margin - (count - 1) * gap) / count;
   const double high = columns == 1 ? 440 : columns == 2 ? 320 : 230;
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    const auto column = static_cast<double>(i % columns);
-    const auto row = static_cast<double>(i / columns);
-    draw_panel(page, study, chart, panels[i],
-               {margin + column * (wide + gap) + left - 16, y + row * (high + 84), wide - left + 16,
-                high});
+  for (std::size_t i = 0; i < shown; ++i) {
+    const double x = margin + static_cast<double>(i % columns) * (wide + gap);
+    const double y = page.y + static_cast<double>(i / columns) * (high + below);
+    Panel{page, chart, panels[i], x + left, y, wide - left, high}.draw();
   }
-  const double rows = std::ceil(static_cast<double>(panels.size()) / count);
-  y += rows * (high + 84) - 84 + 48 + margin - 12;
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sweep\" width=\"{0}\" height=\"{1}\" "
-      "viewBox=\"0 0 {0} {1}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"
-      "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{4}</svg>\n",
-      width, coordinate(y), escape_xml(study.deck().title), sweep_style(), page.text);
+  page.y += std::ceil(static_cast<double>(shown) / count) * (high + below) - 16;
+  return page.finish(study.deck().title);
 }
 
 }  // namespace overlap::report

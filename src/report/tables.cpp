@@ -50,22 +50,17 @@ std::string tiles_line(const deck::Workload& workload, const schedule::Layout& l
 /// How the data are cut; a custom list has no chunks of its own.
 void add_layout(Rows& rows, const deck::Deck& deck, const schedule::Layout& layout) {
   if (deck.workload.kind == deck::WorkloadKind::custom) return;
-  if (layout.tiles) {
-    std::string line = tiles_line(deck.workload, layout);
-    if (layout.out_of_core) {
-      line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
-    }
-    rows.push_back({"tiles", line});
-    return;
-  }
-  std::string line = fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
-                                 layout.slots, layout.slots == 1 ? "slot" : "slots");
-  if (deck.chunks.profile == deck::Profile::ramp) {
+  std::string line = layout.tiles
+                         ? tiles_line(deck.workload, layout)
+                         : fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
+                                       layout.slots, layout.slots == 1 ? "slot" : "slots");
+  if (!layout.tiles && deck.chunks.profile == deck::Profile::ramp) {
     line += fmt::format(", a ramp from {} to {} units", layout.borders[1], layout.slot_units);
   }
-  if (layout.out_of_core)
+  if (layout.out_of_core) {
     line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
-  rows.push_back({"chunks", line});
+  }
+  rows.push_back({layout.tiles ? "tiles" : "chunks", line});
 }
 
 }  // namespace
@@ -75,11 +70,7 @@ std::string workload_line(const deck::Workload& workload,
   std::string line;
   const yaml::Value values = write(deck::table_of(workload), workload);
   for (const auto& [key, value] : *values.get<yaml::Value::Map>()) {
-    if (std::any_of(swept.begin(), swept.end(), [&name = key](const deck::Point::Value& given) {
-          return given.key == "workload." + name;
-        })) {
-      continue;
-    }
+    if (std::ranges::count(swept, "workload." + key, &deck::Point::Value::key) > 0) continue;
     const auto* const list = key == "tasks" ? value.get<yaml::Value::List>() : nullptr;
     const std::string text = list == nullptr ? spell(value) : fmt::format("{}", list->size());
     if (text == "none") continue;
@@ -145,11 +136,10 @@ Rows order_rows(const Outcome& outcome) {
 }
 
 Rows issue_rows(const Outcome& outcome) {
-  const bool graphs = std::any_of(outcome.runs.begin(), outcome.runs.end(),
-                                  [](const Run& run) { return run.graph.has_value(); });
+  const auto any = [&](const auto& has) { return std::ranges::any_of(outcome.runs, has); };
+  const bool graphs = any([](const Run& run) { return run.graph.has_value(); });
   const bool polls = outcome.deck.issue.sync == deck::Sync::query;
-  const bool staging = std::any_of(outcome.runs.begin(), outcome.runs.end(),
-                                   [](const Run& run) { return run.staging.has_value(); });
+  const bool staging = any([](const Run& run) { return run.staging.has_value(); });
   Rows rows = {{"order", "issue time", "per task"}};
   if (graphs) rows[0].insert(rows[0].end(), {"capture time", "instantiation time"});
   if (polls) rows[0].emplace_back("polls");
@@ -165,9 +155,7 @@ Rows issue_rows(const Outcome& outcome) {
       row.push_back(run.graph ? format_seconds(run.graph->capture_s) : "-");
       row.push_back(run.graph ? format_seconds(run.graph->instantiate_s) : "-");
     }
-    if (polls) {
-      row.push_back(format_number(static_cast<double>(run.polls) / repetitions));
-    }
+    if (polls) row.push_back(format_number(static_cast<double>(run.polls) / repetitions));
     if (run.staging) {
       row.insert(row.end(), {format_seconds(run.staging->fill_s / repetitions),
                              format_seconds(run.staging->drain_s / repetitions),
@@ -189,7 +177,6 @@ Rows host_work_rows(const Outcome& outcome) {
   return or_nothing(std::move(rows));
 }
 
-/// Orders of a matrix product by the operations that they do a second.
 Rows product_rows(const Outcome& outcome) {
   Rows rows = {{"order", "Gflop/s", "95 % interval", "of kernels", "to the device", "back"}};
   for (const Run& run : outcome.runs) {
@@ -205,7 +192,6 @@ Rows product_rows(const Outcome& outcome) {
   return or_nothing(std::move(rows));
 }
 
-/// What limits a matrix product: its roofline.
 std::string product_words(const Outcome& outcome) {
   for (const Run& run : outcome.runs) {
     const double flops = experiment::product_flops(run.schedule);
@@ -240,8 +226,7 @@ Rows rate_rows(const Outcome& outcome) {
     if (!run.rates || !seen.insert(run.schedule.chunks).second) continue;
     const schedule::Traffic traffic = schedule::traffic(run.schedule);
     const auto rate = [](std::size_t bytes, double seconds) {
-      return bytes > 0 && seconds > 0 ? format_number(static_cast<double>(bytes) / seconds * 1e-9)
-                                      : "-";
+      return bytes > 0 && seconds > 0 ? giga(static_cast<double>(bytes) / seconds) : "-";
     };
     rows.push_back(
         {fmt::format("{}", run.schedule.chunks), rate(traffic.h2d, run.rates->h2d_s),
@@ -271,8 +256,7 @@ Rows bound_rows(const Outcome& outcome) {
 }
 
 std::string bound_words(const Outcome& outcome) {
-  const auto run = std::find_if(outcome.runs.begin(), outcome.runs.end(),
-                                [](const Run& r) { return r.bounds.has_value(); });
+  const auto run = std::ranges::find_if(outcome.runs, [](const Run& r) { return !!r.bounds; });
   if (run == outcome.runs.end()) return "";
   std::string words = "bounds: " + format_seconds(run->bounds->serial_s) + " without overlap";
   if (run->bounds->one_engine_s == 0) return words;  // workers

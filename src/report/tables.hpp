@@ -5,7 +5,7 @@
 
 #include "report/study.hpp"
 
-/// Tables of one outcome, for the terminal and for pages.
+/// Tables for the terminal and for pages.
 namespace overlap::report {
 
 using experiment::Outcome;
@@ -21,39 +21,21 @@ Rows facts(const Study& study, const Outcome& outcome);
 std::string workload_line(const deck::Workload& workload,
                           const std::vector<deck::Point::Value>& swept = {});
 
-/// The orders that ran.
-Rows order_rows(const Outcome& outcome);
+// Of one outcome, headings first; empty where there is nothing to show.
+Rows order_rows(const Outcome& outcome);        ///< the orders that ran
+Rows issue_rows(const Outcome& outcome);        ///< what issuing cost the host
+Rows host_work_rows(const Outcome& outcome);    ///< how much of the host's work was hidden
+Rows disturbance_rows(const Outcome& outcome);  ///< loss of disturbed orders
+Rows product_rows(const Outcome& outcome);      ///< matrix products by their operations a second
+Rows rate_rows(const Outcome& outcome);         ///< copies and kernels, by the number of chunks
+Rows bound_rows(const Outcome& outcome);        ///< how near orders come to what the rates allow
+Rows check_rows(const Outcome& outcome);        ///< each limit of the criteria, with its verdict
+Rows prediction_rows(const Outcome& outcome);   ///< two columns per device
+Rows finding_rows(const Outcome& outcome);      ///< of all orders, without headings
 
-/// What issuing cost the host; empty where nothing ran.
-Rows issue_rows(const Outcome& outcome);
-
-/// How much of the host's work was hidden; empty without such work.
-Rows host_work_rows(const Outcome& outcome);
-
-/// Loss of disturbed orders; empty without disturbances.
-Rows disturbance_rows(const Outcome& outcome);
-
-/// Orders of a matrix product by the operations that they do a second, and what limits them; empty
-/// for other workloads.
-Rows product_rows(const Outcome& outcome);
+/// What limits a matrix product, and the bounds without overlap and with it; empty where rates were
+/// not measured.
 std::string product_words(const Outcome& outcome);
-
-/// The rates of copies and kernels, by the number of chunks; empty where they were not measured.
-Rows rate_rows(const Outcome& outcome);
-
-/// How near each order comes to what the rates allow; empty where they were not measured.
-Rows bound_rows(const Outcome& outcome);
-
-/// The bounds without overlap and with it; empty where rates were not measured.
 std::string bound_words(const Outcome& outcome);
-
-/// Each limit of the deck's criteria, with its verdict; empty without criteria.
-Rows check_rows(const Outcome& outcome);
-
-/// The findings of all orders; empty: none.
-Rows finding_rows(const Outcome& outcome);
-
-/// Predictions: two columns per device.
-Rows prediction_rows(const Outcome& outcome);
 
 }  // namespace overlap::report

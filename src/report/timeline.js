@@ -27,22 +27,17 @@ const pictures = [...document.querySelectorAll("canvas[data-run]")].map((canvas)
   const deck = Number(canvas.dataset.deck), index = Number(canvas.dataset.run);
   const run = results[deck].runs[index], drawing = drawings[deck].runs[index];
   const spans = { measured: run.timeline, predicted: run.predicted_timeline };
-  return { canvas, deck, run, drawing, spans, rows: [], heads: [], width: 0, height: 0, bottom: 0, stale: true };
+  return { canvas, deck, run, drawing, spans, rows: [], heads: [], width: 0, height: 0, bottom: 0 };
 });
 const longest = drawings.map((drawing) => drawing.longest_s);
 // Decks differ in length: the view is a part of each deck's own time, 0 to 1.
 const view = { from: 0, to: 1, rows: "engines" };
 let chosen = null; // {picture, kind, task}: under the pointer, or by the keys
-let colours = {};
+const style = getComputedStyle(document.documentElement);
+const colour = (name) => style.getPropertyValue(`--${name}`);
 
-const label = (picture, kind, task) => {
-  const span = picture.spans[kind][task];
-  return span.name ?? String(span.chunk);
-};
-const fullLabel = (picture, kind, task) => {
-  const span = picture.spans[kind][task];
-  return span.name ?? `${span.stage} ${span.chunk}`;
-};
+const label = (span) => span.name ?? String(span.chunk);
+const fullLabel = (span) => span.name ?? `${span.stage} ${span.chunk}`;
 
 // Where everything lies, from top to bottom.
 function layout(picture) {
@@ -110,67 +105,41 @@ function ticks(picture) {
   return found;
 }
 
-// Tasks narrower than a pixel, from the i-th on: pixels as strong as the part of them that is
-// taken, so that an even flow of tasks looks even. Returns the first task that was not drawn.
-function drawNarrow(context, row, spans, i, to, xAt) {
-  const { stage } = spans[row.tasks[i]];
-  let pixel = -1, taken = 0;
-  const paint = (next) => {
-    if (pixel >= 0) {
-      context.globalAlpha = Math.min(1, 0.4 + 0.6 * taken); // a lonely task stays visible
-      context.fillRect(pixel, row.y, 1, row.height);
-    }
-    pixel = next;
-    taken = 0;
-  };
-  for (; i < row.tasks.length; ++i) {
-    const span = spans[row.tasks[i]], begin = xAt(span.start_s), end = xAt(span.stop_s);
-    if (span.stage !== stage || end - begin >= 1 || span.start_s >= to) break;
-    if (Math.floor(begin) > pixel) paint(Math.floor(begin));
-    taken += Math.min(end, pixel + 1) - begin;
-    if (end > pixel + 1) {
-      paint(pixel + 1);
-      taken = end - pixel;
-    }
-  }
-  paint(-1);
-  context.globalAlpha = 1;
-  return i;
-}
-
 function drawRow(picture, context, row) {
   const spans = picture.spans[row.kind];
   const { from, to } = shown(picture);
-  const perSecond = widthOf(picture) / (to - from);
-  const xAt = (seconds) => LEFT + (seconds - from) * perSecond;
   const size = Math.min(12, row.height - 5);
   context.font = `${size}px system-ui, "DejaVu Sans", sans-serif`;
-  for (let i = firstAfter(spans, row.tasks, from); i < row.tasks.length;) {
+  const narrow = {}; // of each stage: the part of each pixel that tasks narrower than a pixel take
+  for (let i = firstAfter(spans, row.tasks, from); i < row.tasks.length; ++i) {
     const span = spans[row.tasks[i]];
     if (span.start_s >= to) break;
-    const begin = xAt(span.start_s), end = xAt(span.stop_s);
-    context.fillStyle = colours[span.stage];
+    const begin = xOf(picture, span.start_s), end = xOf(picture, span.stop_s);
     if (end - begin < 1) {
-      i = drawNarrow(context, row, spans, i, to, xAt);
+      const taken = (narrow[span.stage] ??= []), pixel = Math.floor(begin);
+      taken[pixel] = (taken[pixel] ?? 0) + Math.min(end, pixel + 1) - begin;
+      if (end > pixel + 1) taken[pixel + 1] = end - pixel - 1;
       continue;
     }
     const wide = end - begin - (end - begin > 4 ? 1 : 0); // neighbours must not run together
-    if (wide > 6 && row.height > 8) {
-      context.beginPath();
-      context.roundRect(begin, row.y, wide, row.height, 3);
-      context.fill();
-    } else {
-      context.fillRect(begin, row.y, wide, row.height);
-    }
-    const words = label(picture, row.kind, row.tasks[i]);
-    ++i;
-    if (size < 8 || wide < 8) continue;
-    const visible = Math.max(begin, LEFT);
+    context.fillStyle = colour(span.stage);
+    context.beginPath();
+    context.roundRect(begin, row.y, wide, row.height, wide > 6 && row.height > 8 ? 3 : 0);
+    context.fill();
+    const words = label(span), visible = Math.max(begin, LEFT);
     const spare = begin + wide - visible - context.measureText(words).width;
-    if (spare < 1) continue;
-    context.fillStyle = colours[`on-${span.stage}`];
+    if (size < 8 || wide < 8 || spare < 1) continue;
+    context.fillStyle = colour(`on-${span.stage}`);
     context.fillText(words, visible + Math.min(5, spare / 2), row.y + row.height / 2 + 0.5);
   }
+  for (const [stage, pixels] of Object.entries(narrow)) {
+    context.fillStyle = colour(stage);
+    pixels.forEach((taken, pixel) => {
+      context.globalAlpha = Math.min(1, 0.4 + 0.6 * taken); // a lonely task stays visible
+      context.fillRect(pixel, row.y, 1, row.height);
+    });
+  }
+  context.globalAlpha = 1;
 }
 
 const rowOf = (picture, kind, task) =>
@@ -178,11 +147,11 @@ const rowOf = (picture, kind, task) =>
 
 // The task under the pointer, the same one in the other timeline, and what it waited for.
 function drawChosen(picture, context) {
-  const box = (kind, task, colour, dash) => {
+  const box = (kind, task, stroke, dash) => {
     const row = rowOf(picture, kind, task);
     const span = picture.spans[kind][task];
     const x = xOf(picture, span.start_s), end = xOf(picture, span.stop_s);
-    context.strokeStyle = colour;
+    context.strokeStyle = stroke;
     context.lineWidth = 2;
     context.setLineDash(dash);
     context.strokeRect(x - 1, row.y - 1, Math.max(2, end - x) + 1, row.height + 2);
@@ -190,13 +159,13 @@ function drawChosen(picture, context) {
     return { x, end, y: row.y + row.height / 2 };
   };
   const other = KINDS.find((kind) => kind !== chosen.kind);
-  if (picture.spans[other]) box(other, chosen.task, colours.muted, [3, 3]);
+  if (picture.spans[other]) box(other, chosen.task, colour("muted"), [3, 3]);
   const waited = picture.drawing[chosen.kind].waited_for[chosen.task];
-  const to = box(chosen.kind, chosen.task, colours.text, []);
+  const to = box(chosen.kind, chosen.task, colour("text"), []);
   if (waited === null) return;
-  const from = box(chosen.kind, waited, colours.accent, []);
+  const from = box(chosen.kind, waited, colour("accent"), []);
   const bend = Math.max(14, Math.abs(to.x - from.end) / 2);
-  context.strokeStyle = colours.accent;
+  context.strokeStyle = colour("accent");
   context.beginPath();
   context.moveTo(from.end, from.y);
   context.bezierCurveTo(from.end + bend, from.y, to.x - bend, to.y, to.x, to.y);
@@ -214,104 +183,77 @@ function draw(picture) {
   const context = canvas.getContext("2d");
   context.setTransform(dots, 0, 0, dots, 0, 0);
   context.clearRect(0, 0, width, picture.height);
-  picture.stale = false;
   context.textBaseline = "middle";
-  const words = (text, x, y, colour, style = "12px") => {
-    context.font = `${style} system-ui, "DejaVu Sans", sans-serif`;
-    context.fillStyle = colour;
+  const words = (text, x, y, name, align = "left", font = "11px") => {
+    context.font = `${font} system-ui, "DejaVu Sans", sans-serif`;
+    context.fillStyle = colour(name);
+    context.textAlign = align;
     context.fillText(text, x, y);
     return context.measureText(text).width;
   };
   for (const head of picture.heads) {
-    const behind = words(head.words, 0, head.y + 12, colours.muted);
-    if (head.doubt) words(head.doubt, behind + 10, head.y + 12, colours.doubt, "600 12px");
+    const behind = words(head.words, 0, head.y + 12, "muted", "left", "12px");
+    if (head.doubt) words(head.doubt, behind + 10, head.y + 12, "doubt", "left", "600 12px");
     let free = 0; // names of low bands must not cover each other
-    context.textAlign = "right";
     for (const band of head.bands) {
-      context.fillStyle = colours.track;
-      context.fillRect(LEFT, band.y, width - LEFT - RIGHT, band.height);
+      context.fillStyle = colour("track");
+      context.fillRect(LEFT, band.y, widthOf(picture), band.height);
       const y = band.y + Math.min(11, band.height / 2);
       if (y < free) continue;
-      words(band.name, LEFT - 10, y, colours.muted, "11px");
+      words(band.name, LEFT - 10, y, "muted", "right");
       free = y + 12;
     }
-    context.textAlign = "left";
   }
   if (picture.rows.length === 0) return;
-  const marks = ticks(picture);
-  context.fillStyle = colours.line;
+  const marks = ticks(picture), drawn = picture.heads.filter((head) => head.bands.length > 0);
+  context.fillStyle = colour("line");
+  context.fillRect(LEFT, picture.bottom, widthOf(picture), 1);
   for (const mark of marks) {
-    for (const head of picture.heads) {
-      if (head.bands.length > 0) context.fillRect(mark.x, head.y + HEAD, 0.7, head.bottom - head.y - HEAD);
-    }
+    for (const head of drawn) context.fillRect(mark.x, head.y + HEAD, 0.7, head.bottom - head.y - HEAD);
   }
+  // Labels stay inside.
+  for (const mark of marks) words(mark.words, Math.min(mark.x, width - 24), picture.bottom + 14, "muted", "center");
   context.save();
   context.beginPath();
-  context.rect(LEFT, 0, width - LEFT - RIGHT, picture.height);
+  context.rect(LEFT, 0, widthOf(picture), picture.height);
   context.clip();
+  context.textAlign = "left";
   for (const row of picture.rows) drawRow(picture, context, row);
-  for (const head of picture.heads.filter((h) => h.bands.length > 0)) {
+  for (const head of drawn) {
     const x = xOf(picture, head.complete);
-    context.strokeStyle = colours.muted;
+    context.strokeStyle = colour("muted");
     context.lineWidth = 1;
     context.setLineDash([2, 2]);
     context.beginPath();
     context.moveTo(x, head.y + 4);
     context.lineTo(x, head.bottom - GAP);
     context.stroke();
-    context.setLineDash([]);
-    context.textAlign = "right";
-    words(time(head.complete), x - 6, head.y + 12, colours.text, "11px");
-    context.textAlign = "left";
+    words(time(head.complete), x - 6, head.y + 12, "text", "right");
   }
   if (chosen?.picture === picture) drawChosen(picture, context);
   context.restore();
-  context.fillStyle = colours.line;
-  context.fillRect(LEFT, picture.bottom, width - LEFT - RIGHT, 1);
-  context.textAlign = "center";
-  for (const mark of marks) {
-    const half = 24; // labels stay inside
-    words(mark.words, Math.min(mark.x, width - half), picture.bottom + 14, colours.muted, "11px");
-  }
-  context.textAlign = "left";
 }
 
-// Only what is on the screen is drawn at once; the rest when it comes there, or for paper.
+// Only what is on the screen is drawn; the rest when it comes there, or for paper.
 let printing = false, asked = false;
-function drawStale() {
+function drawVisible() {
   asked = false;
-  const boxes = pictures.map((picture) => picture.canvas.getBoundingClientRect());
-  pictures.forEach((picture, i) => {
-    if (picture.width !== boxes[i].width) {
-      picture.width = boxes[i].width;
-      picture.stale = true;
-    }
-    const visible = boxes[i].bottom > -200 && boxes[i].top < innerHeight + 200;
-    if (picture.stale && (visible || printing)) draw(picture);
-  });
+  for (const picture of pictures) {
+    const { width, top, bottom } = picture.canvas.getBoundingClientRect();
+    picture.width = width;
+    if (printing || (bottom > -200 && top < innerHeight + 200)) draw(picture);
+  }
 }
-function ask() {
-  if (!asked) requestAnimationFrame(drawStale);
+function redraw() {
+  if (!asked) requestAnimationFrame(drawVisible);
   asked = true;
 }
-function redraw(picture) {
-  for (const each of picture ? [picture] : pictures) each.stale = true;
-  ask();
-}
-function readColours() {
-  const style = getComputedStyle(document.documentElement);
-  const names = ["text", "muted", "line", "track", "doubt", "accent"];
-  for (const stage of ["h2d", "kernel", "d2h", "host", "default_stream", "query"]) names.push(stage, `on-${stage}`);
-  for (const name of names) colours[name] = style.getPropertyValue(`--${name}`).trim();
-}
 function refresh() {
-  readColours();
   for (const picture of pictures) {
     layout(picture);
     picture.canvas.style.height = `${picture.height}px`;
-    picture.stale = true;
   }
-  drawStale();
+  drawVisible();
 }
 
 // Zooming and panning.

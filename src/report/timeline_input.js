@@ -13,15 +13,14 @@ function facts({ picture, kind, task }) {
   if (bytes[task] > 0 && seconds > 0) found.push(["rate", `${(bytes[task] / seconds / 1e9).toPrecision(4)} GB/s`]);
   found.push(["from", time(span.start_s)], ["to", time(span.stop_s)]);
   const before = waited === null ? null : picture.spans[kind][waited];
-  found.push(["waited for", before ? `${fullLabel(picture, kind, waited)}, until ${time(before.stop_s)}` : "nothing"]);
+  found.push(["waited for", before ? `${fullLabel(before)}, until ${time(before.stop_s)}` : "nothing"]);
   return found;
 }
 function tell(x, y) {
-  const { picture, kind, task } = chosen;
-  const list = document.createElement("dl"), head = document.createElement("strong");
-  const mark = document.createElement("i");
-  mark.style.background = `var(--${picture.spans[kind][task].stage})`;
-  head.append(mark, `${fullLabel(picture, kind, task)}, task ${task}, ${kind}`);
+  const { picture, kind, task } = chosen, span = picture.spans[kind][task];
+  const [list, head, mark] = ["dl", "strong", "i"].map((name) => document.createElement(name));
+  mark.style.background = `var(--${span.stage})`;
+  head.append(mark, `${fullLabel(span)}, task ${task}, ${kind}`);
   for (const [name, value] of facts(chosen)) {
     const dt = document.createElement("dt"), dd = document.createElement("dd");
     dt.textContent = name;
@@ -35,21 +34,15 @@ function tell(x, y) {
   details.style.top = `${Math.max(4, Math.min(y + 18, innerHeight - high - 4))}px`;
 }
 function hide() {
-  if (chosen === null) return;
-  redraw(chosen.picture);
+  if (chosen !== null) redraw();
   chosen = null;
   details.hidden = true;
 }
 function choose(picture, kind, task, x, y) {
   const same = chosen?.picture === picture && chosen.kind === kind && chosen.task === task;
-  if (same) {
-    tell(x, y);
-    return;
-  }
-  hide();
+  if (!same) redraw();
   chosen = { picture, kind, task };
   tell(x, y);
-  redraw(picture);
 }
 
 function taskAt(picture, x, y) {
@@ -81,7 +74,6 @@ function place(picture, kind, task) {
 // Arrow keys: the next task of the row, or the nearest one of the next row.
 function step(picture, key) {
   if (chosen?.picture !== picture) {
-    hide();
     const row = picture.rows[0];
     if (!row) return;
     chosen = { picture, kind: row.kind, task: row.tasks[0] };
@@ -112,7 +104,7 @@ function step(picture, key) {
 let scrolled = 0;
 addEventListener("scroll", () => {
   scrolled = performance.now();
-  ask();
+  redraw();
 }, { passive: true });
 for (const picture of pictures) {
   const { canvas } = picture;
@@ -176,7 +168,7 @@ addEventListener("keydown", (event) => {
   else if (event.key === "Escape") hide();
 });
 
-new ResizeObserver(ask).observe(document.querySelector("main"));
+new ResizeObserver(redraw).observe(document.querySelector("main"));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
 matchMedia("print").addEventListener("change", (event) => {
   printing = event.matches;

@@ -21,73 +21,65 @@ struct Slice {
   std::int64_t stop_ns = 0;
 };
 
+/// Microseconds, written exactly.
+std::string us(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
 /// The file, written event by event: there may be a hundred thousand.
 class Events {
  public:
-  template <class... Args>
-  void event(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += separator_;
-    separator_ = ",\n";
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-  }
-
   void timeline(const experiment::Run& run, const Picture& picture, const std::string& title);
 
-  std::string finish() {
-    if (text_.empty()) text_ = separator_;
-    text_ += "\n]}\n";
-    return std::move(text_);
+  std::string finish() const {
+    return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + text_ + "\n]}\n";
   }
 
  private:
-  void tracks(const timeline::Timeline& timeline, const std::vector<Band>& bands,
-              const std::string& prefix, std::vector<Slice>* slices);
-  void slice(TaskId id, int track, std::int64_t start_ns, std::int64_t stop_ns);
+  /// An event of a phase on a track of the present process.
+  template <class... Args>
+  void event(char phase, int track, fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), R"({}{{"ph":"{}","pid":{},"tid":{},)",
+                   text_.empty() ? "" : ",\n", phase, process_, track);
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    text_ += '}';
+  }
+
+  /// Names a process or one of its threads, which are shown in the order of their numbers.
+  void name(const char* what, int track, int number, const std::string& words) {
+    event('M', track, R"("name":"{}_name","args":{{"name":{}}})", what, quote_json(words));
+    event('M', track, R"("name":"{}_sort_index","args":{{"sort_index":{}}})", what, number);
+  }
+
+  std::vector<Slice> tracks(const timeline::Timeline& timeline, const std::vector<Band>& bands,
+                            const std::string& prefix);
   void arrows(const schedule::Schedule& schedule, const std::vector<Slice>& slices);
 
   std::string text_;
-  const char* separator_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
   int process_ = 0;
   int track_ = 0;
   std::int64_t arrow_ = 0;
   std::vector<std::string> what_;  // of each task: its name, stage and arguments as JSON
 };
 
-std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
-
-/// Microseconds, written exactly.
-struct Us {
-  std::int64_t ns;
-};
-std::string text(Us at) { return fmt::format("{}.{:03}", at.ns / 1000, at.ns % 1000); }
-
-void Events::slice(TaskId id, int track, std::int64_t start_ns, std::int64_t stop_ns) {
-  event(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},{}}})", process_, track,
-        text(Us{start_ns}), text(Us{stop_ns - start_ns}), what_[id]);
-}
-
-void Events::tracks(const timeline::Timeline& timeline, const std::vector<Band>& bands,
-                    const std::string& prefix, std::vector<Slice>* slices) {
+std::vector<Slice> Events::tracks(const timeline::Timeline& timeline,
+                                  const std::vector<Band>& bands, const std::string& prefix) {
+  std::vector<Slice> slices(timeline.spans.size());
   for (const Band& band : bands) {
     for (std::size_t row = 0; row < band.rows.size(); ++row) {
       const int track = ++track_;
       const std::string more = row > 0 ? fmt::format(" ({})", row + 1) : "";
-      event(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})", process_,
-            track, quote_json(prefix + band.name + more));
-      event(
-          R"({{"ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}}}})",
-          process_, track, track);
+      name("thread", track, track, prefix + band.name + more);
       std::int64_t free_ns = 0;  // rounding must not make slices overlap
       for (const TaskId id : band.rows[row]) {
         const timeline::Span& span = timeline.spans[id];
-        const std::int64_t start = std::max(free_ns, nanoseconds(span.start_s));
-        const std::int64_t stop = std::max(start, nanoseconds(span.stop_s));
-        free_ns = stop;
-        slice(id, track, start, stop);
-        if (slices != nullptr) (*slices)[id] = {track, start, stop};
+        const std::int64_t start =
+            std::max<std::int64_t>(free_ns, std::llround(span.start_s * 1e9));
+        free_ns = std::max<std::int64_t>(start, std::llround(span.stop_s * 1e9));
+        event('X', track, R"("ts":{},"dur":{},{})", us(start), us(free_ns - start), what_[id]);
+        slices[id] = {track, start, free_ns};
       }
     }
   }
+  return slices;
 }
 
 void Events::arrows(const schedule::Schedule& schedule, const std::vector<Slice>& slices) {
@@ -99,11 +91,9 @@ void Events::arrows(const schedule::Schedule& schedule, const std::vector<Slice>
       ++arrow_;
       // An arrow leaves from inside its slice, and never backwards in time, though clocks differ.
       const std::int64_t leaves = std::max(from.start_ns, std::min(from.stop_ns - 1, to.start_ns));
-      event(R"({{"ph":"s","cat":"after","name":"after","id":{},"pid":{},"tid":{},"ts":{}}})",
-            arrow_, process_, from.track, text(Us{leaves}));
-      event(
-          R"({{"ph":"f","bp":"e","cat":"after","name":"after","id":{},"pid":{},"tid":{},"ts":{}}})",
-          arrow_, process_, to.track, text(Us{std::max(leaves, to.start_ns)}));
+      event('s', from.track, R"("cat":"after","name":"after","id":{},"ts":{})", arrow_, us(leaves));
+      event('f', to.track, R"("bp":"e","cat":"after","name":"after","id":{},"ts":{})", arrow_,
+            us(std::max(leaves, to.start_ns)));
     }
   }
 }
@@ -115,10 +105,7 @@ void Events::timeline(const experiment::Run& run, const Picture& picture,
   const schedule::Schedule& schedule = run.schedule;
   ++process_;
   const std::string doubt = picture.doubt.empty() ? "" : ", " + picture.doubt;
-  event(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", process_,
-        quote_json(title + order_words(run) + ", " + picture.words + doubt));
-  event(R"({{"ph":"M","pid":{},"name":"process_sort_index","args":{{"sort_index":{}}}}})", process_,
-        process_);
+  name("process", 0, process_, title + order_words(run) + ", " + picture.words + doubt);
 
   const auto waits = waited_for(schedule, timeline);
   what_.clear();
@@ -135,10 +122,8 @@ void Events::timeline(const experiment::Run& run, const Picture& picture,
                                 quote_json(full_label(schedule, id)),
                                 schedule::to_string(task.stage), args));
   }
-  std::vector<Slice> slices(schedule.tasks.size());
-  tracks(timeline, engine_bands(timeline), "engine ", nullptr);
-  tracks(timeline, lane_bands(schedule, timeline), "", &slices);
-  arrows(schedule, slices);
+  tracks(timeline, engine_bands(timeline), "engine ");
+  arrows(schedule, tracks(timeline, lane_bands(schedule, timeline), ""));
 }
 
 }  // namespace

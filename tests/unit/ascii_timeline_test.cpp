@@ -1,5 +1,3 @@
-#include "report/ascii_timeline.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "hand_schedule.hpp"
 #include "model/load.hpp"
+#include "report/picture.hpp"
 #include "schedules.hpp"
 
 /// Timelines as text, exactly.

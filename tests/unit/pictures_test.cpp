@@ -155,7 +155,7 @@ TEST(TimelineSvg, DrawsEveryTaskWhereItBelongs) {
   EXPECT_EQ(times(picture, "<rect class=\"d2h\""), 5u);
   // One scale for all: 9 s are 1000 wide. The measured first kernel runs from 2 to 5 s.
   EXPECT_THAT(picture,
-              HasSubstr("<rect class=\"kernel\" x=\"330.22\" width=\"332.53\" height=\"18\" "
+              HasSubstr("<rect class=\"kernel\" x=\"330.222\" width=\"332.533\" height=\"18\" "
                         "rx=\"2\"><title>kernel 0, lane 0: 2.000 s .. 5.000 s</title></rect>"));
   EXPECT_THAT(picture, HasSubstr(">measured (CUDA events)</text>"));
   EXPECT_THAT(picture, HasSubstr(">predicted</text>"));

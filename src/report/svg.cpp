@@ -1,0 +1,165 @@
+#include "report/svg.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace overlap::report {
+namespace {
+
+/// A colour on light and on dark ground, and the rules of pictures in which it stands for '$'.
+struct Colour {
+  std::string name;
+  std::string_view light, dark;
+  std::string rules;
+};
+
+std::vector<Colour> colours() {
+  std::vector<Colour> all = {
+      {"ground", "#fbfbfd", "#111113", ""},
+      {"card", "#fff", "#18181b", ".ground,.hollow{fill:$}.mark,.halo{stroke:$}"},
+      {"text", "#1d1d1f", "#f5f5f7", "text{fill:$}.bound{stroke:$}"},
+      {"muted", "#6e6e73", "#a1a1a6", ".muted,.tick{fill:$}.knee{stroke:$}"},
+      {"line", "#d2d2d7", "#3a3a40", ".grid{stroke:$}"},
+      {"axis", "#86868b", "#7c7c84", ".axis,.stop{stroke:$}"},
+      {"track", "#f5f5f7", "#202024", ".track{fill:$}"},
+      {"doubt", "#b3261e", "#ff8a80", ".doubt{fill:$}.best{stroke:$}"},
+      {"accent", "#0066cc", "#5eb0ff", ""},
+      {"pass", "#1a7f37", "#4cc38a", ""},
+  };
+  for (const Ink& ink : inks) {
+    const std::string stage = schedule::to_string(ink.stage);
+    all.push_back({stage, ink.light, ink.dark, "." + stage + "{fill:$}"});
+    all.push_back({"on-" + stage, ink.on_light, ink.on_dark, "text." + stage + "{fill:$}"});
+  }
+  for (std::size_t i = 0; i < pens.size(); ++i) {
+    const std::string name = fmt::format("p{}", i);
+    all.push_back({name, pens[i].light, pens[i].dark, "." + name + "{color:$}"});
+  }
+  return all;
+}
+
+/// What `rules_of` makes of each colour, on light ground and on dark.
+template <class RulesOf>
+std::string themes(const RulesOf& rules_of) {
+  std::string light, dark;
+  for (const Colour& colour : colours()) {
+    light += rules_of(colour, std::string(colour.light));
+    dark += rules_of(colour, std::string(colour.dark));
+  }
+  return fmt::format("{}\n@media screen and (prefers-color-scheme:dark){{\n{}\n}}\n", light, dark);
+}
+
+constexpr const char* shapes = R"css(:root{color-scheme:light dark}
+text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
+.title{font-size:20px;font-weight:600}
+.order{font-size:15px;font-weight:600}
+.name{font-size:13px;font-weight:600}
+.doubt{font-weight:600}
+.figures{font-size:12px;font-weight:400}
+.tick{font-size:11px}
+.bar{font-size:10px}
+.end{text-anchor:end}
+.mid{text-anchor:middle}
+.axis,.grid,.stop,.knee,.bound,.best,.measured,.whisker,.predicted{fill:none}
+.grid{stroke-width:.6}
+.stop{stroke-dasharray:2 2}
+.knee{stroke-dasharray:3 3}
+.bound{stroke-width:1.2;stroke-dasharray:1.5 3;stroke-linecap:round}
+.best{stroke-width:1.8}
+.halo{paint-order:stroke;stroke-width:4px;stroke-linejoin:round}
+.measured{stroke:currentColor;stroke-width:2;stroke-linejoin:round}
+.whisker{stroke:currentColor;stroke-width:1.2}
+.predicted{stroke:currentColor;stroke-width:1.3;stroke-dasharray:5 4}
+.mark{fill:currentColor;stroke-width:1}
+.hollow{stroke:currentColor;stroke-width:1.4}
+.area{fill:transparent}
+.plot:has(.series:hover) .series:not(:hover){opacity:.25}
+)css";
+
+}  // namespace
+
+std::string page_colours() {
+  return themes([](const Colour& colour, const std::string& shade) {
+    return fmt::format(":root{{--{}:{}}}", colour.name, shade);
+  });
+}
+
+std::string escape_xml(const std::string& text) {
+  constexpr std::array<std::pair<char, const char*>, 5> names = {
+      {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
+  std::string escaped;
+  for (const char c : nlohmann::json::parse(quote_json(text)).get<std::string>()) {
+    const auto name = std::ranges::find(names, c, &std::pair<char, const char*>::first);
+    // XML has no way to write control characters.
+    const char plain = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    escaped += name != names.end() ? name->second : std::string(1, plain);
+  }
+  return escaped;
+}
+
+std::string quote_json(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+double width_of(std::string_view text) {
+  const auto capitals = std::ranges::count_if(text, [](char c) { return c >= 'A' && c <= 'Z'; });
+  return 7 * static_cast<double>(text.size()) + 1.4 * static_cast<double>(capitals);
+}
+
+std::vector<double> ticks(double longest, int most) {
+  const double power = std::pow(10, std::floor(std::log10(longest / most)));
+  double step = 10 * power;
+  for (const double factor : {5, 2, 1}) {
+    if (longest / (factor * power) <= most) step = factor * power;
+  }
+  std::vector<double> places;
+  for (int i = 0; i * step <= longest * (1 + 1e-9); ++i) places.push_back(i * step);
+  return places;
+}
+
+std::string tick_words(double seconds, double longest_s) {
+  constexpr std::array<std::pair<double, const char*>, 4> units = {
+      {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
+  const auto* const unit = std::find_if(units.begin(), units.end() - 1,
+                                        [&](const auto& u) { return longest_s >= u.first; });
+  return fmt::format("{:.6g} {}", seconds / unit->first, unit->second);
+}
+
+void Svg::words(std::string_view kind, double x, double base, const std::string& words) {
+  add("<text class=\"{}\" x=\"{:g}\" y=\"{:g}\">{}</text>\n", kind, x, base, escape_xml(words));
+}
+
+void Svg::legend(double margin, double wide,
+                 const std::vector<std::pair<std::string, std::string>>& swatches_and_words) {
+  double x = margin;
+  for (const auto& [swatch, words] : swatches_and_words) {
+    const double step = wide + 24 + width_of(words);
+    if (x > margin && x + step > width - margin) {
+      x = margin;
+      y += 22;
+    }
+    add(R"g(<g transform="translate({:g} {:g})">{}<text x="{:g}" y="4">{}</text></g>)g", x, y,
+        swatch, wide + 8, escape_xml(words));
+    x += step;
+  }
+  add("\n");
+  y += 34;
+}
+
+std::string Svg::finish(const std::string& title) const {
+  const std::string colours = themes([](const Colour& colour, const std::string& shade) {
+    std::string rules = colour.rules;
+    for (std::size_t at = 0; (at = rules.find('$')) != std::string::npos;) {
+      rules.replace(at, 1, shade);
+    }
+    return rules;
+  });
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" height=\"{1:g}\" "
+      "viewBox=\"0 0 {0:g} {1:g}\" role=\"img\">\n<title>{2}</title>\n<style>\n{3}{4}</style>\n"
+      "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n{5}</svg>\n",
+      width, y, escape_xml(title), shapes, colours, text);
+}
+
+}  // namespace overlap::report

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "report/study.hpp"
+
+/// What all pictures share: colours, words, legends, ticks.
+namespace overlap::report {
+
+/// The colours of a stage, on light and on dark ground, each with one for text on it. People with
+/// any colour vision tell them apart (after Okabe and Ito, "Color universal design", 2008).
+struct Ink {
+  schedule::Stage stage;
+  std::string_view words;
+  std::string_view light, on_light;
+  std::string_view dark, on_dark;
+};
+inline constexpr std::array<Ink, 7> inks = {{
+    {schedule::Stage::h2d, "copy to the device", "#0072b2", "#fff", "#56b4e9", "#04202f"},
+    {schedule::Stage::kernel, "kernel", "#e69f00", "#291c00", "#e8ad2c", "#291c00"},
+    {schedule::Stage::d2h, "copy back", "#009e73", "#00150f", "#2bb98f", "#00150f"},
+    {schedule::Stage::host, "host work", "#cc79a7", "#2b0f1f", "#d992b8", "#2b0f1f"},
+    {schedule::Stage::default_stream, "default stream", "#d55e00", "#1f0d00", "#e8792b", "#1f0d00"},
+    {schedule::Stage::query, "query", "#6e6e73", "#fff", "#a1a1a8", "#111"},
+    {schedule::Stage::disturbance, "disturbance", "#a3184a", "#fff", "#f0719c", "#2b0010"},
+}};
+
+/// The colours of a line, and a shape that tells it apart in print. The first is the baseline's.
+struct Pen {
+  std::string_view light, dark;
+  std::string_view mark;  ///< a path around (0, 0)
+};
+inline constexpr std::array<Pen, 7> pens = {{
+    {"#6e6e73", "#a1a1a8", "M-3.6-3.6h7.2v7.2h-7.2z"},
+    {"#0072b2", "#56b4e9", "M0-4.3A4.3 4.3 0 1 1 0 4.3A4.3 4.3 0 1 1 0-4.3z"},
+    {"#d55e00", "#ff8b3d", "M0-5.2L4.9 3.6H-4.9z"},
+    {"#009e73", "#2bb98f", "M0-5.4L5.4 0L0 5.4L-5.4 0z"},
+    {"#aa4d86", "#d992b8", "M0 5.2L4.9-3.6H-4.9z"},
+    {"#a87400", "#e8ad2c", "M-1.5-4.6h3v3.1h3.1v3h-3.1v3.1h-3v-3.1h-3.1v-3h3.1z"},
+    {"#3b4cc0", "#9aa7ff",
+     "M-3-4.6L0-1.6L3-4.6L4.6-3L1.6 0L4.6 3L3 4.6L0 1.6L-3 4.6L-4.6 3L-1.6 0L-4.6-3z"},
+}};
+
+/// All colours as a page's variables: "text", "line", ..., "h2d" and "on-h2d" of each stage.
+std::string page_colours();
+
+/// Text for XML and HTML, in content and in attributes: valid whatever comes from outside.
+std::string escape_xml(const std::string& text);
+
+/// A JSON string with its quotes; what is no UTF-8 is replaced.
+std::string quote_json(const std::string& text);
+
+/// How wide text of 11 px is, about: nobody knows the reader's font.
+double width_of(std::string_view text);
+
+/// Where an axis from 0 to `longest` has ticks: at multiples of 1, 2 or 5 times a power of ten, at
+/// most so many.
+std::vector<double> ticks(double longest, int most = 10);
+
+/// A tick in the unit of the longest time: "0.5 ms".
+std::string tick_words(double seconds, double longest_s);
+
+/// A picture, written from top to bottom. Lengths are pixels, classes those of its style sheet.
+struct Svg {
+  static constexpr double width = 1200;
+  std::string text;
+  double y = 0;
+
+  template <class... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
+  }
+
+  /// A line of text with its baseline at `base`.
+  void words(std::string_view kind, double x, double base, const std::string& words);
+
+  /// What swatches mean, drawn around (0, 0) and as wide as given; in lines from `margin` on.
+  void legend(double margin, double wide,
+              const std::vector<std::pair<std::string, std::string>>& swatches_and_words);
+
+  /// The file.
+  std::string finish(const std::string& title) const;
+};
+
+}  // namespace overlap::report
