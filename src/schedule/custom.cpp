@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -19,35 +20,24 @@ constexpr double nominal_bytes_per_s = 10e9;
 /// A chunk that only kernels touch has an array of this size for them to work on.
 constexpr std::size_t state_bytes = 4096;
 
-/// For each listed task the lane whose turn it is issued in: its own, or that of the task listed
-/// before it where it has none.
-std::vector<int> turns(const std::vector<Task>& listed) {
-  int lane = 0;
-  for (auto task = listed.rbegin(); task != listed.rend(); ++task) {
-    if (task->lane > 0) lane = task->lane;  // the first lane in the list, for what precedes it
-  }
-  std::vector<int> turns;
-  for (const Task& task : listed) {
-    if (task.lane > 0) lane = task.lane;
-    turns.push_back(lane);
-  }
-  return turns;
-}
-
 /// Places in the list in the order of issue.
 std::vector<TaskId> sequence(const std::vector<Task>& listed, Order order) {
-  const std::vector<int> lanes = turns(listed);
-  std::vector<std::pair<int, int>> keys(listed.size());
-  if (order == Order::depth_first) {  // lane by lane
-    for (std::size_t i = 0; i < listed.size(); ++i) keys[i] = {lanes[i], 0};
-  } else if (order == Order::breadth_first) {  // the i-th tasks of all lanes, in turn
-    std::map<int, int> next;
-    for (std::size_t i = 0; i < listed.size(); ++i) keys[i] = {next[lanes[i]]++, lanes[i]};
+  // The lane whose turn a task is issued in: its own or that of the task listed before it; of the
+  // first ones without a lane the list's first.
+  const auto with_lane =
+      std::ranges::find_if(listed, [](const Task& task) { return task.lane > 0; });
+  int lane = with_lane == listed.end() ? 0 : with_lane->lane;
+  std::map<int, int> next;  // of each lane's tasks
+  std::vector<std::pair<int, int>> keys;
+  for (const Task& task : listed) {
+    if (task.lane > 0) lane = task.lane;
+    keys.push_back(order == Order::depth_first     ? std::pair(lane, 0)
+                   : order == Order::breadth_first ? std::pair(next[lane]++, lane)
+                                                   : std::pair(0, 0));
   }
   std::vector<TaskId> places(listed.size());
-  for (TaskId i = 0; i < places.size(); ++i) places[i] = i;
-  std::stable_sort(places.begin(), places.end(),
-                   [&](TaskId a, TaskId b) { return keys[a] < keys[b]; });
+  std::iota(places.begin(), places.end(), TaskId{0});
+  std::ranges::stable_sort(places, {}, [&](TaskId i) { return keys[i]; });
   return places;
 }
 
@@ -128,7 +118,6 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int
     costs.arrays.push_back({.name = fmt::format("chunk {}", chunk),
                             .op = op,
                             .unit_bytes = state_bytes,
-                            .to_device = false,
                             .to_host = true});
   }
   return costs;
@@ -136,38 +125,32 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int
 
 std::optional<std::string> misplaced(const Costs& costs, Order order) {
   const std::vector<Task>& listed = costs.tasks;
-  std::vector<TaskId> places(listed.size());
-  {
-    TaskId next = 0;
-    for (const TaskId i : sequence(listed, order)) places[i] = next++;
-  }
-  struct Last {  // issued of the tasks of an operation
-    std::optional<TaskId> any;
-    std::optional<TaskId> kernel;
+  std::vector<bool> issued(listed.size());
+  struct Last {  // in the list, of an operation's tasks issued so far
+    TaskId any = 0;
+    TaskId kernel = 0;
   };
   std::map<int, Last> last;
-  for (TaskId i = 0; i < listed.size(); ++i) {
-    for (const TaskId other : listed[i].after) {
-      if (places[i] > places[other]) continue;
+  for (const TaskId i : sequence(listed, order)) {
+    const auto awaited =
+        std::ranges::find_if(listed[i].after, [&](TaskId other) { return !issued[other]; });
+    if (awaited != listed[i].after.end()) {
       return fmt::format("issues task {} before task {}, which it comes after", costs.names[i],
-                         costs.names[other]);
+                         costs.names[*awaited]);
     }
+    issued[i] = true;
     // Every order must leave the same data behind, so that one reference serves all.
-    if (listed[i].stage != Stage::kernel && !is_copy(listed[i].stage)) continue;
-    Last& seen = last[listed[i].op];
     const bool kernel = listed[i].stage == Stage::kernel;
-    const auto& other = kernel ? seen.any : seen.kernel;
-    if (other && places[i] < places[*other]) {
+    if (!kernel && !is_copy(listed[i].stage)) continue;
+    Last& seen = last[listed[i].op];
+    if (const TaskId other = kernel ? seen.any : seen.kernel; other > i) {
       return fmt::format(
           "issues task {} before task {}, which the list has first and which works "
           "on the same chunk",
-          costs.names[i], costs.names[*other]);
+          costs.names[other], costs.names[i]);
     }
-    const auto later = [&](std::optional<TaskId>& of) {
-      if (!of || places[*of] < places[i]) of = i;
-    };
-    later(seen.any);
-    if (kernel) later(seen.kernel);
+    seen.any = std::max(seen.any, i);
+    if (kernel) seen.kernel = std::max(seen.kernel, i);
   }
   return std::nullopt;
 }
