@@ -15,6 +15,7 @@ inline constexpr int engine_lanes = 3;
 /// and on which lane; the builder adds the tasks and the dependencies that they need.
 class Builder {
  public:
+  /// Keeps the costs.
   Builder(const Costs& costs, const Layout& layout, Order order, int lanes);
 
   int ops() const { return costs_.ops; }
@@ -23,9 +24,6 @@ class Builder {
   int host_chunks() const { return costs_.host_tiles; }  ///< that four_way leaves to the host
   /// The chunk behind the last of those from `first` on that the device can hold at once.
   int window_end(int first) const;
-
-  /// Cuts every iteration into one chunk instead, unless the device cannot hold it.
-  void merge_chunks();
 
   /// Issues all tasks of one stage of one operation on one chunk: a copy for each array, or the
   /// kernel.
@@ -47,23 +45,19 @@ class Builder {
     std::vector<TaskId> readers;  ///< since the last write
   };
 
-  void cut_into_chunks(const std::vector<std::int64_t>& borders, std::int64_t slots);
-  void cut_into_tiles(const Tiling& tiling, const TilePlan& plan);
-  const UseRange& uses_of(int chunk, int op) const;
-  Task kernel_of(int chunk, int op) const;
+  void cut_into_chunks(const Layout& layout);
+  UseRange uses_of(int chunk, int op) const;
+  Task kernel_of(int chunk, int op, int lane, bool blocking) const;
   /// Those that the task must come after, by what it does to its slots.
   std::vector<TaskId> predecessors(const Task& task);
   void add(Task task);
 
-  Costs costs_;
-  Layout layout_;
+  const Costs& costs_;
   int lanes_;
   Schedule schedule_;
-  std::vector<std::vector<int>> arrays_of_op_;
-  std::vector<UseRange> uses_;     ///< of each chunk's kernels
-  std::vector<bool> loads_;        ///< of each use: whether its chunk's copies must fill the slot
-  std::vector<SlotState> states_;  ///< of each array and slot
-  std::size_t slots_of_array_ = 0;
+  std::vector<int>
+      by_op_;  ///< arrays, those of an operation next to each other; a chunk's uses are
+  std::vector<std::vector<SlotState>> states_;  ///< of each array's slots
   /// For each lane, how far all lanes are certain to be complete for its next task: the task behind
   /// the last one known of each. And the same at each task, itself included.
   std::vector<std::vector<TaskId>> complete_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
+#include <queue>
 #include <utility>
 
 namespace overlap::schedule {
@@ -52,29 +54,23 @@ TileOrder in_groups(const Tiling& tiling, int group, bool of_rows) {
 /// not needed again what was needed longest ago.
 class Cache {
  public:
-  Cache(int slots, const std::vector<int>& panels) : slots_(static_cast<std::size_t>(slots)) {
-    next_.resize(panels.size(), never);
-    std::vector<std::size_t> last(
-        static_cast<std::size_t>(*std::max_element(panels.begin(), panels.end())) + 1, never);
-    for (std::size_t turn = panels.size(); turn-- > 0;) {
-      std::size_t& later = last[static_cast<std::size_t>(panels[turn])];
-      next_[turn] = later;
-      later = turn;
-    }
-  }
+  Cache(int matrix, int slots) : matrix_(matrix), slots_(static_cast<std::size_t>(slots)) {}
 
-  /// The panel's slot in a turn, and whether it has to be loaded.
-  std::pair<int, bool> take(int panel, std::size_t turn) {
-    auto slot =
-        std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.panel == panel; });
+  /// Announces the next take().
+  void expect(int panel) { turns_[panel].push(expected_++); }
+
+  Use take(int panel) {
+    std::queue<std::size_t>& turns = turns_[panel];
+    turns.pop();
+    auto slot = std::ranges::find(slots_, panel, &Slot::panel);
     const bool loads = slot == slots_.end();
     if (loads) {
-      slot = std::max_element(slots_.begin(), slots_.end(), [](const Slot& x, const Slot& y) {
+      slot = std::ranges::max_element(slots_, [](const Slot& x, const Slot& y) {
         return x.needed != y.needed ? x.needed < y.needed : x.used > y.used;
       });
     }
-    *slot = {panel, next_[turn], turn + 1};
-    return {static_cast<int>(slot - slots_.begin()), loads};
+    *slot = {panel, turns.empty() ? never : turns.front(), ++taken_};
+    return {matrix_, panel, static_cast<int>(slot - slots_.begin()), loads};
   }
 
  private:
@@ -85,40 +81,47 @@ class Cache {
     std::size_t needed = never;  ///< the turn in which it is needed next
     std::size_t used = 0;        ///< and the one behind that in which it was needed last
   };
+  int matrix_;
   std::vector<Slot> slots_;
-  std::vector<std::size_t> next_;  ///< for each turn, when its panel is needed again
+  std::map<int, std::queue<std::size_t>> turns_;  ///< that need each panel, from the next one on
+  std::size_t expected_ = 0;
+  std::size_t taken_ = 0;
 };
 
 TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const TileOrder& order) {
-  std::vector<int> rows, columns;
+  Cache a(0, slots[0]);
+  Cache b(1, slots[1]);
   for (const int tile : order) {
-    rows.push_back(tiling.row(tile));
-    columns.push_back(tiling.column(tile));
+    a.expect(tiling.row(tile));
+    b.expect(tiling.column(tile));
   }
-  Cache a(slots.a, rows);
-  Cache b(slots.b, columns);
-  TilePlan plan{.slots = slots, .turns = {}, .loaded_bytes = 0};
+  TilePlan plan{.tiling = tiling, .slots = slots};
   // The last panel may be smaller.
-  const auto panel_bytes = [&](std::int64_t lines, std::int64_t all, int panel) {
-    return static_cast<std::size_t>(std::min(lines, all - panel * lines) * tiling.k) *
-           tiling.element_bytes;
+  const auto load = [&](std::int64_t lines, std::int64_t all, const Use& panel) {
+    if (!panel.loads) return;
+    plan.loaded_bytes += static_cast<std::size_t>(std::min(lines, all - panel.piece * lines)) *
+                         static_cast<std::size_t>(tiling.k) * tiling.element_bytes;
   };
-  for (std::size_t turn = 0; turn < order.size(); ++turn) {
-    const auto [slot_a, loads_a] = a.take(rows[turn], turn);
-    const auto [slot_b, loads_b] = b.take(columns[turn], turn);
-    plan.turns.push_back({.tile = order[turn],
-                          .slot_a = slot_a,
-                          .slot_b = slot_b,
-                          .slot_c = static_cast<int>(turn) % slots.c,
-                          .loads_a = loads_a,
-                          .loads_b = loads_b});
-    if (loads_a) plan.loaded_bytes += panel_bytes(tiling.tile_m, tiling.m, rows[turn]);
-    if (loads_b) plan.loaded_bytes += panel_bytes(tiling.tile_n, tiling.n, columns[turn]);
+  for (const int tile : order) {
+    const int slot = static_cast<int>(plan.turns.size()) % slots[2];
+    plan.turns.push_back(
+        {a.take(tiling.row(tile)), b.take(tiling.column(tile)), Use{2, tile, slot}});
+    load(tiling.tile_m, tiling.m, plan.turns.back()[0]);
+    load(tiling.tile_n, tiling.n, plan.turns.back()[1]);
   }
   return plan;
 }
 
 }  // namespace
+
+std::array<std::size_t, 3> slot_bytes(const Tiling& tiling) {
+  const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) *
+           tiling.element_bytes;
+  };
+  const auto& [m, n, k, tile_m, tile_n, element_bytes] = tiling;
+  return {bytes(tile_m, k), bytes(k, tile_n), bytes(tile_m, tile_n)};
+}
 
 TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
   TilePlan best = plan_of(tiling, slots, in_shells(tiling));
@@ -128,41 +131,94 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
   };
   // A slot less for the group leaves one into which the next group's first panel can come early.
   for (const int spare : {1, 0}) {
-    consider(in_groups(tiling, std::max(1, slots.a - spare), true));
-    consider(in_groups(tiling, std::max(1, slots.b - spare), false));
+    consider(in_groups(tiling, std::max(1, slots[0] - spare), true));
+    consider(in_groups(tiling, std::max(1, slots[1] - spare), false));
   }
   return best;
 }
 
 TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
-  const int least_tiles = std::min(2, tiling.tiles());  // one is copied during the other's kernel
-  const int most_tiles = std::min(4, tiling.tiles());
-  const auto [a_bytes, b_bytes, c_bytes] = tiling.slot_bytes();
-  const auto fits = [&](int a, int b, int c) {
-    return static_cast<std::size_t>(a) * a_bytes + static_cast<std::size_t>(b) * b_bytes +
-               static_cast<std::size_t>(c) * c_bytes <=
-           device_bytes;
+  const std::array<std::size_t, 3> bytes = slot_bytes(tiling);
+  const auto fits = [&](const TileSlots& slots) {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      sum += static_cast<std::size_t>(slots[i]) * bytes[i];
+    }
+    return sum <= device_bytes;
   };
   const TileSlots all = all_slots(tiling);
-  if (fits(all.a, all.b, all.c)) return plan_tiles(tiling, all);
+  if (fits(all)) return plan_tiles(tiling, all);
+  // As many slots for a matrix as fit next to the others.
+  const auto filled = [&](TileSlots slots, std::size_t matrix) {
+    while (slots[matrix] < all[matrix]) {
+      TileSlots more = slots;
+      ++more[matrix];
+      if (!fits(more)) break;
+      slots = more;
+    }
+    return slots;
+  };
+  const int least_tiles = std::min(2, tiling.tiles());  // one is copied during the other's kernel
+  const int most_tiles = std::min(4, tiling.tiles());
   // Of many panels not every number is worth a look, but the largest is.
   const int step = std::max(1, tiling.rows() / 16);
   std::optional<TilePlan> best;
   for (int c = most_tiles; c >= least_tiles; --c) {
-    int most = 0;
-    while (most < tiling.rows() && fits(most + 1, 1, c)) ++most;
-    for (int a = most; a >= 1; a -= step) {
-      int b = 1;
-      while (b < tiling.columns() && fits(a, b + 1, c)) ++b;
-      TilePlan plan = plan_tiles(tiling, TileSlots{a, b, c});
+    for (int a = filled({0, 1, c}, 0)[0]; a >= 1; a -= step) {
+      TilePlan plan = plan_tiles(tiling, filled({a, 1, c}, 1));
       if (!best || plan.loaded_bytes < best->loaded_bytes) best = std::move(plan);
     }
   }
   if (!best) return {};
-  // Tiles of C take what is left.
-  int c = best->slots.c;
-  while (c < tiling.tiles() && fits(best->slots.a, best->slots.b, c + 1)) ++c;
-  return plan_tiles(tiling, TileSlots{best->slots.a, best->slots.b, c});
+  return plan_tiles(tiling, filled(best->slots, 2));  // tiles of C take what is left
+}
+
+void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling) {
+  const auto& [m, n, k, tile_m, tile_n, element_bytes] = tiling;
+  // Lines of a column, columns, and lines of a column of a panel or tile.
+  const std::array<std::array<std::int64_t, 3>, 3> shapes = {
+      {{m, k, tile_m}, {k, n, k}, {m, n, tile_m}}};
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto [rows, columns, packed_rows] = shapes[i];
+    arrays[i].unit_bytes = static_cast<std::size_t>(packed_rows) * element_bytes;
+    arrays[i].host =
+        adjacent(static_cast<std::size_t>(rows) * element_bytes, static_cast<std::size_t>(columns));
+    arrays[i].cut = static_cast<int>(i);
+  }
+}
+
+void cut_into_tiles(Schedule& schedule, const TilePlan& plan) {
+  const auto& [m, n, k, tile_m, tile_n, element_bytes] = plan.tiling;
+  std::vector<Cut> cuts(3);
+  // Rows [row, row + tile_m) of columns [begin, end).
+  const auto add_band = [&](Cut& cut, std::int64_t row, std::int64_t begin, std::int64_t end) {
+    const auto bytes = [&](std::int64_t rows) {
+      return static_cast<std::size_t>(rows) * element_bytes;
+    };
+    cut.pieces.push_back({.begin = begin,
+                          .end = end,
+                          .from = bytes(row),
+                          .length = bytes(std::min(tile_m, m - row))});
+  };
+  for (std::int64_t row = 0; row < m; row += tile_m) add_band(cuts[0], row, 0, k);
+  for (std::int64_t column = 0; column < n; column += tile_n) {
+    const std::int64_t end = std::min(column + tile_n, n);
+    cuts[1].pieces.push_back({.begin = column, .end = end});
+    for (std::int64_t row = 0; row < m; row += tile_m) add_band(cuts[2], row, column, end);
+  }
+  const std::array<std::int64_t, 3> slot_units = {k, tile_n, tile_n};
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    for (int slot = 0; slot < plan.slots[i]; ++slot) cuts[i].slots.push_back(slot * slot_units[i]);
+    cuts[i].device_units = plan.slots[i] * slot_units[i];
+  }
+  lay_out_matrices(schedule.arrays, plan.tiling);
+  schedule.cuts = std::move(cuts);
+  for (const auto& turn : plan.turns) {
+    schedule.uses.insert(schedule.uses.end(), turn.begin(), turn.end());
+  }
+  schedule.tiling = plan.tiling;
+  schedule.chunks = static_cast<int>(plan.turns.size());
+  schedule.slots = plan.slots[2];
 }
 
 }  // namespace overlap::schedule

@@ -8,7 +8,7 @@
 
 #include "lanes/activity_trace.hpp"
 #include "lanes/api/common.hpp"
-#include "schedule/section.hpp"
+#include "schedule/region.hpp"
 
 namespace overlap::lanes {
 
