@@ -41,6 +41,17 @@ std::vector<TaskId> sequence(const std::vector<Task>& listed, Order order) {
   return places;
 }
 
+/// What a listed task uses of the one chunk that a list has.
+UseRange uses_of(const Builder& builder, const Task& listed) {
+  const UseRange all = builder.uses_of(0, listed.op);
+  if (listed.stage == Stage::kernel) return all;
+  if (!is_copy(listed.stage)) return {};
+  const auto used = std::span(builder.schedule.uses).subspan(all.begin, all.count);
+  const auto array = static_cast<int>(listed.uses.begin);
+  const auto place = std::ranges::lower_bound(used, array, {}, &Use::array) - used.begin();
+  return {all.begin + static_cast<std::uint32_t>(place), 1};
+}
+
 }  // namespace
 
 bool has_timed_copies(const deck::Workload& workload) {
@@ -155,43 +166,45 @@ std::optional<std::string> misplaced(const Costs& costs, Order order) {
   return std::nullopt;
 }
 
-void issue_listed(Builder& builder, const Costs& costs, Order order) {
-  const bool sequential = order == Order::sequential;
+void issue_listed(Builder& builder) {
+  const std::vector<Task>& listed = builder.costs.tasks;
+  Schedule& schedule = builder.schedule;
+  const bool sequential = schedule.order == Order::sequential;
   int default_lane = 0;  // after all others
-  for (const Task& task : costs.tasks) default_lane = std::max(default_lane, task.lane + 1);
-  std::vector<TaskId> places(costs.tasks.size());
+  for (const Task& task : listed) default_lane = std::max(default_lane, task.lane + 1);
+  std::vector<TaskId> ids(listed.size());
   std::map<int, TaskId> last;     // of each lane
   std::optional<TaskId> barrier;  // the latest default_stream task
-  TaskId id = 0;
-  for (const TaskId i : sequence(costs.tasks, order)) {
-    places[i] = id;
-    Task task = costs.tasks[i];
+  for (const TaskId i : sequence(listed, schedule.order)) {
+    const TaskId id = ids[i] = static_cast<TaskId>(schedule.tasks.size());
+    Task task = listed[i];
     const bool waits_for_all = task.stage == Stage::default_stream;
     if (waits_for_all) task.lane = default_lane;
     if (sequential) task.lane = 0;
     task.blocking = sequential && !on_host(task.stage);
     std::map<int, TaskId> after;  // by lane: the latest, which the earlier ones precede
     const auto wait_for = [&](TaskId other) {
-      const Task& earlier = builder.task(other);
+      const Task& earlier = schedule.tasks[other];
       if (on_host(earlier.stage)) return;  // done before anything later is issued
       if (earlier.lane == task.lane && !on_host(task.stage)) return;
-      TaskId& latest = after.try_emplace(earlier.lane, other).first->second;
+      TaskId& latest = after[earlier.lane];
       latest = std::max(latest, other);
     };
-    for (const TaskId other : task.after) wait_for(places[other]);
+    for (const TaskId other : task.after) wait_for(ids[other]);
     if (waits_for_all) {
       for (const auto& [lane, other] : last) wait_for(other);
+      barrier = id;
     } else if (barrier && !on_host(task.stage) &&
                (!last.contains(task.lane) || last[task.lane] < *barrier)) {
       wait_for(*barrier);
     }
     task.after.clear();
     for (const auto& [lane, other] : after) task.after.push_back(other);
-    std::sort(task.after.begin(), task.after.end());
-    if (waits_for_all) barrier = id;
+    std::ranges::sort(task.after);
     if (!on_host(task.stage)) last[task.lane] = id;
-    builder.issue(std::move(task), costs.names[i]);
-    ++id;
+    task.uses = uses_of(builder, task);
+    schedule.tasks.push_back(std::move(task));
+    schedule.names.push_back(builder.costs.names[i]);
   }
 }
 

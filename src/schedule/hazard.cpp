@@ -26,6 +26,11 @@ struct Users {
 /// All bytes, as ranges by their first; each ends where the next one begins.
 using Ranges = std::map<std::size_t, Users>;
 
+template <class T>
+bool is_index(int i, const std::vector<T>& of) {
+  return i >= 0 && static_cast<std::size_t>(i) < of.size();
+}
+
 /// The range that begins at a byte, made by parting the one that holds it.
 Ranges::iterator begin_at(Ranges& ranges, std::size_t byte) {
   const auto next = ranges.upper_bound(byte);
@@ -79,11 +84,13 @@ class Checker {
     return ranges_.try_emplace({on_host, array}, Ranges{{0, {}}}).first->second;
   }
 
-  void report(Hazard::Kind kind, TaskId id, const std::string& message) {
+  /// Returns false, the answer of a check that found the hazard.
+  bool report(Hazard::Kind kind, TaskId id, const std::string& message) {
     if (hazards_.size() < most_) {
       hazards_.push_back(
           {kind, id, fmt::format("{}: {} {}", to_string(kind), describe(schedule_, id), message)});
     }
+    return false;
   }
 
   /// Whether pieces of each array have bytes of their own: their bands are the same or disjoint.
@@ -100,46 +107,20 @@ class Checker {
     });
   }
 
-  /// Whether a task's indices are of things that there are; as large numbers negative ones are not.
-  bool is_known(const Task& t) const {
-    const auto in = [](int i, std::size_t size) { return static_cast<std::size_t>(i) < size; };
-    if (!in(t.lane, lane_clocks_.size()) || t.chunk < 0 || t.chunk >= schedule_.chunks ||
-        t.uses.begin + std::size_t{t.uses.count} > schedule_.uses.size()) {
-      return false;
-    }
-    return std::ranges::all_of(uses(schedule_, t), [&](const Use& use) {
-      if (!in(use.array, schedule_.arrays.size())) return false;
-      const Array& array = array_of(schedule_, use);
-      if (!in(array.cut, schedule_.cuts.size())) return false;
-      const Cut& cut = cut_of(schedule_, array);
-      return in(use.piece, cut.pieces.size()) && (use.slot == -1 || in(use.slot, cut.slots.size()));
-    });
-  }
-
-  /// Whether a piece lies within its array and its slot.
-  bool fits(const Use& use) const {
-    const Array& array = array_of(schedule_, use);
-    const Piece& piece = piece_of(schedule_, use);
-    const auto device_units = static_cast<std::size_t>(cut_of(schedule_, array).device_units);
-    const std::size_t slot_end =
-        use.slot < 0 ? 0 : device_begin(schedule_, use) + host_region(schedule_, use).bytes();
-    return piece.begin >= 0 && piece.begin < piece.end &&
-           static_cast<std::size_t>(piece.end) <= array.host.planes &&
-           piece.from + piece.length <= array.host.line_bytes &&
-           slot_end <= device_units * array.unit_bytes;
-  }
-
   /// Why a task cannot be what it says; empty: it can.
   std::string flaw_of(TaskId id) const {
     const Task& t = task(id);
-    if (!is_known(t)) return "has an index out of range";
+    if (!is_index(t.lane, lane_clocks_) || t.chunk < 0 || t.chunk >= schedule_.chunks ||
+        t.uses.begin + std::size_t{t.uses.count} > schedule_.uses.size()) {
+      return "has an index out of range";
+    }
     const auto later = std::ranges::find_if(t.after, [&](TaskId other) { return other >= id; });
     if (later != t.after.end()) {
       return fmt::format("waits for task {}, which is issued later", *later);
     }
     const auto used = uses(schedule_, t);
-    if (!std::ranges::all_of(used, [&](const Use& use) { return fits(use); })) {
-      return "reaches beyond its arrays";
+    for (const Use& use : used) {
+      if (std::string flaw = flaw_of(use); !flaw.empty()) return flaw;
     }
     if (t.stage == Stage::kernel) return flaw_of_kernel(t);
     if (is_copy(t.stage) && (used.size() != 1 || used[0].slot < 0 ||
@@ -147,6 +128,25 @@ class Checker {
       return fmt::format("copies {} bytes, which is not its piece", t.bytes);
     }
     return "";
+  }
+
+  /// It is of things that there are, and the piece lies within its array and its slot.
+  std::string flaw_of(const Use& use) const {
+    const std::string unknown = "has an index out of range";
+    if (!is_index(use.array, schedule_.arrays)) return unknown;
+    const Array& array = array_of(schedule_, use);
+    if (!is_index(array.cut, schedule_.cuts)) return unknown;
+    const Cut& cut = cut_of(schedule_, array);
+    if (!is_index(use.piece, cut.pieces)) return unknown;
+    if (use.slot != -1 && !is_index(use.slot, cut.slots)) return unknown;
+    const Piece& piece = piece_of(schedule_, use);
+    const std::size_t slot_end =
+        use.slot < 0 ? 0 : device_begin(schedule_, use) + host_region(schedule_, use).bytes();
+    const bool fits = piece.begin >= 0 && piece.begin < piece.end &&
+                      static_cast<std::size_t>(piece.end) <= array.host.planes &&
+                      piece.from + piece.length <= array.host.line_bytes &&
+                      slot_end <= static_cast<std::size_t>(cut.device_units) * array.unit_bytes;
+    return fits ? "" : "reaches beyond its arrays";
   }
 
   /// It names all arrays of its operation, and of those cut alike the same piece.
@@ -198,12 +198,10 @@ class Checker {
 
   bool touch(TaskId id, const Access& access, Users& users) {
     const auto conflict = [&](Hazard::Kind kind, const char* what, TaskId other) {
-      report(kind, id,
-             fmt::format("{} array {} {} {}", what, name(access),
-                         kind == Hazard::Kind::raw ? "without waiting for its writer"
-                                                   : "without waiting for",
-                         describe(schedule_, other)));
-      return false;
+      return report(
+          kind, id,
+          fmt::format("{} array {} without waiting for {}{}", what, name(access),
+                      kind == Hazard::Kind::raw ? "its writer " : "", describe(schedule_, other)));
     };
     const bool written = !users.writer || complete_before(*users.writer, id);
     if (access.reads) {
@@ -227,9 +225,8 @@ class Checker {
   bool fresh(TaskId id, const Access& access, const std::optional<TaskId>& writer) {
     if (!writer) {
       if (schedule_.arrays[static_cast<std::size_t>(access.array)].resident) return true;
-      report(Hazard::Kind::stale, id,
-             fmt::format("reads array {}, which nothing has written", name(access)));
-      return false;
+      return report(Hazard::Kind::stale, id,
+                    fmt::format("reads array {}, which nothing has written", name(access)));
     }
     const Stage source = task(id).stage == Stage::kernel ? Stage::h2d : Stage::kernel;
     const bool same = std::ranges::any_of(uses(schedule_, task(*writer)), [&](const Use& of) {

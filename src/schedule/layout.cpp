@@ -85,19 +85,16 @@ void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling)
 
 /// Chunks of an iteration, nearly equal ones; `up_bytes`: of a unit, copied to the device.
 std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t up_bytes) {
-  std::int64_t chunks = deck.chunks.count.value_or(0);
-  if (chunks > costs.units) {
+  const auto& count = deck.chunks.count;
+  if (count > costs.units) {
     fail_chunks(deck,
                 fmt::format("; allowed: at most {}, one for each unit of the data", costs.units));
   }
-  if (chunks == 0) {
-    const std::int64_t units = std::min(*deck.chunks.bytes / up_bytes, costs.units);
-    if (units == 0) {
-      fail_chunks(deck,
-                  fmt::format("; allowed: at least {}, one unit of the data", bytes(up_bytes)));
-    }
-    chunks = (costs.units + units - 1) / units;
+  const std::int64_t units = count ? 1 : std::min(*deck.chunks.bytes / up_bytes, costs.units);
+  if (units == 0) {
+    fail_chunks(deck, fmt::format("; allowed: at least {}, one unit of the data", bytes(up_bytes)));
   }
+  const std::int64_t chunks = count.value_or((costs.units + units - 1) / units);
   if (chunks > most_chunks / costs.iterations) {
     fail_chunks(deck, fmt::format(", which makes {} chunks; allowed: at most {} in all iterations",
                                   chunks * costs.iterations, most_chunks));
