@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "base/units.hpp"
@@ -39,17 +38,6 @@ std::vector<TaskId> sequence(const std::vector<Task>& listed, Order order) {
   std::iota(places.begin(), places.end(), TaskId{0});
   std::ranges::stable_sort(places, {}, [&](TaskId i) { return keys[i]; });
   return places;
-}
-
-/// What a listed task uses of the one chunk that a list has.
-UseRange uses_of(const Builder& builder, const Task& listed) {
-  const UseRange all = builder.uses_of(0, listed.op);
-  if (listed.stage == Stage::kernel) return all;
-  if (!is_copy(listed.stage)) return {};
-  const auto used = std::span(builder.schedule.uses).subspan(all.begin, all.count);
-  const auto array = static_cast<int>(listed.uses.begin);
-  const auto place = std::ranges::lower_bound(used, array, {}, &Use::array) - used.begin();
-  return {all.begin + static_cast<std::uint32_t>(place), 1};
 }
 
 }  // namespace
@@ -89,17 +77,23 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int
       size_copies(asked, [](Stage, double seconds) { return seconds * nominal_bytes_per_s; });
   Costs costs;
   costs.units = 1;
-  std::map<int, int> ops;  // by chunk number
-  for (const deck::CustomTask& task : workload.tasks) {
-    if (task.chunk > 0) ops.emplace(task.chunk, 0);
-  }
   costs.ops = 0;
-  for (auto& [chunk, op] : ops) op = costs.ops++;
-  std::set<int> with_kernels;
-  std::set<int> with_outputs;
+  struct Op {
+    int number = 0;
+    bool has_kernels = false;
+    bool has_outputs = false;
+  };
+  std::map<int, Op> ops;  // by chunk number
+  for (const deck::CustomTask& task : workload.tasks) {
+    if (task.chunk == 0) continue;
+    ops[task.chunk].has_kernels |= task.stage == Stage::kernel;
+    ops[task.chunk].has_outputs |= task.stage == Stage::d2h;
+  }
+  for (auto& [chunk, op] : ops) op.number = costs.ops++;
   for (const deck::CustomTask& given : workload.tasks) {
+    const Op op = given.chunk > 0 ? ops.at(given.chunk) : Op();
     Task task{.stage = given.stage,
-              .op = given.chunk > 0 ? ops.at(given.chunk) : 0,
+              .op = op.number,
               .lane = given.lane,
               .duration_s = given.duration_s,
               .share = is_kernel(given.stage) ? given.sms : 0,
@@ -110,24 +104,19 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int
       task.bytes = static_cast<std::size_t>(given.bytes);
       task.uses.begin = static_cast<std::uint32_t>(costs.arrays.size());
       costs.arrays.push_back({.name = given.name,
-                              .op = task.op,
+                              .op = op.number,
                               .unit_bytes = task.bytes,
                               .to_device = up,
-                              .to_host = !up});
-      if (!up) with_outputs.insert(task.op);
-    } else if (task.stage == Stage::kernel) {
-      with_kernels.insert(task.op);
+                              .to_host = !up,
+                              .resident = !up && !op.has_kernels});
     }
     costs.tasks.push_back(std::move(task));
     costs.names.push_back(given.name);
   }
-  for (Array& array : costs.arrays) {
-    array.resident = array.to_host && !with_kernels.contains(array.op);
-  }
   for (const auto& [chunk, op] : ops) {
-    if (!with_kernels.contains(op) || with_outputs.contains(op)) continue;
+    if (!op.has_kernels || op.has_outputs) continue;
     costs.arrays.push_back({.name = fmt::format("chunk {}", chunk),
-                            .op = op,
+                            .op = op.number,
                             .unit_bytes = state_bytes,
                             .to_host = true});
   }
@@ -202,7 +191,11 @@ void issue_listed(Builder& builder) {
     for (const auto& [lane, other] : after) task.after.push_back(other);
     std::ranges::sort(task.after);
     if (!on_host(task.stage)) last[task.lane] = id;
-    task.uses = uses_of(builder, task);
+    if (task.stage == Stage::kernel) task.uses = builder.uses_of(0, task.op);
+    if (is_copy(task.stage)) {
+      schedule.uses.push_back({.array = static_cast<int>(task.uses.begin)});
+      task.uses = {static_cast<std::uint32_t>(schedule.uses.size() - 1), 1};
+    }
     schedule.tasks.push_back(std::move(task));
     schedule.names.push_back(builder.costs.names[i]);
   }

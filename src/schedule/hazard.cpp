@@ -38,6 +38,18 @@ Ranges::iterator begin_at(Ranges& ranges, std::size_t byte) {
   return holder->first == byte ? holder : ranges.emplace_hint(next, byte, holder->second);
 }
 
+/// Bytes on one side that a task reads, writes or both. On the host they include what lies between
+/// the lines of a unit and behind each. The pieces of a matrix interleave there; their bytes are
+/// numbered as if each band of lines that pieces have in common lay by itself.
+struct Access {
+  const Use& use;
+  bool on_host;
+  std::size_t begin;
+  std::size_t end;
+  bool reads;
+  bool writes;
+};
+
 /// Where a piece's unit begins on the host, in the numbering of accesses.
 std::size_t host_place(const Array& array, const Piece& piece, std::int64_t unit) {
   const auto units = static_cast<std::size_t>(unit);
@@ -71,7 +83,7 @@ class Checker {
         break;  // nothing after it can be trusted
       }
       advance(id);
-      for (const Access& access : accesses(schedule_, task(id))) check(id, access);
+      check(id);
     }
     if (hazards_.empty() && schedule_.names.empty()) require_outputs();
     return std::move(hazards_);
@@ -188,8 +200,31 @@ class Checker {
     return clock[lane(other)] >= positions_[other];
   }
 
+  /// Looks for hazards in all that a task touches.
+  void check(TaskId id) {
+    const Stage stage = task(id).stage;
+    const bool copies = is_copy(stage);
+    if (!copies && stage != Stage::kernel && stage != Stage::host) return;
+    for (const Use& use : uses(schedule_, task(id))) {
+      const Array& array = array_of(schedule_, use);
+      const Piece& piece = piece_of(schedule_, use);
+      const auto check_side = [&](bool on_host, std::size_t begin, std::size_t end) {
+        const bool source = on_host == (stage == Stage::h2d);  // of a copy
+        check(id, {use, on_host, begin, end, copies ? source : array.to_device,
+                   copies ? !source : array.to_host});
+      };
+      if (copies || use.slot < 0) {
+        check_side(true, host_place(array, piece, piece.begin),
+                   host_place(array, piece, piece.end));
+      }
+      if (use.slot < 0) continue;
+      const std::size_t begin = device_begin(schedule_, use);
+      check_side(false, begin, begin + host_region(schedule_, use).bytes());
+    }
+  }
+
   void check(TaskId id, const Access& access) {
-    Ranges& all = ranges(access.on_host, access.array);
+    Ranges& all = ranges(access.on_host, access.use.array);
     auto range = begin_at(all, access.begin);
     const auto end = begin_at(all, access.end);
     // One report for an access is enough.
@@ -224,19 +259,18 @@ class Checker {
   /// chunk: a kernel's inputs come from copies, and what is copied back comes from a kernel.
   bool fresh(TaskId id, const Access& access, const std::optional<TaskId>& writer) {
     if (!writer) {
-      if (schedule_.arrays[static_cast<std::size_t>(access.array)].resident) return true;
+      if (array_of(schedule_, access.use).resident) return true;
       return report(Hazard::Kind::stale, id,
                     fmt::format("reads array {}, which nothing has written", name(access)));
     }
     const Stage source = task(id).stage == Stage::kernel ? Stage::h2d : Stage::kernel;
     const bool same = std::ranges::any_of(uses(schedule_, task(*writer)), [&](const Use& of) {
-      return of.array == access.array && of.piece == access.piece;
+      return of.array == access.use.array && of.piece == access.use.piece;
     });
     if (same && task(*writer).stage == source) return true;
-    report(
+    return report(
         Hazard::Kind::stale, id,
         fmt::format("finds in array {} what {} left", name(access), describe(schedule_, *writer)));
-    return false;
   }
 
   /// Every output is copied to the host as a whole. (What a deck lists by hand is its own affair.)
@@ -259,9 +293,8 @@ class Checker {
   }
 
   std::string name(const Access& access) const {
-    return fmt::format("{} on the {}",
-                       schedule_.arrays[static_cast<std::size_t>(access.array)].name,
-                       access.on_host ? "host" : "device");
+    return array_of(schedule_, access.use).name +
+           (access.on_host ? " on the host" : " on the device");
   }
 
   const Schedule& schedule_;
@@ -276,29 +309,6 @@ class Checker {
 };
 
 }  // namespace
-
-std::vector<Access> accesses(const Schedule& schedule, const Task& task) {
-  std::vector<Access> touched;
-  const bool copies = is_copy(task.stage);
-  if (!copies && task.stage != Stage::kernel && task.stage != Stage::host) return touched;
-  for (const Use& use : uses(schedule, task)) {
-    const Array& array = array_of(schedule, use);
-    const auto touch = [&](bool on_host, std::size_t begin, std::size_t end) {
-      const bool source = on_host == (task.stage == Stage::h2d);  // of a copy
-      touched.push_back({use.array, use.piece, on_host, begin, end,
-                         copies ? source : array.to_device, copies ? !source : array.to_host});
-    };
-    if (copies || use.slot < 0) {
-      const Piece& piece = piece_of(schedule, use);
-      touch(true, host_place(array, piece, piece.begin), host_place(array, piece, piece.end));
-    }
-    if (use.slot >= 0) {
-      const std::size_t begin = device_begin(schedule, use);
-      touch(false, begin, begin + host_region(schedule, use).bytes());
-    }
-  }
-  return touched;
-}
 
 const char* to_string(Hazard::Kind kind) {
   constexpr std::array names = {"RAW", "WAR", "WAW", "stale", "missing", "malformed"};

@@ -7,21 +7,6 @@
 
 namespace overlap::schedule {
 
-/// Bytes of one array on one side that a task reads, writes or both. On the host they include what
-/// lies between the lines of a unit and behind each. The pieces of a matrix interleave there; their
-/// bytes are numbered as if each band of lines that pieces have in common lay by itself.
-struct Access {
-  int array;
-  int piece;
-  bool on_host;
-  std::size_t begin;
-  std::size_t end;
-  bool reads;
-  bool writes;
-};
-/// What a task touches.
-std::vector<Access> accesses(const Schedule& schedule, const Task& task);
-
 /// A defect of a schedule that could give wrong data or never finish.
 struct Hazard {
   enum class Kind {

@@ -163,10 +163,10 @@ std::vector<std::size_t> device_bytes(const Costs& costs, const Layout& layout,
                                       std::int64_t units) {
   std::vector<std::size_t> bytes;
   for (const Array& array : costs.arrays) {
-    const std::size_t i = bytes.size();
-    bytes.push_back(layout.tiles ? slot_bytes(*costs.tiling)[i] *
-                                       static_cast<std::size_t>(layout.tiles->slots[i])
-                                 : array.unit_bytes * static_cast<std::size_t>(units));
+    bytes.push_back(array.unit_bytes * static_cast<std::size_t>(units));
+  }
+  for (std::size_t i = 0; layout.tiles && i < bytes.size(); ++i) {
+    bytes[i] = slot_bytes(*costs.tiling)[i] * static_cast<std::size_t>(layout.tiles->slots[i]);
   }
   return bytes;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <utility>
@@ -19,9 +20,8 @@ TileOrder in_shells(const Tiling& tiling) {
   int b = 1;
   order.push_back(tiling.tile(0, 0));
   while (a < tiling.rows() || b < tiling.columns()) {
-    const auto gain_a = static_cast<double>(b) / static_cast<double>(tiling.tile_m);
-    const auto gain_b = static_cast<double>(a) / static_cast<double>(tiling.tile_n);
-    if (b == tiling.columns() || (a < tiling.rows() && gain_a >= gain_b)) {
+    const bool rows_gain_more = b * tiling.tile_n >= a * tiling.tile_m;
+    if (b == tiling.columns() || (a < tiling.rows() && rows_gain_more)) {
       for (int column = 0; column < b; ++column) order.push_back(tiling.tile(a, column));
       ++a;
     } else {
@@ -140,11 +140,8 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
 TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
   const std::array<std::size_t, 3> bytes = slot_bytes(tiling);
   const auto fits = [&](const TileSlots& slots) {
-    std::size_t sum = 0;
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      sum += static_cast<std::size_t>(slots[i]) * bytes[i];
-    }
-    return sum <= device_bytes;
+    return std::inner_product(slots.begin(), slots.end(), bytes.begin(), std::size_t{0}) <=
+           device_bytes;
   };
   const TileSlots all = all_slots(tiling);
   if (fits(all)) return plan_tiles(tiling, all);

@@ -352,8 +352,8 @@ TEST(Build, ZeroCopyHasKernelsOnHostMemoryAlone) {
   ASSERT_EQ(s.tasks.size(), 2U * 3 * 2);
   for (const Task& task : s.tasks) {
     EXPECT_EQ(task.stage, Stage::kernel);
-    EXPECT_TRUE(task.after.empty());  // no two touch the same data
-    for (const Access& access : accesses(s, task)) EXPECT_TRUE(access.on_host);
+    EXPECT_TRUE(task.after.empty());                               // no two touch the same data
+    for (const Use& use : uses(s, task)) EXPECT_EQ(use.slot, -1);  // on the host
   }
   const Schedule staged = small_schedule(deck, Order::sequential, 1);
   EXPECT_EQ(staged.transfer, deck::Transfer::staged);  // the baseline stays what it is

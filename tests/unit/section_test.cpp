@@ -153,15 +153,12 @@ TEST(Section, PartsOfARegionBeginAndEndWithinLines) {
   EXPECT_THAT(pieces, testing::ElementsAre(Piece{20, 20, 4}, Piece{40, 24, 24}, Piece{80, 48, 2}));
 }
 
-TEST(Section, TasksTouchPitchedBytesOnTheHostAndPackedOnesOnTheDevice) {
+TEST(Section, CopiesArePitchedOnTheHostAndPackedOnTheDevice) {
   const Schedule s = small_schedule(padded_rows(4), Order::depth_first, 4, 2);
-  const auto touched = accesses(s, s.tasks[6]);  // h2d of chunk 2, in slot 0
-  ASSERT_EQ(touched.size(), 2U);
-  EXPECT_TRUE(touched[0].on_host);
-  EXPECT_EQ(touched[0].begin, 600U * 40);
-  EXPECT_EQ(touched[0].end, 900U * 40);
-  EXPECT_EQ(touched[1].begin, 0U);
-  EXPECT_EQ(touched[1].end, 300U * 24);
+  EXPECT_EQ(host_region(s, s.tasks[6]).begin, 600U * 40);  // h2d of chunk 2, in slot 0
+  expect_lines(host_region(s, s.tasks[6]), 24, 300, 1);
+  EXPECT_EQ(device_begin(s, s.tasks[6]), 0U);
+  EXPECT_EQ(device_begin(s, s.tasks[9]), 300U * 24);  // of chunk 3, in slot 1
   EXPECT_EQ(s.tasks[6].bytes, 300U * 24);
 }
 
