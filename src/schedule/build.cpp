@@ -83,22 +83,6 @@ struct SlotState {
   std::vector<TaskId> readers = {};  ///< since the last write
 };
 
-/// The tasks that the next one must come after by what it does to a slot.
-std::vector<TaskId> take(SlotState& slot, TaskId next, bool writes) {
-  std::vector<TaskId> before;
-  if (writes && !slot.readers.empty()) {
-    before = std::exchange(slot.readers, {});  // they have waited for the writer
-  } else if (slot.writer) {
-    before = {*slot.writer};
-  }
-  if (writes) {
-    slot.writer = next;
-  } else {
-    slot.readers.push_back(next);
-  }
-  return before;
-}
-
 /// Lets tasks wait for those of other lanes that they must come after.
 void add_dependencies(Schedule& schedule) {
   std::vector<std::vector<SlotState>> slots;  // of each array
@@ -123,7 +107,17 @@ void add_dependencies(Schedule& schedule) {
                           (task.stage == Stage::kernel && array_of(schedule, use).to_host);
       SlotState& slot =
           slots[static_cast<std::size_t>(use.array)][static_cast<std::size_t>(use.slot)];
-      std::ranges::copy(take(slot, id, writes), std::back_inserter(before));
+      // Readers have waited for the writer.
+      if (writes && !slot.readers.empty()) {
+        before.insert(before.end(), slot.readers.begin(), slot.readers.end());
+      } else if (slot.writer) {
+        before.push_back(*slot.writer);
+      }
+      if (writes) {
+        slot = {.writer = id};
+      } else {
+        slot.readers.push_back(id);
+      }
     }
     // Dependencies are transitive, so that the latest may make others unnecessary.
     std::ranges::sort(before, std::greater());

@@ -11,8 +11,8 @@
 namespace overlap::schedule {
 namespace {
 
-/// For each lane, how many of its tasks are certain to be complete.
-using Clock = std::vector<std::uint32_t>;
+/// For each lane, how far it is certain to be complete: the task behind the last one that is.
+using Clock = std::vector<TaskId>;
 
 void merge(Clock& into, const Clock& other) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], other[i]);
@@ -57,14 +57,15 @@ std::size_t host_place(const Array& array, const Piece& piece, std::int64_t unit
   return array.host.begin + array.host.plane_pitch * units;
 }
 
+constexpr const char* unknown = "has an index out of range";
+
 class Checker {
  public:
   Checker(const Schedule& schedule, std::size_t most)
       : schedule_(schedule),
         most_(most),
         host_clock_(static_cast<std::size_t>(schedule.lanes)),
-        lane_clocks_(host_clock_.size(), host_clock_),
-        positions_(schedule.tasks.size()) {
+        lane_clocks_(host_clock_.size(), host_clock_) {
     for (const Task& task : schedule.tasks) {
       for (const TaskId other : task.after) waited_for_.emplace(other, Clock());
     }
@@ -124,7 +125,7 @@ class Checker {
     const Task& t = task(id);
     if (!is_index(t.lane, lane_clocks_) || t.chunk < 0 || t.chunk >= schedule_.chunks ||
         t.uses.begin + std::size_t{t.uses.count} > schedule_.uses.size()) {
-      return "has an index out of range";
+      return unknown;
     }
     const auto later = std::ranges::find_if(t.after, [&](TaskId other) { return other >= id; });
     if (later != t.after.end()) {
@@ -144,13 +145,15 @@ class Checker {
 
   /// It is of things that there are, and the piece lies within its array and its slot.
   std::string flaw_of(const Use& use) const {
-    const std::string unknown = "has an index out of range";
-    if (!is_index(use.array, schedule_.arrays)) return unknown;
+    if (!is_index(use.array, schedule_.arrays) ||
+        !is_index(array_of(schedule_, use).cut, schedule_.cuts)) {
+      return unknown;
+    }
     const Array& array = array_of(schedule_, use);
-    if (!is_index(array.cut, schedule_.cuts)) return unknown;
     const Cut& cut = cut_of(schedule_, array);
-    if (!is_index(use.piece, cut.pieces)) return unknown;
-    if (use.slot != -1 && !is_index(use.slot, cut.slots)) return unknown;
+    if (!is_index(use.piece, cut.pieces) || (use.slot != -1 && !is_index(use.slot, cut.slots))) {
+      return unknown;
+    }
     const Piece& piece = piece_of(schedule_, use);
     const std::size_t slot_end =
         use.slot < 0 ? 0 : device_begin(schedule_, use) + host_region(schedule_, use).bytes();
@@ -190,14 +193,15 @@ class Checker {
     Clock& clock = lane_clocks_[lane(id)];
     merge(clock, host_clock_);
     for (const TaskId other : task(id).after) merge(clock, waited_for_.at(other));
-    positions_[id] = ++clock[lane(id)];
+    clock[lane(id)] = id + 1;
     if (task(id).blocking) merge(host_clock_, clock);
     if (const auto entry = waited_for_.find(id); entry != waited_for_.end()) entry->second = clock;
   }
 
   bool complete_before(TaskId other, TaskId id) const {
+    if (on_host(task(other).stage)) return true;  // done before anything later is issued
     const Clock& clock = on_host(task(id).stage) ? host_clock_ : lane_clocks_[lane(id)];
-    return clock[lane(other)] >= positions_[other];
+    return clock[lane(other)] > other;
   }
 
   /// Looks for hazards in all that a task touches.
@@ -301,8 +305,7 @@ class Checker {
   std::size_t most_;
   Clock host_clock_;  ///< what the host has waited for
   std::vector<Clock> lane_clocks_;
-  std::vector<std::uint32_t> positions_;  ///< of each task in its lane, from 1
-  std::map<TaskId, Clock> waited_for_;    ///< when each task that others wait for is complete
+  std::map<TaskId, Clock> waited_for_;  ///< when each task that others wait for is complete
   std::map<int, std::vector<int>> arrays_of_op_;
   std::map<std::pair<bool, int>, Ranges> ranges_;  ///< of each side of each array
   std::vector<Hazard> hazards_;

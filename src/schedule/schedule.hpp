@@ -118,6 +118,9 @@ struct Tiling {
   int row(int tile) const { return tile % rows(); }
   int column(int tile) const { return tile / rows(); }
   int tile(int row, int column) const { return column * rows() + row; }
+  std::size_t bytes(std::int64_t elements) const {
+    return static_cast<std::size_t>(elements) * element_bytes;
+  }
 };
 
 /// Tasks in issue order. Tasks of one lane run one after the other; `after` orders tasks of

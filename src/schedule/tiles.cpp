@@ -13,6 +13,15 @@ namespace {
 
 using TileOrder = std::vector<int>;
 
+/// A matrix, and a slot for one of its panels or tiles.
+struct Shape {
+  std::int64_t rows, columns, slot_rows, slot_columns;
+};
+
+std::array<Shape, 3> shapes(const Tiling& t) {
+  return {{{t.m, t.k, t.tile_m, t.k}, {t.k, t.n, t.k, t.tile_n}, {t.m, t.n, t.tile_m, t.tile_n}}};
+}
+
 /// Takes in the panel next that makes the most tiles possible for its bytes, then those tiles.
 TileOrder in_shells(const Tiling& tiling) {
   TileOrder order;
@@ -99,8 +108,8 @@ TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const TileOrder& 
   // The last panel may be smaller.
   const auto load = [&](std::int64_t lines, std::int64_t all, const Use& panel) {
     if (!panel.loads) return;
-    plan.loaded_bytes += static_cast<std::size_t>(std::min(lines, all - panel.piece * lines)) *
-                         static_cast<std::size_t>(tiling.k) * tiling.element_bytes;
+    plan.loaded_bytes += tiling.bytes(std::min(lines, all - panel.piece * lines)) *
+                         static_cast<std::size_t>(tiling.k);
   };
   for (const int tile : order) {
     const int slot = static_cast<int>(plan.turns.size()) % slots[2];
@@ -115,12 +124,11 @@ TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const TileOrder& 
 }  // namespace
 
 std::array<std::size_t, 3> slot_bytes(const Tiling& tiling) {
-  const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
-    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) *
-           tiling.element_bytes;
+  const auto bytes = [&](const Shape& shape) {
+    return tiling.bytes(shape.slot_rows) * static_cast<std::size_t>(shape.slot_columns);
   };
-  const auto& [m, n, k, tile_m, tile_n, element_bytes] = tiling;
-  return {bytes(tile_m, k), bytes(k, tile_n), bytes(tile_m, tile_n)};
+  const auto [a, b, c] = shapes(tiling);
+  return {bytes(a), bytes(b), bytes(c)};
 }
 
 TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
@@ -171,49 +179,36 @@ TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
 }
 
 void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling) {
-  const auto& [m, n, k, tile_m, tile_n, element_bytes] = tiling;
-  // Lines of a column, columns, and lines of a column of a panel or tile.
-  const std::array<std::array<std::int64_t, 3>, 3> shapes = {
-      {{m, k, tile_m}, {k, n, k}, {m, n, tile_m}}};
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const auto [rows, columns, packed_rows] = shapes[i];
-    arrays[i].unit_bytes = static_cast<std::size_t>(packed_rows) * element_bytes;
-    arrays[i].host =
-        adjacent(static_cast<std::size_t>(rows) * element_bytes, static_cast<std::size_t>(columns));
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Shape shape = shapes(tiling)[i];
+    arrays[i].unit_bytes = tiling.bytes(shape.slot_rows);
+    arrays[i].host = adjacent(tiling.bytes(shape.rows), static_cast<std::size_t>(shape.columns));
     arrays[i].cut = static_cast<int>(i);
   }
 }
 
 void cut_into_tiles(Schedule& schedule, const TilePlan& plan) {
-  const auto& [m, n, k, tile_m, tile_n, element_bytes] = plan.tiling;
-  std::vector<Cut> cuts(3);
-  // Rows [row, row + tile_m) of columns [begin, end).
-  const auto add_band = [&](Cut& cut, std::int64_t row, std::int64_t begin, std::int64_t end) {
-    const auto bytes = [&](std::int64_t rows) {
-      return static_cast<std::size_t>(rows) * element_bytes;
-    };
-    cut.pieces.push_back({.begin = begin,
-                          .end = end,
-                          .from = bytes(row),
-                          .length = bytes(std::min(tile_m, m - row))});
-  };
-  for (std::int64_t row = 0; row < m; row += tile_m) add_band(cuts[0], row, 0, k);
-  for (std::int64_t column = 0; column < n; column += tile_n) {
-    const std::int64_t end = std::min(column + tile_n, n);
-    cuts[1].pieces.push_back({.begin = column, .end = end});
-    for (std::int64_t row = 0; row < m; row += tile_m) add_band(cuts[2], row, column, end);
+  const Tiling& tiling = plan.tiling;
+  lay_out_matrices(schedule.arrays, tiling);
+  schedule.cuts.assign(3, {});
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto [rows, columns, slot_rows, slot_columns] = shapes(tiling)[i];
+    Cut& cut = schedule.cuts[i];
+    for (std::int64_t column = 0; column < columns; column += slot_columns) {
+      for (std::int64_t row = 0; row < rows; row += slot_rows) {
+        cut.pieces.push_back({.begin = column,
+                              .end = std::min(column + slot_columns, columns),
+                              .from = tiling.bytes(row),
+                              .length = tiling.bytes(std::min(slot_rows, rows - row))});
+      }
+    }
+    for (int slot = 0; slot < plan.slots[i]; ++slot) cut.slots.push_back(slot * slot_columns);
+    cut.device_units = plan.slots[i] * slot_columns;
   }
-  const std::array<std::int64_t, 3> slot_units = {k, tile_n, tile_n};
-  for (std::size_t i = 0; i < cuts.size(); ++i) {
-    for (int slot = 0; slot < plan.slots[i]; ++slot) cuts[i].slots.push_back(slot * slot_units[i]);
-    cuts[i].device_units = plan.slots[i] * slot_units[i];
-  }
-  lay_out_matrices(schedule.arrays, plan.tiling);
-  schedule.cuts = std::move(cuts);
   for (const auto& turn : plan.turns) {
     schedule.uses.insert(schedule.uses.end(), turn.begin(), turn.end());
   }
-  schedule.tiling = plan.tiling;
+  schedule.tiling = tiling;
   schedule.chunks = static_cast<int>(plan.turns.size());
   schedule.slots = plan.slots[2];
 }
