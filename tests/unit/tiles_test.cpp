@@ -269,8 +269,7 @@ TEST(TileSchedule, ProductsFindTheirMatricesOnBothSides) {
     EXPECT_EQ(on_device->k, 30);
     const std::array<std::size_t, 3> held = slot_bytes(uneven);
     for (std::size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(on_device->matrices[i].begin,
-                static_cast<std::size_t>(used[i].slot) * held[i]);
+      EXPECT_EQ(on_device->matrices[i].begin, static_cast<std::size_t>(used[i].slot) * held[i]);
       EXPECT_EQ(on_device->matrices[i].stride, i == 1 ? 30 : on_device->m);
       EXPECT_EQ(on_host->matrices[i].stride, i == 1 ? 30 : 250);
       places.insert(on_device->matrices[i].begin);
