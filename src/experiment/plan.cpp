@@ -7,7 +7,6 @@
 #include "base/units.hpp"
 #include "deck/words.hpp"
 #include "model/predict.hpp"
-#include "schedule/additions.hpp"
 #include "schedule/hazard.hpp"
 
 namespace overlap::experiment {
@@ -121,9 +120,6 @@ Draft draft(const deck::Deck& deck, const Facts& facts) {
   draft.layout = schedule::layout(deck, draft.costs, facts.free_bytes);
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
     const deck::Order order = deck.issue.orders[i];
-    if (const auto reason = schedule::misplaced(draft.costs, order)) {
-      throw error_at_order(deck, i, *reason);
-    }
     auto& schedule = draft.schedules.emplace_back();
     if (order == deck::Order::automatic) continue;
     schedule = schedule::build(draft.costs, draft.layout, order, deck.issue.lanes);

@@ -86,7 +86,7 @@ void perform(const workload::InstanceRef& instance, const workload::Workload& wo
                       .mapped = schedule.transfer == deck::Transfer::zero_copy,
                       .number = task.number,
                       .share = task.share,
-                      .product = schedule::product(schedule, task, schedule::Access::Side::device)};
+                      .product = schedule::product(schedule, task)};
   if (!used.empty()) {
     const schedule::Piece& piece = schedule::piece_of(schedule, used.front());
     call.begin = piece.begin;

@@ -106,7 +106,7 @@ void Executor::issue(Issue& run, schedule::TaskId id) {
 /// Computes a tile of a product, does a chunk's part of the host's work or, in a custom workload,
 /// keeps the issuing thread busy.
 void Executor::work(Issue& run, const schedule::Task& task) {
-  if (const auto tile = schedule::product(run.schedule, task, schedule::Access::Side::host)) {
+  if (const auto tile = schedule::product(run.schedule, task)) {
     return run.workload.compute_on_host({.product = tile});
   }
   const double begin_s = run.since_start();

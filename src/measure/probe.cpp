@@ -25,7 +25,7 @@ std::int64_t host_bytes(const schedule::Costs& costs,
                         const std::vector<std::size_t>& device_bytes) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
-    bytes += schedule::host_bytes(costs.arrays[i]);
+    bytes += costs.arrays[i].host_bytes;
     if (!on_gpu()) bytes += device_bytes[i];
   }
   return static_cast<std::int64_t>(bytes);
@@ -203,8 +203,8 @@ void Probe::find_host_share() {
   const int given = costs.host_tiles;
   const auto tiles = static_cast<int>(costs.units);
   const schedule::Schedule one = build(1);
-  costs.host_flops_per_s = host_flops_per_s(
-      parts_.workload, *schedule::product(one, one.tasks.back(), schedule::Access::Side::host));
+  costs.host_flops_per_s =
+      host_flops_per_s(parts_.workload, *schedule::product(one, one.tasks.back()));
   const std::string rate = base::format_number(1e-9 * costs.host_flops_per_s) + " Gflop/s";
   const std::string of_all = " of " + std::to_string(tiles) + " tiles";
   facts_.host_share = experiment::HostShare{given, costs.host_flops_per_s};

@@ -16,7 +16,7 @@ double working_set(const Schedule& schedule, const Task& copy) {
   double bytes = 0;
   for (const schedule::Array& array : schedule.arrays) {
     if (array.op != copy.op) continue;
-    const schedule::Cut& cut = schedule.cuts[static_cast<std::size_t>(array.cut)];
+    const schedule::Cut& cut = schedule::cut_of(schedule, array);
     const bool alike = array.cut == schedule::array_of(schedule, own).cut;
     const auto units = alike ? schedule::piece_of(schedule, own).size()
                              : cut.device_units / static_cast<std::int64_t>(cut.slots.size());

@@ -39,7 +39,7 @@ std::string tiles_line(const deck::Workload& workload, const schedule::Layout& l
                            static_cast<std::size_t>(workload.k * (workload.m + workload.n));
   return fmt::format(
       "{}; the device holds {} of them, {} of A's panels and {} of B's, which are copied {}",
-      plan.turns.size(), plan.slots.c, plan.slots.a, plan.slots.b,
+      plan.turns.size(), plan.slots[2], plan.slots[0], plan.slots[1],
       plan.loaded_bytes <= once
           ? fmt::format("once, {}", format_bytes(plan.loaded_bytes))
           : fmt::format("{:.2f} times, {}",

@@ -6,11 +6,11 @@ namespace overlap::schedule {
 /// windows of as many chunks as the device holds.
 template <>
 void issue<Order::breadth_first>(Builder& builder) {
-  for (int window = 0, end = 0; window < builder.chunks(); window = end) {
+  for (int window = 0, end = 0; window < builder.schedule.chunks; window = end) {
     end = builder.window_end(window);
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
       for (int chunk = window; chunk < end; ++chunk) {
-        for (int op = 0; op < builder.ops(); ++op) {
+        for (int op = 0; op < builder.costs.ops; ++op) {
           builder.issue(stage, chunk, op, lane_in_turn(builder, chunk, op));
         }
       }

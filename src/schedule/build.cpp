@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -19,6 +20,123 @@ constexpr auto issuers = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array<void (*)(Builder&), sizeof...(I)>{&issue<deck::orders[I].order>...};
 }(std::make_index_sequence<deck::orders.size() - 1>());
 
+/// The baseline's: every iteration as one chunk, unless the device cannot hold it.
+Layout baseline(const Costs& costs, Layout layout) {
+  layout.transfer = deck::Transfer::staged;
+  layout.mechanism = deck::Mechanism::streams;
+  if (layout.out_of_core) return layout;
+  layout.borders = {0, costs.units};
+  layout.slots = 1;
+  if (costs.tiling) {
+    Tiling whole = *costs.tiling;
+    whole.tile_m = whole.m;
+    whole.tile_n = whole.n;
+    layout.tiles = plan_tiles(whole, all_slots(whole));
+  }
+  return layout;
+}
+
+/// Cuts the data into chunks, in each iteration at the same places.
+void cut_into_chunks(Builder& builder, const Layout& layout) {
+  Schedule& schedule = builder.schedule;
+  const std::vector<std::int64_t>& borders = layout.borders;
+  Cut cut;
+  for (std::int64_t iteration = 0; iteration < builder.costs.iterations; ++iteration) {
+    const std::int64_t offset = iteration * builder.costs.units;
+    for (std::size_t i = 1; i < borders.size(); ++i) {
+      cut.pieces.push_back({.begin = offset + borders[i - 1], .end = offset + borders[i]});
+    }
+  }
+  // In core the device arrays look like the host's.
+  for (std::int64_t slot = 0; slot < layout.slots; ++slot) {
+    cut.slots.push_back(schedule.out_of_core ? slot * layout.slot_units
+                                             : borders[static_cast<std::size_t>(slot)]);
+  }
+  cut.device_units = schedule.out_of_core ? layout.slots * layout.slot_units : builder.costs.units;
+  const bool mapped = layout.transfer == deck::Transfer::zero_copy;
+  schedule.chunks = static_cast<int>(cut.pieces.size());
+  schedule.slots = mapped ? schedule.chunks : static_cast<int>(layout.slots);
+  schedule.cuts = {std::move(cut)};
+  for (int chunk = 0; chunk < schedule.chunks; ++chunk) {
+    const int slot = mapped ? -1 : chunk % schedule.slots;
+    for (const int array : builder.by_op) schedule.uses.push_back({array, chunk, slot});
+  }
+}
+
+/// Renumbers lanes so that none is empty.
+void number_lanes(Schedule& schedule) {
+  std::map<int, int> numbers;
+  for (const Task& task : schedule.tasks) {
+    if (task.stage != Stage::host) numbers.emplace(task.lane, 0);
+  }
+  int next = 0;
+  for (auto& [lane, number] : numbers) number = next++;
+  for (Task& task : schedule.tasks) {
+    task.lane = task.stage == Stage::host ? 0 : numbers.at(task.lane);
+  }
+  schedule.lanes = schedule.instances = std::max(1, next);
+}
+
+/// Who used a slot last.
+struct SlotState {
+  std::optional<TaskId> writer = {};
+  std::vector<TaskId> readers = {};  ///< since the last write
+};
+
+/// Lets tasks wait for those of other lanes that they must come after.
+void add_dependencies(Schedule& schedule) {
+  std::vector<std::vector<SlotState>> slots;  // of each array
+  for (const Array& array : schedule.arrays) {
+    slots.emplace_back(cut_of(schedule, array).slots.size());
+  }
+  // For each lane, how far all lanes are certain to be complete for its next task: the task behind
+  // the last one known of each. And the same at each task, itself included.
+  const auto lanes = static_cast<std::size_t>(schedule.lanes);
+  std::vector<std::vector<TaskId>> complete(lanes, std::vector<TaskId>(lanes));
+  std::vector<std::vector<TaskId>> complete_at;
+  // Where all arrays are cut alike, no chunk shares data with another: there are no detours.
+  const bool detours = schedule.cuts.size() > 1;
+  if (detours) complete_at.resize(schedule.tasks.size());
+  for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
+    Task& task = schedule.tasks[id];
+    if (task.stage == Stage::host) continue;
+    std::vector<TaskId> before;
+    for (const Use& use : uses(schedule, task)) {
+      if (use.slot < 0) continue;
+      const bool writes = task.stage == Stage::h2d ||
+                          (task.stage == Stage::kernel && array_of(schedule, use).to_host);
+      SlotState& slot =
+          slots[static_cast<std::size_t>(use.array)][static_cast<std::size_t>(use.slot)];
+      // Readers have waited for the writer.
+      if (writes && !slot.readers.empty()) {
+        before.insert(before.end(), slot.readers.begin(), slot.readers.end());
+      } else if (slot.writer) {
+        before.push_back(*slot.writer);
+      }
+      if (writes) {
+        slot = {.writer = id};
+      } else {
+        slot.readers.push_back(id);
+      }
+    }
+    // Dependencies are transitive, so that the latest may make others unnecessary.
+    std::ranges::sort(before, std::greater());
+    std::vector<TaskId>& known = complete[static_cast<std::size_t>(task.lane)];
+    known[static_cast<std::size_t>(task.lane)] = id + 1;
+    for (const TaskId other : before) {
+      TaskId& seen = known[static_cast<std::size_t>(schedule.tasks[other].lane)];
+      if (seen > other) continue;
+      task.after.push_back(other);
+      seen = other + 1;
+      for (std::size_t i = 0; detours && i < lanes; ++i) {
+        known[i] = std::max(known[i], complete_at[other][i]);
+      }
+    }
+    if (detours) complete_at[id] = known;
+    std::ranges::reverse(task.after);
+  }
+}
+
 }  // namespace
 
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes) {
@@ -26,248 +144,90 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
   if (const auto reason = misplaced(costs, order)) {
     throw std::logic_error(std::string(deck::to_string(order)) + " " + *reason);
   }
-  Builder builder(costs, layout, order, lanes);
+  Builder builder(costs, order == Order::sequential ? baseline(costs, layout) : layout, order,
+                  lanes);
   if (costs.tasks.empty()) {
     issuers[static_cast<std::size_t>(order)](builder);
+    number_lanes(builder.schedule);
+    add_dependencies(builder.schedule);
   } else {
-    issue_listed(builder, costs, order);
+    issue_listed(builder);
+    number_lanes(builder.schedule);
   }
-  return builder.finish();
+  return std::move(builder.schedule);
 }
 
-Builder::Builder(const Costs& costs, const Layout& layout, Order order, int lanes)
-    : costs_(costs),
-      layout_(layout),
-      lanes_(lanes),
-      arrays_of_op_(static_cast<std::size_t>(costs.ops)) {
-  // Engines' lanes and, for a product, kernels' on all lanes next to the copies'.
-  const auto most_lanes = static_cast<std::size_t>(std::max(lanes + 2, engine_lanes * costs.ops));
-  complete_.assign(most_lanes, std::vector<TaskId>(most_lanes, 0));
-  schedule_.order = order;
-  schedule_.arrays = costs.arrays;
-  schedule_.kernel = costs.kernel;
-  schedule_.host_memory = layout.host_memory;
-  if (order != Order::sequential) {
-    schedule_.transfer = layout.transfer;
-    schedule_.mechanism = layout.mechanism;
-  }
-  schedule_.chunk_units = layout.slot_units;
-  schedule_.out_of_core = layout.out_of_core && schedule_.transfer == deck::Transfer::staged;
-  for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
-    arrays_of_op_[static_cast<std::size_t>(costs.arrays[i].op)].push_back(static_cast<int>(i));
-  }
-  if (costs.tiling) {
-    cut_into_tiles(*costs.tiling, *layout.tiles);
+Builder::Builder(const Costs& all_costs, const Layout& layout, Order order, int most_lanes)
+    : costs(all_costs),
+      lanes(most_lanes),
+      schedule{.order = order,
+               .arrays = costs.arrays,
+               .kernel = costs.kernel,
+               .host_memory = layout.host_memory,
+               .transfer = layout.transfer,
+               .mechanism = layout.mechanism,
+               .chunk_units = layout.slot_units,
+               .out_of_core = layout.out_of_core && layout.transfer == deck::Transfer::staged},
+      by_op(costs.arrays.size()) {
+  std::iota(by_op.begin(), by_op.end(), 0);
+  std::ranges::stable_sort(by_op, {}, [&](int array) { return op_of(array); });
+  if (layout.tiles) {
+    cut_into_tiles(schedule, *layout.tiles);
   } else {
-    cut_into_chunks(layout.borders, layout.slots);
+    cut_into_chunks(*this, layout);
   }
 }
 
-void Builder::merge_chunks() {
-  if (layout_.out_of_core) return;
-  if (costs_.tiling) {
-    Tiling whole = *costs_.tiling;
-    whole.tile_m = whole.m;
-    whole.tile_n = whole.n;
-    cut_into_tiles(whole, plan_tiles(whole, TileSlots()));
-  } else {
-    cut_into_chunks({0, costs_.units}, 1);
-  }
-}
-
-void Builder::cut_into_chunks(const std::vector<std::int64_t>& borders, std::int64_t slots) {
-  const auto chunks_per_iteration = static_cast<std::int64_t>(borders.size()) - 1;
-  const bool mapped = schedule_.transfer == deck::Transfer::zero_copy;
-  const bool in_core = mapped || slots >= chunks_per_iteration;
-  Cut cut;
-  for (std::int64_t iteration = 0; iteration < costs_.iterations; ++iteration) {
-    const std::int64_t offset = iteration * costs_.units;
-    for (std::size_t i = 1; i < borders.size(); ++i) {
-      cut.pieces.push_back({.begin = offset + borders[i - 1], .end = offset + borders[i]});
-    }
-  }
-  schedule_.chunks = static_cast<int>(cut.pieces.size());
-  schedule_.slots = mapped ? schedule_.chunks : static_cast<int>(slots);
-  // In core the device arrays look like the host's.
-  for (std::size_t slot = 0; slot < static_cast<std::size_t>(slots); ++slot) {
-    cut.slots.push_back(in_core ? borders[slot]
-                                : static_cast<std::int64_t>(slot) * layout_.slot_units);
-  }
-  cut.device_units = in_core ? costs_.units : slots * layout_.slot_units;
-  schedule_.cuts = {std::move(cut)};
-  states_.assign(mapped ? 0 : schedule_.arrays.size() * static_cast<std::size_t>(slots), {});
-  slots_of_array_ = static_cast<std::size_t>(slots);
-  uses_.clear();
-  schedule_.uses.clear();
-  loads_.clear();
-  for (int chunk = 0; chunk < schedule_.chunks; ++chunk) {
-    for (const std::vector<int>& arrays : arrays_of_op_) {
-      uses_.push_back({static_cast<std::uint32_t>(schedule_.uses.size()),
-                       static_cast<std::uint32_t>(arrays.size())});
-      for (const int array : arrays) {
-        schedule_.uses.push_back({array, chunk, mapped ? -1 : chunk % schedule_.slots});
-        loads_.push_back(!mapped && schedule_.arrays[static_cast<std::size_t>(array)].to_device);
-      }
-    }
-  }
-}
-
-void Builder::cut_into_tiles(const Tiling& tiling, const TilePlan& plan) {
-  lay_out_matrices(schedule_.arrays, tiling);
-  schedule_.cuts = cuts_of(tiling, plan.slots);
-  schedule_.tiling = tiling;
-  schedule_.chunks = static_cast<int>(plan.turns.size());
-  schedule_.slots = plan.slots.c;
-  slots_of_array_ = static_cast<std::size_t>(std::max({plan.slots.a, plan.slots.b, plan.slots.c}));
-  states_.assign(schedule_.arrays.size() * slots_of_array_, {});
-  uses_.clear();
-  schedule_.uses.clear();
-  loads_.clear();
-  for (const TileTurn& turn : plan.turns) {
-    uses_.push_back({static_cast<std::uint32_t>(schedule_.uses.size()), 3});
-    schedule_.uses.push_back({0, tiling.row(turn.tile), turn.slot_a});
-    schedule_.uses.push_back({1, tiling.column(turn.tile), turn.slot_b});
-    schedule_.uses.push_back({2, turn.tile, turn.slot_c});
-    for (const bool loads : {turn.loads_a, turn.loads_b, schedule_.arrays[2].to_device}) {
-      loads_.push_back(loads);
-    }
-  }
-}
-
-const UseRange& Builder::uses_of(int chunk, int op) const {
-  return uses_[static_cast<std::size_t>(chunk * costs_.ops + op)];
+UseRange Builder::uses_of(int chunk, int op) const {
+  const auto arrays =
+      std::ranges::equal_range(by_op, op, {}, [&](int array) { return op_of(array); });
+  const auto before = static_cast<std::size_t>(arrays.begin() - by_op.begin());
+  return {static_cast<std::uint32_t>(static_cast<std::size_t>(chunk) * by_op.size() + before),
+          static_cast<std::uint32_t>(arrays.size())};
 }
 
 int Builder::window_end(int first) const {
-  const int end = std::min(first + schedule_.slots, chunks());
-  if (schedule_.cuts.size() == 1) return end;
+  const int end = std::min(first + schedule.slots, schedule.chunks);
+  if (schedule.cuts.size() == 1) return end;
   // Nor may a panel take the slot of one that a tile of the window needs.
   std::set<std::pair<int, int>> taken;
   for (int chunk = first; chunk < end; ++chunk) {
-    const UseRange& range = uses_of(chunk, 0);
-    for (std::uint32_t i = range.begin; i < range.begin + range.count; ++i) {
-      const Use& use = schedule_.uses[i];
-      if (!taken.emplace(use.array, use.slot).second && loads_[i]) return chunk;
+    const auto [begin, count] = uses_of(chunk, 0);
+    for (const Use& use : std::span(schedule.uses).subspan(begin, count)) {
+      if (!taken.emplace(use.array, use.slot).second && use.loads) return chunk;
     }
   }
   return end;
 }
 
-Task Builder::kernel_of(int chunk, int op) const {
-  Task task{.stage = Stage::kernel, .op = op, .chunk = chunk, .uses = uses_of(chunk, op)};
-  for (const Use& use : uses(schedule_, task)) {
-    const Array& array = array_of(schedule_, use);
-    task.bytes += host_region(schedule_, use).bytes() *
-                  (std::size_t{array.to_device} + std::size_t{array.to_host});
-  }
-  const double flops = costs_.tiling ? 2 * static_cast<double>(costs_.tiling->k)  // per element
-                                     : costs_.flops_per_unit;
-  task.flops = flops * work_units(schedule_, uses(schedule_, task).back());
-  return task;
-}
-
 void Builder::issue(Stage stage, int chunk, int op, int lane, bool blocking) {
-  Task task = stage == Stage::kernel ? kernel_of(chunk, op)
-                                     : Task{.stage = stage, .op = op, .chunk = chunk};
-  task.lane = lane;
-  task.blocking = blocking;
-  if (stage == Stage::kernel) return add(std::move(task));
-  const UseRange& all = uses_of(chunk, op);
-  for (std::uint32_t i = all.begin; i < all.begin + all.count; ++i) {
-    const Use& use = schedule_.uses[i];
-    const bool moves = stage == Stage::h2d ? loads_[i] : array_of(schedule_, use).to_host;
-    if (!moves || use.slot < 0) continue;
-    task.uses = {i, 1};
-    task.bytes = host_region(schedule_, use).bytes();
-    add(task);
-  }
-}
-
-std::vector<TaskId> Builder::predecessors(const Task& task) {
-  const auto id = static_cast<TaskId>(schedule_.tasks.size());
-  std::vector<TaskId> before;
-  for (const Use& use : uses(schedule_, task)) {
-    if (use.slot < 0) continue;
-    const bool writes = task.stage == Stage::h2d ||
-                        (task.stage == Stage::kernel && array_of(schedule_, use).to_host);
-    SlotState& state = states_[static_cast<std::size_t>(use.array) * slots_of_array_ +
-                               static_cast<std::size_t>(use.slot)];
-    if (writes && !state.readers.empty()) {
-      // They have waited for the writer.
-      before.insert(before.end(), state.readers.begin(), state.readers.end());
-    } else if (state.writer) {
-      before.push_back(*state.writer);
+  const UseRange all = uses_of(chunk, op);
+  Task task{.stage = stage, .op = op, .chunk = chunk, .lane = lane, .blocking = blocking};
+  if (is_copy(stage)) {
+    for (task.uses = {all.begin, 1}; task.uses.begin < all.begin + all.count; ++task.uses.begin) {
+      const Use& use = schedule.uses[task.uses.begin];
+      const Array& array = array_of(schedule, use);
+      const bool moves = stage == Stage::h2d ? array.to_device && use.loads : array.to_host;
+      if (!moves || use.slot < 0) continue;
+      task.bytes = host_region(schedule, use).bytes();
+      schedule.tasks.push_back(task);
     }
-    if (writes) {
-      state.writer = id;
-      state.readers.clear();
-    } else {
-      state.readers.push_back(id);
-    }
+    return;
   }
-  return before;
-}
-
-void Builder::add(Task task) {
-  const auto id = static_cast<TaskId>(schedule_.tasks.size());
-  std::vector<TaskId> before = predecessors(task);
-  // Dependencies are transitive, so that the latest may make others unnecessary.
-  std::sort(before.begin(), before.end(), std::greater());
-  std::vector<TaskId>& known = complete_[static_cast<std::size_t>(task.lane)];
-  // Where all arrays are cut alike, no chunk shares data with another: there are no detours.
-  const bool detours = schedule_.cuts.size() > 1;
-  for (const TaskId other : before) {
-    const int lane = schedule_.tasks[other].lane;
-    if (lane == task.lane || known[static_cast<std::size_t>(lane)] > other) continue;
-    task.after.push_back(other);
-    known[static_cast<std::size_t>(lane)] = other + 1;
-    for (std::size_t i = 0; detours && i < known.size(); ++i) {
-      known[i] = std::max(known[i], complete_at_[other * known.size() + i]);
-    }
+  for (Use& use : std::span(schedule.uses).subspan(all.begin, all.count)) {
+    const Array& array = array_of(schedule, use);
+    task.bytes += host_region(schedule, use).bytes() *
+                  (std::size_t{array.to_device} + std::size_t{array.to_host});
+    if (stage == Stage::host) use.slot = -1;
   }
-  known[static_cast<std::size_t>(task.lane)] = id + 1;
-  if (detours) complete_at_.insert(complete_at_.end(), known.begin(), known.end());
-  std::sort(task.after.begin(), task.after.end());
-  schedule_.tasks.push_back(std::move(task));
-}
-
-void Builder::issue_on_host(int chunk) {
-  Task task = kernel_of(chunk, 0);
-  task.stage = Stage::host;
-  if (costs_.host_flops_per_s > 0) task.duration_s = task.flops / costs_.host_flops_per_s;
-  const UseRange on_device = task.uses;
-  task.uses.begin = static_cast<std::uint32_t>(schedule_.uses.size());
-  for (std::uint32_t i = 0; i < on_device.count; ++i) {
-    schedule_.uses.push_back(schedule_.uses[on_device.begin + i]);
-    schedule_.uses.back().slot = -1;
+  task.uses = all;
+  const double flops = costs.tiling ? 2 * static_cast<double>(costs.tiling->k)  // per element
+                                    : costs.flops_per_unit;
+  task.flops = flops * work_units(schedule, uses(schedule, task).back());
+  if (stage == Stage::host && costs.host_flops_per_s > 0) {
+    task.duration_s = task.flops / costs.host_flops_per_s;
   }
-  schedule_.tasks.push_back(std::move(task));
-}
-
-void Builder::issue(Task task, const std::string& name) {
-  if (task.stage == Stage::kernel) task.uses = uses_of(0, task.op);
-  if (is_copy(task.stage)) {
-    const auto array = static_cast<int>(task.uses.begin);
-    const std::vector<int>& arrays = arrays_of_op_[static_cast<std::size_t>(task.op)];
-    const auto place = std::lower_bound(arrays.begin(), arrays.end(), array) - arrays.begin();
-    task.uses = {uses_of(0, task.op).begin + static_cast<std::uint32_t>(place), 1};
-  }
-  schedule_.tasks.push_back(std::move(task));
-  schedule_.names.push_back(name);
-}
-
-Schedule Builder::finish() {
-  std::map<int, int> used;
-  for (const Task& task : schedule_.tasks) {
-    if (task.stage != Stage::host) used.emplace(task.lane, 0);
-  }
-  int next = 0;
-  for (auto& [lane, number] : used) number = next++;
-  for (Task& task : schedule_.tasks) {
-    task.lane = task.stage == Stage::host ? 0 : used.at(task.lane);
-  }
-  schedule_.lanes = schedule_.instances = std::max(1, next);
-  return std::move(schedule_);
+  schedule.tasks.push_back(std::move(task));
 }
 
 }  // namespace overlap::schedule

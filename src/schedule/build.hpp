@@ -1,11 +1,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "deck/deck.hpp"
 #include "schedule/costs.hpp"
 #include "schedule/schedule.hpp"
+#include "schedule/tiles.hpp"
 
 namespace overlap::schedule {
 
@@ -21,14 +23,14 @@ struct Layout {
   std::int64_t slots = 1;              ///< chunks that the device holds at once
   std::int64_t slot_units = 0;         ///< units of the largest chunk
   bool out_of_core = false;            ///< fewer slots than chunks of an iteration
-  std::int64_t device_limit = -1;      ///< bytes that decided the slots; -1: no limit
+  std::int64_t device_limit = 0;       ///< bytes that the device has for the data at most
   std::optional<TilePlan> tiles = {};  ///< of a matrix product, whose chunks are tiles
 };
 
 /// Cuts the deck's data into chunks and gives the device as many slots as fit into the smaller of
 /// the deck's device_limit and `device_free_bytes` (empty: unknown). Throws base::Error{usage} when
-/// there are more chunks than units or when the deck's limit holds no chunk, and
-/// base::Error{precondition} when the device's free memory holds none.
+/// there are more chunks than units, when an order of the deck is misplaced() or when the deck's
+/// limit holds no chunk, and base::Error{precondition} when the device's free memory holds none.
 Layout layout(const deck::Deck& deck, const Costs& costs,
               std::optional<std::int64_t> device_free_bytes);
 
@@ -45,5 +47,13 @@ std::optional<std::string> misplaced(const Costs& costs, Order order);
 /// a custom workload are the ones that its deck asks for, where the lanes' order does not give
 /// them.
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes);
+
+/// The schedule with the calls between its tasks, on the lane of the task that they stand before.
+Schedule disturbed(Schedule schedule, const deck::Disturb& disturb);
+
+/// The schedule with work of the host between its tasks, `per_chunk_s` for each of `pieces` pieces
+/// that its chunks have in equal parts: in the baseline while each chunk's last kernel runs, before
+/// its copies back; in all others after the last task was issued.
+Schedule with_host_work(Schedule schedule, double per_chunk_s, std::int64_t pieces);
 
 }  // namespace overlap::schedule

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "schedule/build.hpp"
@@ -12,76 +10,41 @@ namespace overlap::schedule {
 inline constexpr int engine_lanes = 3;
 
 /// What an issue order uses to write its schedule: it says which stage of which chunk comes next
-/// and on which lane; the builder adds the tasks and the dependencies that they need.
-class Builder {
- public:
+/// and on which lane. The dependencies that the tasks need are added when all are issued.
+struct Builder {
+  const Costs& costs;
+  int lanes;
+  Schedule schedule;
+  std::vector<int> by_op;  ///< arrays, those of an operation next to each other
+
+  /// A schedule without tasks, its data cut as the layout says.
   Builder(const Costs& costs, const Layout& layout, Order order, int lanes);
 
-  int ops() const { return costs_.ops; }
-  int lanes() const { return lanes_; }
-  int chunks() const { return schedule_.chunks; }
-  int host_chunks() const { return costs_.host_tiles; }  ///< that four_way leaves to the host
+  int op_of(int array) const { return costs.arrays[static_cast<std::size_t>(array)].op; }
+  /// What the operation's kernel uses on a chunk. For each chunk the uses lie `by_op`.
+  UseRange uses_of(int chunk, int op) const;
+
   /// The chunk behind the last of those from `first` on that the device can hold at once.
   int window_end(int first) const;
 
-  /// Cuts every iteration into one chunk instead, unless the device cannot hold it.
-  void merge_chunks();
-
-  /// Issues all tasks of one stage of one operation on one chunk: a copy for each array, or the
-  /// kernel.
+  /// Issues all tasks of one stage of one operation on one chunk: a copy for each array, the kernel
+  /// or, of a product, the host's computation in its place and on the host's memory.
   void issue(Stage stage, int chunk, int op, int lane, bool blocking = false);
-
-  /// Has the host compute a tile of a product, on its own memory.
-  void issue_on_host(int chunk);
-
-  /// Issues a task of a custom workload unchanged, with its dependencies.
-  void issue(Task task, const std::string& name);
-  const Task& task(TaskId id) const { return schedule_.tasks[id]; }
-
-  /// The schedule, with lanes renumbered so that none is empty.
-  Schedule finish();
-
- private:
-  struct SlotState {  ///< who used an array's slot last
-    std::optional<TaskId> writer;
-    std::vector<TaskId> readers;  ///< since the last write
-  };
-
-  void cut_into_chunks(const std::vector<std::int64_t>& borders, std::int64_t slots);
-  void cut_into_tiles(const Tiling& tiling, const TilePlan& plan);
-  const UseRange& uses_of(int chunk, int op) const;
-  Task kernel_of(int chunk, int op) const;
-  /// Those that the task must come after, by what it does to its slots.
-  std::vector<TaskId> predecessors(const Task& task);
-  void add(Task task);
-
-  Costs costs_;
-  Layout layout_;
-  int lanes_;
-  Schedule schedule_;
-  std::vector<std::vector<int>> arrays_of_op_;
-  std::vector<UseRange> uses_;     ///< of each chunk's kernels
-  std::vector<bool> loads_;        ///< of each use: whether its chunk's copies must fill the slot
-  std::vector<SlotState> states_;  ///< of each array and slot
-  std::size_t slots_of_array_ = 0;
-  /// For each lane, how far all lanes are certain to be complete for its next task: the task behind
-  /// the last one known of each. And the same at each task, itself included.
-  std::vector<std::vector<TaskId>> complete_;
-  std::vector<TaskId> complete_at_;
 };
 
 /// Writes the order's schedule; every order has a specialisation in a file of its own.
 template <Order>
 void issue(Builder& builder);
 
-/// Issues a custom workload's tasks: in the list's order (custom; sequential, on one lane), lane by
-/// lane (depth_first), or the i-th tasks of all lanes in turn (breadth_first). Host work and
-/// default_stream operations, which have no lane, go with the task listed before them.
-void issue_listed(Builder& builder, const Costs& costs, Order order);
+/// Issues a custom workload's tasks with the dependencies that they ask for: in the list's order
+/// (custom; sequential, on one lane), lane by lane (depth_first), or the i-th tasks of all lanes in
+/// turn (breadth_first). Host work and default_stream operations, which have no lane, go with the
+/// task listed before them.
+void issue_listed(Builder& builder);
 
 /// The lane of an operation on a chunk where lanes are dealt out in turn.
 inline int lane_in_turn(const Builder& builder, int chunk, int op) {
-  return (chunk * builder.ops() + op) % builder.lanes();
+  return (chunk * builder.costs.ops + op) % builder.lanes;
 }
 
 }  // namespace overlap::schedule

@@ -7,9 +7,9 @@ namespace overlap::schedule {
 /// the order of issue, too: stage by stage, both operations in turn.
 template <>
 void issue<Order::by_engine>(Builder& builder) {
-  for (int chunk = 0; chunk < builder.chunks(); ++chunk) {
+  for (int chunk = 0; chunk < builder.schedule.chunks; ++chunk) {
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
-      for (int op = 0; op < builder.ops(); ++op) {
+      for (int op = 0; op < builder.costs.ops; ++op) {
         builder.issue(stage, chunk, op, engine_lanes * op + static_cast<int>(stage));
       }
     }

@@ -9,21 +9,20 @@ namespace overlap::schedule {
 
 namespace {
 
-/// The costs of each kind; one without a specialization does not link.
-template <std::size_t... kinds>
-Costs dispatch(const deck::Workload& workload, std::int64_t repeats,
-               std::index_sequence<kinds...>) {
-  constexpr std::array of = {&costs_of<deck::words<deck::WorkloadKind>[kinds].value>...};
-  return of[static_cast<std::size_t>(workload.kind)](workload, repeats);
-}
+/// Those of each kind; one without a specialization does not link.
+constexpr auto costs_of_kinds = []<std::size_t... I>(std::index_sequence<I...>) {
+  return std::array{&costs_of<deck::words<deck::WorkloadKind>[I].value>...};
+}(std::make_index_sequence<deck::words<deck::WorkloadKind>.size()>());
 
 }  // namespace
 
 Costs costs(const deck::Workload& workload, std::int64_t repeats) {
-  constexpr std::size_t kinds = deck::words<deck::WorkloadKind>.size();
-  Costs costs = dispatch(workload, repeats, std::make_index_sequence<kinds>());
+  Costs costs = costs_of_kinds[static_cast<std::size_t>(workload.kind)](workload, repeats);
   for (Array& array : costs.arrays) {
-    if (!costs.tiling) array.units = costs.units * costs.iterations;
+    Region& host = array.host;
+    if (host.line_bytes == 0) host = adjacent(array.unit_bytes, 0);
+    if (!costs.tiling) host.planes = static_cast<std::size_t>(costs.units * costs.iterations);
+    if (array.host_bytes == 0) array.host_bytes = host.planes * host.plane_pitch;
   }
   costs.kernel = std::string(deck::to_string(workload.kind));
   if (costs.tasks.empty()) costs.kernel += "/" + std::string(deck::to_string(workload.type));

@@ -6,11 +6,12 @@
 
 #include "deck/deck.hpp"
 #include "schedule/schedule.hpp"
-#include "schedule/tiles.hpp"
 
 namespace overlap::schedule {
 
-/// What a workload needs, before it is cut into chunks: its arrays and the work on one unit.
+/// What a workload needs, before it is cut into chunks: its arrays and the work on one unit. Where
+/// costs_of() leaves an array's place on the host open, units are adjacent there; it also leaves it
+/// to costs() how many there are.
 struct Costs {
   std::string kernel;  ///< see Schedule::kernel
   std::vector<Array> arrays;
@@ -34,11 +35,6 @@ Costs costs(const deck::Workload& workload, std::int64_t repeats);
 /// Those of one kind of workload, without `kernel`: a specialization in the kind's own file.
 template <deck::WorkloadKind>
 Costs costs_of(const deck::Workload&, std::int64_t repeats);
-
-/// Makes arrays A, B and C what a product of this size needs.
-void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling);
-/// Cuts A and B into panels and C into tiles, with so many slots.
-std::vector<Cut> cuts_of(const Tiling& tiling, const TileSlots& slots);
 
 /// Device memory that one operation's kernel reads and writes for a unit.
 double kernel_bytes_per_unit(const Costs& costs);

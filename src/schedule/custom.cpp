@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
+#include <numeric>
 #include <utility>
 
 #include "base/units.hpp"
@@ -19,35 +19,24 @@ constexpr double nominal_bytes_per_s = 10e9;
 /// A chunk that only kernels touch has an array of this size for them to work on.
 constexpr std::size_t state_bytes = 4096;
 
-/// For each listed task the lane whose turn it is issued in: its own, or that of the task listed
-/// before it where it has none.
-std::vector<int> turns(const std::vector<Task>& listed) {
-  int lane = 0;
-  for (auto task = listed.rbegin(); task != listed.rend(); ++task) {
-    if (task->lane > 0) lane = task->lane;  // the first lane in the list, for what precedes it
-  }
-  std::vector<int> turns;
-  for (const Task& task : listed) {
-    if (task.lane > 0) lane = task.lane;
-    turns.push_back(lane);
-  }
-  return turns;
-}
-
 /// Places in the list in the order of issue.
 std::vector<TaskId> sequence(const std::vector<Task>& listed, Order order) {
-  const std::vector<int> lanes = turns(listed);
-  std::vector<std::pair<int, int>> keys(listed.size());
-  if (order == Order::depth_first) {  // lane by lane
-    for (std::size_t i = 0; i < listed.size(); ++i) keys[i] = {lanes[i], 0};
-  } else if (order == Order::breadth_first) {  // the i-th tasks of all lanes, in turn
-    std::map<int, int> next;
-    for (std::size_t i = 0; i < listed.size(); ++i) keys[i] = {next[lanes[i]]++, lanes[i]};
+  // The lane whose turn a task is issued in: its own or that of the task listed before it; of the
+  // first ones without a lane the list's first.
+  const auto with_lane =
+      std::ranges::find_if(listed, [](const Task& task) { return task.lane > 0; });
+  int lane = with_lane == listed.end() ? 0 : with_lane->lane;
+  std::map<int, int> next;  // of each lane's tasks
+  std::vector<std::pair<int, int>> keys;
+  for (const Task& task : listed) {
+    if (task.lane > 0) lane = task.lane;
+    keys.push_back(order == Order::depth_first     ? std::pair(lane, 0)
+                   : order == Order::breadth_first ? std::pair(next[lane]++, lane)
+                                                   : std::pair(0, 0));
   }
   std::vector<TaskId> places(listed.size());
-  for (TaskId i = 0; i < places.size(); ++i) places[i] = i;
-  std::stable_sort(places.begin(), places.end(),
-                   [&](TaskId a, TaskId b) { return keys[a] < keys[b]; });
+  std::iota(places.begin(), places.end(), TaskId{0});
+  std::ranges::stable_sort(places, {}, [&](TaskId i) { return keys[i]; });
   return places;
 }
 
@@ -88,17 +77,23 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int
       size_copies(asked, [](Stage, double seconds) { return seconds * nominal_bytes_per_s; });
   Costs costs;
   costs.units = 1;
-  std::map<int, int> ops;  // by chunk number
-  for (const deck::CustomTask& task : workload.tasks) {
-    if (task.chunk > 0) ops.emplace(task.chunk, 0);
-  }
   costs.ops = 0;
-  for (auto& [chunk, op] : ops) op = costs.ops++;
-  std::set<int> with_kernels;
-  std::set<int> with_outputs;
+  struct Op {
+    int number = 0;
+    bool has_kernels = false;
+    bool has_outputs = false;
+  };
+  std::map<int, Op> ops;  // by chunk number
+  for (const deck::CustomTask& task : workload.tasks) {
+    if (task.chunk == 0) continue;
+    ops[task.chunk].has_kernels |= task.stage == Stage::kernel;
+    ops[task.chunk].has_outputs |= task.stage == Stage::d2h;
+  }
+  for (auto& [chunk, op] : ops) op.number = costs.ops++;
   for (const deck::CustomTask& given : workload.tasks) {
+    const Op op = given.chunk > 0 ? ops.at(given.chunk) : Op();
     Task task{.stage = given.stage,
-              .op = given.chunk > 0 ? ops.at(given.chunk) : 0,
+              .op = op.number,
               .lane = given.lane,
               .duration_s = given.duration_s,
               .share = is_kernel(given.stage) ? given.sms : 0,
@@ -109,26 +104,20 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int
       task.bytes = static_cast<std::size_t>(given.bytes);
       task.uses.begin = static_cast<std::uint32_t>(costs.arrays.size());
       costs.arrays.push_back({.name = given.name,
-                              .op = task.op,
+                              .op = op.number,
                               .unit_bytes = task.bytes,
                               .to_device = up,
-                              .to_host = !up});
-      if (!up) with_outputs.insert(task.op);
-    } else if (task.stage == Stage::kernel) {
-      with_kernels.insert(task.op);
+                              .to_host = !up,
+                              .resident = !up && !op.has_kernels});
     }
     costs.tasks.push_back(std::move(task));
     costs.names.push_back(given.name);
   }
-  for (Array& array : costs.arrays) {
-    array.resident = array.to_host && !with_kernels.contains(array.op);
-  }
   for (const auto& [chunk, op] : ops) {
-    if (!with_kernels.contains(op) || with_outputs.contains(op)) continue;
+    if (!op.has_kernels || op.has_outputs) continue;
     costs.arrays.push_back({.name = fmt::format("chunk {}", chunk),
-                            .op = op,
+                            .op = op.number,
                             .unit_bytes = state_bytes,
-                            .to_device = false,
                             .to_host = true});
   }
   return costs;
@@ -136,79 +125,79 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int
 
 std::optional<std::string> misplaced(const Costs& costs, Order order) {
   const std::vector<Task>& listed = costs.tasks;
-  std::vector<TaskId> places(listed.size());
-  {
-    TaskId next = 0;
-    for (const TaskId i : sequence(listed, order)) places[i] = next++;
-  }
-  struct Last {  // issued of the tasks of an operation
-    std::optional<TaskId> any;
-    std::optional<TaskId> kernel;
+  std::vector<bool> issued(listed.size());
+  struct Last {  // in the list, of an operation's tasks issued so far
+    TaskId any = 0;
+    TaskId kernel = 0;
   };
   std::map<int, Last> last;
-  for (TaskId i = 0; i < listed.size(); ++i) {
-    for (const TaskId other : listed[i].after) {
-      if (places[i] > places[other]) continue;
+  for (const TaskId i : sequence(listed, order)) {
+    const auto awaited =
+        std::ranges::find_if(listed[i].after, [&](TaskId other) { return !issued[other]; });
+    if (awaited != listed[i].after.end()) {
       return fmt::format("issues task {} before task {}, which it comes after", costs.names[i],
-                         costs.names[other]);
+                         costs.names[*awaited]);
     }
+    issued[i] = true;
     // Every order must leave the same data behind, so that one reference serves all.
-    if (listed[i].stage != Stage::kernel && !is_copy(listed[i].stage)) continue;
-    Last& seen = last[listed[i].op];
     const bool kernel = listed[i].stage == Stage::kernel;
-    const auto& other = kernel ? seen.any : seen.kernel;
-    if (other && places[i] < places[*other]) {
+    if (!kernel && !is_copy(listed[i].stage)) continue;
+    Last& seen = last[listed[i].op];
+    if (const TaskId other = kernel ? seen.any : seen.kernel; other > i) {
       return fmt::format(
           "issues task {} before task {}, which the list has first and which works "
           "on the same chunk",
-          costs.names[i], costs.names[*other]);
+          costs.names[other], costs.names[i]);
     }
-    const auto later = [&](std::optional<TaskId>& of) {
-      if (!of || places[*of] < places[i]) of = i;
-    };
-    later(seen.any);
-    if (kernel) later(seen.kernel);
+    seen.any = std::max(seen.any, i);
+    if (kernel) seen.kernel = std::max(seen.kernel, i);
   }
   return std::nullopt;
 }
 
-void issue_listed(Builder& builder, const Costs& costs, Order order) {
-  const bool sequential = order == Order::sequential;
+void issue_listed(Builder& builder) {
+  const std::vector<Task>& listed = builder.costs.tasks;
+  Schedule& schedule = builder.schedule;
+  const bool sequential = schedule.order == Order::sequential;
   int default_lane = 0;  // after all others
-  for (const Task& task : costs.tasks) default_lane = std::max(default_lane, task.lane + 1);
-  std::vector<TaskId> places(costs.tasks.size());
+  for (const Task& task : listed) default_lane = std::max(default_lane, task.lane + 1);
+  std::vector<TaskId> ids(listed.size());
   std::map<int, TaskId> last;     // of each lane
   std::optional<TaskId> barrier;  // the latest default_stream task
-  TaskId id = 0;
-  for (const TaskId i : sequence(costs.tasks, order)) {
-    places[i] = id;
-    Task task = costs.tasks[i];
+  for (const TaskId i : sequence(listed, schedule.order)) {
+    const TaskId id = ids[i] = static_cast<TaskId>(schedule.tasks.size());
+    Task task = listed[i];
     const bool waits_for_all = task.stage == Stage::default_stream;
     if (waits_for_all) task.lane = default_lane;
     if (sequential) task.lane = 0;
     task.blocking = sequential && !on_host(task.stage);
     std::map<int, TaskId> after;  // by lane: the latest, which the earlier ones precede
     const auto wait_for = [&](TaskId other) {
-      const Task& earlier = builder.task(other);
+      const Task& earlier = schedule.tasks[other];
       if (on_host(earlier.stage)) return;  // done before anything later is issued
       if (earlier.lane == task.lane && !on_host(task.stage)) return;
-      TaskId& latest = after.try_emplace(earlier.lane, other).first->second;
+      TaskId& latest = after[earlier.lane];
       latest = std::max(latest, other);
     };
-    for (const TaskId other : task.after) wait_for(places[other]);
+    for (const TaskId other : task.after) wait_for(ids[other]);
     if (waits_for_all) {
       for (const auto& [lane, other] : last) wait_for(other);
+      barrier = id;
     } else if (barrier && !on_host(task.stage) &&
                (!last.contains(task.lane) || last[task.lane] < *barrier)) {
       wait_for(*barrier);
     }
     task.after.clear();
     for (const auto& [lane, other] : after) task.after.push_back(other);
-    std::sort(task.after.begin(), task.after.end());
-    if (waits_for_all) barrier = id;
+    std::ranges::sort(task.after);
     if (!on_host(task.stage)) last[task.lane] = id;
-    builder.issue(std::move(task), costs.names[i]);
-    ++id;
+    if (task.stage == Stage::kernel) task.uses = builder.uses_of(0, task.op);
+    if (is_copy(task.stage)) {
+      schedule.uses.push_back({.array = static_cast<int>(task.uses.begin)});
+      task.uses = {static_cast<std::uint32_t>(schedule.uses.size() - 1), 1};
+    }
+    schedule.tasks.push_back(std::move(task));
+    schedule.names.push_back(builder.costs.names[i]);
   }
 }
 

@@ -5,8 +5,8 @@ namespace overlap::schedule {
 /// The seeds' V1: all stages of a chunk on its lane, then the next chunk.
 template <>
 void issue<Order::depth_first>(Builder& builder) {
-  for (int chunk = 0; chunk < builder.chunks(); ++chunk) {
-    for (int op = 0; op < builder.ops(); ++op) {
+  for (int chunk = 0; chunk < builder.schedule.chunks; ++chunk) {
+    for (int op = 0; op < builder.costs.ops; ++op) {
       for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
         builder.issue(stage, chunk, op, lane_in_turn(builder, chunk, op));
       }

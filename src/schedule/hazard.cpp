@@ -11,8 +11,8 @@
 namespace overlap::schedule {
 namespace {
 
-/// For each lane, how many of its tasks are certain to be complete.
-using Clock = std::vector<std::uint32_t>;
+/// For each lane, how far it is certain to be complete: the task behind the last one that is.
+using Clock = std::vector<TaskId>;
 
 void merge(Clock& into, const Clock& other) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], other[i]);
@@ -20,35 +20,57 @@ void merge(Clock& into, const Clock& other) {
 
 /// Who used a range of bytes since its last write.
 struct Users {
-  std::size_t end = 0;
-  std::optional<TaskId> writer;
-  std::vector<TaskId> readers;
+  std::optional<TaskId> writer = {};
+  std::vector<TaskId> readers = {};
 };
-/// Disjoint ranges by their first byte.
+/// All bytes, as ranges by their first; each ends where the next one begins.
 using Ranges = std::map<std::size_t, Users>;
 
-/// Makes `at` a border between ranges.
-void split(Ranges& ranges, std::size_t at) {
-  auto next = ranges.upper_bound(at);
-  if (next == ranges.begin()) return;
-  const auto range = std::prev(next);
-  if (range->first == at || range->second.end <= at) return;
-  Users tail = range->second;
-  range->second.end = at;
-  ranges.emplace_hint(next, at, std::move(tail));
+template <class T>
+bool is_index(int i, const std::vector<T>& of) {
+  return i >= 0 && static_cast<std::size_t>(i) < of.size();
 }
+
+/// The range that begins at a byte, made by parting the one that holds it.
+Ranges::iterator begin_at(Ranges& ranges, std::size_t byte) {
+  const auto next = ranges.upper_bound(byte);
+  const auto holder = std::prev(next);
+  return holder->first == byte ? holder : ranges.emplace_hint(next, byte, holder->second);
+}
+
+/// Bytes on one side that a task reads, writes or both. On the host they include what lies between
+/// the lines of a unit and behind each. The pieces of a matrix interleave there; their bytes are
+/// numbered as if each band of lines that pieces have in common lay by itself.
+struct Access {
+  const Use& use;
+  bool on_host;
+  std::size_t begin;
+  std::size_t end;
+  bool reads;
+  bool writes;
+};
+
+/// Where a piece's unit begins on the host, in the numbering of accesses.
+std::size_t host_place(const Array& array, const Piece& piece, std::int64_t unit) {
+  const auto units = static_cast<std::size_t>(unit);
+  if (piece.length > 0) return piece.from * array.host.planes + piece.length * units;
+  return array.host.begin + array.host.plane_pitch * units;
+}
+
+constexpr const char* unknown = "has an index out of range";
 
 class Checker {
  public:
   Checker(const Schedule& schedule, std::size_t most)
       : schedule_(schedule),
         most_(most),
-        lane_clocks_(static_cast<std::size_t>(schedule.lanes)),
         host_clock_(static_cast<std::size_t>(schedule.lanes)),
-        positions_(schedule.tasks.size()) {
-    for (Clock& clock : lane_clocks_) clock.resize(static_cast<std::size_t>(schedule.lanes));
+        lane_clocks_(host_clock_.size(), host_clock_) {
     for (const Task& task : schedule.tasks) {
       for (const TaskId other : task.after) waited_for_.emplace(other, Clock());
+    }
+    for (std::size_t i = 0; i < schedule.arrays.size(); ++i) {
+      arrays_of_op_[schedule.arrays[i].op].push_back(static_cast<int>(i));
     }
   }
 
@@ -57,9 +79,12 @@ class Checker {
       return {{Hazard::Kind::malformed, 0, "malformed: the pieces of an array overlap"}};
     }
     for (TaskId id = 0; id < schedule_.tasks.size() && hazards_.size() < most_; ++id) {
-      if (!well_formed(id)) break;  // nothing after it can be trusted
+      if (const std::string flaw = flaw_of(id); !flaw.empty()) {
+        report(Hazard::Kind::malformed, id, flaw);
+        break;  // nothing after it can be trusted
+      }
       advance(id);
-      for (const Access& access : accesses(schedule_, task(id))) check(id, access);
+      check(id);
     }
     if (hazards_.empty() && schedule_.names.empty()) require_outputs();
     return std::move(hazards_);
@@ -68,110 +93,93 @@ class Checker {
  private:
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
   std::size_t lane(TaskId id) const { return static_cast<std::size_t>(task(id).lane); }
+  Ranges& ranges(bool on_host, int array) {
+    return ranges_.try_emplace({on_host, array}, Ranges{{0, {}}}).first->second;
+  }
 
-  void report(Hazard::Kind kind, TaskId id, const std::string& message) {
+  /// Returns false, the answer of a check that found the hazard.
+  bool report(Hazard::Kind kind, TaskId id, const std::string& message) {
     if (hazards_.size() < most_) {
       hazards_.push_back(
           {kind, id, fmt::format("{}: {} {}", to_string(kind), describe(schedule_, id), message)});
     }
-  }
-
-  bool malformed(TaskId id, const std::string& message) {
-    report(Hazard::Kind::malformed, id, message);
     return false;
   }
 
   /// Whether pieces of each array have bytes of their own: their bands are the same or disjoint.
   bool well_cut() const {
-    for (const Cut& cut : schedule_.cuts) {
+    return std::ranges::all_of(schedule_.cuts, [](const Cut& cut) {
       std::map<std::size_t, std::size_t> bands;  // the end of each by its begin
       for (const Piece& piece : cut.pieces) {
         const std::size_t end = piece.from + piece.length;
         if (bands.emplace(piece.from, end).first->second != end) return false;
       }
-      std::size_t before = 0;
-      for (const auto& [begin, end] : bands) {
-        if (begin < before) return false;
-        before = end;
-      }
-    }
-    return true;
-  }
-
-  /// Whether a task's indices are of things that there are.
-  bool is_known(const Task& t) const {
-    const auto in = [](auto index, std::size_t size) {
-      return index >= 0 && static_cast<std::size_t>(index) < size;
-    };
-    if (!in(t.lane, lane_clocks_.size()) || t.chunk < 0 || t.chunk >= schedule_.chunks ||
-        t.uses.begin + std::size_t{t.uses.count} > schedule_.uses.size()) {
-      return false;
-    }
-    const auto used = uses(schedule_, t);
-    return std::all_of(used.begin(), used.end(), [&](const Use& use) {
-      if (!in(use.array, schedule_.arrays.size())) return false;
-      const int number = array_of(schedule_, use).cut;
-      if (!in(number, schedule_.cuts.size())) return false;
-      const Cut& cut = schedule_.cuts[static_cast<std::size_t>(number)];
-      return in(use.piece, cut.pieces.size()) && (use.slot == -1 || in(use.slot, cut.slots.size()));
+      return std::ranges::adjacent_find(bands, [](const auto& a, const auto& b) {
+               return a.second > b.first;
+             }) == bands.end();
     });
   }
 
-  bool well_formed(TaskId id) {
+  /// Why a task cannot be what it says; empty: it can.
+  std::string flaw_of(TaskId id) const {
     const Task& t = task(id);
-    if (!is_known(t)) return malformed(id, "has an index out of range");
-    for (const TaskId other : t.after) {
-      if (other < id) continue;
-      return malformed(id, fmt::format("waits for task {}, which is issued later", other));
+    if (!is_index(t.lane, lane_clocks_) || t.chunk < 0 || t.chunk >= schedule_.chunks ||
+        t.uses.begin + std::size_t{t.uses.count} > schedule_.uses.size()) {
+      return unknown;
     }
-    if (!fits(t)) return malformed(id, "reaches beyond its arrays");
-    if (t.stage == Stage::kernel) return works_on_its_operation(id);
-    if (!is_copy(t.stage)) return true;
-    const auto moved = uses(schedule_, t);
-    if (moved.size() == 1 && moved[0].slot >= 0 &&
-        t.bytes == host_region(schedule_, moved[0]).bytes()) {
-      return true;
+    const auto later = std::ranges::find_if(t.after, [&](TaskId other) { return other >= id; });
+    if (later != t.after.end()) {
+      return fmt::format("waits for task {}, which is issued later", *later);
     }
-    return malformed(id, fmt::format("copies {} bytes, which is not its piece", t.bytes));
-  }
-
-  /// Whether pieces lie within their arrays and slots.
-  bool fits(const Task& t) const {
     const auto used = uses(schedule_, t);
-    return std::all_of(used.begin(), used.end(), [&](const Use& use) {
-      const Array& array = array_of(schedule_, use);
-      const Piece& piece = piece_of(schedule_, use);
-      const Cut& cut = schedule_.cuts[static_cast<std::size_t>(array.cut)];
-      const std::size_t line = array.section ? array.section->line_bytes : array.unit_bytes;
-      const std::size_t slot_end =
-          use.slot < 0 ? 0 : device_begin(schedule_, use) + host_region(schedule_, use).bytes();
-      return piece.begin >= 0 && piece.begin < piece.end && piece.end <= array.units &&
-             piece.from + piece.length <= line &&
-             slot_end <= static_cast<std::size_t>(cut.device_units) * array.unit_bytes;
-    });
+    for (const Use& use : used) {
+      if (std::string flaw = flaw_of(use); !flaw.empty()) return flaw;
+    }
+    if (t.stage == Stage::kernel) return flaw_of_kernel(t);
+    if (is_copy(t.stage) && (used.size() != 1 || used[0].slot < 0 ||
+                             t.bytes != host_region(schedule_, used[0]).bytes())) {
+      return fmt::format("copies {} bytes, which is not its piece", t.bytes);
+    }
+    return "";
   }
 
-  /// Whether a kernel names all arrays of its operation, and of those cut alike the same piece.
-  bool works_on_its_operation(TaskId id) {
-    const auto used = uses(schedule_, task(id));
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
-      if (schedule_.arrays[i].op != task(id).op) continue;
-      if (next == used.size() || used[next].array != static_cast<int>(i)) {
-        return malformed(
-            id, fmt::format("does not use array {} of its operation", schedule_.arrays[i].name));
-      }
-      ++next;
+  /// It is of things that there are, and the piece lies within its array and its slot.
+  std::string flaw_of(const Use& use) const {
+    if (!is_index(use.array, schedule_.arrays) ||
+        !is_index(array_of(schedule_, use).cut, schedule_.cuts)) {
+      return unknown;
     }
-    if (next == 0) return malformed(id, "has no array of its operation");
-    if (next < used.size()) return malformed(id, "uses an array of another operation");
-    for (const Use& use : used) {
-      if (array_of(schedule_, use).cut == array_of(schedule_, used[0]).cut &&
-          (use.piece != used[0].piece || use.slot != used[0].slot)) {
-        return malformed(id, "uses pieces of several chunks");
-      }
+    const Array& array = array_of(schedule_, use);
+    const Cut& cut = cut_of(schedule_, array);
+    if (!is_index(use.piece, cut.pieces) || (use.slot != -1 && !is_index(use.slot, cut.slots))) {
+      return unknown;
     }
-    return true;
+    const Piece& piece = piece_of(schedule_, use);
+    const std::size_t slot_end =
+        use.slot < 0 ? 0 : device_begin(schedule_, use) + host_region(schedule_, use).bytes();
+    const bool fits = piece.begin >= 0 && piece.begin < piece.end &&
+                      static_cast<std::size_t>(piece.end) <= array.host.planes &&
+                      piece.from + piece.length <= array.host.line_bytes &&
+                      slot_end <= static_cast<std::size_t>(cut.device_units) * array.unit_bytes;
+    return fits ? "" : "reaches beyond its arrays";
+  }
+
+  /// It names all arrays of its operation, and of those cut alike the same piece.
+  std::string flaw_of_kernel(const Task& t) const {
+    const auto arrays = arrays_of_op_.find(t.op);
+    if (arrays == arrays_of_op_.end()) return "has no array of its operation";
+    const auto used = uses(schedule_, t);
+    const auto [lacked, other] = std::ranges::mismatch(arrays->second, used, {}, {}, &Use::array);
+    if (lacked != arrays->second.end()) {
+      return fmt::format("does not use array {} of its operation",
+                         schedule_.arrays[static_cast<std::size_t>(*lacked)].name);
+    }
+    if (other != used.end()) return "uses an array of another operation";
+    const bool one_chunk = std::ranges::all_of(used, [&](const Use& use) {
+      return array_of(schedule_, use).cut != array_of(schedule_, used[0]).cut ||
+             (use.piece == used[0].piece && use.slot == used[0].slot);
+    });
+    return one_chunk ? "" : "uses pieces of several chunks";
   }
 
   /// Moves the task's lane to the moment when the task runs.
@@ -185,126 +193,121 @@ class Checker {
     Clock& clock = lane_clocks_[lane(id)];
     merge(clock, host_clock_);
     for (const TaskId other : task(id).after) merge(clock, waited_for_.at(other));
-    positions_[id] = ++clock[lane(id)];
+    clock[lane(id)] = id + 1;
     if (task(id).blocking) merge(host_clock_, clock);
     if (const auto entry = waited_for_.find(id); entry != waited_for_.end()) entry->second = clock;
   }
 
   bool complete_before(TaskId other, TaskId id) const {
+    if (on_host(task(other).stage)) return true;  // done before anything later is issued
     const Clock& clock = on_host(task(id).stage) ? host_clock_ : lane_clocks_[lane(id)];
-    return clock[lane(other)] >= positions_[other];
+    return clock[lane(other)] > other;
+  }
+
+  /// Looks for hazards in all that a task touches.
+  void check(TaskId id) {
+    const Stage stage = task(id).stage;
+    const bool copies = is_copy(stage);
+    if (!copies && stage != Stage::kernel && stage != Stage::host) return;
+    for (const Use& use : uses(schedule_, task(id))) {
+      const Array& array = array_of(schedule_, use);
+      const Piece& piece = piece_of(schedule_, use);
+      const auto check_side = [&](bool on_host, std::size_t begin, std::size_t end) {
+        const bool source = on_host == (stage == Stage::h2d);  // of a copy
+        check(id, {use, on_host, begin, end, copies ? source : array.to_device,
+                   copies ? !source : array.to_host});
+      };
+      if (copies || use.slot < 0) {
+        check_side(true, host_place(array, piece, piece.begin),
+                   host_place(array, piece, piece.end));
+      }
+      if (use.slot < 0) continue;
+      const std::size_t begin = device_begin(schedule_, use);
+      check_side(false, begin, begin + host_region(schedule_, use).bytes());
+    }
   }
 
   void check(TaskId id, const Access& access) {
-    if (access.begin == access.end) return;
-    Ranges& ranges = ranges_[{static_cast<int>(access.side), access.array}];
-    split(ranges, access.begin);
-    split(ranges, access.end);
-    std::size_t at = access.begin;
-    auto range = ranges.lower_bound(access.begin);
-    while (at < access.end) {
-      // A gap is a range that nobody has touched.
-      if (range == ranges.end() || range->first > at) {
-        const std::size_t end =
-            range == ranges.end() ? access.end : std::min(range->first, access.end);
-        range = ranges.emplace(at, Users{.end = end, .writer = {}, .readers = {}}).first;
-      }
-      if (!touch(id, access, range->second)) return;  // one report for an access is enough
-      at = range->second.end;
-      ++range;
-    }
+    Ranges& all = ranges(access.on_host, access.use.array);
+    auto range = begin_at(all, access.begin);
+    const auto end = begin_at(all, access.end);
+    // One report for an access is enough.
+    while (range != end && touch(id, access, range->second)) ++range;
   }
 
-  bool touch(TaskId id, const Access& access, Users& use) {
+  bool touch(TaskId id, const Access& access, Users& users) {
     const auto conflict = [&](Hazard::Kind kind, const char* what, TaskId other) {
-      report(kind, id,
-             fmt::format("{} array {} {} {}", what, name(access),
-                         kind == Hazard::Kind::raw ? "without waiting for its writer"
-                                                   : "without waiting for",
-                         describe(schedule_, other)));
-      return false;
+      return report(
+          kind, id,
+          fmt::format("{} array {} without waiting for {}{}", what, name(access),
+                      kind == Hazard::Kind::raw ? "its writer " : "", describe(schedule_, other)));
     };
+    const bool written = !users.writer || complete_before(*users.writer, id);
     if (access.reads) {
-      if (use.writer && !complete_before(*use.writer, id)) {
-        return conflict(Hazard::Kind::raw, "reads", *use.writer);
-      }
-      if (access.side == Access::Side::device && !fresh(id, access, use)) return false;
+      if (!written) return conflict(Hazard::Kind::raw, "reads", *users.writer);
+      if (!access.on_host && !fresh(id, access, users.writer)) return false;
     }
-    if (access.writes) {
-      for (const TaskId reader : use.readers) {
-        if (!complete_before(reader, id)) return conflict(Hazard::Kind::war, "overwrites", reader);
-      }
-      if (use.writer && !complete_before(*use.writer, id)) {
-        return conflict(Hazard::Kind::waw, "overwrites", *use.writer);
-      }
-      use.writer = id;
-      use.readers.clear();
-    } else {
-      use.readers.push_back(id);
+    if (!access.writes) {
+      users.readers.push_back(id);
+      return true;
     }
+    for (const TaskId reader : users.readers) {
+      if (!complete_before(reader, id)) return conflict(Hazard::Kind::war, "overwrites", reader);
+    }
+    if (!written) return conflict(Hazard::Kind::waw, "overwrites", *users.writer);
+    users = {.writer = id};
     return true;
   }
 
   /// Whether what the task finds on the device is what the stage before it left there for its
   /// chunk: a kernel's inputs come from copies, and what is copied back comes from a kernel.
-  bool fresh(TaskId id, const Access& access, const Users& use) {
-    const Stage source = task(id).stage == Stage::kernel ? Stage::h2d : Stage::kernel;
-    if (!use.writer) {
-      if (schedule_.arrays[static_cast<std::size_t>(access.array)].resident) return true;
-      report(Hazard::Kind::stale, id,
-             fmt::format("reads array {}, which nothing has written", name(access)));
-      return false;
+  bool fresh(TaskId id, const Access& access, const std::optional<TaskId>& writer) {
+    if (!writer) {
+      if (array_of(schedule_, access.use).resident) return true;
+      return report(Hazard::Kind::stale, id,
+                    fmt::format("reads array {}, which nothing has written", name(access)));
     }
-    const Task& writer = task(*use.writer);
-    const auto left = uses(schedule_, writer);
-    const bool same = std::any_of(left.begin(), left.end(), [&](const Use& of) {
-      return of.array == access.array && of.piece == access.piece;
+    const Stage source = task(id).stage == Stage::kernel ? Stage::h2d : Stage::kernel;
+    const bool same = std::ranges::any_of(uses(schedule_, task(*writer)), [&](const Use& of) {
+      return of.array == access.use.array && of.piece == access.use.piece;
     });
-    if (same && writer.stage == source) return true;
-    report(Hazard::Kind::stale, id,
-           fmt::format("finds in array {} what {} left", name(access),
-                       describe(schedule_, *use.writer)));
-    return false;
+    if (same && task(*writer).stage == source) return true;
+    return report(
+        Hazard::Kind::stale, id,
+        fmt::format("finds in array {} what {} left", name(access), describe(schedule_, *writer)));
   }
 
   /// Every output is copied to the host as a whole. (What a deck lists by hand is its own affair.)
   void require_outputs() {
-    for (std::size_t array = 0; array < schedule_.arrays.size(); ++array) {
-      const Array& output = schedule_.arrays[array];
+    for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
+      const Array& output = schedule_.arrays[i];
       if (!output.to_host) continue;
-      const Ranges& ranges =
-          ranges_[{static_cast<int>(Access::Side::host), static_cast<int>(array)}];
-      const std::size_t begin = host_begin(output, 0);
-      const std::size_t unit = host_begin(output, 1) - begin;
-      const std::size_t end = host_begin(output, output.units);
-      std::size_t at = begin;
-      for (auto range = ranges.begin(); at < end; ++range) {
-        if (range == ranges.end() || range->first > at || !range->second.writer) {
-          hazards_.push_back({Hazard::Kind::missing,
-                              static_cast<TaskId>(schedule_.tasks.size() - 1),
-                              fmt::format("missing: no task copies array {} to the host from "
-                                          "element {} on",
-                                          output.name, (at - begin) / unit)});
-          return;
-        }
-        at = range->second.end;
-      }
+      const Region& host = output.host;
+      Ranges& all = ranges(true, static_cast<int>(i));
+      const auto end = begin_at(all, host.begin + host.planes * host.plane_pitch);
+      const auto gap = std::find_if(begin_at(all, host.begin), end,
+                                    [](const auto& range) { return !range.second.writer; });
+      if (gap == end) continue;
+      hazards_.push_back(
+          {Hazard::Kind::missing, static_cast<TaskId>(schedule_.tasks.size() - 1),
+           fmt::format("missing: no task copies array {} to the host from element {} on",
+                       output.name, (gap->first - host.begin) / host.plane_pitch)});
+      return;
     }
   }
 
   std::string name(const Access& access) const {
-    return fmt::format("{} on the {}",
-                       schedule_.arrays[static_cast<std::size_t>(access.array)].name,
-                       access.side == Access::Side::host ? "host" : "device");
+    return array_of(schedule_, access.use).name +
+           (access.on_host ? " on the host" : " on the device");
   }
 
   const Schedule& schedule_;
   std::size_t most_;
+  Clock host_clock_;  ///< what the host has waited for
   std::vector<Clock> lane_clocks_;
-  Clock host_clock_;                      ///< what the host has waited for
-  std::vector<std::uint32_t> positions_;  ///< of each task in its lane, from 1
-  std::map<TaskId, Clock> waited_for_;    ///< when each task that others wait for is complete
-  std::map<std::pair<int, int>, Ranges> ranges_;
+  std::map<TaskId, Clock> waited_for_;  ///< when each task that others wait for is complete
+  std::map<int, std::vector<int>> arrays_of_op_;
+  std::map<std::pair<bool, int>, Ranges> ranges_;  ///< of each side of each array
   std::vector<Hazard> hazards_;
 };
 

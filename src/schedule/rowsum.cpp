@@ -12,24 +12,15 @@ Costs costs_of<deck::WorkloadKind::rowsum>(const deck::Workload& workload,
   const std::size_t sum_bytes =
       workload.sum_type == deck::SumType::int64 ? 8 : size_of(workload.type);
   Array array = {.name = "lines",
-                 .op = 0,
                  .unit_bytes = size_of(workload.type) * static_cast<std::size_t>(length),
-                 .to_device = true,
-                 .to_host = false};
+                 .to_device = true};
   if (workload.pitch) {
-    const auto pitch = static_cast<std::size_t>(*workload.pitch);
-    array.section = {.line_bytes = array.unit_bytes,
-                     .unit_pitch = pitch,
-                     .host_bytes = pitch * static_cast<std::size_t>(lines)};
+    array.host = {.line_bytes = array.unit_bytes,
+                  .plane_pitch = static_cast<std::size_t>(*workload.pitch)};
   }
-  return {
-      .arrays =
-          {array,
-           {.name = "sums", .op = 0, .unit_bytes = sum_bytes, .to_device = false, .to_host = true}},
-      .ops = 1,
-      .units = lines,
-      .iterations = 1,
-      .flops_per_unit = static_cast<double>(length)};
+  return {.arrays = {array, {.name = "sums", .unit_bytes = sum_bytes, .to_host = true}},
+          .units = lines,
+          .flops_per_unit = static_cast<double>(length)};
 }
 
 }  // namespace overlap::schedule

@@ -5,37 +5,6 @@
 #include "deck/words.hpp"
 
 namespace overlap::schedule {
-namespace {
-
-/// Without a section units are adjacent lines.
-Section section_of(const Array& array) {
-  return array.section.value_or(
-      Section{.line_bytes = array.unit_bytes, .unit_pitch = array.unit_bytes});
-}
-
-Region region_of(const Array& array, const Piece& piece) {
-  const Section section = section_of(array);
-  return {.begin = section.begin + static_cast<std::size_t>(piece.begin) * section.unit_pitch +
-                   piece.from,
-          .line_bytes = piece.length > 0 ? piece.length : section.line_bytes,
-          .lines = section.lines,
-          .planes = static_cast<std::size_t>(piece.size()),
-          .pitch = section.pitch,
-          .plane_pitch = section.unit_pitch};
-}
-
-/// Where a piece's unit begins on the host, in the numbering of accesses.
-std::size_t host_place(const Array& array, const Piece& piece, std::int64_t unit) {
-  if (piece.length == 0) return host_begin(array, unit);
-  return piece.from * static_cast<std::size_t>(array.units) +
-         piece.length * static_cast<std::size_t>(unit);
-}
-
-const Use& copied(const Schedule& schedule, const Task& copy) {
-  return uses(schedule, copy).front();
-}
-
-}  // namespace
 
 const char* to_string(Stage stage) { return deck::to_string(stage).data(); }
 
@@ -47,42 +16,37 @@ const Array& array_of(const Schedule& schedule, const Use& use) {
   return schedule.arrays[static_cast<std::size_t>(use.array)];
 }
 
+const Cut& cut_of(const Schedule& schedule, const Array& array) {
+  return schedule.cuts[static_cast<std::size_t>(array.cut)];
+}
+
 const Piece& piece_of(const Schedule& schedule, const Use& use) {
-  const Cut& cut = schedule.cuts[static_cast<std::size_t>(array_of(schedule, use).cut)];
-  return cut.pieces[static_cast<std::size_t>(use.piece)];
+  return cut_of(schedule, array_of(schedule, use)).pieces[static_cast<std::size_t>(use.piece)];
 }
 
 const Array* copied_array(const Schedule& schedule, const Task& task) {
   if (!is_copy(task.stage) || task.uses.count == 0) return nullptr;
-  return &array_of(schedule, copied(schedule, task));
+  return &array_of(schedule, uses(schedule, task).front());
 }
 
-std::size_t host_begin(const Array& array, std::int64_t unit) {
-  const Section section = section_of(array);
-  return section.begin + static_cast<std::size_t>(unit) * section.unit_pitch;
-}
-
-std::size_t host_bytes(const Array& array) {
-  return array.section ? array.section->host_bytes : host_begin(array, array.units);
-}
-
-Region host_region(const Array& array) { return host_region(array, 0, array.units); }
-
-Region host_region(const Array& array, std::int64_t begin, std::int64_t units) {
-  return merged(region_of(array, {.begin = begin, .end = begin + units}));
+Region host_region(const Array& array, const Piece& piece) {
+  Region region = array.host;
+  region.begin += static_cast<std::size_t>(piece.begin) * region.plane_pitch + piece.from;
+  region.planes = static_cast<std::size_t>(piece.size());
+  if (piece.length > 0) region.line_bytes = piece.length;
+  return region;
 }
 
 Region host_region(const Schedule& schedule, const Use& use) {
-  return region_of(array_of(schedule, use), piece_of(schedule, use));
+  return host_region(array_of(schedule, use), piece_of(schedule, use));
 }
 
 Region host_region(const Schedule& schedule, const Task& copy) {
-  return merged(host_region(schedule, copied(schedule, copy)));
+  return merged(host_region(schedule, uses(schedule, copy).front()));
 }
 
 std::int64_t slot_begin(const Schedule& schedule, const Use& use) {
-  const Cut& cut = schedule.cuts[static_cast<std::size_t>(array_of(schedule, use).cut)];
-  return cut.slots[static_cast<std::size_t>(use.slot)];
+  return cut_of(schedule, array_of(schedule, use)).slots[static_cast<std::size_t>(use.slot)];
 }
 
 std::size_t device_begin(const Schedule& schedule, const Use& use) {
@@ -90,19 +54,20 @@ std::size_t device_begin(const Schedule& schedule, const Use& use) {
 }
 
 std::size_t device_begin(const Schedule& schedule, const Task& copy) {
-  return device_begin(schedule, copied(schedule, copy));
+  return device_begin(schedule, uses(schedule, copy).front());
 }
 
 std::vector<Region> parts_of(const Array& array, std::size_t most_bytes) {
-  const std::size_t unit = section_of(array).line_bytes * section_of(array).lines;
+  const std::size_t unit = array.host.line_bytes * array.host.lines;
   const auto units = static_cast<std::int64_t>(std::max<std::size_t>(1, most_bytes / unit));
+  const auto all = static_cast<std::int64_t>(array.host.planes);
   const std::size_t length = std::min(unit, most_bytes);  // of a unit too large by itself
   std::vector<Region> parts;
-  for (Piece part; part.begin < array.units; part.begin = part.end) {
-    part.end = std::min(part.begin + units, array.units);
+  for (Piece part; part.begin < all; part.begin = part.end) {
+    part.end = std::min(part.begin + units, all);
     for (part.from = 0; part.from < unit; part.from += length) {
       part.length = length < unit ? std::min(length, unit - part.from) : 0;
-      parts.push_back(merged(region_of(array, part)));
+      parts.push_back(merged(host_region(array, part)));
     }
   }
   return parts;
@@ -116,20 +81,18 @@ double work_units(const Schedule& schedule, const Use& use) {
 int chunk_of(const Schedule& schedule, std::int64_t unit) {
   if (!schedule.tiling) {
     const std::vector<Piece>& pieces = schedule.cuts.front().pieces;
-    const auto holder = std::upper_bound(pieces.begin(), pieces.end(), unit,
-                                         [](std::int64_t u, const Piece& p) { return u < p.end; });
+    const auto holder = std::ranges::upper_bound(pieces, unit, {}, &Piece::end);
     return static_cast<int>(holder - pieces.begin());
   }
   const Tiling& tiling = *schedule.tiling;
   const int tile = tiling.tile(static_cast<int>(unit % tiling.m / tiling.tile_m),
                                static_cast<int>(unit / tiling.m / tiling.tile_n));
-  const Use wanted = {.array = static_cast<int>(schedule.arrays.size()) - 1, .piece = tile};
-  for (const Task& task : schedule.tasks) {
-    if (task.uses.count == 0) continue;
-    const Use& last = uses(schedule, task).back();
-    if (last.array == wanted.array && last.piece == wanted.piece) return task.chunk;
-  }
-  return 0;
+  const auto task = std::ranges::find_if(schedule.tasks, [&](const Task& other) {
+    if (other.uses.count == 0) return false;
+    const Use& last = uses(schedule, other).back();
+    return &array_of(schedule, last) == &schedule.arrays.back() && last.piece == tile;
+  });
+  return task == schedule.tasks.end() ? 0 : task->chunk;
 }
 
 std::optional<Region> lines_apart(const Schedule& schedule, const Task& copy) {
@@ -140,43 +103,19 @@ std::optional<Region> lines_apart(const Schedule& schedule, const Task& copy) {
   return apart ? std::optional(region) : std::nullopt;
 }
 
-std::vector<Access> accesses(const Schedule& schedule, const Task& task) {
-  std::vector<Access> touched;
-  const bool copies = is_copy(task.stage);
-  if (!copies && task.stage != Stage::kernel && task.stage != Stage::host) return touched;
-  for (const Use& use : uses(schedule, task)) {
-    const Array& array = array_of(schedule, use);
-    const Piece& piece = piece_of(schedule, use);
-    const bool up = task.stage == Stage::h2d;
-    if (copies || use.slot < 0) {
-      touched.push_back({Access::Side::host, use.array, host_place(array, piece, piece.begin),
-                         host_place(array, piece, piece.end), copies ? up : array.to_device,
-                         copies ? !up : array.to_host, use.piece});
-    }
-    if (use.slot >= 0) {
-      const std::size_t begin = device_begin(schedule, use);
-      touched.push_back({Access::Side::device, use.array, begin,
-                         begin + host_region(schedule, use).bytes(), copies ? !up : array.to_device,
-                         copies ? up : array.to_host, use.piece});
-    }
-  }
-  return touched;
-}
-
-std::optional<Product> product(const Schedule& schedule, const Task& task, Access::Side side) {
+std::optional<Product> product(const Schedule& schedule, const Task& task) {
   if (!schedule.tiling || is_copy(task.stage) || task.uses.count == 0) return std::nullopt;
   const auto operands = uses(schedule, task);
   const auto elements = [&](std::size_t bytes) {
     return static_cast<std::int64_t>(bytes / schedule.tiling->element_bytes);
   };
-  Product product;
-  product.m = elements(piece_of(schedule, operands[0]).length);
-  product.n = piece_of(schedule, operands[1]).size();
-  product.k = schedule.tiling->k;
+  Product product{.m = elements(piece_of(schedule, operands[0]).length),
+                  .n = piece_of(schedule, operands[1]).size(),
+                  .k = schedule.tiling->k};
   for (std::size_t i = 0; i < product.matrices.size(); ++i) {
     const Region region = host_region(schedule, operands[i]);
     product.matrices[i] =
-        side == Access::Side::host
+        operands[i].slot < 0
             ? Product::Matrix{region.begin, elements(region.plane_pitch)}
             : Product::Matrix{device_begin(schedule, operands[i]), elements(region.line_bytes)};
   }
@@ -198,9 +137,11 @@ Traffic traffic(const Schedule& schedule, const Task& task) {
   if (task.stage == Stage::d2h) return {.d2h = task.bytes};
   Traffic own;
   if (schedule.transfer == deck::Transfer::staged) return own;
-  for (const Access& access : accesses(schedule, task)) {
-    if (access.reads) own.h2d += access.end - access.begin;
-    if (access.writes) own.d2h += access.end - access.begin;
+  for (const Use& use : uses(schedule, task)) {
+    const Array& array = array_of(schedule, use);
+    const std::size_t bytes = host_region(schedule, use).bytes();
+    if (array.to_device) own.h2d += bytes;
+    if (array.to_host) own.d2h += bytes;
   }
   return own;
 }

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "deck/deck.hpp"
-#include "schedule/section.hpp"
-#include "schedule/tiles.hpp"
+#include "schedule/region.hpp"
 
 /// What is to be done, where and in which order: pure data, no Kokkos in it.
 namespace overlap::schedule {
@@ -43,9 +42,9 @@ struct Array {
   bool to_device = false;      ///< copied to the device before the kernel
   bool to_host = false;        ///< copied back after it
   bool resident = false;       ///< its data lie on the device before the run: nothing writes them
-  std::optional<Section> section = {};  ///< empty: units are adjacent on the host, too
-  std::int64_t units = 0;               ///< on the host, all of them
-  int cut = 0;                          ///< into which of Schedule::cuts it is cut
+  Region host = {};            ///< its units there, each a plane
+  std::size_t host_bytes = 0;  ///< that it takes there, with what lies between and behind its lines
+  int cut = 0;                 ///< into which of Schedule::cuts it is cut
 };
 
 /// A piece of an array: units [begin, end) or, of a matrix, the same bytes of each.
@@ -73,6 +72,7 @@ struct Use {
   int array = 0;
   int piece = 0;
   int slot = 0;
+  bool loads = true;  ///< the chunk's own copy fills the slot; else an earlier chunk's has
   bool operator==(const Use&) const = default;
 };
 
@@ -104,6 +104,25 @@ struct Task {
   bool operator==(const Task&) const = default;
 };
 
+/// C (m x n) <- alpha A (m x k) B (k x n) + beta C, in tiles of C. A tile needs a panel of A, its
+/// rows, and a panel of B, its columns; those at the edges may be smaller.
+struct Tiling {
+  std::int64_t m = 1, n = 1, k = 1;
+  std::int64_t tile_m = 1, tile_n = 1;
+  std::size_t element_bytes = 8;
+
+  int rows() const { return static_cast<int>((m + tile_m - 1) / tile_m); }
+  int columns() const { return static_cast<int>((n + tile_n - 1) / tile_n); }
+  int tiles() const { return rows() * columns(); }
+  /// Tiles are numbered column by column, as their elements lie.
+  int row(int tile) const { return tile % rows(); }
+  int column(int tile) const { return tile / rows(); }
+  int tile(int row, int column) const { return column * rows() + row; }
+  std::size_t bytes(std::int64_t elements) const {
+    return static_cast<std::size_t>(elements) * element_bytes;
+  }
+};
+
 /// Tasks in issue order. Tasks of one lane run one after the other; `after` orders tasks of
 /// different lanes and names only tasks issued earlier.
 struct Schedule {
@@ -129,19 +148,14 @@ struct Schedule {
 /// What a task uses; of a copy, the one piece that it moves.
 std::span<const Use> uses(const Schedule& schedule, const Task& task);
 const Array& array_of(const Schedule& schedule, const Use& use);
+const Cut& cut_of(const Schedule& schedule, const Array& array);
 const Piece& piece_of(const Schedule& schedule, const Use& use);
 /// The array that a copy moves a piece of; null for other tasks.
 const Array* copied_array(const Schedule& schedule, const Task& task);
 
-/// Where a unit begins on the host, in bytes.
-std::size_t host_begin(const Array& array, std::int64_t unit);
-/// Bytes that an array takes on the host, with those between its lines.
-std::size_t host_bytes(const Array& array);
-/// Where an array, or its units from `begin` on, lie on the host.
-Region host_region(const Array& array);
-Region host_region(const Array& array, std::int64_t begin, std::int64_t units);
 /// Where a piece lies on the host, its lines as kernels see them; a copy's, in as few lines as
 /// possible.
+Region host_region(const Array& array, const Piece& piece);
 Region host_region(const Schedule& schedule, const Use& use);
 Region host_region(const Schedule& schedule, const Task& copy);
 /// Where a use's slot begins in the device array, in units.
@@ -164,21 +178,6 @@ int chunk_of(const Schedule& schedule, std::int64_t unit);
 /// taken the place of the pages' addresses in its cache.
 std::optional<Region> lines_apart(const Schedule& schedule, const Task& copy);
 
-/// Bytes of one array on one side that a task reads, writes or both. On the host they include what
-/// lies between the lines of a section and behind each. The pieces of a matrix interleave there;
-/// their bytes are numbered as if each band of lines that pieces have in common lay by itself.
-struct Access {
-  enum class Side { host, device } side;
-  int array;
-  std::size_t begin;
-  std::size_t end;
-  bool reads;
-  bool writes;
-  int piece;
-};
-/// What a task touches.
-std::vector<Access> accesses(const Schedule& schedule, const Task& task);
-
 /// What a kernel of a matrix product, or the host in its place, is to compute: a tile of C from a
 /// panel of A and one of B, all column major.
 struct Product {
@@ -187,10 +186,10 @@ struct Product {
     std::int64_t stride = 0;  ///< elements from a column to the next
   };
   std::int64_t m = 0, n = 0, k = 0;
-  std::array<Matrix, 3> matrices;  ///< A, B, C
+  std::array<Matrix, 3> matrices = {};  ///< A, B, C
 };
-/// A task's product, with the matrices on one side; empty: it computes none.
-std::optional<Product> product(const Schedule& schedule, const Task& task, Access::Side side);
+/// A task's product, with the matrices where it uses them; empty: it computes none.
+std::optional<Product> product(const Schedule& schedule, const Task& task);
 
 /// Bytes that move between host and device in each direction, by copies or by kernels themselves.
 struct Traffic {

@@ -6,9 +6,8 @@ namespace overlap::schedule {
 /// the host waits after every task.
 template <>
 void issue<Order::sequential>(Builder& builder) {
-  builder.merge_chunks();
-  for (int chunk = 0; chunk < builder.chunks(); ++chunk) {
-    for (int op = 0; op < builder.ops(); ++op) {
+  for (int chunk = 0; chunk < builder.schedule.chunks; ++chunk) {
+    for (int op = 0; op < builder.costs.ops; ++op) {
       for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
         builder.issue(stage, chunk, op, 0, true);
       }

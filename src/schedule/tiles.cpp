@@ -2,13 +2,25 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <optional>
+#include <queue>
 #include <utility>
 
 namespace overlap::schedule {
 namespace {
 
 using TileOrder = std::vector<int>;
+
+/// A matrix, and a slot for one of its panels or tiles.
+struct Shape {
+  std::int64_t rows, columns, slot_rows, slot_columns;
+};
+
+std::array<Shape, 3> shapes(const Tiling& t) {
+  return {{{t.m, t.k, t.tile_m, t.k}, {t.k, t.n, t.k, t.tile_n}, {t.m, t.n, t.tile_m, t.tile_n}}};
+}
 
 /// Takes in the panel next that makes the most tiles possible for its bytes, then those tiles.
 TileOrder in_shells(const Tiling& tiling) {
@@ -17,9 +29,8 @@ TileOrder in_shells(const Tiling& tiling) {
   int b = 1;
   order.push_back(tiling.tile(0, 0));
   while (a < tiling.rows() || b < tiling.columns()) {
-    const auto gain_a = static_cast<double>(b) / static_cast<double>(tiling.tile_m);
-    const auto gain_b = static_cast<double>(a) / static_cast<double>(tiling.tile_n);
-    if (b == tiling.columns() || (a < tiling.rows() && gain_a >= gain_b)) {
+    const bool rows_gain_more = b * tiling.tile_n >= a * tiling.tile_m;
+    if (b == tiling.columns() || (a < tiling.rows() && rows_gain_more)) {
       for (int column = 0; column < b; ++column) order.push_back(tiling.tile(a, column));
       ++a;
     } else {
@@ -52,29 +63,23 @@ TileOrder in_groups(const Tiling& tiling, int group, bool of_rows) {
 /// not needed again what was needed longest ago.
 class Cache {
  public:
-  Cache(int slots, const std::vector<int>& panels) : slots_(static_cast<std::size_t>(slots)) {
-    next_.resize(panels.size(), never);
-    std::vector<std::size_t> last(
-        static_cast<std::size_t>(*std::max_element(panels.begin(), panels.end())) + 1, never);
-    for (std::size_t turn = panels.size(); turn-- > 0;) {
-      std::size_t& later = last[static_cast<std::size_t>(panels[turn])];
-      next_[turn] = later;
-      later = turn;
-    }
-  }
+  Cache(int matrix, int slots) : matrix_(matrix), slots_(static_cast<std::size_t>(slots)) {}
 
-  /// The panel's slot in a turn, and whether it has to be loaded.
-  std::pair<int, bool> take(int panel, std::size_t turn) {
-    auto slot =
-        std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.panel == panel; });
+  /// Announces the next take().
+  void expect(int panel) { turns_[panel].push(expected_++); }
+
+  Use take(int panel) {
+    std::queue<std::size_t>& turns = turns_[panel];
+    turns.pop();
+    auto slot = std::ranges::find(slots_, panel, &Slot::panel);
     const bool loads = slot == slots_.end();
     if (loads) {
-      slot = std::max_element(slots_.begin(), slots_.end(), [](const Slot& x, const Slot& y) {
+      slot = std::ranges::max_element(slots_, [](const Slot& x, const Slot& y) {
         return x.needed != y.needed ? x.needed < y.needed : x.used > y.used;
       });
     }
-    *slot = {panel, next_[turn], turn + 1};
-    return {static_cast<int>(slot - slots_.begin()), loads};
+    *slot = {panel, turns.empty() ? never : turns.front(), ++taken_};
+    return {matrix_, panel, static_cast<int>(slot - slots_.begin()), loads};
   }
 
  private:
@@ -85,40 +90,46 @@ class Cache {
     std::size_t needed = never;  ///< the turn in which it is needed next
     std::size_t used = 0;        ///< and the one behind that in which it was needed last
   };
+  int matrix_;
   std::vector<Slot> slots_;
-  std::vector<std::size_t> next_;  ///< for each turn, when its panel is needed again
+  std::map<int, std::queue<std::size_t>> turns_;  ///< that need each panel, from the next one on
+  std::size_t expected_ = 0;
+  std::size_t taken_ = 0;
 };
 
 TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const TileOrder& order) {
-  std::vector<int> rows, columns;
+  Cache a(0, slots[0]);
+  Cache b(1, slots[1]);
   for (const int tile : order) {
-    rows.push_back(tiling.row(tile));
-    columns.push_back(tiling.column(tile));
+    a.expect(tiling.row(tile));
+    b.expect(tiling.column(tile));
   }
-  Cache a(slots.a, rows);
-  Cache b(slots.b, columns);
-  TilePlan plan{.slots = slots, .turns = {}, .loaded_bytes = 0};
+  TilePlan plan{.tiling = tiling, .slots = slots};
   // The last panel may be smaller.
-  const auto panel_bytes = [&](std::int64_t lines, std::int64_t all, int panel) {
-    return static_cast<std::size_t>(std::min(lines, all - panel * lines) * tiling.k) *
-           tiling.element_bytes;
+  const auto load = [&](std::int64_t lines, std::int64_t all, const Use& panel) {
+    if (!panel.loads) return;
+    plan.loaded_bytes += tiling.bytes(std::min(lines, all - panel.piece * lines)) *
+                         static_cast<std::size_t>(tiling.k);
   };
-  for (std::size_t turn = 0; turn < order.size(); ++turn) {
-    const auto [slot_a, loads_a] = a.take(rows[turn], turn);
-    const auto [slot_b, loads_b] = b.take(columns[turn], turn);
-    plan.turns.push_back({.tile = order[turn],
-                          .slot_a = slot_a,
-                          .slot_b = slot_b,
-                          .slot_c = static_cast<int>(turn) % slots.c,
-                          .loads_a = loads_a,
-                          .loads_b = loads_b});
-    if (loads_a) plan.loaded_bytes += panel_bytes(tiling.tile_m, tiling.m, rows[turn]);
-    if (loads_b) plan.loaded_bytes += panel_bytes(tiling.tile_n, tiling.n, columns[turn]);
+  for (const int tile : order) {
+    const int slot = static_cast<int>(plan.turns.size()) % slots[2];
+    plan.turns.push_back(
+        {a.take(tiling.row(tile)), b.take(tiling.column(tile)), Use{2, tile, slot}});
+    load(tiling.tile_m, tiling.m, plan.turns.back()[0]);
+    load(tiling.tile_n, tiling.n, plan.turns.back()[1]);
   }
   return plan;
 }
 
 }  // namespace
+
+std::array<std::size_t, 3> slot_bytes(const Tiling& tiling) {
+  const auto bytes = [&](const Shape& shape) {
+    return tiling.bytes(shape.slot_rows) * static_cast<std::size_t>(shape.slot_columns);
+  };
+  const auto [a, b, c] = shapes(tiling);
+  return {bytes(a), bytes(b), bytes(c)};
+}
 
 TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
   TilePlan best = plan_of(tiling, slots, in_shells(tiling));
@@ -128,41 +139,78 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
   };
   // A slot less for the group leaves one into which the next group's first panel can come early.
   for (const int spare : {1, 0}) {
-    consider(in_groups(tiling, std::max(1, slots.a - spare), true));
-    consider(in_groups(tiling, std::max(1, slots.b - spare), false));
+    consider(in_groups(tiling, std::max(1, slots[0] - spare), true));
+    consider(in_groups(tiling, std::max(1, slots[1] - spare), false));
   }
   return best;
 }
 
 TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
-  const int least_tiles = std::min(2, tiling.tiles());  // one is copied during the other's kernel
-  const int most_tiles = std::min(4, tiling.tiles());
-  const auto [a_bytes, b_bytes, c_bytes] = tiling.slot_bytes();
-  const auto fits = [&](int a, int b, int c) {
-    return static_cast<std::size_t>(a) * a_bytes + static_cast<std::size_t>(b) * b_bytes +
-               static_cast<std::size_t>(c) * c_bytes <=
+  const std::array<std::size_t, 3> bytes = slot_bytes(tiling);
+  const auto fits = [&](const TileSlots& slots) {
+    return std::inner_product(slots.begin(), slots.end(), bytes.begin(), std::size_t{0}) <=
            device_bytes;
   };
   const TileSlots all = all_slots(tiling);
-  if (fits(all.a, all.b, all.c)) return plan_tiles(tiling, all);
+  if (fits(all)) return plan_tiles(tiling, all);
+  // As many slots for a matrix as fit next to the others.
+  const auto filled = [&](TileSlots slots, std::size_t matrix) {
+    while (slots[matrix] < all[matrix]) {
+      TileSlots more = slots;
+      ++more[matrix];
+      if (!fits(more)) break;
+      slots = more;
+    }
+    return slots;
+  };
+  const int least_tiles = std::min(2, tiling.tiles());  // one is copied during the other's kernel
+  const int most_tiles = std::min(4, tiling.tiles());
   // Of many panels not every number is worth a look, but the largest is.
   const int step = std::max(1, tiling.rows() / 16);
   std::optional<TilePlan> best;
   for (int c = most_tiles; c >= least_tiles; --c) {
-    int most = 0;
-    while (most < tiling.rows() && fits(most + 1, 1, c)) ++most;
-    for (int a = most; a >= 1; a -= step) {
-      int b = 1;
-      while (b < tiling.columns() && fits(a, b + 1, c)) ++b;
-      TilePlan plan = plan_tiles(tiling, TileSlots{a, b, c});
+    for (int a = filled({0, 1, c}, 0)[0]; a >= 1; a -= step) {
+      TilePlan plan = plan_tiles(tiling, filled({a, 1, c}, 1));
       if (!best || plan.loaded_bytes < best->loaded_bytes) best = std::move(plan);
     }
   }
   if (!best) return {};
-  // Tiles of C take what is left.
-  int c = best->slots.c;
-  while (c < tiling.tiles() && fits(best->slots.a, best->slots.b, c + 1)) ++c;
-  return plan_tiles(tiling, TileSlots{best->slots.a, best->slots.b, c});
+  return plan_tiles(tiling, filled(best->slots, 2));  // tiles of C take what is left
+}
+
+void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Shape shape = shapes(tiling)[i];
+    arrays[i].unit_bytes = tiling.bytes(shape.slot_rows);
+    arrays[i].host = adjacent(tiling.bytes(shape.rows), static_cast<std::size_t>(shape.columns));
+    arrays[i].cut = static_cast<int>(i);
+  }
+}
+
+void cut_into_tiles(Schedule& schedule, const TilePlan& plan) {
+  const Tiling& tiling = plan.tiling;
+  lay_out_matrices(schedule.arrays, tiling);
+  schedule.cuts.assign(3, {});
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto [rows, columns, slot_rows, slot_columns] = shapes(tiling)[i];
+    Cut& cut = schedule.cuts[i];
+    for (std::int64_t column = 0; column < columns; column += slot_columns) {
+      for (std::int64_t row = 0; row < rows; row += slot_rows) {
+        cut.pieces.push_back({.begin = column,
+                              .end = std::min(column + slot_columns, columns),
+                              .from = tiling.bytes(row),
+                              .length = tiling.bytes(std::min(slot_rows, rows - row))});
+      }
+    }
+    for (int slot = 0; slot < plan.slots[i]; ++slot) cut.slots.push_back(slot * slot_columns);
+    cut.device_units = plan.slots[i] * slot_columns;
+  }
+  for (const auto& turn : plan.turns) {
+    schedule.uses.insert(schedule.uses.end(), turn.begin(), turn.end());
+  }
+  schedule.tiling = tiling;
+  schedule.chunks = static_cast<int>(plan.turns.size());
+  schedule.slots = plan.slots[2];
 }
 
 }  // namespace overlap::schedule

@@ -2,62 +2,27 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
-/// Tiles of a matrix product and the places on the device that their operands take in turn.
+#include "schedule/schedule.hpp"
+
+/// Tiles of a matrix product and the places on the device that its operands take in turn. Sizes
+/// and numbers by matrix are those of panels of A, panels of B and tiles of C.
 namespace overlap::schedule {
 
-/// C (m x n) <- alpha A (m x k) B (k x n) + beta C, in tiles of C. A tile needs a panel of A, its
-/// rows, and a panel of B, its columns; those at the edges may be smaller.
-struct Tiling {
-  std::int64_t m = 1, n = 1, k = 1;
-  std::int64_t tile_m = 1, tile_n = 1;
-  std::size_t element_bytes = 8;
-
-  int rows() const { return static_cast<int>((m + tile_m - 1) / tile_m); }
-  int columns() const { return static_cast<int>((n + tile_n - 1) / tile_n); }
-  int tiles() const { return rows() * columns(); }
-  /// Tiles are numbered column by column, as their elements lie.
-  int row(int tile) const { return tile % rows(); }
-  int column(int tile) const { return tile / rows(); }
-  int tile(int row, int column) const { return column * rows() + row; }
-  /// Device memory for any one of them, bytes.
-  std::size_t panel_a_bytes() const { return bytes(tile_m, k); }
-  std::size_t panel_b_bytes() const { return bytes(k, tile_n); }
-  std::size_t tile_bytes() const { return bytes(tile_m, tile_n); }
-  /// The same by matrix: A, B, C.
-  std::array<std::size_t, 3> slot_bytes() const {
-    return {panel_a_bytes(), panel_b_bytes(), tile_bytes()};
-  }
-
- private:
-  std::size_t bytes(std::int64_t a, std::int64_t b) const {
-    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * element_bytes;
-  }
-};
-
-/// How many panels of A and of B and tiles of C the device holds at once.
-struct TileSlots {
-  int a = 1, b = 1, c = 1;
-  std::array<int, 3> counts() const { return {a, b, c}; }
-  bool operator==(const TileSlots&) const = default;
-};
+using TileSlots = std::array<int, 3>;  ///< how many the device holds at once
 
 /// As many as there are.
 inline TileSlots all_slots(const Tiling& t) { return {t.rows(), t.columns(), t.tiles()}; }
 
-/// A tile's turn: the slots of its panels, and whether they must be copied there first.
-struct TileTurn {
-  int tile = 0;
-  int slot_a = 0, slot_b = 0, slot_c = 0;
-  bool loads_a = false, loads_b = false;
-};
+/// Device memory for any one of each, bytes.
+std::array<std::size_t, 3> slot_bytes(const Tiling& tiling);
 
 /// All tiles in the order of their turns.
 struct TilePlan {
-  TileSlots slots;
-  std::vector<TileTurn> turns;
+  Tiling tiling = {};
+  TileSlots slots = {};
+  std::vector<std::array<Use, 3>> turns = {};
   std::size_t loaded_bytes = 0;  ///< panels copied to the device, those copied again included
 };
 
@@ -69,5 +34,11 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots);
 /// The plan that loads least within so many bytes on the device. Empty turns: not even one panel of
 /// each and two tiles fit.
 TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes);
+
+/// Makes arrays A, B and C what a product of this size needs.
+void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling);
+
+/// Cuts the arrays of a schedule into panels and tiles, and says what the chunks use of them.
+void cut_into_tiles(Schedule& schedule, const TilePlan& plan);
 
 }  // namespace overlap::schedule

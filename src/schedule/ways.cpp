@@ -20,7 +20,7 @@ void issue_at_once(Builder& builder, int end, int kernel_lanes) {
 /// Out of core it goes in windows of as many tiles as the device holds with their panels.
 template <>
 void issue<Order::two_way>(Builder& builder) {
-  for (int window = 0, end = 0; window < builder.chunks(); window = end) {
+  for (int window = 0, end = 0; window < builder.schedule.chunks; window = end) {
     end = builder.window_end(window);
     for (int chunk = window; chunk < end; ++chunk) builder.issue(Stage::h2d, chunk, 0, 0);
     for (int chunk = window; chunk < end; ++chunk) {
@@ -32,19 +32,20 @@ void issue<Order::two_way>(Builder& builder) {
 
 template <>
 void issue<Order::three_way>(Builder& builder) {
-  issue_at_once(builder, builder.chunks(), 1);
+  issue_at_once(builder, builder.schedule.chunks, 1);
 }
 
 template <>
 void issue<Order::four_way>(Builder& builder) {
-  const int on_device = builder.chunks() - builder.host_chunks();
+  const int on_device = builder.schedule.chunks - builder.costs.host_tiles;
   issue_at_once(builder, on_device, 1);
-  for (int chunk = on_device; chunk < builder.chunks(); ++chunk) builder.issue_on_host(chunk);
+  for (int chunk = on_device; chunk < builder.schedule.chunks; ++chunk)
+    builder.issue(Stage::host, chunk, 0, 0);
 }
 
 template <>
 void issue<Order::four_plus>(Builder& builder) {
-  issue_at_once(builder, builder.chunks(), builder.lanes());
+  issue_at_once(builder, builder.schedule.chunks, builder.lanes);
 }
 
 }  // namespace overlap::schedule

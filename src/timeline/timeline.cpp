@@ -24,8 +24,7 @@ int Engines::of(const schedule::Task& task) const {
 
 std::vector<double> busy_s(const Timeline& timeline) {
   std::vector<Span> spans = timeline.spans;
-  std::sort(spans.begin(), spans.end(),
-            [](const Span& a, const Span& b) { return a.start_s < b.start_s; });
+  std::ranges::sort(spans, {}, &Span::start_s);
   std::vector<double> busy(timeline.engines.size());
   std::vector<double> until(timeline.engines.size());
   for (const Span& span : spans) {

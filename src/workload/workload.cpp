@@ -20,15 +20,15 @@ void set_up_kind(Workload& workload, const deck::Workload& deck, std::index_sequ
 }
 
 /// Host and device memory for an array; throws whatever Kokkos throws.
-void allocate(Workload& workload, const schedule::Array& array, std::size_t host_bytes,
-              std::size_t device_bytes, const HostArray& host) {
+void allocate(Workload& workload, const schedule::Array& array, std::size_t device_bytes,
+              const HostArray& host) {
   with_space(workload.space, [&](auto space) {
     using Space = typename decltype(space)::type;
     const std::string label = "overlap::host::" + array.name;
     workload.host.push_back(host);
     workload.host.back().bytes = host.memory == deck::HostMemory::pinned
-                                     ? Bytes::in<PinnedSpace<Space>>(label, host_bytes)
-                                     : Bytes::in<Kokkos::HostSpace>(label, host_bytes);
+                                     ? Bytes::in<PinnedSpace<Space>>(label, array.host_bytes)
+                                     : Bytes::in<Kokkos::HostSpace>(label, array.host_bytes);
     workload.device.push_back(
         Bytes::in<typename Space::memory_space>("overlap::device::" + array.name, device_bytes));
   });
@@ -39,17 +39,16 @@ void allocate(Workload& workload, const schedule::Costs& costs,
               const std::vector<std::size_t>& device_bytes, deck::HostMemory memory) {
   for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
     const schedule::Array& array = costs.arrays[i];
-    const std::size_t host_bytes = schedule::host_bytes(array);
     try {
-      allocate(workload, array, host_bytes, device_bytes[i],
-               {.memory = memory, .region = schedule::host_region(array)});
+      allocate(workload, array, device_bytes[i],
+               {.memory = memory, .region = schedule::merged(array.host)});
     } catch (const std::exception& error) {
       std::string reason = error.what();
       reason.resize(std::min(reason.size(), reason.find('\n')));
       const bool locked = memory == deck::HostMemory::pinned && !on_host(workload.space);
       throw base::Error(base::ExitCode::precondition,
                         "not enough memory for array " + array.name + ", " +
-                            base::format_bytes(host_bytes) +
+                            base::format_bytes(array.host_bytes) +
                             (locked ? " page-locked on the host (with memory.host: pageable_staged "
                                       "a ring of slots is enough) and "
                                     : " on the host and ") +

@@ -175,15 +175,16 @@ TYPED_TEST(ProductTest, EveryOrderIsRightWhateverFits) {
     for (const Order order : deck::orders_of(WorkloadKind::dgemm)) {
       for (const double share : {0.0, 0.3}) {
         if (share > 0 && order != Order::four_way) continue;
-        SCOPED_TRACE(testing::Message() << deck::to_string(order) << " " << slots.a << " "
-                                        << slots.b << " " << slots.c);
+        SCOPED_TRACE(testing::Message() << deck::to_string(order) << " " << slots[0] << " "
+                                        << slots[1] << " " << slots[2]);
         deck::Deck deck = product_deck();
         deck.workload.host_share = share;
-        deck.memory.device_limit = static_cast<std::int64_t>(
-            static_cast<std::size_t>(slots.a) * panel_a +
-            static_cast<std::size_t>(slots.b) * panel_b + static_cast<std::size_t>(slots.c) * tile);
+        deck.memory.device_limit =
+            static_cast<std::int64_t>(static_cast<std::size_t>(slots[0]) * panel_a +
+                                      static_cast<std::size_t>(slots[1]) * panel_b +
+                                      static_cast<std::size_t>(slots[2]) * tile);
         TestBench<TypeParam> bench(deck, order, 2);
-        EXPECT_EQ(bench.schedule.out_of_core, slots.c < 16);
+        EXPECT_EQ(bench.schedule.out_of_core, slots[2] < 16);
         for (std::uint32_t repetition = 1; repetition <= 2; ++repetition) {
           const auto result = bench.run(repetition);
           EXPECT_FALSE(result.mismatch);

@@ -9,7 +9,7 @@
 #include "lanes/api.hpp"
 #include "lanes/fenced_lanes.hpp"
 #include "measure/measure.hpp"
-#include "schedule/additions.hpp"
+#include "schedule/build.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
 

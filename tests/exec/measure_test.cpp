@@ -5,7 +5,7 @@
 #include "deck/words.hpp"
 #include "measure/host_worker.hpp"
 #include "measure/sampling.hpp"
-#include "schedule/additions.hpp"
+#include "schedule/build.hpp"
 #include "signals.hpp"
 #include "spaces.hpp"
 

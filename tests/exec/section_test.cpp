@@ -205,7 +205,7 @@ TYPED_TEST(SectionTest, AWrongPitchIsCaught) {
   TestBench<TypeParam> bench(deck, Order::depth_first, 2);
   EXPECT_FALSE(measured(bench).wrong);
   for (const std::size_t pitch : {80, 124}) {  // of 128
-    bench.schedule.arrays[0].section->unit_pitch = pitch;
+    bench.schedule.arrays[0].host.plane_pitch = pitch;
     expect_wrong(bench, "sums", 0);
   }
 }
@@ -216,7 +216,7 @@ TYPED_TEST(SectionTest, AWrongPitchOfABoxIsCaught) {
     EXPECT_FALSE(measured(bench).wrong);
     // Of the copies in one direction alone.
     const int array = add_array(bench);
-    bench.schedule.arrays.back().section->pitch -= 4;
+    bench.schedule.arrays.back().host.pitch -= 4;
     for (schedule::Task& task : bench.schedule.tasks) {
       if (task.stage == stage) own_uses(bench.schedule, task)[0].array = array;
     }
@@ -247,7 +247,7 @@ TYPED_TEST(SectionTest, ACopyIntoPaddingIsCaught) {
   // One more copy back, of the last chunk, to the columns before the box.
   schedule::Task task = bench.schedule.tasks.back();
   own_uses(bench.schedule, task)[0].array = add_array(bench);
-  bench.schedule.arrays.back().section->begin = 0;
+  bench.schedule.arrays.back().host.begin = 0;
   bench.schedule.tasks.push_back(task);
   expect_wrong(bench, "padding of a", 1);  // it begins behind the last row of the chunk before
 }
@@ -271,7 +271,7 @@ TYPED_TEST(SectionTest, ABoxAtTheWrongPlaceIsCaught) {
   // for its first column, and one column of padding is incremented.
   TestBench<TypeParam> bench(box_deck({{4, 5, 6}, {6, 7, 8}, {1, 1, 1}}, 2), Order::depth_first, 1);
   EXPECT_FALSE(measured(bench).wrong);
-  bench.schedule.arrays[0].section->begin += 4;
+  bench.schedule.arrays[0].host.begin += 4;
   expect_wrong(bench, "a", 0);
 }
 

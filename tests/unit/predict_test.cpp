@@ -281,7 +281,7 @@ TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
     costs.units = 10;
     if (input) costs.arrays.push_back({.name = "in", .unit_bytes = 1, .to_device = true});
     if (output) costs.arrays.push_back({.name = "out", .unit_bytes = 1, .to_host = true});
-    for (schedule::Array& array : costs.arrays) array.units = costs.units;
+    for (schedule::Array& array : costs.arrays) array.host = schedule::adjacent(1, 10);
     const schedule::Layout layout{
         .transfer = deck::Transfer::zero_copy, .borders = {0, 10}, .slot_units = 10};
     const Schedule schedule = schedule::build(costs, layout, deck::Order::depth_first, 1);

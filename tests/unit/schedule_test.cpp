@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "schedule/additions.hpp"
+#include "schedule/build.hpp"
 #include "schedule/hazard.hpp"
 #include "schedules.hpp"
 
@@ -112,7 +112,7 @@ TEST(ByEngine, IsTheSixStreamsOfTheTwoOperationArticle) {
 TEST(Pipeline, RunsEachIterationOnDataOfItsOwnInTheSameBuffers) {
   const Schedule s = small_schedule(pipeline(3), Order::depth_first, 2);
   EXPECT_EQ(s.slots, 1);
-  EXPECT_EQ(s.arrays[0].units, 3600);
+  EXPECT_EQ(s.arrays[0].host.planes, 3600U);
   EXPECT_EQ(s.cuts[0].device_units, 1200);
   EXPECT_EQ(s.cuts[0].pieces[2].begin, 2400);
   EXPECT_THAT(s.cuts[0].slots, ElementsAre(0));
@@ -256,7 +256,7 @@ TEST(Costs, SumsAlongColumnsAreLinesOfRows) {
   deck.workload.axis = deck::SumAxis::columns;
   deck.workload.sum_type = deck::SumType::int64;
   const Schedule s = small_schedule(deck, Order::depth_first, 2);
-  EXPECT_EQ(s.arrays[0].units, 6);
+  EXPECT_EQ(s.arrays[0].host.planes, 6U);
   EXPECT_EQ(s.arrays[0].unit_bytes, 4800U);
   EXPECT_EQ(s.arrays[1].unit_bytes, 8U);
 }
@@ -352,8 +352,8 @@ TEST(Build, ZeroCopyHasKernelsOnHostMemoryAlone) {
   ASSERT_EQ(s.tasks.size(), 2U * 3 * 2);
   for (const Task& task : s.tasks) {
     EXPECT_EQ(task.stage, Stage::kernel);
-    EXPECT_TRUE(task.after.empty());  // no two touch the same data
-    for (const Access& access : accesses(s, task)) EXPECT_EQ(access.side, Access::Side::host);
+    EXPECT_TRUE(task.after.empty());                               // no two touch the same data
+    for (const Use& use : uses(s, task)) EXPECT_EQ(use.slot, -1);  // on the host
   }
   const Schedule staged = small_schedule(deck, Order::sequential, 1);
   EXPECT_EQ(staged.transfer, deck::Transfer::staged);  // the baseline stays what it is

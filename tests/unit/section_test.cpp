@@ -1,5 +1,3 @@
-#include "schedule/section.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <set>
 
 #include "schedule/hazard.hpp"
+#include "schedule/region.hpp"
 #include "schedules.hpp"
 
 /// Where arrays lie on the host that are parts of larger ones.
@@ -33,6 +32,11 @@ deck::Deck padded_rows(std::int64_t chunks) {
 
 Array array_of(const deck::Deck& deck) { return costs(deck.workload, 1).arrays[0]; }
 
+/// Where so many units lie on the host, in as few lines as possible.
+Region units_of(const Array& array, std::int64_t begin, std::int64_t units) {
+  return merged(host_region(array, {.begin = begin, .end = begin + units}));
+}
+
 void expect_lines(const Region& region, std::size_t line_bytes, std::size_t lines,
                   std::size_t planes) {
   EXPECT_EQ(region.line_bytes, line_bytes);
@@ -41,31 +45,31 @@ void expect_lines(const Region& region, std::size_t line_bytes, std::size_t line
 }
 
 TEST(Section, AdjacentUnitsAreOneLine) {
-  const Region region = host_region(array_of(small_deck(WorkloadKind::rowsum, 1200, 4)), 300, 20);
+  const Region region = units_of(array_of(small_deck(WorkloadKind::rowsum, 1200, 4)), 300, 20);
   EXPECT_EQ(region.begin, 300U * 24);
   expect_lines(region, 20 * 24, 1, 1);
 }
 
 TEST(Section, PaddedRowsAreOnePlane) {
   const Array array = array_of(padded_rows(4));
-  const Region region = host_region(array, 300, 20);
+  const Region region = units_of(array, 300, 20);
   EXPECT_EQ(region.begin, 300U * 40);
   EXPECT_EQ(region.pitch, 40U);
   expect_lines(region, 24, 20, 1);
   EXPECT_EQ(region.bytes(), 20U * 24);
-  EXPECT_EQ(host_bytes(array), 1200U * 40);
+  EXPECT_EQ(array.host_bytes, 1200U * 40);
 }
 
 TEST(Section, APitchOfALineIsNone) {
   deck::Deck deck = padded_rows(4);
   deck.workload.pitch = 24;
-  expect_lines(host_region(array_of(deck), 0, 1200), 1200 * 24, 1, 1);
+  expect_lines(units_of(array_of(deck), 0, 1200), 1200 * 24, 1, 1);
 }
 
 TEST(Section, BoxesHaveAsFewLinesAsPossible) {
   const auto region = [](const deck::Box& box, std::optional<std::int64_t> pitch = {}) {
     const deck::Deck deck = box_deck(box, 1, pitch);
-    return host_region(array_of(deck), 0, costs(deck.workload, 1).units);
+    return units_of(array_of(deck), 0, costs(deck.workload, 1).units);
   };
   expect_lines(region({{4, 5, 6}, {4, 5, 6}, {}}), 480, 1, 1);
   expect_lines(region({{4, 5, 6}, {9, 5, 6}, {3, 0, 0}}), 480, 1, 1);  // whole planes
@@ -110,14 +114,14 @@ TEST(Section, RegionsHoldTheElementsOfTheirUnitsAndNothingElse) {
       }
     }
     std::vector<std::size_t> found;
-    const Region region = host_region(all.arrays[0], begin, end - begin);
+    const Region region = units_of(all.arrays[0], begin, end - begin);
     for_lines(region, 0, region.bytes(),
               [&](std::size_t place, std::size_t position, std::size_t bytes) {
                 EXPECT_EQ(position, found.size() * 4);
                 for (std::size_t i = 0; i < bytes; i += 4) found.push_back(place + i);
               });
     ASSERT_EQ(found, expected);
-    EXPECT_LE(found.back() + 4, host_bytes(all.arrays[0]));
+    EXPECT_LE(found.back() + 4, all.arrays[0].host_bytes);
     EXPECT_LE(region.bytes(), static_cast<std::size_t>(end - begin) * all.arrays[0].unit_bytes);
   }
 }
@@ -140,7 +144,7 @@ TEST(Section, PartsOfAnArrayAreAllOfItInLimits) {
 }
 
 TEST(Section, PartsOfARegionBeginAndEndWithinLines) {
-  const Region region = host_region(array_of(padded_rows(4)), 0, 10);
+  const Region region = units_of(array_of(padded_rows(4)), 0, 10);
   std::vector<std::array<std::size_t, 3>> pieces;
   for_lines(region, 20, 50, [&](std::size_t place, std::size_t position, std::size_t bytes) {
     pieces.push_back({place, position, bytes});
@@ -149,15 +153,12 @@ TEST(Section, PartsOfARegionBeginAndEndWithinLines) {
   EXPECT_THAT(pieces, testing::ElementsAre(Piece{20, 20, 4}, Piece{40, 24, 24}, Piece{80, 48, 2}));
 }
 
-TEST(Section, TasksTouchPitchedBytesOnTheHostAndPackedOnesOnTheDevice) {
+TEST(Section, CopiesArePitchedOnTheHostAndPackedOnTheDevice) {
   const Schedule s = small_schedule(padded_rows(4), Order::depth_first, 4, 2);
-  const auto touched = accesses(s, s.tasks[6]);  // h2d of chunk 2, in slot 0
-  ASSERT_EQ(touched.size(), 2U);
-  EXPECT_EQ(touched[0].side, Access::Side::host);
-  EXPECT_EQ(touched[0].begin, 600U * 40);
-  EXPECT_EQ(touched[0].end, 900U * 40);
-  EXPECT_EQ(touched[1].begin, 0U);
-  EXPECT_EQ(touched[1].end, 300U * 24);
+  EXPECT_EQ(host_region(s, s.tasks[6]).begin, 600U * 40);  // h2d of chunk 2, in slot 0
+  expect_lines(host_region(s, s.tasks[6]), 24, 300, 1);
+  EXPECT_EQ(device_begin(s, s.tasks[6]), 0U);
+  EXPECT_EQ(device_begin(s, s.tasks[9]), 300U * 24);  // of chunk 3, in slot 1
   EXPECT_EQ(s.tasks[6].bytes, 300U * 24);
 }
 
@@ -174,14 +175,14 @@ TEST(Section, TrafficAndKernelsCountNoPadding) {
 TEST(Section, BoxesAreCutIntoPlanesOrRows) {
   const deck::Deck deep = box_deck({{6, 4, 5}, {7, 8, 9}, {1, 2, 3}}, 3);
   const Schedule s = small_schedule(deep, Order::depth_first, 3);
-  EXPECT_EQ(s.arrays[0].units, 6);
+  EXPECT_EQ(s.arrays[0].host.planes, 6U);
   EXPECT_EQ(s.arrays[0].unit_bytes, 4U * 5 * 4);
   EXPECT_EQ(s.tasks[0].bytes, 2U * 4 * 5 * 4);
   EXPECT_EQ(s.tasks[1].flops, 7.0 * 2 * 4 * 5);
   EXPECT_EQ(traffic(s).d2h, 6U * 4 * 5 * 4);
   const Schedule flat =
       small_schedule(box_deck({{1, 4, 5}, {1, 8, 9}, {0, 2, 3}}, 2), Order::depth_first, 2);
-  EXPECT_EQ(flat.arrays[0].units, 4);
+  EXPECT_EQ(flat.arrays[0].host.planes, 4U);
   EXPECT_EQ(flat.tasks[0].bytes, 2U * 5 * 4);
 }
 

@@ -21,14 +21,14 @@ Tiling square(int tiles, std::int64_t k = 64) {
 
 std::vector<int> order_of(const TilePlan& plan) {
   std::vector<int> order;
-  for (const TileTurn& turn : plan.turns) order.push_back(turn.tile);
+  for (const auto& [a, b, c] : plan.turns) order.push_back(c.piece);
   return order;
 }
 
 std::size_t loads(const TilePlan& plan) {
   std::size_t count = 0;
-  for (const TileTurn& turn : plan.turns) {
-    count += static_cast<std::size_t>(turn.loads_a) + static_cast<std::size_t>(turn.loads_b);
+  for (const auto& [a, b, c] : plan.turns) {
+    count += static_cast<std::size_t>(a.loads) + static_cast<std::size_t>(b.loads);
   }
   return count;
 }
@@ -36,15 +36,21 @@ std::size_t loads(const TilePlan& plan) {
 /// Every tile has its turn once; its panels are in its slots then.
 void expect_right(const Tiling& tiling, const TilePlan& plan) {
   std::set<int> seen;
-  std::vector<int> a(static_cast<std::size_t>(plan.slots.a), -1);
-  std::vector<int> b(static_cast<std::size_t>(plan.slots.b), -1);
-  for (const TileTurn& turn : plan.turns) {
-    EXPECT_TRUE(seen.insert(turn.tile).second);
-    if (turn.loads_a) a.at(static_cast<std::size_t>(turn.slot_a)) = tiling.row(turn.tile);
-    if (turn.loads_b) b.at(static_cast<std::size_t>(turn.slot_b)) = tiling.column(turn.tile);
-    EXPECT_EQ(a.at(static_cast<std::size_t>(turn.slot_a)), tiling.row(turn.tile));
-    EXPECT_EQ(b.at(static_cast<std::size_t>(turn.slot_b)), tiling.column(turn.tile));
-    EXPECT_LT(turn.slot_c, plan.slots.c);
+  std::array<std::vector<int>, 2> held;  // panels of A and B, by slot
+  for (std::size_t i = 0; i < 2; ++i) held[i].assign(static_cast<std::size_t>(plan.slots[i]), -1);
+  for (const auto& turn : plan.turns) {
+    const int tile = turn[2].piece;
+    EXPECT_TRUE(seen.insert(tile).second);
+    EXPECT_EQ(turn[0].piece, tiling.row(tile));
+    EXPECT_EQ(turn[1].piece, tiling.column(tile));
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(turn[i].array, static_cast<int>(i));
+      int& panel = held[i].at(static_cast<std::size_t>(turn[i].slot));
+      if (turn[i].loads) panel = turn[i].piece;
+      EXPECT_EQ(panel, turn[i].piece);
+    }
+    EXPECT_EQ(turn[2].array, 2);
+    EXPECT_LT(turn[2].slot, plan.slots[2]);
   }
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(tiling.tiles()));
 }
@@ -56,8 +62,7 @@ TEST(Tiles, AreNumberedColumnByColumnAndCoverTheEdges) {
   EXPECT_EQ(tiling.tile(1, 2), 7);
   EXPECT_EQ(tiling.row(7), 1);
   EXPECT_EQ(tiling.column(7), 2);
-  EXPECT_EQ(tiling.panel_a_bytes(), 8U * 100 * 10);
-  EXPECT_EQ(tiling.tile_bytes(), 8U * 100 * 100);
+  EXPECT_THAT(slot_bytes(tiling), ElementsAre(8U * 100 * 10, 8U * 100 * 10, 8U * 100 * 100));
 }
 
 TEST(TilePlan, TakesShellsWhereAllPanelsFit) {
@@ -118,10 +123,11 @@ TEST(TilePlan, FitsTheDevice) {
     const auto limit = static_cast<std::size_t>(part * static_cast<double>(whole));
     const TilePlan plan = plan_tiles(tiling, limit);
     expect_right(tiling, plan);
-    EXPECT_LE(static_cast<std::size_t>(plan.slots.a) * tiling.panel_a_bytes() +
-                  static_cast<std::size_t>(plan.slots.b) * tiling.panel_b_bytes() +
-                  static_cast<std::size_t>(plan.slots.c) * tiling.tile_bytes(),
-              limit);
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      bytes += static_cast<std::size_t>(plan.slots[i]) * slot_bytes(tiling)[i];
+    }
+    EXPECT_LE(bytes, limit);
     EXPECT_LE(plan.loaded_bytes, before);  // more memory, fewer loads
     before = plan.loaded_bytes;
   }
@@ -145,7 +151,7 @@ Schedule schedule_of(const Tiling& tiling, const TileSlots& slots, Order order, 
                      bool reads_c = true) {
   Layout layout;
   layout.tiles = plan_tiles(tiling, slots);
-  layout.out_of_core = slots.a < tiling.rows() || slots.b < tiling.columns();
+  layout.out_of_core = slots[0] < tiling.rows() || slots[1] < tiling.columns();
   return build(costs_of(tiling, reads_c), layout, order, lanes);
 }
 
@@ -157,7 +163,7 @@ TEST(TileSchedule, IsSafeAndNeedsEveryDependency) {
     for (const Order order : deck::orders_of(deck::WorkloadKind::dgemm)) {
       for (const bool reads_c : {true, false}) {
         SCOPED_TRACE(testing::Message()
-                     << deck::to_string(order) << " " << slots.c << " " << reads_c);
+                     << deck::to_string(order) << " " << slots[2] << " " << reads_c);
         const Schedule schedule = schedule_of(uneven, slots, order, 3, reads_c);
         const auto hazards = find_hazards(schedule);
         ASSERT_TRUE(hazards.empty()) << hazards.front().message;
@@ -250,19 +256,20 @@ TEST(TileSchedule, ProductsFindTheirMatricesOnBothSides) {
   EXPECT_EQ(experiment::host_tiles(s), 0);
   std::set<std::size_t> places;
   for (const Task& task : s.tasks) {
-    const auto on_host = product(s, task, Access::Side::host);
-    const auto on_device = product(s, task, Access::Side::device);
-    ASSERT_EQ(on_host.has_value(), task.stage == Stage::kernel);
+    const auto on_device = product(s, task);
     ASSERT_EQ(on_device.has_value(), task.stage == Stage::kernel);
-    if (!on_host) continue;
+    if (!on_device) continue;
+    Schedule mapped = s;
+    for (Use& use : mapped.uses) use.slot = -1;
+    const auto on_host = product(mapped, task);
+    ASSERT_TRUE(on_host);
     const auto used = uses(s, task);
     EXPECT_EQ(on_device->m, used[0].piece == 2 ? 50 : 100);
     EXPECT_EQ(on_device->n, used[1].piece == 3 ? 50 : 100);
     EXPECT_EQ(on_device->k, 30);
-    const std::array<std::size_t, 3> slot_bytes = uneven.slot_bytes();
+    const std::array<std::size_t, 3> held = slot_bytes(uneven);
     for (std::size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(on_device->matrices[i].begin,
-                static_cast<std::size_t>(used[i].slot) * slot_bytes[i]);
+      EXPECT_EQ(on_device->matrices[i].begin, static_cast<std::size_t>(used[i].slot) * held[i]);
       EXPECT_EQ(on_device->matrices[i].stride, i == 1 ? 30 : on_device->m);
       EXPECT_EQ(on_host->matrices[i].stride, i == 1 ? 30 : 250);
       places.insert(on_device->matrices[i].begin);
@@ -323,9 +330,8 @@ TEST(TileSchedule, FaultsAreFound) {
 }
 
 TEST(Tiles, LieInColumnMajorMatrices) {
-  std::vector<Array> arrays(3);
-  lay_out_matrices(arrays, uneven);
-  const Schedule s{.arrays = arrays, .cuts = cuts_of(uneven, all_slots(uneven))};
+  Schedule s{.arrays = std::vector<Array>(3)};
+  cut_into_tiles(s, plan_tiles(uneven, all_slots(uneven)));
   const auto region = [&](int array, int piece) {
     return host_region(s, Use{.array = array, .piece = piece});
   };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lanes/api/common.hpp"
-#include "schedule/section.hpp"
+#include "schedule/region.hpp"
 
 namespace overlap::lanes {
 

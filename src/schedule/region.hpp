@@ -2,21 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 namespace overlap::schedule {
-
-/// How the units of an array lie on the host when it is a part of a larger one there: a unit has
-/// evenly spaced lines of adjacent bytes, units are evenly spaced too, and bytes between them do
-/// not belong to the array. (On the device an array is packed.)
-struct Section {
-  std::size_t begin = 0;       ///< first byte of the first unit
-  std::size_t line_bytes = 0;  ///< of each line
-  std::size_t lines = 1;       ///< of a unit
-  std::size_t pitch = 0;       ///< bytes from the start of a line to that of the unit's next
-  std::size_t unit_pitch = 0;  ///< bytes from the start of a unit to that of the next
-  std::size_t host_bytes = 0;  ///< of the larger array
-};
 
 /// Bytes of a host array: evenly spaced planes of evenly spaced lines of adjacent bytes.
 struct Region {
@@ -34,6 +21,11 @@ struct Region {
     return begin + i / lines * plane_pitch + i % lines * pitch;
   }
 };
+
+/// So many adjacent planes of one line each.
+inline Region adjacent(std::size_t line_bytes, std::size_t planes) {
+  return {.line_bytes = line_bytes, .planes = planes, .plane_pitch = line_bytes};
+}
 
 /// The same bytes in as few lines and planes as possible: adjacent lines are one, and planes whose
 /// lines all have the same distance are one.
