@@ -10,9 +10,12 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "measure/platform_vendor.hpp"
+#include "measure/platform.hpp"
 
 namespace overlap::measure {
+
+using base::DeviceInfo;
+
 namespace {
 
 // The few declarations of NVML's stable C interface that are needed; its header is an optional part
@@ -78,12 +81,6 @@ std::optional<int> numa_node_of(std::string pci_bus_id) {
   return node;
 }
 
-std::optional<int> attribute(cudaDeviceAttr which, int device) {
-  int value = 0;
-  if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess) return std::nullopt;
-  return value;
-}
-
 std::optional<DeviceInfo> cuda_device(int index) {
   cudaDeviceProp properties{};
   if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) return std::nullopt;
@@ -98,13 +95,11 @@ std::optional<DeviceInfo> cuda_device(int index) {
   }
   info.compute_capability =
       std::to_string(properties.major) + "." + std::to_string(properties.minor);
-  info.copy_engines = attribute(cudaDevAttrAsyncEngineCount, index);
-  info.cache_bytes = attribute(cudaDevAttrL2CacheSize, index);
-  if (const auto concurrent = attribute(cudaDevAttrConcurrentKernels, index)) {
-    info.concurrent_kernels = *concurrent != 0;
-  }
+  info.copy_engines = properties.asyncEngineCount;
+  info.cache_bytes = properties.l2CacheSize;
+  info.concurrent_kernels = properties.concurrentKernels != 0;
   info.total_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
-  if (const auto ecc = attribute(cudaDevAttrEccEnabled, index)) info.ecc = *ecc != 0;
+  info.ecc = properties.ECCEnabled != 0;
   std::array<char, 32> bus_id{};
   if (cudaDeviceGetPCIBusId(bus_id.data(), bus_id.size(), index) == cudaSuccess) {
     info.pci_bus_id = bus_id.data();
@@ -125,7 +120,7 @@ std::optional<DeviceInfo> cuda_device(int index) {
 
 }  // namespace
 
-std::string vendor::toolkit() {
+std::string toolkit() {
   return std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
 }
 
@@ -139,7 +134,7 @@ std::vector<DeviceInfo> devices() {
   return found;
 }
 
-void vendor::require_device() {
+void require_device() {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code == cudaSuccess && count > 0) return;
@@ -148,11 +143,14 @@ void vendor::require_device() {
                         (code == cudaSuccess ? "no device is visible" : cudaGetErrorString(code)));
 }
 
-DeviceInfo vendor::chosen_device() {
+DeviceInfo chosen_device() {
   return cuda_device(Kokkos::Cuda().cuda_device()).value_or(DeviceInfo{});
 }
 
-void vendor::update(DeviceInfo& device) { add_management_info(device); }
+DeviceInfo refreshed(DeviceInfo device) {
+  add_management_info(device);
+  return device;
+}
 
 bool has_graphs() { return true; }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "measure/calibration.hpp"
-#include "model/device.hpp"
 
 /// Times of single stages, from schedules made by hand.
 namespace overlap::measure {
@@ -22,31 +21,29 @@ class HandSchedule {
   /// Adds a task on `units` units.
   TaskId add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after = {});
 
+  /// Adds a copy, a kernel and a copy back.
+  void add_chunk(std::int64_t units, int lane);
+
   /// Adds a copy that keeps its lane busy while the host issues a row of tasks.
   void cover(Stage stage = Stage::h2d, int lane = 0);
 
   const schedule::Schedule& schedule() const { return schedule_; }
-  /// Of the first task.
-  double bytes() const { return static_cast<double>(schedule_.tasks.front().bytes); }
 
  private:
-  std::int64_t units_of(std::size_t bytes) const;
+  /// In the device's first array, of `bytes` at most.
+  std::int64_t device_units(std::size_t bytes) const;
 
   const workload::Workload& workload_;
   schedule::Schedule schedule_;
-  std::int64_t host_units_ = 0;    ///< in the arrays
-  std::int64_t device_units_ = 0;  ///< likewise
-  std::int64_t next_host_ = 0;
-  std::int64_t next_device_ = 0;
 };
 
 /// Measures through the same lanes and copies that experiments use.
-class StageMeter {
- public:
+struct StageMeter {
   using Add = std::function<void(HandSchedule&)>;
 
-  StageMeter(Executor& executor, const workload::Workload& workload, const CalibrationPlan& plan)
-      : executor_(executor), workload_(workload), plan_(plan) {}
+  Executor& executor;
+  const workload::Workload& workload;
+  const CalibrationPlan& plan;
 
   /// Medians after a warm-up of the schedule that `fill` makes; of long ones few runs are enough.
   Elapsed time(const Add& fill) const;
@@ -59,19 +56,12 @@ class StageMeter {
   /// The time of another task of the stage in a row in one lane.
   double slope(Stage stage, std::int64_t units) const;
 
-  /// slope() by bytes, up to `most` units.
-  model::Curve curve(Stage stage, std::int64_t most) const;
-
-  const workload::Workload& workload() const { return workload_; }
-
- private:
-  Executor& executor_;
-  const workload::Workload& workload_;
-  const CalibrationPlan& plan_;
+  /// Times by bytes, of copies of increasing size up to the plan's.
+  model::Curve curve(const std::function<double(std::int64_t units)>& seconds) const;
 };
 
 /// Lanes that a calibration needs: one for each engine, or one for each core of a host.
-int calibration_lanes(workload::SpaceId space);
+int calibration_lanes();
 
 /// Numbers of units from 1024 on, four times as many each, up to `most`.
 std::vector<std::int64_t> sizes_up_to(std::int64_t most);
@@ -84,6 +74,7 @@ model::Curve curve_of(std::vector<model::Curve::Point> points);
 deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t bytes);
 
 /// The deck's workload, all of it on the device, with data.
-workload::Workload resident_workload(workload::SpaceId space, const deck::Deck& deck);
+workload::Workload resident_workload(const deck::Deck& deck,
+                                     workload::SpaceId space = workload::default_space);
 
 }  // namespace overlap::measure

@@ -9,17 +9,12 @@ namespace {
 
 /// The tasks of one stage of the first chunk, as a schedule of their own.
 schedule::Schedule first_of(const schedule::Schedule& schedule, schedule::Stage stage) {
-  schedule::Schedule part = schedule;
-  std::erase_if(part.tasks, [&](const schedule::Task& task) {
-    return task.stage != stage || task.chunk != 0 || task.op != 0;
-  });
-  for (schedule::Task& task : part.tasks) {
-    task.after.clear();
-    task.lane = 0;
-  }
-  part.lanes = 1;
-  part.mechanism = deck::Mechanism::streams;
-  return part;
+  std::vector<schedule::Task> tasks;
+  std::copy_if(schedule.tasks.begin(), schedule.tasks.end(), std::back_inserter(tasks),
+               [&](const schedule::Task& task) {
+                 return task.stage == stage && task.chunk == 0 && task.op == 0;
+               });
+  return rows_of(schedule, {std::move(tasks)});
 }
 
 }  // namespace
