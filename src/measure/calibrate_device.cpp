@@ -3,10 +3,10 @@
 #include <cmath>
 #include <utility>
 
+#include "measure/calibration.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
 #include "measure/sampling.hpp"
-#include "measure/stage_meter.hpp"
 
 namespace overlap::measure {
 namespace {

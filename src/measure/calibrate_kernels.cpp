@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <map>
 
+#include "measure/calibration.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
 #include "measure/sampling.hpp"
-#include "measure/stage_meter.hpp"
 #include "schedule/build.hpp"
 
 namespace overlap::measure {
@@ -15,12 +15,11 @@ constexpr double longest_kernel_s = 5e-3;
 
 /// The time of one task alone, the median of a few; of a short one, the time of another one, so
 /// that what a run costs apart from its tasks falls out.
-double task_seconds(Executor& executor, const workload::Workload& workload,
-                    const schedule::Schedule& schedule, const schedule::Task& task,
-                    const CalibrationPlan& plan) {
+double task_seconds(const StageMeter& meter, const schedule::Schedule& schedule,
+                    const schedule::Task& task) {
   const auto row_s = [&](std::size_t times) {
-    return median_s(executor, rows_of(schedule, {std::vector(times, task)}), workload,
-                    {.warmup = 0, .samples = plan.repetitions, .step = plan.step});
+    return median_s(meter.executor, rows_of(schedule, {std::vector(times, task)}), meter.workload,
+                    {.warmup = 0, .samples = meter.plan.repetitions, .step = meter.plan.step});
   };
   constexpr double long_s = 20e-3;
   const double once = row_s(1);
@@ -39,39 +38,31 @@ void calibrate_kernels_of(deck::WorkloadKind kind, deck::Type type, Executor& ex
     workload.repeats = repeats;
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);
     device.kernels[costs.kernel].roofs.push_back(
-        calibrate_kernel(executor, workload, sizes_up_to(costs.units), costs, 1, plan));
+        calibrate_kernel({executor, workload, plan}, sizes_up_to(costs.units), costs, 1));
   }
 }
 
 /// The products of one type, of each depth.
 void calibrate_products_of(deck::Type type, Executor& executor, const CalibrationPlan& plan,
                            model::Device& device) {
-  deck::Deck deck;
-  deck.path = "calibration";
-  deck.chunks.count = 1;
+  deck::Deck deck = plain_deck(deck::WorkloadKind::dgemm, type);
   deck::Workload& product = deck.workload;
-  product.kind = deck::WorkloadKind::dgemm;
-  product.type = type;
   product.m = product.n = product.tile_m = product.tile_n = on_gpu() ? 2048 : 512;
   for (const std::int64_t k : {16, 64, 256, 1024, 4096}) {
     product.k = k;
     const schedule::Costs costs = schedule::costs(product, 1);
     const auto layout = schedule::layout(deck, costs, std::nullopt);
     const auto schedule = schedule::build(costs, layout, deck::Order::sequential, 1);
-    const auto workload = workload::make(workload::default_space, deck, costs,
-                                         schedule::device_bytes(costs, layout, 0), 1);
-    workload.generate(0);
-    const auto rate = calibrate_products(executor, workload, {schedule}, 1, plan);
+    const auto workload = resident_workload(deck);
+    const auto rate = calibrate_products({executor, workload, plan}, {schedule}, 1);
     device.kernels[costs.kernel].roofs.push_back(rate.roofs.front());
   }
 }
 
 }  // namespace
 
-model::Roof calibrate_kernel(Executor& executor, const workload::Workload& workload,
-                             const std::vector<std::int64_t>& sizes, const schedule::Costs& costs,
-                             int cores_of_lane, const CalibrationPlan& plan) {
-  const StageMeter meter{executor, workload, plan};
+model::Roof calibrate_kernel(const StageMeter& meter, const std::vector<std::int64_t>& sizes,
+                             const schedule::Costs& costs, int cores_of_lane) {
   const double unit_bytes = schedule::kernel_bytes_per_unit(costs);
   std::vector<model::Curve::Point> points;
   for (const std::int64_t units : sizes) {
@@ -84,16 +75,16 @@ model::Roof calibrate_kernel(Executor& executor, const workload::Workload& workl
           model::slower(curve_of(std::move(points)), cores_of_lane)};
 }
 
-model::Kernel calibrate_products(Executor& executor, const workload::Workload& workload,
+model::Kernel calibrate_products(const StageMeter& meter,
                                  const std::vector<schedule::Schedule>& schedules,
-                                 int cores_of_lane, const CalibrationPlan& plan) {
+                                 int cores_of_lane) {
   std::map<double, std::map<double, double>> seconds;  // by flop per byte, then by bytes
   for (const schedule::Schedule& schedule : schedules) {
     for (const schedule::Task& task : schedule.tasks) {
       if (task.stage != Stage::kernel) continue;
       const auto bytes = static_cast<double>(task.bytes);
       const auto [entry, is_new] = seconds[task.flops / bytes].emplace(bytes, 0);
-      if (is_new) entry->second = task_seconds(executor, workload, schedule, task, plan);
+      if (is_new) entry->second = task_seconds(meter, schedule, task);
     }
   }
   model::Kernel kernel;

@@ -68,9 +68,6 @@ experiment::Conditions conditions(const Session& session, const timeline::Engine
 experiment::Samples measured(const experiment::Plan& plan, Session& session, const Hooks& hooks) {
   const deck::Deck& deck = plan.deck;
   const workload::Workload& workload = session.workload;
-  const auto progress = [&](const std::string& what) {
-    if (hooks.progress) hooks.progress(0, 0, what);
-  };
   Executor& executor = session.executor.emplace(plan.lanes, deck.issue, deck.memory);
   if (deck.host_work) {
     executor.set_host_worker(
@@ -81,13 +78,13 @@ experiment::Samples measured(const experiment::Plan& plan, Session& session, con
   experiment::Samples samples = measure(executor, runs, workload, deck.measure, hooks);
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   if (!samples.interrupted) {
-    progress("measuring rates");
+    hooks.show("measuring rates");
     // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
     if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
     measure_rates(on_gpu() ? *session.meter : executor, workload, runs);
     for (experiment::Run& run : runs) {
       if (!plan.point.empty()) break;  // those of all points of a sweep would be far too much
-      progress("tracing " + experiment::name(run));
+      hooks.show("tracing " + experiment::name(run));
       trace_run(
           executor, run, workload, deck.measure.verify,
           {.workers = on_gpu() ? 0 : run.schedule.lanes, .copy_engines = engines.copy_engines});
@@ -149,15 +146,13 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
   wake(executor, runs.front().schedule, workload);
   const int rounds = plan.warmup + plan.repetitions;
   experiment::Samples samples;
+  const int total = rounds * static_cast<int>(runs.size());
   int done = 0;
-  const auto progress = [&](const std::string& what) {
-    if (hooks.progress) hooks.progress(done, rounds * static_cast<int>(runs.size()), what);
-  };
   const auto run_once = [&](experiment::Run& run, int round) {
     const bool measured = round >= plan.warmup;
     const bool verified = measured && (plan.verify == deck::Verify::every || round == plan.warmup ||
                                        round == rounds - 1);
-    progress(experiment::name(run));
+    hooks.show(experiment::name(run), done, total);
     base::check_interrupt();
     const auto repetition = static_cast<std::uint32_t>(++done);
     if (verified) {
@@ -187,7 +182,7 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
       }
     }
   }
-  progress("");
+  hooks.show("", done, total);
   return samples;
 }
 

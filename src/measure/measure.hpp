@@ -17,6 +17,10 @@ struct Hooks {
   std::function<void(int done, int total, const std::string& what)> progress;
   /// Called before every run, warm-up included, when all is ready and before time counts.
   std::function<void()> before_sample;
+
+  void show(const std::string& what, int done = 0, int total = 0) const {
+    if (progress) progress(done, total, what);
+  }
 };
 
 /// New input data on the host; no right result anywhere: device arrays (but for what a run finds
@@ -77,11 +81,6 @@ bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline
 /// help, they take turns at it. A trace that fails leaves the run without one.
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
                deck::Verify verify, const timeline::Engines& engines);
-
-/// Median times of schedules that take turns, after a warm-up each, on the data that are there.
-/// Three rounds at least; more where they are short.
-std::vector<double> try_out(Executor& executor, const std::vector<schedule::Schedule>& schedules,
-                            const workload::Workload& workload);
 
 /// Measures the copies and the kernel of the schedule's first chunk, alone on the device, and
 /// finds and sets the workload's repeats with which the kernel takes `balance` times as long as the

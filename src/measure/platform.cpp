@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
@@ -33,10 +32,7 @@ std::string proc_value(const char* path, const std::string& key) {
 }
 
 std::int64_t memory_bytes(const std::string& key) {
-  std::istringstream value(proc_value("/proc/meminfo", key));
-  std::int64_t kibibytes = 0;
-  value >> kibibytes;
-  return kibibytes * 1024;
+  return 1024 * std::strtoll(proc_value("/proc/meminfo", key).c_str(), nullptr, 10);
 }
 
 /// What the kernel can give, but no more than a control group (a batch job, a container) may have.

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "base/units.hpp"
 #include "deck/words.hpp"
 #include "measure/calibration.hpp"
+#include "measure/sampling.hpp"
 #include "measure/session.hpp"
 #include "model/predict.hpp"
 
@@ -13,27 +15,14 @@ namespace {
 using experiment::Draft;
 using experiment::Facts;
 
-/// Host memory that the deck's arrays take; on host back ends the device's arrays, too.
-std::int64_t host_bytes(const schedule::Costs& costs,
-                        const std::vector<std::size_t>& device_bytes) {
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
-    bytes += schedule::host_bytes(costs.arrays[i]);
-    if (!on_gpu()) bytes += device_bytes[i];
-  }
-  return static_cast<std::int64_t>(bytes);
-}
-
 /// Units that the device arrays must hold for every order; `auto` may want all that fit.
 std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
   const auto& [costs, layout, schedules, lanes] = draft;
   if (!layout.out_of_core) return costs.units;
   if (!experiment::has_order(deck, deck::Order::automatic)) return layout.slots * layout.slot_units;
-  std::int64_t unit_bytes = 0;
-  for (const schedule::Array& array : costs.arrays) {
-    unit_bytes += static_cast<std::int64_t>(array.unit_bytes);
-  }
-  return std::min(costs.units, layout.device_limit / unit_bytes);
+  std::size_t unit_bytes = 0;
+  for (const schedule::Array& array : costs.arrays) unit_bytes += array.unit_bytes;
+  return std::min(costs.units, layout.device_limit / static_cast<std::int64_t>(unit_bytes));
 }
 
 /// Sizes of kernels whose times the model should know: those of the deck's chunks, of the whole
@@ -63,19 +52,9 @@ schedule::Schedule chunked(const deck::Deck& deck, const Draft& draft) {
 CalibrationPlan shown(CalibrationPlan plan, const Hooks& hooks) {
   plan.step = [&hooks] {
     base::check_interrupt();
-    if (hooks.progress) hooks.progress(0, 0, "measuring the device");
+    hooks.show("measuring the device");
   };
   return plan;
-}
-
-/// The present device as far as predictions for its runs need it: measured once, in about a second.
-const model::Device& present_device(Session& session, bool pageable, const Hooks& hooks) {
-  if (!session.present || (pageable && session.present->h2d.pageable.points().empty())) {
-    session.present = calibrate(
-        session.device,
-        shown({.most_bytes = on_gpu() ? 64 << 20 : 16 << 20, .pageable = pageable}, hooks));
-  }
-  return *session.present;
 }
 
 /// Finds out one deck's facts, one after the other: each may need those before it.
@@ -114,27 +93,40 @@ struct Probe {
 
   /// The model's device, and copies by their duration as the present device makes them.
   void find_device() {
-    const bool pageable = deck.memory.host == deck::HostMemory::pageable;
     choose("model", model == nullptr ? "device measured first, briefly (--device takes a file)"
                                      : "device of " + model->path);
     if (model == nullptr || schedule::has_timed_copies(deck.workload)) {
-      const model::Device& present = present_device(session, pageable, hooks);
-      facts.device = present;
-      size_copies(facts, deck, present);
+      facts.device = present_device();
+      size_copies(facts, deck, device());
     }
     if (model != nullptr) facts.device = *model;
-    if (on_gpu() &&
-        session.device.free_bytes) {  // on host back ends the host's memory is the limit
+    // On host back ends the host's memory is the limit.
+    if (on_gpu() && session.device.free_bytes) {
       constexpr std::int64_t reserve = 256 << 20;  // for the back end's own needs
       facts.free_bytes = std::max<std::int64_t>(0, *session.device.free_bytes - reserve);
     }
     draft = experiment::draft(deck, facts);
   }
 
+  /// As far as predictions for its runs need it: measured once, in about a second.
+  const model::Device& present_device() {
+    const bool pageable = deck.memory.host == deck::HostMemory::pageable;
+    std::optional<model::Device>& known = session.present;
+    if (!known || (pageable && known->h2d.pageable.points().empty())) {
+      const std::int64_t most_bytes = on_gpu() ? 64 << 20 : 16 << 20;
+      known =
+          calibrate(session.device, shown({.most_bytes = most_bytes, .pageable = pageable}, hooks));
+    }
+    return *known;
+  }
+
   void allocate() {
     device_units = most_device_units(deck, draft);
     const auto device_bytes = schedule::device_bytes(draft.costs, draft.layout, device_units);
-    require_host_memory(host_bytes(draft.costs, device_bytes));
+    // On host back ends the device's arrays lie there, too.
+    std::size_t host_bytes = on_gpu() ? 0 : std::reduce(device_bytes.begin(), device_bytes.end());
+    for (const auto& array : draft.costs.arrays) host_bytes += schedule::host_bytes(array);
+    require_host_memory(static_cast<std::int64_t>(host_bytes));
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
     if (Kokkos::Tools::profileLibraryLoaded()) {
       choose("warning", "a Kokkos tool is loaded and may fence every kernel");
@@ -172,13 +164,13 @@ struct Probe {
       schedules.push_back(*std::move(schedule));
     }
     device().kernels[draft.costs.kernel] = calibrate_products(
-        *session.executor, workload, schedules, device().cores_of_lane(draft.lanes), {});
+        {*session.executor, workload}, schedules, device().cores_of_lane(draft.lanes));
   }
 
   void find_kernel_rate() {
     device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
-        *session.executor, workload, kernel_sizes(deck, draft.layout, device_units), draft.costs,
-        device().cores_of_lane(draft.lanes), {})};
+        {*session.executor, workload}, kernel_sizes(deck, draft.layout, device_units), draft.costs,
+        device().cores_of_lane(draft.lanes))};
   }
 
   /// Measures how fast the host computes a product's tiles, and leaves as many to it as the model
@@ -249,13 +241,23 @@ struct Probe {
       schedules.push_back(model::build(deck, draft.costs, candidate, facts.free_bytes));
       lanes = std::max(lanes, schedules.back().lanes);
     }
-    session.executor.emplace(lanes, deck.issue, deck.memory);
+    Executor& executor = session.executor.emplace(lanes, deck.issue, deck.memory);
     workload.generate(0);
-    const auto times = try_out(*session.executor, schedules, workload);
+    wake(executor, schedules.front(), workload);
+    // They take turns: three rounds at least, more where they are short.
+    const auto rounds = sample({.samples = 15, .enough_s = 2}, [&] {
+      std::vector<double> times;
+      for (const schedule::Schedule& schedule : schedules) {
+        base::check_interrupt();
+        times.push_back(executor.run(schedule, workload).complete_s);
+      }
+      return times;
+    });
     std::vector<experiment::Tried> tried;
-    for (std::size_t i = 0; i < times.size(); ++i) tried.emplace_back(finalists[i], times[i]);
-    std::stable_sort(tried.begin(), tried.end(),
-                     [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+      tried.emplace_back(finalists[i], median(rounds, [&](const auto& times) { return times[i]; }));
+    }
+    std::ranges::stable_sort(tried, {}, &experiment::Tried::second);
     facts.automatic = tried.front().first;
     choose("auto", experiment::why(tried));
   }

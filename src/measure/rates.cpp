@@ -7,6 +7,7 @@
 #include "base/parallel.hpp"
 #include "measure/measure.hpp"
 #include "measure/sampling.hpp"
+#include "workload/steps.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -30,6 +31,16 @@ std::vector<std::vector<schedule::Task>> tasks_of(const schedule::Schedule& sche
     }
   }
   return rows;
+}
+
+/// The tasks of one stage of the first chunk, as a schedule of their own.
+schedule::Schedule first_of(const schedule::Schedule& schedule, Stage stage) {
+  std::vector<schedule::Task> tasks;
+  std::copy_if(schedule.tasks.begin(), schedule.tasks.end(), std::back_inserter(tasks),
+               [&](const schedule::Task& task) {
+                 return task.stage == stage && task.chunk == 0 && task.op == 0;
+               });
+  return rows_of(schedule, {std::move(tasks)});
 }
 
 /// Measures rows of a schedule's tasks.
@@ -130,6 +141,7 @@ model::Rates rates_of(Executor& executor, const workload::Workload& workload,
 void measure_rates(Executor& executor, const workload::Workload& workload,
                    std::vector<experiment::Run>& runs) {
   std::map<std::tuple<int, std::int64_t, std::size_t, int>, model::Rates> known;
+  std::optional<model::Rates> first;
   workload.generate(0);
   for (experiment::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
@@ -139,12 +151,10 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
     const auto [rates, is_new] = known.try_emplace(shape);
     if (is_new) rates->second = rates_of(executor, workload, schedule);
     run.rates = rates->second;
+    if (!first) first = run.rates;
   }
-  const auto copies = std::find_if(
-      runs.begin(), runs.end(), [](const experiment::Run& run) { return run.rates.has_value(); });
-  if (copies == runs.end()) return;
   for (experiment::Run& run : runs) {
-    if (!run.rates) run.rates = copies->rates;
+    if (!run.rates) run.rates = first;
   }
 }
 
@@ -158,6 +168,88 @@ timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload
         threads > 1 ? std::min({lanes, threads, base::usable_cpus()}) : base::usable_cpus();
   }
   return engines;
+}
+
+experiment::Balance find_balance(Executor& executor, const schedule::Schedule& schedule,
+                                 workload::Workload& workload, double balance) {
+  const auto time = [&](Stage stage) {
+    return median_s(executor, first_of(schedule, stage), workload, {.warmup = 2, .samples = 7});
+  };
+  workload.repeats = 1;
+  workload.generate(0);
+  wake(executor, schedule, workload);
+  const double copy_s = time(Stage::h2d);
+  const double wanted = balance * copy_s;
+  using Trial = experiment::Balance;
+  const auto kernel = [&](std::int64_t repeats) {
+    workload.repeats = repeats;
+    return Trial{repeats, copy_s, time(Stage::kernel)};
+  };
+  const Trial one = kernel(1);
+  // The kernel's time is linear in the repeats but for a constant. Grow until the kernel is long
+  // enough, then close in: the noise of a short kernel cannot lead far away, and no trial takes
+  // more than about 8 times what is wanted.
+  constexpr std::int64_t most_repeats = std::int64_t{1} << 24;
+  Trial low = one;
+  Trial high = one;
+  while (high.kernel_s < wanted && high.repeats < most_repeats) {
+    low = high;
+    high = kernel(8 * high.repeats);
+  }
+  const auto between = [&]() -> std::int64_t {
+    if (high.kernel_s <= wanted || high.kernel_s <= low.kernel_s) return high.repeats;
+    const double part = (wanted - low.kernel_s) / (high.kernel_s - low.kernel_s);
+    return low.repeats + std::llround(part * static_cast<double>(high.repeats - low.repeats));
+  };
+  std::int64_t repeats = between();
+  for (int step = 0; step < 2 && low.repeats < repeats && repeats < high.repeats; ++step) {
+    const Trial trial = kernel(repeats);
+    (trial.kernel_s < wanted ? low : high) = trial;
+    repeats = between();
+  }
+  Trial best = one;
+  for (std::int64_t near = std::max<std::int64_t>(2, repeats - 1);
+       near <= repeats + 1 && wanted > one.kernel_s; ++near) {
+    const Trial trial = kernel(near);
+    if (std::abs(trial.kernel_s - wanted) < std::abs(best.kernel_s - wanted)) best = trial;
+  }
+  workload.repeats = best.repeats;
+  return best;
+}
+
+// From two sizes, so that what every launch costs apart from its work falls out, and from the
+// shortest times, as others on the machine can only make them longer. The sizes grow until the
+// smaller takes long enough to be measured well.
+double seconds_per_step(const std::function<double(std::int64_t)>& time) {
+  constexpr double long_enough = 3e-4;
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  const auto least = [&](std::int64_t steps) {
+    const auto samples = sample({.warmup = 0, .samples = 10}, [&] { return time(steps); });
+    return *std::min_element(samples.begin(), samples.end());
+  };
+  std::int64_t steps = 1 << 14;
+  time(steps);  // the first of anything is slower
+  while (steps < most && least(steps) < long_enough) steps *= 2;
+  const double all_s = least(4 * steps);
+  const double more_s = all_s - least(steps);
+  // Where something else took longer than the work, at least half of the time was work.
+  return std::max(more_s / static_cast<double>(3 * steps), all_s / static_cast<double>(8 * steps));
+}
+
+void calibrate_steps(Executor& executor, workload::Workload& workload) {
+  // It works on nothing, and without a duration its steps are the workload's repeats.
+  schedule::Schedule kernel;
+  kernel.tasks = {{.stage = Stage::default_stream, .share = 1}};
+  workload.repeats = std::llround(1 / seconds_per_step([&](std::int64_t steps) {
+                                    workload.repeats = steps;
+                                    return executor.run(kernel, workload).complete_s;
+                                  }));
+  workload.host_steps_per_s = 1 / seconds_per_step([](std::int64_t steps) {
+                                const auto start = lanes::Clock::now();
+                                [[maybe_unused]] const volatile auto end =
+                                    workload::custom::chain(steps);
+                                return lanes::seconds_since(start);
+                              });
 }
 
 }  // namespace overlap::measure

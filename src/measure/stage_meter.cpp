@@ -1,8 +1,7 @@
-#include "measure/stage_meter.hpp"
-
 #include <algorithm>
 
 #include "base/parallel.hpp"
+#include "measure/calibration.hpp"
 #include "measure/platform.hpp"
 #include "measure/sampling.hpp"
 #include "schedule/build.hpp"
@@ -117,6 +116,7 @@ model::Curve curve_of(std::vector<model::Curve::Point> points) {
 
 deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t bytes) {
   deck::Deck deck;
+  deck.chunks.count = 1;
   deck.workload.kind = kind;
   deck.workload.type = type;
   deck.workload.iterations = 1;
@@ -127,8 +127,9 @@ deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t byt
 
 workload::Workload resident_workload(const deck::Deck& deck, workload::SpaceId space) {
   const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  const auto layout = schedule::layout(deck, costs, std::nullopt);
   auto workload =
-      workload::make(space, deck, costs, schedule::device_bytes(costs, {}, costs.units), 1);
+      workload::make(space, deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
   workload.generate(0);
   return workload;
 }
