@@ -53,10 +53,10 @@ base::ExitCode run(const Options& options, std::optional<measure::Session>& sess
     unusable = error;
   }
   if (!options.calibrate.empty()) {
-    const auto [device, note] = measure::calibrate(*session, hooks_of(terminal));
-    inputs.device = device;
+    inputs.device = measure::calibrate(*session, hooks_of(terminal));
     inputs.device->path = options.calibrate;
-    report::write_file(options.calibrate, model::to_yaml(device, note));
+    report::write_file(options.calibrate,
+                       model::to_yaml(*inputs.device, calibration_note(session->machine())));
     terminal.shown("wrote " + options.calibrate + "\n");
   }
 
@@ -67,8 +67,10 @@ base::ExitCode run(const Options& options, std::optional<measure::Session>& sess
   std::unique_ptr<report::Journal> journal;
   base::check_interrupt();
   for (std::size_t i = 0; i < inputs.decks.size() && !base::interrupted(); ++i) {
-    report::Study& study = studies.emplace_back(report::new_study(
-        session ? session->machine() : measure::machine_at_rest(), inputs.decks[i], names));
+    const base::Machine machine =
+        session ? session->machine()
+                : base::Machine{measure::build_info(), measure::host_info(), {}};
+    report::Study& study = studies.emplace_back(report::new_study(machine, inputs.decks[i], names));
     study.started = now_utc();
     if (unusable) study.points.resize(1);  // it says all
     journal = open_journal(options, inputs, study, terminal);
@@ -112,6 +114,6 @@ int main(int argc, char** argv) {
     code = base::worst(code, ExitCode::runtime_error);
   }
   // Freeing what is on a lost device, and finalizing, would fail with a stack trace.
-  if (session && session->lost()) std::_Exit(static_cast<int>(code));
+  if (session && session->lost) std::_Exit(static_cast<int>(code));
   return static_cast<int>(code);
 }

@@ -156,6 +156,14 @@ std::string now_utc() {
   return text.data();
 }
 
+std::string calibration_note(const base::Machine& machine) {
+  const base::BuildInfo& build = machine.build;
+  return fmt::format(
+      "Measured by `miniapp --calibrate` on {}:\n{}{}, {} cores; Kokkos {} {}, {}.\n",
+      now_utc().substr(0, 10), machine.device ? machine.device->name + ", " : "", machine.host.cpu,
+      machine.host.cores, build.kokkos_version, build.backend, build.compiler);
+}
+
 Inputs read_inputs(const Options& options) {
   Inputs inputs;
   for (const std::string& path : options.decks) {

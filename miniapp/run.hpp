@@ -29,6 +29,9 @@ std::string answer(const Options& options);
 /// The time as result files have it: "2026-01-31T12:00:00Z".
 std::string now_utc();
 
+/// How a device file came to be.
+std::string calibration_note(const base::Machine& machine);
+
 /// Reads decks and device files. Throws base::Error{usage}, also for what no device could run.
 Inputs read_inputs(const Options& options);
 

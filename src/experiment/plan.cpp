@@ -56,12 +56,12 @@ std::string words(const model::Candidate& c) {
       c.mechanism == deck::Mechanism::graph ? ", as a graph" : "");
 }
 
+}  // namespace
+
 bool has_order(const deck::Deck& deck, deck::Order order) {
   const auto& orders = deck.issue.orders;
   return std::find(orders.begin(), orders.end(), order) != orders.end();
 }
-
-}  // namespace
 
 Facts facts_of(const deck::Deck& deck) {
   Facts facts;

@@ -2,8 +2,9 @@
 #include <map>
 
 #include "measure/calibration.hpp"
+#include "measure/measure.hpp"
+#include "measure/platform.hpp"
 #include "measure/sampling.hpp"
-#include "measure/stage_meter.hpp"
 #include "schedule/build.hpp"
 
 namespace overlap::measure {
@@ -14,19 +15,11 @@ constexpr double longest_kernel_s = 5e-3;
 
 /// The time of one task alone, the median of a few; of a short one, the time of another one, so
 /// that what a run costs apart from its tasks falls out.
-double task_seconds(Executor& executor, const workload::Workload& workload,
-                    const schedule::Schedule& schedule, TaskId id, const CalibrationPlan& plan) {
+double task_seconds(const StageMeter& meter, const schedule::Schedule& schedule,
+                    const schedule::Task& task) {
   const auto row_s = [&](std::size_t times) {
-    schedule::Schedule row = schedule;
-    schedule::Task task = schedule.tasks[id];
-    task.lane = 0;
-    task.after.clear();
-    task.blocking = false;
-    row.mechanism = deck::Mechanism::streams;
-    row.lanes = 1;
-    row.tasks.assign(times, task);
-    return median_s(executor, row, workload,
-                    {.warmup = 0, .samples = plan.repetitions, .step = plan.step});
+    return median_s(meter.executor, rows_of(schedule, {std::vector(times, task)}), meter.workload,
+                    {.warmup = 0, .samples = meter.plan.repetitions, .step = meter.plan.step});
   };
   constexpr double long_s = 20e-3;
   const double once = row_s(1);
@@ -39,75 +32,59 @@ double task_seconds(Executor& executor, const workload::Workload& workload,
 void calibrate_kernels_of(deck::WorkloadKind kind, deck::Type type, Executor& executor,
                           const CalibrationPlan& plan, model::Device& device) {
   const deck::Deck deck = plain_deck(kind, type, plan.most_bytes);
-  auto workload = resident_workload(executor.lanes().instance(0).space(), deck);
-  model::Kernel kernel;
+  auto workload = resident_workload(deck);
   for (const std::int64_t repeats : {0, 1, 2, 8, 32}) {
     if (kind == deck::WorkloadKind::rowsum && repeats != 1) continue;
     workload.repeats = repeats;
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);
-    const auto rate =
-        calibrate_kernel(executor, workload, sizes_up_to(costs.units),
-                         costs.flops_per_unit / schedule::kernel_bytes_per_unit(costs), 1, plan);
-    kernel.roofs.push_back(rate.roofs.front());
-    device.kernels[costs.kernel] = kernel;
+    device.kernels[costs.kernel].roofs.push_back(
+        calibrate_kernel({executor, workload, plan}, sizes_up_to(costs.units), costs, 1));
   }
 }
 
 /// The products of one type, of each depth.
 void calibrate_products_of(deck::Type type, Executor& executor, const CalibrationPlan& plan,
                            model::Device& device) {
-  const workload::SpaceId space = executor.lanes().instance(0).space();
-  deck::Deck deck;
-  deck.path = "calibration";
-  deck.chunks.count = 1;
+  deck::Deck deck = plain_deck(deck::WorkloadKind::dgemm, type);
   deck::Workload& product = deck.workload;
-  product.kind = deck::WorkloadKind::dgemm;
-  product.type = type;
-  product.m = product.n = product.tile_m = product.tile_n = workload::on_host(space) ? 512 : 2048;
-  model::Kernel kernel;
+  product.m = product.n = product.tile_m = product.tile_n = on_gpu() ? 2048 : 512;
   for (const std::int64_t k : {16, 64, 256, 1024, 4096}) {
     product.k = k;
     const schedule::Costs costs = schedule::costs(product, 1);
     const auto layout = schedule::layout(deck, costs, std::nullopt);
     const auto schedule = schedule::build(costs, layout, deck::Order::sequential, 1);
-    const auto workload =
-        workload::make(space, deck, costs, schedule::device_bytes(costs, layout, 0), 1);
-    workload.generate(0);
-    const auto rate = calibrate_products(executor, workload, {schedule}, 1, plan);
-    kernel.roofs.push_back(rate.roofs.front());
-    device.kernels[costs.kernel] = kernel;
+    const auto workload = resident_workload(deck);
+    const auto rate = calibrate_products({executor, workload, plan}, {schedule}, 1);
+    device.kernels[costs.kernel].roofs.push_back(rate.roofs.front());
   }
 }
 
 }  // namespace
 
-model::Kernel calibrate_kernel(Executor& executor, const workload::Workload& workload,
-                               const std::vector<std::int64_t>& sizes, double flop_per_byte,
-                               int cores_of_lane, const CalibrationPlan& plan) {
-  const StageMeter meter(executor, workload, plan);
+model::Roof calibrate_kernel(const StageMeter& meter, const std::vector<std::int64_t>& sizes,
+                             const schedule::Costs& costs, int cores_of_lane) {
+  const double unit_bytes = schedule::kernel_bytes_per_unit(costs);
   std::vector<model::Curve::Point> points;
   for (const std::int64_t units : sizes) {
-    HandSchedule kernel(workload);
-    kernel.add(Stage::kernel, units, 0);
-    const double bytes = kernel.bytes();
+    const double bytes = unit_bytes * static_cast<double>(units);
     const bool enough = points.size() > 1;
     if (enough && points.back().seconds * bytes / points.back().bytes > longest_kernel_s) break;
     points.push_back({bytes, meter.slope(Stage::kernel, units)});
   }
-  return {{{flop_per_byte, model::slower(curve_of(std::move(points)), cores_of_lane)}}};
+  return {costs.flops_per_unit / unit_bytes,
+          model::slower(curve_of(std::move(points)), cores_of_lane)};
 }
 
-model::Kernel calibrate_products(Executor& executor, const workload::Workload& workload,
+model::Kernel calibrate_products(const StageMeter& meter,
                                  const std::vector<schedule::Schedule>& schedules,
-                                 int cores_of_lane, const CalibrationPlan& plan) {
+                                 int cores_of_lane) {
   std::map<double, std::map<double, double>> seconds;  // by flop per byte, then by bytes
   for (const schedule::Schedule& schedule : schedules) {
-    for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
-      const schedule::Task& task = schedule.tasks[id];
+    for (const schedule::Task& task : schedule.tasks) {
       if (task.stage != Stage::kernel) continue;
       const auto bytes = static_cast<double>(task.bytes);
       const auto [entry, is_new] = seconds[task.flops / bytes].emplace(bytes, 0);
-      if (is_new) entry->second = task_seconds(executor, workload, schedule, id, plan);
+      if (is_new) entry->second = task_seconds(meter, schedule, task);
     }
   }
   model::Kernel kernel;
@@ -134,20 +111,19 @@ double host_flops_per_s(const workload::Workload& workload, schedule::Product ti
   }
 }
 
-void calibrate_kernels(const CalibrationPlan& plan, model::Device& device,
-                       workload::SpaceId space) {
-  Executor executor(calibration_lanes(space), {}, {}, space);
-  for (const deck::Type type : {deck::Type::float32, deck::Type::float64}) {
+void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
+  using enum deck::Type;
+  Executor executor(calibration_lanes());
+  for (const deck::Type type : {float32, float64}) {
     for (const auto kind : {deck::WorkloadKind::increment, deck::WorkloadKind::pipeline}) {
       calibrate_kernels_of(kind, type, executor, plan, device);
     }
   }
-  for (const deck::Type type :
-       {deck::Type::float32, deck::Type::float64, deck::Type::int32, deck::Type::int64}) {
+  for (const deck::Type type : {float32, float64, int32, int64}) {
     calibrate_kernels_of(deck::WorkloadKind::rowsum, type, executor, plan, device);
   }
   if (workload::unavailable(deck::WorkloadKind::dgemm)) return;
-  for (const deck::Type type : {deck::Type::float32, deck::Type::float64}) {
+  for (const deck::Type type : {float32, float64}) {
     calibrate_products_of(type, executor, plan, device);
   }
 }

@@ -7,25 +7,110 @@
 #include "workload/steps.hpp"
 
 namespace overlap::measure {
+namespace {
 
 /// A run that is being issued.
-struct Executor::Issue {
+struct Issue {
+  lanes::Lanes& lanes;
+  HostWorker* host_worker;
   const schedule::Schedule& schedule;
   const workload::Workload& workload;
-  std::vector<timeline::Span>* spans =
-      nullptr;  ///< of a traced run: notes what the host does itself
-  lanes::Clock::time_point start = {};
+  lanes::Clock::time_point start;
+  std::vector<timeline::Span>* spans;  ///< of a traced run: notes what the host does itself
   Elapsed elapsed = {};
 
   double since_start() const { return lanes::seconds_since(start); }
+
+  /// Issues the schedule and waits for its lanes.
+  Elapsed run() {
+    const auto& tasks = schedule.tasks;
+    const auto last = std::find_if(tasks.rbegin(), tasks.rend(), [](const schedule::Task& task) {
+      return task.stage != schedule::Stage::host;
+    });
+    const auto issued = static_cast<schedule::TaskId>(tasks.rend() - last);  // the host's own left
+    try {
+      const bool launched = spans == nullptr && lanes.launch();
+      for (schedule::TaskId id = launched ? issued : 0; id < issued; ++id) issue(id);
+      elapsed.issued_s = since_start();
+      for (schedule::TaskId id = issued; id < tasks.size(); ++id) issue(id);
+      for (int lane = 0; lane < schedule.lanes; ++lane) {
+        const lanes::Range range("wait", lane);
+        lanes.wait(lane);
+      }
+      elapsed.complete_s = since_start();
+      elapsed.polls = lanes.polls();
+    } catch (const base::Error& error) {
+      // The first failure says more, but that the device is lost must not be forgotten over it.
+      if (drain()) throw lanes::DeviceLost(error);
+      throw;
+    }
+    return elapsed;
+  }
+
+  void issue(schedule::TaskId id) {
+    const schedule::Task& task = schedule.tasks[id];
+    const auto& names = schedule.names;
+    const lanes::Range range(names.empty() ? schedule::to_string(task.stage) : names[id].c_str(),
+                             task.chunk);
+    const bool noted = spans != nullptr && schedule::on_host(task.stage);
+    if (noted) (*spans)[id].start_s = since_start();
+    switch (task.stage) {
+      case schedule::Stage::host:
+        for (const schedule::TaskId other : task.after) lanes.wait(schedule.tasks[other].lane);
+        work(task);
+        break;
+      case schedule::Stage::query:
+        lanes.query(task.lane);
+        break;
+      case schedule::Stage::disturbance:
+        lanes.disturb(task);
+        break;
+      default:
+        lanes.issue(id);
+        if (task.blocking) lanes.wait(task.lane);
+    }
+    if (noted) (*spans)[id].stop_s = since_start();
+  }
+
+  /// Computes a tile of a product, does a chunk's part of the host's work or, in a custom workload,
+  /// keeps the issuing thread busy.
+  void work(const schedule::Task& task) {
+    if (const auto tile = schedule::product(schedule, task)) {
+      return workload.compute_on_host({.product = tile});
+    }
+    const double begin_s = since_start();
+    if (host_worker != nullptr) {
+      const std::int64_t pieces = host_worker->pieces() / schedule.chunks;
+      host_worker->run(task.chunk * pieces, (task.chunk + 1) * pieces);
+    } else {
+      const auto steps = static_cast<std::int64_t>(task.duration_s * workload.host_steps_per_s);
+      [[maybe_unused]] const volatile std::uint32_t end = workload::custom::chain(steps);
+    }
+    elapsed.host_work_s += since_start() - begin_s;
+  }
+
+  /// Waits for every lane, whatever else fails: the first error is already on its way. Returns
+  /// whether the device is lost.
+  bool drain() {
+    bool lost = false;
+    for (int lane = 0; lane < schedule.lanes; ++lane) {
+      try {
+        lanes.wait(lane);
+      } catch (const base::Error& error) {
+        lost = lost || dynamic_cast<const lanes::DeviceLost*>(&error) != nullptr;
+      }
+    }
+    return lost;
+  }
 };
+
+}  // namespace
 
 Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Workload& workload,
                       const std::function<void()>& before_start) {
   lanes_->bind(schedule, workload);
   if (before_start) before_start();
-  Issue run{.schedule = schedule, .workload = workload, .start = lanes::Clock::now()};
-  return issue_all(run);
+  return Issue{*lanes_, host_worker_, schedule, workload, lanes::Clock::now(), nullptr}.run();
 }
 
 timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
@@ -36,11 +121,9 @@ timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
   traced.spans.resize(schedule.tasks.size());
   lanes_->bind(schedule, workload);
   timed.resize(schedule.tasks.size(), true);
-  Issue run{.schedule = schedule,
-            .workload = workload,
-            .spans = &traced.spans,
-            .start = lanes_->mark(timed)};
-  const Elapsed elapsed = issue_all(run);
+  const auto start = lanes_->mark(timed);
+  const Elapsed elapsed =
+      Issue{*lanes_, host_worker_, schedule, workload, start, &traced.spans}.run();
   lanes_->collect(traced.spans);
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     traced.spans[id].engine = engines.of(schedule.tasks[id]);
@@ -48,92 +131,6 @@ timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
   traced.issued_s = elapsed.issued_s;
   traced.complete_s = elapsed.complete_s;
   return traced;
-}
-
-/// Issues the schedule and waits for its lanes.
-Elapsed Executor::issue_all(Issue& run) {
-  const auto& tasks = run.schedule.tasks;
-  const auto last = std::find_if(tasks.rbegin(), tasks.rend(), [](const schedule::Task& task) {
-    return task.stage != schedule::Stage::host;
-  });
-  const auto issued = static_cast<schedule::TaskId>(tasks.rend() - last);  // the host's own left
-  try {
-    const bool launched = run.spans == nullptr && lanes_->launch();
-    for (schedule::TaskId id = launched ? issued : 0; id < issued; ++id) issue(run, id);
-    run.elapsed.issued_s = run.since_start();
-    for (schedule::TaskId id = issued; id < tasks.size(); ++id) issue(run, id);
-    for (int lane = 0; lane < run.schedule.lanes; ++lane) {
-      const lanes::Range range("wait", lane);
-      lanes_->wait(lane);
-    }
-    run.elapsed.complete_s = run.since_start();
-    run.elapsed.polls = lanes_->polls();
-  } catch (const base::Error& error) {
-    // The first failure says more, but that the device is lost must not be forgotten over it.
-    if (drain(run.schedule.lanes)) throw lanes::DeviceLost(error);
-    throw;
-  }
-  return run.elapsed;
-}
-
-void Executor::issue(Issue& run, schedule::TaskId id) {
-  const schedule::Task& task = run.schedule.tasks[id];
-  const auto& names = run.schedule.names;
-  const lanes::Range range(names.empty() ? schedule::to_string(task.stage) : names[id].c_str(),
-                           task.chunk);
-  const bool noted = run.spans != nullptr && schedule::on_host(task.stage);
-  if (noted) (*run.spans)[id].start_s = run.since_start();
-  switch (task.stage) {
-    case schedule::Stage::host:
-      for (const schedule::TaskId other : task.after) {
-        lanes_->wait(run.schedule.tasks[other].lane);
-      }
-      work(run, task);
-      break;
-    case schedule::Stage::query:
-      lanes_->query(task.lane);
-      break;
-    case schedule::Stage::disturbance:
-      lanes_->disturb(task);
-      break;
-    default:
-      lanes_->issue(id);
-      if (task.blocking) lanes_->wait(task.lane);
-  }
-  if (noted) (*run.spans)[id].stop_s = run.since_start();
-}
-
-/// Computes a tile of a product, does a chunk's part of the host's work or, in a custom workload,
-/// keeps the issuing thread busy.
-void Executor::work(Issue& run, const schedule::Task& task) {
-  if (const auto tile = schedule::product(run.schedule, task)) {
-    return run.workload.compute_on_host({.product = tile});
-  }
-  const double begin_s = run.since_start();
-  if (host_worker_ != nullptr) {
-    const std::int64_t pieces = host_worker_->pieces() / run.schedule.chunks;
-    host_worker_->run(task.chunk * pieces, (task.chunk + 1) * pieces);
-  } else {
-    const auto steps = static_cast<std::int64_t>(task.duration_s * run.workload.host_steps_per_s);
-    [[maybe_unused]] const volatile std::uint32_t end = workload::custom::chain(steps);
-  }
-  run.elapsed.host_work_s += run.since_start() - begin_s;
-}
-
-/// Waits for every lane, whatever else fails: the first error is already on its way. Returns
-/// whether the device is lost.
-bool Executor::drain(int lanes) {
-  bool lost = false;
-  for (int lane = 0; lane < lanes; ++lane) {
-    try {
-      lanes_->wait(lane);
-    } catch (const lanes::DeviceLost&) {
-      lost = true;
-    } catch (const base::Error&) {
-      continue;
-    }
-  }
-  return lost;
 }
 
 }  // namespace overlap::measure

@@ -47,13 +47,6 @@ class Executor {
                                 const timeline::Engines& engines, std::vector<bool> timed = {});
 
  private:
-  struct Issue;
-
-  Elapsed issue_all(Issue& run);
-  void issue(Issue& run, schedule::TaskId id);
-  void work(Issue& run, const schedule::Task& task);
-  bool drain(int lanes);
-
   std::unique_ptr<lanes::Lanes> lanes_;
   HostWorker* host_worker_ = nullptr;
 };

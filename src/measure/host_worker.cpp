@@ -9,19 +9,6 @@
 namespace overlap::measure {
 namespace {
 
-/// Takes the steps of one thread's part of a piece.
-struct Part {
-  std::uint32_t* results;
-  std::int64_t first;
-  std::int64_t steps;
-  std::uint32_t repetition;
-
-  void operator()(std::int64_t i) const {
-    const std::int64_t part = first + i;
-    results[part] += workload::custom::chain(steps, workload::custom::initial(part, repetition, 0));
-  }
-};
-
 /// All threads, or one where the lanes have the others.
 template <class Space>
 Space instance_of() {
@@ -73,11 +60,15 @@ std::optional<experiment::WrongData> HostWorker::verify() const {
 
 void HostWorker::compute(const Results& results, std::int64_t first, std::int64_t last,
                          std::int64_t steps) const {
+  const std::uint32_t repetition = repetition_;
   Kokkos::parallel_for(
       "overlap::host work",
       Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>(
-          instance_, 0, (last - first) * threads_),
-      Part{results.data(), first * threads_, steps, repetition_});
+          instance_, first * threads_, last * threads_),
+      [=](std::int64_t part) {
+        results(part) +=
+            workload::custom::chain(steps, workload::custom::initial(part, repetition, 0));
+      });
   instance_.fence("overlap::host work");
 }
 

@@ -1,13 +1,14 @@
 #include "measure/measure.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "base/units.hpp"
 #include "deck/words.hpp"
 #include "lanes/perform.hpp"
 #include "lanes/range.hpp"
-#include "measure/host_worker.hpp"
-#include "measure/platform.hpp"
 #include "measure/sampling.hpp"
+#include "measure/session.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -30,13 +31,13 @@ void add_sample(experiment::Run& run, const Executor& executor, const Elapsed& e
 }
 
 void verify(experiment::Run& run, const Executor& executor, const workload::Workload& workload,
-            std::uint32_t repetition, Checking& checking) {
+            std::uint32_t repetition, experiment::Samples& samples) {
   const auto start = lanes::Clock::now();
   const workload::Verification result = workload.verify(repetition, workload.repeats);
   std::optional<experiment::WrongData> wrong_work;
   if (run.host_work) wrong_work = executor.host_worker()->verify();
-  checking.reference_s += lanes::seconds_since(start);
-  ++checking.runs;
+  samples.reference_s += lanes::seconds_since(start);
+  ++samples.verified_runs;
   run.verified = true;
   run.max_error = std::max(run.max_error, result.max_error);
   if (result.mismatch && !run.wrong) {
@@ -46,6 +47,54 @@ void verify(experiment::Run& run, const Executor& executor, const workload::Work
                  mismatch.index, mismatch.expected, mismatch.found};
   }
   if (!run.wrong) run.wrong = wrong_work;
+}
+
+/// What surrounds the runs; to be asked right after them, while the device is awake.
+experiment::Conditions conditions(const Session& session, const timeline::Engines& engines) {
+  const auto variable = [](const char* name) {
+    const char* const text = std::getenv(name);
+    return base::parse_count(text == nullptr ? "" : text);
+  };
+  experiment::Conditions found;
+  if (on_gpu()) found.device = refreshed(session.device);
+  found.engines = engines;
+  found.launch_blocking = variable("CUDA_LAUNCH_BLOCKING") == 1;
+  found.max_connections = variable("CUDA_DEVICE_MAX_CONNECTIONS");
+  found.tool_loaded = Kokkos::Tools::profileLibraryLoaded();
+  return found;
+}
+
+/// The plan's cases, scored; unless that was interrupted, their rates and traces, too.
+experiment::Samples measured(const experiment::Plan& plan, Session& session, const Hooks& hooks) {
+  const deck::Deck& deck = plan.deck;
+  const workload::Workload& workload = session.workload;
+  Executor& executor = session.executor.emplace(plan.lanes, deck.issue, deck.memory);
+  if (deck.host_work) {
+    executor.set_host_worker(
+        &session.host_worker.emplace(plan.host_work_pieces, deck.host_work->per_chunk_s));
+  }
+  std::vector<experiment::Run> runs;
+  for (const experiment::Case& one : plan.cases) runs.push_back({one, {}, {}, {}});
+  experiment::Samples samples = measure(executor, runs, workload, deck.measure, hooks);
+  const timeline::Engines engines = engines_of(session.device, plan.lanes);
+  if (!samples.interrupted) {
+    hooks.show("measuring rates");
+    // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
+    if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
+    measure_rates(on_gpu() ? *session.meter : executor, workload, runs);
+    for (experiment::Run& run : runs) {
+      if (!plan.point.empty()) break;  // those of all points of a sweep would be far too much
+      hooks.show("tracing " + experiment::name(run));
+      trace_run(
+          executor, run, workload, deck.measure.verify,
+          {.workers = on_gpu() ? 0 : run.schedule.lanes, .copy_engines = engines.copy_engines});
+    }
+  }
+  samples.conditions = conditions(session, engines);
+  for (experiment::Run& run : runs) {
+    samples.cases.push_back(static_cast<experiment::CaseSamples&&>(run));
+  }
+  return samples;
 }
 
 }  // namespace
@@ -89,42 +138,56 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
   }
 }
 
-Checking measure(Executor& executor, std::vector<experiment::Run>& runs,
-                 const workload::Workload& workload, const deck::Measure& plan,
-                 const Hooks& hooks) {
+experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& runs,
+                            const workload::Workload& workload, const deck::Measure& plan,
+                            const Hooks& hooks) {
   for (const experiment::Run& run : runs) require_host_kind(run.schedule, workload);
   workload.generate(0);
   wake(executor, runs.front().schedule, workload);
   const int rounds = plan.warmup + plan.repetitions;
-  Checking checking;
+  experiment::Samples samples;
+  const int total = rounds * static_cast<int>(runs.size());
   int done = 0;
-  const auto progress = [&](const std::string& what) {
-    if (hooks.progress) hooks.progress(done, rounds * static_cast<int>(runs.size()), what);
-  };
-  for (int round = 0; round < rounds; ++round) {
+  const auto run_once = [&](experiment::Run& run, int round) {
     const bool measured = round >= plan.warmup;
     const bool verified = measured && (plan.verify == deck::Verify::every || round == plan.warmup ||
                                        round == rounds - 1);
+    hooks.show(experiment::name(run), done, total);
+    base::check_interrupt();
+    const auto repetition = static_cast<std::uint32_t>(++done);
+    if (verified) {
+      reset(executor.lanes().instance(0), workload, repetition);
+      if (run.host_work) executor.host_worker()->begin(repetition);
+    }
+    Elapsed elapsed;
+    {
+      const lanes::Range range(deck::to_string(run.order).data(), round);
+      elapsed = executor.run(run.schedule, workload, hooks.before_sample);
+    }
+    if (measured) add_sample(run, executor, elapsed);
+    run.graph = executor.lanes().graph_costs();
+    if (verified) verify(run, executor, workload, repetition, samples);
+  };
+  try {
+    for (int round = 0; round < rounds; ++round) {
+      for (experiment::Run& run : runs) run_once(run, round);
+    }
+  } catch (const base::Error& error) {
+    const std::size_t complete = runs.back().samples_s.size();
+    if (error.code() != base::ExitCode::interrupted || complete == 0) throw;
+    samples.interrupted = true;
     for (experiment::Run& run : runs) {
-      progress(experiment::name(run));
-      base::check_interrupt();
-      const auto repetition = static_cast<std::uint32_t>(++done);
-      if (verified) {
-        reset(executor.lanes().instance(0), workload, repetition);
-        if (run.host_work) executor.host_worker()->begin(repetition);
+      for (auto* const list : {&run.samples_s, &run.issue_s, &run.host_work_samples.samples_s}) {
+        list->resize(std::min(list->size(), complete));
       }
-      Elapsed elapsed;
-      {
-        const lanes::Range range(deck::to_string(run.order).data(), round);
-        elapsed = executor.run(run.schedule, workload, hooks.before_sample);
-      }
-      if (measured) add_sample(run, executor, elapsed);
-      run.graph = executor.lanes().graph_costs();
-      if (verified) verify(run, executor, workload, repetition, checking);
     }
   }
-  progress("");
-  return checking;
+  hooks.show("", done, total);
+  return samples;
+}
+
+experiment::Samples measure(const experiment::Plan& plan, Session& session, const Hooks& hooks) {
+  return session.use([&] { return measured(plan, session, hooks); });
 }
 
 }  // namespace overlap::measure

@@ -5,17 +5,22 @@
 #include <vector>
 
 #include "base/machine.hpp"
+#include "experiment/judge.hpp"
 #include "measure/executor.hpp"
-#include "measure/hooks.hpp"
-#include "model/bounds.hpp"
 
 /// What is measured of schedules and workloads, before, in and after the scored runs.
 namespace overlap::measure {
 
-/// What verifying cost, outside the timed region.
-struct Checking {
-  double reference_s = 0;  ///< computing the reference and comparing, all runs together
-  int runs = 0;
+/// Who takes part in a measurement from outside; any may be empty.
+struct Hooks {
+  /// Where it is, for a progress display: `done` of `total` runs; total 0: nobody knows.
+  std::function<void(int done, int total, const std::string& what)> progress;
+  /// Called before every run, warm-up included, when all is ready and before time counts.
+  std::function<void()> before_sample;
+
+  void show(const std::string& what, int done = 0, int total = 0) const {
+    if (progress) progress(done, total, what);
+  }
 };
 
 /// New input data on the host; no right result anywhere: device arrays (but for what a run finds
@@ -36,11 +41,16 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
 
 /// The one measurement loop: the schedules take turns, so that drift of the machine meets all of
 /// them; each run is warm-up or a sample, and verified on data of its own as the deck asks. A
-/// schedule whose data were wrong keeps the first wrong element. Throws base::Error{interrupted}
-/// after Ctrl-C, and what require_host_kind() throws.
-Checking measure(Executor& executor, std::vector<experiment::Run>& runs,
-                 const workload::Workload& workload, const deck::Measure& plan,
-                 const Hooks& hooks = {});
+/// schedule whose data were wrong keeps the first wrong element. After Ctrl-C the complete rounds
+/// alone are left; without one it throws base::Error{interrupted}. Throws what require_host_kind()
+/// throws. Returns what is not of a single run.
+experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& runs,
+                            const workload::Workload& workload, const deck::Measure& plan,
+                            const Hooks& hooks = {});
+
+/// Such tasks of a schedule alone, each row in a lane of its own, whatever they waited for.
+schedule::Schedule rows_of(const schedule::Schedule& schedule,
+                           std::vector<std::vector<schedule::Task>> rows);
 
 /// Measures the schedule's stages alone and together, with its own tasks: on host back ends on the
 /// lanes that runs have, elsewhere on two.
@@ -54,7 +64,7 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
                    std::vector<experiment::Run>& runs);
 
 /// What executes tasks on this many lanes of the space.
-timeline::Engines engines_of(const std::optional<base::DeviceInfo>& device, int lanes,
+timeline::Engines engines_of(const base::DeviceInfo& device, int lanes,
                              workload::SpaceId space = workload::default_space);
 
 /// For every copy to the host, when the last kernel or copy to the device that it waits for
@@ -71,11 +81,6 @@ bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline
 /// help, they take turns at it. A trace that fails leaves the run without one.
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
                deck::Verify verify, const timeline::Engines& engines);
-
-/// Median times of schedules that take turns, after a warm-up each, on the data that are there.
-/// Three rounds at least; more where they are short.
-std::vector<double> try_out(Executor& executor, const std::vector<schedule::Schedule>& schedules,
-                            const workload::Workload& workload);
 
 /// Measures the copies and the kernel of the schedule's first chunk, alone on the device, and
 /// finds and sets the workload's repeats with which the kernel takes `balance` times as long as the

@@ -1,6 +1,5 @@
 #include "measure/platform.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <Kokkos_Core.hpp>
@@ -10,12 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
-#include "measure/platform_vendor.hpp"
 #include "workload/spaces.hpp"
 
 namespace overlap::measure {
@@ -35,10 +32,7 @@ std::string proc_value(const char* path, const std::string& key) {
 }
 
 std::int64_t memory_bytes(const std::string& key) {
-  std::istringstream value(proc_value("/proc/meminfo", key));
-  std::int64_t kibibytes = 0;
-  value >> kibibytes;
-  return kibibytes * 1024;
+  return 1024 * std::strtoll(proc_value("/proc/meminfo", key).c_str(), nullptr, 10);
 }
 
 /// What the kernel can give, but no more than a control group (a batch job, a container) may have.
@@ -54,39 +48,22 @@ std::int64_t available_memory() {
   return available;
 }
 
-std::string affinity_list() {
-  cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return {};
-  std::string list;
-  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &mask)) continue;
-    std::size_t last = cpu;
-    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &mask)) ++last;
-    if (!list.empty()) list += ',';
-    list += std::to_string(cpu);
-    if (last > cpu) list += "-" + std::to_string(last);
-    cpu = last;
-  }
-  return list;
-}
-
 }  // namespace
 
-HostInfo host_info() {
-  HostInfo info;
+base::HostInfo host_info() {
   std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) == 0) info.name = name.data();
-  info.cpu = proc_value("/proc/cpuinfo", "model name");
-  if (info.cpu.empty()) info.cpu = "processor";
-  info.cores = base::usable_cpus();
-  info.affinity = affinity_list();
-  info.total_bytes = memory_bytes("MemTotal");
-  info.available_bytes = available_memory();
-  return info;
+  gethostname(name.data(), name.size() - 1);
+  const std::string cpu = proc_value("/proc/cpuinfo", "model name");
+  return {.name = name.data(),
+          .cpu = cpu.empty() ? "processor" : cpu,
+          .cores = base::usable_cpus(),
+          .affinity = proc_value("/proc/thread-self/status", "Cpus_allowed_list"),
+          .total_bytes = memory_bytes("MemTotal"),
+          .available_bytes = available_memory()};
 }
 
-BuildInfo build_info() {
-  BuildInfo info;
+base::BuildInfo build_info() {
+  base::BuildInfo info;
 #if defined(__clang__)
   info.compiler = std::string("clang ") + __clang_version__;
 #else
@@ -96,7 +73,7 @@ BuildInfo build_info() {
                         std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
                         std::to_string(KOKKOS_VERSION % 100);
   info.backend = Kokkos::DefaultExecutionSpace::name();
-  info.cuda_toolkit = vendor::toolkit();
+  info.cuda_toolkit = toolkit();
 #if defined(OVERLAP_KOKKOS_KERNELS_VERSION)
   info.kokkos_kernels_version = OVERLAP_KOKKOS_KERNELS_VERSION;
 #endif
@@ -141,7 +118,7 @@ Runtime::Runtime(std::vector<std::string> arguments) {
     const std::string first = text == nullptr ? "" : std::string(text, std::strcspn(text, ","));
     if (!first.empty()) require_number(variable, first);
   }
-  vendor::require_device();
+  require_device();
   // Lanes are threads of our own: binding OpenMP's to places would pile them onto the first. Unset
   // means unbound; saying so keeps Kokkos from warning.
   setenv("OMP_PROC_BIND", "false", 0);
@@ -158,23 +135,8 @@ Runtime::Runtime(std::vector<std::string> arguments) {
     throw base::Error(arguments.empty() ? base::ExitCode::precondition : base::ExitCode::usage,
                       "Kokkos refused to start: " + line);
   }
-  device_ = vendor::chosen_device();
 }
-
-DeviceInfo Runtime::device_now() const {
-  DeviceInfo now = device_;
-  vendor::update(now);
-  return now;
-}
-
-bool Runtime::tool_loaded() const { return Kokkos::Tools::profileLibraryLoaded(); }
 
 Runtime::~Runtime() { Kokkos::finalize(); }
-
-std::optional<std::int64_t> Runtime::free_device_bytes() const {
-  if (!on_gpu() || !device_.free_bytes) return std::nullopt;
-  constexpr std::int64_t reserve = std::int64_t{256} << 20;
-  return std::max<std::int64_t>(0, *device_.free_bytes - reserve);
-}
 
 }  // namespace overlap::measure

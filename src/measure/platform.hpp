@@ -11,34 +11,15 @@
 /// The machine that the program runs on, and Kokkos on it.
 namespace overlap::measure {
 
-using base::BuildInfo;
-using base::DeviceInfo;
-using base::HostInfo;
-
-HostInfo host_info();
-BuildInfo build_info();
-
-/// Every device visible to this process that the build's back end could use; none without a GPU or
-/// a driver. Needs no Kokkos runtime.
-std::vector<DeviceInfo> devices();
+base::HostInfo host_info();
+base::BuildInfo build_info();
 
 /// Whether the back end's devices are GPUs, not the host.
 bool on_gpu();
 
-/// Whether the back end's lanes can issue a schedule as a graph.
-bool has_graphs();
-
 /// Throws base::Error{precondition} when the host has less than `bytes` of memory available: better
 /// said now than by the kernel's out-of-memory killer.
 void require_host_memory(std::int64_t bytes);
-
-/// Whether host memory is page-locked; empty where the back end has no say in it. Needs the Kokkos
-/// runtime.
-std::optional<bool> page_locked(const void* memory);
-
-/// Page-locks host memory as long as the returned object lives. Throws base::Error{skipped} where
-/// the back end cannot, base::Error{precondition} when the system does not let it.
-std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes);
 
 /// Kokkos, initialised for as long as this lives.
 class Runtime {
@@ -49,23 +30,35 @@ class Runtime {
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
-
-  /// The device that Kokkos chose.
-  const DeviceInfo& device() const { return device_; }
-
-  /// The same as it is now: clocks and the link change with the load.
-  DeviceInfo device_now() const;
-
-  /// Whether a Kokkos tool (profiler) is loaded: unless it says otherwise, Kokkos then fences
-  /// around every kernel.
-  bool tool_loaded() const;
-
-  /// Device memory that arrays may take: what is free, less a reserve for the back end's own needs.
-  /// Empty on host back ends, where the host's memory is the limit.
-  std::optional<std::int64_t> free_device_bytes() const;
-
- private:
-  DeviceInfo device_;
 };
+
+// What only a vendor's runtime knows: one file per vendor, which CMake picks.
+
+/// The version of the vendor's toolkit; empty without one.
+std::string toolkit();
+
+/// Every device visible to this process that the build's back end could use; none without a GPU or
+/// a driver. Needs no Kokkos runtime.
+std::vector<base::DeviceInfo> devices();
+
+/// Throws base::Error{precondition} when there is no device to run on. Needs no Kokkos runtime.
+void require_device();
+
+/// The device that Kokkos chose.
+base::DeviceInfo chosen_device();
+
+/// The same as it is now: clocks and the link change with the load.
+base::DeviceInfo refreshed(base::DeviceInfo device);
+
+/// Whether the back end's lanes can issue a schedule as a graph.
+bool has_graphs();
+
+/// Whether host memory is page-locked; empty where the back end has no say in it. Needs the Kokkos
+/// runtime.
+std::optional<bool> page_locked(const void* memory);
+
+/// Page-locks host memory as long as the returned object lives. Throws base::Error{skipped} where
+/// the back end cannot, base::Error{precondition} when the system does not let it.
+std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes);
 
 }  // namespace overlap::measure

@@ -10,51 +10,40 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "measure/platform_vendor.hpp"
+#include "measure/platform.hpp"
 
 namespace overlap::measure {
+
+using base::DeviceInfo;
+
 namespace {
-
-// The few declarations of NVML's stable C interface that are needed; its header is an optional part
-// of the toolkit. Every function returns 0 on success.
-using Handle = void*;
-constexpr int clock_sm = 1;
-constexpr int clock_memory = 2;
-
-struct Close {
-  void operator()(void* library) const { dlclose(library); }
-};
-
-template <class Function>
-Function find(void* library, const char* name) {
-  return reinterpret_cast<Function>(dlsym(library, name));
-}
 
 /// Adds what only NVIDIA's management library knows (link, clocks, ECC, MIG) to a device with a PCI
 /// bus id. The library comes with the driver and is loaded at run time; without it the fields stay
-/// empty.
+/// empty. Its header is an optional part of the toolkit, its C interface stable.
 void add_management_info(DeviceInfo& device) {
-  const std::unique_ptr<void, Close> library(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL));
+  const auto close = [](void* library) { dlclose(library); };
+  const std::unique_ptr<void, decltype(close)> library(
+      dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL), close);
   if (!library || !device.pci_bus_id) return;
-  const auto init = find<int (*)()>(library.get(), "nvmlInit_v2");
-  const auto shutdown = find<int (*)()>(library.get(), "nvmlShutdown");
-  const auto by_bus_id =
-      find<int (*)(const char*, Handle*)>(library.get(), "nvmlDeviceGetHandleByPciBusId_v2");
-  if (init == nullptr || shutdown == nullptr || by_bus_id == nullptr || init() != 0) return;
-
-  Handle handle = nullptr;
-  if (by_bus_id(device.pci_bus_id->c_str(), &handle) == 0) {
-    unsigned first = 0;
-    unsigned second = 0;
-    const auto read = [&](const char* name, auto... arguments) {
-      const auto get = find<int (*)(Handle, decltype(arguments)...)>(library.get(), name);
-      return get != nullptr && get(handle, arguments...) == 0;
-    };
+  const auto call = [&](const char* name, auto... arguments) {
+    const auto function =
+        reinterpret_cast<int (*)(decltype(arguments)...)>(dlsym(library.get(), name));
+    return function != nullptr && function(arguments...) == 0;
+  };
+  if (!call("nvmlInit_v2")) return;
+  void* handle = nullptr;
+  if (call("nvmlDeviceGetHandleByPciBusId_v2", device.pci_bus_id->c_str(), &handle)) {
+    constexpr int clock_sm = 1;
+    constexpr int clock_memory = 2;
     const auto number = [&](std::optional<int>& value, const char* name, auto... what) {
-      if (read(name, what..., &first)) value = static_cast<int>(first);
+      unsigned found = 0;
+      if (call(name, handle, what..., &found)) value = static_cast<int>(found);
     };
     const auto mode = [&](std::optional<bool>& value, const char* name) {
-      if (read(name, &first, &second)) value = first != 0;  // the second is pending
+      unsigned now = 0;
+      unsigned pending = 0;
+      if (call(name, handle, &now, &pending)) value = now != 0;
     };
     number(device.pcie_gen, "nvmlDeviceGetCurrPcieLinkGeneration");
     number(device.pcie_gen_max, "nvmlDeviceGetMaxPcieLinkGeneration");
@@ -66,7 +55,7 @@ void add_management_info(DeviceInfo& device) {
     mode(device.ecc, "nvmlDeviceGetEccMode");
     mode(device.mig, "nvmlDeviceGetMigMode");
   }
-  shutdown();
+  call("nvmlShutdown");
 }
 
 std::optional<int> numa_node_of(std::string pci_bus_id) {
@@ -76,12 +65,6 @@ std::optional<int> numa_node_of(std::string pci_bus_id) {
   int node = -1;
   if (!(file >> node) || node < 0) return std::nullopt;
   return node;
-}
-
-std::optional<int> attribute(cudaDeviceAttr which, int device) {
-  int value = 0;
-  if (cudaDeviceGetAttribute(&value, which, device) != cudaSuccess) return std::nullopt;
-  return value;
 }
 
 std::optional<DeviceInfo> cuda_device(int index) {
@@ -98,13 +81,11 @@ std::optional<DeviceInfo> cuda_device(int index) {
   }
   info.compute_capability =
       std::to_string(properties.major) + "." + std::to_string(properties.minor);
-  info.copy_engines = attribute(cudaDevAttrAsyncEngineCount, index);
-  info.cache_bytes = attribute(cudaDevAttrL2CacheSize, index);
-  if (const auto concurrent = attribute(cudaDevAttrConcurrentKernels, index)) {
-    info.concurrent_kernels = *concurrent != 0;
-  }
+  info.copy_engines = properties.asyncEngineCount;
+  info.cache_bytes = properties.l2CacheSize;
+  info.concurrent_kernels = properties.concurrentKernels != 0;
   info.total_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
-  if (const auto ecc = attribute(cudaDevAttrEccEnabled, index)) info.ecc = *ecc != 0;
+  info.ecc = properties.ECCEnabled != 0;
   std::array<char, 32> bus_id{};
   if (cudaDeviceGetPCIBusId(bus_id.data(), bus_id.size(), index) == cudaSuccess) {
     info.pci_bus_id = bus_id.data();
@@ -125,7 +106,7 @@ std::optional<DeviceInfo> cuda_device(int index) {
 
 }  // namespace
 
-std::string vendor::toolkit() {
+std::string toolkit() {
   return std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
 }
 
@@ -139,7 +120,7 @@ std::vector<DeviceInfo> devices() {
   return found;
 }
 
-void vendor::require_device() {
+void require_device() {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code == cudaSuccess && count > 0) return;
@@ -148,11 +129,14 @@ void vendor::require_device() {
                         (code == cudaSuccess ? "no device is visible" : cudaGetErrorString(code)));
 }
 
-DeviceInfo vendor::chosen_device() {
+DeviceInfo chosen_device() {
   return cuda_device(Kokkos::Cuda().cuda_device()).value_or(DeviceInfo{});
 }
 
-void vendor::update(DeviceInfo& device) { add_management_info(device); }
+DeviceInfo refreshed(DeviceInfo device) {
+  add_management_info(device);
+  return device;
+}
 
 bool has_graphs() { return true; }
 

@@ -1,30 +1,25 @@
 #include "base/error.hpp"
-#include "measure/platform_vendor.hpp"
+#include "measure/platform.hpp"
 #include "workload/spaces.hpp"
 
 /// Host back ends, and GPUs for which there is no file of their own.
 namespace overlap::measure {
 
-std::string vendor::toolkit() { return {}; }
+std::string toolkit() { return {}; }
 
-std::vector<DeviceInfo> devices() { return {vendor::chosen_device()}; }
+std::vector<base::DeviceInfo> devices() { return {chosen_device()}; }
 
-void vendor::require_device() {}
+void require_device() {}
 
-DeviceInfo vendor::chosen_device() {
-  DeviceInfo info;
-  if (!workload::on_host(workload::default_space)) {
-    info.name = workload::name(workload::default_space);
-    return info;
-  }
-  const HostInfo host = host_info();
-  info.name = host.cpu + ", " + std::to_string(host.cores) + " cores";
-  info.total_bytes = host.total_bytes;
-  info.free_bytes = host.available_bytes;
-  return info;
+base::DeviceInfo chosen_device() {
+  if (on_gpu()) return {.name = workload::name(workload::default_space)};
+  const base::HostInfo host = host_info();
+  return {.name = host.cpu + ", " + std::to_string(host.cores) + " cores",
+          .free_bytes = host.available_bytes,
+          .total_bytes = host.total_bytes};
 }
 
-void vendor::update(DeviceInfo&) {}
+base::DeviceInfo refreshed(base::DeviceInfo device) { return device; }
 
 bool has_graphs() { return false; }
 

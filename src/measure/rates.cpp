@@ -7,6 +7,7 @@
 #include "base/parallel.hpp"
 #include "measure/measure.hpp"
 #include "measure/sampling.hpp"
+#include "workload/steps.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -16,57 +17,51 @@ using schedule::Stage;
 /// Stages and how often each one's tasks are repeated.
 using Stages = std::vector<std::pair<Stage, int>>;
 
-/// The tasks of the stages, each entry's in a lane of its own, back to back.
-schedule::Schedule rows_of(const schedule::Schedule& schedule, const Stages& stages, int times) {
-  schedule::Schedule rows = schedule;
-  rows.tasks.clear();
-  rows.names.clear();
-  rows.mechanism = deck::Mechanism::streams;
-  rows.lanes = static_cast<int>(stages.size());
-  // Issued in turn, so that the lanes start together.
-  std::vector<std::vector<schedule::Task>> lanes(stages.size());
-  std::size_t longest = 0;
-  for (std::size_t lane = 0; lane < stages.size(); ++lane) {
-    const auto& [stage, repeats] = stages[lane];
+/// The tasks of the stages, a row for each entry.
+std::vector<std::vector<schedule::Task>> tasks_of(const schedule::Schedule& schedule,
+                                                  const Stages& stages, int times) {
+  std::vector<std::vector<schedule::Task>> rows;
+  for (const auto& [stage, repeats] : stages) {
+    auto& row = rows.emplace_back();
     for (int i = 0; i < repeats * times; ++i) {
-      for (schedule::Task task : schedule.tasks) {
+      for (const schedule::Task& task : schedule.tasks) {
         const bool default_stream = task.stage == Stage::default_stream;
-        if ((default_stream ? Stage::kernel : task.stage) != stage) continue;
-        task.lane = static_cast<int>(lane);
-        task.after.clear();
-        task.blocking = false;
-        lanes[lane].push_back(std::move(task));
+        if ((default_stream ? Stage::kernel : task.stage) == stage) row.push_back(task);
       }
-    }
-    longest = std::max(longest, lanes[lane].size());
-  }
-  for (std::size_t i = 0; i < longest; ++i) {
-    for (auto& lane : lanes) {
-      if (i < lane.size()) rows.tasks.push_back(std::move(lane[i]));
     }
   }
   return rows;
 }
 
-class RateMeter {
- public:
-  RateMeter(Executor& executor, const workload::Workload& workload,
-            const schedule::Schedule& schedule)
-      : executor_(executor), workload_(workload), schedule_(schedule) {}
+/// The tasks of one stage of the first chunk, as a schedule of their own.
+schedule::Schedule first_of(const schedule::Schedule& schedule, Stage stage) {
+  std::vector<schedule::Task> tasks;
+  std::copy_if(schedule.tasks.begin(), schedule.tasks.end(), std::back_inserter(tasks),
+               [&](const schedule::Task& task) {
+                 return task.stage == stage && task.chunk == 0 && task.op == 0;
+               });
+  return rows_of(schedule, {std::move(tasks)});
+}
+
+/// Measures rows of a schedule's tasks.
+struct RateMeter {
+  Executor& executor;
+  const workload::Workload& workload;
+  const schedule::Schedule& schedule;
 
   /// The time of rows, from the difference to rows twice as long that take turns with them: what a
   /// run costs apart from its tasks falls out. Long rows are not worth it.
-  double seconds(const Stages& stages) {
-    const schedule::Schedule once = rows_of(schedule_, stages, 1);
+  double seconds(const Stages& stages) const {
+    const schedule::Schedule once = rows_of(schedule, tasks_of(schedule, stages, 1));
     if (once.tasks.empty()) return 0;
-    const schedule::Schedule twice = rows_of(schedule_, stages, 2);
+    const schedule::Schedule twice = rows_of(schedule, tasks_of(schedule, stages, 2));
     const auto run = [&](const schedule::Schedule& rows) {
       base::check_interrupt();
-      return executor_.run(rows, workload_).complete_s;
+      return executor.run(rows, workload).complete_s;
     };
     constexpr double long_s = 50e-3;
     const bool is_long = run(once) > long_s;  // and warms up
-    const int pairs = is_long ? 3 : workload::on_host(workload_.space) ? 5 : 9;
+    const int pairs = is_long ? 3 : workload::on_host(workload.space) ? 5 : 9;
     const auto samples = sample({.warmup = 0, .samples = pairs}, [&] {
       const double time = run(once);
       return std::pair(time, is_long ? 0 : run(twice) - time);
@@ -79,31 +74,48 @@ class RateMeter {
 
   /// By how much kernels take longer while copies run all the time; empty where one of the two
   /// lasts too long to repeat the other meanwhile.
-  std::optional<double> beside_copies(const model::Rates& rates) {
+  std::optional<double> beside_copies(const model::Rates& rates) const {
     constexpr double most = 64;
     if (rates.kernel_s <= 0 || rates.h2d_s <= 0) return std::nullopt;
     // Kernels outlast the copies a little.
     const double ratio = rates.h2d_s / rates.kernel_s;
     if (ratio > most || ratio < 1 / most) return std::nullopt;
     const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
-    const int copies = std::max(1, static_cast<int>(std::lround(1 / std::max(ratio, 1.0 / most))));
+    const int copies = std::max(1, static_cast<int>(std::lround(1 / ratio)));
     const double alone = seconds({{Stage::kernel, kernels}});
     const double together = seconds({{Stage::kernel, kernels}, {Stage::h2d, copies}});
     const double covered = std::min(alone, copies * rates.h2d_s);
     return std::max(1.0, 1 + (together - alone) / covered);
   }
-
- private:
-  Executor& executor_;
-  const workload::Workload& workload_;
-  const schedule::Schedule& schedule_;
 };
 
 }  // namespace
 
+schedule::Schedule rows_of(const schedule::Schedule& schedule,
+                           std::vector<std::vector<schedule::Task>> rows) {
+  schedule::Schedule alone = schedule;
+  alone.tasks.clear();
+  alone.names.clear();
+  alone.mechanism = deck::Mechanism::streams;
+  alone.lanes = static_cast<int>(rows.size());
+  std::size_t longest = 0;
+  for (const auto& row : rows) longest = std::max(longest, row.size());
+  // Issued in turn, so that the lanes start together.
+  for (std::size_t i = 0; i < longest; ++i) {
+    for (std::size_t lane = 0; lane < rows.size(); ++lane) {
+      if (i >= rows[lane].size()) continue;
+      schedule::Task& task = alone.tasks.emplace_back(std::move(rows[lane][i]));
+      task.lane = static_cast<int>(lane);
+      task.after.clear();
+      task.blocking = false;
+    }
+  }
+  return alone;
+}
+
 model::Rates rates_of(Executor& executor, const workload::Workload& workload,
                       const schedule::Schedule& schedule) {
-  RateMeter meter(executor, workload, schedule);
+  const RateMeter meter{executor, workload, schedule};
   model::Rates rates;
   rates.h2d_s = meter.seconds({{Stage::h2d, 1}});
   rates.kernel_s = meter.seconds({{Stage::kernel, 1}});
@@ -129,29 +141,26 @@ model::Rates rates_of(Executor& executor, const workload::Workload& workload,
 void measure_rates(Executor& executor, const workload::Workload& workload,
                    std::vector<experiment::Run>& runs) {
   std::map<std::tuple<int, std::int64_t, std::size_t, int>, model::Rates> known;
+  std::optional<model::Rates> first;
   workload.generate(0);
   for (experiment::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
     if (schedule.transfer == deck::Transfer::zero_copy) continue;
     const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, schedule.tasks.size(),
                                   experiment::host_tiles(schedule));
-    auto rates = known.find(shape);
-    if (rates == known.end())
-      rates = known.emplace(shape, rates_of(executor, workload, schedule)).first;
+    const auto [rates, is_new] = known.try_emplace(shape);
+    if (is_new) rates->second = rates_of(executor, workload, schedule);
     run.rates = rates->second;
+    if (!first) first = run.rates;
   }
-  const auto copies = std::find_if(
-      runs.begin(), runs.end(), [](const experiment::Run& run) { return run.rates.has_value(); });
-  if (copies == runs.end()) return;
   for (experiment::Run& run : runs) {
-    if (!run.rates) run.rates = copies->rates;
+    if (!run.rates) run.rates = first;
   }
 }
 
-timeline::Engines engines_of(const std::optional<base::DeviceInfo>& device, int lanes,
-                             workload::SpaceId space) {
+timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload::SpaceId space) {
   timeline::Engines engines;
-  if (device) engines.copy_engines = std::clamp(device->copy_engines.value_or(2), 1, 2);
+  engines.copy_engines = std::clamp(device.copy_engines.value_or(2), 1, 2);
   // Lanes of a threaded back end share its threads out; lanes of others share the cores.
   if (workload::on_host(space)) {
     const int threads = workload::concurrency(space);
@@ -159,6 +168,88 @@ timeline::Engines engines_of(const std::optional<base::DeviceInfo>& device, int 
         threads > 1 ? std::min({lanes, threads, base::usable_cpus()}) : base::usable_cpus();
   }
   return engines;
+}
+
+experiment::Balance find_balance(Executor& executor, const schedule::Schedule& schedule,
+                                 workload::Workload& workload, double balance) {
+  const auto time = [&](Stage stage) {
+    return median_s(executor, first_of(schedule, stage), workload, {.warmup = 2, .samples = 7});
+  };
+  workload.repeats = 1;
+  workload.generate(0);
+  wake(executor, schedule, workload);
+  const double copy_s = time(Stage::h2d);
+  const double wanted = balance * copy_s;
+  using Trial = experiment::Balance;
+  const auto kernel = [&](std::int64_t repeats) {
+    workload.repeats = repeats;
+    return Trial{repeats, copy_s, time(Stage::kernel)};
+  };
+  const Trial one = kernel(1);
+  // The kernel's time is linear in the repeats but for a constant. Grow until the kernel is long
+  // enough, then close in: the noise of a short kernel cannot lead far away, and no trial takes
+  // more than about 8 times what is wanted.
+  constexpr std::int64_t most_repeats = std::int64_t{1} << 24;
+  Trial low = one;
+  Trial high = one;
+  while (high.kernel_s < wanted && high.repeats < most_repeats) {
+    low = high;
+    high = kernel(8 * high.repeats);
+  }
+  const auto between = [&]() -> std::int64_t {
+    if (high.kernel_s <= wanted || high.kernel_s <= low.kernel_s) return high.repeats;
+    const double part = (wanted - low.kernel_s) / (high.kernel_s - low.kernel_s);
+    return low.repeats + std::llround(part * static_cast<double>(high.repeats - low.repeats));
+  };
+  std::int64_t repeats = between();
+  for (int step = 0; step < 2 && low.repeats < repeats && repeats < high.repeats; ++step) {
+    const Trial trial = kernel(repeats);
+    (trial.kernel_s < wanted ? low : high) = trial;
+    repeats = between();
+  }
+  Trial best = one;
+  for (std::int64_t near = std::max<std::int64_t>(2, repeats - 1);
+       near <= repeats + 1 && wanted > one.kernel_s; ++near) {
+    const Trial trial = kernel(near);
+    if (std::abs(trial.kernel_s - wanted) < std::abs(best.kernel_s - wanted)) best = trial;
+  }
+  workload.repeats = best.repeats;
+  return best;
+}
+
+// From two sizes, so that what every launch costs apart from its work falls out, and from the
+// shortest times, as others on the machine can only make them longer. The sizes grow until the
+// smaller takes long enough to be measured well.
+double seconds_per_step(const std::function<double(std::int64_t)>& time) {
+  constexpr double long_enough = 3e-4;
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  const auto least = [&](std::int64_t steps) {
+    const auto samples = sample({.warmup = 0, .samples = 10}, [&] { return time(steps); });
+    return *std::min_element(samples.begin(), samples.end());
+  };
+  std::int64_t steps = 1 << 14;
+  time(steps);  // the first of anything is slower
+  while (steps < most && least(steps) < long_enough) steps *= 2;
+  const double all_s = least(4 * steps);
+  const double more_s = all_s - least(steps);
+  // Where something else took longer than the work, at least half of the time was work.
+  return std::max(more_s / static_cast<double>(3 * steps), all_s / static_cast<double>(8 * steps));
+}
+
+void calibrate_steps(Executor& executor, workload::Workload& workload) {
+  // It works on nothing, and without a duration its steps are the workload's repeats.
+  schedule::Schedule kernel;
+  kernel.tasks = {{.stage = Stage::default_stream, .share = 1}};
+  workload.repeats = std::llround(1 / seconds_per_step([&](std::int64_t steps) {
+                                    workload.repeats = steps;
+                                    return executor.run(kernel, workload).complete_s;
+                                  }));
+  workload.host_steps_per_s = 1 / seconds_per_step([](std::int64_t steps) {
+                                const auto start = lanes::Clock::now();
+                                [[maybe_unused]] const volatile auto end =
+                                    workload::custom::chain(steps);
+                                return lanes::seconds_since(start);
+                              });
 }
 
 }  // namespace overlap::measure

@@ -1,51 +1,53 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/machine.hpp"
-#include "experiment/judge.hpp"
-#include "measure/hooks.hpp"
-#include "model/device.hpp"
+#include "experiment/plan.hpp"
+#include "measure/host_worker.hpp"
+#include "measure/measure.hpp"
+#include "measure/platform.hpp"
 
 /// A device, for as long as the program uses it: what needs one happens here.
 namespace overlap::measure {
 
 /// Kokkos and the present device, and what the current point has there. When the device is lost,
 /// nothing of it can be freed any more: the session must outlive the handling of that error.
-class Session {
- public:
-  /// `kokkos` are Kokkos' own arguments (--kokkos-...). Throws base::Error{precondition} when the
-  /// build needs a GPU and none is there, base::Error{usage} when Kokkos refuses an argument.
-  explicit Session(std::vector<std::string> kokkos);
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+struct Session {
+  /// With Kokkos' own arguments. Throws what Runtime throws.
+  explicit Session(std::vector<std::string> kokkos) : runtime(std::move(kokkos)) {}
 
-  base::Machine machine() const;
+  base::Machine machine() const {
+    return {build_info(), host_info(), on_gpu() ? std::optional(device) : std::nullopt};
+  }
 
-  /// Whether the device failed in a way that leaves nothing to free.
-  bool lost() const;
+  /// Returns body(), and remembers when the device was lost over it. Throws
+  /// base::Error{runtime_error} where it was lost before.
+  template <class Body>
+  auto use(const Body& body) {
+    if (lost) throw base::Error(base::ExitCode::runtime_error, "the device was lost before");
+    try {
+      return body();
+    } catch (const lanes::DeviceLost&) {
+      lost = true;
+      throw;
+    }
+  }
 
-  struct Parts;
-  Parts& parts() { return *parts_; }
-
- private:
-  std::unique_ptr<Parts> parts_;
+  Runtime runtime;
+  base::DeviceInfo device = chosen_device();
+  std::optional<model::Device> present;  ///< measured briefly; empty: not yet
+  std::optional<HostWorker> host_worker;
+  std::optional<Executor> executor;
+  std::optional<Executor> meter;  ///< of rates
+  workload::Workload workload;
+  bool lost = false;  ///< the device failed in a way that leaves nothing to free
 };
 
-/// The machine without a device: what needs no Kokkos runtime.
-base::Machine machine_at_rest();
-
-/// Measures the present device thoroughly: its description with everything that models need, and
-/// how it came to be, for the file.
-struct Calibration {
-  model::Device device;
-  std::string note;
-};
-Calibration calibrate(Session& session, const Hooks& hooks);
+/// Measures the present device thoroughly: its description with everything that models need.
+model::Device calibrate(Session& session, const Hooks& hooks);
 
 /// What planning must know of the present device, by measuring it: rates for predictions (unless
 /// they are for `model`), a balanced intensity, the host's share, what `auto` becomes. Allocates

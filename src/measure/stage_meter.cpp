@@ -1,8 +1,8 @@
-#include "measure/stage_meter.hpp"
-
 #include <algorithm>
 
 #include "base/parallel.hpp"
+#include "measure/calibration.hpp"
+#include "measure/platform.hpp"
 #include "measure/sampling.hpp"
 #include "schedule/build.hpp"
 
@@ -12,8 +12,6 @@ HandSchedule::HandSchedule(const workload::Workload& workload) : workload_(workl
   schedule_.arrays = workload.arrays;
   schedule_.cuts.resize(1);
   schedule_.lanes = 0;
-  host_units_ = units_of(workload.host[0].region.bytes());
-  device_units_ = units_of(workload.device[0].size());
 }
 
 TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after) {
@@ -31,33 +29,39 @@ TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<
     const int times = kernel ? int{array.to_device} + int{array.to_host} : 1;
     task.bytes += array.unit_bytes * static_cast<std::size_t>(units * times);
   }
-  const auto place = [&](std::int64_t& next, std::int64_t all) {
-    const std::int64_t begin = next + units <= all ? next : 0;
-    next = begin + units;
-    return begin;
+  auto& [pieces, slots, most] = schedule_.cuts[0];
+  const auto behind = [units](std::int64_t last, std::int64_t all) {
+    return last + units <= all ? last : 0;
   };
-  const std::int64_t begin = place(next_host_, host_units_);
-  schedule_.cuts[0].pieces.push_back({.begin = begin, .end = begin + units});
-  schedule_.cuts[0].slots.push_back(place(next_device_, device_units_));
+  const schedule::Piece last = pieces.empty() ? schedule::Piece() : pieces.back();
+  const std::int64_t last_slot = slots.empty() ? 0 : slots.back();
+  const std::int64_t begin = behind(last.end, workload_.arrays[0].units);
+  pieces.push_back({.begin = begin, .end = begin + units});
+  slots.push_back(behind(last_slot + last.size(), device_units(workload_.device[0].size())));
   schedule_.lanes = std::max(schedule_.lanes, lane + 1);
   schedule_.tasks.push_back(std::move(task));
   return id;
 }
 
-void HandSchedule::cover(Stage stage, int lane) {
-  const std::size_t bytes = workload::on_host(workload_.space) ? 2 << 20 : 16 << 20;
-  add(stage, std::clamp<std::int64_t>(units_of(bytes), 1, device_units_), lane);
+void HandSchedule::add_chunk(std::int64_t units, int lane) {
+  for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) add(stage, units, lane);
 }
 
-std::int64_t HandSchedule::units_of(std::size_t bytes) const {
-  return static_cast<std::int64_t>(bytes / workload_.arrays[0].unit_bytes);
+void HandSchedule::cover(Stage stage, int lane) {
+  const std::size_t bytes = workload::on_host(workload_.space) ? 2 << 20 : 16 << 20;
+  add(stage, std::max<std::int64_t>(1, device_units(bytes)), lane);
+}
+
+std::int64_t HandSchedule::device_units(std::size_t bytes) const {
+  return static_cast<std::int64_t>(std::min(bytes, workload_.device[0].size()) /
+                                   workload_.arrays[0].unit_bytes);
 }
 
 Elapsed StageMeter::time(const Add& fill) const {
-  HandSchedule hand(workload_);
+  HandSchedule hand(workload);
   fill(hand);
-  const auto samples = sample({.samples = plan_.repetitions, .enough_s = 0.08, .step = plan_.step},
-                              [&] { return executor_.run(hand.schedule(), workload_); });
+  const auto samples = sample({.samples = plan.repetitions, .enough_s = 0.08, .step = plan.step},
+                              [&] { return executor.run(hand.schedule(), workload); });
   return {.issued_s = median(samples, &Elapsed::issued_s),
           .complete_s = median(samples, &Elapsed::complete_s)};
 }
@@ -85,18 +89,16 @@ double StageMeter::slope(Stage stage, std::int64_t units) const {
   return slope({Stage::h2d}, [&](HandSchedule& hand) { hand.add(stage, units, 0); });
 }
 
-model::Curve StageMeter::curve(Stage stage, std::int64_t most) const {
+model::Curve StageMeter::curve(const std::function<double(std::int64_t)>& seconds) const {
   std::vector<model::Curve::Point> points;
-  const auto unit = static_cast<double>(workload_.arrays[0].unit_bytes);
-  for (const std::int64_t units : sizes_up_to(most)) {
-    points.push_back({unit * static_cast<double>(units), slope(stage, units)});
+  const auto unit_bytes = static_cast<std::int64_t>(workload.arrays[0].unit_bytes);
+  for (const std::int64_t units : sizes_up_to(plan.most_bytes / unit_bytes)) {
+    points.push_back({static_cast<double>(units * unit_bytes), seconds(units)});
   }
   return curve_of(std::move(points));
 }
 
-int calibration_lanes(workload::SpaceId space) {
-  return workload::on_host(space) ? std::max(3, base::usable_cpus()) : 16;
-}
+int calibration_lanes() { return on_gpu() ? 16 : std::max(3, base::usable_cpus()); }
 
 std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
   std::vector<std::int64_t> sizes;
@@ -114,6 +116,7 @@ model::Curve curve_of(std::vector<model::Curve::Point> points) {
 
 deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t bytes) {
   deck::Deck deck;
+  deck.chunks.count = 1;
   deck.workload.kind = kind;
   deck.workload.type = type;
   deck.workload.iterations = 1;
@@ -122,10 +125,11 @@ deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t byt
   return deck;
 }
 
-workload::Workload resident_workload(workload::SpaceId space, const deck::Deck& deck) {
+workload::Workload resident_workload(const deck::Deck& deck, workload::SpaceId space) {
   const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  const auto layout = schedule::layout(deck, costs, std::nullopt);
   auto workload =
-      workload::make(space, deck, costs, schedule::device_bytes(costs, {}, costs.units), 1);
+      workload::make(space, deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
   workload.generate(0);
   return workload;
 }

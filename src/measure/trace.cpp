@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "measure/measure.hpp"
 #include "measure/sampling.hpp"
@@ -10,41 +11,30 @@ namespace {
 /// Beyond this part of the scored time a trace is doubtful, unless the scored times spread more.
 constexpr double doubtful_perturbation = 0.02;
 
-/// Times of tasks, of some of them, in runs of their own: the run of the median time. Each finds
-/// the data as scored runs do.
-timeline::Timeline trace_once(Executor& executor, const experiment::Run& run,
-                              const workload::Workload& workload, deck::Verify verify,
-                              const timeline::Engines& engines, const std::vector<bool>& timed) {
-  constexpr double long_s = 0.2;
-  std::uint32_t repetition = 0;
-  const int samples = experiment::time_s(run).median < long_s ? 5 : 1;
-  auto timelines = sample({.samples = samples}, [&] {
-    if (verify == deck::Verify::every) reset(executor.lanes().instance(0), workload, repetition++);
-    return executor.run_traced(run.schedule, workload, engines, timed);
-  });
-  const auto median = timelines.begin() + samples / 2;
-  std::nth_element(timelines.begin(), median, timelines.end(),
-                   [](const auto& a, const auto& b) { return a.complete_s < b.complete_s; });
-  return std::move(*median);
+std::vector<schedule::TaskId> copies_to_host(const schedule::Schedule& schedule) {
+  std::vector<schedule::TaskId> copies;
+  for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
+    if (schedule.tasks[id].stage == schedule::Stage::d2h) copies.push_back(id);
+  }
+  return copies;
 }
+
+/// A timeline of a run in which some tasks were timed.
+using TraceOnce = std::function<timeline::Timeline(const std::vector<bool>& timed)>;
 
 /// Traces a run in parts, each with every n-th of the copies to the host; all other times are
 /// the first part's. Runs differ by microseconds: each copy starts as long after its input as in
 /// its own run.
-experiment::Trace trace_in_parts(Executor& executor, const experiment::Run& run,
-                                 const workload::Workload& workload, deck::Verify verify,
-                                 const timeline::Engines& engines, int parts) {
+experiment::Trace trace_in_parts(const experiment::Run& run, std::size_t parts,
+                                 const TraceOnce& trace_once) {
   const base::Summary scored = experiment::time_s(run);
-  const auto& tasks = run.schedule.tasks;
+  const std::vector<schedule::TaskId> copies = copies_to_host(run.schedule);
   experiment::Trace trace;
-  trace.parts = parts;
-  for (int part = 0; part < parts; ++part) {
-    std::vector<bool> timed(tasks.size(), true);
-    int copies = 0;
-    for (schedule::TaskId id = 0; id < tasks.size(); ++id) {
-      if (tasks[id].stage == schedule::Stage::d2h) timed[id] = copies++ % parts == part;
-    }
-    timeline::Timeline traced = trace_once(executor, run, workload, verify, engines, timed);
+  trace.parts = static_cast<int>(parts);
+  for (std::size_t part = 0; part < parts; ++part) {
+    std::vector<bool> timed(run.schedule.tasks.size(), true);
+    for (std::size_t i = 0; i < copies.size(); ++i) timed[copies[i]] = i % parts == part;
+    timeline::Timeline traced = trace_once(timed);
     const double perturbation = traced.complete_s / scored.median - 1;
     if (std::abs(perturbation) > std::abs(trace.perturbation)) trace.perturbation = perturbation;
     if (part == 0) {
@@ -53,8 +43,8 @@ experiment::Trace trace_in_parts(Executor& executor, const experiment::Run& run,
     }
     const std::vector<double> first = inputs_s(run.schedule, trace.timeline);
     const std::vector<double> own = inputs_s(run.schedule, traced);
-    for (schedule::TaskId id = 0; id < tasks.size(); ++id) {
-      if (tasks[id].stage != schedule::Stage::d2h || !timed[id]) continue;
+    for (const schedule::TaskId id : copies) {
+      if (!timed[id]) continue;
       timeline::Span span = traced.spans[id];
       span.start_s += first[id] - own[id];
       span.stop_s += first[id] - own[id];
@@ -78,26 +68,23 @@ std::vector<double> inputs_s(const schedule::Schedule& schedule,
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
     if (schedule::on_host(task.stage)) continue;  // in no lane
-    const auto consider = [&](schedule::TaskId other) {
+    std::vector<schedule::TaskId> before = task.after;
+    auto& lane = last[static_cast<std::size_t>(task.lane)];
+    if (lane) before.push_back(*lane);
+    lane = id;
+    for (const schedule::TaskId other : before) {
       const Stage stage = schedule.tasks[other].stage;
-      if (task.stage != Stage::d2h || stage == Stage::d2h || schedule::on_host(stage)) return;
+      if (task.stage != Stage::d2h || stage == Stage::d2h || schedule::on_host(stage)) continue;
       inputs[id] = std::max(inputs[id], timeline.spans[other].stop_s);
-    };
-    auto& before = last[static_cast<std::size_t>(task.lane)];
-    if (before) consider(*before);
-    for (const schedule::TaskId other : task.after) consider(other);
-    before = id;
+    }
   }
   return inputs;
 }
 
 bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline) {
   std::vector<timeline::Span*> copies;
-  for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
-    if (schedule.tasks[id].stage == schedule::Stage::d2h) copies.push_back(&timeline.spans[id]);
-  }
-  std::sort(copies.begin(), copies.end(),
-            [](const auto* a, const auto* b) { return a->start_s < b->start_s; });
+  for (const auto id : copies_to_host(schedule)) copies.push_back(&timeline.spans[id]);
+  std::ranges::sort(copies, {}, &timeline::Span::start_s);
   constexpr double little = 0.5;
   double free_s = 0;
   for (timeline::Span* span : copies) {
@@ -116,14 +103,27 @@ void trace_run(Executor& executor, experiment::Run& run, const workload::Workloa
   }
   const lanes::TraceSource source = executor.lanes().trace(true);
   if (source.name.empty()) return;
+  // The run of the median time. Each finds the data as scored runs do.
+  const auto once = [&](const std::vector<bool>& timed) {
+    constexpr double long_s = 0.2;
+    std::uint32_t repetition = 0;
+    const int samples = experiment::time_s(run).median < long_s ? 5 : 1;
+    auto timelines = sample({.samples = samples}, [&] {
+      if (verify == deck::Verify::every) {
+        reset(executor.lanes().instance(0), workload, repetition++);
+      }
+      return executor.run_traced(run.schedule, workload, engines, timed);
+    });
+    const auto median = timelines.begin() + samples / 2;
+    std::ranges::nth_element(timelines, median, {}, &timeline::Timeline::complete_s);
+    return std::move(*median);
+  };
   try {
-    experiment::Trace trace = trace_in_parts(executor, run, workload, verify, engines, 1);
-    const auto copies = std::count_if(
-        run.schedule.tasks.begin(), run.schedule.tasks.end(),
-        [](const schedule::Task& task) { return task.stage == schedule::Stage::d2h; });
+    experiment::Trace trace = trace_in_parts(run, 1, once);
     if (trace.doubtful && trace.perturbation > 0 && source.selective) {
-      for (int parts = 2; parts <= std::min<std::ptrdiff_t>(8, copies); parts *= 2) {
-        experiment::Trace turns = trace_in_parts(executor, run, workload, verify, engines, parts);
+      const std::size_t most = std::min<std::size_t>(8, copies_to_host(run.schedule).size());
+      for (std::size_t parts = 2; parts <= most; parts *= 2) {
+        experiment::Trace turns = trace_in_parts(run, parts, once);
         if (turns.doubtful) continue;
         trace = std::move(turns);
         break;

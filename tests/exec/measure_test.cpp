@@ -33,7 +33,7 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     int begun = 0;
     std::vector runs = {experiment::new_run(Order::sequential, sequential),
                         experiment::new_run(Order::depth_first, bench.schedule)};
-    const measure::Checking checking = measure::measure(
+    const experiment::Samples samples = measure::measure(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
          .before_sample = [&] { ++begun; }});
@@ -43,7 +43,7 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     EXPECT_EQ(runs[1].bytes, 80000);
     EXPECT_TRUE(runs[1].verified);
     EXPECT_FALSE(runs[1].wrong);
-    EXPECT_EQ(checking.runs, verified);
+    EXPECT_EQ(samples.verified_runs, verified);
     EXPECT_EQ(done.back(), 14);
     EXPECT_EQ(begun, 14);
   }

@@ -119,7 +119,7 @@ TYPED_TEST(TraceTest, KernelsTakeTheirTime) {
 }
 
 TYPED_TEST(TraceTest, WorkersAreNoMoreThanThreadsAndCores) {
-  const int workers = measure::engines_of(std::nullopt, 64, workload::id_of<TypeParam>).workers;
+  const int workers = measure::engines_of({}, 64, workload::id_of<TypeParam>).workers;
   if constexpr (workload::is_host<TypeParam>) {
     const int threads = TypeParam().concurrency();
     EXPECT_EQ(workers, std::min(threads > 1 ? threads : 64, base::usable_cpus()));
