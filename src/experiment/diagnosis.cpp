@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/units.hpp"
 
@@ -12,22 +13,24 @@ namespace {
 
 using schedule::Stage;
 
-/// How an engine spends the time from its first task to its last.
+/// How the engine that is busy longest spends the time from its first task to its last.
 struct Usage {
   double span_s = 0;
   int short_gaps = 0;  ///< between one task and the next, no longer than issuing takes
   double short_gaps_s = 0;
 };
 
-Usage usage_of(const timeline::Timeline& timeline, std::size_t engine) {
-  std::vector<timeline::Span> spans;
-  for (const timeline::Span& span : timeline.spans) {
-    if (static_cast<std::size_t>(span.engine) == engine) spans.push_back(span);
-  }
-  Usage usage;
-  if (spans.empty()) return usage;
+Usage busiest_usage(const timeline::Timeline& timeline) {
+  const std::vector<double> busy = timeline::busy_s(timeline);
+  const auto busiest = std::max_element(busy.begin(), busy.end() - 1);  // the host is the last
+  std::vector<timeline::Span> spans = timeline.spans;
+  std::erase_if(spans, [engine = busiest - busy.begin()](const auto& span) {
+    return span.engine != engine;
+  });
   std::sort(spans.begin(), spans.end(),
             [](const auto& a, const auto& b) { return a.start_s < b.start_s; });
+  Usage usage;
+  if (spans.empty()) return usage;
   constexpr double short_gap_s = 20e-6;
   double until = spans.front().start_s;
   for (const timeline::Span& span : spans) {
@@ -42,22 +45,13 @@ Usage usage_of(const timeline::Timeline& timeline, std::size_t engine) {
   return usage;
 }
 
-/// The usage of the engine that is busy longest.
-Usage busiest_usage(const timeline::Timeline& timeline) {
-  const std::vector<double> busy = timeline::busy_s(timeline);
-  const auto busiest = std::max_element(busy.begin(), busy.end() - 1);  // the host is the last
-  return usage_of(timeline, static_cast<std::size_t>(busiest - busy.begin()));
-}
-
-/// Stages that have tasks on engines of their own.
+/// Engines of a device with two copy engines that have tasks.
 int stages_of(const schedule::Schedule& schedule) {
-  bool found[3] = {};
+  std::set<int> engines;
   for (const schedule::Task& task : schedule.tasks) {
-    if (task.stage == Stage::h2d) found[0] = true;
-    if (schedule::is_kernel(task.stage)) found[1] = true;
-    if (task.stage == Stage::d2h) found[2] = true;
+    if (!schedule::on_host(task.stage)) engines.insert(timeline::Engines().of(task));
   }
-  return int{found[0]} + int{found[1]} + int{found[2]};
+  return static_cast<int>(engines.size());
 }
 
 /// Whether the deck lists the tasks: it cuts no chunks then.
@@ -100,7 +94,8 @@ double busiest_s(const Evidence& of) {
   return std::min(seconds, of.bounds.schedule_bound_s);  // kernels may share the device
 }
 
-Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
+Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions,
+                     double efficiency) {
   Evidence of{.run = run,
               .schedule = run.schedule,
               .conditions = conditions,
@@ -115,7 +110,7 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
   of.busiest_s = busiest_s(of);
   const auto potential = overlap_potential(run, runs);
   of.nothing_to_hide = potential && *potential < least_potential;
-  of.good = overlap_efficiency(run, runs)->median >= good_efficiency;
+  of.good = efficiency >= good_efficiency;
   of.beyond_schedule = of.time_s > 1.03 * of.bounds.schedule_bound_s;
   return of;
 }
@@ -288,11 +283,9 @@ std::span<const std::string_view> causes() { return cause_names; }
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions) {
   std::vector<Finding> findings;
-  if (run.order == deck::Order::sequential || !run.rates || !run.bounds ||
-      !overlap_efficiency(run, runs)) {
-    return findings;
-  }
-  const Evidence of = evidence_of(run, runs, conditions);
+  const auto efficiency = value(deck::Metric::overlap_efficiency, run, runs);  // the baseline's: none
+  if (!run.rates || !run.bounds || !efficiency) return findings;
+  const Evidence of = evidence_of(run, runs, conditions, efficiency->median);
   const auto applies = [&](When when) {
     if (when == When::not_good) return of.nothing_to_hide || !of.good;
     return when == When::always || (!of.nothing_to_hide && !of.good);

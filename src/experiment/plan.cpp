@@ -57,11 +57,6 @@ std::string words(const model::Candidate& c) {
       c.mechanism == deck::Mechanism::graph ? ", as a graph" : "");
 }
 
-bool has_order(const deck::Deck& deck, deck::Order order) {
-  const auto& orders = deck.issue.orders;
-  return std::find(orders.begin(), orders.end(), order) != orders.end();
-}
-
 }  // namespace
 
 Facts facts_of(const deck::Deck& deck) {
@@ -80,11 +75,11 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
                                fmt::format("{} repeats, balanced by the model", facts.repeats));
   }
   size_copies(facts, deck, device);
-  if (deck.workload.kind == deck::WorkloadKind::dgemm && has_order(deck, deck::Order::four_way)) {
+  if (deck.workload.kind == deck::WorkloadKind::dgemm && deck.issue.has(deck::Order::four_way)) {
     facts.host_share = HostShare();
     facts.choices.emplace_back("host share", "none: the host's rate is not known");
   }
-  if (has_order(deck, deck::Order::automatic)) {
+  if (deck.issue.has(deck::Order::automatic)) {
     const auto found = candidates(deck, facts);
     facts.automatic = found.front();
     facts.choices.emplace_back("auto", why(found));
@@ -95,7 +90,7 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
 void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device) {
   if (device.unit_s > 0 || !schedule::has_timed_copies(deck.workload)) return;
   const auto curve = [&](schedule::Stage stage) -> const model::Curve& {
-    const model::Copies& copies = stage == schedule::Stage::h2d ? device.h2d : device.d2h;
+    const model::Copies& copies = device.copies(stage);
     const bool staged = deck.memory.host == deck::HostMemory::pageable;
     return staged && !copies.pageable.points().empty() ? copies.pageable : copies.pinned;
   };
@@ -135,43 +130,37 @@ Draft draft(const deck::Deck& deck, const Facts& facts) {
 Plan plan(const deck::Point& point, const Facts& facts) {
   const deck::Deck& deck = point.deck;
   const Draft draft = experiment::draft(deck, facts);
-  Plan plan{.deck = deck,
-            .point = point.values,
-            .layout = draft.layout,
-            .host_work_pieces = draft.layout.chunks_per_iteration * draft.costs.iterations,
-            .balance = facts.balance,
-            .choices = facts.choices,
-            .cases = {}};
-  std::vector<Case> cases;
+  Plan plan{{point, draft.layout, facts.balance, facts.choices}};
+  plan.host_work_pieces = draft.layout.chunks_per_iteration * draft.costs.iterations;
+  std::vector<schedule::Schedule> schedules;
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
-    const deck::Order order = deck.issue.orders[i];
-    cases.push_back(new_case(order, schedule_of(deck, facts, draft, i)));
-    cases.back().device = facts.device_name;
-    require_safe(deck, cases.back().schedule, order);
-    plan.lanes = std::max(plan.lanes, cases.back().schedule.lanes);
+    schedules.push_back(schedule_of(deck, facts, draft, i));
+    require_safe(deck, schedules.back(), deck.issue.orders[i]);
+    plan.lanes = std::max(plan.lanes, schedules.back().lanes);
   }
-  for (Case& one : cases) {
-    one.schedule.instances = plan.lanes;
-    std::optional<Case> worked, disturbed;
-    if (deck.host_work) {
-      worked =
-          new_case(one.order, schedule::with_host_work(one.schedule, deck.host_work->per_chunk_s,
-                                                       plan.host_work_pieces));
-      worked->host_work = true;
-      worked->device = one.device;
-    }
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    schedule::Schedule& schedule = schedules[i];
+    schedule.instances = plan.lanes;
+    const Case one{
+        .order = deck.issue.orders[i], .device = facts.device_name, .schedule = schedule};
+    plan.cases.push_back(one);
     // The model knows nothing of disturbances.
     if (deck.disturb && facts.device_name.empty() && one.order != deck::Order::sequential) {
-      disturbed = new_case(one.order, schedule::disturbed(one.schedule, *deck.disturb));
-      disturbed->disturbance = deck.disturb->operation;
+      Case& twin = plan.cases.emplace_back(one);
+      twin.schedule = schedule::disturbed(schedule, *deck.disturb);
+      twin.disturbance = deck.disturb->operation;
     }
-    for (Case* const predicted : {&one, worked ? &*worked : nullptr}) {
-      if (!facts.device || predicted == nullptr) continue;
-      predicted->predicted = model::predict(predicted->schedule, *facts.device);
+    if (deck.host_work) {
+      Case& twin = plan.cases.emplace_back(one);
+      twin.schedule = schedule::with_host_work(schedule, deck.host_work->per_chunk_s,
+                                               plan.host_work_pieces);
+      twin.host_work = true;
     }
-    plan.cases.push_back(std::move(one));
-    if (disturbed) plan.cases.push_back(*std::move(disturbed));
-    if (worked) plan.cases.push_back(*std::move(worked));
+  }
+  for (Case& one : plan.cases) {
+    if (facts.device && !one.disturbance) {
+      one.predicted = model::predict(one.schedule, *facts.device);
+    }
   }
   return plan;
 }

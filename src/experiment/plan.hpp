@@ -59,15 +59,17 @@ struct Draft {
 /// schedule::layout() throws.
 Draft draft(const deck::Deck& deck, const Facts& facts);
 
-struct Plan {
-  deck::Deck deck;
-  std::vector<deck::Point::Value> point;  ///< of a sweep; empty: the deck has none
-  schedule::Layout layout;
+/// A point with what became of its deck: what a plan and its outcome have in common.
+struct Setup : deck::Point {
+  schedule::Layout layout = {};
+  std::optional<Balance> balance = {};
+  Choices choices = {};
+};
+
+struct Plan : Setup {
+  std::vector<Case> cases = {};  ///< in the deck's order, twins right behind the case they belong to
   std::int64_t host_work_pieces = 0;  ///< one for each chunk as the deck cuts it
-  std::optional<Balance> balance;
-  Choices choices;
-  std::vector<Case> cases;  ///< in the deck's order, twins right behind the case they belong to
-  int lanes = 1;            ///< that cases run on; cases may use fewer
+  int lanes = 1;                      ///< that cases run on; cases may use fewer
 };
 
 /// The deck's cases, each proved free of hazards, with predictions if the facts have a device.

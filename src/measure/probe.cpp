@@ -15,11 +15,6 @@ namespace {
 using experiment::Draft;
 using experiment::Facts;
 
-bool has_order(const deck::Deck& deck, deck::Order order) {
-  const auto& orders = deck.issue.orders;
-  return std::find(orders.begin(), orders.end(), order) != orders.end();
-}
-
 /// Host memory that the deck's arrays take; on host back ends the device's arrays, too.
 std::int64_t host_bytes(const schedule::Costs& costs,
                         const std::vector<std::size_t>& device_bytes) {
@@ -35,7 +30,7 @@ std::int64_t host_bytes(const schedule::Costs& costs,
 std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
   const auto& [costs, layout, schedules, lanes] = draft;
   if (!layout.out_of_core) return costs.units;
-  if (!has_order(deck, deck::Order::automatic)) return layout.slots * layout.slot_units;
+  if (!deck.issue.has(deck::Order::automatic)) return layout.slots * layout.slot_units;
   std::int64_t unit_bytes = 0;
   for (const schedule::Array& array : costs.arrays) {
     unit_bytes += static_cast<std::int64_t>(array.unit_bytes);
@@ -48,7 +43,7 @@ std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
 std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::Layout& layout,
                                        std::int64_t device_units) {
   std::set<std::int64_t> sizes = {layout.slot_units};
-  if (has_order(deck, deck::Order::automatic)) {
+  if (deck.issue.has(deck::Order::automatic)) {
     for (std::int64_t units = device_units; units > 1024; units /= 4) sizes.insert(units);
   }
   if (deck.chunks.profile == deck::Profile::ramp) {
@@ -85,11 +80,11 @@ class Probe {
     parts_.workload.generate(0);
     if (draft_.costs.tiling) {
       if (model_ == nullptr) find_product_rates();
-      if (has_order(deck_, deck::Order::four_way)) find_host_share();
+      if (deck_.issue.has(deck::Order::four_way)) find_host_share();
     } else if (model_ == nullptr && !custom()) {
       find_kernel_rate();
     }
-    if (has_order(deck_, deck::Order::automatic)) find_automatic();
+    if (deck_.issue.has(deck::Order::automatic)) find_automatic();
     return std::move(facts_);
   }
 

@@ -64,7 +64,7 @@ experiment::Samples measured(const experiment::Plan& plan, Session::Parts& parts
         &parts.host_worker.emplace(plan.host_work_pieces, deck.host_work->per_chunk_s));
   }
   std::vector<experiment::Run> runs;
-  for (const experiment::Case& one : plan.cases) runs.push_back({one, {}, {}, {}});
+  for (const experiment::Case& one : plan.cases) runs.push_back({one, {}});
   experiment::Samples samples;
   score(executor, runs, plan, parts.workload, hooks, samples);
   const timeline::Engines engines = engines_of(parts.runtime.device(), plan.lanes);
@@ -74,7 +74,7 @@ experiment::Samples measured(const experiment::Plan& plan, Session::Parts& parts
     if (on_gpu()) parts.meter.emplace(2, deck::Issue(), deck.memory);
     measure_rates(on_gpu() ? *parts.meter : executor, parts.workload, runs);
     for (experiment::Run& run : runs) {
-      if (!plan.point.empty()) break;  // those of all points of a sweep would be far too much
+      if (!plan.values.empty()) break;  // those of all points of a sweep would be far too much
       progress("tracing " + experiment::name(run));
       trace_run(
           executor, run, parts.workload, deck.measure.verify,

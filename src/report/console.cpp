@@ -197,7 +197,7 @@ std::string wrong_data(const Outcome& outcome) {
     if (!run.wrong) continue;
     text += fmt::format(
         "wrong data: {}order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
-        outcome.point.empty() ? "" : point_words(outcome.point) + ", ", name(run), run.wrong->chunk,
+        outcome.values.empty() ? "" : point_words(outcome.values) + ", ", name(run), run.wrong->chunk,
         run.wrong->array, run.wrong->index, run.wrong->expected, run.wrong->found);
   }
   return text;

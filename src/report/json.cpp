@@ -15,10 +15,11 @@ constexpr const char* schema_name = "overlap-result/2";
 Json run_json(const RunOf& run) {
   Json json = Json::object();
   write(json, run_head, run);
-  for (const experiment::Metric& metric : experiment::metrics) {
-    const auto value = metric.value(run.run, run.outcome.runs);
-    const bool whole = metric.form == experiment::Form::summary;
-    json[metric.key] = !value ? Json(nullptr) : whole ? json_of(*value) : json_of(value->median);
+  for (const deck::MetricRow& row : deck::metrics) {
+    const auto value = experiment::value(row.metric, run.run, run.outcome.runs);
+    json[row.key()] = !value      ? Json(nullptr)
+                      : row.whole ? json_of(*value)
+                                  : json_of(value->median);
   }
   write(json, run_tail, run);
   return json;
@@ -27,12 +28,12 @@ Json run_json(const RunOf& run) {
 Json run_schema() {
   Json schema = object_schema();
   describe<RunOf>(schema, run_head);
-  for (const experiment::Metric& metric : experiment::metrics) {
-    const Range range = metric.id == deck::Metric::throughput  ? Range::above_zero
-                        : metric.id == deck::Metric::max_error ? Range::from_zero
-                                                               : Range::any;
-    describe(schema, std::string(metric.key), metric.help,
-             metric.form == experiment::Form::summary
+  for (const deck::MetricRow& row : deck::metrics) {
+    const Range range = row.metric == deck::Metric::throughput  ? Range::above_zero
+                        : row.metric == deck::Metric::max_error ? Range::from_zero
+                                                                : Range::any;
+    describe(schema, std::string(row.key()), row.help,
+             row.whole
                  ? schema_of<std::optional<base::Summary>>(range)
                  : schema_of<std::optional<double>>(range));
   }
@@ -210,8 +211,8 @@ Row read_row(const Json& run, const Json& row) {
            .predicted_s = read_number(run.at("predicted_s")),
            .verified = run.at("verified"),
            .verdict = row.get<std::string>()};
-  for (std::size_t i = 0; i < experiment::metrics.size(); ++i) {
-    const Json& value = run.at(std::string(experiment::metrics[i].key));
+  for (std::size_t i = 0; i < deck::metrics.size(); ++i) {
+    const Json& value = run.at(std::string(deck::metrics[i].key()));
     read.medians[i] = read_number(value.is_object() ? value.at("median") : value);
   }
   if (const Json& time = run.at("time_s"); !time.is_null()) {
@@ -282,11 +283,11 @@ std::vector<Row> rows_of(const Outcome& outcome) {
             .lanes = run.schedule.lanes,
             .chunks = run.schedule.chunks,
             .tasks = static_cast<std::int64_t>(run.schedule.tasks.size()),
-            .bytes = run.bytes,
+            .bytes = copied_bytes(run),
             .predicted_s = experiment::predicted_s(run),
             .verified = run.verified && !run.wrong});
-    for (std::size_t i = 0; i < experiment::metrics.size(); ++i) {
-      const auto value = experiment::metrics[i].value(run, outcome.runs);
+    for (std::size_t i = 0; i < deck::metrics.size(); ++i) {
+      const auto value = experiment::value(deck::metrics[i].metric, run, outcome.runs);
       if (value) row.medians[i] = value->median;
     }
     if (run.bounds) {

@@ -137,7 +137,7 @@ std::string figures(const experiment::Run& run, const std::vector<experiment::Ru
   if (timed) {
     add(fmt::format("{} ({} .. {})", format_seconds(time.median), format_seconds(time.lo),
                     format_seconds(time.hi)));
-    if (const auto speedup = experiment::speedup(run, runs)) {
+    if (const auto speedup = value(deck::Metric::speedup, run, runs)) {
       add(fmt::format("speed-up {:.2f}", speedup->median));
     }
     if (const auto efficiency = experiment::shown_efficiency(run, runs)) {

@@ -74,9 +74,9 @@ struct Product {
 
 inline Names point_of(const Outcome& outcome) {
   Json json = Json::object();
-  if (outcome.point.empty()) return {json};
+  if (outcome.values.empty()) return {json};
   const yaml::Value deck = deck::resolved(outcome.deck);
-  for (const deck::Point::Value& value : outcome.point) {
+  for (const deck::Point::Value& value : outcome.values) {
     const yaml::Value* const found = deck.at(value.key);
     json[value.key] = found == nullptr ? Json() : json_of(*found);
   }
@@ -109,7 +109,7 @@ inline std::optional<Product> product(const Run& run) {
                   .host_tiles = experiment::host_tiles(run.schedule)};
   const auto bytes = static_cast<double>(traffic.h2d + traffic.d2h);
   if (bytes > 0) product.flop_per_byte = flops / bytes;
-  if (!run.samples_s.empty()) product.flop_per_s = experiment::flops_per_s(run);
+  product.flop_per_s = experiment::flops_per_s(run);
   return product;
 }
 
@@ -287,7 +287,7 @@ inline constexpr auto run_head = std::tuple{
     Field{"lanes", "Lanes.", [](const RunOf& r) { return r.run.schedule.lanes; }, positive},
     Field{"slots", "Chunks that the device holds at once.",
           [](const RunOf& r) { return r.run.schedule.slots; }, positive},
-    Field{"bytes", "Bytes copied, both directions.", [](const RunOf& r) { return r.run.bytes; },
+    Field{"bytes", "Bytes copied, both directions.", [](const RunOf& r) { return copied_bytes(r.run); },
           from_zero},
     Field{"transfer", "Staged copies or zero copy.",
           [](const RunOf& r) { return r.run.schedule.transfer; }},
@@ -297,7 +297,7 @@ inline constexpr auto run_head = std::tuple{
           [](const RunOf& r) { return r.run.samples_s; }, positive},
     Field{"issue_s", "How long the host was issuing, seconds; null: not run.",
           [](const RunOf& r) {
-            return r.run.issue_s.empty() ? std::nullopt : std::optional(experiment::issue_s(r.run));
+            return r.run.issue_s.empty() ? std::nullopt : std::optional(base::summarize(r.run.issue_s));
           }},
     Field{"polls", "Queries of lanes by the waiting host, in all; null: not run.",
           [](const RunOf& r) {
@@ -344,7 +344,7 @@ inline constexpr auto run_tail = std::tuple{
             return entries(r.run.schedule, r.run.trace ? &r.run.trace->timeline : nullptr);
           }},
     Field{"predicted_timeline", "Every task as predicted; null in sweeps.", [](const RunOf& r) {
-            const bool shown = r.run.predicted && r.outcome.point.empty();
+            const bool shown = r.run.predicted && r.outcome.values.empty();
             return entries(r.run.schedule, shown ? &*r.run.predicted : nullptr);
           }}};
 

@@ -31,8 +31,9 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
        {std::pair(deck::Verify::every, 10), {deck::Verify::ends, 4}}) {
     std::vector<int> done;
     int begun = 0;
-    std::vector runs = {experiment::new_run(Order::sequential, sequential),
-                        experiment::new_run(Order::depth_first, bench.schedule)};
+    std::vector<experiment::Run> runs = {
+        {{.order = Order::sequential, .schedule = sequential}, {}},
+        {{.order = Order::depth_first, .schedule = bench.schedule}, {}}};
     const measure::Checking checking = measure::measure(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
@@ -53,7 +54,8 @@ TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
                              Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
-  std::vector runs = {experiment::new_run(Order::depth_first, bench.schedule)};
+  std::vector<experiment::Run> runs = {
+      {{.order = Order::depth_first, .schedule = bench.schedule}, {}}};
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
   ASSERT_TRUE(runs[0].wrong);
   EXPECT_EQ(runs[0].wrong->chunk, 2);
@@ -115,7 +117,8 @@ TYPED_TEST(MeasureTest, HostWorkIsDoneOncePerRun) {
 /// Two measured repetitions of the bench's schedule.
 template <class Space>
 experiment::Run measured(const HostWorkBench<Space>& bench) {
-  std::vector runs = {experiment::new_run(bench.schedule.order, bench.schedule)};
+  std::vector<experiment::Run> runs = {
+      {{.order = bench.schedule.order, .schedule = bench.schedule}, {}}};
   runs[0].host_work = true;
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 2});
   return runs[0];
