@@ -134,6 +134,8 @@ struct Device {
   /// What error messages begin with: the file, or the device's name where there is none.
   std::string place() const;
 
+  const Copies& copies(deck::Stage stage) const { return stage == deck::Stage::h2d ? h2d : d2h; }
+
   /// Queues::worker: cores that each of `lanes` has; else 1.
   int cores_of_lane(int lanes) const;
 

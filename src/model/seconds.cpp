@@ -55,7 +55,7 @@ double seconds_alone(const Schedule& schedule, const Task& task, const Device& d
   }
   const auto bytes = static_cast<double>(task.bytes);
   if (schedule::is_copy(task.stage)) {
-    const Copies& copies = task.stage == Stage::h2d ? device.h2d : device.d2h;
+    const Copies& copies = device.copies(task.stage);
     if (schedule.host_memory == deck::HostMemory::pageable && !copies.pageable.points().empty()) {
       return copies.pageable.seconds(bytes);
     }
