@@ -24,9 +24,8 @@ Usage busiest_usage(const timeline::Timeline& timeline) {
   const std::vector<double> busy = timeline::busy_s(timeline);
   const auto busiest = std::max_element(busy.begin(), busy.end() - 1);  // the host is the last
   std::vector<timeline::Span> spans = timeline.spans;
-  std::erase_if(spans, [engine = busiest - busy.begin()](const auto& span) {
-    return span.engine != engine;
-  });
+  std::erase_if(
+      spans, [engine = busiest - busy.begin()](const auto& span) { return span.engine != engine; });
   std::sort(spans.begin(), spans.end(),
             [](const auto& a, const auto& b) { return a.start_s < b.start_s; });
   Usage usage;
@@ -283,7 +282,8 @@ std::span<const std::string_view> causes() { return cause_names; }
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions) {
   std::vector<Finding> findings;
-  const auto efficiency = value(deck::Metric::overlap_efficiency, run, runs);  // the baseline's: none
+  const auto efficiency =
+      value(deck::Metric::overlap_efficiency, run, runs);  // the baseline's: none
   if (!run.rates || !run.bounds || !efficiency) return findings;
   const Evidence of = evidence_of(run, runs, conditions, efficiency->median);
   const auto applies = [&](When when) {

@@ -152,8 +152,8 @@ Plan plan(const deck::Point& point, const Facts& facts) {
     }
     if (deck.host_work) {
       Case& twin = plan.cases.emplace_back(one);
-      twin.schedule = schedule::with_host_work(schedule, deck.host_work->per_chunk_s,
-                                               plan.host_work_pieces);
+      twin.schedule =
+          schedule::with_host_work(schedule, deck.host_work->per_chunk_s, plan.host_work_pieces);
       twin.host_work = true;
     }
   }

@@ -67,7 +67,8 @@ struct Setup : deck::Point {
 };
 
 struct Plan : Setup {
-  std::vector<Case> cases = {};  ///< in the deck's order, twins right behind the case they belong to
+  std::vector<Case> cases =
+      {};  ///< in the deck's order, twins right behind the case they belong to
   std::int64_t host_work_pieces = 0;  ///< one for each chunk as the deck cuts it
   int lanes = 1;                      ///< that cases run on; cases may use fewer
 };

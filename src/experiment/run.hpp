@@ -140,8 +140,9 @@ inline constexpr double least_potential = 0.1;
 /// T_sequential. Empty without a baseline or a bound.
 std::optional<double> overlap_potential(const Run& run, const std::vector<Run>& runs);
 
-/// The overlap efficiency for people: empty, too, where it would be noise because there is less than
-/// `least_potential` to hide. (Result lines and files have it always: harnesses count on them.)
+/// The overlap efficiency for people: empty, too, where it would be noise because there is less
+/// than `least_potential` to hide. (Result lines and files have it always: harnesses count on
+/// them.)
 std::optional<base::Summary> shown_efficiency(const Run& run, const std::vector<Run>& runs);
 
 }  // namespace overlap::experiment

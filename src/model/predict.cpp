@@ -31,7 +31,8 @@ class RunningTasks {
   /// Before time goes on, set_speeds() must follow.
   void start(TaskId id) {
     const Task& task = schedule_.tasks[id];
-    Running running{.id = id, .stage = task.stage, .left_s = seconds_alone(schedule_, task, device_)};
+    Running running{
+        .id = id, .stage = task.stage, .left_s = seconds_alone(schedule_, task, device_)};
     // A kernel by its duration is on every core of its lane.
     const bool is_kernel = schedule::is_kernel(task.stage);
     if (!is_kernel || task.duration_s == 0) running.left_s /= cores_per_lane_;
@@ -212,8 +213,8 @@ class Simulation {
     bool complete = false;
   };
 
-  /// Kernels next to each other in issue order, which signal other engines' operations when the last
-  /// of them completes.
+  /// Kernels next to each other in issue order, which signal other engines' operations when the
+  /// last of them completes.
   struct KernelRun {
     TaskId first = none;
     TaskId last = none;

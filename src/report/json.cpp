@@ -17,9 +17,7 @@ Json run_json(const RunOf& run) {
   write(json, run_head, run);
   for (const deck::MetricRow& row : deck::metrics) {
     const auto value = experiment::value(row.metric, run.run, run.outcome.runs);
-    json[row.key()] = !value      ? Json(nullptr)
-                      : row.whole ? json_of(*value)
-                                  : json_of(value->median);
+    json[row.key()] = !value ? Json(nullptr) : row.whole ? json_of(*value) : json_of(value->median);
   }
   write(json, run_tail, run);
   return json;
@@ -33,9 +31,8 @@ Json run_schema() {
                         : row.metric == deck::Metric::max_error ? Range::from_zero
                                                                 : Range::any;
     describe(schema, std::string(row.key()), row.help,
-             row.whole
-                 ? schema_of<std::optional<base::Summary>>(range)
-                 : schema_of<std::optional<double>>(range));
+             row.whole ? schema_of<std::optional<base::Summary>>(range)
+                       : schema_of<std::optional<double>>(range));
   }
   describe<RunOf>(schema, run_tail);
   return schema;

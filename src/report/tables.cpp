@@ -115,7 +115,6 @@ Rows facts(const Study& study, const experiment::Setup& known) {
   return rows;
 }
 
-
 Rows order_rows(const Outcome& outcome) {
   Rows rows = {{"order", "lanes", "tasks", "median", "95 % interval", "GB/s", "speed-up",
                 "predicted", "error", "max error", "verdict"}};

@@ -1,11 +1,10 @@
-#include "experiment/judge.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "experiment/judge.hpp"
 #include "report/console.hpp"
 #include "report/json.hpp"
 #include "report/lines.hpp"
