@@ -53,9 +53,6 @@ int stages_of(const schedule::Schedule& schedule) {
   return static_cast<int>(engines.size());
 }
 
-/// Whether the deck lists the tasks: it cuts no chunks then.
-bool is_listed(const schedule::Schedule& schedule) { return !schedule.names.empty(); }
-
 /// What the diagnoses look at.
 struct Evidence {
   const Run& run;
@@ -67,7 +64,6 @@ struct Evidence {
   double time_s = 0;
   double copies_s = 0;   ///< both directions, one after the other
   double busiest_s = 0;  ///< what the busiest engine needs for these chunks, without waits
-  int chunks = 0;
   int wanted_lanes = 0;  ///< that could have tasks at the same time
   bool good = false;     ///< hides what can be hidden
   bool nothing_to_hide = false;
@@ -76,22 +72,12 @@ struct Evidence {
   bool gpu() const { return conditions.device.has_value(); }
   /// Half of what the run loses: a cause that explains as much is a main cause.
   double half_s() const { return (time_s - bounds.bound_s) / 2; }
+  /// Whether the deck lists the tasks: it cuts no chunks then.
+  bool listed() const { return !schedule.names.empty(); }
   const char* fewer_chunks() const {
-    return is_listed(schedule) ? "list fewer, larger tasks" : "set fewer chunks";
+    return listed() ? "list fewer, larger tasks" : "set fewer chunks";
   }
 };
-
-double busiest_s(const Evidence& of) {
-  const timeline::Engines& hardware = of.conditions.engines;
-  double seconds = 0;
-  if (hardware.workers > 0) {
-    seconds = (of.copies_s + of.rates.kernel_s) / std::min(hardware.workers, of.schedule.lanes);
-  } else {
-    const double both_s = hardware.copy_engines == 1 ? of.copies_s : of.rates.both_s;
-    seconds = std::max({of.rates.kernel_s, both_s, of.rates.h2d_s, of.rates.d2h_s});
-  }
-  return std::min(seconds, of.bounds.schedule_bound_s);  // kernels may share the device
-}
 
 Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions,
                      double efficiency) {
@@ -103,10 +89,16 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
               .traffic = schedule::traffic(run.schedule)};
   of.time_s = time_s(run).median;
   of.copies_s = of.rates.h2d_s + of.rates.d2h_s;
-  of.chunks = run.schedule.chunks;
-  of.wanted_lanes =
-      std::min(of.gpu() ? stages_of(run.schedule) : conditions.engines.workers, of.chunks);
-  of.busiest_s = busiest_s(of);
+  const auto& [workers, copy_engines] = conditions.engines;
+  if (workers > 0) {
+    of.busiest_s = (of.copies_s + of.rates.kernel_s) / std::min(workers, of.schedule.lanes);
+  } else {
+    const double both_s = copy_engines == 1 ? of.copies_s : of.rates.both_s;
+    of.busiest_s = std::max({of.rates.kernel_s, both_s, of.rates.h2d_s, of.rates.d2h_s});
+  }
+  // Kernels may share the device.
+  of.busiest_s = std::min(of.busiest_s, of.bounds.schedule_bound_s);
+  of.wanted_lanes = std::min(of.gpu() ? stages_of(run.schedule) : workers, run.schedule.chunks);
   const auto potential = overlap_potential(run, runs);
   of.nothing_to_hide = potential && *potential < least_potential;
   of.good = efficiency >= good_efficiency;
@@ -156,9 +148,8 @@ Found few_lanes(const Evidence& of) {
   if (lanes >= of.wanted_lanes) return {};
   return found(
       fmt::format("{} {} for {} chunks: no more tasks than that run at once; {} {} or more", lanes,
-                  lanes == 1 ? "lane" : "lanes", of.chunks,
-                  is_listed(of.schedule) ? "give the tasks lanes up to" : "set issue.lanes:",
-                  of.wanted_lanes),
+                  lanes == 1 ? "lane" : "lanes", of.schedule.chunks,
+                  of.listed() ? "give the tasks lanes up to" : "set issue.lanes:", of.wanted_lanes),
       {{"lanes", lanes}, {"wanted", of.wanted_lanes}});
 }
 
@@ -209,7 +200,7 @@ Found waits(const Evidence& of) {
                            "between: this order of these chunks takes {} at least, the busiest "
                            "engine {}; {} another order",
                            base::format_seconds(bound_s), base::format_seconds(of.busiest_s),
-                           is_listed(of.schedule) ? "list" : "set more chunks or"),
+                           of.listed() ? "list" : "set more chunks or"),
                {{"schedule_bound_s", bound_s}, {"busiest_s", of.busiest_s}});
 }
 

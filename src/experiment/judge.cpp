@@ -80,20 +80,12 @@ Verdict Outcome::verdict() const {
 }
 
 base::ExitCode Outcome::exit_code() const {
-  switch (verdict()) {
-    case Verdict::pass:
-      return base::ExitCode::pass;
-    case Verdict::fail:
-      return data_right() ? base::ExitCode::performance : base::ExitCode::wrong_data;
-    case Verdict::inconclusive:
-      return base::ExitCode::inconclusive;
-    case Verdict::interrupted:
-      return base::ExitCode::interrupted;
-    case Verdict::error:
-    case Verdict::skipped:
-      break;
-  }
-  return failure->code;
+  using Code = base::ExitCode;
+  if (!data_right()) return Code::wrong_data;
+  if (interrupted) return Code::interrupted;
+  if (failure) return failure->code;
+  if (has(checks, Verdict::fail)) return Code::performance;
+  return has(checks, Verdict::inconclusive) ? Code::inconclusive : Code::pass;
 }
 
 Verdict judge(const base::Summary& value, bool at_least, double limit) {
@@ -126,12 +118,12 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
 
 Outcome judge(Plan plan, Samples samples) {
   Outcome outcome{Setup(std::move(plan))};
+  outcome.runs = std::move(samples.runs);
   outcome.verified_runs = samples.verified_runs;
   outcome.reference_s = samples.reference_s;
   outcome.interrupted = samples.interrupted;
-  samples.cases.resize(plan.cases.size());
-  for (std::size_t i = 0; i < plan.cases.size(); ++i) {
-    outcome.runs.push_back({std::move(plan.cases[i]), std::move(samples.cases[i])});
+  if (outcome.runs.empty()) {
+    for (Case& predicted : plan.cases) outcome.runs.push_back({std::move(predicted)});
   }
   add_bounds(outcome.runs, samples.conditions.engines);
   for (Run& run : outcome.runs) {

@@ -29,7 +29,7 @@ namespace overlap::experiment {
 
 /// What was measured of a plan.
 struct Samples {
-  std::vector<CaseSamples> cases;  ///< of each case; none where nothing ran
+  std::vector<Run> runs;  ///< one for each case; none where nothing ran
   int verified_runs = 0;
   double reference_s = 0;  ///< spent on reference results and comparing, all runs together
   Conditions conditions;

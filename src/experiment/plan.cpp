@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "base/units.hpp"
 #include "deck/words.hpp"
@@ -181,27 +183,25 @@ void check(const deck::Point& point, const model::Device* device) {
 }
 
 Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices) {
-  std::optional<Plan> all;
+  Plan all;
+  std::map<std::string, int> seen;  // devices may share a name
   for (std::size_t i = 0; i < devices.size(); ++i) {
+    const std::string& name = devices[i].name;
     Facts facts = facts_of(point.deck, devices[i]);
-    facts.device_name = devices[i].name;
-    // Devices may share a name.
-    const auto same =
-        std::count_if(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(i),
-                      [&](const model::Device& before) { return before.name == devices[i].name; });
-    const std::string label =
-        devices[i].name + (same > 0 ? fmt::format(" {}", same + 1) : std::string());
+    facts.device_name = name;
+    const int same = ++seen[name];
+    const std::string label = same > 1 ? fmt::format("{} {}", name, same) : name;
     for (auto& choice : facts.choices) choice.first += " on " + label;
     Plan one = plan(point, facts);
     for (Case& predicted : one.cases) predicted.target = static_cast<int>(i);
-    if (!all) {
+    if (i == 0) {
       all = std::move(one);
       continue;
     }
-    std::move(one.cases.begin(), one.cases.end(), std::back_inserter(all->cases));
-    std::move(one.choices.begin(), one.choices.end(), std::back_inserter(all->choices));
+    std::ranges::move(one.cases, std::back_inserter(all.cases));
+    std::ranges::move(one.choices, std::back_inserter(all.choices));
   }
-  return *std::move(all);
+  return all;
 }
 
 std::vector<model::Candidate> candidates(const deck::Deck& deck, const Facts& facts) {

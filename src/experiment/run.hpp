@@ -73,8 +73,15 @@ struct Case {
   std::optional<timeline::Timeline> predicted = {};
 };
 
-/// What was measured of a case.
-struct CaseSamples {
+/// Why an order hides less than it could.
+struct Finding {
+  std::string_view cause;  ///< a row of `diagnoses`
+  std::string text;        ///< one line: what, the number that shows it, what to change
+  std::vector<std::pair<std::string_view, double>> evidence;  ///< numbers behind it; times in s
+};
+
+/// A case and all that is known of it.
+struct Run : Case {
   std::vector<double> samples_s;        ///< one wall-clock time per repetition; empty: not run
   std::vector<double> issue_s;          ///< how long the host was issuing, per repetition
   std::int64_t polls = 0;               ///< queries of lanes by the waiting host, in all
@@ -87,19 +94,8 @@ struct CaseSamples {
   std::optional<Trace> trace;
   std::string untraced;  ///< why there is no trace where there could be one
   std::optional<model::Rates> rates;
-};
-
-/// Why an order hides less than it could.
-struct Finding {
-  std::string_view cause;  ///< a row of `diagnoses`
-  std::string text;        ///< one line: what, the number that shows it, what to change
-  std::vector<std::pair<std::string_view, double>> evidence;  ///< numbers behind it; times in s
-};
-
-/// A case and all that is known of it.
-struct Run : Case, CaseSamples {
-  std::optional<model::Bounds> bounds = {};
-  std::vector<Finding> findings = {};
+  std::optional<model::Bounds> bounds;
+  std::vector<Finding> findings;
 };
 
 /// What people call it: the order, and what disturbs it or runs beside it.

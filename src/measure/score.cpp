@@ -33,8 +33,9 @@ experiment::Conditions conditions(const Runtime& runtime, const timeline::Engine
 }
 
 /// Scores the cases in turn; after an interruption their complete rounds alone are left.
-void score(Executor& executor, std::vector<experiment::Run>& runs, const experiment::Plan& plan,
-           const workload::Workload& workload, const Hooks& hooks, experiment::Samples& samples) {
+void score(Executor& executor, const experiment::Plan& plan, const workload::Workload& workload,
+           const Hooks& hooks, experiment::Samples& samples) {
+  std::vector<experiment::Run>& runs = samples.runs;
   try {
     const Checking checking = measure(executor, runs, workload, plan.deck.measure, hooks);
     samples.verified_runs = checking.runs;
@@ -63,10 +64,10 @@ experiment::Samples measured(const experiment::Plan& plan, Session::Parts& parts
     executor.set_host_worker(
         &parts.host_worker.emplace(plan.host_work_pieces, deck.host_work->per_chunk_s));
   }
-  std::vector<experiment::Run> runs;
-  for (const experiment::Case& one : plan.cases) runs.push_back({one, {}});
   experiment::Samples samples;
-  score(executor, runs, plan, parts.workload, hooks, samples);
+  std::vector<experiment::Run>& runs = samples.runs;
+  for (const experiment::Case& one : plan.cases) runs.push_back({one});
+  score(executor, plan, parts.workload, hooks, samples);
   const timeline::Engines engines = engines_of(parts.runtime.device(), plan.lanes);
   if (!samples.interrupted) {
     progress("measuring rates");
@@ -82,9 +83,6 @@ experiment::Samples measured(const experiment::Plan& plan, Session::Parts& parts
     }
   }
   samples.conditions = conditions(parts.runtime, engines);
-  for (experiment::Run& run : runs) {
-    samples.cases.push_back(static_cast<experiment::CaseSamples&&>(run));
-  }
   return samples;
 }
 

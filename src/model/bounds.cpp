@@ -131,11 +131,8 @@ Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
          work.host_s});
     bounds.limit = bounds.bound_s > work.host_s ? "workers" : "host";
   } else {
-    bounds.one_engine_s = limit(least.h2d_s + least.d2h_s, "copy");
-    if (engines.copy_engines == 1) {
-      bounds.two_engines_s = 0;
-      bounds.bound_s = bounds.one_engine_s;
-    } else {
+    bounds.one_engine_s = bounds.bound_s = limit(least.h2d_s + least.d2h_s, "copy");
+    if (engines.copy_engines > 1) {
       bounds.two_engines_s = bounds.bound_s = limit(least.both_s, longer_direction(least));
     }
   }

@@ -56,7 +56,7 @@ struct TestBench {
 template <class Space>
 experiment::Run measured(const TestBench<Space>& bench) {
   std::vector<experiment::Run> runs = {
-      {{.order = bench.schedule.order, .schedule = bench.schedule}, {}}};
+      {{.order = bench.schedule.order, .schedule = bench.schedule}}};
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1});
   return runs.front();
 }

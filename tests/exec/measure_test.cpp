@@ -32,8 +32,8 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     std::vector<int> done;
     int begun = 0;
     std::vector<experiment::Run> runs = {
-        {{.order = Order::sequential, .schedule = sequential}, {}},
-        {{.order = Order::depth_first, .schedule = bench.schedule}, {}}};
+        {{.order = Order::sequential, .schedule = sequential}},
+        {{.order = Order::depth_first, .schedule = bench.schedule}}};
     const measure::Checking checking = measure::measure(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
@@ -55,7 +55,7 @@ TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
                              Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
   std::vector<experiment::Run> runs = {
-      {{.order = Order::depth_first, .schedule = bench.schedule}, {}}};
+      {{.order = Order::depth_first, .schedule = bench.schedule}}};
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
   ASSERT_TRUE(runs[0].wrong);
   EXPECT_EQ(runs[0].wrong->chunk, 2);
@@ -118,7 +118,7 @@ TYPED_TEST(MeasureTest, HostWorkIsDoneOncePerRun) {
 template <class Space>
 experiment::Run measured(const HostWorkBench<Space>& bench) {
   std::vector<experiment::Run> runs = {
-      {{.order = bench.schedule.order, .schedule = bench.schedule}, {}}};
+      {{.order = bench.schedule.order, .schedule = bench.schedule}}};
   runs[0].host_work = true;
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 2});
   return runs[0];

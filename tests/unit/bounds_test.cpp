@@ -84,7 +84,8 @@ std::vector<experiment::Run> judged(const std::vector<std::pair<Schedule, model:
   samples.conditions.engines = engines;
   for (const auto& [schedule, rates] : measured) {
     plan.cases.push_back({.order = schedule.order, .schedule = schedule});
-    samples.cases.emplace_back().rates = rates;
+    samples.runs.push_back({plan.cases.back()});
+    samples.runs.back().rates = rates;
   }
   return experiment::judge(plan, samples).runs;
 }

@@ -38,7 +38,7 @@ experiment::Run small_run() {
                                kernel(1, 3), d2h(0, 1'000'000'000), d2h(1, 1'000'000'000, {2})});
   for (const std::size_t id : {1, 3, 5}) schedule.tasks[id].chunk = 1;
   schedule.order = deck::Order::breadth_first;
-  experiment::Run run{{.order = deck::Order::breadth_first, .schedule = std::move(schedule)}, {}};
+  experiment::Run run{{.order = deck::Order::breadth_first, .schedule = std::move(schedule)}};
   run.predicted = timeline::Timeline{
       .engines = {"H2D", "SM", "D2H", "host"},
       .spans = {{0, 0, 2}, {0, 2, 4}, {1, 2, 5}, {1, 5, 8}, {2, 5, 6}, {2, 8, 9}},
@@ -63,7 +63,7 @@ experiment::Run odd_run() {
   auto schedule = schedule_of({h2d(0, 1), kernel(0, 1), query(0), host(1, {1})});
   schedule.names = {odd, "K", "Q", "C"};
   schedule.order = deck::Order::custom;
-  experiment::Run run{{.order = deck::Order::custom, .schedule = std::move(schedule)}, {}};
+  experiment::Run run{{.order = deck::Order::custom, .schedule = std::move(schedule)}};
   run.device = odd;
   run.predicted = timeline::Timeline{.engines = {"H2D", "SM", "D2H", "host"},
                                      .spans = {{0, 0, 1}, {1, 1, 2}, {3, 1, 1}, {3, 2, 3}},
@@ -184,7 +184,7 @@ TEST(TimelineSvg, StaysSmall) {
   for (int i = 0; i < 4; ++i) {
     const auto order = deck::Order::depth_first;
     const auto deck = small_deck(deck::WorkloadKind::increment, 4096, 32);
-    experiment::Run run{{.order = order, .schedule = small_schedule(deck, order, 4)}, {}};
+    experiment::Run run{{.order = order, .schedule = small_schedule(deck, order, 4)}};
     ASSERT_EQ(run.schedule.tasks.size(), 96u);
     run.predicted = model::predict(run.schedule, model::load_device("h200"));
     run.trace = experiment::Trace{.timeline = *run.predicted, .source = "CUPTI"};
@@ -195,8 +195,7 @@ TEST(TimelineSvg, StaysSmall) {
 
 TEST(TimelineSvg, TasksTooNarrowToBeToldApartAreOneBar) {
   std::vector<schedule::Task> tasks(100'000, kernel(0, 1e-5));
-  experiment::Run run{{.order = deck::Order::custom, .schedule = schedule_of(std::move(tasks))},
-                      {}};
+  experiment::Run run{{.order = deck::Order::custom, .schedule = schedule_of(std::move(tasks))}};
   run.predicted = model::predict(run.schedule, model::device_of(model::Queues::engine));
   EXPECT_LT(svg({result_of({run})}).size(), 400'000u);
 }
@@ -336,7 +335,7 @@ TEST(Trace, IsAFileWithoutTimelines) {
 TEST(Trace, HundredThousandTasksInSeconds) {
   const auto deck = schedule::small_deck(deck::WorkloadKind::increment, 1 << 20, 33'334);
   const auto order = deck::Order::by_engine;
-  experiment::Run run{{.order = order, .schedule = schedule::small_schedule(deck, order, 3)}, {}};
+  experiment::Run run{{.order = order, .schedule = schedule::small_schedule(deck, order, 3)}};
   ASSERT_GT(run.schedule.tasks.size(), 100'000u);
   run.predicted = model::predict(run.schedule, model::load_device("h200"));
   run.trace = experiment::Trace{.timeline = *run.predicted, .source = "CUPTI"};

@@ -243,8 +243,7 @@ experiment::Outcome result_of(const deck::Point& point, double milliseconds) {
                                        std::pair(deck::Order::depth_first, 1e-3 * milliseconds)}) {
     result.runs.push_back(
         {{.order = order,
-          .schedule = schedule::build(costs, layout, order, point.deck.issue.lanes)},
-         {}});
+          .schedule = schedule::build(costs, layout, order, point.deck.issue.lanes)}});
     experiment::Run& run = result.runs.back();
     run.samples_s = {seconds, 2 * seconds, seconds / 2};
     run.verified = true;
