@@ -39,16 +39,6 @@ void require_safe(const deck::Deck& deck, const schedule::Schedule& schedule, de
       fmt::format("workload.tasks[{}]", schedule.tasks[hazards.front().task].number), why);
 }
 
-/// The schedule of each order of the deck; `auto` is what the facts say.
-schedule::Schedule schedule_of(const deck::Deck& deck, const Facts& facts, const Draft& draft,
-                               std::size_t i) {
-  if (draft.schedules[i]) return *draft.schedules[i];
-  if (!facts.automatic) {
-    throw error_at_order(deck, i, "needs a device; allowed: with --device or --predict");
-  }
-  return model::build(deck, draft.costs, *facts.automatic, facts.free_bytes);
-}
-
 /// What is shown of a candidate.
 std::string words(const model::Candidate& c) {
   return fmt::format(
@@ -92,9 +82,7 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
 void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device) {
   if (device.unit_s > 0 || !schedule::has_timed_copies(deck.workload)) return;
   const auto curve = [&](schedule::Stage stage) -> const model::Curve& {
-    const model::Copies& copies = device.copies(stage);
-    const bool staged = deck.memory.host == deck::HostMemory::pageable;
-    return staged && !copies.pageable.points().empty() ? copies.pageable : copies.pinned;
+    return device.copies(stage).alone(deck.memory.host);
   };
   const auto gigabytes = [&](schedule::Stage stage) {
     return base::format_number(1e-9 / curve(stage).seconds_per_byte()) + " GB/s";
@@ -122,9 +110,12 @@ Draft draft(const deck::Deck& deck, const Facts& facts) {
       throw error_at_order(deck, i, *reason);
     }
     auto& schedule = draft.schedules.emplace_back();
-    if (order == deck::Order::automatic) continue;
-    schedule = schedule::build(draft.costs, draft.layout, order, deck.issue.lanes);
-    draft.lanes = std::max(draft.lanes, schedule->lanes);
+    if (order != deck::Order::automatic) {
+      schedule = schedule::build(draft.costs, draft.layout, order, deck.issue.lanes);
+    } else if (facts.automatic) {
+      schedule = model::build(deck, draft.costs, *facts.automatic, facts.free_bytes);
+    }
+    if (schedule) draft.lanes = std::max(draft.lanes, schedule->lanes);
   }
   return draft;
 }
@@ -134,28 +125,26 @@ Plan plan(const deck::Point& point, const Facts& facts) {
   const Draft draft = experiment::draft(deck, facts);
   Plan plan{{point, draft.layout, facts.balance, facts.choices}};
   plan.host_work_pieces = draft.layout.chunks_per_iteration * draft.costs.iterations;
-  std::vector<schedule::Schedule> schedules;
+  plan.lanes = draft.lanes;
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
-    schedules.push_back(schedule_of(deck, facts, draft, i));
-    require_safe(deck, schedules.back(), deck.issue.orders[i]);
-    plan.lanes = std::max(plan.lanes, schedules.back().lanes);
-  }
-  for (std::size_t i = 0; i < schedules.size(); ++i) {
-    schedule::Schedule& schedule = schedules[i];
-    schedule.instances = plan.lanes;
-    const Case one{
-        .order = deck.issue.orders[i], .device = facts.device_name, .schedule = schedule};
+    if (!draft.schedules[i]) {
+      throw error_at_order(deck, i, "needs a device; allowed: with --device or --predict");
+    }
+    require_safe(deck, *draft.schedules[i], deck.issue.orders[i]);
+    Case one{.order = deck.issue.orders[i], .device = facts.device_name};
+    one.schedule = *draft.schedules[i];
+    one.schedule.instances = plan.lanes;
     plan.cases.push_back(one);
     // The model knows nothing of disturbances.
     if (deck.disturb && facts.device_name.empty() && one.order != deck::Order::sequential) {
       Case& twin = plan.cases.emplace_back(one);
-      twin.schedule = schedule::disturbed(schedule, *deck.disturb);
+      twin.schedule = schedule::disturbed(one.schedule, *deck.disturb);
       twin.disturbance = deck.disturb->operation;
     }
     if (deck.host_work) {
       Case& twin = plan.cases.emplace_back(one);
-      twin.schedule =
-          schedule::with_host_work(schedule, deck.host_work->per_chunk_s, plan.host_work_pieces);
+      twin.schedule = schedule::with_host_work(one.schedule, deck.host_work->per_chunk_s,
+                                               plan.host_work_pieces);
       twin.host_work = true;
     }
   }

@@ -51,8 +51,9 @@ void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& devi
 struct Draft {
   schedule::Costs costs;
   schedule::Layout layout;
-  std::vector<std::optional<schedule::Schedule>> schedules;  ///< of issue.orders; `auto` has none
-  int lanes = 1;                                             ///< of the widest
+  /// Of issue.orders; `auto` has none before the facts say what it becomes.
+  std::vector<std::optional<schedule::Schedule>> schedules;
+  int lanes = 1;  ///< of the widest
 };
 
 /// Throws base::Error{usage} when the deck's tasks cannot be issued in one of its orders, and what

@@ -48,6 +48,8 @@ struct Copies {
                    ///< fill the cache; empty: as adjacent bytes
   double unblocked_bytes = 0;  ///< pageable copies up to this size do not hold the host
 
+  /// What copies of such memory take alone, their lines aside.
+  const Curve& alone(deck::HostMemory memory) const;
   /// Time factor of a copy while the other direction is active, too, at least 1.
   double slowed(double bytes) const;
 };

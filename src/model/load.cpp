@@ -109,33 +109,29 @@ bool is_line(const Curve& curve) {
   return points.size() == 1 || (points.size() == 2 && points[0].bytes == 0);
 }
 
-Value latency_of(const Curve& curve) {
-  if (!is_line(curve)) return {};
-  return base::spell_seconds(curve.points().size() == 2 ? curve.points()[0].seconds : 0);
-}
-
-Value bandwidth_of(const Curve& curve) {
-  return is_line(curve) ? bandwidth().write(1 / curve.seconds_per_byte()) : Value();
-}
-
-Value times_of(const Curve& curve) {
-  if (is_line(curve) || curve.points().empty()) return {};
-  Value::List list;
-  for (const Curve::Point& point : curve.points()) {
-    list.push_back(
-        Value::List{size().write(std::llround(point.bytes)), time().write(point.seconds)});
-  }
-  return list;
-}
-
 /// The keys of a curve; the row of one of them reads all.
 const Table<Curve>& curve_table() {
   static const Table<Curve> table = {{
-      {.key = "latency", .write = latency_of},
+      {.key = "latency",
+       .write = [](const Curve& curve) -> Value {
+         if (!is_line(curve)) return {};
+         return time().write(curve.points().size() == 2 ? curve.points()[0].seconds : 0);
+       }},
       {.key = "bandwidth",
        .read = [](const Reader& map, Curve& curve) { curve = read_curve(map); },
-       .write = bandwidth_of},
-      {.key = "times", .write = times_of},
+       .write =
+           [](const Curve& curve) {
+             return is_line(curve) ? bandwidth().write(1 / curve.seconds_per_byte()) : Value();
+           }},
+      {.key = "times",
+       .write = [](const Curve& curve) -> Value {
+         if (is_line(curve) || curve.points().empty()) return {};
+         Value::List list;
+         for (const auto& [bytes, seconds] : curve.points()) {
+           list.push_back(Value::List{size().write(std::llround(bytes)), time().write(seconds)});
+         }
+         return list;
+       }},
   }};
   return table;
 }

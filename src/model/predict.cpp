@@ -207,18 +207,17 @@ class Simulation {
     std::vector<TaskId> dependents;  ///< tasks of other lanes that come after it
     TaskId next_in_lane = none;
     TaskId next_in_queue = none;
-    TaskId run = none;          ///< kernels with delayed signals: in runs_
+    std::size_t run = none;     ///< kernels with delayed signals: in runs_
     std::uint32_t waiting = 1;  ///< for how many tasks, and for its issue
     double ready_s = 0;         ///< when what it no longer waits for lets it go
     bool complete = false;
   };
 
-  /// Kernels next to each other in issue order, which signal other engines' operations when the
+  /// Kernels next to each other in issue order: other engines' operations hear of them when the
   /// last of them completes.
   struct KernelRun {
-    TaskId first = none;
-    TaskId last = none;
-    std::uint32_t left = 0;  ///< that are not complete
+    std::vector<TaskId> kernels;
+    std::size_t complete = 0;
   };
 
   struct Lane {
@@ -260,10 +259,9 @@ class Simulation {
     for (TaskId id = 0; id < states_.size(); ++id) {
       const Task& t = task(id);
       if (schedule::is_kernel(t.stage)) {
-        if (!open) runs_.push_back({.first = id});
-        runs_.back().last = id;
-        ++runs_.back().left;
-        states_[id].run = static_cast<TaskId>(runs_.size() - 1);
+        if (!open) runs_.emplace_back();
+        runs_.back().kernels.push_back(id);
+        states_[id].run = runs_.size() - 1;
         open = !t.blocking;
       } else if (schedule::is_copy(t.stage) ||
                  (t.stage == Stage::query && device_.query_releases)) {
@@ -355,10 +353,8 @@ class Simulation {
     signal(id, true);
     if (states_[id].run == none) {
       signal(id, false);
-    } else if (KernelRun& run = runs_[states_[id].run]; --run.left == 0) {
-      for (TaskId k = run.first; k <= run.last; ++k) {
-        if (states_[k].run == states_[id].run) signal(k, false);
-      }
+    } else if (KernelRun& run = runs_[states_[id].run]; ++run.complete == run.kernels.size()) {
+      for (const TaskId kernel : run.kernels) signal(kernel, false);
     }
     if (host_waits_for_ == id) {
       host_waits_for_ = none;

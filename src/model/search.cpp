@@ -96,16 +96,17 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
       consider(candidate, {Order::depth_first}, some_lanes);
     }
   }
-  for (const std::int64_t count : counts) {
-    if (consider({.chunks = count}, {Order::sequential}, {1})) break;
-  }
+  const auto consider_fewest = [&](Candidate candidate, Order order) {
+    for (const std::int64_t count : counts) {
+      candidate.chunks = count;
+      if (consider(candidate, {order}, {1})) return;
+    }
+  };
+  consider_fewest({}, Order::sequential);
   const bool mapped =
       deck::page_locked(deck.memory.host) && !deck.workload.box && !deck.workload.pitch;
   if (mapped && !teaching && device.queues != Queues::worker) {
-    for (const std::int64_t count : counts) {
-      const Candidate candidate{.chunks = count, .transfer = deck::Transfer::zero_copy};
-      if (consider(candidate, {Order::depth_first}, {1})) break;
-    }
+    consider_fewest({.transfer = deck::Transfer::zero_copy}, Order::depth_first);
   }
   const double best_s =
       std::ranges::min_element(candidates, {}, &Candidate::predicted_s)->predicted_s;

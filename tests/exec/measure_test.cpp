@@ -41,7 +41,7 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(runs[0].order, Order::sequential);
     EXPECT_EQ(runs[1].samples_s.size(), 5U);
-    EXPECT_EQ(runs[1].bytes, 80000);
+    EXPECT_EQ(experiment::copied_bytes(runs[1]), 80000);
     EXPECT_TRUE(runs[1].verified);
     EXPECT_FALSE(runs[1].wrong);
     EXPECT_EQ(checking.runs, verified);
