@@ -287,8 +287,8 @@ inline constexpr auto run_head = std::tuple{
     Field{"lanes", "Lanes.", [](const RunOf& r) { return r.run.schedule.lanes; }, positive},
     Field{"slots", "Chunks that the device holds at once.",
           [](const RunOf& r) { return r.run.schedule.slots; }, positive},
-    Field{"bytes", "Bytes copied, both directions.", [](const RunOf& r) { return copied_bytes(r.run); },
-          from_zero},
+    Field{"bytes", "Bytes copied, both directions.",
+          [](const RunOf& r) { return copied_bytes(r.run); }, from_zero},
     Field{"transfer", "Staged copies or zero copy.",
           [](const RunOf& r) { return r.run.schedule.transfer; }},
     Field{"mechanism", "Streams or a graph.",
@@ -297,7 +297,8 @@ inline constexpr auto run_head = std::tuple{
           [](const RunOf& r) { return r.run.samples_s; }, positive},
     Field{"issue_s", "How long the host was issuing, seconds; null: not run.",
           [](const RunOf& r) {
-            return r.run.issue_s.empty() ? std::nullopt : std::optional(base::summarize(r.run.issue_s));
+            return r.run.issue_s.empty() ? std::nullopt
+                                         : std::optional(base::summarize(r.run.issue_s));
           }},
     Field{"polls", "Queries of lanes by the waiting host, in all; null: not run.",
           [](const RunOf& r) {

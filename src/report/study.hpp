@@ -39,8 +39,8 @@ struct Row {
   std::int64_t lanes = 0;
   std::int64_t chunks = 0;
   std::int64_t tasks = 0;
-  std::int64_t bytes = 0;             ///< copied, both directions
-  std::optional<base::Summary> time;  ///< empty: not measured
+  std::int64_t bytes = 0;                                           ///< copied, both directions
+  std::optional<base::Summary> time;                                ///< empty: not measured
   std::array<std::optional<double>, deck::metrics.size()> medians;  ///< of each metric
   std::optional<double> bound_s;
   std::optional<double> schedule_bound_s;

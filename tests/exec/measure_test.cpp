@@ -54,8 +54,7 @@ TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
                              Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
-  std::vector<experiment::Run> runs = {
-      {{.order = Order::depth_first, .schedule = bench.schedule}}};
+  std::vector<experiment::Run> runs = {{{.order = Order::depth_first, .schedule = bench.schedule}}};
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
   ASSERT_TRUE(runs[0].wrong);
   EXPECT_EQ(runs[0].wrong->chunk, 2);
