@@ -88,8 +88,7 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const std::string no_ring = "pinned, pageable, registered";
   const bool graph = deck.issue.mechanism == Mechanism::graph;
   const bool other_streams = deck.issue.streams != Streams::own;
-  const auto& orders = deck.issue.orders;
-  const bool automatic = std::find(orders.begin(), orders.end(), Order::automatic) != orders.end();
+  const bool automatic = deck.issue.has(Order::automatic);
   const std::string listed = ", whose tasks are listed";
   const std::string kinds = "workload.kind";
   return {
@@ -113,14 +112,17 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   };
 }
 
-/// Speed-up and efficiency compare an order with the baseline.
+/// Some metrics compare an order with the baseline.
 void check_comparison(const Reader& item, const Criterion& criterion, const Issue& issue,
                       const std::string& orders) {
   const auto fail = [&](std::string_view need) {
+    Keys allowed;
+    for (const MetricRow& row : metrics) {
+      if (row.needs == Needs::nothing) allowed.emplace_back(row.name);
+    }
     item.at("metric").fail(
-        fmt::format("found '{}', which needs {} among issue.orders ({}); allowed: time, "
-                    "throughput, max_error, bound_fraction, schedule_bound_fraction",
-                    to_string(criterion.metric), need, orders));
+        fmt::format("found '{}', which needs {} among issue.orders ({}); allowed: {}",
+                    to_string(criterion.metric), need, orders, fmt::join(allowed, ", ")));
   };
   Keys others = names_of(issue.orders);
   std::erase(others, to_string(Order::sequential));
@@ -143,12 +145,11 @@ void check_criterion(const Reader& item, const Criterion& criterion, const Deck&
                                     yaml::quoted(item.at("min").text()),
                                     yaml::quoted(item.at("max").text())));
   }
-  if (criterion.metric == Metric::speedup || criterion.metric == Metric::overlap_efficiency) {
-    check_comparison(item, criterion, deck.issue, orders);
-  }
-  if (criterion.metric == Metric::host_work_hidden && !deck.host_work) {
+  const MetricRow& metric = row_of(criterion.metric);
+  if (metric.needs == Needs::baseline) check_comparison(item, criterion, deck.issue, orders);
+  if (metric.needs == Needs::host_work && !deck.host_work) {
     item.at("metric").fail(
-        "found 'host_work_hidden' without host_work; allowed: the other metrics");
+        fmt::format("found '{}' without host_work; allowed: the other metrics", metric.name));
   }
 }
 
@@ -357,12 +358,13 @@ std::optional<double> read_limit(const Reader& map, const std::string& key, Metr
   if (!map.has(key)) return std::nullopt;
   constexpr double most = std::numeric_limits<double>::max();
   const Reader limit = map.at(key);
-  if (metric == Metric::time) {
+  const std::string_view unit = row_of(metric).unit;
+  if (unit == "s") {
     constexpr const char* time = "a non-negative time, such as 0.005 (seconds), 5 ms or 50 us";
     return yaml::seconds(time, 0, most).read(limit);
   }
-  const std::string unit = metric == Metric::throughput ? " of GB/s" : "";
-  return yaml::number("a non-negative number" + unit, 0, most).read(limit);
+  const std::string of = unit == "1" ? "" : fmt::format(" of {}", unit);
+  return yaml::number("a non-negative number" + of, 0, most).read(limit);
 }
 
 void read_acceptance(const Reader& deck, Deck& into) {

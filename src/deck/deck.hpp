@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "deck/metrics.hpp"
 #include "deck/orders.hpp"
 #include "yaml/document.hpp"
 
@@ -65,16 +67,6 @@ enum class Disturbance {
   synchronize,  ///< the whole device
 };
 enum class Verify { every, ends };
-enum class Metric {
-  time,
-  speedup,
-  throughput,
-  max_error,
-  overlap_efficiency,
-  bound_fraction,
-  schedule_bound_fraction,
-  host_work_hidden,
-};
 
 /// Arithmetic of a kernel: `repeats` of it, or as many as make one kernel `balance` times as long
 /// as the copy of its chunk to the device (balance > 0; `repeats` is then found by measuring).
@@ -150,6 +142,10 @@ struct Issue {
   Mechanism mechanism = Mechanism::streams;
   Sync sync = Sync::stream;
   Streams streams = Streams::own;
+
+  bool has(Order order) const {
+    return std::find(orders.begin(), orders.end(), order) != orders.end();
+  }
 };
 
 /// A call between the tasks of every order but the baseline, each of which then also runs with it.

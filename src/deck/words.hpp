@@ -62,16 +62,13 @@ inline constexpr auto words<deck::Disturbance> = in_order<deck::Disturbance>(
 template <>
 inline constexpr auto words<deck::Verify> = in_order<deck::Verify>("every", "ends");
 template <>
-inline constexpr auto words<deck::Metric> = std::to_array<Word<deck::Metric>>({
-    {deck::Metric::time, "time", "s"},
-    {deck::Metric::speedup, "speedup", "1"},
-    {deck::Metric::throughput, "throughput", "GB/s"},
-    {deck::Metric::max_error, "max_error", "1"},
-    {deck::Metric::overlap_efficiency, "overlap_efficiency", "1"},
-    {deck::Metric::bound_fraction, "bound_fraction", "1"},
-    {deck::Metric::schedule_bound_fraction, "schedule_bound_fraction", "1"},
-    {deck::Metric::host_work_hidden, "host_work_hidden", "1"},
-});
+inline constexpr auto words<deck::Metric> = [] {
+  std::array<Word<deck::Metric>, deck::metrics.size()> all;
+  for (std::size_t i = 0; i < deck::metrics.size(); ++i) {
+    all[i] = {deck::metrics[i].metric, deck::metrics[i].name, deck::metrics[i].unit};
+  }
+  return all;
+}();
 
 }  // namespace overlap::yaml
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/units.hpp"
 
@@ -12,22 +13,23 @@ namespace {
 
 using schedule::Stage;
 
-/// How an engine spends the time from its first task to its last.
+/// How the engine that is busy longest spends the time from its first task to its last.
 struct Usage {
   double span_s = 0;
   int short_gaps = 0;  ///< between one task and the next, no longer than issuing takes
   double short_gaps_s = 0;
 };
 
-Usage usage_of(const timeline::Timeline& timeline, std::size_t engine) {
-  std::vector<timeline::Span> spans;
-  for (const timeline::Span& span : timeline.spans) {
-    if (static_cast<std::size_t>(span.engine) == engine) spans.push_back(span);
-  }
-  Usage usage;
-  if (spans.empty()) return usage;
+Usage busiest_usage(const timeline::Timeline& timeline) {
+  const std::vector<double> busy = timeline::busy_s(timeline);
+  const auto busiest = std::max_element(busy.begin(), busy.end() - 1);  // the host is the last
+  std::vector<timeline::Span> spans = timeline.spans;
+  std::erase_if(
+      spans, [engine = busiest - busy.begin()](const auto& span) { return span.engine != engine; });
   std::sort(spans.begin(), spans.end(),
             [](const auto& a, const auto& b) { return a.start_s < b.start_s; });
+  Usage usage;
+  if (spans.empty()) return usage;
   constexpr double short_gap_s = 20e-6;
   double until = spans.front().start_s;
   for (const timeline::Span& span : spans) {
@@ -42,26 +44,14 @@ Usage usage_of(const timeline::Timeline& timeline, std::size_t engine) {
   return usage;
 }
 
-/// The usage of the engine that is busy longest.
-Usage busiest_usage(const timeline::Timeline& timeline) {
-  const std::vector<double> busy = timeline::busy_s(timeline);
-  const auto busiest = std::max_element(busy.begin(), busy.end() - 1);  // the host is the last
-  return usage_of(timeline, static_cast<std::size_t>(busiest - busy.begin()));
-}
-
-/// Stages that have tasks on engines of their own.
+/// Engines of a device with two copy engines that have tasks.
 int stages_of(const schedule::Schedule& schedule) {
-  bool found[3] = {};
+  std::set<int> engines;
   for (const schedule::Task& task : schedule.tasks) {
-    if (task.stage == Stage::h2d) found[0] = true;
-    if (schedule::is_kernel(task.stage)) found[1] = true;
-    if (task.stage == Stage::d2h) found[2] = true;
+    if (!schedule::on_host(task.stage)) engines.insert(timeline::Engines().of(task));
   }
-  return int{found[0]} + int{found[1]} + int{found[2]};
+  return static_cast<int>(engines.size());
 }
-
-/// Whether the deck lists the tasks: it cuts no chunks then.
-bool is_listed(const schedule::Schedule& schedule) { return !schedule.names.empty(); }
 
 /// What the diagnoses look at.
 struct Evidence {
@@ -74,7 +64,6 @@ struct Evidence {
   double time_s = 0;
   double copies_s = 0;   ///< both directions, one after the other
   double busiest_s = 0;  ///< what the busiest engine needs for these chunks, without waits
-  int chunks = 0;
   int wanted_lanes = 0;  ///< that could have tasks at the same time
   bool good = false;     ///< hides what can be hidden
   bool nothing_to_hide = false;
@@ -83,24 +72,15 @@ struct Evidence {
   bool gpu() const { return conditions.device.has_value(); }
   /// Half of what the run loses: a cause that explains as much is a main cause.
   double half_s() const { return (time_s - bounds.bound_s) / 2; }
+  /// Whether the deck lists the tasks: it cuts no chunks then.
+  bool listed() const { return !schedule.names.empty(); }
   const char* fewer_chunks() const {
-    return is_listed(schedule) ? "list fewer, larger tasks" : "set fewer chunks";
+    return listed() ? "list fewer, larger tasks" : "set fewer chunks";
   }
 };
 
-double busiest_s(const Evidence& of) {
-  const timeline::Engines& hardware = of.conditions.engines;
-  double seconds = 0;
-  if (hardware.workers > 0) {
-    seconds = (of.copies_s + of.rates.kernel_s) / std::min(hardware.workers, of.schedule.lanes);
-  } else {
-    const double both_s = hardware.copy_engines == 1 ? of.copies_s : of.rates.both_s;
-    seconds = std::max({of.rates.kernel_s, both_s, of.rates.h2d_s, of.rates.d2h_s});
-  }
-  return std::min(seconds, of.bounds.schedule_bound_s);  // kernels may share the device
-}
-
-Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
+Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions,
+                     double efficiency) {
   Evidence of{.run = run,
               .schedule = run.schedule,
               .conditions = conditions,
@@ -109,13 +89,19 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
               .traffic = schedule::traffic(run.schedule)};
   of.time_s = time_s(run).median;
   of.copies_s = of.rates.h2d_s + of.rates.d2h_s;
-  of.chunks = run.schedule.chunks;
-  of.wanted_lanes =
-      std::min(of.gpu() ? stages_of(run.schedule) : conditions.engines.workers, of.chunks);
-  of.busiest_s = busiest_s(of);
+  const auto& [workers, copy_engines] = conditions.engines;
+  if (workers > 0) {
+    of.busiest_s = (of.copies_s + of.rates.kernel_s) / std::min(workers, of.schedule.lanes);
+  } else {
+    const double both_s = copy_engines == 1 ? of.copies_s : of.rates.both_s;
+    of.busiest_s = std::max({of.rates.kernel_s, both_s, of.rates.h2d_s, of.rates.d2h_s});
+  }
+  // Kernels may share the device.
+  of.busiest_s = std::min(of.busiest_s, of.bounds.schedule_bound_s);
+  of.wanted_lanes = std::min(of.gpu() ? stages_of(run.schedule) : workers, run.schedule.chunks);
   const auto potential = overlap_potential(run, runs);
   of.nothing_to_hide = potential && *potential < least_potential;
-  of.good = overlap_efficiency(run, runs)->median >= good_efficiency;
+  of.good = efficiency >= good_efficiency;
   of.beyond_schedule = of.time_s > 1.03 * of.bounds.schedule_bound_s;
   return of;
 }
@@ -162,9 +148,8 @@ Found few_lanes(const Evidence& of) {
   if (lanes >= of.wanted_lanes) return {};
   return found(
       fmt::format("{} {} for {} chunks: no more tasks than that run at once; {} {} or more", lanes,
-                  lanes == 1 ? "lane" : "lanes", of.chunks,
-                  is_listed(of.schedule) ? "give the tasks lanes up to" : "set issue.lanes:",
-                  of.wanted_lanes),
+                  lanes == 1 ? "lane" : "lanes", of.schedule.chunks,
+                  of.listed() ? "give the tasks lanes up to" : "set issue.lanes:", of.wanted_lanes),
       {{"lanes", lanes}, {"wanted", of.wanted_lanes}});
 }
 
@@ -215,7 +200,7 @@ Found waits(const Evidence& of) {
                            "between: this order of these chunks takes {} at least, the busiest "
                            "engine {}; {} another order",
                            base::format_seconds(bound_s), base::format_seconds(of.busiest_s),
-                           is_listed(of.schedule) ? "list" : "set more chunks or"),
+                           of.listed() ? "list" : "set more chunks or"),
                {{"schedule_bound_s", bound_s}, {"busiest_s", of.busiest_s}});
 }
 
@@ -288,11 +273,10 @@ std::span<const std::string_view> causes() { return cause_names; }
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions) {
   std::vector<Finding> findings;
-  if (run.order == deck::Order::sequential || !run.rates || !run.bounds ||
-      !overlap_efficiency(run, runs)) {
-    return findings;
-  }
-  const Evidence of = evidence_of(run, runs, conditions);
+  const auto efficiency =
+      value(deck::Metric::overlap_efficiency, run, runs);  // the baseline's: none
+  if (!run.rates || !run.bounds || !efficiency) return findings;
+  const Evidence of = evidence_of(run, runs, conditions, efficiency->median);
   const auto applies = [&](When when) {
     if (when == When::not_good) return of.nothing_to_hide || !of.good;
     return when == When::always || (!of.nothing_to_hide && !of.good);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "base/units.hpp"
 #include "deck/words.hpp"
@@ -36,16 +38,6 @@ void require_safe(const deck::Deck& deck, const schedule::Schedule& schedule, de
       fmt::format("workload.tasks[{}]", schedule.tasks[hazards.front().task].number), why);
 }
 
-/// The schedule of each order of the deck; `auto` is what the facts say.
-schedule::Schedule schedule_of(const deck::Deck& deck, const Facts& facts, const Draft& draft,
-                               std::size_t i) {
-  if (draft.schedules[i]) return *draft.schedules[i];
-  if (!facts.automatic) {
-    throw error_at_order(deck, i, "needs a device; allowed: with --device or --predict");
-  }
-  return model::build(deck, draft.costs, *facts.automatic, facts.free_bytes);
-}
-
 /// What is shown of a candidate.
 std::string words(const model::Candidate& c) {
   return fmt::format(
@@ -57,11 +49,6 @@ std::string words(const model::Candidate& c) {
 }
 
 }  // namespace
-
-bool has_order(const deck::Deck& deck, deck::Order order) {
-  const auto& orders = deck.issue.orders;
-  return std::find(orders.begin(), orders.end(), order) != orders.end();
-}
 
 Facts facts_of(const deck::Deck& deck) {
   Facts facts;
@@ -79,11 +66,11 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
                                fmt::format("{} repeats, balanced by the model", facts.repeats));
   }
   size_copies(facts, deck, device);
-  if (deck.workload.kind == deck::WorkloadKind::dgemm && has_order(deck, deck::Order::four_way)) {
+  if (deck.workload.kind == deck::WorkloadKind::dgemm && deck.issue.has(deck::Order::four_way)) {
     facts.host_share = HostShare();
     facts.choices.emplace_back("host share", "none: the host's rate is not known");
   }
-  if (has_order(deck, deck::Order::automatic)) {
+  if (deck.issue.has(deck::Order::automatic)) {
     const auto found = candidates(deck, facts);
     facts.automatic = found.front();
     facts.choices.emplace_back("auto", why(found));
@@ -94,9 +81,7 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
 void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device) {
   if (device.unit_s > 0 || !schedule::has_timed_copies(deck.workload)) return;
   const auto curve = [&](schedule::Stage stage) -> const model::Curve& {
-    const model::Copies& copies = stage == schedule::Stage::h2d ? device.h2d : device.d2h;
-    const bool staged = deck.memory.host == deck::HostMemory::pageable;
-    return staged && !copies.pageable.points().empty() ? copies.pageable : copies.pinned;
+    return device.copies(stage).alone(deck.memory.host);
   };
   const auto gigabytes = [&](schedule::Stage stage) {
     return base::format_number(1e-9 / curve(stage).seconds_per_byte()) + " GB/s";
@@ -121,9 +106,12 @@ Draft draft(const deck::Deck& deck, const Facts& facts) {
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
     const deck::Order order = deck.issue.orders[i];
     auto& schedule = draft.schedules.emplace_back();
-    if (order == deck::Order::automatic) continue;
-    schedule = schedule::build(draft.costs, draft.layout, order, deck.issue.lanes);
-    draft.lanes = std::max(draft.lanes, schedule->lanes);
+    if (order != deck::Order::automatic) {
+      schedule = schedule::build(draft.costs, draft.layout, order, deck.issue.lanes);
+    } else if (facts.automatic) {
+      schedule = model::build(deck, draft.costs, *facts.automatic, facts.free_bytes);
+    }
+    if (schedule) draft.lanes = std::max(draft.lanes, schedule->lanes);
   }
   return draft;
 }
@@ -131,43 +119,35 @@ Draft draft(const deck::Deck& deck, const Facts& facts) {
 Plan plan(const deck::Point& point, const Facts& facts) {
   const deck::Deck& deck = point.deck;
   const Draft draft = experiment::draft(deck, facts);
-  Plan plan{.deck = deck,
-            .point = point.values,
-            .layout = draft.layout,
-            .host_work_pieces = draft.layout.chunks_per_iteration * draft.costs.iterations,
-            .balance = facts.balance,
-            .choices = facts.choices,
-            .cases = {}};
-  std::vector<Case> cases;
+  Plan plan{{point, draft.layout, facts.balance, facts.choices}};
+  plan.host_work_pieces = draft.layout.chunks_per_iteration * draft.costs.iterations;
+  plan.lanes = draft.lanes;
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
-    const deck::Order order = deck.issue.orders[i];
-    cases.push_back(new_case(order, schedule_of(deck, facts, draft, i)));
-    cases.back().device = facts.device_name;
-    require_safe(deck, cases.back().schedule, order);
-    plan.lanes = std::max(plan.lanes, cases.back().schedule.lanes);
-  }
-  for (Case& one : cases) {
-    one.schedule.instances = plan.lanes;
-    std::optional<Case> worked, disturbed;
-    if (deck.host_work) {
-      worked =
-          new_case(one.order, schedule::with_host_work(one.schedule, deck.host_work->per_chunk_s,
-                                                       plan.host_work_pieces));
-      worked->host_work = true;
-      worked->device = one.device;
+    if (!draft.schedules[i]) {
+      throw error_at_order(deck, i, "needs a device; allowed: with --device or --predict");
     }
+    require_safe(deck, *draft.schedules[i], deck.issue.orders[i]);
+    Case one{.order = deck.issue.orders[i], .device = facts.device_name};
+    one.schedule = *draft.schedules[i];
+    one.schedule.instances = plan.lanes;
+    plan.cases.push_back(one);
     // The model knows nothing of disturbances.
     if (deck.disturb && facts.device_name.empty() && one.order != deck::Order::sequential) {
-      disturbed = new_case(one.order, schedule::disturbed(one.schedule, *deck.disturb));
-      disturbed->disturbance = deck.disturb->operation;
+      Case& twin = plan.cases.emplace_back(one);
+      twin.schedule = schedule::disturbed(one.schedule, *deck.disturb);
+      twin.disturbance = deck.disturb->operation;
     }
-    for (Case* const predicted : {&one, worked ? &*worked : nullptr}) {
-      if (!facts.device || predicted == nullptr) continue;
-      predicted->predicted = model::predict(predicted->schedule, *facts.device);
+    if (deck.host_work) {
+      Case& twin = plan.cases.emplace_back(one);
+      twin.schedule = schedule::with_host_work(one.schedule, deck.host_work->per_chunk_s,
+                                               plan.host_work_pieces);
+      twin.host_work = true;
     }
-    plan.cases.push_back(std::move(one));
-    if (disturbed) plan.cases.push_back(*std::move(disturbed));
-    if (worked) plan.cases.push_back(*std::move(worked));
+  }
+  for (Case& one : plan.cases) {
+    if (facts.device && !one.disturbance) {
+      one.predicted = model::predict(one.schedule, *facts.device);
+    }
   }
   return plan;
 }
@@ -188,27 +168,25 @@ void check(const deck::Point& point, const model::Device* device) {
 }
 
 Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices) {
-  std::optional<Plan> all;
+  Plan all;
+  std::map<std::string, int> seen;  // devices may share a name
   for (std::size_t i = 0; i < devices.size(); ++i) {
+    const std::string& name = devices[i].name;
     Facts facts = facts_of(point.deck, devices[i]);
-    facts.device_name = devices[i].name;
-    // Devices may share a name.
-    const auto same =
-        std::count_if(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(i),
-                      [&](const model::Device& before) { return before.name == devices[i].name; });
-    const std::string label =
-        devices[i].name + (same > 0 ? fmt::format(" {}", same + 1) : std::string());
+    facts.device_name = name;
+    const int same = ++seen[name];
+    const std::string label = same > 1 ? fmt::format("{} {}", name, same) : name;
     for (auto& choice : facts.choices) choice.first += " on " + label;
     Plan one = plan(point, facts);
     for (Case& predicted : one.cases) predicted.target = static_cast<int>(i);
-    if (!all) {
+    if (i == 0) {
       all = std::move(one);
       continue;
     }
-    std::move(one.cases.begin(), one.cases.end(), std::back_inserter(all->cases));
-    std::move(one.choices.begin(), one.choices.end(), std::back_inserter(all->choices));
+    std::ranges::move(one.cases, std::back_inserter(all.cases));
+    std::ranges::move(one.choices, std::back_inserter(all.choices));
   }
-  return *std::move(all);
+  return all;
 }
 
 std::vector<model::Candidate> candidates(const deck::Deck& deck, const Facts& facts) {

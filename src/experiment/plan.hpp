@@ -54,23 +54,27 @@ void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& devi
 struct Draft {
   schedule::Costs costs;
   schedule::Layout layout;
-  std::vector<std::optional<schedule::Schedule>> schedules;  ///< of issue.orders; `auto` has none
-  int lanes = 1;                                             ///< of the widest
+  /// Of issue.orders; `auto` has none before the facts say what it becomes.
+  std::vector<std::optional<schedule::Schedule>> schedules;
+  int lanes = 1;  ///< of the widest
 };
 
 /// Throws base::Error{usage} when the deck's tasks cannot be issued in one of its orders, and what
 /// schedule::layout() throws.
 Draft draft(const deck::Deck& deck, const Facts& facts);
 
-struct Plan {
-  deck::Deck deck;
-  std::vector<deck::Point::Value> point;  ///< of a sweep; empty: the deck has none
-  schedule::Layout layout;
+/// A point with what became of its deck: what a plan and its outcome have in common.
+struct Setup : deck::Point {
+  schedule::Layout layout = {};
+  std::optional<Balance> balance = {};
+  Choices choices = {};
+};
+
+struct Plan : Setup {
+  std::vector<Case> cases =
+      {};  ///< in the deck's order, twins right behind the case they belong to
   std::int64_t host_work_pieces = 0;  ///< one for each chunk as the deck cuts it
-  std::optional<Balance> balance;
-  Choices choices;
-  std::vector<Case> cases;  ///< in the deck's order, twins right behind the case they belong to
-  int lanes = 1;            ///< that cases run on; cases may use fewer
+  int lanes = 1;                      ///< that cases run on; cases may use fewer
 };
 
 /// The deck's cases, each proved free of hazards, with predictions if the facts have a device.

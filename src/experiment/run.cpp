@@ -1,6 +1,7 @@
 #include "experiment/run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "deck/words.hpp"
@@ -8,66 +9,60 @@
 namespace overlap::experiment {
 namespace {
 
-/// The first run on the same device that is this; null: there is none.
-template <class Predicate>
-const Run* find(const Run& run, const std::vector<Run>& runs, const Predicate& predicate) {
-  const auto found = std::find_if(runs.begin(), runs.end(), [&](const Run& other) {
-    return other.target == run.target && !other.disturbance && predicate(other);
+using deck::Repetition;
+
+/// The run of an order on the same device, undisturbed, with host work or without; null: there is
+/// none.
+const Run* find(deck::Order order, bool host_work, int target, const std::vector<Run>& runs) {
+  const auto found = std::find_if(runs.begin(), runs.end(), [&](const Run& run) {
+    return run.order == order && run.host_work == host_work && run.target == target &&
+           !run.disturbance;
   });
   return found == runs.end() ? nullptr : &*found;
 }
 
-/// The baseline that does the same, with host work or without.
+/// The baseline that does the same.
 const Run* baseline_of(const Run& run, const std::vector<Run>& runs) {
-  return find(run, runs, [&](const Run& other) {
-    return other.order == deck::Order::sequential && other.host_work == run.host_work;
-  });
+  return find(deck::Order::sequential, run.host_work, run.target, runs);
 }
 
-/// The run of the same order with nothing beside it.
-const Run* plain_twin_of(const Run& run, const std::vector<Run>& runs) {
-  return find(run, runs,
-              [&](const Run& other) { return other.order == run.order && !other.host_work; });
-}
-
-/// One figure per repetition, from the samples of a run and of the one it is compared with.
-template <class Figure>
-std::optional<base::Summary> paired(const Run& run, const Run* other, const Figure& figure) {
-  if (other == nullptr || run.samples_s.empty() || other->samples_s.empty()) return std::nullopt;
-  std::vector<double> figures;
-  for (std::size_t i = 0; i < std::min(run.samples_s.size(), other->samples_s.size()); ++i) {
-    figures.push_back(figure(i, run.samples_s[i], other->samples_s[i]));
+std::vector<Repetition> repetitions(const Run& run, const std::vector<Run>& runs) {
+  const Run* const baseline = baseline_of(run, runs);
+  const bool has_twin = run.disturbance || run.host_work;
+  const Run* const twin = has_twin ? find(run.order, false, run.target, runs) : nullptr;
+  const auto sample = [](const std::vector<double>& samples, std::size_t i) {
+    return i < samples.size() ? samples[i] : Repetition::none;
+  };
+  Repetition all;
+  if (run.bounds) all.bound_s = run.bounds->bound_s;
+  if (run.bounds) all.schedule_bound_s = run.bounds->schedule_bound_s;
+  if (const auto bytes = copied_bytes(run); bytes > 0) all.bytes = static_cast<double>(bytes);
+  all.flops = product_flops(run.schedule);
+  std::vector<Repetition> repetitions(run.samples_s.size(), all);
+  for (std::size_t i = 0; i < repetitions.size(); ++i) {
+    Repetition& one = repetitions[i];
+    one.time_s = run.samples_s[i];
+    if (baseline != nullptr) one.sequential_s = sample(baseline->samples_s, i);
+    if (twin != nullptr) one.undisturbed_s = sample(twin->samples_s, i);
+    one.host_work_s = sample(run.host_work_samples.samples_s, i);
+    if (run.order != deck::Order::sequential) one.hideable_s = one.sequential_s - one.bound_s;
+    if (i == 0 && run.verified) one.max_error = run.max_error;
   }
-  return base::summarize(std::move(figures));
+  return repetitions;
 }
 
-/// `amount` per second of a run. Its interval is that of the time, turned over.
-base::Summary per_second(const Run& run, double amount) {
-  std::vector<double> rates;
-  for (const double s : run.samples_s) rates.push_back(amount / s);
-  return base::summarize(std::move(rates));
+/// What a formula gives for those repetitions that have all that it needs.
+std::optional<base::Summary> summary(double (*formula)(const Repetition&), const Run& run,
+                                     const std::vector<Run>& runs) {
+  std::vector<double> values;
+  for (const Repetition& one : repetitions(run, runs)) {
+    const double value = formula(one);
+    if (!std::isnan(value)) values.push_back(value);
+  }
+  return values.empty() ? std::nullopt : std::optional(base::summarize(std::move(values)));
 }
 
 }  // namespace
-
-Case new_case(deck::Order order, schedule::Schedule schedule) {
-  const schedule::Traffic traffic = schedule::traffic(schedule);
-  Case one;
-  one.order = order;
-  one.bytes = static_cast<std::int64_t>(traffic.h2d + traffic.d2h);
-  one.schedule = std::move(schedule);
-  return one;
-}
-
-Run new_run(deck::Order order, schedule::Schedule schedule) {
-  return {new_case(order, std::move(schedule)), {}, {}, {}};
-}
-
-std::optional<double> predicted_s(const Case& run) {
-  // Queries alone may take no time; no figure follows from that.
-  if (!run.predicted || run.predicted->complete_s <= 0) return std::nullopt;
-  return run.predicted->complete_s;
-}
 
 std::string name(const Case& run) {
   std::string name(deck::to_string(run.order));
@@ -76,25 +71,38 @@ std::string name(const Case& run) {
   return name;
 }
 
-std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs) {
-  if (!run.disturbance) return std::nullopt;
-  return paired(run, plain_twin_of(run, runs),
-                [](std::size_t, double time_s, double plain_s) { return time_s / plain_s - 1; });
+std::int64_t copied_bytes(const Case& run) {
+  const schedule::Traffic traffic = schedule::traffic(run.schedule);
+  return static_cast<std::int64_t>(traffic.h2d + traffic.d2h);
 }
 
-std::optional<base::Summary> host_work_hidden(const Run& run, const std::vector<Run>& runs) {
-  if (!run.host_work) return std::nullopt;
-  return paired(run, plain_twin_of(run, runs), [&](std::size_t i, double time_s, double plain_s) {
-    return 1 - (time_s - plain_s) / run.host_work_samples.samples_s[i];
-  });
+std::optional<double> predicted_s(const Case& run) {
+  // Queries alone may take no time; no figure follows from that.
+  if (!run.predicted || run.predicted->complete_s <= 0) return std::nullopt;
+  return run.predicted->complete_s;
+}
+
+std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& runs) {
+  const Run* const baseline = baseline_of(run, runs);
+  const auto seconds = predicted_s(run);
+  if (baseline == nullptr || !baseline->predicted || !seconds) return std::nullopt;
+  return baseline->predicted->complete_s / *seconds;
 }
 
 base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }
 
-base::Summary issue_s(const Run& run) { return base::summarize(run.issue_s); }
+std::optional<base::Summary> value(deck::Metric metric, const Run& run,
+                                   const std::vector<Run>& runs) {
+  return summary(deck::row_of(metric).value, run, runs);
+}
 
-base::Summary throughput(const Run& run) {
-  return per_second(run, 1e-9 * static_cast<double>(run.bytes));
+std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs) {
+  if (!run.disturbance) return std::nullopt;
+  return summary([](const Repetition& r) { return r.time_s / r.undisturbed_s - 1; }, run, runs);
+}
+
+std::optional<base::Summary> flops_per_s(const Run& run) {
+  return summary([](const Repetition& r) { return r.flops / r.time_s; }, run, {});
 }
 
 double product_flops(const schedule::Schedule& schedule) {
@@ -112,51 +120,16 @@ int host_tiles(const schedule::Schedule& schedule) {
       }));
 }
 
-base::Summary flops_per_s(const Run& run) { return per_second(run, product_flops(run.schedule)); }
-
-std::optional<base::Summary> overlap_efficiency(const Run& run, const std::vector<Run>& runs) {
-  const Run* const baseline = baseline_of(run, runs);
-  if (&run == baseline || !run.bounds) return std::nullopt;
-  return paired(run, baseline, [&](std::size_t, double time_s, double sequential_s) {
-    return (sequential_s - time_s) / (sequential_s - run.bounds->bound_s);
-  });
-}
-
-std::optional<base::Summary> shown_efficiency(const Run& run, const std::vector<Run>& runs) {
-  const auto potential = overlap_potential(run, runs);
-  if (!potential || *potential < least_potential) return std::nullopt;
-  return overlap_efficiency(run, runs);
-}
-
-std::optional<base::Summary> bound_fraction(const Run& run) {
-  if (!run.bounds || run.samples_s.empty()) return std::nullopt;
-  return per_second(run, run.bounds->bound_s);
-}
-
-std::optional<base::Summary> schedule_bound_fraction(const Run& run) {
-  if (!run.bounds || run.samples_s.empty()) return std::nullopt;
-  return per_second(run, run.bounds->schedule_bound_s);
-}
-
 std::optional<double> overlap_potential(const Run& run, const std::vector<Run>& runs) {
   const Run* const baseline = baseline_of(run, runs);
   if (baseline == nullptr || !run.bounds || baseline->samples_s.empty()) return std::nullopt;
   return 1 - run.bounds->bound_s / time_s(*baseline).median;
 }
 
-std::optional<base::Summary> speedup(const Run& run, const std::vector<Run>& runs) {
-  return paired(run, baseline_of(run, runs), [](std::size_t, double time_s, double sequential_s) {
-    return sequential_s / time_s;
-  });
-}
-
-std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& runs) {
-  const Run* const baseline = baseline_of(run, runs);
-  const auto seconds = predicted_s(run);
-  if (baseline == nullptr || !baseline->predicted || !seconds || *seconds <= 0) {
-    return std::nullopt;
-  }
-  return *predicted_s(*baseline) / *seconds;
+std::optional<base::Summary> shown_efficiency(const Run& run, const std::vector<Run>& runs) {
+  const auto potential = overlap_potential(run, runs);
+  if (!potential || *potential < least_potential) return std::nullopt;
+  return value(deck::Metric::overlap_efficiency, run, runs);
 }
 
 }  // namespace overlap::experiment

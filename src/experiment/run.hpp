@@ -64,18 +64,24 @@ struct HostWorkSamples {
 
 /// One order of a deck with what runs beside it: to be measured or predicted.
 struct Case {
-  deck::Order order = deck::Order::sequential;   ///< as the deck has it: `automatic` stays so here
-  std::optional<deck::Disturbance> disturbance;  ///< empty: undisturbed
-  bool host_work = false;  ///< the host computes while the device works; else it issues and waits
-  int target = 0;          ///< which of several devices a prediction is for, from 0
-  std::string device;      ///< and its name; empty: the present device
-  schedule::Schedule schedule;
-  std::int64_t bytes = 0;  ///< both directions
-  std::optional<timeline::Timeline> predicted;
+  deck::Order order = deck::Order::sequential;  ///< as the deck has it: `automatic` stays so here
+  std::optional<deck::Disturbance> disturbance = {};  ///< empty: undisturbed
+  bool host_work = false;   ///< the host computes while the device works; else it issues and waits
+  int target = 0;           ///< which of several devices a prediction is for, from 0
+  std::string device = {};  ///< and its name; empty: the present device
+  schedule::Schedule schedule = {};
+  std::optional<timeline::Timeline> predicted = {};
 };
 
-/// What was measured of a case.
-struct CaseSamples {
+/// Why an order hides less than it could.
+struct Finding {
+  std::string_view cause;  ///< a row of `diagnoses`
+  std::string text;        ///< one line: what, the number that shows it, what to change
+  std::vector<std::pair<std::string_view, double>> evidence;  ///< numbers behind it; times in s
+};
+
+/// A case and all that is known of it.
+struct Run : Case {
   std::vector<double> samples_s;        ///< one wall-clock time per repetition; empty: not run
   std::vector<double> issue_s;          ///< how long the host was issuing, per repetition
   std::int64_t polls = 0;               ///< queries of lanes by the waiting host, in all
@@ -88,62 +94,40 @@ struct CaseSamples {
   std::optional<Trace> trace;
   std::string untraced;  ///< why there is no trace where there could be one
   std::optional<model::Rates> rates;
-};
-
-/// Why an order hides less than it could.
-struct Finding {
-  std::string_view cause;  ///< a row of `diagnoses`
-  std::string text;        ///< one line: what, the number that shows it, what to change
-  std::vector<std::pair<std::string_view, double>> evidence;  ///< numbers behind it; times in s
-};
-
-/// A case and all that is known of it.
-struct Run : Case, CaseSamples {
   std::optional<model::Bounds> bounds;
   std::vector<Finding> findings;
 };
 
-/// A case that runs alone on the present device.
-Case new_case(deck::Order order, schedule::Schedule schedule);
+/// What people call it: the order, and what disturbs it or runs beside it.
+std::string name(const Case& run);
 
-/// The same, as a run of which nothing is known.
-Run new_run(deck::Order order, schedule::Schedule schedule);
+/// Bytes copied, both directions.
+std::int64_t copied_bytes(const Case& run);
 
 /// The model's time; empty when there is none, or when nothing takes time.
 std::optional<double> predicted_s(const Case& run);
 
-/// What people call it: the order, and what disturbs it or runs beside it.
-std::string name(const Case& run);
+/// The model's speed-up over the baseline on the same device; empty without one.
+std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& runs);
 
 base::Summary time_s(const Run& run);
+
+/// A metric of one of the runs; empty where it says nothing.
+std::optional<base::Summary> value(deck::Metric metric, const Run& run,
+                                   const std::vector<Run>& runs);
 
 /// By how much longer a disturbed run took than the undisturbed one of its order, repetition by
 /// repetition: time / undisturbed time - 1. Empty for others.
 std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs);
 
-/// The part of the host's work that cost no time, repetition by repetition: 1 - (time - time of the
-/// same order without it) / time of the work. Empty for runs without.
-std::optional<base::Summary> host_work_hidden(const Run& run, const std::vector<Run>& runs);
-
-/// Host time of issuing; of a graph, of its launch.
-base::Summary issue_s(const Run& run);
-
-/// Throughput in decimal GB/s of all bytes copied. Its interval is that of the time, turned over.
-base::Summary throughput(const Run& run);
+/// Operations per second of a matrix product; empty: not run.
+std::optional<base::Summary> flops_per_s(const Run& run);
 
 /// Floating-point operations of a matrix product, the host's included; 0: it is none.
 double product_flops(const schedule::Schedule& schedule);
 
 /// Tiles of a matrix product that the host computes.
 int host_tiles(const schedule::Schedule& schedule);
-
-/// Operations a second. Its interval is that of the time, turned over.
-base::Summary flops_per_s(const Run& run);
-
-/// The part of what the hardware can hide that is hidden, repetition by repetition:
-/// (T_sequential - T) / (T_sequential - bound_s). Empty without a baseline or a bound, and for the
-/// baseline itself.
-std::optional<base::Summary> overlap_efficiency(const Run& run, const std::vector<Run>& runs);
 
 /// Where overlap can save less than this part of the sequential time, nothing can be said about it.
 inline constexpr double least_potential = 0.1;
@@ -152,19 +136,9 @@ inline constexpr double least_potential = 0.1;
 /// T_sequential. Empty without a baseline or a bound.
 std::optional<double> overlap_potential(const Run& run, const std::vector<Run>& runs);
 
-/// overlap_efficiency() for people: empty, too, where it would be noise because there is less than
-/// `least_potential` to hide. (Result lines and files have it always: harnesses count on them.)
+/// The overlap efficiency for people: empty, too, where it would be noise because there is less
+/// than `least_potential` to hide. (Result lines and files have it always: harnesses count on
+/// them.)
 std::optional<base::Summary> shown_efficiency(const Run& run, const std::vector<Run>& runs);
-
-/// bound_s / time, and schedule_bound_s / time; empty without a bound.
-std::optional<base::Summary> bound_fraction(const Run& run);
-std::optional<base::Summary> schedule_bound_fraction(const Run& run);
-
-/// Speed-up over the baseline, repetition by repetition: orders take turns, so both samples of a
-/// pair saw the same state of the machine. Empty without a baseline.
-std::optional<base::Summary> speedup(const Run& run, const std::vector<Run>& runs);
-
-/// The model's speed-up over the baseline on the same device; empty without one.
-std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& runs);
 
 }  // namespace overlap::experiment

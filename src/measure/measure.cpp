@@ -74,7 +74,7 @@ experiment::Samples measured(const experiment::Plan& plan, Session& session, con
         &session.host_worker.emplace(plan.host_work_pieces, deck.host_work->per_chunk_s));
   }
   std::vector<experiment::Run> runs;
-  for (const experiment::Case& one : plan.cases) runs.push_back({one, {}, {}, {}});
+  for (const experiment::Case& one : plan.cases) runs.push_back({one});
   experiment::Samples samples = measure(executor, runs, workload, deck.measure, hooks);
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   if (!samples.interrupted) {
@@ -83,7 +83,7 @@ experiment::Samples measured(const experiment::Plan& plan, Session& session, con
     if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
     measure_rates(on_gpu() ? *session.meter : executor, workload, runs);
     for (experiment::Run& run : runs) {
-      if (!plan.point.empty()) break;  // those of all points of a sweep would be far too much
+      if (!plan.values.empty()) break;  // those of all points of a sweep would be far too much
       hooks.show("tracing " + experiment::name(run));
       trace_run(
           executor, run, workload, deck.measure.verify,
@@ -91,9 +91,7 @@ experiment::Samples measured(const experiment::Plan& plan, Session& session, con
     }
   }
   samples.conditions = conditions(session, engines);
-  for (experiment::Run& run : runs) {
-    samples.cases.push_back(static_cast<experiment::CaseSamples&&>(run));
-  }
+  samples.runs = std::move(runs);
   return samples;
 }
 

@@ -19,7 +19,7 @@ using experiment::Facts;
 std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
   const auto& [costs, layout, schedules, lanes] = draft;
   if (!layout.out_of_core) return costs.units;
-  if (!experiment::has_order(deck, deck::Order::automatic)) return layout.slots * layout.slot_units;
+  if (!deck.issue.has(deck::Order::automatic)) return layout.slots * layout.slot_units;
   std::size_t unit_bytes = 0;
   for (const schedule::Array& array : costs.arrays) unit_bytes += array.unit_bytes;
   return std::min(costs.units, layout.device_limit / static_cast<std::int64_t>(unit_bytes));
@@ -30,7 +30,7 @@ std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
 std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::Layout& layout,
                                        std::int64_t device_units) {
   std::set<std::int64_t> sizes = {layout.slot_units};
-  if (experiment::has_order(deck, deck::Order::automatic)) {
+  if (deck.issue.has(deck::Order::automatic)) {
     for (std::int64_t units = device_units; units > 1024; units /= 4) sizes.insert(units);
   }
   if (deck.chunks.profile == deck::Profile::ramp) {
@@ -76,16 +76,15 @@ struct Probe {
     workload.generate(0);
     if (draft.costs.tiling) {
       if (model == nullptr) find_product_rates();
-      if (has_order(deck::Order::four_way)) find_host_share();
+      if (deck.issue.has(deck::Order::four_way)) find_host_share();
     } else if (model == nullptr && !custom()) {
       find_kernel_rate();
     }
-    if (has_order(deck::Order::automatic)) find_automatic();
+    if (deck.issue.has(deck::Order::automatic)) find_automatic();
     return std::move(facts);
   }
 
   bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
-  bool has_order(deck::Order order) const { return experiment::has_order(deck, order); }
   model::Device& device() { return *facts.device; }
   void choose(const std::string& name, const std::string& words) {
     facts.choices.emplace_back(name, words);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "model/device.hpp"
 #include "model/predict.hpp"
@@ -52,51 +53,45 @@ double duplex_factor(const Rates& rates) {
   return std::clamp((rates.both_s - (longer - shorter)) / shorter, 1.0, 2.0);
 }
 
-/// A device that has these rates and no other costs.
-Device ideal(const Schedule& schedule, const Work& work, const Rates& rates,
-             const timeline::Engines& engines) {
-  Device device;
-  device.queues = engines.workers > 0 ? Queues::worker : Queues::connection;
-  device.cores = std::max(1, engines.workers);
-  device.connections = device.copy_connections = schedule.lanes;
-  device.copy_engines = engines.copy_engines;
-  device.concurrent_kernels = std::numeric_limits<int>::max();
-  device.h2d.pinned = rate(work.h2d_bytes, rates.h2d_s);
-  device.d2h.pinned = rate(work.d2h_bytes, rates.d2h_s);
-  if (engines.workers == 0) {
-    const double factor = duplex_factor(rates);
-    device.h2d.duplex = slower(device.h2d.pinned, factor);
-    device.d2h.duplex = slower(device.d2h.pinned, factor);
-  }
-  for (Copies* copies : {&device.h2d, &device.d2h}) {
-    copies->unblocked_bytes = std::numeric_limits<double>::infinity();
-  }
-  device.kernels[schedule.kernel] = {{{0, rate(work.kernel_bytes, rates.kernel_s)}}};
-  return device;
-}
-
-/// The schedule with kernels that last as long as measured where they are given by their duration.
-Schedule as_measured(Schedule schedule, const Work& work, const Rates& rates) {
-  for (Task& task : schedule.tasks) {
-    if (schedule::is_kernel(task.stage) && work.kernel_s > 0 && rates.kernel_s > 0) {
-      task.duration_s *= rates.kernel_s / work.kernel_s;
+/// The schedule on a device that has these rates and no other costs. Kernels that are given by
+/// their duration last as long as measured.
+struct Ideal {
+  Ideal(Schedule scheduled, const Work& work, const Rates& rates, const timeline::Engines& engines)
+      : schedule(std::move(scheduled)) {
+    device.queues = engines.workers > 0 ? Queues::worker : Queues::connection;
+    device.cores = std::max(1, engines.workers);
+    device.connections = device.copy_connections = schedule.lanes;
+    device.copy_engines = engines.copy_engines;
+    device.concurrent_kernels = std::numeric_limits<int>::max();
+    device.h2d.pinned = rate(work.h2d_bytes, rates.h2d_s);
+    device.d2h.pinned = rate(work.d2h_bytes, rates.d2h_s);
+    if (engines.workers == 0) {
+      const double factor = duplex_factor(rates);
+      device.h2d.duplex = slower(device.h2d.pinned, factor);
+      device.d2h.duplex = slower(device.d2h.pinned, factor);
+    }
+    device.kernels[schedule.kernel] = {{{0, rate(work.kernel_bytes, rates.kernel_s)}}};
+    schedule.host_memory = deck::HostMemory::pinned;  // copies do not hold the host
+    for (Task& task : schedule.tasks) {
+      if (schedule::is_kernel(task.stage) && work.kernel_s > 0 && rates.kernel_s > 0) {
+        task.duration_s *= rates.kernel_s / work.kernel_s;
+      }
     }
   }
-  return schedule;
-}
 
-/// The longest chain of a chunk's tasks.
-double longest_chunk_s(const Schedule& schedule, const Device& device) {
-  std::vector<double> chains(static_cast<std::size_t>(schedule.chunks));
-  double longest = 0;
-  for (const Task& task : schedule.tasks) {
-    if (schedule::on_host(task.stage)) continue;
-    double& chain = chains[static_cast<std::size_t>(task.chunk)];
-    chain += seconds_alone(schedule, task, device);
-    longest = std::max(longest, chain);
+  /// The longest chain of a chunk's tasks.
+  double longest_chunk_s() const {
+    std::vector<double> chains(static_cast<std::size_t>(schedule.chunks));
+    for (const Task& task : schedule.tasks) {
+      if (schedule::on_host(task.stage)) continue;
+      chains[static_cast<std::size_t>(task.chunk)] += seconds_alone(schedule, task, device);
+    }
+    return chains.empty() ? 0 : *std::max_element(chains.begin(), chains.end());
   }
-  return longest;
-}
+
+  Schedule schedule;
+  Device device;
+};
 
 /// Names the longer of the two directions, or both where they differ little.
 std::string longer_direction(const Rates& rates) {
@@ -125,23 +120,18 @@ Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
   if (engines.workers > 0) {
     const int parallel = std::min(schedule.lanes, engines.workers);
     const double all = least.h2d_s + least.d2h_s + least.kernel_s;
-    bounds.bound_s = std::max(
-        {all / parallel,
-         longest_chunk_s(as_measured(schedule, work, least), ideal(schedule, work, least, engines)),
-         work.host_s});
+    const double longest_s = Ideal(schedule, work, least, engines).longest_chunk_s();
+    bounds.bound_s = std::max({all / parallel, longest_s, work.host_s});
     bounds.limit = bounds.bound_s > work.host_s ? "workers" : "host";
   } else {
-    bounds.one_engine_s = limit(least.h2d_s + least.d2h_s, "copy");
-    if (engines.copy_engines == 1) {
-      bounds.two_engines_s = 0;
-      bounds.bound_s = bounds.one_engine_s;
-    } else {
+    bounds.one_engine_s = bounds.bound_s = limit(least.h2d_s + least.d2h_s, "copy");
+    if (engines.copy_engines > 1) {
       bounds.two_engines_s = bounds.bound_s = limit(least.both_s, longer_direction(least));
     }
   }
-  bounds.schedule_bound_s = std::max(
-      bounds.bound_s,
-      predict(as_measured(schedule, work, own), ideal(schedule, work, own, engines)).complete_s);
+  const Ideal ideal(schedule, work, own, engines);
+  bounds.schedule_bound_s =
+      std::max(bounds.bound_s, predict(ideal.schedule, ideal.device).complete_s);
   return bounds;
 }
 

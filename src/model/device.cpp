@@ -62,6 +62,11 @@ Curve slower(const Curve& curve, double factor) {
   return Curve(std::move(points));
 }
 
+const Curve& Copies::alone(deck::HostMemory memory) const {
+  const bool staged = memory == deck::HostMemory::pageable && !pageable.points().empty();
+  return staged ? pageable : pinned;
+}
+
 double Copies::slowed(double bytes) const {
   const double alone = pinned.seconds(bytes);
   if (duplex.points().empty() || alone <= 0) return 1;

@@ -48,6 +48,8 @@ struct Copies {
                    ///< fill the cache; empty: as adjacent bytes
   double unblocked_bytes = 0;  ///< pageable copies up to this size do not hold the host
 
+  /// What copies of such memory take alone, their lines aside.
+  const Curve& alone(deck::HostMemory memory) const;
   /// Time factor of a copy while the other direction is active, too, at least 1.
   double slowed(double bytes) const;
 };
@@ -133,6 +135,8 @@ struct Device {
 
   /// What error messages begin with: the file, or the device's name where there is none.
   std::string place() const;
+
+  const Copies& copies(deck::Stage stage) const { return stage == deck::Stage::h2d ? h2d : d2h; }
 
   /// Queues::worker: cores that each of `lanes` has; else 1.
   int cores_of_lane(int lanes) const;

@@ -1,16 +1,385 @@
 #include "model/load.hpp"
 
-#include <algorithm>
-#include <filesystem>
+#include <cmath>
+#include <sstream>
 
-#include "model/fields.hpp"
+#include "base/units.hpp"
+#include "deck/words.hpp"
+#include "yaml/fields.hpp"
 #include "yaml/shipped.hpp"
 
+namespace overlap::yaml {
+
+template <>
+inline constexpr auto words<model::Queues> =
+    in_order<model::Queues>("engine", "connection", "worker");
+
+}  // namespace overlap::yaml
+
 namespace overlap::model {
+namespace {
+
+using namespace yaml;
+
+using Keys = std::vector<std::string>;
+
+constexpr const char* curve_keys = "bandwidth (and latency) or times";
+constexpr int most_parallel = 1024;
+
+/// A kind whose values files spell with a unit.
+template <class T>
+Kind<T> spelled(Kind<T> kind, std::string (*spell)(T)) {
+  kind.write = [spell](const T& value) { return Value(spell(value)); };
+  return kind;
+}
+
+/// A cost or a latency.
+Kind<double> time() {
+  return spelled(seconds("a time from 0 to 1000 s, such as 2.2 us", 0, 1000), base::spell_seconds);
+}
+
+Kind<std::int64_t> size() { return spelled(bytes(0), base::spell_bytes); }
+
+Kind<double> bandwidth() {
+  return spelled(ranged("a bandwidth from 1 B/s to 1000 TB/s, such as 5.04 GB/s", 1.0, 1e15, "B/s",
+                        base::parse_bandwidth),
+                 base::spell_bandwidth);
+}
+
+Kind<double> factor(const std::string& values, double least, double most) {
+  return spelled<double>(number(values, least, most),
+                         [](double value) { return fmt::format("{:.7g}", value); });
+}
+
+Kind<double> slowed() { return factor("a number from 1 to 100", 1, 100); }
+
+/// A YAML string on one line.
+std::string in_quotes(const std::string& text) {
+  std::string line = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') line += '\\';
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7f ? ' ' : c;
+  }
+  return line + '"';
+}
+
+// Times by size.
+
+Curve read_times(const Reader& reader) {
+  const std::string point = "a point [size, time], such as [64 KiB, 3.9 us]";
+  const std::string allowed =
+      "a list of points [size, time], such as [[64 KiB, 3.9 us], [1 MiB, 21 us]]";
+  const std::vector<Reader> items = reader.items(allowed);
+  if (items.empty()) reader.fail("found an empty list; allowed: " + allowed);
+  std::vector<Curve::Point> points;
+  for (const Reader& item : items) {
+    const std::vector<Reader> pair = item.items(point);
+    if (pair.size() != 2) {
+      item.fail(fmt::format("found a list of {}; allowed: {}", pair.size(), point));
+    }
+    points.push_back({static_cast<double>(size().read(pair[0])), time().read(pair[1])});
+    if (points.size() == 1) continue;
+    const Curve::Point& before = points[points.size() - 2];
+    const char* const more = "more than at the point before";
+    if (points.back().bytes <= before.bytes) pair[0].fail_allowed(more);
+    if (points.back().seconds <= before.seconds) pair[1].fail_allowed(more);
+  }
+  if (points.size() == 1 && (points[0].bytes <= 0 || points[0].seconds <= 0)) {
+    items[0].fail("found 0 in the only point; allowed: a size and a time above 0");
+  }
+  return Curve(std::move(points));
+}
+
+/// The curve that a map describes, among other things.
+Curve read_curve(const Reader& map) {
+  map.expect_one("times", "latency");
+  map.expect_one("times", "bandwidth");
+  if (map.has("times")) return read_times(map.at("times"));
+  if (!map.has("bandwidth")) {
+    map.fail(fmt::format("found neither bandwidth nor times; allowed: {}", curve_keys));
+  }
+  const double latency_s = map.has("latency") ? time().read(map.at("latency")) : 0;
+  return Curve::line(latency_s, bandwidth().read(map.at("bandwidth")));
+}
+
+/// Whether latency and bandwidth say all.
+bool is_line(const Curve& curve) {
+  const auto& points = curve.points();
+  return points.size() == 1 || (points.size() == 2 && points[0].bytes == 0);
+}
+
+/// The keys of a curve; the row of one of them reads all.
+const Table<Curve>& curve_table() {
+  static const Table<Curve> table = {{
+      {.key = "latency",
+       .write = [](const Curve& curve) -> Value {
+         if (!is_line(curve)) return {};
+         return time().write(curve.points().size() == 2 ? curve.points()[0].seconds : 0);
+       }},
+      {.key = "bandwidth",
+       .read = [](const Reader& map, Curve& curve) { curve = read_curve(map); },
+       .write =
+           [](const Curve& curve) {
+             return is_line(curve) ? bandwidth().write(1 / curve.seconds_per_byte()) : Value();
+           }},
+      {.key = "times",
+       .write = [](const Curve& curve) -> Value {
+         if (is_line(curve) || curve.points().empty()) return {};
+         Value::List list;
+         for (const auto& [bytes, seconds] : curve.points()) {
+           list.push_back(Value::List{size().write(std::llround(bytes)), time().write(seconds)});
+         }
+         return list;
+       }},
+  }};
+  return table;
+}
+
+/// One that is empty is not written.
+Kind<Curve> curve() {
+  Kind<Curve> kind = map_of(curve_table());
+  kind.write = [write = kind.write](const Curve& curve) {
+    return curve.points().empty() ? Value() : write(curve);
+  };
+  return kind;
+}
+
+const Table<Copies>& copies_table() {
+  static const Table<Copies> table = [] {
+    auto rows = rows_of(&Copies::pinned, curve_table(), "measured");
+    rows.push_back({.key = "slowed", .read = [](const Reader& map, Copies& copies) {
+                      copies.pageable = copies.pinned;
+                      map.expect_one("slowed", "duplex");
+                      const bool given = map.has("slowed");
+                      const double factor = given ? slowed().read(map.at("slowed")) : 1;
+                      copies.duplex = slower(copies.pinned, factor);
+                    }});
+    rows.push_back(field("duplex", &Copies::duplex, curve(), "measured"));
+    rows.push_back(field("pageable", &Copies::pageable, curve(), "measured"));
+    rows.push_back(field("lines", &Copies::lines, curve(),
+                         "measured: a line that starts 64 KiB or more after another"));
+    rows.push_back(
+        field("unblocked", &Copies::unblocked_bytes, size(), "definition: as CUDA documents it"));
+    return Table<Copies>{rows};
+  }();
+  return table;
+}
+
+// Kernels.
+
+const Table<Roof>& roof_table() {
+  static const Table<Roof> table = [] {
+    auto rows = rows_of(&Roof::time, curve_table(), "");
+    const auto intensity = factor("a number from 0 to 1e9 of flop/byte", 0, 1e9);
+    rows.insert(rows.begin(), field("intensity", &Roof::flop_per_byte, intensity, "").required());
+    return Table<Roof>{rows};
+  }();
+  return table;
+}
+
+Kernel read_kernel(const Reader& reader) {
+  Kernel kernel;
+  if (!reader.is(Node::Kind::list)) {
+    kernel.roofs.push_back({.flop_per_byte = 0, .time = curve().read(reader)});
+    return kernel;
+  }
+  for (const Reader& item : reader.items("")) {
+    Roof roof;
+    read(roof_table(), item, roof);
+    if (!kernel.roofs.empty() && roof.flop_per_byte <= kernel.roofs.back().flop_per_byte) {
+      item.at("intensity").fail_allowed("more than in the entry before");
+    }
+    kernel.roofs.push_back(std::move(roof));
+  }
+  if (kernel.roofs.empty()) {
+    reader.fail("found an empty list; allowed: rates by increasing intensity");
+  }
+  return kernel;
+}
+
+/// A rate's key is a workload or a workload with a type.
+void check_kernel_name(const Reader& reader, const std::string& name) {
+  const auto expect_word = [&](const std::string& found, const Keys& allowed, const char* what) {
+    if (std::find(allowed.begin(), allowed.end(), found) != allowed.end()) return;
+    reader.fail(fmt::format("unknown {}; allowed: {}{}", what, fmt::join(allowed, ", "),
+                            suggestion(found, allowed)));
+  };
+  const auto slash = name.find('/');
+  expect_word(name.substr(0, slash), deck::spellings<deck::WorkloadKind>(), "workload");
+  if (slash != std::string::npos) {
+    expect_word(name.substr(slash + 1), deck::spellings<deck::Type>(), "type");
+  }
+}
+
+void read_rates(const Reader& map, Device& device) {
+  if (device.unit_s > 0) return;
+  const Reader rates = map.at("rates");
+  const Keys names = rates.keys();
+  if (names.empty()) {
+    rates.fail_allowed("a rate for a workload, such as {increment: {bandwidth: 7.8 GB/s}}");
+  }
+  rates.expect_keys(names);  // each once
+  for (const std::string& name : names) {
+    check_kernel_name(rates.at_key(name), name);
+    device.kernels[name] = read_kernel(rates.at(name));
+  }
+}
+
+std::string rates_block(const Device& device, const std::string& indent) {
+  std::string text;
+  for (const auto& [name, kernel] : device.kernels) {
+    if (kernel.roofs.size() == 1 && kernel.roofs[0].flop_per_byte == 0) {
+      text += fmt::format("{}{}: {}  # measured\n", indent, name,
+                          spell(curve().write(kernel.roofs[0].time)));
+      continue;
+    }
+    text += fmt::format("{}{}:  # intensity in flop/byte\n", indent, name);
+    for (const Roof& roof : kernel.roofs) {
+      text += fmt::format("{}  - {}  # measured\n", indent, spell(write(roof_table(), roof)));
+    }
+  }
+  return text;
+}
+
+const Table<Device>& kernels_table() {
+  static const Table<Device> table = {{
+      field("concurrent", &Device::concurrent_kernels, count(1, most_parallel),
+            "definition: kernels that run together, at most"),
+      field("slowed", &Device::kernels_slowed, slowed(),
+            "measured: time factor for each active copy direction"),
+      field("cache", &Device::cache_bytes, nonzero(size()),
+            "definition: larger kernels slow down copies of lines"),
+      {.key = "rates",
+       .help = "by the device memory that a kernel reads and writes",
+       .read = read_rates,
+       .write = [](const Device& device) { return device.kernels.empty() ? Value() : Value(true); },
+       .block = rates_block},
+  }};
+  return table;
+}
+
+// The device.
+
+const Table<Device>& queues_table() {
+  using enum Queues;
+  using D = Device;
+  static const Table<D> table = {{
+      selector("kind", &D::queues, word<Queues>(), ""),
+      field("connections", &D::connections, count(1, most_parallel), "measured: of the SMs")
+          .with({connection}),
+      field("copy_connections", &D::copy_connections, count(1, most_parallel),
+            "measured: of each copy engine")
+          .reads([](const Reader& map, D& device) {
+            device.copy_connections = device.connections;
+            if (!map.has("copy_connections")) return;
+            const auto own = count(1, most_parallel).read(map.at("copy_connections"));
+            device.copy_connections = static_cast<int>(own);
+          })
+          .with({connection}),
+      field("delayed_signal", &D::delayed_signal, flag(), "").with({engine, connection}),
+      field("query_releases", &D::query_releases, flag(), "").with({engine, connection}),
+      field("window", &D::window, count(0, 1 << 20),
+            "definition: operations between two that still run together; 0: any number")
+          .with({engine, connection}),
+  }};
+  return table;
+}
+
+const Table<Device>& workers_table() {
+  static const Table<Device> table = {{
+      field("cores", &Device::cores, count(1, most_parallel),
+            "measured: cores that the workers share when they are more"),
+      field("lanes_divide", &Device::lanes_divide, flag(),
+            "whether each lane gets its part of the cores"),
+  }};
+  return table;
+}
+
+const Table<HostCosts>& host_table() {
+  using H = HostCosts;
+  static const Table<H> table = {{
+      field("copy", &H::copy_s, time(), "measured: issue a copy"),
+      field("kernel", &H::kernel_s, time(), "measured: issue a kernel"),
+      field("record", &H::record_s, time(), "measured: make a task's end known to other lanes"),
+      field("wait", &H::wait_s, time(), "measured: make a lane wait for a task of another"),
+      field("query", &H::query_s, time(), "definition: too short to matter"),
+      field("synchronize", &H::synchronize_s, time(),
+            "measured: wait for a lane that is complete already"),
+  }};
+  return table;
+}
+
+const Table<Latencies>& latency_table() {
+  using L = Latencies;
+  static const Table<L> table = {{
+      field("start", &L::start_s, time(), "measured: from an issue until an idle engine starts"),
+      field("lane", &L::lane_s, time(),
+            "measured: from a task's end until its lane's next task starts on another engine"),
+      field("event", &L::event_s, time(),
+            "measured: until a task of another lane that waits for it starts"),
+      field("notice", &L::notice_s, time(), "measured: until the host that waits for it continues"),
+      field("handover", &L::handover_s, time(),
+            "measured: of an engine after a copy that a kernel follows"),
+  }};
+  return table;
+}
+
+Field<Device> copies(const std::string& key, Copies Device::* member, const std::string& help) {
+  Field<Device> row = section(key, member, copies_table(), help);
+  row.read = [=, read = row.read](const Reader& map, Device& device) {
+    map.expect_one("unit", key);
+    if (device.unit_s > 0) return;
+    if (!map.has(key)) {
+      map.at(key).fail_allowed(fmt::format("{}; a device without rates has a unit", curve_keys));
+    }
+    read(map, device);
+  };
+  row.write = [=, write = row.write](const Device& device) {
+    return device.unit_s > 0 ? Value() : write(device);
+  };
+  return row;
+}
+
+const Table<Device>& device_table() {
+  static const Table<Device> table = [] {
+    Field<Device> queues = section(
+        "queues", queues_table(),
+        "Where operations wait: one FIFO per engine, connections that streams share (Hyper-Q), or\n"
+        "# workers of the host with one engine each.");
+    queues.selects = spellings<Queues>();
+    queues.chosen = [](const Device& d) { return 1U << static_cast<unsigned>(d.queues); };
+    Field<Device> title = field("title", &Device::title, line(), "");
+    title.write = [](const Device& device) { return Value(in_quotes(device.title)); };
+    return Table<Device>{{
+        title,
+        field("unit", &Device::unit_s,
+              nonzero(spelled(seconds("a time from 1 ns to 1000 s, such as 1 ms", 1e-9, 1000),
+                              base::spell_seconds)),
+              "definition: of any copy or kernel of one chunk"),
+        field("copy_engines", &Device::copy_engines, count(1, 2),
+              "measured; 1: both directions share it")
+            .with({Queues::engine, Queues::connection}),
+        queues,
+        section("workers", workers_table(), "The workers.").with({Queues::worker}),
+        copies("h2d", &Device::h2d,
+               "Copies: time by size, alone, and duplex: while the other direction is active.\n"
+               "# Pageable copies occupy the host as well, except up to the size `unblocked`."),
+        copies("d2h", &Device::d2h, "Copies to the host."),
+        section("kernels", kernels_table(), "Kernels."),
+        section("host", &Device::host, host_table(), "What the host spends on each call."),
+        section("latency", &Device::latency, latency_table(), "What passes between operations."),
+    }};
+  }();
+  return table;
+}
+
+}  // namespace
+
 Device load_device(const std::string& name_or_path) {
-  const std::string path = yaml::path_of(name_or_path, "devices", "device");
-  const yaml::Document document = yaml::read_document(path, "device file");
-  const yaml::Reader reader(*document.root);
+  const std::string path = path_of(name_or_path, "devices", "device");
+  const Document document = read_document(path, "device file");
+  const Reader reader(*document.root);
   Device device;
   read(device_table(), reader, device);
   if (device.unit_s > 0 && reader.at("kernels").has("rates")) {
@@ -18,11 +387,18 @@ Device load_device(const std::string& name_or_path) {
         "found with unit ({}); the two are mutually exclusive", reader.at("unit").origin()));
   }
   device.path = path;
-  device.name = yaml::name_of(path);
+  device.name = name_of(path);
   if (device.title.empty()) device.title = device.name;
   return device;
 }
 
-std::vector<std::string> device_names() { return yaml::shipped_names("devices"); }
+std::vector<std::string> device_names() { return shipped_names("devices"); }
+
+std::string to_yaml(const Device& device, const std::string& how) {
+  std::string text;
+  std::istringstream lines(how);
+  for (std::string line; std::getline(lines, line);) text += fmt::format("# {}\n", line);
+  return text + to_yaml(device_table(), device);
+}
 
 }  // namespace overlap::model

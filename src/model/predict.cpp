@@ -5,11 +5,8 @@
 #include <functional>
 #include <limits>
 #include <queue>
-#include <span>
 #include <stdexcept>
 #include <utility>
-
-#include "model/running.hpp"
 
 namespace overlap::model {
 namespace {
@@ -22,78 +19,145 @@ using schedule::TaskId;
 constexpr TaskId none = std::numeric_limits<TaskId>::max();
 constexpr double never = std::numeric_limits<double>::infinity();
 
-template <class T>
-using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<T>>;
-using Timed = std::pair<double, TaskId>;
-
-/// The tasks that wait for each task by `after`, as one array with the begin of each task's part.
-class Dependents {
+/// The tasks that engines work on, each as fast as the others let it.
+class RunningTasks {
  public:
-  explicit Dependents(const Schedule& schedule) : begin_(schedule.tasks.size() + 2) {
-    for (const Task& task : schedule.tasks) {
-      for (const TaskId other : task.after) ++begin_[other + 2];
+  RunningTasks(const Schedule& schedule, const Device& device)
+      : schedule_(schedule),
+        device_(device),
+        kernel_(device.kernel(schedule.kernel)),
+        cores_per_lane_(device.cores_of_lane(schedule.instances)) {}
+
+  /// Before time goes on, set_speeds() must follow.
+  void start(TaskId id) {
+    const Task& task = schedule_.tasks[id];
+    Running running{
+        .id = id, .stage = task.stage, .left_s = seconds_alone(schedule_, task, device_)};
+    // A kernel by its duration is on every core of its lane.
+    const bool is_kernel = schedule::is_kernel(task.stage);
+    if (!is_kernel || task.duration_s == 0) running.left_s /= cores_per_lane_;
+    if (is_kernel) {
+      running.share = share_of(task);
+      running.slowed = device_.kernels_slowed;
+    } else {
+      const Copies& copies = device_.copies(task.stage);
+      running.slowed = copies.slowed(static_cast<double>(task.bytes));
     }
-    for (std::size_t i = 2; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
-    ids_.resize(begin_.back());
-    for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
-      for (const TaskId other : schedule.tasks[id].after) ids_[begin_[other + 1]++] = id;
+    running_.push_back(running);
+  }
+
+  void set_speeds() {
+    if (device_.queues == Queues::worker) return share_cores();
+    bool up = false, down = false;
+    for (const Running& running : running_) {
+      up |= running.stage == Stage::h2d;
+      down |= running.stage == Stage::d2h;
+    }
+    // Kernels share the device in the order in which they started.
+    double free_share = 1;
+    for (Running& running : running_) {
+      if (schedule::is_copy(running.stage)) {
+        running.speed = up && down ? 1 / running.slowed : 1;
+        continue;
+      }
+      const double given = std::min(running.share, free_share);
+      free_share -= given;
+      const int copies = int{up} + int{down};
+      running.speed = given / running.share / (1 + (running.slowed - 1) * copies);
     }
   }
-  std::span<const TaskId> of(TaskId id) const {
-    return std::span(ids_).subspan(begin_[id], begin_[id + 1] - begin_[id]);
+
+  void advance(double from, double to) {
+    constexpr double rounding = 1e-12;
+    for (Running& running : running_) {
+      running.left_s -= (to - from) * running.speed;
+      if (running.left_s < rounding * to) running.left_s = 0;
+    }
+  }
+
+  /// When the first of them ends at these speeds.
+  double next_end(double now) {
+    first_ = std::min_element(running_.begin(), running_.end(), [](const auto& a, const auto& b) {
+      return a.left_s / a.speed < b.left_s / b.speed;
+    });
+    return first_ == running_.end() ? never : now + first_->left_s / first_->speed;
+  }
+
+  /// Removes the one that next_end() found.
+  TaskId finish() {
+    const TaskId id = first_->id;
+    running_.erase(first_);
+    return id;
+  }
+
+  /// Whether kernels leave a part of the device to another one.
+  bool has_room() const {
+    constexpr double rounding = 1e-9;
+    double share = 0;
+    for (const Running& running : running_) share += running.share;
+    return share < 1 - rounding;
   }
 
  private:
-  std::vector<std::size_t> begin_;
-  std::vector<TaskId> ids_;
+  struct Running {
+    TaskId id;
+    Stage stage;
+    double left_s;      ///< of its time alone
+    double speed = 1;   ///< seconds of that per second
+    double share = 0;   ///< kernels: of the device, while alone
+    double slowed = 1;  ///< time factor during copies the other way, or in a crowd of workers
+  };
+
+  double share_of(const Task& task) const {
+    if (task.share > 0) return task.share;
+    if (device_.unit_s > 0 || kernel_ == nullptr) return 1;
+    if (schedule_.transfer == deck::Transfer::zero_copy) return 1;  // the link is the limit
+    return kernel_->share(static_cast<double>(task.bytes), task.flops);
+  }
+
+  void share_cores() {
+    const double wanted = static_cast<double>(running_.size()) * cores_per_lane_;
+    const double busy = std::min(wanted, static_cast<double>(device_.cores));
+    const double time_factor = std::max(1.0, wanted / device_.cores);
+    const double crowd = device_.cores > 1 ? std::max(0.0, busy - 1) / (device_.cores - 1) : 0;
+    for (Running& running : running_) {
+      running.speed = 1 / (time_factor * (1 + (running.slowed - 1) * crowd));
+    }
+  }
+
+  const Schedule& schedule_;
+  const Device& device_;
+  const Kernel* kernel_;
+  int cores_per_lane_;
+  std::vector<Running> running_;                           ///< in the order in which they started
+  std::vector<Running>::iterator first_ = running_.end();  ///< the first to end
 };
 
-/// What takes tasks from its queues: one at a time, or (the SMs) as many as have room.
-struct Engine {
-  int first_queue = 0;  ///< it has queues one after the other
-  int queues = 1;
-  std::vector<int> ready;  ///< those whose heads nothing but the engine holds back
-  int last = 0;            ///< the queue that it took from last
-  int running = 0;
-  bool dirty = false;
-};
-
-/// Kernels that signal other engines' operations when the last of them completes.
-struct KernelRun {
-  TaskId first = none;
-  TaskId last = none;
-  std::uint32_t left = 0;  ///< that are not complete
-};
-
-/// Tasks in issue order; links are in Simulation::next_.
-struct Queue {
-  TaskId head = none;
-  TaskId tail = none;
-  bool offered = false;  ///< its engine knows that its head is ready
-};
-
+/// Tasks wait for their issue, for those that they come after, and for the one in front of them in
+/// their queue to start; then the engine may take them.
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const Device& device)
       : schedule_(schedule),
         device_(device),
         running_(schedule, device),
-        dependents_(schedule),
-        waiting_(schedule.tasks.size()),
-        ready_(schedule.tasks.size()),
-        next_(schedule.tasks.size(), none),
-        next_in_lane_(schedule.tasks.size(), none),
-        complete_(schedule.tasks.size()),
-        last_in_lane_(static_cast<std::size_t>(schedule.lanes), none) {
-    set_up_engines();
-    link_lanes();
-    find_runs();
+        states_(schedule.tasks.size()),
+        lanes_(static_cast<std::size_t>(schedule.lanes)) {
+    kinds_ = {.workers = device.queues == Queues::worker ? schedule.lanes : 0,
+              .copy_engines = device.copy_engines};
+    timeline_.engines = kinds_.names();
     timeline_.spans.resize(schedule.tasks.size());
-    seen_.assign(last_in_lane_.size(), none);
+    engines_.resize(timeline_.engines.size() - 1);  // without the host
+    if (device.queues == Queues::connection) {
+      for (Engine& engine : engines_) engine.queues = device.copy_connections;
+      engines_[1].queues = device.connections;
+    }
+    link_tasks();
+    if (device.delayed_signal) find_runs();
   }
 
   timeline::Timeline run() {
-    resume_host(0);
+    events_.push({0, order_++, Event::Kind::host, 0});
     while (true) {
       const double event = events_.empty() ? never : events_.top().time;
       const double finish = running_.next_end(now_);
@@ -109,10 +173,8 @@ class Simulation {
         const Event happened = events_.top();
         events_.pop();
         if (happened.kind == Event::Kind::host) step_host();
-        if (happened.kind == Event::Kind::queue) offer(happened.index);
-        if (happened.kind == Event::Kind::engine) {
-          set_free(engines_[static_cast<std::size_t>(happened.index)]);
-        }
+        if (happened.kind == Event::Kind::task) offer(happened.index);
+        if (happened.kind == Event::Kind::engine) --engines_[happened.index].running;
       }
     }
     if (!host_done_)
@@ -121,74 +183,85 @@ class Simulation {
   }
 
  private:
-  /// At a time the host goes on, the head of a queue may go, or an engine is free again.
+  /// At a time the host goes on, a task may start, or an engine is free again.
   struct Event {
-    enum class Kind { host, queue, engine };
+    enum class Kind { host, task, engine };
     double time;
     std::uint64_t order;
     Kind kind;
-    int index;  ///< of the queue or the engine
+    std::uint32_t index;  ///< of the task or the engine
     bool operator>(const Event& other) const {
       return std::pair(time, order) > std::pair(other.time, other.order);
     }
   };
 
+  /// An engine with queues, which lanes share in turn.
+  struct Engine {
+    int queues = 1;
+    std::vector<TaskId> ready;  ///< heads of queues that nothing but the engine holds back
+    int last = 0;               ///< the queue that it took from last
+    int running = 0;
+  };
+
+  struct State {
+    std::vector<TaskId> dependents;  ///< tasks of other lanes that come after it
+    TaskId next_in_lane = none;
+    TaskId next_in_queue = none;
+    std::size_t run = none;     ///< kernels with delayed signals: in runs_
+    std::uint32_t waiting = 1;  ///< for how many tasks, and for its issue
+    double ready_s = 0;         ///< when what it no longer waits for lets it go
+    bool complete = false;
+  };
+
+  /// Kernels next to each other in issue order: other engines' operations hear of them when the
+  /// last of them completes.
+  struct KernelRun {
+    std::vector<TaskId> kernels;
+    std::size_t complete = 0;
+  };
+
+  struct Lane {
+    TaskId issued = none;  ///< the last one
+    TaskId seen = none;    ///< the last one that the host waited for
+  };
+
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
+  std::size_t engine_of(TaskId id) const { return static_cast<std::size_t>(kinds_.of(task(id))); }
+  int queue_of(TaskId id) const { return task(id).lane % engines_[engine_of(id)].queues; }
+  Lane& lane_of(TaskId id) { return lanes_[static_cast<std::size_t>(task(id).lane)]; }
 
-  // Engines and queues
-
-  void set_up_engines() {
-    kinds_ = {.workers = device_.queues == Queues::worker ? schedule_.lanes : 0,
-              .copy_engines = device_.copy_engines};
-    timeline_.engines = kinds_.names();
-    host_engine_ = static_cast<int>(timeline_.engines.size()) - 1;
-    engines_.resize(timeline_.engines.size() - 1);
-    int queues = 0;
-    for (std::size_t e = 0; e < engines_.size(); ++e) {
-      engines_[e].first_queue = engines_[e].last = queues;
-      if (device_.queues == Queues::connection) {
-        engines_[e].queues = e == 1 ? device_.connections : device_.copy_connections;
+  void link_tasks() {
+    std::vector<TaskId> lanes(lanes_.size(), none);
+    std::vector<TaskId> queues(engines_.size() * lanes_.size(), none);
+    const auto append = [&](TaskId id, TaskId& last, TaskId State::* next) {
+      if (last != none) {
+        states_[last].*next = id;
+        ++states_[id].waiting;
       }
-      queues += engines_[e].queues;
-    }
-    queues_.resize(static_cast<std::size_t>(queues));
-  }
-
-  int engine_of(const Task& t) const { return kinds_.of(t); }
-  int queue_of(const Task& t) const {
-    const Engine& engine = engines_[static_cast<std::size_t>(engine_of(t))];
-    return engine.first_queue + t.lane % engine.queues;
-  }
-
-  void link_lanes() {
-    std::vector<TaskId> last(last_in_lane_.size(), none);
-    for (TaskId id = 0; id < schedule_.tasks.size(); ++id) {
+      last = id;
+    };
+    for (TaskId id = 0; id < states_.size(); ++id) {
       const Task& t = task(id);
       if (schedule::on_host(t.stage)) continue;
       for (const TaskId other : t.after) {
-        if (!schedule::on_host(task(other).stage)) ++waiting_[id];
+        if (schedule::on_host(task(other).stage)) continue;
+        states_[other].dependents.push_back(id);
+        ++states_[id].waiting;
       }
-      TaskId& before = last[static_cast<std::size_t>(t.lane)];
-      if (before != none) {
-        next_in_lane_[before] = id;
-        ++waiting_[id];
-      }
-      before = id;
+      append(id, lanes[static_cast<std::size_t>(t.lane)], &State::next_in_lane);
+      const auto queue = static_cast<std::size_t>(queue_of(id));
+      append(id, queues[engine_of(id) * lanes_.size() + queue], &State::next_in_queue);
     }
   }
 
-  /// Kernels next to each other in issue order, whose signals wait for the last of them.
   void find_runs() {
-    if (!device_.delayed_signal) return;
-    run_of_.assign(schedule_.tasks.size(), none);
     bool open = false;
-    for (TaskId id = 0; id < run_of_.size(); ++id) {
+    for (TaskId id = 0; id < states_.size(); ++id) {
       const Task& t = task(id);
       if (schedule::is_kernel(t.stage)) {
-        if (!open) runs_.push_back({.first = id});
-        runs_.back().last = id;
-        ++runs_.back().left;
-        run_of_[id] = static_cast<TaskId>(runs_.size() - 1);
+        if (!open) runs_.emplace_back();
+        runs_.back().kernels.push_back(id);
+        states_[id].run = runs_.size() - 1;
         open = !t.blocking;
       } else if (schedule::is_copy(t.stage) ||
                  (t.stage == Stage::query && device_.query_releases)) {
@@ -197,51 +270,31 @@ class Simulation {
     }
   }
 
-  void enqueue(TaskId id) {
-    const int index = queue_of(task(id));
-    Queue& queue = queues_[static_cast<std::size_t>(index)];
-    if (queue.head == none) {
-      queue.head = id;
-    } else {
-      next_[queue.tail] = id;
-    }
-    queue.tail = id;
-    offer(index);
+  // Engines
+
+  /// One thing less that the task waits for; what it has waited for lets it go so much later.
+  void release(TaskId id, double latency_s) {
+    State& state = states_[id];
+    state.ready_s = std::max(state.ready_s, now_ + latency_s);
+    if (--state.waiting == 0) offer(id);
   }
 
-  /// Hands the queue's head to its engine if nothing but the engine itself holds it back.
-  void offer(int index) {
-    Queue& queue = queues_[static_cast<std::size_t>(index)];
-    const TaskId id = queue.head;
-    if (id == none || queue.offered || waiting_[id] > 0) return;
+  /// Hands a task that waits for nothing else to its engine.
+  void offer(TaskId id) {
     // So many may stand between this task and the first that is not complete.
     if (device_.window > 0 && id > done_before_ + static_cast<TaskId>(device_.window) + 1) {
-      held_by_window_.push_back(index);
-      return;
+      held_by_window_.push_back(id);
+    } else if (states_[id].ready_s > now_) {
+      events_.push({states_[id].ready_s, order_++, Event::Kind::task, id});
+    } else {
+      engines_[engine_of(id)].ready.push_back(id);
     }
-    if (ready_[id] > now_) {
-      events_.push({ready_[id], order_++, Event::Kind::queue, index});
-      return;
-    }
-    queue.offered = true;
-    Engine& engine = engines_[static_cast<std::size_t>(engine_of(task(id)))];
-    engine.ready.push_back(index);
-    mark(engine);
-  }
-
-  void mark(Engine& engine) {
-    if (engine.dirty) return;
-    engine.dirty = true;
-    dirty_.push_back(&engine);
   }
 
   /// Lets engines take what they can; whether any did.
   bool serve_engines() {
     bool started = false;
-    while (!dirty_.empty()) {
-      Engine& engine = *dirty_.back();
-      dirty_.pop_back();
-      engine.dirty = false;
+    for (Engine& engine : engines_) {
       while (!engine.ready.empty() && has_room(engine)) {
         start(engine, take(engine));
         started = true;
@@ -253,16 +306,18 @@ class Simulation {
 
   /// The SMs take what was issued first. A copy engine stays with a queue as long as that has
   /// something ready; then the next one that has is served. (Seen on an H200.)
-  int take(Engine& engine) const {
-    const auto key = [&](int index) {
-      return is_sm(engine) ? std::pair(false, queues_[static_cast<std::size_t>(index)].head)
-                           : std::pair(index < engine.last, static_cast<TaskId>(index));
+  TaskId take(Engine& engine) const {
+    const auto key = [&](TaskId id) {
+      const int queue = queue_of(id);
+      return is_sm(engine) ? std::pair(false, id)
+                           : std::pair(queue < engine.last, static_cast<TaskId>(queue));
     };
     const auto chosen = std::min_element(engine.ready.begin(), engine.ready.end(),
-                                         [&](int a, int b) { return key(a) < key(b); });
-    engine.last = *chosen;
+                                         [&](TaskId a, TaskId b) { return key(a) < key(b); });
+    const TaskId id = *chosen;
+    engine.last = queue_of(id);
     engine.ready.erase(chosen);
-    return engine.last;
+    return id;
   }
 
   bool is_sm(const Engine& engine) const {
@@ -275,36 +330,31 @@ class Simulation {
     return is_sm(engine) && engine.running < device_.concurrent_kernels && running_.has_room();
   }
 
-  void start(Engine& engine, int index) {
-    Queue& queue = queues_[static_cast<std::size_t>(index)];
-    const TaskId id = queue.head;
+  void start(Engine& engine, TaskId id) {
     ++engine.running;
     timeline_.spans[id] = {static_cast<int>(&engine - engines_.data()), now_, now_};
     running_.start(id);
-    queue.head = next_[id];
-    queue.offered = false;
-    offer(index);
+    if (states_[id].next_in_queue != none) release(states_[id].next_in_queue, 0);
   }
 
   // Completion
 
   void complete(TaskId id) {
-    timeline::Span& span = timeline_.spans[id];
-    span.stop_s = now_;
-    if (device_.latency.handover_s > 0 && hands_over(id)) {
-      events_.push({now_ + device_.latency.handover_s, order_++, Event::Kind::engine, span.engine});
+    timeline_.spans[id].stop_s = now_;
+    const double handover_s = hands_over(id) ? device_.latency.handover_s : 0;
+    const auto engine = static_cast<std::uint32_t>(engine_of(id));
+    if (handover_s > 0) {
+      events_.push({now_ + handover_s, order_++, Event::Kind::engine, engine});
     } else {
-      set_free(engines_[static_cast<std::size_t>(span.engine)]);
+      --engines_[engine].running;
     }
     running_.set_speeds();
     mark_complete(id);
-    KernelRun* const run = run_of_.empty() || run_of_[id] == none ? nullptr : &runs_[run_of_[id]];
-    const bool alone = run == nullptr || run->first == run->last;
-    release(id, true, alone);
-    if (!alone && --run->left == 0) {
-      for (TaskId k = run->first; k <= run->last; ++k) {
-        if (run_of_[k] == run_of_[id]) release(k, false, true);
-      }
+    signal(id, true);
+    if (states_[id].run == none) {
+      signal(id, false);
+    } else if (KernelRun& run = runs_[states_[id].run]; ++run.complete == run.kernels.size()) {
+      for (const TaskId kernel : run.kernels) signal(kernel, false);
     }
     if (host_waits_for_ == id) {
       host_waits_for_ = none;
@@ -314,38 +364,27 @@ class Simulation {
 
   /// Whether a kernel is the lane's next task after the copy.
   bool hands_over(TaskId id) const {
-    const TaskId next = next_in_lane_[id];
+    const TaskId next = states_[id].next_in_lane;
     return schedule::is_copy(task(id).stage) && next != none &&
            schedule::is_kernel(task(next).stage);
   }
 
-  void set_free(Engine& engine) {
-    --engine.running;
-    mark(engine);
-  }
-
   void mark_complete(TaskId id) {
-    complete_[id] = true;
+    states_[id].complete = true;
     if (id != done_before_) return;
-    while (done_before_ < complete_.size() && complete_[done_before_]) ++done_before_;
-    for (const int queue : std::exchange(held_by_window_, {})) offer(queue);
+    while (done_before_ < states_.size() && states_[done_before_].complete) ++done_before_;
+    for (const TaskId held : std::exchange(held_by_window_, {})) offer(held);
   }
 
-  /// Tells those that wait for the task: kernels, others, or both.
-  void release(TaskId id, bool kernels, bool others) {
-    const auto tell = [&](TaskId to, double latency) {
-      const bool is_kernel = schedule::is_kernel(task(to).stage);
-      if (schedule::on_host(task(to).stage) || !(is_kernel ? kernels : others)) return;
-      ready_[to] = std::max(ready_[to], now_ + latency);
-      if (--waiting_[to] > 0) return;
-      const int queue = queue_of(task(to));
-      if (queues_[static_cast<std::size_t>(queue)].head == to) offer(queue);
+  /// Tells those that wait for the task: kernels, or others.
+  void signal(TaskId id, bool kernels) {
+    const auto tell = [&](TaskId to, double latency_s) {
+      if (schedule::is_kernel(task(to).stage) == kernels) release(to, latency_s);
     };
-    if (const TaskId next = next_in_lane_[id]; next != none) {
-      const bool same = engine_of(task(next)) == engine_of(task(id));
-      tell(next, same ? 0 : device_.latency.lane_s);
+    if (const TaskId next = states_[id].next_in_lane; next != none) {
+      tell(next, engine_of(next) == engine_of(id) ? 0 : device_.latency.lane_s);
     }
-    for (const TaskId other : dependents_.of(id)) tell(other, device_.latency.event_s);
+    for (const TaskId other : states_[id].dependents) tell(other, device_.latency.event_s);
   }
 
   // The host
@@ -361,26 +400,22 @@ class Simulation {
         timeline_.spans[id].stop_s = now_;
         mark_complete(id);
       } else {
-        ready_[id] = std::max(ready_[id], now_ + device_.latency.start_s);
-        last_in_lane_[static_cast<std::size_t>(t.lane)] = id;
-        enqueue(id);
-        if (t.blocking || holds_host(t)) return wait_for_lane(t.lane, t.blocking);
+        lane_of(id).issued = id;
+        release(id, device_.latency.start_s);
+        if (t.blocking || holds_host(t)) return wait_for(lane_of(id), t.blocking);
       }
     }
-    if (next_issue_ == schedule_.tasks.size()) return end_host();
-    const Task& t = task(next_issue_);
-    if (t.stage == Stage::host) {
+    if (next_issue_ == states_.size()) return end_host();
+    if (task(next_issue_).stage == Stage::host) {
       // It waits for the lanes of what it comes after.
-      for (const TaskId other : t.after) {
-        const int lane = task(other).lane;
-        const auto l = static_cast<std::size_t>(lane);
-        if (!schedule::on_host(task(other).stage) && last_in_lane_[l] != seen_[l]) {
-          return wait_for_lane(lane, true);
+      for (const TaskId other : task(next_issue_).after) {
+        if (!schedule::on_host(task(other).stage) && lane_of(other).issued != lane_of(other).seen) {
+          return wait_for(lane_of(other), true);
         }
       }
     }
     issuing_ = next_issue_++;
-    timeline_.spans[issuing_] = {host_engine_, now_, now_};
+    timeline_.spans[issuing_] = {static_cast<int>(engines_.size()), now_, now_};
     resume_host(now_ + issue_seconds(issuing_));
   }
 
@@ -389,40 +424,32 @@ class Simulation {
     const HostCosts& cost = device_.host;
     if (t.stage == Stage::query) return cost.query_s;
     if (schedule::on_host(t.stage)) return t.duration_s;
-    const auto& waiting = dependents_.of(id);
-    const bool recorded = std::any_of(waiting.begin(), waiting.end(), [&](TaskId other) {
-      return !schedule::on_host(task(other).stage);
-    });
-    return static_cast<double>(t.after.size()) * cost.wait_s + (recorded ? cost.record_s : 0) +
+    return static_cast<double>(t.after.size()) * cost.wait_s +
+           (states_[id].dependents.empty() ? 0 : cost.record_s) +
            (schedule::is_kernel(t.stage) ? cost.kernel_s : cost.copy_s);
   }
 
   /// Whether the copy is staged by the host thread.
   bool holds_host(const Task& t) const {
-    if (!schedule::is_copy(t.stage) || schedule_.host_memory != deck::HostMemory::pageable ||
-        device_.queues == Queues::worker || device_.unit_s > 0) {
-      return false;
-    }
-    const Copies& copies = t.stage == Stage::h2d ? device_.h2d : device_.d2h;
-    return static_cast<double>(t.bytes) > copies.unblocked_bytes;
+    return schedule::is_copy(t.stage) && schedule_.host_memory == deck::HostMemory::pageable &&
+           device_.queues != Queues::worker && device_.unit_s == 0 &&
+           static_cast<double>(t.bytes) > device_.copies(t.stage).unblocked_bytes;
   }
 
   /// The host goes on when all in the lane is complete; a wait that the program asks for costs a
   /// call.
-  void wait_for_lane(int lane, bool call) {
-    const auto l = static_cast<std::size_t>(lane);
-    const double cost = call ? device_.host.synchronize_s : 0;
-    seen_[l] = last_in_lane_[l];
-    if (seen_[l] == none || complete_[seen_[l]]) return resume_host(now_ + cost);
-    host_waits_for_ = seen_[l];
-    host_ready_ = now_ + cost;
+  void wait_for(Lane& lane, bool call) {
+    host_ready_ = now_ + (call ? device_.host.synchronize_s : 0);
+    lane.seen = lane.issued;
+    if (lane.seen == none || states_[lane.seen].complete) return resume_host(host_ready_);
+    host_waits_for_ = lane.seen;
   }
 
   void end_host() {
     if (next_wait_ == 0) timeline_.issued_s = now_;
-    while (next_wait_ < schedule_.lanes) {
-      const auto lane = static_cast<std::size_t>(next_wait_++);
-      if (last_in_lane_[lane] != seen_[lane]) return wait_for_lane(static_cast<int>(lane), true);
+    while (next_wait_ < lanes_.size()) {
+      Lane& lane = lanes_[next_wait_++];
+      if (lane.issued != lane.seen) return wait_for(lane, true);
     }
     timeline_.complete_s = now_;
     host_done_ = true;
@@ -431,38 +458,26 @@ class Simulation {
   const Schedule& schedule_;
   const Device& device_;
   RunningTasks running_;
-  Dependents dependents_;
   timeline::Timeline timeline_;
+  timeline::Engines kinds_;
 
   double now_ = 0;
-  MinHeap<Event> events_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;
   std::uint64_t order_ = 0;
   std::vector<Engine> engines_;
-  std::vector<Engine*> dirty_;
-  std::vector<Queue> queues_;
-  std::vector<int> held_by_window_;  ///< queues
-  timeline::Engines kinds_;
-  int host_engine_ = 0;
-
-  // Of each task
-  std::vector<std::uint32_t> waiting_;  ///< for how many tasks
-  std::vector<double> ready_;           ///< when those that are complete let it go
-  std::vector<TaskId> next_;            ///< in its queue
-  std::vector<TaskId> next_in_lane_;
-  std::vector<bool> complete_;
-  TaskId done_before_ = 0;      ///< all before this one are complete
-  std::vector<TaskId> run_of_;  ///< kernels: in runs_; empty without delayed signals
+  std::vector<State> states_;  ///< of the tasks
   std::vector<KernelRun> runs_;
+  TaskId done_before_ = 0;  ///< all before this one are complete
+  std::vector<TaskId> held_by_window_;
 
   // The host
+  std::vector<Lane> lanes_;
   TaskId next_issue_ = 0;
   TaskId issuing_ = none;
   TaskId host_waits_for_ = none;
   double host_ready_ = 0;  ///< when its call could return at the earliest
-  int next_wait_ = 0;
+  std::size_t next_wait_ = 0;
   bool host_done_ = false;
-  std::vector<TaskId> last_in_lane_;  ///< issued
-  std::vector<TaskId> seen_;          ///< waited for
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -96,26 +96,26 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
       consider(candidate, {Order::depth_first}, some_lanes);
     }
   }
-  for (const std::int64_t count : counts) {
-    if (consider({.chunks = count}, {Order::sequential}, {1})) break;
-  }
+  const auto consider_fewest = [&](Candidate candidate, Order order) {
+    for (const std::int64_t count : counts) {
+      candidate.chunks = count;
+      if (consider(candidate, {order}, {1})) return;
+    }
+  };
+  consider_fewest({}, Order::sequential);
   const bool mapped =
       deck::page_locked(deck.memory.host) && !deck.workload.box && !deck.workload.pitch;
   if (mapped && !teaching && device.queues != Queues::worker) {
-    for (const std::int64_t count : counts) {
-      const Candidate candidate{.chunks = count, .transfer = deck::Transfer::zero_copy};
-      if (consider(candidate, {Order::depth_first}, {1})) break;
-    }
+    consider_fewest({.transfer = deck::Transfer::zero_copy}, Order::depth_first);
   }
-  double best_s = std::numeric_limits<double>::infinity();
-  for (const Candidate& candidate : candidates) best_s = std::min(best_s, candidate.predicted_s);
+  const double best_s =
+      std::ranges::min_element(candidates, {}, &Candidate::predicted_s)->predicted_s;
   const auto key = [&](const Candidate& c) {
     constexpr double digits = 1e9;  // what differs by less is a rounding error
     const double time = best_s > 0 ? std::round(c.predicted_s / best_s * digits) : c.predicted_s;
     return std::tuple(time, c.profile, c.chunks, c.lanes);
   };
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
+  std::ranges::stable_sort(candidates, {}, key);
   return candidates;
 }
 
@@ -160,24 +160,23 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
     return seconds;
   };
   const double wanted = deck.workload.intensity.balance * first_chunk(1, true);
-  // The time grows with the repeats: bisect for the last that is too short, and take the nearer.
-  std::int64_t low = 1;
-  std::int64_t high = 2;
+  // The time grows with the repeats: the last that is too short and the next enclose what is
+  // wanted.
   constexpr std::int64_t most = std::int64_t{1} << 24;
-  while (high < most && first_chunk(high, false) < wanted) high *= 2;
-  while (low + 1 < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (first_chunk(middle, false) < wanted ? low : high) = middle;
-  }
-  if (high >= most) {
+  const auto counts = std::views::iota(std::int64_t{2}, most);
+  const auto enough = std::ranges::partition_point(
+      counts, [&](std::int64_t repeats) { return first_chunk(repeats, false) < wanted; });
+  if (enough == counts.end()) {
     throw base::Error(base::ExitCode::usage,
                       fmt::format("{}: kernels.rates: the time of the kernel {} hardly depends on "
                                   "its intensity, so that no number of repeats balances it; "
                                   "allowed: rates by intensity, or a deck with a number of repeats",
                                   device.place(), schedule::costs(deck.workload, 1).kernel));
   }
-  const double under = std::abs(first_chunk(low, false) - wanted);
-  return under <= std::abs(first_chunk(high, false) - wanted) ? low : high;
+  const auto error = [&](std::int64_t repeats) {
+    return std::abs(first_chunk(repeats, false) - wanted);
+  };
+  return error(*enough - 1) <= error(*enough) ? *enough - 1 : *enough;
 }
 
 }  // namespace overlap::model

@@ -55,11 +55,10 @@ double seconds_alone(const Schedule& schedule, const Task& task, const Device& d
   }
   const auto bytes = static_cast<double>(task.bytes);
   if (schedule::is_copy(task.stage)) {
-    const Copies& copies = task.stage == Stage::h2d ? device.h2d : device.d2h;
-    if (schedule.host_memory == deck::HostMemory::pageable && !copies.pageable.points().empty()) {
-      return copies.pageable.seconds(bytes);
-    }
-    double seconds = copies.pinned.seconds(bytes);
+    const Copies& copies = device.copies(task.stage);
+    const Curve& curve = copies.alone(schedule.host_memory);
+    double seconds = curve.seconds(bytes);
+    if (&curve == &copies.pageable) return seconds;
     const auto lines = schedule::lines_apart(schedule, task);
     if (lines && working_set(schedule, task) > device.cache_bytes) {
       const double line_s = copies.lines.seconds(static_cast<double>(lines->line_bytes));

@@ -162,10 +162,11 @@ std::string wrong_data(const Outcome& outcome) {
   std::string text;
   for (const Run& run : outcome.runs) {
     if (!run.wrong) continue;
-    text += fmt::format(
-        "wrong data: {}order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
-        outcome.point.empty() ? "" : point_words(outcome.point) + ", ", name(run), run.wrong->chunk,
-        run.wrong->array, run.wrong->index, run.wrong->expected, run.wrong->found);
+    text +=
+        fmt::format("wrong data: {}order {}, chunk {}, array {}, index {}: expected {}, found {}\n",
+                    outcome.values.empty() ? "" : point_words(outcome.values) + ", ", name(run),
+                    run.wrong->chunk, run.wrong->array, run.wrong->index, run.wrong->expected,
+                    run.wrong->found);
   }
   return text;
 }

@@ -183,8 +183,8 @@ Row read_row(const Json& run, const Json& row) {
            .predicted_s = read_number(run.at("predicted_s")),
            .verified = run.at("verified"),
            .verdict = row.get<std::string>()};
-  for (std::size_t i = 0; i < experiment::metrics.size(); ++i) {
-    const Json& value = run.at(std::string(experiment::metrics[i].key));
+  for (std::size_t i = 0; i < deck::metrics.size(); ++i) {
+    const Json& value = run.at(std::string(deck::metrics[i].key()));
     read.medians[i] = read_number(value.is_object() ? value.at("median") : value);
   }
   if (const Json& time = run.at("time_s"); !time.is_null()) {
@@ -256,11 +256,11 @@ std::vector<Row> rows_of(const Outcome& outcome) {
             .lanes = run.schedule.lanes,
             .chunks = run.schedule.chunks,
             .tasks = static_cast<std::int64_t>(run.schedule.tasks.size()),
-            .bytes = run.bytes,
+            .bytes = copied_bytes(run),
             .predicted_s = experiment::predicted_s(run),
             .verified = run.verified && !run.wrong});
-    for (std::size_t i = 0; i < experiment::metrics.size(); ++i) {
-      const auto value = experiment::metrics[i].value(run, outcome.runs);
+    for (std::size_t i = 0; i < deck::metrics.size(); ++i) {
+      const auto value = experiment::value(deck::metrics[i].metric, run, outcome.runs);
       if (value) row.medians[i] = value->median;
     }
     if (run.bounds) {

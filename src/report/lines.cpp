@@ -15,7 +15,7 @@ using experiment::Run;
 /// " point=chunks.count:4,memory.host:pinned": values without spaces, as the program took them.
 std::string point_field(const Outcome& outcome) {
   std::string field;
-  for (const auto& [key, text] : outcome.point) {
+  for (const auto& [key, text] : outcome.values) {
     const auto number = number_at(outcome.deck, key);
     std::string value = number ? fmt::format("{}", *number) : text;
     std::ranges::replace_if(
@@ -52,10 +52,9 @@ std::string point_lines(const Outcome& outcome) {
              twin_field(run) + (run.device.empty() ? "" : " device=" + run.device));
     }
     if (run.samples_s.empty()) continue;
-    for (const experiment::Metric& metric : experiment::metrics) {
-      const auto& [id, name, unit] = experiment::word(metric);
-      const auto value = metric.value(run, outcome.runs);
-      if (value) figure(run, name, unit, *value, twin_field(run));
+    for (const deck::MetricRow& row : deck::metrics) {
+      const auto value = experiment::value(row.metric, run, outcome.runs);
+      if (value) figure(run, row.name, row.unit, *value, twin_field(run));
     }
   }
   for (const experiment::Check& check : outcome.checks) {

@@ -154,7 +154,7 @@ std::string figures(const experiment::Run& run, const std::vector<experiment::Ru
     const base::Summary time = experiment::time_s(run);
     words.push_back(fmt::format("{} ({} .. {})", format_seconds(time.median),
                                 format_seconds(time.lo), format_seconds(time.hi)));
-    if (const auto speedup = experiment::speedup(run, runs)) {
+    if (const auto speedup = value(deck::Metric::speedup, run, runs)) {
       words.push_back(fmt::format("speed-up {:.2f}", speedup->median));
     }
     if (const auto efficiency = experiment::shown_efficiency(run, runs)) {

@@ -2,7 +2,6 @@
 
 #include "base/version.hpp"
 #include "deck/fields.hpp"
-#include "experiment/metrics.hpp"
 
 namespace overlap::report {
 namespace {
@@ -41,9 +40,9 @@ std::optional<double> non_zero(double value) {
 
 Json point_of(const Outcome& outcome) {
   Json json = Json::object();
-  if (outcome.point.empty()) return json;
+  if (outcome.values.empty()) return json;
   const yaml::Value deck = deck::resolved(outcome.deck);
-  for (const deck::Point::Value& value : outcome.point) {
+  for (const deck::Point::Value& value : outcome.values) {
     const yaml::Value* const found = deck.at(value.key);
     json[value.key] = found == nullptr ? Json() : json_of(*found);
   }
@@ -76,7 +75,7 @@ std::optional<Product> product(const Run& run) {
                   .host_tiles = experiment::host_tiles(run.schedule)};
   const auto bytes = static_cast<double>(traffic.h2d + traffic.d2h);
   if (bytes > 0) product.flop_per_byte = flops / bytes;
-  if (!run.samples_s.empty()) product.flop_per_s = experiment::flops_per_s(run);
+  product.flop_per_s = experiment::flops_per_s(run);
   return product;
 }
 
@@ -231,27 +230,27 @@ void fields(Record& add, const RunOf& of) {
   add("chunks", "Chunks.", of.run.schedule.chunks, from_zero);
   add("lanes", "Lanes.", of.run.schedule.lanes, above_zero);
   add("slots", "Chunks that the device holds at once.", of.run.schedule.slots, above_zero);
-  add("bytes", "Bytes copied, both directions.", of.run.bytes, from_zero);
+  add("bytes", "Bytes copied, both directions.", copied_bytes(of.run), from_zero);
   add("transfer", "Staged copies or zero copy.", of.run.schedule.transfer);
   add("mechanism", "Streams or a graph.", of.run.schedule.mechanism);
   add("samples_s", "Wall-clock time of each repetition, seconds, in the order of time.",
       of.run.samples_s, above_zero);
   add("issue_s", "How long the host was issuing, seconds; null: not run.",
-      of.run.issue_s.empty() ? std::nullopt : std::optional(experiment::issue_s(of.run)));
+      of.run.issue_s.empty() ? std::nullopt : std::optional(base::summarize(of.run.issue_s)));
   add("polls", "Queries of lanes by the waiting host, in all; null: not run.",
       of.run.issue_s.empty() ? std::nullopt : std::optional(of.run.polls), from_zero);
   add("graph", "Costs of the graph; null: none.", of.run.graph);
   add("staging", "Work of the staging ring; null: none.", staging(of.run));
   add("product", "Of a matrix product; null: another workload.", product(of.run));
-  for (const experiment::Metric& metric : experiment::metrics) {
-    const auto value = metric.value(of.run, of.outcome.runs);
-    const Range range = metric.id == deck::Metric::throughput  ? above_zero
-                        : metric.id == deck::Metric::max_error ? from_zero
-                                                               : Range::any;
-    if (metric.form == experiment::Form::summary) {
-      add(metric.key, metric.help, value, range);
+  for (const deck::MetricRow& row : deck::metrics) {
+    const auto value = experiment::value(row.metric, of.run, of.outcome.runs);
+    const Range range = row.metric == deck::Metric::throughput  ? above_zero
+                        : row.metric == deck::Metric::max_error ? from_zero
+                                                                : Range::any;
+    if (row.whole) {
+      add(row.key(), row.help, value, range);
     } else {
-      add(metric.key, metric.help, value ? std::optional(value->median) : std::nullopt, range);
+      add(row.key(), row.help, value ? std::optional(value->median) : std::nullopt, range);
     }
   }
   add("bound_s", "Least time that the hardware allows, without fill and drain, seconds.",
@@ -266,7 +265,7 @@ void fields(Record& add, const RunOf& of) {
   add("trace", "How the timeline was measured; null: it was not.", of.run.trace);
   add("timeline", "Every task as measured; null: not traced.",
       entries(of.run.schedule, of.run.trace ? &of.run.trace->timeline : nullptr));
-  const bool predicted = of.run.predicted && of.outcome.point.empty();
+  const bool predicted = of.run.predicted && of.outcome.values.empty();
   add("predicted_timeline", "Every task as predicted; null in sweeps.",
       entries(of.run.schedule, predicted ? &*of.run.predicted : nullptr));
 }

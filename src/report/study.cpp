@@ -20,8 +20,7 @@ std::optional<double> Row::seconds() const {
 }
 
 std::optional<double> Row::median(deck::Metric metric) const {
-  return medians[static_cast<std::size_t>(&experiment::metric(metric) -
-                                          experiment::metrics.data())];
+  return medians[static_cast<std::size_t>(metric)];
 }
 
 const experiment::Outcome* Study::outcome() const {

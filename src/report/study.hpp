@@ -11,7 +11,6 @@
 #include "base/statistics.hpp"
 #include "base/table.hpp"
 #include "experiment/judge.hpp"
-#include "experiment/metrics.hpp"
 
 /// All points of a deck with their outcomes: what every report is written from. A deck without a
 /// sweep is one point.
@@ -40,9 +39,9 @@ struct Row {
   std::int64_t lanes = 0;
   std::int64_t chunks = 0;
   std::int64_t tasks = 0;
-  std::int64_t bytes = 0;             ///< copied, both directions
-  std::optional<base::Summary> time;  ///< empty: not measured
-  std::array<std::optional<double>, experiment::metrics.size()> medians;  ///< of each metric
+  std::int64_t bytes = 0;                                           ///< copied, both directions
+  std::optional<base::Summary> time;                                ///< empty: not measured
+  std::array<std::optional<double>, deck::metrics.size()> medians;  ///< of each metric
   std::optional<double> bound_s;
   std::optional<double> schedule_bound_s;
   std::optional<double> predicted_s;

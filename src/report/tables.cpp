@@ -86,11 +86,7 @@ Rows provenance(const base::Machine& machine) {
                                    machine.build.backend, machine.build.compiler)}};
 }
 
-namespace {
-
-/// What a plan and an outcome have in common.
-template <class Known>
-Rows facts_of(const Study& study, const Known& known) {
+Rows facts(const Study& study, const experiment::Setup& known) {
   Rows rows;
   if (!study.predicts()) rows = provenance(study.machine);
   rows.push_back({"deck", known.deck.path});
@@ -110,22 +106,18 @@ Rows facts_of(const Study& study, const Known& known) {
   return rows;
 }
 
-}  // namespace
-
-Rows facts(const Study& study, const experiment::Plan& plan) { return facts_of(study, plan); }
-Rows facts(const Study& study, const Outcome& outcome) { return facts_of(study, outcome); }
-
 Rows order_rows(const Outcome& outcome) {
   Rows rows = {{"order", "lanes", "tasks", "median", "95 % interval", "GB/s", "speed-up",
                 "predicted", "error", "max error", "verdict"}};
   for (const Run& run : outcome.runs) {
     const base::Summary time = time_s(run);
-    const auto faster = speedup(run, outcome.runs);
+    const auto faster = value(deck::Metric::speedup, run, outcome.runs);
+    const auto throughput = value(deck::Metric::throughput, run, outcome.runs);
     const auto predicted = predicted_s(run);
     rows.push_back({name(run), fmt::format("{}", run.schedule.lanes),
                     fmt::format("{}", run.schedule.tasks.size()), format_seconds(time.median),
                     interval(time, format_seconds),
-                    run.bytes > 0 ? format_number(throughput(run).median) : "-",
+                    throughput ? format_number(throughput->median) : "-",
                     faster ? fmt::format("{:.2f}", faster->median) : "-",
                     predicted ? format_seconds(*predicted) : "-",
                     predicted ? signed_percent(*predicted / time.median - 1) : "-",
@@ -146,7 +138,7 @@ Rows issue_rows(const Outcome& outcome) {
   if (staging) rows[0].insert(rows[0].end(), {"ring fill", "ring drain", "threads"});
   for (const Run& run : outcome.runs) {
     if (run.issue_s.empty()) continue;
-    const double issuing_s = issue_s(run).median;
+    const double issuing_s = base::summarize(run.issue_s).median;
     const auto tasks = static_cast<double>(run.schedule.tasks.size());
     const auto repetitions = static_cast<double>(run.issue_s.size());
     auto& row = rows.emplace_back(std::vector<std::string>{name(run), format_seconds(issuing_s),
@@ -168,7 +160,7 @@ Rows issue_rows(const Outcome& outcome) {
 Rows host_work_rows(const Outcome& outcome) {
   Rows rows = {{"order", "work", "hidden", "95 % interval"}};
   for (const Run& run : outcome.runs) {
-    const auto hidden = host_work_hidden(run, outcome.runs);
+    const auto hidden = value(deck::Metric::host_work_hidden, run, outcome.runs);
     if (!hidden) continue;
     rows.push_back({name(run),
                     format_seconds(base::summarize(run.host_work_samples.samples_s).median),
@@ -181,11 +173,11 @@ Rows product_rows(const Outcome& outcome) {
   Rows rows = {{"order", "Gflop/s", "95 % interval", "of kernels", "to the device", "back"}};
   for (const Run& run : outcome.runs) {
     const double flops = experiment::product_flops(run.schedule);
-    if (flops == 0 || run.samples_s.empty()) continue;
-    const base::Summary rate = flops_per_s(run);
+    const auto rate = flops_per_s(run);
+    if (flops == 0 || !rate) continue;
     const schedule::Traffic traffic = schedule::traffic(run.schedule);
     const double seconds = time_s(run).median;
-    rows.push_back({name(run), giga(rate.median), interval(rate, giga),
+    rows.push_back({name(run), giga(rate->median), interval(*rate, giga),
                     run.rates ? percent(run.rates->kernel_s / seconds) : "-",
                     format_bytes(traffic.h2d), format_bytes(traffic.d2h)});
   }
@@ -243,13 +235,14 @@ Rows bound_rows(const Outcome& outcome) {
       {"order", "bound", "of time", "schedule bound", "of time", "efficiency", "limited by"}};
   for (const Run& run : outcome.runs) {
     if (!run.bounds) continue;
-    const auto part = [](const std::optional<base::Summary>& of) {
+    const auto part = [&](deck::Metric metric) {
+      const auto of = value(metric, run, outcome.runs);
       return of ? percent(of->median) : "-";
     };
     const auto efficiency = shown_efficiency(run, outcome.runs);
     rows.push_back(
-        {name(run), format_seconds(run.bounds->bound_s), part(bound_fraction(run)),
-         format_seconds(run.bounds->schedule_bound_s), part(schedule_bound_fraction(run)),
+        {name(run), format_seconds(run.bounds->bound_s), part(deck::Metric::bound_fraction),
+         format_seconds(run.bounds->schedule_bound_s), part(deck::Metric::schedule_bound_fraction),
          efficiency ? fmt::format("{:.3f}", efficiency->median) : "-", run.bounds->limit});
   }
   return or_nothing(std::move(rows));

@@ -14,8 +14,7 @@ using experiment::Outcome;
 Rows provenance(const base::Machine& machine);
 
 /// What is about to run and on what, name and value; of predictions without the machine.
-Rows facts(const Study& study, const experiment::Plan& plan);
-Rows facts(const Study& study, const Outcome& outcome);
+Rows facts(const Study& study, const experiment::Setup& known);
 
 /// What a deck's workload is, in one line, but for the keys that a sweep changes.
 std::string workload_line(const deck::Workload& workload,

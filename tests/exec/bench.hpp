@@ -55,7 +55,8 @@ struct TestBench {
 /// The schedule as the program measures it, hazards or not: once, with new data.
 template <class Space>
 experiment::Run measured(const TestBench<Space>& bench) {
-  std::vector runs = {experiment::new_run(bench.schedule.order, bench.schedule)};
+  std::vector<experiment::Run> runs = {
+      {{.order = bench.schedule.order, .schedule = bench.schedule}}};
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1});
   return runs.front();
 }

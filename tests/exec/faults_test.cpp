@@ -275,9 +275,10 @@ class Overlapping {
   experiment::Outcome judge() {
     const auto costs = schedule::costs(deck_.workload, 1);
     const auto layout = schedule::layout(deck_, costs, std::nullopt);
-    std::vector runs = {experiment::new_run(Order::sequential,
-                                            schedule::build(costs, layout, Order::sequential, 1)),
-                        experiment::new_run(Order::breadth_first, bench.schedule)};
+    std::vector<experiment::Run> runs = {
+        {{.order = Order::sequential,
+          .schedule = schedule::build(costs, layout, Order::sequential, 1)}},
+        {{.order = Order::breadth_first, .schedule = bench.schedule}}};
     measure::measure(*bench.executor, runs, bench.workload,
                      {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends});
     runs[1].rates = measure::rates_of(*bench.executor, bench.workload, runs[1].schedule);
@@ -287,10 +288,7 @@ class Overlapping {
         {.metric = deck::Metric::overlap_efficiency, .order = Order::breadth_first, .min = 0.5}};
     experiment::Samples samples;
     samples.conditions.engines = {.workers = on_host ? chunks : 0};
-    for (experiment::Run& run : runs) {
-      plan.cases.push_back(run);
-      samples.cases.push_back(run);
-    }
+    samples.runs = runs;
     return experiment::judge(std::move(plan), std::move(samples));
   }
 };

@@ -31,8 +31,9 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
        {std::pair(deck::Verify::every, 10), {deck::Verify::ends, 4}}) {
     std::vector<int> done;
     int begun = 0;
-    std::vector runs = {experiment::new_run(Order::sequential, sequential),
-                        experiment::new_run(Order::depth_first, bench.schedule)};
+    std::vector<experiment::Run> runs = {
+        {{.order = Order::sequential, .schedule = sequential}},
+        {{.order = Order::depth_first, .schedule = bench.schedule}}};
     const experiment::Samples samples = measure::measure(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
@@ -40,7 +41,7 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(runs[0].order, Order::sequential);
     EXPECT_EQ(runs[1].samples_s.size(), 5U);
-    EXPECT_EQ(runs[1].bytes, 80000);
+    EXPECT_EQ(experiment::copied_bytes(runs[1]), 80000);
     EXPECT_TRUE(runs[1].verified);
     EXPECT_FALSE(runs[1].wrong);
     EXPECT_EQ(samples.verified_runs, verified);
@@ -53,7 +54,7 @@ TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
                              Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
-  std::vector runs = {experiment::new_run(Order::depth_first, bench.schedule)};
+  std::vector<experiment::Run> runs = {{{.order = Order::depth_first, .schedule = bench.schedule}}};
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
   ASSERT_TRUE(runs[0].wrong);
   EXPECT_EQ(runs[0].wrong->chunk, 2);
@@ -115,7 +116,8 @@ TYPED_TEST(MeasureTest, HostWorkIsDoneOncePerRun) {
 /// Two measured repetitions of the bench's schedule.
 template <class Space>
 experiment::Run measured(const HostWorkBench<Space>& bench) {
-  std::vector runs = {experiment::new_run(bench.schedule.order, bench.schedule)};
+  std::vector<experiment::Run> runs = {
+      {{.order = bench.schedule.order, .schedule = bench.schedule}}};
   runs[0].host_work = true;
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 2});
   return runs[0];

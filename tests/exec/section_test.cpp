@@ -2,7 +2,7 @@
 
 #include "bench.hpp"
 #include "deck/words.hpp"
-#include "experiment/criteria.hpp"
+#include "experiment/judge.hpp"
 #include "lanes/fenced_lanes.hpp"
 #include "measure/calibration.hpp"
 #include "spaces.hpp"

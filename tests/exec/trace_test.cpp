@@ -243,7 +243,7 @@ class DisturbedLanes final : public lanes::Lanes {
 experiment::Run traced_run(std::unique_ptr<DisturbedLanes> lanes) {
   TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
                              Order::depth_first, 4, std::move(lanes));
-  experiment::Run run = experiment::new_run(Order::depth_first, bench.schedule);
+  experiment::Run run{{.order = Order::depth_first, .schedule = bench.schedule}};
   run.samples_s = {7e-3, 10e-3, 13e-3};
   measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
   return run;

@@ -83,8 +83,9 @@ std::vector<experiment::Run> judged(const std::vector<std::pair<Schedule, model:
   experiment::Samples samples;
   samples.conditions.engines = engines;
   for (const auto& [schedule, rates] : measured) {
-    plan.cases.push_back(experiment::new_case(schedule.order, schedule));
-    samples.cases.emplace_back().rates = rates;
+    plan.cases.push_back({.order = schedule.order, .schedule = schedule});
+    samples.runs.push_back({plan.cases.back()});
+    samples.runs.back().rates = rates;
   }
   return experiment::judge(plan, samples).runs;
 }
@@ -134,7 +135,7 @@ TEST(Bounds, AQueryHasNone) {
   for (const timeline::Engines engines : {timeline::Engines(), timeline::Engines{.workers = 2}}) {
     EXPECT_FALSE(judged({{queries, rates(0, 0, 0, 0)}}, engines)[0].bounds);
   }
-  experiment::Case predicted = experiment::new_case(deck::Order::custom, queries);
+  experiment::Case predicted{.order = deck::Order::custom, .schedule = queries};
   predicted.predicted = predict(queries, device_of(Queues::engine));
   EXPECT_EQ(experiment::predicted_s(predicted), std::nullopt);
 }

@@ -1,11 +1,10 @@
-#include "experiment/criteria.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "experiment/judge.hpp"
 #include "report/console.hpp"
 #include "report/json.hpp"
 #include "report/lines.hpp"
@@ -56,7 +55,7 @@ TEST(Judge, TheLimitItselfKeepsIt) {
 Run run(Order order, std::vector<double> samples) {
   Run r;
   r.order = order;
-  r.bytes = 1000000000;
+  r.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 1000000000}};
   r.samples_s = std::move(samples);
   r.verified = true;
   return r;
@@ -175,15 +174,19 @@ TEST(ExitCode, WorstFirst) {
   }
 }
 
+auto speedup(const Run& run, const std::vector<experiment::Run>& runs) {
+  return value(Metric::speedup, run, runs);
+}
+
 TEST(Speedup, PairsRepetitions) {
   // The machine slowed down for both orders in the second half: pairs do not see it.
   const std::vector<experiment::Run> runs = {run(Order::sequential, {2, 2, 2, 4, 4, 4}),
                                              run(Order::depth_first, {1, 1, 1, 2, 2, 2})};
-  const auto speedup = experiment::speedup(runs[1], runs);
-  ASSERT_TRUE(speedup);
-  EXPECT_DOUBLE_EQ(speedup->lo, 2);
-  EXPECT_DOUBLE_EQ(speedup->hi, 2);
-  EXPECT_FALSE(experiment::speedup(runs[1], {runs[1]}));
+  const auto found = speedup(runs[1], runs);
+  ASSERT_TRUE(found);
+  EXPECT_DOUBLE_EQ(found->lo, 2);
+  EXPECT_DOUBLE_EQ(found->hi, 2);
+  EXPECT_FALSE(speedup(runs[1], {runs[1]}));
 }
 
 Run beside_host_work(Run run, std::vector<double> work_s) {
@@ -193,20 +196,23 @@ Run beside_host_work(Run run, std::vector<double> work_s) {
 }
 
 TEST(HostWork, IsHiddenAsFarAsItCostsNoTime) {
+  const auto hidden = [](const experiment::Run& run, const std::vector<experiment::Run>& runs) {
+    return value(Metric::host_work_hidden, run, runs);
+  };
   const std::vector<experiment::Run> runs = {
       run(Order::sequential, {4, 8, 4}),
       beside_host_work(run(Order::sequential, {6, 10, 6}), {2, 2, 2}),
       run(Order::depth_first, {2, 4, 2}),
       beside_host_work(run(Order::depth_first, {2.5, 4.5, 2.5}), {2, 2, 2})};
-  EXPECT_FALSE(host_work_hidden(runs[0], runs));
-  EXPECT_DOUBLE_EQ(host_work_hidden(runs[1], runs)->median, 0);
-  EXPECT_FALSE(host_work_hidden(runs[2], runs));
-  EXPECT_DOUBLE_EQ(host_work_hidden(runs[3], runs)->median, 0.75);
-  EXPECT_DOUBLE_EQ(host_work_hidden(runs[3], runs)->lo, 0.75);
-  EXPECT_FALSE(host_work_hidden(runs[3], {runs[0], runs[3]}));
+  EXPECT_FALSE(hidden(runs[0], runs));
+  EXPECT_DOUBLE_EQ(hidden(runs[1], runs)->median, 0);
+  EXPECT_FALSE(hidden(runs[2], runs));
+  EXPECT_DOUBLE_EQ(hidden(runs[3], runs)->median, 0.75);
+  EXPECT_DOUBLE_EQ(hidden(runs[3], runs)->lo, 0.75);
+  EXPECT_FALSE(hidden(runs[3], {runs[0], runs[3]}));
   // Speed-up compares runs that do the same.
-  EXPECT_DOUBLE_EQ(experiment::speedup(runs[2], runs)->median, 2);
-  EXPECT_DOUBLE_EQ(experiment::speedup(runs[3], runs)->median, 2.4);
+  EXPECT_DOUBLE_EQ(speedup(runs[2], runs)->median, 2);
+  EXPECT_DOUBLE_EQ(speedup(runs[3], runs)->median, 2.4);
   EXPECT_EQ(name(runs[3]), "depth_first + host work");
 }
 

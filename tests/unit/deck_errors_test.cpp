@@ -626,7 +626,7 @@ TEST(DeckErrors, WrongTypes) {
        "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: [time], max: 1}]"),
        {},
-       "@:3:23: acceptance[0].metric: found a list; allowed: time, speedup, throughput, max_error, "
+       "@:3:23: acceptance[0].metric: found a list; allowed: time, throughput, speedup, max_error, "
        "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden"},
   });
 }
@@ -870,7 +870,7 @@ TEST(DeckErrors, Words) {
        "@:2:19: measure.verify: found 'no'; allowed: every, ends"},
       {criteria("[{metric: tim, max: 1}]"),
        {},
-       "@:3:23: acceptance[0].metric: found 'tim'; allowed: time, speedup, throughput, max_error, "
+       "@:3:23: acceptance[0].metric: found 'tim'; allowed: time, throughput, speedup, max_error, "
        "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden; "
        "did you mean 'time'?"},
       {criteria("[{metric: time, order: depthfirst, max: 1}]"),
@@ -1169,11 +1169,11 @@ TEST(DeckErrors, Criteria) {
   expect_messages({
       {criteria("[{}]"),
        {},
-       "@:3:14: acceptance[0].metric: found nothing; allowed: time, speedup, throughput, "
+       "@:3:14: acceptance[0].metric: found nothing; allowed: time, throughput, speedup, "
        "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden"},
       {criteria("[{max: 1}]"),
        {},
-       "@:3:14: acceptance[0].metric: found nothing; allowed: time, speedup, throughput, "
+       "@:3:14: acceptance[0].metric: found nothing; allowed: time, throughput, speedup, "
        "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden"},
       {criteria("[{metric: time}]"),
        {},

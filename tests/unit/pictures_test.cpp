@@ -38,7 +38,7 @@ experiment::Run small_run() {
                                kernel(1, 3), d2h(0, 1'000'000'000), d2h(1, 1'000'000'000, {2})});
   for (const std::size_t id : {1, 3, 5}) schedule.tasks[id].chunk = 1;
   schedule.order = deck::Order::breadth_first;
-  experiment::Run run = experiment::new_run(deck::Order::breadth_first, std::move(schedule));
+  experiment::Run run{{.order = deck::Order::breadth_first, .schedule = std::move(schedule)}};
   run.predicted = timeline::Timeline{
       .engines = {"H2D", "SM", "D2H", "host"},
       .spans = {{0, 0, 2}, {0, 2, 4}, {1, 2, 5}, {1, 5, 8}, {2, 5, 6}, {2, 8, 9}},
@@ -63,7 +63,7 @@ experiment::Run odd_run() {
   auto schedule = schedule_of({h2d(0, 1), kernel(0, 1), query(0), host(1, {1})});
   schedule.names = {odd, "K", "Q", "C"};
   schedule.order = deck::Order::custom;
-  experiment::Run run = experiment::new_run(deck::Order::custom, std::move(schedule));
+  experiment::Run run{{.order = deck::Order::custom, .schedule = std::move(schedule)}};
   run.device = odd;
   run.predicted = timeline::Timeline{.engines = {"H2D", "SM", "D2H", "host"},
                                      .spans = {{0, 0, 1}, {1, 1, 2}, {3, 1, 1}, {3, 2, 3}},
@@ -182,10 +182,9 @@ TEST(TimelineSvg, StaysSmall) {
   using schedule::small_schedule;
   std::vector<experiment::Run> runs;
   for (int i = 0; i < 4; ++i) {
-    auto run =
-        experiment::new_run(deck::Order::depth_first,
-                            small_schedule(small_deck(deck::WorkloadKind::increment, 4096, 32),
-                                           deck::Order::depth_first, 4));
+    const auto order = deck::Order::depth_first;
+    const auto deck = small_deck(deck::WorkloadKind::increment, 4096, 32);
+    experiment::Run run{{.order = order, .schedule = small_schedule(deck, order, 4)}};
     ASSERT_EQ(run.schedule.tasks.size(), 96u);
     run.predicted = model::predict(run.schedule, model::load_device("h200"));
     run.trace = experiment::Trace{.timeline = *run.predicted, .source = "CUPTI"};
@@ -196,7 +195,7 @@ TEST(TimelineSvg, StaysSmall) {
 
 TEST(TimelineSvg, TasksTooNarrowToBeToldApartAreOneBar) {
   std::vector<schedule::Task> tasks(100'000, kernel(0, 1e-5));
-  experiment::Run run = experiment::new_run(deck::Order::custom, schedule_of(std::move(tasks)));
+  experiment::Run run{{.order = deck::Order::custom, .schedule = schedule_of(std::move(tasks))}};
   run.predicted = model::predict(run.schedule, model::device_of(model::Queues::engine));
   EXPECT_LT(svg({result_of({run})}).size(), 400'000u);
 }
@@ -335,8 +334,8 @@ TEST(Trace, IsAFileWithoutTimelines) {
 
 TEST(Trace, HundredThousandTasksInSeconds) {
   const auto deck = schedule::small_deck(deck::WorkloadKind::increment, 1 << 20, 33'334);
-  experiment::Run run = experiment::new_run(
-      deck::Order::by_engine, schedule::small_schedule(deck, deck::Order::by_engine, 3));
+  const auto order = deck::Order::by_engine;
+  experiment::Run run{{.order = order, .schedule = schedule::small_schedule(deck, order, 3)}};
   ASSERT_GT(run.schedule.tasks.size(), 100'000u);
   run.predicted = model::predict(run.schedule, model::load_device("h200"));
   run.trace = experiment::Trace{.timeline = *run.predicted, .source = "CUPTI"};

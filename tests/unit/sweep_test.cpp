@@ -236,13 +236,14 @@ namespace {
 experiment::Outcome result_of(const deck::Point& point, double milliseconds) {
   experiment::Outcome result;
   result.deck = point.deck;
-  result.point = point.values;
+  result.values = point.values;
   const auto costs = schedule::costs(point.deck.workload, 1);
   const auto layout = schedule::layout(point.deck, costs, std::nullopt);
   for (const auto& [order, seconds] : {std::pair(deck::Order::sequential, 10e-3),
                                        std::pair(deck::Order::depth_first, 1e-3 * milliseconds)}) {
     result.runs.push_back(
-        experiment::new_run(order, schedule::build(costs, layout, order, point.deck.issue.lanes)));
+        {{.order = order,
+          .schedule = schedule::build(costs, layout, order, point.deck.issue.lanes)}});
     experiment::Run& run = result.runs.back();
     run.samples_s = {seconds, 2 * seconds, seconds / 2};
     run.verified = true;
