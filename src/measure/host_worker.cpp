@@ -4,7 +4,7 @@
 
 #include "lanes/lanes.hpp"
 #include "measure/measure.hpp"
-#include "workload/steps.hpp"
+#include "workload/arithmetic.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -18,7 +18,7 @@ struct Part {
 
   void operator()(std::int64_t i) const {
     const std::int64_t part = first + i;
-    results[part] += workload::custom::chain(steps, workload::custom::initial(part, repetition, 0));
+    results[part] += workload::chain(steps, workload::word(part, repetition, 0));
   }
 };
 
