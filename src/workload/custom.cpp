@@ -85,13 +85,13 @@ struct Preset {
 
 template <class Space>
 void enqueue_busy(const Space& instance, const Busy& busy, double share) {
-  constexpr int size = is_host<Space> ? 1 : 512;
+  constexpr unsigned size = is_host<Space> ? 1 : 512;
   // As few registers as let teams fill the device.
   using Bounds = Kokkos::LaunchBounds<size, 2048 / size>;
   const auto teams = std::max<std::int64_t>(
       1, std::llround(share * static_cast<double>(instance.concurrency()) / size));
   enqueue("overlap::custom::busy",
-          Kokkos::TeamPolicy<Space, Bounds>(instance, static_cast<int>(teams), size), busy);
+          Kokkos::TeamPolicy<Space, Bounds>(instance, static_cast<int>(teams), int{size}), busy);
 }
 
 /// Memory of a space as bytes.
