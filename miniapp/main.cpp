@@ -98,19 +98,18 @@ int main(int argc, char** argv) {
   base::catch_interrupts();
   auto code = ExitCode::pass;
   std::optional<measure::Session> session;
-  std::optional<Terminal> terminal;
+  Terminal terminal;
   try {
     const Options options = parse_options(argc, argv);
-    terminal.emplace(options.quiet);
-    code = run(options, session, *terminal);
+    if (options.quiet) terminal.be_quiet();
+    code = run(options, session, terminal);
   } catch (const std::exception& error) {
-    if (!terminal) terminal.emplace(false);
-    terminal->error(error.what());
+    terminal.error(error.what());
     const auto* const ours = dynamic_cast<const base::Error*>(&error);
     code = ours != nullptr ? ours->code() : ExitCode::runtime_error;
   }
-  if (!terminal->flush()) {
-    terminal->error("standard output: cannot write");
+  if (!terminal.flush()) {
+    terminal.error("standard output: cannot write");
     code = base::worst(code, ExitCode::runtime_error);
   }
   // Freeing what is on a lost device, and finalizing, would fail with a stack trace.

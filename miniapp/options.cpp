@@ -1,9 +1,10 @@
 #include "options.hpp"
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -29,27 +30,20 @@ constexpr auto exclusive = std::to_array<std::array<const char*, 2>>({
 /// Options that run nothing, and so write no result files.
 constexpr auto idle = std::to_array<const char*>({"--dry-run", "--list", "--version"});
 
-/// One output for each file name, by the writers' suffixes.
-std::vector<Output> outputs_of(const std::map<std::string_view, std::vector<std::string>>& names) {
-  std::vector<Output> outputs;
-  for (const auto& [option, files] : names) {
-    for (const std::string& file : files) {
-      const report::Writer* found = nullptr;
-      std::string suffixes;
-      for (const report::Writer& writer : report::writers) {
-        if (writer.option != option) continue;
-        suffixes += (suffixes.empty() ? "" : " or ") + std::string(writer.suffix);
-        if (found == nullptr && file.ends_with(writer.suffix)) found = &writer;
-      }
-      if (found != nullptr && file.empty()) fail(std::string(option) + " needs a file name");
-      if (found == nullptr) {
-        fail(std::string(option) + ": found '" + file + "'; allowed: a name that ends in " +
-             suffixes);
-      }
-      outputs.push_back({found, file});
+/// The result file of this name, by the writers' suffixes.
+Output output_of(std::string_view option, const std::string& file) {
+  std::vector<std::string_view> suffixes;
+  for (const report::Writer& writer : report::writers) {
+    if (writer.option != option) continue;
+    if (!file.ends_with(writer.suffix)) {
+      suffixes.push_back(writer.suffix);
+      continue;
     }
+    if (file.empty()) fail(fmt::format("{} needs a file name", option));
+    return {&writer, file};
   }
-  return outputs;
+  fail(fmt::format("{}: found '{}'; allowed: a name that ends in {}", option, file,
+                   fmt::join(suffixes, " or ")));
 }
 
 void check(const CLI::App& app, const Options& options) {
@@ -57,15 +51,14 @@ void check(const CLI::App& app, const Options& options) {
   if (options.decks.empty() && !idles && options.calibrate.empty()) {
     fail("no deck given (see miniapp --help)");
   }
-  for (const char* option : {"--calibrate", "--device"}) {
-    if (app.count(option) > 0 && app.get_option(option)->as<std::string>().empty()) {
-      fail(std::string(option) + " needs a file name");
-    }
-  }
+  const auto empty = [&](const char* option, const std::string& file) {
+    return app.count(option) > 0 && file.empty();
+  };
+  if (empty("--calibrate", options.calibrate)) fail("--calibrate needs a file name");
+  if (empty("--device", options.device)) fail("--device needs a file name");
   const auto together = [&](const char* a, const std::string& b) {
-    if (app.count(a) > 0 && app.count(b) > 0) {
-      fail(std::string(a) + " and " + b + " are mutually exclusive (see miniapp --help)");
-    }
+    if (app.count(a) == 0 || app.count(b) == 0) return;
+    fail(fmt::format("{} and {} are mutually exclusive (see miniapp --help)", a, b));
   };
   for (const auto& [a, b] : exclusive) together(a, b);
   for (const report::Writer& writer : report::writers) {
@@ -92,27 +85,27 @@ Options parse_options(int argc, char** argv) {
       "verified, timed, compared with the sequential baseline and judged.",
       "miniapp");
   app.add_option("DECK", options.decks, "YAML decks, or names of shipped ones, run in turn");
-  app.add_option("--set", options.overrides, "Override a deck value; repeatable")
-      ->type_name("KEY.PATH=VALUE")
-      ->allow_extra_args(false);
-  std::map<std::string_view, std::vector<std::string>> files;
+  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
+    app.add_option(name, value, help)->type_name(type)->allow_extra_args(false);
+  };
+  add("--set", options.overrides, "KEY.PATH=VALUE", "Override a deck value; repeatable");
   for (const report::Writer& writer : report::writers) {
     if (writer.help.empty()) continue;
-    app.add_option(std::string(writer.option), files[writer.option], std::string(writer.help))
+    const auto take = [&](const std::vector<std::string>& files) {
+      for (const auto& file : files) options.outputs.push_back(output_of(writer.option, file));
+    };
+    app.add_option_function<std::vector<std::string>>(std::string(writer.option), take,
+                                                      std::string(writer.help))
         ->type_name(std::string(writer.type))
         ->allow_extra_args(false);
   }
-  app.add_option("--predict", options.predict,
-                 "Predict the decks' runs on a device instead of running them: a name of "
-                 "input/devices or a file; repeatable")
-      ->type_name("DEVICE")
-      ->allow_extra_args(false);
-  app.add_option("--device", options.device,
-                 "The device that predictions for real runs use (default: measured first)")
-      ->type_name("DEVICE");
-  app.add_option("--calibrate", options.calibrate,
-                 "Measure this device and write its description, before any deck runs")
-      ->type_name("FILE");
+  add("--predict", options.predict, "DEVICE",
+      "Predict the decks' runs on a device instead of running them: a name of input/devices or a "
+      "file; repeatable");
+  add("--device", options.device, "DEVICE",
+      "The device that predictions for real runs use (default: measured first)");
+  add("--calibrate", options.calibrate, "FILE",
+      "Measure this device and write its description, before any deck runs");
   app.add_flag("--list", options.list,
                "List workloads, issue orders, model devices, back end, devices");
   app.add_flag("--resume", options.resume,
@@ -140,7 +133,6 @@ Options parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     fail(std::string(error.what()) + " (see miniapp --help)");
   }
-  options.outputs = outputs_of(files);
   check(app, options);
   return options;
 }

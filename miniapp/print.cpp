@@ -14,34 +14,21 @@
 #include "report/lines.hpp"
 
 namespace overlap {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Columns of the terminal on stdout; without one those of $COLUMNS, or 100.
-int terminal_width() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  const char* const columns = std::getenv("COLUMNS");
-  const int given = columns == nullptr ? 0 : std::atoi(columns);
-  return given > 0 ? std::clamp(given, 40, 1000) : 100;
-}
-
-}  // namespace
-
 void occupy_standard_streams() {
   for (int stream = 0; stream <= 2; ++stream) {
     if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
   }
 }
 
-Terminal::Terminal(bool quiet)
-    : quiet_(quiet),
-      out_is_terminal_(isatty(STDOUT_FILENO) == 1),
-      error_is_terminal_(isatty(STDERR_FILENO) == 1),
-      width_(terminal_width()) {}
-
 Terminal::~Terminal() { end_progress(); }
+
+int Terminal::width() const {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const char* const columns = std::getenv("COLUMNS");
+  const int given = columns == nullptr ? 0 : std::atoi(columns);
+  return given > 0 ? std::clamp(given, 40, 1000) : 100;
+}
 
 void Terminal::text(const std::string& words) {
   end_progress();
@@ -54,7 +41,7 @@ void Terminal::shown(const std::string& words) {
 
 void Terminal::verdict(const report::Study& study) {
   if (!study.predicts()) shown(report::verdict_words(study));
-  const bool all = quiet_ || !out_is_terminal_;
+  const bool all = quiet_ || isatty(STDOUT_FILENO) == 0;
   text(all ? report::result_lines(study) : report::verdict_line(study));
 }
 
@@ -70,16 +57,6 @@ void Terminal::error(const std::string& words) { note("error: " + words); }
 
 bool Terminal::flush() { return static_cast<bool>(std::cout.flush()); }
 
-double Terminal::elapsed_s() const {
-  return std::chrono::duration<double>(Clock::now() - *start_).count();
-}
-
-void Terminal::show(const std::string& line) {
-  line_ = true;
-  last_ = Clock::now();
-  std::cerr << "\r\033[K" << line << std::flush;
-}
-
 void Terminal::end_progress() {
   if (line_) std::cerr << "\r\033[K" << std::flush;
   line_ = false;
@@ -91,37 +68,31 @@ void Terminal::begin_part(std::size_t number, std::size_t parts, const std::stri
   progress(0, 1, what);
 }
 
-void Terminal::show_part(double done) {
-  const auto parts = static_cast<double>(part_->parts);
-  const double at = static_cast<double>(part_->number) + done;
-  const double here = at - static_cast<double>(part_->first);
-  std::string line = fmt::format("{:3.0f} %", std::floor(100 * at / parts));
-  if (here > 0) {
-    line += fmt::format("  about {:.0f} s left", std::ceil(elapsed_s() * (parts - at) / here));
-  }
-  line += fmt::format("  point {} of {}: {}", part_->number + 1, part_->parts, part_->what);
-  constexpr std::size_t narrow = 79;  // columns: a line that is wrapped cannot be wiped
-  show(line.substr(0, narrow));
-}
-
 void Terminal::progress(int done, int total, const std::string& what) {
-  const auto now = Clock::now();
+  const auto now = std::chrono::steady_clock::now();
   if (!start_) start_ = now;
   const bool soon = line_ && now - last_ < std::chrono::milliseconds(100);
-  if (!error_is_terminal_ || soon) return;
-  if (part_) {
-    if (total > 0) show_part(static_cast<double>(done) / total);
-    return;
-  }
+  if (soon || (part_ && total == 0) || isatty(STDERR_FILENO) == 0) return;
+  const double elapsed_s = std::chrono::duration<double>(now - *start_).count();
+  std::string line;
   if (total == 0) {
-    show(fmt::format("{}, {:.0f} s", what, elapsed_s()));
-    return;
+    line = fmt::format("{}, {:.0f} s", what, elapsed_s);
+  } else {
+    const auto [first, number, parts, name] = part_.value_or(Part{});
+    const double all = total * static_cast<double>(parts);
+    const double at = total * static_cast<double>(number) + done;
+    const double here = at - total * static_cast<double>(first);
+    const double percent = std::floor(100 * at / all);
+    const double left_s = std::ceil(elapsed_s * (all - at) / here);
+    const std::string left = here > 0 ? fmt::format("  about {:.0f} s left", left_s) : "";
+    line = part_ ? fmt::format("{:3.0f} %{}  point {} of {}: {}", percent, left, number + 1, parts,
+                               name)
+                 : fmt::format("{:3.0f} %  {}{}", percent, what, left);
   }
-  std::string line = fmt::format("{:3d} %  {}", 100 * done / total, what);
-  if (done > 0) {
-    line += fmt::format("  about {:.0f} s left", std::ceil(elapsed_s() * (total - done) / done));
-  }
-  show(line);
+  line_ = true;
+  last_ = now;
+  constexpr std::size_t narrow = 79;  // columns: a line that is wrapped cannot be wiped
+  std::cerr << "\r\033[K" << line.substr(0, narrow) << std::flush;
 }
 
 }  // namespace overlap

@@ -28,41 +28,33 @@ base::Error named(const deck::Deck& deck, const base::Error& error) {
   return {error.code(), text.starts_with(deck.path) ? text : deck.path + ": " + text};
 }
 
-/// Whether an error tells nothing about a sweep's other points: this machine lacks what one needs.
-bool only_this_point(const report::PointResult& result) {
-  return result.code == ExitCode::precondition || result.code == ExitCode::skipped;
-}
-
 /// What the points of a run must have in common with those that it continues.
 report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
-  const base::Version version = base::version();
-  const base::BuildInfo& build = machine.build;
-  std::string model = "measured";
-  if (inputs.device) {
-    model =
-        inputs.device->path + " " + base::sha256(model::to_yaml(*inputs.device, "")).substr(0, 16);
-  }
-  return {{"program", fmt::format("{} {}{}", version.version, version.git_sha,
-                                  version.dirty ? ", modified" : "")},
+  const auto& [build, host, device] = machine;
+  const auto& [version, git_sha, dirty] = base::version();
+  const auto hash = [](const model::Device& model) {
+    return base::sha256(model::to_yaml(model, "")).substr(0, 16);
+  };
+  return {{"program", fmt::format("{} {}{}", version, git_sha, dirty ? ", modified" : "")},
           {"build",
            fmt::format("Kokkos {} {}, {}", build.kokkos_version, build.backend, build.compiler)},
-          {"host", fmt::format("{}, CPUs {}", machine.host.name, machine.host.affinity)},
-          {"device",
-           machine.device ? machine.device->name + " " + machine.device->uuid : machine.host.cpu},
-          {"model", model}};
+          {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
+          {"device", device ? device->name + " " + device->uuid : host.cpu},
+          {"model", inputs.device ? inputs.device->path + " " + hash(*inputs.device) : "measured"}};
 }
+
+/// How many points of a study came to their end.
+std::size_t whole_points(const report::Study& study) {
+  return static_cast<std::size_t>(
+      std::count_if(study.done.begin(), study.done.end(),
+                    [](const report::PointResult& point) { return point.ended_by.empty(); }));
+}
+
+bool is_whole(const report::Study& study) { return whole_points(study) == study.points.size(); }
 
 std::string kept(const report::Study& study, const report::Journal& journal) {
-  const auto whole = std::count_if(study.done.begin(), study.done.end(),
-                                   [](const auto& point) { return point.ended_by.empty(); });
-  return fmt::format("{} of {} points are kept in {}; continue with --resume", whole,
+  return fmt::format("{} of {} points are kept in {}; continue with --resume", whole_points(study),
                      study.points.size(), journal.path());
-}
-
-bool is_whole(const report::Study& study) {
-  return study.done.size() == study.points.size() &&
-         std::none_of(study.done.begin(), study.done.end(),
-                      [](const auto& point) { return !point.ended_by.empty(); });
 }
 
 /// What comes out of a point, whatever happens.
@@ -103,38 +95,29 @@ void require_alone(const Options& options, const Inputs& inputs) {
   }
 }
 
-/// What a line of the journal says.
-report::PointResult record_of(const report::Journal& journal, const std::string& line) {
-  try {
-    return report::read_record(line);
-  } catch (const base::Error& error) {
-    throw base::Error(error.code(),
-                      journal.path() + ": " + error.what() + "; allowed: remove the file");
-  }
-}
-
 /// Puts the journal's points into the study, by their numbers in the deck.
 void restore(report::Study& study, const report::Journal& journal) {
-  std::map<std::string, std::size_t> numbers;
-  for (std::size_t i = 0; i < study.points.size(); ++i) {
-    numbers.emplace(report::fingerprint(study.points[i]), i);
-  }
+  std::map<std::string, report::PointResult> kept;  // by fingerprint
   for (const std::string& line : journal.records()) {
-    report::PointResult point = record_of(journal, line);
-    const auto found = numbers.find(point.fingerprint);
-    if (found == numbers.end()) continue;
-    point.number = found->second;
-    numbers.erase(found);
-    study.done.push_back(std::move(point));
+    try {
+      const report::PointResult point = report::read_record(line);
+      kept.emplace(point.fingerprint, point);
+    } catch (const base::Error& error) {
+      throw base::Error(error.code(), fmt::format("{}: {}; allowed: remove the file",
+                                                  journal.path(), error.what()));
+    }
   }
-  std::sort(study.done.begin(), study.done.end(),
-            [](const auto& a, const auto& b) { return a.number < b.number; });
-  if (study.done.empty() && !journal.records().empty()) {
-    throw base::Error(ExitCode::usage,
-                      journal.path() +
-                          ": found no point of this deck; allowed: --resume with the deck and "
-                          "--set options that the points come from, or remove the file");
+  for (std::size_t i = 0; i < study.points.size(); ++i) {
+    const auto found = kept.find(report::fingerprint(study.points[i]));
+    if (found == kept.end()) continue;
+    study.done.push_back(std::move(found->second));
+    study.done.back().number = i;
   }
+  if (!study.done.empty() || kept.empty()) return;
+  throw base::Error(ExitCode::usage,
+                    journal.path() +
+                        ": found no point of this deck; allowed: --resume with the deck and "
+                        "--set options that the points come from, or remove the file");
 }
 
 }  // namespace
@@ -230,9 +213,11 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
     if (study.sweeps()) terminal.begin_part(number, study.points.size(), words);
     report::PointResult& result = report::add(study, number, outcome_of(study, point, run_point));
     terminal.lines(result.wrong_data);
+    // This machine lacks what the point needs, which says nothing about the others.
+    const bool lacking = result.code == ExitCode::precondition || result.code == ExitCode::skipped;
     if (result.ended_by.empty()) {
       if (journal != nullptr) journal->add(result.record);
-    } else if (study.sweeps() && only_this_point(result)) {
+    } else if (study.sweeps() && lacking) {
       terminal.note("skipped " + words + ": " + result.ended_by);
     } else {
       terminal.error(result.ended_by + (journal != nullptr ? "; " + kept(study, *journal) : ""));

@@ -37,9 +37,6 @@ struct Facts {
   Choices choices;
 };
 
-/// Whether the deck asks for an order.
-bool has_order(const deck::Deck& deck, deck::Order order);
-
 /// The deck's own numbers, before anything is known of a device.
 Facts facts_of(const deck::Deck& deck);
 

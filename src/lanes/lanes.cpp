@@ -78,9 +78,9 @@ void Lanes::disturb(const schedule::Task& task) {
 
 std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes, const deck::Issue& options,
                                   const deck::Memory& memory) {
-  return workload::with_space(space, [&](auto type) {
-    return make<typename decltype(type)::type>(lanes, options, memory);
-  });
+  return std::visit(
+      [&]<class Space>(std::type_identity<Space>) { return make<Space>(lanes, options, memory); },
+      space);
 }
 
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,

@@ -4,7 +4,7 @@
 
 #include "lanes/range.hpp"
 #include "measure/host_worker.hpp"
-#include "workload/steps.hpp"
+#include "workload/arithmetic.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -84,7 +84,7 @@ struct Issue {
       host_worker->run(task.chunk * pieces, (task.chunk + 1) * pieces);
     } else {
       const auto steps = static_cast<std::int64_t>(task.duration_s * workload.host_steps_per_s);
-      [[maybe_unused]] const volatile std::uint32_t end = workload::custom::chain(steps);
+      [[maybe_unused]] const volatile std::uint32_t end = workload::chain(steps);
     }
     elapsed.host_work_s += since_start() - begin_s;
   }

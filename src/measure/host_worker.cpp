@@ -4,7 +4,7 @@
 
 #include "lanes/lanes.hpp"
 #include "measure/measure.hpp"
-#include "workload/steps.hpp"
+#include "workload/arithmetic.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -67,7 +67,7 @@ void HostWorker::compute(const Results& results, std::int64_t first, std::int64_
           instance_, first * threads_, last * threads_),
       [=](std::int64_t part) {
         results(part) +=
-            workload::custom::chain(steps, workload::custom::initial(part, repetition, 0));
+            workload::chain(steps, workload::word(part, repetition, 0));
       });
   instance_.fence("overlap::host work");
 }

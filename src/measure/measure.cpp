@@ -41,10 +41,9 @@ void verify(experiment::Run& run, const Executor& executor, const workload::Work
   run.verified = true;
   run.max_error = std::max(run.max_error, result.max_error);
   if (result.mismatch && !run.wrong) {
-    const workload::Mismatch& mismatch = *result.mismatch;
-    const std::int64_t unit = mismatch.index / workload.unit_elements;
-    run.wrong = {mismatch.chunk.value_or(schedule::chunk_of(run.schedule, unit)), mismatch.array,
-                 mismatch.index, mismatch.expected, mismatch.found};
+    run.wrong = result.mismatch;
+    const std::int64_t unit = run.wrong->index / workload.unit_elements;
+    if (run.wrong->chunk < 0) run.wrong->chunk = schedule::chunk_of(run.schedule, unit);
   }
   if (!run.wrong) run.wrong = wrong_work;
 }

@@ -7,7 +7,7 @@
 #include "base/parallel.hpp"
 #include "measure/measure.hpp"
 #include "measure/sampling.hpp"
-#include "workload/steps.hpp"
+#include "workload/arithmetic.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -247,7 +247,7 @@ void calibrate_steps(Executor& executor, workload::Workload& workload) {
   workload.host_steps_per_s = 1 / seconds_per_step([](std::int64_t steps) {
                                 const auto start = lanes::Clock::now();
                                 [[maybe_unused]] const volatile auto end =
-                                    workload::custom::chain(steps);
+                                    workload::chain(steps);
                                 return lanes::seconds_since(start);
                               });
 }

@@ -5,7 +5,10 @@
 #include <limits>
 #include <type_traits>
 
-/// The seeds' arithmetic, shared by the workloads whose intensity can be set.
+#include "workload/data.hpp"
+
+/// The arithmetic that keeps kernels busy: the seeds', for workloads whose intensity can be set,
+/// and the steps of custom workloads and of the host's own work.
 namespace overlap::workload {
 
 /// How often a kernel repeats the arithmetic, where the compiler can know it: without the loop the
@@ -45,6 +48,14 @@ void with_known(std::int64_t repeats, const Body& body) {
 template <class T>
 double unit_tolerance(std::int64_t repeats) {
   return std::numeric_limits<T>::epsilon() * (2.5 + 0.5 * static_cast<double>(repeats));
+}
+
+/// One step of a chain: its words neither repeat soon nor can be had without the steps before.
+KOKKOS_INLINE_FUNCTION Word step(Word x) { return (x ^ x >> 15) * 0x2c1b3c6dU + 0x297a2d39U; }
+
+KOKKOS_INLINE_FUNCTION Word chain(std::int64_t steps, Word x = 0x12345678U) {
+  for (std::int64_t i = 0; i < steps; ++i) x = step(x);
+  return x;
 }
 
 }  // namespace overlap::workload

@@ -19,16 +19,16 @@ std::int64_t count_elements(const HostArray& array) {
   return static_cast<std::int64_t>(array.region.bytes() / sizeof(T));
 }
 
-/// The elements [begin, end) of a host array, line by line: calls body(index of the first, span).
+/// Calls body(index, element) for the elements [begin, end) of a host array.
 template <class T, class Body>
-void for_lines(const HostArray& array, std::int64_t begin, std::int64_t end, const Body& body) {
-  schedule::for_lines(
-      array.region, static_cast<std::size_t>(begin) * sizeof(T),
-      static_cast<std::size_t>(end) * sizeof(T),
-      [&](std::size_t place, std::size_t position, std::size_t bytes) {
-        body(static_cast<std::int64_t>(position / sizeof(T)),
-             std::span<T>(reinterpret_cast<T*>(array.data() + place), bytes / sizeof(T)));
-      });
+void for_elements(const HostArray& array, std::int64_t begin, std::int64_t end, const Body& body) {
+  schedule::for_lines(array.region, static_cast<std::size_t>(begin) * sizeof(T),
+                      static_cast<std::size_t>(end) * sizeof(T),
+                      [&](std::size_t place, std::size_t position, std::size_t bytes) {
+                        auto i = static_cast<std::int64_t>(position / sizeof(T));
+                        T* const line = reinterpret_cast<T*>(array.data() + place);
+                        for (T& element : std::span(line, bytes / sizeof(T))) body(i++, element);
+                      });
 }
 
 /// The bytes of a host array that do not belong to its region, in parallel: calls body(span, bytes
@@ -56,110 +56,92 @@ inline constexpr Byte padding_byte = 0x5a;
 template <class T, class Value>
 void fill(const HostArray& array, const Value& value) {
   base::parallel_for(count_elements<T>(array), [&](std::int64_t begin, std::int64_t end) {
-    for_lines<T>(array, begin, end, [&](std::int64_t i, std::span<T> line) {
-      for (T& element : line) element = value(i++);
-    });
+    for_elements<T>(array, begin, end, [&](std::int64_t i, T& element) { element = value(i); });
   });
   for_padding(array, [](std::span<Byte> gap, std::size_t) {
     std::fill(gap.begin(), gap.end(), padding_byte);
   });
 }
 
-/// What an element should be, and how far rounding may take it from there. Whole numbers use
-/// `whole`, reduced to their type; as doubles, large ones could look alike.
+/// Lets the workload generate its inputs: elements are value(position, repetition, array).
+template <class T, class Value>
+void fill_inputs_with(Workload& w, const Value& value) {
+  w.generate = [host = w.host, arrays = w.arrays, value](std::uint32_t repetition) {
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (!arrays[i].to_device) continue;
+      fill<T>(host[i], [&, array = static_cast<int>(i)](std::int64_t position) {
+        return value(position, repetition, array);
+      });
+    }
+  };
+}
+
+/// What an element should be, and how far rounding may take it from there.
+template <class T>
 struct Expected {
-  double value = 0;
+  std::conditional_t<std::is_integral_v<T>, T, double> value = 0;
   double tolerance = 0;
-  std::int64_t whole = 0;
 };
 
-/// Compares `count` elements with expected(index), in parallel, and adds what it finds to `result`.
-/// `lines(begin, end, body)` calls body(index of the first, span) for the elements of a range.
-template <class T, class Lines, class Reference>
-void compare_lines(std::int64_t count, const Lines& lines, const std::string& name,
-                   const Reference& expected, Verification& result, std::int64_t smallest_part) {
+/// Takes in what another part of an array, or a further array, is like. The first wrong element of
+/// the first wrong array is the one to name.
+inline void add(Verification& result, const Verification& part) {
+  result.max_error = std::max(result.max_error, part.max_error);
+  result.tolerance = std::max(result.tolerance, part.tolerance);
+  const auto& known = result.mismatch;
+  const auto& other = part.mismatch;
+  if (other && (!known || (known->array == other->array && other->index < known->index))) {
+    result.mismatch = other;
+  }
+}
+
+/// Takes in a further element of an array.
+template <class T>
+void add(Verification& result, const std::string& array, std::int64_t index, T found,
+         const Expected<T>& expected) {
+  const auto wanted = static_cast<double>(expected.value);
+  double error = std::abs(static_cast<double>(found) - wanted);
+  if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+  if constexpr (std::is_integral_v<T>) {
+    if (found != expected.value) error = std::max(error, 1.0);  // as doubles they may look alike
+  }
+  result.max_error = std::max(result.max_error, error);
+  result.tolerance = std::max(result.tolerance, expected.tolerance);
+  if (error > expected.tolerance && !result.mismatch) {
+    result.mismatch = {-1, array, index, wanted, static_cast<double>(found)};
+  }
+}
+
+/// Compares every element of a host array with expected(index), and its padding with what fill()
+/// wrote there, in parallel. `smallest_part`: elements that are worth a thread.
+template <class T, class Reference>
+Verification compare(const HostArray& array, const std::string& name, const Reference& expected,
+                     std::int64_t smallest_part = 1 << 14) {
+  Verification result;
   std::mutex mutex;
+  const auto add_part = [&](const Verification& part) {
+    const std::scoped_lock lock(mutex);
+    add(result, part);
+  };
   base::parallel_for(
-      count,
+      count_elements<T>(array),
       [&](std::int64_t begin, std::int64_t end) {
         Verification part;
-        const auto check = [&](std::int64_t i, T found) {
-          const Expected reference = expected(i);
-          double wanted = reference.value;
-          double error = 0;
-          if constexpr (std::is_integral_v<T>) {
-            const T whole = static_cast<T>(reference.whole);
-            wanted = static_cast<double>(whole);
-            if (found != whole)
-              error = std::max(1.0, std::abs(static_cast<double>(found) - wanted));
-          } else {
-            error = std::abs(static_cast<double>(found) - wanted);
-            if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
-          }
-          part.max_error = std::max(part.max_error, error);
-          part.tolerance = std::max(part.tolerance, reference.tolerance);
-          if (error > reference.tolerance && !part.mismatch) {
-            part.mismatch = {name, i, wanted, static_cast<double>(found)};
-          }
-        };
-        lines(begin, end, [&](std::int64_t i, std::span<const T> line) {
-          for (const T found : line) check(i++, found);
+        for_elements<T>(array, begin, end, [&](std::int64_t i, T found) {
+          add<T>(part, name, i, found, expected(i));
         });
-        const std::scoped_lock lock(mutex);
-        result.max_error = std::max(result.max_error, part.max_error);
-        result.tolerance = std::max(result.tolerance, part.tolerance);
-        // The first wrong element of the first wrong array is the one to name.
-        if (part.mismatch &&
-            (!result.mismatch ||
-             (result.mismatch->array == name && part.mismatch->index < result.mismatch->index))) {
-          result.mismatch = part.mismatch;
-        }
+        add_part(part);
       },
       smallest_part);
-}
-
-/// Compares every element with expected(index), in parallel, and adds what it finds to `result`.
-/// `smallest_part`: elements that are worth a thread.
-template <class T, class Reference>
-void compare(std::span<const T> data, const std::string& name, const Reference& expected,
-             Verification& result, std::int64_t smallest_part = 1 << 14) {
-  compare_lines<T>(
-      static_cast<std::int64_t>(data.size()),
-      [&](std::int64_t begin, std::int64_t end, const auto& body) {
-        body(begin,
-             data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
-      },
-      name, expected, result, smallest_part);
-}
-
-/// The same for a host array, without its padding.
-template <class T, class Reference>
-void compare(const HostArray& array, const std::string& name, const Reference& expected,
-             Verification& result, std::int64_t smallest_part = 1 << 14) {
-  compare_lines<T>(
-      count_elements<T>(array),
-      [&](std::int64_t begin, std::int64_t end, const auto& body) {
-        for_lines<T>(array, begin, end, body);
-      },
-      name, expected, result, smallest_part);
-}
-
-/// Compares the padding of a host array with what fill() wrote there.
-template <class T>
-void compare_padding(const HostArray& array, const std::string& name, Verification& result) {
-  std::mutex mutex;
-  for_padding(array, [&](std::span<Byte> gap, std::size_t before) {
+  for_padding(array, [&](std::span<const Byte> gap, std::size_t before) {
     const auto wrong =
         std::find_if(gap.begin(), gap.end(), [](Byte byte) { return byte != padding_byte; });
     if (wrong == gap.end()) return;
     const std::int64_t index = static_cast<std::int64_t>(before / sizeof(T)) - 1;
-    const std::scoped_lock lock(mutex);
-    if (result.mismatch && (result.mismatch->array != name || result.mismatch->index < index)) {
-      return;
-    }
-    result.mismatch = {name, std::max<std::int64_t>(index, 0), double{padding_byte},
-                       static_cast<double>(*wrong)};
+    add_part({.mismatch = {{-1, "padding of " + name, std::max<std::int64_t>(index, 0),
+                            double{padding_byte}, static_cast<double>(*wrong)}}});
   });
+  return result;
 }
 
 }  // namespace overlap::workload

@@ -1,47 +1,92 @@
-#include "workload/freivalds.hpp"
-#include "workload/gemm.hpp"
+#include <array>
+
+#include "base/error.hpp"
 #include "workload/kernel.hpp"
+#include "workload/product.hpp"
+
+#if defined(OVERLAP_KOKKOS_KERNELS)
+#include <KokkosBlas3_gemm.hpp>
+#include <utility>
+#endif
 
 namespace overlap::workload {
+
+#if defined(OVERLAP_KOKKOS_KERNELS)
+
+std::optional<std::string> unavailable(deck::WorkloadKind) { return std::nullopt; }
+
+template <class T>
+void gemm(const InstanceRef& instance, const schedule::Product& product,
+          const std::array<Byte*, 3>& arrays, double alpha, double beta) {
+  instance.with([&]<class Space>(const Space& space) {
+    const auto matrix = [&](std::size_t i, std::int64_t rows, std::int64_t columns) {
+      using View =
+          Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::Device<Space, typename Space::memory_space>,
+                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+      const auto& [begin, stride] = product.matrices[i];
+      return Kokkos::subview(
+          View(reinterpret_cast<T*>(arrays[i] + begin), static_cast<std::size_t>(stride),
+               static_cast<std::size_t>(columns)),
+          std::pair<std::int64_t, std::int64_t>(0, rows), Kokkos::ALL);
+    };
+    KokkosBlas::gemm(space, "N", "N", static_cast<T>(alpha), matrix(0, product.m, product.k),
+                     matrix(1, product.k, product.n), static_cast<T>(beta),
+                     matrix(2, product.m, product.n));
+  });
+}
+
+#else
+
+std::optional<std::string> unavailable(deck::WorkloadKind kind) {
+  if (kind != deck::WorkloadKind::dgemm) return std::nullopt;
+  return "it was built without Kokkos Kernels";
+}
+
+template <class T>
+void gemm(const InstanceRef&, const schedule::Product&, const std::array<Byte*, 3>&, double,
+          double) {
+  throw base::Error(base::ExitCode::skipped, "no matrix products in this program: " +
+                                                 *unavailable(deck::WorkloadKind::dgemm));
+}
+
+#endif
+
+template void gemm<float>(const InstanceRef&, const schedule::Product&, const std::array<Byte*, 3>&,
+                          double, double);
+template void gemm<double>(const InstanceRef&, const schedule::Product&,
+                           const std::array<Byte*, 3>&, double, double);
+
 namespace {
 
 template <class T>
 void set_up(Workload& w, const deck::Workload& deck) {
-  std::array<Byte*, 3> device;
-  std::array<Byte*, 3> host;
-  for (std::size_t i = 0; i < device.size(); ++i) {
-    device[i] = w.device[i].data();
-    host[i] = w.host[i].data();
-  }
-  const double alpha = deck.alpha;
-  const double beta = deck.beta;
-  w.launch = [=](const InstanceRef& instance, const Call& call) {
-    if (call.product) gemm(instance, gemm_of<T>(*call.product, device, alpha, beta));
+  const auto pointers = [](const auto& arrays) {
+    return std::array{arrays[0].data(), arrays[1].data(), arrays[2].data()};
   };
-  w.compute_on_host = [=](const Call& call) {
-    gemm(Kokkos::DefaultHostExecutionSpace(), gemm_of<T>(*call.product, host, alpha, beta));
+  const product::Problem<T> problem{deck.m, deck.n, deck.k, deck.alpha, deck.beta};
+  w.launch = [device = pointers(w.device), problem](const InstanceRef& instance, const Call& call) {
+    if (call.product) gemm<T>(instance, *call.product, device, problem.alpha, problem.beta);
+  };
+  w.compute_on_host = [host = pointers(w.host), problem](const Call& call) {
+    gemm<T>(Kokkos::DefaultHostExecutionSpace(), *call.product, host, problem.alpha, problem.beta);
   };
   // What the first product of a tile's size sets up must not be set up during a run.
   const std::int64_t m = deck.tile_m;
-  schedule::Product first{.m = m, .n = deck.tile_n, .k = deck.k, .matrices = {}};
-  first.matrices[0].stride = first.matrices[2].stride = m;
-  first.matrices[1].stride = deck.k;
-  with_space(w.space, [&](auto space) {
-    const typename decltype(space)::type instance;
-    gemm(instance, gemm_of<T>(first, device, 1, 0));
-    instance.fence("overlap::dgemm");
-  });
+  const schedule::Product first{
+      .m = m, .n = deck.tile_n, .k = deck.k, .matrices = {{{0, m}, {0, deck.k}, {0, m}}}};
+  std::visit(
+      [&]<class Space>(std::type_identity<Space>) {
+        const Space instance;
+        gemm<T>(instance, first, pointers(w.device), 1, 0);
+        instance.fence("overlap::dgemm");
+      },
+      w.space);
 
-  const product::Problem<T> problem{deck.m, deck.n, deck.k, alpha, beta};
-  w.generate = [arrays = w.host, problem](std::uint32_t repetition) {
-    const int last = problem.beta != 0 ? 2 : 1;
-    for (int array = 0; array <= last; ++array) {
-      fill<T>(arrays[static_cast<std::size_t>(array)],
-              [=](std::int64_t i) { return problem.element(i, repetition, array); });
-    }
-  };
+  fill_inputs_with<T>(w, [problem](std::int64_t i, std::uint32_t repetition, int array) {
+    return problem.element(i, repetition, array);
+  });
   w.verify = [c = w.host[2], problem](std::uint32_t repetition, std::int64_t) {
-    return product::verify<T>(problem, elements<const T>(c), repetition);
+    return product::verify<T>(problem, c, repetition);
   };
 }
 

@@ -1,6 +1,5 @@
 #include "workload/arithmetic.hpp"
 #include "workload/check.hpp"
-#include "workload/data.hpp"
 #include "workload/kernel.hpp"
 
 namespace overlap::workload {
@@ -25,25 +24,17 @@ void set_up(Workload& w) {
   w.launch = [a = operand<T>(w, 0, unit), unit](const InstanceRef& instance, const Call& call) {
     with_known(call.repeats, [&](auto known) {
       enqueue("overlap::increment::increment", instance, call.size * unit,
-              Increment<T, known()>{a.at(call), call.begin * unit, static_cast<int>(call.repeats)});
+              Increment<T, known()>{a(call), call.begin * unit, static_cast<int>(call.repeats)});
     });
   };
-  w.generate = [host = w.host[0]](std::uint32_t repetition) {
-    fill<T>(host, [=](std::int64_t i) { return value<T>(i, repetition, 0); });
-  };
+  fill_inputs_with<T>(w, [](auto... place) { return value<T>(place...); });
   w.verify = [host = w.host[0]](std::uint32_t repetition, std::int64_t repeats) {
-    Verification result;
     // One rounding of a sum below 2 comes on top of the arithmetic's own error.
     const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
-    compare<T>(
-        host, "a",
-        [=](std::int64_t i) {
-          const auto start = static_cast<double>(whole_value<T>(i, repetition, 0)) * data_scale<T>;
-          return Expected{start + 1, tolerance};
-        },
-        result);
-    compare_padding<T>(host, "padding of a", result);
-    return result;
+    return compare<T>(host, "a", [=](std::int64_t i) {
+      const auto start = static_cast<double>(whole_value<T>(i, repetition, 0)) * data_scale<T>;
+      return Expected<T>{start + 1, tolerance};
+    });
   };
 }
 

@@ -23,6 +23,15 @@ void enqueue(const char* label, const InstanceRef& instance, std::int64_t count,
   });
 }
 
+/// Finds the first element of an array that a call is about, typed; a unit has `length` elements.
+template <class T>
+auto operand(const Workload& workload, std::size_t array, std::int64_t length = 1) {
+  return [device = reinterpret_cast<T*>(workload.device[array].data()),
+          host = reinterpret_cast<T*>(workload.host[array].data()), length](const Call& call) {
+    return call.mapped ? host + call.begin * length : device + call.device_begin * length;
+  };
+}
+
 /// Calls body with a value of the element type.
 template <class Body>
 void with_float(deck::Type type, const Body& body) {

@@ -1,6 +1,5 @@
 #include "workload/arithmetic.hpp"
 #include "workload/check.hpp"
-#include "workload/data.hpp"
 #include "workload/kernel.hpp"
 
 namespace overlap::workload {
@@ -25,40 +24,30 @@ struct Operation {
 
 template <class T>
 void set_up(Workload& w) {
-  std::vector<Operand<T>> operands;
+  std::vector<decltype(operand<T>(w, 0))> operands;
   for (std::size_t i = 0; i < w.arrays.size(); ++i) operands.push_back(operand<T>(w, i));
   w.launch = [operands](const InstanceRef& instance, const Call& call) {
-    const auto array = [&](std::size_t i) {
-      return operands[3 * static_cast<std::size_t>(call.op) + i].at(call);
-    };
+    const auto* const array = &operands[3 * static_cast<std::size_t>(call.op)];
     with_known(call.repeats, [&](auto known) {
       enqueue(call.op == 0 ? "overlap::pipeline::operation1" : "overlap::pipeline::operation2",
               instance, call.size,
-              Operation<T, known()>{array(0), array(1), array(2), call.begin,
+              Operation<T, known()>{array[0](call), array[1](call), array[2](call), call.begin,
                                     static_cast<int>(call.repeats), call.op == 0 ? T(1) : T(-1)});
     });
   };
-  w.generate = [host = w.host](std::uint32_t repetition) {
-    for (const int array : {0, 1, 3, 4}) {
-      fill<T>(host[static_cast<std::size_t>(array)],
-              [=](std::int64_t i) { return value<T>(i, repetition, array); });
-    }
-  };
+  fill_inputs_with<T>(w, [](auto... place) { return value<T>(place...); });
   w.verify = [host = w.host, names = w.arrays](std::uint32_t repetition, std::int64_t repeats) {
     Verification result;
     // Product and sum stay below 1: a rounding of each is at most half an epsilon.
     const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
     for (const int op : {0, 1}) {
       const auto c = static_cast<std::size_t>(3 * op + 2);
-      compare<T>(
-          host[c], names[c].name,
-          [=](std::int64_t i) {
+      add(result, compare<T>(host[c], names[c].name, [=](std::int64_t i) {
             const std::int64_t a = whole_value<T>(i, repetition, 3 * op);
             const std::int64_t b = whole_value<T>(i, repetition, 3 * op + 1);
-            return Expected{static_cast<double>(op == 0 ? a + b : a - b) * data_scale<T>,
-                            tolerance};
-          },
-          result);
+            return Expected<T>{static_cast<double>(op == 0 ? a + b : a - b) * data_scale<T>,
+                               tolerance};
+          }));
     }
     return result;
   };

@@ -3,20 +3,16 @@
 #include <Kokkos_Core.hpp>
 #include <string>
 #include <type_traits>
+#include <variant>
 
-/// The execution spaces of this build, as a list of types, and as numbers for all code that
-/// launches no kernel itself: only what does is a template.
+/// The execution spaces of this build, as a list of types, and as values for all code that launches
+/// no kernel itself: only what does is a template.
 namespace overlap::workload {
 
 template <class... Space>
 struct SpaceList {
-  template <class Wanted>
-  static constexpr int position() {
-    int position = 0;
-    int found = -1;
-    ((std::is_same_v<Wanted, Space> ? found = position++ : position++), ...);
-    return found;
-  }
+  using Id = std::variant<std::type_identity<Space>...>;
+  using Instance = std::variant<const Space*...>;
 
   /// With a further space, unless it is in the list.
   template <class New>
@@ -31,37 +27,31 @@ using Spaces = SpaceList<Kokkos::DefaultExecutionSpace>::With<Kokkos::DefaultHos
 #endif
     ;
 
-/// A place in the list.
-enum class SpaceId : int {};
+/// One of the spaces; std::visit gives its std::type_identity.
+using SpaceId = Spaces::Id;
 
 template <class Space>
-concept EnabledSpace = Spaces::position<Space>() >= 0;
+concept EnabledSpace = std::is_constructible_v<SpaceId, std::type_identity<Space>>;
 
 template <EnabledSpace Space>
-inline constexpr SpaceId id_of = SpaceId(Spaces::position<Space>());
+inline constexpr SpaceId id_of = std::type_identity<Space>();
 
 inline constexpr SpaceId default_space = id_of<Kokkos::DefaultExecutionSpace>;
-
-/// Returns body(std::type_identity<the space>()).
-template <class Body, class First, class... Others>
-decltype(auto) with_space(SpaceId id, const Body& body, SpaceList<First, Others...>) {
-  if constexpr (sizeof...(Others) > 0) {
-    if (id != id_of<First>) return with_space(id, body, SpaceList<Others...>());
-  }
-  return body(std::type_identity<First>());
-}
-template <class Body>
-decltype(auto) with_space(SpaceId id, const Body& body) {
-  return with_space(id, body, Spaces());
-}
 
 template <class Space>
 inline constexpr bool is_host = std::is_same_v<typename Space::memory_space, Kokkos::HostSpace>;
 
-bool on_host(SpaceId space);
+inline bool on_host(SpaceId id) {
+  return std::visit([]<class Space>(std::type_identity<Space>) { return is_host<Space>; }, id);
+}
 /// Threads of the space's default instance.
-int concurrency(SpaceId space);
-std::string name(SpaceId space);
+inline int concurrency(SpaceId id) {
+  return std::visit([]<class Space>(std::type_identity<Space>) { return Space().concurrency(); },
+                    id);
+}
+inline std::string name(SpaceId id) {
+  return std::visit([]<class Space>(std::type_identity<Space>) { return Space::name(); }, id);
+}
 
 /// Page-locked host memory for the space's copies; host back ends have no use for page locking.
 template <class Space>
@@ -72,23 +62,23 @@ using PinnedSpace =
 class InstanceRef {
  public:
   template <EnabledSpace Space>
-  InstanceRef(const Space& instance) : instance_(&instance), space_(id_of<Space>) {}
+  InstanceRef(const Space& instance) : instance_(&instance) {}
 
-  SpaceId space() const { return space_; }
-
-  /// The instance; it must be one of this space.
+  /// The instance; throws std::bad_variant_access unless it is one of this space.
   template <EnabledSpace Space>
   operator const Space&() const {
-    if (space_ != id_of<Space>) Kokkos::abort("an instance is used as one of another space");
-    return *static_cast<const Space*>(instance_);
+    return *std::get<const Space*>(instance_);
   }
 
-  /// Calls body(the instance).
+  /// Returns body(the instance).
   template <class Body>
-  void with(const Body& body) const {
-    with_space(space_, [&](auto space) {
-      body(static_cast<const typename decltype(space)::type&>(*this));
-    });
+  decltype(auto) with(const Body& body) const {
+    return std::visit([&](const auto* instance) -> decltype(auto) { return body(*instance); },
+                      instance_);
+  }
+
+  SpaceId space() const {
+    return with([]<class Space>(const Space&) -> SpaceId { return id_of<Space>; });
   }
 
   void fence(const std::string& label) const {
@@ -96,8 +86,7 @@ class InstanceRef {
   }
 
  private:
-  const void* instance_;
-  SpaceId space_;
+  Spaces::Instance instance_;
 };
 
 }  // namespace overlap::workload

@@ -6,54 +6,41 @@
 
 #include "base/units.hpp"
 #include "deck/words.hpp"
-#include "workload/gemm.hpp"
 #include "workload/kernel.hpp"
 
 namespace overlap::workload {
 namespace {
 
-/// Calls the kind's own function; one without a specialization does not link.
-template <std::size_t... kinds>
-void set_up_kind(Workload& workload, const deck::Workload& deck, std::index_sequence<kinds...>) {
-  constexpr std::array of = {&set_up<deck::words<deck::WorkloadKind>[kinds].value>...};
-  of[static_cast<std::size_t>(deck.kind)](workload, deck);
-}
+/// One for each kind; one without a specialization does not link.
+constexpr auto set_ups = []<std::size_t... kind>(std::index_sequence<kind...>) {
+  return std::array{&set_up<deck::words<deck::WorkloadKind>[kind].value>...};
+}(std::make_index_sequence<deck::words<deck::WorkloadKind>.size()>());
 
-/// Host and device memory for an array; throws whatever Kokkos throws.
+/// Allocates an array on both sides. Throws base::Error{precondition} when memory does not suffice.
 void allocate(Workload& workload, const schedule::Array& array, std::size_t device_bytes,
-              const HostArray& host) {
-  with_space(workload.space, [&](auto space) {
-    using Space = typename decltype(space)::type;
+              deck::HostMemory memory) {
+  const bool pinned = memory == deck::HostMemory::pinned;
+  const auto allocate_in = [&]<class Space>(std::type_identity<Space>) {
     const std::string label = "overlap::host::" + array.name;
-    workload.host.push_back(host);
-    workload.host.back().bytes = host.memory == deck::HostMemory::pinned
-                                     ? Bytes::in<PinnedSpace<Space>>(label, array.host_bytes)
-                                     : Bytes::in<Kokkos::HostSpace>(label, array.host_bytes);
+    workload.host.push_back({pinned ? Bytes::in<PinnedSpace<Space>>(label, array.host_bytes)
+                                    : Bytes::in<Kokkos::HostSpace>(label, array.host_bytes),
+                             memory, schedule::merged(array.host)});
     workload.device.push_back(
         Bytes::in<typename Space::memory_space>("overlap::device::" + array.name, device_bytes));
-  });
-}
-
-/// Allocates the arrays; throws base::Error{precondition} when memory does not suffice.
-void allocate(Workload& workload, const schedule::Costs& costs,
-              const std::vector<std::size_t>& device_bytes, deck::HostMemory memory) {
-  for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
-    const schedule::Array& array = costs.arrays[i];
-    try {
-      allocate(workload, array, device_bytes[i],
-               {.memory = memory, .region = schedule::merged(array.host)});
-    } catch (const std::exception& error) {
-      std::string reason = error.what();
-      reason.resize(std::min(reason.size(), reason.find('\n')));
-      const bool locked = memory == deck::HostMemory::pinned && !on_host(workload.space);
-      throw base::Error(base::ExitCode::precondition,
-                        "not enough memory for array " + array.name + ", " +
-                            base::format_bytes(array.host_bytes) +
-                            (locked ? " page-locked on the host (with memory.host: pageable_staged "
-                                      "a ring of slots is enough) and "
-                                    : " on the host and ") +
-                            base::format_bytes(device_bytes[i]) + " on the device: " + reason);
-    }
+  };
+  try {
+    std::visit(allocate_in, workload.space);
+  } catch (const std::exception& error) {
+    std::string reason = error.what();
+    reason.resize(std::min(reason.size(), reason.find('\n')));
+    throw base::Error(base::ExitCode::precondition,
+                      "not enough memory for array " + array.name + ", " +
+                          base::format_bytes(array.host_bytes) +
+                          (pinned && !on_host(workload.space)
+                               ? " page-locked on the host (with memory.host: pageable_staged "
+                                 "a ring of slots is enough) and "
+                               : " on the host and ") +
+                          base::format_bytes(device_bytes) + " on the device: " + reason);
   }
 }
 
@@ -67,23 +54,6 @@ struct SetBytes {
 
 }  // namespace
 
-bool on_host(SpaceId space) {
-  return with_space(space, [](auto type) { return is_host<typename decltype(type)::type>; });
-}
-
-int concurrency(SpaceId space) {
-  return with_space(space, [](auto type) { return typename decltype(type)::type().concurrency(); });
-}
-
-std::string name(SpaceId space) {
-  return with_space(space, [](auto type) { return std::string(decltype(type)::type::name()); });
-}
-
-std::optional<std::string> unavailable(deck::WorkloadKind kind) {
-  if (kind != deck::WorkloadKind::dgemm || why_no_gemm() == nullptr) return std::nullopt;
-  return why_no_gemm();
-}
-
 Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& costs,
               const std::vector<std::size_t>& device_bytes, std::int64_t repeats) {
   const deck::WorkloadKind kind = deck.workload.kind;
@@ -93,9 +63,10 @@ Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& cost
         std::string(deck::to_string(kind)) + " cannot run in this program: " + *why);
   }
   Workload workload{.space = space, .arrays = costs.arrays, .repeats = repeats};
-  allocate(workload, costs, device_bytes, deck.memory.host);
-  constexpr std::size_t kinds = deck::words<deck::WorkloadKind>.size();
-  set_up_kind(workload, deck.workload, std::make_index_sequence<kinds>());
+  for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
+    allocate(workload, costs.arrays[i], device_bytes[i], deck.memory.host);
+  }
+  set_ups[static_cast<std::size_t>(kind)](workload, deck.workload);
   return workload;
 }
 

@@ -5,11 +5,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "deck/deck.hpp"
+#include "experiment/run.hpp"
 #include "schedule/costs.hpp"
 #include "schedule/schedule.hpp"
 #include "workload/spaces.hpp"
@@ -36,30 +36,24 @@ class Bytes {
         std::make_shared<View>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), space);
     void* begin = view->data();
     Bytes bytes;
-    bytes.data_ = static_cast<Byte*>(std::align(alignment, size, begin, space));
+    bytes.data_ = {view, static_cast<Byte*>(std::align(alignment, size, begin, space))};
     bytes.size_ = size;
-    bytes.owner_ = view;
     return bytes;
   }
 
-  Byte* data() const { return data_; }
+  Byte* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
 
  private:
-  std::shared_ptr<const void> owner_;
-  Byte* data_ = nullptr;
+  std::shared_ptr<Byte> data_;
   std::size_t size_ = 0;
 };
 
 /// An array's mirror on the host, with what lies between its lines.
-struct HostArray {
-  Bytes bytes;
+struct HostArray : Bytes {
   deck::HostMemory memory = deck::HostMemory::pinned;
-  schedule::Region region;           ///< where the array lies in it
-  std::shared_ptr<const void> lock;  ///< keeps it page-locked, where it is registered
-
-  Byte* data() const { return bytes.data(); }
-  std::size_t size() const { return bytes.size(); }
+  schedule::Region region = {};           ///< where the array lies in it
+  std::shared_ptr<const void> lock = {};  ///< keeps it page-locked, where it is registered
 };
 
 /// What a kernel is to work on; `op` -1: on nothing. Sizes and positions are in units of the
@@ -76,24 +70,17 @@ struct Call {
   std::optional<schedule::Product> product = {};  ///< dgemm: that, instead of a chunk
 };
 
-/// Steps of a busy kernel that is to take `duration_s`.
+/// Steps of a chain that is to take `duration_s`.
 inline std::int64_t steps(double duration_s, std::int64_t steps_per_s) {
   return std::llround(duration_s * static_cast<double>(steps_per_s));
 }
 
-/// The first wrong element, by position.
-struct Mismatch {
-  std::string array;
-  std::int64_t index = 0;  ///< element of the array; of padding, the last one before it
-  double expected = 0;
-  double found = 0;
-  std::optional<int> chunk = {};  ///< where the index does not tell it
-};
-
 struct Verification {
   double max_error = 0;  ///< largest absolute difference; infinite where a result is no number
   double tolerance = 0;  ///< largest that rounding can explain, over all elements
-  std::optional<Mismatch> mismatch;
+  /// The first wrong element by position, or of padding the last one before it. Its chunk is -1
+  /// where the index tells it.
+  std::optional<experiment::WrongData> mismatch = {};
 };
 
 struct Workload {
@@ -130,30 +117,5 @@ Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& cost
 /// Fills the device arrays with a pattern that right results do not show (as floating point it is
 /// no number, as an integer -1), so that a missing copy or kernel cannot pass.
 void poison(const Workload& workload, const InstanceRef& instance);
-
-/// The elements of a host array without a section, typed.
-template <class T>
-std::span<T> elements(const HostArray& array) {
-  return {reinterpret_cast<T*>(array.data()), array.size() / sizeof(T)};
-}
-
-/// An array where kernels find it, typed; a unit has `length` elements.
-template <class T>
-struct Operand {
-  T* device;
-  T* host;
-  std::int64_t length;
-
-  /// The first element that a kernel is to work on.
-  T* at(const Call& call) const {
-    return call.mapped ? host + call.begin * length : device + call.device_begin * length;
-  }
-};
-
-template <class T>
-Operand<T> operand(const Workload& workload, std::size_t array, std::int64_t length = 1) {
-  return {reinterpret_cast<T*>(workload.device[array].data()),
-          reinterpret_cast<T*>(workload.host[array].data()), length};
-}
 
 }  // namespace overlap::workload

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,12 @@ struct TestBench {
     return workload.verify(repetition, workload.repeats);
   }
 };
+
+/// The elements of a host array without a section, typed.
+template <class T>
+std::span<T> elements(const workload::HostArray& array) {
+  return {reinterpret_cast<T*>(array.data()), array.size() / sizeof(T)};
+}
 
 /// The schedule as the program measures it, hazards or not: once, with new data.
 template <class Space>

@@ -1,10 +1,11 @@
 #include <gmock/gmock.h>
 
+#include <cstring>
+
 #include "bench.hpp"
 #include "deck/words.hpp"
 #include "spaces.hpp"
-#include "workload/freivalds.hpp"
-#include "workload/gemm.hpp"
+#include "workload/product.hpp"
 
 namespace overlap {
 namespace {
@@ -30,11 +31,7 @@ std::vector<T> right(const Problem<T>& problem, std::uint32_t repetition) {
 /// Rows whose two sides differ by more than rounding explains.
 template <class T>
 std::vector<std::int64_t> wrong_rows(const Problem<T>& problem, const std::vector<T>& c) {
-  using workload::product::Extended;
-  using workload::product::Steps;
-  const auto apart = problem.exact()
-                         ? workload::product::residuals<T, Steps>(problem, c.data(), 1)
-                         : workload::product::residuals<T, Extended>(problem, c.data(), 1);
+  const auto apart = workload::product::residuals(problem, c.data(), 1);
   std::vector<std::int64_t> rows;
   for (std::size_t i = 0; i < apart.size(); ++i) {
     if (!(apart[i] <= problem.row_tolerance())) rows.push_back(static_cast<std::int64_t>(i));
@@ -134,7 +131,11 @@ TYPED_TEST(FreivaldsTest, NamesTheWrongElement) {
   const Problem<TypeParam> problem{700, 3, 70000, 1, 0};
   std::vector<TypeParam> c = right(problem, 3);
   const auto verified = [&] {
-    return workload::product::verify<TypeParam>(problem, std::span<const TypeParam>(c), 3);
+    const std::size_t bytes = c.size() * sizeof(TypeParam);
+    workload::HostArray array{workload::Bytes::in<Kokkos::HostSpace>("test::C", bytes)};
+    array.region.line_bytes = bytes;
+    std::memcpy(array.data(), c.data(), bytes);
+    return workload::product::verify(problem, array, 3);
   };
   EXPECT_FALSE(verified().mismatch);
   EXPECT_EQ(verified().max_error, 0);
@@ -229,8 +230,8 @@ TYPED_TEST(ProductTest, TheHostCanComputeAnyPart) {
 // Faults that verification must catch, whoever let them through.
 
 template <class Space, class Fault>
-std::optional<workload::Mismatch> with_fault(const Fault& fault, Order order = Order::three_way,
-                                             double beta = 1) {
+std::optional<experiment::WrongData> with_fault(const Fault& fault, Order order = Order::three_way,
+                                                double beta = 1) {
   deck::Deck deck = product_deck(Type::float64, beta);
   deck.workload.host_share = 0.2;
   TestBench<Space> bench(deck, order, 2);
@@ -298,7 +299,7 @@ TYPED_TEST(ProductTest, AWrongBetaIsCaught) {
       if (turn++ != 5) return launch(instance, call);
       std::array<workload::Byte*, 3> data;
       for (std::size_t i = 0; i < data.size(); ++i) data[i] = w.device[i].data();
-      workload::gemm(instance, workload::gemm_of<double>(*call.product, data, 1, 0));
+      workload::gemm<double>(instance, *call.product, data, 1, 0);
     };
   }));
 }

@@ -85,13 +85,13 @@ TYPED_TEST(WorkloadTest, OverflowWrapsOrNeeds64Bits) {
     deck.workload.columns = 1 << 17;
     deck.workload.sum_type = sum_type;
     TestBench<TypeParam> bench(deck, Order::sequential, 1);
-    for (auto& x : workload::elements<std::int32_t>(bench.workload.host[0])) x = 32767;
+    for (auto& x : elements<std::int32_t>(bench.workload.host[0])) x = 32767;
     bench.executor->run(bench.schedule, bench.workload);
     constexpr std::int64_t exact = (std::int64_t{1} << 17) * 32767;
     if (sum_type == deck::SumType::int64) {
-      EXPECT_EQ(workload::elements<std::int64_t>(bench.workload.host[1])[0], exact);
+      EXPECT_EQ(elements<std::int64_t>(bench.workload.host[1])[0], exact);
     } else {
-      EXPECT_EQ(workload::elements<std::int32_t>(bench.workload.host[1])[0],
+      EXPECT_EQ(elements<std::int32_t>(bench.workload.host[1])[0],
                 static_cast<std::int32_t>(exact));
     }
   }
@@ -110,7 +110,7 @@ TYPED_TEST(WorkloadTest, BuffersAreSeparateAndPoisoned) {
     const auto bytes = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, view);
     for (std::size_t i = 0; i < bytes.size(); ++i) ASSERT_EQ(bytes(i), 0xff);
   }
-  for (const float sum : workload::elements<float>(bench.workload.host[1])) {
+  for (const float sum : elements<float>(bench.workload.host[1])) {
     ASSERT_TRUE(std::isnan(sum));
   }
 }
