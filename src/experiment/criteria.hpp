@@ -10,21 +10,12 @@
 /// Criteria of a deck, applied to its runs.
 namespace overlap::experiment {
 
-enum class Verdict { pass, fail, inconclusive, error, skipped, interrupted };
-
-}  // namespace overlap::experiment
-
-namespace overlap::yaml {
-
-template <>
-inline constexpr auto words<experiment::Verdict> = in_order<experiment::Verdict>(
-    "PASS", "FAIL", "INCONCLUSIVE", "ERROR", "SKIPPED", "INTERRUPTED");
-
-}  // namespace overlap::yaml
-
-namespace overlap::experiment {
-
 using deck::to_string;
+
+enum class Verdict { pass, fail, inconclusive, error, skipped, interrupted };
+constexpr auto words_of(Verdict) {
+  return yaml::in_order<Verdict>("PASS", "FAIL", "INCONCLUSIVE", "ERROR", "SKIPPED", "INTERRUPTED");
+}
 
 /// One limit of a criterion applied to one order.
 struct Check {

@@ -4,15 +4,9 @@
 #include "model/load.hpp"
 #include "yaml/fields.hpp"
 
-namespace overlap::yaml {
-
-template <>
-inline constexpr auto words<model::Queues> =
-    in_order<model::Queues>("engine", "connection", "worker");
-
-}  // namespace overlap::yaml
-
 namespace overlap::model {
+
+constexpr auto words_of(Queues) { return yaml::in_order<Queues>("engine", "connection", "worker"); }
 
 /// The rows of a device file, which read and write it.
 const yaml::Table<Device>& device_table();

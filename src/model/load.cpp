@@ -10,7 +10,7 @@ namespace overlap::model {
 Device load_device(const std::string& name_or_path) {
   const std::string path = yaml::path_of(name_or_path, "devices", "device");
   const yaml::Document document = yaml::read_document(path, "device file");
-  const yaml::Reader reader(*document.root);
+  const yaml::Reader reader(*document.root, "device file");
   Device device;
   read(device_table(), reader, device);
   if (device.unit_s > 0 && reader.at("kernels").has("rates")) {

@@ -42,10 +42,9 @@ std::optional<double> non_zero(double value) {
 Json point_of(const Outcome& outcome) {
   Json json = Json::object();
   if (outcome.point.empty()) return json;
-  const yaml::Value deck = deck::resolved(outcome.deck);
+  const Json deck = deck::resolved(outcome.deck);
   for (const deck::Point::Value& value : outcome.point) {
-    const yaml::Value* const found = deck.at(value.key);
-    json[value.key] = found == nullptr ? Json() : json_of(*found);
+    json[value.key] = yaml::value_at(deck, value.key);
   }
   return json;
 }

@@ -73,15 +73,14 @@ void add_layout(Rows& rows, const deck::Deck& deck, const schedule::Layout& layo
 std::string workload_line(const deck::Workload& workload,
                           const std::vector<deck::Point::Value>& swept) {
   std::string line;
-  const yaml::Value values = write(deck::table_of(workload), workload);
-  for (const auto& [key, value] : *values.get<yaml::Value::Map>()) {
+  const yaml::Json values = write(deck::workload_table(), workload);
+  for (const auto& [key, value] : values.items()) {
     if (std::any_of(swept.begin(), swept.end(), [&name = key](const deck::Point::Value& given) {
           return given.key == "workload." + name;
         })) {
       continue;
     }
-    const auto* const list = key == "tasks" ? value.get<yaml::Value::List>() : nullptr;
-    const std::string text = list == nullptr ? spell(value) : fmt::format("{}", list->size());
+    const std::string text = key == "tasks" ? std::to_string(value.size()) : yaml::spell(value);
     if (text == "none") continue;
     line += line.empty() ? text : fmt::format(", {} {}", key, text);
   }
