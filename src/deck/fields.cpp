@@ -12,6 +12,12 @@ namespace {
 using namespace yaml;
 using Keys = std::vector<std::string>;
 
+Keys names_of(const std::vector<Order>& orders) {
+  Keys names;
+  for (const Order order : orders) names.emplace_back(to_string(order));
+  return names;
+}
+
 constexpr const char* criteria = "a list of criteria, such as [{metric: speedup, min: 1.3}]";
 
 // The rows of each section.

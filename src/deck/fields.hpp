@@ -33,11 +33,4 @@ inline constexpr std::int64_t most_lanes = 1024;
 /// A time of work, above 0.
 yaml::Kind<double> duration();
 
-template <class Enum>
-std::vector<std::string> names_of(const std::vector<Enum>& values) {
-  std::vector<std::string> names;
-  for (const Enum value : values) names.emplace_back(yaml::to_string(value));
-  return names;
-}
-
 }  // namespace overlap::deck

@@ -5,20 +5,11 @@
 
 #include "base/sha256.hpp"
 #include "base/units.hpp"
-#include "deck/deck.hpp"
 #include "deck/fields.hpp"
 #include "yaml/shipped.hpp"
 
 namespace overlap::deck {
 namespace {
-
-// The part of a deck that asks for many runs: `sweep: {dotted.key: [values]}`.
-
-/// A swept key and what the deck's value for it is replaced by, one after the other.
-struct SweptKey {
-  std::string key;
-  std::vector<yaml::NodePtr> values;  ///< scalars; at least one, each once
-};
 
 constexpr std::size_t most_points = 10000;
 constexpr std::size_t most_keys = 100;  // more than a deck has
@@ -46,53 +37,62 @@ void expect_sweepable(const yaml::Reader& at_key, const std::string& key) {
   }
 }
 
-SweptKey read_key(const yaml::Reader& reader, const std::string& key) {
-  SweptKey swept{.key = key, .values = {}};
+/// The values of a swept key: scalars; at least one, each once.
+std::vector<yaml::NodePtr> read_values(const yaml::Reader& reader) {
+  std::vector<yaml::NodePtr> values;
   std::map<std::string, std::size_t> seen;  // the places of values by their names
   for (const yaml::Reader& item :
        reader.items("a list of at least one value, such as [1, 2, 4]", 1)) {
     const std::string text = item.text();
-    const std::size_t place = swept.values.size();
+    const std::size_t place = values.size();
     for (const std::string& name : names_of(text)) {
       const auto [first, is_new] = seen.emplace(name, place);
       if (is_new || first->second == place) continue;
       item.fail(fmt::format("found {} again, first at {}; allowed: each value once",
-                            yaml::quoted(text),
-                            base::to_string(swept.values[first->second]->place)));
+                            yaml::quoted(text), base::to_string(values[first->second]->place)));
     }
-    swept.values.push_back(reader.node_of(place));
+    values.push_back(reader.node_of(place));
   }
-  return swept;
+  return values;
 }
 
-/// The value of the key `sweep`; empty where there is no sweep. Throws Error{usage}.
-std::vector<SweptKey> read_sweep(const yaml::Reader& reader) {
+/// The points of a document, not yet read: `sweep: {dotted.key: [values]}` asks for one for each
+/// combination of the values. Without it there is one point.
+std::vector<Point> points_of(const yaml::NodePtr& root) {
+  std::vector<Point> points(1);
+  points[0].deck.document = root;
+  const yaml::Reader reader = yaml::Reader(*root, "deck").at("sweep");
   if (reader.is(yaml::Node::Kind::list) || reader.is(yaml::Node::Kind::scalar)) {
     reader.fail_allowed("a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}");
   }
-  std::vector<SweptKey> sweep;
-  std::size_t points = 1;
   const std::vector<std::string> keys = reader.keys();
   if (keys.size() > most_keys) {
     reader.fail(fmt::format("found {} keys; allowed: at most {}", keys.size(), most_keys));
   }
   for (const std::string& key : keys) {
     expect_sweepable(reader.at_key(key), key);
-    const auto other = std::ranges::find_if(sweep, [&](const SweptKey& swept) {
-      return swept.key == key || swept.key.starts_with(key + ".") ||
-             key.starts_with(swept.key + ".");
-    });
-    if (other != sweep.end()) {
-      reader.at_key(key).fail(
-          fmt::format("found with {}; allowed: each key once", yaml::quoted(other->key)));
+    for (const auto& [other, text] : points[0].values) {
+      if (other == key || other.starts_with(key + ".") || key.starts_with(other + ".")) {
+        reader.at_key(key).fail(
+            fmt::format("found with {}; allowed: each key once", yaml::quoted(other)));
+      }
     }
-    points *= std::max<std::size_t>(reader.at(key).size(), 1);
-    if (points > most_points) {
-      reader.fail(fmt::format("found {} points or more; allowed: at most {}", points, most_points));
+    const std::size_t count = points.size() * std::max<std::size_t>(reader.at(key).size(), 1);
+    if (count > most_points) {
+      reader.fail(fmt::format("found {} points or more; allowed: at most {}", count, most_points));
     }
-    sweep.push_back(read_key(reader.at(key), key));
+    const std::vector<yaml::NodePtr> values = read_values(reader.at(key));
+    std::vector<Point> product;
+    for (const Point& point : points) {
+      for (const yaml::NodePtr& value : values) {
+        Point& made = product.emplace_back(point);
+        made.deck.document = with(point.deck.document, yaml::parts_of(key), value);
+        made.values.push_back({key, value->text});
+      }
+    }
+    points = std::move(product);
   }
-  return sweep;
+  return points;
 }
 
 }  // namespace
@@ -107,38 +107,14 @@ std::vector<Point> load_points(const std::string& name, const std::vector<std::s
     int number = 0;
     for (const std::string& option : overrides) root = with_option(root, option, ++number);
   }
-  const std::vector<SweptKey> sweep = read_sweep(yaml::Reader(*root, "deck").at("sweep"));
-  std::size_t count = 1;
-  for (const SweptKey& swept : sweep) count *= swept.values.size();
   const std::string sha256 = base::sha256(document.text);
-  std::vector<Point> points;
-  for (std::size_t number = 0; number < count; ++number) {
-    Point& point = points.emplace_back();
-    Deck& deck = point.deck;
-    deck.path = path;
-    deck.sha256 = sha256;
-    deck.document = root;
-    std::size_t rest = number;
-    std::size_t block = count;
-    for (const SweptKey& swept : sweep) {
-      block /= swept.values.size();
-      const yaml::NodePtr& value = swept.values[rest / block];
-      rest %= block;
-      deck.document = with(deck.document, yaml::parts_of(swept.key), value);
-      point.values.push_back({swept.key, value->text});
-    }
-    read(yaml::Reader(*deck.document, "deck"), deck);
+  std::vector<Point> points = points_of(root);
+  for (Point& point : points) {
+    point.deck.path = path;
+    point.deck.sha256 = sha256;
+    read(yaml::Reader(*point.deck.document, "deck"), point.deck);
   }
   return points;
-}
-
-Deck load(const std::string& path, const std::vector<std::string>& overrides) {
-  std::vector<Point> points = load_points(path, overrides);
-  if (!points.front().values.empty()) {
-    throw error_at(points.front().deck, base::ExitCode::usage, "sweep",
-                   "found a sweep; allowed: a deck of one experiment");
-  }
-  return std::move(points.front().deck);
 }
 
 base::SourcePlace place_of(const Deck& deck, const std::string& key) {

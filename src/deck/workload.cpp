@@ -181,32 +181,28 @@ void read_box(const Reader& reader, Workload& workload) {
     return;
   }
   Box& box = workload.box.emplace();
+  using Sizes = std::array<std::int64_t, 3>;
+  constexpr Sizes all = {most_elements, most_elements, most_elements};
   std::size_t dimensions = 0;
   // A list of numbers, each in its dimension's range; a 2-D array is one plane.
-  const auto read = [&](const char* key, const std::string& allowed, auto& sizes,
-                        const auto& range) {
+  const auto read = [&](const char* key, const std::string& allowed, Sizes& sizes,
+                        const Sizes& least, const Sizes& most) {
     const std::vector<Reader> items = reader.at(key).items(allowed);
     if (dimensions == 0 && (items.size() == 2 || items.size() == 3)) dimensions = items.size();
     if (items.size() != dimensions) reader.at(key).fail_allowed(allowed);
     for (std::size_t i = 0; i < dimensions; ++i) {
       const std::size_t dimension = sizes.size() - dimensions + i;
-      const auto [least, most] = range(dimension);
-      sizes[dimension] = count(least, most).read(items[i]);
+      sizes[dimension] = count(least[dimension], most[dimension]).read(items[i]);
     }
   };
-  read("box", "none, [rows, columns] or [planes, rows, columns]", box.extent,
-       [](std::size_t) { return std::pair(std::int64_t{1}, most_elements); });
+  read("box", "none, [rows, columns] or [planes, rows, columns]", box.extent, {1, 1, 1}, all);
   const std::string allowed =
       fmt::format("none or a list of {} numbers, as workload.box is", dimensions);
   box.array = box.extent;
-  if (reader.gives("array")) {
-    read("array", allowed, box.array,
-         [&](std::size_t i) { return std::pair(box.extent[i], most_elements); });
-  }
-  if (reader.gives("origin")) {
-    read("origin", allowed, box.origin,
-         [&](std::size_t i) { return std::pair(std::int64_t{0}, box.array[i] - box.extent[i]); });
-  }
+  if (reader.gives("array")) read("array", allowed, box.array, box.extent, all);
+  Sizes room;
+  std::ranges::transform(box.array, box.extent, room.begin(), std::minus());
+  if (reader.gives("origin")) read("origin", allowed, box.origin, {0, 0, 0}, room);
   const auto& [planes, rows, columns] = box.array;
   if (planes > most_elements / rows || planes * rows > most_elements / columns) {
     const auto sizes = std::span(box.array).last(dimensions);
@@ -248,7 +244,7 @@ void read_type(const Reader& map, Workload& w) {
   const bool rowsum = w.kind == WorkloadKind::rowsum;
   w.type = rowsum ? Type::int32 : w.kind == WorkloadKind::dgemm ? Type::float64 : Type::float32;
   if (!map.has("type")) return;
-  if (!rowsum) map.at("type").one_of(names_of(std::vector{Type::float32, Type::float64}));
+  if (!rowsum) map.at("type").one_of(Keys{"float32", "float64"});
   w.type = word<Type>().read(map.at("type"));
 }
 

@@ -74,23 +74,31 @@ std::size_t length_of(std::string_view text) {
   return good && !control && !surrogate && !no_character ? length : 0;
 }
 
+/// Where the first character lies that YAML forbids; the text's size: nowhere.
+std::size_t end_of_text(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const std::size_t length = length_of(text.substr(end));
+    if (length == 0) break;
+    end += length;
+  }
+  return end;
+}
+
 /// Control characters and bytes that are not UTF-8 have no business in a file; the YAML parser
 /// would replace them or fail elsewhere.
 void expect_text(std::string_view text, const base::SourcePlace& origin) {
+  const std::string_view good = text.substr(0, end_of_text(text));
+  if (good.size() == text.size()) return;
+  const std::string_view line = good.substr(good.rfind('\n') + 1);
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
   YAML::Mark mark;
-  while (!text.empty()) {
-    const std::size_t length = length_of(text);
-    if (length == 0) {
-      fail(place_in(origin, mark),
-           fmt::format("not YAML: found the byte 0x{:02x}; allowed: UTF-8 text without control "
-                       "characters",
-                       static_cast<unsigned char>(text[0])));
-    }
-    const bool line_ends = text[0] == '\n';
-    mark.line += line_ends ? 1 : 0;
-    mark.column = line_ends ? 0 : mark.column + 1;
-    text.remove_prefix(length);
-  }
+  mark.line = static_cast<int>(std::ranges::count(good, '\n'));
+  mark.column = static_cast<int>(std::ranges::count_if(line, begins));
+  fail(place_in(origin, mark),
+       fmt::format("not YAML: found the byte 0x{:02x}; allowed: UTF-8 text without control "
+                   "characters",
+                   static_cast<unsigned char>(text[good.size()])));
 }
 
 std::shared_ptr<Node> node_of(Node::Kind kind, const base::SourcePlace& place) {
@@ -237,14 +245,7 @@ NodePtr pinned(const NodePtr& root, const std::string& key) {
 
 }  // namespace
 
-bool is_text(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = length_of(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
+bool is_text(std::string_view text) { return end_of_text(text) == text.size(); }
 
 std::string clean(const std::string& text) {
   constexpr std::size_t most = 100;
@@ -253,15 +254,10 @@ std::string clean(const std::string& text) {
     const auto byte = static_cast<unsigned char>(c);
     // Cut between characters: bytes 10xxxxxx continue one.
     if (line.size() >= most && (byte & 0xc0) != 0x80) return line + "...";
-    if (c == '\n') {
-      line += "\\n";
-    } else if (c == '\t') {
-      line += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
-    } else {
-      line += c;
-    }
+    line += c == '\n'                     ? "\\n"
+            : c == '\t'                   ? "\\t"
+            : byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte)
+                                          : std::string(1, c);
   }
   return line;
 }

@@ -106,7 +106,7 @@ Reader Reader::at_path(const std::string& keys) const {
     if (bracket == part.size()) continue;
     std::size_t index = 0;
     std::from_chars(part.data() + bracket + 1, part.data() + part.size(), index);
-    here = index < here.size() ? here.items("")[index] : Reader(nullptr, part, here.place());
+    here = index < here.size() ? here.items("")[index] : here.at(part);
   }
   return here;
 }

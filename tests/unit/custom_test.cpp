@@ -23,7 +23,7 @@ using testing::IsEmpty;
 deck::Deck custom(const std::vector<std::string>& tasks, const std::string& rest = "") {
   std::string text = "workload:\n  kind: custom\n  tasks:\n";
   for (const std::string& task : tasks) text += "    - {" + task + "}\n";
-  return deck::load(DeckFile(text + rest).path());
+  return load(DeckFile(text + rest).path());
 }
 
 Schedule build(const deck::Deck& deck, Order order) {
