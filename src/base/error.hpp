@@ -34,11 +34,15 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// A place in a text file; lines and columns count from 1. Line 0 means "no place inside".
+/// A place in a text file, or an option of the command line. Lines, columns and options count from
+/// 1; line 0 means the file as a whole, option 0 that it is a file.
 struct SourcePlace {
-  std::string file;
+  std::string file;  ///< or the option
   int line = 0;
   int column = 0;
+  int option = 0;
+
+  bool operator==(const SourcePlace&) const = default;
 };
 
 /// "file:line:column", or the file alone where there is no line.

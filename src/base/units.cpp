@@ -3,78 +3,84 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
-#include <utility>
+#include <span>
 
 namespace overlap::base {
 namespace {
 
+struct Unit {
+  std::string_view name;
+  double size;
+};
+using Units = std::span<const Unit>;
+
+// Of one family from large to small.
+constexpr Unit count_units[] = {
+    {"Ti", 0x1p40}, {"Gi", 0x1p30}, {"Mi", 0x1p20}, {"Ki", 0x1p10}, {"", 1}};
+constexpr Unit byte_units[] = {{"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10},
+                               {"B", 1},        {"", 1},         {"TB", 1e12},    {"GB", 1e9},
+                               {"MB", 1e6},     {"KB", 1e3},     {"kB", 1e3}};
+constexpr Unit rate_units[] = {
+    {"TB/s", 1e12}, {"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1}};
+constexpr Unit time_units[] = {{"s", 1},     {"", 1},      {"ms", 1e-3},
+                               {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}};
+constexpr Unit no_units[] = {{"", 1}};
+constexpr Units binary_units = Units(byte_units).first(5);
+
 struct Quantity {
   double value = 0;
-  bool whole = false;  ///< written without fraction or exponent, and `integer` holds it exactly
-  std::int64_t integer = 0;
-  std::string_view unit;
+  std::optional<std::int64_t> whole;  ///< the value where it is written without fraction, exponent
+  double unit = 1;
+
+  double scaled() const { return value * unit; }
 };
 
-std::optional<Quantity> split(std::string_view text) {
+std::optional<Quantity> parse(std::string_view text, Units units) {
   Quantity quantity;
-  const char* const end = text.data() + text.size();
-  const auto number = std::from_chars(text.data(), end, quantity.value);
+  std::int64_t whole = 0;
+  const auto number = std::from_chars(text.begin(), text.end(), quantity.value);
   if (number.ec != std::errc{} || !std::isfinite(quantity.value)) return std::nullopt;
-  const auto integer = std::from_chars(text.data(), end, quantity.integer);
-  quantity.whole = integer.ec == std::errc{} && integer.ptr == number.ptr;
-  quantity.unit = text.substr(static_cast<std::size_t>(number.ptr - text.data()));
-  while (!quantity.unit.empty() && quantity.unit.front() == ' ') quantity.unit.remove_prefix(1);
+  const auto integer = std::from_chars(text.begin(), text.end(), whole);
+  if (integer.ec == std::errc{} && integer.ptr == number.ptr) quantity.whole = whole;
+  text.remove_prefix(static_cast<std::size_t>(number.ptr - text.data()));
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  const auto unit = std::ranges::find(units, text, &Unit::name);
+  if (unit == units.end()) return std::nullopt;
+  quantity.unit = unit->size;
   return quantity;
 }
 
-using Units = std::pair<std::string_view, double>;
-constexpr std::array<Units, 5> count_units = {
-    {{"", 1.0}, {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}}};
-constexpr std::array<Units, 11> byte_units = {{{"", 1.0},
-                                               {"B", 1.0},
-                                               {"kB", 1e3},
-                                               {"KB", 1e3},
-                                               {"MB", 1e6},
-                                               {"GB", 1e9},
-                                               {"TB", 1e12},
-                                               {"KiB", 0x1p10},
-                                               {"MiB", 0x1p20},
-                                               {"GiB", 0x1p30},
-                                               {"TiB", 0x1p40}}};
-constexpr std::array<Units, 6> time_units = {
-    {{"", 1.0}, {"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}}};
-
-std::optional<double> scale_of(std::string_view unit, const auto& units) {
-  for (const auto& [name, scale] : units) {
-    if (name == unit) return scale;
-  }
-  return std::nullopt;
+std::optional<double> parse_real(std::string_view text, Units units) {
+  const auto quantity = parse(text, units);
+  return quantity ? std::optional(quantity->scaled()) : std::nullopt;
 }
 
-std::optional<std::int64_t> parse_integral(std::string_view text, const auto& units) {
-  const auto quantity = split(text);
+std::optional<std::int64_t> parse_integral(std::string_view text, Units units) {
+  const auto quantity = parse(text, units);
   if (!quantity) return std::nullopt;
-  const auto scale = scale_of(quantity->unit, units);
-  if (!scale) return std::nullopt;
-  const double product = quantity->value * *scale;
-  if (product != std::floor(product) || std::abs(product) >= 0x1p63) return std::nullopt;
-  if (quantity->whole) return quantity->integer * static_cast<std::int64_t>(*scale);
-  return static_cast<std::int64_t>(product);
+  const double scaled = quantity->scaled();
+  if (scaled != std::floor(scaled) || std::abs(scaled) >= 0x1p63) return std::nullopt;
+  if (quantity->whole) return *quantity->whole * static_cast<std::int64_t>(quantity->unit);
+  return static_cast<std::int64_t>(scaled);
 }
 
-/// With the largest unit that gives at least 1, else the smallest; `units` from large to small.
-std::string spell(double value, const auto& units) {
-  const auto fits = [&](const Units& unit) { return std::abs(value) >= unit.second; };
-  auto unit = value == 0 ? units.begin() : std::find_if(units.begin(), units.end(), fits);
-  if (unit == units.end()) --unit;
-  return fmt::format("{:.7g} {}", value / unit->second, unit->first);
+/// The largest unit that gives at least 1, else the smallest.
+const Unit& unit_of(double value, Units units) {
+  const auto fits = [&](const Unit& unit) { return value == 0 || std::abs(value) >= unit.size; };
+  const auto unit = std::ranges::find_if(units, fits);
+  return unit == units.end() ? units.back() : *unit;
+}
+
+std::string spell(double value, Units units) {
+  const Unit& unit = unit_of(value, units);
+  return fmt::format("{:.7g} {}", value / unit.size, unit.name);
 }
 
 }  // namespace
+
+std::optional<double> parse_number(std::string_view text) { return parse_real(text, no_units); }
 
 std::optional<std::int64_t> parse_count(std::string_view text) {
   return parse_integral(text, count_units);
@@ -84,41 +90,24 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
   return parse_integral(text, byte_units);
 }
 
-std::optional<double> parse_seconds(std::string_view text) {
-  const auto quantity = split(text);
-  if (!quantity) return std::nullopt;
-  const auto scale = scale_of(quantity->unit, time_units);
-  if (!scale) return std::nullopt;
-  return quantity->value * *scale;
-}
+std::optional<double> parse_seconds(std::string_view text) { return parse_real(text, time_units); }
 
 std::optional<double> parse_bandwidth(std::string_view text) {
-  constexpr std::string_view per_second = "/s";
-  const auto quantity = split(text);
-  if (!quantity || !quantity->unit.ends_with(per_second)) return std::nullopt;
-  const std::string_view unit = quantity->unit.substr(0, quantity->unit.size() - per_second.size());
-  const auto scale = scale_of(unit, byte_units);
-  if (!scale || unit.empty()) return std::nullopt;
-  return quantity->value * *scale;
+  if (!text.ends_with("B/s")) return std::nullopt;
+  return parse_real(text.substr(0, text.size() - 2), byte_units);
 }
 
 std::string spell_bytes(std::int64_t bytes) {
-  constexpr std::array<std::string_view, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < units.size(); ++unit) bytes /= 1024;
-  return fmt::format("{} {}", bytes, units[unit]);
+  const auto divides = [&](const Unit& unit) {
+    return unit.size == 1 || (bytes != 0 && bytes % static_cast<std::int64_t>(unit.size) == 0);
+  };
+  const Unit& unit = *std::ranges::find_if(binary_units, divides);
+  return fmt::format("{} {}", bytes / static_cast<std::int64_t>(unit.size), unit.name);
 }
 
-std::string spell_seconds(double seconds) {
-  return spell(seconds,
-               std::array<Units, 4>{{{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}});
-}
+std::string spell_seconds(double seconds) { return spell(seconds, time_units); }
 
-std::string spell_bandwidth(double bytes_per_s) {
-  return spell(bytes_per_s,
-               std::array<Units, 5>{
-                   {{"TB/s", 1e12}, {"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1.0}}});
-}
+std::string spell_bandwidth(double bytes_per_s) { return spell(bytes_per_s, rate_units); }
 
 std::string format_number(double value) {
   if (value == 0) return "0";
@@ -129,23 +118,15 @@ std::string format_number(double value) {
 }
 
 std::string format_bytes(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  double value = static_cast<double>(bytes);
-  while (value >= 1024 && unit + 1 < units.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  if (value == std::floor(value)) return fmt::format("{:.0f} {}", value, units[unit]);
-  return fmt::format("{:.1f} {}", value, units[unit]);
+  const auto value = static_cast<double>(bytes);
+  const Unit& unit = bytes == 0 ? binary_units.back() : unit_of(value, binary_units);
+  const double scaled = value / unit.size;
+  return fmt::format("{:.{}f} {}", scaled, scaled == std::floor(scaled) ? 0 : 1, unit.name);
 }
 
 std::string format_seconds(double seconds) {
-  const double size = std::abs(seconds);
-  if (size >= 1 || size == 0) return format_number(seconds) + " s";
-  if (size >= 1e-3) return format_number(seconds * 1e3) + " ms";
-  if (size >= 1e-6) return format_number(seconds * 1e6) + " us";
-  return format_number(seconds * 1e9) + " ns";
+  const Unit& unit = unit_of(seconds, time_units);
+  return fmt::format("{} {}", format_number(seconds / unit.size), unit.name);
 }
 
 }  // namespace overlap::base

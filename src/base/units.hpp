@@ -7,6 +7,9 @@
 
 namespace overlap::base {
 
+/// Parses a number without a unit. Empty when it is none or not finite.
+std::optional<double> parse_number(std::string_view text);
+
 /// Parses a count: digits with an optional binary suffix ("16 Mi" = 16 * 2^20). Empty when the
 /// text is no count or exceeds 64 bits.
 std::optional<std::int64_t> parse_count(std::string_view text);

@@ -210,9 +210,6 @@ struct Point {
 std::vector<Point> load_points(const std::string& name_or_path,
                                const std::vector<std::string>& overrides = {});
 
-/// The same for a deck that has no sweep; another one is a usage error.
-Deck load(const std::string& path, const std::vector<std::string>& overrides = {});
-
 /// Where `key` ("memory.device_limit") or the nearest key above it was given.
 base::SourcePlace place_of(const Deck& deck, const std::string& key);
 

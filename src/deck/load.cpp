@@ -1,14 +1,101 @@
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
+#include <map>
 
 #include "base/sha256.hpp"
-#include "deck/deck.hpp"
+#include "base/units.hpp"
 #include "deck/fields.hpp"
-#include "deck/sweep.hpp"
 #include "yaml/shipped.hpp"
 
 namespace overlap::deck {
+namespace {
+
+constexpr std::size_t most_points = 10000;
+constexpr std::size_t most_keys = 100;  // more than a deck has
+
+/// Under what values of a sweep are the same, as far as that shows before anybody knows what they
+/// are for: as words, counts ("1 Ki" is 1024) or sizes.
+std::vector<std::string> names_of(const std::string& text) {
+  std::vector<std::string> names = {text};
+  if (const auto count = base::parse_count(text)) names.push_back(fmt::format("{} ", *count));
+  if (const auto bytes = base::parse_bytes(text)) names.push_back(fmt::format("{} B ", *bytes));
+  return names;
+}
+
+void expect_sweepable(const yaml::Reader& at_key, const std::string& key) {
+  const std::vector<std::string> parts = yaml::parts_of(key);
+  if (std::ranges::find(parts, "") != parts.end()) {
+    at_key.fail("found an empty part in the key; allowed: a dotted key, such as chunks.count");
+  }
+  if (key.find('[') != std::string::npos || parts[0] == "acceptance") {
+    at_key.fail("found a part of a list; allowed: keys that have a single value");
+  }
+  if (parts[0] == "title" || parts[0] == "sweep") {
+    at_key.fail(fmt::format("found '{}'; allowed: keys that change what runs, such as chunks.count",
+                            parts[0]));
+  }
+}
+
+/// The values of a swept key: scalars; at least one, each once.
+std::vector<yaml::NodePtr> read_values(const yaml::Reader& reader) {
+  std::vector<yaml::NodePtr> values;
+  std::map<std::string, std::size_t> seen;  // the places of values by their names
+  for (const yaml::Reader& item :
+       reader.items("a list of at least one value, such as [1, 2, 4]", 1)) {
+    const std::string text = item.text();
+    const std::size_t place = values.size();
+    for (const std::string& name : names_of(text)) {
+      const auto [first, is_new] = seen.emplace(name, place);
+      if (is_new || first->second == place) continue;
+      item.fail(fmt::format("found {} again, first at {}; allowed: each value once",
+                            yaml::quoted(text), base::to_string(values[first->second]->place)));
+    }
+    values.push_back(reader.node_of(place));
+  }
+  return values;
+}
+
+/// The points of a document, not yet read: `sweep: {dotted.key: [values]}` asks for one for each
+/// combination of the values. Without it there is one point.
+std::vector<Point> points_of(const yaml::NodePtr& root) {
+  std::vector<Point> points(1);
+  points[0].deck.document = root;
+  const yaml::Reader reader = yaml::Reader(*root, "deck").at("sweep");
+  if (reader.is(yaml::Node::Kind::list) || reader.is(yaml::Node::Kind::scalar)) {
+    reader.fail_allowed("a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}");
+  }
+  const std::vector<std::string> keys = reader.keys();
+  if (keys.size() > most_keys) {
+    reader.fail(fmt::format("found {} keys; allowed: at most {}", keys.size(), most_keys));
+  }
+  for (const std::string& key : keys) {
+    expect_sweepable(reader.at_key(key), key);
+    for (const auto& [other, text] : points[0].values) {
+      if (other == key || other.starts_with(key + ".") || key.starts_with(other + ".")) {
+        reader.at_key(key).fail(
+            fmt::format("found with {}; allowed: each key once", yaml::quoted(other)));
+      }
+    }
+    const std::size_t count = points.size() * std::max<std::size_t>(reader.at(key).size(), 1);
+    if (count > most_points) {
+      reader.fail(fmt::format("found {} points or more; allowed: at most {}", count, most_points));
+    }
+    const std::vector<yaml::NodePtr> values = read_values(reader.at(key));
+    std::vector<Point> product;
+    for (const Point& point : points) {
+      for (const yaml::NodePtr& value : values) {
+        Point& made = product.emplace_back(point);
+        made.deck.document = with(point.deck.document, yaml::parts_of(key), value);
+        made.values.push_back({key, value->text});
+      }
+    }
+    points = std::move(product);
+  }
+  return points;
+}
+
+}  // namespace
 
 std::string Deck::name() const { return yaml::name_of(path); }
 
@@ -20,61 +107,21 @@ std::vector<Point> load_points(const std::string& name, const std::vector<std::s
     int number = 0;
     for (const std::string& option : overrides) root = with_option(root, option, ++number);
   }
-  const std::vector<SweptKey> sweep = read_sweep(yaml::Reader(*root).at("sweep"));
-  std::size_t count = 1;
-  for (const SweptKey& swept : sweep) count *= swept.values.size();
   const std::string sha256 = base::sha256(document.text);
-  std::vector<Point> points;
-  for (std::size_t number = 0; number < count; ++number) {
-    Point& point = points.emplace_back();
-    Deck& deck = point.deck;
-    deck.path = path;
-    deck.sha256 = sha256;
-    deck.document = root;
-    std::size_t rest = number;
-    std::size_t block = count;
-    for (const SweptKey& swept : sweep) {
-      block /= swept.values.size();
-      const yaml::NodePtr& value = swept.values[rest / block];
-      rest %= block;
-      deck.document = with(deck.document, yaml::parts_of(swept.key), value);
-      point.values.push_back({swept.key, value->text});
-    }
-    const yaml::Reader reader(*deck.document);
-    read(table_of(Deck{}), reader, deck);
-    check_deck(reader, deck);
+  std::vector<Point> points = points_of(root);
+  for (Point& point : points) {
+    point.deck.path = path;
+    point.deck.sha256 = sha256;
+    read(yaml::Reader(*point.deck.document, "deck"), point.deck);
   }
   return points;
 }
 
-Deck load(const std::string& path, const std::vector<std::string>& overrides) {
-  std::vector<Point> points = load_points(path, overrides);
-  if (!points.front().values.empty()) {
-    throw error_at(points.front().deck, base::ExitCode::usage, "sweep",
-                   "found a sweep; allowed: a deck of one experiment");
-  }
-  return std::move(points.front().deck);
-}
-
 base::SourcePlace place_of(const Deck& deck, const std::string& key) {
-  base::SourcePlace place{deck.path};
-  if (!deck.document) return place;
-  yaml::Reader here(*deck.document);
-  for (const std::string& part : yaml::parts_of(key)) {
-    const auto bracket = std::min(part.find('['), part.size());
-    yaml::Reader next = here.at(part.substr(0, bracket));
-    if (!here.has(part.substr(0, bracket))) return place;
-    place = next.place();
-    if (bracket < part.size()) {
-      std::size_t index = 0;
-      std::from_chars(part.data() + bracket + 1, part.data() + part.size(), index);
-      if (index >= next.size()) return place;
-      next = next.items("")[index];
-      place = next.place();
-    }
-    here = next;
-  }
-  return place;
+  if (!deck.document) return {deck.path};
+  const yaml::Reader root(*deck.document, "deck");
+  const base::SourcePlace place = root.at_path(key).place();
+  return place == root.place() ? base::SourcePlace{deck.path} : place;
 }
 
 base::Error error_at(const Deck& deck, base::ExitCode code, const std::string& key,

@@ -44,12 +44,12 @@ enum class Metric {
 enum class Needs { nothing, baseline, host_work };
 
 struct MetricRow {
-  Metric metric;
+  Metric value;
   std::string_view name;
   std::string_view unit;
   std::string_view help;  ///< for the JSON Schema
   Needs needs;
-  double (*value)(const Repetition&);
+  double (*formula)(const Repetition&);
   bool whole = false;                 ///< files have its summary, else its median
   std::string_view file_key = {};     ///< in `runs[]` of result files, where not its name
   std::string_view file_column = {};  ///< the same of CSV files
@@ -90,9 +90,9 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
 static_assert(
     [] {
       for (std::size_t i = 0; i < metrics.size(); ++i) {
-        if (metrics[i].metric != static_cast<Metric>(i)) return false;
+        if (metrics[i].value != static_cast<Metric>(i)) return false;
       }
-      return metrics.back().metric == Metric::host_work_hidden;
+      return metrics.back().value == Metric::host_work_hidden;
     }(),
     "one row for each metric, in their sequence");
 

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <cstddef>
+#include <functional>
 #include <string_view>
 
 /// The issue orders. An order is an enumerator and its row here, and src/schedule/NAME.cpp, which
@@ -21,18 +22,12 @@ enum class Order {
   automatic,  ///< the order, chunks and lanes that the model predicts to be fastest
 };
 
-/// What a workload's data are cut into, which decides the orders that it has.
-enum class Parts { chunks, tiles, listed };
-
 struct OrderRow {
-  Order order;
+  Order value;
   std::string_view name;
   std::string_view help;
-  bool chunks, tiles, listed;  ///< whether workloads with such parts have it
-
-  constexpr bool suits(Parts parts) const {
-    return parts == Parts::chunks ? chunks : parts == Parts::tiles ? tiles : listed;
-  }
+  /// Whether workloads have it whose data are cut into chunks, into tiles, or listed.
+  bool chunks, tiles, listed;
 };
 
 // Tiles have three_way instead of by_engine; a list has lanes of its own.
@@ -61,13 +56,9 @@ inline constexpr auto orders = std::to_array<OrderRow>({
      "the order, chunk count and lanes that the model predicts to be best", true, false, false},
 });
 
-static_assert(
-    [] {
-      for (std::size_t i = 0; i < orders.size(); ++i) {
-        if (orders[i].order != static_cast<Order>(i)) return false;
-      }
-      return orders.back().order == Order::automatic;
-    }(),
-    "one row for each order, in their sequence");
+static_assert(std::ranges::adjacent_find(orders, std::greater_equal(), &OrderRow::value) ==
+                      orders.end() &&
+                  orders.size() == static_cast<std::size_t>(Order::automatic) + 1,
+              "one row for each order, in their sequence");
 
 }  // namespace overlap::deck

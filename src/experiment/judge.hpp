@@ -10,22 +10,14 @@
 #include "experiment/diagnosis.hpp"
 #include "experiment/plan.hpp"
 
+/// From samples to an outcome: pure, no Kokkos and no device.
 namespace overlap::experiment {
 
 enum class Verdict { pass, fail, inconclusive, error, skipped, interrupted };
 
-}  // namespace overlap::experiment
-
-namespace overlap::yaml {
-
-template <>
-inline constexpr auto words<experiment::Verdict> = in_order<experiment::Verdict>(
-    "PASS", "FAIL", "INCONCLUSIVE", "ERROR", "SKIPPED", "INTERRUPTED");
-
-}  // namespace overlap::yaml
-
-/// From samples to an outcome: pure, no Kokkos and no device.
-namespace overlap::experiment {
+constexpr auto words_of(Verdict) {
+  return yaml::in_order<Verdict>("PASS", "FAIL", "INCONCLUSIVE", "ERROR", "SKIPPED", "INTERRUPTED");
+}
 
 /// What was measured of a plan.
 struct Samples {

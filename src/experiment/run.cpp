@@ -93,7 +93,7 @@ base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }
 
 std::optional<base::Summary> value(deck::Metric metric, const Run& run,
                                    const std::vector<Run>& runs) {
-  return summary(deck::row_of(metric).value, run, runs);
+  return summary(deck::row_of(metric).formula, run, runs);
 }
 
 std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs) {

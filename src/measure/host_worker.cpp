@@ -66,8 +66,7 @@ void HostWorker::compute(const Results& results, std::int64_t first, std::int64_
       Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Static>, Kokkos::IndexType<std::int64_t>>(
           instance_, first * threads_, last * threads_),
       [=](std::int64_t part) {
-        results(part) +=
-            workload::chain(steps, workload::word(part, repetition, 0));
+        results(part) += workload::chain(steps, workload::word(part, repetition, 0));
       });
   instance_.fence("overlap::host work");
 }

@@ -187,8 +187,7 @@ struct Probe {
     const int given = costs.host_tiles;
     const auto tiles = static_cast<int>(costs.units);
     const schedule::Schedule one = build(1);
-    costs.host_flops_per_s = host_flops_per_s(
-        workload, *schedule::product(one, one.tasks.back()));
+    costs.host_flops_per_s = host_flops_per_s(workload, *schedule::product(one, one.tasks.back()));
     const std::string rate = base::format_number(1e-9 * costs.host_flops_per_s) + " Gflop/s";
     const std::string of_all = " of " + std::to_string(tiles) + " tiles";
     facts.host_share = experiment::HostShare{given, costs.host_flops_per_s};

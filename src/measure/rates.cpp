@@ -246,8 +246,7 @@ void calibrate_steps(Executor& executor, workload::Workload& workload) {
                                   }));
   workload.host_steps_per_s = 1 / seconds_per_step([](std::int64_t steps) {
                                 const auto start = lanes::Clock::now();
-                                [[maybe_unused]] const volatile auto end =
-                                    workload::chain(steps);
+                                [[maybe_unused]] const volatile auto end = workload::chain(steps);
                                 return lanes::seconds_since(start);
                               });
 }

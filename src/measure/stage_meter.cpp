@@ -35,7 +35,8 @@ TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<
   };
   const schedule::Piece last = pieces.empty() ? schedule::Piece() : pieces.back();
   const std::int64_t last_slot = slots.empty() ? 0 : slots.back();
-  const std::int64_t begin = behind(last.end, workload_.arrays[0].units);
+  const std::int64_t begin =
+      behind(last.end, static_cast<std::int64_t>(workload_.arrays[0].host.planes));
   pieces.push_back({.begin = begin, .end = begin + units});
   slots.push_back(behind(last_slot + last.size(), device_units(workload_.device[0].size())));
   schedule_.lanes = std::max(schedule_.lanes, lane + 1);

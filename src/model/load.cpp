@@ -8,15 +8,10 @@
 #include "yaml/fields.hpp"
 #include "yaml/shipped.hpp"
 
-namespace overlap::yaml {
-
-template <>
-inline constexpr auto words<model::Queues> =
-    in_order<model::Queues>("engine", "connection", "worker");
-
-}  // namespace overlap::yaml
-
 namespace overlap::model {
+
+constexpr auto words_of(Queues) { return yaml::in_order<Queues>("engine", "connection", "worker"); }
+
 namespace {
 
 using namespace yaml;
@@ -29,7 +24,7 @@ constexpr int most_parallel = 1024;
 /// A kind whose values files spell with a unit.
 template <class T>
 Kind<T> spelled(Kind<T> kind, std::string (*spell)(T)) {
-  kind.write = [spell](const T& value) { return Value(spell(value)); };
+  kind.write = [spell](const T& value) { return Json(spell(value)); };
   return kind;
 }
 
@@ -113,7 +108,7 @@ bool is_line(const Curve& curve) {
 const Table<Curve>& curve_table() {
   static const Table<Curve> table = {{
       {.key = "latency",
-       .write = [](const Curve& curve) -> Value {
+       .write = [](const Curve& curve) -> Json {
          if (!is_line(curve)) return {};
          return time().write(curve.points().size() == 2 ? curve.points()[0].seconds : 0);
        }},
@@ -121,14 +116,14 @@ const Table<Curve>& curve_table() {
        .read = [](const Reader& map, Curve& curve) { curve = read_curve(map); },
        .write =
            [](const Curve& curve) {
-             return is_line(curve) ? bandwidth().write(1 / curve.seconds_per_byte()) : Value();
+             return is_line(curve) ? bandwidth().write(1 / curve.seconds_per_byte()) : Json();
            }},
       {.key = "times",
-       .write = [](const Curve& curve) -> Value {
+       .write = [](const Curve& curve) -> Json {
          if (is_line(curve) || curve.points().empty()) return {};
-         Value::List list;
+         Json list;
          for (const auto& [bytes, seconds] : curve.points()) {
-           list.push_back(Value::List{size().write(std::llround(bytes)), time().write(seconds)});
+           list.push_back(Json::array({size().write(std::llround(bytes)), time().write(seconds)}));
          }
          return list;
        }},
@@ -140,7 +135,7 @@ const Table<Curve>& curve_table() {
 Kind<Curve> curve() {
   Kind<Curve> kind = map_of(curve_table());
   kind.write = [write = kind.write](const Curve& curve) {
-    return curve.points().empty() ? Value() : write(curve);
+    return curve.points().empty() ? Json() : write(curve);
   };
   return kind;
 }
@@ -253,7 +248,7 @@ const Table<Device>& kernels_table() {
       {.key = "rates",
        .help = "by the device memory that a kernel reads and writes",
        .read = read_rates,
-       .write = [](const Device& device) { return device.kernels.empty() ? Value() : Value(true); },
+       .write = [](const Device& device) { return device.kernels.empty() ? Json() : Json(true); },
        .block = rates_block},
   }};
   return table;
@@ -265,7 +260,7 @@ const Table<Device>& queues_table() {
   using enum Queues;
   using D = Device;
   static const Table<D> table = {{
-      selector("kind", &D::queues, word<Queues>(), ""),
+      field("kind", &D::queues, word<Queues>(), "").decides(&D::queues),
       field("connections", &D::connections, count(1, most_parallel), "measured: of the SMs")
           .with({connection}),
       field("copy_connections", &D::copy_connections, count(1, most_parallel),
@@ -326,7 +321,7 @@ const Table<Latencies>& latency_table() {
 }
 
 Field<Device> copies(const std::string& key, Copies Device::* member, const std::string& help) {
-  Field<Device> row = section(key, member, copies_table(), help);
+  Field<Device> row = section<Device>(key, member, copies_table(), help);
   row.read = [=, read = row.read](const Reader& map, Device& device) {
     map.expect_one("unit", key);
     if (device.unit_s > 0) return;
@@ -336,21 +331,20 @@ Field<Device> copies(const std::string& key, Copies Device::* member, const std:
     read(map, device);
   };
   row.write = [=, write = row.write](const Device& device) {
-    return device.unit_s > 0 ? Value() : write(device);
+    return device.unit_s > 0 ? Json() : write(device);
   };
   return row;
 }
 
 const Table<Device>& device_table() {
   static const Table<Device> table = [] {
-    Field<Device> queues = section(
-        "queues", queues_table(),
+    Field<Device> queues = section<Device>(
+        "queues", std::identity(), queues_table(),
         "Where operations wait: one FIFO per engine, connections that streams share (Hyper-Q), or\n"
         "# workers of the host with one engine each.");
-    queues.selects = spellings<Queues>();
-    queues.chosen = [](const Device& d) { return 1U << static_cast<unsigned>(d.queues); };
+    queues = std::move(queues).decides(&Device::queues);
     Field<Device> title = field("title", &Device::title, line(), "");
-    title.write = [](const Device& device) { return Value(in_quotes(device.title)); };
+    title.write = [](const Device& device) { return Json(in_quotes(device.title)); };
     return Table<Device>{{
         title,
         field("unit", &Device::unit_s,
@@ -361,14 +355,16 @@ const Table<Device>& device_table() {
               "measured; 1: both directions share it")
             .with({Queues::engine, Queues::connection}),
         queues,
-        section("workers", workers_table(), "The workers.").with({Queues::worker}),
+        section<Device>("workers", std::identity(), workers_table(), "The workers.")
+            .with({Queues::worker}),
         copies("h2d", &Device::h2d,
                "Copies: time by size, alone, and duplex: while the other direction is active.\n"
                "# Pageable copies occupy the host as well, except up to the size `unblocked`."),
         copies("d2h", &Device::d2h, "Copies to the host."),
-        section("kernels", kernels_table(), "Kernels."),
-        section("host", &Device::host, host_table(), "What the host spends on each call."),
-        section("latency", &Device::latency, latency_table(), "What passes between operations."),
+        section<Device>("kernels", std::identity(), kernels_table(), "Kernels."),
+        section<Device>("host", &Device::host, host_table(), "What the host spends on each call."),
+        section<Device>("latency", &Device::latency, latency_table(),
+                        "What passes between operations."),
     }};
   }();
   return table;
@@ -379,7 +375,7 @@ const Table<Device>& device_table() {
 Device load_device(const std::string& name_or_path) {
   const std::string path = path_of(name_or_path, "devices", "device");
   const Document document = read_document(path, "device file");
-  const Reader reader(*document.root);
+  const Reader reader(*document.root, "device file");
   Device device;
   read(device_table(), reader, device);
   if (device.unit_s > 0 && reader.at("kernels").has("rates")) {

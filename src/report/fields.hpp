@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "deck/words.hpp"
-#include "yaml/value.hpp"
+#include "yaml/kinds.hpp"
 
 /// A function `fields(Record&, const T&)` says once which fields a T has in result files: from it
 /// follow both the JSON of a T and the JSON Schema of all of them.
 namespace overlap::report {
 
-using Json = nlohmann::ordered_json;
+using yaml::Json;
 
 /// What numbers of a field may be.
 enum class Range { any, from_zero, above_zero };
@@ -69,8 +69,6 @@ template <class T>
 inline constexpr bool is_vector = false;
 template <class T>
 inline constexpr bool is_vector<std::vector<T>> = true;
-
-Json json_of(const yaml::Value& value);
 
 template <class T>
 Json json_of(const T& value) {

@@ -90,7 +90,7 @@ void fields(Record& add, const DeckFile& of) {
   add.raw("sha256", "SHA-256 of the file, before --set.", of.sha256,
           {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}});
   add.raw("resolved", "Every key with its value, defaults included.", of.resolved,
-          json_of(deck::resolved_schema()));
+          deck::resolved_schema());
 }
 
 struct Verification {
@@ -147,7 +147,7 @@ void fields(Record& add, const Result& of) {
 
 Json study_json(const Study& study) {
   const deck::Deck& deck = study.deck();
-  Json keys = json_of(deck::resolved(deck));
+  Json keys = deck::resolved(deck);
   if (study.sweeps()) keys["sweep"] = swept(study);
   return json_of(Result{.machine = study.machine,
                         .started = study.started,
@@ -200,27 +200,6 @@ Row read_row(const Json& run, const Json& row) {
 
 }  // namespace
 
-Json json_of(const yaml::Value& value) {
-  return std::visit(
-      [](const auto& v) -> Json {
-        using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return nullptr;
-        } else if constexpr (std::is_same_v<T, yaml::Value::List>) {
-          Json list = Json::array();
-          for (const yaml::Value& item : v) list.push_back(json_of(item));
-          return list;
-        } else if constexpr (std::is_same_v<T, yaml::Value::Map>) {
-          Json map = Json::object();
-          for (const auto& [key, item] : v) map[key] = json_of(item);
-          return map;
-        } else {
-          return v;
-        }
-      },
-      value.data);
-}
-
 std::string to_json(const std::vector<Study>& studies, int indent) {
   Json all = Json::array();
   for (const Study& study : studies) all.push_back(study_json(study));
@@ -260,7 +239,7 @@ std::vector<Row> rows_of(const Outcome& outcome) {
             .predicted_s = experiment::predicted_s(run),
             .verified = run.verified && !run.wrong});
     for (std::size_t i = 0; i < deck::metrics.size(); ++i) {
-      const auto value = experiment::value(deck::metrics[i].metric, run, outcome.runs);
+      const auto value = experiment::value(deck::metrics[i].value, run, outcome.runs);
       if (value) row.medians[i] = value->median;
     }
     if (run.bounds) {
@@ -316,18 +295,14 @@ PointResult read_record(const std::string& line) {
 }
 
 std::string fingerprint(const deck::Point& point) {
-  std::string text = text_of(json_of(deck::resolved(point.deck)), -1);
+  std::string text = text_of(deck::resolved(point.deck), -1);
   for (const deck::Point::Value& value : point.values) text += "\n" + value.key;
   return base::sha256(text).substr(0, 16);
 }
 
 std::optional<double> number_at(const deck::Deck& deck, const std::string& key) {
-  const yaml::Value values = deck::resolved(deck);
-  const yaml::Value* const value = values.at(key);
-  if (value == nullptr) return std::nullopt;
-  if (const auto* whole = value->get<std::int64_t>()) return static_cast<double>(*whole);
-  const auto* number = value->get<double>();
-  return number == nullptr ? std::nullopt : std::optional(*number);
+  const Json value = yaml::value_at(deck::resolved(deck), key);
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
 }  // namespace overlap::report

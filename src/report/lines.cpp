@@ -53,7 +53,7 @@ std::string point_lines(const Outcome& outcome) {
     }
     if (run.samples_s.empty()) continue;
     for (const deck::MetricRow& row : deck::metrics) {
-      const auto value = experiment::value(row.metric, run, outcome.runs);
+      const auto value = experiment::value(row.value, run, outcome.runs);
       if (value) figure(run, row.name, row.unit, *value, twin_field(run));
     }
   }

@@ -41,10 +41,9 @@ std::optional<double> non_zero(double value) {
 Json point_of(const Outcome& outcome) {
   Json json = Json::object();
   if (outcome.values.empty()) return json;
-  const yaml::Value deck = deck::resolved(outcome.deck);
+  const Json deck = deck::resolved(outcome.deck);
   for (const deck::Point::Value& value : outcome.values) {
-    const yaml::Value* const found = deck.at(value.key);
-    json[value.key] = found == nullptr ? Json() : json_of(*found);
+    json[value.key] = yaml::value_at(deck, value.key);
   }
   return json;
 }
@@ -243,10 +242,10 @@ void fields(Record& add, const RunOf& of) {
   add("staging", "Work of the staging ring; null: none.", staging(of.run));
   add("product", "Of a matrix product; null: another workload.", product(of.run));
   for (const deck::MetricRow& row : deck::metrics) {
-    const auto value = experiment::value(row.metric, of.run, of.outcome.runs);
-    const Range range = row.metric == deck::Metric::throughput  ? above_zero
-                        : row.metric == deck::Metric::max_error ? from_zero
-                                                                : Range::any;
+    const auto value = experiment::value(row.value, of.run, of.outcome.runs);
+    const Range range = row.value == deck::Metric::throughput  ? above_zero
+                        : row.value == deck::Metric::max_error ? from_zero
+                                                               : Range::any;
     if (row.whole) {
       add(row.key(), row.help, value, range);
     } else {

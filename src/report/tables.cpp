@@ -68,11 +68,10 @@ void add_layout(Rows& rows, const deck::Deck& deck, const schedule::Layout& layo
 std::string workload_line(const deck::Workload& workload,
                           const std::vector<deck::Point::Value>& swept) {
   std::string line;
-  const yaml::Value values = write(deck::table_of(workload), workload);
-  for (const auto& [key, value] : *values.get<yaml::Value::Map>()) {
+  const yaml::Json values = write(deck::workload_table(), workload);
+  for (const auto& [key, value] : values.items()) {
     if (std::ranges::count(swept, "workload." + key, &deck::Point::Value::key) > 0) continue;
-    const auto* const list = key == "tasks" ? value.get<yaml::Value::List>() : nullptr;
-    const std::string text = list == nullptr ? spell(value) : fmt::format("{}", list->size());
+    const std::string text = key == "tasks" ? std::to_string(value.size()) : yaml::spell(value);
     if (text == "none") continue;
     line += line.empty() ? text : fmt::format(", {} {}", key, text);
   }

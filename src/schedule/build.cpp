@@ -17,7 +17,7 @@ namespace {
 
 /// One for each order but `automatic`, the last: an order without a file does not link.
 constexpr auto issuers = []<std::size_t... I>(std::index_sequence<I...>) {
-  return std::array<void (*)(Builder&), sizeof...(I)>{&issue<deck::orders[I].order>...};
+  return std::array<void (*)(Builder&), sizeof...(I)>{&issue<deck::orders[I].value>...};
 }(std::make_index_sequence<deck::orders.size() - 1>());
 
 /// The baseline's: every iteration as one chunk, unless the device cannot hold it.

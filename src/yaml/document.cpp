@@ -12,7 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <optional>
+#include <ranges>
 #include <sstream>
 
 namespace overlap::yaml {
@@ -25,10 +25,11 @@ constexpr std::size_t most_bytes = std::size_t{1} << 24;
 }
 
 std::string read_text(const std::string& path, const std::string& kind) {
-  if (path.empty()) fail({"''"}, "no such " + kind);
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) fail({path}, "no such " + kind);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    fail({path.empty() ? "''" : path}, "no such " + kind);
+  }
   if (!std::filesystem::status_known(status)) fail({path}, "cannot be read: " + error.message());
   if (std::filesystem::is_directory(status)) fail({path}, "is a folder, not a " + kind);
   errno = 0;
@@ -45,6 +46,12 @@ std::string read_text(const std::string& path, const std::string& kind) {
     fail({path}, fmt::format("cannot be read: {}", std::strerror(errno != 0 ? errno : EIO)));
   }
   return text;
+}
+
+/// A place in what an origin holds; an option is a place of its own.
+base::SourcePlace place_in(const base::SourcePlace& origin, const YAML::Mark& mark) {
+  return origin.option > 0 ? origin
+                           : base::SourcePlace{origin.file, mark.line + 1, mark.column + 1};
 }
 
 /// Bytes of the UTF-8 character that `text` begins with; 0: malformed, or one that YAML forbids.
@@ -67,35 +74,48 @@ std::size_t length_of(std::string_view text) {
   return good && !control && !surrogate && !no_character ? length : 0;
 }
 
+/// Where the first character lies that YAML forbids; the text's size: nowhere.
+std::size_t end_of_text(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const std::size_t length = length_of(text.substr(end));
+    if (length == 0) break;
+    end += length;
+  }
+  return end;
+}
+
 /// Control characters and bytes that are not UTF-8 have no business in a file; the YAML parser
 /// would replace them or fail elsewhere.
-void expect_text(std::string_view text, Mark mark) {
-  for (mark.line = mark.column = 1; !text.empty();) {
-    const std::size_t length = length_of(text);
-    if (length == 0) {
-      const auto byte = static_cast<unsigned char>(text[0]);
-      fail(mark.origin->option > 0 ? base::SourcePlace{mark.origin->name} : mark.place(),
-           fmt::format("not YAML: found the byte 0x{:02x}; allowed: UTF-8 text without control "
-                       "characters",
-                       byte));
-    }
-    mark.column = text[0] == '\n' ? 1 : mark.column + 1;
-    mark.line += text[0] == '\n' ? 1 : 0;
-    text.remove_prefix(length);
-  }
+void expect_text(std::string_view text, const base::SourcePlace& origin) {
+  const std::string_view good = text.substr(0, end_of_text(text));
+  if (good.size() == text.size()) return;
+  const std::string_view line = good.substr(good.rfind('\n') + 1);
+  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+  YAML::Mark mark;
+  mark.line = static_cast<int>(std::ranges::count(good, '\n'));
+  mark.column = static_cast<int>(std::ranges::count_if(line, begins));
+  fail(place_in(origin, mark),
+       fmt::format("not YAML: found the byte 0x{:02x}; allowed: UTF-8 text without control "
+                   "characters",
+                   static_cast<unsigned char>(text[good.size()])));
+}
+
+std::shared_ptr<Node> node_of(Node::Kind kind, const base::SourcePlace& place) {
+  return std::make_shared<Node>(Node{.kind = kind, .place = place, .text = {}, .entries = {}});
 }
 
 /// Builds the tree of a document.
 class Builder : public YAML::EventHandler {
  public:
-  explicit Builder(std::shared_ptr<const Origin> origin) : origin_(std::move(origin)) {}
+  explicit Builder(const base::SourcePlace& origin) : origin_(origin) {}
 
-  /// Null: no document.
-  NodePtr root;
-  int documents = 0;
+  NodePtr root;  ///< null: no document
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++documents == 2) fail(at(mark).place(), "found a second YAML document; allowed: one");
+    if (++documents_ == 2) {
+      fail(place_in(origin_, mark), "found a second YAML document; allowed: one");
+    }
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -104,7 +124,7 @@ class Builder : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const NodePtr node = anchor < anchors_.size() ? anchors_[anchor] : nullptr;
-    if (!node) fail(at(mark).place(), "not YAML: found an alias inside its own anchor");
+    if (!node) fail(place_in(origin_, mark), "not YAML: found an alias inside its own anchor");
     add(node);
   }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
@@ -130,13 +150,8 @@ class Builder : public YAML::EventHandler {
     NodePtr key;  ///< of a map: the key whose value comes next
   };
 
-  Mark at(const YAML::Mark& mark) const {
-    if (origin_->option > 0) return {origin_};  // an option is a place of its own
-    return {origin_, mark.line + 1, mark.column + 1};
-  }
-
   Node& begin(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
-    open_.push_back({std::make_shared<Node>(Node{.kind = kind, .mark = at(mark)}), anchor, {}});
+    open_.push_back({node_of(kind, place_in(origin_, mark)), anchor, {}});
     return *open_.back().node;
   }
 
@@ -161,7 +176,8 @@ class Builder : public YAML::EventHandler {
     }
   }
 
-  std::shared_ptr<const Origin> origin_;
+  base::SourcePlace origin_;
+  int documents_ = 0;
   std::vector<Open> open_;
   std::vector<NodePtr> anchors_;
 };
@@ -176,18 +192,30 @@ bool tab_indents(const std::string& text, int number) {
 }
 
 /// What the parser says, in the same words whatever its version.
-std::string message_of(const YAML::Exception& error) {
+[[noreturn]] void fail_to_parse(const YAML::Exception& error, const std::string& text,
+                                const base::SourcePlace& origin) {
   // It says of nesting that is too deep for it that the file is bad.
-  if (error.msg == YAML::ErrorMsg::BAD_FILE) return "nested too deeply";
+  const bool deep = error.msg == YAML::ErrorMsg::BAD_FILE;
   // Since version 0.8 the name follows.
   const std::string anchor = "the referenced anchor is not defined";
-  if (error.msg.starts_with(anchor)) return anchor;
-  return error.msg;
+  const std::string message = deep                            ? "nested too deeply"
+                              : error.msg.starts_with(anchor) ? anchor
+                                                              : error.msg;
+  if (origin.option > 0) fail(origin, "the value is not YAML: " + message);
+  if (deep) fail(origin, "not YAML: " + message);
+  base::SourcePlace place = place_in(origin, error.mark);
+  if (tab_indents(text, error.mark.line)) {
+    place.column = 1;
+    fail(place, "not YAML: found a tab; allowed: spaces to indent");
+  }
+  const bool colon = error.msg == YAML::ErrorMsg::MAP_VALUE;
+  const char* const hint = " (text with ': ' needs quotes; keys of a map share one column)";
+  fail(place, fmt::format("not YAML: {}{}", message, colon ? hint : ""));
 }
 
 /// The document; null where the text has none.
-NodePtr parse(const std::string& text, const std::shared_ptr<const Origin>& origin) {
-  expect_text(text, {origin});
+NodePtr parse(const std::string& text, const base::SourcePlace& origin) {
+  expect_text(text, origin);
   Builder builder(origin);
   try {
     std::istringstream stream(text);
@@ -197,50 +225,9 @@ NodePtr parse(const std::string& text, const std::shared_ptr<const Origin>& orig
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    const std::string message = message_of(error);
-    if (origin->option > 0) fail({origin->name}, "the value is not YAML: " + message);
-    if (error.msg == YAML::ErrorMsg::BAD_FILE) fail({origin->name}, "not YAML: " + message);
-    if (tab_indents(text, error.mark.line)) {
-      fail({origin->name, error.mark.line + 1, 1},
-           "not YAML: found a tab; allowed: spaces to indent");
-    }
-    const bool colon = error.msg == YAML::ErrorMsg::MAP_VALUE;
-    fail(
-        {origin->name, error.mark.line + 1, error.mark.column + 1},
-        fmt::format("not YAML: {}{}", message,
-                    colon ? " (text with ': ' needs quotes; keys of a map share one column)" : ""));
+    fail_to_parse(error, text, origin);
   }
   return builder.root;
-}
-
-NodePtr scalar(const std::string& text, const Mark& mark) {
-  return std::make_shared<Node>(Node{.kind = Node::Kind::scalar, .mark = mark, .text = text});
-}
-
-/// with() below a node that is reached by the keys `above`.
-NodePtr with_below(const NodePtr& node, const std::string& above, std::span<const std::string> path,
-                   const NodePtr& value) {
-  if (path.empty()) return value;
-  const bool absent = !node || node->kind == Node::Kind::null;
-  if (!absent && node->kind != Node::Kind::map) {
-    const std::string whole = fmt::format(", or a list as a whole, --set '{}=[...]'", clean(above));
-    fail(value->mark.place(), fmt::format("{}: found {}; allowed: a map, to hold the key {}{}",
-                                          clean(above), describe(node.get()), quoted(path[0]),
-                                          node->kind == Node::Kind::list ? whole : ""));
-  }
-  Node made = absent ? Node{.kind = Node::Kind::map, .mark = value->mark} : *node;
-  auto entry = std::find_if(made.entries.begin(), made.entries.end(), [&](const auto& e) {
-    return e.key->kind == Node::Kind::scalar && e.key->text == path[0];
-  });
-  if (entry == made.entries.end()) {
-    entry = made.entries.insert(entry, {scalar(path[0], value->mark), nullptr});
-  }
-  const NodePtr old = entry->value;
-  const std::string here = above.empty() ? path[0] : above + "." + path[0];
-  entry->value = with_below(old, here, path.subspan(1), value);
-  // Errors about the key name what gave it or replaced its value.
-  if (path.size() == 1) entry->key = scalar(path[0], value->mark);
-  return std::make_shared<Node>(std::move(made));
 }
 
 /// Takes from the sweep what an option sets to one value: the key itself and all keys below it.
@@ -258,14 +245,7 @@ NodePtr pinned(const NodePtr& root, const std::string& key) {
 
 }  // namespace
 
-bool is_text(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = length_of(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
+bool is_text(std::string_view text) { return end_of_text(text) == text.size(); }
 
 std::string clean(const std::string& text) {
   constexpr std::size_t most = 100;
@@ -274,15 +254,10 @@ std::string clean(const std::string& text) {
     const auto byte = static_cast<unsigned char>(c);
     // Cut between characters: bytes 10xxxxxx continue one.
     if (line.size() >= most && (byte & 0xc0) != 0x80) return line + "...";
-    if (c == '\n') {
-      line += "\\n";
-    } else if (c == '\t') {
-      line += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      line += fmt::format("\\x{:02x}", byte);
-    } else {
-      line += c;
-    }
+    line += c == '\n'                     ? "\\n"
+            : c == '\t'                   ? "\\t"
+            : byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte)
+                                          : std::string(1, c);
   }
   return line;
 }
@@ -297,43 +272,59 @@ std::string describe(const Node* node) {
 
 const Node::Entry* Node::find(std::string_view key) const {
   if (kind != Kind::map) return nullptr;
-  const auto entry = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) {
-    return e.key->kind == Kind::scalar && e.key->text == key;
-  });
+  const auto entry = std::ranges::find_if(
+      entries, [&](const Entry& e) { return e.key->kind == Kind::scalar && e.key->text == key; });
   return entry == entries.end() ? nullptr : &*entry;
 }
 
 Document read_document(const std::string& path, const std::string& kind) {
   Document document{.text = read_text(path, kind), .root = {}};
-  const auto origin = std::make_shared<const Origin>(Origin{.name = path, .kind = kind});
-  document.root = parse(document.text, origin);
+  document.root = parse(document.text, {path});
   if (!document.root || document.root->kind == Node::Kind::null) {
-    document.root = std::make_shared<Node>(Node{.kind = Node::Kind::map, .mark = {origin}});
+    document.root = node_of(Node::Kind::map, {path});
   }
   return document;
 }
 
 std::vector<std::string> parts_of(const std::string& key) {
   std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= key.size();) {
-    const std::size_t dot = std::min(key.find('.', begin), key.size());
-    parts.push_back(key.substr(begin, dot - begin));
-    begin = dot + 1;
-  }
+  for (const auto part : std::views::split(key, '.')) parts.emplace_back(part.begin(), part.end());
+  if (key.empty()) parts.emplace_back();
   return parts;
 }
 
-NodePtr with(const NodePtr& root, std::span<const std::string> path, const NodePtr& value) {
-  return with_below(root, "", path, value);
+NodePtr with(const NodePtr& node, std::span<const std::string> path, const NodePtr& value,
+             const std::string& above) {
+  if (path.empty()) return value;
+  const bool absent = !node || node->kind == Node::Kind::null;
+  if (!absent && node->kind != Node::Kind::map) {
+    const std::string whole = fmt::format(", or a list as a whole, --set '{}=[...]'", clean(above));
+    fail(value->place, fmt::format("{}: found {}; allowed: a map, to hold the key {}{}",
+                                   clean(above), describe(node.get()), quoted(path[0]),
+                                   node->kind == Node::Kind::list ? whole : ""));
+  }
+  const auto made = absent ? node_of(Node::Kind::map, value->place) : std::make_shared<Node>(*node);
+  const Node::Entry* const old = made->find(path[0]);
+  // Errors about the key name what gave it or replaced its value.
+  const auto key = node_of(Node::Kind::scalar, value->place);
+  key->text = path[0];
+  const std::string here = above.empty() ? path[0] : above + "." + path[0];
+  const Node::Entry entry = {
+      old == nullptr || path.size() == 1 ? key : old->key,
+      with(old == nullptr ? nullptr : old->value, path.subspan(1), value, here)};
+  if (old == nullptr) {
+    made->entries.push_back(entry);
+  } else {
+    made->entries[static_cast<std::size_t>(old - made->entries.data())] = entry;
+  }
+  return made;
 }
 
 NodePtr with_option(const NodePtr& root, const std::string& option, int number) {
-  const auto origin = std::make_shared<const Origin>(
-      Origin{.name = "--set " + (option.empty() ? std::string("''") : clean(option)),
-             .kind = root->mark.origin->kind,
-             .option = number});
+  const base::SourcePlace origin{.file = "--set " + (option.empty() ? "''" : clean(option)),
+                                 .option = number};
   const auto refuse = [&](const std::string& why) {
-    fail({origin->name}, why + "; allowed: key.path=VALUE, such as chunks.count=8");
+    fail(origin, why + "; allowed: key.path=VALUE, such as chunks.count=8");
   };
   const auto equals = option.find('=');
   if (equals == std::string::npos) refuse("found no '='");
@@ -341,26 +332,24 @@ NodePtr with_option(const NodePtr& root, const std::string& option, int number) 
   const std::string key = option.substr(0, equals);
   std::vector<std::string> path = parts_of(key);
   if (path[0] == "sweep" && path.size() > 1) path = {path[0], key.substr(path[0].size() + 1)};
-  for (const std::string& part : path) {
-    if (part.empty()) refuse("found an empty part in the key");
-  }
+  if (std::ranges::find(path, "") != path.end()) refuse("found an empty part in the key");
   if (const auto bracket = key.find('['); bracket != std::string::npos) {
     const auto dot = std::min(key.find('.', bracket), key.size());
-    fail({origin->name},
-         fmt::format("{}: found an index; allowed: a list as a whole, --set '{}=[...]'",
-                     clean(key.substr(0, dot)), clean(key.substr(0, bracket))));
+    fail(origin, fmt::format("{}: found an index; allowed: a list as a whole, --set '{}=[...]'",
+                             clean(key.substr(0, dot)), clean(key.substr(0, bracket))));
   }
   NodePtr value = parse(option.substr(equals + 1), origin);
-  if (!value) value = std::make_shared<Node>(Node{.mark = {origin}});
+  if (!value) value = node_of(Node::Kind::null, origin);
   return pinned(with(root, path, value), key);
 }
 
 std::string name_of(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string();
   // Result lines are key=value, parted by spaces.
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '='; }, '_');
+  const auto parts = [](char c) {
+    return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '=';
+  };
+  std::ranges::replace_if(name, parts, '_');
   return name;
 }
 

@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -12,27 +11,11 @@
 /// YAML files as trees that know where each of their parts was written.
 namespace overlap::yaml {
 
-/// What a node was written in: a file, or an option of the command line.
-struct Origin {
-  std::string name;  ///< as messages show it
-  std::string kind;  ///< what messages call the file, such as "deck"
-  int option = 0;    ///< options count from 1 in their order; 0: the file
-};
-
-/// A place in an origin; line 0: the origin as a whole.
-struct Mark {
-  std::shared_ptr<const Origin> origin;
-  int line = 0;
-  int column = 0;
-
-  base::SourcePlace place() const { return {origin->name, line, column}; }
-};
-
 struct Node;
 using NodePtr = std::shared_ptr<const Node>;
 
 /// A value of a document. Aliases share nodes, and so do the points of a sweep: nodes never change,
-/// with() and without() copy what leads to a change.
+/// with() copies what leads to a change.
 struct Node {
   enum class Kind { null, scalar, list, map };
   struct Entry {
@@ -41,7 +24,7 @@ struct Node {
   };
 
   Kind kind = Kind::null;
-  Mark mark;
+  base::SourcePlace place;
   std::string text;            ///< of a scalar
   std::vector<Entry> entries;  ///< of a list or a map, in the document's order
 
@@ -63,9 +46,11 @@ Document read_document(const std::string& path, const std::string& kind);
 /// the key `sweep` the rest of the path is one key. Throws Error{usage} when it cannot.
 NodePtr with_option(const NodePtr& root, const std::string& option, int number);
 
-/// The document with a value at a path of keys. Maps that are missing are made, at the value's
-/// mark. Throws Error{usage} where the path leads through a node that is not a map.
-NodePtr with(const NodePtr& root, std::span<const std::string> path, const NodePtr& value);
+/// A node with a value at a path of keys below it. Maps that are missing are made, at the value's
+/// place. `above` are the node's own keys. Throws Error{usage} where the path leads through a node
+/// that is not a map.
+NodePtr with(const NodePtr& node, std::span<const std::string> path, const NodePtr& value,
+             const std::string& above = "");
 
 /// The parts between the dots of a key.
 std::vector<std::string> parts_of(const std::string& key);

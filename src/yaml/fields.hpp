@@ -1,8 +1,5 @@
 #pragma once
 
-#include <bit>
-#include <cstdint>
-
 #include "yaml/kinds.hpp"
 
 /// Field tables: one row for each key of a map, which reads, writes and describes it.
@@ -15,29 +12,36 @@ struct Field {
   std::string help;    ///< what it means, a sentence
   std::string values;  ///< what is allowed
   std::string unit;
-  Value schema;
+  Json schema;
   /// From the map, where the key may be missing. Throws Error{usage}.
   std::function<void(const Reader&, S&)> read;
-  std::function<Value(const S&)> write;  ///< a null is left out
-  std::string fallback;                  ///< the default, where it is not that of S
-  bool needed = false;                   ///< it has no default
-  bool may_miss = false;                 ///< it may be left out when written
-  std::uint32_t when = ~0U;              ///< bits of the selector's words that it comes with
-  std::vector<std::string> selects;      ///< of a selector: its words
-  std::function<std::uint32_t(const S&)> chosen;  ///< of a selector: the bit of its word
+  std::function<Json(const S&)> write;  ///< a null is left out
+  bool may_miss = false;                ///< it may be left out when written
+  bool needed = false;                  ///< it has no default
+  std::string fallback;                 ///< the default, where it is not that of S
+  std::vector<std::string> when;        ///< words of the selector that it comes with; empty: all
+  std::vector<std::string> selects;     ///< of a selector: its words
+  std::function<std::string(const S&)> chosen;  ///< of a selector: its word
   /// Of a key that files have on lines of its own: what stands there, indented.
   std::function<std::string(const S&, const std::string&)> block;
 
   void take(const Reader& map, S& s) const {
+    if (needed && !map.has(key)) map.at(key).fail_allowed(values);
     if (read) read(map, s);
   }
-  Value value(const S& s) const { return write ? write(s) : Value(); }
+  Json value(const S& s) const { return write ? write(s) : Json(); }
 
+  /// Its word decides which other keys the map has.
+  template <class Enum>
+  Field decides(Enum S::* member) && {
+    selects = spellings<Enum>();
+    chosen = [=](const S& s) { return std::string(to_string(s.*member)); };
+    return std::move(*this);
+  }
   /// Only with these words of the table's selector.
   template <class Enum>
   Field with(std::initializer_list<Enum> words) && {
-    when = 0;
-    for (const Enum word : words) when |= 1U << static_cast<unsigned>(word);
+    for (const Enum word : words) when.emplace_back(to_string(word));
     return std::move(*this);
   }
   Field defaults_to(const std::string& text) && {
@@ -47,15 +51,7 @@ struct Field {
   /// It must be given.
   Field required() && {
     needed = true;
-    read = [key = key, read = read, values = values](const Reader& map, S& s) {
-      if (!map.has(key)) map.at(key).fail_allowed(values);
-      if (read) read(map, s);
-    };
-    return std::move(*this);
-  }
-  Field optional() && {
-    may_miss = true;
-    return std::move(*this);
+    return std::move(*this).defaults_to("required");
   }
   /// Reads it otherwise than its kind does.
   Field reads(std::function<void(const Reader&, S&)> other) && {
@@ -68,44 +64,34 @@ struct Field {
 template <class S, class M, class T>
 Field<S> field(const std::string& key, M S::* member, const Kind<T>& kind,
                const std::string& help) {
-  return {
-      .key = key,
-      .help = help,
-      .values = kind.values,
-      .unit = kind.unit,
-      .schema = kind.schema,
-      .read =
-          [=, read = kind.read](const Reader& map, S& s) {
-            if (map.has(key)) s.*member = static_cast<M>(read(map.at(key)));
-          },
-      .write = [=, write = kind.write](const S& s) { return write(static_cast<T>(s.*member)); }};
-}
-
-/// A row of an enumeration that decides which other keys the map has.
-template <class S, class Enum>
-Field<S> selector(const std::string& key, Enum S::* member, const Kind<Enum>& kind,
-                  const std::string& help) {
-  Field<S> row = field(key, member, kind, help);
-  row.selects = spellings<Enum>();
-  row.chosen = [=](const S& s) { return 1U << static_cast<unsigned>(s.*member); };
-  return row;
+  return {.key = key,
+          .help = help,
+          .values = kind.values,
+          .unit = kind.unit,
+          .schema = kind.schema,
+          .read =
+              [=](const Reader& map, S& s) {
+                if (map.has(key)) s.*member = static_cast<M>(kind.read(map.at(key)));
+              },
+          .write = [=](const S& s) { return kind.write(static_cast<T>(s.*member)); },
+          .may_miss = kind.may_miss};
 }
 
 /// The rows of a map.
 template <class S>
 struct Table {
   std::vector<Field<S>> rows;
-  Value::Map schema = {};  ///< beyond what the rows say
+  Json schema = Json::object();  ///< beyond what the rows say
 
   const Field<S>* selector() const {
-    const auto row =
-        std::find_if(rows.begin(), rows.end(), [](const auto& r) { return !!r.chosen; });
+    const auto row = std::ranges::find_if(rows, [](const auto& r) { return !!r.chosen; });
     return row == rows.end() ? nullptr : &*row;
   }
   bool has(const Field<S>& row, const S& s) const {
-    const Field<S>* const by = selector();
-    return by == nullptr || &row == by || (row.when & by->chosen(s)) != 0;
+    return row.when.empty() || std::ranges::find(row.when, selector()->chosen(s)) != row.when.end();
   }
+  /// Null where the row does not come with the selector's word, too.
+  Json value(const Field<S>& row, const S& s) const { return has(row, s) ? row.value(s) : Json(); }
   /// The keys that come with the selector's word, or all.
   std::vector<std::string> keys(const S* s = nullptr) const {
     std::vector<std::string> keys;
@@ -116,37 +102,22 @@ struct Table {
   }
 };
 
-/// The words of a selector that a row comes with.
-template <class S>
-std::vector<std::string> words_with(const Field<S>& selector, const Field<S>& row) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < selector.selects.size(); ++i) {
-    if ((row.when >> i & 1U) != 0) words.push_back(selector.selects[i]);
-  }
-  return words;
-}
-
 /// Refuses keys that do not come with the selector's word.
 template <class S>
 void expect_selected(const Table<S>& table, const Reader& map, const S& s) {
   const Field<S>& by = *table.selector();
   const Reader selector = map.at(by.key);
-  for (const std::string& key : map.keys()) {
-    const auto row = std::find_if(table.rows.begin(), table.rows.end(),
-                                  [&](const Field<S>& r) { return r.key == key; });
-    if (row == table.rows.end() || table.has(*row, s)) continue;
-    const auto words = words_with(by, *row);
-    const auto bit = static_cast<std::size_t>(std::countr_zero(by.chosen(s)));
-    const std::string& word = by.selects[bit];
+  for (const Field<S>& row : table.rows) {
+    if (table.has(row, s) || !map.has(row.key)) continue;
+    const Reader key = map.at_key(row.key);
     if (!by.needed) {
-      map.at_key(key).fail(fmt::format("found with {} {} ({}); allowed: with {} {}", by.key, word,
-                                       selector.origin(), by.key, fmt::join(words, ", ")));
+      key.fail(fmt::format("found with {} {} ({}); allowed: with {} {}", by.key, by.chosen(s),
+                           selector.origin(), by.key, fmt::join(row.when, ", ")));
     }
-    const std::string why =
-        selector.overridden() ? fmt::format(" ({})", selector.origin()) : std::string();
-    map.at_key(key).fail(fmt::format("found a key of {}, not of {}{}; allowed: {}",
-                                     fmt::join(words, " and "), word, why,
-                                     fmt::join(table.keys(&s), ", ")));
+    key.fail(fmt::format("found a key of {}, not of {}{}; allowed: {}",
+                         fmt::join(row.when, " and "), by.chosen(s),
+                         selector.overridden() ? " (" + selector.origin() + ")" : "",
+                         fmt::join(table.keys(&s), ", ")));
   }
 }
 
@@ -159,7 +130,7 @@ void read(const Table<S>& table, const Reader& map, S& s) {
   const bool by_word = by != nullptr && by->needed && map.has(by->key);
   if (!by_word) map.expect_keys(table.keys());
   if (by != nullptr) {
-    by->read(map, s);
+    by->take(map, s);
     expect_selected(table, map, s);
   }
   if (by_word) map.expect_keys(table.keys(&s));
@@ -169,11 +140,10 @@ void read(const Table<S>& table, const Reader& map, S& s) {
 }
 
 template <class S>
-Value write(const Table<S>& table, const S& s) {
-  Value::Map map;
+Json write(const Table<S>& table, const S& s) {
+  Json map = Json::object();
   for (const Field<S>& row : table.rows) {
-    Value value = table.has(row, s) ? row.value(s) : Value();
-    if (!value.is_null()) map.emplace_back(row.key, std::move(value));
+    if (Json value = table.value(row, s); !value.is_null()) map[row.key] = std::move(value);
   }
   return map;
 }
@@ -183,7 +153,7 @@ template <class S>
 std::string to_yaml(const Table<S>& table, const S& s, const std::string& indent = "") {
   std::string text;
   for (const Field<S>& row : table.rows) {
-    const Value value = table.has(row, s) ? row.value(s) : Value();
+    const Json value = table.value(row, s);
     if (value.is_null()) continue;
     const std::string comment = row.help.empty() ? "" : "# " + row.help;
     if (!row.block) {
@@ -200,45 +170,29 @@ std::string to_yaml(const Table<S>& table, const S& s, const std::string& indent
 
 /// JSON Schema of what write() gives.
 template <class S>
-Value schema(const Table<S>& table) {
-  const auto list = [](const std::vector<std::string>& keys) {
-    return Value::List(keys.begin(), keys.end());
-  };
-  const Field<S>* const by = table.selector();
-  const auto always = [&](const std::string* word) {  // keys without a condition, or of a word
-    std::vector<std::string> keys;
-    for (const Field<S>& row : table.rows) {
-      const bool any = by == nullptr || row.when == ~0U;
-      const auto words = any ? std::vector<std::string>() : words_with(*by, row);
-      const bool of =
-          word != nullptr && std::find(words.begin(), words.end(), *word) != words.end();
-      if (!row.may_miss && !row.schema.is_null() && (word == nullptr ? any : of)) {
-        keys.push_back(row.key);
-      }
-    }
-    return keys;
-  };
-  Value::Map properties;
+Json schema(const Table<S>& table) {
+  Json properties = Json::object();
+  Json always = Json::array();
+  Json with = Json::object();  // keys that come with a word of the selector
   for (const Field<S>& row : table.rows) {
     if (row.schema.is_null()) continue;
-    Value::Map property = {{"description", row.help}};
-    const auto& kind = *row.schema.template get<Value::Map>();
-    property.insert(property.end(), kind.begin(), kind.end());
-    properties.emplace_back(row.key, property);
+    properties[row.key] = {{"description", row.help}};
+    properties[row.key].update(row.schema);
+    if (row.may_miss) continue;
+    if (row.when.empty()) always.push_back(row.key);
+    for (const std::string& word : row.when) with[word].push_back(row.key);
   }
-  Value::Map object = {{"type", "object"},
-                       {"additionalProperties", false},
-                       {"required", list(always(nullptr))},
-                       {"properties", properties}};
-  Value::List conditions;
+  Json object = {{"type", "object"},
+                 {"additionalProperties", false},
+                 {"required", always},
+                 {"properties", properties}};
+  const Field<S>* const by = table.selector();
   for (const std::string& word : by == nullptr ? std::vector<std::string>() : by->selects) {
-    const auto keys = always(&word);
-    if (keys.empty()) continue;
-    const Value is = single("properties", single(by->key, single("const", word)));
-    conditions.push_back(Value::Map{{"if", is}, {"then", single("required", list(keys))}});
+    if (!with.contains(word)) continue;
+    const Json is = {{"properties", {{by->key, {{"const", word}}}}}};
+    object["allOf"].push_back({{"if", is}, {"then", {{"required", with[word]}}}});
   }
-  if (!conditions.empty()) object.emplace_back("allOf", conditions);
-  object.insert(object.end(), table.schema.begin(), table.schema.end());
+  object.update(table.schema);
   return object;
 }
 
@@ -248,15 +202,13 @@ std::string reference(const Table<S>& table, const S& defaults = {}) {
   std::string text =
       "| key | values | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n";
   for (const Field<S>& row : table.rows) {
-    const std::string written = spell(row.value(defaults));
-    const std::string fallback = row.needed                     ? "required"
-                                 : !row.fallback.empty()        ? row.fallback
-                                 : row.block || written.empty() ? ""
-                                                                : "`" + written + "`";
+    const std::string written = row.block ? "" : spell(row.value(defaults));
+    const std::string fallback = !row.fallback.empty() ? row.fallback
+                                 : written.empty()     ? ""
+                                                       : "`" + written + "`";
     std::string help = row.help;
-    if (row.when != ~0U) {
-      help += fmt::format(" Only with {} {}.", table.selector()->key,
-                          fmt::join(words_with(*table.selector(), row), ", "));
+    if (!row.when.empty()) {
+      help += fmt::format(" Only with {} {}.", table.selector()->key, fmt::join(row.when, ", "));
     }
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.key,
                         row.block ? "a map, see below" : row.values, fallback, row.unit, help);
@@ -267,37 +219,32 @@ std::string reference(const Table<S>& table, const S& defaults = {}) {
 /// A map as a kind of value; the table must outlive it.
 template <class S>
 Kind<S> map_of(const Table<S>& table) {
-  Kind<S> map{.values = fmt::format("a map with the keys {}", fmt::join(table.keys(), ", ")),
-              .schema = schema(table)};
-  map.read = [&table](const Reader& reader) {
-    S s;
-    read(table, reader, s);
-    return s;
-  };
-  map.write = [&table](const S& s) { return write(table, s); };
-  return map;
+  return {.values = fmt::format("a map with the keys {}", fmt::join(table.keys(), ", ")),
+          .schema = schema(table),
+          .take =
+              [&table](const Reader& reader) {
+                S s;
+                read(table, reader, s);
+                return s;
+              },
+          .write = [&table](const S& s) { return write(table, s); }};
 }
 
-/// A row of a member that is a map, on lines of its own in files.
+/// A row of a part of S that is a map, on lines of its own in files: a member, or (std::identity)
+/// rows that are kept in S itself.
 template <class S, class M>
-Field<S> section(const std::string& key, M S::* member, const Table<M>& table,
+Field<S> section(const std::string& key, auto part, const Table<M>& table,
                  const std::string& help) {
-  Field<S> row = field(key, member, map_of(table), help);
-  row.read = [=, &table](const Reader& map, S& s) { read(table, map.at(key), s.*member); };
-  row.block = [=, &table](const S& s, const std::string& indent) {
-    return to_yaml(table, s.*member, indent);
-  };
-  return row;
-}
-
-/// A row of a map whose rows are kept in S itself.
-template <class S>
-Field<S> section(const std::string& key, const Table<S>& table, const std::string& help) {
-  Field<S> row{.key = key, .help = help, .schema = schema(table)};
-  row.read = [=, &table](const Reader& map, S& s) { read(table, map.at(key), s); };
-  row.write = [&table](const S& s) { return write(table, s); };
-  row.block = [&table](const S& s, const std::string& indent) { return to_yaml(table, s, indent); };
-  return row;
+  return {.key = key,
+          .help = help,
+          .schema = schema(table),
+          .read = [=, &table](const Reader& map,
+                              S& s) { read(table, map.at(key), std::invoke(part, s)); },
+          .write = [=, &table](const S& s) { return write(table, std::invoke(part, s)); },
+          .block =
+              [=, &table](const S& s, const std::string& indent) {
+                return to_yaml(table, std::invoke(part, s), indent);
+              }};
 }
 
 /// The rows of a member's table as rows of S: keys that lie among those of S.
@@ -305,9 +252,10 @@ template <class S, class M>
 std::vector<Field<S>> rows_of(M S::* member, const Table<M>& table, const std::string& help) {
   std::vector<Field<S>> rows;
   for (const Field<M>& row : table.rows) {
-    Field<S>& lifted = rows.emplace_back(Field<S>{.key = row.key, .help = help});
-    lifted.read = [=](const Reader& map, S& s) { row.take(map, s.*member); };
-    lifted.write = [=](const S& s) { return row.value(s.*member); };
+    rows.push_back({.key = row.key,
+                    .help = help,
+                    .read = [=](const Reader& map, S& s) { row.take(map, s.*member); },
+                    .write = [=](const S& s) { return row.value(s.*member); }});
   }
   return rows;
 }

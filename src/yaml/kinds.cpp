@@ -1,21 +1,27 @@
 #include "yaml/kinds.hpp"
 
-#include <charconv>
-#include <cmath>
-
 #include "base/units.hpp"
 
 namespace overlap::yaml {
-namespace {
 
-std::optional<double> parse_number(std::string_view text) {
-  double value = 0;
-  const auto parsed = std::from_chars(text.begin(), text.end(), value);
-  const bool whole = parsed.ec == std::errc{} && parsed.ptr == text.end();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+Json value_at(const Json& map, std::string key) {
+  std::ranges::replace(key, '.', '/');
+  const Json::json_pointer place("/" + key);
+  return map.contains(place) ? map.at(place) : Json();
 }
 
-}  // namespace
+std::string spell(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  if (!value.is_structured()) return value.dump();
+  std::vector<std::string> parts;
+  for (const auto& [key, item] : value.items()) {
+    parts.push_back(value.is_object() ? key + ": " + spell(item) : spell(item));
+  }
+  const std::string list = fmt::format("{}", fmt::join(parts, ", "));
+  return value.is_object() ? "{" + list + "}" : "[" + list + "]";
+}
 
 Kind<std::int64_t> count(std::int64_t least, std::int64_t most) {
   constexpr std::int64_t suffixes_help = std::int64_t{1} << 30;
@@ -30,7 +36,7 @@ Kind<std::int64_t> bytes(std::int64_t least) {
 }
 
 Kind<double> number(const std::string& values, double least, double most) {
-  return ranged(values, least, most, "", parse_number);
+  return ranged(values, least, most, "", base::parse_number);
 }
 
 Kind<double> seconds(const std::string& values, double least, double most) {
@@ -41,10 +47,10 @@ Kind<bool> flag() {
   const auto parse = [](const std::string& text) {
     return text == "true" || text == "false" ? std::optional(text == "true") : std::nullopt;
   };
-  return scalar<bool>({.values = "true, false",
-                       .schema = Value::Map{{"type", "boolean"}},
-                       .words = {"true", "false"},
-                       .parse = parse});
+  return {.values = "true, false",
+          .schema = {{"type", "boolean"}},
+          .words = {"true", "false"},
+          .parse = parse};
 }
 
 Kind<std::string> line() {
@@ -53,8 +59,7 @@ Kind<std::string> line() {
     const bool one = text.find_first_of("\t\r\n") == std::string::npos && is_text(text);
     return one ? std::optional(text) : std::nullopt;
   };
-  return scalar<std::string>(
-      {.values = "one line of text", .schema = Value::Map{{"type", "string"}}, .parse = parse});
+  return {.values = "one line of text", .schema = {{"type", "string"}}, .parse = parse};
 }
 
 }  // namespace overlap::yaml

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <charconv>
 #include <tuple>
 
 #include "base/nearest.hpp"
@@ -12,27 +12,17 @@
 namespace overlap::yaml {
 
 std::string suggestion(const std::string& found, std::span<const std::string> allowed) {
-  const auto lower = [](std::string text) {
-    for (char& c : text) {
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return text;
-  };
-  std::vector<std::string> words;
-  for (const std::string& word : allowed) words.push_back(lower(word));
-  const auto match = base::nearest(lower(found), words);
-  if (!match) return "";
-  const auto at = std::find(words.begin(), words.end(), *match) - words.begin();
-  return fmt::format("; did you mean '{}'?", allowed[static_cast<std::size_t>(at)]);
+  const auto match = base::nearest(found, allowed);
+  return match ? fmt::format("; did you mean '{}'?", *match) : "";
 }
 
 std::string Reader::path_of(const std::string& key) const {
-  const std::string name = key.empty() ? std::string("''") : clean(key);
+  const std::string name = key.empty() ? "''" : clean(key);
   return path_.empty() ? name : path_ + "." + name;
 }
 
-const Mark& Reader::mark() const {
-  return node_ == nullptr || node_->kind == Node::Kind::null ? above_ : node_->mark;
+base::SourcePlace Reader::place() const {
+  return node_ == nullptr || node_->kind == Node::Kind::null ? above_ : node_->place;
 }
 
 std::string Reader::origin() const {
@@ -40,9 +30,8 @@ std::string Reader::origin() const {
 }
 
 void Reader::fail(const std::string& message) const {
-  const std::string& key = path_.empty() ? above_.origin->kind : path_;
-  throw base::Error(base::ExitCode::usage,
-                    fmt::format("{}: {}: {}", base::to_string(place()), key, message));
+  throw base::Error(base::ExitCode::usage, fmt::format("{}: {}: {}", base::to_string(place()),
+                                                       path_.empty() ? kind_ : path_, message));
 }
 
 void Reader::fail_allowed(const std::string& allowed) const {
@@ -76,54 +65,66 @@ void Reader::expect_keys(std::span<const std::string> allowed) const {
   if (node_ == nullptr) return;
   const std::string list = fmt::format("{}", fmt::join(allowed, ", "));
   if (!is(Node::Kind::map)) fail_allowed("a map with the keys " + list);
-  std::map<std::string, base::SourcePlace> seen;
   for (const Node::Entry& entry : node_->entries) {
     if (entry.key->kind != Node::Kind::scalar) {
       fail(fmt::format("found {} as a key; allowed: {}", describe(entry.key.get()), list));
     }
     const std::string& key = entry.key->text;
     // The key's own place is the better one for an error about the key.
-    const Reader at_key(entry.key.get(), path_of(key), mark());
-    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
+    const Reader at_key(entry.key, path_of(key), place());
+    if (std::ranges::find(allowed, key) == allowed.end()) {
       if (key == "<<") at_key.fail("found a merge key; YAML merge keys are not supported");
       at_key.fail(fmt::format("unknown key; allowed: {}{}", list, suggestion(key, allowed)));
     }
-    const auto [first, is_new] = seen.emplace(key, at_key.place());
-    if (!is_new) {
-      at_key.fail(
-          fmt::format("found twice, first at {}; allowed: once", base::to_string(first->second)));
+    if (const Node::Entry* const first = node_->find(key); first != &entry) {
+      at_key.fail(fmt::format("found twice, first at {}; allowed: once",
+                              base::to_string(first->key->place)));
     }
   }
 }
 
+const Node::Entry& Reader::entry(const std::string& key) const {
+  static const Node::Entry none;
+  const Node::Entry* const found = node_ == nullptr ? nullptr : node_->find(key);
+  return found == nullptr ? none : *found;
+}
+
 Reader Reader::at(const std::string& key) const {
-  const Node::Entry* const entry = node_ == nullptr ? nullptr : node_->find(key);
-  if (entry == nullptr) return {nullptr, path_of(key), mark()};
-  return {entry->value.get(), path_of(key), entry->key->mark};
+  const auto& [name, value] = entry(key);
+  return {value, path_of(key), name ? name->place : place()};
 }
 
 Reader Reader::at_key(const std::string& key) const {
-  const Node::Entry* const entry = node_ == nullptr ? nullptr : node_->find(key);
-  return {entry == nullptr ? nullptr : entry->key.get(), path_of(key), mark()};
+  return {entry(key).key, path_of(key), place()};
+}
+
+Reader Reader::at_path(const std::string& keys) const {
+  Reader here = *this;
+  for (const std::string& part : parts_of(keys)) {
+    const auto bracket = std::min(part.find('['), part.size());
+    here = here.at(part.substr(0, bracket));
+    if (bracket == part.size()) continue;
+    std::size_t index = 0;
+    std::from_chars(part.data() + bracket + 1, part.data() + part.size(), index);
+    here = index < here.size() ? here.items("")[index] : here.at(part);
+  }
+  return here;
 }
 
 Reader Reader::latest(const std::string& a, const std::string& b) const {
-  const Reader first = at(a);
-  const Reader second = at(b);
-  const auto rank = [](const Reader& reader) {
-    const Mark& mark = reader.mark();
-    return std::tuple(mark.origin->option, mark.line, mark.column);
+  const auto rank = [&](const std::string& key) {
+    const base::SourcePlace place = at(key).place();
+    return std::tuple(place.option, place.line, place.column);
   };
-  return rank(first) > rank(second) ? first : second;
+  return at(rank(a) > rank(b) ? a : b);
 }
 
-std::vector<Reader> Reader::items(const std::string& allowed) const {
+std::vector<Reader> Reader::items(const std::string& allowed, std::size_t least) const {
   if (!is(Node::Kind::list)) fail_allowed(allowed);
+  if (size() < least) fail("found an empty list; allowed: " + allowed);
   std::vector<Reader> readers;
-  readers.reserve(size());
   for (const Node::Entry& entry : node_->entries) {
-    readers.push_back(
-        {entry.value.get(), fmt::format("{}[{}]", path_, readers.size()), node_->mark});
+    readers.push_back({entry.value, fmt::format("{}[{}]", path_, readers.size()), place()});
   }
   return readers;
 }
@@ -138,8 +139,7 @@ std::string Reader::text(const std::string& allowed) const {
 }
 
 std::string Reader::one_of(std::span<const std::string> allowed) const {
-  if (!is(Node::Kind::scalar) ||
-      std::find(allowed.begin(), allowed.end(), node_->text) == allowed.end()) {
+  if (!is(Node::Kind::scalar) || std::ranges::find(allowed, node_->text) == allowed.end()) {
     fail_allowed(allowed);
   }
   return node_->text;

@@ -13,12 +13,14 @@ namespace overlap::yaml {
 /// and key. It may be absent. Cheap to copy; the document must outlive it.
 class Reader {
  public:
-  /// The whole document.
-  explicit Reader(const Node& root) : node_(&root), above_(root.mark) {}
+  /// The whole document; `kind` is what messages call it, such as "deck".
+  Reader(const Node& root, std::string kind)
+      : node_(&root), kind_(std::move(kind)), above_(root.place) {}
 
   const std::string& path() const { return path_; }
-  base::SourcePlace place() const { return mark().place(); }
-  bool overridden() const { return mark().origin->option > 0; }  ///< by --set
+  /// A value that is not there is where its key or the map around it is.
+  base::SourcePlace place() const;
+  bool overridden() const { return place().option > 0; }  ///< by --set
 
   /// Requires a map whose keys are all among `allowed` and appear once. An absent node is an empty
   /// map.
@@ -30,11 +32,14 @@ class Reader {
   /// The value of a key; absent where there is none.
   Reader at(const std::string& key) const;
   Reader at_key(const std::string& key) const;  ///< the key itself, for errors about it
+  /// The value at dotted keys, where "orders[1]" is a list's second item; absent where there is
+  /// none.
+  Reader at_path(const std::string& keys) const;
   /// The one of two given keys to blame when they clash: the one that --set gave last, else the
   /// later one in the file.
   Reader latest(const std::string& a, const std::string& b) const;
-  /// Of a list; `allowed` describes it.
-  std::vector<Reader> items(const std::string& allowed) const;
+  /// Of a list of at least `least`; `allowed` describes it.
+  std::vector<Reader> items(const std::string& allowed, std::size_t least = 0) const;
 
   /// Whether a key has a value other than the word for having none.
   bool gives(const std::string& key) const { return has(key) && !at(key).is("none"); }
@@ -59,16 +64,17 @@ class Reader {
   void expect_one(const std::string& a, const std::string& b, const std::string& remedy = "") const;
 
  private:
-  Reader(const Node* node, std::string path, Mark above)
-      : node_(node), path_(std::move(path)), above_(std::move(above)) {}
+  Reader(const NodePtr& node, std::string path, base::SourcePlace above)
+      : node_(node.get()), path_(std::move(path)), above_(std::move(above)) {}
 
   std::string path_of(const std::string& key) const;
-  /// A value that is not there is where its key or the map around it is.
-  const Mark& mark() const;
+  /// Of nulls where there is no such key.
+  const Node::Entry& entry(const std::string& key) const;
 
   const Node* node_;
   std::string path_;
-  Mark above_;
+  std::string kind_;  ///< of the whole document, which has no path
+  base::SourcePlace above_;
 };
 
 /// "; did you mean 'count'?" for the nearest allowed word, empty where none is near. Case is

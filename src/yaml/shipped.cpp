@@ -10,7 +10,9 @@
 #include "yaml/reader.hpp"
 
 namespace overlap::yaml {
+namespace {
 
+/// The folder input/, next to the installed program or else in the sources.
 std::string input_folder() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -18,6 +20,8 @@ std::string input_folder() {
   if (!error && std::filesystem::is_directory(installed, error)) return installed;
   return OVERLAP_SOURCE_INPUT;
 }
+
+}  // namespace
 
 std::vector<std::string> shipped_names(const std::string& folder) {
   namespace fs = std::filesystem;

@@ -6,11 +6,8 @@
 /// Files that come with the program, which can be called by name.
 namespace overlap::yaml {
 
-/// The folder input/, next to the installed program or else in the sources.
-std::string input_folder();
-
-/// Names of the YAML files below a folder of it: paths from there on without ".yaml", sorted. Of
-/// input/ itself ("") without those in devices/ and references/.
+/// Names of the YAML files below a folder of input/: paths from there on without ".yaml", sorted.
+/// Of input/ itself ("") without those in devices/ and references/.
 std::vector<std::string> shipped_names(const std::string& folder);
 
 /// The path of a file; its name is enough for those below the folder. `kind` is what messages call

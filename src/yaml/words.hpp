@@ -23,13 +23,13 @@ constexpr auto in_order(auto... names) {
       Word<Enum>{static_cast<Enum>(number++), names}...};
 }
 
-/// All words of an enumeration, where it is declared specialized as an array of Word.
+/// All words of an enumeration: what words_of(Enum), declared next to it, returns.
 template <class Enum>
-inline constexpr std::array<Word<Enum>, 0> words = {};
+inline constexpr auto words = words_of(Enum{});
 
 /// The enumerator's spelling.
 template <class Enum>
-  requires(!words<Enum>.empty())
+  requires requires(Enum value) { words_of(value); }
 constexpr std::string_view to_string(Enum value) {
   for (const auto& word : words<Enum>) {
     if (word.value == value) return word.name;

@@ -59,7 +59,8 @@ int main(int argc, char** argv) {
   }
   try {
     const measure::Runtime runtime({});
-    for (const std::string& path : decks) show_rate(deck::load(path, overrides));
+    for (const std::string& path : decks)
+      show_rate(deck::load_points(path, overrides).front().deck);
   } catch (const base::Error& error) {
     std::cerr << "error: " << error.what() << '\n';
     return static_cast<int>(error.code());

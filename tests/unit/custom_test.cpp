@@ -23,7 +23,7 @@ using testing::IsEmpty;
 deck::Deck custom(const std::vector<std::string>& tasks, const std::string& rest = "") {
   std::string text = "workload:\n  kind: custom\n  tasks:\n";
   for (const std::string& task : tasks) text += "    - {" + task + "}\n";
-  return deck::load(DeckFile(text + rest).path());
+  return load(DeckFile(text + rest).path());
 }
 
 Schedule build(const deck::Deck& deck, Order order) {
@@ -86,10 +86,9 @@ TEST(CustomDeck, SaysEverythingThatWasGivenAndTheDefaults) {
 }
 
 TEST(CustomDeck, WhatItResolvesToIsADeckOfItsOwn) {
-  const yaml::Value values = write(deck::table_of(deck::Workload{}), two_lanes().workload);
-  const auto& tasks = *values.at("tasks")->get<yaml::Value::List>();
+  const yaml::Json tasks = write(deck::workload_table(), two_lanes().workload)["tasks"];
   ASSERT_EQ(tasks.size(), 7U);
-  EXPECT_EQ(spell(tasks[6]), "{name: C, stage: host, duration: 0.003, after: [DH1, DH2]}");
+  EXPECT_EQ(yaml::spell(tasks[6]), "{name: C, stage: host, duration: 0.003, after: [DH1, DH2]}");
 }
 
 TEST(CustomDeck, EveryOrderIsSafe) {

@@ -5,6 +5,9 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "deck/deck.hpp"
 
 namespace overlap {
 
@@ -30,5 +33,10 @@ class DeckFile {
   std::string folder_;
   std::string path_;
 };
+
+/// The first point of a deck.
+inline deck::Deck load(const std::string& path, const std::vector<std::string>& overrides = {}) {
+  return deck::load_points(path, overrides).front().deck;
+}
 
 }  // namespace overlap

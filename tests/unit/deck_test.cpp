@@ -430,7 +430,7 @@ TEST(Deck, Boxes) {
 
 /// What a workload resolves to, as YAML.
 std::string resolved_workload(const std::string& keys) {
-  return spell(*resolved(loaded("workload: {" + keys + "}\n")).at("workload"));
+  return yaml::spell(resolved(loaded("workload: {" + keys + "}\n"))["workload"]);
 }
 
 TEST(DeckFields, OfWorkloads) {
@@ -456,30 +456,30 @@ TEST(DeckFields, OfWorkloads) {
 }
 
 TEST(DeckFields, OfADeck) {
-  EXPECT_EQ(
-      spell(resolved(with("title: T\nacceptance: [{metric: time, order: sequential, max: 1}]\n"
-                          "host_work: {per_chunk: 1 ms}\n"))),
-      "{title: T, workload: {kind: increment, elements: 4194304, type: float32, "
-      "intensity: 1, box: none, array: none, origin: none, pitch: none}, "
-      "chunks: {profile: uniform, count: 4}, "
-      "memory: {host: pinned, transfer: staged, device_limit: none}, "
-      "issue: {orders: [sequential, depth_first, breadth_first], lanes: 4, "
-      "mechanism: streams, sync: stream, streams: own}, host_work: {per_chunk: 0.001}, "
-      "disturb: none, measure: {warmup: 3, repetitions: 10, verify: every}, "
-      "acceptance: [{metric: time, order: sequential, max: 1}]}");
-  const yaml::Value ramp =
+  EXPECT_EQ(yaml::spell(
+                resolved(with("title: T\nacceptance: [{metric: time, order: sequential, max: 1}]\n"
+                              "host_work: {per_chunk: 1 ms}\n"))),
+            "{title: T, workload: {kind: increment, elements: 4194304, type: float32, "
+            "intensity: 1, box: none, array: none, origin: none, pitch: none}, "
+            "chunks: {profile: uniform, count: 4}, "
+            "memory: {host: pinned, transfer: staged, device_limit: none}, "
+            "issue: {orders: [sequential, depth_first, breadth_first], lanes: 4, "
+            "mechanism: streams, sync: stream, streams: own}, host_work: {per_chunk: 0.001}, "
+            "disturb: none, measure: {warmup: 3, repetitions: 10, verify: every}, "
+            "acceptance: [{metric: time, order: sequential, max: 1}]}");
+  const yaml::Json ramp =
       resolved(with("chunks: {bytes: 1 KiB, profile: ramp}\n"
                     "memory: {host: pageable_staged, device_limit: 4 B}\n"
                     "disturb: {operation: malloc}\n"));
-  EXPECT_EQ(spell(*ramp.at("chunks")), "{profile: ramp, bytes: 1024, growth: 2, spread: 16}");
-  EXPECT_EQ(spell(*ramp.at("memory")),
+  EXPECT_EQ(yaml::spell(ramp["chunks"]), "{profile: ramp, bytes: 1024, growth: 2, spread: 16}");
+  EXPECT_EQ(yaml::spell(ramp["memory"]),
             "{host: pageable_staged, transfer: staged, device_limit: 4, ring_slots: 32, "
             "ring_bytes: 2097152}");
-  EXPECT_EQ(spell(*ramp.at("disturb")), "{operation: malloc, at: 0.5, times: 1}");
-  EXPECT_EQ(*ramp.at("chunks.growth"), yaml::Value(2.0));
-  EXPECT_EQ(*ramp.at("memory.device_limit"), yaml::Value(4));
-  EXPECT_EQ(ramp.at("chunks.count"), nullptr);
-  EXPECT_EQ(ramp.at("chunks.growth.x"), nullptr);
+  EXPECT_EQ(yaml::spell(ramp["disturb"]), "{operation: malloc, at: 0.5, times: 1}");
+  EXPECT_EQ(yaml::value_at(ramp, "chunks.growth"), 2.0);
+  EXPECT_EQ(yaml::value_at(ramp, "memory.device_limit"), 4);
+  EXPECT_EQ(yaml::value_at(ramp, "chunks.count"), nullptr);
+  EXPECT_EQ(yaml::value_at(ramp, "chunks.growth.x"), nullptr);
 }
 
 TEST(DeckFields, WhatADeckResolvesToIsTheSameDeck) {
@@ -490,62 +490,50 @@ TEST(DeckFields, WhatADeckResolvesToIsTheSameDeck) {
       continue;
     Deck deck = load_points(path).front().deck;
     deck.title = "T";
-    EXPECT_EQ(resolved(loaded(spell(resolved(deck)))), resolved(deck)) << path;
+    EXPECT_EQ(resolved(loaded(yaml::spell(resolved(deck)))), resolved(deck)) << path;
   }
 }
 
 /// Whether a value obeys a JSON Schema, of which it knows what resolved_schema() uses.
-bool valid(const yaml::Value& value, const yaml::Value& schema) {
-  using List = yaml::Value::List;
-  using Map = yaml::Value::Map;
-  const auto obeys = [&](const yaml::Value& other) { return valid(value, other); };
-  const auto* const map = value.get<Map>();
-  const auto* const list = value.get<List>();
-  const auto* const real = value.get<double>();
-  const auto* const whole = value.get<std::int64_t>();
-  const double number = real != nullptr ? *real : whole != nullptr ? double(*whole) : 0;
-  for (const auto& [key, rule] : *schema.get<Map>()) {
-    const auto of = [&](const yaml::Value& type) {
-      const std::string& name = *type.get<std::string>();
-      return (name == "object" && map != nullptr) || (name == "array" && list != nullptr) ||
-             (name == "string" && value.get<std::string>() != nullptr) ||
-             (name == "integer" && whole != nullptr) ||
-             (name == "number" && (whole != nullptr || real != nullptr));
-    };
-    const auto limit = [&] {
-      const auto* const at = rule.get<double>();
-      return at != nullptr ? *at : double(*rule.get<std::int64_t>());
-    };
-    const auto* const rules = rule.get<List>();
+bool valid(const yaml::Json& value, const yaml::Json& schema) {
+  const auto obeys = [&](const yaml::Json& other) { return valid(value, other); };
+  const auto of = [&](const yaml::Json& type) {
+    return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
+           (type == "string" && value.is_string()) ||
+           (type == "integer" && value.is_number_integer()) ||
+           (type == "number" && value.is_number());
+  };
+  for (const auto& [key, rule] : schema.items()) {
     if (key == "type" && !of(rule)) return false;
-    if (key == "enum" && std::ranges::find(*rules, value) == rules->end()) return false;
-    if (key == "const" && !(value == rule)) return false;
-    if (key == "minimum" && number < limit()) return false;
-    if (key == "maximum" && number > limit()) return false;
-    if (key == "exclusiveMinimum" && number <= limit()) return false;
-    if (key == "minItems" && double(list->size()) < limit()) return false;
-    if (key == "maxItems" && double(list->size()) > limit()) return false;
-    if (key == "oneOf" && std::ranges::count_if(*rules, obeys) != 1) return false;
-    if (key == "anyOf" && !std::ranges::any_of(*rules, obeys)) return false;
-    if (key == "items" && list != nullptr &&
-        !std::ranges::all_of(*list, [&](const yaml::Value& v) { return valid(v, rule); })) {
-      return false;
-    }
-    if (key == "required") {
-      for (const yaml::Value& name : *rules) {
-        if (map != nullptr && value.at(*name.get<std::string>()) == nullptr) return false;
+    if (key == "enum" && std::ranges::find(rule, value) == rule.end()) return false;
+    if (key == "const" && value != rule) return false;
+    if (key == "minimum" && value < rule) return false;
+    if (key == "maximum" && value > rule) return false;
+    if (key == "exclusiveMinimum" && value <= rule) return false;
+    if (key == "minItems" && value.size() < rule) return false;
+    if (key == "maxItems" && value.size() > rule) return false;
+    if (key == "oneOf" && std::ranges::count_if(rule, obeys) != 1) return false;
+    if (key == "anyOf" && !std::ranges::any_of(rule, obeys)) return false;
+    if (key == "items" && value.is_array()) {
+      for (const yaml::Json& item : value) {
+        if (!valid(item, rule)) return false;
       }
     }
-    if (key == "properties" && map != nullptr) {
-      const bool closed = schema.at("additionalProperties") != nullptr;
-      for (const auto& [name, member] : *map) {
-        const yaml::Value* const property = rule.at(name);
-        if (property == nullptr ? closed : !valid(member, *property)) return false;
+    if (key == "required") {
+      for (const std::string name : rule) {
+        if (value.is_object() && !value.contains(name)) return false;
+      }
+    }
+    if (key == "properties" && value.is_object()) {
+      for (const auto& [name, member] : value.items()) {
+        const bool known = rule.contains(name);
+        if (known ? !valid(member, rule[name]) : schema.contains("additionalProperties"))
+          return false;
       }
     }
     if (key == "allOf") {
-      for (const yaml::Value& one : *rules) {
-        if (valid(value, *one.at("if")) && !valid(value, *one.at("then"))) return false;
+      for (const yaml::Json& one : rule) {
+        if (valid(value, one["if"]) && !valid(value, one["then"])) return false;
       }
     }
   }
@@ -553,23 +541,22 @@ bool valid(const yaml::Value& value, const yaml::Value& schema) {
 }
 
 TEST(DeckFields, ResolvedDecksObeyTheSchema) {
-  const yaml::Value schema = resolved_schema();
+  const yaml::Json schema = resolved_schema();
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(OVERLAP_SOURCE_DIR "/input")) {
     const std::string path = entry.path().string();
     if (entry.path().extension() != ".yaml" || path.find("/devices/") != std::string::npos)
       continue;
-    const yaml::Value deck = resolved(load_points(path).front().deck);
-    EXPECT_TRUE(valid(deck, schema)) << path << "\n" << spell(deck);
+    const yaml::Json deck = resolved(load_points(path).front().deck);
+    EXPECT_TRUE(valid(deck, schema)) << path << "\n" << deck;
     // With a key misspelled or a value of another type no longer.
-    yaml::Value copy = deck;
-    for (auto& [key, value] : std::get<yaml::Value::Map>(copy.data)) {
-      const std::string name = std::exchange(key, "y" + key);
-      EXPECT_FALSE(valid(copy, schema)) << name;
-      key = name;
-      const yaml::Value good = std::exchange(value, yaml::Value(true));
-      EXPECT_FALSE(valid(copy, schema)) << name;
-      value = good;
+    for (const auto& [key, value] : deck.items()) {
+      yaml::Json copy = deck;
+      copy[key] = true;
+      EXPECT_FALSE(valid(copy, schema)) << key;
+      copy.erase(key);
+      copy["y" + key] = value;
+      EXPECT_FALSE(valid(copy, schema)) << key;
     }
   }
 }

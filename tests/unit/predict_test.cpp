@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "deck/words.hpp"
+#include "deck_file.hpp"
 #include "hand_schedule.hpp"
 #include "model/load.hpp"
 #include "schedule/build.hpp"
@@ -96,7 +97,7 @@ TEST(Makespans, OfTheSlides) {
            Row{"concurrency_4way", Order::custom, 5},
        }) {
     const deck::Deck deck =
-        deck::load(std::string(OVERLAP_SOURCE_DIR "/input/rennich/") + row.deck + ".yaml");
+        load(std::string(OVERLAP_SOURCE_DIR "/input/rennich/") + row.deck + ".yaml");
     EXPECT_NEAR(units(deck, row.order, "ideal_2copy_delayed_signal"), row.units, 1e-9)
         << row.deck << ", " << deck::to_string(row.order);
   }

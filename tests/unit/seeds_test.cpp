@@ -11,6 +11,7 @@
 
 #include "deck/deck.hpp"
 #include "deck/words.hpp"
+#include "deck_file.hpp"
 #include "model/load.hpp"
 #include "model/predict.hpp"
 #include "schedule/build.hpp"
@@ -97,7 +98,7 @@ schedule::Schedule schedule_of(const deck::Deck& deck, deck::Order order) {
 }
 
 double seconds(const Figure& figure, deck::Order order) {
-  const deck::Deck deck = deck::load(root + figure.deck, figure.overrides);
+  const deck::Deck deck = load(root + figure.deck, figure.overrides);
   return predict(schedule_of(deck, order), load_device(figure.device)).complete_s;
 }
 double seconds(const Figure& figure) { return seconds(figure, figure.order); }
@@ -183,7 +184,7 @@ TEST(Seeds, DgemmDecksAskForTheDevicesRate) {
   constexpr double tile_flops = 2.0 * 8192 * 1024 * 288;
   const double kernel_s = load_device("c2070").kernel("dgemm/float64")->seconds(1, tile_flops);
   for (const char* amount : {"serial", "2way", "3way", "4way"}) {
-    const deck::Deck deck = deck::load(root + fmt::format("input/seeds/dgemm_{}.yaml", amount));
+    const deck::Deck deck = load(root + fmt::format("input/seeds/dgemm_{}.yaml", amount));
     double bytes_up = 0;
     double bytes_down = 0;
     double flops = 0;
@@ -209,7 +210,7 @@ TEST(Seeds, DgemmDecksAskForTheDevicesRate) {
 TEST(Seeds, DecksHaveNoHazards) {
   for (const char* name :
        {"pipeline_seed", "dgemm_serial", "dgemm_2way", "dgemm_3way", "dgemm_4way"}) {
-    const deck::Deck deck = deck::load(root + "input/seeds/" + name + ".yaml");
+    const deck::Deck deck = load(root + "input/seeds/" + name + ".yaml");
     for (const deck::Order order : deck.issue.orders) {
       EXPECT_THAT(schedule::find_hazards(schedule_of(deck, order)), testing::IsEmpty())
           << name << " " << deck::to_string(order);

@@ -111,17 +111,6 @@ TEST(Sweep, HugeOnesAreRefusedAtOnce) {
             5);
 }
 
-TEST(Sweep, IsNoDeckOfOneExperiment) {
-  const DeckFile file("workload: {kind: increment}\nsweep: {issue.lanes: [1, 2]}\n");
-  try {
-    deck::load(file.path());
-    FAIL();
-  } catch (const base::Error& error) {
-    EXPECT_EQ(error.what(),
-              file.path() + ":2:8: sweep: found a sweep; allowed: a deck of one experiment");
-  }
-}
-
 struct Bad {
   std::string sweep;
   std::vector<std::string> overrides;

@@ -1,0 +1,399 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/units.hpp"
+#include "deck/fields.hpp"
+#include "deck/words.hpp"
+
+/// The section `workload`.
+namespace overlap::deck {
+namespace {
+
+using namespace yaml;
+using Keys = std::vector<std::string>;
+
+// Kinds of values.
+
+Kind<std::int64_t> size() { return count(1, most_elements); }
+
+Kind<Intensity> intensity() {
+  constexpr std::string_view suffix = "x balanced";
+  return {.values =
+              "a whole number from 0 to 1000000, balanced, or 'Nx balanced' with N from 1 to 1000",
+          .schema = {{"oneOf",
+                      {count(0, 1000000).schema,
+                       {{"type", "string"}, {"pattern", "^([0-9]+x )?balanced$"}}}}},
+          .words = {"balanced"},
+          .parse = [=](const std::string& text) -> std::optional<Intensity> {
+            if (text == "balanced") return Intensity{.balance = 1};
+            const bool factor = text.ends_with(suffix);
+            const auto n = base::parse_count(
+                std::string_view(text).substr(0, text.size() - (factor ? suffix.size() : 0)));
+            if (!n || *n < (factor ? 1 : 0) || *n > (factor ? 1000 : 1000000)) return std::nullopt;
+            if (factor) return Intensity{.balance = static_cast<double>(*n)};
+            return Intensity{.repeats = *n};
+          },
+          .write = [=](const Intensity& wanted) -> Json {
+            if (wanted.balance == 0) return wanted.repeats;
+            if (wanted.balance == 1) return "balanced";
+            return fmt::format("{}{}", std::llround(wanted.balance), suffix);
+          }};
+}
+
+/// A factor of a matrix product.
+Kind<double> factor(bool zero) {
+  constexpr double most = 1e6;
+  const char* const first = zero ? "0, a number from " : "a number from ";
+  return only(number(fmt::format("{}1e-6 to 1e6 or the same below 0", first), -most, most),
+              [=](double value) { return std::abs(value) >= 1 / most || (zero && value == 0); });
+}
+
+Kind<std::string> name() {
+  constexpr auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  };
+  return {.values = "letters, digits, '_', '-' and '.', at most 64",
+          .schema = {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]+$"}},
+          .parse = [=](const std::string& text) {
+            const bool good =
+                !text.empty() && text.size() <= 64 && std::ranges::all_of(text, allowed);
+            return good ? std::optional(text) : std::nullopt;
+          }};
+}
+
+/// Bytes of a copy; verified as 32-bit words.
+Kind<std::int64_t> copy_bytes() {
+  return only(ranged<std::int64_t>("a multiple of 4 B, up to 1 TiB", 4, std::int64_t{1} << 40, "B",
+                                   base::parse_bytes),
+              [](std::int64_t value) { return value % 4 == 0; });
+}
+
+// The tasks of a custom workload.
+
+/// The places of the tasks that have to be complete before one starts.
+std::vector<int> read_after(const Reader& after, const std::vector<CustomTask>& tasks,
+                            const std::map<std::string, int>& numbers, const std::string& self) {
+  std::vector<int> places;
+  for (const Reader& item : after.items("a list of names of tasks")) {
+    const auto found = numbers.find(item.text("the name of a task"));
+    if (found == numbers.end()) {
+      Keys names;
+      for (const CustomTask& task : tasks) names.push_back(task.name);
+      item.fail_allowed(names);
+    }
+    const auto& [name, number] = *found;
+    if (name == self) item.fail(fmt::format("found the task itself, '{}'; allowed: others", self));
+    if (tasks[static_cast<std::size_t>(number)].stage == Stage::query) {
+      item.fail(fmt::format("found '{}', a query, which completes nothing; allowed: others", name));
+    }
+    if (std::ranges::find(places, number) != places.end()) {
+      item.fail(fmt::format("found '{}' again; allowed: each task once", name));
+    }
+    places.push_back(number);
+  }
+  return places;
+}
+
+void read_tasks(const Reader& workload, Workload& into) {
+  const Reader list = workload.at("tasks");
+  if (list.size() > static_cast<std::size_t>(most_chunks)) {
+    list.fail(fmt::format("found {} tasks; allowed: at most {}", list.size(), most_chunks));
+  }
+  const std::vector<Reader> items = list.items(
+      "a list of tasks, such as [{name: K1, stage: kernel, lane: 1, duration: 1 ms}]", 1);
+  std::map<std::string, int> numbers;
+  for (const Reader& item : items) {
+    CustomTask& task = into.tasks.emplace_back();
+    read(task_table(), item, task);
+    const auto [first, is_new] = numbers.emplace(task.name, static_cast<int>(numbers.size()));
+    if (!is_new) {
+      item.at("name").fail(fmt::format(
+          "found '{}' again, first at {}; allowed: a name of its own for each task", task.name,
+          base::to_string(items[static_cast<std::size_t>(first->second)].at("name").place())));
+    }
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    CustomTask& task = into.tasks[i];
+    if (!items[i].has("after")) continue;
+    task.after = read_after(items[i].at("after"), into.tasks, numbers, task.name);
+  }
+}
+
+Json write_tasks(const Workload& w) {
+  Json list = Json::array();
+  for (const CustomTask& task : w.tasks) {
+    Json& written = list.emplace_back(write(task_table(), task));
+    for (std::size_t i = 0; i < task.after.size(); ++i) {
+      written["after"][i] = w.tasks[static_cast<std::size_t>(task.after[i])].name;
+    }
+  }
+  return list;
+}
+
+Field<Workload> tasks() {
+  return {.key = "tasks",
+          .help = "The tasks, in the order in which the order `custom` issues them.",
+          .values = "a list of tasks",
+          .schema = {{"type", "array"}, {"minItems", 1}, {"items", schema(task_table())}},
+          .read = read_tasks,
+          .write = write_tasks,
+          .fallback = "required"};
+}
+
+void read_task_duration(const Reader& task, CustomTask& into) {
+  const bool copy = into.stage == Stage::h2d || into.stage == Stage::d2h;
+  task.expect_one("bytes", "duration");
+  if (copy && task.has("bytes")) return;
+  if (copy && !task.has("duration")) {
+    task.fail("found neither bytes nor duration; allowed: one of them");
+  }
+  into.duration_s = duration().read(task.at("duration"));
+}
+
+// Boxes.
+
+/// Planes, rows and columns of the box, or of where it lies; one row reads all of them.
+Field<Workload> sizes(const std::string& key, std::array<std::int64_t, 3> Box::* of,
+                      const std::string& help) {
+  const Json list = {{"type", "array"},
+                     {"minItems", 2},
+                     {"maxItems", 3},
+                     {"items", {{"type", "integer"}, {"minimum", 0}}}};
+  Field<Workload> row{.key = key,
+                      .help = help,
+                      .values = "none, [rows, columns] or [planes, rows, columns]",
+                      .schema = {{"oneOf", {{{"const", "none"}}, list}}},
+                      .write = [=](const Workload& w) -> Json {
+                        if (!w.box) return "none";
+                        const auto& all = (*w.box).*of;
+                        return std::vector(all.begin() + (w.box->array[0] == 1 ? 1 : 0), all.end());
+                      }};
+  return std::move(row).with({WorkloadKind::increment});
+}
+
+void read_box(const Reader& reader, Workload& workload) {
+  if (!reader.gives("box")) {
+    for (const char* key : {"array", "origin", "pitch"}) {
+      if (reader.gives(key)) reader.at(key).fail_allowed("none without workload.box");
+    }
+    return;
+  }
+  Box& box = workload.box.emplace();
+  using Sizes = std::array<std::int64_t, 3>;
+  constexpr Sizes all = {most_elements, most_elements, most_elements};
+  std::size_t dimensions = 0;
+  // A list of numbers, each in its dimension's range; a 2-D array is one plane.
+  const auto read = [&](const char* key, const std::string& allowed, Sizes& sizes,
+                        const Sizes& least, const Sizes& most) {
+    const std::vector<Reader> items = reader.at(key).items(allowed);
+    if (dimensions == 0 && (items.size() == 2 || items.size() == 3)) dimensions = items.size();
+    if (items.size() != dimensions) reader.at(key).fail_allowed(allowed);
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      const std::size_t dimension = sizes.size() - dimensions + i;
+      sizes[dimension] = count(least[dimension], most[dimension]).read(items[i]);
+    }
+  };
+  read("box", "none, [rows, columns] or [planes, rows, columns]", box.extent, {1, 1, 1}, all);
+  const std::string allowed =
+      fmt::format("none or a list of {} numbers, as workload.box is", dimensions);
+  box.array = box.extent;
+  if (reader.gives("array")) read("array", allowed, box.array, box.extent, all);
+  Sizes room;
+  std::ranges::transform(box.array, box.extent, room.begin(), std::minus());
+  if (reader.gives("origin")) read("origin", allowed, box.origin, {0, 0, 0}, room);
+  const auto& [planes, rows, columns] = box.array;
+  if (planes > most_elements / rows || planes * rows > most_elements / columns) {
+    const auto sizes = std::span(box.array).last(dimensions);
+    reader.at(reader.gives("array") ? "array" : "box")
+        .fail(fmt::format("found {} elements; allowed: at most {}", fmt::join(sizes, " x "),
+                          most_elements));
+  }
+  const std::int64_t elements = box.extent[0] * box.extent[1] * box.extent[2];
+  if (reader.has("elements") && workload.elements != elements) {
+    reader.at("elements")
+        .fail_allowed(fmt::format("{}, those of workload.box, or nothing", elements));
+  }
+  workload.elements = elements;
+}
+
+void read_pitch(const Reader& map, Workload& workload) {
+  if (!map.gives("pitch")) return;
+  std::int64_t lines = workload.rows;
+  std::int64_t length = workload.columns;
+  if (workload.box) {
+    lines = workload.box->array[0] * workload.box->array[1];
+    length = workload.box->array[2];
+  } else if (workload.axis == SumAxis::columns) {
+    std::swap(lines, length);
+  }
+  const auto element = static_cast<std::int64_t>(size_of(workload.type));
+  const std::int64_t least = element * length;
+  const std::int64_t most = 8 * most_elements / lines;
+  const std::string allowed = fmt::format(
+      "none or a multiple of {} B from {} B, the bytes of a line, to {} B", element, least, most);
+  const auto fits = [=](std::int64_t bytes) { return bytes % element == 0; };
+  workload.pitch =
+      only(ranged(allowed, least, most, "B", base::parse_bytes), fits).read(map.at("pitch"));
+}
+
+// The workload.
+
+void read_type(const Reader& map, Workload& w) {
+  const bool rowsum = w.kind == WorkloadKind::rowsum;
+  w.type = rowsum ? Type::int32 : w.kind == WorkloadKind::dgemm ? Type::float64 : Type::float32;
+  if (!map.has("type")) return;
+  if (!rowsum) map.at("type").one_of(Keys{"float32", "float64"});
+  w.type = word<Type>().read(map.at("type"));
+}
+
+/// Rows of a tile, or columns: at most those of the product.
+Field<Workload> tile(const std::string& key, std::int64_t Workload::* tile,
+                     std::int64_t Workload::* whole, const std::string& help) {
+  return field(key, tile, size(), help)
+      .reads([=](const Reader& map, Workload& w) {
+        w.*tile = std::min(w.*tile, w.*whole);
+        if (map.has(key)) w.*tile = count(1, w.*whole).read(map.at(key));
+      })
+      .with({WorkloadKind::dgemm});
+}
+
+}  // namespace
+
+Kind<double> duration() {
+  return seconds("a time above 0 and up to 100 s, such as 0.005 (seconds), 5 ms or 50 us", above_0,
+                 100);
+}
+
+const Table<Workload>& workload_table() {
+  using W = Workload;
+  using enum WorkloadKind;
+  static const Table<W> table = {{
+      field("kind", &W::kind, word<WorkloadKind>(), "What is computed.")
+          .decides(&W::kind)
+          .required(),
+      field("elements", &W::elements, size(), "Elements of each array, per iteration.")
+          .with({increment, pipeline}),
+      field("rows", &W::rows, size(), "Rows of the array.").with({rowsum}),
+      field("columns", &W::columns, size(), "Columns of the array.").with({rowsum}),
+      field("m", &W::m, count(1, 2147483647), "Rows of A and C.").with({dgemm}),
+      field("n", &W::n, count(1, 2147483647), "Columns of B and C.").with({dgemm}),
+      field("k", &W::k, count(1, 2147483647), "Columns of A, rows of B.").with({dgemm}),
+      tile("tile_m", &W::tile_m, &W::m, "Rows of a tile of C, at most m."),
+      tile("tile_n", &W::tile_n, &W::n, "Columns of a tile of C, at most n."),
+      field("alpha", &W::alpha, factor(false), "Factor of the product.").with({dgemm}),
+      field("beta", &W::beta, factor(true), "Factor of the C that is there before.").with({dgemm}),
+      field("type", &W::type, word<Type>(), "Type of the elements; whole numbers: rowsum only.")
+          .reads(read_type)
+          .with({increment, rowsum, pipeline, dgemm})
+          .defaults_to("`float32`; rowsum: `int32`; dgemm: `float64`"),
+      field("sum_type", &W::sum_type, word<SumType>(),
+            "Type of the sums: that of the elements, or 64-bit integers for whole numbers.")
+          .with({rowsum}),
+      field("axis", &W::axis, word<SumAxis>(),
+            "What is summed: rows of a row-major array, or columns of a column-major one.")
+          .with({rowsum}),
+      field("kernel", &W::kernel, word<RowsumKernel>(), "How threads share the sums.")
+          .with({rowsum}),
+      field("iterations", &W::iterations, count(1, most_chunks), "Iterations over the arrays.")
+          .with({pipeline}),
+      field("intensity", &W::intensity, intensity(),
+            "Repeats of the arithmetic; balanced: as many as make a kernel N times as long as the "
+            "copy of its chunk to the device.")
+          .with({increment, pipeline}),
+      sizes("box", &Box::extent, "Size of the box of a larger array that is worked on.")
+          .reads(read_box)
+          .defaults_to("`none`"),
+      sizes("array", &Box::array, "Size of the array that the box lies in; default: the box's."),
+      sizes("origin", &Box::origin, "First element of the box in that array; default: zeros."),
+      field("pitch", &W::pitch, or_word("none", bytes(1)),
+            "Bytes from the start of a line to that of the next on the host, a multiple of an "
+            "element's size; none: lines are adjacent.")
+          .reads(read_pitch)
+          .with({increment, rowsum}),
+      field("host_share", &W::host_share,
+            or_word("auto", number("a part of the tiles, from 0 to 1", 0, 1)),
+            "Part of the tiles that the order `four_way` leaves to the host; auto: the fastest.")
+          .with({dgemm}),
+      tasks().with({custom}),
+  }};
+  return table;
+}
+
+const Table<CustomTask>& task_table() {
+  using T = CustomTask;
+  using enum Stage;
+  static const Table<T> table = {{
+      field("name", &T::name, name(), "Its name, unique in the deck.").required(),
+      field("stage", &T::stage, word<Stage>(6), "What it does.").decides(&T::stage).required(),
+      field("lane", &T::lane, count(1, most_lanes), "Its lane; lanes count from 1.")
+          .required()
+          .with({h2d, kernel, d2h, query}),
+      field("bytes", &T::bytes, nonzero(copy_bytes()), "What a copy moves; or give `duration`.")
+          .with({h2d, d2h}),
+      field("duration", &T::duration_s, nonzero(duration()), "How long it is to take.")
+          .reads(read_task_duration)
+          .with({h2d, kernel, d2h, host, default_stream}),
+      field("sms", &T::sms, number("a part of the device, above 0 and up to 1", above_0, 1),
+            "Part of the device that the kernel fills.")
+          .with({kernel}),
+      Field<T>{.key = "after",
+               .help = "Tasks that must be complete before it starts.",
+               .values = "a list of names of tasks",
+               .schema = {{"type", "array"}, {"items", {{"type", "string"}}}},
+               .write = [](const T& task) { return task.after.empty() ? Json() : Json::array(); },
+               .may_miss = true}
+          .with({h2d, kernel, d2h, host})
+          .defaults_to("none"),
+      field("chunk", &T::chunk, count(1, most_chunks), "Which data it works on.")
+          .reads([](const Reader& map, T& task) {
+            task.chunk = task.lane;
+            if (map.has("chunk")) {
+              task.chunk = static_cast<int>(count(1, most_chunks).read(map.at("chunk")));
+            }
+          })
+          .with({h2d, kernel, d2h})
+          .defaults_to("its lane"),
+  }};
+  return table;
+}
+
+void read(const Reader& reader, Workload& w) {
+  read(workload_table(), reader, w);
+  // Two sizes whose product says how much data there are.
+  const auto check_product = [&](const std::string& a, std::int64_t value_a, const std::string& b,
+                                 std::int64_t value_b) {
+    if (value_a <= most_elements / value_b) return;
+    reader.latest(a, b).fail(fmt::format("found {} {} times {} {}; allowed: at most {} together",
+                                         value_a, a, value_b, b, most_elements));
+  };
+  if (w.kind == WorkloadKind::pipeline) {
+    check_product("elements", w.elements, "iterations", w.iterations);
+  }
+  if (w.kind == WorkloadKind::rowsum) check_product("rows", w.rows, "columns", w.columns);
+  const bool whole = w.type == Type::int32 || w.type == Type::int64;
+  if (w.sum_type != SumType::same && !whole) {
+    const bool late = reader.latest("type", "sum_type").path() == reader.at("type").path();
+    if (late) reader.at("type").fail_allowed("int32, int64 with sum_type int64");
+    reader.at("sum_type").fail_allowed(fmt::format("same with type {}", to_string(w.type)));
+  }
+  if (w.kind != WorkloadKind::dgemm) return;
+  check_product("m", w.m, "k", w.k);
+  check_product("k", w.k, "n", w.n);
+  check_product("m", w.m, "n", w.n);
+  constexpr std::int64_t most_tiles = 4096;
+  const std::int64_t rows = (w.m + w.tile_m - 1) / w.tile_m;
+  const std::int64_t columns = (w.n + w.tile_n - 1) / w.tile_n;
+  if (rows > most_tiles / columns) {
+    reader.latest("tile_m", "tile_n")
+        .fail(fmt::format("found {} x {} tiles; allowed: at most {}", rows, columns, most_tiles));
+  }
+  // Of float32 too few bits are left for exact products beyond that.
+  constexpr std::int64_t most_k = 1 << 18;
+  if (w.type == Type::float32 && w.k > most_k) {
+    reader.at("k").fail_allowed(fmt::format("at most {} with float32", most_k));
+  }
+}
+
+}  // namespace overlap::deck
