@@ -41,7 +41,7 @@ for headers in kokkos yaml-cpp CLI fmt nlohmann gtest gmock; do
 done
 
 common=(-x cu -std=c++20 "-arch=$architecture" -ccbin "$host_compiler" -Werror all-warnings)
-host_warnings=-Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-missing-field-initializers,-fsyntax-only
+host_warnings=-Xcompiler=-Wall,-Wextra,-Wshadow,-Wconversion,-Wsign-conversion,-Wno-missing-field-initializers,-fsyntax-only
 # What overlap_settings defines for every target.
 mapfile -t definitions < <(sed -n 's/^target_compile_definitions(overlap_settings INTERFACE \(.*\))$/-D\1/p' CMakeLists.txt)
 # 20208: a host function with long double, where nvcc takes it for one of both sides.

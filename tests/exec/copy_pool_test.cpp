@@ -17,7 +17,7 @@ TEST(CopyPool, CopiesWhenItsTurnHasCome) {
     SCOPED_TRACE(threads);
     lanes::CopyPool pool(threads);
     EXPECT_EQ(pool.threads(), threads);
-    for (const std::size_t pieces : {1, 7, 5000}) {
+    for (const std::size_t pieces : {1U, 7U, 5000U}) {
       std::vector<unsigned char> from(piece * pieces);
       for (std::size_t i = 0; i < from.size(); ++i) {
         from[i] = static_cast<unsigned char>(i % 251 + pieces);
@@ -67,7 +67,7 @@ TEST(CopyPool, KeepsTheOrderOfEachQueue) {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_FALSE(lanes::has_reached(done[1], 1));
   std::atomic_ref(gate).store(1, std::memory_order_release);
-  for (const std::size_t job : {0, 1}) {
+  for (const std::size_t job : {0U, 1U}) {
     while (!lanes::has_reached(done[job], 1)) std::this_thread::yield();
   }
 }

@@ -242,7 +242,8 @@ std::optional<experiment::WrongData> with_fault(const Fault& fault, Order order 
 
 /// The n-th of the schedule's copies of an array (-1: of its kernels) at a stage.
 Task& nth(schedule::Schedule& schedule, Stage stage, int array, int n) {
-  const schedule::Array* const wanted = array < 0 ? nullptr : &schedule.arrays[array];
+  const schedule::Array* const wanted =
+      array < 0 ? nullptr : &schedule.arrays[static_cast<std::size_t>(array)];
   for (Task& task : schedule.tasks) {
     if (task.stage == stage && copied_array(schedule, task) == wanted && n-- == 0) return task;
   }

@@ -80,7 +80,7 @@ TYPED_TEST(SectionTest, PaddedRowsInEveryOrderAndOutOfCore) {
       if (out_of_core) deck.memory.device_limit = 84 * 350;  // 3 of 10 chunks
       TestBench<TypeParam> bench(deck, order, 4);
       EXPECT_EQ(bench.schedule.out_of_core, out_of_core);
-      for (const std::uint32_t repetition : {1, 2}) {
+      for (const std::uint32_t repetition : {1U, 2U}) {
         EXPECT_FALSE(bench.run(repetition).mismatch) << deck::to_string(order);
       }
     }
@@ -139,7 +139,7 @@ TYPED_TEST(SectionTest, BoxesInEveryOrderAndOutOfCore) {
       if (out_of_core) deck.memory.device_limit = 6 * 13 * 17 * 4;  // 2 of 5 chunks
       TestBench<TypeParam> bench(deck, order, 4);
       EXPECT_EQ(bench.schedule.out_of_core, out_of_core);
-      for (const std::uint32_t repetition : {1, 2}) {
+      for (const std::uint32_t repetition : {1U, 2U}) {
         EXPECT_FALSE(bench.run(repetition).mismatch) << deck::to_string(order);
         EXPECT_EQ(touched_outside(deck.workload, bench.workload.host[0]), 0);
       }
@@ -204,7 +204,7 @@ TYPED_TEST(SectionTest, AWrongPitchIsCaught) {
   deck::Deck deck = rowsum_deck(1000, 20, 4, Type::int32, 12);
   TestBench<TypeParam> bench(deck, Order::depth_first, 2);
   EXPECT_FALSE(measured(bench).wrong);
-  for (const std::size_t pitch : {80, 124}) {  // of 128
+  for (const std::size_t pitch : {80U, 124U}) {  // of 128
     bench.schedule.arrays[0].host.plane_pitch = pitch;
     expect_wrong(bench, "sums", 0);
   }
@@ -235,7 +235,7 @@ TYPED_TEST(SectionTest, EveryByteOfPaddingCounts) {
     byte ^= 1;
     const auto result = bench.workload.verify(1, bench.workload.repeats);
     byte ^= 1;
-    if (result.mismatch) padding += result.mismatch->array == "padding of a" ? 1 : 0;
+    if (result.mismatch) padding += result.mismatch->array == "padding of a" ? 1U : 0U;
   }
   EXPECT_EQ(padding, host.size() - host.region.bytes());
 }

@@ -36,7 +36,7 @@ using ::testing::Not;
 experiment::Run small_run() {
   auto schedule = schedule_of({h2d(0, 2'000'000'000), h2d(1, 2'000'000'000), kernel(0, 3),
                                kernel(1, 3), d2h(0, 1'000'000'000), d2h(1, 1'000'000'000, {2})});
-  for (const std::size_t id : {1, 3, 5}) schedule.tasks[id].chunk = 1;
+  for (const std::size_t id : {1U, 3U, 5U}) schedule.tasks[id].chunk = 1;
   schedule.order = deck::Order::breadth_first;
   experiment::Run run{{.order = deck::Order::breadth_first, .schedule = std::move(schedule)}};
   run.predicted = timeline::Timeline{

@@ -130,7 +130,7 @@ TEST(Section, PartsOfAnArrayAreAllOfItInLimits) {
   for (const bool padded : {false, true}) {
     const Array array =
         array_of(padded ? padded_rows(4) : small_deck(WorkloadKind::rowsum, 1200, 4));
-    for (const std::size_t most_bytes : {10, 24, 47, 100, 24 * 1200, 100000}) {
+    for (const std::size_t most_bytes : {10U, 24U, 47U, 100U, 24U * 1200, 100000U}) {
       std::set<std::size_t> found;
       for (const Region& part : parts_of(array, most_bytes)) {
         EXPECT_LE(part.bytes(), most_bytes);
