@@ -30,7 +30,7 @@ declare -A suite_of=([oldest]=bookworm) # unstable for the others
 
 # Builds see nothing of the caller's environment (compilers, search paths), and git must read a checkout that may belong
 # to another user.
-clean=(env -i "HOME=$HOME" "OVERLAP_CACHE=$cache" PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
+clean=(env -i "HOME=$HOME" "OVERLAP_CACHE=$cache" ${OVERLAP_REGENERATE:+"OVERLAP_REGENERATE=$OVERLAP_REGENERATE"} PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
   GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory "GIT_CONFIG_VALUE_0=*")
 
 self=$(basename "$(readlink -f "$0")" .sh)

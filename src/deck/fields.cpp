@@ -319,6 +319,14 @@ std::string words_with_help(const std::string& title) {
   return text;
 }
 
+std::string metrics_with_help() {
+  std::string text = "\n## Metrics\n\n| word | unit | meaning |\n| --- | --- | --- |\n";
+  for (const MetricRow& row : metrics) {
+    text += fmt::format("| `{}` | {} | {} |\n", row.name, row.unit, row.help);
+  }
+  return text;
+}
+
 }  // namespace
 
 void read(const Reader& reader, Deck& deck) {
@@ -353,7 +361,7 @@ std::string reference_markdown() {
          keys_of(measure_table, "measure", "How often everything runs.") +
          keys_of(criterion_table, "acceptance", "A list of criteria, each a map with these keys.") +
          words_with_help<WorkloadKind>("Workloads") + words_with_help<Order>("Issue orders") +
-         words_with_help<Metric>("Metrics");
+         metrics_with_help();
 }
 
 }  // namespace overlap::deck

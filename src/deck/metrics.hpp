@@ -47,7 +47,7 @@ struct MetricRow {
   Metric value;
   std::string_view name;
   std::string_view unit;
-  std::string_view help;  ///< for the JSON Schema
+  std::string_view help;  ///< for the docs and the JSON Schema
   Needs needs;
   double (*formula)(const Repetition&);
   bool whole = false;                 ///< files have its summary, else its median
@@ -59,31 +59,36 @@ struct MetricRow {
 };
 
 inline constexpr auto metrics = std::to_array<MetricRow>({
-    {Metric::time, "time", "s", "wall-clock time of a repetition, seconds", Needs::nothing,
-     [](const Repetition& r) { return r.time_s; }, true, "time_s"},
+    {Metric::time, "time", "s",
+     "wall-clock time of a repetition, from the first issue until the last lane has finished",
+     Needs::nothing, [](const Repetition& r) { return r.time_s; }, true, "time_s"},
     {Metric::throughput,
      "throughput",
      "GB/s",
-     "bytes of both directions per second of the run, decimal GB/s",
+     "bytes copied in both directions / time, decimal",
      Needs::nothing,
      [](const Repetition& r) { return 1e-9 * r.bytes / r.time_s; },
      false,
      {},
      "throughput_gb_per_s"},
-    {Metric::speedup, "speedup", "1", "sequential time / time, repetition by repetition",
+    {Metric::speedup, "speedup", "1", "time of `sequential` / time, repetition by repetition",
      Needs::baseline, [](const Repetition& r) { return r.sequential_s / r.time_s; }},
     {Metric::max_error, "max_error", "1",
-     "largest relative error of any element; null: not verified", Needs::nothing,
+     "largest absolute difference from the reference in any verified run", Needs::nothing,
      [](const Repetition& r) { return r.max_error; }},
     {Metric::overlap_efficiency, "overlap_efficiency", "1",
-     "(T_sequential - T) / (T_sequential - bound_s), repetition by repetition", Needs::baseline,
+     "share of the time that overlap can hide and does hide, repetition by repetition: "
+     "(T_sequential - T) / (T_sequential - bound_s)",
+     Needs::baseline,
      [](const Repetition& r) { return (r.sequential_s - r.time_s) / r.hideable_s; }},
-    {Metric::bound_fraction, "bound_fraction", "1", "bound_s / time", Needs::nothing,
+    {Metric::bound_fraction, "bound_fraction", "1",
+     "bound_s, the least time that the hardware allows, / time", Needs::nothing,
      [](const Repetition& r) { return r.bound_s / r.time_s; }},
-    {Metric::schedule_bound_fraction, "schedule_bound_fraction", "1", "schedule_bound_s / time",
-     Needs::nothing, [](const Repetition& r) { return r.schedule_bound_s / r.time_s; }},
+    {Metric::schedule_bound_fraction, "schedule_bound_fraction", "1",
+     "schedule_bound_s, the least time of this schedule, / time", Needs::nothing,
+     [](const Repetition& r) { return r.schedule_bound_s / r.time_s; }},
     {Metric::host_work_hidden, "host_work_hidden", "1",
-     "part of the host's work that cost no time, repetition by repetition", Needs::host_work,
+     "share of the host's work that costs no time, repetition by repetition", Needs::host_work,
      [](const Repetition& r) { return 1 - (r.time_s - r.undisturbed_s) / r.host_work_s; }},
 });
 

@@ -82,9 +82,10 @@ struct Finding {
 
 /// A case and all that is known of it.
 struct Run : Case {
-  std::vector<double> samples_s;        ///< one wall-clock time per repetition; empty: not run
-  std::vector<double> issue_s;          ///< how long the host was issuing, per repetition
-  std::int64_t polls = 0;               ///< queries of lanes by the waiting host, in all
+  std::vector<double> samples_s;  ///< one wall-clock time per repetition; empty: not run
+  std::vector<double>
+      issue_s;             ///< until the host had issued all, waits for blocking tasks included
+  std::int64_t polls = 0;  ///< queries of lanes by the waiting host, in all
   HostWorkSamples host_work_samples;    ///< of a case with host work
   std::optional<GraphCosts> graph;      ///< empty: the tasks were issued one by one
   std::optional<StagingCosts> staging;  ///< empty: no staging ring

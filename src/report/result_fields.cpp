@@ -234,7 +234,9 @@ void fields(Record& add, const RunOf& of) {
   add("mechanism", "Streams or a graph.", of.run.schedule.mechanism);
   add("samples_s", "Wall-clock time of each repetition, seconds, in the order of time.",
       of.run.samples_s, above_zero);
-  add("issue_s", "How long the host was issuing, seconds; null: not run.",
+  add("issue_s",
+      "Until the host had issued all tasks, waits for blocking ones included, seconds; null: not "
+      "run.",
       of.run.issue_s.empty() ? std::nullopt : std::optional(base::summarize(of.run.issue_s)));
   add("polls", "Queries of lanes by the waiting host, in all; null: not run.",
       of.run.issue_s.empty() ? std::nullopt : std::optional(of.run.polls), from_zero);

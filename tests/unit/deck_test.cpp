@@ -14,6 +14,7 @@
 #include "deck/fields.hpp"
 #include "deck/words.hpp"
 #include "deck_file.hpp"
+#include "generated.hpp"
 
 namespace overlap::deck {
 namespace {
@@ -563,16 +564,11 @@ TEST(DeckFields, ResolvedDecksObeyTheSchema) {
 
 TEST(DeckFields, AreOnThePage) {
   const std::string path = OVERLAP_SOURCE_DIR "/docs/decks.md";
-  std::ifstream file(path);
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::string page = test::content(path);
   const std::string marker = "<!-- generated -->\n";
   const auto end = page.find(marker);
   ASSERT_NE(end, std::string::npos);
-  const std::string expected = page.substr(0, end + marker.size()) + reference_markdown();
-  if (std::getenv("OVERLAP_REGENERATE") != nullptr) std::ofstream(path) << expected;
-  EXPECT_TRUE(page == expected)
-      << path << " is not what the field tables say; write it anew with\n"
-      << "  OVERLAP_REGENERATE=1 overlap_unit --gtest_filter=DeckFields.AreOnThePage";
+  test::expect_generated(path, page.substr(0, end + marker.size()) + reference_markdown());
 }
 
 TEST(DeckWords, EveryEnumeratorHasASpellingOfItsOwn) {

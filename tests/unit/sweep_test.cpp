@@ -14,6 +14,7 @@
 #include "deck/deck.hpp"
 #include "deck_file.hpp"
 #include "experiment/run.hpp"
+#include "generated.hpp"
 #include "report/console.hpp"
 #include "report/journal.hpp"
 #include "report/json.hpp"
@@ -395,13 +396,8 @@ TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {
 }
 
 TEST(JsonSchema, IsWhatTheTablesSay) {
-  const std::string path = OVERLAP_SOURCE_DIR "/src/report/overlap-result-2.schema.json";
-  std::ifstream file(path);
-  const std::string schema{std::istreambuf_iterator<char>(file), {}};
-  if (std::getenv("OVERLAP_REGENERATE") != nullptr) std::ofstream(path) << json_schema();
-  EXPECT_TRUE(schema == json_schema())
-      << path << " is not what the tables say; write it anew with\n"
-      << "  OVERLAP_REGENERATE=1 overlap_unit --gtest_filter=JsonSchema.*";
+  test::expect_generated(OVERLAP_SOURCE_DIR "/src/report/overlap-result-2.schema.json",
+                         json_schema());
 }
 
 class JournalFile : public ::testing::Test {
