@@ -16,7 +16,7 @@ format() {
 }
 
 checker() { # SCRIPT: one that proves itself before it checks
-  "${inside[@]}" "${clean[@]}" "ci/$1" --self-test && "${inside[@]}" "${clean[@]}" "ci/$1"
+  "${inside[@]}" "${clean[@]}" "$1" --self-test && "${inside[@]}" "${clean[@]}" "$1"
 }
 
 # build_and_test NAME CMAKE-ARGS...
@@ -57,8 +57,8 @@ fuzz() {
 # The rows: step, root, command. The steps of full come after those of every run.
 steps=(
   "format                 4     format"
-  "includes               4     checker check_includes.py"
-  "sizes                  4     checker check_sizes.py"
+  "includes               4     checker ci/check_includes.py"
+  "sizes                  4     checker ci/check_sizes.py"
   "usage                  4     ci/check_test.sh"
   "mutants                4     tests/mutants/mutants.py --self-test"
   "quickstart             4     ci/quickstart_test.sh"
@@ -74,6 +74,7 @@ full_steps=(
   "cuda-oldest             oldest ci/compile_cuda.sh --oldest"
   "oldest                  oldest build_and_test oldest --preset without-kokkos"
   "fuzz                    fuzz   fuzz"
+  "recipes                 4      checker tests/recipes/recipes.py"
 )
 
 usage() { # [ERROR]

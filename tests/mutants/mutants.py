@@ -115,17 +115,29 @@ def copy_tree(root, target):
             shutil.copy(root / name, new)
 
 
+def configure(source, build, ccache):
+    """The command for a quick build of the libraries without Kokkos and their tests."""
+    settings = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g0", "-DOVERLAP_KOKKOS=OFF", "-DOVERLAP_TESTS=ON"]
+    if shutil.which("ccache"):  # half of all compilations are of restored files
+        settings += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+        os.environ |= {"CCACHE_DIR": str(ccache), "CCACHE_BASEDIR": str(PROJECT), "CCACHE_NOHASHDIR": "1"}
+    return ["cmake", "-S", str(source), "-B", str(build), "-G", "Ninja", *settings]
+
+
+def enter_root(script):
+    """Runs the script again in the quick start's root, unless it already does."""
+    if not Path("/etc/overlap-root").exists():
+        shell = 'source "$0"; use_root 4; exec "${inside[@]}" "${clean[@]}" "$@"'
+        os.execvp("bash", ["bash", "-euc", shell, str(PROJECT / "ci/root.sh"), str(Path(script).resolve()), *sys.argv[1:]])
+
+
 class Worker:
     """One copy of the project and its build."""
 
     def __init__(self, root, folder, jobs):
         self.source, self.build, self.log = folder / "source", folder / "build", folder / "log"
         copy_tree(root, self.source)
-        settings = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g0", "-DOVERLAP_KOKKOS=OFF", "-DOVERLAP_TESTS=ON"]
-        if shutil.which("ccache"):  # half of all compilations are of restored files
-            settings += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-            os.environ |= {"CCACHE_DIR": str(folder.parent / "ccache"), "CCACHE_BASEDIR": str(PROJECT), "CCACHE_NOHASHDIR": "1"}
-        self.must("configured", ["cmake", "-S", str(self.source), "-B", str(self.build), "-G", "Ninja", *settings])
+        self.must("configured", configure(self.source, self.build, folder.parent / "ccache"))
         self.must("built", self.ninja(jobs))
         self.objects = self.hashes()
         began = time.monotonic()
@@ -292,9 +304,8 @@ def main():
     parser.add_argument("--here", action="store_true", help="with this machine's compiler, not in the quick start's root")
     parser.add_argument("--self-test", action="store_true")
     options = parser.parse_args()
-    if not options.here and not Path("/etc/overlap-root").exists():
-        script = 'source "$0"; use_root 4; exec "${inside[@]}" "${clean[@]}" "$@"'
-        os.execvp("bash", ["bash", "-euc", script, str(PROJECT / "ci/root.sh"), str(Path(__file__).resolve()), *sys.argv[1:]])
+    if not options.here:
+        enter_root(__file__)
     if options.self_test:
         return self_test()
     rows = [row for path in sources(PROJECT, options.paths) for row in mutants_of(PROJECT, path)]
