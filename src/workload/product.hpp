@@ -34,8 +34,8 @@ struct Problem {
   /// Elements of A (0) and B (1) lie in [-1/2, 1/2), in steps of 2^-bits, those of C (2) in steps
   /// of 2^-(2 bits).
   int bits(int matrix) const {
-    const int bits =
-        (std::numeric_limits<T>::digits - 1 - std::bit_width(static_cast<std::uint64_t>(k))) / 2;
+    const auto width = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(k)));
+    const int bits = (std::numeric_limits<T>::digits - 1 - width) / 2;
     return matrix == 2 ? 2 * bits : bits;
   }
   /// An element, as a number of steps.

@@ -22,9 +22,12 @@ BUILDS = "builds for minutes; ci/check.sh builds with the same presets"
 CUDA = "needs a GPU and a CUDA-enabled Kokkos"
 NOT_RUN = {
     "ci/quickstart.sh --test": "builds and runs all tests, this one among them; ci/check.sh runs it",
+    "ci/quickstart.sh --test -R overlap_unit": BUILDS,
+    "env OVERLAP_REGENERATE=1 ci/quickstart.sh --test -R overlap_unit": "writes into the checkout",
     "ci/quickstart.sh --kokkos 5 rowsum": BUILDS,
     "ci/check.sh": "runs all tests, this one among them",
     "ci/check.sh --full": "runs all tests, this one among them",
+    "ci/check.sh recipes": "builds for minutes; ci/check.sh --full runs it",
     "cmake --preset default -DCMAKE_PREFIX_PATH=/path/to/kokkos": BUILDS,
     "cmake --build --preset default": BUILDS,
     "ctest --preset default": BUILDS,
