@@ -8,6 +8,7 @@
 #include "options.hpp"
 #include "report/console.hpp"
 #include "report/output_file.hpp"
+#include "results.hpp"
 #include "run.hpp"
 
 namespace overlap {
@@ -21,14 +22,14 @@ measure::Hooks hooks_of(Terminal& terminal) {
 
 /// Measures a point: probe, plan, measure, judge.
 experiment::Outcome measured(const report::Study& study, const deck::Point& point,
-                             const model::Device* device, measure::Session& session,
-                             Terminal& terminal) {
+                             const model::Device* device, const experiment::References& references,
+                             measure::Session& session, Terminal& terminal) {
   const measure::Hooks hooks = hooks_of(terminal);
   const experiment::Facts facts = measure::probe(point.deck, device, session, hooks);
   experiment::Plan plan = experiment::plan(point, facts);
   if (!study.sweeps()) terminal.shown(report::heading(study, plan));
   experiment::Samples samples = measure::measure(plan, session, hooks);
-  return experiment::judge(std::move(plan), std::move(samples));
+  return experiment::judge(std::move(plan), std::move(samples), references);
 }
 
 /// All that options ask for. The session outlives it: a lost device cannot be freed.
@@ -38,6 +39,7 @@ base::ExitCode run(const Options& options, std::optional<measure::Session>& sess
     terminal.text(text);
     return base::ExitCode::pass;
   }
+  if (options.command != Command::run) return work_on_results(options, terminal);
   Inputs inputs = read_inputs(options);
   if (options.dry_run) {
     terminal.text(dry_run(inputs));
@@ -67,9 +69,8 @@ base::ExitCode run(const Options& options, std::optional<measure::Session>& sess
   std::unique_ptr<report::Journal> journal;
   base::check_interrupt();
   for (std::size_t i = 0; i < inputs.decks.size() && !base::interrupted(); ++i) {
-    const base::Machine machine =
-        session ? session->machine()
-                : base::Machine{measure::build_info(), measure::host_info(), {}};
+    const base::Machine machine = machine_of(session);
+    const experiment::References references{experiment::subject_of(machine), inputs.references[i]};
     report::Study& study = studies.emplace_back(report::new_study(machine, inputs.decks[i], names));
     study.started = now_utc();
     if (unusable) study.points.resize(1);  // it says all
@@ -80,7 +81,7 @@ base::ExitCode run(const Options& options, std::optional<measure::Session>& sess
         [&](const report::Study& of, const deck::Point& point) {
           if (unusable) throw *unusable;
           return predicts ? experiment::judge(experiment::predictions(point, inputs.predicted), {})
-                          : measured(of, point, device, *session, terminal);
+                          : measured(of, point, device, references, *session, terminal);
         },
         journal.get(), terminal);
     terminal.shown(report::table(study, terminal.width()));

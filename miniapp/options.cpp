@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 
 namespace overlap {
 namespace {
@@ -30,6 +31,8 @@ constexpr auto exclusive = std::to_array<std::array<const char*, 2>>({
 /// Options that run nothing, and so write no result files.
 constexpr auto idle = std::to_array<const char*>({"--dry-run", "--list", "--version"});
 
+constexpr int most_files = 1 << 20;
+
 /// The result file of this name, by the writers' suffixes.
 Output output_of(std::string_view option, const std::string& file) {
   std::vector<std::string_view> suffixes;
@@ -46,6 +49,39 @@ Output output_of(std::string_view option, const std::string& file) {
                    fmt::join(suffixes, " or ")));
 }
 
+/// The subcommands, which read results and need no device.
+void add_commands(CLI::App& app, Options& options) {
+  const auto take_below = [&options](const std::string& text) {
+    options.below = base::parse_part(text);
+    if (!options.below || *options.below < 0 || *options.below > 1) {
+      fail(fmt::format("--below: found '{}'; allowed: a part from 0 to 100 %, such as 3%", text));
+    }
+  };
+  const auto command = [&](Command which, const char* name, const char* help, const char* files,
+                           int least) {
+    CLI::App* const made = app.add_subcommand(name, help);
+    made->add_option(files, options.results, "Results")->expected(least, most_files)->required();
+    made->callback([&options, which] { options.command = which; });
+    return made;
+  };
+  CLI::App* const baseline = command(Command::baseline, "baseline",
+                                     "Make a reference file from results", "FILE|FOLDER", 1);
+  baseline->add_option("-o", options.output, "Reference file to write")
+      ->type_name("FILE.yaml")
+      ->required();
+  CLI::App* const compare = command(Command::compare, "compare",
+                                    "Compare the results of later files with the first", "FILE", 2);
+  compare->add_option("--json", options.json, "Write the comparison")->type_name("FILE");
+  compare->add_option("--report", options.report, "Write it as a page")->type_name("FILE.html");
+  for (CLI::App* const one : {baseline, compare}) {
+    one->add_option_function<std::string>("--below", take_below,
+                                          one == baseline
+                                              ? "Tolerance (default: by the spread of the devices)"
+                                              : "How much worse judged metrics may be (default 1%)")
+        ->type_name("PART");
+  }
+}
+
 void check(const CLI::App& app, const Options& options) {
   const bool idles = options.list || options.version;
   if (options.decks.empty() && !idles && options.calibrate.empty()) {
@@ -56,6 +92,7 @@ void check(const CLI::App& app, const Options& options) {
   };
   if (empty("--calibrate", options.calibrate)) fail("--calibrate needs a file name");
   if (empty("--device", options.device)) fail("--device needs a file name");
+  if (empty("--reference", options.reference)) fail("--reference needs a file name");
   const auto together = [&](const char* a, const std::string& b) {
     if (app.count(a) == 0 || app.count(b) == 0) return;
     fail(fmt::format("{} and {} are mutually exclusive (see miniapp --help)", a, b));
@@ -104,6 +141,8 @@ Options parse_options(int argc, char** argv) {
       "file; repeatable");
   add("--device", options.device, "DEVICE",
       "The device that predictions for real runs use (default: measured first)");
+  add("--reference", options.reference, "FILE",
+      "The reference file of criteria with `reference: given`");
   add("--calibrate", options.calibrate, "FILE",
       "Measure this device and write its description, before any deck runs");
   app.add_flag("--list", options.list,
@@ -119,6 +158,8 @@ Options parse_options(int argc, char** argv) {
       "Exit codes: 0 pass, 1 runtime error, 2 wrong data, 3 bad usage or deck, 4 precondition not\n"
       "met, 5 performance below a criterion, 6 inconclusive, 77 skipped, 130 interrupted.");
 
+  add_commands(app, options);
+
   std::vector<std::string> arguments;  // CLI11 takes them last first
   for (int i = argc - 1; i > 0; --i) {
     const std::string_view argument = argv[i];
@@ -133,7 +174,12 @@ Options parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     fail(std::string(error.what()) + " (see miniapp --help)");
   }
-  check(app, options);
+  if (options.command == Command::run) {
+    check(app, options);
+  } else if (!options.decks.empty()) {
+    fail(fmt::format("found {} before a command; allowed: decks, or a command with its own options",
+                     options.decks.front()));
+  }
   return options;
 }
 

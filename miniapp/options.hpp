@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,22 @@ struct Output {
   std::string path;
 };
 
+/// What to do: run decks, or something with the results of earlier runs.
+enum class Command { run, baseline, compare };
+
 /// The command line.
 struct Options {
+  Command command = Command::run;
+  std::vector<std::string> results;  ///< baseline: files or folders; compare: files
+  std::string output;                ///< of baseline
+  std::string json, report;          ///< of compare; empty: none
+  std::optional<double> below;       ///< of baseline and compare
   std::vector<std::string> decks;
   std::vector<std::string> overrides;  ///< of --set
   std::vector<Output> outputs;
   std::vector<std::string> predict;  ///< devices of --predict: no execution
   std::string device;                ///< the model's device for a real run; empty: measured
+  std::string reference;             ///< file of --reference; empty: none
   std::string calibrate;             ///< file for this device's description; empty: none
   bool list = false;
   bool resume = false;  ///< a sweep continues where it was interrupted

@@ -84,7 +84,11 @@ void Terminal::progress(int done, int total, const std::string& what) {
     const double here = at - total * static_cast<double>(first);
     const double percent = std::floor(100 * at / all);
     const double left_s = std::ceil(elapsed_s * (all - at) / here);
-    const std::string left = here > 0 ? fmt::format("  about {:.0f} s left", left_s) : "";
+    const bool long_time = left_s >= 120;
+    const std::string left =
+        here > 0 ? fmt::format("  about {:.0f} {} left",
+                               long_time ? std::ceil(left_s / 60) : left_s, long_time ? "min" : "s")
+                 : "";
     line = part_ ? fmt::format("{:3.0f} %{}  point {} of {}: {}", percent, left, number + 1, parts,
                                name)
                  : fmt::format("{:3.0f} %  {}{}", percent, what, left);

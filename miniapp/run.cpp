@@ -30,7 +30,7 @@ base::Error named(const deck::Deck& deck, const base::Error& error) {
 
 /// What the points of a run must have in common with those that it continues.
 report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
-  const auto& [build, host, device] = machine;
+  const auto& [build, host, device, job] = machine;
   const auto& [version, git_sha, dirty] = base::version();
   const auto hash = [](const model::Device& model) {
     return base::sha256(model::to_yaml(model, "")).substr(0, 16);
@@ -95,6 +95,20 @@ void require_alone(const Options& options, const Inputs& inputs) {
   }
 }
 
+/// Reads the references of all decks; without criteria for it --reference would seem to be judged.
+void read_references(const Options& options, Inputs& inputs) {
+  bool asked = false;
+  for (const auto& points : inputs.decks) {
+    const auto& files = inputs.references.emplace_back(
+        experiment::load_references(points.front().deck, options.reference));
+    asked = asked || files.contains(deck::given_reference);
+  }
+  if (asked || options.reference.empty()) return;
+  throw base::Error(ExitCode::usage,
+                    "--reference: found no criterion with reference: given; allowed: with a deck "
+                    "that has one");
+}
+
 /// Puts the journal's points into the study, by their numbers in the deck.
 void restore(report::Study& study, const report::Journal& journal) {
   std::map<std::string, report::PointResult> kept;  // by fingerprint
@@ -132,6 +146,12 @@ std::string answer(const Options& options) {
   return report::list(measure::build_info(), measure::devices(), measure::on_gpu(), unavailable);
 }
 
+base::Machine machine_of(const std::optional<measure::Session>& session) {
+  return session
+             ? session->machine()
+             : base::Machine{measure::build_info(), measure::host_info(), {}, measure::job_info()};
+}
+
 std::string now_utc() {
   const std::time_t now = std::time(nullptr);
   std::array<char, 32> text{};
@@ -153,6 +173,7 @@ Inputs read_inputs(const Options& options) {
     inputs.decks.push_back(deck::load_points(path, options.overrides));
   }
   require_alone(options, inputs);
+  read_references(options, inputs);
   if (!options.device.empty()) inputs.device = model::load_device(options.device);
   for (const std::string& name : options.predict) {
     inputs.predicted.push_back(model::load_device(name));

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "measure/session.hpp"
 #include "model/device.hpp"
 #include "options.hpp"
 #include "print.hpp"
@@ -19,9 +21,13 @@ using RunPoint = std::function<experiment::Outcome(const report::Study&, const d
 /// What the command line asks for, read.
 struct Inputs {
   std::vector<std::vector<deck::Point>> decks;  ///< of each deck its points
-  std::optional<model::Device> device;          ///< of --device
-  std::vector<model::Device> predicted;         ///< of --predict
+  std::vector<std::map<std::string, experiment::Reference>> references;  ///< of each deck
+  std::optional<model::Device> device;                                   ///< of --device
+  std::vector<model::Device> predicted;                                  ///< of --predict
 };
+
+/// The machine, without its device where there is no session.
+base::Machine machine_of(const std::optional<measure::Session>& session);
 
 /// The text of an option that runs nothing; empty: there is none.
 std::string answer(const Options& options);

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 /// What the program ran on, as far as it can be read.
 namespace overlap::base {
@@ -28,6 +32,71 @@ struct DeviceInfo {
   std::optional<int> memory_clock_mhz;
   std::optional<bool> ecc;
   std::optional<bool> mig;
+  std::optional<std::string> driver;  ///< its version
+  std::optional<std::string> vbios;
+  std::optional<std::string> serial;
+  std::optional<double> power_limit_w;
+  std::optional<double> power_limit_default_w;
+};
+
+/// Why clocks are lower than they could be.
+enum class Throttle {
+  idle,
+  applications_clocks,
+  sw_power_cap,
+  hw_slowdown,
+  sync_boost,
+  sw_thermal,
+  hw_thermal,
+  hw_power_brake,
+  display_clocks,
+};
+
+struct ThrottleRow {
+  Throttle value;
+  std::string_view name;
+  std::string_view help;
+  bool slows;  ///< takes clocks from work; the others are idleness or a setting
+};
+
+inline constexpr auto throttles = std::to_array<ThrottleRow>({
+    {Throttle::idle, "idle", "nothing runs", false},
+    {Throttle::applications_clocks, "applications_clocks", "a setting limits the clocks", false},
+    {Throttle::sw_power_cap, "sw_power_cap", "the power limit is reached", true},
+    {Throttle::hw_slowdown, "hw_slowdown", "hardware protects itself: temperature or power", true},
+    {Throttle::sync_boost, "sync_boost", "the clocks follow those of another device", false},
+    {Throttle::sw_thermal, "sw_thermal", "the driver holds the temperature down", true},
+    {Throttle::hw_thermal, "hw_thermal", "hardware protects itself: temperature", true},
+    {Throttle::hw_power_brake, "hw_power_brake", "the power supply asks for less load", true},
+    {Throttle::display_clocks, "display_clocks", "a display limits the clocks", false},
+});
+constexpr auto words_of(Throttle) { return throttles; }
+
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < throttles.size(); ++i) {
+        if (throttles[i].value != static_cast<Throttle>(i)) return false;
+      }
+      return throttles.back().value == Throttle::display_clocks;
+    }(),
+    "one row for each reason, in their sequence");
+
+/// Reasons that hold at the same time.
+using Throttles = std::vector<Throttle>;
+
+/// One reading of a device's state; what cannot be read is empty.
+struct Health {
+  std::optional<int> pcie_gen;
+  std::optional<int> pcie_width;
+  std::optional<std::int64_t> pcie_replays;   ///< since the driver was loaded
+  std::optional<std::int64_t> ecc_corrected;  ///< the same, volatile counters
+  std::optional<std::int64_t> ecc_uncorrected;
+  std::optional<int> remapped_rows;  ///< of memory, in the device's life
+  std::optional<int> temperature_c;
+  std::optional<double> power_w;
+  std::optional<int> sm_clock_mhz;
+  std::optional<int> memory_clock_mhz;
+  std::optional<Throttles> throttle_reasons;
 };
 
 struct HostInfo {
@@ -37,6 +106,17 @@ struct HostInfo {
   std::string affinity;  ///< as a list: "0-7,16"
   std::int64_t total_bytes = 0;
   std::int64_t available_bytes = 0;
+  std::string kernel;                                 ///< of the operating system, its release
+  std::optional<std::string> transparent_huge_pages;  ///< "always", "madvise" or "never"
+  std::optional<std::int64_t> huge_pages;             ///< reserved by the system
+};
+
+/// The batch job and this process's place among its ranks, as the launcher says.
+struct Job {
+  std::optional<std::string> id;
+  std::optional<std::string> step;
+  std::optional<int> rank;
+  std::optional<int> ranks;
 };
 
 struct BuildInfo {
@@ -52,6 +132,7 @@ struct Machine {
   BuildInfo build;
   HostInfo host;
   std::optional<DeviceInfo> device;  ///< empty on host back ends
+  std::optional<Job> job = {};       ///< empty: started without a launcher
 };
 
 }  // namespace overlap::base

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 namespace overlap::base {
@@ -19,5 +20,19 @@ struct Summary {
 
 /// Summary of a sample in any order; all zero for an empty one.
 Summary summarize(std::vector<double> samples);
+
+/// An estimate with its 95 % interval.
+struct Estimate {
+  double value = 0;
+  double lo = 0;
+  double hi = 0;
+  bool covers = true;  ///< false: too few samples for 95 %; the interval is that of the extremes
+};
+
+/// By what factor the values of `a` exceed those of `b`: the median of all a_i / b_j (Hodges and
+/// Lehmann) with the distribution-free interval that inverts the test of Mann and Whitney (Moses);
+/// see Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, sections 4.2 and 4.3. Empty
+/// where a sample is empty or has a value that is not above 0.
+std::optional<Estimate> ratio(std::vector<double> a, std::vector<double> b);
 
 }  // namespace overlap::base

@@ -1,6 +1,7 @@
 #include "base/units.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -24,8 +25,9 @@ constexpr Unit byte_units[] = {{"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}
                                {"MB", 1e6},     {"KB", 1e3},     {"kB", 1e3}};
 constexpr Unit rate_units[] = {
     {"TB/s", 1e12}, {"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1}};
-constexpr Unit time_units[] = {{"s", 1},     {"", 1},      {"ms", 1e-3},
-                               {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}};
+constexpr Unit time_units[] = {{"s", 1},     {"", 1},      {"min", 60},  {"h", 3600},
+                               {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}};
+constexpr Unit part_units[] = {{"", 1}, {"%", 1e-2}};
 constexpr Unit no_units[] = {{"", 1}};
 constexpr Units binary_units = Units(byte_units).first(5);
 
@@ -92,9 +94,26 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
 
 std::optional<double> parse_seconds(std::string_view text) { return parse_real(text, time_units); }
 
+std::optional<double> parse_part(std::string_view text) { return parse_real(text, part_units); }
+
 std::optional<double> parse_bandwidth(std::string_view text) {
   if (!text.ends_with("B/s")) return std::nullopt;
   return parse_real(text.substr(0, text.size() - 2), byte_units);
+}
+
+std::vector<int> parse_version(std::string_view text) {
+  std::vector<int> version;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    int number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || number < 0) return {};
+    version.push_back(number);
+    if (next == end) return version;
+    if (*next != '.') return {};
+    at = next + 1;
+  }
 }
 
 std::string spell_bytes(std::int64_t bytes) {
@@ -109,12 +128,18 @@ std::string spell_seconds(double seconds) { return spell(seconds, time_units); }
 
 std::string spell_bandwidth(double bytes_per_s) { return spell(bytes_per_s, rate_units); }
 
+std::string spell_part(double part) { return fmt::format("{:.4g} %", 100 * part); }
+
 std::string format_number(double value) {
   if (value == 0) return "0";
   const double size = std::abs(value);
   if (!std::isfinite(value) || size >= 1e7 || size < 1e-3) return fmt::format("{:.3e}", value);
   const int decimals = std::max(0, 3 - static_cast<int>(std::floor(std::log10(size))));
   return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string spell_version(const std::vector<int>& version) {
+  return fmt::format("{}", fmt::join(version, "."));
 }
 
 std::string format_bytes(std::uint64_t bytes) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace overlap::base {
 
@@ -19,19 +20,27 @@ std::optional<std::int64_t> parse_count(std::string_view text);
 /// no whole number of bytes.
 std::optional<std::int64_t> parse_bytes(std::string_view text);
 
-/// Parses a time in seconds: a number and a unit, ns, us, ms or s; without a unit, seconds. Empty
-/// when it is no time.
+/// Parses a time in seconds: a number and a unit, ns, us, ms, s, min or h; without a unit, seconds.
+/// Empty when it is no time.
 std::optional<double> parse_seconds(std::string_view text);
+
+/// Parses a part of something: a number, or a number and "%" ("3 %" = 0.03). Empty when it is none.
+std::optional<double> parse_part(std::string_view text);
 
 /// Parses a bandwidth in bytes per second: a number and a unit, B/s, kB/s, MB/s, GB/s or TB/s
 /// (powers of 1000) or KiB/s, MiB/s, GiB/s, TiB/s. Empty when it is none or has no unit.
 std::optional<double> parse_bandwidth(std::string_view text);
+
+/// Parses a version: numbers with points between them ("570.86.15"). Empty when it is none.
+std::vector<int> parse_version(std::string_view text);
 
 /// Quantities as files spell them, for the parsers above: sizes exactly, the others with up to
 /// seven significant digits. "64 KiB", "2.7 us", "5.04097 GB/s".
 std::string spell_bytes(std::int64_t bytes);
 std::string spell_seconds(double seconds);
 std::string spell_bandwidth(double bytes_per_s);
+std::string spell_version(const std::vector<int>& version);
+std::string spell_part(double part);  ///< "1.5 %"
 
 /// "16 MiB", "1.5 GiB": the largest binary unit that gives at least 1, rounded to one decimal.
 std::string format_bytes(std::uint64_t bytes);

@@ -160,18 +160,46 @@ struct HostWork {
   double per_chunk_s = 0;
 };
 
+/// Repetitions are counted, or go on until `precision` is reached or `duration_s` has passed.
 struct Measure {
   int warmup = 3;
-  int repetitions = 10;
+  int repetitions = 10;                   ///< with `precision` the least
+  std::optional<double> precision = {};   ///< width of 95 % intervals / their medians, at most
+  int at_most = 200;                      ///< repetitions with `precision`
+  std::optional<double> budget_s = {};    ///< time for them
+  std::optional<double> duration_s = {};  ///< of a soak, which has as many as it takes
   Verify verify = Verify::every;
 };
 
-/// Limits on a metric: time in seconds, throughput in GB/s, the others without a unit.
+/// What the machine must be like before anything runs.
+struct Require {
+  struct Link {
+    int gen = 0;  ///< 0: the best that device and slot can
+    int width = 0;
+    bool operator==(const Link&) const = default;
+  };
+  std::optional<Link> pcie;      ///< at least this; empty, as of the others: anything goes
+  std::optional<bool> ecc, mig;  ///< on or off
+  bool no_processes = false;     ///< but this one on the device
+  bool default_power_limit = false;
+  bool local_numa = false;  ///< the process's CPUs lie in the device's NUMA node
+  std::vector<int> driver;  ///< the least version
+
+  bool operator==(const Require&) const = default;
+};
+
+/// The word for a reference that the command line names.
+inline constexpr const char* given_reference = "given";
+
+/// Limits on a metric, in its unit, or a reference that they are made from.
 struct Criterion {
   Metric metric = Metric::time;
   std::optional<Order> order;  ///< empty: every order
   std::optional<double> min;
   std::optional<double> max;
+  std::optional<std::string> reference = {};  ///< file, seen from the deck, or `given_reference`
+  /// By what part of the reference a value may be worse; empty: by the reference's own tolerance.
+  std::optional<double> below = {};
 };
 
 struct Deck {
@@ -185,6 +213,7 @@ struct Deck {
   std::optional<HostWork> host_work;
   std::optional<Disturb> disturb;
   Measure measure;
+  Require require;
   std::vector<Criterion> acceptance;
   yaml::NodePtr document;  ///< what it was read from, for later errors; null: made by a program
 

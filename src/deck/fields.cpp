@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/sha256.hpp"
+#include "base/units.hpp"
 #include "deck/words.hpp"
 
 /// The sections besides `workload`.
@@ -80,12 +82,38 @@ const Table<Disturb> disturb_table = {{
     field("times", &Disturb::times, count(1, 10000), "Calls, one after the other."),
 }};
 
-const Table<Measure> measure_table = {{
-    field("warmup", &Measure::warmup, count(0, 1000000), "Runs before the samples."),
-    field("repetitions", &Measure::repetitions, count(1, 1000000), "Samples per order."),
-    field("verify", &Measure::verify, word<Verify>(),
-          "Samples whose data are verified: each, or the first and the last."),
-}};
+/// A time that repetitions take, far less than counts of milliseconds can hold.
+Kind<double> long_time() {
+  return seconds("a time above 0 s and up to 240 h, such as 30 s or 30 min", above_0, 864000);
+}
+
+/// A soak has no number of repetitions.
+Field<Measure> repetitions_field() {
+  auto row = field("repetitions", &Measure::repetitions, count(1, 1000000),
+                   "Samples per order; with `precision` at least, and never fewer than 20.");
+  row.write = [](const Measure& m) { return m.duration_s ? Json() : Json(m.repetitions); };
+  row.may_miss = true;
+  return row;
+}
+
+const Table<Measure> measure_table = {
+    {field("warmup", &Measure::warmup, count(0, 1000000), "Runs before the samples."),
+     repetitions_field(),
+     field(
+         "precision", &Measure::precision,
+         or_word("none", part("a part above 0 and up to 1, such as 1 % or 0.01", above_0, 1)),
+         "Repeat until the 95 % interval of every judged metric (without criteria: of the time) is "
+         "this narrow in proportion to its median."),
+     field("at_most", &Measure::at_most, count(20, 1000000),
+           "Samples per order with `precision`, at most."),
+     field("budget", &Measure::budget_s, or_word("none", long_time()),
+           "Time for the repetitions with `precision`, at most."),
+     field("duration", &Measure::duration_s, or_word("none", long_time()),
+           "Soak: repeat until this time has passed."),
+     field("verify", &Measure::verify, word<Verify>(),
+           "Samples whose data are verified: each, or the first and the last.")},
+    {{"if", {{"properties", {{"duration", {{"const", "none"}}}}}}},
+     {"then", given("repetitions")}}};
 
 Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::* member,
                        const std::string& help) {
@@ -109,19 +137,38 @@ const Table<Criterion> criterion_table = {
            "The order it holds for, one of issue.orders.")
          .defaults_to("every order"),
      limit("min", &Criterion::min, "At least this, in the metric's unit."),
-     limit("max", &Criterion::max, "At most this, in the metric's unit.")},
-    {{"anyOf", {given("min"), given("max")}}}};
+     limit("max", &Criterion::max, "At most this, in the metric's unit."),
+     field("reference", &Criterion::reference, optional(line()),
+           "Instead of min and max: a reference file, its path seen from the deck, or `given`, the "
+           "file of --reference.")
+         .defaults_to("none"),
+     field("below", &Criterion::below, optional(part("a part from 0 to 100 %, such as 3 %", 0, 1)),
+           "By what part a value may be worse than the reference.")
+         .defaults_to("the reference's tolerance")},
+    {{"anyOf", {given("min"), given("max"), given("reference")}}}};
 
 // Keys that depend on other sections.
+
+/// Refuses two keys that exclude each other; an option may replace both by the second.
+void expect_one(const Reader& map, const std::string& a, const std::string& b, const char* value) {
+  map.expect_one(
+      a, b,
+      map.latest(a, b).overridden()
+          ? fmt::format("; replace both at once, as in --set '{}={{{}: {}}}'", map.path(), b, value)
+          : "");
+}
+
+void read_measure(const Reader& deck, Deck& into) {
+  const Reader reader = deck.at("measure");
+  read(measure_table, reader, into.measure);
+  if (into.measure.duration_s) expect_one(reader, "repetitions", "duration", "30 min");
+}
 
 void read_chunks(const Reader& deck, Deck& into) {
   const Reader reader = deck.at("chunks");
   Chunks& chunks = into.chunks;
   read(chunks_table, reader, chunks);
-  reader.expect_one("count", "bytes",
-                    reader.latest("count", "bytes").overridden()
-                        ? "; replace both at once, as in --set 'chunks={bytes: 16 MiB}'"
-                        : "");
+  expect_one(reader, "count", "bytes", "16 MiB");
   const WorkloadKind kind = into.workload.kind;
   const bool cut = kind == WorkloadKind::increment || kind == WorkloadKind::rowsum;
   if (!chunks.count && !chunks.bytes) chunks.count = cut ? 4 : 1;
@@ -168,7 +215,7 @@ void check_comparison(const Reader& item, const Criterion& criterion, const Issu
   const auto fail = [&](std::string_view need) {
     Keys allowed;
     for (const MetricRow& row : metrics) {
-      if (row.needs == Needs::nothing) allowed.emplace_back(row.name);
+      if (row.needs == Needs::nothing || of_device(row.needs)) allowed.emplace_back(row.name);
     }
     item.at("metric").fail(
         fmt::format("found '{}', which needs {} among issue.orders ({}); allowed: {}",
@@ -187,8 +234,13 @@ void check_comparison(const Reader& item, const Criterion& criterion, const Issu
 
 void check_criterion(const Reader& item, const Criterion& criterion, const Deck& deck,
                      const std::string& orders) {
-  if (!criterion.min && !criterion.max) {
-    item.fail("found neither min nor max; allowed: one of them or both");
+  if (!criterion.min && !criterion.max && !criterion.reference) {
+    item.fail("found no limit; allowed: min, max or both, or reference");
+  }
+  item.expect_one("min", "reference");
+  item.expect_one("max", "reference");
+  if (criterion.below && !criterion.reference) {
+    item.at_key("below").fail("found without reference; allowed: with reference");
   }
   if (criterion.min && criterion.max && *criterion.min > *criterion.max) {
     item.at("min").fail(fmt::format("found {}, above max {}; allowed: at most max",
@@ -196,6 +248,12 @@ void check_criterion(const Reader& item, const Criterion& criterion, const Deck&
   }
   const MetricRow& metric = row_of(criterion.metric);
   if (metric.needs == Needs::baseline) check_comparison(item, criterion, deck.issue, orders);
+  if (of_device(metric.needs) && criterion.order) {
+    item.at("order").fail(
+        fmt::format("found an order for '{}', which is about the device; allowed: "
+                    "no order",
+                    metric.name));
+  }
   if (metric.needs == Needs::host_work && !deck.host_work) {
     item.at("metric").fail(
         fmt::format("found '{}' without host_work; allowed: the other metrics", metric.name));
@@ -245,6 +303,7 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const bool automatic = deck.issue.has(Order::automatic);
   const std::string listed = ", whose tasks are listed";
   const std::string kinds = "workload.kind";
+  const Measure& measure = deck.measure;
   return {
       {whole && deck.chunks.bytes, "chunks.bytes", "none", kinds, pieces},
       {whole && deck.chunks.count != 1, "chunks.count", "1", kinds, pieces},
@@ -263,6 +322,12 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
        ": auto chooses the chunks"},
       {custom && deck.disturb, "disturb", "none", kinds, listed},
       {graph && deck.disturb, "disturb", "none", "issue.mechanism", ", issued as a whole"},
+      {measure.precision && measure.repetitions > measure.at_most, "measure.repetitions", "no more",
+       "measure.at_most"},
+      {measure.budget_s && !measure.precision, "measure.budget", "none", "measure.precision"},
+      {measure.duration_s && measure.precision, "measure.precision", "none", "measure.duration"},
+      {measure.duration_s && measure.verify == Verify::ends, "measure.verify", "every",
+       "measure.duration"},
   };
 }
 
@@ -285,7 +350,10 @@ const Table<Deck> deck_table = {{
           "Computation by the host while the device works; each order also runs with it."),
     field("disturb", &Deck::disturb, or_word("none", map_of(disturb_table)),
           "A call between the tasks; each order but the baseline also runs with it."),
-    section<Deck>("measure", &Deck::measure, measure_table, "How often everything runs."),
+    section<Deck>("measure", &Deck::measure, measure_table, "How often everything runs.")
+        .reads(read_measure),
+    section<Deck>("require", &Deck::require, require_table(),
+                  "What the machine must be like before anything runs."),
     field("acceptance", &Deck::acceptance, list_of(map_of(criterion_table), criteria),
           "Criteria of the verdict; without any it is PASS when the data are right.")
         .reads(read_acceptance),
@@ -342,6 +410,15 @@ void read(const Reader& reader, Deck& deck) {
 
 Json resolved(const Deck& deck) { return write(deck_table, deck); }
 
+std::string identity(const Deck& deck) {
+  const Json all = resolved(deck);
+  nlohmann::json runs;  // keys sorted: the sequence of rows says nothing
+  for (const char* key : {"workload", "chunks", "memory", "issue", "host_work", "disturb"}) {
+    runs[key] = all.at(key);
+  }
+  return base::sha256(runs.dump());
+}
+
 Json resolved_schema() { return schema(deck_table); }
 
 std::string reference_markdown() {
@@ -359,6 +436,9 @@ std::string reference_markdown() {
          keys_of(disturb_table, "disturb",
                  "A call that may break concurrency; without the section none.") +
          keys_of(measure_table, "measure", "How often everything runs.") +
+         keys_of(require_table(), "require",
+                 "What the machine must be like. Where it is not, or where that cannot be known, "
+                 "miniapp names it and exits with code 4 before anything is timed.") +
          keys_of(criterion_table, "acceptance", "A list of criteria, each a map with these keys.") +
          words_with_help<WorkloadKind>("Workloads") + words_with_help<Order>("Issue orders") +
          metrics_with_help();

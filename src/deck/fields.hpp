@@ -10,6 +10,9 @@ namespace overlap::deck {
 const yaml::Table<Workload>& workload_table();
 const yaml::Table<CustomTask>& task_table();
 
+/// The rows of the section `require`.
+const yaml::Table<Require>& require_table();
+
 /// Reads a deck and what depends on more than one of its keys. Throws Error{usage}.
 void read(const yaml::Reader& reader, Deck& deck);
 
@@ -18,6 +21,10 @@ void read(const yaml::Reader& reader, Workload& workload);
 
 /// The deck with every default filled in, a deck itself.
 yaml::Json resolved(const Deck& deck);
+
+/// What references to a deck's figures belong to: SHA-256 of all resolved keys that change what
+/// runs, and not of how often it runs, how it is judged and what it is called.
+std::string identity(const Deck& deck);
 
 /// JSON Schema of resolved(), with the key `sweep` of a sweep's results.
 yaml::Json resolved_schema();

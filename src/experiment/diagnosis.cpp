@@ -58,9 +58,11 @@ struct Evidence {
   const Run& run;
   const schedule::Schedule& schedule;
   const Conditions& conditions;
-  const model::Rates& rates;
-  const model::Bounds& bounds;
+  model::Rates rates = {};
+  model::Bounds bounds = {};
   schedule::Traffic traffic;
+  std::optional<base::Summary> drift = {};
+  bool compared = false;  ///< rates, bounds and efficiency are known; else nothing below
   double time_s = 0;
   double copies_s = 0;   ///< both directions, one after the other
   double busiest_s = 0;  ///< what the busiest engine needs for these chunks, without waits
@@ -79,14 +81,18 @@ struct Evidence {
   }
 };
 
-Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions,
-                     double efficiency) {
+Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
   Evidence of{.run = run,
               .schedule = run.schedule,
               .conditions = conditions,
-              .rates = *run.rates,
-              .bounds = *run.bounds,
-              .traffic = schedule::traffic(run.schedule)};
+              .traffic = schedule::traffic(run.schedule),
+              .drift = value(deck::Metric::drift, run, runs)};
+  const auto efficiency =
+      value(deck::Metric::overlap_efficiency, run, runs);  // the baseline's: none
+  if (!run.rates || !run.bounds || !efficiency) return of;
+  of.compared = true;
+  of.rates = *run.rates;
+  of.bounds = *run.bounds;
   of.time_s = time_s(run).median;
   of.copies_s = of.rates.h2d_s + of.rates.d2h_s;
   const auto& [workers, copy_engines] = conditions.engines;
@@ -101,7 +107,7 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
   of.wanted_lanes = std::min(of.gpu() ? stages_of(run.schedule) : workers, run.schedule.chunks);
   const auto potential = overlap_potential(run, runs);
   of.nothing_to_hide = potential && *potential < least_potential;
-  of.good = efficiency >= good_efficiency;
+  of.good = efficiency->median >= good_efficiency;
   of.beyond_schedule = of.time_s > 1.03 * of.bounds.schedule_bound_s;
   return of;
 }
@@ -233,8 +239,18 @@ Found narrow_link(const Evidence& of) {
       {{"gen", device.pcie_gen.value_or(0)}, {"width", device.pcie_width.value_or(0)}});
 }
 
+Found drifting(const Evidence& of) {
+  if (!of.drift || (of.drift->lo <= least_drift && of.drift->hi >= -least_drift)) return {};
+  return found(fmt::format("the time drifts: {:+.1f} % from the first third of the repetitions to "
+                           "the last ({:+.1f} .. {:+.1f} %); raise measure.warmup, or look for "
+                           "what heats, throttles or shares the machine",
+                           100 * of.drift->median, 100 * of.drift->lo, 100 * of.drift->hi),
+               {{"drift", of.drift->median}});
+}
+
 /// When a diagnosis is asked for.
 enum class When {
+  any_run,  ///< of the baseline, too, and where no rates were measured
   always,
   not_good,  ///< less is hidden than could be, or there is nothing to hide
   hides,     ///< less is hidden than could be
@@ -258,6 +274,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"waits", When::hides, waits},
     {"one_copy_engine", When::hides, one_copy_engine},
     {"narrow_link", When::hides, narrow_link},
+    {"drifting", When::any_run, drifting},
 });
 
 constexpr auto cause_names = [] {
@@ -273,11 +290,9 @@ std::span<const std::string_view> causes() { return cause_names; }
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions) {
   std::vector<Finding> findings;
-  const auto efficiency =
-      value(deck::Metric::overlap_efficiency, run, runs);  // the baseline's: none
-  if (!run.rates || !run.bounds || !efficiency) return findings;
-  const Evidence of = evidence_of(run, runs, conditions, efficiency->median);
+  const Evidence of = evidence_of(run, runs, conditions);
   const auto applies = [&](When when) {
+    if (when == When::any_run || !of.compared) return when == When::any_run;
     if (when == When::not_good) return of.nothing_to_hide || !of.good;
     return when == When::always || (!of.nothing_to_hide && !of.good);
   };

@@ -23,11 +23,14 @@ struct Conditions {
 /// Runs that hide at least this part of what can be hidden need no explanation.
 inline constexpr double good_efficiency = 0.9;
 
+/// Times that certainly drift by more than this part are a finding.
+inline constexpr double least_drift = 0.01;
+
 /// The names of all causes, the likeliest first.
 std::span<const std::string_view> causes();
 
-/// The causes that the evidence shows, the likeliest first; none for runs that are as good as the
-/// hardware allows, and for the baseline.
+/// The causes that the evidence shows, the likeliest first. Runs that are as good as the hardware
+/// allows, and the baseline, have none but drift.
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions);
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "base/units.hpp"
+#include "deck/fields.hpp"
 
 namespace overlap::experiment {
 namespace {
@@ -29,14 +32,6 @@ void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
   }
 }
 
-/// Whether the metric is judged of such a run. The cost of a disturbance is shown, not judged; of a
-/// run with host work only how much of that work was hidden.
-bool is_judged(deck::Metric metric, const Run& run) {
-  const deck::Needs needs = deck::row_of(metric).needs;
-  if (needs == deck::Needs::baseline && run.order == deck::Order::sequential) return false;
-  return !run.disturbance && run.host_work == (needs == deck::Needs::host_work);
-}
-
 /// Why nothing can be said about the metric; empty when something can.
 std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<Run>& runs) {
   const auto potential = overlap_potential(run, runs);
@@ -45,6 +40,47 @@ std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<R
   return fmt::format(
       "overlap could save {:.1f} % of the sequential time at most, less than {:.0f} %",
       100 * std::max(0.0, *potential), 100 * least_potential);
+}
+
+/// The limit that a reference sets; without an entry there is none, and the reason says why.
+Check referenced(Check check, const deck::Criterion& criterion, const References& references) {
+  check.at_least = deck::row_of(check.metric).better == deck::Better::more;
+  check.limit = std::numeric_limits<double>::quiet_NaN();
+  const auto file = references.files.find(*criterion.reference);
+  if (file == references.files.end()) {
+    check.reason = "no --reference was given";
+    return check;
+  }
+  Subject subject = references.machine;
+  subject.order = check.order;
+  subject.metric = check.metric;
+  const Entry* const entry = find(file->second, subject);
+  if (entry == nullptr) {
+    check.reason = missing_words(file->second, subject);
+    return check;
+  }
+  const double below = criterion.below.value_or(entry->tolerance);
+  check.limit = entry->value * (check.at_least ? 1 - below : 1 + below);
+  check.source = LimitSource{file->second.path, entry->value, below};
+  return check;
+}
+
+/// The limits of a criterion for an order, or for the device; not yet applied.
+std::vector<Check> limits(const deck::Criterion& criterion, std::optional<deck::Order> order,
+                          const References& references) {
+  Check check;
+  check.metric = criterion.metric;
+  check.order = order;
+  if (criterion.reference) return {referenced(check, criterion, references)};
+  std::vector<Check> checks;
+  for (const bool at_least : {true, false}) {
+    const std::optional<double>& limit = at_least ? criterion.min : criterion.max;
+    if (!limit) continue;
+    check.at_least = at_least;
+    check.limit = *limit;
+    checks.push_back(check);
+  }
+  return checks;
 }
 
 bool has(const std::vector<Check>& checks, Verdict verdict) {
@@ -88,6 +124,13 @@ base::ExitCode Outcome::exit_code() const {
   return has(checks, Verdict::inconclusive) ? Code::inconclusive : Code::pass;
 }
 
+bool is_judged(deck::Metric metric, const Run& run) {
+  const deck::Needs needs = deck::row_of(metric).needs;
+  if (deck::of_device(needs)) return false;
+  if (needs == deck::Needs::baseline && run.order == deck::Order::sequential) return false;
+  return !run.disturbance && run.host_work == (needs == deck::Needs::host_work);
+}
+
 Verdict judge(const base::Summary& value, bool at_least, double limit) {
   const bool lo_keeps = at_least ? value.lo >= limit : value.lo <= limit;
   const bool hi_keeps = at_least ? value.hi >= limit : value.hi <= limit;
@@ -96,31 +139,85 @@ Verdict judge(const base::Summary& value, bool at_least, double limit) {
 }
 
 std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
-                             const std::vector<Run>& runs) {
+                             const std::vector<Run>& runs, const DeviceSamples& device,
+                             const References& references) {
   std::vector<Check> checks;
-  for (const auto& [metric, order, min, max] : criteria) {
+  const auto add = [&](const deck::Criterion& criterion, std::optional<deck::Order> order,
+                       const base::Summary& value, const std::string& reason) {
+    for (Check& check : limits(criterion, order, references)) {
+      check.value = value;
+      if (check.reason.empty()) check.reason = reason;
+      check.verdict =
+          check.reason.empty() ? judge(value, check.at_least, check.limit) : Verdict::inconclusive;
+      checks.push_back(std::move(check));
+    }
+  };
+  const auto ran = [](const Run& run) { return !run.samples_s.empty(); };
+  for (const deck::Criterion& criterion : criteria) {
+    const deck::Metric metric = criterion.metric;
+    const deck::MetricRow& row = deck::row_of(metric);
+    const char* const missing =
+        row.of_all != nullptr ? "there are too few repetitions" : "it was not measured";
+    const auto found = experiment::value(metric, device);
+    if (found || (deck::of_device(row.needs) && std::ranges::any_of(runs, ran))) {
+      add(criterion, {}, found.value_or(base::Summary()), found ? "" : missing);
+    }
     for (const Run& run : runs) {
-      if (order.value_or(run.order) != run.order || !is_judged(metric, run)) continue;
-      const auto value = experiment::value(metric, run, runs);
-      if (!value) continue;
-      const std::string reason = unjudgeable(metric, run, runs);
-      for (const bool at_least : {true, false}) {
-        const std::optional<double>& limit = at_least ? min : max;
-        if (!limit) continue;
-        const auto verdict =
-            reason.empty() ? judge(*value, at_least, *limit) : Verdict::inconclusive;
-        checks.push_back({metric, run.order, *value, at_least, *limit, verdict, reason});
+      if (criterion.order.value_or(run.order) != run.order || !is_judged(metric, run)) continue;
+      if (const auto value = experiment::value(metric, run, runs)) {
+        add(criterion, run.order, *value, unjudgeable(metric, run, runs));
+      } else if (ran(run)) {
+        add(criterion, run.order, {}, missing);
       }
     }
   }
   return checks;
 }
 
-Outcome judge(Plan plan, Samples samples) {
+std::string words(const Stop& stop) {
+  const std::string after = fmt::format("after {} repetitions", stop.repetitions);
+  if (stop.reason == StopReason::repetitions) return after;
+  if (stop.reason == StopReason::duration) {
+    return fmt::format("{}: {} have passed", after, base::format_seconds(stop.elapsed_s));
+  }
+  const std::string width = stop.width ? fmt::format("{:.2g} %", 100 * *stop.width) : "unknown";
+  if (stop.reason == StopReason::precision) {
+    return fmt::format("precision {} reached {}", width, after);
+  }
+  return fmt::format("precision {} {} ({}): not reached", width, after,
+                     yaml::to_string(stop.reason));
+}
+
+std::string_view order_word(const Check& check) {
+  return check.order ? deck::to_string(*check.order) : "-";
+}
+
+std::string words(const Check& check) {
+  const auto number = [](double value) { return base::format_number(value); };
+  return fmt::format("{}{}: {} ({} .. {}), limit {}{}{}", deck::to_string(check.metric),
+                     check.order ? fmt::format(" of {}", order_word(check)) : "",
+                     number(check.value.median), number(check.value.lo), number(check.value.hi),
+                     limit_words(check),
+                     check.reason.empty() ? "" : "; inconclusive: ", check.reason);
+}
+
+std::string limit_words(const Check& check) {
+  if (std::isnan(check.limit)) return "unknown";
+  const std::string words =
+      fmt::format("{} {}", check.at_least ? ">=" : "<=", base::format_number(check.limit));
+  if (!check.source) return words;
+  return fmt::format("{} ({} {} {} of {})", words, base::format_number(check.source->value),
+                     check.at_least ? "-" : "+", base::spell_part(check.source->below),
+                     check.source->file);
+}
+
+Outcome judge(Plan plan, Samples samples, References references) {
   Outcome outcome{Setup(std::move(plan))};
   outcome.runs = std::move(samples.runs);
   outcome.verified_runs = samples.verified_runs;
   outcome.reference_s = samples.reference_s;
+  outcome.device = std::move(samples.device);
+  outcome.stopped = samples.stopped;
   outcome.interrupted = samples.interrupted;
   if (outcome.runs.empty()) {
     for (Case& predicted : plan.cases) outcome.runs.push_back({std::move(predicted)});
@@ -129,7 +226,12 @@ Outcome judge(Plan plan, Samples samples) {
   for (Run& run : outcome.runs) {
     run.findings = diagnose(run, outcome.runs, samples.conditions);
   }
-  outcome.checks = judge_all(outcome.deck.acceptance, outcome.runs);
+  // Of an idle device the link may have been at rest.
+  if (const auto& awake = samples.conditions.device) {
+    references.machine.link = link_words(awake->pcie_gen, awake->pcie_width);
+  }
+  references.machine.deck = deck::identity(outcome.deck);
+  outcome.checks = judge_all(outcome.deck.acceptance, outcome.runs, outcome.device, references);
   return outcome;
 }
 
@@ -157,13 +259,7 @@ std::vector<std::string> reasons(const Outcome& outcome) {
   }
   if (outcome.failure) lines.push_back(outcome.failure->text);
   for (const Check& check : outcome.checks) {
-    if (check.verdict == Verdict::pass) continue;
-    const auto number = [](double value) { return base::format_number(value); };
-    lines.push_back(fmt::format(
-        "{} of {}: {} ({} .. {}), limit {} {}{}{}", deck::to_string(check.metric),
-        deck::to_string(check.order), number(check.value.median), number(check.value.lo),
-        number(check.value.hi), check.at_least ? ">=" : "<=", number(check.limit),
-        check.reason.empty() ? "" : "; inconclusive: ", check.reason));
+    if (check.verdict != Verdict::pass) lines.push_back(words(check));
   }
   return lines;
 }

@@ -51,14 +51,44 @@ std::vector<Repetition> repetitions(const Run& run, const std::vector<Run>& runs
   return repetitions;
 }
 
+/// What happened to the device over all runs, as one repetition.
+Repetition counted(const HealthRecord& health) {
+  const auto& [before, after, throttled] = health;
+  const auto more = [&](std::optional<std::int64_t> base::Health::* counter) {
+    const bool known = before.*counter && after.*counter;
+    return known ? static_cast<double>(*(after.*counter) - *(before.*counter)) : Repetition::none;
+  };
+  Repetition all;
+  all.pcie_replays = more(&base::Health::pcie_replays);
+  all.ecc_errors = more(&base::Health::ecc_corrected) + more(&base::Health::ecc_uncorrected);
+  if (throttled) all.throttled_s = throttled->slowed_s;
+  return all;
+}
+
+std::vector<Repetition> repetitions(const DeviceSamples& device) {
+  std::vector<Repetition> repetitions(device.duplex_s.size());
+  for (std::size_t i = 0; i < repetitions.size(); ++i) {
+    repetitions[i].link_bytes = static_cast<double>(device.link_bytes);
+    repetitions[i].h2d_s = device.h2d_s[i];
+    repetitions[i].d2h_s = device.d2h_s[i];
+    repetitions[i].duplex_s = device.duplex_s[i];
+  }
+  if (device.health) repetitions.push_back(counted(*device.health));
+  return repetitions;
+}
+
 /// What a formula gives for those repetitions that have all that it needs.
-std::optional<base::Summary> summary(double (*formula)(const Repetition&), const Run& run,
-                                     const std::vector<Run>& runs) {
+std::vector<double> values(double (*formula)(const Repetition&),
+                           const std::vector<Repetition>& repetitions) {
   std::vector<double> values;
-  for (const Repetition& one : repetitions(run, runs)) {
+  for (const Repetition& one : repetitions) {
     const double value = formula(one);
     if (!std::isnan(value)) values.push_back(value);
   }
+  return values;
+}
+
+std::optional<base::Summary> summary(std::vector<double> values) {
   return values.empty() ? std::nullopt : std::optional(base::summarize(std::move(values)));
 }
 
@@ -91,18 +121,37 @@ std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& 
 
 base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }
 
+std::vector<double> values(deck::Metric metric, const Run& run, const std::vector<Run>& runs) {
+  const deck::MetricRow& row = deck::row_of(metric);
+  if (deck::of_device(row.needs) || row.formula == nullptr) return {};
+  return values(row.formula, repetitions(run, runs));
+}
+
+std::vector<double> values(deck::Metric metric, const DeviceSamples& device) {
+  if (!deck::of_device(deck::row_of(metric).needs)) return {};
+  return values(deck::row_of(metric).formula, repetitions(device));
+}
+
 std::optional<base::Summary> value(deck::Metric metric, const Run& run,
                                    const std::vector<Run>& runs) {
-  return summary(deck::row_of(metric).formula, run, runs);
+  const deck::MetricRow& row = deck::row_of(metric);
+  if (row.of_all != nullptr) return row.of_all(repetitions(run, runs));
+  return summary(values(metric, run, runs));
+}
+
+std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& device) {
+  return summary(values(metric, device));
 }
 
 std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs) {
   if (!run.disturbance) return std::nullopt;
-  return summary([](const Repetition& r) { return r.time_s / r.undisturbed_s - 1; }, run, runs);
+  return summary(values([](const Repetition& r) { return r.time_s / r.undisturbed_s - 1; },
+                        repetitions(run, runs)));
 }
 
 std::optional<base::Summary> flops_per_s(const Run& run) {
-  return summary([](const Repetition& r) { return r.flops / r.time_s; }, run, {});
+  return summary(
+      values([](const Repetition& r) { return r.flops / r.time_s; }, repetitions(run, {})));
 }
 
 double product_flops(const schedule::Schedule& schedule) {

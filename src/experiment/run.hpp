@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/machine.hpp"
 #include "base/statistics.hpp"
 #include "deck/deck.hpp"
+#include "experiment/series.hpp"
 #include "model/bounds.hpp"
 #include "schedule/schedule.hpp"
 #include "timeline/timeline.hpp"
@@ -82,10 +85,14 @@ struct Finding {
 
 /// A case and all that is known of it.
 struct Run : Case {
-  std::vector<double> samples_s;  ///< one wall-clock time per repetition; empty: not run
+  std::int64_t repetitions = 0;  ///< that were scored
+  /// One wall-clock time per repetition, of a soak thinned; empty: not run. Lists beside it have
+  /// the same repetitions.
+  std::vector<double> samples_s;
   std::vector<double>
-      issue_s;             ///< until the host had issued all, waits for blocking tasks included
-  std::int64_t polls = 0;  ///< queries of lanes by the waiting host, in all
+      issue_s;  ///< until the host had issued all, waits for blocking tasks included
+  std::vector<Stretch> series;          ///< of a soak
+  std::int64_t polls = 0;               ///< queries of lanes by the waiting host, in all
   HostWorkSamples host_work_samples;    ///< of a case with host work
   std::optional<GraphCosts> graph;      ///< empty: the tasks were issued one by one
   std::optional<StagingCosts> staging;  ///< empty: no staging ring
@@ -97,6 +104,34 @@ struct Run : Case {
   std::optional<model::Rates> rates;
   std::optional<model::Bounds> bounds;
   std::vector<Finding> findings;
+};
+
+/// The part of the scored time in which something held the device's clocks down.
+struct ThrottledTime {
+  std::array<double, base::throttles.size()> by_reason_s{};
+  double slowed_s = 0;  ///< by any reason that takes clocks from work
+};
+
+/// The device's health around the scored runs and in them.
+struct HealthRecord {
+  base::Health before;
+  base::Health after;
+  std::optional<ThrottledTime> throttled;
+};
+
+/// The state of the device at a moment of the scored runs.
+struct HealthPoint {
+  double at_s = 0;  ///< since the first scored repetition began
+  std::optional<double> sm_clock_mhz, temperature_c, power_w;
+};
+
+/// What was measured of the device and its link besides the runs.
+struct DeviceSamples {
+  std::int64_t link_bytes = 0;  ///< of each copy below
+  /// Seconds, one of each per repetition: copies to the device, back, and both at the same time.
+  std::vector<double> h2d_s, d2h_s, duplex_s;
+  std::optional<HealthRecord> health;  ///< empty: the back end cannot read it
+  std::vector<HealthPoint> series;     ///< while a soak ran; empty: not read
 };
 
 /// What people call it: the order, and what disturbs it or runs beside it.
@@ -113,9 +148,16 @@ std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& 
 
 base::Summary time_s(const Run& run);
 
+/// A metric of one of the runs, and of the device, in each repetition that has all that it needs.
+std::vector<double> values(deck::Metric metric, const Run& run, const std::vector<Run>& runs);
+std::vector<double> values(deck::Metric metric, const DeviceSamples& device);
+
 /// A metric of one of the runs; empty where it says nothing.
 std::optional<base::Summary> value(deck::Metric metric, const Run& run,
                                    const std::vector<Run>& runs);
+
+/// A metric of the device; empty where it was not measured.
+std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& device);
 
 /// By how much longer a disturbed run took than the undisturbed one of its order, repetition by
 /// repetition: time / undisturbed time - 1. Empty for others.

@@ -5,28 +5,46 @@
 
 #include "base/units.hpp"
 #include "deck/words.hpp"
+#include "experiment/stopping.hpp"
 #include "lanes/perform.hpp"
 #include "lanes/range.hpp"
+#include "measure/health.hpp"
 #include "measure/sampling.hpp"
 #include "measure/session.hpp"
 
 namespace overlap::measure {
 namespace {
 
-/// Adds a run's times to what is known of it.
-void add_sample(experiment::Run& run, const Executor& executor, const Elapsed& elapsed) {
-  run.samples_s.push_back(elapsed.complete_s);
-  run.issue_s.push_back(elapsed.issued_s);
-  run.polls += elapsed.polls;
-  if (run.host_work) {
-    run.host_work_samples.threads = executor.host_worker()->threads();
-    run.host_work_samples.samples_s.push_back(elapsed.host_work_s);
+/// What a scored run took.
+struct Sample {
+  double at_s = 0;  ///< when it began, since the first one
+  Elapsed elapsed;
+  std::optional<experiment::StagingCosts> staging;
+};
+
+/// Adds it to what is known of the run; of a soak only so much that memory stays the same.
+void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure& plan) {
+  constexpr std::int64_t most_kept = 4096;
+  const std::int64_t number = run.repetitions++;
+  const auto add = [&](std::vector<double>& list, double value) {
+    if (plan.duration_s) {
+      experiment::add_thinned(list, value, number, most_kept);
+    } else {
+      list.push_back(value);
+    }
+  };
+  add(run.samples_s, sample.elapsed.complete_s);
+  add(run.issue_s, sample.elapsed.issued_s);
+  if (run.host_work) add(run.host_work_samples.samples_s, sample.elapsed.host_work_s);
+  if (plan.duration_s) {
+    experiment::add(run.series, *plan.duration_s, sample.at_s, sample.elapsed.complete_s);
   }
-  if (const auto costs = executor.lanes().staging_costs()) {
+  run.polls += sample.elapsed.polls;
+  if (sample.staging) {
     if (!run.staging) run.staging.emplace();
-    run.staging->fill_s += costs->fill_s;
-    run.staging->drain_s += costs->drain_s;
-    run.staging->threads = costs->threads;
+    run.staging->fill_s += sample.staging->fill_s;
+    run.staging->drain_s += sample.staging->drain_s;
+    run.staging->threads = sample.staging->threads;
   }
 }
 
@@ -48,6 +66,33 @@ void verify(experiment::Run& run, const Executor& executor, const workload::Work
   if (!run.wrong) run.wrong = wrong_work;
 }
 
+/// Where the loop is: of a soak by time, of others by runs.
+class Progress {
+ public:
+  Progress(const Hooks& hooks, const deck::Measure& plan, std::size_t runs)
+      : hooks_(hooks),
+        duration_s_(plan.duration_s),
+        total_((plan.warmup + experiment::most_repetitions(plan)) * static_cast<int>(runs)) {}
+
+  void begin_scored() { start_ = lanes::Clock::now(); }
+  int begin_next() { return ++done_; }  ///< the number of a run, from 1
+  /// Since the first scored run began.
+  double elapsed_s() const { return start_ ? lanes::seconds_since(*start_) : 0; }
+
+  void show(const std::string& what) const {
+    if (!duration_s_) return hooks_.show(what, done_, total_);
+    const auto ms = [](double seconds) { return static_cast<int>(1e3 * seconds); };
+    hooks_.show(what, ms(std::min(elapsed_s(), *duration_s_)), ms(*duration_s_));
+  }
+
+ private:
+  const Hooks& hooks_;
+  std::optional<double> duration_s_;
+  int total_;
+  int done_ = 0;
+  std::optional<lanes::Clock::time_point> start_;
+};
+
 /// What surrounds the runs; to be asked right after them, while the device is awake.
 experiment::Conditions conditions(const Session& session, const timeline::Engines& engines) {
   const auto variable = [](const char* name) {
@@ -55,12 +100,23 @@ experiment::Conditions conditions(const Session& session, const timeline::Engine
     return base::parse_count(text == nullptr ? "" : text);
   };
   experiment::Conditions found;
-  if (on_gpu()) found.device = refreshed(session.device);
+  if (on_gpu()) {
+    const auto& describe = session.monitor.describe;
+    found.device = describe ? describe(session.device) : session.device;
+  }
   found.engines = engines;
   found.launch_blocking = variable("CUDA_LAUNCH_BLOCKING") == 1;
   found.max_connections = variable("CUDA_DEVICE_MAX_CONNECTIONS");
   found.tool_loaded = Kokkos::Tools::profileLibraryLoaded();
   return found;
+}
+
+/// Whether the link is measured: on a GPU it takes a moment, on a host longer than small decks do.
+bool wants_link(const experiment::Plan& plan) {
+  const bool judged = std::ranges::any_of(plan.deck.acceptance, [](const auto& criterion) {
+    return deck::row_of(criterion.metric).needs == deck::Needs::link;
+  });
+  return judged || (on_gpu() && plan.values.empty());
 }
 
 /// The plan's cases, scored; unless that was interrupted, their rates and traces, too.
@@ -74,7 +130,8 @@ experiment::Samples measured(const experiment::Plan& plan, Session& session, con
   }
   std::vector<experiment::Run> runs;
   for (const experiment::Case& one : plan.cases) runs.push_back({one});
-  experiment::Samples samples = measure(executor, runs, workload, deck.measure, hooks);
+  experiment::Samples samples =
+      measure(executor, runs, workload, deck.measure, hooks, deck.acceptance, session.monitor);
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   if (!samples.interrupted) {
     hooks.show("measuring rates");
@@ -87,6 +144,17 @@ experiment::Samples measured(const experiment::Plan& plan, Session& session, con
       trace_run(
           executor, run, workload, deck.measure.verify,
           {.workers = on_gpu() ? 0 : run.schedule.lanes, .copy_engines = engines.copy_engines});
+    }
+  }
+  if (!samples.interrupted && wants_link(plan)) {
+    try {
+      auto link =
+          measure_link(largest_copy(runs), experiment::least_repetitions(deck.measure), hooks);
+      link.health = std::move(samples.device.health);
+      link.series = std::move(samples.device.series);
+      samples.device = std::move(link);
+    } catch (const base::Error& error) {  // a deck may leave no memory for it
+      if (error.code() != base::ExitCode::precondition) throw;
     }
   }
   samples.conditions = conditions(session, engines);
@@ -137,49 +205,62 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
 
 experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& runs,
                             const workload::Workload& workload, const deck::Measure& plan,
-                            const Hooks& hooks) {
-  for (const experiment::Run& run : runs) require_host_kind(run.schedule, workload);
+                            const Hooks& hooks, const std::vector<deck::Criterion>& criteria,
+                            const Monitor& monitor) {
+  for (experiment::Run& run : runs) {
+    require_host_kind(run.schedule, workload);
+    if (run.host_work) run.host_work_samples.threads = executor.host_worker()->threads();
+  }
   workload.generate(0);
   wake(executor, runs.front().schedule, workload);
-  const int rounds = plan.warmup + plan.repetitions;
+  HealthWatch watch(monitor, plan.duration_s);
   experiment::Samples samples;
-  const int total = rounds * static_cast<int>(runs.size());
-  int done = 0;
-  const auto run_once = [&](experiment::Run& run, int round) {
-    const bool measured = round >= plan.warmup;
-    const bool verified = measured && (plan.verify == deck::Verify::every || round == plan.warmup ||
-                                       round == rounds - 1);
-    hooks.show(experiment::name(run), done, total);
+  experiment::Stopping stopping(plan, criteria);
+  Progress progress(hooks, plan, runs.size());
+  const auto run_once = [&](experiment::Run& run, int round, bool verified) {
+    progress.show(experiment::name(run));
     base::check_interrupt();
-    const auto repetition = static_cast<std::uint32_t>(++done);
+    const auto repetition = static_cast<std::uint32_t>(progress.begin_next());
     if (verified) {
       reset(executor.lanes().instance(0), workload, repetition);
       if (run.host_work) executor.host_worker()->begin(repetition);
     }
-    Elapsed elapsed;
+    Sample sample{.at_s = progress.elapsed_s(), .elapsed = {}, .staging = {}};
     {
       const lanes::Range range(deck::to_string(run.order).data(), round);
-      elapsed = executor.run(run.schedule, workload, hooks.before_sample);
+      if (round >= plan.warmup) watch.begin();
+      sample.elapsed = executor.run(run.schedule, workload, hooks.before_sample);
+      if (round >= plan.warmup) watch.end(sample.elapsed.complete_s);
     }
-    if (measured) add_sample(run, executor, elapsed);
+    sample.staging = executor.lanes().staging_costs();
     run.graph = executor.lanes().graph_costs();
     if (verified) verify(run, executor, workload, repetition, samples);
+    return sample;
   };
   try {
-    for (int round = 0; round < rounds; ++round) {
-      for (experiment::Run& run : runs) run_once(run, round);
+    for (int round = 0; round < plan.warmup; ++round) {
+      for (experiment::Run& run : runs) run_once(run, round, false);
+    }
+    progress.begin_scored();
+    std::vector<Sample> round(runs.size());
+    for (int number = 1; !samples.stopped; ++number) {
+      const bool may_end = stopping.may_end(number, progress.elapsed_s());
+      const bool verified = plan.verify == deck::Verify::every || number == 1 || may_end;
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        round[i] = run_once(runs[i], plan.warmup + number - 1, verified);
+      }
+      for (std::size_t i = 0; i < runs.size(); ++i) add_sample(runs[i], round[i], plan);
+      if (may_end) samples.stopped = stopping.stop(runs, number, progress.elapsed_s());
     }
   } catch (const base::Error& error) {
-    const std::size_t complete = runs.back().samples_s.size();
-    if (error.code() != base::ExitCode::interrupted || complete == 0) throw;
+    if (error.code() != base::ExitCode::interrupted || runs.back().samples_s.empty()) throw;
     samples.interrupted = true;
-    for (experiment::Run& run : runs) {
-      for (auto* const list : {&run.samples_s, &run.issue_s, &run.host_work_samples.samples_s}) {
-        list->resize(std::min(list->size(), complete));
-      }
-    }
   }
-  hooks.show("", done, total);
+  progress.show("");
+  // What followed the last run may have let the device fall asleep.
+  if (monitor.health && !samples.interrupted) wake(executor, runs.front().schedule, workload);
+  samples.device.health = watch.finish();
+  samples.device.series = std::move(watch.series());
   return samples;
 }
 

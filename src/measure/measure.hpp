@@ -7,6 +7,7 @@
 #include "base/machine.hpp"
 #include "experiment/judge.hpp"
 #include "measure/executor.hpp"
+#include "measure/platform.hpp"
 
 /// What is measured of schedules and workloads, before, in and after the scored runs.
 namespace overlap::measure {
@@ -40,13 +41,16 @@ void page_lock(workload::Workload& workload);
 void require_host_kind(const schedule::Schedule& schedule, const workload::Workload& workload);
 
 /// The one measurement loop: the schedules take turns, so that drift of the machine meets all of
-/// them; each run is warm-up or a sample, and verified on data of its own as the deck asks. A
-/// schedule whose data were wrong keeps the first wrong element. After Ctrl-C the complete rounds
-/// alone are left; without one it throws base::Error{interrupted}. Throws what require_host_kind()
-/// throws. Returns what is not of a single run.
+/// them; each run is warm-up or a sample, and verified on data of its own as the deck asks. The
+/// rounds go on until experiment::Stopping ends them. A schedule whose data were wrong keeps the
+/// first wrong element. After Ctrl-C the complete rounds alone are left; without one it throws
+/// base::Error{interrupted}. Throws what require_host_kind() throws. Returns what is not of a
+/// single run, with the device's health as the monitor knows it.
 experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& runs,
                             const workload::Workload& workload, const deck::Measure& plan,
-                            const Hooks& hooks = {});
+                            const Hooks& hooks = {},
+                            const std::vector<deck::Criterion>& criteria = {},
+                            const Monitor& monitor = {});
 
 /// Such tasks of a schedule alone, each row in a lane of its own, whatever they waited for.
 schedule::Schedule rows_of(const schedule::Schedule& schedule,
@@ -63,6 +67,13 @@ model::Rates rates_of(Executor& executor, const workload::Workload& workload,
 void measure_rates(Executor& executor, const workload::Workload& workload,
                    std::vector<experiment::Run>& runs);
 
+/// Bytes of the largest copy in any of the runs.
+std::int64_t largest_copy(const std::vector<experiment::Run>& runs);
+
+/// Measures copies of `bytes`, and at least 64 MiB, of pinned memory: to the device, back, and both
+/// at the same time, in turn. Throws base::Error{precondition} when memory does not suffice.
+experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, const Hooks& hooks);
+
 /// What executes tasks on this many lanes of the space.
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes,
                              workload::SpaceId space = workload::default_space);
@@ -76,9 +87,16 @@ std::vector<double> inputs_s(const schedule::Schedule& schedule,
 /// whether that took little: the runs they are from may have had their chunks in different orders.
 bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline);
 
-/// Traces a run. On a GPU a time stamp holds up the copies to the host alone (on an H200 by 6 us
-/// each; kernels and copies to the device by nothing): where that slows the run down and turns
-/// help, they take turns at it. A trace that fails leaves the run without one.
+/// A timeline of a run in which some tasks were timed.
+using TraceOnce = std::function<timeline::Timeline(const std::vector<bool>& timed)>;
+
+/// The timeline of a scored run. On a GPU a time stamp holds up the copies to the host alone (on an
+/// H200 by 6 us each; kernels and copies to the device by nothing): where that slows the run down
+/// and turns help, copies take turns at it, if the source is `selective`.
+experiment::Trace trace_in_turns(const experiment::Run& run, bool selective,
+                                 const TraceOnce& trace_once);
+
+/// Traces a run, in turns where that helps. A trace that fails leaves the run without one.
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
                deck::Verify verify, const timeline::Engines& engines);
 

@@ -1,5 +1,6 @@
 #include "measure/platform.hpp"
 
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <Kokkos_Core.hpp>
@@ -48,18 +49,58 @@ std::int64_t available_memory() {
   return available;
 }
 
+/// The word in brackets of "always [madvise] never".
+std::optional<std::string> transparent_huge_pages() {
+  std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
+  for (std::string word; file >> word;) {
+    if (word.starts_with('[')) return word.substr(1, word.size() - 2);
+  }
+  return std::nullopt;
+}
+
+/// The first of the variables that is set and not empty.
+std::optional<std::string> variable(std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    const char* const text = std::getenv(name);
+    if (text != nullptr && *text != '\0') return text;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> number_in(std::initializer_list<const char*> names) {
+  const auto count = base::parse_count(variable(names).value_or(""));
+  return count ? std::optional(static_cast<int>(*count)) : std::nullopt;
+}
+
 }  // namespace
 
 base::HostInfo host_info() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
+  utsname system{};
+  uname(&system);
   const std::string cpu = proc_value("/proc/cpuinfo", "model name");
   return {.name = name.data(),
           .cpu = cpu.empty() ? "processor" : cpu,
           .cores = base::usable_cpus(),
           .affinity = proc_value("/proc/thread-self/status", "Cpus_allowed_list"),
           .total_bytes = memory_bytes("MemTotal"),
-          .available_bytes = available_memory()};
+          .available_bytes = available_memory(),
+          .kernel = system.release,
+          .transparent_huge_pages = transparent_huge_pages(),
+          .huge_pages = base::parse_count(proc_value("/proc/meminfo", "HugePages_Total"))};
+}
+
+std::optional<base::Job> job_info() {
+  // Of Slurm, Open MPI and PMI (MPICH). Where ranks are started inside a Slurm job by mpirun, they
+  // are mpirun's.
+  base::Job job{
+      .id = variable({"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}),
+      .step = variable({"SLURM_STEP_ID"}),
+      .rank = number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}),
+      .ranks = number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}),
+  };
+  return job.id || job.step || job.rank || job.ranks ? std::optional(job) : std::nullopt;
 }
 
 base::BuildInfo build_info() {

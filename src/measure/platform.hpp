@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,8 @@ namespace overlap::measure {
 
 base::HostInfo host_info();
 base::BuildInfo build_info();
+/// Empty without a batch system or launcher of ranks.
+std::optional<base::Job> job_info();
 
 /// Whether the back end's devices are GPUs, not the host.
 bool on_gpu();
@@ -47,8 +50,19 @@ void require_device();
 /// The device that Kokkos chose.
 base::DeviceInfo chosen_device();
 
-/// The same as it is now: clocks and the link change with the load.
-base::DeviceInfo refreshed(base::DeviceInfo device);
+/// Reads one device's state: cheap, from any thread. A function that is empty, or returns nothing,
+/// cannot know.
+struct Monitor {
+  /// The device as it is now: clocks and the link change with the load.
+  std::function<base::DeviceInfo(const base::DeviceInfo&)> describe;
+  std::function<base::Health()> health;
+  std::function<std::optional<base::Throttles>()> throttle_reasons;
+  /// Processes that compute on the device, without this one.
+  std::function<std::optional<int>()> other_processes;
+};
+
+/// Empty on back ends without a management library.
+Monitor monitor_of(const base::DeviceInfo& device);
 
 /// Whether the back end's lanes can issue a schedule as a graph.
 bool has_graphs();

@@ -1,5 +1,4 @@
 #include <cuda_runtime.h>
-#include <dlfcn.h>
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -10,53 +9,13 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "measure/platform.hpp"
+#include "measure/platform_nvml.hpp"
 
 namespace overlap::measure {
 
 using base::DeviceInfo;
 
 namespace {
-
-/// Adds what only NVIDIA's management library knows (link, clocks, ECC, MIG) to a device with a PCI
-/// bus id. The library comes with the driver and is loaded at run time; without it the fields stay
-/// empty. Its header is an optional part of the toolkit, its C interface stable.
-void add_management_info(DeviceInfo& device) {
-  const auto close = [](void* library) { dlclose(library); };
-  const std::unique_ptr<void, decltype(close)> library(
-      dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL), close);
-  if (!library || !device.pci_bus_id) return;
-  const auto call = [&](const char* name, auto... arguments) {
-    const auto function =
-        reinterpret_cast<int (*)(decltype(arguments)...)>(dlsym(library.get(), name));
-    return function != nullptr && function(arguments...) == 0;
-  };
-  if (!call("nvmlInit_v2")) return;
-  void* handle = nullptr;
-  if (call("nvmlDeviceGetHandleByPciBusId_v2", device.pci_bus_id->c_str(), &handle)) {
-    constexpr int clock_sm = 1;
-    constexpr int clock_memory = 2;
-    const auto number = [&](std::optional<int>& value, const char* name, auto... what) {
-      unsigned found = 0;
-      if (call(name, handle, what..., &found)) value = static_cast<int>(found);
-    };
-    const auto mode = [&](std::optional<bool>& value, const char* name) {
-      unsigned now = 0;
-      unsigned pending = 0;
-      if (call(name, handle, &now, &pending)) value = now != 0;
-    };
-    number(device.pcie_gen, "nvmlDeviceGetCurrPcieLinkGeneration");
-    number(device.pcie_gen_max, "nvmlDeviceGetMaxPcieLinkGeneration");
-    number(device.pcie_width, "nvmlDeviceGetCurrPcieLinkWidth");
-    number(device.pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth");
-    number(device.sm_clock_mhz, "nvmlDeviceGetClockInfo", clock_sm);
-    number(device.sm_clock_max_mhz, "nvmlDeviceGetMaxClockInfo", clock_sm);
-    number(device.memory_clock_mhz, "nvmlDeviceGetClockInfo", clock_memory);
-    mode(device.ecc, "nvmlDeviceGetEccMode");
-    mode(device.mig, "nvmlDeviceGetMigMode");
-  }
-  call("nvmlShutdown");
-}
 
 std::optional<int> numa_node_of(std::string pci_bus_id) {
   std::transform(pci_bus_id.begin(), pci_bus_id.end(), pci_bus_id.begin(),
@@ -100,8 +59,8 @@ std::optional<DeviceInfo> cuda_device(int index) {
     }
     cudaSetDevice(before);
   }
-  add_management_info(info);
-  return info;
+  const Monitor monitor = monitor_of(info);
+  return monitor.describe ? monitor.describe(info) : info;
 }
 
 }  // namespace
@@ -133,9 +92,8 @@ DeviceInfo chosen_device() {
   return cuda_device(Kokkos::Cuda().cuda_device()).value_or(DeviceInfo{});
 }
 
-DeviceInfo refreshed(DeviceInfo device) {
-  add_management_info(device);
-  return device;
+Monitor monitor_of(const DeviceInfo& device) {
+  return device.pci_bus_id ? nvml_monitor(*device.pci_bus_id) : Monitor();
 }
 
 bool has_graphs() { return true; }

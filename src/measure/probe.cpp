@@ -5,6 +5,7 @@
 #include "base/units.hpp"
 #include "deck/words.hpp"
 #include "measure/calibration.hpp"
+#include "measure/health.hpp"
 #include "measure/sampling.hpp"
 #include "measure/session.hpp"
 #include "model/predict.hpp"
@@ -55,6 +56,18 @@ CalibrationPlan shown(CalibrationPlan plan, const Hooks& hooks) {
     hooks.show("measuring the device");
   };
   return plan;
+}
+
+/// Throws base::Error{precondition} when the machine is not what the deck requires.
+void require_machine(const deck::Require& require, const Session& session, const Hooks& hooks) {
+  if (require == deck::Require()) return;
+  hooks.show("checking what the deck requires");
+  std::string all;
+  for (const std::string& one :
+       experiment::unmet(require, readings(session.device, session.monitor))) {
+    all += (all.empty() ? "" : "; ") + one;
+  }
+  if (!all.empty()) throw base::Error(base::ExitCode::precondition, all);
 }
 
 /// Finds out one deck's facts, one after the other: each may need those before it.
@@ -288,6 +301,7 @@ experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Sess
     session.executor.reset();
     session.host_worker.reset();
     session.workload = {};
+    require_machine(deck.require, session, hooks);
     return Probe{deck, model, session, hooks}.run();
   });
 }

@@ -20,7 +20,7 @@ struct Session {
   explicit Session(std::vector<std::string> kokkos) : runtime(std::move(kokkos)) {}
 
   base::Machine machine() const {
-    return {build_info(), host_info(), on_gpu() ? std::optional(device) : std::nullopt};
+    return {build_info(), host_info(), on_gpu() ? std::optional(device) : std::nullopt, job_info()};
   }
 
   /// Returns body(), and remembers when the device was lost over it. Throws
@@ -38,6 +38,7 @@ struct Session {
 
   Runtime runtime;
   base::DeviceInfo device = chosen_device();
+  Monitor monitor = monitor_of(device);
   std::optional<model::Device> present;  ///< measured briefly; empty: not yet
   std::optional<HostWorker> host_worker;
   std::optional<Executor> executor;
@@ -51,8 +52,9 @@ model::Device calibrate(Session& session, const Hooks& hooks);
 
 /// What planning must know of the present device, by measuring it: rates for predictions (unless
 /// they are for `model`), a balanced intensity, the host's share, what `auto` becomes. Allocates
-/// the point's arrays, which measure() uses. Throws base::Error{precondition} when memory is short,
-/// base::Error{skipped} for what this program cannot run.
+/// the point's arrays, which measure() uses. Throws base::Error{precondition} when memory is short
+/// or the machine is not what the deck requires, base::Error{skipped} for what this program cannot
+/// run.
 experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
                         const Hooks& hooks);
 

@@ -19,9 +19,6 @@ std::vector<schedule::TaskId> copies_to_host(const schedule::Schedule& schedule)
   return copies;
 }
 
-/// A timeline of a run in which some tasks were timed.
-using TraceOnce = std::function<timeline::Timeline(const std::vector<bool>& timed)>;
-
 /// Traces a run in parts, each with every n-th of the copies to the host; all other times are
 /// the first part's. Runs differ by microseconds: each copy starts as long after its input as in
 /// its own run.
@@ -95,6 +92,18 @@ bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline
   return true;
 }
 
+experiment::Trace trace_in_turns(const experiment::Run& run, bool selective,
+                                 const TraceOnce& trace_once) {
+  experiment::Trace trace = trace_in_parts(run, 1, trace_once);
+  if (!selective || !trace.doubtful || trace.perturbation <= 0) return trace;
+  const std::size_t most = std::min<std::size_t>(8, copies_to_host(run.schedule).size());
+  for (std::size_t parts = 2; parts <= most; parts *= 2) {
+    experiment::Trace turns = trace_in_parts(run, parts, trace_once);
+    if (!turns.doubtful) return turns;
+  }
+  return trace;
+}
+
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
                deck::Verify verify, const timeline::Engines& engines) {
   if (run.schedule.mechanism == deck::Mechanism::graph) {
@@ -119,18 +128,8 @@ void trace_run(Executor& executor, experiment::Run& run, const workload::Workloa
     return std::move(*median);
   };
   try {
-    experiment::Trace trace = trace_in_parts(run, 1, once);
-    if (trace.doubtful && trace.perturbation > 0 && source.selective) {
-      const std::size_t most = std::min<std::size_t>(8, copies_to_host(run.schedule).size());
-      for (std::size_t parts = 2; parts <= most; parts *= 2) {
-        experiment::Trace turns = trace_in_parts(run, parts, once);
-        if (turns.doubtful) continue;
-        trace = std::move(turns);
-        break;
-      }
-    }
-    trace.source = source.name;
-    run.trace = std::move(trace);
+    run.trace = trace_in_turns(run, source.selective, once);
+    run.trace->source = source.name;
   } catch (const lanes::TraceLost& error) {
     run.untraced = error.what();
   }

@@ -31,19 +31,18 @@ class RunningTasks {
   /// Before time goes on, set_speeds() must follow.
   void start(TaskId id) {
     const Task& task = schedule_.tasks[id];
-    Running running{
-        .id = id, .stage = task.stage, .left_s = seconds_alone(schedule_, task, device_)};
-    // A kernel by its duration is on every core of its lane.
+    const double alone_s = seconds_alone(schedule_, task, device_);
     const bool is_kernel = schedule::is_kernel(task.stage);
-    if (!is_kernel || task.duration_s == 0) running.left_s /= cores_per_lane_;
-    if (is_kernel) {
-      running.share = share_of(task);
-      running.slowed = device_.kernels_slowed;
-    } else {
-      const Copies& copies = device_.copies(task.stage);
-      running.slowed = copies.slowed(static_cast<double>(task.bytes));
-    }
-    running_.push_back(running);
+    // A kernel by its duration is on every core of its lane.
+    const bool whole = is_kernel && task.duration_s > 0;
+    const double slowed = is_kernel
+                              ? device_.kernels_slowed
+                              : device_.copies(task.stage).slowed(static_cast<double>(task.bytes));
+    running_.push_back({.id = id,
+                        .stage = task.stage,
+                        .left_s = whole ? alone_s : alone_s / cores_per_lane_,
+                        .share = is_kernel ? share_of(task) : 0,
+                        .slowed = slowed});
   }
 
   void set_speeds() {
@@ -102,10 +101,10 @@ class RunningTasks {
   struct Running {
     TaskId id;
     Stage stage;
-    double left_s;      ///< of its time alone
-    double speed = 1;   ///< seconds of that per second
-    double share = 0;   ///< kernels: of the device, while alone
-    double slowed = 1;  ///< time factor during copies the other way, or in a crowd of workers
+    double left_s;     ///< of its time alone
+    double speed = 1;  ///< seconds of that per second
+    double share;      ///< kernels: of the device, while alone
+    double slowed;     ///< time factor during copies the other way, or in a crowd of workers
   };
 
   double share_of(const Task& task) const {
@@ -307,10 +306,10 @@ class Simulation {
   /// The SMs take what was issued first. A copy engine stays with a queue as long as that has
   /// something ready; then the next one that has is served. (Seen on an H200.)
   TaskId take(Engine& engine) const {
+    const bool sm = is_sm(engine);
     const auto key = [&](TaskId id) {
       const int queue = queue_of(id);
-      return is_sm(engine) ? std::pair(false, id)
-                           : std::pair(queue < engine.last, static_cast<TaskId>(queue));
+      return std::pair(!sm && queue < engine.last, sm ? id : static_cast<TaskId>(queue));
     };
     const auto chosen = std::min_element(engine.ready.begin(), engine.ready.end(),
                                          [&](TaskId a, TaskId b) { return key(a) < key(b); });

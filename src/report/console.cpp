@@ -56,6 +56,13 @@ std::string device_table(const base::DeviceInfo& device, bool gpu) {
   return base::align(rows, false);
 }
 
+/// Whether the device's health can be read: the driver's version comes from the same library.
+std::string health_words(const base::DeviceInfo& device, bool gpu) {
+  if (!gpu) return "not read: this back end has no management library";
+  if (!device.driver) return "not read: the driver's management library is not there";
+  return "read by driver " + *device.driver;
+}
+
 /// Measured timelines of schedules that fit on a screen.
 std::string timelines(const Outcome& outcome, int width) {
   constexpr std::size_t most_tasks = 64;
@@ -150,11 +157,17 @@ std::string table(const Study& study, int width) {
     text += section("rates, measured after the runs\n", rate_rows(outcome)) +
             section(words + "\n", bound_rows(outcome));
   }
-  text += section("", finding_rows(outcome), false);
+  text += section(fmt::format("the link, copies of {}\n",
+                              format_bytes(static_cast<std::uint64_t>(outcome.device.link_bytes))),
+                  link_rows(outcome)) +
+          section(fmt::format("health of the device: {}\n", throttle_words(outcome)),
+                  health_rows(outcome)) +
+          section("", finding_rows(outcome), false);
   const bool product = outcome.deck.workload.kind == deck::WorkloadKind::dgemm;
   text += fmt::format("\n{} runs verified {} in {}\n", outcome.verified_runs,
                       product ? "by Freivalds' check" : "element by element",
                       format_seconds(outcome.reference_s));
+  if (const std::string words = stop_words(outcome); !words.empty()) text += words + "\n";
   return text + section("", check_rows(outcome)) + "\n";
 }
 
@@ -275,7 +288,9 @@ std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInf
   text += base::align(models, false);
   text +=
       fmt::format("\nback end\n  {} (Kokkos {})\n\ndevices\n", build.backend, build.kokkos_version);
-  for (const base::DeviceInfo& device : devices) text += device_table(device, gpu);
+  for (const base::DeviceInfo& device : devices) {
+    text += device_table(device, gpu) + "  health  " + health_words(device, gpu) + "\n";
+  }
   if (devices.empty()) text += "none visible\n";
   return text;
 }

@@ -36,7 +36,7 @@ Cells column_names(const std::vector<Axis>& axes) {
   for (const Axis& axis : axes) cells.push_back(axis.key);
   cells.insert(cells.end(), {"order", "disturb", "host_work", "lanes", "chunks", "tasks", "bytes",
                              "n", "median_s", "min_s", "max_s", "lo_s", "hi_s"});
-  for (const deck::MetricRow& metric : deck::metrics) {
+  for (const deck::MetricRow& metric : deck::run_metrics) {
     if (!metric.whole) cells.emplace_back(metric.column());
   }
   cells.insert(cells.end(), {"bound_s", "schedule_bound_s", "predicted_s", "verified", "verdict"});
@@ -55,7 +55,7 @@ Cells cells_of(const std::string& deck, const Cells& point, const Row& row) {
     cells.push_back(row.time ? cell(part) : "");
   }
   for (std::size_t i = 0; i < row.medians.size(); ++i) {
-    if (!deck::metrics[i].whole) cells.push_back(cell(row.medians[i]));
+    if (!deck::run_metrics[i].whole) cells.push_back(cell(row.medians[i]));
   }
   cells.insert(cells.end(), {cell(row.bound_s), cell(row.schedule_bound_s), cell(row.predicted_s),
                              row.time ? (row.verified ? "true" : "false") : "", row.verdict});

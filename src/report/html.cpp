@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/json.hpp"
+#include "report/page.hpp"
 #include "report/picture.hpp"
 #include "report/sweep.hpp"
 #include "report/tables.hpp"
@@ -10,8 +11,7 @@
 
 namespace overlap::report {
 
-/// timeline.css and the scripts of this folder, which CMake builds in.
-std::string_view page_style();
+/// The scripts of this folder, which CMake builds in.
 std::string_view page_script();
 
 namespace {
@@ -57,33 +57,12 @@ Json drawing(const Outcome& outcome) {
   return {{"longest_s", longest_s(outcome)}, {"runs", runs}};
 }
 
-/// Rows as a table, the first one the headings.
-std::string table(const Rows& rows) {
-  if (rows.empty()) return "";
-  std::string html = "<div class=\"wide\"><table>\n<thead><tr>";
-  for (const std::string& heading : rows.front()) {
-    html += fmt::format("<th scope=\"col\">{}</th>", escape_xml(heading));
-  }
-  html += "</tr></thead>\n<tbody>\n";
-  for (std::size_t row = 1; row < rows.size(); ++row) {
-    html += fmt::format("<tr><th scope=\"row\">{}</th>", escape_xml(rows[row][0]));
-    for (std::size_t i = 1; i < rows[row].size(); ++i) {
-      const std::string cell = escape_xml(rows[row][i]);
-      const std::string verdict =
-          rows[0][i] == "verdict" ? " class=\"verdict " + cell.substr(0, cell.find(' ')) + '"' : "";
-      html += fmt::format("<td{}>{}</td>", verdict, cell);
-    }
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table></div>\n";
-}
-
 /// What the hardware allows, where it was measured.
 std::string bounds_list(const Outcome& outcome) {
   const std::string words = bound_words(outcome);
   if (words.empty()) return "";
-  return "<details><summary>Rates and bounds</summary>\n" + table(rate_rows(outcome)) +
-         fmt::format("<p>{}</p>\n", escape_xml(words)) + table(bound_rows(outcome)) +
+  return "<details><summary>Rates and bounds</summary>\n" + page_table(rate_rows(outcome)) +
+         fmt::format("<p>{}</p>\n", escape_xml(words)) + page_table(bound_rows(outcome)) +
          "</details>\n";
 }
 
@@ -101,8 +80,11 @@ std::string section(const Study& study, std::size_t deck) {
       fmt::format("<section class=\"deck\">\n<h1>{}</h1>\n<p class=\"place\">{}</p>\n",
                   escape_xml(study.deck().title), escape_xml(place_words(study)));
   if (outcome == nullptr) return html + "</section>\n";
-  html += table(study.predicts() ? prediction_rows(*outcome) : order_rows(*outcome));
-  html += bounds_list(*outcome) + facts_list(study, *outcome);
+  html += page_table(study.predicts() ? prediction_rows(*outcome) : order_rows(*outcome));
+  if (const std::string words = stop_words(*outcome); !words.empty()) {
+    html += fmt::format("<p>{}</p>\n", escape_xml(words));
+  }
+  html += soak_svg(*outcome) + bounds_list(*outcome) + facts_list(study, *outcome);
   for (std::size_t i = 0; i < outcome->runs.size(); ++i) {
     const experiment::Run& run = outcome->runs[i];
     const std::string order = escape_xml(order_words(run));
@@ -170,17 +152,11 @@ std::string timelines(const Studies& studies) {
 
 std::string html(const Studies& studies) {
   const bool sweep = !studies.empty() && studies.front().sweeps();
-  std::string html = fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n"
-      "<style>\n{}{}</style>\n</head>\n<body>\n",
-      studies.empty() ? "" : escape_xml(studies.front().deck().title), page_colours(),
-      page_style());
+  std::string html = page_head(studies.empty() ? "" : studies.front().deck().title);
   html += script("result", to_json(studies, -1));
   if (sweep) {
-    html +=
-        "<main>\n" + sweep_svg(studies.front()) + table(sweep_rows(studies.front())) + "</main>\n";
+    html += "<main>\n" + sweep_svg(studies.front()) + page_table(sweep_rows(studies.front())) +
+            "</main>\n";
   } else {
     html += timelines(studies) + fmt::format("<script>\n{}</script>\n", page_script());
   }

@@ -15,8 +15,6 @@ using experiment::Check;
 using experiment::Outcome;
 using experiment::Run;
 
-constexpr const char* schema_name = "overlap-result/2";
-
 /// What a point adds to a result file.
 Json part_of(const Outcome& outcome) {
   Json runs = Json::array(), findings = Json::array(), checks = Json::array();
@@ -33,6 +31,8 @@ Json part_of(const Outcome& outcome) {
           {"balance", json_of(outcome.balance)},
           {"verified_runs", outcome.verified_runs},
           {"reference_s", outcome.reference_s},
+          {"rates", outcome.device.link_bytes > 0 ? json_of(outcome.device) : Json(nullptr)},
+          {"health", json_of(outcome.device.health)},
           {"runs", std::move(runs)},
           {"findings", std::move(findings)},
           {"checks", std::move(checks)},
@@ -69,26 +69,32 @@ Json swept(const Study& study) {
   return json;
 }
 
-/// All points together; a sweep has no balance.
+/// All points together; a sweep has neither balance nor rates nor health.
 Json parts_of(const Study& study) {
   Json all = part_of({});
   for (const PointResult& point : study.done) {
     Json part = point.outcome ? part_of(*point.outcome) : Json::parse(point.record);
-    if (!study.sweeps()) all["balance"] = part.at("balance");
+    for (const char* const one : {"balance", "rates", "health"}) {
+      if (!study.sweeps()) all[one] = part.at(one);
+    }
     merge(all, std::move(part));
   }
   return all;
 }
 
 struct DeckFile {
-  std::string path, sha256;
+  std::string path, sha256, identity;
   Json resolved;
 };
 
 void fields(Record& add, const DeckFile& of) {
   add("path", "File name as given.", of.path);
-  add.raw("sha256", "SHA-256 of the file, before --set.", of.sha256,
-          {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}});
+  const Json sha256 = {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}};
+  add.raw("sha256", "SHA-256 of the file, before --set.", of.sha256, sha256);
+  add.raw("identity",
+          "SHA-256 of all keys that change what runs, --set included; of a sweep those of its "
+          "first point.",
+          of.identity, sha256);
   add.raw("resolved", "Every key with its value, defaults included.", of.resolved,
           deck::resolved_schema());
 }
@@ -116,10 +122,11 @@ struct Result {
 
 void fields(Record& add, const Result& of) {
   const auto at = [&](const char* key) { return of.parts.at(key); };
-  add.raw("schema", "Name and version of this format.", schema_name, {{"const", schema_name}});
+  add.raw("schema", "Name and version of this format.", result_schema, {{"const", result_schema}});
   add("build", "What the program was built from.", of.machine.build);
   add.raw("started", "When the program started, UTC.", of.started,
           {{"type", "string"}, {"pattern", "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$"}});
+  add("job", "The batch job; null: started without a launcher.", of.machine.job);
   add("host", "The machine.", of.machine.host);
   add("device", "The GPU; null on host back ends.", of.machine.device);
   add("title", "The deck's title.", of.title);
@@ -128,6 +135,10 @@ void fields(Record& add, const Result& of) {
           {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}});
   add.raw("balance", "How a balanced intensity was measured; null: the deck gives the repeats.",
           at("balance"), schema_of<std::optional<experiment::Balance>>());
+  add.raw("rates", "Copies of the deck's largest size and at least 64 MiB; null: not measured.",
+          at("rates"), schema_of<std::optional<experiment::DeviceSamples>>());
+  add.raw("health", "The device around the runs and in them; null: the back end cannot read it.",
+          at("health"), schema_of<std::optional<experiment::HealthRecord>>());
   add("verification", "What comparing with the reference took, outside the samples.",
       Verification{at("verified_runs"), at("reference_s")});
   add.raw("runs", "One run per issue order, point of a sweep and, of predictions, device.",
@@ -152,7 +163,7 @@ Json study_json(const Study& study) {
   return json_of(Result{.machine = study.machine,
                         .started = study.started,
                         .title = deck.title,
-                        .deck = {deck.path, deck.sha256, std::move(keys)},
+                        .deck = {deck.path, deck.sha256, deck::identity(deck), std::move(keys)},
                         .parts = parts_of(study),
                         .verdict = study.verdict(),
                         .code = study.exit_code()});
@@ -169,6 +180,22 @@ std::optional<double> read_number(const Json& json) {
 
 std::string read_words(const Json& json) { return json.is_null() ? "" : json.get<std::string>(); }
 
+experiment::Verdict read_verdict(const Json& json) {
+  const std::string name = json;
+  for (const auto& word : deck::words<experiment::Verdict>) {
+    if (word.name == name) return word.value;
+  }
+  throw base::Error(base::ExitCode::usage, "found verdict " + name);
+}
+
+CheckRow read_check(const Json& check) {
+  const Json& order = check.at("order");
+  return {.metric = check.at("metric"),
+          .order = order.is_null() ? "-" : order.get<std::string>(),
+          .verdict = read_verdict(check.at("verdict")),
+          .text = check.at("text")};
+}
+
 Row read_row(const Json& run, const Json& row) {
   Row read{.order = run.at("order"),
            .disturb = read_words(run.at("disturb")),
@@ -183,8 +210,8 @@ Row read_row(const Json& run, const Json& row) {
            .predicted_s = read_number(run.at("predicted_s")),
            .verified = run.at("verified"),
            .verdict = row.get<std::string>()};
-  for (std::size_t i = 0; i < deck::metrics.size(); ++i) {
-    const Json& value = run.at(std::string(deck::metrics[i].key()));
+  for (std::size_t i = 0; i < deck::run_metrics.size(); ++i) {
+    const Json& value = run.at(std::string(deck::run_metrics[i].key()));
     read.medians[i] = read_number(value.is_object() ? value.at("median") : value);
   }
   if (const Json& time = run.at("time_s"); !time.is_null()) {
@@ -215,7 +242,7 @@ std::string json_schema() {
   several.raw("results", "One result per deck.", {},
               {{"type", "array"}, {"minItems", 1}, {"items", result}});
   Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                 {"title", schema_name},
+                 {"title", result_schema},
                  {"description",
                   "Result file of miniapp. Fields may be added within a version: readers ignore "
                   "what they do not know."},
@@ -238,8 +265,8 @@ std::vector<Row> rows_of(const Outcome& outcome) {
             .bytes = copied_bytes(run),
             .predicted_s = experiment::predicted_s(run),
             .verified = run.verified && !run.wrong});
-    for (std::size_t i = 0; i < deck::metrics.size(); ++i) {
-      const auto value = experiment::value(deck::metrics[i].value, run, outcome.runs);
+    for (std::size_t i = 0; i < deck::run_metrics.size(); ++i) {
+      const auto value = experiment::value(deck::run_metrics[i].value, run, outcome.runs);
       if (value) row.medians[i] = value->median;
     }
     if (run.bounds) {
@@ -249,6 +276,16 @@ std::vector<Row> rows_of(const Outcome& outcome) {
     if (run.samples_s.empty()) continue;
     row.time = experiment::time_s(run);
     row.verdict = experiment::verdict_of(run, outcome.checks);
+  }
+  return rows;
+}
+
+std::vector<CheckRow> checks_of(const Outcome& outcome) {
+  std::vector<CheckRow> rows;
+  for (const Check& check : outcome.checks) {
+    rows.push_back({std::string(deck::to_string(check.metric)),
+                    std::string(experiment::order_word(check)), check.verdict,
+                    experiment::words(check)});
   }
   return rows;
 }
@@ -274,18 +311,17 @@ PointResult read_record(const std::string& line) {
                       .fingerprint = json.at("fingerprint"),
                       .record = line,
                       .rows = {},
+                      .checks = {},
                       .lines = json.at("lines"),
+                      .verdict = read_verdict(json.at("verdict")),
                       .reasons = json.at("reasons"),
                       .outcome = {}};
-    const std::string verdict = json.at("verdict");
-    for (const auto& word : deck::words<experiment::Verdict>) {
-      if (word.name == verdict) point.verdict = word.value;
-    }
     point.code = base::exit_code(json.at("exit_code"));
     const Json& verdicts = json.at("verdicts");
     for (std::size_t i = 0; i < json.at("runs").size(); ++i) {
       point.rows.push_back(read_row(json.at("runs")[i], verdicts.at(i)));
     }
+    for (const Json& check : json.at("checks")) point.checks.push_back(read_check(check));
     Json all = part_of({});
     merge(all, json);
     if (!point.rows.empty()) return point;

@@ -8,6 +8,9 @@
 
 namespace overlap::report {
 
+/// Name and version of the format of result files.
+inline constexpr const char* result_schema = "overlap-result/2";
+
 /// The result file, schema overlap-result/2: one object for one study, {"results": [...]} for
 /// several. `indent` -1: all on one line.
 std::string to_json(const std::vector<Study>& studies, int indent = 2);
@@ -23,6 +26,9 @@ PointResult read_record(const std::string& line);
 
 /// The orders of a point, as tables show them.
 std::vector<Row> rows_of(const experiment::Outcome& outcome);
+
+/// The checks of a point, as tables show them.
+std::vector<CheckRow> checks_of(const experiment::Outcome& outcome);
 
 /// What a point is, in a few characters: the same for two only if all keys of their decks are, and
 /// the keys that are swept.

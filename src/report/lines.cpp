@@ -37,29 +37,33 @@ std::string twin_field(const Run& run) {
 std::string point_lines(const Outcome& outcome) {
   std::string text;
   const std::string point = point_field(outcome);
-  const auto figure = [&](const Run& run, std::string_view metric, std::string_view unit,
+  const auto figure = [&](std::string_view order, std::string_view metric, std::string_view unit,
                           const base::Summary& s, const std::string& more) {
     text += fmt::format(
         "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} n={}{}{}"
         "\n",
-        outcome.deck.name(), deck::to_string(run.order), metric, s.median, unit, s.lo, s.hi, s.n,
-        more, point);
+        outcome.deck.name(), order, metric, s.median, unit, s.lo, s.hi, s.n, more, point);
   };
   for (const Run& run : outcome.runs) {
+    const std::string_view order = deck::to_string(run.order);
     if (const auto predicted = experiment::predicted_s(run)) {
       const base::Summary exact{.median = *predicted, .lo = *predicted, .hi = *predicted};
-      figure(run, "predicted_time", "s", exact,
+      figure(order, "predicted_time", "s", exact,
              twin_field(run) + (run.device.empty() ? "" : " device=" + run.device));
     }
     if (run.samples_s.empty()) continue;
-    for (const deck::MetricRow& row : deck::metrics) {
+    for (const deck::MetricRow& row : deck::run_metrics) {
       const auto value = experiment::value(row.value, run, outcome.runs);
-      if (value) figure(run, row.name, row.unit, *value, twin_field(run));
+      if (value) figure(order, row.name, row.unit, *value, twin_field(run));
     }
+  }
+  for (const deck::MetricRow& row : deck::device_metrics) {
+    const auto value = experiment::value(row.value, outcome.device);
+    if (value) figure("-", row.name, row.unit, *value, "");
   }
   for (const experiment::Check& check : outcome.checks) {
     text += fmt::format("OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}{}\n",
-                        deck::to_string(check.metric), deck::to_string(check.order),
+                        deck::to_string(check.metric), experiment::order_word(check),
                         deck::to_string(check.verdict), check.value.median, check.limit, point);
   }
   return text;

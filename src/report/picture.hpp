@@ -60,6 +60,10 @@ Picture predicted(const experiment::Run& run);
 /// The longest of all timelines and times of a deck: the end of its common time axis, above 0.
 double longest_s(const experiment::Outcome& outcome);
 
+/// Throughput over the time of a soak as a picture, above clocks, temperature and power of the
+/// device as far as they were read; empty: no soak.
+std::string soak_svg(const experiment::Outcome& outcome);
+
 /// Where and on what: "increment.yaml, NVIDIA H200, Kokkos 5.2.0 CUDA".
 std::string place_words(const Study& study);
 

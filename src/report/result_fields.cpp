@@ -1,5 +1,7 @@
 #include "report/result_fields.hpp"
 
+#include <fmt/format.h>
+
 #include "base/version.hpp"
 #include "deck/fields.hpp"
 
@@ -82,7 +84,7 @@ std::optional<Product> product(const Run& run) {
 std::optional<experiment::StagingCosts> staging(const Run& run) {
   if (!run.staging || run.samples_s.empty()) return std::nullopt;
   experiment::StagingCosts costs = *run.staging;
-  const auto repetitions = static_cast<double>(run.samples_s.size());
+  const auto repetitions = static_cast<double>(run.repetitions);
   costs.fill_s /= repetitions;
   costs.drain_s /= repetitions;
   return costs;
@@ -119,6 +121,9 @@ void fields(Record& add, const base::HostInfo& of) {
   add("cpuset", "Their numbers, such as 0-7,16.", of.affinity);
   add("total_bytes", "Memory, bytes.", of.total_bytes, above_zero);
   add("available_bytes", "Memory available at the start, bytes.", of.available_bytes, from_zero);
+  add("kernel", "Release of the operating system's kernel.", of.kernel);
+  add("transparent_huge_pages", "always, madvise or never.", of.transparent_huge_pages);
+  add("huge_pages", "Huge pages that the system reserves.", of.huge_pages, from_zero);
 }
 
 void fields(Record& add, const base::DeviceInfo& of) {
@@ -140,6 +145,49 @@ void fields(Record& add, const base::DeviceInfo& of) {
   add("memory_clock_mhz", "Memory clock at the start.", of.memory_clock_mhz);
   add("ecc", "Whether ECC is on.", of.ecc);
   add("mig", "Whether MIG is on.", of.mig);
+  add("driver", "Version of the driver.", of.driver);
+  add("vbios", "Version of the device's firmware.", of.vbios);
+  add("serial", "Serial number.", of.serial);
+  add("power_limit_w", "Power limit, W.", of.power_limit_w, from_zero);
+  add("power_limit_default_w", "Its default, W.", of.power_limit_default_w, from_zero);
+}
+
+void fields(Record& add, const base::Job& of) {
+  add("id", "Number of the batch job.", of.id);
+  add("step", "Its step.", of.step);
+  add("rank", "Rank of this process.", of.rank, from_zero);
+  add("ranks", "Ranks that were started together.", of.ranks, above_zero);
+}
+
+/// Volatile counters of memory errors.
+struct EccErrors {
+  std::optional<std::int64_t> corrected, uncorrected;
+};
+
+void fields(Record& add, const EccErrors& of) {
+  add("corrected", "Corrected.", of.corrected, from_zero);
+  add("uncorrected", "Not corrected.", of.uncorrected, from_zero);
+}
+
+void fields(Record& add, const base::Health& of) {
+  add("pcie_gen", "Generation of the link.", of.pcie_gen);
+  add("pcie_width", "Lanes of the link.", of.pcie_width);
+  add("replays", "Packets that the link had to send again.", of.pcie_replays, from_zero);
+  add("ecc", "Memory errors since the driver was loaded.",
+      EccErrors{of.ecc_corrected, of.ecc_uncorrected});
+  add("remapped_rows", "Rows of the memory that spare ones replace.", of.remapped_rows, from_zero);
+  add("temperature_c", "Temperature, degrees Celsius.", of.temperature_c);
+  add("power_w", "Power, W.", of.power_w, from_zero);
+  add("sm_clock_mhz", "SM clock.", of.sm_clock_mhz, from_zero);
+  add("memory_clock_mhz", "Memory clock.", of.memory_clock_mhz, from_zero);
+  add("throttle_reasons", "What holds the clocks down.", of.throttle_reasons);
+}
+
+void fields(Record& add, const experiment::ThrottledTime& of) {
+  for (const base::ThrottleRow& row : base::throttles) {
+    add(row.name, fmt::format("Seconds: {}.", row.help),
+        of.by_reason_s[static_cast<std::size_t>(row.value)], from_zero);
+  }
 }
 
 void fields(Record& add, const experiment::WrongData& of) {
@@ -179,6 +227,7 @@ void fields(Record& add, const experiment::HostWorkSamples& of) {
   add("threads", "Threads that took part.", of.threads, from_zero);
   add("time_s", "Time of the work, seconds; null: it did not run.",
       of.samples_s.empty() ? std::nullopt : std::optional(base::summarize(of.samples_s)));
+  add("samples_s", "The same of each repetition, seconds.", of.samples_s, from_zero);
 }
 
 void fields(Record& add, const model::Rates& of) {
@@ -218,6 +267,27 @@ void fields(Record& add, const Product& of) {
   add("flop_per_s", "Rate; null: not run.", of.flop_per_s);
 }
 
+void fields(Record& add, const experiment::Stop& of) {
+  add("reason", "What ended the repetitions: a key of measure.", of.reason);
+  add("repetitions", "Repetitions of each order.", of.repetitions, above_zero);
+  add("elapsed_s", "Since the first began, verification included, seconds.", of.elapsed_s,
+      from_zero);
+  add("width",
+      "With precision: widest 95 % interval of what is judged / its median; null: too few "
+      "repetitions.",
+      of.width, from_zero);
+}
+
+void fields(Record& add, const experiment::Stretch& of) {
+  add("at_s", "When its first repetition began, seconds since the first of all.", of.at_s,
+      from_zero);
+  add("repetitions", "Repetitions that began in it.", of.repetitions, above_zero);
+  add("median_s", "Median of up to 64 of them, evenly spaced.", base::summarize(of.kept_s).median,
+      from_zero);
+  add("min_s", "Least time.", of.min_s, from_zero);
+  add("max_s", "Largest time.", of.max_s, from_zero);
+}
+
 void fields(Record& add, const RunOf& of) {
   add("order", "Issue order.", of.run.order);
   add("disturb", "Call that disturbed it; null: none.", of.run.disturbance);
@@ -232,8 +302,16 @@ void fields(Record& add, const RunOf& of) {
   add("bytes", "Bytes copied, both directions.", copied_bytes(of.run), from_zero);
   add("transfer", "Staged copies or zero copy.", of.run.schedule.transfer);
   add("mechanism", "Streams or a graph.", of.run.schedule.mechanism);
-  add("samples_s", "Wall-clock time of each repetition, seconds, in the order of time.",
+  add("repetitions", "Repetitions that were scored.", of.run.repetitions, from_zero);
+  add("stopped", "Why there were no more; null: not run, or interrupted.",
+      of.run.samples_s.empty() ? std::nullopt : of.outcome.stopped);
+  add("samples_s",
+      "Wall-clock time of each repetition, seconds, in the order of time. Of a soak, whose every "
+      "repetition is verified, at most 4096 are kept: every second, fourth, ... repetition, the "
+      "same of all orders.",
       of.run.samples_s, above_zero);
+  add("series", "Of a soak: its repetitions in up to 512 stretches of equal time; null: no soak.",
+      of.run.series.empty() ? std::nullopt : std::optional(of.run.series));
   add("issue_s",
       "Until the host had issued all tasks, waits for blocking ones included, seconds; null: not "
       "run.",
@@ -243,7 +321,7 @@ void fields(Record& add, const RunOf& of) {
   add("graph", "Costs of the graph; null: none.", of.run.graph);
   add("staging", "Work of the staging ring; null: none.", staging(of.run));
   add("product", "Of a matrix product; null: another workload.", product(of.run));
-  for (const deck::MetricRow& row : deck::metrics) {
+  for (const deck::MetricRow& row : deck::run_metrics) {
     const auto value = experiment::value(row.value, of.run, of.outcome.runs);
     const Range range = row.value == deck::Metric::throughput  ? above_zero
                         : row.value == deck::Metric::max_error ? from_zero
@@ -271,14 +349,44 @@ void fields(Record& add, const RunOf& of) {
       entries(of.run.schedule, predicted ? &*of.run.predicted : nullptr));
 }
 
+void fields(Record& add, const experiment::DeviceSamples& of) {
+  add("bytes", "Size of each copy.", of.link_bytes, above_zero);
+  for (const deck::MetricRow& row : deck::device_metrics) {
+    if (row.needs == deck::Needs::link) add(row.key(), row.help, experiment::value(row.value, of));
+  }
+  add("h2d_s", "Copies to the device, seconds each.", of.h2d_s, above_zero);
+  add("d2h_s", "Copies back, seconds each.", of.d2h_s, above_zero);
+  add("duplex_s", "Both at the same time, seconds each.", of.duplex_s, above_zero);
+}
+
+void fields(Record& add, const experiment::LimitSource& of) {
+  add("file", "Reference file.", of.file);
+  add("value", "Value that it has.", of.value, from_zero);
+  add("below", "By what part of it a value may be worse.", of.below, from_zero);
+}
+
+void fields(Record& add, const experiment::HealthRecord& of) {
+  add("before", "Right before the runs.", of.before);
+  add("after", "Right after them.", of.after);
+  add("throttled", "Scored time with each reason for low clocks, sampled; null: unknown.",
+      of.throttled);
+  for (const deck::MetricRow& row : deck::device_metrics) {
+    if (row.needs != deck::Needs::health) continue;
+    const auto value = experiment::value(row.value, experiment::DeviceSamples{.health = of});
+    add(row.key(), row.help, value ? std::optional(value->median) : std::nullopt);
+  }
+}
+
 void fields(Record& add, const CheckOf& of) {
   add("metric", "Metric.", of.check.metric);
-  add("order", "Issue order.", of.check.order);
+  add("order", "Issue order; null: a metric of the device.", of.check.order);
   add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
   add("value", "Median of the metric.", std::optional(of.check.value.median));
   add("bound", "min or max.", std::string_view(of.check.at_least ? "min" : "max"));
-  add("limit", "Limit.", of.check.limit, from_zero);
+  add("limit", "Limit; null: the reference has none.", std::optional(of.check.limit), from_zero);
+  add("reference", "Where the limit comes from; null: the deck.", of.check.source);
   add("verdict", "Verdict of this limit.", of.check.verdict);
+  add("text", "Value, interval and limit in words.", experiment::words(of.check));
   add("reason", "Why it is not what the value says; null: it is.", or_null(of.check.reason));
 }
 

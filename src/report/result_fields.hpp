@@ -28,7 +28,10 @@ struct FindingOf {
 void fields(Record& add, const base::BuildInfo& of);
 void fields(Record& add, const base::HostInfo& of);
 void fields(Record& add, const base::DeviceInfo& of);
+void fields(Record& add, const base::Job& of);
 void fields(Record& add, const experiment::Balance& of);
+void fields(Record& add, const experiment::DeviceSamples& of);
+void fields(Record& add, const experiment::HealthRecord& of);
 void fields(Record& add, const RunOf& of);
 void fields(Record& add, const CheckOf& of);
 void fields(Record& add, const FindingOf& of);

@@ -70,6 +70,7 @@ PointResult& add(Study& study, std::size_t point, experiment::Outcome outcome) {
                      .fingerprint = fingerprint(study.points[point]),
                      .record = study.sweeps() ? record(outcome, study.points[point], point) : "",
                      .rows = rows_of(outcome),
+                     .checks = checks_of(outcome),
                      .lines = point_lines(outcome),
                      .verdict = outcome.verdict(),
                      .code = outcome.exit_code(),

@@ -39,9 +39,9 @@ struct Row {
   std::int64_t lanes = 0;
   std::int64_t chunks = 0;
   std::int64_t tasks = 0;
-  std::int64_t bytes = 0;                                           ///< copied, both directions
-  std::optional<base::Summary> time;                                ///< empty: not measured
-  std::array<std::optional<double>, deck::metrics.size()> medians;  ///< of each metric
+  std::int64_t bytes = 0;                                               ///< copied, both directions
+  std::optional<base::Summary> time;                                    ///< empty: not measured
+  std::array<std::optional<double>, deck::run_metrics.size()> medians;  ///< of each metric
   std::optional<double> bound_s;
   std::optional<double> schedule_bound_s;
   std::optional<double> predicted_s;
@@ -52,6 +52,14 @@ struct Row {
   std::optional<double> seconds() const;  ///< the median or, where nothing ran, the prediction
 };
 
+/// A limit of a criterion, applied.
+struct CheckRow {
+  std::string metric;
+  std::string order;  ///< "-": a metric of the device
+  experiment::Verdict verdict = experiment::Verdict::pass;
+  std::string text;  ///< value, interval and limit in words
+};
+
 /// A point that is done. Result files and tables of sweeps come from records and rows, whether this
 /// process measured the point or an earlier one did.
 struct PointResult {
@@ -59,6 +67,7 @@ struct PointResult {
   std::string fingerprint;  ///< of its deck
   std::string record;       ///< one line of JSON: its part of the result file
   std::vector<Row> rows;
+  std::vector<CheckRow> checks;
   std::string lines;  ///< for harnesses, without OVERLAP_RESULT
   experiment::Verdict verdict = experiment::Verdict::pass;
   base::ExitCode code = base::ExitCode::pass;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/units.hpp"
@@ -139,7 +140,7 @@ Rows issue_rows(const Outcome& outcome) {
     if (run.issue_s.empty()) continue;
     const double issuing_s = base::summarize(run.issue_s).median;
     const auto tasks = static_cast<double>(run.schedule.tasks.size());
-    const auto repetitions = static_cast<double>(run.issue_s.size());
+    const auto repetitions = static_cast<double>(run.repetitions);
     auto& row = rows.emplace_back(std::vector<std::string>{name(run), format_seconds(issuing_s),
                                                            format_seconds(issuing_s / tasks)});
     if (graphs) {
@@ -229,6 +230,53 @@ Rows rate_rows(const Outcome& outcome) {
   return or_nothing(std::move(rows));
 }
 
+Rows link_rows(const Outcome& outcome) {
+  Rows rows = {{"metric", "GB/s", "95 % interval"}};
+  for (const deck::MetricRow& row : deck::device_metrics) {
+    const auto rate = value(row.value, outcome.device);
+    if (row.needs != deck::Needs::link || !rate) continue;
+    rows.push_back(
+        {std::string(row.name), format_number(rate->median), interval(*rate, format_number)});
+  }
+  return or_nothing(std::move(rows));
+}
+
+Rows health_rows(const Outcome& outcome) {
+  if (!outcome.device.health) return {};
+  const auto number = [](const auto& value, const char* unit = "") {
+    return value ? fmt::format("{}{}", *value, unit) : std::string("-");
+  };
+  Rows rows = {
+      {"", "link", "replays", "ECC errors", "SM clock", "memory clock", "temperature", "power"}};
+  const auto add = [&](const char* when, const base::Health& health) {
+    const bool link = health.pcie_gen && health.pcie_width;
+    const bool ecc = health.ecc_corrected && health.ecc_uncorrected;
+    rows.push_back({when,
+                    link ? fmt::format("gen{} x{}", *health.pcie_gen, *health.pcie_width) : "-",
+                    number(health.pcie_replays),
+                    ecc ? fmt::format("{}", *health.ecc_corrected + *health.ecc_uncorrected) : "-",
+                    number(health.sm_clock_mhz, " MHz"), number(health.memory_clock_mhz, " MHz"),
+                    number(health.temperature_c, " C"),
+                    health.power_w ? fmt::format("{:.0f} W", *health.power_w) : "-"});
+  };
+  add("before", outcome.device.health->before);
+  add("after", outcome.device.health->after);
+  return rows;
+}
+
+std::string throttle_words(const Outcome& outcome) {
+  if (!outcome.device.health || !outcome.device.health->throttled) return "throttling unknown";
+  const experiment::ThrottledTime& time = *outcome.device.health->throttled;
+  std::string words;
+  for (const base::ThrottleRow& row : base::throttles) {
+    const double seconds = time.by_reason_s[static_cast<std::size_t>(row.value)];
+    if (!row.slows || seconds == 0) continue;
+    words += fmt::format("{}{} for {}", words.empty() ? "throttled by " : ", ", row.name,
+                         format_seconds(seconds));
+  }
+  return words.empty() ? "not throttled" : words;
+}
+
 Rows bound_rows(const Outcome& outcome) {
   Rows rows = {
       {"order", "bound", "of time", "schedule bound", "of time", "efficiency", "limited by"}};
@@ -247,6 +295,12 @@ Rows bound_rows(const Outcome& outcome) {
   return or_nothing(std::move(rows));
 }
 
+std::string stop_words(const Outcome& outcome) {
+  const bool counted =
+      !outcome.stopped || outcome.stopped->reason == experiment::StopReason::repetitions;
+  return counted ? "" : "stopped: " + experiment::words(*outcome.stopped);
+}
+
 std::string bound_words(const Outcome& outcome) {
   const auto run = std::ranges::find_if(outcome.runs, [](const Run& r) { return !!r.bounds; });
   if (run == outcome.runs.end()) return "";
@@ -262,9 +316,11 @@ std::string bound_words(const Outcome& outcome) {
 Rows check_rows(const Outcome& outcome) {
   Rows rows = {{"criterion", "order", "value", "95 % interval", "verdict"}};
   for (const experiment::Check& check : outcome.checks) {
-    rows.push_back({fmt::format("{} {} {}", deck::to_string(check.metric),
-                                check.at_least ? ">=" : "<=", check.limit),
-                    std::string(deck::to_string(check.order)), format_number(check.value.median),
+    const std::string limit = check.source || std::isnan(check.limit)
+                                  ? experiment::limit_words(check)
+                                  : fmt::format("{} {}", check.at_least ? ">=" : "<=", check.limit);
+    rows.push_back({fmt::format("{} {}", deck::to_string(check.metric), limit),
+                    std::string(experiment::order_word(check)), format_number(check.value.median),
                     interval(check.value, format_number),
                     std::string(deck::to_string(check.verdict))});
   }

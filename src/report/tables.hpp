@@ -27,14 +27,22 @@ Rows host_work_rows(const Outcome& outcome);    ///< how much of the host's work
 Rows disturbance_rows(const Outcome& outcome);  ///< loss of disturbed orders
 Rows product_rows(const Outcome& outcome);      ///< matrix products by their operations a second
 Rows rate_rows(const Outcome& outcome);         ///< copies and kernels, by the number of chunks
-Rows bound_rows(const Outcome& outcome);        ///< how near orders come to what the rates allow
-Rows check_rows(const Outcome& outcome);        ///< each limit of the criteria, with its verdict
-Rows prediction_rows(const Outcome& outcome);   ///< two columns per device
-Rows finding_rows(const Outcome& outcome);      ///< of all orders, without headings
+Rows link_rows(const Outcome& outcome);    ///< what copies of one size reach, alone and together
+Rows health_rows(const Outcome& outcome);  ///< of the device before and after the runs
+Rows bound_rows(const Outcome& outcome);   ///< how near orders come to what the rates allow
+Rows check_rows(const Outcome& outcome);   ///< each limit of the criteria, with its verdict
+Rows prediction_rows(const Outcome& outcome);  ///< two columns per device
+Rows finding_rows(const Outcome& outcome);     ///< of all orders, without headings
+
+/// Why there are no more repetitions, where the deck does not count them; else empty.
+std::string stop_words(const Outcome& outcome);
 
 /// What limits a matrix product, and the bounds without overlap and with it; empty where rates were
 /// not measured.
 std::string product_words(const Outcome& outcome);
 std::string bound_words(const Outcome& outcome);
+
+/// What held the device's clocks down in the runs.
+std::string throttle_words(const Outcome& outcome);
 
 }  // namespace overlap::report

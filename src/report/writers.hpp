@@ -20,6 +20,12 @@ std::string json(const Studies& studies);
 /// a sweep and order. What was not measured is empty. Swept keys are columns, sizes in bytes.
 std::string csv(const Studies& studies);
 
+/// JUnit XML, which GitLab and Jenkins show: one suite per deck, one test per check and one for the
+/// data of each point. A test's class is the host with its device, its name
+/// deck[point]/phase/order/metric. FAIL is a failure, SKIPPED skipped, any other verdict but PASS
+/// an error; the reason is the text of the element.
+std::string junit(const Studies& studies);
+
 /// Every order of every deck as a picture, measured above predicted. The orders of a deck share one
 /// scale of time, so that lengths compare. Engines are rows; a task says what it is when a pointer
 /// rests on it. Of a sweep: time (or GB/s where the bytes differ) over the first swept key, a line
@@ -49,6 +55,7 @@ struct Writer {
 inline constexpr auto writers = std::to_array<Writer>({
     {"--json", "", "FILE", "Write the result file", true, json},
     {"--csv", "", "FILE", "Write a table: one row per order and point of a sweep", true, csv},
+    {"--junit", "", "FILE", "Write the verdicts as JUnit XML: one test per check", true, junit},
     {"--timeline", ".svg", "FILE.svg|.html",
      "Draw the timelines, measured above predicted, or the times of a sweep: a picture (.svg) or "
      "an "

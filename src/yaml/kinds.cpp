@@ -43,6 +43,10 @@ Kind<double> seconds(const std::string& values, double least, double most) {
   return ranged(values, least, most, "s", base::parse_seconds);
 }
 
+Kind<double> part(const std::string& values, double least, double most) {
+  return ranged(values, least, most, "", base::parse_part);
+}
+
 Kind<bool> flag() {
   const auto parse = [](const std::string& text) {
     return text == "true" || text == "false" ? std::optional(text == "true") : std::nullopt;

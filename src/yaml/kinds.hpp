@@ -81,7 +81,8 @@ Kind<std::int64_t> count(std::int64_t least, std::int64_t most);
 Kind<std::int64_t> bytes(std::int64_t least);
 Kind<double> number(const std::string& values, double least, double most);
 Kind<double> seconds(const std::string& values, double least, double most);
-Kind<std::string> line();  ///< one line of text
+Kind<double> part(const std::string& values, double least, double most);  ///< of something
+Kind<std::string> line();                                                 ///< one line of text
 Kind<bool> flag();
 
 /// One of the words of an enumeration, of the first `count` where not all are allowed.
@@ -104,7 +105,7 @@ Kind<Enum> word(std::size_t count = words<Enum>.size()) {
 template <class T>
 Kind<std::optional<T>> or_word(const std::string& none, Kind<T> kind) {
   kind.values = none + " or " + kind.values;
-  kind.words = {none};
+  kind.words.push_back(none);
   return {.values = kind.values,
           .schema = {{"oneOf", {{{"const", none}}, kind.schema}}},
           .unit = kind.unit,

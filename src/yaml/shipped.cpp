@@ -52,12 +52,14 @@ std::string path_of(const std::string& name_or_path, const std::string& folder,
     return name_or_path;
   }
   constexpr std::size_t few = 20;
-  throw base::Error(base::ExitCode::usage,
-                    fmt::format("{}: no such {}; allowed: {}, or the path of a {} file{}",
-                                quoted(name_or_path), kind,
-                                names.size() <= few ? fmt::format("{}", fmt::join(names, ", "))
-                                                    : "the name of a shipped " + kind,
-                                kind, suggestion(name_or_path, names)));
+  const std::string shipped = names.size() > few
+                                  ? "the name of a shipped " + kind + ", or "
+                                  : fmt::format("{}", fmt::join(names, ", ")) +
+                                        (names.empty() ? "" : ", or ");  // nothing is installed
+  throw base::Error(
+      base::ExitCode::usage,
+      fmt::format("{}: no such {}; allowed: {}the path of a {} file{}", quoted(name_or_path), kind,
+                  shipped, kind, suggestion(name_or_path, names)));
 }
 
 }  // namespace overlap::yaml

@@ -1,0 +1,25 @@
+#include "deck/metrics.hpp"
+
+#include <vector>
+
+namespace overlap::deck {
+
+std::optional<base::Summary> drift(std::span<const Repetition> repetitions) {
+  if (repetitions.size() < least_for_drift) return std::nullopt;
+  const std::size_t third = repetitions.size() / 3;
+  const auto time_s = [](std::span<const Repetition> part) {
+    std::vector<double> samples;
+    for (const Repetition& one : part) samples.push_back(one.time_s);
+    return base::summarize(std::move(samples));
+  };
+  const base::Summary first = time_s(repetitions.first(third));
+  const base::Summary last = time_s(repetitions.last(third));
+  return base::Summary{.n = static_cast<int>(repetitions.size()),
+                       .median = last.median / first.median - 1,
+                       .min = last.min / first.max - 1,
+                       .max = last.max / first.min - 1,
+                       .lo = last.lo / first.hi - 1,
+                       .hi = last.hi / first.lo - 1};
+}
+
+}  // namespace overlap::deck

@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "base/units.hpp"
+#include "deck/fields.hpp"
+
+/// The section `require`.
+namespace overlap::deck {
+namespace {
+
+using namespace yaml;
+
+/// A yes or no by two words.
+Kind<bool> either(const std::string& yes, const std::string& no) {
+  return {.values = yes + ", " + no,
+          .schema = {{"enum", {yes, no}}},
+          .words = {yes, no},
+          .parse = [=](const std::string& text) -> std::optional<bool> {
+            if (text != yes && text != no) return std::nullopt;
+            return text == yes;
+          },
+          .write = [=](const bool& value) -> Json { return value ? yes : no; }};
+}
+
+std::string spell(const Require::Link& link) {
+  return fmt::format("gen{} x{}", link.gen, link.width);
+}
+
+Kind<Require::Link> link() {
+  return {.values = "max or a link, such as gen5 x16",
+          .schema = {{"type", "string"}, {"pattern", "^(max|gen[1-9] x[1-9][0-9]?)$"}},
+          .words = {"max"},
+          .parse = [](const std::string& text) -> std::optional<Require::Link> {
+            Require::Link link;
+            if (text == "max") return link;
+            int end = 0;
+            const int read =
+                std::sscanf(text.c_str(), "gen%1d x%2d%n", &link.gen, &link.width, &end);
+            const bool all = read == 2 && static_cast<std::size_t>(end) == text.size();
+            const bool right = all && link.gen > 0 && link.width > 0 && spell(link) == text;
+            return right ? std::optional(link) : std::nullopt;
+          },
+          .write = [](const Require::Link& link) -> Json {
+            return link.gen == 0 ? "max" : spell(link);
+          }};
+}
+
+/// Versions from a least one on; empty: any.
+Kind<std::vector<int>> versions() {
+  const std::string from = ">= ";
+  return {.values = "any or versions from one on, such as '>= 570'",
+          .schema = {{"type", "string"}, {"pattern", "^(any|>= [0-9]+([.][0-9]+)*)$"}},
+          .words = {"any"},
+          .parse = [=](const std::string& text) -> std::optional<std::vector<int>> {
+            if (text == "any") return std::vector<int>();
+            const auto version = text.starts_with(from)
+                                     ? base::parse_version(text.substr(from.size()))
+                                     : std::vector<int>();
+            return version.empty() ? std::nullopt : std::optional(version);
+          },
+          .write = [=](const std::vector<int>& version) -> Json {
+            return version.empty() ? "any" : from + base::spell_version(version);
+          }};
+}
+
+}  // namespace
+
+const Table<Require>& require_table() {
+  static const Table<Require> table = {{
+      field("pcie", &Require::pcie, or_word("any", link()),
+            "Least PCIe link, under load: max is the best that device and slot can."),
+      field("ecc", &Require::ecc, or_word("any", either("on", "off")),
+            "ECC of the device's memory."),
+      field("mig", &Require::mig, or_word("any", either("on", "off")),
+            "Partitioning of the device."),
+      field("processes", &Require::no_processes, either("none", "any"),
+            "Other processes that compute on the device."),
+      field("power_limit", &Require::default_power_limit, either("default", "any"),
+            "Power limit of the device."),
+      field("numa", &Require::local_numa, either("local", "any"),
+            "The process's CPUs: of the device's NUMA node alone, or any."),
+      field("driver", &Require::driver, versions(), "Version of the device's driver."),
+  }};
+  return table;
+}
+
+}  // namespace overlap::deck

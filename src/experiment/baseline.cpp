@@ -1,0 +1,98 @@
+#include "experiment/baseline.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "experiment/judge.hpp"
+#include "yaml/document.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+double median(std::vector<double> values) { return base::summarize(std::move(values)).median; }
+
+/// What is known of a subject before it becomes an entry.
+struct Collected {
+  Subject subject;
+  std::map<std::string, std::vector<double>> medians;  ///< of each result, by device
+  std::set<std::string> drivers;
+  const Recorded* newest = nullptr;
+};
+
+/// The values of all results, by subject in the sequence of the results.
+class Collection {
+ public:
+  void add(const Recorded& result, const Subject& subject, const std::vector<double>& values) {
+    if (values.empty()) return;
+    auto found = std::ranges::find(all_, subject, &Collected::subject);
+    if (found == all_.end()) found = all_.insert(all_.end(), {.subject = subject});
+    found->medians[result.unit].push_back(median(values));
+    if (!result.driver.empty()) found->drivers.insert(result.driver);
+    if (found->newest == nullptr || found->newest->started < result.started) {
+      found->newest = &result;
+    }
+  }
+
+  const std::vector<Collected>& all() const { return all_; }
+
+ private:
+  std::vector<Collected> all_;
+};
+
+Entry entry_of(const Collected& collected, std::optional<double> below) {
+  std::vector<double> values;
+  for (const auto& [unit, medians] : collected.medians) values.push_back(median(medians));
+  Entry entry{collected.subject};
+  entry.value = median(values);
+  entry.devices = static_cast<int>(values.size());
+  for (double& value : values) value = std::abs(value - entry.value);
+  entry.mad = median(values);
+  entry.tolerance = below.value_or(tolerance_of(entry.value, entry.mad, values.size()));
+  entry.driver = fmt::format("{}", fmt::join(collected.drivers, ", "));
+  entry.deck_name = yaml::name_of(collected.newest->deck_path);
+  entry.date = collected.newest->started.substr(0, 10);
+  entry.version = collected.newest->version;
+  return entry;
+}
+
+}  // namespace
+
+double tolerance_of(double median, double mad, std::size_t n) {
+  constexpr std::size_t enough = 8;
+  constexpr double sigma = 1.4826;  // of a normal distribution, per MAD
+  return std::max(3 * sigma * mad / median, n < enough ? 0.05 : 0.01);
+}
+
+std::vector<Entry> baseline(const std::vector<Recorded>& results, std::optional<double> below) {
+  Collection collection;
+  for (const Recorded& result : results) {
+    if (result.points.size() != 1 || !result.points.front().words.empty()) {
+      throw base::Error(base::ExitCode::runtime_error,
+                        result.file + ": found a sweep; allowed: a deck without a sweep");
+    }
+    Subject subject = result.machine;
+    const std::vector<Run>& runs = result.points.front().runs;
+    for (const deck::MetricRow& row : deck::metrics) {
+      subject.metric = row.value;
+      subject.order.reset();
+      collection.add(result, subject, values(row.value, result.device));
+      for (const Run& run : runs) {
+        if (!is_judged(row.value, run)) continue;
+        subject.order = run.order;
+        collection.add(result, subject, values(row.value, run, runs));
+      }
+    }
+  }
+  std::vector<Entry> entries;
+  for (const Collected& collected : collection.all()) {
+    const Entry entry = entry_of(collected, below);
+    if (entry.value > 0) entries.push_back(entry);
+  }
+  return entries;
+}
+
+}  // namespace overlap::experiment

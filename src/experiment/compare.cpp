@@ -1,0 +1,144 @@
+#include "experiment/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "yaml/document.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+/// The keys that are not the same in both, in their order.
+void add_differences(const KeyWords& a, const KeyWords& b, std::vector<Difference>& into) {
+  KeyWords all = a;
+  all.insert(b.begin(), b.end());
+  const auto words = [](const KeyWords& keys, const std::string& key) {
+    const auto found = keys.find(key);
+    return found == keys.end() ? "-" : found->second;
+  };
+  for (const auto& [key, ignored] : all) {
+    const std::string of_a = words(a, key);
+    const std::string of_b = words(b, key);
+    if (of_a != of_b) into.push_back({key, of_a, of_b});
+  }
+}
+
+/// How much worse `b` may be.
+Verdict judged(const Change& change, const std::vector<double>& b, double below) {
+  const bool more = deck::row_of(change.metric).better == deck::Better::more;
+  const double worse = more ? -below : below;
+  if (!change.a || !change.b) return Verdict::inconclusive;
+  if (change.ratio && change.ratio->covers) {
+    const base::Summary ratio{.lo = change.ratio->lo, .hi = change.ratio->hi};
+    return judge(ratio, more, 1 + worse);
+  }
+  const double median = change.a->median;
+  return judge(base::summarize(b), more, median + worse * std::abs(median));
+}
+
+/// Fills in what follows from the values of both results.
+Change changed(Change change, const std::vector<double>& a, const std::vector<double>& b,
+               bool is_judged, double below) {
+  if (!a.empty()) change.a = base::summarize(a);
+  if (!b.empty()) change.b = base::summarize(b);
+  change.ratio = base::ratio(b, a);
+  const deck::Better better = deck::row_of(change.metric).better;
+  if (change.ratio) change.trend = trend_of(*change.ratio, better);
+  if (!a.empty() && a == b) change.trend = Trend::same;  // a counter or an error has one value
+  if (is_judged) change.verdict = judged(change, b, below);
+  return change;
+}
+
+bool judges(const std::vector<deck::Criterion>& criteria, deck::Metric metric,
+            std::optional<deck::Order> order) {
+  return std::ranges::any_of(criteria, [&](const deck::Criterion& criterion) {
+    return criterion.metric == metric && (!criterion.order || criterion.order == order);
+  });
+}
+
+/// The runs of a point; none where there is no such point.
+const std::vector<Run>& runs_of(const Recorded& result, const std::string& point) {
+  static const std::vector<Run> none;
+  const auto found = std::ranges::find(result.points, point, &RecordedPoint::words);
+  return found == result.points.end() ? none : found->runs;
+}
+
+}  // namespace
+
+Trend trend_of(const base::Estimate& ratio, deck::Better better) {
+  const bool more = better == deck::Better::more;
+  if (!ratio.covers) return Trend::inconclusive;
+  if (ratio.hi < 1 - same_within) return more ? Trend::slower : Trend::faster;
+  if (ratio.lo > 1 + same_within) return more ? Trend::faster : Trend::slower;
+  const bool inside = ratio.lo >= 1 - same_within && ratio.hi <= 1 + same_within;
+  return inside ? Trend::same : Trend::inconclusive;
+}
+
+Comparison compare(const Recorded& a, const Recorded& b, double below) {
+  Comparison comparison{.a = a.file, .b = b.file, .deck = yaml::name_of(a.deck_path)};
+  add_differences(a.provenance, b.provenance, comparison.differences);
+  add_differences(a.deck, b.deck, comparison.differences);
+  for (const deck::MetricRow& row : deck::device_metrics) {
+    if (!judges(a.acceptance, row.value, {})) continue;
+    comparison.changes.push_back(changed({.order = "-", .metric = row.value},
+                                         values(row.value, a.device), values(row.value, b.device),
+                                         true, below));
+  }
+  for (const RecordedPoint& point : a.points) {
+    const std::vector<Run>& others = runs_of(b, point.words);
+    for (const Run& run : point.runs) {
+      const std::string name = experiment::name(run);
+      const auto other = std::ranges::find_if(
+          others, [&](const Run& candidate) { return experiment::name(candidate) == name; });
+      for (const deck::MetricRow& row : deck::run_metrics) {
+        const bool is_judged =
+            experiment::is_judged(row.value, run) && judges(a.acceptance, row.value, run.order);
+        if (!is_judged && row.value != deck::Metric::time) continue;
+        const auto of_b =
+            other == others.end() ? std::vector<double>() : values(row.value, *other, others);
+        comparison.changes.push_back(
+            changed({.point = point.words, .order = name, .metric = row.value},
+                    values(row.value, run, point.runs), of_b, is_judged, below));
+      }
+    }
+  }
+  return comparison;
+}
+
+std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vector<Recorded>& b,
+                                double below) {
+  std::vector<Comparison> comparisons;
+  for (const Recorded& one : a) {
+    const std::string name = yaml::name_of(one.deck_path);
+    auto other = std::ranges::find_if(
+        b, [&](const Recorded& r) { return r.machine.deck == one.machine.deck; });
+    if (other == b.end()) {
+      other = std::ranges::find_if(
+          b, [&](const Recorded& r) { return yaml::name_of(r.deck_path) == name; });
+    }
+    if (other == b.end()) {
+      throw base::Error(base::ExitCode::runtime_error,
+                        fmt::format("{}: found no result of the deck {} of {}; allowed: results of "
+                                    "the same decks",
+                                    b.empty() ? "" : b.front().file, name, one.file));
+    }
+    comparisons.push_back(compare(one, *other, below));
+  }
+  return comparisons;
+}
+
+Verdict verdict_of(const std::vector<Comparison>& comparisons) {
+  auto worst = Verdict::pass;
+  for (const Comparison& comparison : comparisons) {
+    for (const Change& change : comparison.changes) {
+      const Verdict verdict = change.verdict.value_or(Verdict::pass);
+      if (verdict == Verdict::fail) return Verdict::fail;
+      if (verdict != Verdict::pass) worst = verdict;
+    }
+  }
+  return worst;
+}
+
+}  // namespace overlap::experiment

@@ -1,0 +1,216 @@
+#include "experiment/reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <sstream>
+
+#include "base/units.hpp"
+#include "deck/deck.hpp"
+#include "yaml/fields.hpp"
+#include "yaml/shipped.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+using namespace yaml;
+
+constexpr const char* schema_name = "overlap-reference/1";
+
+Kind<std::string> exactly(const std::string& text) {
+  return only<std::string>({.values = text, .words = {text}, .parse = line().parse},
+                           [text](const std::string& found) { return found == text; });
+}
+
+Kind<std::string> name() {
+  return only<std::string>({.values = "a name", .parse = line().parse},
+                           [](const std::string& found) { return !found.empty(); });
+}
+
+Kind<double> positive() { return number("a number above 0", above_0, any<double>); }
+
+Kind<double> tolerance() {
+  Kind<double> kind = part("a part from 0 to 100 %, such as 3 %", 0, 1);
+  kind.write = [](const double& value) { return Json(base::spell_part(value)); };
+  return kind;
+}
+
+Kind<double> rounded(Kind<double> kind) {
+  kind.write = [](const double& value) {
+    return Json(base::parse_number(fmt::format("{:.7g}", value)).value_or(value));
+  };
+  return kind;
+}
+
+const Table<Subject>& subject_table() {
+  static const Table<Subject> table = {{
+      field("device", &Subject::device, name(), "").required(),
+      field("link", &Subject::link, or_word("none", line()), ""),
+      field("backend", &Subject::backend, name(), "").required(),
+      field("deck", &Subject::deck, name(), "").required(),
+      field("phase", &Subject::phase, word<Phase>(), ""),
+      field("order", &Subject::order, or_word("none", word<deck::Order>()), ""),
+      field("metric", &Subject::metric, word<deck::Metric>(), "").required(),
+  }};
+  return table;
+}
+
+const Table<Entry>& entry_table() {
+  static const Table<Entry> table = [] {
+    const auto unit_of = [](const Entry& entry) {
+      return std::string(deck::row_of(entry.subject.metric).unit);
+    };
+    Table<Entry> all = {rows_of(&Entry::subject, subject_table(), "")};
+    const std::vector<Field<Entry>> more = {
+        field("deck_name", &Entry::deck_name, line(), ""),
+        field("value", &Entry::value, rounded(positive()), "").required(),
+        {.key = "unit",
+         .read =
+             [=](const Reader& map, Entry& entry) {
+               if (map.has("unit")) exactly(unit_of(entry)).read(map.at("unit"));
+             },
+         .write = unit_of},
+        field("tolerance", &Entry::tolerance, tolerance(), "").required(),
+        field("devices", &Entry::devices, count(1, 1 << 20), ""),
+        field("mad", &Entry::mad, rounded(number("a non-negative number", 0, any<double>)), ""),
+        field("driver", &Entry::driver, line(), ""),
+        field("date", &Entry::date, line(), ""),
+        field("version", &Entry::version, line(), ""),
+    };
+    all.rows.insert(all.rows.end(), more.begin(), more.end());
+    return all;
+  }();
+  return table;
+}
+
+/// Each entry, and an error for the second one of a subject.
+std::vector<Entry> read_entries(const Reader& list) {
+  std::vector<Entry> entries;
+  const std::vector<Reader> items = list.items("a list of entries");
+  for (const Reader& item : items) {
+    Entry entry;
+    read(entry_table(), item, entry);
+    const auto first = std::ranges::find(entries, entry.subject, &Entry::subject);
+    if (first != entries.end()) {
+      const Reader& other = items[static_cast<std::size_t>(first - entries.begin())];
+      item.fail(
+          fmt::format("found a second entry for what {} ({}) is about; allowed: one for each "
+                      "device, link, backend, deck, phase, order and metric",
+                      other.path(), base::to_string(other.place())));
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+/// The parts of a subject in words.
+using Parts = std::array<std::pair<const char*, std::string>, 7>;
+Parts parts(const Subject& of) {
+  return {{{"device", of.device},
+           {"link", of.link.value_or("none")},
+           {"backend", of.backend},
+           {"deck", of.deck.substr(0, 12)},
+           {"phase", std::string(deck::to_string(of.phase))},
+           {"order", of.order ? std::string(deck::to_string(*of.order)) : "none"},
+           {"metric", std::string(deck::to_string(of.metric))}}};
+}
+
+/// Those of `a` that `b` has otherwise.
+std::vector<std::string> differences(const Subject& a, const Subject& b) {
+  std::vector<std::string> words;
+  const Parts of_a = parts(a);
+  const Parts of_b = parts(b);
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    if (of_a[i] != of_b[i]) words.push_back(fmt::format("{} {}", of_a[i].first, of_a[i].second));
+  }
+  return words;
+}
+
+/// Text that YAML takes for a string.
+std::string in_file(const Json& value) {
+  if (!value.is_string()) return spell(value);
+  const std::string text = value;
+  const bool plain = std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           std::string_view("_. %").find(c) != std::string_view::npos;
+  });
+  return plain && !text.empty() ? text : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::optional<std::string> link_words(std::optional<int> generation, std::optional<int> width) {
+  if (!generation || !width) return std::nullopt;
+  return fmt::format("gen{} x{}", *generation, *width);
+}
+
+Subject subject_of(const base::Machine& machine) {
+  Subject subject{.device = machine.host.cpu, .backend = machine.build.backend};
+  if (machine.device) {
+    subject.device = machine.device->name;
+    subject.link = link_words(machine.device->pcie_gen, machine.device->pcie_width);
+  }
+  return subject;
+}
+
+Reference load_reference(const std::string& path) {
+  const std::string kind = "reference file";
+  const Document document = read_document(path, kind);
+  const Reader reader(*document.root, kind);
+  const std::vector<std::string> keys = {"schema", "entries"};
+  reader.expect_keys(keys);
+  exactly(schema_name).read(reader.at("schema"));
+  return {.path = path, .entries = read_entries(reader.at("entries"))};
+}
+
+std::map<std::string, Reference> load_references(const deck::Deck& deck, const std::string& given) {
+  std::map<std::string, Reference> files;
+  for (const deck::Criterion& criterion : deck.acceptance) {
+    if (!criterion.reference || files.contains(*criterion.reference)) continue;
+    const std::string& name = *criterion.reference;
+    if (name != deck::given_reference) {
+      const auto folder = std::filesystem::path(deck.path).parent_path();
+      files.emplace(name, load_reference((folder / name).string()));
+    } else if (!given.empty()) {
+      files.emplace(name, load_reference(path_of(given, "references", "reference")));
+    }
+  }
+  return files;
+}
+
+std::string to_yaml(const Reference& reference, const std::string& how) {
+  std::string text;
+  std::istringstream lines(how);
+  for (std::string line; std::getline(lines, line);) text += fmt::format("# {}\n", line);
+  text += fmt::format("schema: {}\nentries:\n", schema_name);
+  for (const Entry& entry : reference.entries) {
+    const char* indent = "  - ";
+    for (const Field<Entry>& row : entry_table().rows) {
+      text += fmt::format("{}{}: {}\n", std::exchange(indent, "    "), row.key,
+                          in_file(row.write(entry)));
+    }
+  }
+  return text;
+}
+
+const Entry* find(const Reference& reference, const Subject& subject) {
+  const auto entry = std::ranges::find(reference.entries, subject, &Entry::subject);
+  return entry == reference.entries.end() ? nullptr : &*entry;
+}
+
+std::string missing_words(const Reference& reference, const Subject& subject) {
+  std::vector<std::string> searched;
+  for (const auto& [name, words] : parts(subject)) {
+    searched.push_back(fmt::format("{} {}", name, words));
+  }
+  const auto nearest = std::ranges::min_element(reference.entries, {}, [&](const Entry& entry) {
+    return differences(entry.subject, subject).size();
+  });
+  return fmt::format("{} has no entry for {}; {}", reference.path, fmt::join(searched, ", "),
+                     nearest == reference.entries.end()
+                         ? "it has none at all"
+                         : fmt::format("the nearest is for {}",
+                                       fmt::join(differences(nearest->subject, subject), ", ")));
+}
+
+}  // namespace overlap::experiment

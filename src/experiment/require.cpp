@@ -1,0 +1,134 @@
+#include "experiment/require.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+#include "base/units.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+using deck::Require;
+
+/// A requirement and what there is.
+struct Judged {
+  std::optional<std::string> found;  ///< empty: unknown
+  std::string wanted;
+  bool met = false;  ///< by what was found
+};
+
+/// A key of the section, and how it is judged; empty: anything goes.
+struct Requirement {
+  std::string_view key;
+  std::optional<Judged> (*judge)(const Require&, const Readings&);
+};
+
+std::optional<std::string> link(const std::optional<int>& gen, const std::optional<int>& width) {
+  if (!gen || !width) return std::nullopt;
+  return fmt::format("gen{} x{}", *gen, *width);
+}
+
+std::optional<Judged> judge_pcie(const Require& require, const Readings& readings) {
+  if (!require.pcie) return std::nullopt;
+  const base::DeviceInfo& device = readings.device;
+  Judged judged{.found = link(device.pcie_gen, device.pcie_width), .wanted = "max"};
+  std::optional<int> gen = require.pcie->gen;
+  std::optional<int> width = require.pcie->width;
+  const bool max = gen == 0;
+  if (max) {
+    gen = device.pcie_gen_max;
+    width = device.pcie_width_max;
+  }
+  if (const auto wanted = link(gen, width)) {
+    judged.wanted = *wanted + (max ? " (max)" : "");
+    judged.met = device.pcie_gen >= gen && device.pcie_width >= width;
+  }
+  return judged;
+}
+
+std::optional<Judged> judge_mode(const std::optional<bool>& wanted,
+                                 const std::optional<bool>& found) {
+  if (!wanted) return std::nullopt;
+  const auto word = [](bool on) { return std::string(on ? "on" : "off"); };
+  return Judged{found ? std::optional(word(*found)) : std::nullopt, word(*wanted), found == wanted};
+}
+
+std::optional<Judged> judge_processes(const Require& require, const Readings& readings) {
+  if (!require.no_processes) return std::nullopt;
+  const auto& others = readings.other_processes;
+  return Judged{others ? std::optional(fmt::format("{} more", *others)) : std::nullopt, "none",
+                others == 0};
+}
+
+std::optional<Judged> judge_power(const Require& require, const Readings& readings) {
+  if (!require.default_power_limit) return std::nullopt;
+  const auto watts = [](double power) { return fmt::format("{:.0f} W", power); };
+  const auto& limit = readings.device.power_limit_w;
+  const auto& usual = readings.device.power_limit_default_w;
+  constexpr double same_w = 0.5;
+  return Judged{limit ? std::optional(watts(*limit)) : std::nullopt,
+                usual ? watts(*usual) + " (default)" : "default",
+                limit && usual && std::abs(*limit - *usual) < same_w};
+}
+
+/// The numbers of a list such as "0-7,16".
+std::set<int> numbers(const std::string& list) {
+  std::set<int> all;
+  std::istringstream text(list);
+  for (int first = 0; text >> first; text.ignore()) {
+    int last = first;
+    if (text.peek() == '-') text.ignore() >> last;
+    for (int number = first; number <= last; ++number) all.insert(number);
+  }
+  return all;
+}
+
+std::optional<Judged> judge_numa(const Require& require, const Readings& readings) {
+  if (!require.local_numa) return std::nullopt;
+  const auto& node = readings.device.numa_node;
+  if (!node || readings.node_cpus.empty() || readings.cpus.empty()) return Judged{{}, "local"};
+  return Judged{
+      "CPUs " + readings.cpus,
+      fmt::format("among CPUs {} (local to the device's node {})", readings.node_cpus, *node),
+      std::ranges::includes(numbers(readings.node_cpus), numbers(readings.cpus))};
+}
+
+std::optional<Judged> judge_driver(const Require& require, const Readings& readings) {
+  if (require.driver.empty()) return std::nullopt;
+  const auto& driver = readings.device.driver;
+  return Judged{driver, ">= " + base::spell_version(require.driver),
+                driver && base::parse_version(*driver) >= require.driver};
+}
+
+constexpr auto requirements = std::to_array<Requirement>({
+    {"pcie", judge_pcie},
+    {"ecc", [](const Require& require,
+               const Readings& readings) { return judge_mode(require.ecc, readings.device.ecc); }},
+    {"mig", [](const Require& require,
+               const Readings& readings) { return judge_mode(require.mig, readings.device.mig); }},
+    {"processes", judge_processes},
+    {"power_limit", judge_power},
+    {"numa", judge_numa},
+    {"driver", judge_driver},
+});
+
+}  // namespace
+
+std::vector<std::string> unmet(const Require& require, const Readings& readings) {
+  std::vector<std::string> lines;
+  for (const Requirement& row : requirements) {
+    const auto judged = row.judge(require, readings);
+    if (!judged || (judged->found && judged->met)) continue;
+    lines.push_back(fmt::format("require.{}: found {}; required: {}", row.key,
+                                judged->found.value_or("unknown"), judged->wanted));
+  }
+  return lines;
+}
+
+}  // namespace overlap::experiment

@@ -1,0 +1,78 @@
+#include "experiment/stopping.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace overlap::experiment {
+namespace {
+
+constexpr int least_looked_at = 20;
+constexpr double look_growth = 1.5;
+
+/// Whether a metric has a value for each repetition, which can be more or less precise.
+bool repeats(const deck::MetricRow& row) {
+  return row.formula != nullptr && !deck::of_device(row.needs) &&
+         row.value != deck::Metric::max_error;
+}
+
+}  // namespace
+
+int least_repetitions(const deck::Measure& plan) {
+  return plan.precision ? std::max(plan.repetitions, least_looked_at) : plan.repetitions;
+}
+
+int most_repetitions(const deck::Measure& plan) {
+  return plan.precision ? plan.at_most : plan.repetitions;
+}
+
+Stopping::Stopping(const deck::Measure& plan, const std::vector<deck::Criterion>& criteria)
+    : plan_(plan), next_look_(least_repetitions(plan)) {
+  for (const deck::Criterion& criterion : criteria) {
+    if (repeats(deck::row_of(criterion.metric))) {
+      judged_.push_back({criterion.metric, criterion.order});
+    }
+  }
+  if (judged_.empty()) judged_.push_back({deck::Metric::time, {}});
+}
+
+bool Stopping::may_end(int repetition, double elapsed_s) const {
+  if (plan_.duration_s) return elapsed_s >= *plan_.duration_s;
+  return repetition >= std::min(next_look_, most_repetitions(plan_)) ||
+         (plan_.budget_s && elapsed_s >= *plan_.budget_s);
+}
+
+std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions,
+                                   double elapsed_s) {
+  Stop stop{.repetitions = repetitions, .elapsed_s = elapsed_s};
+  if (!plan_.precision) {
+    stop.reason = plan_.duration_s ? StopReason::duration : StopReason::repetitions;
+    return stop;
+  }
+  if (repetitions >= least_looked_at) stop.width = widest(runs);
+  const bool narrow = stop.width && *stop.width <= *plan_.precision;
+  const bool late = plan_.budget_s && elapsed_s >= *plan_.budget_s;
+  if (late || repetitions >= plan_.at_most || (narrow && narrow_)) {
+    stop.reason = narrow ? StopReason::precision : late ? StopReason::budget : StopReason::at_most;
+    return stop;
+  }
+  narrow_ = narrow;
+  next_look_ = static_cast<int>(std::ceil(look_growth * repetitions));
+  return std::nullopt;
+}
+
+/// The widest of the intervals in proportion to their medians. A metric that compares with a bound,
+/// which is measured after the runs, is about as precise as the time of its order.
+double Stopping::widest(const std::vector<Run>& runs) const {
+  double widest = 0;
+  for (const Judged& judged : judged_) {
+    for (const Run& run : runs) {
+      if (judged.order.value_or(run.order) != run.order || !is_judged(judged.metric, run)) continue;
+      const base::Summary value = experiment::value(judged.metric, run, runs).value_or(time_s(run));
+      const double width = value.hi - value.lo;
+      if (width > 0) widest = std::max(widest, width / std::abs(value.median));
+    }
+  }
+  return widest;
+}
+
+}  // namespace overlap::experiment

@@ -1,0 +1,109 @@
+#include "measure/health.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <mutex>
+
+#include "measure/calibration.hpp"
+#include "measure/sampling.hpp"
+
+namespace overlap::measure {
+namespace {
+
+using base::Throttle;
+
+std::string cpus_of_node(int node) {
+  std::ifstream file("/sys/devices/system/node/node" + std::to_string(node) + "/cpulist");
+  std::string list;
+  std::getline(file, list);
+  return list;
+}
+
+void put_load_on_device() {
+  constexpr std::int64_t bytes = 64 << 20;
+  const workload::Workload workload =
+      resident_workload(plain_deck(deck::WorkloadKind::increment, deck::Type::float32, bytes));
+  Executor executor(1);
+  HandSchedule hand(workload);
+  hand.add(Stage::h2d, bytes / 4, 0);
+  wake(executor, hand.schedule(), workload);
+}
+
+bool slows(Throttle reason) { return base::throttles[static_cast<std::size_t>(reason)].slows; }
+
+}  // namespace
+
+experiment::Readings readings(const base::DeviceInfo& device, const Monitor& monitor) {
+  if (on_gpu()) put_load_on_device();
+  experiment::Readings found{.device = monitor.describe ? monitor.describe(device) : device};
+  if (monitor.other_processes) found.other_processes = monitor.other_processes();
+  found.cpus = host_info().affinity;
+  if (found.device.numa_node) found.node_cpus = cpus_of_node(*found.device.numa_node);
+  return found;
+}
+
+HealthWatch::HealthWatch(const Monitor& monitor, std::optional<double> duration_s)
+    : monitor_(monitor), duration_s_(duration_s) {
+  if (!monitor.health) return;
+  before_ = monitor.health();
+  if (monitor.throttle_reasons) {
+    sampler_ = std::jthread([this](const std::stop_token& stop) { sample(stop); });
+  }
+}
+
+void HealthWatch::Counts::add(const std::optional<base::Throttles>& reasons) {
+  if (!reasons) return;
+  ++readings;
+  if (std::ranges::any_of(*reasons, slows)) ++slowed;
+  for (const Throttle reason : *reasons) ++by_reason[static_cast<std::size_t>(reason)];
+}
+
+/// One reading every 50 ms; of short runs, one of them is waited for.
+void HealthWatch::sample(const std::stop_token& stop) {
+  using std::chrono::milliseconds;
+  constexpr double most_points = 512;
+  std::optional<lanes::Clock::time_point> start;
+  double due_s = 0;  // the next point of the series
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  while (!stop.stop_requested()) {
+    const bool running = running_;
+    if (running) {
+      if (!start) start = lanes::Clock::now();
+      counts_.add(monitor_.throttle_reasons());
+      const double now_s = lanes::seconds_since(*start);
+      if (duration_s_ && now_s >= due_s) {
+        const base::Health health = monitor_.health();
+        series_.push_back({now_s, health.sm_clock_mhz, health.temperature_c, health.power_w});
+        due_s += *duration_s_ / most_points;
+      }
+    }
+    pause_.wait_for(lock, stop, milliseconds(running ? 50 : 1), [] { return false; });
+  }
+}
+
+std::optional<experiment::ThrottledTime> HealthWatch::throttled() const {
+  if (counts_.readings == 0) return std::nullopt;
+  const double reading_s = scored_s_ / counts_.readings;
+  experiment::ThrottledTime time{.slowed_s = reading_s * counts_.slowed};
+  for (std::size_t i = 0; i < time.by_reason_s.size(); ++i) {
+    time.by_reason_s[i] = reading_s * counts_.by_reason[i];
+  }
+  return time;
+}
+
+std::optional<experiment::HealthRecord> HealthWatch::finish() {
+  if (!before_) return std::nullopt;
+  sampler_.request_stop();
+  if (sampler_.joinable()) sampler_.join();
+  const base::Health after = monitor_.health();
+  // Runs too short to be met: what held before and after them.
+  if (counts_.readings == 0) {
+    counts_.add(before_->throttle_reasons);
+    counts_.add(after.throttle_reasons);
+  }
+  return experiment::HealthRecord{*before_, after, throttled()};
+}
+
+}  // namespace overlap::measure

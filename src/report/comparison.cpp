@@ -1,0 +1,215 @@
+#include "report/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/table.hpp"
+#include "base/units.hpp"
+#include "report/fields.hpp"
+#include "report/page.hpp"
+#include "report/svg.hpp"
+
+namespace overlap::report {
+
+using experiment::Change;
+using experiment::Comparison;
+using experiment::Difference;
+using experiment::Trend;
+using enum Range;
+
+/// A metric in one of the files.
+struct MetricValue {
+  base::Summary summary;
+};
+
+void fields(Record& add, const MetricValue& of) {
+  add("median", "Median.", of.summary.median);
+  add("lo", "Lower end of its 95 % interval.", of.summary.lo);
+  add("hi", "Upper end of its 95 % interval.", of.summary.hi);
+  add("n", "Samples.", of.summary.n, above_zero);
+}
+
+std::optional<MetricValue> value_of(const std::optional<base::Summary>& summary) {
+  return summary ? std::optional(MetricValue{*summary}) : std::nullopt;
+}
+
+void fields(Record& add, const base::Estimate& of) {
+  add("value", "Estimate of Hodges and Lehmann: the median of all ratios.", of.value, above_zero);
+  add("lo", "Lower end of its 95 % interval.", of.lo, above_zero);
+  add("hi", "Upper end of its 95 % interval.", of.hi, above_zero);
+  add("covers", "Whether there are enough samples for 95 %; else the interval is the extremes'.",
+      of.covers);
+}
+
+void fields(Record& add, const Difference& of) {
+  add("key", "Key of the result file or of its deck.", of.key);
+  add("a", "Value in the first file; -: it is not there.", of.a);
+  add("b", "Value in the other.", of.b);
+}
+
+void fields(Record& add, const Change& of) {
+  add("point", "Swept keys and their values; empty: no sweep.", of.point);
+  add("order", "Issue order with what runs beside it; -: a metric of the device.", of.order);
+  add("metric", "Metric.", of.metric);
+  add("a", "In the first file; null: it is not there.", value_of(of.a));
+  add("b", "In the other.", value_of(of.b));
+  add("ratio", "b / a; null: a value is missing, 0 or less.", of.ratio);
+  add("trend", "Of values beyond 1 % of each other which is better.", of.trend);
+  add("verdict", "Verdict; null: the first file's deck does not judge it.", of.verdict);
+}
+
+void fields(Record& add, const Comparison& of) {
+  add("a", "The file that others are compared with.", of.a);
+  add("b", "The other file.", of.b);
+  add("deck", "Name of the deck.", of.deck);
+  add("differences", "What differs in machine, program and deck.", of.differences);
+  add("changes", "Time of each order and all judged metrics.", of.changes);
+}
+
+void fields(Record& add, const Comparisons& of) {
+  constexpr const char* schema = "overlap-comparison/1";
+  add.raw("schema", "Name and version of this format.", schema, {{"const", schema}});
+  add("below", "By what part a judged metric may be worse.", of.below, from_zero);
+  add("comparisons", "One per deck and pair of files.", of.all);
+  add("verdict", "The worst of all changes.", of.verdict());
+  add.raw("exit_code", "Exit code.", static_cast<int>(of.exit_code()), {{"enum", {0, 5, 6}}});
+}
+
+namespace {
+
+std::string percent(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio - 1)); }
+
+std::string value_words(const std::optional<base::Summary>& value, deck::Metric metric) {
+  if (!value) return "-";
+  const std::string_view unit = deck::row_of(metric).unit;
+  if (unit == "s") return base::format_seconds(value->median);
+  const std::string number = base::format_number(value->median);
+  return unit == "1" ? number : fmt::format("{} {}", number, unit);
+}
+
+std::string title(const Comparison& of) { return fmt::format("{}: {} -> {}", of.deck, of.a, of.b); }
+
+base::Rows difference_rows(const Comparison& of) {
+  base::Rows rows = {{"differs", "A", "B"}};
+  for (const Difference& one : of.differences) rows.push_back({one.key, one.a, one.b});
+  return rows.size() == 1 ? base::Rows() : rows;
+}
+
+std::string order_words(const Change& of) {
+  return of.point.empty() ? of.order : of.order + ", " + of.point;
+}
+
+base::Rows change_rows(const Comparison& of) {
+  base::Rows rows = {{"order", "metric", "A", "B", "B / A", "95 % interval", "trend", "verdict"}};
+  for (const Change& change : of.changes) {
+    const auto& ratio = change.ratio;
+    rows.push_back({order_words(change), std::string(deck::to_string(change.metric)),
+                    value_words(change.a, change.metric), value_words(change.b, change.metric),
+                    ratio ? percent(ratio->value) : "-",
+                    ratio ? percent(ratio->lo) + " .. " + percent(ratio->hi) : "-",
+                    std::string(deck::to_string(change.trend)),
+                    change.verdict ? std::string(deck::to_string(*change.verdict)) : "-"});
+  }
+  return rows;
+}
+
+/// The pen of a trend.
+int pen_of(Trend trend) { return trend == Trend::slower ? 2 : trend == Trend::faster ? 3 : 0; }
+
+/// Each ratio with its interval on one scale; the range that counts as the same is shaded.
+std::string ratios_svg(const Comparison& of) {
+  constexpr double left = 360, right = 1080, row = 26;
+  double lo = 1 - 2 * experiment::same_within;
+  double hi = 1 + 2 * experiment::same_within;
+  for (const Change& change : of.changes) {
+    if (!change.ratio) continue;
+    lo = std::min(lo, change.ratio->lo);
+    hi = std::max(hi, change.ratio->hi);
+  }
+  const auto x = [&](double ratio) { return left + (ratio - lo) / (hi - lo) * (right - left); };
+  Svg svg;
+  svg.words("title", 40, 44, title(of));
+  const double top = 90;
+  const double bottom = top + row * static_cast<double>(of.changes.size());
+  const double from = x(1 - experiment::same_within);
+  svg.add(R"(<rect class="track" x="{:g}" y="{:g}" width="{:g}" height="{:g}"/>)", from, top,
+          x(1 + experiment::same_within) - from, bottom - top);
+  const double step = ticks(hi - lo, 8).at(1);
+  for (double at = std::ceil(lo / step) * step; at <= hi; at += step) {
+    svg.add(R"(<path class="{}" d="M{:g} {:g}V{:g}"/>)",
+            std::abs(at - 1) < step / 2 ? "axis" : "grid", x(at), top, bottom);
+    svg.words("tick mid", x(at), top - 10, percent(at));
+  }
+  svg.y = top + row / 2;
+  for (const Change& change : of.changes) {
+    svg.words("end", left - 24, svg.y + 4,
+              fmt::format("{} {}", order_words(change), deck::to_string(change.metric)));
+    if (const auto& ratio = change.ratio) {
+      const int pen = pen_of(change.trend);
+      svg.add(R"(<g class="p{}"><path class="whisker" d="M{:g} {:g}H{:g}"/>)", pen, x(ratio->lo),
+              svg.y, x(ratio->hi));
+      svg.add(R"g(<path class="mark" transform="translate({:g} {:g})" d="{}"/></g>)g",
+              x(ratio->value), svg.y, pens[static_cast<std::size_t>(pen)].mark);
+    }
+    svg.words("muted", right + 16, svg.y + 4, std::string(deck::to_string(change.trend)));
+    svg.y += row;
+  }
+  svg.y += 10;
+  return svg.finish(title(of));
+}
+
+std::string result_line(const Comparisons& of) {
+  return fmt::format("OVERLAP_RESULT verdict={} data=OK exit={}\n", deck::to_string(of.verdict()),
+                     static_cast<int>(of.exit_code()));
+}
+
+}  // namespace
+
+base::ExitCode Comparisons::exit_code() const {
+  using experiment::Verdict;
+  const Verdict worst = verdict();
+  return worst == Verdict::pass   ? base::ExitCode::pass
+         : worst == Verdict::fail ? base::ExitCode::performance
+                                  : base::ExitCode::inconclusive;
+}
+
+std::string comparison_text(const Comparisons& comparisons) {
+  std::string text;
+  for (const Comparison& one : comparisons.all) {
+    text += title(one) + "\n\n";
+    const base::Rows differences = difference_rows(one);
+    if (!differences.empty()) text += base::align(differences, false) + "\n";
+    text += base::align(change_rows(one), true) + "\n";
+  }
+  return text + result_line(comparisons);
+}
+
+std::string comparison_json(const Comparisons& comparisons) {
+  return json_of(comparisons).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string comparison_schema() {
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                 {"title", "overlap-comparison/1"},
+                 {"description",
+                  "What miniapp compare found. Fields may be added within a version: readers "
+                  "ignore what they do not know."}};
+  schema.update(schema_of<Comparisons>());
+  return schema.dump(2) + "\n";
+}
+
+std::string comparison_html(const Comparisons& comparisons) {
+  std::string html = page_head("Comparison") + "<main>\n";
+  for (const Comparison& one : comparisons.all) {
+    html +=
+        fmt::format("<section class=\"deck\">\n<h1>{}</h1>\n<p class=\"place\">{} &rarr; {}</p>\n",
+                    escape_xml(one.deck), escape_xml(one.a), escape_xml(one.b));
+    html += page_table(difference_rows(one)) + ratios_svg(one) + page_table(change_rows(one)) +
+            "</section>\n";
+  }
+  return html + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace overlap::report
