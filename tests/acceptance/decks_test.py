@@ -83,6 +83,18 @@ class Limits(TestCase):
                 self.assert_error(done, 77, r"(issue\.mechanism: graph|memory\.host: pageable_staged) needs streams of a GPU")
 
 
+class Acceptance(TestCase):
+    def test_decks_for_gpus_say_what_is_missing(self):
+        """On a host back end nothing is known of a link, and there are no graphs; a build may lack matrix products."""
+        decks = sorted((SOURCE / "input/acceptance").glob("*.yaml"))
+        self.assertEqual(len(decks), 3)
+        for deck in decks:
+            with self.subTest(deck.stem):
+                done = run(deck)
+                self.assertIn(done.returncode, (4, 77))
+                self.assert_error(done, done.returncode, r"require\.pcie|issue\.mechanism: graph needs streams|workload\.kind: dgemm")
+
+
 class Products(TestCase):
     DECK = SOURCE / "input/dgemm_small.yaml"
     ORDERS = "issue.orders=[three_way, four_way]"

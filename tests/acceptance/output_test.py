@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -77,6 +78,30 @@ class ResultFile(TestCase):
     def test_a_run_that_fails_says_why(self):
         self.assert_error(run(self.deck(TOO_LARGE), "--json", self.target), 4)
         self.assert_failed(json.loads(self.target.read_text()))
+
+    def test_what_a_host_cannot_know_meets_no_requirement(self):
+        """Nothing is timed, and the file says what is missing."""
+        wanted = {"pcie": "max", "ecc": "on", "mig": "off", "processes": "none", "power_limit": "default",
+                  "numa": "local", "driver": ">= 570"}
+        for key, value in wanted.items():
+            with self.subTest(key=key):
+                done = run(self.deck(), "--json", self.target, f"--set=require.{key}={json.dumps(value)}")
+                line = f"require.{key}: found unknown; required: {value}"
+                self.assert_error(done, 4, re.escape(line))
+                result = json.loads(self.target.read_text())
+                self.assert_valid(result)
+                self.assertEqual((result["verdict"], result["exit_code"], result["runs"]), ("ERROR", 4, []))
+                self.assertTrue(result["error"].endswith(line), result["error"])
+        self.assert_clean(run(self.deck(), *(f"--set=require.{key}=any" for key in wanted)))
+
+    def test_health_that_cannot_be_read_passes_nothing(self):
+        for metric in ("pcie_replays", "ecc_errors", "throttled"):
+            done = run(self.deck(), "--json", self.target, f"--set=acceptance=[{{metric: {metric}, max: 0}}]")
+            self.assert_clean(done, 6)
+            result = json.loads(self.target.read_text())
+            self.assert_valid(result)
+            self.assertIsNone(result["health"])
+            self.assertEqual(result["checks"][0]["verdict"], "INCONCLUSIVE")
 
     def test_one_deck_of_two_that_fails_says_why(self):
         decks = (self.deck(), self.deck(TOO_LARGE, "large.yaml"))
@@ -157,6 +182,27 @@ class ResultFile(TestCase):
         self.assertEqual(result["host"]["cores"], len(os.sched_getaffinity(0)))
         self.assertIn(result["build"]["version"], run("--version").stdout)
         self.assertEqual(result["deck"]["resolved"]["measure"]["repetitions"], 2)
+        self.assertEqual(result["host"]["kernel"], os.uname().release)
+
+    def test_the_job_is_that_of_the_launcher(self):
+        """Variables of a launcher, and what the file has of them."""
+        nothing = dict.fromkeys(("id", "step", "rank", "ranks"))
+        slurm = {"SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4"}
+        openmpi = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
+        launchers = re.compile("SLURM|OMPI|PMI|PBS|LSB")
+        alone = {name: value for name, value in os.environ.items() if not launchers.match(name)}
+        for variables, job in (
+            ({}, None),
+            (slurm, {"id": "77", "step": "0", "rank": 3, "ranks": 4}),
+            (openmpi, nothing | {"rank": 1, "ranks": 2}),
+            (slurm | openmpi, {"id": "77", "step": "0", "rank": 1, "ranks": 2}),
+            ({"PMI_RANK": "5", "PMI_SIZE": "6"}, nothing | {"rank": 5, "ranks": 6}),
+        ):
+            with self.subTest(**variables):
+                self.assert_clean(run(self.deck(), "--json", self.target, env=alone | variables))
+                result = json.loads(self.target.read_text())
+                self.assert_valid(result)
+                self.assertEqual(result["job"], job)
 
     def test_text_from_outside_is_escaped(self):
         title = 'A "quoted" \\ title, µ and <b>'
@@ -264,7 +310,7 @@ class Schema(TestCase):
                 continue  # its names are free
             for key, value in node.items() if isinstance(node, dict) else enumerate(node):
                 if isinstance(value, (str, list, dict)):
-                    wrong = 5
+                    wrong = -5  # where `none` stands a number may be right
                 elif isinstance(value, bool) or value is None:
                     wrong = {"no": 1}
                 else:
@@ -341,6 +387,14 @@ class Schema(TestCase):
         known = SCHEMA["$defs"]["result"]["properties"]["device"]["properties"]
         device = {**dict.fromkeys(known), "name": "NVIDIA H200"}
         self.assert_valid(self.mutated((), lambda n: replace(n, {"device": device})))
+        reading = dict.fromkeys(("pcie_gen", "pcie_width", "replays", "remapped_rows", "temperature_c", "power_w",
+                                 "sm_clock_mhz", "memory_clock_mhz", "throttle_reasons"))
+        reading["ecc"] = {"corrected": 0, "uncorrected": None}
+        health = {"before": reading, "after": {**reading, "throttle_reasons": ["idle", "sw_thermal"]},
+                  "throttled": None, "pcie_replays": 0, "ecc_errors": None, "throttled_s": None}
+        self.assert_valid(self.mutated((), lambda n: replace(n, {"health": health})))
+        for bad in ({"after": None}, {"throttled": {}}, {"before": {**reading, "throttle_reasons": ["hot"]}}):
+            self.assert_rejected((), lambda n, b=bad: replace(n, {"health": {**health, **b}}), str(bad))
         device.pop("name")
         self.assert_rejected((), lambda n: replace(n, {"device": device}), "without a name")
 

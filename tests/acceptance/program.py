@@ -15,8 +15,8 @@ SOURCE = pathlib.Path(os.environ["SOURCE"])
 SCHEMA = json.loads((SOURCE / "src/report/overlap-result-2.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
-NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf)"
-METRIC = "time|throughput|speedup|max_error|overlap_efficiency|bound_fraction|schedule_bound_fraction|host_work_hidden"
+NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf|nan)"
+METRIC = "time|throughput|speedup|max_error|overlap_efficiency|bound_fraction|schedule_bound_fraction|host_work_hidden|drift"
 WORD = r"[a-z][a-z0-9_]*"
 FOM = re.compile(
     rf"OVERLAP_FOM deck=(?P<deck>[^\s=]+) order=(?P<order>{WORD}) "
@@ -51,7 +51,9 @@ def run(*arguments, calibrate=False, timeout=300, **options):
     """Runs the program to its end; its streams are text. Measuring the machine before each deck
     would take most of the time of small runs: unless `calibrate`, the model has a shipped device.
     """
-    if not calibrate and not re.search("--(device|predict|calibrate)", " ".join(map(str, arguments))):
+    runs = not arguments or arguments[0] not in ("baseline", "compare")
+    words = " ".join(map(str, arguments))
+    if runs and not calibrate and not re.search("--(device|predict|calibrate)", words):
         arguments = (*arguments, "--device=host")
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     return subprocess.run(

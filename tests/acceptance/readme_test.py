@@ -27,6 +27,10 @@ NOT_RUN = {
     "ci/quickstart.sh --kokkos 5 rowsum": BUILDS,
     "ci/check.sh": "runs all tests, this one among them",
     "ci/check.sh --full": "runs all tests, this one among them",
+    "for node in $(sinfo -hN -o %n -t idle); do sbatch -w \"$node\" ci/integrations/slurm/overlap.sbatch; done":
+        "needs Slurm; integrations_test.py runs the script",
+    "reframe -c ci/integrations/reframe/overlap.py -r -S overlap.deck=acceptance/gpu | grep 'Ran 1/1 test case'":
+        "needs ReFrame; harness_test.py runs it",
     "ci/check.sh recipes": "builds for minutes; ci/check.sh --full runs it",
     "cmake --preset default -DCMAKE_PREFIX_PATH=/path/to/kokkos": BUILDS,
     "cmake --build --preset default": BUILDS,
@@ -56,6 +60,8 @@ SMALL = {
     "dgemm": {"workload.m": 256, "workload.n": 256, "workload.tile_m": 128, "workload.tile_n": 128},
     "custom": {},
 }
+# Command lines that run no deck.
+IDLE = re.compile(r"^miniapp (baseline|compare) |--(predict|dry-run|calibrate|list|version|help)")
 FEW = {"measure.warmup": 1, "measure.repetitions": 2}
 
 # Stands for miniapp and ci/quickstart.sh on the pages: adds the settings above and notes how it ended.
@@ -107,7 +113,7 @@ def is_pattern(command):
 
 @functools.cache
 def help_text():
-    return run("--help").stdout
+    return "".join(run(*command, "--help").stdout for command in ([], ["baseline"], ["compare"]))
 
 
 def anchors(path):
@@ -138,7 +144,7 @@ def deck_of(words, folder):
 
 def settings(words, folder):
     """--set options that make a command's run quick."""
-    if re.search(r"--(predict|dry-run|calibrate|list|version|help)", " ".join(words)):
+    if IDLE.search(" ".join(words)):
         return []
     path = deck_of([word for word, before in zip(words[1:], words) if before not in ("--device", "--set")], folder)
     if path is None:
@@ -297,7 +303,7 @@ class Commands(TestCase):
         work = self.folder / "work"
         words = shlex.split(command)
         extra = settings(words, work)
-        if not re.search("--(predict|calibrate|device|dry-run|list|version|help)", command):
+        if not IDLE.search(command) and "--device" not in command:
             extra.append("--device=host")  # measuring the machine takes longer than the runs
         for name in ("codes", "stderr"):
             (self.folder / name).write_text("")
@@ -310,8 +316,8 @@ class Commands(TestCase):
         self.assertEqual(len(ends), len(re.findall(r"(?:^|; |\| )(?:miniapp|ci/quickstart\.sh) ", command)), command)
         for end in ends:
             code, _, last = end.partition(" ")
-            if code == "77":  # this build lacks CUDA or Kokkos Kernels, and says so
-                self.assertRegex(complaints, r"\Aminiapp: error: [^\n]+(needs|cannot run)[^\n]+\n\Z")
+            if code in ("4", "77"):  # this machine or build lacks a GPU or Kokkos Kernels, and says so
+                self.assertRegex(complaints, r"\Aminiapp: error: [^\n]+(needs|cannot run|require\.)[^\n]+\n\Z")
                 continue
             self.assertEqual(re.sub(r"(?m)^miniapp: \S+: no (saved )?points.*\n", "", complaints), "")
             self.assertIn(code, ("0", "5", "6"), f"{command}: {complaints}")  # criteria are not for runs so small

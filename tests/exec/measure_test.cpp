@@ -50,6 +50,49 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
   }
 }
 
+TYPED_TEST(MeasureTest, PrecisionEndsTheRepetitions) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
+                             Order::depth_first, 4);
+  std::vector<experiment::Run> runs = {{{.order = Order::depth_first, .schedule = bench.schedule}}};
+  // As wide as intervals may be: two looks are enough. Each of them may be the last repetition.
+  const experiment::Samples samples =
+      measure::measure(*bench.executor, runs, bench.workload,
+                       {.warmup = 0, .precision = 1e6, .verify = deck::Verify::ends});
+  ASSERT_TRUE(samples.stopped);
+  EXPECT_EQ(samples.stopped->reason, experiment::StopReason::precision);
+  EXPECT_EQ(samples.stopped->repetitions, 30);
+  EXPECT_EQ(runs[0].samples_s.size(), 30U);
+  EXPECT_EQ(samples.verified_runs, 3);
+}
+
+TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
+                             Order::depth_first, 4);
+  std::vector<experiment::Run> runs(2, {{.order = Order::depth_first, .schedule = bench.schedule}});
+  int most = 0;
+  const auto show = [&](int done, int total, const std::string&) {
+    EXPECT_EQ(total, 200);  // ms
+    EXPECT_GE(done, most);
+    most = done;
+  };
+  const experiment::Samples samples =
+      measure::measure(*bench.executor, runs, bench.workload, {.warmup = 1, .duration_s = 0.2},
+                       {.progress = show, .before_sample = {}});
+  ASSERT_TRUE(samples.stopped);
+  EXPECT_EQ(samples.stopped->reason, experiment::StopReason::duration);
+  EXPECT_GE(samples.stopped->elapsed_s, 0.2);
+  EXPECT_EQ(most, 200);
+  EXPECT_EQ(samples.verified_runs, 2 * samples.stopped->repetitions);
+  for (const experiment::Run& run : runs) {
+    EXPECT_EQ(run.repetitions, samples.stopped->repetitions);
+    EXPECT_LE(run.samples_s.size(), 4096U);
+    EXPECT_EQ(run.samples_s.size(), run.issue_s.size());
+    std::int64_t repetitions = 0;
+    for (const experiment::Stretch& stretch : run.series) repetitions += stretch.repetitions;
+    EXPECT_EQ(repetitions, run.repetitions);
+  }
+}
+
 TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
                              Order::depth_first, 4);
@@ -231,6 +274,19 @@ TYPED_TEST(MeasureTest, BalanceNeverGoesBelowOneRepeat) {
   EXPECT_GT(balance.kernel_s, 0);
   EXPECT_EQ(bench.workload.repeats, balance.repeats);
   EXPECT_FALSE(bench.run(1).mismatch);
+}
+
+TEST(Link, IsMeasuredInTurn) {
+  int begun = 0;
+  const experiment::DeviceSamples found =
+      measure::measure_link(1 << 20, 3, {.progress = {}, .before_sample = [&] { ++begun; }});
+  EXPECT_EQ(found.link_bytes, 64 << 20);
+  EXPECT_EQ(begun, 3 * (1 + 3));  // a warm-up, and three directions
+  for (const auto* const samples : {&found.h2d_s, &found.d2h_s, &found.duplex_s}) {
+    EXPECT_EQ(samples->size(), 3U);
+    // No link moves more than 10 TB/s, and no test runs on one of less than 64 MB/s.
+    EXPECT_THAT(*samples, testing::Each(testing::AllOf(testing::Gt(6e-6), testing::Lt(1.0))));
+  }
 }
 
 TEST(Sampling, LeavesTheWarmUpOut) {

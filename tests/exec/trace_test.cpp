@@ -192,89 +192,83 @@ TEST(TraceInParts, RunsWithChunksInAnotherOrderDoNotFit) {
 
 using HostSpace = Kokkos::DefaultHostExecutionSpace;
 
-/// Lanes where a run takes 10 ms, and each copy to the host longer while it is timed.
-class DisturbedLanes final : public lanes::Lanes {
- public:
-  explicit DisturbedLanes(double copy_s, bool loses = false) : copy_s_(copy_s), loses_(loses) {}
-
-  void bind(const schedule::Schedule& schedule, const workload::Workload&) override {
-    schedule_ = &schedule;
-  }
-  void issue(schedule::TaskId id) override {
-    const bool timed = on_ && timed_[id] && schedule_->tasks[id].stage == Stage::d2h;
-    sleep((id == 0 ? 10e-3 : 0) + (timed ? copy_s_ : 0));
-  }
-  void wait(int) override {}
-  bool query(int) override { return true; }
-  lanes::TraceSource trace(bool on) override {
-    on_ = on;
-    return {"a test", true};
-  }
-  lanes::Clock::time_point mark(const std::vector<bool>& timed) override {
-    timed_ = timed;
-    return lanes::Clock::now();
-  }
-  /// Task n begins after n ms, and in every run a little later.
-  void collect(std::vector<timeline::Span>& spans) override {
-    ++runs_;
-    if (loses_) throw lanes::TraceLost(base::ExitCode::runtime_error, "lost a task");
-    for (std::size_t id = 0; id < spans.size(); ++id) {
-      const double at_s = static_cast<double>(id) * 1e-3 + runs_ * 1e-5;
-      if (timed_[id]) spans[id] = {.start_s = at_s, .stop_s = at_s + 1e-3};
+/// Four chunks, scored in 10 ms, give or take 3, of which the first is undisturbed.
+experiment::Run scored_run() {
+  experiment::Run run{{.order = Order::depth_first}};
+  run.schedule.lanes = 4;
+  for (int chunk = 0; chunk < 4; ++chunk) {
+    for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
+      run.schedule.tasks.push_back({.stage = stage, .chunk = chunk, .lane = chunk});
     }
   }
-  workload::InstanceRef instance(int) const override { return instance_; }
-
- private:
-  static void sleep(double seconds) {
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  }
-
-  double copy_s_;
-  bool loses_;
-  bool on_ = false;
-  int runs_ = 0;
-  std::vector<bool> timed_;
-  const schedule::Schedule* schedule_ = nullptr;
-  HostSpace instance_;
-};
-
-/// Four chunks, traced; scored in 10 ms, give or take 3.
-experiment::Run traced_run(std::unique_ptr<DisturbedLanes> lanes) {
-  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
-                             Order::depth_first, 4, std::move(lanes));
-  experiment::Run run{{.order = Order::depth_first, .schedule = bench.schedule}};
   run.samples_s = {7e-3, 10e-3, 13e-3};
-  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
   return run;
+}
+
+/// Its trace where each copy to the host takes longer while it is timed. Task n begins after n ms,
+/// and in every run a little later.
+experiment::Trace traced(const experiment::Run& run, double copy_s, bool selective) {
+  int runs = 0;
+  return measure::trace_in_turns(run, selective, [&](const std::vector<bool>& timed) {
+    timeline::Timeline timeline;
+    timeline.spans.resize(timed.size());
+    timeline.complete_s = 10e-3;
+    ++runs;
+    for (std::size_t id = 0; id < timed.size(); ++id) {
+      if (!timed[id]) continue;
+      const double at_s = static_cast<double>(id) * 1e-3 + runs * 1e-5;
+      timeline.spans[id] = {.start_s = at_s, .stop_s = at_s + 1e-3};
+      if (run.schedule.tasks[id].stage == Stage::d2h) timeline.complete_s += copy_s;
+    }
+    return timeline;
+  });
 }
 
 TEST(TraceRun, CopiesBackTakeTurnsUntilTheyDisturbLittle) {
   // All four at once cost 8 ms, two 4 ms, one 2 ms: below 3 ms.
-  const auto in_four = [](const experiment::Run& run) { return run.trace->parts == 4; };
-  const experiment::Run run =
-      first_that(in_four, [] { return traced_run(std::make_unique<DisturbedLanes>(2e-3)); });
-  EXPECT_EQ(run.trace->parts, 4);
-  EXPECT_FALSE(run.trace->doubtful);
-  EXPECT_GT(run.trace->perturbation, 0.1);
-  EXPECT_LT(run.trace->perturbation, 0.3);
+  const experiment::Trace trace = traced(scored_run(), 2e-3, true);
+  EXPECT_EQ(trace.parts, 4);
+  EXPECT_FALSE(trace.doubtful);
+  EXPECT_NEAR(trace.perturbation, 0.2, 1e-9);
   // As if all times were of one run.
-  const auto& spans = run.trace->timeline.spans;
+  const auto& spans = trace.timeline.spans;
   for (std::size_t id = 0; id < spans.size(); ++id) {
     EXPECT_NEAR(spans[id].start_s - spans[0].start_s, static_cast<double>(id) * 1e-3, 1e-9);
   }
 }
 
 TEST(TraceRun, IsDoubtfulAsAWholeWhereTurnsDoNotHelp) {
-  const experiment::Run run = traced_run(std::make_unique<DisturbedLanes>(5e-3));
-  ASSERT_TRUE(run.trace);
-  EXPECT_EQ(run.trace->parts, 1);
-  EXPECT_TRUE(run.trace->doubtful);
-  EXPECT_GT(run.trace->perturbation, 1.5);
+  for (const auto& [copy_s, selective] : {std::pair(5e-3, true), std::pair(2e-3, false)}) {
+    const experiment::Trace trace = traced(scored_run(), copy_s, selective);
+    EXPECT_EQ(trace.parts, 1);
+    EXPECT_TRUE(trace.doubtful);
+    EXPECT_NEAR(trace.perturbation, 4 * copy_s / 10e-3, 1e-9);
+  }
 }
 
+/// Lanes whose traces lack a task.
+class LosingLanes final : public lanes::Lanes {
+ public:
+  void bind(const schedule::Schedule&, const workload::Workload&) override {}
+  void issue(schedule::TaskId) override {}
+  void wait(int) override {}
+  bool query(int) override { return true; }
+  lanes::TraceSource trace(bool) override { return {"a test", true}; }
+  void collect(std::vector<timeline::Span>&) override {
+    throw lanes::TraceLost(base::ExitCode::runtime_error, "lost a task");
+  }
+  workload::InstanceRef instance(int) const override { return instance_; }
+
+ private:
+  HostSpace instance_;
+};
+
 TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
-  const experiment::Run run = traced_run(std::make_unique<DisturbedLanes>(0, true));
+  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
+                             Order::depth_first, 4, std::make_unique<LosingLanes>());
+  experiment::Run run = scored_run();
+  run.schedule = bench.schedule;
+  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
   EXPECT_FALSE(run.trace);
   EXPECT_EQ(run.untraced, "lost a task");
 }

@@ -39,7 +39,9 @@ TEST(Units, ParseCount) {
 TEST(Units, ParseSeconds) {
   EXPECT_DOUBLE_EQ(*parse_seconds("50 us"), 50e-6);
   EXPECT_DOUBLE_EQ(*parse_seconds("0.25"), 0.25);
-  EXPECT_EQ(parse_seconds("5 min"), std::nullopt);
+  EXPECT_DOUBLE_EQ(*parse_seconds("5 min"), 300);
+  EXPECT_DOUBLE_EQ(*parse_seconds("1.5 h"), 5400);
+  EXPECT_EQ(parse_seconds("5 days"), std::nullopt);
 }
 
 TEST(Units, ParseBandwidth) {
@@ -49,6 +51,15 @@ TEST(Units, ParseBandwidth) {
   EXPECT_DOUBLE_EQ(*parse_bandwidth("1 B/s"), 1);
   for (const char* bad : {"", "5", "5 /s", "5 GB", "5 GB/ms", "5 Gbit/s", "GB/s", "inf GB/s"}) {
     EXPECT_EQ(parse_bandwidth(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(Units, ParsePart) {
+  EXPECT_DOUBLE_EQ(*parse_part("3 %"), 0.03);
+  EXPECT_DOUBLE_EQ(*parse_part("-1.5%"), -0.015);
+  EXPECT_DOUBLE_EQ(*parse_part("0.03"), 0.03);
+  for (const char* bad : {"", "%", "3 percent", "3 % %", "3 % 4", "inf %"}) {
+    EXPECT_EQ(parse_part(bad), std::nullopt) << bad;
   }
 }
 
@@ -62,6 +73,8 @@ TEST(Units, SpellsWhatItParses) {
   EXPECT_EQ(spell_seconds(1e-12), "0.001 ns");
   EXPECT_EQ(spell_bandwidth(5.04097e9), "5.04097 GB/s");
   EXPECT_EQ(spell_bandwidth(0.5), "0.5 B/s");
+  EXPECT_EQ(spell_part(0.03), "3 %");
+  EXPECT_EQ(spell_part(0.012345), "1.234 %");
 }
 
 TEST(Units, Format) {
@@ -71,6 +84,7 @@ TEST(Units, Format) {
   EXPECT_EQ(format_seconds(5.67e-3), "5.670 ms");
   EXPECT_EQ(format_seconds(2.7e-6), "2.700 us");
   EXPECT_EQ(format_seconds(309.5), "309.5 s");
+  EXPECT_EQ(format_seconds(7200), "7200 s");
   EXPECT_EQ(format_number(0), "0");
   EXPECT_EQ(format_number(101.72), "101.7");
 }
@@ -113,6 +127,50 @@ TEST(Statistics, OrderStatisticsOfManySizes) {
     EXPECT_DOUBLE_EQ(s.lo, rank) << n;
     EXPECT_DOUBLE_EQ(s.hi, n + 1 - rank) << n;
   }
+}
+
+// Made with SciPy 1.17.1 from the same samples:
+//   k = max(u for u in range(m * n // 2) if _mannwhitneyu._MWU(m, n).cdf([u])[0] <= 0.025)
+//   d = sorted(x / y for x in b for y in a); exp(median(log(d))), d[k], d[-1 - k]
+// and for more than 50 samples k = floor(m n / 2 - 1.959964 sqrt(m n (m + n + 1) / 12) - 1 / 2).
+TEST(Statistics, RatioOfTwoSamplesIsThatOfScipy) {
+  struct Case {
+    int m, n;
+    double value, lo, hi;
+  };
+  for (const Case& c : {Case{4, 4, 1.034614, 0.582011, 1.945},
+                        {5, 6, 1.145238, 0.714286, 1.705512},
+                        {10, 10, 1.134316, 0.904795, 1.421233},
+                        {20, 20, 1.143844, 0.990991, 1.320388},
+                        {50, 50, 1.139350, 1.049550, 1.238854},
+                        {60, 40, 1.132725, 1.040110, 1.231844}}) {
+    std::vector<double> a, b;
+    for (int i = 0; i < c.m; ++i) a.push_back(1 + 0.01 * ((i * 7919) % 97));
+    for (int i = 0; i < c.n; ++i) b.push_back(1.1 + 0.013 * ((i * 104729) % 89));
+    const auto found = ratio(b, a);
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(found->value, c.value, 1e-6) << c.m;
+    EXPECT_NEAR(found->lo, c.lo, 1e-6) << c.m;
+    EXPECT_NEAR(found->hi, c.hi, 1e-6) << c.m;
+  }
+}
+
+TEST(Statistics, RatioOfSmallSamplesTakesTheExtremes) {
+  const auto found = ratio({2, 4, 3}, {1, 2});
+  ASSERT_TRUE(found);
+  EXPECT_DOUBLE_EQ(found->lo, 1);
+  EXPECT_DOUBLE_EQ(found->hi, 4);
+  EXPECT_FALSE(found->covers);
+  EXPECT_FALSE(ratio({1, 2, 3}, {1, 2, 3})->covers);       // 1 of 20 orders
+  EXPECT_TRUE(ratio({1, 2, 3, 4}, {1, 2, 3, 4})->covers);  // 1 of 70
+  EXPECT_DOUBLE_EQ(found->value, 2);                       // of 1, 1.5, 2, 2, 3, 4
+}
+
+TEST(Statistics, RatioNeedsSamplesAboveZero) {
+  EXPECT_FALSE(ratio({}, {1}));
+  EXPECT_FALSE(ratio({1}, {}));
+  EXPECT_FALSE(ratio({1, 0}, {1}));
+  EXPECT_FALSE(ratio({1}, {1, -1}));
 }
 
 TEST(Parallel, CoversEveryIndexOnce) {

@@ -135,6 +135,70 @@ TEST(JudgeAll, MinAndMaxAreTwoChecks) {
   EXPECT_EQ(checks[1].verdict, Verdict::fail);
 }
 
+TEST(JudgeAll, MetricsOfTheDeviceAreJudgedOnce) {
+  const experiment::DeviceSamples device{.link_bytes = 1000000000,
+                                         .h2d_s = {0.1, 0.1, 0.2},
+                                         .d2h_s = {0.2, 0.2, 0.2},
+                                         .duplex_s = {0.25, 0.25, 0.25}};
+  const auto check = [&](Metric metric, double min) {
+    const auto checks =
+        judge_all({{.metric = metric, .order = {}, .min = min, .max = {}}}, two_runs, device);
+    EXPECT_EQ(checks.size(), 1U);
+    EXPECT_EQ(experiment::order_word(checks.at(0)), "-");
+    return std::pair(checks.at(0).value.median, checks.at(0).verdict);
+  };
+  EXPECT_EQ(check(Metric::h2d_rate, 7), std::pair(10.0, Verdict::inconclusive));
+  EXPECT_EQ(check(Metric::d2h_rate, 5), std::pair(5.0, Verdict::pass));
+  EXPECT_EQ(check(Metric::duplex_rate, 8.1), std::pair(8.0, Verdict::fail));
+}
+
+TEST(JudgeAll, HealthIsWhatHappenedDuringTheRuns) {
+  experiment::HealthRecord health{
+      .before = {.pcie_replays = 7, .ecc_corrected = 3, .ecc_uncorrected = 1},
+      .after = {.pcie_replays = 9, .ecc_corrected = 8, .ecc_uncorrected = 2},
+      .throttled = experiment::ThrottledTime{.slowed_s = 0.25}};
+  const auto check = [&](Metric metric, double max) {
+    const auto checks =
+        judge_all({{.metric = metric, .order = {}, .min = {}, .max = max}}, two_runs,
+                  {.link_bytes = 1, .h2d_s = {1}, .d2h_s = {1}, .duplex_s = {1}, .health = health});
+    EXPECT_EQ(checks.size(), 1U);
+    const base::Summary value = checks.at(0).value;
+    EXPECT_EQ(value.lo, value.hi);
+    return std::pair(value.median, checks.at(0).verdict);
+  };
+  EXPECT_EQ(check(Metric::pcie_replays, 2), std::pair(2.0, Verdict::pass));
+  EXPECT_EQ(check(Metric::pcie_replays, 1), std::pair(2.0, Verdict::fail));
+  EXPECT_EQ(check(Metric::ecc_errors, 5), std::pair(6.0, Verdict::fail));
+  EXPECT_EQ(check(Metric::throttled, 0.3), std::pair(0.25, Verdict::pass));
+  EXPECT_EQ(check(Metric::throttled, 0), std::pair(0.25, Verdict::fail));
+  // What is unknown passes nothing.
+  health.after = {.ecc_corrected = 8};
+  health.throttled.reset();
+  for (const Metric metric : {Metric::pcie_replays, Metric::ecc_errors, Metric::throttled}) {
+    EXPECT_EQ(check(metric, 100).second, Verdict::inconclusive) << deck::to_string(metric);
+  }
+}
+
+TEST(JudgeAll, WhatWasNotMeasuredOfTheDeviceNeverPasses) {
+  const auto checks =
+      judge_all({{.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = 100}}, two_runs);
+  ASSERT_EQ(checks.size(), 1U);
+  EXPECT_EQ(checks[0].verdict, Verdict::inconclusive);
+  EXPECT_EQ(checks[0].reason, "it was not measured");
+  EXPECT_EQ(exit_code(two_runs, checks), ExitCode::inconclusive);
+}
+
+TEST(JudgeAll, WhatARunLacksNeverPasses) {
+  const std::vector<deck::Criterion> criteria = {
+      {.metric = Metric::bound_fraction, .order = {}, .min = 0, .max = {}}};
+  const auto checks = judge_all(criteria, two_runs);  // without rates there is no bound
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(exit_code(two_runs, checks), ExitCode::inconclusive);
+  auto predicted = two_runs;
+  for (experiment::Run& r : predicted) r.samples_s.clear();
+  EXPECT_THAT(judge_all(criteria, predicted), testing::IsEmpty());
+}
+
 TEST(ExitCode, BrokenDataLimitsAreWrongData) {
   auto runs = two_runs;
   runs[1].max_error = 1e-3;

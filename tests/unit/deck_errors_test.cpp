@@ -61,36 +61,74 @@ TEST(DeckErrors, TheDeckThatOverridesSpoilIsGood) {
   EXPECT_EQ(complaint(DeckFile(good).path()), "");
 }
 
+TEST(DeckErrors, Requirements) {
+  const auto require = [](const std::string& keys) {
+    return increment("require: {" + keys + "}\n");
+  };
+  const std::string links = "any or max or a link, such as gen5 x16";
+  const std::string from = "any or versions from one on, such as '>= 570'";
+  expect_messages({
+      {require("pci: max"),
+       {},
+       "@:2:11: require.pci: unknown key; allowed: pcie, ecc, mig, processes, power_limit, numa, "
+       "driver; did you mean 'pcie'?"},
+      {require("pcie: gen5"), {}, "@:2:17: require.pcie: found 'gen5'; allowed: " + links},
+      {require("pcie: gen5x16"), {}, "@:2:17: require.pcie: found 'gen5x16'; allowed: " + links},
+      {require("pcie: gen0 x16"), {}, "@:2:17: require.pcie: found 'gen0 x16'; allowed: " + links},
+      {require("pcie: maximum"), {}, "@:2:17: require.pcie: found 'maximum'; allowed: " + links},
+      {require("ecc: yes"), {}, "@:2:16: require.ecc: found 'yes'; allowed: any or on, off"},
+      {require("mig: offf"),
+       {},
+       "@:2:16: require.mig: found 'offf'; allowed: any or on, off; did you mean 'off'?"},
+      {require("processes: 0"), {}, "@:2:22: require.processes: found '0'; allowed: none, any"},
+      {require("power_limit: 700 W"),
+       {},
+       "@:2:24: require.power_limit: found '700 W'; allowed: default, any"},
+      {require("numa: locl"),
+       {},
+       "@:2:17: require.numa: found 'locl'; allowed: local, any; did you mean 'local'?"},
+      {require("driver: 570"), {}, "@:2:19: require.driver: found '570'; allowed: " + from},
+      {require("driver: '>= 570.'"),
+       {},
+       "@:2:19: require.driver: found '>= 570.'; allowed: " + from},
+      {require("driver: '>= -1'"), {}, "@:2:19: require.driver: found '>= -1'; allowed: " + from},
+      {increment("require: max\n"),
+       {},
+       "@:2:10: require: found 'max'; allowed: a map with the keys pcie, ecc, mig, processes, "
+       "power_limit, numa, driver"},
+  });
+}
+
 TEST(DeckErrors, UnknownKeys) {
   expect_messages({
       {increment("wrkload: 1\n"),
        {},
        "@:2:1: wrkload: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, acceptance, sweep; did you mean 'workload'?"},
+       "disturb, measure, require, acceptance, sweep; did you mean 'workload'?"},
       {increment("chunk: {count: 4}\n"),
        {},
        "@:2:1: chunk: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
+       "disturb, measure, require, acceptance, sweep; did you mean 'chunks'?"},
       {increment("Chunks: {count: 4}\n"),
        {},
        "@:2:1: Chunks: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
+       "disturb, measure, require, acceptance, sweep; did you mean 'chunks'?"},
       {increment("zzz: 1\n"),
        {},
        "@:2:1: zzz: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, acceptance, sweep"},
+       "disturb, measure, require, acceptance, sweep"},
       {increment("5: 3\n"),
        {},
        "@:2:1: 5: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, acceptance, sweep"},
+       "disturb, measure, require, acceptance, sweep"},
       {increment("'': 3\n"),
        {},
        "@:2:1: '': unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, acceptance, sweep"},
+       "disturb, measure, require, acceptance, sweep"},
       {increment("\"a\\nb\": 1\n"),
        {},
        "@:2:1: a\\nb: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, acceptance, sweep"},
+       "disturb, measure, require, acceptance, sweep"},
       {workload("kind: increment, elments: 5"),
        {},
        "@:1:29: workload.elments: unknown key; allowed: kind, elements, type, intensity, box, "
@@ -139,19 +177,22 @@ TEST(DeckErrors, UnknownKeys) {
        "mean 'lanes'?"},
       {increment("measure: {repetition: 4}\n"),
        {},
-       "@:2:11: measure.repetition: unknown key; allowed: warmup, repetitions, verify; did you "
+       "@:2:11: measure.repetition: unknown key; allowed: warmup, repetitions, precision, at_most, "
+       "budget, duration, verify; did you "
        "mean 'repetitions'?"},
       {increment("measure: {wramup: 4}\n"),
        {},
-       "@:2:11: measure.wramup: unknown key; allowed: warmup, repetitions, verify; did you mean "
+       "@:2:11: measure.wramup: unknown key; allowed: warmup, repetitions, precision, at_most, "
+       "budget, duration, verify; did you mean "
        "'warmup'?"},
       {criteria("[{metric: max_error, maximum: 1}]"),
        {},
-       "@:3:34: acceptance[0].maximum: unknown key; allowed: metric, order, min, max"},
+       "@:3:34: acceptance[0].maximum: unknown key; allowed: metric, order, min, max, reference, "
+       "below"},
       {criteria("[{metrik: time, max: 1}]"),
        {},
-       "@:3:15: acceptance[0].metrik: unknown key; allowed: metric, order, min, max; did you mean "
-       "'metric'?"},
+       "@:3:15: acceptance[0].metrik: unknown key; allowed: metric, order, min, max, reference, "
+       "below; did you mean 'metric'?"},
   });
 }
 
@@ -435,15 +476,15 @@ TEST(DeckErrors, KeysThatAreNoWords) {
       {"? {a: b}\n: c\n",
        {},
        "@:1:1: deck: found a map as a key; allowed: title, workload, chunks, memory, issue, "
-       "host_work, disturb, measure, acceptance, sweep"},
+       "host_work, disturb, measure, require, acceptance, sweep"},
       {"? [a]\n: c\n",
        {},
        "@:1:1: deck: found a list as a key; allowed: title, workload, chunks, memory, issue, "
-       "host_work, disturb, measure, acceptance, sweep"},
+       "host_work, disturb, measure, require, acceptance, sweep"},
       {increment("null: 3\n"),
        {},
        "@:1:1: deck: found nothing as a key; allowed: title, workload, chunks, memory, issue, "
-       "host_work, disturb, measure, acceptance, sweep"},
+       "host_work, disturb, measure, require, acceptance, sweep"},
   });
 }
 
@@ -495,15 +536,15 @@ TEST(DeckErrors, WrongTypes) {
       {"hello\n",
        {},
        "@:1:1: deck: found 'hello'; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, host_work, disturb, measure, acceptance, sweep"},
+       "issue, host_work, disturb, measure, require, acceptance, sweep"},
       {"[1, 2]\n",
        {},
        "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, host_work, disturb, measure, acceptance, sweep"},
+       "issue, host_work, disturb, measure, require, acceptance, sweep"},
       {"- a\n- b\n",
        {},
        "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, host_work, disturb, measure, acceptance, sweep"},
+       "issue, host_work, disturb, measure, require, acceptance, sweep"},
       {"workload: increment\n",
        {},
        "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, rows, "
@@ -596,7 +637,8 @@ TEST(DeckErrors, WrongTypes) {
        "@:2:16: issue.lanes: found a list; allowed: a whole number from 1 to 1024"},
       {increment("measure: 5\n"),
        {},
-       "@:2:10: measure: found '5'; allowed: a map with the keys warmup, repetitions, verify"},
+       "@:2:10: measure: found '5'; allowed: a map with the keys warmup, repetitions, precision, "
+       "at_most, budget, duration, verify"},
       {criteria("none"),
        {},
        "@:3:13: acceptance: found 'none'; allowed: a list of criteria, such as [{metric: speedup, "
@@ -611,11 +653,12 @@ TEST(DeckErrors, WrongTypes) {
        "min: 1.3}]"},
       {criteria("[time]"),
        {},
-       "@:3:14: acceptance[0]: found 'time'; allowed: a map with the keys metric, order, min, max"},
+       "@:3:14: acceptance[0]: found 'time'; allowed: a map with the keys metric, order, min, max, "
+       "reference, below"},
       {criteria("[null]"),
        {},
        "@:3:13: acceptance[0]: found nothing; allowed: a map with the keys metric, order, min, "
-       "max"},
+       "max, reference, below"},
       {criteria("[{metric: time, max: [1]}]"),
        {},
        "@:3:34: acceptance[0].max: found a list; allowed: a non-negative time, such as 0.005 "
@@ -627,7 +670,9 @@ TEST(DeckErrors, WrongTypes) {
       {criteria("[{metric: [time], max: 1}]"),
        {},
        "@:3:23: acceptance[0].metric: found a list; allowed: time, throughput, speedup, max_error, "
-       "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden"},
+       "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, drift, "
+       "h2d_rate, "
+       "d2h_rate, duplex_rate, pcie_replays, ecc_errors, throttled"},
   });
 }
 
@@ -846,6 +891,10 @@ TEST(DeckErrors, Words) {
        {},
        "@:2:12: host_work: found a map; allowed: none with issue.orders [auto] (@:3:17): auto "
        "chooses the chunks"},
+      {increment("acceptance: [{metric: h2d_rate, order: sequential, min: 1}]\n"),
+       {},
+       "@:2:40: acceptance[0].order: found an order for 'h2d_rate', which is about the device; "
+       "allowed: no order"},
       {increment("acceptance: [{metric: host_work_hidden, min: 1}]\n"),
        {},
        "@:2:23: acceptance[0].metric: found 'host_work_hidden' without host_work; allowed: the "
@@ -871,8 +920,9 @@ TEST(DeckErrors, Words) {
       {criteria("[{metric: tim, max: 1}]"),
        {},
        "@:3:23: acceptance[0].metric: found 'tim'; allowed: time, throughput, speedup, max_error, "
-       "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden; "
-       "did you mean 'time'?"},
+       "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, drift, "
+       "h2d_rate, "
+       "d2h_rate, duplex_rate, pcie_replays, ecc_errors, throttled; did you mean 'time'?"},
       {criteria("[{metric: time, order: depthfirst, max: 1}]"),
        {},
        "@:3:36: acceptance[0].order: found 'depthfirst'; allowed: sequential, depth_first, those "
@@ -1005,6 +1055,9 @@ TEST(DeckErrors, Counts) {
       {increment("measure: {warmup: -1}\n"),
        {},
        "@:2:19: measure.warmup: found '-1'; allowed: a whole number from 0 to 1000000"},
+      {increment("measure: {precision: 5 %, at_most: 19}\n"),
+       {},
+       "@:2:36: measure.at_most: found '19'; allowed: a whole number from 20 to 1000000"},
       {increment("measure: {warmup: 1000001}\n"),
        {},
        "@:2:19: measure.warmup: found '1000001'; allowed: a whole number from 0 to 1000000"},
@@ -1047,6 +1100,30 @@ TEST(DeckErrors, Intensities) {
        {},
        "@:1:40: workload.intensity: found '1.5x balanced'; allowed: a whole number from 0 to "
        "1000000, balanced, or 'Nx balanced' with N from 1 to 1000"},
+  });
+}
+
+TEST(DeckErrors, PartsAndLongTimes) {
+  const std::string parts = "; allowed: none or a part above 0 and up to 1, such as 1 % or 0.01";
+  const std::string times =
+      "; allowed: none or a time above 0 s and up to 240 h, such as 30 s or 30 min";
+  expect_messages({
+      {increment("measure: {precision: 0 %}\n"),
+       {},
+       "@:2:22: measure.precision: found '0 %'" + parts},
+      {increment("measure: {precision: 101 %}\n"),
+       {},
+       "@:2:22: measure.precision: found '101 %'" + parts},
+      {increment("measure: {precision: 1 s}\n"),
+       {},
+       "@:2:22: measure.precision: found '1 s'" + parts},
+      {increment("measure: {duration: 0}\n"), {}, "@:2:21: measure.duration: found '0'" + times},
+      {increment("measure: {duration: 241 h}\n"),
+       {},
+       "@:2:21: measure.duration: found '241 h'" + times},
+      {increment("measure: {precision: 1 %, budget: 3 d}\n"),
+       {},
+       "@:2:35: measure.budget: found '3 d'" + times},
   });
 }
 
@@ -1115,6 +1192,30 @@ TEST(DeckErrors, ClashesOfKeys) {
       {increment("chunks: {bytes: 1 MiB, count: 4}\n"),
        {},
        "@:2:31: chunks.count: found with chunks.bytes (@:2:17); the two are mutually exclusive"},
+      {increment("measure: {repetitions: 5, duration: 30 min}\n"),
+       {},
+       "@:2:37: measure.duration: found with measure.repetitions (@:2:24); the two are mutually "
+       "exclusive"},
+      {increment("measure: {repetitions: 5}\n"),
+       {"measure.duration=30 min"},
+       "--set measure.duration=30 min: measure.duration: found with measure.repetitions (@:2:24); "
+       "the two are mutually exclusive; replace both at once, as in --set 'measure={duration: 30 "
+       "min}'"},
+      {increment("measure: {duration: 1 h, precision: 1 %}\n"),
+       {},
+       "@:2:37: measure.precision: found '1 %'; allowed: none with measure.duration 3600 "
+       "(@:2:21)"},
+      {increment("measure: {duration: 1 h, verify: ends}\n"),
+       {},
+       "@:2:34: measure.verify: found 'ends'; allowed: every with measure.duration 3600 (@:2:21)"},
+      {increment("measure: {budget: 30 s}\n"),
+       {},
+       "@:2:19: measure.budget: found '30 s'; allowed: none with measure.precision none "
+       "(by default)"},
+      {increment("measure: {precision: 1 %, repetitions: 300}\n"),
+       {},
+       "@:2:40: measure.repetitions: found '300'; allowed: no more with measure.at_most 200 "
+       "(by default)"},
       {workload("kind: rowsum, rows: 17592186044416"),
        {},
        "@:1:32: workload.rows: found 17592186044416 rows times 6 columns; allowed: at most "
@@ -1170,17 +1271,19 @@ TEST(DeckErrors, Criteria) {
       {criteria("[{}]"),
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, throughput, speedup, "
-       "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden"},
+       "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, "
+       "drift, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, throttled"},
       {criteria("[{max: 1}]"),
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, throughput, speedup, "
-       "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden"},
+       "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, "
+       "drift, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, throttled"},
       {criteria("[{metric: time}]"),
        {},
-       "@:3:14: acceptance[0]: found neither min nor max; allowed: one of them or both"},
+       "@:3:14: acceptance[0]: found no limit; allowed: min, max or both, or reference"},
       {criteria("[{metric: time, order: sequential}]"),
        {},
-       "@:3:14: acceptance[0]: found neither min nor max; allowed: one of them or both"},
+       "@:3:14: acceptance[0]: found no limit; allowed: min, max or both, or reference"},
       {criteria("[{metric: time, max: 1}, {metric: time, order: by_engine, max: 1}]"),
        {},
        "@:3:60: acceptance[1].order: found 'by_engine'; allowed: sequential, depth_first, those in "
@@ -1189,6 +1292,20 @@ TEST(DeckErrors, Criteria) {
        {},
        "@:2:36: acceptance[0].order: found 'by_engine'; allowed: sequential, depth_first, "
        "breadth_first, those in issue.orders (by default)"},
+      {criteria("[{metric: time, max: 1, reference: given}]"),
+       {},
+       "@:3:48: acceptance[0].reference: found with acceptance[0].max (@:3:34); the two are "
+       "mutually exclusive"},
+      {criteria("[{metric: throughput, reference: h200.yaml, min: 1}]"),
+       {},
+       "@:3:62: acceptance[0].min: found with acceptance[0].reference (@:3:46); the two are "
+       "mutually exclusive"},
+      {criteria("[{metric: time, max: 1, below: 3 %}]"),
+       {},
+       "@:3:37: acceptance[0].below: found without reference; allowed: with reference"},
+      {criteria("[{metric: time, reference: given, below: -3 %}]"),
+       {},
+       "@:3:54: acceptance[0].below: found '-3 %'; allowed: a part from 0 to 100 %, such as 3 %"},
       {criteria("[{metric: time, min: 2 s, max: 1 s}]"),
        {},
        "@:3:34: acceptance[0].min: found '2 s', above max '1 s'; allowed: at most max"},
@@ -1200,13 +1317,15 @@ TEST(DeckErrors, Criteria) {
        {},
        "@:3:23: acceptance[0].metric: found 'speedup', which needs 'sequential', to compare with, "
        "among issue.orders (@:2:17); allowed: time, throughput, max_error, bound_fraction, "
-       "schedule_bound_fraction"},
+       "schedule_bound_fraction, drift, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, "
+       "throttled"},
       {"workload: {kind: increment}\n"
        "issue: {orders: [sequential]}\nacceptance: [{metric: speedup, min: 1}]\n",
        {},
        "@:3:23: acceptance[0].metric: found 'speedup', which needs an order besides 'sequential' "
        "among issue.orders (@:2:17); allowed: time, throughput, max_error, bound_fraction, "
-       "schedule_bound_fraction"},
+       "schedule_bound_fraction, drift, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, "
+       "throttled"},
       {criteria("[{metric: speedup, order: sequential, min: 1}]"),
        {},
        "@:3:39: acceptance[0].order: found 'sequential', which would be compared with itself; "
@@ -1320,7 +1439,7 @@ TEST(DeckErrors, AnchorsAndMergeKeys) {
       {"base: &b {kind: increment}\nworkload: *b\n",
        {},
        "@:1:1: base: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, acceptance, sweep"},
+       "disturb, measure, require, acceptance, sweep"},
       {"workload: {<<: {kind: increment}}\n",
        {},
        "@:1:12: workload.<<: found a merge key; YAML merge keys are not supported"},
@@ -1468,11 +1587,11 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"chunk.count=8"},
        "--set chunk.count=8: chunk: unknown key; allowed: title, workload, chunks, memory, issue, "
-       "host_work, disturb, measure, acceptance, sweep; did you mean 'chunks'?"},
+       "host_work, disturb, measure, require, acceptance, sweep; did you mean 'chunks'?"},
       {good,
        {"a.b.c=1"},
        "--set a.b.c=1: a: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, acceptance, sweep"},
+       "disturb, measure, require, acceptance, sweep"},
       {good,
        {"chunks.count =8"},
        "--set chunks.count =8: chunks.count : unknown key; allowed: profile, count, bytes, growth, "
@@ -1492,11 +1611,11 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"measure=5"},
        "--set measure=5: measure: found '5'; allowed: a map with the keys warmup, repetitions, "
-       "verify"},
+       "precision, at_most, budget, duration, verify"},
       {good,
        {"measure="},
        "--set measure=: measure: found nothing; allowed: a map with the keys warmup, repetitions, "
-       "verify"},
+       "precision, at_most, budget, duration, verify"},
       {good,
        {"measure={warmup: x}"},
        "--set measure={warmup: x}: measure.warmup: found 'x'; allowed: a whole number from 0 to "
@@ -1521,8 +1640,8 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
        "sequential, depth_first, breadth_first, by_engine, auto; did you mean 'depth_first'?"},
       {good,
        {"acceptance=[{metric: speedup}]"},
-       "--set acceptance=[{metric: speedup}]: acceptance[0]: found neither min nor max; allowed: "
-       "one of them or both"},
+       "--set acceptance=[{metric: speedup}]: acceptance[0]: found no limit; allowed: min, max "
+       "or both, or reference"},
       {good,
        {"memory.device_limit=much"},
        "--set memory.device_limit=much: memory.device_limit: found 'much'; allowed: none or a size "
@@ -1544,7 +1663,8 @@ TEST(DeckErrors, OverridesThatClashWithTheDeck) {
        {"issue.orders=[depth_first]"},
        "@:5:23: acceptance[0].metric: found 'speedup', which needs 'sequential', to compare with, "
        "among issue.orders (--set issue.orders=[depth_first]); allowed: time, throughput, "
-       "max_error, bound_fraction, schedule_bound_fraction"},
+       "max_error, bound_fraction, schedule_bound_fraction, drift, h2d_rate, d2h_rate, "
+       "duplex_rate, pcie_replays, ecc_errors, throttled"},
       {good,
        {"issue.orders=[sequential, by_engine]"},
        "@:5:39: acceptance[0].order: found 'depth_first'; allowed: sequential, by_engine, those in "

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <set>
 #include <utility>
 
@@ -207,6 +208,32 @@ TEST(Deck, Measure) {
   EXPECT_EQ(with("measure: {repetitions: 1}").measure.repetitions, 1);
   EXPECT_EQ(with("measure: {verify: every}").measure.verify, Verify::every);
   EXPECT_EQ(with("measure: {verify: ends}").measure.verify, Verify::ends);
+  const Measure precise = with("measure: {precision: 1 %, at_most: 20, budget: 30 s}").measure;
+  EXPECT_EQ(precise.precision, 0.01);
+  EXPECT_EQ(precise.at_most, 20);
+  EXPECT_EQ(precise.budget_s, 30);
+  EXPECT_EQ(with("measure: {duration: 30 min}").measure.duration_s, 1800);
+  EXPECT_FALSE(with("measure: {repetitions: 5, duration: none}").measure.duration_s);
+}
+
+TEST(Deck, Require) {
+  EXPECT_EQ(with("").require, Require());
+  EXPECT_EQ(with("require: {pcie: any, ecc: any, mig: any, processes: any, power_limit: any, "
+                 "numa: any, driver: any}")
+                .require,
+            Require());
+  const Require all = with(
+                          "require: {pcie: gen5 x16, ecc: on, mig: off, processes: none, "
+                          "power_limit: default, numa: local, driver: '>= 570.86'}")
+                          .require;
+  EXPECT_EQ(all, (Require{.pcie = Require::Link{5, 16},
+                          .ecc = true,
+                          .mig = false,
+                          .no_processes = true,
+                          .default_power_limit = true,
+                          .local_numa = true,
+                          .driver = {570, 86}}));
+  EXPECT_EQ(with("require: {pcie: max}").require.pcie, Require::Link());
 }
 
 TEST(Deck, Acceptance) {
@@ -466,7 +493,10 @@ TEST(DeckFields, OfADeck) {
             "memory: {host: pinned, transfer: staged, device_limit: none}, "
             "issue: {orders: [sequential, depth_first, breadth_first], lanes: 4, "
             "mechanism: streams, sync: stream, streams: own}, host_work: {per_chunk: 0.001}, "
-            "disturb: none, measure: {warmup: 3, repetitions: 10, verify: every}, "
+            "disturb: none, measure: {warmup: 3, repetitions: 10, precision: none, at_most: 200, "
+            "budget: none, duration: none, verify: every}, "
+            "require: {pcie: any, ecc: any, mig: any, processes: any, power_limit: any, "
+            "numa: any, driver: any}, "
             "acceptance: [{metric: time, order: sequential, max: 1}]}");
   const yaml::Json ramp =
       resolved(with("chunks: {bytes: 1 KiB, profile: ramp}\n"
@@ -476,6 +506,13 @@ TEST(DeckFields, OfADeck) {
   EXPECT_EQ(yaml::spell(ramp["memory"]),
             "{host: pageable_staged, transfer: staged, device_limit: 4, ring_slots: 32, "
             "ring_bytes: 2097152}");
+  const std::string required =
+      "{pcie: gen4 x8, ecc: off, mig: on, processes: none, power_limit: default, numa: local, "
+      "driver: >= 570.86.15}";
+  EXPECT_EQ(yaml::spell(resolved(with("require: {pcie: gen4 x8, ecc: off, mig: on, processes: "
+                                      "none, power_limit: default, numa: local, "
+                                      "driver: '>= 570.86.15'}"))["require"]),
+            required);
   EXPECT_EQ(yaml::spell(ramp["disturb"]), "{operation: malloc, at: 0.5, times: 1}");
   EXPECT_EQ(yaml::value_at(ramp, "chunks.growth"), 2.0);
   EXPECT_EQ(yaml::value_at(ramp, "memory.device_limit"), 4);
@@ -484,11 +521,17 @@ TEST(DeckFields, OfADeck) {
 }
 
 TEST(DeckFields, WhatADeckResolvesToIsTheSameDeck) {
+  for (const char* measure : {"{precision: 1 %, budget: 1 min}", "{duration: 30 min}"}) {
+    const Deck deck = with(fmt::format("title: T\nmeasure: {}\n", measure));
+    EXPECT_EQ(resolved(loaded(yaml::spell(resolved(deck)))), resolved(deck)) << measure;
+  }
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(OVERLAP_SOURCE_DIR "/input")) {
     const std::string path = entry.path().string();
-    if (entry.path().extension() != ".yaml" || path.find("/devices/") != std::string::npos)
+    if (entry.path().extension() != ".yaml" || path.find("/devices/") != std::string::npos ||
+        path.find("/references/") != std::string::npos) {
       continue;
+    }
     Deck deck = load_points(path).front().deck;
     deck.title = "T";
     EXPECT_EQ(resolved(loaded(yaml::spell(resolved(deck)))), resolved(deck)) << path;
@@ -508,6 +551,9 @@ bool valid(const yaml::Json& value, const yaml::Json& schema) {
     if (key == "type" && !of(rule)) return false;
     if (key == "enum" && std::ranges::find(rule, value) == rule.end()) return false;
     if (key == "const" && value != rule) return false;
+    if (key == "pattern" &&
+        !std::regex_search(std::string(value), std::regex(rule.get<std::string>())))
+      return false;
     if (key == "minimum" && value < rule) return false;
     if (key == "maximum" && value > rule) return false;
     if (key == "exclusiveMinimum" && value <= rule) return false;
@@ -546,8 +592,10 @@ TEST(DeckFields, ResolvedDecksObeyTheSchema) {
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(OVERLAP_SOURCE_DIR "/input")) {
     const std::string path = entry.path().string();
-    if (entry.path().extension() != ".yaml" || path.find("/devices/") != std::string::npos)
+    if (entry.path().extension() != ".yaml" || path.find("/devices/") != std::string::npos ||
+        path.find("/references/") != std::string::npos) {
       continue;
+    }
     const yaml::Json deck = resolved(load_points(path).front().deck);
     EXPECT_TRUE(valid(deck, schema)) << path << "\n" << deck;
     // With a key misspelled or a value of another type no longer.
@@ -560,6 +608,32 @@ TEST(DeckFields, ResolvedDecksObeyTheSchema) {
       EXPECT_FALSE(valid(copy, schema)) << key;
     }
   }
+}
+
+TEST(Identity, IsOfWhatRuns) {
+  const std::string text = "workload: {kind: increment, elements: 4096}\nchunks: {count: 4}\n";
+  const std::string same = identity(loaded(text));
+  EXPECT_EQ(same.size(), 64U);
+  for (const char* more :
+       {"# a comment\n", "title: Another\n", "measure: {repetitions: 99}\n", "issue: {lanes: 4}\n",
+        "acceptance: [{metric: time, max: 1}]\n", "memory: {host: pinned}\n"}) {
+    EXPECT_EQ(identity(loaded(text + more)), same) << more;
+  }
+  EXPECT_EQ(identity(loaded("chunks: {count: 4}\nworkload: {elements: 4 Ki, kind: increment}\n")),
+            same);
+  std::set<std::string> others = {same};
+  for (const char* option : {"workload.elements=4097", "chunks.count=5", "memory.host=pageable",
+                             "issue.lanes=3", "issue.orders=[sequential]",
+                             "host_work={per_chunk: 1 ms}", "disturb={operation: malloc}"}) {
+    EXPECT_TRUE(others.insert(identity(loaded(text, {option}))).second) << option;
+  }
+}
+
+TEST(Criteria, CompareWithReferences) {
+  const Criterion file = criterion("metric: throughput, reference: h200.yaml, below: 3 %");
+  EXPECT_EQ(file.reference, "h200.yaml");
+  EXPECT_EQ(file.below, 0.03);
+  EXPECT_EQ(criterion("metric: time, reference: given").below, std::nullopt);
 }
 
 TEST(DeckFields, AreOnThePage) {

@@ -177,7 +177,12 @@ const Row rows[] = {
           e.run().rates->kernel_s = 15e-3;
           e.run().samples_s.assign(10, 15.3e-3);
         },
-        "98 % of the time", "faster copies would change nothing"}};
+        "98 % of the time", "faster copies would change nothing"},
+    Row{"drifting",
+        [](Evidence& e) {
+          e.run().samples_s.resize(15, 17.6e-3);  // after ten of 16 ms
+        },
+        "+10.0 % from the first third", "measure.warmup"}};
 
 class EachCause : public testing::TestWithParam<Row> {};
 
@@ -205,6 +210,20 @@ TEST(Diagnosis, EveryCauseHasEvidence) {
       return row.cause == cause;
     })) << cause;
   }
+}
+
+TEST(Diagnosis, WhatIsUnknownOfTheLinkIsNoEvidence) {
+  Evidence evidence = unexplained();
+  evidence.conditions.device->pcie_gen.reset();
+  evidence.conditions.device->pcie_width = 8;
+  std::vector<Finding> findings = evidence.findings();
+  ASSERT_THAT(causes(evidence), ElementsAre("narrow_link"));
+  using Numbers = std::vector<std::pair<Cause, double>>;
+  EXPECT_EQ(findings[0].evidence, Numbers({{"gen", 0}, {"width", 8}}));
+  EXPECT_THAT(findings[0].text, HasSubstr("runs at x8, the device can gen 5 x16"));
+  evidence.conditions.device->pcie_gen = 3;
+  evidence.conditions.device->pcie_width.reset();
+  EXPECT_EQ(evidence.findings()[0].evidence, Numbers({{"gen", 3}, {"width", 0}}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Diagnosis, EachCause, testing::ValuesIn(rows));

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <tuple>
 
 #include "hand_schedule.hpp"
@@ -239,6 +240,48 @@ TEST(TimelineHtml, SaysWhatTasksWaitedFor) {
   EXPECT_EQ(run["measured"]["engines"][1]["rows"], json({{2}, {3}}));
   EXPECT_EQ(run["predicted"]["lanes"][1]["rows"], json({{1, 3, 5}}));
   EXPECT_EQ(run["bytes"][0], 2'000'000'000);
+}
+
+/// Two seconds, in which the device becomes slower and warmer.
+experiment::Outcome soak() {
+  experiment::Run run = small_run();
+  for (int i = 0; i < 4; ++i) {
+    const double time_s = 8 + i;
+    run.series.push_back(
+        {.at_s = 0.5 * i, .repetitions = 1, .min_s = time_s, .max_s = time_s, .kept_s = {time_s}});
+  }
+  experiment::Outcome outcome = outcome_of({run});
+  outcome.stopped = {.reason = experiment::StopReason::duration, .repetitions = 4, .elapsed_s = 2};
+  outcome.device.series = {{.at_s = 0, .sm_clock_mhz = 1980, .temperature_c = 40, .power_w = {}},
+                           {.at_s = 1.5, .sm_clock_mhz = 1200, .temperature_c = 85, .power_w = {}}};
+  return outcome;
+}
+
+TEST(SoakSvg, ShowsWhatWasReadOverTime) {
+  const std::string picture = soak_svg(soak());
+  EXPECT_THAT(picture, HasSubstr(">throughput, GB/s"));
+  EXPECT_THAT(picture, HasSubstr(">breadth_first<"));
+  EXPECT_THAT(picture, HasSubstr(">SM clock, MHz<"));
+  EXPECT_THAT(picture, HasSubstr(">temperature, °C<"));
+  EXPECT_THAT(picture, Not(HasSubstr("power")));
+  // The clock falls over the whole width, in a panel with some room above and below.
+  std::smatch clock;
+  ASSERT_TRUE(std::regex_search(picture, clock, std::regex(R"x(d="M96 (\S+)L1168 (\S+)")x")));
+  EXPECT_NEAR(std::stod(clock[2]) - std::stod(clock[1]), 130 / 1.2, 0.01);
+  const std::string page = html({study_of(soak())});
+  EXPECT_THAT(page, HasSubstr(picture));
+  EXPECT_THAT(page, HasSubstr("<p>stopped: after 4 repetitions: 2.000 s have passed</p>"));
+}
+
+TEST(SoakSvg, IsOfSoaksAlone) {
+  EXPECT_EQ(soak_svg(outcome_of({small_run()})), "");
+  EXPECT_THAT(html({result_of({small_run()})}), Not(HasSubstr("stopped: ")));
+}
+
+TEST(SoakSvg, DrawsConstantsToo) {
+  experiment::Outcome outcome = soak();
+  for (auto& stretch : outcome.runs[0].series) stretch.kept_s = {8};
+  EXPECT_THAT(soak_svg(outcome), Not(testing::ContainsRegex("nan|inf")));
 }
 
 TEST(TimelineHtml, NeedsNothingElse) {

@@ -1,0 +1,396 @@
+#!/usr/bin/env python3
+"""The files of ci/integrations with real output of the program, and with stand-ins for what they call. ReFrame runs in
+harness_test.py."""
+
+import ast
+import contextlib
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import types
+import unittest
+import xml.etree.ElementTree
+from unittest import mock
+
+import yaml
+
+from program import MINIAPP, SMALL, SOURCE, TestCase, records, run
+
+FILES = SOURCE / "ci/integrations"
+PAGE = 66  # lines
+SLOW = SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: throughput, order: by_engine, min: 1e6}")
+EXIT_CODES = (0, 1, 2, 3, 4, 5, 6, 77, 130)
+# What the stand-in below says of the check that failed, without its verdict.
+FAILED = "metric=throughput order=by_engine value=47.2 limit=90"
+STAND_IN = f"""\
+#!/bin/sh
+printf '%s\\n' "$*" >>"$0.arguments"
+echo 'OVERLAP_CHECK metric=speedup order=by_engine verdict=PASS value=1.9 limit=1.5'
+echo 'OVERLAP_CHECK {FAILED.replace("value", "verdict=FAIL value")}'
+exit $(cat "$0.code")
+"""
+
+
+class Case(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.bin = self.folder / "bin"
+        self.bin.mkdir()
+
+    def command(self, name, text):
+        """A program on the PATH of what is tested."""
+        path = self.bin / name
+        path.write_text(text)
+        path.chmod(0o755)
+        return path
+
+    def real_miniapp(self):
+        self.command("miniapp", f'#!/bin/sh\nexec "{MINIAPP}" "$@" --device=host\n')
+
+    def ended(self, code):
+        """A miniapp that ends with this code."""
+        self.command("miniapp", STAND_IN)
+        (self.bin / "miniapp.code").write_text(str(code))
+
+    def shell(self, *command, **environment):
+        path = f"{self.bin}:/usr/local/bin:/usr/bin:/bin"
+        return subprocess.run(command, cwd=self.folder, text=True, capture_output=True, timeout=300,
+                              env={"PATH": path, "LANG": "C.UTF-8", **environment})
+
+
+class All(unittest.TestCase):
+    def test_each_file_has_a_test_and_is_at_most_a_page(self):
+        tested = {"reframe/overlap.py", "ramble/application.py", "pavilion/overlap.yaml", "spack/package.py",
+                  "nhc/overlap.nhc", "slurm/health.sh", "slurm/overlap.sbatch", "gitlab-ci.yml"}
+        files = {str(path.relative_to(FILES)): path for path in FILES.rglob("*.*") if path.is_file() and path.suffix != ".pyc"}
+        self.assertEqual(set(files), tested)
+        for name, path in files.items():
+            with self.subTest(name):
+                self.assertLessEqual(len(path.read_text().splitlines()), PAGE)
+
+
+class Ramble(Case):
+    """As ramble/application.py of Ramble does it: each line is matched from its start, contexts first."""
+
+    def application(self):
+        """The directives of the class, by name."""
+        given = {}
+
+        def directive(name):
+            return lambda *words, **options: given.setdefault(name, []).append((words, options))
+
+        kit = types.ModuleType("ramble.appkit")
+        for name in ("tags", "software_spec", "required_package", "executable", "workload", "workload_variable",
+                     "figure_of_merit_context", "figure_of_merit", "success_criteria"):
+            setattr(kit, name, directive(name))
+        kit.when = lambda condition: contextlib.nullcontext()
+        kit.ExecutableApplication = object
+        spec = importlib.util.spec_from_file_location("application", FILES / "ramble/application.py")
+        module = importlib.util.module_from_spec(spec)
+        with mock.patch.dict(sys.modules, {"ramble": types.ModuleType("ramble"), "ramble.appkit": kit}):
+            spec.loader.exec_module(module)
+        self.assertEqual(module.Overlap.name, "overlap")
+        return given
+
+    def figures(self, given, output):
+        contexts = {words[0]: options for words, options in given["figure_of_merit_context"]}
+        found = {}
+        active = {}
+        for line in output.splitlines():
+            for name, options in contexts.items():
+                if match := re.match(options["regex"], line):
+                    active[name] = options["output_format"].format(**match.groupdict())
+            for words, options in given["figure_of_merit"]:
+                if match := re.match(options["fom_regex"], line):
+                    where = [active[context] for context in options.get("contexts", [])] or [""]
+                    key = (where[0], words[0].format(**match.groupdict()))
+                    self.assertNotIn(key, found)
+                    found[key] = (match[options["group_name"]], options["units"])
+        return found
+
+    def test_every_figure_of_merit_is_found(self):
+        given = self.application()
+        output = run(self.deck(SLOW), "--quiet").stdout
+        lines = records(output)
+        figures = self.figures(given, output)
+        for fom in lines["OVERLAP_FOM"]:
+            key = (f"{fom['deck']} {fom['order']}", f"{fom['metric']} ({fom['unit']})")
+            self.assertEqual(figures.pop(key), (fom["value"], fom["unit"]))
+        self.assertEqual(figures, {("", "exit code"): ("5", "")})
+
+    def test_only_a_pass_is_a_success(self):
+        (_, criterion), = self.application()["success_criteria"]
+        for text, passes in ((SMALL, True), (SLOW, False)):
+            output = run(self.deck(text), "--quiet").stdout
+            self.assertEqual(any(re.match(criterion["match"], line) for line in output.splitlines()), passes)
+
+    def test_the_command_is_the_programs(self):
+        (_, template), = [words for words, _ in self.application()["executable"]]
+        self.real_miniapp()
+        done = self.shell("sh", "-c", template.format(deck=self.deck(), experiment_run_dir=self.folder))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assert_valid(json.loads((self.folder / "result.json").read_text()))
+
+
+class Pavilion(Case):
+    # Of lib/pavilion/test_config/file_format.py, result/options.py and result_parsers/base_classes.py.
+    KEYS = {"summary", "scheduler", "schedule", "variables", "run", "result_parse", "result_evaluate"}
+    ACTIONS = {"store", "store_str", "store_true", "store_false", "count"}
+    SELECT = {"first": lambda found: found[0], "last": lambda found: found[-1], "all": list}
+
+    def setUp(self):
+        super().setUp()
+        (self.test,) = yaml.safe_load((FILES / "pavilion/overlap.yaml").read_text()).values()
+
+    def results(self, output):
+        """As Pavilion finds them: a search in each line, the group of the match as the value."""
+        results = {}
+        for key, options in self.test["result_parse"]["regex"].items():
+            self.assertLessEqual(set(options), {"regex", "action", "match_select"})
+            self.assertIn(options.get("action", "store"), self.ACTIONS)
+            self.assertEqual(re.compile(options["regex"]).groups, 1)
+            found = [match[1] for line in output.splitlines() if (match := re.search(options["regex"], line))]
+            results[key] = self.SELECT[options.get("match_select", "first")](found) if found else None
+        return results
+
+    def test_keys_are_pavilions(self):
+        self.assertEqual(set(self.test), self.KEYS)
+
+    def test_results_are_those_of_the_result_file(self):
+        for text, verdict in ((SMALL, "PASS"), (SLOW, "FAIL")):
+            with self.subTest(verdict):
+                target = self.folder / "out.json"
+                results = self.results(run(self.deck(text), "--quiet", "--json", target).stdout)
+                result = json.loads(target.read_text())
+                by_engine = result["runs"][-1]["throughput"]
+                self.assertAlmostEqual(float(results["throughput"]) / by_engine, 1, 4)
+                self.assertEqual(results["verdict"], verdict)
+                self.assertEqual(int(results["exit_code"]), result["exit_code"])
+                failed = [check for check in result["checks"] if check["verdict"] != "PASS"]
+                self.assertEqual(len(results["failed"] or []), len(failed))
+                passed = eval(self.test["result_evaluate"]["result"], {}, results)
+                self.assertEqual(passed, verdict == "PASS")
+
+    def test_rates_are_found(self):
+        deck = self.deck(SMALL.replace("{metric: max_error, max: 1e-5}",
+                                       "{metric: h2d_rate, min: 1e-6}, {metric: d2h_rate, min: 1e-6}"))
+        results = self.results(run(deck, "--quiet").stdout)
+        for metric in ("h2d_rate", "d2h_rate"):
+            self.assertGreater(float(results[metric]), 0)
+
+    def test_the_command_is_the_programs(self):
+        self.real_miniapp()
+        (command,) = self.test["run"]["cmds"]
+        done = self.shell("sh", "-c", command.replace("{{sched.test_cmd}}", "").replace("{{deck}}", str(self.deck())))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assert_valid(json.loads((self.folder / "result.json").read_text()))
+
+
+class Spack(unittest.TestCase):
+    # Packages of CMake that are not called so in Spack; None: part of another.
+    NAMES = {"nlohmann_json": "nlohmann-json", "KokkosKernels": "kokkos-kernels", "GTest": "googletest",
+             "Python3": "python", "Threads": None, "CUDAToolkit": None}
+
+    def setUp(self):
+        text = (FILES / "spack/package.py").read_text()
+        (self.package,) = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+        self.cmake = "".join((SOURCE / path).read_text() for path in ("CMakeLists.txt", "tests/CMakeLists.txt"))
+
+    def calls(self, name):
+        """The arguments of all calls of a function or method; what is no literal is None."""
+        for node in ast.walk(self.package):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", None)) == name:
+                yield [argument.value if isinstance(argument, ast.Constant) else None for argument in node.args]
+
+    def test_is_a_package_for_both_vendors(self):
+        self.assertEqual([base.id for base in self.package.bases], ["CMakePackage", "CudaPackage", "ROCmPackage"])
+
+    def test_sets_options_of_cmake_by_its_variants(self):
+        options = set(re.findall(r"^option\((\w+)", self.cmake, re.MULTILINE))
+        variants = {arguments[0] for arguments in self.calls("variant")} | {"cuda", "rocm"}
+        used = list(self.calls("define_from_variant"))
+        self.assertEqual({option for option, _ in used}, {"OVERLAP_TESTS", "OVERLAP_REQUIRE_CUDA"})
+        for option, variant in used:
+            self.assertIn(option, options)
+            self.assertIn(variant, variants)
+        (disabled,) = [arguments[0] for arguments in self.calls("define")]
+        package = disabled.removeprefix("CMAKE_DISABLE_FIND_PACKAGE_")
+        self.assertRegex(self.cmake, rf"find_package\({package} QUIET\)")
+
+    def test_depends_on_what_cmake_finds(self):
+        found = dict(re.findall(r"find_package\(([\w-]+) ?([\d.]*)", self.cmake))
+        needed = {name: version for package, version in found.items()
+                  if (name := self.NAMES.get(package, package.lower())) is not None}
+        given = {re.match(r"[\w-]+", spec)[0]: spec for spec, *_ in self.calls("depends_on") if spec is not None}
+        self.assertEqual(set(needed) - set(given), set())
+        self.assertEqual(set(given) - set(needed), {"cxx", "cmake"})
+        self.assertIn(f"kokkos@{needed['kokkos']}:", given["kokkos"])
+        required = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", self.cmake)[1]
+        self.assertIn(f"cmake@{required}:", given["cmake"])
+
+
+class NodeHealthCheck(Case):
+    # What NHC gives its checks.
+    FUNCTIONS = 'die() { echo "die $*"; exit 99; }; log() { echo "log $*"; }; . "$0"; check_overlap "$@"'
+
+    def check(self, *arguments):
+        return self.shell("bash", "-c", self.FUNCTIONS, FILES / "nhc/overlap.nhc", *map(str, arguments))
+
+    def test_takes_a_node_offline_for_wrong_data_and_performance_only(self):
+        reasons = {2: "wrong data", 5: "performance"}
+        for code in EXIT_CODES:
+            with self.subTest(code=code):
+                self.ended(code)
+                done = self.check("deck.yaml")
+                self.assertEqual(done.stderr, "")
+                if code in reasons:
+                    self.assertEqual(done.stdout, f"die 1 check_overlap: {reasons[code]}: {FAILED}\n")
+                else:
+                    self.assertEqual(done.returncode, 0)
+                    self.assertRegex(done.stdout, r"\A\Z" if code == 0 else rf"\Alog .*no verdict, exit code {code}: ")
+
+    def test_ends_a_run_that_takes_too_long(self):
+        self.command("miniapp", "#!/bin/sh\nexec sleep 60\n")
+        done = self.check("deck.yaml", 1)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("exit code 124", done.stdout)
+
+    def test_with_the_program(self):
+        self.real_miniapp()
+        self.assertEqual(self.check(self.deck()).stdout, "")
+        self.assertRegex(self.check(self.deck(SLOW)).stdout,
+                         r"\Adie 1 check_overlap: performance: metric=throughput order=by_engine value=\S+ limit=1e\+06\n\Z")
+
+
+class SlurmHealth(Case):
+    def check(self):
+        """Runs it as slurmd does, with almost no environment; sites edit its PATH and its deck."""
+        text = (FILES / "slurm/health.sh").read_text()
+        self.assertEqual((text.count("PATH=/usr/local/bin:"), text.count("deck=/etc/slurm/overlap.yaml")), (1, 1))
+        text = text.replace("PATH=", f"PATH={self.bin}:").replace("/etc/slurm/overlap.yaml", str(self.folder / "small.yaml"))
+        script = self.command("health.sh", text)
+        self.command("scontrol", '#!/bin/sh\nprintf "%s\\n" "$SLURM_CONF" "$@" >>"$0.calls"\n')
+        calls = self.bin / "scontrol.calls"
+        calls.unlink(missing_ok=True)
+        done = subprocess.run([script], env={"SLURMD_NODENAME": "n7", "PWD": "/"}, cwd="/", text=True,
+                              capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        return calls.read_text().splitlines() if calls.exists() else []
+
+    def drained(self, why):
+        return ["/etc/slurm/slurm.conf", "update", "NodeName=n7", "State=DRAIN", f"Reason=overlap: {why}: {FAILED}"]
+
+    def test_drains_for_wrong_data_and_performance_only(self):
+        reasons = {2: "wrong data", 5: "performance"}
+        for code in EXIT_CODES:
+            with self.subTest(code=code):
+                self.ended(code)
+                self.assertEqual(self.check(), self.drained(reasons[code]) if code in reasons else [])
+
+    def test_with_the_program(self):
+        self.real_miniapp()
+        self.deck()
+        self.assertEqual(self.check(), [])
+        self.deck(SLOW)
+        *_, reason = self.check()
+        self.assertRegex(reason, r"\AReason=overlap: performance: metric=throughput order=by_engine value=\S+ limit=1e\+06\Z")
+
+    def test_is_executable(self):
+        self.assertTrue(os.access(FILES / "slurm/health.sh", os.X_OK))
+
+
+class SlurmJob(Case):
+    def submit(self, **environment):
+        """Runs the job as Slurm does on the first node."""
+        self.command("srun", '#!/bin/sh\nexec "$@"\n')
+        return self.shell("bash", FILES / "slurm/overlap.sbatch", SLURMD_NODENAME="n7", SLURM_JOB_ID="42", **environment)
+
+    def test_writes_files_of_the_nodes_name_and_ends_with_the_verdict(self):
+        self.real_miniapp()
+        for text, code in ((SMALL, 0), (SLOW, 5)):
+            done = self.submit(OVERLAP_DECK=str(self.deck(text)))
+            self.assertEqual((done.returncode, done.stderr), (code, ""))
+            self.assertEqual(json.loads((self.folder / "results/n7-42.json").read_text())["exit_code"], code)
+            xml.etree.ElementTree.parse(self.folder / "results/n7-42.xml")
+
+    def test_names_the_reference(self):
+        self.ended(0)
+        self.submit(OVERLAP_REFERENCE="/etc/h200 a.yaml", OVERLAP_RESULTS="out")
+        self.submit()
+        first, second = (self.bin / "miniapp.arguments").read_text().splitlines()
+        self.assertEqual(first, "acceptance/gpu --quiet --json out/n7-42.json --junit out/n7-42.xml "
+                                "--reference /etc/h200 a.yaml")
+        self.assertNotIn("--reference", second)
+
+    def test_options_are_sbatchs(self):
+        options = re.findall(r"^#SBATCH --([a-z-]+)=?", (FILES / "slurm/overlap.sbatch").read_text(), re.MULTILINE)
+        self.assertEqual(options, ["job-name", "nodes", "ntasks", "gpus", "exclusive", "time", "output"])
+
+
+class GitLab(Case):
+    def test_shows_the_tests_that_the_script_writes(self):
+        job = yaml.safe_load((FILES / "gitlab-ci.yml").read_text())["overlap"]
+        self.real_miniapp()
+        for text, code in ((SMALL, 0), (SLOW, 5)):
+            done = self.shell("bash", "-ec", "\n".join(job["script"]), **{**job["variables"], "DECK": str(self.deck(text))})
+            self.assertEqual(done.returncode, code, done.stderr)
+            report = self.folder / job["artifacts"]["reports"]["junit"]
+            suites = xml.etree.ElementTree.parse(report).getroot()
+            self.assertEqual(len(suites.findall("testsuite/testcase/failure")), int(code == 5))
+            for path in job["artifacts"]["paths"]:
+                self.assertTrue((self.folder / path).is_file())
+        self.assertEqual(job["artifacts"]["when"], "always")  # of jobs that fail, too
+        self.assertEqual(job["allow_failure"]["exit_codes"], [6, 77])
+
+
+class Junit(TestCase):
+    """Files of the whole program; their text is tested in tests/unit."""
+
+    def written(self, *arguments):
+        target = self.folder / "out.xml"
+        run(*arguments, "--quiet", "--junit", target)
+        return xml.etree.ElementTree.parse(target).getroot()
+
+    def outcomes(self, suites):
+        """The tests of all suites by name, with what became of them; counts must be right."""
+        found = {}
+        for suite in suites:
+            outcomes = {}
+            for case in suite.findall("testcase"):
+                key = (case.get("classname"), case.get("name"))
+                self.assertNotIn(key, found)
+                outcomes[case.get("name")] = found[key] = case[0].tag if len(case) else "passed"
+            for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+                self.assertEqual(int(suite.get(attribute)), list(outcomes.values()).count(tag))
+            self.assertEqual(int(suite.get("tests")), len(outcomes))
+        return {name: outcome for (_, name), outcome in found.items()}
+
+    def test_has_each_check_of_each_deck(self):
+        suites = self.written(self.deck(), self.deck(SLOW, "slow.yaml"), "limits/increment_16mib")
+        orders = ("sequential", "depth_first", "by_engine")
+        self.assertEqual(self.outcomes(suites), {
+            "small/alone/-/data": "passed",
+            **{f"small/alone/{order}/max_error": "passed" for order in orders},
+            "slow/alone/-/data": "passed", "slow/alone/by_engine/throughput": "failure",
+            "increment_16mib/alone/-/data": "skipped",
+        })
+
+    def test_has_each_point_of_a_sweep(self):
+        deck = self.deck(SMALL + "sweep: {chunks.count: [1, 2], issue.lanes: [1, 2]}\n")
+        points = [f"small[chunks.count={c},issue.lanes={l}]/alone/-/data" for c in (1, 2) for l in (1, 2)]
+        outcomes = self.outcomes(self.written(deck))
+        self.assertEqual([name for name in outcomes if name.endswith("data")], points)
+        self.assertEqual(set(outcomes.values()), {"passed"})
+
+    def test_says_what_a_run_lacks(self):
+        too_large = self.deck("workload: {kind: rowsum, rows: 2 Ti}\n")
+        (suite,) = self.written(too_large)
+        self.assertEqual(self.outcomes([suite]), {"small/alone/-/data": "error"})
+        self.assertRegex(suite.find("testcase/error").text, "memory")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Repetitions until times are precise, and soaks: why they end, what they keep."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import time
+import unittest
+import unittest.mock
+
+from program import SMALL, TestCase, run, start
+
+
+def with_measure(keys):
+    return SMALL.replace("repetitions: 3", keys)
+
+
+def resident_kb(process):
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
+class Precision(TestCase):
+    def result(self, keys, *arguments):
+        target = self.folder / "out.json"
+        done = run(self.deck(with_measure(keys)), "--json", target, *arguments)
+        self.assert_clean(done)
+        result = json.loads(target.read_text())
+        self.assert_valid(result)
+        return result, done.stdout
+
+    def test_it_is_reached(self):
+        result, text = self.result("precision: 100 %, at_most: 10000")
+        stopped = re.search(r"(?m)^stopped: precision \d[\d.e+]* % reached after (\d+) repetitions$", text)
+        self.assertTrue(stopped, text)
+        repetitions = int(stopped[1])
+        self.assertGreaterEqual(repetitions, 30)  # the second look; a busy machine needs more of them
+        for each in result["runs"]:
+            self.assertEqual(each["stopped"]["reason"], "precision")
+            self.assertLessEqual(each["stopped"]["width"], 1)
+            self.assertEqual((each["repetitions"], len(each["samples_s"])), (repetitions, repetitions))
+
+    def test_it_says_where_it_did_not_get_there(self):
+        result, text = self.result("precision: 0.0001 %, at_most: 25")
+        self.assertRegex(text, r"(?m)^stopped: precision \S+ % after 25 repetitions \(at_most\): not reached$")
+        for each in result["runs"]:
+            self.assertEqual(each["stopped"]["reason"], "at_most")
+            self.assertEqual(each["repetitions"], 25)
+
+    def test_the_budget_ends_it(self):
+        begin = time.monotonic()
+        result, text = self.result("precision: 0.0001 %, at_most: 1000000, budget: 1 s")
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assertIn("(budget): not reached", text)
+        self.assertGreaterEqual(result["runs"][0]["stopped"]["elapsed_s"], 1)
+
+    def test_counted_repetitions_need_no_words(self):
+        result, text = self.result("repetitions: 3")
+        self.assertNotIn("stopped: ", text)
+        self.assertEqual(result["runs"][0]["stopped"]["reason"], "repetitions")
+        self.assertIsNone(result["runs"][0]["series"])
+
+
+class Soak(TestCase):
+    def test_it_lasts_and_verifies_everything(self):
+        target, page = self.folder / "out.json", self.folder / "out.html"
+        done = run(self.deck(with_measure("duration: 3 s")), "--json", target, "--timeline", page)
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, r"(?m)^stopped: after \d+ repetitions: 3\.\d+ s have passed$")
+        result = json.loads(target.read_text())
+        self.assert_valid(result)
+        repetitions = result["runs"][0]["stopped"]["repetitions"]
+        self.assertEqual(result["verification"]["runs"], repetitions * len(result["runs"]))
+        for each in result["runs"]:
+            self.assertTrue(each["verified"])
+            self.assertEqual(sum(part["repetitions"] for part in each["series"]), repetitions)
+            starts = [part["at_s"] for part in each["series"]]
+            self.assertEqual(starts, sorted(starts))
+        self.assertNotIn("repetitions", result["deck"]["resolved"]["measure"])
+        self.assertIn("throughput, GB/s", page.read_text())
+
+    def soaking(self, keys="duration: 10 min"):
+        deck = self.deck(with_measure(keys).replace("65536", "1024"))
+        process = start(deck, "--device=host", "--json", self.folder / "out.json")
+        for line in process.stdout:
+            if line.startswith("host memory"):
+                return process
+        self.fail("it did not start")
+
+    def stop(self, process):
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        return stdout
+
+    def test_ctrl_c_keeps_what_there_is(self):
+        process = self.soaking()
+        time.sleep(2)
+        self.stop(process)
+        result = json.loads((self.folder / "out.json").read_text())
+        self.assert_valid(result)
+        self.assertEqual((result["interrupted"], result["verdict"]), (True, "INTERRUPTED"))
+        self.assertEqual(len({each["repetitions"] for each in result["runs"]}), 1)
+        for each in result["runs"]:
+            self.assertIsNone(each["stopped"])
+            self.assertGreater(each["repetitions"], 0)
+            self.assertEqual(sum(part["repetitions"] for part in each["series"]), each["repetitions"])
+
+    def test_memory_stays_the_same(self):
+        # Under the address sanitizer, what was freed is kept for a while: up to 256 MB by default.
+        with unittest.mock.patch.dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=0"):
+            process = self.soaking()
+        time.sleep(3)
+        before = resident_kb(process)
+        time.sleep(5)
+        grown = resident_kb(process) - before
+        self.stop(process)
+        self.assertLess(grown, 2048, f"{grown} KiB in 5 s")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""References, baseline and compare, from a run to the verdict of another one."""
+
+import json
+import unittest
+
+import jsonschema
+import yaml
+from program import SMALL, SOURCE, TestCase, records, run
+
+COMPARISON = json.loads((SOURCE / "src/report/overlap-comparison-1.schema.json").read_text())
+CRITERIA = "acceptance: [{metric: throughput, order: by_engine, reference: given%s}]\n"
+DECK = SMALL[: SMALL.index("acceptance")].replace("repetitions: 3", "repetitions: 8")
+
+
+class Results(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.path = self.deck(DECK + CRITERIA % ", below: 99 %")
+        self.first, self.second = self.folder / "a.json", self.folder / "b.json"
+        for file in (self.first, self.second):
+            self.assert_clean(run(self.path, "--json", file), 6)  # no reference yet
+        self.reference = self.folder / "reference.yaml"
+        self.assert_clean(run("baseline", "-o", self.reference, self.first, self.second, "--below=3%"))
+
+    def judged(self, *options):
+        return run(self.path, "--reference", self.reference, *options)
+
+    def change(self, **values):
+        """Changes every entry of the reference file."""
+        document = yaml.safe_load(self.reference.read_text())
+        for entry in document["entries"]:
+            entry.update(values)
+        self.reference.write_text(yaml.safe_dump(document))
+
+    def test_a_run_is_judged_by_its_own_baseline(self):
+        entries = yaml.safe_load(self.reference.read_text())["entries"]
+        self.assertIn(("by_engine", "throughput"), [(e["order"], e["metric"]) for e in entries])
+        self.assertEqual({e["tolerance"] for e in entries}, {"3 %"})
+        done = self.judged("--json", self.folder / "c.json")
+        self.assert_clean(done)
+        check = json.loads((self.folder / "c.json").read_text())["checks"][0]
+        self.assertEqual(check["reference"]["file"], str(self.reference))
+        self.assertAlmostEqual(check["limit"], check["reference"]["value"] * 0.01)
+        self.change(value=1e9)
+        self.assert_clean(self.judged(), 5)
+
+    def test_another_deck_or_machine_is_inconclusive(self):
+        done = self.judged("--set=chunks.count=5")
+        self.assert_clean(done, 6)
+        self.assertEqual(records(done.stdout)["OVERLAP_CHECK"][0]["limit"], "nan")
+        self.assertRegex(done.stdout, "reference.yaml has no entry for .*; the nearest is for deck [0-9a-f]{12}")
+        self.assert_clean(self.judged("--set=measure.repetitions=9", "--set=title=Other"))
+        self.change(device="Another GPU")
+        self.assert_clean(self.judged(), 6)
+
+    def test_references_are_read_before_anything_runs(self):
+        for change, message in (
+            ({"tolerance": "-3 %"}, r"entries\[0\]\.tolerance: found '-3 %'; allowed: "),
+            ({"tolerance": "3 %", "order": "by_engine", "metric": "time"}, r"entries\[1\]: found a second entry for what entries\[0\]"),
+        ):
+            self.change(**change)
+            self.assert_error(self.judged(), 3, message)
+        self.reference.write_text("schema: overlap-reference/2\nentries: []\n")
+        self.assert_error(self.judged(), 3, ":1:9: schema: found 'overlap-reference/2'; allowed: overlap-reference/1")
+        self.reference.unlink()
+        self.assert_error(self.judged(), 3, "no such reference file")
+        self.path.write_text(DECK)
+        self.assert_error(run(self.path, "--reference=x.yaml"), 3, "--reference: found no criterion")
+
+    def test_baseline_refuses_what_is_no_measured_result(self):
+        prediction, note = self.folder / "p.json", self.folder / "note.json"
+        self.assert_clean(run(self.path, "--predict=host", "--json", prediction))
+        note.write_text("{}")
+        for file, message in ((prediction, "found a prediction"), (note, "found no schema"), (self.path, "no JSON")):
+            self.assert_error(run("baseline", "-o", self.folder / "new.yaml", self.first, file), 1, message)
+        self.assertFalse((self.folder / "new.yaml").exists())
+
+    def test_compare_finds_what_became_slower(self):
+        out, page = self.folder / "comparison.json", self.folder / "comparison.html"
+        result = json.loads(self.first.read_text())
+        for entry in result["runs"]:
+            entry["samples_s"] = [10 * time for time in entry["samples_s"]]
+        self.second.write_text(json.dumps(result))
+        done = run("compare", self.first, self.second, "--json", out, "--report", page)
+        self.assert_clean(done, 5)
+        comparison = json.loads(out.read_text())
+        jsonschema.Draft202012Validator(COMPARISON).validate(comparison)
+        self.assertEqual({change["trend"] for change in comparison["comparisons"][0]["changes"]}, {"slower"})
+        self.assertIn("<svg", page.read_text())
+        self.assert_clean(run("compare", self.second, self.first))
+        before = self.first.read_text()
+        self.assert_error(run("compare", self.first, self.second, "--json", self.first), 3, "found an input")
+        self.assertEqual(self.first.read_text(), before)
+        self.assert_error(run("compare", self.first), 3)
+        self.assert_error(run("compare", self.first, self.folder / "none.json"), 1, "cannot read")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,170 @@
+#include "experiment/compare.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "generated.hpp"
+#include "report/comparison.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+using deck::Better;
+using deck::Metric;
+using deck::Order;
+using testing::HasSubstr;
+
+/// A run of as many seconds, in 20 samples that differ by 0.2 % at most.
+Run run(Order order, double seconds) {
+  Run made;
+  made.order = order;
+  made.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 1000000000}};
+  for (int i = 0; i < 20; ++i) made.samples_s.push_back(seconds * (1 + 1e-4 * ((i * 7919) % 20)));
+  made.verified = true;
+  return made;
+}
+
+/// A result of two orders; by_engine takes this long and is judged by its throughput.
+Recorded result(const std::string& file, double seconds) {
+  return {.file = file,
+          .machine = {.device = "GPU", .backend = "Cuda", .deck = "abc"},
+          .deck_path = "input/gpu.yaml",
+          .provenance = {{"build.version", "1"}, {"host.name", "n1"}},
+          .deck = {{"chunks.count", "4"}},
+          .acceptance = {{.metric = Metric::throughput, .order = Order::by_engine}},
+          .points = {{"", {run(Order::sequential, 2), run(Order::by_engine, seconds)}}}};
+}
+
+TEST(Trend, NeedsTheWholeIntervalBeyondOnePercent) {
+  struct Case {
+    base::Estimate ratio;
+    Trend of_times;
+  };
+  for (const auto& [ratio, trend] : {Case{{1.02, 1.011, 1.03}, Trend::slower},
+                                     {{1.02, 1.009, 1.03}, Trend::inconclusive},
+                                     {{1, 0.991, 1.009}, Trend::same},
+                                     {{0.98, 0.97, 0.989}, Trend::faster},
+                                     {{0.98, 0.97, 0.995}, Trend::inconclusive},
+                                     {{1.5, 1.4, 1.6, false}, Trend::inconclusive}}) {
+    EXPECT_EQ(trend_of(ratio, Better::less), trend) << ratio.value;
+  }
+  EXPECT_EQ(trend_of({1.02, 1.011, 1.03}, Better::more), Trend::faster);
+  EXPECT_EQ(trend_of({0.98, 0.97, 0.989}, Better::more), Trend::slower);
+}
+
+/// What a second run of so many seconds is, beside one of 1 s.
+const Change& throughput(const Comparison& comparison) { return comparison.changes.at(2); }
+
+TEST(Compare, JudgesWhatTheFirstDeckJudges) {
+  const auto compared = [](double seconds, double below) {
+    return compare(result("a", 1), result("b", seconds), below);
+  };
+  const Comparison same = compared(1, 0.01);
+  ASSERT_EQ(same.changes.size(), 3U);
+  EXPECT_EQ(same.changes[0].trend, Trend::same);
+  EXPECT_FALSE(same.changes[0].verdict);
+  EXPECT_EQ(throughput(same).metric, Metric::throughput);
+  EXPECT_EQ(throughput(same).verdict, Verdict::pass);
+  // A planted delay of 3 %.
+  const Comparison slower = compared(1.03, 0.01);
+  EXPECT_EQ(slower.changes[0].trend, Trend::same);
+  EXPECT_EQ(slower.changes[1].trend, Trend::slower);
+  EXPECT_NEAR(slower.changes[1].ratio->value, 1.03, 1e-3);
+  EXPECT_EQ(throughput(slower).trend, Trend::slower);
+  EXPECT_EQ(throughput(slower).verdict, Verdict::fail);
+  EXPECT_EQ(throughput(compared(1.03, 0.05)).verdict, Verdict::pass);
+  EXPECT_EQ(throughput(compared(1 / 0.99, 0.01)).verdict, Verdict::inconclusive);
+  EXPECT_EQ(throughput(compared(0.9, 0.01)).trend, Trend::faster);
+}
+
+TEST(Compare, WhatIsMissingNeverPasses) {
+  Recorded other = result("b", 1);
+  other.points[0].runs.pop_back();
+  const Comparison comparison = compare(result("a", 1), other, 0.01);
+  ASSERT_EQ(comparison.changes.size(), 3U);
+  EXPECT_FALSE(throughput(comparison).b);
+  EXPECT_EQ(throughput(comparison).trend, Trend::inconclusive);
+  EXPECT_EQ(throughput(comparison).verdict, Verdict::inconclusive);
+  EXPECT_EQ(verdict_of({comparison}), Verdict::inconclusive);
+}
+
+TEST(Compare, FindsWorseErrorsOfZero) {
+  Recorded exact = result("a", 1);
+  exact.acceptance = {{.metric = Metric::max_error}};
+  Recorded wrong = exact;
+  wrong.points[0].runs[1].max_error = 1e-3;
+  const Comparison same = compare(exact, exact, 0.01);
+  EXPECT_EQ(verdict_of({same}), Verdict::pass);
+  for (const Change& change : same.changes) EXPECT_EQ(change.trend, Trend::same);
+  EXPECT_EQ(verdict_of({compare(exact, wrong, 0.01)}), Verdict::fail);
+}
+
+TEST(Compare, ComparesTheDeviceOnce) {
+  Recorded one = result("a", 1);
+  one.acceptance = {{.metric = Metric::h2d_rate}};
+  one.device = {
+      .link_bytes = 1000, .h2d_s = {1, 1, 1, 1}, .d2h_s = {1, 1, 1, 1}, .duplex_s = {1, 1, 1, 1}};
+  Recorded half = one;
+  half.device.h2d_s = {2, 2, 2, 2};
+  const Comparison comparison = compare(one, half, 0.01);
+  EXPECT_EQ(comparison.changes[0].order, "-");
+  EXPECT_DOUBLE_EQ(comparison.changes[0].ratio->value, 0.5);
+  EXPECT_EQ(comparison.changes[0].verdict, Verdict::fail);
+}
+
+TEST(Compare, ListsWhatDiffersFirst) {
+  Recorded other = result("b", 1);
+  other.machine.deck = "def";  // another deck of the same name: a porting study
+  other.provenance = {{"build.version", "2"}, {"device.name", "GPU"}};
+  other.provenance["host.name"] = "n1";
+  other.deck["chunks.count"] = "8";
+  const auto comparisons = compare(std::vector{result("a", 1)}, std::vector{other}, 0.01);
+  ASSERT_EQ(comparisons.size(), 1U);
+  std::vector<std::string> lines;
+  for (const auto& [key, a, b] : comparisons[0].differences)
+    lines.push_back(key + " " + a + " " + b);
+  EXPECT_THAT(lines,
+              testing::ElementsAre("build.version 1 2", "device.name - GPU", "chunks.count 4 8"));
+  const std::string text = report::comparison_text({.below = 0.01, .all = comparisons});
+  EXPECT_LT(text.find("chunks.count"), text.find("B / A"));
+}
+
+TEST(Compare, PairsDecksByIdentityBeforeTheirName) {
+  Recorded first = result("b", 1.5);
+  first.machine.deck = "def";
+  const auto comparisons =
+      compare(std::vector{result("a", 1)}, std::vector{first, result("b", 1)}, 0.01);
+  EXPECT_EQ(comparisons.at(0).changes[1].trend, Trend::same);
+  first.deck_path = "other.yaml";
+  EXPECT_THROW(compare(std::vector{result("a", 1)}, std::vector{first}, 0.01), base::Error);
+}
+
+TEST(Comparison, ShowsInTextFileAndPage) {
+  const report::Comparisons comparisons{
+      .below = 0.02, .all = {compare(result("a<b.json", 1), result("b.json", 1.03), 0.02)}};
+  EXPECT_EQ(comparisons.exit_code(), base::ExitCode::performance);
+  const std::string text = report::comparison_text(comparisons);
+  EXPECT_THAT(text, testing::ContainsRegex("by_engine +time +1\\.001 s +1\\.031 s +\\+3\\.00 % +"
+                                           "\\+2\\.[0-9]+ % \\.\\. \\+3\\.[0-9]+ % +slower"));
+  EXPECT_THAT(text, testing::EndsWith("OVERLAP_RESULT verdict=FAIL data=OK exit=5\n"));
+  const auto json = nlohmann::json::parse(report::comparison_json(comparisons));
+  EXPECT_EQ(json["schema"], "overlap-comparison/1");
+  EXPECT_EQ(json["comparisons"][0]["changes"][1]["trend"], "slower");
+  EXPECT_EQ(json["comparisons"][0]["changes"][1]["verdict"], nullptr);
+  EXPECT_EQ(json["comparisons"][0]["changes"][2]["verdict"], "FAIL");
+  EXPECT_EQ(json["exit_code"], 5);
+  const std::string html = report::comparison_html(comparisons);
+  EXPECT_THAT(html, HasSubstr("<svg"));
+  EXPECT_THAT(html, HasSubstr("a&lt;b.json"));
+  EXPECT_EQ(html.find("a<b"), std::string::npos);
+}
+
+TEST(ComparisonSchema, IsWhatTheTablesSay) {
+  test::expect_generated(OVERLAP_SOURCE_DIR "/src/report/overlap-comparison-1.schema.json",
+                         report::comparison_schema());
+}
+
+}  // namespace
+}  // namespace overlap::experiment

@@ -1,0 +1,267 @@
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.hpp"
+#include "deck/words.hpp"
+#include "experiment/plan.hpp"
+#include "golden.hpp"
+#include "model/load.hpp"
+#include "model/search.hpp"
+#include "schedule/hazard.hpp"
+
+/// Schedules, predictions and what `auto` chooses, number by number.
+namespace overlap::model {
+namespace {
+
+using deck::Order;
+
+/// Decks that make every kind of schedule in few tasks.
+const std::pair<const char*, const char*> decks[] = {
+    {"increment",
+     "workload: {kind: increment, elements: 100000}\nchunks: {count: 3}\n"
+     "issue: {orders: [sequential, depth_first, by_engine], lanes: 2}"},
+    {"ramp",
+     "workload: {kind: increment, elements: 70000, intensity: 40}\n"
+     "chunks: {count: 6, profile: ramp, growth: 3, spread: 8}\n"
+     "issue: {orders: [depth_first], lanes: 3, sync: event}\n"
+     "disturb: {operation: synchronize, at: 0.3, times: 2}\n"
+     "host_work: {per_chunk: 7 us}"},
+    {"box",
+     "workload: {kind: increment, box: [4, 30, 70], array: [6, 40, 90], origin: [1, 2, "
+     "3]}\nchunks: {count: 2}\nissue: {orders: [by_engine]}"},
+    {"rowsum",
+     "workload: {kind: rowsum, rows: 9000, columns: 5, type: int64, pitch: 64}\n"
+     "chunks: {count: 4}\nmemory: {device_limit: 250 KiB}\n"
+     "issue: {orders: [breadth_first], lanes: 2}"},
+    {"pageable",
+     "workload: {kind: rowsum, rows: 9000, columns: 5}\nchunks: {count: 3}\n"
+     "memory: {host: pageable}\nissue: {orders: [depth_first, by_engine], lanes: 2}"},
+    {"zero_copy",
+     "workload: {kind: increment, elements: 50000}\nchunks: {count: 2}\n"
+     "memory: {transfer: zero_copy}\nissue: {orders: [depth_first], lanes: 2}"},
+    {"pipeline",
+     "workload: {kind: pipeline, elements: 30000, iterations: 2}\n"
+     "chunks: {count: 3}\nissue: {orders: [depth_first, by_engine], lanes: 2}"},
+    {"dgemm",
+     "workload: {kind: dgemm, m: 150, n: 110, k: 70, tile_m: 100, tile_n: 90}\n"
+     "issue: {orders: [two_way, four_way, four_plus], lanes: 2}"},
+    {"custom",
+     "workload:\n  kind: custom\n  tasks:\n"
+     "    - {name: A, stage: h2d, lane: 1, bytes: 40000}\n"
+     "    - {name: B, stage: kernel, lane: 2, duration: 30 us, sms: 0.4, after: [A]}\n"
+     "    - {name: C, stage: kernel, lane: 1, duration: 20 us, sms: 0.7}\n"
+     "    - {name: Q, stage: query, lane: 2}\n"
+     "    - {name: H, stage: host, duration: 9 us, after: [C]}\n"
+     "    - {name: E, stage: d2h, lane: 2, duration: 11 us}\n"
+     "    - {name: Z, stage: default_stream, duration: 5 us}\n"
+     "    - {name: D, stage: d2h, lane: 1, bytes: 20000}\n"
+     "issue: {orders: [custom, depth_first]}"},
+};
+
+experiment::Facts facts_of(const deck::Deck& deck) {
+  experiment::Facts facts = experiment::facts_of(deck);
+  if (deck.workload.kind == deck::WorkloadKind::dgemm) facts.host_share = {1, 3e9};
+  return facts;
+}
+
+std::string words(const schedule::Schedule& schedule) {
+  std::string text =
+      fmt::format("lanes {} chunks {} slots {}\n", schedule.lanes, schedule.chunks, schedule.slots);
+  for (const schedule::Task& task : schedule.tasks) {
+    text += fmt::format("  {} {}.{} L{} {} B {:.12g} flop {:.12g} s {:.3g} <{}{}",
+                        to_string(task.stage), task.chunk, task.op, task.lane, task.bytes,
+                        task.flops, task.duration_s, task.share, fmt::join(task.after, " "),
+                        task.blocking ? " !" : "");
+    for (const schedule::Use& use : uses(schedule, task)) {
+      const schedule::Region region = host_region(schedule, use);
+      text += fmt::format(" {}{}[{} + {}]{}", use.array, use.loads ? "" : "*", region.begin,
+                          region.bytes(), use.slot);
+    }
+    text += "\n";
+  }
+  for (const auto& hazard : schedule::find_hazards(schedule)) text += hazard.message + "\n";
+  return text;
+}
+
+TEST(Golden, SchedulesAsItIsWritten) {
+  std::string text;
+  for (const auto& [name, deck_text] : decks) {
+    const deck::Point point = golden_points(deck_text).front();
+    const experiment::Plan plan = experiment::plan(point, facts_of(point.deck));
+    text +=
+        fmt::format("{}: borders {}, {} slots of {} units\n", name,
+                    fmt::join(plan.layout.borders, " "), plan.layout.slots, plan.layout.slot_units);
+    for (const experiment::Case& one : plan.cases) {
+      text += experiment::name(one) + ": " + words(one.schedule);
+    }
+  }
+  expect_golden({{"tasks.txt", text}});
+}
+
+std::string words(const timeline::Timeline& timeline, bool spans) {
+  std::string text = fmt::format("us: issued {:.12g} complete {:.12g} busy",
+                                 1e6 * timeline.issued_s, 1e6 * timeline.complete_s);
+  for (const double busy_s : timeline::busy_s(timeline))
+    text += fmt::format(" {:.12g}", 1e6 * busy_s);
+  for (const timeline::Span& span : timeline.spans) {
+    if (!spans) break;
+    text += fmt::format("\n  {} {:.12g} {:.12g}",
+                        timeline.engines[static_cast<std::size_t>(span.engine)], 1e6 * span.start_s,
+                        1e6 * span.stop_s);
+  }
+  return text + "\n";
+}
+
+/// What bounds say of rates that are all different, on two copy engines, one, and workers.
+std::string bounds_of(const schedule::Schedule& schedule) {
+  const Rates least{.h2d_s = 3e-5, .d2h_s = 2e-5, .both_s = 4e-5, .kernel_s = 1e-5};
+  Rates own = least;
+  for (double* const part : {&own.h2d_s, &own.d2h_s, &own.both_s, &own.kernel_s}) *part *= 1.3;
+  std::string text;
+  for (const timeline::Engines& engines :
+       {timeline::Engines{.copy_engines = 2}, timeline::Engines{.copy_engines = 1},
+        timeline::Engines{.workers = 2}}) {
+    const Bounds of = bounds(schedule, own, least, engines);
+    text +=
+        fmt::format("bounds {:.12g} {:.12g} {:.12g} {:.12g} {:.12g} {}\n", of.serial_s,
+                    of.one_engine_s, of.two_engines_s, of.bound_s, of.schedule_bound_s, of.limit);
+  }
+  return text;
+}
+
+TEST(Golden, PredictedTimelinesAsItIsWritten) {
+  Device queues = golden_device();
+  queues.name = "queues";
+  queues.queues = Queues::engine;
+  queues.copy_engines = 1;
+  queues.delayed_signal = queues.query_releases = true;
+  queues.window = 3;
+  queues.concurrent_kernels = 2;
+  Device workers = golden_device();
+  workers.name = "workers";
+  workers.queues = Queues::worker;
+  workers.cores = 5;
+  workers.lanes_divide = true;
+  const std::vector<Device> devices = {
+      golden_device(),    queues, workers, load_device("h200"), load_device("ideal_1copy"),
+      load_device("host")};
+  std::string text;
+  for (const auto& [name, deck_text] : decks) {
+    const deck::Point point = golden_points(deck_text).front();
+    for (const experiment::Case& one : experiment::plan(point, facts_of(point.deck)).cases) {
+      text += fmt::format("{}, {}\n", name, experiment::name(one)) + bounds_of(one.schedule);
+      for (const Device& device : devices) {
+        text += device.name + ": ";
+        try {
+          text += words(predict(one.schedule, device), device.path.empty());
+        } catch (const base::Error& error) {
+          text += std::string(error.what()) + "\n";
+        }
+      }
+    }
+  }
+  expect_golden({{"predicted.txt", text}});
+}
+
+std::string words(const Candidate& c) {
+  return fmt::format("{} {} {} {} on {} {} {} {:.12g} {} {:.12g}\n", deck::to_string(c.order),
+                     deck::to_string(c.profile), c.spread, c.chunks, c.lanes,
+                     deck::to_string(c.transfer), deck::to_string(c.mechanism), c.predicted_s,
+                     c.busiest, c.busy_s);
+}
+
+TEST(Golden, CandidatesAsItIsWritten) {
+  Device workers = golden_device();
+  workers.queues = Queues::worker;
+  workers.cores = 6;
+  const std::tuple<const char*, const char*, Device> rows[] = {
+      {"large",
+       "workload: {kind: increment, elements: 300}\nchunks: {count: 5, profile: ramp, spread: 32}\n"
+       "issue: {lanes: 7}",
+       golden_device()},
+      {"small", "workload: {kind: rowsum, rows: 13}\nmemory: {host: pageable}", golden_device()},
+      {"iterations",
+       "workload: {kind: pipeline, elements: 30, iterations: 3}\n"
+       "chunks: {count: 2}",
+       golden_device()},
+      {"workers", "workload: {kind: increment, elements: 20}\nissue: {lanes: 3}", workers},
+      {"teaching", "workload: {kind: increment}\nchunks: {count: 6}", load_device("ideal_2copy")},
+      {"memory", "workload: {kind: increment, elements: 40000}\nmemory: {device_limit: 64 KiB}",
+       golden_device()},
+  };
+  std::string text;
+  for (const auto& [name, deck_text, device] : rows) {
+    const deck::Deck deck = golden_points(deck_text).front().deck;
+    experiment::Facts facts = experiment::facts_of(deck);
+    facts.device = device;
+    const std::vector<Candidate> all = experiment::candidates(deck, facts);
+    text += fmt::format("{}: {}\n", name, experiment::why(all));
+    for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 4); ++i) text += words(all[i]);
+    std::map<std::string, std::map<std::int64_t, std::set<int>>> ways;
+    for (const Candidate& c : all) {
+      const std::string way =
+          fmt::format("{} {} {} {}", deck::to_string(c.order), deck::to_string(c.profile), c.spread,
+                      deck::to_string(c.transfer));
+      ways[way][c.chunks].insert(c.lanes);
+    }
+    for (const auto& [way, lanes_of] : ways) {
+      std::map<std::set<int>, std::set<std::int64_t>> chunks_on;
+      for (const auto& [chunks, lanes] : lanes_of) chunks_on[lanes].insert(chunks);
+      text += fmt::format("  {}\n", way);
+      for (const auto& [lanes, chunks] : chunks_on) {
+        text += fmt::format("    {} on {}\n", fmt::join(chunks, " "), fmt::join(lanes, " "));
+      }
+    }
+    for (const bool graphs : {false, true}) {
+      std::vector<experiment::Tried> tried;
+      for (const Candidate& c : finalists(all, graphs)) {
+        tried.emplace_back(c, c.predicted_s * (1.1 + 0.07 * static_cast<double>(tried.size())));
+      }
+      text += fmt::format("tried: {}\n", experiment::why(tried));
+      for (const auto& [candidate, seconds] : tried) text += words(candidate);
+      tried.resize(1);
+      text += fmt::format("tried: {}\n", experiment::why(tried));
+    }
+  }
+  for (const int balance : {1, 2, 3, 17}) {
+    const deck::Deck deck =
+        golden_points(
+            fmt::format("workload: {{kind: increment, intensity: {}x balanced}}", balance))
+            .front()
+            .deck;
+    text +=
+        fmt::format("balance {}: {} repeats\n", balance, balanced_repeats(deck, golden_device()));
+  }
+  expect_golden({{"candidates.txt", text}});
+}
+
+TEST(Hazard, ATaskThatWaitsForItselfIsMalformed) {
+  const deck::Point point = golden_points(decks[0].second).front();
+  schedule::Schedule schedule = experiment::plan(point, facts_of(point.deck)).cases[1].schedule;
+  schedule.tasks[1].after = {1};
+  const auto hazards = schedule::find_hazards(schedule, 1);
+  ASSERT_EQ(hazards.size(), 1U);
+  EXPECT_NE(hazards[0].message.find("waits for task 1, which is issued later"), std::string::npos);
+}
+
+TEST(Tiles, ATaskWithoutMatricesComputesNoProduct) {
+  const deck::Point point = golden_points(decks[7].second).front();
+  const schedule::Schedule schedule =
+      experiment::plan(point, facts_of(point.deck)).cases[0].schedule;
+  EXPECT_FALSE(schedule::product(schedule, {.stage = schedule::Stage::kernel}));
+}
+
+TEST(DeviceCurve, OfOnePointMayBeginAtAByte) {
+  const DeckFile file(
+      "h2d: {times: [[1, 1 us]]}\nd2h: {bandwidth: 5 GB/s}\n"
+      "kernels: {rates: {increment: {bandwidth: 8 GB/s}}}\n",
+      "device.yaml");
+  EXPECT_DOUBLE_EQ(load_device(file.path()).h2d.pinned.seconds(3), 3e-6);
+}
+
+}  // namespace
+}  // namespace overlap::model

@@ -1,0 +1,422 @@
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "experiment/plan.hpp"
+#include "golden.hpp"
+#include "report/comparison.hpp"
+#include "report/console.hpp"
+#include "report/json.hpp"
+#include "report/lines.hpp"
+#include "report/picture.hpp"
+#include "report/sweep.hpp"
+#include "report/tables.hpp"
+#include "report/writers.hpp"
+
+/// What every writer makes of results by hand, to the byte.
+namespace overlap::report {
+namespace {
+
+using deck::Order;
+using experiment::Case;
+using experiment::facts_of;
+using experiment::Run;
+
+/// `text` without what stands between a beginning and an end, as often as they come.
+std::string without(std::string text, const std::string& begin, const std::string& end) {
+  for (std::size_t at = 0; (at = text.find(begin, at)) != std::string::npos;) {
+    at += begin.size();
+    text.erase(at, text.find(end, at) - at);
+  }
+  return text;
+}
+
+std::string without_style(const std::string& text) { return without(text, "<style>", "</style>"); }
+
+/// Without what changes with the program.
+std::string without_version(std::string text) {
+  for (const char* const key : {"\"version\": ", "\"git_sha\": ", "\"dirty\": "}) {
+    text = without(std::move(text), key, "\n");
+  }
+  return without(std::move(text), R"("version" value=)", "/>");
+}
+
+base::Machine machine() {
+  return {.build = {.compiler = "g++ 1.2",
+                    .kokkos_version = "5.2.0",
+                    .backend = "Cuda",
+                    .cuda_toolkit = "13.0",
+                    .kokkos_kernels_version = ""},
+          .host = {.name = "n1",
+                   .cpu = "CPU",
+                   .cores = 8,
+                   .affinity = "0-7",
+                   .total_bytes = 64'000'000'000,
+                   .available_bytes = 60'000'000'000,
+                   .kernel = "6.1",
+                   .transparent_huge_pages = "always",
+                   .huge_pages = 3},
+          .device = base::DeviceInfo{.name = "GPU",
+                                     .uuid = "GPU-1",
+                                     .compute_capability = "9.0",
+                                     .copy_engines = 3,
+                                     .concurrent_kernels = true,
+                                     .free_bytes = 15'000'000'000,
+                                     .total_bytes = 16'000'000'000,
+                                     .pcie_gen = 4,
+                                     .pcie_gen_max = 5,
+                                     .pcie_width = 8,
+                                     .pcie_width_max = 16,
+                                     .numa_node = 1,
+                                     .sm_clock_mhz = 1200,
+                                     .sm_clock_max_mhz = 1980,
+                                     .ecc = true,
+                                     .mig = false,
+                                     .driver = "580.1"}};
+}
+
+/// Repetitions that take about so long, no two the same.
+std::vector<double> times(double seconds, int place = 0) {
+  std::vector<double> samples_s;
+  for (int i = 0; i < 16; ++i) {
+    samples_s.push_back(seconds * (1 + 1e-3 * ((i * (7 + 2 * place)) % 17)));
+  }
+  return samples_s;
+}
+
+/// What a case gave, depending on its place.
+Run run_of(Case one, int place) {
+  Run run{std::move(one)};
+  const double time_s = (14 - place) * 1e-4;
+  run.repetitions = 16;
+  run.samples_s = times(time_s, place);
+  run.issue_s = times(time_s / (6 + place), 1);
+  run.polls = 1000 + 17 * place;
+  if (run.host_work) run.host_work_samples = {3 + place, times(time_s / 3)};
+  if (run.order == Order::breadth_first) {
+    run.graph = experiment::GraphCosts{1e-3 * place, 2e-3};
+    run.staging = experiment::StagingCosts{3e-3, 5e-3 * place, 2};
+  }
+  run.max_error = 1.25e-7 * place;
+  run.verified = true;
+  run.rates = model::Rates{.h2d_s = 4e-4 + 1e-6 * place,
+                           .d2h_s = 3e-4 + 2e-6 * place,
+                           .both_s = 5e-4 + 3e-6 * place,
+                           .kernel_s = 1e-4 + 4e-6 * place,
+                           .kernel_beside_copies = 1.05 + 0.01 * place};
+  if (!run.predicted) {
+    run.untraced = "no room";
+    return run;
+  }
+  run.trace = experiment::Trace{.timeline = *run.predicted,
+                                .source = "CUPTI",
+                                .parts = 1 + place % 2,
+                                .perturbation = 0.013 * place,
+                                .doubtful = place % 3 == 1};
+  for (timeline::Span& span : run.trace->timeline.spans) {
+    span.start_s *= 1.01;
+    span.stop_s *= 1.01;
+  }
+  return run;
+}
+
+/// Copies of the link and the health of the device.
+experiment::DeviceSamples device_samples() {
+  experiment::DeviceSamples device{.link_bytes = 64'000'000,
+                                   .h2d_s = times(6e-3),
+                                   .d2h_s = times(5e-3),
+                                   .duplex_s = times(7e-3)};
+  const base::Health before{.pcie_gen = 4,
+                            .pcie_width = 8,
+                            .pcie_replays = 5,
+                            .ecc_corrected = 2,
+                            .ecc_uncorrected = 1,
+                            .temperature_c = 41,
+                            .power_w = 123.4,
+                            .sm_clock_mhz = 1980,
+                            .memory_clock_mhz = 2619};
+  base::Health after = before;
+  after.pcie_replays = 9;
+  after.ecc_corrected = 3;
+  after.temperature_c.reset();
+  device.health = experiment::HealthRecord{before, after, experiment::ThrottledTime{}};
+  for (std::size_t i = 0; i < base::throttles.size(); ++i) {
+    if (i == 4) continue;
+    device.health->throttled->by_reason_s[i] = 0.01 * static_cast<double>(i);
+  }
+  device.health->throttled->slowed_s = 0.2;
+  return device;
+}
+
+experiment::Outcome outcome_of(const deck::Point& point, const experiment::Facts& facts) {
+  experiment::Plan plan = experiment::plan(point, facts);
+  experiment::Samples samples{.verified_runs = 48, .reference_s = 0.25};
+  for (const Case& one : plan.cases) {
+    samples.runs.push_back(run_of(one, static_cast<int>(samples.runs.size())));
+  }
+  samples.device = device_samples();
+  samples.conditions = {.device = machine().device, .engines = {}, .max_connections = 1};
+  samples.stopped =
+      experiment::Stop{experiment::StopReason::at_most, 16, 0.5, std::optional(0.023)};
+  return judge(std::move(plan), std::move(samples));
+}
+
+Study study_of(const std::vector<deck::Point>& points, std::vector<experiment::Outcome> outcomes,
+               std::vector<std::string> devices = {}) {
+  Study study = new_study(machine(), points, std::move(devices));
+  study.started = "2026-01-31T12:00:00Z";
+  for (std::size_t i = 0; i < outcomes.size(); ++i) add(study, i, std::move(outcomes[i]));
+  return study;
+}
+
+/// The study of a deck's first point.
+Study study_of(const std::string& deck) {
+  const std::vector<deck::Point> points = golden_points(deck);
+  experiment::Facts facts = facts_of(points[0].deck, golden_device());
+  if (facts.host_share) facts.host_share = {.tiles = 2, .flops_per_s = 1e9};
+  return study_of(points, {outcome_of(points[0], facts)});
+}
+
+const char* const increment = R"(
+workload: {kind: increment, elements: 1 Mi}
+chunks: {count: 2}
+issue: {orders: [sequential, breadth_first], lanes: 2, sync: query}
+host_work: {per_chunk: 50 us}
+disturb: {operation: malloc}
+acceptance:
+  - {metric: speedup, min: 1.2}
+  - {metric: time, max: 1.25 ms}
+  - {metric: host_work_hidden, min: 0.5}
+  - {metric: h2d_rate, min: 10, max: 10.62}
+  - {metric: throughput, reference: given}
+)";
+
+/// With fewer runs.
+const char* const small = R"(
+workload: {kind: rowsum, rows: 1 Mi, columns: 2}
+chunks: {count: 2}
+issue: {orders: [depth_first, by_engine], lanes: 2}
+)";
+
+const char* const product = R"(
+workload: {kind: dgemm, m: 300, n: 200, k: 64, tile_m: 100, tile_n: 100}
+issue: {orders: [sequential, three_way, four_way, four_plus], lanes: 2}
+)";
+
+/// Four repetitions of a second and more, in which the device becomes slower and warmer.
+experiment::Outcome soak() {
+  experiment::Outcome outcome = *study_of(increment).outcome();
+  for (std::size_t place = 0; place < outcome.runs.size(); ++place) {
+    for (int i = 0; i < 5; ++i) {
+      const double time_s = 1e-3 * (8 + i + static_cast<double>(place) / 4);
+      outcome.runs[place].series.push_back({.at_s = 3.5 * i + 0.1 * static_cast<double>(place),
+                                            .repetitions = 7,
+                                            .min_s = time_s,
+                                            .max_s = 1.5 * time_s,
+                                            .kept_s = {time_s, 1.5 * time_s, 1.1 * time_s}});
+    }
+  }
+  outcome.device.series = {{.at_s = 0, .sm_clock_mhz = 1980, .temperature_c = 40, .power_w = 312},
+                           {.at_s = 7.5, .sm_clock_mhz = 1815, .temperature_c = 71, .power_w = {}},
+                           {.at_s = 14, .sm_clock_mhz = 1200, .temperature_c = 85, .power_w = 644}};
+  outcome.stopped = {.reason = experiment::StopReason::duration, .repetitions = 35, .elapsed_s = 9};
+  return outcome;
+}
+
+std::string page(const Study& study) {
+  std::string text = without_style(html({study}));
+  text = without(std::move(text), R"(id="result">)", "</script>");
+  return without(std::move(text), "<script>", "</script>");
+}
+
+TEST(Golden, ConsoleAsItIsWritten) {
+  const Study study = study_of(increment);
+  Study wrong = study;
+  experiment::Outcome& outcome = *wrong.done[0].outcome;
+  outcome.runs[2].wrong = experiment::WrongData{2, "b", 41, 1.5, -3};
+  outcome.failure = experiment::Failure{base::ExitCode::runtime_error, "lost"};
+  const Study failed = study_of(wrong.points, {outcome});
+  Study host = study;
+  host.machine.device.reset();
+  host.machine.build.backend = "OpenMP";
+  host.machine.build.cuda_toolkit = "";
+  const experiment::Plan plan =
+      experiment::plan(study.points[0], facts_of(study.deck(), golden_device()));
+  std::string schedules;
+  for (const Case& one : plan.cases) schedules += schedule_table(one);
+  expect_golden({
+      {"console.txt", heading(study, plan) + table(study, 100) + verdict_words(study)},
+      {"console_host.txt", heading(host, plan)},
+      {"console_wrong.txt", wrong_data(outcome) + verdict_words(failed) + verdict_line(failed)},
+      {"schedules.txt", schedules},
+  });
+}
+
+TEST(Golden, ProductsAsItIsWritten) {
+  const Study study = study_of(product);
+  Study compute = study;
+  for (experiment::Run& run : compute.done[0].outcome->runs) {
+    run.bounds->limit = "SM";
+    run.rates->kernel_s *= 10;
+  }
+  Study workers = compute;
+  for (experiment::Run& run : workers.done[0].outcome->runs) {
+    run.bounds->limit = "workers";
+    run.bounds->one_engine_s = 0;
+  }
+  std::string text;
+  for (const Study* const of : std::vector<const Study*>{&study, &compute, &workers}) {
+    const experiment::Outcome& outcome = *of->outcome();
+    text += product_words(outcome) + base::align(product_rows(outcome), true) +
+            bound_words(outcome) + "\n" + base::align(bound_rows(outcome), true);
+  }
+  expect_golden({{"console_products.txt", text}});
+}
+
+TEST(Golden, TimelinesAsItIsWritten) {
+  const Study study = study_of(small);
+  expect_golden({
+      {"timeline.svg", svg({study})},
+      {"timeline.html", page(study)},
+      {"stop.txt", stop_words(soak()) + "\n" + stop_words(*study_of(increment).outcome()) + "\n"},
+      {"soak.svg", without_style(soak_svg(soak()))},
+  });
+}
+
+TEST(Golden, PredictionsAsItIsWritten) {
+  const auto points = golden_points(
+      "workload: {kind: increment, elements: 1 Mi, intensity: 3x balanced}\n"
+      "issue: {orders: [sequential, depth_first, auto], lanes: 2}\n"
+      "chunks: {count: 2}\n");
+  model::Device other = golden_device();
+  other.copy_engines = 1;
+  other.host.copy_s *= 3;
+  const experiment::Plan plan = experiment::predictions(points[0], {golden_device(), other});
+  experiment::Outcome outcome = judge(plan, {});
+  const Study study = study_of(points, {std::move(outcome)}, {"hand", "hand"});
+  expect_golden({
+      {"predictions.txt", heading(study, plan) + table(study, 80) + result_lines(study)},
+      {"predictions.html", page(study)},
+  });
+}
+
+/// A deck with a sweep and two orders, whose times depend on the place of the point: each next one
+/// takes `factor` times as long, down to the third.
+Study sweep_of(const std::string& text, double factor, bool predicted = false,
+               const std::string& orders = "[sequential, by_engine]") {
+  const auto points = golden_points(
+      "workload: {kind: increment, elements: 4096}\n"
+      "issue: {orders: " +
+      orders + "}\n" + text);
+  std::vector<experiment::Outcome> outcomes;
+  double seconds = 1e-3;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (predicted) {
+      model::Device other = golden_device();
+      other.name = "other";
+      other.d2h.pinned = model::Curve::line(1e-6, 3e9);
+      outcomes.push_back(judge(experiment::predictions(points[i], {golden_device(), other}), {}));
+      continue;
+    }
+    seconds *= i < 3 ? factor : 1.1;
+    experiment::Outcome outcome = outcome_of(points[i], facts_of(points[i].deck, golden_device()));
+    for (std::size_t place = 0; place < outcome.runs.size(); ++place) {
+      Run& run = outcome.runs[place];
+      run.samples_s = times(seconds / (1 + 0.6 * static_cast<double>(place)));
+      run.samples_s[1] *= 1.3;
+      run.bounds->bound_s = seconds / (3 + static_cast<double>(place));
+    }
+    outcomes.push_back(std::move(outcome));
+  }
+  return study_of(
+      points, std::move(outcomes),
+      predicted ? std::vector<std::string>{"hand", "other"} : std::vector<std::string>());
+}
+
+TEST(Golden, FilesAsItIsWritten) {
+  const Study study = study_of(increment);
+  std::string alone = increment;  // without the baseline
+  alone.erase(alone.find("sequential, "), 12);
+  alone.erase(alone.find("  - {metric: speedup"), 32);
+  expect_golden({
+      {"result.json", without_version(to_json({study_of(alone)}, 1))},
+      {"result.csv", csv({study, study_of(product)})},
+      {"sweep.csv", csv({sweep_of("sweep: {chunks.count: [1, 2]}\n", 0.8)})},
+      {"junit.xml", without_version(junit({study}))},
+      {"trace.json", trace({study_of(small)})},
+  });
+}
+
+TEST(Golden, SweepsAsItIsWritten) {
+  const std::pair<const char*, Study> sweeps[] = {
+      {"sweep_linear", sweep_of("sweep: {chunks.count: [1, 2, 4, 6, 8]}\n", 0.8)},
+      {"sweep_logarithmic",
+       sweep_of("sweep: {chunks.count: [1, 4, 64, 16], issue.lanes: [2, 3]}\n", 0.2)},
+      {"sweep_bytes",
+       sweep_of("sweep: {workload.elements: [1024, 4096], issue.lanes: [1, 2, 3, 4, 5]}\n", 0.7,
+                false, "[by_engine]")},
+      {"sweep_words",
+       sweep_of("sweep: {memory.host: [pinned, pageable], chunks.count: [2, 3]}\n", 0.9)},
+      {"sweep_predicted", sweep_of("sweep: {chunks.count: [1, 2, 4]}\n", 1, true)},
+      {"sweep_many",
+       sweep_of("sweep: {issue.lanes: [1], chunks.count: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, "
+                "13]}\n",
+                0.9, false, "[by_engine]")},
+  };
+  for (const auto& [name, study] : sweeps) {
+    const std::string text =
+        sweep_heading(study) + table(study, 100) + table(study, 40) + verdict_words(study);
+    expect_golden({{std::string(name) + ".svg", without_style(svg({study}))},
+                   {std::string(name) + ".txt", text}});
+  }
+}
+
+TEST(Golden, PointsAsItIsWritten) {
+  const auto points = golden_points(std::string(increment) + "sweep: {chunks.count: [1, 3, 5]}\n");
+  std::vector<experiment::Plan> plans;
+  for (const deck::Point& point : points) {
+    plans.push_back(experiment::plan(point, facts_of(point.deck)));
+  }
+  expect_golden({{"points.txt", point_table(points, plans)}});
+}
+
+/// A recorded result whose by_engine takes so long.
+experiment::Recorded recorded(const std::string& file, double seconds) {
+  experiment::Recorded result{
+      .file = file,
+      .machine = {.device = "GPU", .backend = "Cuda", .deck = "abc"},
+      .deck_path = "hand.yaml",
+      .provenance = {{"build.version", "1"}, {"host.name", "n" + file}},
+      .deck = {{"chunks.count", "4"}, {"issue.lanes", file}},
+      .acceptance = {{.metric = deck::Metric::throughput, .order = Order::by_engine},
+                     {.metric = deck::Metric::d2h_rate}},
+      .points = {{"chunks.count 4", {}}, {"chunks.count 8", {}}},
+      .device = device_samples()};
+  for (double& time_s : result.device.d2h_s) time_s *= seconds;
+  for (const Order order : {Order::sequential, Order::by_engine, Order::depth_first}) {
+    Run run;
+    run.order = order;
+    run.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 1'000'000}};
+    run.samples_s = times(order == Order::by_engine ? seconds : 2.5);
+    for (experiment::RecordedPoint& point : result.points) {
+      if (file == "b" && order == Order::depth_first) continue;
+      for (double& time_s : run.samples_s) time_s /= seconds;
+      point.runs.push_back(run);
+    }
+  }
+  return result;
+}
+
+TEST(Golden, ComparisonsAsItIsWritten) {
+  const Comparisons all{.below = 0.02,
+                        .all = experiment::compare(std::vector{recorded("a", 1)},
+                                                   std::vector{recorded("b", 1.03)}, 0.02)};
+  expect_golden({
+      {"comparison.txt", comparison_text(all)},
+      {"comparison.html", without_style(comparison_html(all))},
+      {"comparison.json", comparison_json(all)},
+  });
+}
+
+}  // namespace
+}  // namespace overlap::report

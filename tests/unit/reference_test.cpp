@@ -1,0 +1,445 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "deck/fields.hpp"
+#include "deck_file.hpp"
+#include "experiment/baseline.hpp"
+#include "experiment/judge.hpp"
+#include "report/json.hpp"
+#include "report/lines.hpp"
+#include "report/read_result.hpp"
+#include "report/tables.hpp"
+#include "studies.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+using deck::Metric;
+using deck::Order;
+using testing::HasSubstr;
+
+const Subject h200{.device = "NVIDIA H200",
+                   .link = "gen5 x16",
+                   .backend = "Cuda",
+                   .deck = "0123456789abcdef",
+                   .order = Order::by_engine,
+                   .metric = Metric::throughput};
+
+Entry entry(const Subject& subject, double value, double tolerance) {
+  return {.subject = subject, .deck_name = "gpu", .value = value, .tolerance = tolerance};
+}
+
+/// A machine with references for `given`.
+References references(std::vector<Entry> entries) {
+  References all{.machine = h200};
+  all.files["given"] = {"refs/h200.yaml", std::move(entries)};
+  return all;
+}
+
+Run run(Order order, std::vector<double> samples_s) {
+  Run made;
+  made.order = order;
+  made.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 1000000000}};
+  made.samples_s = std::move(samples_s);
+  made.verified = true;
+  return made;
+}
+
+/// The check of a metric of by_engine, whose repetitions took this long.
+Check checked(Metric metric, std::vector<double> samples_s, const References& references,
+              std::optional<double> below = {}) {
+  const auto checks = judge_all(
+      {{.metric = metric, .order = {}, .min = {}, .max = {}, .reference = "given", .below = below}},
+      {run(Order::by_engine, std::move(samples_s))}, {}, references);
+  EXPECT_EQ(checks.size(), 1U);
+  return checks.at(0);
+}
+
+TEST(ReferenceLimit, LiesTheToleranceBelowTheValue) {
+  // 1 GB in 10 ms: 100 GB/s.
+  const std::vector<double> times(10, 0.01);
+  const auto throughput = [&](double value, double tolerance, std::optional<double> below = {}) {
+    return checked(Metric::throughput, times, references({entry(h200, value, tolerance)}), below);
+  };
+  const Check pass = throughput(102, 0.03);
+  EXPECT_EQ(pass.verdict, Verdict::pass);
+  EXPECT_TRUE(pass.at_least);
+  EXPECT_DOUBLE_EQ(pass.limit, 102 * 0.97);
+  EXPECT_EQ(pass.source->file, "refs/h200.yaml");
+  EXPECT_EQ(throughput(110, 0.03).verdict, Verdict::fail);  // 10 % too high
+  EXPECT_EQ(throughput(110, 0.03, 0.1).verdict, Verdict::pass);
+  EXPECT_EQ(throughput(102, 0.03, 0.01).verdict, Verdict::fail);
+  EXPECT_EQ(throughput(100, 0).verdict, Verdict::pass);
+}
+
+TEST(ReferenceLimit, LiesAboveItWhereLessIsBetter) {
+  Subject time = h200;
+  time.metric = Metric::time;
+  const auto verdict = [&](double value) {
+    return checked(Metric::time, std::vector<double>(10, 0.01),
+                   references({entry(time, value, 0.03)}));
+  };
+  EXPECT_EQ(verdict(0.0098).verdict, Verdict::pass);
+  EXPECT_FALSE(verdict(0.0098).at_least);
+  EXPECT_EQ(verdict(0.0096).verdict, Verdict::fail);
+  EXPECT_EQ(verdict(0.02).verdict, Verdict::pass);
+}
+
+TEST(ReferenceLimit, InsideTheIntervalIsInconclusive) {
+  const auto all = references({entry(h200, 100, 0)});
+  EXPECT_EQ(checked(Metric::throughput, {0.009, 0.0095, 0.01, 0.0105, 0.011, 0.0115}, all).verdict,
+            Verdict::inconclusive);
+}
+
+/// What differs from the reference's subject.
+struct Mismatch {
+  void (*change)(Subject&);
+  std::string words;
+};
+
+TEST(ReferenceLimit, OfSomethingElseNeverPasses) {
+  const std::vector<Mismatch> mismatches = {
+      {[](Subject& s) { s.device = "NVIDIA H100"; }, "the nearest is for device NVIDIA H100"},
+      {[](Subject& s) { s.link = "gen5 x8"; }, "the nearest is for link gen5 x8"},
+      {[](Subject& s) { s.link.reset(); }, "the nearest is for link none"},
+      {[](Subject& s) { s.backend = "HIP"; }, "the nearest is for backend HIP"},
+      {[](Subject& s) { s.deck = "fedcba9876543210"; }, "the nearest is for deck fedcba987654"},
+      {[](Subject& s) { s.phase = Phase::together; }, "the nearest is for phase together"},
+      {[](Subject& s) { s.order = Order::depth_first; }, "the nearest is for order depth_first"},
+      {[](Subject& s) { s.metric = Metric::time; }, "the nearest is for metric time"},
+  };
+  for (const Mismatch& mismatch : mismatches) {
+    Subject other = h200;
+    mismatch.change(other);
+    const Check check = checked(Metric::throughput, std::vector<double>(10, 0.01),
+                                references({entry(other, 1e-3, 0.03)}));
+    EXPECT_EQ(check.verdict, Verdict::inconclusive) << mismatch.words;
+    EXPECT_TRUE(std::isnan(check.limit));
+    EXPECT_EQ(check.reason,
+              "refs/h200.yaml has no entry for device NVIDIA H200, link gen5 x16, backend Cuda, "
+              "deck 0123456789ab, phase alone, order by_engine, metric throughput; " +
+                  mismatch.words);
+  }
+  EXPECT_THAT(checked(Metric::throughput, {0.01}, references({})).reason,
+              HasSubstr("it has none at all"));
+  EXPECT_EQ(checked(Metric::throughput, {0.01}, {}).reason, "no --reference was given");
+}
+
+TEST(ReferenceLimit, OfTheDeviceHasNoOrder) {
+  Subject rate = h200;
+  rate.order.reset();
+  rate.metric = Metric::h2d_rate;
+  const DeviceSamples device{
+      .link_bytes = 1000000000, .h2d_s = {0.02}, .d2h_s = {1}, .duplex_s = {1}};
+  const std::vector<deck::Criterion> criteria = {
+      {.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = {}, .reference = "given"}};
+  const auto verdict = [&](double value) {
+    return judge_all(criteria, {}, device, references({entry(rate, value, 0.05)})).at(0).verdict;
+  };
+  EXPECT_EQ(verdict(51), Verdict::pass);
+  EXPECT_EQ(verdict(55), Verdict::fail);
+}
+
+TEST(ReferenceLimit, IsOfTheDecksIdentityAndTheAwakeLink) {
+  deck::Point point;
+  point.deck = load(OVERLAP_SOURCE_DIR "/input/increment.yaml");
+  point.deck.acceptance = {{.metric = Metric::throughput,
+                            .order = Order::by_engine,
+                            .min = {},
+                            .max = {},
+                            .reference = "given"}};
+  Samples samples;
+  samples.runs = {run(Order::by_engine, std::vector<double>(10, 0.01))};
+  samples.conditions.device = base::DeviceInfo{.pcie_gen = 5, .pcie_width = 16};
+  Subject subject = h200;
+  subject.deck = deck::identity(point.deck);
+  References all = references({entry(subject, 100, 0.05)});
+  all.machine.link = "gen1 x16";  // at rest
+  const auto verdict = [&] {
+    return judge(Plan{experiment::Setup{point}}, samples, all).checks.at(0).verdict;
+  };
+  EXPECT_EQ(verdict(), Verdict::pass);
+  samples.conditions.device->pcie_width = 8;
+  EXPECT_EQ(verdict(), Verdict::inconclusive);
+}
+
+TEST(ReferenceLimit, ShowsEverywhere) {
+  Outcome outcome = outcome_of({run(Order::by_engine, std::vector<double>(10, 0.01))});
+  outcome.checks = {
+      checked(Metric::throughput, outcome.runs[0].samples_s, references({entry(h200, 110, 0.03)})),
+      checked(Metric::throughput, outcome.runs[0].samples_s, references({}))};
+  EXPECT_EQ(report::check_rows(outcome)[1][0],
+            "throughput >= 106.7 (110.0 - 3 % of refs/h200.yaml)");
+  EXPECT_EQ(report::check_rows(outcome)[2][0], "throughput unknown");
+  EXPECT_THAT(report::point_lines(outcome),
+              HasSubstr("verdict=INCONCLUSIVE value=100 limit=nan\n"));
+  EXPECT_THAT(reasons(outcome)[1], HasSubstr("limit unknown; inconclusive: refs/h200.yaml has no"));
+  const auto json = nlohmann::json::parse(report::to_json({study_of(outcome)}));
+  EXPECT_EQ(json["checks"][0]["reference"],
+            (nlohmann::json{{"file", "refs/h200.yaml"}, {"value", 110.0}, {"below", 0.03}}));
+  EXPECT_EQ(json["checks"][1]["limit"], nullptr);
+  EXPECT_EQ(json["checks"][1]["reference"], nullptr);
+}
+
+TEST(ReferenceFile, ReadsWhatItWrites) {
+  Reference reference;
+  Entry full = entry(h200, 96.123456, 0.0315);
+  full.devices = 8;
+  full.mad = 1.2e-5;
+  full.driver = "575.57.08: \"beta\"";
+  full.date = "2026-01-31";
+  full.version = "2.1.0";
+  Subject rate = h200;
+  rate.device = "Intel(R) Xeon(R) CPU @ 2.20GHz, #1";
+  rate.link.reset();
+  rate.order.reset();
+  rate.metric = Metric::d2h_rate;
+  reference.entries = {full, entry(rate, 5, 0.05)};
+  const std::string text = to_yaml(reference, "By hand\nfor a test");
+  EXPECT_THAT(text, HasSubstr("# By hand\n# for a test\nschema: overlap-reference/1\nentries:\n"
+                              "  - device: \"NVIDIA H200\"\n    link: gen5 x16\n"));
+  EXPECT_THAT(text, HasSubstr("    value: 96.12346\n    unit: \"GB/s\"\n    tolerance: 3.15 %\n"));
+  const DeckFile file(text, "reference.yaml");
+  const Reference read = load_reference(file.path());
+  ASSERT_EQ(read.entries.size(), 2U);
+  EXPECT_EQ(read.entries[0].subject, h200);
+  EXPECT_EQ(read.entries[1].subject, rate);
+  EXPECT_DOUBLE_EQ(read.entries[0].value, 96.12346);
+  EXPECT_DOUBLE_EQ(read.entries[0].tolerance, 0.0315);
+  EXPECT_DOUBLE_EQ(read.entries[0].mad, 1.2e-5);
+  EXPECT_EQ(read.entries[0].driver, full.driver);
+  EXPECT_EQ(read.entries[0].date, full.date);
+  EXPECT_EQ(to_yaml(read, "By hand\nfor a test"), text);
+}
+
+/// What load_reference() says of a text; '@' stands for its path.
+std::string complaint(const std::string& text) {
+  const DeckFile file(text, "reference.yaml");
+  try {
+    load_reference(file.path());
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::usage);
+    std::string words = error.what();
+    for (std::size_t at = 0; (at = words.find(file.path())) != std::string::npos;) {
+      words.replace(at, file.path().size(), "@");
+    }
+    return words;
+  }
+  return "";
+}
+
+TEST(ReferenceFile, ErrorsAreExact) {
+  const std::string head = "schema: overlap-reference/1\nentries:\n";
+  const std::string keys = "device: D, backend: B, deck: abc, metric: time";
+  const auto entries = [&](const std::string& more) {
+    return head + "  - {" + keys + ", value: 1, tolerance: 1 %" + more + "}\n";
+  };
+  EXPECT_EQ(complaint(entries("")), "");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"schema: overlap-reference/2\nentries: []\n",
+       "@:1:9: schema: found 'overlap-reference/2'; allowed: overlap-reference/1; did you mean "
+       "'overlap-reference/1'?"},
+      {"entries: []\n", "@:1:1: schema: found nothing; allowed: overlap-reference/1"},
+      {head + "  - 3\n",
+       "@:3:5: entries[0]: found '3'; allowed: a map with the keys device, link, "
+       "backend, deck, phase, order, metric, deck_name, value, unit, tolerance, "
+       "devices, mad, driver, date, version"},
+      {"schema: overlap-reference/1\nentris: []\n",
+       "@:2:1: entris: unknown key; allowed: schema, entries; did you mean 'entries'?"},
+      {entries(", tolerence: 3 %"),
+       "@:3:80: entries[0].tolerence: unknown key; allowed: device, link, backend, deck, phase, "
+       "order, metric, deck_name, value, unit, tolerance, devices, mad, driver, date, version; did "
+       "you mean 'tolerance'?"},
+      {entries("") + "  - {" + keys + ", value: 2, tolerance: 2 %}\n",
+       "@:4:5: entries[1]: found a second entry for what entries[0] (@:3:5) is about; allowed: one "
+       "for each device, link, backend, deck, phase, order and metric"},
+      {head + "  - {device: '', backend: Cuda, deck: 00, metric: time, value: 1, tolerance: 3 %}\n",
+       "@:3:14: entries[0].device: found ''; allowed: a name"},
+      {head + "  - {" + keys + ", value: 1, tolerance: -3 %}\n",
+       "@:3:75: entries[0].tolerance: found '-3 %'; allowed: a part from 0 to 100 %, such as 3 %"},
+      {head + "  - {" + keys + ", value: 0, tolerance: 3 %}\n",
+       "@:3:61: entries[0].value: found '0'; allowed: a number above 0"},
+      {entries(", unit: GB/s"), "@:3:86: entries[0].unit: found 'GB/s'; allowed: s"},
+      {entries(", phase: both"),
+       "@:3:87: entries[0].phase: found 'both'; allowed: alone, together"},
+      {head + "  - {device: D}\n", "@:3:5: entries[0].backend: found nothing; allowed: a name"},
+  };
+  for (const auto& [text, message] : cases) EXPECT_EQ(complaint(text), message);
+  EXPECT_THROW(load_reference("/no/such/reference.yaml"), base::Error);
+}
+
+TEST(ReferenceFile, IsFoundFromTheDeck) {
+  const DeckFile reference("schema: overlap-reference/1\nentries: []\n", "own.yaml");
+  deck::Deck deck;
+  deck.path = reference.folder() + "/deck.yaml";
+  deck.acceptance = {{.reference = "own.yaml"}, {.reference = "given"}, {.reference = "own.yaml"}};
+  EXPECT_EQ(load_references(deck, "").size(), 1U);
+  EXPECT_EQ(load_references(deck, reference.path()).size(), 2U);
+  deck.acceptance[0].reference = "../own.yaml";
+  EXPECT_THROW(load_references(deck, ""), base::Error);
+}
+
+/// A result of a device of some kind, whose by_engine moves 1 GB so fast.
+Recorded result(const std::string& unit, double gb_per_s) {
+  Subject machine = h200;
+  machine.order.reset();
+  machine.metric = {};
+  return {.file = unit + ".json",
+          .machine = machine,
+          .unit = unit,
+          .deck_path = "input/acceptance/gpu.yaml",
+          .driver = "575.57.08",
+          .started = "2026-01-31T12:00:00Z",
+          .version = "2.1.0",
+          .points = {{"", {run(Order::by_engine, std::vector<double>(5, 1 / gb_per_s))}}}};
+}
+
+const Entry* throughput(const std::vector<Entry>& entries) {
+  const auto found = std::ranges::find(entries, h200, &Entry::subject);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+TEST(Baseline, IsTheMedianOfDevices) {
+  std::vector<Recorded> results;
+  for (int i = 0; i < 9; ++i) results.push_back(result("GPU-" + std::to_string(i), 96 + i));
+  const auto entries = baseline(results, {});
+  const Entry* const found = throughput(entries);
+  ASSERT_NE(found, nullptr);
+  EXPECT_DOUBLE_EQ(found->value, 100);
+  EXPECT_EQ(found->devices, 9);
+  EXPECT_NEAR(found->mad, 2, 1e-9);
+  EXPECT_NEAR(found->tolerance, 3 * 1.4826 * 0.02, 1e-9);
+  EXPECT_EQ(found->deck_name, "gpu");
+  EXPECT_EQ(found->driver, "575.57.08");
+  EXPECT_EQ(found->date, "2026-01-31");
+  EXPECT_EQ(found->version, "2.1.0");
+  EXPECT_DOUBLE_EQ(throughput(baseline(results, 0.03))->tolerance, 0.03);
+}
+
+TEST(Baseline, CountsADeviceOnce) {
+  const auto entries =
+      baseline({result("a", 90), result("a", 92), result("a", 94), result("b", 100)}, {});
+  const Entry* const found = throughput(entries);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->devices, 2);
+  EXPECT_DOUBLE_EQ(found->value, 96);
+}
+
+TEST(Baseline, ToleranceKnowsHowLittleFewDevicesSay) {
+  EXPECT_DOUBLE_EQ(tolerance_of(100, 0.1, 8), 0.01);
+  EXPECT_DOUBLE_EQ(tolerance_of(100, 0.1, 7), 0.05);
+  EXPECT_DOUBLE_EQ(tolerance_of(100, 2, 7), 3 * 1.4826 * 0.02);
+}
+
+TEST(Baseline, HasWhatCriteriaJudge) {
+  Recorded one = result("a", 100);
+  one.points[0].runs.insert(one.points[0].runs.begin(), run(Order::sequential, {0.02, 0.02}));
+  one.points[0].runs.push_back(run(Order::by_engine, {1, 1}));
+  one.points[0].runs.back().disturbance = deck::Disturbance::malloc;
+  one.device = {.link_bytes = 1000000000, .h2d_s = {0.02}, .d2h_s = {0.04}, .duplex_s = {0.02}};
+  std::vector<std::string> lines;
+  for (const Entry& entry : baseline({one}, {})) {
+    lines.push_back(fmt::format("{} {} {:g}",
+                                entry.subject.order ? to_string(*entry.subject.order) : "-",
+                                to_string(entry.subject.metric), entry.value));
+  }
+  // Errors of 0 have no part that they could be worse by.
+  EXPECT_THAT(lines, testing::ElementsAre("sequential time 0.02", "by_engine time 0.01",
+                                          "sequential throughput 50", "by_engine throughput 100",
+                                          "by_engine speedup 2", "- h2d_rate 50", "- d2h_rate 25",
+                                          "- duplex_rate 100"));
+  one.points[0].words = "chunks.count 4";
+  EXPECT_THROW(baseline({one}, {}), base::Error);
+}
+
+/// A result file of by_engine.
+nlohmann::ordered_json result_file() {
+  Outcome outcome =
+      outcome_of({run(Order::sequential, {0.02, 0.04}), run(Order::by_engine, {0.01, 0.01})});
+  outcome.runs[1].bounds = model::Bounds{.bound_s = 0.008, .schedule_bound_s = 0.009};
+  outcome.device = {.link_bytes = 1000, .h2d_s = {1e-6}, .d2h_s = {2e-6}, .duplex_s = {4e-6}};
+  outcome.deck.acceptance = {{.metric = Metric::throughput,
+                              .order = Order::by_engine,
+                              .min = {},
+                              .max = {},
+                              .reference = "given"}};
+  report::Study study = study_of(outcome);
+  study.machine = {.build = {.backend = "Cuda"},
+                   .host = {.name = "n1", .cpu = "CPU"},
+                   .device = base::DeviceInfo{
+                       .name = "NVIDIA H200", .uuid = "GPU-1", .pcie_gen = 5, .pcie_width = 16}};
+  return nlohmann::ordered_json::parse(report::to_json({study}));
+}
+
+TEST(ReadResult, HasWhatMetricsAreMadeFrom) {
+  const auto all = report::results_of("a.json", result_file().dump());
+  ASSERT_EQ(all.size(), 1U);
+  const Recorded& one = all[0];
+  EXPECT_EQ(one.machine.device, "NVIDIA H200");
+  EXPECT_EQ(one.machine.link, "gen5 x16");
+  EXPECT_EQ(one.machine.backend, "Cuda");
+  EXPECT_EQ(one.machine.deck.size(), 64U);
+  EXPECT_EQ(one.unit, "GPU-1");
+  ASSERT_EQ(one.points.size(), 1U);
+  const auto& runs = one.points[0].runs;
+  EXPECT_EQ(values(Metric::throughput, runs[1], runs), (std::vector<double>{100, 100}));
+  EXPECT_EQ(values(Metric::speedup, runs[1], runs), (std::vector<double>{2, 4}));
+  EXPECT_DOUBLE_EQ(value(Metric::bound_fraction, runs[1], runs)->median, 0.8);
+  EXPECT_DOUBLE_EQ(value(Metric::d2h_rate, one.device)->median, 0.5);
+  EXPECT_EQ(one.acceptance[0].metric, Metric::throughput);
+  EXPECT_EQ(one.acceptance[0].order, Order::by_engine);
+}
+
+TEST(ReadResult, TakesTheLinkOfTheAwakeDevice) {
+  auto file = result_file();
+  file["health"] = {{"after", {{"pcie_gen", 4}, {"pcie_width", 8}}}};
+  EXPECT_EQ(report::results_of("a.json", file.dump())[0].machine.link, "gen4 x8");
+  file["health"]["after"] = nullptr;
+  EXPECT_EQ(report::results_of("a.json", file.dump())[0].machine.link, "gen5 x16");
+}
+
+TEST(ReadResult, NamesFileAndField) {
+  using Json = nlohmann::ordered_json;
+  const std::vector<std::pair<void (*)(Json&), std::string>> cases = {
+      {[](Json& f) { f = Json::array(); },
+       "a.json: found no schema; allowed: a result file, schema overlap-result/2"},
+      {[](Json& f) { f["schema"] = "overlap-result/1"; },
+       "a.json: found \"overlap-result/1\"; allowed: a result file, schema overlap-result/2"},
+      {[](Json& f) { f["deck"].erase("identity"); },
+       "a.json: deck.identity: found nothing; allowed: a result file's field"},
+      {[](Json& f) { f["runs"][1]["samples_s"][0] = "fast"; },
+       "a.json: runs[1].samples_s[0]: found \"fast\"; allowed: a number"},
+      {[](Json& f) { f["runs"][1]["samples_s"][0] = -1; },
+       "a.json: runs[1].samples_s[0]: found -1; allowed: a time above 0"},
+      {[](Json& f) { f["runs"][0]["samples_s"] = Json::array(); },
+       "a.json: runs[0].samples_s: found a prediction; allowed: measured runs"},
+      {[](Json& f) { f["runs"][0]["wrong"] = {{"chunk", 1}}; },
+       "a.json: runs[0].wrong: found wrong data; allowed: null"},
+      {[](Json& f) { f["runs"][0]["order"] = "sideways"; },
+       "a.json: runs[0].order: found 'sideways'; allowed: sequential, depth_first, breadth_first, "
+       "by_engine, two_way, three_way, four_way, four_plus, custom, auto"},
+      {[](Json& f) { f["runs"] = Json::array(); },
+       "a.json: runs: found no run; allowed: measured runs"},
+      {[](Json& f) { f["interrupted"] = true; }, "a.json: interrupted: found true; allowed: false"},
+      {[](Json& f) { f["error"] = "no GPU"; }, "a.json: error: found 'no GPU'; allowed: null"},
+      {[](Json& f) { f["deck"] = 3; }, "a.json: deck: found no object; allowed: an object"},
+  };
+  for (const auto& [change, message] : cases) {
+    Json file = result_file();
+    change(file);
+    try {
+      report::results_of("a.json", file.dump());
+      ADD_FAILURE() << message;
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.what(), message);
+      EXPECT_EQ(error.code(), base::ExitCode::runtime_error);
+    }
+  }
+  EXPECT_THROW(report::results_of("a.json", "{\"schema\": "), base::Error);
+  EXPECT_THROW(report::read_results({"/no/such/file.json"}), base::Error);
+}
+
+}  // namespace
+}  // namespace overlap::experiment

@@ -1,0 +1,327 @@
+#include "experiment/stopping.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+/// When repetitions end, and what that does to the interval: simulated samples with fixed seeds.
+namespace overlap::experiment {
+namespace {
+
+using deck::Metric;
+using deck::Order;
+using Random = std::mt19937_64;
+
+deck::Measure precise(double precision) { return {.precision = precision}; }
+
+/// One order of which every repetition takes no wall-clock time but that of its sample.
+std::vector<Run> one_run() {
+  std::vector<Run> runs(1);
+  runs[0].order = Order::depth_first;
+  return runs;
+}
+
+/// What decides after each repetition; the program's own is Stopping.
+using Rule = std::function<std::optional<Stop>(const std::vector<Run>&, int, double)>;
+
+Rule program_rule(const deck::Measure& plan, const std::vector<deck::Criterion>& criteria = {}) {
+  return [stopping = Stopping(plan, criteria)](const std::vector<Run>& runs, int number,
+                                               double elapsed_s) mutable {
+    return stopping.may_end(number, elapsed_s) ? stopping.stop(runs, number, elapsed_s)
+                                               : std::nullopt;
+  };
+}
+
+/// Repeats until the rule ends it; samples[i] are those of repetition i.
+Stop repeat(Rule rule, std::vector<Run>& runs, const std::function<double(std::size_t run)>& sample,
+            double round_s = 0) {
+  for (int number = 1;; ++number) {
+    for (std::size_t i = 0; i < runs.size(); ++i) runs[i].samples_s.push_back(sample(i));
+    if (const auto stop = rule(runs, number, number * round_s)) return *stop;
+    if (number > 100000) return {};
+  }
+}
+
+TEST(Stopping, CountsWithoutPrecision) {
+  auto runs = one_run();
+  const Stop stop = repeat(program_rule({.repetitions = 7}), runs, [](std::size_t) { return 1.0; });
+  EXPECT_EQ(stop.reason, StopReason::repetitions);
+  EXPECT_EQ(stop.repetitions, 7);
+  EXPECT_FALSE(stop.width);
+}
+
+TEST(Stopping, NarrowTwiceIsEnough) {
+  auto runs = one_run();
+  const Stop stop = repeat(program_rule(precise(0.01)), runs, [](std::size_t) { return 1.0; });
+  EXPECT_EQ(stop.reason, StopReason::precision);
+  EXPECT_EQ(stop.repetitions, 30);  // looks at 20 and 30
+  EXPECT_EQ(stop.width, 0);
+  EXPECT_EQ(words(stop), "precision 0 % reached after 30 repetitions");
+}
+
+/// 1.0 and 1.1 in turn.
+std::function<double(std::size_t)> wide() {
+  return [n = 0](std::size_t) mutable { return n++ % 2 == 0 ? 1.0 : 1.1; };
+}
+
+TEST(Stopping, SaysWhereItDidNotGetThere) {
+  auto runs = one_run();
+  deck::Measure plan = precise(0.05);
+  Stop stop = repeat(program_rule(plan), runs, wide());
+  EXPECT_EQ(stop.reason, StopReason::at_most);
+  EXPECT_EQ(stop.repetitions, 200);
+  EXPECT_NEAR(*stop.width, 0.1 / 1.05, 1e-12);
+  EXPECT_EQ(words(stop), "precision 9.5 % after 200 repetitions (at_most): not reached");
+
+  plan.budget_s = 10;
+  runs = one_run();
+  stop = repeat(program_rule(plan), runs, wide(), 0.3);  // between two looks
+  EXPECT_EQ(stop.reason, StopReason::budget);
+  EXPECT_EQ(stop.repetitions, 34);
+  runs = one_run();
+  stop = repeat(program_rule(plan), runs, [](std::size_t) { return 1.0; }, 5);
+  EXPECT_EQ(stop.reason, StopReason::budget);
+  EXPECT_EQ(words(stop), "precision unknown after 2 repetitions (budget): not reached");
+}
+
+TEST(Stopping, KeepsTheLeastNumberThatTheDeckAsksFor) {
+  auto runs = one_run();
+  deck::Measure plan = precise(0.01);
+  plan.repetitions = 100;
+  EXPECT_EQ(repeat(program_rule(plan), runs, [](std::size_t) { return 1.0; }).repetitions, 150);
+}
+
+TEST(Stopping, SoakEndsWhenItsTimeIsOver) {
+  auto runs = one_run();
+  const Stop stop =
+      repeat(program_rule({.duration_s = 100}), runs, [](std::size_t) { return 1.0; }, 0.5);
+  EXPECT_EQ(stop.reason, StopReason::duration);
+  EXPECT_EQ(stop.repetitions, 200);
+  EXPECT_EQ(words(stop), "after 200 repetitions: 100.0 s have passed");
+}
+
+TEST(Stopping, WaitsForEveryJudgedMetricOfItsOrdersAlone) {
+  // The baseline is wide, the other order is not; their ratio is as wide as the baseline.
+  const auto stop_with = [&](const std::vector<deck::Criterion>& criteria) {
+    std::vector<experiment::Run> runs(2);
+    runs[0].order = Order::sequential;
+    runs[1].order = Order::depth_first;
+    const auto sample = wide();
+    return repeat(program_rule(precise(0.05), criteria), runs,
+                  [&](std::size_t run) { return run == 0 ? 2 * sample(run) : 1.0; })
+        .reason;
+  };
+  const deck::Criterion time = {.metric = Metric::time, .order = Order::depth_first};
+  EXPECT_EQ(stop_with({}), StopReason::at_most);
+  EXPECT_EQ(stop_with({time}), StopReason::precision);
+  EXPECT_EQ(stop_with({time, {.metric = Metric::speedup, .order = {}}}), StopReason::at_most);
+  // Its bound is measured after the runs: the time of its order stands in.
+  EXPECT_EQ(stop_with({{.metric = Metric::bound_fraction, .order = Order::depth_first}}),
+            StopReason::precision);
+  // Nothing that has a value for each repetition is judged: the time of every order.
+  EXPECT_EQ(stop_with({{.metric = Metric::max_error, .order = {}},
+                       {.metric = Metric::drift, .order = {}},
+                       {.metric = Metric::h2d_rate, .order = {}}}),
+            StopReason::at_most);
+}
+
+// No rule may look at the verdict.
+
+/// A rule that goes on until the first criterion is kept, as people do by hand.
+Rule verdict_dependent_rule(const deck::Measure& plan,
+                            const std::vector<deck::Criterion>& criteria) {
+  return [=](const std::vector<experiment::Run>& runs, int number, double) -> std::optional<Stop> {
+    const auto checks = judge_all(criteria, runs);
+    const bool kept = number >= 20 && checks.front().verdict == Verdict::pass;
+    if (!kept && number < plan.at_most) return std::nullopt;
+    return Stop{.reason = StopReason::precision, .repetitions = number};
+  };
+}
+
+/// Whether the same samples end at the same repetition whatever the limit is.
+bool ignores_limits(
+    const std::function<Rule(const deck::Measure&, const std::vector<deck::Criterion>&)>& make) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    std::optional<int> first;
+    for (const double limit : {0.9, 0.99, 1.0, 1.01, 1.1}) {
+      Random random(seed);
+      std::normal_distribution<double> normal(1, 0.03);
+      auto runs = one_run();
+      const Rule rule = make(precise(0.02), {{.metric = Metric::time, .order = {}, .max = limit}});
+      const int stop = repeat(rule, runs, [&](std::size_t) { return normal(random); }).repetitions;
+      if (first.value_or(stop) != stop) return false;
+      first = stop;
+    }
+  }
+  return true;
+}
+
+TEST(Stopping, IgnoresTheVerdict) {
+  EXPECT_TRUE(ignores_limits(program_rule));
+  EXPECT_FALSE(ignores_limits(verdict_dependent_rule));
+}
+
+// Coverage of the median by the interval that is left when the rule has stopped.
+
+struct Distribution {
+  const char* name;
+  std::function<double(Random&)> draw;
+  double median;  ///< 0: to be found
+};
+
+std::vector<Distribution> distributions() {
+  const auto normal = [](double mean, double deviation) {
+    return [=](Random& random) { return std::normal_distribution(mean, deviation)(random); };
+  };
+  const auto mixed = [=](double first) {
+    return [=](Random& random) {
+      const bool slow = std::uniform_real_distribution()(random) >= first;
+      return normal(slow ? 1.05 : 1, 0.005)(random);
+    };
+  };
+  const auto lognormal = [](double shift, double scale, double deviation) {
+    return [=](Random& random) {
+      return shift + scale * std::lognormal_distribution<double>(0, deviation)(random);
+    };
+  };
+  const auto pareto = [](double exponent) {
+    return [=](Random& random) {
+      return std::pow(1 - std::uniform_real_distribution()(random), -1 / exponent);
+    };
+  };
+  return {
+      {"normal", normal(1, 0.02), 1},
+      {"bimodal, 70 % fast", mixed(0.7), 0},
+      {"bimodal, 55 % fast", mixed(0.55), 0},
+      {"lognormal", lognormal(0, 1, 0.5), 1},
+      {"lognormal tail on a constant", lognormal(1, 0.02, 1), 1.02},
+      {"Pareto without variance", pareto(1.5), std::pow(2, 1 / 1.5)},
+      {"Pareto", pareto(20), std::pow(2, 1 / 20.0)},
+  };
+}
+
+double median_of(const Distribution& of) {
+  if (of.median > 0) return of.median;
+  Random random(7);
+  std::vector<double> many(1000001);
+  for (double& value : many) value = of.draw(random);
+  return base::summarize(std::move(many)).median;
+}
+
+/// How often the interval that is left covers the median, and the samples that it took on average.
+std::pair<double, double> coverage(const Distribution& of, double median,
+                                   const std::function<Rule()>& make, int trials) {
+  Random random(11);
+  int covered = 0;
+  double samples = 0;
+  for (int trial = 0; trial < trials; ++trial) {
+    auto runs = one_run();
+    repeat(make(), runs, [&](std::size_t) { return of.draw(random); });
+    const base::Summary time = time_s(runs[0]);
+    EXPECT_GE(time.n, 20);
+    samples += time.n;
+    if (time.lo <= median && median <= time.hi) ++covered;
+  }
+  return {static_cast<double>(covered) / trials, samples / trials};
+}
+
+constexpr double least_coverage = 0.93;
+
+TEST(Stopping, KeepsTheCoverageOfTheInterval) {
+  for (const Distribution& of : distributions()) {
+    const double median = median_of(of);
+    // The usual width at 60 samples; with precisions around it the rule stops early and late.
+    Random random(3);
+    std::vector<double> widths(101);
+    for (double& width : widths) {
+      std::vector<double> samples(60);
+      for (double& sample : samples) sample = of.draw(random);
+      const base::Summary summary = base::summarize(std::move(samples));
+      width = (summary.hi - summary.lo) / summary.median;
+    }
+    const double usual = base::summarize(std::move(widths)).median;
+    for (const double precision : {0.7 * usual, usual, 1.3 * usual}) {
+      const auto make = [&] { return program_rule(precise(precision)); };
+      const auto [covered, samples] = coverage(of, median, make, 2000);
+      EXPECT_GE(covered, least_coverage)
+          << of.name << ", precision " << precision << ", " << samples << " samples on average";
+    }
+  }
+}
+
+/// A rule that looks after each sample and takes the first narrow interval.
+std::optional<Stop> eager_rule(const std::vector<Run>& runs, int number, double) {
+  const base::Summary time = time_s(runs[0]);
+  if (number < 20 || (time.hi - time.lo > 0.03 && number < 200)) return std::nullopt;
+  return Stop{.reason = StopReason::precision, .repetitions = number};
+}
+
+TEST(Stopping, AnEagerRuleLosesCoverage) {
+  const Distribution bimodal = distributions()[2];
+  const auto make = [] { return Rule(eager_rule); };
+  EXPECT_LT(coverage(bimodal, median_of(bimodal), make, 2000).first, least_coverage);
+}
+
+// Drift.
+
+/// `n` samples of a distribution that grow by `drift` from the first to the last.
+Run drifting_run(const Distribution& of, Random& random, int n, double drift) {
+  experiment::Run run;
+  for (int i = 0; i < n; ++i) {
+    run.samples_s.push_back(of.draw(random) * (1 + drift * i / (n - 1)));
+  }
+  return run;
+}
+
+bool is_found(const Run& run) {
+  for (const Finding& finding : diagnose(run, {run}, {})) {
+    if (finding.cause == "drifting") return true;
+  }
+  return false;
+}
+
+TEST(Drift, IsReportedWhereThereIsSomeAndSeldomElse) {
+  constexpr int trials = 500;
+  for (const Distribution& of : distributions()) {
+    const bool narrow = of.name == std::string("normal") || of.name == std::string("Pareto");
+    Random random(5);
+    int found = 0;
+    int wrongly = 0;
+    for (int trial = 0; trial < trials; ++trial) {
+      if (is_found(drifting_run(of, random, 60, 0.2))) ++found;
+      if (is_found(drifting_run(of, random, 60, 0))) ++wrongly;
+    }
+    EXPECT_LE(wrongly, trials / 50) << of.name;
+    EXPECT_GE(found, narrow ? trials * 9 / 10 : 0) << of.name;
+  }
+}
+
+TEST(Drift, ComparesTheThirds) {
+  experiment::Run run;
+  for (const double value : {1.0, 1.5, 1.1}) run.samples_s.insert(run.samples_s.end(), 5, value);
+  const auto drift = value(Metric::drift, run, {run});
+  ASSERT_TRUE(drift);
+  EXPECT_NEAR(drift->median, 0.1, 1e-12);
+  EXPECT_NEAR(drift->lo, 0.1, 1e-12);
+  EXPECT_EQ(drift->n, 15);
+  EXPECT_TRUE(is_found(run));
+  run.samples_s.pop_back();
+  EXPECT_FALSE(value(Metric::drift, run, {run}));
+  EXPECT_FALSE(is_found(run));
+}
+
+TEST(Drift, OfTooFewRepetitionsNeverPasses) {
+  experiment::Run run;
+  run.samples_s.assign(14, 1.0);
+  const auto checks =
+      judge_all({{.metric = Metric::drift, .order = {}, .min = {}, .max = 0.01}}, {run});
+  ASSERT_EQ(checks.size(), 1U);
+  EXPECT_EQ(checks[0].verdict, Verdict::inconclusive);
+  EXPECT_EQ(checks[0].reason, "there are too few repetitions");
+}
+
+}  // namespace
+}  // namespace overlap::experiment
