@@ -47,6 +47,14 @@ browser() { # screenshots lie next to the pages
   pages "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/timeline_browser_test.py "$folder"
 }
 
+# What needs packages from PyPI, in an environment of their own; the quick start is its program.
+integrations() {
+  local environment=$project/build/check-integrations
+  python3 -m venv "$environment" &&
+    "$environment/bin/pip" install --quiet reframe-hpc==4.10.4 junitparser==5.0.3 lxml==6.1.3 &&
+    MINIAPP=$project/ci/quickstart.sh SOURCE=$project "$environment/bin/python" tests/acceptance/harness_test.py
+}
+
 # Each target for a minute, both cores busy, from the committed inputs on; what it finds stays in the folder.
 fuzz() {
   local build=$project/build/check-fuzz
@@ -63,6 +71,7 @@ steps=(
   "mutants                4     tests/mutants/mutants.py --self-test"
   "quickstart             4     ci/quickstart_test.sh"
   "kokkos4-default        4     ci/quickstart.sh --test" # each file by itself, in the quick start's build
+  "integrations           4     integrations"
   "kokkos4-asan           4     build_and_test kokkos4-asan --preset asan"
   "kokkos4-tsan           4     build_and_test kokkos4-tsan --preset tsan"
   "browser                browser browser"

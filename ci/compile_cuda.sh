@@ -36,7 +36,7 @@ out=build/cuda_objects${what#-}
 mkdir -p "$out/include"
 
 # Only these headers, and none of the root's own C and C++ library, which this machine's compiler does not know.
-for headers in kokkos yaml-cpp CLI fmt nlohmann gtest gmock; do
+for headers in kokkos yaml-cpp CLI fmt nlohmann pugixml.hpp pugiconfig.hpp gtest gmock; do
   ln -sfn "$root/usr/include/$headers" "$out/include/$headers"
 done
 

@@ -14,7 +14,7 @@ cache=$(realpath -m "${OVERLAP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/overlap}")
 user=$(id -un 2>/dev/null || id -u)
 
 common_packages="g++ cmake ninja-build git ca-certificates libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
-libgtest-dev libgmock-dev python3 python3-yaml python3-jsonschema clang-format mount"
+libpugixml-dev libgtest-dev libgmock-dev python3 python3-yaml python3-jsonschema clang-format mount"
 # shellcheck disable=SC2034 # read in functions
 declare -A packages_of=(
   # Kokkos 4.5.1 (Serial) and Kernels
@@ -22,9 +22,10 @@ declare -A packages_of=(
   # Kokkos 5.2.2 (OpenMP)
   [5]="$common_packages libkokkos-dev"
   [browser]="chromium chromium-driver python3-selenium fonts-dejavu-core mount"
-  [fuzz]="clang libclang-rt-dev cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libgtest-dev \
-libgmock-dev python3 mount"
-  [oldest]="g++ cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev python3 mount"
+  [fuzz]="clang libclang-rt-dev cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev \
+libpugixml-dev libgtest-dev libgmock-dev python3 mount"
+  [oldest]="g++ cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libpugixml-dev libgtest-dev libgmock-dev \
+python3 mount"
 )
 declare -A suite_of=([oldest]=bookworm) # unstable for the others
 
