@@ -7,6 +7,7 @@
 #   browser  chromium, nothing to build with
 #   fuzz     clang with libFuzzer, no Kokkos
 #   oldest   Debian 12: the oldest compiler and packages that the libraries without Kokkos support
+#   slurm    Debian unstable with Kokkos 4, Slurm and MPICH: unstable's Slurm has no PMIx, which Open MPI needs under srun
 
 project=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 HOME=${HOME-~} # unset in some containers
@@ -26,6 +27,8 @@ declare -A packages_of=(
 libpugixml-dev libgtest-dev libgmock-dev python3 mount"
   [oldest]="g++ cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libpugixml-dev libgtest-dev libgmock-dev \
 python3 mount"
+  [slurm]="$common_packages libtrilinos-kokkos-dev libhwloc-dev pkgconf mpich libmpich-dev slurmctld slurmd slurm-client \
+iproute2"
 )
 declare -A suite_of=([oldest]=bookworm) # unstable for the others
 
