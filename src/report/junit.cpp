@@ -36,7 +36,8 @@ std::string prefix_of(const Study& study, std::size_t point) {
   for (const auto& [key, value] : study.points[point].values) {
     words += fmt::format("{}{}={}", words.empty() ? "" : ",", key, value);
   }
-  return study.deck().name() + (words.empty() ? "" : "[" + words + "]") + "/alone";
+  return study.deck().name() + (words.empty() ? "" : "[" + words + "]") + "/" +
+         std::string(deck::to_string(study.points[point].phase));
 }
 
 constexpr const char* data = "/-/data";  ///< name of the test of a point's data
