@@ -120,7 +120,7 @@ void set_text(pugi::xml_node node, const std::string& text) {
 using Names = std::map<std::string, int>;
 
 void add_suite(pugi::xml_node suites, int id, const Study& study, Names& names) {
-  const auto& [build, host, device, job] = study.machine;
+  const auto& [build, host, device, job, placement] = study.machine;
   const std::string where = host.name + "." + (device ? device->uuid : build.backend);
   const std::vector<Case> tests = cases_of(study);
   std::map<std::string_view, int> counts;

@@ -161,6 +161,16 @@ void fields(Record& add, const base::Job& of) {
   add("ranks", "Ranks that were started together.", of.ranks, above_zero);
 }
 
+void fields(Record& add, const base::Placement& of) {
+  add("local_rank", "Rank among those of its node.", of.local_rank, from_zero);
+  add("local_ranks", "Ranks of its node.", of.local_ranks, above_zero);
+  add("nodes", "Nodes of the fleet.", of.nodes, above_zero);
+  add("device", "Which of the devices it sees; null on host back ends.", of.device, from_zero);
+  add("cpus", "Processors that its threads are bound to; null: not bound.", or_null(of.cpus));
+  add("memory", "NUMA nodes that its memory is bound to; null: not bound.", or_null(of.memory));
+  add("note", "Why it is not bound; null: nothing to say.", or_null(of.note));
+}
+
 /// Volatile counters of memory errors.
 struct EccErrors {
   std::optional<std::int64_t> corrected, uncorrected;

@@ -30,6 +30,7 @@ struct Together {
   Json rates, health, window;
 };
 
+void fields(Record& add, const base::Placement& of);
 void fields(Record& add, const base::BuildInfo& of);
 void fields(Record& add, const base::HostInfo& of);
 void fields(Record& add, const base::DeviceInfo& of);
