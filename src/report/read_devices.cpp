@@ -9,7 +9,6 @@
 
 #include "base/interrupt.hpp"
 #include "base/parallel.hpp"
-#include "report/output_file.hpp"
 #include "report/read_value.hpp"
 #include "report/skim.hpp"
 #include "yaml/document.hpp"
@@ -236,16 +235,16 @@ std::string other_schema(const std::string& text) {
   return schema.starts_with("overlap-") && !schema.starts_with("overlap-result/") ? schema : "";
 }
 
-Reading reading_of(const std::string& file, bool named) {
+Reading reading_of(const SourceFile& file) {
   Reading reading;
   try {
-    const std::string text = content_of(file);
+    const std::string text = content_of(file.path);
     try {
-      reading.records = devices_of(file, text);
+      reading.records = devices_of(file.path, text);
     } catch (const base::Error&) {
-      const std::string schema = named ? "" : other_schema(text);
+      const std::string schema = file.named ? "" : other_schema(text);
       if (schema.empty()) throw;
-      reading.left_out = fmt::format("{}: {}, no result file; left out", file, schema);
+      reading.left_out = fmt::format("{}: {}, no result file; left out", file.path, schema);
     }
   } catch (const base::Error& error) {
     reading.broken = error.what();
@@ -266,22 +265,28 @@ std::vector<DeviceRecord> devices_of(const std::string& file, const std::string&
   return records;
 }
 
-experiment::FleetInput read_devices(const std::vector<std::string>& files_or_folders) {
-  std::vector<std::pair<std::string, bool>> files;  // and whether they are named one by one
+std::vector<SourceFile> source_files(const std::vector<std::string>& files_or_folders) {
+  std::vector<SourceFile> files;
   std::set<std::string> known;
   for (const std::string& path : files_or_folders) {
     std::error_code unknown;
     const bool named = !std::filesystem::is_directory(path, unknown);
     for (std::string& file : files_of(path)) {
-      const bool is_new = files_or_folders.size() == 1 || known.insert(written_to(file)).second;
-      if (is_new) files.emplace_back(std::move(file), named);
+      const auto place = std::filesystem::absolute(file, unknown).lexically_normal();
+      if (known.insert(place.string()).second) files.push_back({std::move(file), named});
     }
   }
+  return files;
+}
+
+bool is_left_out(const SourceFile& file) { return !reading_of(file).left_out.empty(); }
+
+experiment::FleetInput read_devices(const std::vector<SourceFile>& files) {
   std::vector<Reading> readings(files.size());
   const auto read = [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       base::check_interrupt();
-      readings[i] = reading_of(files[i].first, files[i].second);
+      readings[i] = reading_of(files[i]);
     }
   };
   constexpr std::int64_t least_files = 16;  // of a thread
@@ -290,7 +295,7 @@ experiment::FleetInput read_devices(const std::vector<std::string>& files_or_fol
   for (std::size_t i = 0; i < files.size(); ++i) {
     Reading& reading = readings[i];
     std::ranges::move(reading.records, std::back_inserter(input.records));
-    if (!reading.broken.empty()) input.broken.push_back({files[i].first, reading.broken});
+    if (!reading.broken.empty()) input.broken.push_back({files[i].path, reading.broken});
     if (!reading.left_out.empty()) input.left_out.push_back(reading.left_out);
   }
   return input;
