@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "base/units.hpp"
 
@@ -117,7 +119,10 @@ std::string figure_words(const FigureKey& key) {
 Rows device_rows(const Fleet& fleet, const Group& group) {
   const std::vector<FigureKey> columns = columns_of(group);
   Rows rows = {{"host", "slot", "device"}};
-  for (const FigureKey& key : columns) rows[0].push_back(figure_words(key));
+  for (const FigureKey& key : columns) {
+    const bool is_usual = key.metric == deck::Metric::throughput && key.order;
+    rows[0].push_back(is_usual ? std::string(deck::to_string(*key.order)) : figure_words(key));
+  }
   rows[0].emplace_back("verdict");
   for (const std::size_t number : group.devices) {
     const DeviceRecord& device = fleet.devices[number];
@@ -153,6 +158,23 @@ Rows distribution_rows(const Fleet& fleet, const Group& group) {
   return cut(std::move(rows), all_rows);
 }
 
+Rows phase_rows(const Group& group) {
+  Rows rows = {{"figure", "alone", "MAD", "together", "MAD", "together / alone"}};
+  const auto spread = [](const Distribution& of) {
+    return fmt::format("{:.2f} %", 100 * of.mad / of.median);
+  };
+  for (const Distribution& alone : group.distributions) {
+    FigureKey key = alone.key;
+    if (!is_compared(alone) || std::exchange(key.phase, Phase::together) != Phase::alone) continue;
+    const auto together = std::ranges::find(group.distributions, key, &Distribution::key);
+    if (together == group.distributions.end() || !is_compared(*together)) continue;
+    rows.push_back({figure_words(key), words_of_value(alone.median, key.metric), spread(alone),
+                    words_of_value(together->median, key.metric), spread(*together),
+                    fmt::format("{:.1f} %", 100 * together->median / alone.median)});
+  }
+  return cut(std::move(rows), all_rows);
+}
+
 Rows slowest_rows(const Fleet& fleet, const Group& group) {
   struct Slow {
     const Distribution* of;
@@ -179,21 +201,37 @@ Rows slowest_rows(const Fleet& fleet, const Group& group) {
   return cut(std::move(rows), all_rows);
 }
 
-Rows outlier_rows(const Fleet& fleet, const Group& group, std::size_t most) {
-  Rows rows = {{"outlier", "slot", "device", "figure", "phase", "value", "median", "off", "score",
-                "verdict"}};
+Rows outlier_rows(const Fleet& fleet, const Group& group, std::size_t most, bool fast_only) {
+  struct Outlying {
+    const Distribution* of;
+    Standing standing;
+    std::size_t figures = 0;
+  };
+  std::map<std::pair<bool, std::size_t>, Outlying> by_device;  // slow ones first
   for (const Distribution& of : group.distributions) {
     for (const Standing& standing : of.outliers) {
-      const DeviceRecord& device = fleet.devices[standing.device];
-      std::vector<std::string>& row = rows.emplace_back(place_of(device));
-      row.push_back(figure_words(of.key));
-      row.emplace_back(deck::to_string(of.key.phase));
-      row.push_back(words_of_value(standing.value, of.key.metric));
-      row.push_back(words_of_value(of.median, of.key.metric));
-      row.push_back(percent(standing.off));
-      row.push_back(std::isfinite(standing.score) ? fmt::format("{:.1f}", standing.score) : "-");
-      row.emplace_back(standing.slow ? deck::to_string(verdict_of(exit_code_of(device))) : "fast");
+      if (standing.slow && fast_only) continue;
+      Outlying& one = by_device[{!standing.slow, standing.device}];
+      const bool is_worst =
+          one.figures++ == 0 || std::abs(standing.off) > std::abs(one.standing.off);
+      if (!is_worst) continue;
+      one.of = &of;
+      one.standing = standing;
     }
+  }
+  Rows rows = {{fast_only ? "fast outlier" : "outlier", "slot", "device", "side", "figure", "phase",
+                "value", "median", "off", "score", "figures"}};
+  for (const auto& [key, one] : by_device) {
+    const auto& [of, standing, figures] = one;
+    std::vector<std::string>& row = rows.emplace_back(place_of(fleet.devices[standing.device]));
+    row.emplace_back(standing.slow ? "slow" : "fast");
+    row.push_back(figure_words(of->key));
+    row.emplace_back(deck::to_string(of->key.phase));
+    row.push_back(words_of_value(standing.value, of->key.metric));
+    row.push_back(words_of_value(of->median, of->key.metric));
+    row.push_back(percent(standing.off));
+    row.push_back(std::isfinite(standing.score) ? fmt::format("{:.1f}", standing.score) : "-");
+    row.push_back(std::to_string(figures));
   }
   return cut(std::move(rows), most);
 }

@@ -19,10 +19,15 @@ std::string summary_words(const experiment::Fleet& fleet);
 /// "throughput of by_engine, GB/s", "h2d_rate, GB/s".
 std::string figure_words(const experiment::FigureKey& key);
 
+/// Medians of the compared figures, alone / together; throughput in GB/s under its order.
 Rows device_rows(const experiment::Fleet& fleet, const experiment::Group& group);
 Rows distribution_rows(const experiment::Fleet& fleet, const experiment::Group& group);
+/// Medians of the compared figures alone beside those together; empty without both phases.
+Rows phase_rows(const experiment::Group& group);
 Rows slowest_rows(const experiment::Fleet& fleet, const experiment::Group& group);
-Rows outlier_rows(const experiment::Fleet& fleet, const experiment::Group& group, std::size_t most);
+/// Each outlying device once, by the figure that is farthest off.
+Rows outlier_rows(const experiment::Fleet& fleet, const experiment::Group& group, std::size_t most,
+                  bool fast_only);
 Rows node_rows(const experiment::Group& group, std::size_t most);
 Rows driver_rows(const experiment::Fleet& fleet, const experiment::Group& group, std::size_t most);
 Rows trouble_rows(const experiment::Fleet& fleet, std::size_t most);

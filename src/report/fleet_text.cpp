@@ -53,6 +53,11 @@ std::string fleet_text(const Fleet& fleet) {
   for (const Group& group : fleet.groups) {
     text += group_words(fleet, group) + "\n\n";
     if (group.devices.size() <= few_devices) {
+      const bool both = std::ranges::any_of(group.distributions, [](const auto& of) {
+        return of.key.phase == experiment::Phase::together;
+      });
+      text += fmt::format("Medians{}; throughput in GB/s under its order\n",
+                          both ? ", alone / together" : "");
       add(device_rows(fleet, group), true, text);
     } else {
       add(distribution_rows(fleet, group), true, text);
@@ -61,7 +66,7 @@ std::string fleet_text(const Fleet& fleet) {
     }
     add(node_rows(group, most_shown), true, text);
     add(driver_rows(fleet, group, most_shown), false, text);
-    add(outlier_rows(fleet, group, most_shown), false, text);
+    add(outlier_rows(fleet, group, most_shown, true), false, text);
   }
   add(history_rows(fleet, most_shown), false, text);
   add(trouble_rows(fleet, most_shown), false, text);
