@@ -73,6 +73,24 @@ void add_commands(CLI::App& app, Options& options) {
                                     "Compare the results of later files with the first", "FILE", 2);
   compare->add_option("--json", options.json, "Write the comparison")->type_name("FILE");
   compare->add_option("--report", options.report, "Write it as a page")->type_name("FILE.html");
+  CLI::App* const merge = command(
+      Command::merge, "merge", "Judge many devices' results as one fleet", "FILE|FOLDER", 1);
+  const auto add = [merge](const char* name, std::string& value, const char* type,
+                           const char* help) {
+    const auto take = [name, &value](const std::string& file) {
+      if (file.empty()) fail(fmt::format("{} needs a file name", name));
+      value = file;
+    };
+    merge->add_option_function<std::string>(name, take, help)->type_name(type);
+  };
+  add("--expect", options.expected, "HOSTS", "Hosts that must have a result, one per line");
+  add("--reference", options.reference, "FILE", "The reference file that judges the devices");
+  add("--json", options.json, "FILE", "Write the fleet");
+  add("--junit", options.junit, "FILE", "Write the verdicts as JUnit XML: one test per device");
+  add("--report", options.report, "FILE.html", "Write it as a page");
+  add("--nodecheck", options.node_check, "FILE",
+      "Write one line per node for the test harness of OLCF");
+  merge->add_flag("--quiet", options.quiet, "Print the result lines alone");
   for (CLI::App* const one : {baseline, compare}) {
     one->add_option_function<std::string>("--below", take_below,
                                           one == baseline

@@ -15,14 +15,16 @@ struct Output {
 };
 
 /// What to do: run decks, or something with the results of earlier runs.
-enum class Command { run, baseline, compare };
+enum class Command { run, baseline, compare, merge };
 
 /// The command line.
 struct Options {
   Command command = Command::run;
-  std::vector<std::string> results;  ///< baseline: files or folders; compare: files
+  std::vector<std::string> results;  ///< baseline and merge: files or folders; compare: files
   std::string output;                ///< of baseline
-  std::string json, report;          ///< of compare; empty: none
+  std::string json, report;          ///< of compare and merge; empty: none
+  std::string junit, node_check;     ///< of merge; empty: none
+  std::string expected;              ///< file of hosts for merge; empty: none
   std::optional<double> below;       ///< of baseline and compare
   std::vector<std::string> decks;
   std::vector<std::string> overrides;  ///< of --set

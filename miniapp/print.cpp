@@ -41,9 +41,10 @@ void Terminal::shown(const std::string& words) {
 
 void Terminal::verdict(const report::Study& study) {
   if (!study.predicts()) shown(report::verdict_words(study));
-  const bool all = quiet_ || isatty(STDOUT_FILENO) == 0;
-  text(all ? report::result_lines(study) : report::verdict_line(study));
+  text(wants_all_lines() ? report::result_lines(study) : report::verdict_line(study));
 }
+
+bool Terminal::wants_all_lines() const { return quiet_ || isatty(STDOUT_FILENO) == 0; }
 
 void Terminal::lines(const std::string& text) {
   if (text.empty()) return;

@@ -28,6 +28,8 @@ class Terminal {
   void shown(const std::string& words);  ///< for people: not with --quiet
   /// The end of a study: result lines, but on a terminal OVERLAP_RESULT alone, and the verdict.
   void verdict(const report::Study& study);
+  /// Whether a harness reads what is printed: it gets every result line.
+  bool wants_all_lines() const;
   void lines(const std::string& text);   ///< on stderr as they are
   void note(const std::string& words);   ///< "miniapp: words"
   void error(const std::string& words);  ///< the same for an error

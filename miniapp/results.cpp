@@ -2,11 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "base/version.hpp"
 #include "experiment/baseline.hpp"
 #include "report/comparison.hpp"
+#include "report/fleet.hpp"
 #include "report/output_file.hpp"
+#include "report/read_devices.hpp"
 #include "report/read_result.hpp"
+#include "yaml/shipped.hpp"
 
 namespace overlap {
 namespace {
@@ -25,17 +35,32 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   return base::ExitCode::pass;
 }
 
-/// `compare`: prints how the results of later files differ from those of the first.
-base::ExitCode compare_results(const Options& options, Terminal& terminal) {
-  for (const std::string& output : {options.json, options.report}) {
+/// An option with the file that it names; empty: none.
+using NamedFile = std::pair<const char*, std::string>;
+
+/// Throws base::Error where an output cannot be written, is written twice or is an input.
+void require_outputs(const std::vector<NamedFile>& outputs,
+                     const std::vector<std::string>& inputs) {
+  std::map<std::string, const char*> taken;  // by what is written
+  for (const auto& [option, output] : outputs) {
     if (output.empty()) continue;
     report::require_writable(output);
-    for (const std::string& input : options.results) {
-      if (report::written_to(input) != report::written_to(output)) continue;
-      throw base::Error(base::ExitCode::usage,
-                        output + ": found an input; allowed: another file for what is written");
-    }
+    if (report::is_stream(output)) continue;
+    const auto [other, is_new] = taken.emplace(report::written_to(output), option);
+    const auto is_output = [&](const std::string& input) {
+      std::error_code unknown;
+      return std::filesystem::equivalent(input, output, unknown);
+    };
+    if (is_new && std::ranges::none_of(inputs, is_output)) continue;
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("{}: found {}, which is {}, too; allowed: one file for each",
+                                  option, output, is_new ? "an input" : other->second));
   }
+}
+
+/// `compare`: prints how the results of later files differ from those of the first.
+base::ExitCode compare_results(const Options& options, Terminal& terminal) {
+  require_outputs({{"--json", options.json}, {"--report", options.report}}, options.results);
   const auto read = [&](std::size_t i) { return report::read_results({options.results[i]}); };
   report::Comparisons comparisons{.below = options.below.value_or(experiment::same_within)};
   const std::vector<experiment::Recorded> first = read(0);
@@ -50,11 +75,61 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
   return comparisons.exit_code();
 }
 
+/// The files that `merge` reads. A fleet file of an earlier call may be written anew.
+std::vector<std::string> inputs_of(const Options& options,
+                                   const std::vector<report::SourceFile>& sources,
+                                   const std::vector<NamedFile>& outputs) {
+  std::vector<std::string> inputs = {options.expected, options.reference};
+  for (const report::SourceFile& source : sources) {
+    const bool written = std::ranges::find(outputs, source.path, &NamedFile::second) != outputs.end();
+    if (!written || !report::is_left_out(source)) inputs.push_back(source.path);
+  }
+  return inputs;
+}
+
+/// `merge`: prints many devices' results as one outcome.
+base::ExitCode merge_results(const Options& options, Terminal& terminal) {
+  const std::vector<NamedFile> outputs = {{"--json", options.json},
+                                          {"--junit", options.junit},
+                                          {"--report", options.report},
+                                          {"--nodecheck", options.node_check}};
+  const std::vector<report::SourceFile> sources = report::source_files(options.results);
+  require_outputs(outputs, inputs_of(options, sources, outputs));
+  std::vector<std::string> expected;
+  std::optional<experiment::Reference> reference;
+  if (!options.expected.empty()) expected = report::read_hosts(options.expected);
+  if (!options.reference.empty()) {
+    reference = experiment::load_reference(
+        yaml::path_of(options.reference, "references", "reference"));
+  }
+  const experiment::Fleet fleet = experiment::fleet_of(report::read_devices(sources), expected,
+                                                       reference ? &*reference : nullptr);
+  const auto write = [](const std::string& path, const auto& text_of) {
+    if (!path.empty()) report::write_file(path, text_of());
+  };
+  write(options.json, [&] { return report::fleet_json(fleet); });
+  write(options.junit, [&] { return report::fleet_junit(fleet); });
+  write(options.report, [&] { return report::fleet_html(fleet, options.report); });
+  write(options.node_check, [&] { return report::node_check(fleet); });
+  terminal.shown(report::fleet_text(fleet));
+  terminal.text(report::fleet_lines(fleet, terminal.wants_all_lines()));
+  return fleet.exit_code();
+}
+
 }  // namespace
 
 base::ExitCode work_on_results(const Options& options, Terminal& terminal) {
-  return options.command == Command::baseline ? make_baseline(options, terminal)
-                                              : compare_results(options, terminal);
+  switch (options.command) {
+    case Command::baseline:
+      return make_baseline(options, terminal);
+    case Command::compare:
+      return compare_results(options, terminal);
+    case Command::merge:
+      return merge_results(options, terminal);
+    case Command::run:
+      break;
+  }
+  return base::ExitCode::pass;
 }
 
 }  // namespace overlap

@@ -30,7 +30,7 @@ base::Error named(const deck::Deck& deck, const base::Error& error) {
 
 /// What the points of a run must have in common with those that it continues.
 report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
-  const auto& [build, host, device, job] = machine;
+  const auto& [build, host, device, job, placement] = machine;
   const auto& [version, git_sha, dirty] = base::version();
   const auto hash = [](const model::Device& model) {
     return base::sha256(model::to_yaml(model, "")).substr(0, 16);
@@ -149,7 +149,7 @@ std::string answer(const Options& options) {
 base::Machine machine_of(const std::optional<measure::Session>& session) {
   return session
              ? session->machine()
-             : base::Machine{measure::build_info(), measure::host_info(), {}, measure::job_info()};
+             : base::Machine{measure::build_info(), measure::host_info(), {}, measure::job_info(), {}};
 }
 
 std::string now_utc() {

@@ -119,6 +119,16 @@ struct Job {
   std::optional<int> ranks;
 };
 
+/// Where a rank of a fleet runs.
+struct Placement {
+  int local_rank = 0;         ///< among the ranks of its node
+  int local_ranks = 1;
+  int nodes = 1;              ///< of the fleet
+  std::optional<int> device;  ///< which of those it sees; empty on host back ends
+  std::string cpus, memory;   ///< that it is bound to, as lists; empty: not bound
+  std::string note;           ///< why not; empty: nothing to say
+};
+
 struct BuildInfo {
   std::string compiler;
   std::string kokkos_version;
@@ -133,6 +143,7 @@ struct Machine {
   HostInfo host;
   std::optional<DeviceInfo> device;  ///< empty on host back ends
   std::optional<Job> job = {};       ///< empty: started without a launcher
+  std::optional<Placement> placement = {};  ///< empty: no rank of a fleet
 };
 
 }  // namespace overlap::base

@@ -67,6 +67,8 @@ enum class Disturbance {
   synchronize,  ///< the whole device
 };
 enum class Verify { every, ends };
+/// Who works: one device of a node, or all of them at once.
+enum class Phase { alone, together };
 
 /// Arithmetic of a kernel: `repeats` of it, or as many as make one kernel `balance` times as long
 /// as the copy of its chunk to the device (balance > 0; `repeats` is then found by measuring).
@@ -188,13 +190,23 @@ struct Require {
   bool operator==(const Require&) const = default;
 };
 
+/// All devices of a node, all nodes of a machine: what --fleet does with a deck.
+struct Fleet {
+  std::vector<Phase> phases = {Phase::alone, Phase::together};
+  double deadline_s = 60;  ///< since the last sign of life of a rank, until it counts as lost
+
+  bool has(Phase phase) const { return std::ranges::find(phases, phase) != phases.end(); }
+  bool compares() const { return has(Phase::alone) && has(Phase::together); }
+};
+
 /// The word for a reference that the command line names.
 inline constexpr const char* given_reference = "given";
 
 /// Limits on a metric, in its unit, or a reference that they are made from.
 struct Criterion {
   Metric metric = Metric::time;
-  std::optional<Order> order;  ///< empty: every order
+  std::optional<Order> order;       ///< empty: every order
+  std::optional<Phase> phase = {};  ///< empty: every phase
   std::optional<double> min;
   std::optional<double> max;
   std::optional<std::string> reference = {};  ///< file, seen from the deck, or `given_reference`
@@ -214,6 +226,7 @@ struct Deck {
   std::optional<Disturb> disturb;
   Measure measure;
   Require require;
+  Fleet fleet;
   std::vector<Criterion> acceptance;
   yaml::NodePtr document;  ///< what it was read from, for later errors; null: made by a program
 
@@ -221,7 +234,8 @@ struct Deck {
   std::string name() const;
 };
 
-/// One experiment of a sweep: a deck in which swept keys have one of their values each.
+/// One experiment of a sweep, a deck in which swept keys have one of their values each; or one
+/// phase of a fleet.
 struct Point {
   struct Value {
     std::string key;   ///< dotted
@@ -229,6 +243,7 @@ struct Point {
   };
   std::vector<Value> values;  ///< in the deck's order; empty: the deck has no sweep
   Deck deck;
+  Phase phase = Phase::alone;
 };
 
 /// Reads a deck, by its path or the name of a shipped one, and applies overrides "key.path=VALUE"

@@ -115,6 +115,13 @@ const Table<Measure> measure_table = {
     {{"if", {{"properties", {{"duration", {{"const", "none"}}}}}}},
      {"then", given("repetitions")}}};
 
+const Table<Fleet> fleet_table = {
+    {field("phases", &Fleet::phases, list_of(word<Phase>(), "a list of alone, together", 1),
+           "One device of a node at a time, or all of them at once.")
+         .defaults_to("`[alone, together]`"),
+     field("deadline", &Fleet::deadline_s, long_time(),
+           "A rank that gives no sign of life for this long counts as lost.")}};
+
 Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::* member,
                        const std::string& help) {
   const auto any_metric = number("a non-negative number, for `time` a time", 0, any<double>);
@@ -136,6 +143,9 @@ const Table<Criterion> criterion_table = {
      field("order", &Criterion::order, optional(word<Order>()),
            "The order it holds for, one of issue.orders.")
          .defaults_to("every order"),
+     field("phase", &Criterion::phase, optional(word<Phase>()),
+           "The phase of a fleet it holds for; without --fleet there is `alone` only.")
+         .defaults_to("every phase"),
      limit("min", &Criterion::min, "At least this, in the metric's unit."),
      limit("max", &Criterion::max, "At most this, in the metric's unit."),
      field("reference", &Criterion::reference, optional(line()),
@@ -162,6 +172,16 @@ void read_measure(const Reader& deck, Deck& into) {
   const Reader reader = deck.at("measure");
   read(measure_table, reader, into.measure);
   if (into.measure.duration_s) expect_one(reader, "repetitions", "duration", "30 min");
+}
+
+void read_fleet(const Reader& deck, Deck& into) {
+  const Reader reader = deck.at("fleet");
+  read(fleet_table, reader, into.fleet);
+  auto& phases = into.fleet.phases;
+  if (phases.size() > 2 || (phases.size() == 2 && phases[0] == phases[1])) {
+    reader.at("phases").fail_allowed("each of alone, together once");
+  }
+  std::ranges::sort(phases);  // together is compared with alone
 }
 
 void read_chunks(const Reader& deck, Deck& into) {
@@ -253,6 +273,19 @@ void check_criterion(const Reader& item, const Criterion& criterion, const Deck&
         fmt::format("found an order for '{}', which is about the device; allowed: "
                     "no order",
                     metric.name));
+  }
+  if (metric.needs == Needs::alone && (criterion.phase == Phase::alone || !deck.fleet.compares())) {
+    item.at("metric").fail(
+        fmt::format("found '{}', time together / time alone, {}; allowed: {}", metric.name,
+                    criterion.phase == Phase::alone ? "with phase alone"
+                                                    : "with one of the phases in fleet.phases",
+                    criterion.phase == Phase::alone ? "phase together, or no phase"
+                                                    : "fleet.phases [alone, together]"));
+  }
+  if (criterion.phase && !deck.fleet.has(*criterion.phase)) {
+    item.at("phase").fail(fmt::format("found '{}', which is not in fleet.phases; allowed: {}",
+                                      to_string(*criterion.phase),
+                                      to_string(deck.fleet.phases.front())));
   }
   if (metric.needs == Needs::host_work && !deck.host_work) {
     item.at("metric").fail(
@@ -354,6 +387,9 @@ const Table<Deck> deck_table = {{
         .reads(read_measure),
     section<Deck>("require", &Deck::require, require_table(),
                   "What the machine must be like before anything runs."),
+    section<Deck>("fleet", &Deck::fleet, fleet_table,
+                  "All devices of a node, all nodes of a machine: what --fleet does.")
+        .reads(read_fleet),
     field("acceptance", &Deck::acceptance, list_of(map_of(criterion_table), criteria),
           "Criteria of the verdict; without any it is PASS when the data are right.")
         .reads(read_acceptance),
@@ -439,6 +475,7 @@ std::string reference_markdown() {
          keys_of(require_table(), "require",
                  "What the machine must be like. Where it is not, or where that cannot be known, "
                  "miniapp names it and exits with code 4 before anything is timed.") +
+         keys_of(fleet_table, "fleet", "What --fleet does; without that option nothing.") +
          keys_of(criterion_table, "acceptance", "A list of criteria, each a map with these keys.") +
          words_with_help<WorkloadKind>("Workloads") + words_with_help<Order>("Issue orders") +
          metrics_with_help();

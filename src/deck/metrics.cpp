@@ -1,5 +1,6 @@
 #include "deck/metrics.hpp"
 
+#include <cmath>
 #include <vector>
 
 namespace overlap::deck {
@@ -20,6 +21,23 @@ std::optional<base::Summary> drift(std::span<const Repetition> repetitions) {
                        .max = last.max / first.min - 1,
                        .lo = last.lo / first.hi - 1,
                        .hi = last.hi / first.lo - 1};
+}
+
+std::optional<base::Summary> contention(std::span<const Repetition> repetitions) {
+  std::vector<double> together, alone;
+  for (const Repetition& one : repetitions) {
+    if (std::isnan(one.alone_s)) continue;
+    together.push_back(one.time_s);
+    alone.push_back(one.alone_s);
+  }
+  const auto ratio = base::ratio(together, alone);
+  if (!ratio) return std::nullopt;
+  return base::Summary{.n = static_cast<int>(together.size()),
+                       .median = ratio->value,
+                       .min = ratio->lo,
+                       .max = ratio->hi,
+                       .lo = ratio->lo,
+                       .hi = ratio->hi};
 }
 
 }  // namespace overlap::deck

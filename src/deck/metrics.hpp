@@ -29,6 +29,7 @@ struct Repetition {
   double bytes = none;             ///< copied, both directions
   double flops = none;             ///< of a matrix product, the host's included
   double max_error = none;         ///< of all repetitions; the first one has it
+  double alone_s = none;           ///< of the same order in phase alone, in phase together
 
   // Of the device: copies of `link_bytes` each way.
   double link_bytes = none;
@@ -52,6 +53,7 @@ enum class Metric {
   schedule_bound_fraction,
   host_work_hidden,
   drift,
+  contention,
   h2d_rate,
   d2h_rate,
   duplex_rate,
@@ -62,8 +64,9 @@ enum class Metric {
 
 /// What a metric is made from. From `link` on it is about the device, not about a run. Those that
 /// need the baseline say nothing about it, and are inconclusive where overlap could save little;
-/// the others than `host_work` say nothing about runs with host work.
-enum class Needs { nothing, baseline, host_work, link, health };
+/// those that need the phase alone are of phase together; the others than `host_work` say nothing
+/// about runs with host work.
+enum class Needs { nothing, baseline, host_work, alone, link, health };
 constexpr bool of_device(Needs needs) { return needs >= Needs::link; }
 
 /// Which of two values is the better one.
@@ -79,6 +82,9 @@ inline constexpr int least_for_drift = 15;
 /// Median time of the last third / that of the first - 1. Its interval is made from theirs; it
 /// covers the drift with more than 95 %.
 std::optional<base::Summary> drift(std::span<const Repetition> repetitions);
+
+/// Time together / time alone, from their medians.
+std::optional<base::Summary> contention(std::span<const Repetition> repetitions);
 
 struct MetricRow {
   Metric value;
@@ -143,6 +149,18 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      {},
      {},
      drift},
+    {Metric::contention,
+     "contention",
+     "1",
+     "time while all devices of the node work / time while this one works alone, same order; of a "
+     "fleet's phase `together`",
+     Needs::alone,
+     Better::less,
+     nullptr,
+     false,
+     {},
+     {},
+     contention},
     {Metric::h2d_rate, "h2d_rate", "GB/s",
      "rate of copies to the device alone, of the deck's largest chunk and at least 64 MiB",
      Needs::link, Better::more, [](const Repetition& r) { return 1e-9 * r.link_bytes / r.h2d_s; }},

@@ -49,6 +49,7 @@ constexpr auto words_of(Disturbance) {
                                "small_copy", "device_copy", "cache_config", "timing_event",
                                "stream_query", "synchronize");
 }
+constexpr auto words_of(Phase) { return in_order<Phase>("alone", "together"); }
 constexpr auto words_of(Verify) { return in_order<Verify>("every", "ends"); }
 constexpr auto words_of(Metric) { return metrics; }
 

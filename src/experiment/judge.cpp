@@ -153,9 +153,12 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
     }
   };
   const auto ran = [](const Run& run) { return !run.samples_s.empty(); };
+  const deck::Phase phase = references.machine.phase;
   for (const deck::Criterion& criterion : criteria) {
     const deck::Metric metric = criterion.metric;
     const deck::MetricRow& row = deck::row_of(metric);
+    if (criterion.phase.value_or(phase) != phase) continue;
+    if (row.needs == deck::Needs::alone && phase == deck::Phase::alone) continue;
     const char* const missing =
         row.of_all != nullptr ? "there are too few repetitions" : "it was not measured";
     const auto found = experiment::value(metric, device);
@@ -211,7 +214,7 @@ std::string limit_words(const Check& check) {
                      check.source->file);
 }
 
-Outcome judge(Plan plan, Samples samples, References references) {
+Outcome judge(Plan plan, Samples samples, References references, const Outcome* alone) {
   Outcome outcome{Setup(std::move(plan))};
   outcome.runs = std::move(samples.runs);
   outcome.verified_runs = samples.verified_runs;
@@ -219,8 +222,12 @@ Outcome judge(Plan plan, Samples samples, References references) {
   outcome.device = std::move(samples.device);
   outcome.stopped = samples.stopped;
   outcome.interrupted = samples.interrupted;
+  outcome.window = std::move(samples.window);
   if (outcome.runs.empty()) {
     for (Case& predicted : plan.cases) outcome.runs.push_back({std::move(predicted)});
+  }
+  for (std::size_t i = 0; alone != nullptr && i < alone->runs.size(); ++i) {
+    outcome.runs[i].alone_s = alone->runs[i].samples_s;  // the same plan, the same runs
   }
   add_bounds(outcome.runs, samples.conditions.engines);
   for (Run& run : outcome.runs) {
@@ -230,6 +237,7 @@ Outcome judge(Plan plan, Samples samples, References references) {
   if (const auto& awake = samples.conditions.device) {
     references.machine.link = link_words(awake->pcie_gen, awake->pcie_width);
   }
+  references.machine.phase = outcome.phase;
   references.machine.deck = deck::identity(outcome.deck);
   outcome.checks = judge_all(outcome.deck.acceptance, outcome.runs, outcome.device, references);
   return outcome;

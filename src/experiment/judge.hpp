@@ -41,6 +41,12 @@ struct Stop {
 /// (at_most): not reached".
 std::string words(const Stop& stop);
 
+/// How the ranks of a node shared each repetition of phase together, seconds.
+struct Window {
+  std::vector<double> skew_s;    ///< between the first start and the last
+  std::vector<double> shared_s;  ///< from the last start until the last rank had its sample
+};
+
 /// What was measured of a plan.
 struct Samples {
   std::vector<Run> runs;  ///< one for each case; none where nothing ran
@@ -48,6 +54,7 @@ struct Samples {
   double reference_s = 0;  ///< spent on reference results and comparing, all runs together
   DeviceSamples device;    ///< empty: not measured
   Conditions conditions;
+  Window window;
   std::optional<Stop> stopped;  ///< empty: it was interrupted
   bool interrupted = false;     ///< before all repetitions were done
 };
@@ -83,6 +90,7 @@ struct Outcome : Setup {
   int verified_runs = 0;
   double reference_s = 0;
   DeviceSamples device = {};
+  Window window = {};
   std::optional<Stop> stopped = {};  ///< empty: not run, or interrupted
   std::vector<Check> checks = {};
   std::optional<Failure> failure = {};  ///< empty: it came to its end
@@ -105,7 +113,7 @@ Verdict judge(const base::Summary& value, bool at_least, double limit);
 /// Applies every criterion to the orders that it names, or to all that its metric is about. Where
 /// overlap could save less than `least_potential`, metrics that need the baseline are INCONCLUSIVE,
 /// and so are one that was not measured and one that `references` has no entry for; their subject
-/// is what the runs are about. Nothing is judged where nothing ran.
+/// is what the runs are about, in its phase. Nothing is judged where nothing ran.
 std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const std::vector<Run>& runs, const DeviceSamples& device = {},
                              const References& references = {});
@@ -119,8 +127,10 @@ std::string words(const Check& check);
 /// ">= 93.12 (96 - 3 % of h200.yaml)", "unknown".
 std::string limit_words(const Check& check);
 
-/// Bounds, findings, checks. Without samples: predictions.
-Outcome judge(Plan plan, Samples samples, References references = {});
+/// Bounds, findings, checks. Without samples: predictions. Phase together is compared with `alone`,
+/// null: with nothing.
+Outcome judge(Plan plan, Samples samples, References references = {},
+              const Outcome* alone = nullptr);
 
 /// An outcome that an error ended.
 Outcome failed(const deck::Point& point, const base::Error& error);

@@ -48,7 +48,7 @@ const Table<Subject>& subject_table() {
       field("link", &Subject::link, or_word("none", line()), ""),
       field("backend", &Subject::backend, name(), "").required(),
       field("deck", &Subject::deck, name(), "").required(),
-      field("phase", &Subject::phase, word<Phase>(), ""),
+      field("phase", &Subject::phase, word<deck::Phase>(), ""),
       field("order", &Subject::order, or_word("none", word<deck::Order>()), ""),
       field("metric", &Subject::metric, word<deck::Metric>(), "").required(),
   }};

@@ -11,17 +11,13 @@
 /// References: what healthy devices reach, and where that is known from.
 namespace overlap::experiment {
 
-/// Who works: one GPU of a node, or all of them at once.
-enum class Phase { alone, together };
-constexpr auto words_of(Phase) { return yaml::in_order<Phase>("alone", "together"); }
-
 /// What a value of a reference is about.
 struct Subject {
   std::string device;               ///< its name; on host back ends the processor's
   std::optional<std::string> link;  ///< "gen5 x16"; empty: a host back end, or unknown
   std::string backend;
   std::string deck;  ///< its identity
-  Phase phase = Phase::alone;
+  deck::Phase phase = deck::Phase::alone;
   std::optional<deck::Order> order = {};  ///< empty: a metric of the device
   deck::Metric metric = deck::Metric::time;
 

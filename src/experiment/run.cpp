@@ -44,6 +44,7 @@ std::vector<Repetition> repetitions(const Run& run, const std::vector<Run>& runs
     one.time_s = run.samples_s[i];
     if (baseline != nullptr) one.sequential_s = sample(baseline->samples_s, i);
     if (twin != nullptr) one.undisturbed_s = sample(twin->samples_s, i);
+    one.alone_s = sample(run.alone_s, i);
     one.host_work_s = sample(run.host_work_samples.samples_s, i);
     if (run.order != deck::Order::sequential) one.hideable_s = one.sequential_s - one.bound_s;
     if (i == 0 && run.verified) one.max_error = run.max_error;

@@ -92,6 +92,7 @@ struct Run : Case {
   std::vector<double>
       issue_s;  ///< until the host had issued all, waits for blocking tasks included
   std::vector<Stretch> series;          ///< of a soak
+  std::vector<double> alone_s;          ///< in phase together: the samples of phase alone
   std::int64_t polls = 0;               ///< queries of lanes by the waiting host, in all
   HostWorkSamples host_work_samples;    ///< of a case with host work
   std::optional<GraphCosts> graph;      ///< empty: the tasks were issued one by one

@@ -39,7 +39,9 @@ experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, cons
   const schedule::Schedule down = schedule_of(false, true);
   const schedule::Schedule duplex = schedule_of(true, true);
   const auto seconds = [&](const schedule::Schedule& schedule) {
-    return executor.run(schedule, workload, hooks.before_sample).complete_s / copies;
+    const double time_s = executor.run(schedule, workload, hooks.before_sample).complete_s;
+    hooks.after();
+    return time_s / copies;
   };
   wake(executor, up, workload);
   experiment::DeviceSamples found{.link_bytes = bytes};
@@ -54,6 +56,24 @@ experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, cons
     found.duplex_s.push_back(duplex_s);
   }
   return found;
+}
+
+std::function<void()> copy_load() {
+  struct Load {
+    explicit Load(const deck::Deck& deck) : workload(resident_workload(deck)) {}
+    workload::Workload workload;
+    Executor executor = Executor(2);
+    schedule::Schedule schedule;
+  };
+  constexpr std::int64_t bytes = 32 << 20;
+  require_host_memory((on_gpu() ? 2 : 4) * bytes);
+  const auto load = std::make_shared<Load>(
+      plain_deck(deck::WorkloadKind::increment, deck::Type::float32, 2 * bytes));
+  HandSchedule hand(load->workload);
+  hand.add(Stage::h2d, bytes / 4, 0);  // each direction has its half of the arrays
+  hand.add(Stage::d2h, bytes / 4, 1);
+  load->schedule = hand.schedule();
+  return [load] { load->executor.run(load->schedule, load->workload); };
 }
 
 }  // namespace overlap::measure

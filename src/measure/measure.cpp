@@ -137,13 +137,13 @@ experiment::Samples measured(const experiment::Plan& plan, Session& session, con
     hooks.show("measuring rates");
     // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
     if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
-    measure_rates(on_gpu() ? *session.meter : executor, workload, runs);
+    hooks.call([&] { measure_rates(on_gpu() ? *session.meter : executor, workload, runs); });
     for (experiment::Run& run : runs) {
       if (!plan.values.empty()) break;  // those of all points of a sweep would be far too much
       hooks.show("tracing " + experiment::name(run));
-      trace_run(
-          executor, run, workload, deck.measure.verify,
-          {.workers = on_gpu() ? 0 : run.schedule.lanes, .copy_engines = engines.copy_engines});
+      const timeline::Engines own = {.workers = on_gpu() ? 0 : run.schedule.lanes,
+                                     .copy_engines = engines.copy_engines};
+      hooks.call([&] { trace_run(executor, run, workload, deck.measure.verify, own); });
     }
   }
   if (!samples.interrupted && wants_link(plan)) {
@@ -232,6 +232,7 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
       sample.elapsed = executor.run(run.schedule, workload, hooks.before_sample);
       if (round >= plan.warmup) watch.end(sample.elapsed.complete_s);
     }
+    hooks.after();
     sample.staging = executor.lanes().staging_costs();
     run.graph = executor.lanes().graph_costs();
     if (verified) verify(run, executor, workload, repetition, samples);

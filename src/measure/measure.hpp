@@ -18,10 +18,18 @@ struct Hooks {
   std::function<void(int done, int total, const std::string& what)> progress;
   /// Called before every run, warm-up included, when all is ready and before time counts.
   std::function<void()> before_sample;
+  /// Called when it has its time.
+  std::function<void()> after_sample;
+  /// Calls what measures in runs of its own number; empty: it is called directly.
+  std::function<void(const std::function<void()>& body)> together;
 
   void show(const std::string& what, int done = 0, int total = 0) const {
     if (progress) progress(done, total, what);
   }
+  void after() const {
+    if (after_sample) after_sample();
+  }
+  void call(const std::function<void()>& body) const { together ? together(body) : body(); }
 };
 
 /// New input data on the host; no right result anywhere: device arrays (but for what a run finds
@@ -73,6 +81,10 @@ std::int64_t largest_copy(const std::vector<experiment::Run>& runs);
 /// Measures copies of `bytes`, and at least 64 MiB, of pinned memory: to the device, back, and both
 /// at the same time, in turn. Throws base::Error{precondition} when memory does not suffice.
 experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, const Hooks& hooks);
+
+/// What copies 32 MiB each way, both at the same time, whenever it is called: a load beside the
+/// samples of others.
+std::function<void()> copy_load();
 
 /// What executes tasks on this many lanes of the space.
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes,

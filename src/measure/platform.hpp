@@ -44,6 +44,10 @@ std::string toolkit();
 /// a driver. Needs no Kokkos runtime.
 std::vector<base::DeviceInfo> devices();
 
+/// The same with name, UUID and PCI address alone: without touching the devices, which belong to
+/// other ranks.
+std::vector<base::DeviceInfo> visible_devices();
+
 /// Throws base::Error{precondition} when there is no device to run on. Needs no Kokkos runtime.
 void require_device();
 

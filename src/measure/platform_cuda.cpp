@@ -26,8 +26,8 @@ std::optional<int> numa_node_of(std::string pci_bus_id) {
   return node;
 }
 
-std::optional<DeviceInfo> cuda_device(int index) {
-  cudaDeviceProp properties{};
+/// Its name, UUID and PCI address, which are known without a context on it.
+std::optional<DeviceInfo> identity_of(int index, cudaDeviceProp& properties) {
   if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) return std::nullopt;
   DeviceInfo info;
   info.name = properties.name;
@@ -38,6 +38,19 @@ std::optional<DeviceInfo> cuda_device(int index) {
     if (i == 4 || i == 6 || i == 8 || i == 10) info.uuid += '-';
     info.uuid += {digits[byte / 16], digits[byte % 16]};
   }
+  std::array<char, 32> bus_id{};
+  if (cudaDeviceGetPCIBusId(bus_id.data(), bus_id.size(), index) == cudaSuccess) {
+    info.pci_bus_id = bus_id.data();
+    info.numa_node = numa_node_of(*info.pci_bus_id);
+  }
+  return info;
+}
+
+std::optional<DeviceInfo> cuda_device(int index) {
+  cudaDeviceProp properties{};
+  auto known = identity_of(index, properties);
+  if (!known) return std::nullopt;
+  DeviceInfo& info = *known;
   info.compute_capability =
       std::to_string(properties.major) + "." + std::to_string(properties.minor);
   info.copy_engines = properties.asyncEngineCount;
@@ -45,11 +58,6 @@ std::optional<DeviceInfo> cuda_device(int index) {
   info.concurrent_kernels = properties.concurrentKernels != 0;
   info.total_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   info.ecc = properties.ECCEnabled != 0;
-  std::array<char, 32> bus_id{};
-  if (cudaDeviceGetPCIBusId(bus_id.data(), bus_id.size(), index) == cudaSuccess) {
-    info.pci_bus_id = bus_id.data();
-    info.numa_node = numa_node_of(*info.pci_bus_id);
-  }
   int before = 0;
   std::size_t free = 0;
   std::size_t total = 0;
@@ -63,20 +71,31 @@ std::optional<DeviceInfo> cuda_device(int index) {
   return monitor.describe ? monitor.describe(info) : info;
 }
 
+/// Of every visible device what `describe` says.
+template <class Describe>
+std::vector<DeviceInfo> all_devices(const Describe& describe) {
+  std::vector<DeviceInfo> found;
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+  for (int index = 0; index < count; ++index) {
+    if (auto info = describe(index)) found.push_back(*info);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string toolkit() {
   return std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
 }
 
-std::vector<DeviceInfo> devices() {
-  std::vector<DeviceInfo> found;
-  int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
-  for (int index = 0; index < count; ++index) {
-    if (auto info = cuda_device(index)) found.push_back(*info);
-  }
-  return found;
+std::vector<DeviceInfo> devices() { return all_devices(cuda_device); }
+
+std::vector<DeviceInfo> visible_devices() {
+  return all_devices([](int index) {
+    cudaDeviceProp properties{};
+    return identity_of(index, properties);
+  });
 }
 
 void require_device() {

@@ -7,6 +7,7 @@ namespace overlap::measure {
 
 std::string toolkit() { return {}; }
 
+std::vector<base::DeviceInfo> visible_devices() { return {}; }
 std::vector<base::DeviceInfo> devices() { return {chosen_device()}; }
 
 void require_device() {}

@@ -34,8 +34,8 @@ std::string cell(const std::optional<double>& value) {
 Cells column_names(const std::vector<Axis>& axes) {
   Cells cells = {"deck", "device"};
   for (const Axis& axis : axes) cells.push_back(axis.key);
-  cells.insert(cells.end(), {"order", "disturb", "host_work", "lanes", "chunks", "tasks", "bytes",
-                             "n", "median_s", "min_s", "max_s", "lo_s", "hi_s"});
+  cells.insert(cells.end(), {"phase", "order", "disturb", "host_work", "lanes", "chunks", "tasks",
+                             "bytes", "n", "median_s", "min_s", "max_s", "lo_s", "hi_s"});
   for (const deck::MetricRow& metric : deck::run_metrics) {
     if (!metric.whole) cells.emplace_back(metric.column());
   }
@@ -43,13 +43,14 @@ Cells column_names(const std::vector<Axis>& axes) {
   return cells;
 }
 
-Cells cells_of(const std::string& deck, const Cells& point, const Row& row) {
-  Cells cells = {deck, row.device};
+Cells cells_of(const std::string& name, const Cells& point, deck::Phase phase, const Row& row) {
+  Cells cells = {name, row.device};
   cells.insert(cells.end(), point.begin(), point.end());
-  cells.insert(cells.end(), {row.order, row.disturb, row.host_work ? "true" : "false",
-                             fmt::format("{}", row.lanes), fmt::format("{}", row.chunks),
-                             fmt::format("{}", row.tasks), fmt::format("{}", row.bytes),
-                             fmt::format("{}", row.time ? row.time->n : 0)});
+  cells.insert(cells.end(),
+               {std::string(deck::to_string(phase)), row.order, row.disturb,
+                row.host_work ? "true" : "false", fmt::format("{}", row.lanes),
+                fmt::format("{}", row.chunks), fmt::format("{}", row.tasks),
+                fmt::format("{}", row.bytes), fmt::format("{}", row.time ? row.time->n : 0)});
   const base::Summary time = row.time.value_or(base::Summary());
   for (const double part : {time.median, time.min, time.max, time.lo, time.hi}) {
     cells.push_back(row.time ? cell(part) : "");
@@ -78,7 +79,8 @@ std::string csv(const Studies& studies) {
         place %= count;
       }
       for (const Row& row : point.rows) {
-        text += line(cells_of(study.deck().name(), values, row));
+        const deck::Phase phase = study.points[point.number].phase;
+        text += line(cells_of(study.deck().name(), values, phase, row));
       }
     }
   }

@@ -110,15 +110,6 @@ std::string legend(const Studies& studies) {
   return html + "</ul>\n";
 }
 
-/// JSON as the page's script `id`.
-std::string script(const char* id, std::string json) {
-  // Only `</` and `<!--` could end or change the element.
-  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) {
-    json.replace(at, 1, "\\u003c");
-  }
-  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, json);
-}
-
 constexpr const char* tools = R"html(<div class="tools">
 <fieldset class="choice"><legend>Rows</legend>
 <label><input type="radio" name="rows" value="engines" checked><span>Engines</span></label>
@@ -145,7 +136,7 @@ std::string timelines(const Studies& studies) {
   return html +
          "<noscript><p>The pictures need JavaScript; the tables do not.</p></noscript>\n</main>\n"
          "<div id=\"details\" role=\"status\" hidden></div>\n" +
-         script("drawing", drawings.dump(-1, ' ', false, Json::error_handler_t::replace));
+         page_json("drawing", drawings.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace
@@ -153,7 +144,7 @@ std::string timelines(const Studies& studies) {
 std::string html(const Studies& studies) {
   const bool sweep = !studies.empty() && studies.front().sweeps();
   std::string html = page_head(studies.empty() ? "" : studies.front().deck().title);
-  html += script("result", to_json(studies, -1));
+  html += page_json("result", to_json(studies, -1));
   if (sweep) {
     html += "<main>\n" + sweep_svg(studies.front()) + page_table(sweep_rows(studies.front())) +
             "</main>\n";

@@ -33,6 +33,7 @@ Json part_of(const Outcome& outcome) {
           {"reference_s", outcome.reference_s},
           {"rates", outcome.device.link_bytes > 0 ? json_of(outcome.device) : Json(nullptr)},
           {"health", json_of(outcome.device.health)},
+          {"window", json_of(outcome.window)},
           {"runs", std::move(runs)},
           {"findings", std::move(findings)},
           {"checks", std::move(checks)},
@@ -72,10 +73,14 @@ Json swept(const Study& study) {
 /// All points together; a sweep has neither balance nor rates nor health.
 Json parts_of(const Study& study) {
   Json all = part_of({});
+  all["together"] = nullptr;
   for (const PointResult& point : study.done) {
     Json part = point.outcome ? part_of(*point.outcome) : Json::parse(point.record);
-    for (const char* const one : {"balance", "rates", "health"}) {
-      if (!study.sweeps()) all[one] = part.at(one);
+    if (study.points[point.number].phase == deck::Phase::together) {
+      all["together"] = json_of(Together{part.at("rates"), part.at("health"), part.at("window")});
+      if (all["balance"].is_null()) all["balance"] = part.at("balance");
+    } else if (!study.sweeps()) {
+      for (const char* const one : {"balance", "rates", "health"}) all[one] = part.at(one);
     }
     merge(all, std::move(part));
   }
@@ -115,7 +120,7 @@ struct Result {
   std::string started;
   std::string title;
   DeckFile deck;
-  Json parts = part_of({});
+  Json parts = parts_of({});
   experiment::Verdict verdict = experiment::Verdict::pass;
   base::ExitCode code = base::ExitCode::pass;
 };
@@ -127,6 +132,8 @@ void fields(Record& add, const Result& of) {
   add.raw("started", "When the program started, UTC.", of.started,
           {{"type", "string"}, {"pattern", "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$"}});
   add("job", "The batch job; null: started without a launcher.", of.machine.job);
+  add("placement", "Where this rank of a fleet runs; null: without --fleet.",
+      of.machine.placement);
   add("host", "The machine.", of.machine.host);
   add("device", "The GPU; null on host back ends.", of.machine.device);
   add("title", "The deck's title.", of.title);
@@ -139,6 +146,8 @@ void fields(Record& add, const Result& of) {
           at("rates"), schema_of<std::optional<experiment::DeviceSamples>>());
   add.raw("health", "The device around the runs and in them; null: the back end cannot read it.",
           at("health"), schema_of<std::optional<experiment::HealthRecord>>());
+  add.raw("together", "Of phase together; null: without --fleet, or not in fleet.phases.",
+          at("together"), schema_of<std::optional<Together>>());
   add("verification", "What comparing with the reference took, outside the samples.",
       Verification{at("verified_runs"), at("reference_s")});
   add.raw("runs", "One run per issue order, point of a sweep and, of predictions, device.",

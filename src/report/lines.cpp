@@ -26,6 +26,13 @@ std::string point_field(const Outcome& outcome) {
   return field;
 }
 
+/// " phase=together"; nothing for phase alone.
+std::string phase_field(const Outcome& outcome) {
+  return outcome.phase == deck::Phase::alone
+             ? ""
+             : fmt::format(" phase={}", deck::to_string(outcome.phase));
+}
+
 /// What tells runs of one order apart.
 std::string twin_field(const Run& run) {
   if (run.disturbance) return fmt::format(" disturb={}", deck::to_string(*run.disturbance));
@@ -36,7 +43,7 @@ std::string twin_field(const Run& run) {
 
 std::string point_lines(const Outcome& outcome) {
   std::string text;
-  const std::string point = point_field(outcome);
+  const std::string point = point_field(outcome) + phase_field(outcome);
   const auto figure = [&](std::string_view order, std::string_view metric, std::string_view unit,
                           const base::Summary& s, const std::string& more) {
     text += fmt::format(

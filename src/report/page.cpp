@@ -18,6 +18,14 @@ std::string page_head(const std::string& title) {
       escape_xml(title), page_colours(), page_style());
 }
 
+std::string page_json(const std::string& id, std::string json) {
+  // Only `</` and `<!--` could end or change the element.
+  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) {
+    json.replace(at, 1, "\\u003c");
+  }
+  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, json);
+}
+
 std::string page_table(const Rows& rows) {
   if (rows.empty()) return "";
   std::string html = "<div class=\"wide\"><table>\n<thead><tr>";

@@ -207,7 +207,7 @@ double longest_s(const experiment::Outcome& outcome) {
 std::string place_words(const Study& study) {
   std::string words = study.deck().path;
   if (study.predicts()) return words;
-  const auto& [build, host, device, job] = study.machine;
+  const auto& [build, host, device, job, placement] = study.machine;
   if (device) {
     words += ", " + device->name;
   } else if (!host.cpu.empty()) {

@@ -35,6 +35,8 @@ std::optional<std::string> or_null(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
+constexpr const char* phase_help = "alone, or together with the other devices of its node.";
+
 /// A number that is 0 where there is none.
 std::optional<double> non_zero(double value) {
   return value > 0 ? std::optional(value) : std::nullopt;
@@ -157,6 +159,16 @@ void fields(Record& add, const base::Job& of) {
   add("step", "Its step.", of.step);
   add("rank", "Rank of this process.", of.rank, from_zero);
   add("ranks", "Ranks that were started together.", of.ranks, above_zero);
+}
+
+void fields(Record& add, const base::Placement& of) {
+  add("local_rank", "Rank among those of its node.", of.local_rank, from_zero);
+  add("local_ranks", "Ranks of its node.", of.local_ranks, above_zero);
+  add("nodes", "Nodes of the fleet.", of.nodes, above_zero);
+  add("device", "Which of the devices it sees; null on host back ends.", of.device, from_zero);
+  add("cpus", "Processors that its threads are bound to; null: not bound.", or_null(of.cpus));
+  add("memory", "NUMA nodes that its memory is bound to; null: not bound.", or_null(of.memory));
+  add("note", "Why it is not bound; null: nothing to say.", or_null(of.note));
 }
 
 /// Volatile counters of memory errors.
@@ -295,6 +307,7 @@ void fields(Record& add, const RunOf& of) {
       of.run.host_work ? std::optional(of.run.host_work_samples) : std::nullopt);
   add("device", "Device that a prediction is for; null: the present one.", or_null(of.run.device));
   add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
+  add("phase", phase_help, of.outcome.phase);
   add("tasks", "Tasks.", of.run.schedule.tasks.size(), above_zero);
   add("chunks", "Chunks.", of.run.schedule.chunks, from_zero);
   add("lanes", "Lanes.", of.run.schedule.lanes, above_zero);
@@ -377,10 +390,30 @@ void fields(Record& add, const experiment::HealthRecord& of) {
   }
 }
 
+void fields(Record& add, const experiment::Window& of) {
+  const auto summary = [](const std::vector<double>& samples) {
+    return samples.empty() ? std::nullopt : std::optional(base::summarize(samples));
+  };
+  add("skew_s", "Between the first and the last start of a repetition, seconds.",
+      summary(of.skew_s));
+  add("shared_s", "From its last start until the last rank had its sample, seconds.",
+      summary(of.shared_s));
+}
+
+void fields(Record& add, const Together& of) {
+  add.raw("rates", "The link's, while all devices of the node copy; null: not measured.", of.rates,
+          schema_of<std::optional<experiment::DeviceSamples>>());
+  add.raw("health", "The device around these runs and in them; null: it cannot be read.", of.health,
+          schema_of<std::optional<experiment::HealthRecord>>());
+  add.raw("window", "How the node's ranks shared the repetitions.", of.window,
+          schema_of<experiment::Window>());
+}
+
 void fields(Record& add, const CheckOf& of) {
   add("metric", "Metric.", of.check.metric);
   add("order", "Issue order; null: a metric of the device.", of.check.order);
   add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
+  add("phase", phase_help, of.outcome.phase);
   add("value", "Median of the metric.", std::optional(of.check.value.median));
   add("bound", "min or max.", std::string_view(of.check.at_least ? "min" : "max"));
   add("limit", "Limit; null: the reference has none.", std::optional(of.check.limit), from_zero);
@@ -393,6 +426,7 @@ void fields(Record& add, const CheckOf& of) {
 void fields(Record& add, const FindingOf& of) {
   add("order", "Issue order.", of.run.order);
   add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
+  add("phase", phase_help, of.outcome.phase);
   add("cause", "Name of the diagnosis.", of.finding.cause);
   add("text", "What, the number that shows it, what to change.", of.finding.text);
   Json evidence = Json::object();

@@ -25,6 +25,12 @@ struct FindingOf {
   const experiment::Outcome& outcome;
 };
 
+/// What phase together has beside its runs, as written by part_of().
+struct Together {
+  Json rates, health, window;
+};
+
+void fields(Record& add, const base::Placement& of);
 void fields(Record& add, const base::BuildInfo& of);
 void fields(Record& add, const base::HostInfo& of);
 void fields(Record& add, const base::DeviceInfo& of);
@@ -32,6 +38,8 @@ void fields(Record& add, const base::Job& of);
 void fields(Record& add, const experiment::Balance& of);
 void fields(Record& add, const experiment::DeviceSamples& of);
 void fields(Record& add, const experiment::HealthRecord& of);
+void fields(Record& add, const experiment::Window& of);
+void fields(Record& add, const Together& of);
 void fields(Record& add, const RunOf& of);
 void fields(Record& add, const CheckOf& of);
 void fields(Record& add, const FindingOf& of);

@@ -16,7 +16,7 @@ SCHEMA = json.loads((SOURCE / "src/report/overlap-result-2.schema.json").read_te
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf|nan)"
-METRIC = "time|throughput|speedup|max_error|overlap_efficiency|bound_fraction|schedule_bound_fraction|host_work_hidden|drift"
+METRIC = "time|throughput|speedup|max_error|overlap_efficiency|bound_fraction|schedule_bound_fraction|host_work_hidden|drift|contention"
 WORD = r"[a-z][a-z0-9_]*"
 FOM = re.compile(
     rf"OVERLAP_FOM deck=(?P<deck>[^\s=]+) order=(?P<order>{WORD}) "

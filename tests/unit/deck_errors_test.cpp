@@ -104,31 +104,31 @@ TEST(DeckErrors, UnknownKeys) {
       {increment("wrkload: 1\n"),
        {},
        "@:2:1: wrkload: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, acceptance, sweep; did you mean 'workload'?"},
+       "disturb, measure, require, fleet, acceptance, sweep; did you mean 'workload'?"},
       {increment("chunk: {count: 4}\n"),
        {},
        "@:2:1: chunk: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, acceptance, sweep; did you mean 'chunks'?"},
+       "disturb, measure, require, fleet, acceptance, sweep; did you mean 'chunks'?"},
       {increment("Chunks: {count: 4}\n"),
        {},
        "@:2:1: Chunks: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, acceptance, sweep; did you mean 'chunks'?"},
+       "disturb, measure, require, fleet, acceptance, sweep; did you mean 'chunks'?"},
       {increment("zzz: 1\n"),
        {},
        "@:2:1: zzz: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, acceptance, sweep"},
+       "disturb, measure, require, fleet, acceptance, sweep"},
       {increment("5: 3\n"),
        {},
        "@:2:1: 5: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, acceptance, sweep"},
+       "disturb, measure, require, fleet, acceptance, sweep"},
       {increment("'': 3\n"),
        {},
        "@:2:1: '': unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, acceptance, sweep"},
+       "disturb, measure, require, fleet, acceptance, sweep"},
       {increment("\"a\\nb\": 1\n"),
        {},
        "@:2:1: a\\nb: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, acceptance, sweep"},
+       "disturb, measure, require, fleet, acceptance, sweep"},
       {workload("kind: increment, elments: 5"),
        {},
        "@:1:29: workload.elments: unknown key; allowed: kind, elements, type, intensity, box, "
@@ -187,11 +187,13 @@ TEST(DeckErrors, UnknownKeys) {
        "'warmup'?"},
       {criteria("[{metric: max_error, maximum: 1}]"),
        {},
-       "@:3:34: acceptance[0].maximum: unknown key; allowed: metric, order, min, max, reference, "
+       "@:3:34: acceptance[0].maximum: unknown key; allowed: metric, order, phase, min, max, "
+       "reference, "
        "below"},
       {criteria("[{metrik: time, max: 1}]"),
        {},
-       "@:3:15: acceptance[0].metrik: unknown key; allowed: metric, order, min, max, reference, "
+       "@:3:15: acceptance[0].metrik: unknown key; allowed: metric, order, phase, min, max, "
+       "reference, "
        "below; did you mean 'metric'?"},
   });
 }
@@ -476,15 +478,15 @@ TEST(DeckErrors, KeysThatAreNoWords) {
       {"? {a: b}\n: c\n",
        {},
        "@:1:1: deck: found a map as a key; allowed: title, workload, chunks, memory, issue, "
-       "host_work, disturb, measure, require, acceptance, sweep"},
+       "host_work, disturb, measure, require, fleet, acceptance, sweep"},
       {"? [a]\n: c\n",
        {},
        "@:1:1: deck: found a list as a key; allowed: title, workload, chunks, memory, issue, "
-       "host_work, disturb, measure, require, acceptance, sweep"},
+       "host_work, disturb, measure, require, fleet, acceptance, sweep"},
       {increment("null: 3\n"),
        {},
        "@:1:1: deck: found nothing as a key; allowed: title, workload, chunks, memory, issue, "
-       "host_work, disturb, measure, require, acceptance, sweep"},
+       "host_work, disturb, measure, require, fleet, acceptance, sweep"},
   });
 }
 
@@ -536,15 +538,15 @@ TEST(DeckErrors, WrongTypes) {
       {"hello\n",
        {},
        "@:1:1: deck: found 'hello'; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, host_work, disturb, measure, require, acceptance, sweep"},
+       "issue, host_work, disturb, measure, require, fleet, acceptance, sweep"},
       {"[1, 2]\n",
        {},
        "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, host_work, disturb, measure, require, acceptance, sweep"},
+       "issue, host_work, disturb, measure, require, fleet, acceptance, sweep"},
       {"- a\n- b\n",
        {},
        "@:1:1: deck: found a list; allowed: a map with the keys title, workload, chunks, memory, "
-       "issue, host_work, disturb, measure, require, acceptance, sweep"},
+       "issue, host_work, disturb, measure, require, fleet, acceptance, sweep"},
       {"workload: increment\n",
        {},
        "@:1:11: workload: found 'increment'; allowed: a map with the keys kind, elements, rows, "
@@ -653,11 +655,13 @@ TEST(DeckErrors, WrongTypes) {
        "min: 1.3}]"},
       {criteria("[time]"),
        {},
-       "@:3:14: acceptance[0]: found 'time'; allowed: a map with the keys metric, order, min, max, "
+       "@:3:14: acceptance[0]: found 'time'; allowed: a map with the keys metric, order, phase, "
+       "min, max, "
        "reference, below"},
       {criteria("[null]"),
        {},
-       "@:3:13: acceptance[0]: found nothing; allowed: a map with the keys metric, order, min, "
+       "@:3:13: acceptance[0]: found nothing; allowed: a map with the keys metric, order, phase, "
+       "min, "
        "max, reference, below"},
       {criteria("[{metric: time, max: [1]}]"),
        {},
@@ -671,6 +675,7 @@ TEST(DeckErrors, WrongTypes) {
        {},
        "@:3:23: acceptance[0].metric: found a list; allowed: time, throughput, speedup, max_error, "
        "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, drift, "
+       "contention, "
        "h2d_rate, "
        "d2h_rate, duplex_rate, pcie_replays, ecc_errors, throttled"},
   });
@@ -921,6 +926,7 @@ TEST(DeckErrors, Words) {
        {},
        "@:3:23: acceptance[0].metric: found 'tim'; allowed: time, throughput, speedup, max_error, "
        "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, drift, "
+       "contention, "
        "h2d_rate, "
        "d2h_rate, duplex_rate, pcie_replays, ecc_errors, throttled; did you mean 'time'?"},
       {criteria("[{metric: time, order: depthfirst, max: 1}]"),
@@ -1272,12 +1278,12 @@ TEST(DeckErrors, Criteria) {
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, throughput, speedup, "
        "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, "
-       "drift, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, throttled"},
+       "drift, contention, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, throttled"},
       {criteria("[{max: 1}]"),
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, throughput, speedup, "
        "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, "
-       "drift, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, throttled"},
+       "drift, contention, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, throttled"},
       {criteria("[{metric: time}]"),
        {},
        "@:3:14: acceptance[0]: found no limit; allowed: min, max or both, or reference"},
@@ -1292,6 +1298,21 @@ TEST(DeckErrors, Criteria) {
        {},
        "@:2:36: acceptance[0].order: found 'by_engine'; allowed: sequential, depth_first, "
        "breadth_first, those in issue.orders (by default)"},
+      {criteria("[{metric: contention, phase: alone, max: 2}]"),
+       {},
+       "@:3:23: acceptance[0].metric: found 'contention', time together / time alone, with phase "
+       "alone; allowed: phase together, or no phase"},
+      {criteria("[{metric: contention, max: 2}]\nfleet: {phases: [together]}"),
+       {},
+       "@:3:23: acceptance[0].metric: found 'contention', time together / time alone, with one of "
+       "the phases in fleet.phases; allowed: fleet.phases [alone, together]"},
+      {criteria("[{metric: time, phase: together, max: 2}]\nfleet: {phases: [alone]}"),
+       {},
+       "@:3:36: acceptance[0].phase: found 'together', which is not in fleet.phases; allowed: "
+       "alone"},
+      {criteria("[{metric: time, max: 2}]\nfleet: {phases: [alone, alone]}"),
+       {},
+       "@:4:17: fleet.phases: found a list; allowed: each of alone, together once"},
       {criteria("[{metric: time, max: 1, reference: given}]"),
        {},
        "@:3:48: acceptance[0].reference: found with acceptance[0].max (@:3:34); the two are "
@@ -1439,7 +1460,7 @@ TEST(DeckErrors, AnchorsAndMergeKeys) {
       {"base: &b {kind: increment}\nworkload: *b\n",
        {},
        "@:1:1: base: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, acceptance, sweep"},
+       "disturb, measure, require, fleet, acceptance, sweep"},
       {"workload: {<<: {kind: increment}}\n",
        {},
        "@:1:12: workload.<<: found a merge key; YAML merge keys are not supported"},
@@ -1587,11 +1608,11 @@ TEST(DeckErrors, OverridesThatMakeTheDeckBad) {
       {good,
        {"chunk.count=8"},
        "--set chunk.count=8: chunk: unknown key; allowed: title, workload, chunks, memory, issue, "
-       "host_work, disturb, measure, require, acceptance, sweep; did you mean 'chunks'?"},
+       "host_work, disturb, measure, require, fleet, acceptance, sweep; did you mean 'chunks'?"},
       {good,
        {"a.b.c=1"},
        "--set a.b.c=1: a: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, acceptance, sweep"},
+       "disturb, measure, require, fleet, acceptance, sweep"},
       {good,
        {"chunks.count =8"},
        "--set chunks.count =8: chunks.count : unknown key; allowed: profile, count, bytes, growth, "

@@ -496,7 +496,7 @@ TEST(DeckFields, OfADeck) {
             "disturb: none, measure: {warmup: 3, repetitions: 10, precision: none, at_most: 200, "
             "budget: none, duration: none, verify: every}, "
             "require: {pcie: any, ecc: any, mig: any, processes: any, power_limit: any, "
-            "numa: any, driver: any}, "
+            "numa: any, driver: any}, fleet: {phases: [alone, together], deadline: 60}, "
             "acceptance: [{metric: time, order: sequential, max: 1}]}");
   const yaml::Json ramp =
       resolved(with("chunks: {bytes: 1 KiB, profile: ramp}\n"

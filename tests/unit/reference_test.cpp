@@ -106,7 +106,7 @@ TEST(ReferenceLimit, OfSomethingElseNeverPasses) {
       {[](Subject& s) { s.link.reset(); }, "the nearest is for link none"},
       {[](Subject& s) { s.backend = "HIP"; }, "the nearest is for backend HIP"},
       {[](Subject& s) { s.deck = "fedcba9876543210"; }, "the nearest is for deck fedcba987654"},
-      {[](Subject& s) { s.phase = Phase::together; }, "the nearest is for phase together"},
+      {[](Subject& s) { s.phase = deck::Phase::together; }, "the nearest is for phase together"},
       {[](Subject& s) { s.order = Order::depth_first; }, "the nearest is for order depth_first"},
       {[](Subject& s) { s.metric = Metric::time; }, "the nearest is for metric time"},
   };

@@ -140,7 +140,7 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
       {"sweep: {chunk.count: [1]}\n",
        {},
        "@:2:23: chunk: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
-       "disturb, measure, require, acceptance, sweep; did you mean 'chunks'?"},
+       "disturb, measure, require, fleet, acceptance, sweep; did you mean 'chunks'?"},
       {"chunks: {count: 4}\nsweep: {chunks.bytes: [1 KiB]}\n",
        {},
        "@:3:24: chunks.bytes: found with chunks.count (@:2:17); the two are mutually exclusive"},
@@ -371,21 +371,23 @@ TEST(Csv, HasARowForEachPointAndOrder) {
   const std::string text = csv({sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, -1})});
   EXPECT_EQ(
       text,
-      "deck,device,chunks.bytes,order,disturb,host_work,lanes,chunks,tasks,bytes,n,median_s,min_s,"
+      "deck,device,chunks.bytes,phase,order,disturb,host_work,lanes,chunks,tasks,bytes,n,median_s,"
+      "min_s,"
       "max_s,lo_s,hi_s,throughput_gb_per_s,speedup,max_error,overlap_efficiency,bound_fraction,"
-      "schedule_bound_fraction,host_work_hidden,drift,bound_s,schedule_bound_s,predicted_s,"
+      "schedule_bound_fraction,host_work_hidden,drift,contention,bound_s,schedule_bound_s,"
+      "predicted_s,"
       "verified,"
       "verdict\n"
-      "deck,,4096,sequential,,false,1,1,3,32768,3,0.01,0.005,0.02,0.005,0.02,"
-      "0.0032768000000000003,1,0,,0.4,0.5,,,0.004,0.005,,true,PASS\n"
-      "deck,,4096,depth_first,,false,4,4,12,32768,3,0.005,0.0025,0.01,0.0025,0.01,"
-      "0.006553600000000001,2,0,0.8333333333333334,0.8,1,,,0.004,0.005,,true,PASS\n");
+      "deck,,4096,alone,sequential,,false,1,1,3,32768,3,0.01,0.005,0.02,0.005,0.02,"
+      "0.0032768000000000003,1,0,,0.4,0.5,,,,0.004,0.005,,true,PASS\n"
+      "deck,,4096,alone,depth_first,,false,4,4,12,32768,3,0.005,0.0025,0.01,0.0025,0.01,"
+      "0.006553600000000001,2,0,0.8333333333333334,0.8,1,,,,0.004,0.005,,true,PASS\n");
 }
 
 TEST(Csv, QuotesWhatNeedsIt) {
   deck::Point point = points_of("").front();
   point.deck.path = "a \"b\", c.yaml";
-  EXPECT_THAT(csv({study_of(result_of(point, 5))}), HasSubstr("\n\"a_\"\"b\"\",_c\",,sequential,"));
+  EXPECT_THAT(csv({study_of(result_of(point, 5))}), HasSubstr("\n\"a_\"\"b\"\",_c\",,alone,sequential,"));
 }
 
 TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {

@@ -1,0 +1,222 @@
+#include "experiment/fleet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "base/units.hpp"
+#include "experiment/fleet_parts.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+/// What tells devices and decks apart in several results.
+std::string device_key(const DeviceRecord& record) {
+  return fmt::format("{}\n{}\n{}", record.unique ? "" : record.host, record.unit,
+                     record.machine.deck);
+}
+
+/// The compared figures of results of one device, the oldest first.
+std::vector<History> histories_of(const std::vector<DeviceRecord>& results) {
+  std::vector<History> histories;
+  for (const Figure& figure : results.back().figures) {
+    if (!is_compared(results.back(), figure.key)) continue;
+    History history{.key = figure.key, .last = figure.value.median};
+    for (const DeviceRecord& result : results) {
+      const Figure* const found = find(result, figure.key);
+      if (found == nullptr) continue;
+      if (history.results++ > 0) continue;
+      history.since = result.started;
+      history.first = found->value.median;
+    }
+    if (history.results > 1 && history.first > 0) histories.push_back(history);
+  }
+  return histories;
+}
+
+/// Moves the newest result of each device and deck into the fleet, by host and slot.
+void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
+  std::map<std::string, std::vector<DeviceRecord>> by_device;
+  for (DeviceRecord& record : records) by_device[device_key(record)].push_back(std::move(record));
+  std::vector<std::pair<DeviceRecord, std::vector<History>>> newest;
+  for (auto& [key, results] : by_device) {
+    std::ranges::sort(results, {}, [](const DeviceRecord& result) {
+      return std::tie(result.started, result.file);
+    });
+    fleet.superseded += results.size() - 1;
+    std::vector<History> histories;
+    if (results.size() > 1) histories = histories_of(results);
+    newest.emplace_back(std::move(results.back()), std::move(histories));
+  }
+  std::ranges::sort(newest, [](const auto& a, const auto& b) {
+    for (const auto part : {&DeviceRecord::host, &DeviceRecord::slot, &DeviceRecord::unit,
+                            &DeviceRecord::deck_name, &DeviceRecord::file}) {
+      if (comes_before(a.first.*part, b.first.*part)) return true;
+      if (comes_before(b.first.*part, a.first.*part)) return false;
+    }
+    return false;
+  });
+  for (auto& [record, histories] : newest) {
+    for (History& history : histories) {
+      history.device = fleet.devices.size();
+      fleet.histories.push_back(std::move(history));
+    }
+    fleet.devices.push_back(std::move(record));
+  }
+}
+
+/// Whether a host that is expected is this one; either name may lack its domain.
+bool is_host(std::string_view expected, std::string_view host) {
+  const auto is_short_for = [](std::string_view name, std::string_view full) {
+    return full.size() > name.size() && full[name.size()] == '.' && full.starts_with(name) &&
+           name.find('.') == std::string_view::npos;
+  };
+  return expected == host || is_short_for(expected, host) || is_short_for(host, expected);
+}
+
+std::vector<std::string> missing_hosts(const std::vector<std::string>& expected,
+                                       const std::vector<DeviceRecord>& devices) {
+  const auto label = [](std::string_view name) { return name.substr(0, name.find('.')); };
+  std::multimap<std::string_view, std::string_view> hosts;  // by the name without its domain
+  std::string_view previous;
+  for (const DeviceRecord& device : devices) {
+    if (device.host != previous) hosts.emplace(label(device.host), device.host);
+    previous = device.host;
+  }
+  std::vector<std::string> missing;
+  for (const std::string& name : expected) {
+    const auto [first, last] = hosts.equal_range(label(name));
+    const bool found =
+        std::any_of(first, last, [&](const auto& host) { return is_host(name, host.second); });
+    if (!found && std::ranges::find(missing, name) == missing.end()) missing.push_back(name);
+  }
+  return missing;
+}
+
+}  // namespace
+
+std::string words(const FigureKey& key) {
+  const std::string_view metric = deck::to_string(key.metric);
+  const std::string_view phase = deck::to_string(key.phase);
+  return key.order ? fmt::format("{} of {}, {}", metric, deck::to_string(*key.order), phase)
+                   : fmt::format("{}, {}", metric, phase);
+}
+
+const Figure* find(const DeviceRecord& record, const FigureKey& key) {
+  const auto figure = std::ranges::lower_bound(record.figures, key, {}, &Figure::key);
+  return figure == record.figures.end() || figure->key != key ? nullptr : &*figure;
+}
+
+std::vector<deck::Phase> phases_of(const DeviceRecord& record) {
+  std::vector<deck::Phase> phases;
+  for (const auto& word : deck::words<deck::Phase>) {
+    const deck::Phase phase = word.value;
+    const auto has = [&](const Figure& figure) { return figure.key.phase == phase; };
+    const auto fails = [&](const Trouble& trouble) { return trouble.phase == phase; };
+    if (std::ranges::any_of(record.figures, has) || std::ranges::any_of(record.troubles, fails)) {
+      phases.push_back(phase);
+    }
+  }
+  if (phases.empty()) phases.push_back(deck::Phase::alone);
+  return phases;
+}
+
+base::ExitCode exit_code_of(const DeviceRecord& record, std::optional<deck::Phase> phase) {
+  auto code = base::ExitCode::pass;
+  for (const Trouble& trouble : record.troubles) {
+    const bool counts = !phase || !trouble.phase || trouble.phase == phase;
+    if (counts) code = base::worst(code, trouble.code);
+  }
+  return code;
+}
+
+Verdict verdict_of(base::ExitCode code) {
+  switch (code) {
+    using enum base::ExitCode;
+    case pass:
+      return Verdict::pass;
+    case wrong_data:
+    case performance:
+      return Verdict::fail;
+    case inconclusive:
+      return Verdict::inconclusive;
+    case skipped:
+      return Verdict::skipped;
+    case interrupted:
+      return Verdict::interrupted;
+    case runtime_error:
+    case usage:
+    case precondition:
+      break;
+  }
+  return Verdict::error;
+}
+
+bool compares(deck::Metric metric) {
+  const deck::MetricRow& row = deck::row_of(metric);
+  // Quantities with a unit, and those that files have a whole summary of.
+  return row.needs != deck::Needs::health && (row.unit != "1" || row.whole);
+}
+
+bool is_compared(const DeviceRecord& record, const FigureKey& key) {
+  if (key.metric != deck::Metric::time) return compares(key.metric);
+  const Figure* const rate = find(record, {key.phase, key.order, deck::Metric::throughput});
+  return rate == nullptr || rate->value.median <= 0;
+}
+
+base::ExitCode Fleet::exit_code() const {
+  auto code = broken.empty() && !devices.empty() ? base::ExitCode::pass
+                                                 : base::ExitCode::runtime_error;
+  if (!missing.empty()) code = base::worst(code, base::ExitCode::performance);
+  for (const DeviceRecord& device : devices) code = base::worst(code, exit_code_of(device));
+  return code;
+}
+
+Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected,
+               const Reference* reference) {
+  Fleet fleet;
+  fleet.files = input.files;
+  fleet.broken = std::move(input.broken);
+  fleet.left_out = std::move(input.left_out);
+  add_devices(std::move(input.records), fleet);
+  fleet.missing = missing_hosts(expected, fleet.devices);
+  if (reference != nullptr) {
+    for (DeviceRecord& device : fleet.devices) judge_by(*reference, device);
+  }
+  add_groups(fleet);
+  for (const Group& group : fleet.groups) add_outliers(group, fleet.devices);
+  return fleet;
+}
+
+bool comes_before(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  const auto number = [&](std::string_view text) {  // digits without leading zeros
+    const auto end = std::ranges::find_if_not(text, is_digit);
+    std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+    return std::tuple(digits.size(), digits, static_cast<std::size_t>(end - text.begin()));
+  };
+  const std::string_view whole_a = a, whole_b = b;
+  while (!a.empty() && !b.empty()) {
+    std::size_t skip_a = 1, skip_b = 1;
+    if (is_digit(a[0]) && is_digit(b[0])) {
+      const auto [size_a, digits_a, all_a] = number(a);
+      const auto [size_b, digits_b, all_b] = number(b);
+      const auto order = std::tie(size_a, digits_a) <=> std::tie(size_b, digits_b);
+      if (order != 0) return order < 0;
+      skip_a = all_a;
+      skip_b = all_b;
+    } else if (a[0] != b[0]) {
+      return a[0] < b[0];
+    }
+    a.remove_prefix(skip_a);
+    b.remove_prefix(skip_b);
+  }
+  return a.empty() != b.empty() ? a.empty() : whole_a < whole_b;
+}
+
+}  // namespace overlap::experiment

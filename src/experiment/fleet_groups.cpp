@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/units.hpp"
+#include "experiment/fleet_parts.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+double score_of(double value, const Distribution& among) {
+  const double difference = value - among.median;
+  if (among.mad > 0) return 0.6745 * difference / among.mad;
+  return difference == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), difference);
+}
+
+bool is_outlier(const Standing& standing) {
+  return std::abs(standing.score) > outlier_score && std::abs(standing.off) > outlier_part;
+}
+
+void add_drivers(const std::vector<DeviceRecord>& devices, Group& group) {
+  std::map<std::string, std::vector<std::size_t>> by_driver;
+  for (const std::size_t device : group.devices) {
+    by_driver[devices[device].driver].push_back(device);
+  }
+  for (auto& [driver, users] : by_driver) group.drivers.push_back({driver, std::move(users)});
+  std::ranges::stable_sort(group.drivers, std::ranges::greater{},
+                           [](const DriverUse& use) { return use.devices.size(); });
+}
+
+struct Values {
+  std::vector<std::size_t> devices;
+  std::vector<double> values;
+  bool compared = true;
+};
+
+void add_distributions(const std::vector<DeviceRecord>& devices, Group& group) {
+  std::map<FigureKey, Values> by_key;
+  for (const std::size_t device : group.devices) {
+    for (const Figure& figure : devices[device].figures) {
+      Values& of = by_key[figure.key];
+      of.devices.push_back(device);
+      of.values.push_back(figure.value.median);
+      of.compared = of.compared && is_compared(devices[device], figure.key);
+    }
+  }
+  for (const auto& [key, of] : by_key) {
+    Distribution& made =
+        group.distributions.emplace_back(distribution_of(key, of.devices, of.values));
+    if (of.compared) continue;
+    made.slowest.clear();
+    made.outliers.clear();
+  }
+}
+
+/// Sums over the devices of one node with one order.
+struct Sums {
+  int devices = 0;
+  double alone = 0, together = 0, bound = 0;
+  bool bounded = true;
+};
+
+void add_nodes(const std::vector<DeviceRecord>& devices, Group& group) {
+  std::map<std::pair<std::string, deck::Order>, Sums> sums;
+  for (const std::size_t number : group.devices) {
+    const DeviceRecord& device = devices[number];
+    const Figure* const duplex =
+        find(device, {deck::Phase::together, std::nullopt, deck::Metric::duplex_rate});
+    for (const Figure& figure : device.figures) {
+      const auto& [phase, order, metric] = figure.key;
+      if (phase != deck::Phase::together || !order || metric != deck::Metric::throughput) continue;
+      const Figure* const alone = find(device, {deck::Phase::alone, order, metric});
+      if (alone == nullptr) continue;
+      Sums& node = sums[{device.host, *order}];
+      ++node.devices;
+      node.alone += alone->value.median;
+      node.together += figure.value.median;
+      node.bounded = node.bounded && duplex != nullptr;
+      if (duplex != nullptr) node.bound += duplex->value.median;
+    }
+  }
+  for (const auto& [key, node] : sums) {
+    group.nodes.push_back({.host = key.first,
+                           .order = key.second,
+                           .devices = node.devices,
+                           .alone = node.alone,
+                           .together = node.together,
+                           .bound = node.bounded ? std::optional(node.bound) : std::nullopt});
+  }
+  std::ranges::stable_sort(group.nodes, [](const NodeTotal& a, const NodeTotal& b) {
+    return comes_before(a.host, b.host);
+  });
+}
+
+}  // namespace
+
+Distribution distribution_of(const FigureKey& key, const std::vector<std::size_t>& devices,
+                             const std::vector<double>& values) {
+  Distribution made{.key = key, .devices = static_cast<int>(values.size())};
+  if (values.empty()) return made;
+  made.median = median(values);
+  made.min = std::ranges::min(values);
+  made.max = std::ranges::max(values);
+  std::vector<double> deviations = values;
+  for (double& value : deviations) value = std::abs(value - made.median);
+  made.mad = median(std::move(deviations));
+  if (!(made.median > 0)) return made;  // no part of it says anything
+
+  const bool more = deck::row_of(key.metric).better == deck::Better::more;
+  std::vector<Standing> standings;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double off = values[i] / made.median - 1;
+    standings.push_back({.device = devices[i],
+                         .value = values[i],
+                         .off = off,
+                         .score = score_of(values[i], made),
+                         .slow = more ? off < 0 : off > 0});
+  }
+  std::ranges::stable_sort(standings, [more](const Standing& a, const Standing& b) {
+    return more ? a.value < b.value : a.value > b.value;
+  });
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(standings.size(), most_slowest));
+  made.slowest.assign(standings.begin(), standings.begin() + shown);
+  if (values.size() < least_for_outliers) return made;
+  std::ranges::copy_if(standings, std::back_inserter(made.outliers),
+                       [](const Standing& one) { return one.slow && is_outlier(one); });
+  std::reverse(standings.begin(), standings.end());
+  std::ranges::copy_if(standings, std::back_inserter(made.outliers),
+                       [](const Standing& one) { return !one.slow && is_outlier(one); });
+  return made;
+}
+
+void add_groups(Fleet& fleet) {
+  std::map<std::string, std::size_t> numbers;  // of groups
+  for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
+    const DeviceRecord& device = fleet.devices[i];
+    if (device.figures.empty()) continue;
+    const Subject& of = device.machine;
+    const auto [found, is_new] = numbers.emplace(
+        fmt::format("{}\n{}\n{}\n{}\n{}", of.device, of.link.value_or(""), of.backend, of.deck,
+                    device.build),
+        fleet.groups.size());
+    if (is_new) {
+      fleet.groups.push_back(
+          {.machine = of, .deck_name = device.deck_name, .build = device.build});
+    }
+    fleet.groups[found->second].devices.push_back(i);
+  }
+  for (Group& group : fleet.groups) {
+    add_drivers(fleet.devices, group);
+    add_distributions(fleet.devices, group);
+    add_nodes(fleet.devices, group);
+  }
+}
+
+void add_outliers(const Group& group, std::vector<DeviceRecord>& devices) {
+  for (const Distribution& of : group.distributions) {
+    for (const Standing& outlier : of.outliers) {
+      if (!outlier.slow) continue;
+      devices[outlier.device].troubles.push_back(
+          {.code = base::ExitCode::performance,
+           .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices", words(of.key),
+                               base::format_number(outlier.value), 100 * std::abs(outlier.off),
+                               outlier.off < 0 ? "below" : "above", base::format_number(of.median),
+                               of.devices),
+           .phase = of.key.phase});
+    }
+  }
+}
+
+}  // namespace overlap::experiment

@@ -1,0 +1,72 @@
+#include <algorithm>
+
+#include "experiment/fleet_parts.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+Subject subject_of(const DeviceRecord& record, const FigureKey& key) {
+  Subject subject = record.machine;
+  subject.phase = key.phase;
+  subject.order = key.order;
+  subject.metric = key.metric;
+  return subject;
+}
+
+/// By what part the value may be worse: what the deck's criterion says, else the entry.
+double below_of(const DeviceRecord& record, const Entry& entry) {
+  for (const deck::Criterion& criterion : record.referenced) {
+    const bool fits = criterion.metric == entry.subject.metric &&
+                      (!criterion.order || criterion.order == entry.subject.order);
+    if (fits && criterion.below) return *criterion.below;
+  }
+  return entry.tolerance;
+}
+
+Check check_of(const Reference& reference, const Entry& entry, const DeviceRecord& record,
+               const Figure& figure) {
+  Check check;
+  check.metric = figure.key.metric;
+  check.order = figure.key.order;
+  check.value = figure.value;
+  check.at_least = deck::row_of(check.metric).better == deck::Better::more;
+  const double below = below_of(record, entry);
+  check.limit = entry.value * (check.at_least ? 1 - below : 1 + below);
+  check.source = LimitSource{reference.path, entry.value, below};
+  check.verdict = judge(check.value, check.at_least, check.limit);
+  return check;
+}
+
+base::ExitCode code_of(Verdict verdict) {
+  return verdict == Verdict::fail ? base::ExitCode::performance : base::ExitCode::inconclusive;
+}
+
+}  // namespace
+
+void judge_by(const Reference& reference, DeviceRecord& record) {
+  std::erase_if(record.troubles, [&](const Trouble& trouble) {
+    return trouble.undecided && find(record, *trouble.undecided) != nullptr &&
+           find(reference, subject_of(record, *trouble.undecided)) != nullptr;
+  });
+  bool known = record.figures.empty();
+  for (Trouble& trouble : record.troubles) {
+    if (!trouble.undecided) continue;
+    trouble.text = missing_words(reference, subject_of(record, *trouble.undecided));
+    known = true;
+  }
+  for (const Figure& figure : record.figures) {
+    const Entry* const entry = find(reference, subject_of(record, figure.key));
+    if (entry == nullptr) continue;
+    known = true;
+    const Check check = check_of(reference, *entry, record, figure);
+    if (check.verdict == Verdict::pass) continue;
+    record.troubles.push_back(
+        {.code = code_of(check.verdict), .text = words(check), .phase = figure.key.phase});
+  }
+  if (known) return;
+  record.troubles.push_back(
+      {.code = base::ExitCode::inconclusive,
+       .text = missing_words(reference, subject_of(record, record.figures.front().key))});
+}
+
+}  // namespace overlap::experiment

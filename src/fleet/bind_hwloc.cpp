@@ -1,0 +1,108 @@
+#include <hwloc.h>
+
+#include <memory>
+#include <vector>
+
+#include "fleet/bind.hpp"
+
+namespace overlap::fleet {
+namespace {
+
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
+
+Bitmap bitmap() { return {hwloc_bitmap_alloc(), hwloc_bitmap_free}; }
+
+std::string words(hwloc_const_bitmap_t set) {
+  char* text = nullptr;
+  if (hwloc_bitmap_list_asprintf(&text, set) < 0) return "";
+  const std::unique_ptr<char, decltype(&std::free)> owner(text, std::free);
+  return text;
+}
+
+/// The machine, with its PCI devices.
+class Topology {
+ public:
+  Topology() {
+    hwloc_topology_init(&topology_);
+    hwloc_topology_set_io_types_filter(topology_, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    loaded_ = hwloc_topology_load(topology_) == 0;
+  }
+  ~Topology() { hwloc_topology_destroy(topology_); }
+  Topology(const Topology&) = delete;
+  Topology& operator=(const Topology&) = delete;
+
+  bool loaded() const { return loaded_; }
+  hwloc_topology_t get() const { return topology_; }
+
+  /// The processors that this process may use.
+  Bitmap allowed() const {
+    Bitmap set = bitmap();
+    if (hwloc_get_cpubind(topology_, set.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+      hwloc_bitmap_copy(set.get(), hwloc_topology_get_allowed_cpuset(topology_));
+    }
+    return set;
+  }
+
+ private:
+  hwloc_topology_t topology_ = nullptr;
+  bool loaded_ = false;
+};
+
+/// Binds the threads; what could not be done is in the note.
+Binding bind_threads(const Topology& topology, hwloc_const_bitmap_t set) {
+  if (hwloc_set_cpubind(topology.get(), set, HWLOC_CPUBIND_PROCESS) != 0) {
+    return {.cpus = {}, .memory = {}, .note = "the system refused to bind the threads"};
+  }
+  return {.cpus = words(set), .memory = {}, .note = {}};
+}
+
+}  // namespace
+
+Binding bind_to_device(const std::optional<std::string>& pci) {
+  const Topology topology;
+  if (!topology.loaded()) return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
+  hwloc_obj_t device =
+      pci ? hwloc_get_pcidev_by_busidstring(topology.get(), pci->c_str()) : nullptr;
+  const hwloc_obj_t near =
+      device != nullptr ? hwloc_get_non_io_ancestor_obj(topology.get(), device) : nullptr;
+  if (near == nullptr) {
+    return {.cpus = {}, .memory = {}, .note = "hwloc does not know where the device is"};
+  }
+  if (hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE) < 2) {
+    return {.cpus = {}, .memory = {}, .note = "one NUMA node"};
+  }
+  const Bitmap set = topology.allowed();
+  hwloc_bitmap_and(set.get(), set.get(), near->cpuset);
+  if (hwloc_bitmap_iszero(set.get())) {
+    return {.cpus = {}, .memory = {}, .note = "no core near the device may be used"};
+  }
+  Binding bound = bind_threads(topology, set.get());
+  if (hwloc_set_membind(topology.get(), near->nodeset, HWLOC_MEMBIND_BIND,
+                        HWLOC_MEMBIND_PROCESS | HWLOC_MEMBIND_BYNODESET) == 0) {
+    bound.memory = words(near->nodeset);
+  } else {
+    bound.note += std::string(bound.note.empty() ? "" : "; ") + "the system refused to bind memory";
+  }
+  return bound;
+}
+
+Binding bind_to_share(int part, int parts) {
+  const Topology topology;
+  if (!topology.loaded()) return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
+  const Bitmap allowed = topology.allowed();
+  const int cores =
+      hwloc_get_nbobjs_inside_cpuset_by_type(topology.get(), allowed.get(), HWLOC_OBJ_CORE);
+  if (cores < parts) {
+    return {.cpus = {}, .memory = {}, .note = "more ranks than cores: they share them"};
+  }
+  const Bitmap set = bitmap();
+  for (int core = cores * part / parts; core < cores * (part + 1) / parts; ++core) {
+    const hwloc_obj_t one = hwloc_get_obj_inside_cpuset_by_type(
+        topology.get(), allowed.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(core));
+    hwloc_bitmap_or(set.get(), set.get(), one->cpuset);
+  }
+  hwloc_bitmap_and(set.get(), set.get(), allowed.get());
+  return bind_threads(topology, set.get());
+}
+
+}  // namespace overlap::fleet

@@ -1,0 +1,196 @@
+#include "fleet/board.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <limits>
+
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+
+namespace overlap::fleet {
+namespace {
+
+enum State : int { not_here, here, gone, lost };
+
+/// The same clock in all processes of a machine.
+std::int64_t now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+/// Process numbers say something only to processes that count alike.
+std::int64_t pid_namespace() {
+  struct stat found = {};
+  return stat("/proc/self/ns/pid", &found) == 0 ? static_cast<std::int64_t>(found.st_ino) : 0;
+}
+
+constexpr std::int64_t meetings_of_a_phase = std::int64_t{1} << 40;
+
+}  // namespace
+
+/// Fresh shared memory is zero, which is a rank that has not come yet. A cache line each.
+struct alignas(128) Board::Slot {
+  std::atomic<int> state;
+  std::atomic<std::int64_t> pid, pid_namespace;
+  std::atomic<std::int64_t> alive_ns;  ///< last sign of life
+  std::atomic<std::int64_t> ended;     ///< phases
+  std::atomic<std::int64_t> met;       ///< phase and meetings in it
+  std::atomic<std::int64_t> sampled;   ///< the same when it last took a sample
+  std::atomic<std::int64_t> start_ns, stop_ns;
+};
+
+Board::Board(const std::string& name, int slot, int slots, double deadline_s)
+    : name_(name),
+      own_(slot),
+      slots_(slots),
+      deadline_ns_(static_cast<std::int64_t>(1e9 * deadline_s)),
+      begin_ns_(now_ns()) {
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+  const auto fail = [&](const char* what) {
+    throw base::Error(base::ExitCode::runtime_error,
+                      std::string("cannot ") + what + " memory that the ranks of this node share: " +
+                          std::strerror(errno));
+  };
+  const std::size_t bytes = sizeof(Slot) * static_cast<std::size_t>(slots);
+  const int file = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (file < 0) fail("create");
+  if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  if (memory_ == nullptr || memory_ == MAP_FAILED) fail("map");
+  close(file);
+  Slot& own = this->slot(own_);
+  own.pid = getpid();
+  own.pid_namespace = pid_namespace();
+  own.state = here;
+  sign();
+}
+
+Board::~Board() {
+  leave();
+  shm_unlink(name_.c_str());  // by whoever is first
+  munmap(memory_, sizeof(Slot) * static_cast<std::size_t>(slots_));
+}
+
+Board::Slot& Board::slot(int index) const { return static_cast<Slot*>(memory_)[index]; }
+
+void Board::sign() {
+  slot(own_).alive_ns = now_ns();
+  if (slot(own_).state == lost) {
+    throw base::Error(base::ExitCode::runtime_error,
+                      "the other ranks went on without this one, which gave no sign of life for "
+                      "too long (fleet.deadline)");
+  }
+}
+
+/// Whether nobody has to wait for the rank any more: it left, or is lost.
+bool Board::is_out(Slot& other) {
+  int seen = other.state;
+  const auto out = [&] { return seen == gone || seen == lost; };
+  if (out()) return true;
+  const std::int64_t silent_ns = now_ns() - std::max(begin_ns_, other.alive_ns.load());
+  const bool comparable = seen == here && other.pid_namespace == slot(own_).pid_namespace.load();
+  const bool dead = comparable && kill(static_cast<pid_t>(other.pid), 0) != 0 && errno == ESRCH;
+  if (!dead && silent_ns <= deadline_ns_) return false;
+  return other.state.compare_exchange_strong(seen, lost) || out();
+}
+
+/// Until done(slot) of all others; the wait is a sign of life itself.
+template <class Done>
+void Board::wait(const Done& done, const Poll& poll) {
+  constexpr std::int64_t look_ns = 1000000;  // system calls are too slow for every poll
+  std::int64_t looked_ns = 0;
+  for (int index = 0; index < slots_; ++index) {
+    Slot& other = slot(index);
+    while (index != own_ && !done(other)) {
+      if (const std::int64_t now = now_ns(); now - looked_ns > look_ns) {
+        looked_ns = now;
+        sign();
+        base::check_interrupt();
+        if (is_out(other)) break;
+      }
+      poll();
+    }
+  }
+}
+
+void Board::begin_phase() {
+  ++phase_;
+  meetings_ = 0;
+}
+
+void Board::wait_for_turn(const Poll& poll) {
+  const int own = own_;
+  const auto before = [&](const Slot& other) {
+    return &other > &slot(own) || other.ended >= phase_;
+  };
+  wait(before, poll);
+}
+
+void Board::end_phase() { slot(own_).ended = phase_; }
+
+void Board::wait_for_all(const Poll& poll) {
+  wait([&](const Slot& other) { return other.ended >= phase_; }, poll);
+}
+
+void Board::meet(const Poll& poll) {
+  const std::int64_t number = phase_ * meetings_of_a_phase + ++meetings_;
+  slot(own_).met = number;
+  wait([&](const Slot& other) { return other.met >= number || other.ended >= phase_; }, poll);
+}
+
+void Board::meet_at_once() {
+  // Where ranks share cores, the last may need the core of one that waits.
+  int polls = 0;
+  meet([&] {
+    if (++polls > 200) sched_yield();
+  });
+}
+
+void Board::start_sample() {
+  Slot& own = slot(own_);
+  own.sampled = own.met.load();
+  own.start_ns = now_ns();
+}
+
+void Board::stop_sample() { slot(own_).stop_ns = now_ns(); }
+
+Board::Shared Board::shared() const {
+  std::int64_t first_start = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_start = 0, last_stop = 0;
+  const std::int64_t sampled = slot(own_).sampled;
+  for (int index = 0; index < slots_; ++index) {
+    const Slot& other = slot(index);
+    if (other.sampled != sampled || other.state == lost) continue;
+    first_start = std::min(first_start, other.start_ns.load());
+    last_start = std::max(last_start, other.start_ns.load());
+    last_stop = std::max(last_stop, other.stop_ns.load());
+  }
+  return {1e-9 * static_cast<double>(last_start - first_start),
+          1e-9 * static_cast<double>(last_stop - last_start)};
+}
+
+void Board::leave() {
+  int seen = here;
+  slot(own_).state.compare_exchange_strong(seen, gone);
+}
+
+std::vector<int> Board::lost() const {
+  std::vector<int> found;
+  for (int index = 0; index < slots_; ++index) {
+    if (slot(index).state == lost) found.push_back(index);
+  }
+  return found;
+}
+
+}  // namespace overlap::fleet

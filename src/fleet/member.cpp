@@ -1,0 +1,334 @@
+#include "fleet/member.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "base/interrupt.hpp"
+#include "base/parallel.hpp"
+#include "fleet/bind.hpp"
+#include "measure/platform.hpp"
+
+namespace overlap::fleet {
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+/// Most that a fleet waits for the rest once it was interrupted: batch systems kill soon after.
+constexpr double interrupted_deadline_s = 10;
+
+constexpr auto nap = 5ms;  ///< of ranks that wait for their turn: they must not disturb it
+
+std::string place_of(int rank, const std::string& host) {
+  return fmt::format("rank {} on {}", rank, host);
+}
+
+}  // namespace
+
+Member::Member(double deadline_s) : deadline_s_(deadline_s) {
+  introduce();
+  signed_ = Clock::now();
+  heard_.resize(hosts_.size(), signed_);
+  texts_.resize(hosts_.size());
+  lost_.resize(hosts_.size());
+}
+
+Member::~Member() = default;
+
+void Member::introduce() {
+  const base::HostInfo host = measure::host_info();
+  const auto now = Clock::now().time_since_epoch().count();
+  json own = {{"host", host.name},
+              {"cpus", host.affinity},
+              {"board", fmt::format("/overlap-{}-{}", host.name, now)}};
+  own["devices"] = json::array();
+  for (const base::DeviceInfo& device : measure::visible_devices()) {
+    own["devices"].push_back({device.uuid, device.pci_bus_id.value_or("")});
+  }
+  std::vector<Rank> ranks;
+  std::string board;  // as the first rank of the node calls it
+  for (const std::string& text : world_.exchange(own.dump(), deadline_s_)) {
+    const json other = json::parse(text);
+    Rank& rank = ranks.emplace_back();
+    rank.host = other.at("host");
+    rank.cpus = other.at("cpus");
+    for (const json& device : other.at("devices")) {
+      base::DeviceInfo& info = rank.devices.emplace_back();
+      info.uuid = device.at(0);
+      if (device.at(1) != "") info.pci_bus_id = device.at(1);
+    }
+    hosts_.push_back(rank.host);
+    if (rank.host != host.name) continue;
+    if (board.empty()) board = other.at("board");
+    local_.push_back(static_cast<int>(ranks.size()) - 1);
+  }
+  const auto slot = std::ranges::find(local_, world_.rank()) - local_.begin();
+  placement_.local_rank = static_cast<int>(slot);
+  placement_.local_ranks = static_cast<int>(local_.size());
+  std::vector<std::string> nodes = hosts_;
+  std::ranges::sort(nodes);
+  placement_.nodes = static_cast<int>(std::ranges::unique(nodes).begin() - nodes.begin());
+  board_.emplace(board, placement_.local_rank, placement_.local_ranks, deadline_s_);
+  take_place(ranks);
+}
+
+void Member::take_place(const std::vector<Rank>& ranks) {
+  Binding binding;
+  if (measure::on_gpu()) {
+    take_device(ranks);
+    const auto& own = ranks[static_cast<std::size_t>(world_.rank())].devices;
+    if (placement_.device) {
+      binding = bind_to_device(own[static_cast<std::size_t>(*placement_.device)].pci_bus_id);
+    }
+  } else {
+    const auto same = [&](int rank) {
+      return ranks[static_cast<std::size_t>(rank)].cpus ==
+             ranks[static_cast<std::size_t>(world_.rank())].cpus;
+    };
+    if (local_.size() == 1) {
+      binding.note = "the only rank of its node";
+    } else if (!std::ranges::all_of(local_, same)) {
+      binding.note = "bound by the launcher";
+    } else {
+      binding = bind_to_share(placement_.local_rank, placement_.local_ranks);
+      shares_cores_ = !binding.cpus.empty();
+    }
+  }
+  placement_.cpus = binding.cpus;
+  placement_.memory = binding.memory;
+  placement_.note = binding.note;
+}
+
+/// The ranks of a node choose one after the other, each the first of the devices that it sees and
+/// that nobody has: right whether all see all devices, or the batch system gave each its own.
+void Member::take_device(const std::vector<Rank>& ranks) {
+  std::vector<std::pair<std::string, int>> taken;  // UUIDs and whose they are
+  for (const int rank : local_) {
+    const auto& devices = ranks[static_cast<std::size_t>(rank)].devices;
+    const auto free = std::ranges::find_if(devices, [&](const base::DeviceInfo& device) {
+      return std::ranges::none_of(taken, [&](const auto& t) { return t.first == device.uuid; });
+    });
+    if (free != devices.end()) taken.emplace_back(free->uuid, rank);
+    if (rank != world_.rank()) continue;
+    if (free != devices.end()) {
+      placement_.device = static_cast<int>(free - devices.begin());
+    } else if (!devices.empty()) {  // without any the back end says so itself
+      std::string owners;
+      for (const base::DeviceInfo& device : devices) {
+        const auto owner = std::ranges::find(taken, device.uuid, [](const auto& t) { return t.first; });
+        owners += fmt::format("{}{} is rank {}'s", owners.empty() ? "" : ", ", device.uuid,
+                              owner->second);
+      }
+      unplaced_ = base::Error(
+          base::ExitCode::precondition,
+          fmt::format("{}: found no device for it, {}; allowed: one rank for each device",
+                      place_of(rank, ranks[static_cast<std::size_t>(rank)].host), owners));
+    }
+    return;
+  }
+}
+
+std::vector<std::string> Member::kokkos_arguments() const {
+  if (placement_.device) return {fmt::format("--kokkos-device-id={}", *placement_.device)};
+  // OpenMP counted the cores when the program was loaded, before its share was taken.
+  if (!shares_cores_) return {};
+  return {fmt::format("--kokkos-num-threads={}", base::usable_cpus())};
+}
+
+void Member::sign() {
+  board_->sign();
+  const std::chrono::duration<double> since = Clock::now() - signed_;
+  if (since.count() > deadline_s_ / 4) {
+    signed_ = Clock::now();
+    if (world_.rank() > 0) world_.send(0, Tag::sign);
+  }
+  world_.sent();
+}
+
+measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
+                                experiment::Window& window) {
+  measure::Hooks made = hooks;
+  made.progress = [this, hooks](int done, int total, const std::string& what) {
+    sign();
+    hooks.show(what, done, total);
+  };
+  if (phase == deck::Phase::alone) return made;
+  made.before_sample = [this] {
+    sign();
+    board_->meet([] { std::this_thread::sleep_for(100us); });  // others may verify for long
+    board_->meet_at_once();
+    board_->start_sample();
+  };
+  made.after_sample = [this, poll, &window] {
+    board_->stop_sample();
+    board_->meet(poll);
+    const Board::Shared shared = board_->shared();
+    window.skew_s.push_back(shared.skew_s);
+    window.shared_s.push_back(shared.shared_s);
+  };
+  made.together = [this, poll](const std::function<void()>& body) {
+    board_->meet([this] {
+      sign();
+      std::this_thread::sleep_for(100us);
+    });
+    body();
+    board_->meet(poll);
+  };
+  return made;
+}
+
+experiment::Outcome Member::run(deck::Phase phase, const measure::Hooks& hooks, const Body& body) {
+  struct Ended {  // whatever happens: nobody waits for this rank
+    Board& board;
+    ~Ended() { board.end_phase(); }
+  };
+  const auto sleep = [&] {
+    sign();
+    receive();
+    std::this_thread::sleep_for(nap);
+  };
+  board_->begin_phase();
+  experiment::Window window;
+  experiment::Outcome outcome;
+  Poll poll = sleep;
+  {
+    const Ended ended{*board_};
+    if (phase == deck::Phase::alone) {
+      hooks.show("waiting for its turn");
+      board_->wait_for_turn(sleep);
+    } else {
+      poll = [this, load = measure::copy_load()] {
+        sign();
+        load();
+      };
+    }
+    outcome = body(hooks_of(phase, hooks, poll, window));
+    outcome.window = std::move(window);
+  }
+  hooks.show("waiting for the other ranks");
+  try {
+    board_->wait_for_all(poll);
+  } catch (const base::Error& error) {
+    if (error.code() != base::ExitCode::interrupted) throw;
+    outcome.interrupted = true;
+  }
+  return outcome;
+}
+
+void Member::receive() {
+  while (auto message = world_.receive()) {
+    const auto from = static_cast<std::size_t>(message->from);
+    heard_[from] = Clock::now();
+    switch (message->tag) {
+      case Tag::sign:
+        break;
+      case Tag::result: {
+        const std::size_t end = message->text.find('\n');
+        std::istringstream lost(message->text.substr(0, end));
+        for (std::size_t rank = 0; lost >> rank;) lost_.at(rank) = true;
+        texts_[from] = message->text.substr(end + 1);
+        break;
+      }
+      case Tag::verdict:
+        verdict_ = message->text;
+    }
+  }
+}
+
+/// Whether nothing can be expected of the rank any more.
+bool Member::silent(int rank) const {
+  const auto index = static_cast<std::size_t>(rank);
+  if (lost_[index]) return true;
+  const double deadline_s =
+      base::interrupted() ? std::min(deadline_s_, interrupted_deadline_s) : deadline_s_;
+  return std::chrono::duration<double>(Clock::now() - heard_[index]).count() > deadline_s;
+}
+
+Gathered Member::gather(std::string text) {
+  std::string lost;  // what this rank saw on its node
+  for (const int slot : board_->lost()) {
+    const int rank = local_[static_cast<std::size_t>(slot)];
+    lost_[static_cast<std::size_t>(rank)] = true;
+    lost += fmt::format("{} ", rank);
+  }
+  std::ranges::fill(heard_, Clock::now());
+  if (world_.rank() > 0) {
+    world_.send(0, Tag::result, lost + "\n" + text);
+    return {};
+  }
+  texts_[0] = std::move(text);
+  const auto waits = [&](std::size_t rank) {
+    return !texts_[rank] && !silent(static_cast<int>(rank));
+  };
+  const auto told = Clock::now;
+  auto next = told();
+  for (std::size_t rank = 1; rank < texts_.size();) {
+    receive();
+    for (const int slot : board_->lost()) {
+      lost_[static_cast<std::size_t>(local_[static_cast<std::size_t>(slot)])] = true;
+    }
+    if (!waits(rank)) {
+      ++rank;
+      continue;
+    }
+    if (told() > next) {  // those that are done wait for the verdict
+      next = told() + std::chrono::duration_cast<Clock::duration>(
+                          std::chrono::duration<double>(deadline_s_ / 4));
+      for (std::size_t other = 1; other < texts_.size(); ++other) {
+        if (texts_[other]) world_.send(static_cast<int>(other), Tag::sign);
+      }
+    }
+    std::this_thread::sleep_for(1ms);
+  }
+  Gathered gathered;
+  for (std::size_t rank = 0; rank < texts_.size(); ++rank) {
+    if (texts_[rank]) {
+      gathered.texts.push_back(std::move(*texts_[rank]));
+    } else {
+      lost_[rank] = true;
+      gathered.lost.push_back({static_cast<int>(rank), hosts_[rank]});
+    }
+  }
+  if (!gathered.lost.empty()) world_.lose();
+  return gathered;
+}
+
+base::ExitCode Member::conclude(base::ExitCode code) {
+  const auto number = static_cast<int>(code);
+  if (world_.rank() == 0) {
+    for (std::size_t rank = 1; rank < hosts_.size(); ++rank) {
+      if (lost_[rank]) continue;
+      world_.send(static_cast<int>(rank), Tag::verdict,
+                  fmt::format("{} {}", number, world_.lost() ? "lost" : "whole"));
+    }
+    const auto start = Clock::now();
+    while (!world_.sent() && Clock::now() - start < 5s) std::this_thread::sleep_for(1ms);
+    return code;
+  }
+  for (receive(); !verdict_ && !silent(0); receive()) {
+    for (const int slot : board_->lost()) {
+      lost_[static_cast<std::size_t>(local_[static_cast<std::size_t>(slot)])] = true;
+    }
+    std::this_thread::sleep_for(1ms);
+  }
+  if (!verdict_) {
+    world_.lose();
+    throw base::Error(base::ExitCode::runtime_error,
+                      fmt::format("{}, which gathers the results, is lost; those of this rank are "
+                                  "in its own files",
+                                  place_of(0, hosts_[0])));
+  }
+  std::istringstream words(*verdict_);
+  int told = 0;
+  std::string whole;
+  words >> told >> whole;
+  if (whole == "lost") world_.lose();
+  return base::exit_code(told);
+}
+
+}  // namespace overlap::fleet

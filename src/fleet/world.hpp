@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The processes that one launcher started: MPI, and nothing but messages. Nobody waits in MPI
+/// itself, so that a dead process holds up nobody.
+namespace overlap::fleet {
+
+enum class Tag { sign, result, verdict };  ///< of messages: a sign of life, ...
+
+struct Message {
+  int from = 0;
+  Tag tag = Tag::sign;
+  std::string text;
+};
+
+class World {
+ public:
+  /// Starts MPI. Throws base::Error{skipped} in a build without MPI, base::Error{usage} where the
+  /// launcher started several processes that this MPI takes for worlds of their own.
+  World();
+  /// Ends MPI, unless somebody is lost: that would wait for them for ever.
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  /// Every rank's text, by ranks. Throws base::Error{runtime_error} when not all of them have
+  /// started within `deadline_s`.
+  std::vector<std::string> exchange(const std::string& text, double deadline_s);
+
+  /// Returns at once; the message goes out while receive() or sent() are called.
+  void send(int to, Tag tag, std::string text = "");
+  /// The next message, if one is there.
+  std::optional<Message> receive();
+  bool sent();  ///< whether all messages are out
+
+  void lose() { lost_ = true; }  ///< somebody is lost
+  bool lost() const { return lost_; }
+
+ private:
+  struct Outgoing;
+  std::vector<std::unique_ptr<Outgoing>> outgoing_;
+  int rank_ = 0;
+  int size_ = 1;
+  bool lost_ = false;
+};
+
+}  // namespace overlap::fleet

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/interrupt.hpp"
+#include "fleet/world.hpp"
+#include "measure/platform.hpp"
+
+namespace overlap::fleet {
+namespace {
+
+constexpr int most_bytes = std::numeric_limits<int>::max();  // of a message
+
+}  // namespace
+
+struct World::Outgoing {
+  std::string text;
+  MPI_Request request = MPI_REQUEST_NULL;
+
+  bool done() {
+    int flag = 0;
+    return MPI_Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+  }
+};
+
+World::World() {
+  int given = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
+  base::catch_interrupts();  // launchers' libraries install handlers of their own
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  const auto job = measure::job_info();
+  const int started = job && job->ranks ? *job->ranks : 1;
+  if (size_ == 1 && started > 1) {
+    MPI_Finalize();
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("--fleet: found {} ranks, each of which MPI takes for the only "
+                                  "one; allowed: the launcher of the MPI that this program was "
+                                  "built with",
+                                  started));
+  }
+}
+
+World::~World() {
+  if (!lost_) MPI_Finalize();
+}
+
+std::vector<std::string> World::exchange(const std::string& text, double deadline_s) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const auto wait = [&](MPI_Request request) {
+    for (int done = 0; done == 0;) {
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      base::check_interrupt();
+      if (std::chrono::duration<double>(Clock::now() - start).count() > deadline_s) {
+        lose();
+        throw base::Error(base::ExitCode::runtime_error,
+                          fmt::format("not all of the {} ranks started within {} s (fleet.deadline)",
+                                      size_, deadline_s));
+      }
+      if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  const auto ranks = static_cast<std::size_t>(size_);
+  const auto length = static_cast<int>(text.size());
+  std::vector<int> lengths(ranks), starts(ranks);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD, &request);
+  wait(request);
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < ranks; ++i) {
+    starts[i] = static_cast<int>(all);
+    all += static_cast<std::size_t>(lengths[i]);
+  }
+  std::string joined(all, '\0');
+  MPI_Iallgatherv(text.data(), length, MPI_CHAR, joined.data(), lengths.data(), starts.data(),
+                  MPI_CHAR, MPI_COMM_WORLD, &request);
+  wait(request);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < ranks; ++i) {
+    texts.push_back(joined.substr(static_cast<std::size_t>(starts[i]),
+                                  static_cast<std::size_t>(lengths[i])));
+  }
+  return texts;
+}
+
+void World::send(int to, Tag tag, std::string text) {
+  auto& message = *outgoing_.emplace_back(std::make_unique<Outgoing>(std::move(text)));
+  if (message.text.size() > most_bytes) {
+    throw base::Error(base::ExitCode::runtime_error, "a result of more than 2 GiB");
+  }
+  MPI_Isend(message.text.data(), static_cast<int>(message.text.size()), MPI_CHAR, to,
+            static_cast<int>(tag), MPI_COMM_WORLD, &message.request);
+}
+
+std::optional<Message> World::receive() {
+  sent();
+  int there = 0;
+  MPI_Message handle = MPI_MESSAGE_NULL;
+  MPI_Status status{};
+  MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &handle, &status);
+  if (there == 0) return std::nullopt;
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_CHAR, &bytes);
+  Message message{.from = status.MPI_SOURCE, .tag = static_cast<Tag>(status.MPI_TAG), .text = {}};
+  message.text.resize(static_cast<std::size_t>(bytes));
+  MPI_Mrecv(message.text.data(), bytes, MPI_CHAR, &handle, MPI_STATUS_IGNORE);
+  return message;
+}
+
+bool World::sent() {
+  std::erase_if(outgoing_, [](const auto& message) { return message->done(); });
+  return outgoing_.empty();
+}
+
+}  // namespace overlap::fleet

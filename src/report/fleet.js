@@ -1,0 +1,250 @@
+// Draws a fleet on canvases, as there may be ten thousand devices: a map of them by host and slot, and the distribution of
+// one figure.
+"use strict";
+const fleet = JSON.parse(document.getElementById("fleet").textContent);
+const find = (id) => document.getElementById(id);
+const natural = new Intl.Collator("en", { numeric: true }).compare;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const PHASES = ["alone", "together"];
+const SIZES = [26, 22, 18, 15, 12, 10, 8, 6, 5];
+const TALLEST = 760; // of the map, unless its smallest cells need more
+const LABELLED = 15; // cells of this size have their host's name
+// Slow, median and fast: told apart by people with any colour vision, as the colours of stages are.
+const RAMPS = { light: [[213, 94, 0], [201, 212, 221], [0, 114, 178]], dark: [[255, 139, 61], [58, 68, 78], [86, 180, 233]] };
+const MARKS = { PASS: "", FAIL: "x", INCONCLUSIVE: "?", ERROR: "!", SKIPPED: "-", INTERRUPTED: "!", missing: "o" };
+
+const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]];
+function shown(value, unit) {
+  if (value === null || value === undefined) return "-";
+  if (unit !== "s") return `${Number(value.toPrecision(4))}${unit ? ` ${unit}` : ""}`;
+  const [size, name] = UNITS.find(([least]) => Math.abs(value) >= least) ?? UNITS[3];
+  return `${(value / size).toPrecision(4)} ${name}`;
+}
+const percent = (part) => `${part < 0 ? "" : "+"}${(100 * part).toFixed(1)} %`;
+const style = getComputedStyle(document.documentElement);
+const colour = (name) => style.getPropertyValue(`--${name}`);
+
+const view = { group: 0, figure: null, chosen: null };
+const map = { hosts: [], places: [], size: 0, label: 0, high: 0 };
+
+// Figures of the group by name, each with those of its phases.
+function figuresOf(group) {
+  const names = new Map();
+  for (const figure of group.figures) {
+    if (!names.has(figure.name)) names.set(figure.name, {});
+    names.get(figure.name)[figure.phase] = figure;
+  }
+  return names;
+}
+const group = () => fleet.groups[view.group];
+const phases = () => figuresOf(group()).get(view.figure.name);
+
+// Value of a device in the figure that is shown; undefined: it has none.
+let values = new Map();
+function takeValues() {
+  values = new Map();
+  group().devices.forEach((device, i) => {
+    const value = view.figure.values[i];
+    if (value !== null) values.set(device, value);
+  });
+}
+
+// From -1, slow, to 1, fast; devices within the usual spread are near 0.
+function offOf(value) {
+  const { median, mad, more } = view.figure;
+  const span = Math.max(5 * 1.4826 * mad, 0.02 * Math.abs(median)) || 1;
+  return Math.max(-1, Math.min(1, ((value - median) / span) * (more ? 1 : -1)));
+}
+function rgb(off) {
+  const [slow, middle, fast] = RAMPS[dark.matches ? "dark" : "light"];
+  const end = off < 0 ? slow : fast;
+  return `rgb(${middle.map((from, i) => Math.round(from + (end[i] - from) * Math.abs(off))).join(" ")})`;
+}
+
+// A canvas with the pixels of the screen.
+function prepare(canvas, height) {
+  const width = canvas.clientWidth, ratio = devicePixelRatio || 1;
+  canvas.style.height = `${height}px`;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.font = "12px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  return [context, width];
+}
+
+// Hosts with their devices of this group, or of none; those that are missing have none.
+function takeHosts() {
+  const grouped = new Set(fleet.groups.flatMap((one, i) => (i === view.group ? [] : one.devices)));
+  const hosts = new Map(fleet.missing.map((host) => [host, []]));
+  fleet.host.forEach((host, device) => {
+    if (grouped.has(device)) return;
+    if (!hosts.has(host)) hosts.set(host, []);
+    hosts.get(host).push(device);
+  });
+  map.hosts = [...hosts].sort(([a], [b]) => natural(a, b));
+}
+
+// The largest cells with which all hosts fit.
+function layout(context, width) {
+  const most = Math.max(1, ...map.hosts.map(([, devices]) => devices.length));
+  let longest = 0;
+  if (map.hosts.length <= 400) {
+    for (const [host] of map.hosts) longest = Math.max(longest, context.measureText(host).width);
+  }
+  for (const size of SIZES) {
+    const label = size >= LABELLED ? longest + 8 : 0;
+    const wide = label + most * size + (label ? 24 : 5);
+    const columns = Math.max(1, Math.floor((width + 5) / wide));
+    const rows = Math.ceil(map.hosts.length / columns);
+    Object.assign(map, { size, label, wide, rows, high: rows * (size + 1) });
+    if (map.high <= TALLEST && (size < LABELLED || map.hosts.length <= 400)) break;
+  }
+  map.places = [];
+  map.hosts.forEach(([host, devices], i) => {
+    const x = Math.floor(i / map.rows) * map.wide, y = (i % map.rows) * (map.size + 1);
+    const cells = devices.length > 0 ? devices : [null];
+    cells.forEach((device, slot) => map.places.push({ host, device, x: x + map.label + slot * map.size, y }));
+  });
+}
+
+function mark(context, kind, x, y, size) {
+  const inset = Math.max(1.5, size * 0.28), a = x + inset, b = y + inset, c = x + size - 1 - inset, d = y + size - 1 - inset;
+  context.beginPath();
+  if (kind === "x") {
+    context.moveTo(a, b); context.lineTo(c, d); context.moveTo(c, b); context.lineTo(a, d);
+  } else if (kind === "o") {
+    context.rect(x + 1.5, y + 1.5, size - 4, size - 4);
+  } else if (kind === "!") {
+    context.moveTo((a + c) / 2, b); context.lineTo((a + c) / 2, d);
+  } else if (kind) {
+    context.moveTo(a, (b + d) / 2); context.lineTo(c, (b + d) / 2);
+  }
+  context.setLineDash(kind === "o" ? [2, 1.5] : []);
+  context.lineWidth = size >= 10 ? 2 : 1.3;
+  if (kind) context.stroke();
+  context.setLineDash([]);
+}
+
+const verdictOf = (place) => (place.device === null ? "missing" : fleet.verdict[place.device]);
+
+function drawMap() {
+  const canvas = find("map");
+  const measure = canvas.getContext("2d");
+  measure.font = "12px system-ui, sans-serif";
+  layout(measure, canvas.clientWidth);
+  const [context] = prepare(canvas, map.high + 2);
+  const text = colour("text"), empty = colour("line");
+  for (const place of map.places) {
+    const value = values.get(place.device);
+    context.fillStyle = value === undefined ? empty : rgb(offOf(value));
+    if (place.device !== null) context.fillRect(place.x, place.y, map.size - 1, map.size - 1);
+    const kind = MARKS[verdictOf(place)];
+    if (!kind) continue;
+    context.strokeStyle = text;
+    mark(context, kind, place.x, place.y, map.size);
+  }
+  context.fillStyle = colour("muted");
+  context.textAlign = "left";
+  map.hosts.forEach(([host], i) => {
+    if (!map.label) return;
+    context.fillText(host, Math.floor(i / map.rows) * map.wide, (i % map.rows) * (map.size + 1) + map.size / 2);
+  });
+  const chosen = map.places.find((place) => place.device !== null && place.device === view.chosen);
+  if (!chosen) return;
+  context.strokeStyle = colour("accent");
+  context.lineWidth = 3;
+  context.strokeRect(chosen.x - 1, chosen.y - 1, map.size + 1, map.size + 1);
+}
+
+function drawLegend() {
+  const [context, width] = prepare(find("legend"), 34);
+  const { median, mad, more, unit } = view.figure;
+  const span = Math.max(5 * 1.4826 * mad, 0.02 * Math.abs(median)) || 1;
+  for (let x = 0; x < width; ++x) {
+    context.fillStyle = rgb((2 * x) / (width - 1) - 1);
+    context.fillRect(x, 0, 1.5, 12);
+  }
+  context.fillStyle = colour("muted");
+  const sign = more ? 1 : -1;
+  for (const [part, align, words] of [[0, "left", "slow, "], [0.5, "center", "median "], [1, "right", "fast, "]]) {
+    context.textAlign = align;
+    const value = median + sign * span * (2 * part - 1);
+    context.fillText(words + shown(value, unit), part * width, 25);
+  }
+  const used = new Set(map.places.map(verdictOf));
+  find("marks").replaceChildren(...Object.keys(MARKS).filter((verdict) => MARKS[verdict] && used.has(verdict)).map((verdict) => {
+    const item = document.createElement("li"), picture = document.createElement("canvas");
+    picture.width = picture.height = 36;
+    item.append(picture, verdict === "missing" ? "missing host" : verdict);
+    const drawing = picture.getContext("2d");
+    drawing.setTransform(2, 0, 0, 2, 0, 0);
+    drawing.strokeStyle = colour("text");
+    mark(drawing, MARKS[verdict], 0, 0, 18);
+    return item;
+  }));
+}
+
+// Steps of 1, 2 or 5 times a power of ten, at most so many.
+function ticks(from, to, most) {
+  const power = 10 ** Math.floor(Math.log10((to - from) / most));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => (to - from) / size <= most);
+  const places = [];
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) places.push(Number(at.toPrecision(12)));
+  return places;
+}
+
+// Both phases below each other on one scale: number of devices by value.
+function drawSpread() {
+  const LEFT = 84, RIGHT = 24, HIGH = 120, GAP = 22;
+  const shownPhases = PHASES.filter((phase) => phases()[phase]).map((phase) => phases()[phase]);
+  const all = shownPhases.map((figure) => figure.values.filter((value) => value !== null));
+  let lo = Infinity, hi = -Infinity;
+  for (const list of all) for (const value of list) { lo = Math.min(lo, value); hi = Math.max(hi, value); }
+  if (!(hi > lo)) { const pad = Math.abs(lo) * 0.01 || 1; lo -= pad; hi += pad; }
+  const [context, width] = prepare(find("spread"), all.length * (HIGH + GAP) + 24);
+  const inner = width - LEFT - RIGHT, bins = Math.max(20, Math.min(160, Math.floor(inner / 7)));
+  const x = (value) => LEFT + ((value - lo) / (hi - lo)) * inner;
+  const bottom = all.length * (HIGH + GAP);
+  context.textAlign = "center";
+  for (const at of ticks(lo, hi, 8)) {
+    context.fillStyle = colour("line");
+    context.fillRect(x(at), 4, 1, bottom - 4);
+    context.fillStyle = colour("muted");
+    context.fillText(shown(at, view.figure.unit), x(at), bottom + 12);
+  }
+  all.forEach((list, i) => {
+    const counts = new Array(bins).fill(0), base = (i + 1) * (HIGH + GAP) - 4;
+    for (const value of list) ++counts[Math.min(bins - 1, Math.floor(((value - lo) / (hi - lo)) * bins))];
+    const most = Math.max(...counts);
+    counts.forEach((n, bin) => {
+      if (n === 0) return;
+      const tall = Math.max(3, (n / most) * (HIGH - 16)); // one device among ten thousand is seen
+      const middle = lo + ((bin + 0.5) / bins) * (hi - lo);
+      context.fillStyle = shownPhases[i] === view.figure ? rgb(offOf(middle)) : colour("muted");
+      context.fillRect(LEFT + (bin / bins) * inner, base - tall, inner / bins - 1, tall);
+    });
+    context.fillStyle = colour("text");
+    context.fillRect(LEFT, base, inner, 1);
+    const median = x(shownPhases[i].median);
+    context.fillRect(median, base - HIGH + 12, 1.5, HIGH - 12);
+    context.textAlign = median > width / 2 ? "right" : "left";
+    context.fillText(`median ${shown(shownPhases[i].median, view.figure.unit)}`, median + (median > width / 2 ? -6 : 6), base - HIGH + 8);
+    context.textAlign = "right";
+    context.fillText(shownPhases[i].phase, LEFT - 12, base - 12);
+    context.fillStyle = colour("muted");
+    context.fillText(`${list.length}`, LEFT - 12, base - 28);
+    context.textAlign = "center";
+  });
+  find("spread-words").textContent = `number of devices by ${view.figure.name}`;
+}
+
+function draw() {
+  takeValues();
+  drawMap();
+  drawLegend();
+  drawSpread();
+  find("scale").textContent = `${view.figure.name}, ${view.figure.phase}`;
+}

@@ -1,0 +1,156 @@
+// What a reader chooses: group, figure, phase, device.
+const canvas = find("map");
+
+// Where a device lies in the window, for tests.
+function placeOf(device) {
+  const place = map.places.find((one) => one.device === device), box = canvas.getBoundingClientRect();
+  return { x: box.left + place.x + map.size / 2, y: box.top + place.y + map.size / 2 };
+}
+
+function at(event) {
+  const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+  return map.places.find((one) => x >= one.x && x < one.x + map.size && y >= one.y && y < one.y + map.size + 1);
+}
+
+const nameOf = (device) => [...new Set([fleet.host[device], fleet.unit[device]])].join(" ");
+
+function add(parent, kind, text, name) {
+  const element = document.createElement(kind);
+  if (text !== undefined) element.textContent = text;
+  if (name) element.className = name;
+  parent.append(element);
+  return element;
+}
+
+// A device's figures with those of its group.
+function figureTable(panel, device) {
+  const number = group().devices.indexOf(device);
+  if (number < 0) return;
+  const table = add(add(panel, "div", undefined, "wide"), "table");
+  const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
+  const used = PHASES.filter((phase) => group().figures.some((figure) => figure.phase === phase));
+  for (const words of ["figure", ...used.flatMap((phase) => [phase, "off"])]) add(head, "th", words);
+  for (const [name, figures] of figuresOf(group())) {
+    const row = add(body, "tr");
+    add(row, "th", name);
+    for (const phase of used) {
+      const figure = figures[phase], value = figure?.values[number] ?? null;
+      add(row, "td", figure ? shown(value, figure.unit) : "-");
+      add(row, "td", value !== null && figure.compared ? percent(value / figure.median - 1) : "");
+    }
+  }
+}
+
+function showDevice() {
+  const panel = find("device"), device = view.chosen;
+  panel.replaceChildren();
+  add(panel, "h2", nameOf(device));
+  add(panel, "p", fleet.verdict[device], `verdict ${fleet.verdict[device]}`);
+  for (const text of fleet.reasons[device]) add(panel, "p", text, "finding");
+  if (fleet.slot[device]) add(panel, "p", `slot ${fleet.slot[device]}`, "place");
+  if (fleet.link[device]) {
+    const link = add(add(panel, "p"), "a", fleet.link[device].endsWith(".html") ? "Its own page" : "Its result file");
+    link.href = fleet.link[device];
+    link.id = "own";
+  }
+  figureTable(panel, device);
+}
+
+function choose(device) {
+  view.chosen = device;
+  showDevice();
+  drawMap();
+}
+
+function hover(place, event) {
+  const details = find("details");
+  details.hidden = !place;
+  if (!place) return;
+  details.replaceChildren();
+  add(details, "strong", place.device === null ? place.host : nameOf(place.device));
+  const list = add(details, "dl");
+  const say = (name, text) => { add(list, "dt", name); add(list, "dd", text); };
+  say("verdict", place.device === null ? "missing host" : fleet.verdict[place.device]);
+  const value = values.get(place.device);
+  if (value !== undefined) {
+    say(view.figure.name, shown(value, view.figure.unit));
+    say("off median", percent(value / view.figure.median - 1));
+  }
+  if (place.device !== null && fleet.slot[place.device]) say("slot", fleet.slot[place.device]);
+  details.style.left = `${Math.min(event.clientX + 16, innerWidth - details.offsetWidth - 8)}px`;
+  details.style.top = `${Math.min(event.clientY + 16, innerHeight - details.offsetHeight - 8)}px`;
+}
+
+canvas.addEventListener("pointermove", (event) => hover(at(event), event));
+canvas.addEventListener("pointerleave", () => hover(null));
+canvas.addEventListener("click", (event) => {
+  const place = at(event);
+  if (place && place.device !== null) choose(place.device);
+});
+canvas.addEventListener("keydown", (event) => {
+  const there = map.places.filter((place) => place.device !== null);
+  const number = there.findIndex((place) => place.device === view.chosen);
+  const row = (step) => {
+    const from = there[number];
+    return from && there.find((place) => place.x === from.x && place.y === from.y + step * (map.size + 1));
+  };
+  const next = { ArrowRight: () => there[number + 1], ArrowLeft: () => there[Math.max(0, number - 1)], ArrowDown: () => row(1), ArrowUp: () => row(-1) }[event.key];
+  if (event.key === "Enter") find("own")?.click();
+  if (!next) return;
+  event.preventDefault();
+  const place = number < 0 ? there[0] : next();
+  if (place) choose(place.device);
+});
+
+find("find").addEventListener("input", (event) => {
+  const words = event.target.value.trim().toLowerCase();
+  if (!words) return;
+  const found = map.places.find(({ device }) => device !== null &&
+    [fleet.host[device], fleet.unit[device]].some((name) => name.toLowerCase().startsWith(words)));
+  if (found) choose(found.device);
+});
+
+function takePhase(phase) {
+  const figures = phases();
+  view.figure = figures[phase] ?? figures[PHASES.find((one) => figures[one])];
+  for (const input of find("phases").querySelectorAll("input")) {
+    input.disabled = !figures[input.value];
+    input.checked = input.value === view.figure.phase;
+  }
+  draw();
+}
+
+function takeFigure(name) {
+  const phase = view.figure?.phase;
+  view.figure = Object.values(figuresOf(group()).get(name))[0];
+  takePhase(phase);
+}
+
+// Figures by which devices are compared come first.
+function takeGroup(number) {
+  view.group = number;
+  view.figure = null;
+  const names = [...figuresOf(group()).entries()];
+  const usual = names.filter(([, figures]) => Object.values(figures).some((figure) => figure.compared));
+  const select = find("figure");
+  select.replaceChildren(...[...usual, ...names.filter((one) => !usual.includes(one))].map(([name]) => new Option(name)));
+  const used = PHASES.filter((phase) => group().figures.some((figure) => figure.phase === phase));
+  find("phases").hidden = used.length < 2;
+  for (const old of find("phases").querySelectorAll("label")) old.remove();
+  for (const phase of used) {
+    const label = add(find("phases"), "label"), input = add(label, "input");
+    Object.assign(input, { type: "radio", name: "phase", value: phase });
+    add(label, "span", phase);
+    input.addEventListener("change", () => takePhase(phase));
+  }
+  takeHosts();
+  takeFigure(select.value);
+}
+
+find("group").replaceChildren(...fleet.groups.map((one, i) => new Option(one.words, i)));
+find("pick-group").hidden = fleet.groups.length < 2;
+find("group").addEventListener("change", (event) => takeGroup(Number(event.target.value)));
+find("figure").addEventListener("change", (event) => takeFigure(event.target.value));
+addEventListener("resize", draw);
+dark.addEventListener("change", draw);
+takeGroup(0);

@@ -1,0 +1,273 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/fields.hpp"
+#include "report/fleet.hpp"
+
+namespace overlap::report {
+
+using experiment::DeviceRecord;
+using experiment::Fleet;
+using enum Range;
+
+/// A group, or something about one of the devices, and the fleet that it belongs to.
+struct GroupOf {
+  const experiment::Group& group;
+  const Fleet& fleet;
+};
+struct HistoryOf {
+  const experiment::History& history;
+  const Fleet& fleet;
+};
+
+template <>
+inline const GroupOf& example() {
+  static const GroupOf one{example<experiment::Group>(), example<Fleet>()};
+  return one;
+}
+template <>
+inline const HistoryOf& example() {
+  static const HistoryOf one{example<experiment::History>(), example<Fleet>()};
+  return one;
+}
+
+namespace {
+
+/// A device in words, and where it stands.
+struct Named {
+  std::string host, unit;
+  experiment::Standing standing;
+};
+struct NamedDistribution {
+  experiment::Distribution of;
+  std::vector<Named> slowest, outliers;
+};
+struct NamedDriver {
+  std::string driver;
+  std::size_t devices = 0;
+  std::vector<std::string> units;
+};
+struct PhaseVerdict {
+  deck::Phase phase = deck::Phase::alone;
+  experiment::Verdict verdict = experiment::Verdict::pass;
+};
+
+std::optional<std::string> or_null(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+/// The device that a number stands for; an example has none.
+const DeviceRecord& device_at(const Fleet& fleet, std::size_t number) {
+  return number < fleet.devices.size() ? fleet.devices[number] : example<DeviceRecord>();
+}
+
+std::vector<Named> named(const std::vector<experiment::Standing>& standings, const Fleet& fleet) {
+  std::vector<Named> all;
+  for (const experiment::Standing& standing : standings) {
+    const DeviceRecord& device = device_at(fleet, standing.device);
+    all.push_back({device.host, device.unit, standing});
+  }
+  return all;
+}
+
+std::vector<NamedDriver> named(const std::vector<experiment::DriverUse>& drivers,
+                               const Fleet& fleet) {
+  std::vector<NamedDriver> all;
+  for (const auto& [driver, devices] : drivers) {
+    NamedDriver& one = all.emplace_back(NamedDriver{.driver = driver, .devices = devices.size()});
+    if (all.size() == 1) continue;  // all others
+    for (const std::size_t device : devices) one.units.push_back(fleet.devices[device].unit);
+  }
+  return all;
+}
+
+Json exit_codes() { return {{"enum", {0, 1, 2, 4, 5, 6, 77, 130}}}; }
+
+/// What all descriptions of figures have in common.
+void add_key(Record& add, const experiment::FigureKey& key) {
+  add("phase", "Whether the device worked alone or together with the others of its node.",
+      key.phase);
+  add("order", "Issue order; null: a metric of the device.", key.order);
+  add("metric", "Metric.", key.metric);
+}
+
+}  // namespace
+
+void fields(Record& add, const experiment::Figure& of) {
+  add_key(add, of.key);
+  add("median", "Median of its samples.", of.value.median);
+  add("lo", "Lower end of the 95 % interval of the median.", of.value.lo);
+  add("hi", "Upper end of it.", of.value.hi);
+  add("n", "Samples.", of.value.n, from_zero);
+}
+
+void fields(Record& add, const experiment::Trouble& of) {
+  add("phase", "Phase; null: all.", of.phase);
+  add("verdict", "What the device's verdict is for this reason.",
+      experiment::verdict_of(of.code));
+  add("text", "The reason.", of.text);
+}
+
+void fields(Record& add, const PhaseVerdict& of) {
+  add("phase", "Phase.", of.phase);
+  add("verdict", "The worst of the reasons that concern it.", of.verdict);
+}
+
+void fields(Record& add, const DeviceRecord& of) {
+  std::vector<PhaseVerdict> phases;
+  for (const deck::Phase phase : phases_of(of)) {
+    phases.push_back({phase, experiment::verdict_of(exit_code_of(of, phase))});
+  }
+  const base::ExitCode code = exit_code_of(of);
+  add("file", "Result file.", of.file);
+  add("host", "Host name.", of.host);
+  add("uuid", "UUID; on host back ends rankN, or the host's name.", of.unit);
+  add("slot", "PCI address, or rank; null: unknown.", or_null(of.slot));
+  add("device", "Name of the device; on host back ends the processor.", of.machine.device);
+  add("link", "Generation and width of the link; null: none, or unknown.", of.machine.link);
+  add("backend", "Default execution space.", of.machine.backend);
+  add("deck", "Identity of the deck.", of.machine.deck);
+  add("deck_name", "Name of the deck.", of.deck_name);
+  add("build", "Version and commit of the program.", of.build);
+  add("driver", "Version of the driver; null: unknown.", or_null(of.driver));
+  add("started", "When the program started, UTC.", of.started);
+  add("verdict", "The worst of all reasons.", experiment::verdict_of(code));
+  add.raw("exit_code", "Its exit code.", static_cast<int>(code), exit_codes());
+  add("phases", "Verdict of each phase that it took part in.", phases);
+  add("reasons", "Why it does not pass, outliers included.", of.troubles);
+  add("figures", "Every metric, by phase and order.", of.figures);
+}
+
+void fields(Record& add, const Named& of) {
+  const bool scored = std::isfinite(of.standing.score);
+  add("host", "Host name.", of.host);
+  add("uuid", "UUID, or what stands for it.", of.unit);
+  add("value", "Median of its samples.", of.standing.value);
+  add("off", "value / median of all devices - 1.", of.standing.off);
+  add("score", "0.6745 (value - median) / MAD; null: the MAD is 0.",
+      scored ? std::optional(of.standing.score) : std::nullopt);
+  add("slow", "Whether it is the worse side of the median.", of.standing.slow);
+}
+
+void fields(Record& add, const NamedDistribution& of) {
+  add_key(add, of.of.key);
+  add("unit", "Unit of the metric.", deck::row_of(of.of.key.metric).unit);
+  add("devices", "Devices that have the figure.", of.of.devices, above_zero);
+  add("median", "Median of the devices' medians.", of.of.median);
+  add("mad", "Median absolute deviation.", of.of.mad, from_zero);
+  add("min", "Least.", of.of.min);
+  add("max", "Largest.", of.of.max);
+  add("slowest", "The slowest devices, worst first; empty: devices are not compared by it.",
+      of.slowest);
+  add("outliers",
+      "Devices more than 3.5 by modified z-score and more than 2 % off the median, slow ones "
+      "first, which fail; from 8 devices on.",
+      of.outliers);
+}
+
+void fields(Record& add, const NamedDriver& of) {
+  add("driver", "Version of the driver; null: unknown.", or_null(of.driver));
+  add("devices", "Devices that have it.", of.devices, above_zero);
+  add("uuids", "Which; empty for the most frequent driver.", of.units);
+}
+
+void fields(Record& add, const experiment::NodeTotal& of) {
+  add("host", "Host name.", of.host);
+  add("order", "Issue order.", of.order);
+  add("devices", "Devices of the node.", of.devices, above_zero);
+  add("alone", "Sum of the devices' throughput alone, GB/s.", of.alone, from_zero);
+  add("together", "Sum of it together, GB/s.", of.together, from_zero);
+  add("bound", "Sum of their duplex rates together, GB/s; null: not measured.", of.bound,
+      from_zero);
+}
+
+void fields(Record& add, const GroupOf& of) {
+  std::vector<NamedDistribution> distributions;
+  for (const experiment::Distribution& one : of.group.distributions) {
+    distributions.push_back({one, named(one.slowest, of.fleet), named(one.outliers, of.fleet)});
+  }
+  const experiment::Subject& machine = of.group.machine;
+  add("device", "Name of the devices.", machine.device);
+  add("link", "Generation and width of their links; null: none, or unknown.", machine.link);
+  add("backend", "Default execution space.", machine.backend);
+  add("deck", "Identity of the deck.", machine.deck);
+  add("deck_name", "Name of the deck.", of.group.deck_name);
+  add("build", "Version and commit of the program.", of.group.build);
+  add("devices", "Devices with figures.", of.group.devices.size(), above_zero);
+  add("drivers", "Drivers, the most frequent first.", named(of.group.drivers, of.fleet));
+  add("distributions", "Each figure over all devices.", distributions);
+  add("nodes", "What the devices of a node move at the same time; with both phases.",
+      of.group.nodes);
+}
+
+void fields(Record& add, const HistoryOf& of) {
+  const DeviceRecord& device = device_at(of.fleet, of.history.device);
+  add("host", "Host name, in the newest result.", device.host);
+  add("uuid", "UUID, or what stands for it.", device.unit);
+  add_key(add, of.history.key);
+  add("results", "Results that have the figure.", of.history.results, above_zero);
+  add("since", "When the first of them started, UTC.", of.history.since);
+  add("first", "Median in the first of them.", of.history.first);
+  add("last", "Median in the newest.", of.history.last);
+  add("change", "last / first - 1.", of.history.change());
+}
+
+void fields(Record& add, const experiment::BrokenFile& of) {
+  add("file", "File.", of.file);
+  add("text", "Why it is no result.", of.text);
+}
+
+/// A fleet, with these devices.
+void add_fields(Record& add, const Fleet& of, const std::vector<DeviceRecord>& devices) {
+  constexpr const char* schema = "overlap-fleet/1";
+  std::vector<GroupOf> groups;
+  for (const experiment::Group& group : of.groups) groups.push_back({group, of});
+  std::vector<HistoryOf> histories;
+  for (const experiment::History& history : of.histories) histories.push_back({history, of});
+  add.raw("schema", "Name and version of this format.", schema, {{"const", schema}});
+  add("files", "Files that were read.", of.files, from_zero);
+  add("superseded", "Results with a newer one of the same device and deck.", of.superseded,
+      from_zero);
+  add("missing_hosts", "Expected hosts without a result.", of.missing);
+  add("broken_files", "Files that are no results.", of.broken);
+  add("left_out", "Other files of this program, in words.", of.left_out);
+  add("groups", "Devices of one kind on one kind of link, with one deck and one build.", groups);
+  add("history", "Figures of devices with several results.", histories);
+  add("devices", "The newest result of each device and deck, by host.", devices);
+  add("verdict", "The worst of all devices, missing hosts and broken files.", of.verdict());
+  add.raw("exit_code", "Exit code.", static_cast<int>(of.exit_code()), exit_codes());
+}
+
+void fields(Record& add, const Fleet& of) { add_fields(add, of, of.devices); }
+
+std::string fleet_json(const Fleet& fleet) {
+  const auto text_of = [](const Json& json, int indent) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  };
+  Record record(false);
+  add_fields(record, fleet, {});
+  std::string text = text_of(std::move(record).json(), 2) + "\n";
+  if (fleet.devices.empty()) return text;
+  // Devices as text, one by one: all of them as objects would take ten times the memory.
+  std::string devices;
+  for (const DeviceRecord& device : fleet.devices) {
+    devices += (devices.empty() ? "\n    " : ",\n    ") + text_of(json_of(device), -1);
+  }
+  constexpr std::string_view none = "\n  \"devices\": []";  // no string has it: quotes are escaped
+  const std::size_t at = text.find(none) + none.size() - 1;
+  text.insert(at, devices + "\n  ");
+  return text;
+}
+
+std::string fleet_schema() {
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                 {"title", "overlap-fleet/1"},
+                 {"description",
+                  "What miniapp found about many devices. Fields may be added within a version: "
+                  "readers ignore what they do not know."}};
+  schema.update(schema_of<Fleet>());
+  return schema.dump(2) + "\n";
+}
+
+}  // namespace overlap::report

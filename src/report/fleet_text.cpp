@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "report/fleet_tables.hpp"
+#include "report/junit_suite.hpp"
+
+namespace overlap::report {
+namespace {
+
+using experiment::DeviceRecord;
+using experiment::Fleet;
+using experiment::Group;
+
+constexpr std::size_t few_devices = 16;  // one row or line each
+constexpr std::size_t most_shown = 20;   // rows of a table on the terminal
+
+/// A value of a result line: without spaces.
+std::string field(std::string text) {
+  std::ranges::replace(text, ' ', '_');
+  return text.empty() ? "-" : text;
+}
+
+/// Whether lines must say which deck they are about.
+bool several_decks(const Fleet& fleet) {
+  return std::ranges::any_of(fleet.devices, [&](const DeviceRecord& device) {
+    return device.deck_name != fleet.devices.front().deck_name;
+  });
+}
+
+void add(const Rows& rows, bool numbers, std::string& text) {
+  if (!rows.empty()) text += base::align(rows, numbers) + "\n";
+}
+
+/// What the worst of a node's devices is, and why.
+struct NodeState {
+  base::ExitCode code = base::ExitCode::pass;
+  std::string text;
+};
+
+std::string_view node_status(base::ExitCode code) {
+  if (code == base::ExitCode::pass) return "PASS";
+  if (code == base::ExitCode::performance) return "PERF-FAIL";
+  return code == base::ExitCode::wrong_data ? "HW-FAIL" : "FAIL";
+}
+
+}  // namespace
+
+std::string fleet_text(const Fleet& fleet) {
+  std::string text;
+  for (const Group& group : fleet.groups) {
+    text += group_words(fleet, group) + "\n\n";
+    if (group.devices.size() <= few_devices) {
+      const bool both = std::ranges::any_of(group.distributions, [](const auto& of) {
+        return of.key.phase == deck::Phase::together;
+      });
+      text += fmt::format("Medians{}; throughput in GB/s under its order\n",
+                          both ? ", alone / together" : "");
+      add(device_rows(fleet, group), true, text);
+    } else {
+      add(distribution_rows(fleet, group), true, text);
+      add(slowest_rows(fleet, group), false, text);
+      text += histogram(fleet, group) + "\n";
+    }
+    add(node_rows(group, most_shown), true, text);
+    add(driver_rows(fleet, group, most_shown), false, text);
+    add(outlier_rows(fleet, group, most_shown, true), false, text);
+  }
+  add(history_rows(fleet, most_shown), false, text);
+  add(trouble_rows(fleet, most_shown), false, text);
+  add(missing_rows(fleet, most_shown), false, text);
+  add(broken_rows(fleet, most_shown), false, text);
+  for (const std::string& line : fleet.left_out) text += line + "\n";
+  return text + summary_words(fleet) + "\n";
+}
+
+std::string fleet_lines(const Fleet& fleet, bool all) {
+  std::string text;
+  all = all || fleet.devices.size() <= few_devices;
+  const bool several = several_decks(fleet);
+  const auto deck_of = [several](const DeviceRecord& device) {
+    return several ? " deck=" + field(device.deck_name) : "";
+  };
+  for (const DeviceRecord& device : fleet.devices) {
+    const std::string deck = deck_of(device);
+    for (const deck::Phase phase : phases_of(device)) {
+      const base::ExitCode code = exit_code_of(device, phase);
+      if (!all && code == base::ExitCode::pass) continue;
+      fmt::format_to(std::back_inserter(text),
+                     "OVERLAP_DEVICE host={} uuid={} phase={} verdict={}{}\n", field(device.host),
+                     field(device.unit), deck::to_string(phase),
+                     deck::to_string(experiment::verdict_of(code)), deck);
+    }
+  }
+  for (const Group& group : fleet.groups) {
+    for (const experiment::Distribution& of : group.distributions) {
+      if (of.slowest.empty()) continue;
+      const DeviceRecord& device = fleet.devices[of.slowest.front().device];
+      fmt::format_to(std::back_inserter(text),
+                     "OVERLAP_SLOWEST host={} uuid={} metric={} value={:.6g} median={:.6g} "
+                     "phase={} order={}{}\n",
+                     field(device.host), field(device.unit), deck::to_string(of.key.metric),
+                     of.slowest.front().value, of.median, deck::to_string(of.key.phase),
+                     of.key.order ? deck::to_string(*of.key.order) : "-",
+                     deck_of(device));
+    }
+  }
+  const base::ExitCode code = fleet.exit_code();
+  return text + fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n",
+                            deck::to_string(fleet.verdict()),
+                            code == base::ExitCode::wrong_data ? "WRONG"
+                            : fleet.groups.empty()             ? "NONE"
+                                                               : "OK",
+                            static_cast<int>(code));
+}
+
+std::string fleet_junit(const Fleet& fleet) {
+  JunitSuite suite{.name = "fleet",
+                   .host = "-",
+                   .started = "1970-01-01T00:00:00Z",
+                   .properties = {},
+                   .tests = {},
+                   .output = fleet_lines(fleet, true)};
+  for (const DeviceRecord& device : fleet.devices) {
+    suite.started = std::max(suite.started, device.started);
+    std::string text;
+    for (const experiment::Trouble& trouble : device.troubles) {
+      text += (text.empty() ? "" : "\n") + trouble.text;
+    }
+    suite.tests.push_back({.where = device.host + "." + device.unit,
+                           .name = device.deck_name + "/device",
+                           .verdict = experiment::verdict_of(exit_code_of(device)),
+                           .text = std::move(text)});
+  }
+  for (const std::string& host : fleet.missing) {
+    suite.tests.push_back({.where = host,
+                           .name = "host",
+                           .verdict = experiment::Verdict::fail,
+                           .text = "expected host without a result"});
+  }
+  for (const experiment::BrokenFile& file : fleet.broken) {
+    suite.tests.push_back({.where = "files",
+                           .name = file.file,
+                           .verdict = experiment::Verdict::error,
+                           .text = file.text});
+  }
+  return junit_text({suite});
+}
+
+std::string node_check(const Fleet& fleet) {
+  const auto before = [](const std::string& a, const std::string& b) {
+    return experiment::comes_before(a, b);
+  };
+  std::map<std::string, NodeState, decltype(before)> nodes(before);
+  for (const DeviceRecord& device : fleet.devices) {
+    NodeState& node = nodes[device.host];
+    for (const experiment::Trouble& trouble : device.troubles) {
+      const bool worse = base::worst(node.code, trouble.code) != node.code;
+      if (worse) node = {trouble.code, device.unit + ": " + trouble.text};
+    }
+  }
+  for (const std::string& host : fleet.missing) {
+    nodes[host] = {base::ExitCode::runtime_error, "no result"};
+  }
+  std::string text;
+  for (const auto& [host, node] : nodes) {
+    std::string words = node.text.empty() ? "" : " " + node.text;
+    std::ranges::replace(words, '\n', ' ');
+    text += fmt::format("{} {}{}\n", field(host), node_status(node.code), words);
+  }
+  return text;
+}
+
+}  // namespace overlap::report

@@ -1,0 +1,328 @@
+#include "report/read_devices.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "base/interrupt.hpp"
+#include "base/parallel.hpp"
+#include "report/read_value.hpp"
+#include "report/skim.hpp"
+#include "yaml/document.hpp"
+
+namespace overlap::report {
+namespace {
+
+using deck::MetricRow;
+using experiment::DeviceRecord;
+using deck::Phase;
+using experiment::Trouble;
+
+/// What makes files large and says nothing about the device as a whole.
+constexpr auto bulky = std::to_array<std::string_view>(
+    {"timeline", "predicted_timeline", "series", "devices", "comparisons"});
+
+deck::Phase phase_of(const Value& entry) {
+  const Value phase = entry.at_or_null("phase");
+  return phase.is_null() ? deck::Phase::alone : phase.word<deck::Phase>();
+}
+
+std::string text_or(const Value& value, const std::string& otherwise) {
+  return value.is_null() ? otherwise : value.text();
+}
+
+base::Summary summary_of(const Value& value, int n) {
+  if (!value.json().is_object()) {
+    const double one = value.number();
+    return {.n = n, .median = one, .min = one, .max = one, .lo = one, .hi = one};
+  }
+  return {.n = n,
+          .median = value.at("median").number(),
+          .min = value.at("min").number(),
+          .max = value.at("max").number(),
+          .lo = value.at("lo").number(),
+          .hi = value.at("hi").number()};
+}
+
+/// The runs of one phase, and where they come from.
+struct PhaseRuns {
+  std::vector<experiment::Run> runs;
+  std::vector<Value> values;
+};
+
+/// Files have only the median of most metrics: their spread follows from the samples.
+void add_run_figures(deck::Phase phase, const PhaseRuns& of, DeviceRecord& into) {
+  for (std::size_t i = 0; i < of.runs.size(); ++i) {
+    const experiment::Run& run = of.runs[i];
+    if (run.samples_s.empty()) continue;
+    for (const MetricRow& row : deck::run_metrics) {
+      if (!experiment::is_judged(row.value, run)) continue;
+      const Value value = of.values[i].at_or_null(std::string(row.key()));
+      if (value.is_null()) continue;
+      base::Summary summary = summary_of(value, static_cast<int>(run.samples_s.size()));
+      if (!value.json().is_object()) {
+        summary = experiment::value(row.value, run, of.runs).value_or(summary);
+      }
+      into.figures.push_back({{phase, run.order, row.value}, summary});
+    }
+  }
+}
+
+/// Of `rates` and `health`, those of one phase.
+void add_device_figures(deck::Phase phase, const Value& of, DeviceRecord& into) {
+  for (const MetricRow& row : deck::device_metrics) {
+    const bool of_link = row.needs == deck::Needs::link;
+    const Value part = of.at_or_null(of_link ? "rates" : "health");
+    if (part.is_null()) continue;
+    const Value value = part.at_or_null(std::string(row.key()));
+    if (value.is_null()) continue;
+    const int n = of_link ? static_cast<int>(part.at("h2d_s").json().size()) : 1;
+    into.figures.push_back({{phase, std::nullopt, row.value}, summary_of(value, n)});
+  }
+}
+
+void add_wrong_data(deck::Phase phase, const PhaseRuns& of, DeviceRecord& into) {
+  for (std::size_t i = 0; i < of.runs.size(); ++i) {
+    if (of.values[i].at("wrong").is_null()) continue;
+    into.troubles.push_back({.code = base::ExitCode::wrong_data,
+                             .text = experiment::name(of.runs[i]) + " left wrong data",
+                             .phase = phase});
+  }
+}
+
+void add_runs(const Value& result, DeviceRecord& into) {
+  std::array<PhaseRuns, deck::words<deck::Phase>.size()> phases;
+  bool predicted = false, measured = false;
+  for (const Value& value : result.at("runs").items()) {
+    if (!value.at("point").json().empty()) {
+      value.at("point").fail("a sweep", "a deck without a sweep");
+    }
+    experiment::Run run = read_run(value);
+    (run.samples_s.empty() ? predicted : measured) = true;
+    PhaseRuns& of = phases[static_cast<std::size_t>(phase_of(value))];
+    of.runs.push_back(std::move(run));
+    of.values.push_back(value);
+  }
+  const bool ended_early = !result.at("error").is_null() || result.at("interrupted").flag();
+  if (!measured && !ended_early) {
+    result.at("runs").fail(predicted ? "a prediction" : "no run", "measured runs");
+  }
+  for (const auto& word : deck::words<deck::Phase>) {
+    const PhaseRuns& of = phases[static_cast<std::size_t>(word.value)];
+    add_run_figures(word.value, of, into);
+    add_wrong_data(word.value, of, into);
+  }
+}
+
+void add_checks(const Value& result, DeviceRecord& into) {
+  for (const Value& check : result.at("checks").items()) {
+    const auto verdict = check.at("verdict").word<experiment::Verdict>();
+    if (verdict == experiment::Verdict::pass) continue;
+    experiment::FigureKey about{.phase = phase_of(check), .order = {}};
+    about.metric = check.at("metric").word<deck::Metric>();
+    if (const Value order = check.at("order"); !order.is_null()) {
+      about.order = order.word<deck::Order>();
+    }
+    const bool fails = verdict == experiment::Verdict::fail;
+    Trouble trouble{.code = fails ? base::ExitCode::performance : base::ExitCode::inconclusive,
+                    .text = check.at("text").text(),
+                    .phase = about.phase};
+    if (fails && about.metric == deck::Metric::max_error) trouble.code = base::ExitCode::wrong_data;
+    if (check.at("limit").is_null()) trouble.undecided = about;
+    into.troubles.push_back(std::move(trouble));
+  }
+}
+
+/// Why it does not pass; the file's own exit code counts where it is worse.
+void add_troubles(const Value& result, DeviceRecord& into) {
+  const base::ExitCode code = base::exit_code(result.at("exit_code").number());
+  add_checks(result, into);
+  if (const Value error = result.at("error"); !error.is_null()) {
+    const bool known = code != base::ExitCode::pass;
+    into.troubles.push_back({.code = known ? code : base::ExitCode::runtime_error,
+                             .text = error.text(),
+                             .phase = {}});
+  }
+  if (result.at("interrupted").flag()) {
+    into.troubles.push_back(
+        {.code = base::ExitCode::interrupted, .text = "interrupted", .phase = {}});
+  }
+  const base::ExitCode found = exit_code_of(into);
+  if (base::worst(found, code) == found) return;
+  into.troubles.push_back({.code = code,
+                           .text = fmt::format("the result has verdict {} and exit code {}",
+                                               result.at("verdict").text(),
+                                               static_cast<int>(code)),
+                           .phase = {}});
+}
+
+void add_criteria(const Value& deck, DeviceRecord& into) {
+  for (const Value& value : deck.at("acceptance").items()) {
+    if (value.at_or_null("reference").is_null()) continue;
+    deck::Criterion& criterion = into.referenced.emplace_back();
+    criterion.metric = value.at("metric").word<deck::Metric>();
+    if (const Value order = value.at_or_null("order"); !order.is_null()) {
+      criterion.order = order.word<deck::Order>();
+    }
+    const Value below = value.at_or_null("below");
+    if (!below.is_null()) criterion.below = below.number();
+  }
+}
+
+/// The device; on host back ends the processor.
+void add_device(const Value& result, DeviceRecord& into) {
+  const Value host = result.at("host");
+  into.host = host.at("name").text();
+  into.unit = into.host;
+  into.machine.device = host.at("cpu").text();
+  const Value job = result.at_or_null("job");
+  if (!job.is_null() && !job.at("rank").is_null()) {
+    into.slot = fmt::format("{}", job.at("rank").number());
+    into.unit = "rank" + into.slot;
+  }
+  const Value device = result.at("device");
+  if (device.is_null()) return;
+  into.machine.device = device.at("name").text();
+  into.machine.link = link_of(result);
+  into.driver = text_or(device.at_or_null("driver"), "");
+  into.slot = text_or(device.at_or_null("pci"), into.slot);
+  if (const Value uuid = device.at("uuid"); !uuid.is_null()) {
+    into.unit = uuid.text();
+    into.unique = true;
+  }
+}
+
+DeviceRecord device_of(const std::string& file, const Value& result) {
+  // Member by member: GCC 16 destroys members of an aggregate twice when a later one throws.
+  DeviceRecord record;
+  record.file = file;
+  add_device(result, record);
+  const Value build = result.at("build");
+  const Value deck = result.at("deck");
+  record.machine.backend = build.at("backend").text();
+  record.machine.deck = deck.at("identity").text();
+  record.deck_name = yaml::name_of(deck.at("path").text());
+  record.build = build.at("version").text();
+  const std::string sha = text_or(build.at_or_null("git_sha"), "");
+  if (!sha.empty()) record.build += " " + sha.substr(0, 12);
+  record.started = result.at("started").text();
+  add_runs(result, record);
+  add_device_figures(deck::Phase::alone, result, record);
+  if (const Value together = result.at_or_null("together"); !together.is_null()) {
+    add_device_figures(deck::Phase::together, together, record);
+  }
+  std::ranges::stable_sort(record.figures, {}, &experiment::Figure::key);
+  add_criteria(deck.at("resolved"), record);
+  add_troubles(result, record);
+  return record;
+}
+
+/// What became of one file.
+struct Reading {
+  std::vector<DeviceRecord> records;
+  std::string broken;    ///< why it is
+  std::string left_out;  ///< the same
+};
+
+/// The schema of another kind of file of this program; empty: it is none.
+std::string other_schema(const std::string& text) {
+  const Json json = Json::parse(without(text, bulky), nullptr, false);
+  if (!json.is_object() || !json.contains("schema") || !json["schema"].is_string()) return "";
+  const std::string schema = json["schema"];
+  return schema.starts_with("overlap-") && !schema.starts_with("overlap-result/") ? schema : "";
+}
+
+Reading reading_of(const SourceFile& file) {
+  Reading reading;
+  try {
+    const std::string text = content_of(file.path);
+    try {
+      reading.records = devices_of(file.path, text);
+    } catch (const base::Error&) {
+      const std::string schema = file.named ? "" : other_schema(text);
+      if (schema.empty()) throw;
+      reading.left_out = fmt::format("{}: {}, no result file; left out", file.path, schema);
+    }
+  } catch (const base::Error& error) {
+    reading.broken = error.what();
+  }
+  return reading;
+}
+
+}  // namespace
+
+std::vector<DeviceRecord> devices_of(const std::string& file, const std::string& text) {
+  const Json json = Json::parse(without(text, bulky), nullptr, false);
+  if (json.is_discarded()) {
+    fail_to_read(file + ": found no JSON, or not all of it; allowed: a result file");
+  }
+  std::vector<DeviceRecord> records;
+  for (const Value& result : results_in({json, file})) records.push_back(device_of(file, result));
+  if (records.empty()) fail_to_read(file + ": found no result; allowed: one per deck");
+  return records;
+}
+
+std::vector<SourceFile> source_files(const std::vector<std::string>& files_or_folders) {
+  std::vector<SourceFile> files;
+  std::set<std::string> known;
+  for (const std::string& path : files_or_folders) {
+    std::error_code unknown;
+    const bool named = !std::filesystem::is_directory(path, unknown);
+    for (std::string& file : files_of(path)) {
+      const auto place = std::filesystem::absolute(file, unknown).lexically_normal();
+      if (known.insert(place.string()).second) files.push_back({std::move(file), named});
+    }
+  }
+  return files;
+}
+
+bool is_left_out(const SourceFile& file) { return !reading_of(file).left_out.empty(); }
+
+experiment::FleetInput read_devices(const std::vector<SourceFile>& files) {
+  std::vector<Reading> readings(files.size());
+  const auto read = [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      base::check_interrupt();
+      readings[i] = reading_of(files[i]);
+    }
+  };
+  constexpr std::int64_t least_files = 16;  // of a thread
+  base::parallel_for(static_cast<std::int64_t>(files.size()), read, least_files);
+  experiment::FleetInput input{.files = files.size()};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    Reading& reading = readings[i];
+    std::ranges::move(reading.records, std::back_inserter(input.records));
+    if (!reading.broken.empty()) input.broken.push_back({files[i].path, reading.broken});
+    if (!reading.left_out.empty()) input.left_out.push_back(reading.left_out);
+  }
+  return input;
+}
+
+std::vector<std::string> read_hosts(const std::string& file) {
+  std::vector<std::string> hosts;
+  try {
+    std::istringstream lines(content_of(file));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line.substr(0, line.find('#')));
+      for (std::string word; words >> word;) hosts.push_back(word);
+    }
+  } catch (const base::Error& error) {
+    throw base::Error(base::ExitCode::usage, error.what());
+  }
+  for (const std::string& host : hosts) {
+    if (host.find_first_of("[],") == std::string::npos) continue;
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("{}: found '{}'; allowed: host names, one or several a line, such "
+                                  "as `scontrol show hostnames` prints",
+                                  file, host));
+  }
+  if (hosts.empty()) {
+    throw base::Error(base::ExitCode::usage, file + ": found no host; allowed: host names");
+  }
+  return hosts;
+}
+
+}  // namespace overlap::report

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deck/words.hpp"
+#include "experiment/run.hpp"
+#include "yaml/kinds.hpp"
+
+/// What all readers of result files share.
+namespace overlap::report {
+
+using yaml::Json;
+
+/// Throws base::Error{runtime_error}.
+[[noreturn]] void fail_to_read(const std::string& message);
+
+/// A value of a result file that knows where it is.
+class Value {
+ public:
+  Value(const Json& json, std::string file, std::string path = "")
+      : json_(&json), file_(std::move(file)), path_(std::move(path)) {}
+
+  [[noreturn]] void fail(const std::string& found, const std::string& allowed) const {
+    const std::string where = path_.empty() ? file_ : file_ + ": " + path_;
+    fail_to_read(fmt::format("{}: found {}; allowed: {}", where, found, allowed));
+  }
+  Value at(const std::string& key) const {
+    if (!json_->is_object()) fail("no object", "an object");
+    const std::string path = path_.empty() ? key : path_ + "." + key;
+    if (!json_->contains(key)) Value(*json_, file_, path).fail("nothing", "a result file's field");
+    return {(*json_)[key], file_, path};
+  }
+  bool has(const std::string& key) const { return json_->is_object() && json_->contains(key); }
+  bool is_null() const { return json_->is_null(); }
+  const Json& json() const { return *json_; }
+
+  std::vector<Value> items() const {
+    if (!json_->is_array()) fail("no list", "a list");
+    std::vector<Value> items;
+    for (const Json& item : *json_) {
+      items.push_back({item, file_, fmt::format("{}[{}]", path_, items.size())});
+    }
+    return items;
+  }
+  double number() const {
+    if (!json_->is_number()) fail(json_->dump(), "a number");
+    return *json_;
+  }
+  std::vector<double> numbers() const {
+    std::vector<double> numbers;
+    for (const Value& item : items()) numbers.push_back(item.number());
+    return numbers;
+  }
+  std::vector<double> times() const {
+    for (const Value& item : items()) {
+      if (item.number() <= 0) item.fail(item.json().dump(), "a time above 0");
+    }
+    return numbers();
+  }
+  /// The field; null where there is none, as in files of earlier versions.
+  Value at_or_null(const std::string& key) const {
+    static const Json null;
+    return has(key) ? at(key) : Value(null, file_, path_ + "." + key);
+  }
+  bool flag() const {
+    if (!json_->is_boolean()) fail(json_->dump(), "true, false");
+    return *json_;
+  }
+  std::string text() const {
+    if (!json_->is_string()) fail(json_->dump(), "text");
+    return *json_;
+  }
+  std::string text_or_nothing() const { return is_null() ? "" : text(); }
+  template <class Enum>
+  Enum word() const {
+    const std::string found = text();
+    const auto& words = deck::words<Enum>;
+    const auto word = std::ranges::find_if(words, [&](const auto& w) { return w.name == found; });
+    if (word == words.end()) {
+      fail(yaml::quoted(found), fmt::format("{}", fmt::join(deck::spellings<Enum>(), ", ")));
+    }
+    return word->value;
+  }
+
+ private:
+  const Json* json_;
+  std::string file_;
+  std::string path_;
+};
+
+/// The objects of a file, one per deck, each of the schema overlap-result/2.
+std::vector<Value> results_in(const Value& root);
+
+/// The link of a result's device, while it was awake if that is known.
+std::optional<std::string> link_of(const Value& result);
+
+/// One of `runs`, with everything that metrics are made from: one copy stands for all tasks of its
+/// schedule.
+experiment::Run read_run(const Value& value);
+
+/// The files *.json of a folder by name, or the path itself.
+std::vector<std::string> files_of(const std::string& file_or_folder);
+
+/// All of a file. Throws base::Error{runtime_error}.
+std::string content_of(const std::string& file);
+
+}  // namespace overlap::report

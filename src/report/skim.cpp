@@ -1,0 +1,71 @@
+#include "report/skim.hpp"
+
+#include <algorithm>
+
+namespace overlap::report {
+namespace {
+
+constexpr auto none = std::string_view::npos;
+
+/// The closing quote of the string whose opening quote is at `at`.
+std::size_t end_of_string(std::string_view text, std::size_t at) {
+  for (std::size_t end = text.find('"', at + 1); end != none; end = text.find('"', end + 1)) {
+    std::size_t backslashes = 0;
+    while (text[end - 1 - backslashes] == '\\') ++backslashes;
+    if (backslashes % 2 == 0) return end;
+  }
+  return none;
+}
+
+/// The closing bracket of the list or object that opens at `at`.
+std::size_t end_of_value(std::string_view text, std::size_t at) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    switch (text[at]) {
+      case '"':
+        at = end_of_string(text, at);
+        if (at == none) return none;
+        break;
+      case '[':
+      case '{':
+        ++depth;
+        break;
+      case ']':
+      case '}':
+        if (--depth == 0) return at;
+        break;
+      default:
+        break;
+    }
+  }
+  return none;
+}
+
+/// The first character from `at` on that is no white space; the end of the text: 0.
+char next(std::string_view text, std::size_t& at) {
+  at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+  return at < text.size() ? text[at] : '\0';
+}
+
+}  // namespace
+
+std::string without(std::string_view json, std::span<const std::string_view> names) {
+  std::string kept;
+  std::size_t from = 0;  // what is not kept yet
+  for (std::size_t at = json.find('"'); at != none; at = json.find('"', at)) {
+    const std::size_t end = end_of_string(json, at);
+    if (end == none) break;
+    const std::string_view name = json.substr(at + 1, end - at - 1);
+    at = end + 1;
+    if (std::ranges::find(names, name) == names.end() || next(json, at) != ':') continue;
+    const char first = next(json, ++at);
+    if (first != '[' && first != '{') continue;
+    const std::size_t last = end_of_value(json, at);
+    if (last == none) break;
+    kept.append(json, from, at - from).append("null");
+    at = from = last + 1;
+  }
+  return kept.append(json, from);
+}
+
+}  // namespace overlap::report
