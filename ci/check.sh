@@ -55,6 +55,15 @@ integrations() {
     MINIAPP=$project/ci/quickstart.sh SOURCE=$project "$environment/bin/python" tests/acceptance/harness_test.py
 }
 
+# A real Slurm of two nodes on this machine, which is killed if it takes too long, with the program built for its MPI.
+slurm() {
+  local build=$project/build/check-slurm
+  configure "$build" -DOVERLAP_MPI=ON && "${inside[@]}" "${clean[@]}" cmake --build "$build" --target miniapp &&
+    "${inside[@]}" "${clean[@]}" timeout -s KILL 60 tests/slurm/cluster_test.py &&
+    "${inside[@]}" "${clean[@]}" "MINIAPP=$build/miniapp/miniapp" "SOURCE=$project" \
+      timeout -s KILL 300 tests/slurm/cluster.sh tests/slurm/slurm_test.py
+}
+
 # Each target for a minute, both cores busy, from the committed inputs on; what it finds stays in the folder.
 fuzz() {
   local build=$project/build/check-fuzz
@@ -74,6 +83,7 @@ steps=(
   "integrations           4     integrations"
   "kokkos4-asan           4     build_and_test kokkos4-asan --preset asan"
   "kokkos4-tsan           4     build_and_test kokkos4-tsan --preset tsan"
+  "slurm                  slurm slurm"
   "browser                browser browser"
   "kokkos5-default        5     build_and_test kokkos5-default --preset default"
   "cuda                   5     ci/compile_cuda.sh"

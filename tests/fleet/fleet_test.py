@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""--fleet under a real mpirun, ranks sharing the cores of this machine: Open MPI or MPICH, whichever the program was built
+with. ctest sets MPIEXEC, MINIAPP and SOURCE."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+import uuid
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "acceptance"))
+from program import ENDLESS, MINIAPP, SMALL, TestCase
+
+MPIEXEC = os.environ["MPIEXEC"]
+VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, timeout=60).stdout
+OPEN_MPI = int(found[1]) if (found := re.search(r"\(Open MPI\) (\d+)\.", VERSION)) else None
+# The other ranks live on when one ends. Default: a death ends all, and so does the first exit code that is not 0.
+if OPEN_MPI is None:
+    OPTIONS = ["-disable-auto-cleanup"]
+elif OPEN_MPI < 5:
+    OPTIONS = ["--oversubscribe", "--bind-to", "none", "--continuous"]
+else:
+    OPTIONS = ["--oversubscribe", "--bind-to", "none", "--runtime-options", "continuous"]
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+RANK = re.compile(r"\0(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=(\d+)\0")
+
+HOST = socket.gethostname()
+RANKS = 4
+DEADLINE = 3  # seconds
+FLEET = "fleet: {{phases: [{}], deadline: %d s}}\n" % DEADLINE
+PHASES = ("alone", "together")
+SLOW = SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: throughput, order: by_engine, min: 1e6}")
+LONG = SMALL.replace("repetitions: 3", "duration: 3 s")  # per rank and phase
+
+
+needs_fleet = unittest.skipUnless(
+    "--fleet" in subprocess.run([MINIAPP, "--help"], capture_output=True, text=True, timeout=60).stdout, "no --fleet yet")
+
+
+class Ranks:
+    """Processes that mpirun starts."""
+
+    def __init__(self, folder, words, ranks=RANKS):
+        self.token = uuid.uuid4().hex  # of all processes of this run, and of no others
+        self.launcher = subprocess.Popen(
+            [MPIEXEC, *OPTIONS, "-n", str(ranks), *map(str, words)], cwd=folder, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env={**os.environ, **ENVIRONMENT, "TOKEN": self.token})
+
+    def pids(self):
+        """Of the ranks that live."""
+        found = {}
+        for path in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                environment = f"\0{(path / 'environ').read_text()}"
+                if self.token in environment and (rank := RANK.search(environment)):
+                    found[int(rank[1])] = int(path.name)
+            except OSError:
+                pass  # it has ended
+        return found
+
+    def wait_for(self, what, condition, seconds=60):
+        end = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > end:
+                raise AssertionError(f"not within {seconds} s: {what}")
+            time.sleep(0.05)
+
+    def started(self):
+        """Waits until all ranks compute."""
+        def cpu_s(pid):
+            text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+            return sum(map(int, text.rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+        self.wait_for("ranks", lambda: len(self.pids()) == RANKS)
+        self.wait_for("first rank at work", lambda: any(cpu_s(pid) > 1.5 for pid in self.pids().values()))
+
+    def send(self, number, rank):
+        os.kill(self.pids()[rank], number)
+
+    def end(self, seconds=60):
+        """Waits for the launcher; its exit code, and the output of all ranks."""
+        try:
+            output, errors = self.launcher.communicate(timeout=seconds)
+        finally:
+            self.kill()
+        return self.launcher.returncode, output, errors
+
+    def kill(self):
+        """What still lives."""
+        for pid in [*self.pids().values(), self.launcher.pid]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.launcher.wait()
+
+
+class Case(TestCase):
+    def mpirun(self, *words, ranks=RANKS):
+        started = Ranks(self.folder, words, ranks)
+        self.addCleanup(self.assert_none_left, started)
+        return started
+
+    def fleet(self, text, *options, ranks=RANKS, before=()):
+        """Starts --fleet with a result file per rank and the fleet file. `before`: a command that runs the program."""
+        return self.mpirun(*before, MINIAPP, "--fleet", self.deck(text), "--quiet", "--device=host", "--json=rank-{rank}.json",
+                           "--json=fleet.json", *options, ranks=ranks)
+
+    def assert_none_left(self, started):
+        left = started.pids()
+        started.kill()
+        self.assertEqual(left, {})
+
+    def assert_ends(self, started, verdict, code, seconds=60, killed=False):
+        """All processes end in time, the launcher with the exit code of the ranks; returns what they print."""
+        result, output, errors = started.end(seconds)
+        text = output + errors
+        lines = re.findall(r"^OVERLAP_RESULT .*", output, re.MULTILINE)
+        self.assertEqual(len(lines), 1, text)
+        self.assertRegex(lines[0], rf" verdict={verdict} data=\w+ exit={code}$", text)
+        # Open MPI 4 always ends with 0 where ranks may outlive each other, MPICH with the number of a signal.
+        if OPEN_MPI is None and killed:
+            self.assertEqual(result, int(signal.SIGKILL), text)
+        elif OPEN_MPI is None or OPEN_MPI >= 5:
+            self.assertEqual(result, code, text)
+        return text
+
+    def result(self, rank):
+        return json.loads((self.folder / f"rank-{rank}.json").read_text())
+
+    def fleet_file(self):
+        return json.loads((self.folder / "fleet.json").read_text())
+
+    def assert_results(self, ranks, verdict, code):
+        """These ranks, and no others, left whole result files."""
+        self.assertEqual(self.files(), sorted([*(f"rank-{rank}.json" for rank in ranks), "fleet.json", "small.yaml"]))
+        for rank in ranks:
+            result = self.result(rank)
+            self.assert_valid(result)
+            self.assertEqual((result["verdict"], result["exit_code"]), (verdict, code))
+            self.assertEqual((result["job"]["rank"], result["job"]["ranks"]), (rank, RANKS))
+
+    def assert_missing(self, text, rank):
+        """The output and the fleet file name the rank and its host."""
+        self.assertRegex(text, rf"rank {rank} on {re.escape(HOST)}")
+        self.assertIn(HOST, json.dumps(self.fleet_file()))
+
+
+class Launcher(Case):
+    """What the tests below rely on."""
+
+    def test_a_rank_that_is_killed_leaves_the_others_alive(self):
+        started = self.mpirun("sh", "-c", "exec sleep 3")
+        started.wait_for("ranks", lambda: len(started.pids()) == RANKS)
+        started.send(signal.SIGKILL, 2)
+        time.sleep(1)
+        self.assertEqual(set(started.pids()), {0, 1, 3})
+        started.end()
+
+
+@needs_fleet
+class Verdict(Case):
+    def test_all_ranks_end_with_it(self):
+        for text, verdict, code in ((SMALL, "PASS", 0), (SLOW, "FAIL", 5)):
+            for ranks in (2, RANKS):
+                with self.subTest(verdict, ranks=ranks):
+                    self.assert_ends(self.fleet(text, ranks=ranks), verdict, code)
+                    fleet = self.fleet_file()
+                    self.assertEqual((fleet["schema"], fleet["verdict"], fleet["exit_code"]), ("overlap-fleet/1", verdict, code))
+                    for rank in range(ranks):
+                        self.assertEqual(self.result(rank)["verdict"], verdict)
+
+    def test_both_phases_are_measured(self):
+        self.assert_ends(self.fleet(SMALL + FLEET.format("alone, together")), "PASS", 0)
+        self.assert_results(range(RANKS), "PASS", 0)
+        for rank in range(RANKS):
+            phases = {run["phase"] for run in self.result(rank)["runs"]}
+            self.assertEqual(phases, set(PHASES))
+
+
+@needs_fleet
+class Trouble(Case):
+    def test_a_rank_that_is_killed(self):
+        for phase in PHASES:
+            for rank in (0, 2):
+                with self.subTest(phase, rank=rank):
+                    started = self.fleet(LONG + FLEET.format(phase))
+                    started.started()
+                    started.send(signal.SIGKILL, rank)
+                    if rank == 0:  # nobody writes the fleet file; the others' stay
+                        started.end(RANKS * 3 + DEADLINE + 30)
+                        self.assertLessEqual({f"rank-{other}.json" for other in (1, 2, 3)}, set(self.files()))
+                        continue
+                    text = self.assert_ends(started, "ERROR", 1, RANKS * 3 + DEADLINE + 30, killed=True)
+                    self.assert_missing(text, rank)
+                    for other in {0, 1, 3}:
+                        self.assert_valid(self.result(other))
+
+    def test_a_rank_that_never_comes(self):
+        """It is stopped, not dead; when it goes on, the others took it for lost."""
+        started = self.fleet(LONG + FLEET.format("together"))
+        started.started()
+        begin = time.monotonic()
+        started.send(signal.SIGSTOP, 2)
+        started.wait_for("end of the others", lambda: set(started.pids()) <= {2}, 3 + DEADLINE + 10)
+        self.assertLess(time.monotonic() - begin, 3 + DEADLINE + 10)
+        started.send(signal.SIGCONT, 2)
+        text = self.assert_ends(started, "ERROR", 1)
+        self.assert_missing(text, 2)
+        for other in (0, 1, 3):
+            self.assert_valid(self.result(other))
+
+    def test_a_rank_without_memory(self):
+        limit = 'case ${OMPI_COMM_WORLD_RANK-}${PMI_RANK-} in 2) ulimit -v "$0" ;; esac; exec "$@"'
+        large = SMALL.replace("65536", "64 Mi")  # 512 MiB on the host
+        started = self.fleet(large + FLEET.format("together"), before=("sh", "-c", limit, 4000000))
+        text = self.assert_ends(started, "ERROR", 4, 120)
+        self.assertRegex(text, "rank 2|memory")
+        for other in (0, 1, 3):
+            self.assertEqual(self.result(other)["exit_code"], 0)
+
+    def test_a_rank_that_cannot_write(self):
+        (self.folder / "rank-2.json").mkdir()
+        text = self.assert_ends(self.fleet(SMALL), "ERROR", 1)
+        self.assertIn("rank-2.json", text)
+        for other in (0, 1, 3):
+            self.assertEqual(self.result(other)["exit_code"], 0)
+
+    def test_sigterm_to_all(self):
+        started = self.fleet(ENDLESS + FLEET.format("together"))
+        started.started()
+        time.sleep(2)
+        for rank in range(RANKS):
+            started.send(signal.SIGTERM, rank)
+        self.assert_ends(started, "INTERRUPTED", 130, DEADLINE + 10)
+        self.assert_results(range(RANKS), "INTERRUPTED", 130)
+        for rank in range(RANKS):
+            self.assertTrue(self.result(rank)["interrupted"])
+
+
+@needs_fleet
+class Usage(Case):
+    def test_ranks_without_fleet_and_with_one_file_are_refused(self):
+        started = self.mpirun(MINIAPP, self.deck(), "--quiet", "--device=host", "--json=one.json", ranks=2)
+        code, _, errors = started.end()
+        self.assertRegex(errors, r"(?m)^miniapp: error: [^\n]*\{rank\}[^\n]*$")
+        if OPEN_MPI is None or OPEN_MPI >= 5:
+            self.assertEqual(code, 3, errors)
+        self.assertEqual(self.files(), ["small.yaml"])
+
+    def test_ranks_that_the_launcher_did_not_connect(self):
+        """As with srun and an MPI that does not know its PMI: each rank would take itself for the only one."""
+        done = subprocess.run([MINIAPP, "--fleet", self.deck(), "--quiet"], cwd=self.folder, text=True, capture_output=True,
+                              timeout=60, env={**os.environ, **ENVIRONMENT, "SLURM_STEP_NUM_TASKS": "4", "SLURM_STEP_ID": "0",
+                                               "SLURM_JOB_ID": "1", "SLURM_PROCID": "0"})
+        self.assertEqual(done.returncode, 3, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
