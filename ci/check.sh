@@ -2,7 +2,7 @@
 # Continuous integration: formats, rules of the sources, and the tests of every build, in the roots that the quick start
 # uses (see root.sh). A step fails where a tool is missing; only --without leaves it out. Logs and builds lie in
 # build/check-*, but for the quick start's build. Exit code 1 if any step fails, 2 for bad usage.
-# shellcheck disable=SC2317 # the table calls the functions
+# shellcheck disable=SC2317,SC2329 # the table calls the functions
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR source=root.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/root.sh"
