@@ -26,6 +26,10 @@ constexpr auto exclusive = std::to_array<std::array<const char*, 2>>({
     {"--calibrate", "--dry-run"},
     {"--resume", "--predict"},
     {"--resume", "--dry-run"},
+    {"--fleet", "--predict"},
+    {"--fleet", "--calibrate"},
+    {"--fleet", "--dry-run"},
+    {"--fleet", "--resume"},
 });
 
 /// Options that run nothing, and so write no result files.
@@ -43,7 +47,7 @@ Output output_of(std::string_view option, const std::string& file) {
       continue;
     }
     if (file.empty()) fail(fmt::format("{} needs a file name", option));
-    return {&writer, file};
+    return {&writer, file, {}};
   }
   fail(fmt::format("{}: found '{}'; allowed: a name that ends in {}", option, file,
                    fmt::join(suffixes, " or ")));
@@ -73,8 +77,8 @@ void add_commands(CLI::App& app, Options& options) {
                                     "Compare the results of later files with the first", "FILE", 2);
   compare->add_option("--json", options.json, "Write the comparison")->type_name("FILE");
   compare->add_option("--report", options.report, "Write it as a page")->type_name("FILE.html");
-  CLI::App* const merge = command(
-      Command::merge, "merge", "Judge many devices' results as one fleet", "FILE|FOLDER", 1);
+  CLI::App* const merge = command(Command::merge, "merge",
+                                  "Judge many devices' results as one fleet", "FILE|FOLDER", 1);
   const auto add = [merge](const char* name, std::string& value, const char* type,
                            const char* help) {
     const auto take = [name, &value](const std::string& file) {
@@ -123,6 +127,9 @@ void check(const CLI::App& app, const Options& options) {
     }
     for (const char* other : idle) together(other, option);
   }
+  if (app.count("--report") > 0 && !options.fleet) {
+    fail("--report without --fleet; allowed: with --fleet, or merge and compare");
+  }
   if (options.resume && options.outputs.empty()) {
     fail(
         "--resume without a result file, next to which the points are kept; allowed: with --json, "
@@ -163,6 +170,10 @@ Options parse_options(int argc, char** argv) {
       "The reference file of criteria with `reference: given`");
   add("--calibrate", options.calibrate, "FILE",
       "Measure this device and write its description, before any deck runs");
+  app.add_flag("--fleet", options.fleet,
+               "Run as one of the ranks that mpirun or srun started, one for each device: one at a "
+               "time, then all of a node together");
+  add("--report", options.report, "FILE.html", "With --fleet: write all ranks' results as a page");
   app.add_flag("--list", options.list,
                "List workloads, issue orders, model devices, back end, devices");
   app.add_flag("--resume", options.resume,

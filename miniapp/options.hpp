@@ -12,6 +12,7 @@ namespace overlap {
 struct Output {
   const report::Writer* writer;
   std::string path;
+  std::optional<std::size_t> deck = {};  ///< that it is about; empty: all
 };
 
 /// What to do: run decks, or something with the results of earlier runs.
@@ -22,7 +23,8 @@ struct Options {
   Command command = Command::run;
   std::vector<std::string> results;  ///< baseline and merge: files or folders; compare: files
   std::string output;                ///< of baseline
-  std::string json, report;          ///< of compare and merge; empty: none
+  std::string json;                  ///< of compare and merge; empty: none
+  std::string report;                ///< the same, and of fleets
   std::string junit, node_check;     ///< of merge; empty: none
   std::string expected;              ///< file of hosts for merge; empty: none
   std::optional<double> below;       ///< of baseline and compare
@@ -33,6 +35,7 @@ struct Options {
   std::string device;                ///< the model's device for a real run; empty: measured
   std::string reference;             ///< file of --reference; empty: none
   std::string calibrate;             ///< file for this device's description; empty: none
+  bool fleet = false;                ///< all ranks that the launcher started, as one
   bool list = false;
   bool resume = false;  ///< a sweep continues where it was interrupted
   bool dry_run = false;

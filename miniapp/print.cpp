@@ -32,7 +32,7 @@ int Terminal::width() const {
 
 void Terminal::text(const std::string& words) {
   end_progress();
-  std::cout << words << std::flush;
+  if (name_.empty()) std::cout << words << std::flush;
 }
 
 void Terminal::shown(const std::string& words) {
@@ -52,7 +52,9 @@ void Terminal::lines(const std::string& text) {
   std::cerr << text << std::flush;
 }
 
-void Terminal::note(const std::string& words) { lines("miniapp: " + words + '\n'); }
+void Terminal::note(const std::string& words) {
+  lines("miniapp: " + (name_.empty() ? "" : name_ + ": ") + words + '\n');
+}
 
 void Terminal::error(const std::string& words) { note("error: " + words); }
 
@@ -73,7 +75,7 @@ void Terminal::progress(int done, int total, const std::string& what) {
   const auto now = std::chrono::steady_clock::now();
   if (!start_) start_ = now;
   const bool soon = line_ && now - last_ < std::chrono::milliseconds(100);
-  if (soon || (part_ && total == 0) || isatty(STDERR_FILENO) == 0) return;
+  if (!name_.empty() || soon || (part_ && total == 0) || isatty(STDERR_FILENO) == 0) return;
   const double elapsed_s = std::chrono::duration<double>(now - *start_).count();
   std::string line;
   if (total == 0) {

@@ -21,6 +21,9 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   void be_quiet() { quiet_ = true; }  ///< --quiet
+  /// From now on this is one of several processes, which names itself, and not the one that prints
+  /// results.
+  void speak_for(const std::string& name) { name_ = name; }
   /// Columns of the terminal on stdout; without one those of $COLUMNS, or 100.
   int width() const;
 
@@ -56,6 +59,7 @@ class Terminal {
   };
 
   bool quiet_ = false;
+  std::string name_;  ///< empty: the only process, or the first
   std::optional<Part> part_;
   bool line_ = false;  ///< of progress is shown
   std::optional<std::chrono::steady_clock::time_point> start_;

@@ -10,6 +10,7 @@
 #include "base/interrupt.hpp"
 #include "base/sha256.hpp"
 #include "base/version.hpp"
+#include "fleet.hpp"
 #include "measure/platform.hpp"
 #include "model/load.hpp"
 #include "report/console.hpp"
@@ -146,10 +147,31 @@ std::string answer(const Options& options) {
   return report::list(measure::build_info(), measure::devices(), measure::on_gpu(), unavailable);
 }
 
-base::Machine machine_of(const std::optional<measure::Session>& session) {
-  return session
-             ? session->machine()
-             : base::Machine{measure::build_info(), measure::host_info(), {}, measure::job_info(), {}};
+base::Machine machine_of(const Machinery& machinery) {
+  base::Machine machine =
+      machinery.session
+          ? machinery.session->machine()
+          : base::Machine{measure::build_info(), measure::host_info(), {}, measure::job_info(), {}};
+  if (machinery.member) machine.placement = machinery.member->placement();
+  return machine;
+}
+
+void start(const Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal) {
+  if (!inputs.predicted.empty()) return;
+  std::vector<std::string> kokkos = options.kokkos;
+  if (options.fleet) {
+    const auto& member = machinery.member.emplace(deadline_s(inputs));
+    if (member.rank() > 0) terminal.speak_for(member.name());
+    for (const std::string& argument : member.kokkos_arguments()) kokkos.push_back(argument);
+    machinery.unusable = member.unplaced();
+    if (machinery.unusable) return;
+  }
+  try {
+    machinery.session.emplace(std::move(kokkos));
+  } catch (const base::Error& error) {
+    if (error.code() == base::ExitCode::usage || !options.calibrate.empty()) throw;
+    machinery.unusable = error;
+  }
 }
 
 std::string now_utc() {
@@ -173,6 +195,11 @@ Inputs read_inputs(const Options& options) {
     inputs.decks.push_back(deck::load_points(path, options.overrides));
   }
   require_alone(options, inputs);
+  if (options.fleet) {
+    split_phases(inputs);
+  } else if (options.predict.empty() && !options.dry_run) {
+    require_no_phases(inputs);
+  }
   read_references(options, inputs);
   if (!options.device.empty()) inputs.device = model::load_device(options.device);
   for (const std::string& name : options.predict) {
@@ -190,7 +217,25 @@ Inputs read_inputs(const Options& options) {
   return inputs;
 }
 
-void require_writable(const Options& options, const Inputs& inputs) {
+Options own_files(const Options& options, const Inputs& inputs, const FileNames& names) {
+  Options own = options;
+  own.outputs.clear();
+  const auto own_outputs = options.fleet ? rank_outputs(options, names) : options.outputs;
+  for (const Output& output : own_outputs) {
+    const std::string path = names.of(output.path);
+    if (!names_deck(path)) {
+      own.outputs.push_back({output.writer, path});
+      continue;
+    }
+    for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
+      own.outputs.push_back(
+          {output.writer, with_deck(path, inputs.decks[i].front().deck.name()), i});
+    }
+  }
+  return own;
+}
+
+void require_writable(const Options& options, const Inputs& inputs, Machinery& machinery) {
   std::map<std::string, std::string> taken;  // by what is written
   for (const auto& points : inputs.decks) {
     taken.emplace(report::written_to(points.front().deck.path), "the deck");
@@ -204,8 +249,13 @@ void require_writable(const Options& options, const Inputs& inputs) {
                                                    option, file, other->second));
   };
   if (!options.calibrate.empty()) require("--calibrate", options.calibrate);
-  for (const Output& output : options.outputs) {
-    require(std::string(output.writer->option), output.path);
+  try {
+    for (const Output& output : options.outputs) {
+      require(std::string(output.writer->option), output.path);
+    }
+  } catch (const base::Error& error) {
+    if (!machinery.member || error.code() == ExitCode::usage) throw;
+    machinery.unusable = error;
   }
 }
 
@@ -255,7 +305,12 @@ ExitCode finish(const Options& options, std::vector<report::Study>& studies,
   });
   for (const Output& output : options.outputs) {
     try {
-      if (!nothing) report::write_file(output.path, output.writer->write(studies));
+      if (nothing) continue;
+      if (!output.deck) {
+        report::write_file(output.path, output.writer->write(studies));
+      } else if (*output.deck < studies.size()) {
+        report::write_file(output.path, output.writer->write({studies[*output.deck]}));
+      }
     } catch (const base::Error& error) {
       terminal.error(error.what());
       studies.back().unwritten = true;
@@ -264,7 +319,7 @@ ExitCode finish(const Options& options, std::vector<report::Study>& studies,
   auto code = ExitCode::pass;
   for (const report::Study& study : studies) {
     code = base::worst(code, study.exit_code());
-    terminal.verdict(study);
+    if (!options.fleet) terminal.verdict(study);
   }
   if (journal != nullptr && is_whole(studies.back()) && !studies.back().unwritten) {
     journal->remove();

@@ -6,8 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "fleet/member.hpp"
 #include "measure/session.hpp"
 #include "model/device.hpp"
+#include "names.hpp"
 #include "options.hpp"
 #include "print.hpp"
 #include "report/journal.hpp"
@@ -26,8 +28,26 @@ struct Inputs {
   std::vector<model::Device> predicted;                                  ///< of --predict
 };
 
+/// What runs need. It outlives the handling of errors.
+struct Machinery {
+  std::optional<fleet::Member> member;  ///< of --fleet
+  std::optional<measure::Session> session;
+  std::optional<base::Error> unusable;  ///< why nothing can run here: the reason of every point
+  bool broken = false;                  ///< an error ended the program
+
+  /// Whether ending in order would fail with a stack trace, or never end: a lost device cannot be
+  /// freed, and MPI waits for lost ranks.
+  bool cannot_end() const {
+    return (session && session->lost) || (member && (broken || member->lost()));
+  }
+};
+
+/// Makes what the options need. Throws base::Error{usage}; what else keeps this machine, or this
+/// rank, from running becomes `unusable`.
+void start(const Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal);
+
 /// The machine, without its device where there is no session.
-base::Machine machine_of(const std::optional<measure::Session>& session);
+base::Machine machine_of(const Machinery& machinery);
 
 /// The text of an option that runs nothing; empty: there is none.
 std::string answer(const Options& options);
@@ -41,8 +61,13 @@ std::string calibration_note(const base::Machine& machine);
 /// Reads decks and device files. Throws base::Error{usage}, also for what no device could run.
 Inputs read_inputs(const Options& options);
 
-/// Throws base::Error when a result file could not be written afterwards, or is written twice.
-void require_writable(const Options& options, const Inputs& inputs);
+/// The options with the result files of this process, {deck} and the like filled in. With --fleet
+/// those of rank 0 about all ranks are left out, and checked there. Throws base::Error.
+Options own_files(const Options& options, const Inputs& inputs, const FileNames& names);
+
+/// Throws base::Error when a result file could not be written afterwards, or is written twice; a
+/// rank's file that cannot be written makes it unusable.
+void require_writable(const Options& options, const Inputs& inputs, Machinery& machinery);
 
 /// Runs what is left of a study, point by point; in a sweep every point that is done is in the
 /// journal, if there is one, and one that this machine cannot run is skipped. What ends a point or

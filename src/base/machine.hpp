@@ -121,7 +121,7 @@ struct Job {
 
 /// Where a rank of a fleet runs.
 struct Placement {
-  int local_rank = 0;         ///< among the ranks of its node
+  int local_rank = 0;  ///< among the ranks of its node
   int local_ranks = 1;
   int nodes = 1;              ///< of the fleet
   std::optional<int> device;  ///< which of those it sees; empty on host back ends
@@ -141,8 +141,8 @@ struct BuildInfo {
 struct Machine {
   BuildInfo build;
   HostInfo host;
-  std::optional<DeviceInfo> device;  ///< empty on host back ends
-  std::optional<Job> job = {};       ///< empty: started without a launcher
+  std::optional<DeviceInfo> device;         ///< empty on host back ends
+  std::optional<Job> job = {};              ///< empty: started without a launcher
   std::optional<Placement> placement = {};  ///< empty: no rank of a fleet
 };
 

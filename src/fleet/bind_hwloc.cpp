@@ -60,7 +60,8 @@ Binding bind_threads(const Topology& topology, hwloc_const_bitmap_t set) {
 
 Binding bind_to_device(const std::optional<std::string>& pci) {
   const Topology topology;
-  if (!topology.loaded()) return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
+  if (!topology.loaded())
+    return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
   hwloc_obj_t device =
       pci ? hwloc_get_pcidev_by_busidstring(topology.get(), pci->c_str()) : nullptr;
   const hwloc_obj_t near =
@@ -88,7 +89,8 @@ Binding bind_to_device(const std::optional<std::string>& pci) {
 
 Binding bind_to_share(int part, int parts) {
   const Topology topology;
-  if (!topology.loaded()) return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
+  if (!topology.loaded())
+    return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
   const Bitmap allowed = topology.allowed();
   const int cores =
       hwloc_get_nbobjs_inside_cpuset_by_type(topology.get(), allowed.get(), HWLOC_OBJ_CORE);

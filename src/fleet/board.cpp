@@ -20,7 +20,7 @@
 namespace overlap::fleet {
 namespace {
 
-enum State : int { not_here, here, gone, lost };
+enum State : int { absent, present, out, missing };
 
 /// The same clock in all processes of a machine.
 std::int64_t now_ns() {
@@ -58,8 +58,8 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   static_assert(std::atomic<std::int64_t>::is_always_lock_free);
   const auto fail = [&](const char* what) {
     throw base::Error(base::ExitCode::runtime_error,
-                      std::string("cannot ") + what + " memory that the ranks of this node share: " +
-                          std::strerror(errno));
+                      std::string("cannot ") + what +
+                          " memory that the ranks of this node share: " + std::strerror(errno));
   };
   const std::size_t bytes = sizeof(Slot) * static_cast<std::size_t>(slots);
   const int file = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -72,7 +72,7 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   Slot& own = this->slot(own_);
   own.pid = getpid();
   own.pid_namespace = pid_namespace();
-  own.state = here;
+  own.state = present;
   sign();
 }
 
@@ -86,7 +86,7 @@ Board::Slot& Board::slot(int index) const { return static_cast<Slot*>(memory_)[i
 
 void Board::sign() {
   slot(own_).alive_ns = now_ns();
-  if (slot(own_).state == lost) {
+  if (slot(own_).state == missing) {
     throw base::Error(base::ExitCode::runtime_error,
                       "the other ranks went on without this one, which gave no sign of life for "
                       "too long (fleet.deadline)");
@@ -96,13 +96,13 @@ void Board::sign() {
 /// Whether nobody has to wait for the rank any more: it left, or is lost.
 bool Board::is_out(Slot& other) {
   int seen = other.state;
-  const auto out = [&] { return seen == gone || seen == lost; };
-  if (out()) return true;
+  const auto is_out_already = [&] { return seen == out || seen == missing; };
+  if (is_out_already()) return true;
   const std::int64_t silent_ns = now_ns() - std::max(begin_ns_, other.alive_ns.load());
-  const bool comparable = seen == here && other.pid_namespace == slot(own_).pid_namespace.load();
+  const bool comparable = seen == present && other.pid_namespace == slot(own_).pid_namespace.load();
   const bool dead = comparable && kill(static_cast<pid_t>(other.pid), 0) != 0 && errno == ESRCH;
   if (!dead && silent_ns <= deadline_ns_) return false;
-  return other.state.compare_exchange_strong(seen, lost) || out();
+  return other.state.compare_exchange_strong(seen, missing) || is_out_already();
 }
 
 /// Until done(slot) of all others; the wait is a sign of life itself.
@@ -171,7 +171,7 @@ Board::Shared Board::shared() const {
   const std::int64_t sampled = slot(own_).sampled;
   for (int index = 0; index < slots_; ++index) {
     const Slot& other = slot(index);
-    if (other.sampled != sampled || other.state == lost) continue;
+    if (other.sampled != sampled || other.state == missing) continue;
     first_start = std::min(first_start, other.start_ns.load());
     last_start = std::max(last_start, other.start_ns.load());
     last_stop = std::max(last_stop, other.stop_ns.load());
@@ -181,14 +181,14 @@ Board::Shared Board::shared() const {
 }
 
 void Board::leave() {
-  int seen = here;
-  slot(own_).state.compare_exchange_strong(seen, gone);
+  int seen = present;
+  slot(own_).state.compare_exchange_strong(seen, out);
 }
 
 std::vector<int> Board::lost() const {
   std::vector<int> found;
   for (int index = 0; index < slots_; ++index) {
-    if (slot(index).state == lost) found.push_back(index);
+    if (slot(index).state == missing) found.push_back(index);
   }
   return found;
 }

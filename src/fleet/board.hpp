@@ -6,8 +6,8 @@
 #include <vector>
 
 /// Where the ranks of a node see each other: shared memory with a slot for each. A rank waits for
-/// the others with a deadline since their last sign of life; one that has died, or gives no sign for
-/// so long, is lost, and nobody waits for it any more.
+/// the others with a deadline since their last sign of life; one that has died, or gives no sign
+/// for so long, is lost, and nobody waits for it any more.
 namespace overlap::fleet {
 
 /// What a rank does while it waits, over and over.
@@ -28,6 +28,7 @@ class Board {
 
   /// Begins the next phase. Every rank goes through the same phases, however it ends them.
   void begin_phase();
+  std::size_t phases() const { return static_cast<std::size_t>(phase_); }  ///< begun
   /// Waits until the ranks with lower slots have ended this phase.
   void wait_for_turn(const Poll& poll);
   /// Ends the phase: who meets waits for this rank no more.

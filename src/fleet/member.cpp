@@ -40,6 +40,17 @@ Member::Member(double deadline_s) : deadline_s_(deadline_s) {
 
 Member::~Member() = default;
 
+std::string Member::name() const {
+  return place_of(world_.rank(), hosts_[static_cast<std::size_t>(world_.rank())]);
+}
+
+void Member::skip_to(std::size_t phases) {
+  while (board_->phases() < phases) {
+    board_->begin_phase();
+    board_->end_phase();
+  }
+}
+
 void Member::introduce() {
   const base::HostInfo host = measure::host_info();
   const auto now = Clock::now().time_since_epoch().count();
@@ -120,7 +131,8 @@ void Member::take_device(const std::vector<Rank>& ranks) {
     } else if (!devices.empty()) {  // without any the back end says so itself
       std::string owners;
       for (const base::DeviceInfo& device : devices) {
-        const auto owner = std::ranges::find(taken, device.uuid, [](const auto& t) { return t.first; });
+        const auto owner =
+            std::ranges::find(taken, device.uuid, [](const auto& t) { return t.first; });
         owners += fmt::format("{}{} is rank {}'s", owners.empty() ? "" : ", ", device.uuid,
                               owner->second);
       }

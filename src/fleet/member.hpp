@@ -37,18 +37,22 @@ class Member {
   ~Member();
 
   int rank() const { return world_.rank(); }
+  std::string name() const;  ///< "rank 3 on n1"
   const base::Placement& placement() const { return placement_; }
   /// Why this rank has no device of its own; it takes part no further then.
   const std::optional<base::Error>& unplaced() const { return unplaced_; }
   /// What Kokkos must be told to start on the device and the cores that were taken.
   std::vector<std::string> kokkos_arguments() const;
 
-  /// One phase, which all ranks go through in the same order. `body` measures with the hooks that it
-  /// gets; `hooks` shows the progress. Alone: when it is this rank's turn on its node, while the
+  /// One phase, which all ranks go through in the same order. `body` measures with the hooks that
+  /// it gets; `hooks` shows the progress. Alone: when it is this rank's turn on its node, while the
   /// others sleep. Together: each sample starts at the same time on all ranks of the node, which
   /// copy until the slowest has its own.
   using Body = std::function<experiment::Outcome(const measure::Hooks&)>;
   experiment::Outcome run(deck::Phase phase, const measure::Hooks& hooks, const Body& body);
+
+  /// Passes over phases, until it has been through so many.
+  void skip_to(std::size_t phases);
 
   /// This rank takes part in no more phases.
   void leave() { board_->leave(); }

@@ -59,9 +59,10 @@ std::vector<std::string> World::exchange(const std::string& text, double deadlin
       base::check_interrupt();
       if (std::chrono::duration<double>(Clock::now() - start).count() > deadline_s) {
         lose();
-        throw base::Error(base::ExitCode::runtime_error,
-                          fmt::format("not all of the {} ranks started within {} s (fleet.deadline)",
-                                      size_, deadline_s));
+        throw base::Error(
+            base::ExitCode::runtime_error,
+            fmt::format("not all of the {} ranks started within {} s (fleet.deadline)", size_,
+                        deadline_s));
       }
       if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -83,8 +84,8 @@ std::vector<std::string> World::exchange(const std::string& text, double deadlin
   wait(request);
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < ranks; ++i) {
-    texts.push_back(joined.substr(static_cast<std::size_t>(starts[i]),
-                                  static_cast<std::size_t>(lengths[i])));
+    texts.push_back(
+        joined.substr(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(lengths[i])));
   }
   return texts;
 }

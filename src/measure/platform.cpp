@@ -103,6 +103,13 @@ std::optional<base::Job> job_info() {
   return job.id || job.step || job.rank || job.ranks ? std::optional(job) : std::nullopt;
 }
 
+std::optional<int> ranks_of_node() {
+  // Slurm's is a list with repeats, "1(x2)" or "2,1".
+  const std::string tasks = variable({"SLURM_STEP_TASKS_PER_NODE"}).value_or("");
+  if (tasks == "1" || (tasks.starts_with("1(") && tasks.find(',') == std::string::npos)) return 1;
+  return number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
+}
+
 base::BuildInfo build_info() {
   base::BuildInfo info;
 #if defined(__clang__)

@@ -17,6 +17,9 @@ base::BuildInfo build_info();
 /// Empty without a batch system or launcher of ranks.
 std::optional<base::Job> job_info();
 
+/// Ranks that were started together on this node; empty: the launcher does not say.
+std::optional<int> ranks_of_node();
+
 /// Whether the back end's devices are GPUs, not the host.
 bool on_gpu();
 

@@ -20,7 +20,8 @@ struct Session {
   explicit Session(std::vector<std::string> kokkos) : runtime(std::move(kokkos)) {}
 
   base::Machine machine() const {
-    return {build_info(), host_info(), on_gpu() ? std::optional(device) : std::nullopt, job_info(), {}};
+    return {
+        build_info(), host_info(), on_gpu() ? std::optional(device) : std::nullopt, job_info(), {}};
   }
 
   /// Returns body(), and remembers when the device was lost over it. Throws

@@ -14,12 +14,12 @@
 namespace overlap::report {
 namespace {
 
+using deck::Phase;
 using experiment::DeviceRecord;
 using experiment::Distribution;
 using experiment::FigureKey;
 using experiment::Fleet;
 using experiment::Group;
-using deck::Phase;
 using experiment::Standing;
 using experiment::verdict_of;
 
@@ -88,9 +88,9 @@ std::size_t hosts_in(const Fleet& fleet, const Group& group) {
 std::string group_words(const Fleet& fleet, const Group& group) {
   const experiment::Subject& of = group.machine;
   return fmt::format("{} on {}: {}, {}{}, deck {}, program {}",
-                     plural(group.devices.size(), "device"),
-                     plural(hosts_in(fleet, group), "host"), of.device,
-                     of.link ? *of.link + ", " : "", of.backend, group.deck_name, group.build);
+                     plural(group.devices.size(), "device"), plural(hosts_in(fleet, group), "host"),
+                     of.device, of.link ? *of.link + ", " : "", of.backend, group.deck_name,
+                     group.build);
 }
 
 std::string summary_words(const Fleet& fleet) {
@@ -148,12 +148,11 @@ Rows distribution_rows(const Fleet& fleet, const Group& group) {
     if (!is_compared(of)) continue;
     const auto words = [&](double value) { return words_of_value(value, of.key.metric); };
     const Standing& last = of.slowest.front();
-    rows.push_back({figure_words(of.key), std::string(deck::to_string(of.key.phase)),
-                    std::to_string(of.devices), words(of.median),
-                    fmt::format("{:.2f} %", 100 * of.mad / of.median), words(of.min),
-                    words(of.max),
-                    fmt::format("{} ({})", device_words(fleet.devices[last.device]),
-                                percent(last.off))});
+    rows.push_back(
+        {figure_words(of.key), std::string(deck::to_string(of.key.phase)),
+         std::to_string(of.devices), words(of.median),
+         fmt::format("{:.2f} %", 100 * of.mad / of.median), words(of.min), words(of.max),
+         fmt::format("{} ({})", device_words(fleet.devices[last.device]), percent(last.off))});
   }
   return cut(std::move(rows), all_rows);
 }
@@ -165,7 +164,9 @@ Rows phase_rows(const Group& group) {
   };
   for (const Distribution& alone : group.distributions) {
     FigureKey key = alone.key;
-    if (!is_compared(alone) || std::exchange(key.phase, deck::Phase::together) != deck::Phase::alone) continue;
+    if (!is_compared(alone) ||
+        std::exchange(key.phase, deck::Phase::together) != deck::Phase::alone)
+      continue;
     const auto together = std::ranges::find(group.distributions, key, &Distribution::key);
     if (together == group.distributions.end() || !is_compared(*together)) continue;
     rows.push_back({figure_words(key), words_of_value(alone.median, key.metric), spread(alone),
@@ -239,8 +240,8 @@ Rows outlier_rows(const Fleet& fleet, const Group& group, std::size_t most, bool
 Rows node_rows(const Group& group, std::size_t most) {
   std::vector<experiment::NodeTotal> nodes = group.nodes;
   std::ranges::stable_sort(nodes, {}, [](const auto& of) { return of.together / of.alone; });
-  Rows rows = {{"node", "order", "devices", "sum alone", "together, GB/s", "of alone",
-                "of duplex bound"}};
+  Rows rows = {
+      {"node", "order", "devices", "sum alone", "together, GB/s", "of alone", "of duplex bound"}};
   for (const experiment::NodeTotal& node : nodes) {
     const auto part = [&](double of) { return fmt::format("{:.1f} %", 100 * node.together / of); };
     rows.push_back({node.host, std::string(deck::to_string(node.order)),
@@ -260,7 +261,8 @@ Rows driver_rows(const Fleet& fleet, const Group& group, std::size_t most) {
     for (std::size_t j = 0; i > 0 && j < std::min(devices.size(), most); ++j) {
       which += (j > 0 ? ", " : "") + device_words(fleet.devices[devices[j]]);
     }
-    if (i > 0 && devices.size() > most) which += fmt::format(", and {} more", devices.size() - most);
+    if (i > 0 && devices.size() > most)
+      which += fmt::format(", and {} more", devices.size() - most);
     rows.push_back({driver.empty() ? "unknown" : driver, std::to_string(devices.size()),
                     i == 0 ? "all others" : which});
   }
@@ -332,8 +334,7 @@ std::string histogram(const Fleet& fleet, const Group& group) {
     const double from = widest->min + static_cast<double>(bin) * step;
     const std::size_t length = (counts[bin] * longest + most - 1) / most;  // 1 for any device
     rows.push_back({words_of_value(from, widest->key.metric),
-                    counts[bin] == 0 ? "" : std::to_string(counts[bin]),
-                    std::string(length, '#')});
+                    counts[bin] == 0 ? "" : std::to_string(counts[bin]), std::string(length, '#')});
   }
   return fmt::format("{}, devices from each value on\n{}", words(widest->key),
                      base::align(rows, false));

@@ -103,8 +103,7 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
                      "phase={} order={}{}\n",
                      field(device.host), field(device.unit), deck::to_string(of.key.metric),
                      of.slowest.front().value, of.median, deck::to_string(of.key.phase),
-                     of.key.order ? deck::to_string(*of.key.order) : "-",
-                     deck_of(device));
+                     of.key.order ? deck::to_string(*of.key.order) : "-", deck_of(device));
     }
   }
   const base::ExitCode code = fleet.exit_code();

@@ -132,8 +132,7 @@ void fields(Record& add, const Result& of) {
   add.raw("started", "When the program started, UTC.", of.started,
           {{"type", "string"}, {"pattern", "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$"}});
   add("job", "The batch job; null: started without a launcher.", of.machine.job);
-  add("placement", "Where this rank of a fleet runs; null: without --fleet.",
-      of.machine.placement);
+  add("placement", "Where this rank of a fleet runs; null: without --fleet.", of.machine.placement);
   add("host", "The machine.", of.machine.host);
   add("device", "The GPU; null on host back ends.", of.machine.device);
   add("title", "The deck's title.", of.title);

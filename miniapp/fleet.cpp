@@ -1,0 +1,157 @@
+#include "fleet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/fleet.hpp"
+#include "report/json.hpp"
+#include "report/output_file.hpp"
+#include "report/read_devices.hpp"
+
+namespace overlap {
+namespace {
+
+using base::ExitCode;
+
+/// What rank 0 writes about all ranks.
+constexpr auto fleet_options = std::to_array<std::string_view>({"--json", "--junit"});
+
+bool is_fleets(const Output& output) { return !names_rank(output.path); }
+
+/// What is known of a rank that said nothing.
+experiment::DeviceRecord record_of(const fleet::Lost& lost, double deadline_s) {
+  experiment::DeviceRecord record;
+  record.host = lost.host;
+  record.unit = fmt::format("rank{}", lost.rank);
+  record.slot = record.unit;
+  record.troubles.push_back(
+      {ExitCode::runtime_error,
+       fmt::format("rank {} on {} is lost: it ended, or gave no sign of life for {} s "
+                   "(fleet.deadline)",
+                   lost.rank, lost.host, deadline_s),
+       {}});
+  return record;
+}
+
+/// All ranks as one fleet. A text begins with a line that names its file.
+experiment::Fleet fleet_from(const fleet::Gathered& gathered, double deadline_s) {
+  experiment::FleetInput input;
+  for (const std::string& text : gathered.texts) {
+    const std::size_t end = text.find('\n');
+    const std::string file = text.substr(0, end);
+    try {
+      for (auto& record : report::devices_of(file, text.substr(end + 1))) {
+        input.records.push_back(std::move(record));
+      }
+    } catch (const base::Error& error) {
+      input.broken.push_back({file, error.what()});
+    }
+    ++input.files;
+  }
+  for (const fleet::Lost& lost : gathered.lost) {
+    input.records.push_back(record_of(lost, deadline_s));
+  }
+  return experiment::fleet_of(std::move(input));
+}
+
+/// Writes the fleet's files; those that cannot be written are broken files of it.
+void write_all(const Options& options, const FileNames& names, experiment::Fleet& fleet) {
+  const auto write = [&](const std::string& name, const std::string& text) {
+    try {
+      report::write_file(names.of(name), text);
+    } catch (const base::Error& error) {
+      fleet.broken.push_back({names.of(name), error.what()});
+    }
+  };
+  for (const Output& output : options.outputs) {
+    if (!is_fleets(output)) continue;
+    const bool json = output.writer->option == "--json";
+    write(output.path, json ? report::fleet_json(fleet) : report::fleet_junit(fleet));
+  }
+  if (!options.report.empty()) {
+    write(options.report, report::fleet_html(fleet, names.of(options.report)));
+  }
+}
+
+}  // namespace
+
+double deadline_s(const Inputs& inputs) {
+  double longest = 0;
+  for (const auto& points : inputs.decks) {
+    longest = std::max(longest, points.front().deck.fleet.deadline_s);
+  }
+  return longest;
+}
+
+void split_phases(Inputs& inputs) {
+  for (std::vector<deck::Point>& points : inputs.decks) {
+    if (!points.front().values.empty()) {
+      throw base::Error(ExitCode::usage,
+                        points.front().deck.path +
+                            ": found a sweep with --fleet; allowed: a deck without a sweep, or "
+                            "--set sweep={}");
+    }
+    const deck::Point point = points.front();
+    points.clear();
+    for (const deck::Phase phase : point.deck.fleet.phases) {
+      points.push_back(point);
+      points.back().phase = phase;
+    }
+  }
+}
+
+void require_no_phases(const Inputs& inputs) {
+  for (const auto& points : inputs.decks) {
+    const deck::Deck& deck = points.front().deck;
+    for (std::size_t i = 0; i < deck.acceptance.size(); ++i) {
+      const deck::Criterion& criterion = deck.acceptance[i];
+      const bool compares = deck::row_of(criterion.metric).needs == deck::Needs::alone;
+      if (!compares && criterion.phase != deck::Phase::together) continue;
+      throw deck::error_at(deck, ExitCode::usage, fmt::format("acceptance[{}]", i),
+                           fmt::format("found {} without --fleet; allowed: with --fleet",
+                                       compares ? "metric contention" : "phase together"));
+    }
+  }
+}
+
+std::vector<Output> rank_outputs(const Options& options, const FileNames& names) {
+  std::vector<Output> own;
+  for (const Output& output : options.outputs) {
+    if (!is_fleets(output)) {
+      own.push_back(output);
+      continue;
+    }
+    if (std::ranges::find(fleet_options, output.writer->option) == fleet_options.end()) {
+      throw base::Error(ExitCode::usage,
+                        fmt::format("{}: found {} with --fleet; allowed: a name with {{rank}} or "
+                                    "{{uuid}}, a file of each rank",
+                                    output.writer->option, output.path));
+    }
+    if (names.rank == 0) report::require_writable(names.of(output.path));
+  }
+  if (!options.report.empty() && names.rank == 0) {
+    report::require_writable(names.of(options.report));
+  }
+  return own;
+}
+
+ExitCode finish_fleet(const Options& options, const FileNames& names,
+                      const std::vector<report::Study>& studies, fleet::Member& member,
+                      Terminal& terminal) {
+  std::string file = fmt::format("rank {}", names.rank);
+  for (const Output& output : options.outputs) {
+    if (!is_fleets(output) && output.writer->option == "--json") file = names.of(output.path);
+  }
+  member.leave();
+  terminal.progress(0, 0, "waiting for the other ranks");
+  const fleet::Gathered gathered = member.gather(file + "\n" + report::to_json(studies, -1));
+  if (names.rank > 0) return member.conclude(ExitCode::pass);
+  experiment::Fleet fleet = fleet_from(gathered, studies.front().deck().fleet.deadline_s);
+  write_all(options, names, fleet);
+  terminal.shown(report::fleet_text(fleet));
+  terminal.text(report::fleet_lines(fleet, terminal.wants_all_lines()));
+  return member.conclude(fleet.exit_code());
+}
+
+}  // namespace overlap

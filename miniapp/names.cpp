@@ -1,0 +1,60 @@
+#include "names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "measure/platform.hpp"
+
+namespace overlap {
+namespace {
+
+bool has(const std::string& name, const char* part) { return name.find(part) != name.npos; }
+
+void replace(std::string& name, const std::string& part, const std::string& by) {
+  for (std::size_t at = 0; (at = name.find(part, at)) != name.npos; at += by.size()) {
+    name.replace(at, part.size(), by);
+  }
+}
+
+}  // namespace
+
+bool names_deck(const std::string& name) { return has(name, "{deck}"); }
+std::string with_deck(std::string name, const std::string& deck) {
+  replace(name, "{deck}", deck);
+  return name;
+}
+
+bool names_rank(const std::string& name) { return has(name, "{rank}") || has(name, "{uuid}"); }
+
+std::string FileNames::of(std::string name) const {
+  replace(name, "{host}", host);
+  replace(name, "{rank}", fmt::format("{}", rank));
+  replace(name, "{uuid}", uuid);
+  return name;
+}
+
+FileNames names_of(const base::Machine& machine) {
+  const int rank = machine.job ? machine.job->rank.value_or(0) : 0;
+  const bool known = machine.device && !machine.device->uuid.empty();
+  return {machine.host.name, rank, known ? machine.device->uuid : fmt::format("rank{}", rank)};
+}
+
+void require_own_files(const Options& options) {
+  const auto job = measure::job_info();
+  const int ranks = job && job->ranks ? *job->ranks : 1;
+  if (ranks < 2 || options.fleet) return;
+  for (const Output& output : options.outputs) {
+    const bool own = names_rank(output.path) ||
+                     (has(output.path, "{host}") && measure::ranks_of_node().value_or(ranks) == 1);
+    if (own) continue;
+    throw base::Error(
+        base::ExitCode::usage,
+        fmt::format("{}: found {} with {} ranks, each of which would replace the file of the "
+                    "others; allowed: --fleet, or a name with {{rank}} or {{uuid}}",
+                    output.writer->option, output.path, ranks));
+  }
+}
+
+}  // namespace overlap
