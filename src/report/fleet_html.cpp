@@ -73,9 +73,8 @@ std::string figure_json(const Distribution& of, const Fleet& fleet, const Group&
       quote_json(std::string(deck::to_string(of.key.phase))),
       quote_json(of.key.order ? fmt::format("{} of {}", row.name, deck::to_string(*of.key.order))
                               : std::string(row.name)),
-      quote_json(row.unit == "1" ? "" : std::string(row.unit)),
-      row.better == deck::Better::more, !of.slowest.empty(), number(of.median), number(of.mad),
-      values_of(of, fleet, group));
+      quote_json(row.unit == "1" ? "" : std::string(row.unit)), row.better == deck::Better::more,
+      !of.slowest.empty(), number(of.median), number(of.mad), values_of(of, fleet, group));
 }
 
 std::string group_json(const Fleet& fleet, const Group& group) {
@@ -170,7 +169,8 @@ std::string fleet_html(const Fleet& fleet, const std::string& page) {
       "<h1>Fleet: <span class=\"verdict {0}\">{0}</span></h1>\n<p class=\"place\">{1}</p>\n",
       verdict, escape_xml(summary_words(fleet)));
   if (!fleet.groups.empty()) html += pictures;
-  html += tables(fleet) + "</section>\n</main>\n<div id=\"details\" role=\"status\" hidden></div>\n";
+  html +=
+      tables(fleet) + "</section>\n</main>\n<div id=\"details\" role=\"status\" hidden></div>\n";
   html += page_json("fleet", data_of(fleet, page));
   if (!fleet.groups.empty()) html += fmt::format("<script>\n{}</script>\n", fleet_script());
   return html + "</body>\n</html>\n";

@@ -104,8 +104,7 @@ void fields(Record& add, const experiment::Figure& of) {
 
 void fields(Record& add, const experiment::Trouble& of) {
   add("phase", "Phase; null: all.", of.phase);
-  add("verdict", "What the device's verdict is for this reason.",
-      experiment::verdict_of(of.code));
+  add("verdict", "What the device's verdict is for this reason.", experiment::verdict_of(of.code));
   add("text", "The reason.", of.text);
 }
 

@@ -88,9 +88,9 @@ std::size_t hosts_in(const Fleet& fleet, const Group& group) {
 std::string group_words(const Fleet& fleet, const Group& group) {
   const experiment::Subject& of = group.machine;
   return fmt::format("{} on {}: {}, {}{}, deck {}, program {}",
-                     plural(group.devices.size(), "device"),
-                     plural(hosts_in(fleet, group), "host"), of.device,
-                     of.link ? *of.link + ", " : "", of.backend, group.deck_name, group.build);
+                     plural(group.devices.size(), "device"), plural(hosts_in(fleet, group), "host"),
+                     of.device, of.link ? *of.link + ", " : "", of.backend, group.deck_name,
+                     group.build);
 }
 
 std::string summary_words(const Fleet& fleet) {
@@ -99,13 +99,13 @@ std::string summary_words(const Fleet& fleet) {
   });
   std::string words = fmt::format("{}: {}, {} not passed", plural(fleet.files, "file"),
                                   plural(fleet.devices.size(), "device"), failing);
-  const auto add = [&](std::size_t n, const char* what) {
-    if (n > 0) words += fmt::format(", {} {}", n, what);
+  const auto add = [&](std::size_t n, const char* what, const char* state) {
+    if (n > 0) words += fmt::format(", {}{}", plural(n, what), state);
   };
-  add(fleet.superseded, "older results of them");
-  add(fleet.missing.size(), "expected hosts missing");
-  add(fleet.broken.size(), "files broken");
-  add(fleet.left_out.size(), "files left out");
+  add(fleet.superseded, "older result", " of them");
+  add(fleet.missing.size(), "expected host", " missing");
+  add(fleet.broken.size(), "file", " broken");
+  add(fleet.left_out.size(), "file", " left out");
   return words;
 }
 
@@ -148,12 +148,11 @@ Rows distribution_rows(const Fleet& fleet, const Group& group) {
     if (!is_compared(of)) continue;
     const auto words = [&](double value) { return words_of_value(value, of.key.metric); };
     const Standing& last = of.slowest.front();
-    rows.push_back({figure_words(of.key), std::string(deck::to_string(of.key.phase)),
-                    std::to_string(of.devices), words(of.median),
-                    fmt::format("{:.2f} %", 100 * of.mad / of.median), words(of.min),
-                    words(of.max),
-                    fmt::format("{} ({})", device_words(fleet.devices[last.device]),
-                                percent(last.off))});
+    rows.push_back(
+        {figure_words(of.key), std::string(deck::to_string(of.key.phase)),
+         std::to_string(of.devices), words(of.median),
+         fmt::format("{:.2f} %", 100 * of.mad / of.median), words(of.min), words(of.max),
+         fmt::format("{} ({})", device_words(fleet.devices[last.device]), percent(last.off))});
   }
   return cut(std::move(rows), all_rows);
 }
@@ -239,8 +238,8 @@ Rows outlier_rows(const Fleet& fleet, const Group& group, std::size_t most, bool
 Rows node_rows(const Group& group, std::size_t most) {
   std::vector<experiment::NodeTotal> nodes = group.nodes;
   std::ranges::stable_sort(nodes, {}, [](const auto& of) { return of.together / of.alone; });
-  Rows rows = {{"node", "order", "devices", "sum alone", "together, GB/s", "of alone",
-                "of duplex bound"}};
+  Rows rows = {
+      {"node", "order", "devices", "sum alone", "together, GB/s", "of alone", "of duplex bound"}};
   for (const experiment::NodeTotal& node : nodes) {
     const auto part = [&](double of) { return fmt::format("{:.1f} %", 100 * node.together / of); };
     rows.push_back({node.host, std::string(deck::to_string(node.order)),
@@ -260,7 +259,8 @@ Rows driver_rows(const Fleet& fleet, const Group& group, std::size_t most) {
     for (std::size_t j = 0; i > 0 && j < std::min(devices.size(), most); ++j) {
       which += (j > 0 ? ", " : "") + device_words(fleet.devices[devices[j]]);
     }
-    if (i > 0 && devices.size() > most) which += fmt::format(", and {} more", devices.size() - most);
+    if (i > 0 && devices.size() > most)
+      which += fmt::format(", and {} more", devices.size() - most);
     rows.push_back({driver.empty() ? "unknown" : driver, std::to_string(devices.size()),
                     i == 0 ? "all others" : which});
   }
@@ -332,8 +332,7 @@ std::string histogram(const Fleet& fleet, const Group& group) {
     const double from = widest->min + static_cast<double>(bin) * step;
     const std::size_t length = (counts[bin] * longest + most - 1) / most;  // 1 for any device
     rows.push_back({words_of_value(from, widest->key.metric),
-                    counts[bin] == 0 ? "" : std::to_string(counts[bin]),
-                    std::string(length, '#')});
+                    counts[bin] == 0 ? "" : std::to_string(counts[bin]), std::string(length, '#')});
   }
   return fmt::format("{}, devices from each value on\n{}", words(widest->key),
                      base::align(rows, false));

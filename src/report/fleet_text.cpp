@@ -64,7 +64,7 @@ std::string fleet_text(const Fleet& fleet) {
       add(slowest_rows(fleet, group), false, text);
       text += histogram(fleet, group) + "\n";
     }
-    add(node_rows(group, most_shown), true, text);
+    add(node_rows(group, experiment::most_slowest), true, text);
     add(driver_rows(fleet, group, most_shown), false, text);
     add(outlier_rows(fleet, group, most_shown, true), false, text);
   }
@@ -103,8 +103,7 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
                      "phase={} order={}{}\n",
                      field(device.host), field(device.unit), deck::to_string(of.key.metric),
                      of.slowest.front().value, of.median, deck::to_string(of.key.phase),
-                     of.key.order ? deck::to_string(*of.key.order) : "-",
-                     deck_of(device));
+                     of.key.order ? deck::to_string(*of.key.order) : "-", deck_of(device));
     }
   }
   const base::ExitCode code = fleet.exit_code();

@@ -46,9 +46,8 @@ JunitCase data_case(const PointResult& point) {
 
 /// The check, and what a finding says about its order.
 JunitCase check_case(const PointResult& point, const CheckRow& check) {
-  JunitCase test{.name = "/" + check.order + "/" + check.metric,
-                 .verdict = check.verdict,
-                 .text = check.text};
+  JunitCase test{
+      .name = "/" + check.order + "/" + check.metric, .verdict = check.verdict, .text = check.text};
   if (!point.outcome) return test;
   for (const experiment::Run& run : point.outcome->runs) {
     if (deck::to_string(run.order) != check.order) continue;

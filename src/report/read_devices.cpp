@@ -142,9 +142,8 @@ void add_troubles(const Value& result, DeviceRecord& into) {
   add_checks(result, into);
   if (const Value error = result.at("error"); !error.is_null()) {
     const bool known = code != base::ExitCode::pass;
-    into.troubles.push_back({.code = known ? code : base::ExitCode::runtime_error,
-                             .text = error.text(),
-                             .phase = {}});
+    into.troubles.push_back(
+        {.code = known ? code : base::ExitCode::runtime_error, .text = error.text(), .phase = {}});
   }
   if (result.at("interrupted").flag()) {
     into.troubles.push_back(
@@ -154,8 +153,7 @@ void add_troubles(const Value& result, DeviceRecord& into) {
   if (base::worst(found, code) == found) return;
   into.troubles.push_back({.code = code,
                            .text = fmt::format("the result has verdict {} and exit code {}",
-                                               result.at("verdict").text(),
-                                               static_cast<int>(code)),
+                                               result.at("verdict").text(), static_cast<int>(code)),
                            .phase = {}});
 }
 
@@ -314,10 +312,11 @@ std::vector<std::string> read_hosts(const std::string& file) {
   }
   for (const std::string& host : hosts) {
     if (host.find_first_of("[],") == std::string::npos) continue;
-    throw base::Error(base::ExitCode::usage,
-                      fmt::format("{}: found '{}'; allowed: host names, one or several a line, such "
-                                  "as `scontrol show hostnames` prints",
-                                  file, host));
+    throw base::Error(
+        base::ExitCode::usage,
+        fmt::format("{}: found '{}'; allowed: host names, one or several a line, such "
+                    "as `scontrol show hostnames` prints",
+                    file, host));
   }
   if (hosts.empty()) {
     throw base::Error(base::ExitCode::usage, file + ": found no host; allowed: host names");

@@ -78,7 +78,8 @@ std::vector<std::string> files_of(const std::string& path) {
     if (at->path().extension() == ".json") files.push_back(at->path().string());
   }
   if (error) fail_to_read(path + ": cannot read: " + error.message());
-  if (files.empty()) fail_to_read(path + ": found no file *.json; allowed: a folder with result files");
+  if (files.empty())
+    fail_to_read(path + ": found no file *.json; allowed: a folder with result files");
   std::ranges::sort(files);
   return files;
 }
