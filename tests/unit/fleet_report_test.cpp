@@ -127,7 +127,7 @@ TEST(Devices, WithoutUuidHaveTheirRankOrHost) {
 
 TEST(Devices, HaveFiguresOfBothPhases) {
   json file = result();
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 2; ++i) {
     json together = file["runs"][i];
     together["phase"] = "together";
     for (json& sample : together["samples_s"]) sample = 2 * sample.get<double>();
@@ -337,7 +337,9 @@ TEST(FleetJson, HasOneRecordPerDevice) {
   for (const json& of : file["groups"][0]["distributions"]) {
     const bool compared = of["metric"] == "throughput";
     ASSERT_EQ(of["outliers"].size(), compared ? 1U : 0U) << of;
-    if (compared) EXPECT_EQ(of["outliers"][0]["uuid"], "GPU-4");
+    if (compared) {
+      EXPECT_EQ(of["outliers"][0]["uuid"], "GPU-4");
+    }
   }
   EXPECT_EQ(json::parse(fleet_json({}))["devices"], json::array());
 }
