@@ -167,12 +167,13 @@ struct Fleet {
 };
 
 /// Makes one outcome. Of each device and deck the newest result counts. `expected` are hosts, and
-/// `reference` judges the figures that it has entries for; null: none.
+/// `reference` judges the devices, see judge_by(); null: none.
 Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected = {},
                const Reference* reference = nullptr);
 
-/// Judges a device's figures by a reference, in addition to the run's own verdict; what the run
-/// left undecided is decided. A device without any entry is inconclusive.
+/// Judges a device's figures by a reference, in addition to the run's own verdict: those that the
+/// deck has a criterion with a reference for, and of a deck without one those by which devices are
+/// compared. What the run left undecided is decided. A device without any entry is inconclusive.
 void judge_by(const Reference& reference, DeviceRecord& record);
 
 /// Whether `a` comes before `b` as people count: node9 before node10.

@@ -312,6 +312,9 @@ TEST(Fleet, AReferenceJudges) {
   const Fleet unknown = fleet({device("a", 50)}, {}, &far);
   EXPECT_EQ(unknown.exit_code(), ExitCode::inconclusive);
   EXPECT_THAT(unknown.devices[0].troubles[0].text, HasSubstr("h100.yaml has no entry for"));
+  DeviceRecord other = device("a", 50);  // whose deck asks for a reference of something else
+  other.referenced = {{.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = {}}};
+  EXPECT_EQ(fleet({other}, {}, &high).exit_code(), ExitCode::inconclusive);
   DeviceRecord wide = device("a", 50);
   wide.figures[0].value.lo = 48;
   EXPECT_EQ(fleet({wide}, {}, &good).exit_code(), ExitCode::inconclusive);
