@@ -35,10 +35,11 @@ function figureTable(panel, device) {
   const isCompared = ([, figures]) => Object.values(figures).some((figure) => figure.compared);
   for (const [name, figures] of [...rows.filter(isCompared), ...rows.filter((row) => !isCompared(row))]) {
     const row = add(body, "tr");
-    add(row, "th", name);
+    const { unit } = Object.values(figures)[0], bare = unit === "s" ? unit : "";
+    add(row, "th", unit === bare ? name : `${name}, ${unit}`);
     for (const phase of used) {
       const figure = figures[phase], value = figure?.values[number] ?? null;
-      add(row, "td", figure ? shown(value, figure.unit) : "-");
+      add(row, "td", shown(value, bare));
       add(row, "td", value !== null && figure.compared ? percent(value / figure.median - 1) : "");
     }
   }

@@ -112,7 +112,7 @@ class Page(unittest.TestCase):
         for words in (device["host"], device["uuid"], "FAIL", device["slot"], device["reasons"][0]["text"]):
             self.assertIn(words, panel)
         value = self.figure(device, "alone", "by_engine", "throughput")
-        self.assertIn(f"{float(f'{value:.4g}'):g} GB/s", panel)
+        self.assertRegex(panel, rf"throughput of by_engine, GB/s\s+{float(f'{value:.4g}'):g} ")
         self.assertTrue(self.find("#own").get_attribute("href").endswith(pathlib.Path(device["file"]).name))
         self.shot("fleet-light")
         self.open(dark=True)
