@@ -167,7 +167,7 @@ class Merge(TestCase):
         reference.write_text(reference.read_text().replace("value: ", "value: 9999"))
         done = run("merge", one, "--reference", reference)
         self.assert_clean(done, 5)
-        self.assertRegex(done.stdout, "FAIL +throughput of by_engine: .* reference.yaml")
+        self.assertRegex(done.stdout, "FAIL +throughput of by_engine: .*reference.yaml")
 
     def test_what_is_written_is_no_input(self):
         result, fleet = self.write("a.json"), self.results / "fleet.json"
