@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 import yaml
-from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, run
+from program import CHECK, DEVICE, FOM, MINIAPP, RESULT, SLOWEST, SOURCE, TestCase, run
 
 PAGES = [*(SOURCE / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
          *sorted((SOURCE / "docs").glob("*.md"))]
@@ -61,7 +61,7 @@ SMALL = {
     "custom": {},
 }
 # Command lines that run no deck.
-IDLE = re.compile(r"^miniapp (baseline|compare) |--(predict|dry-run|calibrate|list|version|help)")
+IDLE = re.compile(r"^miniapp (baseline|compare|merge) |--(predict|dry-run|calibrate|list|version|help)")
 FEW = {"measure.warmup": 1, "measure.repetitions": 2}
 
 # Stands for miniapp and ci/quickstart.sh on the pages: adds the settings above and notes how it ended.
@@ -113,7 +113,7 @@ def is_pattern(command):
 
 @functools.cache
 def help_text():
-    return "".join(run(*command, "--help").stdout for command in ([], ["baseline"], ["compare"]))
+    return "".join(run(*command, "--help").stdout for command in ([], ["baseline"], ["compare"], ["merge"]))
 
 
 def anchors(path):
@@ -251,7 +251,7 @@ class Pages(TestCase):
             with self.page(page) as text:
                 for _, content in blocks(text):
                     for line in re.findall(r"^OVERLAP_.*$", content, re.MULTILINE):
-                        self.assertTrue(any(kind.fullmatch(line) for kind in (FOM, CHECK, RESULT)), line)
+                        self.assertTrue(any(kind.fullmatch(line) for kind in (FOM, CHECK, DEVICE, SLOWEST, RESULT)), line)
                         shown += 1
         self.assertGreater(shown, 3)
 
