@@ -47,9 +47,9 @@ void require_outputs(const std::vector<NamedFile>& outputs,
     report::require_writable(output);
     if (report::is_stream(output)) continue;
     const auto [other, is_new] = taken.emplace(report::written_to(output), option);
-    const auto is_output = [&](const std::string& input) {
+    const auto is_output = [&path = output](const std::string& input) {
       std::error_code unknown;
-      return std::filesystem::equivalent(input, output, unknown);
+      return std::filesystem::equivalent(input, path, unknown);
     };
     if (is_new && std::ranges::none_of(inputs, is_output)) continue;
     throw base::Error(base::ExitCode::usage,
@@ -81,7 +81,8 @@ std::vector<std::string> inputs_of(const Options& options,
                                    const std::vector<NamedFile>& outputs) {
   std::vector<std::string> inputs = {options.expected, options.reference};
   for (const report::SourceFile& source : sources) {
-    const bool written = std::ranges::find(outputs, source.path, &NamedFile::second) != outputs.end();
+    const bool written =
+        std::ranges::find(outputs, source.path, &NamedFile::second) != outputs.end();
     if (!written || !report::is_left_out(source)) inputs.push_back(source.path);
   }
   return inputs;
@@ -99,8 +100,8 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
   std::optional<experiment::Reference> reference;
   if (!options.expected.empty()) expected = report::read_hosts(options.expected);
   if (!options.reference.empty()) {
-    reference = experiment::load_reference(
-        yaml::path_of(options.reference, "references", "reference"));
+    reference =
+        experiment::load_reference(yaml::path_of(options.reference, "references", "reference"));
   }
   const experiment::Fleet fleet = experiment::fleet_of(report::read_devices(sources), expected,
                                                        reference ? &*reference : nullptr);
