@@ -73,8 +73,8 @@ void add_commands(CLI::App& app, Options& options) {
                                     "Compare the results of later files with the first", "FILE", 2);
   compare->add_option("--json", options.json, "Write the comparison")->type_name("FILE");
   compare->add_option("--report", options.report, "Write it as a page")->type_name("FILE.html");
-  CLI::App* const merge = command(
-      Command::merge, "merge", "Judge many devices' results as one fleet", "FILE|FOLDER", 1);
+  CLI::App* const merge = command(Command::merge, "merge",
+                                  "Judge many devices' results as one fleet", "FILE|FOLDER", 1);
   const auto add = [merge](const char* name, std::string& value, const char* type,
                            const char* help) {
     const auto take = [name, &value](const std::string& file) {
