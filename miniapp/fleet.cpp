@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "report/fleet.hpp"
 #include "report/json.hpp"
@@ -19,39 +20,35 @@ constexpr auto fleet_options = std::to_array<std::string_view>({"--json", "--jun
 
 bool is_fleets(const Output& output) { return !names_rank(output.path); }
 
-/// What is known of a rank that said nothing.
-experiment::DeviceRecord record_of(const fleet::Lost& lost, double deadline_s) {
-  experiment::DeviceRecord record;
-  record.host = lost.host;
-  record.unit = fmt::format("rank{}", lost.rank);
-  record.slot = record.unit;
-  record.troubles.push_back(
-      {ExitCode::runtime_error,
-       fmt::format("rank {} on {} is lost: it ended, or gave no sign of life for {} s "
-                   "(fleet.deadline)",
-                   lost.rank, lost.host, deadline_s),
-       {}});
-  return record;
+/// What is known of a rank that said nothing, for each deck.
+void add_lost(const fleet::Lost& lost, const std::vector<report::Study>& studies,
+              std::vector<experiment::DeviceRecord>& records) {
+  for (const report::Study& study : studies) {
+    experiment::DeviceRecord& record = records.emplace_back();
+    record.host = lost.host;
+    record.unit = fmt::format("rank{}", lost.rank);
+    record.slot = fmt::format("{}", lost.rank);
+    record.deck_name = study.deck().name();
+    record.troubles.push_back({ExitCode::runtime_error, words(lost), {}});
+  }
 }
 
 /// All ranks as one fleet. A text begins with a line that names its file.
-experiment::Fleet fleet_from(const fleet::Gathered& gathered, double deadline_s) {
+experiment::Fleet fleet_from(const fleet::Gathered& gathered,
+                             const std::vector<report::Study>& studies) {
   experiment::FleetInput input;
   for (const std::string& text : gathered.texts) {
     const std::size_t end = text.find('\n');
     const std::string file = text.substr(0, end);
     try {
-      for (auto& record : report::devices_of(file, text.substr(end + 1))) {
-        input.records.push_back(std::move(record));
-      }
+      std::ranges::move(report::devices_of(file, text.substr(end + 1)),
+                        std::back_inserter(input.records));
     } catch (const base::Error& error) {
       input.broken.push_back({file, error.what()});
     }
     ++input.files;
   }
-  for (const fleet::Lost& lost : gathered.lost) {
-    input.records.push_back(record_of(lost, deadline_s));
-  }
+  for (const fleet::Lost& lost : gathered.lost) add_lost(lost, studies, input.records);
   return experiment::fleet_of(std::move(input));
 }
 
@@ -145,9 +142,11 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   }
   member.leave();
   terminal.progress(0, 0, "waiting for the other ranks");
-  const fleet::Gathered gathered = member.gather(file + "\n" + report::to_json(studies, -1));
+  const fleet::Gathered gathered =
+      member.gather(file + "\n" + report::without_lists(report::to_json(studies, -1)));
   if (names.rank > 0) return member.conclude(ExitCode::pass);
-  experiment::Fleet fleet = fleet_from(gathered, studies.front().deck().fleet.deadline_s);
+  for (const fleet::Lost& lost : gathered.lost) terminal.error(words(lost));
+  experiment::Fleet fleet = fleet_from(gathered, studies);
   write_all(options, names, fleet);
   terminal.shown(report::fleet_text(fleet));
   terminal.text(report::fleet_lines(fleet, terminal.wants_all_lines()));

@@ -30,6 +30,11 @@ std::string place_of(int rank, const std::string& host) {
 
 }  // namespace
 
+std::string words(const Lost& lost) {
+  return place_of(lost.rank, lost.host) +
+         " is lost: it ended early, or gave no sign of life for too long (fleet.deadline)";
+}
+
 Member::Member(double deadline_s) : deadline_s_(deadline_s) {
   introduce();
   signed_ = Clock::now();

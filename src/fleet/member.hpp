@@ -23,6 +23,9 @@ struct Lost {
   std::string host;
 };
 
+/// "rank 3 on n1 is lost: it ended early, or gave no sign of life for too long (fleet.deadline)".
+std::string words(const Lost& lost);
+
 /// What rank 0 has of all of them.
 struct Gathered {
   std::vector<std::string> texts;  ///< of the ranks that are not lost, by ranks

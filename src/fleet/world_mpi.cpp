@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <csignal>
 #include <limits>
 #include <thread>
 
@@ -30,7 +31,8 @@ struct World::Outgoing {
 World::World() {
   int given = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
-  base::catch_interrupts();  // launchers' libraries install handlers of their own
+  base::catch_interrupts();       // MPI installs handlers of its own
+  std::signal(SIGUSR1, SIG_IGN);  // by which MPICH's launcher tells of a rank's death
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);

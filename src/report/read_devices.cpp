@@ -229,7 +229,7 @@ struct Reading {
 
 /// The schema of another kind of file of this program; empty: it is none.
 std::string other_schema(const std::string& text) {
-  const Json json = Json::parse(without(text, unused), nullptr, false);
+  const Json json = Json::parse(without_lists(text), nullptr, false);
   if (!json.is_object() || !json.contains("schema") || !json["schema"].is_string()) return "";
   const std::string schema = json["schema"];
   return schema.starts_with("overlap-") && !schema.starts_with("overlap-result/") ? schema : "";
@@ -254,8 +254,10 @@ Reading reading_of(const SourceFile& file) {
 
 }  // namespace
 
+std::string without_lists(const std::string& text) { return without(text, unused); }
+
 std::vector<DeviceRecord> devices_of(const std::string& file, const std::string& text) {
-  const Json json = Json::parse(without(text, unused), nullptr, false);
+  const Json json = Json::parse(without_lists(text), nullptr, false);
   if (json.is_discarded()) {
     fail_to_read(file + ": found no JSON, or not all of it; allowed: a result file");
   }

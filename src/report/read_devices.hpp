@@ -13,6 +13,9 @@ namespace overlap::report {
 /// result of a device: broken files, predictions, sweeps.
 std::vector<experiment::DeviceRecord> devices_of(const std::string& file, const std::string& text);
 
+/// The text of a result file without the long lists that devices_of() does not read.
+std::string without_lists(const std::string& text);
+
 /// A file to read.
 struct SourceFile {
   std::string path;

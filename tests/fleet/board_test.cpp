@@ -30,8 +30,9 @@ void nap() { std::this_thread::sleep_for(1ms); }
 /// What processes tell the test: a list of numbers in the sequence of time.
 class Notes {
  public:
-  Notes() : all_(static_cast<All*>(mmap(nullptr, sizeof(All), PROT_READ | PROT_WRITE,
-                                        MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
+  Notes()
+      : all_(static_cast<All*>(mmap(nullptr, sizeof(All), PROT_READ | PROT_WRITE,
+                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
   ~Notes() { munmap(all_, sizeof(All)); }
   void add(int number) { all_->list.at(all_->count++) = number; }
   std::vector<int> list() const {

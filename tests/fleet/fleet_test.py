@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -217,11 +218,16 @@ class Trouble(Case):
             self.assert_valid(self.result(other))
 
     def test_a_rank_without_memory(self):
-        limit = 'case ${OMPI_COMM_WORLD_RANK-}${PMI_RANK-} in 2) ulimit -v "$0" ;; esac; exec "$@"'
-        large = SMALL.replace("65536", "64 Mi")  # 512 MiB on the host
-        started = self.fleet(large + FLEET.format("together"), before=("sh", "-c", limit, 4000000))
+        large = SMALL.replace("65536", "16 Mi").replace("depth_first, by_engine", "by_engine")
+        started = self.fleet(large + FLEET.format("alone"))
+        started.started()  # and rank 2 waits for its turn, which is when it allocates
+        pid = started.pids()[2]
+        pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize() + (16 << 20)
+        resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
         text = self.assert_ends(started, "ERROR", 4, 120)
-        self.assertRegex(text, "rank 2|memory")
+        self.assertRegex(text, "rank 2 on .*memory")
+        self.assertEqual(self.result(2)["exit_code"], 4)
         for other in (0, 1, 3):
             self.assertEqual(self.result(other)["exit_code"], 0)
 

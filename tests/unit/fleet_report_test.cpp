@@ -18,8 +18,8 @@ namespace overlap::report {
 namespace {
 
 using base::ExitCode;
-using experiment::DeviceRecord;
 using deck::Phase;
+using experiment::DeviceRecord;
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -111,7 +111,8 @@ TEST(Devices, AreReducedToTheirFigures) {
       find(one, {deck::Phase::alone, deck::Order::by_engine, deck::Metric::time});
   ASSERT_NE(time, nullptr);
   EXPECT_DOUBLE_EQ(time->value.max, 1.25);
-  EXPECT_EQ(find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::time}), nullptr);
+  EXPECT_EQ(find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::time}),
+            nullptr);
 }
 
 TEST(Devices, WithoutUuidHaveTheirRankOrHost) {
@@ -140,16 +141,19 @@ TEST(Devices, HaveFiguresOfBothPhases) {
   const DeviceRecord one = read(file);
   EXPECT_DOUBLE_EQ(find(one, throughput)->value.lo, 0.8);
   EXPECT_DOUBLE_EQ(
-      find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::throughput})->value.lo,
+      find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::throughput})
+          ->value.lo,
       0.4);
   // Against the baseline of its own phase.
-  EXPECT_DOUBLE_EQ(
-      find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::speedup})->value.median, 2);
+  EXPECT_DOUBLE_EQ(find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::speedup})
+                       ->value.median,
+                   2);
   const auto* const duplex = find(one, {deck::Phase::together, {}, deck::Metric::duplex_rate});
   ASSERT_NE(duplex, nullptr);
   EXPECT_DOUBLE_EQ(duplex->value.lo, 59);
   EXPECT_EQ(duplex->value.n, 3);
-  EXPECT_DOUBLE_EQ(find(one, {deck::Phase::together, {}, deck::Metric::pcie_replays})->value.median, 2);
+  EXPECT_DOUBLE_EQ(find(one, {deck::Phase::together, {}, deck::Metric::pcie_replays})->value.median,
+                   2);
 }
 
 TEST(Devices, SayWhyTheyDoNotPass) {

@@ -17,7 +17,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr FigureKey throughput{deck::Phase::alone, Order::by_engine, Metric::throughput};
-constexpr FigureKey throughput_together{deck::Phase::together, Order::by_engine, Metric::throughput};
+constexpr FigureKey throughput_together{deck::Phase::together, Order::by_engine,
+                                        Metric::throughput};
 constexpr FigureKey duplex_together{deck::Phase::together, std::nullopt, Metric::duplex_rate};
 constexpr FigureKey contention_free{deck::Phase::alone, Order::by_engine, Metric::time};
 
@@ -304,7 +305,8 @@ Reference reference(double value, deck::Phase phase = deck::Phase::alone) {
 }
 
 TEST(Fleet, AReferenceJudges) {
-  const Reference good = reference(51), high = reference(52), far = reference(50, deck::Phase::together);
+  const Reference good = reference(51), high = reference(52),
+                  far = reference(50, deck::Phase::together);
   EXPECT_EQ(fleet({device("a", 50)}, {}, &good).exit_code(), ExitCode::pass);
   const Fleet fails = fleet({device("a", 50)}, {}, &high);
   EXPECT_EQ(fails.exit_code(), ExitCode::performance);
