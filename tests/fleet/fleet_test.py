@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -27,6 +28,8 @@ elif OPEN_MPI < 5:
     OPTIONS = ["--oversubscribe", "--bind-to", "none", "--continuous"]
 else:
     OPTIONS = ["--oversubscribe", "--bind-to", "none", "--runtime-options", "continuous"]
+# Hydra tells the others of a death by a signal that ends them.
+SHIELD = ["sh", "-c", 'trap "" USR1; exec "$0" "$@"'] if OPEN_MPI is None else []
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 RANK = re.compile(r"\0(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=(\d+)\0")
 
@@ -49,7 +52,7 @@ class Ranks:
     def __init__(self, folder, words, ranks=RANKS):
         self.token = uuid.uuid4().hex  # of all processes of this run, and of no others
         self.launcher = subprocess.Popen(
-            [MPIEXEC, *OPTIONS, "-n", str(ranks), *map(str, words)], cwd=folder, text=True, stdout=subprocess.PIPE,
+            [MPIEXEC, *OPTIONS, "-n", str(ranks), *SHIELD, *map(str, words)], cwd=folder, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env={**os.environ, **ENVIRONMENT, "TOKEN": self.token})
 
     def pids(self):
@@ -99,6 +102,8 @@ class Ranks:
             except ProcessLookupError:
                 pass
         self.launcher.wait()
+        for stream in (self.launcher.stdout, self.launcher.stderr):
+            stream.close()
 
 
 class Case(TestCase):
@@ -107,9 +112,9 @@ class Case(TestCase):
         self.addCleanup(self.assert_none_left, started)
         return started
 
-    def fleet(self, text, *options, ranks=RANKS, before=()):
-        """Starts --fleet with a result file per rank and the fleet file. `before`: a command that runs the program."""
-        return self.mpirun(*before, MINIAPP, "--fleet", self.deck(text), "--quiet", "--device=host", "--json=rank-{rank}.json",
+    def fleet(self, text, *options, ranks=RANKS):
+        """Starts --fleet with a result file per rank and the fleet file."""
+        return self.mpirun(MINIAPP, "--fleet", self.deck(text), "--quiet", "--device=host", "--json=rank-{rank}.json",
                            "--json=fleet.json", *options, ranks=ranks)
 
     def assert_none_left(self, started):
@@ -148,7 +153,7 @@ class Case(TestCase):
 
     def assert_missing(self, text, rank):
         """The output and the fleet file name the rank and its host."""
-        self.assertRegex(text, rf"rank {rank} on {re.escape(HOST)}")
+        self.assertRegex(text, rf"(?m)^OVERLAP_DEVICE host={re.escape(HOST)} uuid=rank{rank} .*verdict=ERROR")
         self.assertIn(HOST, json.dumps(self.fleet_file()))
 
 
@@ -217,11 +222,16 @@ class Trouble(Case):
             self.assert_valid(self.result(other))
 
     def test_a_rank_without_memory(self):
-        limit = 'case ${OMPI_COMM_WORLD_RANK-}${PMI_RANK-} in 2) ulimit -v "$0" ;; esac; exec "$@"'
-        large = SMALL.replace("65536", "64 Mi")  # 512 MiB on the host
-        started = self.fleet(large + FLEET.format("together"), before=("sh", "-c", limit, 4000000))
+        large = SMALL.replace("65536", "4 Mi").replace("depth_first, by_engine", "by_engine").replace("repetitions: 3", "duration: 2 s")
+        started = self.fleet(large + "fleet: {phases: [alone]}\n")  # a sample may take longer than the others' deadline
+        started.started()  # and rank 2 waits for its turn, which is when it allocates
+        pid = started.pids()[2]
+        pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize() + (16 << 20)
+        resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
         text = self.assert_ends(started, "ERROR", 4, 120)
-        self.assertRegex(text, "rank 2|memory")
+        self.assertRegex(text, "memory")
+        self.assertEqual(self.result(2)["exit_code"], 4)
         for other in (0, 1, 3):
             self.assertEqual(self.result(other)["exit_code"], 0)
 

@@ -201,7 +201,7 @@ class SeveralTasks(Case):
     """srun with several tasks and a program that was not told so."""
 
     def srun(self, tasks, *arguments):
-        return command("srun", "--nodes=2", f"--ntasks={tasks}", "miniapp", self.deck(), "--quiet", *arguments,
+        return command("srun", "--nodes=2", f"--ntasks-per-node={tasks // 2}", "miniapp", self.deck(), "--quiet", *arguments,
                        cwd=self.folder)
 
     def test_one_result_file_is_refused(self):
