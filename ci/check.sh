@@ -42,9 +42,24 @@ pages() {
     "${miniapp[@]}" --predict h200 --set chunks.count=3400 --timeline "$1/large.html"
 }
 
+# fleet FOLDER: a page of ten thousand devices; some of them fail.
+fleet() {
+  rm -rf "$1/results" && "${inside[@]}" "${clean[@]}" python3 tests/acceptance/planted.py "$1/small.json" "$1/results" 10000 &&
+    { ci/quickstart.sh merge "$1/results" --expect "$1/results.hosts" --quiet --json "$1/fleet.json" --report "$1/fleet.html" >"$1/fleet.txt" ||
+      [[ $? == 2 ]]; }
+}
+
 browser() { # screenshots lie next to the pages
   local folder=$project/build/check-pages
-  pages "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/timeline_browser_test.py "$folder"
+  pages "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/timeline_browser_test.py "$folder" &&
+    fleet "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/fleet_browser_test.py "$folder"
+}
+
+# Ten thousand result files, with limits on time and memory.
+merge() {
+  ci/quickstart.sh --version >/dev/null &&
+    "${inside[@]}" "${clean[@]}" MERGE_FILES=10000 MINIAPP="$project/build/quickstart-kokkos4/miniapp/miniapp" SOURCE="$project" \
+      python3 tests/acceptance/merge_test.py
 }
 
 # What needs packages from PyPI, in an environment of their own; the quick start is its program.
@@ -94,6 +109,7 @@ full_steps=(
   "oldest                  oldest build_and_test oldest --preset without-kokkos"
   "fuzz                    fuzz   fuzz"
   "recipes                 4      checker tests/recipes/recipes.py"
+  "merge                   4      merge"
 )
 
 usage() { # [ERROR]

@@ -43,16 +43,16 @@ struct Trouble {
 struct DeviceRecord {
   std::string file;
   std::string host;
-  std::string unit;  ///< UUID; on host back ends "rank3", or the host's name
+  std::string unit;     ///< UUID; on host back ends "rank3", or the host's name
   bool unique = false;  ///< the unit is a UUID: no other host has it
-  std::string slot;  ///< PCI address, or the rank; empty: unknown
-  Subject machine;   ///< kind of device, link, back end and the deck's identity
+  std::string slot;     ///< PCI address, or the rank; empty: unknown
+  Subject machine;      ///< kind of device, link, back end and the deck's identity
   std::string deck_name;
   std::string build;  ///< version and commit of the program
   std::string driver;
-  std::string started;            ///< UTC
-  std::vector<Trouble> troubles;  ///< none: PASS
-  std::vector<Figure> figures;    ///< by key
+  std::string started;                      ///< UTC
+  std::vector<Trouble> troubles;            ///< none: PASS
+  std::vector<Figure> figures;              ///< by key
   std::vector<deck::Criterion> referenced;  ///< criteria with a reference
 };
 
@@ -145,7 +145,7 @@ struct History {
   std::size_t device = 0;  ///< number in Fleet::devices
   FigureKey key;
   int results = 0;
-  std::string since;          ///< when the first of them started
+  std::string since;  ///< when the first of them started
   double first = 0, last = 0;
 
   double change() const { return last / first - 1; }
@@ -167,12 +167,13 @@ struct Fleet {
 };
 
 /// Makes one outcome. Of each device and deck the newest result counts. `expected` are hosts, and
-/// `reference` judges the figures that it has entries for; null: none.
+/// `reference` judges the devices, see judge_by(); null: none.
 Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected = {},
                const Reference* reference = nullptr);
 
-/// Judges a device's figures by a reference, in addition to the run's own verdict; what the run
-/// left undecided is decided. A device without any entry is inconclusive.
+/// Judges a device's figures by a reference, in addition to the run's own verdict: those that the
+/// deck has a criterion with a reference for, and of a deck without one those by which devices are
+/// compared. What the run left undecided is decided. A device without any entry is inconclusive.
 void judge_by(const Reference& reference, DeviceRecord& record);
 
 /// Whether `a` comes before `b` as people count: node9 before node10.

@@ -13,14 +13,19 @@ Subject subject_of(const DeviceRecord& record, const FigureKey& key) {
   return subject;
 }
 
-/// By what part the value may be worse: what the deck's criterion says, else the entry.
-double below_of(const DeviceRecord& record, const Entry& entry) {
-  for (const deck::Criterion& criterion : record.referenced) {
-    const bool fits = criterion.metric == entry.subject.metric &&
-                      (!criterion.order || criterion.order == entry.subject.order);
-    if (fits && criterion.below) return *criterion.below;
-  }
-  return entry.tolerance;
+/// The deck's criterion with a reference for a figure; null: there is none.
+const deck::Criterion* criterion_of(const DeviceRecord& record, const FigureKey& key) {
+  const auto criterion = std::ranges::find_if(record.referenced, [&](const auto& one) {
+    return one.metric == key.metric && (!one.order || one.order == key.order);
+  });
+  return criterion == record.referenced.end() ? nullptr : &*criterion;
+}
+
+/// Whether a reference judges a figure: where the deck says so, and where the deck says nothing
+/// about references, where devices are compared by it.
+bool is_judged(const DeviceRecord& record, const FigureKey& key) {
+  return record.referenced.empty() ? is_compared(record, key)
+                                   : criterion_of(record, key) != nullptr;
 }
 
 Check check_of(const Reference& reference, const Entry& entry, const DeviceRecord& record,
@@ -30,7 +35,9 @@ Check check_of(const Reference& reference, const Entry& entry, const DeviceRecor
   check.order = figure.key.order;
   check.value = figure.value;
   check.at_least = deck::row_of(check.metric).better == deck::Better::more;
-  const double below = below_of(record, entry);
+  const deck::Criterion* const criterion = criterion_of(record, figure.key);
+  const double below =
+      criterion != nullptr ? criterion->below.value_or(entry.tolerance) : entry.tolerance;
   check.limit = entry.value * (check.at_least ? 1 - below : 1 + below);
   check.source = LimitSource{reference.path, entry.value, below};
   check.verdict = judge(check.value, check.at_least, check.limit);
@@ -55,6 +62,7 @@ void judge_by(const Reference& reference, DeviceRecord& record) {
     known = true;
   }
   for (const Figure& figure : record.figures) {
+    if (!is_judged(record, figure.key)) continue;
     const Entry* const entry = find(reference, subject_of(record, figure.key));
     if (entry == nullptr) continue;
     known = true;

@@ -14,8 +14,8 @@ namespace overlap::report {
 std::string fleet_text(const experiment::Fleet& fleet);
 
 /// Result lines: OVERLAP_DEVICE for each phase of each device, OVERLAP_SLOWEST for each compared
-/// figure, OVERLAP_RESULT. With more than 16 devices and not `all`, OVERLAP_DEVICE names those alone
-/// that did not pass.
+/// figure, OVERLAP_RESULT. With more than 16 devices and not `all`, OVERLAP_DEVICE names those
+/// alone that did not pass.
 std::string fleet_lines(const experiment::Fleet& fleet, bool all);
 
 /// The file, schema overlap-fleet/1, and its JSON Schema. Devices are one line each.

@@ -7,7 +7,7 @@ const natural = new Intl.Collator("en", { numeric: true }).compare;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const PHASES = ["alone", "together"];
 const SIZES = [26, 22, 18, 15, 12, 10, 8, 6, 5];
-const TALLEST = 760; // of the map, unless its smallest cells need more
+const TALLEST = 900; // of the map, unless its smallest cells need more
 const LABELLED = 15; // cells of this size have their host's name
 // Slow, median and fast: told apart by people with any colour vision, as the colours of stages are.
 const RAMPS = { light: [[213, 94, 0], [201, 212, 221], [0, 114, 178]], dark: [[255, 139, 61], [58, 68, 78], [86, 180, 233]] };
@@ -106,17 +106,23 @@ function layout(context, width) {
   map.hosts.forEach(([host, devices], i) => {
     const x = Math.floor(i / map.rows) * map.wide, y = (i % map.rows) * (map.size + 1);
     const cells = devices.length > 0 ? devices : [null];
-    cells.forEach((device, slot) => map.places.push({ host, device, x: x + map.label + slot * map.size, y }));
+    const wide = devices.length > 0 ? map.size : most * map.size; // a missing host is one hollow place
+    cells.forEach((device, slot) => map.places.push({ host, device, x: x + map.label + slot * map.size, y, wide }));
   });
 }
 
-function mark(context, kind, x, y, size) {
+// In small cells a frame makes the mark visible.
+function mark(context, kind, x, y, size, wide = size) {
+  if (kind && kind !== "o" && size < 12) {
+    context.lineWidth = 1.5;
+    context.strokeRect(x - 0.75, y - 0.75, size + 0.5, size + 0.5);
+  }
   const inset = Math.max(1.5, size * 0.28), a = x + inset, b = y + inset, c = x + size - 1 - inset, d = y + size - 1 - inset;
   context.beginPath();
   if (kind === "x") {
     context.moveTo(a, b); context.lineTo(c, d); context.moveTo(c, b); context.lineTo(a, d);
   } else if (kind === "o") {
-    context.rect(x + 1.5, y + 1.5, size - 4, size - 4);
+    context.rect(x + 1, y + 1, wide - 3, size - 3);
   } else if (kind === "!") {
     context.moveTo((a + c) / 2, b); context.lineTo((a + c) / 2, d);
   } else if (kind) {
@@ -144,7 +150,7 @@ function drawMap() {
     const kind = MARKS[verdictOf(place)];
     if (!kind) continue;
     context.strokeStyle = text;
-    mark(context, kind, place.x, place.y, map.size);
+    mark(context, kind, place.x, place.y, map.size, place.wide);
   }
   context.fillStyle = colour("muted");
   context.textAlign = "left";

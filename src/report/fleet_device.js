@@ -1,5 +1,6 @@
 // What a reader chooses: group, figure, phase, device.
 const canvas = find("map");
+const MOST_REASONS = 5; // of a device, that are shown
 
 // Where a device lies in the window, for tests.
 function placeOf(device) {
@@ -9,7 +10,7 @@ function placeOf(device) {
 
 function at(event) {
   const box = canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
-  return map.places.find((one) => x >= one.x && x < one.x + map.size && y >= one.y && y < one.y + map.size + 1);
+  return map.places.find((one) => x >= one.x && x < one.x + one.wide && y >= one.y && y < one.y + map.size + 1);
 }
 
 const nameOf = (device) => [...new Set([fleet.host[device], fleet.unit[device]])].join(" ");
@@ -30,12 +31,15 @@ function figureTable(panel, device) {
   const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
   const used = PHASES.filter((phase) => group().figures.some((figure) => figure.phase === phase));
   for (const words of ["figure", ...used.flatMap((phase) => [phase, "off"])]) add(head, "th", words);
-  for (const [name, figures] of figuresOf(group())) {
+  const rows = [...figuresOf(group())];
+  const isCompared = ([, figures]) => Object.values(figures).some((figure) => figure.compared);
+  for (const [name, figures] of [...rows.filter(isCompared), ...rows.filter((row) => !isCompared(row))]) {
     const row = add(body, "tr");
-    add(row, "th", name);
+    const { unit } = Object.values(figures)[0], bare = unit === "s" ? unit : "";
+    add(row, "th", unit === bare ? name : `${name}, ${unit}`);
     for (const phase of used) {
       const figure = figures[phase], value = figure?.values[number] ?? null;
-      add(row, "td", figure ? shown(value, figure.unit) : "-");
+      add(row, "td", shown(value, bare));
       add(row, "td", value !== null && figure.compared ? percent(value / figure.median - 1) : "");
     }
   }
@@ -46,13 +50,15 @@ function showDevice() {
   panel.replaceChildren();
   add(panel, "h2", nameOf(device));
   add(panel, "p", fleet.verdict[device], `verdict ${fleet.verdict[device]}`);
-  for (const text of fleet.reasons[device]) add(panel, "p", text, "finding");
   if (fleet.slot[device]) add(panel, "p", `slot ${fleet.slot[device]}`, "place");
   if (fleet.link[device]) {
     const link = add(add(panel, "p"), "a", fleet.link[device].endsWith(".html") ? "Its own page" : "Its result file");
     link.href = fleet.link[device];
     link.id = "own";
   }
+  const reasons = fleet.reasons[device];
+  for (const text of reasons.slice(0, MOST_REASONS)) add(panel, "p", text, "finding");
+  if (reasons.length > MOST_REASONS) add(panel, "p", `and ${reasons.length - MOST_REASONS} more`, "finding");
   figureTable(panel, device);
 }
 

@@ -99,13 +99,13 @@ std::string summary_words(const Fleet& fleet) {
   });
   std::string words = fmt::format("{}: {}, {} not passed", plural(fleet.files, "file"),
                                   plural(fleet.devices.size(), "device"), failing);
-  const auto add = [&](std::size_t n, const char* what) {
-    if (n > 0) words += fmt::format(", {} {}", n, what);
+  const auto add = [&](std::size_t n, const char* what, const char* state) {
+    if (n > 0) words += fmt::format(", {}{}", plural(n, what), state);
   };
-  add(fleet.superseded, "older results of them");
-  add(fleet.missing.size(), "expected hosts missing");
-  add(fleet.broken.size(), "files broken");
-  add(fleet.left_out.size(), "files left out");
+  add(fleet.superseded, "older result", " of them");
+  add(fleet.missing.size(), "expected host", " missing");
+  add(fleet.broken.size(), "file", " broken");
+  add(fleet.left_out.size(), "file", " left out");
   return words;
 }
 

@@ -64,7 +64,7 @@ std::string fleet_text(const Fleet& fleet) {
       add(slowest_rows(fleet, group), false, text);
       text += histogram(fleet, group) + "\n";
     }
-    add(node_rows(group, most_shown), true, text);
+    add(node_rows(group, experiment::most_slowest), true, text);
     add(driver_rows(fleet, group, most_shown), false, text);
     add(outlier_rows(fleet, group, most_shown, true), false, text);
   }

@@ -21,9 +21,11 @@ using deck::Phase;
 using experiment::DeviceRecord;
 using experiment::Trouble;
 
-/// What makes files large and says nothing about the device as a whole.
-constexpr auto bulky = std::to_array<std::string_view>(
-    {"timeline", "predicted_timeline", "series", "devices", "comparisons"});
+/// What no figure of a device is made from: most of a file.
+constexpr auto unused = std::to_array<std::string_view>(
+    {"timeline", "predicted_timeline", "series", "findings", "issue_s", "bounds", "trace",
+     "stopped", "product", "staging", "graph", "choices", "verification", "workload", "memory",
+     "measure", "require", "devices", "comparisons"});
 
 deck::Phase phase_of(const Value& entry) {
   const Value phase = entry.at_or_null("phase");
@@ -227,7 +229,7 @@ struct Reading {
 
 /// The schema of another kind of file of this program; empty: it is none.
 std::string other_schema(const std::string& text) {
-  const Json json = Json::parse(without(text, bulky), nullptr, false);
+  const Json json = Json::parse(without(text, unused), nullptr, false);
   if (!json.is_object() || !json.contains("schema") || !json["schema"].is_string()) return "";
   const std::string schema = json["schema"];
   return schema.starts_with("overlap-") && !schema.starts_with("overlap-result/") ? schema : "";
@@ -253,7 +255,7 @@ Reading reading_of(const SourceFile& file) {
 }  // namespace
 
 std::vector<DeviceRecord> devices_of(const std::string& file, const std::string& text) {
-  const Json json = Json::parse(without(text, bulky), nullptr, false);
+  const Json json = Json::parse(without(text, unused), nullptr, false);
   if (json.is_discarded()) {
     fail_to_read(file + ": found no JSON, or not all of it; allowed: a result file");
   }

@@ -29,6 +29,13 @@ CHECK = re.compile(
     rf"verdict=(?P<verdict>PASS|FAIL|INCONCLUSIVE) value=(?P<value>{NUMBER}) "
     rf"limit=(?P<limit>{NUMBER})"
 )
+DEVICE = re.compile(
+    rf"OVERLAP_DEVICE host=\S+ uuid=\S+ phase=(?:alone|together) verdict=[A-Z]+(?: deck=\S+)?"
+)
+SLOWEST = re.compile(
+    rf"OVERLAP_SLOWEST host=\S+ uuid=\S+ metric={WORD} value={NUMBER} median={NUMBER} "
+    rf"phase=(?:alone|together) order=(?:-|{WORD})(?: deck=\S+)?"
+)
 RESULT = re.compile(
     r"OVERLAP_RESULT verdict=(?P<verdict>PASS|FAIL|INCONCLUSIVE) data=(?P<data>OK|WRONG|NONE) "
     r"exit=(?P<exit>\d+)"
@@ -51,7 +58,7 @@ def run(*arguments, calibrate=False, timeout=300, **options):
     """Runs the program to its end; its streams are text. Measuring the machine before each deck
     would take most of the time of small runs: unless `calibrate`, the model has a shipped device.
     """
-    runs = not arguments or arguments[0] not in ("baseline", "compare")
+    runs = not arguments or arguments[0] not in ("baseline", "compare", "merge")
     words = " ".join(map(str, arguments))
     if runs and not calibrate and not re.search("--(device|predict|calibrate)", words):
         arguments = (*arguments, "--device=host")
@@ -69,7 +76,7 @@ def start(*arguments):
 
 def records(stdout):
     """The result lines by kind, each a dictionary of key=value as text."""
-    found = {"OVERLAP_FOM": [], "OVERLAP_CHECK": [], "OVERLAP_RESULT": []}
+    found = {f"OVERLAP_{kind}": [] for kind in ("FOM", "CHECK", "DEVICE", "SLOWEST", "RESULT")}
     for line in stdout.splitlines():
         if line.startswith("OVERLAP_"):
             name, *fields = line.split(" ")

@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 import yaml
-from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, run
+from program import CHECK, DEVICE, FOM, MINIAPP, RESULT, SLOWEST, SOURCE, TestCase, run
 
 PAGES = [*(SOURCE / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
          *sorted((SOURCE / "docs").glob("*.md"))]
@@ -20,6 +20,7 @@ README_LINES = 150
 # Commands that no test of this file runs, and why.
 BUILDS = "builds for minutes; ci/check.sh builds with the same presets"
 CUDA = "needs a GPU and a CUDA-enabled Kokkos"
+SLURM = "needs Slurm; tests/slurm runs the script"
 NOT_RUN = {
     "ci/quickstart.sh --test": "builds and runs all tests, this one among them; ci/check.sh runs it",
     "ci/quickstart.sh --test -E 'acceptance|exec'": BUILDS,
@@ -27,8 +28,11 @@ NOT_RUN = {
     "ci/quickstart.sh --kokkos 5 rowsum": BUILDS,
     "ci/check.sh": "runs all tests, this one among them",
     "ci/check.sh --full": "runs all tests, this one among them",
-    "for node in $(sinfo -hN -o %n -t idle); do sbatch -w \"$node\" ci/integrations/slurm/overlap.sbatch; done":
-        "needs Slurm; integrations_test.py runs the script",
+    "for node in $(sinfo -hN -o %N -t idle); do sbatch -N 1 -w \"$node\" ci/integrations/slurm/overlap.sbatch; done": SLURM,
+    "sbatch --nodes=8 --ntasks-per-node=4 --gpus-per-node=4 ci/integrations/slurm/overlap.sbatch": SLURM,
+    "sbatch --nodes=8 ci/integrations/slurm/merge.sbatch": SLURM,
+    "mpirun -n 4 miniapp --fleet acceptance/node --json 'out/{host}-{rank}.json' --json fleet.json":
+        "needs four GPUs; tests/fleet runs mpirun",
     "reframe -c ci/integrations/reframe/overlap.py -r -S overlap.deck=acceptance/gpu | grep 'Ran 1/1 test case'":
         "needs ReFrame; harness_test.py runs it",
     "ci/check.sh recipes": "builds for minutes; ci/check.sh --full runs it",
@@ -61,7 +65,7 @@ SMALL = {
     "custom": {},
 }
 # Command lines that run no deck.
-IDLE = re.compile(r"^miniapp (baseline|compare) |--(predict|dry-run|calibrate|list|version|help)")
+IDLE = re.compile(r"^miniapp (baseline|compare|merge) |--(predict|dry-run|calibrate|list|version|help)")
 FEW = {"measure.warmup": 1, "measure.repetitions": 2}
 
 # Stands for miniapp and ci/quickstart.sh on the pages: adds the settings above and notes how it ended.
@@ -113,7 +117,7 @@ def is_pattern(command):
 
 @functools.cache
 def help_text():
-    return "".join(run(*command, "--help").stdout for command in ([], ["baseline"], ["compare"]))
+    return "".join(run(*command, "--help").stdout for command in ([], ["baseline"], ["compare"], ["merge"]))
 
 
 def anchors(path):
@@ -251,7 +255,7 @@ class Pages(TestCase):
             with self.page(page) as text:
                 for _, content in blocks(text):
                     for line in re.findall(r"^OVERLAP_.*$", content, re.MULTILINE):
-                        self.assertTrue(any(kind.fullmatch(line) for kind in (FOM, CHECK, RESULT)), line)
+                        self.assertTrue(any(kind.fullmatch(line) for kind in (FOM, CHECK, DEVICE, SLOWEST, RESULT)), line)
                         shown += 1
         self.assertGreater(shown, 3)
 

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""merge names what was planted among many result files, and nothing else.
+
+MERGE_FILES: how many (default 1000). With 10000 the limits hold: 10 s on two processors, 500 MB.
+"""
+
+import json
+import os
+import resource
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import jsonschema
+from planted import plant
+from program import MINIAPP, SMALL, SOURCE, TestCase, records, run
+
+FILES = int(os.environ.get("MERGE_FILES", "1000"))
+SCHEMA = json.loads((SOURCE / "src/report/overlap-fleet-1.schema.json").read_text())
+BYTES = 500e6
+SECONDS = 10 * 2  # of processor time
+SANITIZED = any(name in open(MINIAPP, "rb").read().decode("latin-1") for name in ("__asan_init", "__tsan_init"))
+
+
+def used():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+class Merge(TestCase):
+    def setUp(self):
+        super().setUp()
+        result = self.folder / "real.json"
+        self.assert_clean(run(self.deck(), "--json", result))
+        self.result = json.loads(result.read_text())
+        self.results = self.folder / "results"
+
+    def plant(self, files):
+        planted = plant(self.result, self.results, files)
+        self.hosts = self.folder / "hosts.txt"
+        self.hosts.write_text("# of the machine\n" + "\n".join(planted["hosts"]) + "\n")
+        return planted
+
+    def write(self, name, **changes):
+        """The real result with dotted keys changed."""
+        result = json.loads(json.dumps(self.result))
+        for key, value in changes.items():
+            *path, last = key.split("__")
+            part = result
+            for step in path:
+                part = part[step]
+            part[last] = value
+        self.results.mkdir(exist_ok=True)
+        (self.results / name).write_text(json.dumps(result))
+        return self.results / name
+
+    def test_names_exactly_what_was_planted(self):
+        planted = self.plant(FILES)
+        names = {option: self.folder / f"fleet.{option}" for option in ("json", "junit", "report", "nodecheck")}
+        before, start = used(), time.monotonic()
+        done = run("merge", self.results, "--expect", self.hosts, *(f"--{name}={file}" for name, file in names.items()))
+        seconds, processor_s = time.monotonic() - start, used() - before
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        print(f"\n{FILES} files: {seconds:.2f} s, {processor_s:.2f} s of processors, {peak / 1e6:.0f} MB, "
+              f"{FILES / seconds:.0f} files/s")
+        if not SANITIZED:
+            self.assertLess(peak, BYTES)
+            if FILES <= 10000 and "MERGE_FILES" in os.environ:
+                self.assertLess(processor_s, SECONDS)
+        self.assert_clean(done, 2)
+        self.check_lines(planted, records(done.stdout))
+        for name in (*planted["missing"], *planted["truncated"]):
+            self.assertRegex(done.stdout, rf"(?m)^\S*{name}\b")
+        self.check_json(planted, json.loads(names["json"].read_text()))
+        self.check_junit(planted, ElementTree.parse(names["junit"]).getroot())
+        self.check_nodes(planted, names["nodecheck"].read_text())
+
+    def check_lines(self, planted, lines):
+        failing = {line["uuid"] for line in lines["OVERLAP_DEVICE"] if line["verdict"] != "PASS"}
+        self.assertEqual(failing, planted["slow"] | planted["wrong"])
+        self.assertEqual(len(lines["OVERLAP_DEVICE"]), 2 * (FILES - len(planted["truncated"])))
+        slowest = lines["OVERLAP_SLOWEST"]
+        self.assertEqual({(line["metric"], line["phase"]) for line in slowest},
+                         {("throughput", "alone"), ("throughput", "together")})
+        for line in slowest:
+            self.assertIn(line["uuid"], planted["slow"])
+            self.assertAlmostEqual(float(line["value"]) / float(line["median"]), 0.7, delta=0.01)
+        self.assertEqual(lines["OVERLAP_RESULT"], [{"verdict": "FAIL", "data": "WRONG", "exit": "2"}])
+
+    def check_json(self, planted, fleet):
+        verdicts = {device["uuid"]: device["exit_code"] for device in fleet["devices"]}
+        self.assertEqual({uuid for uuid, code in verdicts.items() if code == 5}, planted["slow"])
+        self.assertEqual({uuid for uuid, code in verdicts.items() if code == 2}, planted["wrong"])
+        self.assertEqual(set(verdicts.values()), {0, 2, 5})
+        self.assertEqual(fleet["missing_hosts"], planted["missing"])
+        self.assertEqual({os.path.basename(file["file"]) for file in fleet["broken_files"]}, planted["truncated"])
+        [group] = fleet["groups"]
+        self.assertEqual([set(driver["uuids"]) for driver in group["drivers"]], [set(), planted["driver"]])
+        for of in group["distributions"]:
+            self.assertEqual({one["uuid"] for one in of["outliers"]}, planted["slow"] if of["metric"] == "throughput" else set())
+        self.assertEqual(len(group["nodes"]), len(self.result["runs"]) * (len(planted["hosts"]) - len(planted["missing"])))
+        fleet["devices"] = [device for device in fleet["devices"] if device["exit_code"]] + fleet["devices"][:3]
+        jsonschema.Draft202012Validator(SCHEMA).validate(fleet)
+
+    def check_junit(self, planted, root):
+        [suite] = root
+        self.assertEqual(int(suite.get("tests")), FILES + len(planted["missing"]))
+        failed = {test.get("classname").partition(".")[2] or test.get("classname") for test in suite.iter("testcase")
+                  if test.find("failure") is not None}
+        self.assertEqual(failed, planted["slow"] | planted["wrong"] | set(planted["missing"]))
+        broken = {os.path.basename(test.get("name")) for test in suite.iter("testcase") if test.find("error") is not None}
+        self.assertEqual(broken, planted["truncated"])
+
+    def check_nodes(self, planted, text):
+        states = dict(line.split(" ", 2)[:2] for line in text.splitlines())
+        self.assertEqual({node for node, state in states.items() if state == "FAIL"}, set(planted["missing"]))
+        self.assertEqual([state for state in states.values() if state == "HW-FAIL"], ["HW-FAIL"])
+        self.assertEqual(set(states), set(planted["hosts"]))
+
+    def test_cost_grows_linearly(self):
+        costs = {}
+        for files in sorted({100, 1000, FILES}):
+            self.results = self.folder / str(files)
+            self.plant(files)
+            least = None
+            for _ in range(3 if files <= 1000 else 1):
+                before = used()
+                run("merge", self.results, "--quiet")
+                least = min(filter(None, (least, used() - before)))
+            costs[files] = least / files
+        print("\n" + ", ".join(f"{files} files: {1e3 * cost:.2f} ms each" for files, cost in costs.items()))
+        self.assertLess(max(costs.values()), 2 * costs[100] + 1e-4)
+
+    def test_one_healthy_device_passes(self):
+        done = run("merge", self.write("a.json"))
+        self.assert_clean(done)
+        name = self.result["host"]["name"]
+        self.assertIn(f"OVERLAP_DEVICE host={name} uuid={name} phase=alone verdict=PASS\n", done.stdout)
+        self.assertEqual(run("merge", "--quiet", self.results).stdout,
+                         "".join(line for line in done.stdout.splitlines(True) if line.startswith("OVERLAP_")))
+
+    def test_errors_and_interruptions_count(self):
+        self.write("a.json", host__name="n1")
+        self.write("b.json", host__name="n2", error="no GPU", exit_code=4, verdict="ERROR", runs=[])
+        done = run("merge", self.results)
+        self.assert_clean(done, 4)
+        self.assertIn("OVERLAP_DEVICE host=n2 uuid=n2 phase=alone verdict=ERROR\n", done.stdout)
+        self.write("c.json", host__name="n3", interrupted=True, exit_code=130, verdict="INTERRUPTED")
+        self.assert_clean(run("merge", self.results), 130)
+
+    def test_the_newest_result_counts(self):
+        self.write("new.json", started="2026-02-01T00:00:00Z")
+        self.write("old.json", started="2026-01-01T00:00:00Z", exit_code=5, verdict="FAIL")
+        done = run("merge", self.results)
+        self.assert_clean(done)
+        self.assertIn("2 files: 1 device, 0 not passed, 1 older result of them", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^drift .*\n\S.* 2 +2026-01-01 ")
+
+    def test_a_reference_decides(self):
+        path = self.deck(SMALL[: SMALL.index("acceptance")].replace("repetitions: 3", "repetitions: 8") +
+                         "acceptance: [{metric: throughput, order: by_engine, reference: given}]\n")
+        one, reference = self.folder / "one.json", self.folder / "reference.yaml"
+        self.assert_clean(run(path, "--json", one), 6)
+        self.assert_clean(run("merge", one), 6)
+        self.assert_clean(run("baseline", "-o", reference, one, "--below=99%"))
+        self.assert_clean(run("merge", one, "--reference", reference))
+        reference.write_text(reference.read_text().replace("value: ", "value: 9999"))
+        done = run("merge", one, "--reference", reference)
+        self.assert_clean(done, 5)
+        self.assertRegex(done.stdout, "FAIL +throughput of by_engine: .*reference.yaml")
+
+    def test_what_is_written_is_no_input(self):
+        result, fleet = self.write("a.json"), self.results / "fleet.json"
+        before = result.read_text()
+        for option in ("--json", "--junit", "--report", "--nodecheck"):
+            self.assert_error(run("merge", self.results, option, result), 3, f"{option}: found .*, which is an input, too")
+            self.assert_error(run("merge", self.results, option, ""), 3, f"{option} needs a file name")
+            self.assert_error(run("merge", self.results, option, self.folder / "no/such.file"), 1, "cannot write")
+        self.assertEqual(result.read_text(), before)
+        self.assert_error(run("merge", result, "--json=x", "--junit=x"), 3, "--junit: found x, which is --json, too")
+        self.assert_clean(run("merge", self.results, "--json", fleet))
+        done = run("merge", self.results, "--json", fleet)  # again: a fleet file is no result
+        self.assert_clean(done)
+        self.assertIn("fleet.json: overlap-fleet/1, no result file; left out\n", done.stdout)
+        self.assert_clean(run("merge", fleet), 1)
+
+    def test_says_what_is_wrong_with_its_inputs(self):
+        self.assert_error(run("merge"), 3)
+        self.assert_clean(run("merge", self.folder / "none.json"), 1)
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.assert_error(run("merge", empty), 1, r"found no file \*\.json")
+        result, hosts = self.write("a.json"), self.folder / "hosts"
+        hosts.write_text("n[1-4]\n")
+        self.assert_error(run("merge", result, "--expect", hosts), 3, r"found 'n\[1-4\]'; allowed: host names")
+        self.assert_error(run("merge", result, "--expect", empty / "no"), 3, "cannot read")
+        self.assert_error(run("merge", result, "--reference", empty / "no"), 3, "no such reference")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+"""Result files of a fleet, made from a real one, with planted trouble.
+
+planted.py RESULT.json FOLDER FILES: writes them into FOLDER, and FOLDER.hosts, the hosts that should be there.
+"""
+
+import copy
+import json
+import pathlib
+import random
+import sys
+
+PER_HOST = 8
+VARIANTS = 64  # of healthy devices; the rest of a file is text that is replaced
+SLOW, MISSING, TRUNCATED, OTHER_DRIVER = 20, 5, 3, 2
+DRIVERS = ("580.65.06", "570.124.06")
+UUID, HOST, DRIVER, PCI = "GPU-planted-uuid", "planted-host", "planted-driver", "planted-pci"
+
+
+def scaled(run, factor):
+    """The run of a device that takes this many times as long."""
+    run = copy.deepcopy(run)
+    run["samples_s"] = [sample * factor for sample in run["samples_s"]]
+    run["time_s"] = {key: value * factor for key, value in run["time_s"].items()}
+    run["throughput"] /= factor
+    return run
+
+
+def template(result, factor):
+    """A device that takes `factor` times as long, alone, and 1.6 times as long again together, as text."""
+    result = copy.deepcopy(result)
+    result["host"]["name"] = HOST
+    result["build"]["backend"] = "Cuda"
+    result["device"] = {"name": "NVIDIA H100", "uuid": UUID, "driver": DRIVER, "pci": PCI, "pcie_gen": 5, "pcie_width": 16}
+    alone = [scaled(run, factor) | {"phase": "alone"} for run in result["runs"]]
+    together = [scaled(run, 1.6) | {"phase": "together", "timeline": None, "predicted_timeline": None} for run in alone]
+    result["runs"] = alone + together
+    return json.dumps(result, indent=2)
+
+
+def host_of(number):
+    return f"n{number // PER_HOST + 1:04d}"
+
+
+def uuid_of(number):
+    return f"GPU-{number:08x}"
+
+
+def plant(result, folder, files, seed=1):
+    """Writes the files; returns what is wrong with them: UUIDs, hosts and files by kind of trouble, and all hosts."""
+    rng = random.Random(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    healthy = [template(result, rng.gauss(1, 0.002)) for _ in range(VARIANTS)]
+    slow = template(result, 1 / 0.7)
+    wrong = copy.deepcopy(result)
+    wrong["runs"][0] |= {"wrong": {"chunk": 0, "array": "a", "index": 3, "expected": 1.0, "found": 2.0}, "verified": False}
+    wrong |= {"verdict": "FAIL", "exit_code": 2}
+    chosen = rng.sample(range(files), SLOW + TRUNCATED + OTHER_DRIVER + 1)
+    slow_ones, truncated = set(chosen[:SLOW]), set(chosen[SLOW : SLOW + TRUNCATED])
+    other_driver, wrong_one = set(chosen[SLOW + TRUNCATED : -1]), chosen[-1]
+    for number in range(files):
+        text = slow if number in slow_ones else healthy[number % VARIANTS]
+        if number == wrong_one:
+            text = template(wrong, 1)
+        for word, value in ((UUID, uuid_of(number)), (HOST, host_of(number)), (DRIVER, DRIVERS[number in other_driver]),
+                            (PCI, f"0000:{16 + number % PER_HOST:02x}:00.0")):
+            text = text.replace(word, value, 1)
+        if number in truncated:
+            text = text[: rng.randrange(1, len(text) - 2)]
+        (folder / f"{host_of(number)}-{uuid_of(number)}.json").write_text(text)
+    hosts = sorted({host_of(number) for number in range(files)})
+    missing = [f"gone{number}" for number in range(MISSING)]
+    return {
+        "slow": {uuid_of(number) for number in slow_ones},
+        "wrong": {uuid_of(wrong_one)},
+        "truncated": {f"{host_of(number)}-{uuid_of(number)}.json" for number in truncated},
+        "driver": {uuid_of(number) for number in other_driver},
+        "missing": missing,
+        "hosts": hosts + missing,
+    }
+
+
+if __name__ == "__main__":
+    _, source, target, count = sys.argv
+    trouble = plant(json.loads(pathlib.Path(source).read_text()), pathlib.Path(target), int(count))
+    pathlib.Path(f"{target}.hosts").write_text("\n".join(trouble["hosts"]) + "\n")

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""The page of `merge --report` in a browser, with ten thousand devices: it opens at once, and what a reader points at,
+chooses and finds is what the fleet file has.
+
+fleet_browser_test.py FOLDER: with the page fleet.html and its file fleet.json. Screenshots go to FOLDER. Needs chromium,
+chromedriver and selenium.
+"""
+
+import json
+import pathlib
+import sys
+import tempfile
+import time
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+FOLDER = pathlib.Path(sys.argv.pop(1)).resolve()
+OPEN_S = 2
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        profile = tempfile.TemporaryDirectory(prefix="overlap-browser-", ignore_cleanup_errors=True)
+        cls.addClassCleanup(profile.cleanup)
+        options = webdriver.ChromeOptions()
+        options.binary_location = "/usr/bin/chromium"
+        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
+                     "--window-size=1440,1100", f"--user-data-dir={profile.name}"):
+            options.add_argument(word)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        cls.browser = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+        cls.addClassCleanup(cls.browser.quit)
+        cls.fleet = json.loads((FOLDER / "fleet.json").read_text())
+
+    def setUp(self):
+        self.open()
+
+    def tearDown(self):
+        self.assertEqual(self.browser.get_log("browser"), [], "the page complains")
+
+    def open(self, dark=False):
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        self.browser.get((FOLDER / "fleet.html").as_uri())
+        self.frame()
+
+    def do(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def frame(self):
+        self.browser.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done))"
+        )
+
+    def shot(self, name):
+        self.browser.save_screenshot(str(FOLDER / f"{name}.png"))
+
+    def find(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def move_to(self, number):
+        self.do("document.getElementById('map').scrollIntoView({block: 'center'})")
+        self.frame()
+        place = self.do("return placeOf(arguments[0])", number)
+        actions = ActionChains(self.browser, duration=0)
+        actions.w3c_actions.pointer_action.move_to_location(round(place["x"]), round(place["y"]))
+        return actions
+
+    def slow(self):
+        return next(i for i, device in enumerate(self.fleet["devices"]) if device["exit_code"] == 5)
+
+    def figure(self, device, phase, order, metric):
+        return next(one["median"] for one in device["figures"]
+                    if (one["phase"], one["order"], one["metric"]) == (phase, order, metric))
+
+    def test_opens_at_once(self):
+        start = time.monotonic()
+        self.open()
+        wall = time.monotonic() - start
+        loaded = self.do("return performance.getEntriesByType('navigation')[0].loadEventEnd") / 1e3
+        print(f"\n{len(self.fleet['devices'])} devices: loaded in {loaded:.2f} s, drawn after {wall:.2f} s")
+        self.assertLess(wall, OPEN_S)
+
+    def test_needs_nothing_from_outside(self):
+        self.assertEqual(self.do("return performance.getEntriesByType('resource').length"), 0)
+
+    def test_every_device_has_its_place(self):
+        places = self.do("return map.places.map((place) => [place.device, place.x, place.y])")
+        self.assertEqual(len({tuple(place[1:]) for place in places}), len(places))
+        self.assertEqual(sorted(place[0] for place in places if place[0] is not None), list(range(len(self.fleet["devices"]))))
+        self.assertEqual(sum(place[0] is None for place in places), len(self.fleet["missing_hosts"]))
+        self.assertLessEqual(self.do("return Math.max(...map.places.map((place) => place.x)) + map.size"),
+                             self.find("#map").rect["width"])
+
+    def test_pointing_and_choosing(self):
+        number = self.slow()
+        device = self.fleet["devices"][number]
+        self.move_to(number).perform()
+        self.frame()
+        details = self.find("#details").text
+        self.assertIn(f"{device['host']} {device['uuid']}", details)
+        self.assertIn("FAIL", details)
+        self.move_to(number).click().perform()
+        self.frame()
+        panel = self.find("#device").text
+        for words in (device["host"], device["uuid"], "FAIL", device["slot"], device["reasons"][0]["text"]):
+            self.assertIn(words, panel)
+        value = self.figure(device, "alone", "by_engine", "throughput")
+        self.assertRegex(panel, rf"throughput of by_engine, GB/s\s+{float(f'{value:.4g}'):g} ")
+        self.assertTrue(self.find("#own").get_attribute("href").endswith(pathlib.Path(device["file"]).name))
+        self.shot("fleet-light")
+        self.open(dark=True)
+        self.move_to(number).click().perform()
+        self.shot("fleet-dark")
+
+    def test_keys_go_from_device_to_device(self):
+        for _ in range(2):
+            self.find("#map").send_keys(Keys.ARROW_RIGHT)
+        self.assertIn(self.fleet["devices"][1]["uuid"], self.find("#device h2").text)
+        self.find("#map").send_keys(Keys.ARROW_LEFT)
+        self.assertIn(self.fleet["devices"][0]["uuid"], self.find("#device h2").text)
+
+    def test_finds_a_device(self):
+        device = self.fleet["devices"][-1]
+        self.find("#find").send_keys(device["uuid"])
+        self.assertIn(device["uuid"], self.find("#device h2").text)
+
+    def test_figures_and_phases(self):
+        def scale():
+            return self.find("#scale").text
+
+        before = scale()
+        Select(self.find("#figure")).select_by_visible_text("throughput of by_engine")
+        self.assertEqual(scale(), "throughput of by_engine, alone")
+        self.assertNotEqual(before, scale())
+        self.find("input[value=together] + span").click()
+        self.assertEqual(scale(), "throughput of by_engine, together")
+        median = next(of["median"] for of in self.fleet["groups"][0]["distributions"]
+                      if (of["phase"], of["order"], of["metric"]) == ("together", "by_engine", "throughput"))
+        self.assertAlmostEqual(self.do("return view.figure.median"), median, delta=1e-4 * median)
+
+    def test_a_verdict_is_no_colour_alone(self):
+        marks = self.find("#marks").text
+        self.assertIn("FAIL", marks)
+        self.assertIn("missing host", marks)
+
+    def test_tables(self):
+        text = self.find("main").text
+        for host in self.fleet["missing_hosts"]:
+            self.assertIn(host, text)
+        for file in self.fleet["broken_files"]:
+            self.assertIn(file["text"], text)
+        for device in self.fleet["devices"]:
+            if device["exit_code"]:
+                self.assertIn(device["uuid"], text)
+
+    def test_narrow_window(self):
+        self.browser.set_window_size(520, 1000)
+        self.frame()
+        self.assertLessEqual(self.do("return document.documentElement.scrollWidth"), self.do("return innerWidth"))
+        self.shot("fleet-narrow")
+        self.browser.set_window_size(1440, 1100)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,400 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "generated.hpp"
+#include "report/fleet.hpp"
+#include "report/json.hpp"
+#include "report/read_devices.hpp"
+#include "report/skim.hpp"
+#include "studies.hpp"
+
+namespace overlap::report {
+namespace {
+
+using base::ExitCode;
+using experiment::DeviceRecord;
+using experiment::Phase;
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr auto names = std::to_array<std::string_view>({"timeline", "series"});
+
+std::string skimmed(const std::string& text) { return without(text, names); }
+
+TEST(Skim, TakesListsAndObjectsOut) {
+  EXPECT_EQ(skimmed(R"({"a": 1, "timeline": [{"b": "]"}, [2]], "c": 3})"),
+            R"({"a": 1, "timeline": null, "c": 3})");
+  EXPECT_EQ(skimmed(R"({"series" :{"timeline":[1]},"timeline":[],"x":"timeline"})"),
+            R"({"series" :null,"timeline":null,"x":"timeline"})");
+}
+
+TEST(Skim, LeavesEverythingElse) {
+  for (const char* const text :
+       {R"({"timeline": null, "series": 3})", R"({"x": "\"timeline\": [1]"})",
+        R"(["timeline", [1]])", R"({"x": "a\\", "y": [1]})", "", "{", R"("timeline)",
+        R"({"timeline":)", R"({"timeline"})"}) {
+    EXPECT_EQ(skimmed(text), text);
+  }
+}
+
+TEST(Skim, WhatIsCutShortStaysSo) {
+  const std::string whole = R"({"a": [1], "timeline": [{"b": "x\"]"}, {"c": [2]}], "d": {"e": 1}})";
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_TRUE(json::parse(skimmed(whole.substr(0, size)), nullptr, false).is_discarded()) << size;
+  }
+  EXPECT_FALSE(json::parse(skimmed(whole), nullptr, false).is_discarded());
+}
+
+/// A result file of two orders, as the program writes it.
+json result() {
+  experiment::Run sequential;
+  sequential.order = sequential.schedule.order = deck::Order::sequential;
+  sequential.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 1000000000}};
+  sequential.samples_s = {1.9, 2, 2.1, 2, 2, 2};
+  sequential.repetitions = 6;
+  sequential.verified = true;
+  experiment::Run by_engine = sequential;
+  by_engine.order = by_engine.schedule.order = deck::Order::by_engine;
+  by_engine.samples_s = {1, 1, 1, 1.25, 1, 0.8};
+  Study study = study_of(outcome_of({sequential, by_engine}));
+  study.machine.host = {.name = "n1", .cpu = "CPU"};
+  study.machine.build.backend = "Cuda";
+  study.machine.device = base::DeviceInfo{.name = "GPU",
+                                          .uuid = "GPU-1",
+                                          .pci_bus_id = "0000:1a:00.0",
+                                          .pcie_gen = 5,
+                                          .pcie_width = 16,
+                                          .driver = "580.1"};
+  return json::parse(to_json({study}));
+}
+
+DeviceRecord read(const json& file) { return devices_of("a.json", file.dump()).at(0); }
+
+std::string error_of(const std::string& text) {
+  try {
+    devices_of("a.json", text);
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+constexpr experiment::FigureKey throughput{Phase::alone, deck::Order::by_engine,
+                                           deck::Metric::throughput};
+
+TEST(Devices, AreReducedToTheirFigures) {
+  const DeviceRecord one = read(result());
+  EXPECT_EQ(one.host, "n1");
+  EXPECT_EQ(one.unit, "GPU-1");
+  EXPECT_TRUE(one.unique);
+  EXPECT_EQ(one.slot, "0000:1a:00.0");
+  EXPECT_EQ(one.machine.device, "GPU");
+  EXPECT_EQ(one.machine.link, "gen5 x16");
+  EXPECT_EQ(one.driver, "580.1");
+  EXPECT_EQ(one.deck_name, "hand");
+  EXPECT_EQ(exit_code_of(one), ExitCode::pass);
+  const experiment::Figure* const figure = find(one, throughput);
+  ASSERT_NE(figure, nullptr);
+  EXPECT_EQ(figure->value.n, 6);
+  EXPECT_DOUBLE_EQ(figure->value.median, 1);
+  EXPECT_DOUBLE_EQ(figure->value.lo, 0.8);  // from the samples: the file has the median alone
+  EXPECT_DOUBLE_EQ(figure->value.hi, 1.25);
+  const experiment::Figure* const time =
+      find(one, {Phase::alone, deck::Order::by_engine, deck::Metric::time});
+  ASSERT_NE(time, nullptr);
+  EXPECT_DOUBLE_EQ(time->value.max, 1.25);
+  EXPECT_EQ(find(one, {Phase::together, deck::Order::by_engine, deck::Metric::time}), nullptr);
+}
+
+TEST(Devices, WithoutUuidHaveTheirRankOrHost) {
+  json file = result();
+  file["device"] = nullptr;
+  EXPECT_EQ(read(file).unit, "n1");
+  EXPECT_EQ(read(file).machine.device, "CPU");
+  EXPECT_FALSE(read(file).unique);
+  file["job"] = {{"id", "7"}, {"step", nullptr}, {"rank", 3}, {"ranks", 4}};
+  EXPECT_EQ(read(file).unit, "rank3");
+  EXPECT_EQ(read(file).slot, "3");
+}
+
+TEST(Devices, HaveFiguresOfBothPhases) {
+  json file = result();
+  for (std::size_t i = 0; i < 2; ++i) {
+    json together = file["runs"][i];
+    together["phase"] = "together";
+    for (json& sample : together["samples_s"]) sample = 2 * sample.get<double>();
+    file["runs"][i]["phase"] = "alone";
+    file["runs"].push_back(together);
+  }
+  const json rate = {{"median", 60}, {"min", 59}, {"max", 61}, {"lo", 59}, {"hi", 61}};
+  file["together"] = {{"rates", {{"bytes", 1}, {"duplex_rate", rate}, {"h2d_s", {1, 1, 1}}}},
+                      {"health", {{"pcie_replays", 2}}}};
+  const DeviceRecord one = read(file);
+  EXPECT_DOUBLE_EQ(find(one, throughput)->value.lo, 0.8);
+  EXPECT_DOUBLE_EQ(
+      find(one, {Phase::together, deck::Order::by_engine, deck::Metric::throughput})->value.lo,
+      0.4);
+  // Against the baseline of its own phase.
+  EXPECT_DOUBLE_EQ(
+      find(one, {Phase::together, deck::Order::by_engine, deck::Metric::speedup})->value.median, 2);
+  const auto* const duplex = find(one, {Phase::together, {}, deck::Metric::duplex_rate});
+  ASSERT_NE(duplex, nullptr);
+  EXPECT_DOUBLE_EQ(duplex->value.lo, 59);
+  EXPECT_EQ(duplex->value.n, 3);
+  EXPECT_DOUBLE_EQ(find(one, {Phase::together, {}, deck::Metric::pcie_replays})->value.median, 2);
+}
+
+TEST(Devices, SayWhyTheyDoNotPass) {
+  json file = result();
+  file["checks"] = {
+      {{"metric", "throughput"},
+       {"order", "by_engine"},
+       {"verdict", "FAIL"},
+       {"text", "too slow"},
+       {"limit", 3},
+       {"phase", "together"}},
+      {{"metric", "h2d_rate"},
+       {"order", nullptr},
+       {"verdict", "INCONCLUSIVE"},
+       {"text", "no reference"},
+       {"limit", nullptr}},
+      {{"metric", "time"}, {"order", nullptr}, {"verdict", "PASS"}, {"limit", 1}, {"text", ""}}};
+  file["exit_code"] = 5;
+  const DeviceRecord one = read(file);
+  ASSERT_EQ(one.troubles.size(), 2U);
+  EXPECT_EQ(one.troubles[0].text, "too slow");
+  EXPECT_EQ(one.troubles[0].phase, Phase::together);
+  EXPECT_FALSE(one.troubles[0].undecided);
+  EXPECT_EQ(one.troubles[1].code, ExitCode::inconclusive);
+  EXPECT_TRUE(one.troubles[1].undecided);
+  EXPECT_EQ(exit_code_of(one), ExitCode::performance);
+}
+
+TEST(Devices, WrongDataErrorsAndInterruptionsAreResults) {
+  json wrong = result();
+  wrong["runs"][1]["wrong"] = {{"chunk", 0}, {"array", "a"}, {"index", 3}};
+  wrong["runs"][1]["verified"] = false;
+  EXPECT_EQ(exit_code_of(read(wrong)), ExitCode::wrong_data);
+  EXPECT_EQ(read(wrong).troubles[0].text, "by_engine left wrong data");
+  json error = result();
+  error["error"] = "no GPU";
+  error["exit_code"] = 4;
+  error["runs"] = json::array();
+  error["device"] = nullptr;
+  EXPECT_EQ(exit_code_of(read(error)), ExitCode::precondition);
+  EXPECT_EQ(read(error).troubles[0].text, "no GPU");
+  json interrupted = result();
+  interrupted["interrupted"] = true;
+  interrupted["exit_code"] = 130;
+  EXPECT_EQ(exit_code_of(read(interrupted)), ExitCode::interrupted);
+  json unexplained = result();
+  unexplained["exit_code"] = 5;
+  unexplained["verdict"] = "FAIL";
+  EXPECT_EQ(exit_code_of(read(unexplained)), ExitCode::performance);
+  EXPECT_EQ(read(unexplained).troubles[0].text, "the result has verdict FAIL and exit code 5");
+}
+
+TEST(Devices, SeveralDecksAreSeveralRecords) {
+  EXPECT_EQ(devices_of("a.json", json{{"results", {result(), result()}}}.dump()).size(), 2U);
+}
+
+TEST(Devices, WhatIsNoResultSaysSo) {
+  const std::string text = result().dump();
+  EXPECT_THAT(error_of(text.substr(0, text.size() / 2)), HasSubstr("a.json: found no JSON"));
+  EXPECT_THAT(error_of("{}"), HasSubstr("found no schema"));
+  EXPECT_THAT(error_of(R"({"results": []})"), HasSubstr("found no result"));
+  const auto changed = [](const char* pointer, const json& value) {
+    json file = result();
+    file[json::json_pointer(pointer)] = value;
+    return error_of(file.dump());
+  };
+  EXPECT_EQ(changed("/runs/0/point", {{"chunks.count", 4}}),
+            "a.json: runs[0].point: found a sweep; allowed: a deck without a sweep");
+  EXPECT_THAT(changed("/runs", json::array()), HasSubstr("runs: found no run"));
+  EXPECT_THAT(changed("/runs/1/phase", "apart"), HasSubstr("allowed: alone, together"));
+  EXPECT_THAT(changed("/host/name", 3), HasSubstr("host.name: found 3; allowed: text"));
+  EXPECT_THAT(changed("/exit_code", 9), HasSubstr("exit code"));
+  json prediction = result();
+  for (json& run : prediction["runs"]) run["samples_s"] = json::array();
+  EXPECT_THAT(error_of(prediction.dump()), HasSubstr("found a prediction"));
+}
+
+/// A folder that goes with the test.
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / "overlap-fleet-test";
+  Folder() {
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name) << text;
+    return (path / name).string();
+  }
+};
+
+TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
+  const Folder folder;
+  const std::string good = folder.write("a.json", result().dump());
+  folder.write("b.json", "{\"schema\"");
+  const std::string fleet = folder.write("c.json", R"({"schema": "overlap-fleet/1"})");
+  folder.write("d.txt", "no");
+  const auto input = read_devices(source_files({folder.path.string(), good}));
+  EXPECT_EQ(input.files, 3U);
+  EXPECT_EQ(input.records.size(), 1U);
+  ASSERT_EQ(input.broken.size(), 1U);
+  EXPECT_THAT(input.broken[0].text, HasSubstr("b.json: found no JSON"));
+  ASSERT_EQ(input.left_out.size(), 1U);
+  EXPECT_THAT(input.left_out[0], HasSubstr("c.json: overlap-fleet/1, no result file; left out"));
+  EXPECT_EQ(read_devices(source_files({fleet})).broken.size(), 1U);  // by its own name
+  EXPECT_EQ(read_devices(source_files({(folder.path / "none.json").string()})).broken.size(), 1U);
+}
+
+TEST(Hosts, AreReadFromAFile) {
+  const Folder folder;
+  const auto hosts = [&](const char* text) { return read_hosts(folder.write("hosts", text)); };
+  EXPECT_THAT(hosts("n1 n2\n# none\n\nn3 # last\n"), ElementsAre("n1", "n2", "n3"));
+  EXPECT_THROW(hosts("n[1-4]\n"), base::Error);
+  EXPECT_THROW(hosts("# none\n"), base::Error);
+  EXPECT_THROW(read_hosts((folder.path / "no").string()), base::Error);
+}
+
+/// Nine devices on three hosts; one is slow, one host missing, one file broken.
+experiment::Fleet planted(int devices = 9) {
+  experiment::FleetInput input{.files = 10};
+  for (int i = 0; i < devices; ++i) {
+    DeviceRecord one = read(result());
+    one.host = "n" + std::to_string(i / 3 + 1);
+    one.unit = "GPU-" + std::to_string(i);
+    one.file = one.unit + ".json";
+    const double factor = i == 4 ? 0.7 : 1;
+    for (experiment::Figure& figure : one.figures) {
+      if (figure.key.metric == deck::Metric::throughput) figure.value.median *= factor;
+    }
+    if (i == 5) one.driver = "570.2";
+    input.records.push_back(one);
+  }
+  input.broken = {{"x.json", "x.json: found <nothing>"}};
+  input.left_out = {"y.json: overlap-fleet/1, no result file; left out"};
+  return experiment::fleet_of(std::move(input), {"n1", "n2", "n3", "n4"});
+}
+
+TEST(FleetText, NamesEveryTrouble) {
+  const std::string text = fleet_text(planted());
+  EXPECT_THAT(text, HasSubstr("9 devices on 3 hosts: GPU, gen5 x16, Cuda, deck hand"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("n2 +0000:1a:00.0 +GPU-4 +FAIL +throughput of sequential, "
+                                     "alone: 0.3500, 30.0 % below the median 0.5000 of 9"));
+  EXPECT_THAT(text, HasSubstr("missing host\nn4\n"));
+  EXPECT_THAT(text, HasSubstr("x.json: found <nothing>"));
+  EXPECT_THAT(text, HasSubstr("y.json: overlap-fleet/1"));
+  EXPECT_THAT(text, HasSubstr("n2 GPU-5"));  // its driver
+  EXPECT_THAT(text, HasSubstr("10 files: 9 devices, 1 not passed, 1 expected host missing, 1 file "
+                              "broken, 1 file left out"));
+}
+
+TEST(FleetText, OfManyDevicesHasTheSpread) {
+  const std::string text = fleet_text(planted(30));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("by_engine, GB/s +alone +30 +1.000 +0.00 % +0.7000 +1.000 "
+                                     "+n2 GPU-4 \\(-30.0 %\\)"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("29 +##################################################\n"));
+  EXPECT_THAT(text, Not(HasSubstr("GPU-29")));
+}
+
+TEST(FleetLines, AreForHarnesses) {
+  const std::string lines = fleet_lines(planted(), true);
+  EXPECT_THAT(lines, HasSubstr("OVERLAP_DEVICE host=n1 uuid=GPU-0 phase=alone verdict=PASS\n"));
+  EXPECT_THAT(lines, HasSubstr("OVERLAP_DEVICE host=n2 uuid=GPU-4 phase=alone verdict=FAIL\n"));
+  EXPECT_THAT(lines, HasSubstr("OVERLAP_SLOWEST host=n2 uuid=GPU-4 metric=throughput value=0.7 "
+                               "median=1 phase=alone order=by_engine\n"));
+  EXPECT_THAT(lines, testing::EndsWith("OVERLAP_RESULT verdict=ERROR data=OK exit=1\n"));
+  const std::string few = fleet_lines(planted(30), false);
+  EXPECT_THAT(few, Not(HasSubstr("GPU-0 ")));
+  EXPECT_THAT(few, HasSubstr("uuid=GPU-4 phase=alone verdict=FAIL\n"));
+}
+
+TEST(FleetJson, HasOneRecordPerDevice) {
+  const json file = json::parse(fleet_json(planted()));
+  EXPECT_EQ(file["schema"], "overlap-fleet/1");
+  ASSERT_EQ(file["devices"].size(), 9U);
+  EXPECT_EQ(file["devices"][4]["uuid"], "GPU-4");
+  EXPECT_EQ(file["devices"][4]["verdict"], "FAIL");
+  EXPECT_EQ(file["devices"][4]["phases"][0]["phase"], "alone");
+  EXPECT_EQ(file["missing_hosts"], json({"n4"}));
+  EXPECT_EQ(file["broken_files"][0]["file"], "x.json");
+  EXPECT_EQ(file["groups"][0]["drivers"][1]["uuids"], json({"GPU-5"}));
+  EXPECT_EQ(file["exit_code"], 1);
+  for (const json& of : file["groups"][0]["distributions"]) {
+    const bool compared = of["metric"] == "throughput";
+    ASSERT_EQ(of["outliers"].size(), compared ? 1U : 0U) << of;
+    if (compared) {
+      EXPECT_EQ(of["outliers"][0]["uuid"], "GPU-4");
+    }
+  }
+  EXPECT_EQ(json::parse(fleet_json({}))["devices"], json::array());
+}
+
+TEST(FleetSchema, IsWhatTheTablesSay) {
+  test::expect_generated(OVERLAP_SOURCE_DIR "/src/report/overlap-fleet-1.schema.json",
+                         fleet_schema());
+}
+
+TEST(FleetJunit, HasATestPerDeviceHostAndFile) {
+  const std::string text = fleet_junit(planted());
+  EXPECT_THAT(text, HasSubstr("tests=\"11\" failures=\"2\" errors=\"1\" skipped=\"0\""));
+  EXPECT_THAT(text, HasSubstr("<testcase classname=\"n1.GPU-0\" name=\"hand/device\""));
+  EXPECT_THAT(text, HasSubstr("<testcase classname=\"n4\" name=\"host\""));
+  EXPECT_THAT(text, HasSubstr("x.json: found &lt;nothing&gt;</error>"));
+}
+
+TEST(FleetPage, IsCompleteInItself) {
+  const std::string page = fleet_html(planted(), "fleet.html");
+  EXPECT_THAT(page, HasSubstr("<title>Fleet: ERROR</title>"));
+  EXPECT_THAT(page, HasSubstr("x.json: found &lt;nothing&gt;"));
+  const std::string start = "<script type=\"application/json\" id=\"fleet\">";
+  const std::size_t from = page.find(start) + start.size();
+  const json data = json::parse(page.substr(from, page.find("</script>", from) - from));
+  EXPECT_EQ(data["unit"].size(), 9U);
+  EXPECT_EQ(data["verdict"][4], "FAIL");
+  EXPECT_EQ(data["groups"][0]["figures"][0]["values"].size(), 9U);
+  EXPECT_EQ(data["missing"], json({"n4"}));
+  EXPECT_THAT(fleet_html({}, "fleet.html"), Not(HasSubstr("<canvas")));
+}
+
+TEST(FleetPage, ADeviceLeadsToItsPageOrFile) {
+  const Folder folder;
+  experiment::Fleet fleet = planted();
+  fleet.devices[0].file = folder.write("a b.json", "");
+  fleet.devices[1].file = folder.write("c.json", "");
+  folder.write("c.html", "");
+  std::filesystem::create_directories(folder.path / "out");
+  const std::string page = fleet_html(fleet, (folder.path / "out/fleet.html").string());
+  EXPECT_THAT(page, HasSubstr(R"("link":["../a%20b.json","../c.html","",)"));
+}
+
+TEST(NodeCheck, HasOneLinePerNode) {
+  experiment::Fleet fleet = planted();
+  EXPECT_EQ(node_check(fleet),
+            "n1 PASS\n"
+            "n2 PERF-FAIL GPU-4: throughput of sequential, alone: 0.3500, 30.0 % below the median "
+            "0.5000 of 9 devices\n"
+            "n3 PASS\n"
+            "n4 FAIL no result\n");
+  fleet.devices[0].troubles = {{.code = ExitCode::wrong_data, .text = "left\nwrong", .phase = {}}};
+  fleet.devices[8].troubles = {{.code = ExitCode::precondition, .text = "no GPU", .phase = {}}};
+  EXPECT_THAT(node_check(fleet), testing::StartsWith("n1 HW-FAIL GPU-0: left wrong\n"));
+  EXPECT_THAT(node_check(fleet), HasSubstr("n3 FAIL GPU-8: no GPU\n"));
+}
+
+}  // namespace
+}  // namespace overlap::report

@@ -1,0 +1,352 @@
+#include "experiment/fleet.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace overlap::experiment {
+namespace {
+
+using base::ExitCode;
+using deck::Metric;
+using deck::Order;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr FigureKey throughput{Phase::alone, Order::by_engine, Metric::throughput};
+constexpr FigureKey throughput_together{Phase::together, Order::by_engine, Metric::throughput};
+constexpr FigureKey duplex_together{Phase::together, std::nullopt, Metric::duplex_rate};
+constexpr FigureKey contention_free{Phase::alone, Order::by_engine, Metric::time};
+
+base::Summary exactly(double value) {
+  return {.n = 10, .median = value, .min = value, .max = value, .lo = value, .hi = value};
+}
+
+/// A device that moves as many GB/s.
+DeviceRecord device(const std::string& unit, double value, const std::string& host = "n1") {
+  DeviceRecord record;
+  record.file = unit + ".json";
+  record.host = host;
+  record.unit = unit;
+  record.unique = true;
+  record.machine = {.device = "GPU", .link = "gen5 x16", .backend = "Cuda", .deck = "abc"};
+  record.deck_name = "node";
+  record.build = "1 abc";
+  record.driver = "580";
+  record.started = "2026-01-31T12:00:00Z";
+  record.figures = {{throughput, exactly(value)}};
+  return record;
+}
+
+Distribution distribution(const std::vector<double>& values, Metric metric = Metric::throughput) {
+  std::vector<std::size_t> devices(values.size());
+  std::iota(devices.begin(), devices.end(), 0U);
+  return distribution_of({Phase::alone, Order::by_engine, metric}, devices, values);
+}
+
+std::vector<std::size_t> numbers(const std::vector<Standing>& standings) {
+  std::vector<std::size_t> all;
+  for (const Standing& standing : standings) all.push_back(standing.device);
+  return all;
+}
+
+Fleet fleet(std::vector<DeviceRecord> records, const std::vector<std::string>& expected = {},
+            const Reference* reference = nullptr) {
+  const std::size_t files = records.size();
+  return fleet_of({.records = std::move(records), .broken = {}, .left_out = {}, .files = files},
+                  expected, reference);
+}
+
+TEST(Distribution, HasMedianAndMad) {
+  const Distribution of = distribution({1, 2, 4, 8});
+  EXPECT_EQ(of.devices, 4);
+  EXPECT_DOUBLE_EQ(of.median, 3);
+  EXPECT_DOUBLE_EQ(of.mad, 1.5);  // of 2, 1, 1, 5
+  EXPECT_DOUBLE_EQ(of.min, 1);
+  EXPECT_DOUBLE_EQ(of.max, 8);
+  EXPECT_DOUBLE_EQ(distribution({1, 5, 2}).median, 2);
+}
+
+/// Median 100 and MAD 1, and one more value.
+std::vector<double> around_100(double value) {
+  return {98, 99, 99, 100, 100, 100, 101, 101, 102, value};
+}
+
+TEST(Distribution, ScoresByTheMad) {
+  const Distribution of = distribution(around_100(94.8));
+  EXPECT_DOUBLE_EQ(of.median, 100);
+  EXPECT_DOUBLE_EQ(of.mad, 1);
+  ASSERT_THAT(numbers(of.outliers), ElementsAre(9U));
+  EXPECT_NEAR(of.outliers[0].score, -0.6745 * 5.2, 1e-9);  // -3.507
+  EXPECT_NEAR(of.outliers[0].off, -0.052, 1e-12);
+  EXPECT_TRUE(of.outliers[0].slow);
+  EXPECT_THAT(distribution(around_100(94.82)).outliers, IsEmpty());  // -3.494
+}
+
+TEST(Distribution, AnOutlierIsMoreThanTwoPercentOff) {
+  // A MAD of 0.01: scores are large, differences small.
+  std::vector<double> values = {99.98, 99.99, 99.99, 100, 100, 100, 100.01, 100.01, 100.02, 98.01};
+  EXPECT_THAT(distribution(values).outliers, IsEmpty());
+  values.back() = 97.99;
+  EXPECT_THAT(numbers(distribution(values).outliers), ElementsAre(9U));
+}
+
+TEST(Distribution, AMadOfZeroLeavesTheTwoPercent) {
+  std::vector<double> values(9, 50.0);
+  values[3] = 49.1;
+  EXPECT_THAT(distribution(values).outliers, IsEmpty());
+  values[3] = 48.9;
+  const Distribution of = distribution(values);
+  ASSERT_THAT(numbers(of.outliers), ElementsAre(3U));
+  EXPECT_TRUE(std::isinf(of.outliers[0].score));
+  EXPECT_DOUBLE_EQ(of.slowest[1].score, 0);
+}
+
+TEST(Distribution, FewerThanEightDevicesAreOnlyRanked) {
+  std::vector<double> values = {50, 50, 50, 20, 50, 50, 50};
+  EXPECT_THAT(distribution(values).outliers, IsEmpty());
+  EXPECT_EQ(distribution(values).slowest.front().device, 3U);
+  values.push_back(50);
+  EXPECT_THAT(numbers(distribution(values).outliers), ElementsAre(3U));
+}
+
+TEST(Distribution, TheMetricSaysWhatSlowIs) {
+  std::vector<double> values = {1, 1.001, 1.002, 1, 1.001, 1.002, 1, 1.5, 0.5};
+  const Distribution times = distribution(values, Metric::time);
+  ASSERT_THAT(numbers(times.outliers), ElementsAre(7U, 8U));
+  EXPECT_TRUE(times.outliers[0].slow);
+  EXPECT_FALSE(times.outliers[1].slow);
+  EXPECT_EQ(times.slowest.front().device, 7U);
+  EXPECT_THAT(numbers(distribution(values).outliers), ElementsAre(8U, 7U));
+}
+
+TEST(Distribution, NamesTheTenSlowest) {
+  std::vector<double> values;
+  for (int i = 0; i < 30; ++i) values.push_back(100 + 0.01 * ((i * 7) % 30));
+  const Distribution of = distribution(values);
+  ASSERT_EQ(of.slowest.size(), most_slowest);
+  EXPECT_DOUBLE_EQ(of.slowest[0].value, 100);
+  EXPECT_DOUBLE_EQ(of.slowest[9].value, 100.09);
+}
+
+TEST(Distribution, ZerosHaveNoRanking) {
+  const Distribution of = distribution(std::vector<double>(9, 0.0));
+  EXPECT_THAT(of.slowest, IsEmpty());
+  EXPECT_THAT(of.outliers, IsEmpty());
+  EXPECT_EQ(distribution({}).devices, 0);
+}
+
+TEST(Fleet, ComparesByHowFastDevicesWork) {
+  std::vector<Metric> compared;
+  for (const deck::MetricRow& row : deck::metrics) {
+    if (compares(row.value)) compared.push_back(row.value);
+  }
+  using enum Metric;
+  EXPECT_THAT(compared, testing::IsSupersetOf({time, throughput, h2d_rate, d2h_rate, duplex_rate}));
+  for (const Metric metric : {speedup, max_error, drift, pcie_replays, throttled, bound_fraction}) {
+    EXPECT_FALSE(compares(metric)) << deck::to_string(metric);
+  }
+}
+
+std::vector<DeviceRecord> nine(double last) {
+  std::vector<DeviceRecord> records;
+  for (int i = 0; i < 8; ++i) records.push_back(device("GPU-" + std::to_string(i), 50 + 0.01 * i));
+  records.push_back(device("GPU-8", last, "n2"));
+  return records;
+}
+
+TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
+  const Fleet slow = fleet(nine(40));
+  EXPECT_EQ(slow.exit_code(), ExitCode::performance);
+  EXPECT_EQ(slow.verdict(), Verdict::fail);
+  for (const DeviceRecord& one : slow.devices) {
+    const bool is_slow = one.unit == "GPU-8";
+    EXPECT_EQ(exit_code_of(one), is_slow ? ExitCode::performance : ExitCode::pass) << one.unit;
+    EXPECT_EQ(exit_code_of(one, Phase::together), ExitCode::pass);
+  }
+  EXPECT_THAT(
+      slow.devices.back().troubles.at(0).text,
+      HasSubstr("throughput of by_engine, alone: 40.00, 20.0 % below the median 50.03 of 9"));
+  const Fleet fast = fleet(nine(60));
+  EXPECT_EQ(fast.exit_code(), ExitCode::pass);
+  EXPECT_THAT(numbers(fast.groups.at(0).distributions.at(0).outliers), ElementsAre(8U));
+}
+
+TEST(Fleet, TimesCountOnlyWithoutThroughput) {
+  std::vector<DeviceRecord> records;
+  for (int i = 0; i < 9; ++i) {
+    DeviceRecord one = device("GPU-" + std::to_string(i), 50);
+    one.figures.insert(one.figures.begin(), {contention_free, exactly(i == 8 ? 2.0 : 1.0)});
+    records.push_back(one);
+  }
+  EXPECT_EQ(fleet(records).exit_code(), ExitCode::pass);
+  for (DeviceRecord& one : records) one.figures.pop_back();
+  EXPECT_EQ(fleet(records).exit_code(), ExitCode::performance);
+}
+
+TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {
+  std::vector<DeviceRecord> records(6, device("GPU-0", 50));
+  for (std::size_t i = 0; i < records.size(); ++i) records[i].unit = "GPU-" + std::to_string(i);
+  records[1].driver = "570";
+  records[2].machine.device = "Other GPU";
+  records[3].machine.link = "gen4 x16";
+  records[4].machine.deck = "def";
+  records[5].build = "2 def";
+  const Fleet made = fleet(records);
+  ASSERT_EQ(made.groups.size(), 5U);
+  EXPECT_EQ(made.groups[0].devices.size(), 2U);
+  ASSERT_EQ(made.groups[0].drivers.size(), 2U);
+  const Fleet three = fleet({device("a", 1), device("b", 1), records[1]});
+  ASSERT_EQ(three.groups.at(0).drivers.size(), 2U);
+  EXPECT_EQ(three.groups[0].drivers[0].driver, "580");
+  EXPECT_EQ(three.groups[0].drivers[1].devices.size(), 1U);
+}
+
+TEST(Fleet, TheNewestResultOfADeviceCountsAndDriftIsReported) {
+  DeviceRecord first = device("GPU-0", 50), second = first, last = first;
+  first.troubles = {{.code = ExitCode::performance, .text = "slow once", .phase = {}}};
+  second.started = "2026-02-01T12:00:00Z";
+  second.figures[0].value = exactly(49);
+  last.started = "2026-02-02T12:00:00Z";
+  last.host = "n9";  // moved to another host
+  last.figures[0].value = exactly(45);
+  const Fleet made = fleet({second, last, first, device("GPU-1", 50)});
+  ASSERT_EQ(made.devices.size(), 2U);
+  EXPECT_EQ(made.superseded, 2U);
+  EXPECT_EQ(made.devices[1].host, "n9");
+  EXPECT_EQ(made.exit_code(), ExitCode::pass);
+  ASSERT_EQ(made.histories.size(), 1U);
+  EXPECT_EQ(made.histories[0].device, 1U);
+  EXPECT_EQ(made.histories[0].results, 3);
+  EXPECT_EQ(made.histories[0].since, "2026-01-31T12:00:00Z");
+  EXPECT_NEAR(made.histories[0].change(), -0.1, 1e-12);
+}
+
+TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
+  DeviceRecord other_deck = device("GPU-0", 50);
+  other_deck.machine.deck = "def";
+  EXPECT_EQ(fleet({device("GPU-0", 50), other_deck}).devices.size(), 2U);
+  DeviceRecord a = device("rank0", 50, "n1"), b = device("rank0", 50, "n2");
+  a.unique = b.unique = false;
+  EXPECT_EQ(fleet({a, b}).devices.size(), 2U);
+}
+
+TEST(Fleet, SumsWhatANodeMoves) {
+  std::vector<DeviceRecord> records;
+  for (int i = 0; i < 4; ++i) {
+    DeviceRecord one = device("GPU-" + std::to_string(i), 95, i < 2 ? "n1" : "n2");
+    one.figures.push_back({duplex_together, exactly(65)});
+    one.figures.push_back({throughput_together, exactly(60 + i)});
+    records.push_back(one);
+  }
+  records[3].figures.erase(records[3].figures.begin() + 1);
+  const Fleet made = fleet(records);
+  ASSERT_EQ(made.groups.at(0).nodes.size(), 2U);
+  const NodeTotal& node = made.groups[0].nodes[0];
+  EXPECT_EQ(node.host, "n1");
+  EXPECT_EQ(node.devices, 2);
+  EXPECT_DOUBLE_EQ(node.alone, 190);
+  EXPECT_DOUBLE_EQ(node.together, 121);
+  EXPECT_DOUBLE_EQ(node.bound.value(), 130);
+  EXPECT_FALSE(made.groups[0].nodes[1].bound);  // a device without its rate
+}
+
+TEST(Fleet, MissingHostsFailByName) {
+  const Fleet made =
+      fleet({device("a", 1, "n1"), device("b", 1, "n2.cluster")}, {"n1", "n2", "n3", "n3", "n1.x"});
+  EXPECT_THAT(made.missing, ElementsAre("n3"));
+  EXPECT_EQ(made.exit_code(), ExitCode::performance);
+  EXPECT_THAT(fleet({device("a", 1, "n2.a")}, {"n2.b"}).missing, ElementsAre("n2.b"));
+}
+
+TEST(Fleet, TheWorstCounts) {
+  const auto code_of = [](ExitCode code, bool broken) {
+    DeviceRecord one = device("a", 1);
+    if (code != ExitCode::pass) one.troubles = {{.code = code, .text = "why", .phase = {}}};
+    FleetInput input{.records = {one, device("b", 1)}, .broken = {}, .left_out = {}, .files = 2};
+    if (broken) input.broken = {{"x.json", "x.json: found no JSON"}};
+    return fleet_of(std::move(input)).exit_code();
+  };
+  using enum ExitCode;
+  EXPECT_EQ(code_of(pass, false), pass);
+  EXPECT_EQ(code_of(pass, true), runtime_error);
+  EXPECT_EQ(code_of(performance, true), runtime_error);
+  EXPECT_EQ(code_of(wrong_data, true), wrong_data);
+  EXPECT_EQ(code_of(interrupted, true), interrupted);
+  EXPECT_EQ(code_of(inconclusive, false), inconclusive);
+  EXPECT_EQ(fleet({}).exit_code(), runtime_error);  // nothing is no pass
+}
+
+TEST(Fleet, AVerdictBelongsToItsPhase) {
+  DeviceRecord one = device("a", 1);
+  one.figures.push_back({throughput_together, exactly(1)});
+  one.troubles = {{.code = ExitCode::performance, .text = "slow", .phase = Phase::together}};
+  EXPECT_THAT(phases_of(one), ElementsAre(Phase::alone, Phase::together));
+  EXPECT_EQ(exit_code_of(one, Phase::alone), ExitCode::pass);
+  EXPECT_EQ(exit_code_of(one, Phase::together), ExitCode::performance);
+  EXPECT_EQ(exit_code_of(one), ExitCode::performance);
+  one.troubles[0].phase.reset();
+  EXPECT_EQ(exit_code_of(one, Phase::alone), ExitCode::performance);
+}
+
+Reference reference(double value, Phase phase = Phase::alone) {
+  Entry entry;
+  entry.subject = device("", 0).machine;
+  entry.subject.phase = phase;
+  entry.subject.order = Order::by_engine;
+  entry.subject.metric = Metric::throughput;
+  entry.value = value;
+  entry.tolerance = 0.03;
+  return {.path = "h100.yaml", .entries = {entry}};
+}
+
+TEST(Fleet, AReferenceJudges) {
+  const Reference good = reference(51), high = reference(52), far = reference(50, Phase::together);
+  EXPECT_EQ(fleet({device("a", 50)}, {}, &good).exit_code(), ExitCode::pass);
+  const Fleet fails = fleet({device("a", 50)}, {}, &high);
+  EXPECT_EQ(fails.exit_code(), ExitCode::performance);
+  EXPECT_THAT(fails.devices[0].troubles[0].text, HasSubstr(">= 50.44 (52.00 - 3 % of h100.yaml)"));
+  const Fleet unknown = fleet({device("a", 50)}, {}, &far);
+  EXPECT_EQ(unknown.exit_code(), ExitCode::inconclusive);
+  EXPECT_THAT(unknown.devices[0].troubles[0].text, HasSubstr("h100.yaml has no entry for"));
+  DeviceRecord other = device("a", 50);  // whose deck asks for a reference of something else
+  other.referenced = {{.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = {}}};
+  EXPECT_EQ(fleet({other}, {}, &high).exit_code(), ExitCode::inconclusive);
+  DeviceRecord wide = device("a", 50);
+  wide.figures[0].value.lo = 48;
+  EXPECT_EQ(fleet({wide}, {}, &good).exit_code(), ExitCode::inconclusive);
+}
+
+TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
+  DeviceRecord open = device("a", 50);
+  open.troubles = {{.code = ExitCode::inconclusive,
+                    .text = "no --reference was given",
+                    .phase = Phase::alone,
+                    .undecided = throughput}};
+  const Reference good = reference(51), strict = reference(52);
+  EXPECT_EQ(fleet({open}).exit_code(), ExitCode::inconclusive);
+  EXPECT_EQ(fleet({open}, {}, &good).exit_code(), ExitCode::pass);
+  EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::performance);
+  open.referenced = {{.metric = Metric::throughput, .order = {}, .min = {}, .max = {}}};
+  open.referenced[0].below = 0.1;  // the deck's own tolerance
+  EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::pass);
+  open.troubles[0].code = ExitCode::wrong_data;
+  open.troubles[0].undecided.reset();
+  EXPECT_EQ(fleet({open}, {}, &good).exit_code(), ExitCode::wrong_data);
+}
+
+TEST(Fleet, SortsAsPeopleCount) {
+  EXPECT_TRUE(comes_before("n9", "n10"));
+  EXPECT_FALSE(comes_before("n10", "n9"));
+  EXPECT_TRUE(comes_before("n1", "n1a"));
+  EXPECT_TRUE(comes_before("a2b3", "a2b10"));
+  EXPECT_TRUE(comes_before("a", "b"));
+  EXPECT_FALSE(comes_before("n1", "n1"));
+  EXPECT_NE(comes_before("n01", "n1"), comes_before("n1", "n01"));
+}
+
+}  // namespace
+}  // namespace overlap::experiment
