@@ -20,6 +20,8 @@ README_LINES = 150
 # Commands that no test of this file runs, and why.
 BUILDS = "builds for minutes; ci/check.sh builds with the same presets"
 CUDA = "needs a GPU and a CUDA-enabled Kokkos"
+LAUNCHERS = {"--bind-to", "--continuous", "--gpus-per-node", "--gpus-per-task", "--gres", "--oversubscribe",
+             "--runtime-options"}  # options of srun and mpirun that pages name
 SLURM = "needs Slurm; tests/slurm runs the script"
 NOT_RUN = {
     "ci/quickstart.sh --test": "builds and runs all tests, this one among them; ci/check.sh runs it",
@@ -35,6 +37,7 @@ NOT_RUN = {
         "needs four GPUs; tests/fleet runs mpirun",
     "reframe -c ci/integrations/reframe/overlap.py -r -S overlap.deck=acceptance/gpu | grep 'Ran 1/1 test case'":
         "needs ReFrame; harness_test.py runs it",
+    "ci/check.sh slurm": "needs another root; ci/check.sh runs it",
     "ci/check.sh recipes": "builds for minutes; ci/check.sh --full runs it",
     "cmake --preset default -DCMAKE_PREFIX_PATH=/path/to/kokkos": BUILDS,
     "cmake --build --preset default": BUILDS,
@@ -208,9 +211,9 @@ class Pages(TestCase):
                     self.assertIn(option, help_text(), option)
 
     def others_options(self):
-        """Options of scripts in ci/."""
+        """Options of scripts in ci/ and of launchers."""
         scripts = "".join(path.read_text() for path in (SOURCE / "ci").iterdir() if path.suffix == ".sh")
-        return set(re.findall(r"^ *(--[a-z]+)\)", scripts, re.MULTILINE))
+        return LAUNCHERS | set(re.findall(r"^ *(--[a-z]+)\)", scripts, re.MULTILINE))
 
     def test_presets_exist(self):
         presets = json.loads((SOURCE / "CMakePresets.json").read_text())
