@@ -47,9 +47,9 @@ void require_outputs(const std::vector<NamedFile>& outputs,
     report::require_writable(output);
     if (report::is_stream(output)) continue;
     const auto [other, is_new] = taken.emplace(report::written_to(output), option);
-    const auto is_output = [&](const std::string& input) {
+    const auto is_output = [&path = output](const std::string& input) {
       std::error_code unknown;
-      return std::filesystem::equivalent(input, output, unknown);
+      return std::filesystem::equivalent(input, path, unknown);
     };
     if (is_new && std::ranges::none_of(inputs, is_output)) continue;
     throw base::Error(base::ExitCode::usage,

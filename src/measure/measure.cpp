@@ -134,10 +134,9 @@ experiment::Samples measured(const experiment::Plan& plan, Session& session, con
       measure(executor, runs, workload, deck.measure, hooks, deck.acceptance, session.monitor);
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   if (!samples.interrupted) {
-    hooks.show("measuring rates");
     // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
     if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
-    hooks.call([&] { measure_rates(on_gpu() ? *session.meter : executor, workload, runs); });
+    hooks.call([&] { measure_rates(on_gpu() ? *session.meter : executor, workload, runs, hooks); });
     for (experiment::Run& run : runs) {
       if (!plan.values.empty()) break;  // those of all points of a sweep would be far too much
       hooks.show("tracing " + experiment::name(run));

@@ -67,13 +67,13 @@ schedule::Schedule rows_of(const schedule::Schedule& schedule,
 /// Measures the schedule's stages alone and together, with its own tasks: on host back ends on the
 /// lanes that runs have, elsewhere on two.
 model::Rates rates_of(Executor& executor, const workload::Workload& workload,
-                      const schedule::Schedule& schedule);
+                      const schedule::Schedule& schedule, const Hooks& hooks = {});
 
 /// Gives every run the rates of its stages; runs whose chunks are alike share them. One whose
 /// kernels move the data themselves has those of the first that copies, if there is one. What the
 /// runs left in the arrays is lost.
 void measure_rates(Executor& executor, const workload::Workload& workload,
-                   std::vector<experiment::Run>& runs);
+                   std::vector<experiment::Run>& runs, const Hooks& hooks = {});
 
 /// Bytes of the largest copy in any of the runs.
 std::int64_t largest_copy(const std::vector<experiment::Run>& runs);

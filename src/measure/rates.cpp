@@ -48,6 +48,7 @@ struct RateMeter {
   Executor& executor;
   const workload::Workload& workload;
   const schedule::Schedule& schedule;
+  const Hooks& hooks;
 
   /// The time of rows, from the difference to rows twice as long that take turns with them: what a
   /// run costs apart from its tasks falls out. Long rows are not worth it.
@@ -57,6 +58,7 @@ struct RateMeter {
     const schedule::Schedule twice = rows_of(schedule, tasks_of(schedule, stages, 2));
     const auto run = [&](const schedule::Schedule& rows) {
       base::check_interrupt();
+      hooks.show("measuring rates");
       return executor.run(rows, workload).complete_s;
     };
     constexpr double long_s = 50e-3;
@@ -114,8 +116,8 @@ schedule::Schedule rows_of(const schedule::Schedule& schedule,
 }
 
 model::Rates rates_of(Executor& executor, const workload::Workload& workload,
-                      const schedule::Schedule& schedule) {
-  const RateMeter meter{executor, workload, schedule};
+                      const schedule::Schedule& schedule, const Hooks& hooks) {
+  const RateMeter meter{executor, workload, schedule, hooks};
   model::Rates rates;
   rates.h2d_s = meter.seconds({{Stage::h2d, 1}});
   rates.kernel_s = meter.seconds({{Stage::kernel, 1}});
@@ -139,7 +141,7 @@ model::Rates rates_of(Executor& executor, const workload::Workload& workload,
 }
 
 void measure_rates(Executor& executor, const workload::Workload& workload,
-                   std::vector<experiment::Run>& runs) {
+                   std::vector<experiment::Run>& runs, const Hooks& hooks) {
   std::map<std::tuple<int, std::int64_t, std::size_t, int>, model::Rates> known;
   std::optional<model::Rates> first;
   workload.generate(0);
@@ -149,7 +151,7 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
     const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, schedule.tasks.size(),
                                   experiment::host_tiles(schedule));
     const auto [rates, is_new] = known.try_emplace(shape);
-    if (is_new) rates->second = rates_of(executor, workload, schedule);
+    if (is_new) rates->second = rates_of(executor, workload, schedule, hooks);
     run.rates = rates->second;
     if (!first) first = run.rates;
   }

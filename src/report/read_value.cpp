@@ -23,7 +23,7 @@ std::vector<Value> results_in(const Value& root) {
   if (root.has("results")) results = root.at("results").items();
   for (const Value& result : results) {
     if (result.has("schema") && result.at("schema").json() == result_schema) continue;
-    result.fail(result.has("schema") ? result.at("schema").json().dump() : "no schema",
+    result.fail(result.has("schema") ? result.at("schema").spelled() : "no schema",
                 fmt::format("a result file, schema {}", result_schema));
   }
   return results;
@@ -64,7 +64,7 @@ experiment::Run read_run(const Value& value) {
                                .schedule_bound_s = value.at("schedule_bound_s").number()};
   }
   const double bytes = value.at("bytes").number();
-  if (bytes < 0) value.at("bytes").fail(value.at("bytes").json().dump(), "a size");
+  if (bytes < 0) value.at("bytes").fail(value.at("bytes").spelled(), "a size");
   run.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = static_cast<std::size_t>(bytes)}};
   return run;
 }

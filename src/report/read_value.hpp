@@ -40,6 +40,11 @@ class Value {
   bool is_null() const { return json_->is_null(); }
   const Json& json() const { return *json_; }
 
+  /// For errors; what a list holds would be too much, and may be nested without end.
+  std::string spelled() const {
+    return json_->is_array() ? "a list" : json_->is_object() ? "an object" : json_->dump();
+  }
+
   std::vector<Value> items() const {
     if (!json_->is_array()) fail("no list", "a list");
     std::vector<Value> items;
@@ -49,7 +54,7 @@ class Value {
     return items;
   }
   double number() const {
-    if (!json_->is_number()) fail(json_->dump(), "a number");
+    if (!json_->is_number()) fail(spelled(), "a number");
     return *json_;
   }
   std::vector<double> numbers() const {
@@ -59,7 +64,7 @@ class Value {
   }
   std::vector<double> times() const {
     for (const Value& item : items()) {
-      if (item.number() <= 0) item.fail(item.json().dump(), "a time above 0");
+      if (item.number() <= 0) item.fail(item.spelled(), "a time above 0");
     }
     return numbers();
   }
@@ -69,11 +74,11 @@ class Value {
     return has(key) ? at(key) : Value(null, file_, path_ + "." + key);
   }
   bool flag() const {
-    if (!json_->is_boolean()) fail(json_->dump(), "true, false");
+    if (!json_->is_boolean()) fail(spelled(), "true, false");
     return *json_;
   }
   std::string text() const {
-    if (!json_->is_string()) fail(json_->dump(), "text");
+    if (!json_->is_string()) fail(spelled(), "text");
     return *json_;
   }
   std::string text_or_nothing() const { return is_null() ? "" : text(); }

@@ -100,6 +100,15 @@ class Junit(TestCase):
             document = self.written(*arguments)
             self.assertTrue(self.XSD.validate(document), self.XSD.error_log)
 
+    def test_of_a_fleet_is_valid(self):
+        results, hosts = [self.folder / "a.json", self.folder / "b.json"], self.folder / "hosts"
+        hosts.write_text("gone\n")
+        run(self.deck(SLOW), "--json", results[0])
+        results[1].write_text("{")
+        document = self.written("merge", *results, "--expect", hosts)
+        self.assertTrue(self.XSD.validate(document), self.XSD.error_log)
+        self.assertEqual([len(document.findall(f".//{kind}")) for kind in ("testcase", "failure", "error")], [3, 2, 1])
+
     def test_the_schema_finds_faults(self):
         """Each change makes a valid file an invalid one."""
         def change(path, action):

@@ -22,6 +22,11 @@ SECONDS = 10 * 2  # of processor time
 SANITIZED = any(name in open(MINIAPP, "rb").read().decode("latin-1") for name in ("__asan_init", "__tsan_init"))
 
 
+def grows_linearly(costs):
+    """Whether a file costs about the same among many: seconds per file by their number."""
+    return max(costs.values()) < 2 * costs[min(costs)] + 1e-4
+
+
 def used():
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
@@ -129,7 +134,8 @@ class Merge(TestCase):
                 least = min(filter(None, (least, used() - before)))
             costs[files] = least / files
         print("\n" + ", ".join(f"{files} files: {1e3 * cost:.2f} ms each" for files, cost in costs.items()))
-        self.assertLess(max(costs.values()), 2 * costs[100] + 1e-4)
+        self.assertTrue(grows_linearly(costs), costs)
+        self.assertFalse(grows_linearly({files: files * 1e-5 for files in costs}))  # a quadratic one
 
     def test_one_healthy_device_passes(self):
         done = run("merge", self.write("a.json"))

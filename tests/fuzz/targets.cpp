@@ -13,8 +13,11 @@
 #include "deck/deck.hpp"
 #include "model/load.hpp"
 #include "report/console.hpp"
+#include "report/fleet.hpp"
 #include "report/json.hpp"
 #include "report/lines.hpp"
+#include "report/read_devices.hpp"
+#include "report/read_result.hpp"
 #include "report/writers.hpp"
 #include "schedule/build.hpp"
 
@@ -59,6 +62,28 @@ void device(const std::string& input) { model::load_device(File(input).path()); 
 
 /// A line of a sweep's journal.
 void journal(const std::string& input) { report::read_record(input); }
+
+/// A result file, for one reader and for the other.
+void result(const std::string& input) {
+  for (const bool merges : {true, false}) {
+    try {
+      if (merges) {
+        experiment::FleetInput read{
+            .records = report::devices_of("a.json", input), .broken = {}, .left_out = {}};
+        const experiment::Fleet fleet = experiment::fleet_of(std::move(read), {"n1"});
+        report::fleet_text(fleet);
+        report::fleet_lines(fleet, true);
+        report::fleet_json(fleet);
+        report::fleet_junit(fleet);
+        report::fleet_html(fleet, "fleet.html");
+      } else {
+        report::results_of("a.json", input);
+      }
+    } catch (const base::Error&) {
+      // the other reader may take it
+    }
+  }
+}
 
 /// Far fewer than the program takes: an input must be done in a moment.
 constexpr std::int64_t most_tasks = 128;
@@ -109,7 +134,7 @@ std::span<const Target> targets() {
   static const std::array all = {
       Target{"deck", tolerant<deck>},         Target{"overrides", tolerant<overrides>},
       Target{"device", tolerant<device>},     Target{"journal", tolerant<journal>},
-      Target{"pipeline", tolerant<pipeline>},
+      Target{"pipeline", tolerant<pipeline>}, Target{"result", tolerant<result>},
   };
   return all;
 }

@@ -19,7 +19,7 @@ namespace {
 
 using base::ExitCode;
 using experiment::DeviceRecord;
-using experiment::Phase;
+using deck::Phase;
 using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -87,7 +87,7 @@ std::string error_of(const std::string& text) {
   return "none";
 }
 
-constexpr experiment::FigureKey throughput{Phase::alone, deck::Order::by_engine,
+constexpr experiment::FigureKey throughput{deck::Phase::alone, deck::Order::by_engine,
                                            deck::Metric::throughput};
 
 TEST(Devices, AreReducedToTheirFigures) {
@@ -108,10 +108,10 @@ TEST(Devices, AreReducedToTheirFigures) {
   EXPECT_DOUBLE_EQ(figure->value.lo, 0.8);  // from the samples: the file has the median alone
   EXPECT_DOUBLE_EQ(figure->value.hi, 1.25);
   const experiment::Figure* const time =
-      find(one, {Phase::alone, deck::Order::by_engine, deck::Metric::time});
+      find(one, {deck::Phase::alone, deck::Order::by_engine, deck::Metric::time});
   ASSERT_NE(time, nullptr);
   EXPECT_DOUBLE_EQ(time->value.max, 1.25);
-  EXPECT_EQ(find(one, {Phase::together, deck::Order::by_engine, deck::Metric::time}), nullptr);
+  EXPECT_EQ(find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::time}), nullptr);
 }
 
 TEST(Devices, WithoutUuidHaveTheirRankOrHost) {
@@ -140,16 +140,16 @@ TEST(Devices, HaveFiguresOfBothPhases) {
   const DeviceRecord one = read(file);
   EXPECT_DOUBLE_EQ(find(one, throughput)->value.lo, 0.8);
   EXPECT_DOUBLE_EQ(
-      find(one, {Phase::together, deck::Order::by_engine, deck::Metric::throughput})->value.lo,
+      find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::throughput})->value.lo,
       0.4);
   // Against the baseline of its own phase.
   EXPECT_DOUBLE_EQ(
-      find(one, {Phase::together, deck::Order::by_engine, deck::Metric::speedup})->value.median, 2);
-  const auto* const duplex = find(one, {Phase::together, {}, deck::Metric::duplex_rate});
+      find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::speedup})->value.median, 2);
+  const auto* const duplex = find(one, {deck::Phase::together, {}, deck::Metric::duplex_rate});
   ASSERT_NE(duplex, nullptr);
   EXPECT_DOUBLE_EQ(duplex->value.lo, 59);
   EXPECT_EQ(duplex->value.n, 3);
-  EXPECT_DOUBLE_EQ(find(one, {Phase::together, {}, deck::Metric::pcie_replays})->value.median, 2);
+  EXPECT_DOUBLE_EQ(find(one, {deck::Phase::together, {}, deck::Metric::pcie_replays})->value.median, 2);
 }
 
 TEST(Devices, SayWhyTheyDoNotPass) {
@@ -171,7 +171,7 @@ TEST(Devices, SayWhyTheyDoNotPass) {
   const DeviceRecord one = read(file);
   ASSERT_EQ(one.troubles.size(), 2U);
   EXPECT_EQ(one.troubles[0].text, "too slow");
-  EXPECT_EQ(one.troubles[0].phase, Phase::together);
+  EXPECT_EQ(one.troubles[0].phase, deck::Phase::together);
   EXPECT_FALSE(one.troubles[0].undecided);
   EXPECT_EQ(one.troubles[1].code, ExitCode::inconclusive);
   EXPECT_TRUE(one.troubles[1].undecided);

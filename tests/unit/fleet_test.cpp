@@ -16,10 +16,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr FigureKey throughput{Phase::alone, Order::by_engine, Metric::throughput};
-constexpr FigureKey throughput_together{Phase::together, Order::by_engine, Metric::throughput};
-constexpr FigureKey duplex_together{Phase::together, std::nullopt, Metric::duplex_rate};
-constexpr FigureKey contention_free{Phase::alone, Order::by_engine, Metric::time};
+constexpr FigureKey throughput{deck::Phase::alone, Order::by_engine, Metric::throughput};
+constexpr FigureKey throughput_together{deck::Phase::together, Order::by_engine, Metric::throughput};
+constexpr FigureKey duplex_together{deck::Phase::together, std::nullopt, Metric::duplex_rate};
+constexpr FigureKey contention_free{deck::Phase::alone, Order::by_engine, Metric::time};
 
 base::Summary exactly(double value) {
   return {.n = 10, .median = value, .min = value, .max = value, .lo = value, .hi = value};
@@ -44,7 +44,7 @@ DeviceRecord device(const std::string& unit, double value, const std::string& ho
 Distribution distribution(const std::vector<double>& values, Metric metric = Metric::throughput) {
   std::vector<std::size_t> devices(values.size());
   std::iota(devices.begin(), devices.end(), 0U);
-  return distribution_of({Phase::alone, Order::by_engine, metric}, devices, values);
+  return distribution_of({deck::Phase::alone, Order::by_engine, metric}, devices, values);
 }
 
 std::vector<std::size_t> numbers(const std::vector<Standing>& standings) {
@@ -165,7 +165,7 @@ TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
   for (const DeviceRecord& one : slow.devices) {
     const bool is_slow = one.unit == "GPU-8";
     EXPECT_EQ(exit_code_of(one), is_slow ? ExitCode::performance : ExitCode::pass) << one.unit;
-    EXPECT_EQ(exit_code_of(one, Phase::together), ExitCode::pass);
+    EXPECT_EQ(exit_code_of(one, deck::Phase::together), ExitCode::pass);
   }
   EXPECT_THAT(
       slow.devices.back().troubles.at(0).text,
@@ -283,16 +283,16 @@ TEST(Fleet, TheWorstCounts) {
 TEST(Fleet, AVerdictBelongsToItsPhase) {
   DeviceRecord one = device("a", 1);
   one.figures.push_back({throughput_together, exactly(1)});
-  one.troubles = {{.code = ExitCode::performance, .text = "slow", .phase = Phase::together}};
-  EXPECT_THAT(phases_of(one), ElementsAre(Phase::alone, Phase::together));
-  EXPECT_EQ(exit_code_of(one, Phase::alone), ExitCode::pass);
-  EXPECT_EQ(exit_code_of(one, Phase::together), ExitCode::performance);
+  one.troubles = {{.code = ExitCode::performance, .text = "slow", .phase = deck::Phase::together}};
+  EXPECT_THAT(phases_of(one), ElementsAre(deck::Phase::alone, deck::Phase::together));
+  EXPECT_EQ(exit_code_of(one, deck::Phase::alone), ExitCode::pass);
+  EXPECT_EQ(exit_code_of(one, deck::Phase::together), ExitCode::performance);
   EXPECT_EQ(exit_code_of(one), ExitCode::performance);
   one.troubles[0].phase.reset();
-  EXPECT_EQ(exit_code_of(one, Phase::alone), ExitCode::performance);
+  EXPECT_EQ(exit_code_of(one, deck::Phase::alone), ExitCode::performance);
 }
 
-Reference reference(double value, Phase phase = Phase::alone) {
+Reference reference(double value, deck::Phase phase = deck::Phase::alone) {
   Entry entry;
   entry.subject = device("", 0).machine;
   entry.subject.phase = phase;
@@ -304,7 +304,7 @@ Reference reference(double value, Phase phase = Phase::alone) {
 }
 
 TEST(Fleet, AReferenceJudges) {
-  const Reference good = reference(51), high = reference(52), far = reference(50, Phase::together);
+  const Reference good = reference(51), high = reference(52), far = reference(50, deck::Phase::together);
   EXPECT_EQ(fleet({device("a", 50)}, {}, &good).exit_code(), ExitCode::pass);
   const Fleet fails = fleet({device("a", 50)}, {}, &high);
   EXPECT_EQ(fails.exit_code(), ExitCode::performance);
@@ -324,7 +324,7 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   DeviceRecord open = device("a", 50);
   open.troubles = {{.code = ExitCode::inconclusive,
                     .text = "no --reference was given",
-                    .phase = Phase::alone,
+                    .phase = deck::Phase::alone,
                     .undecided = throughput}};
   const Reference good = reference(51), strict = reference(52);
   EXPECT_EQ(fleet({open}).exit_code(), ExitCode::inconclusive);
