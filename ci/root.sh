@@ -18,8 +18,8 @@ common_packages="g++ cmake ninja-build git ca-certificates libyaml-cpp-dev libcl
 libpugixml-dev libgtest-dev libgmock-dev python3 python3-yaml python3-jsonschema clang-format mount"
 # shellcheck disable=SC2034 # read in functions
 declare -A packages_of=(
-  # Kokkos 4.5.1 (Serial) and Kernels
-  [4]="$common_packages libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev libopenblas-dev"
+  # Kokkos 4.5.1 (Serial) and Kernels; Open MPI and hwloc for fleets
+  [4]="$common_packages openmpi-bin libopenmpi-dev libhwloc-dev pkgconf libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev libopenblas-dev"
   # Kokkos 5.2.2 (OpenMP)
   [5]="$common_packages libkokkos-dev"
   [browser]="chromium chromium-driver python3-selenium fonts-dejavu-core mount"

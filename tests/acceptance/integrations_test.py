@@ -64,7 +64,7 @@ class Case(TestCase):
 class All(unittest.TestCase):
     def test_each_file_has_a_test_and_is_at_most_a_page(self):
         tested = {"reframe/overlap.py", "ramble/application.py", "pavilion/overlap.yaml", "spack/package.py",
-                  "nhc/overlap.nhc", "slurm/health.sh", "slurm/overlap.sbatch", "gitlab-ci.yml"}
+                  "nhc/overlap.nhc", "slurm/health.sh", "slurm/overlap.sbatch", "slurm/merge.sbatch", "gitlab-ci.yml"}
         files = {str(path.relative_to(FILES)): path for path in FILES.rglob("*.*") if path.is_file() and path.suffix != ".pyc"}
         self.assertEqual(set(files), tested)
         for name, path in files.items():
@@ -303,31 +303,43 @@ class SlurmHealth(Case):
 
 
 class SlurmJob(Case):
-    def submit(self, **environment):
-        """Runs the job as Slurm does on the first node."""
-        self.command("srun", '#!/bin/sh\nexec "$@"\n')
-        return self.shell("bash", FILES / "slurm/overlap.sbatch", SLURMD_NODENAME="n7", SLURM_JOB_ID="42", **environment)
+    """Command lines; tests/slurm runs the scripts under Slurm."""
 
-    def test_writes_files_of_the_nodes_name_and_ends_with_the_verdict(self):
-        self.real_miniapp()
-        for text, code in ((SMALL, 0), (SLOW, 5)):
-            done = self.submit(OVERLAP_DECK=str(self.deck(text)))
+    def submit(self, script, **environment):
+        """Runs the script as Slurm does on the first node."""
+        self.command("srun", '#!/bin/sh\nwhile [ "$1" != miniapp ]; do shift; done; exec "$@"\n')
+        self.command("scontrol", "#!/bin/sh\nprintf 'n7\\nn8\\n'\n")
+        done = self.shell("bash", FILES / "slurm" / script, SLURM_JOB_ID="42", SLURM_JOB_NODELIST="n[7-8]", **environment)
+        return done, (self.bin / "miniapp.arguments").read_text().splitlines()
+
+    def test_the_fleets_exit_code_is_the_jobs(self):
+        for code in EXIT_CODES:
+            self.ended(code)
+            done, _ = self.submit("overlap.sbatch")
             self.assertEqual((done.returncode, done.stderr), (code, ""))
-            self.assertEqual(json.loads((self.folder / "results/n7-42.json").read_text())["exit_code"], code)
-            xml.etree.ElementTree.parse(self.folder / "results/n7-42.xml")
 
-    def test_names_the_reference(self):
+    def test_a_fleet_writes_a_file_per_rank_and_its_own(self):
         self.ended(0)
-        self.submit(OVERLAP_REFERENCE="/etc/h200 a.yaml", OVERLAP_RESULTS="out")
-        self.submit()
-        first, second = (self.bin / "miniapp.arguments").read_text().splitlines()
-        self.assertEqual(first, "acceptance/gpu --quiet --json out/n7-42.json --junit out/n7-42.xml "
-                                "--reference /etc/h200 a.yaml")
+        _, (first,) = self.submit("overlap.sbatch", OVERLAP_REFERENCE="/etc/h200 a.yaml", OVERLAP_RESULTS="out")
+        self.assertEqual(first, "--fleet acceptance/node --reference /etc/h200 a.yaml --json out/42/{host}-{rank}.json "
+                                "--json out/42/fleet.json --junit out/42/fleet.xml")
+        _, (_, second) = self.submit("overlap.sbatch")
         self.assertNotIn("--reference", second)
 
-    def test_options_are_sbatchs(self):
-        options = re.findall(r"^#SBATCH --([a-z-]+)=?", (FILES / "slurm/overlap.sbatch").read_text(), re.MULTILINE)
-        self.assertEqual(options, ["job-name", "nodes", "ntasks", "gpus", "exclusive", "time", "output"])
+    def test_without_mpi_the_exit_code_is_that_of_merge(self):
+        self.ended(0)
+        self.command("miniapp", STAND_IN.replace("exit $", '[ "$1" = merge ] || exit 1; exit $'))
+        for code in EXIT_CODES:
+            (self.bin / "miniapp.code").write_text(str(code))
+            done, _ = self.submit("merge.sbatch")
+            self.assertEqual((done.returncode, done.stderr), (code, ""))
+
+    def test_without_mpi_each_node_writes_a_file(self):
+        self.ended(0)
+        _, (first, second) = self.submit("merge.sbatch", OVERLAP_REFERENCE="/etc/h200 a.yaml", OVERLAP_RESULTS="out")
+        self.assertEqual(first, "acceptance/gpu --quiet --reference /etc/h200 a.yaml --json out/42/nodes/{host}.json")
+        self.assertEqual(second, "merge out/42/nodes --expect out/42/hosts.txt --json out/42/fleet.json --junit out/42/fleet.xml")
+        self.assertEqual((self.folder / "out/42/hosts.txt").read_text(), "n7\nn8\n")
 
 
 class GitLab(Case):

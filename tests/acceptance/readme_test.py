@@ -20,6 +20,9 @@ README_LINES = 150
 # Commands that no test of this file runs, and why.
 BUILDS = "builds for minutes; ci/check.sh builds with the same presets"
 CUDA = "needs a GPU and a CUDA-enabled Kokkos"
+LAUNCHERS = {"--bind-to", "--continuous", "--gpus-per-node", "--gpus-per-task", "--gres", "--oversubscribe",
+             "--runtime-options"}  # options of srun and mpirun that pages name
+SLURM = "needs Slurm; tests/slurm runs the script"
 NOT_RUN = {
     "ci/quickstart.sh --test": "builds and runs all tests, this one among them; ci/check.sh runs it",
     "ci/quickstart.sh --test -E 'acceptance|exec'": BUILDS,
@@ -27,10 +30,14 @@ NOT_RUN = {
     "ci/quickstart.sh --kokkos 5 rowsum": BUILDS,
     "ci/check.sh": "runs all tests, this one among them",
     "ci/check.sh --full": "runs all tests, this one among them",
-    "for node in $(sinfo -hN -o %n -t idle); do sbatch -w \"$node\" ci/integrations/slurm/overlap.sbatch; done":
-        "needs Slurm; integrations_test.py runs the script",
+    "for node in $(sinfo -hN -o %N -t idle); do sbatch -N 1 -w \"$node\" ci/integrations/slurm/overlap.sbatch; done": SLURM,
+    "sbatch --nodes=8 --ntasks-per-node=4 --gpus-per-node=4 ci/integrations/slurm/overlap.sbatch": SLURM,
+    "sbatch --nodes=8 ci/integrations/slurm/merge.sbatch": SLURM,
+    "mpirun -n 4 miniapp --fleet acceptance/node --json 'out/{host}-{rank}.json' --json fleet.json":
+        "needs four GPUs; tests/fleet runs mpirun",
     "reframe -c ci/integrations/reframe/overlap.py -r -S overlap.deck=acceptance/gpu | grep 'Ran 1/1 test case'":
         "needs ReFrame; harness_test.py runs it",
+    "ci/check.sh slurm": "needs another root; ci/check.sh runs it",
     "ci/check.sh recipes": "builds for minutes; ci/check.sh --full runs it",
     "cmake --preset default -DCMAKE_PREFIX_PATH=/path/to/kokkos": BUILDS,
     "cmake --build --preset default": BUILDS,
@@ -204,9 +211,9 @@ class Pages(TestCase):
                     self.assertIn(option, help_text(), option)
 
     def others_options(self):
-        """Options of scripts in ci/."""
+        """Options of scripts in ci/ and of launchers."""
         scripts = "".join(path.read_text() for path in (SOURCE / "ci").iterdir() if path.suffix == ".sh")
-        return set(re.findall(r"^ *(--[a-z]+)\)", scripts, re.MULTILINE))
+        return LAUNCHERS | set(re.findall(r"^ *(--[a-z]+)\)", scripts, re.MULTILINE))
 
     def test_presets_exist(self):
         presets = json.loads((SOURCE / "CMakePresets.json").read_text())

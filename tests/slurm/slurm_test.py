@@ -26,10 +26,6 @@ TOGETHER = "fleet: {phases: [together]}\n"
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"}
 
 
-needs_fleet = unittest.skipUnless(
-    "--fleet" in subprocess.run([MINIAPP, "--help"], capture_output=True, text=True, timeout=60).stdout, "no --fleet yet")
-
-
 def command(*words, timeout=60, **options):
     return subprocess.run([str(word) for word in words], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=timeout, **options)
@@ -124,7 +120,6 @@ class Case(TestCase):
         self.assertRegex(found[0], rf" verdict={verdict} data=\w+ exit={code}$")
 
 
-@needs_fleet
 class Fleet(Case):
     RANKS = {"n1-0.json": ("n1", 0), "n1-1.json": ("n1", 1), "n2-2.json": ("n2", 2), "n2-3.json": ("n2", 3)}
 
@@ -196,12 +191,11 @@ class Fleet(Case):
         self.assertRegex(output, r"rank 3.*n2|n2.*rank 3")
 
 
-@needs_fleet
 class SeveralTasks(Case):
     """srun with several tasks and a program that was not told so."""
 
     def srun(self, tasks, *arguments):
-        return command("srun", "--nodes=2", f"--ntasks={tasks}", "miniapp", self.deck(), "--quiet", *arguments,
+        return command("srun", "--nodes=2", f"--ntasks-per-node={tasks // 2}", "miniapp", self.deck(), "--quiet", *arguments,
                        cwd=self.folder)
 
     def test_one_result_file_is_refused(self):
@@ -243,7 +237,6 @@ class NodePrivate(Case):
             (CLUSTER / node / "overlap.yaml").write_text(text)
 
 
-@needs_fleet
 class Merge(NodePrivate):
     def run_deck(self):
         return self.submit("merge.sbatch", OVERLAP_DECK=SLURM / "overlap.yaml")
