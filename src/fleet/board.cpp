@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
@@ -74,11 +75,13 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   own.pid_namespace = pid_namespace();
   own.state = present;
   sign();
+  wait([](const Slot& other) { return other.state != absent; },
+       [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+  shm_unlink(name_.c_str());  // all have it: nothing is left behind, whatever happens
 }
 
 Board::~Board() {
   leave();
-  shm_unlink(name_.c_str());  // by whoever is first
   munmap(memory_, sizeof(Slot) * static_cast<std::size_t>(slots_));
 }
 

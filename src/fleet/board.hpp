@@ -15,8 +15,8 @@ using Poll = std::function<void()>;
 
 class Board {
  public:
-  /// The ranks of a node give the same name, one slot each, from 0 to `slots` - 1. Throws
-  /// base::Error{runtime_error} without shared memory.
+  /// The ranks of a node give the same name, one slot each, from 0 to `slots` - 1, and wait until
+  /// all have come. Throws base::Error{runtime_error} without shared memory.
   Board(const std::string& name, int slot, int slots, double deadline_s);
   ~Board();
   Board(const Board&) = delete;

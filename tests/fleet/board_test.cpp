@@ -34,7 +34,7 @@ class Notes {
       : all_(static_cast<All*>(mmap(nullptr, sizeof(All), PROT_READ | PROT_WRITE,
                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
   ~Notes() { munmap(all_, sizeof(All)); }
-  void add(int number) { all_->list.at(all_->count++) = number; }
+  void add(int number) { all_->list.at(static_cast<std::size_t>(all_->count++)) = number; }
   std::vector<int> list() const {
     return {all_->list.begin(), all_->list.begin() + all_->count.load()};
   }
