@@ -37,6 +37,22 @@ class Collection {
     }
   }
 
+  /// Everything that was measured in a phase.
+  void add(const Recorded& result, const RecordedPoint& point) {
+    Subject subject = result.machine;
+    subject.phase = point.phase;
+    for (const deck::MetricRow& row : deck::metrics) {
+      subject.metric = row.value;
+      subject.order.reset();
+      add(result, subject, values(row.value, point.device));
+      for (const Run& run : point.runs) {
+        if (!is_judged(row.value, run)) continue;
+        subject.order = run.order;
+        add(result, subject, values(row.value, run, point.runs));
+      }
+    }
+  }
+
   const std::vector<Collected>& all() const { return all_; }
 
  private:
@@ -70,22 +86,14 @@ double tolerance_of(double median, double mad, std::size_t n) {
 std::vector<Entry> baseline(const std::vector<Recorded>& results, std::optional<double> below) {
   Collection collection;
   for (const Recorded& result : results) {
-    if (result.points.size() != 1 || !result.points.front().words.empty()) {
+    const auto swept = [](const RecordedPoint& point) {
+      return point.phase == deck::Phase::alone && !point.words.empty();
+    };
+    if (std::ranges::any_of(result.points, swept)) {
       throw base::Error(base::ExitCode::runtime_error,
                         result.file + ": found a sweep; allowed: a deck without a sweep");
     }
-    Subject subject = result.machine;
-    const std::vector<Run>& runs = result.points.front().runs;
-    for (const deck::MetricRow& row : deck::metrics) {
-      subject.metric = row.value;
-      subject.order.reset();
-      collection.add(result, subject, values(row.value, result.device));
-      for (const Run& run : runs) {
-        if (!is_judged(row.value, run)) continue;
-        subject.order = run.order;
-        collection.add(result, subject, values(row.value, run, runs));
-      }
-    }
+    for (const RecordedPoint& point : result.points) collection.add(result, point);
   }
   std::vector<Entry> entries;
   for (const Collected& collected : collection.all()) {

@@ -58,11 +58,11 @@ bool judges(const std::vector<deck::Criterion>& criteria, deck::Metric metric,
   });
 }
 
-/// The runs of a point; none where there is no such point.
-const std::vector<Run>& runs_of(const Recorded& result, const std::string& point) {
-  static const std::vector<Run> none;
-  const auto found = std::ranges::find(result.points, point, &RecordedPoint::words);
-  return found == result.points.end() ? none : found->runs;
+/// The same point of another result; an empty one where there is none.
+const RecordedPoint& same_point(const Recorded& result, const RecordedPoint& point) {
+  static const RecordedPoint none;
+  const auto found = std::ranges::find(result.points, point.words, &RecordedPoint::words);
+  return found == result.points.end() ? none : *found;
 }
 
 }  // namespace
@@ -80,14 +80,17 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
   Comparison comparison{.a = a.file, .b = b.file, .deck = yaml::name_of(a.deck_path)};
   add_differences(a.provenance, b.provenance, comparison.differences);
   add_differences(a.deck, b.deck, comparison.differences);
-  for (const deck::MetricRow& row : deck::device_metrics) {
-    if (!judges(a.acceptance, row.value, {})) continue;
-    comparison.changes.push_back(changed({.order = "-", .metric = row.value},
-                                         values(row.value, a.device), values(row.value, b.device),
-                                         true, below));
-  }
   for (const RecordedPoint& point : a.points) {
-    const std::vector<Run>& others = runs_of(b, point.words);
+    const RecordedPoint& same = same_point(b, point);
+    const std::vector<Run>& others = same.runs;
+    for (const deck::MetricRow& row : deck::device_metrics) {
+      if (!judges(a.acceptance, row.value, {})) continue;
+      const auto of_a = values(row.value, point.device);
+      const auto of_b = values(row.value, same.device);
+      if (of_a.empty() && of_b.empty() && !point.words.empty()) continue;  // a sweep has none
+      comparison.changes.push_back(changed(
+          {.point = point.words, .order = "-", .metric = row.value}, of_a, of_b, true, below));
+    }
     for (const Run& run : point.runs) {
       const std::string name = experiment::name(run);
       const auto other = std::ranges::find_if(

@@ -13,11 +13,13 @@ namespace overlap::experiment {
 /// Dotted keys with their values in words.
 using KeyWords = std::map<std::string, std::string>;
 
-/// The runs of one point of a sweep; a deck without a sweep is one point.
+/// One point of a sweep, or one phase of a fleet; a deck without either is one point.
 struct RecordedPoint {
-  std::string words;  ///< "chunks.count 4"; empty: no sweep
+  std::string words;  ///< "chunks.count 4", "together"; empty: no sweep, alone
+  deck::Phase phase = deck::Phase::alone;
   /// With everything that metrics are made from: one copy stands for all tasks of a schedule.
   std::vector<Run> runs;
+  DeviceSamples device = {};  ///< empty: not measured
 };
 
 /// The result of one deck.
@@ -33,7 +35,6 @@ struct Recorded {
   KeyWords deck;        ///< all keys that change what runs
   std::vector<deck::Criterion> acceptance;
   std::vector<RecordedPoint> points;
-  DeviceSamples device;
 };
 
 }  // namespace overlap::experiment

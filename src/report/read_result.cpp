@@ -36,7 +36,8 @@ KeyWords provenance(const Value& result) {
 
 KeyWords deck_keys(const Value& deck) {
   Json keys = deck.at("resolved").json();
-  for (const char* other : {"title", "measure", "acceptance", "require"}) keys.erase(other);
+  for (const char* other : {"title", "measure", "acceptance", "require", "fleet"})
+    keys.erase(other);
   KeyWords all;
   flatten(keys, "", all);
   return all;
@@ -57,9 +58,12 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs) {
     std::vector<deck::Point::Value> values;
     const Value swept = value.at("point");
     for (const auto& [key, of] : swept.json().items()) values.push_back({key, yaml::spell(of)});
-    const std::string words = point_words(values);
+    const auto phase =
+        value.has("phase") ? value.at("phase").word<deck::Phase>() : deck::Phase::alone;
+    const std::string words =
+        phase == deck::Phase::together ? std::string(deck::to_string(phase)) : point_words(values);
     auto point = std::ranges::find(points, words, &experiment::RecordedPoint::words);
-    if (point == points.end()) point = points.insert(points.end(), {words, {}});
+    if (point == points.end()) point = points.insert(points.end(), {words, phase, {}, {}});
     point->runs.push_back(read_right_run(value));
   }
   if (points.empty()) runs.fail("no run", "measured runs");
@@ -111,7 +115,10 @@ Recorded read_result(const std::string& file, const Value& result) {
   recorded.deck = deck_keys(deck);
   recorded.acceptance = read_acceptance(deck.at("resolved"));
   recorded.points = read_points(result.at("runs"));
-  recorded.device = read_rates(result.at("rates"));
+  for (experiment::RecordedPoint& point : recorded.points) {
+    const bool alone = point.phase == deck::Phase::alone;
+    point.device = read_rates((alone ? result : result.at("together")).at("rates"));
+  }
   if (const Value device = result.at("device"); !device.is_null()) {
     recorded.machine.device = device.at("name").text();
     recorded.machine.link = link_of(result);

@@ -33,7 +33,7 @@ NOT_RUN = {
     "for node in $(sinfo -hN -o %N -t idle); do sbatch -N 1 -w \"$node\" ci/integrations/slurm/overlap.sbatch; done": SLURM,
     "sbatch --nodes=8 --ntasks-per-node=4 --gpus-per-node=4 ci/integrations/slurm/overlap.sbatch": SLURM,
     "sbatch --nodes=8 ci/integrations/slurm/merge.sbatch": SLURM,
-    "mpirun -n 4 miniapp --fleet acceptance/node --json 'out/{host}-{rank}.json' --json fleet.json":
+    "mpirun -n 4 miniapp --fleet acceptance/node --json 'out/{host}-{rank}.json' --json fleet.json --report fleet.html":
         "needs four GPUs; tests/fleet runs mpirun",
     "reframe -c ci/integrations/reframe/overlap.py -r -S overlap.deck=acceptance/gpu | grep 'Ran 1/1 test case'":
         "needs ReFrame; harness_test.py runs it",

@@ -34,7 +34,8 @@ Recorded result(const std::string& file, double seconds) {
           .provenance = {{"build.version", "1"}, {"host.name", "n1"}},
           .deck = {{"chunks.count", "4"}},
           .acceptance = {{.metric = Metric::throughput, .order = Order::by_engine}},
-          .points = {{"", {run(Order::sequential, 2), run(Order::by_engine, seconds)}}}};
+          .points = {
+              {.words = "", .runs = {run(Order::sequential, 2), run(Order::by_engine, seconds)}}}};
 }
 
 TEST(Trend, NeedsTheWholeIntervalBeyondOnePercent) {
@@ -101,13 +102,28 @@ TEST(Compare, FindsWorseErrorsOfZero) {
   EXPECT_EQ(verdict_of({compare(exact, wrong, 0.01)}), Verdict::fail);
 }
 
+TEST(Compare, ComparesEachPhaseWithItself) {
+  Recorded one = result("a", 1);
+  RecordedPoint together = one.points[0];
+  together.words = "together";
+  together.phase = deck::Phase::together;
+  for (auto& run : together.runs) {
+    for (double& time_s : run.samples_s) time_s *= 2;
+  }
+  one.points.push_back(together);
+  const Comparison same = compare(one, one, 0.01);
+  ASSERT_FALSE(same.changes.empty());
+  for (const Change& change : same.changes) EXPECT_EQ(change.trend, Trend::same);
+  EXPECT_EQ(same.changes.back().point, "together");
+}
+
 TEST(Compare, ComparesTheDeviceOnce) {
   Recorded one = result("a", 1);
   one.acceptance = {{.metric = Metric::h2d_rate}};
-  one.device = {
+  one.points[0].device = {
       .link_bytes = 1000, .h2d_s = {1, 1, 1, 1}, .d2h_s = {1, 1, 1, 1}, .duplex_s = {1, 1, 1, 1}};
   Recorded half = one;
-  half.device.h2d_s = {2, 2, 2, 2};
+  half.points[0].device.h2d_s = {2, 2, 2, 2};
   const Comparison comparison = compare(one, half, 0.01);
   EXPECT_EQ(comparison.changes[0].order, "-");
   EXPECT_DOUBLE_EQ(comparison.changes[0].ratio->value, 0.5);

@@ -390,9 +390,9 @@ experiment::Recorded recorded(const std::string& file, double seconds) {
       .deck = {{"chunks.count", "4"}, {"issue.lanes", file}},
       .acceptance = {{.metric = deck::Metric::throughput, .order = Order::by_engine},
                      {.metric = deck::Metric::d2h_rate}},
-      .points = {{"chunks.count 4", {}}, {"chunks.count 8", {}}},
-      .device = device_samples()};
-  for (double& time_s : result.device.d2h_s) time_s *= seconds;
+      .points = {{.words = "chunks.count 4", .runs = {}, .device = device_samples()},
+                 {.words = "chunks.count 8", .runs = {}}}};
+  for (double& time_s : result.points[0].device.d2h_s) time_s *= seconds;
   for (const Order order : {Order::sequential, Order::by_engine, Order::depth_first}) {
     Run run;
     run.order = order;

@@ -293,7 +293,8 @@ Recorded result(const std::string& unit, double gb_per_s) {
           .driver = "575.57.08",
           .started = "2026-01-31T12:00:00Z",
           .version = "2.1.0",
-          .points = {{"", {run(Order::by_engine, std::vector<double>(5, 1 / gb_per_s))}}}};
+          .points = {{.words = "",
+                      .runs = {run(Order::by_engine, std::vector<double>(5, 1 / gb_per_s))}}}};
 }
 
 const Entry* throughput(const std::vector<Entry>& entries) {
@@ -338,7 +339,8 @@ TEST(Baseline, HasWhatCriteriaJudge) {
   one.points[0].runs.insert(one.points[0].runs.begin(), run(Order::sequential, {0.02, 0.02}));
   one.points[0].runs.push_back(run(Order::by_engine, {1, 1}));
   one.points[0].runs.back().disturbance = deck::Disturbance::malloc;
-  one.device = {.link_bytes = 1000000000, .h2d_s = {0.02}, .d2h_s = {0.04}, .duplex_s = {0.02}};
+  one.points[0].device = {
+      .link_bytes = 1000000000, .h2d_s = {0.02}, .d2h_s = {0.04}, .duplex_s = {0.02}};
   std::vector<std::string> lines;
   for (const Entry& entry : baseline({one}, {})) {
     lines.push_back(fmt::format("{} {} {:g}",
@@ -350,6 +352,17 @@ TEST(Baseline, HasWhatCriteriaJudge) {
                                           "sequential throughput 50", "by_engine throughput 100",
                                           "by_engine speedup 2", "- h2d_rate 50", "- d2h_rate 25",
                                           "- duplex_rate 100"));
+  RecordedPoint together = one.points[0];
+  together.words = "together";
+  together.phase = deck::Phase::together;
+  for (auto& run : together.runs) {
+    for (double& time_s : run.samples_s) time_s *= 2;
+  }
+  one.points.push_back(together);
+  const std::vector<Entry> both = baseline({one}, {});
+  ASSERT_EQ(both.size(), 2 * lines.size());
+  EXPECT_EQ(both.back().subject.phase, deck::Phase::together);
+  EXPECT_DOUBLE_EQ(both[lines.size()].value, 2 * both[0].value);
   one.points[0].words = "chunks.count 4";
   EXPECT_THROW(baseline({one}, {}), base::Error);
 }
