@@ -400,7 +400,7 @@ TEST(ReadResult, HasWhatMetricsAreMadeFrom) {
   EXPECT_EQ(values(Metric::throughput, runs[1], runs), (std::vector<double>{100, 100}));
   EXPECT_EQ(values(Metric::speedup, runs[1], runs), (std::vector<double>{2, 4}));
   EXPECT_DOUBLE_EQ(value(Metric::bound_fraction, runs[1], runs)->median, 0.8);
-  EXPECT_DOUBLE_EQ(value(Metric::d2h_rate, one.device)->median, 0.5);
+  EXPECT_DOUBLE_EQ(value(Metric::d2h_rate, one.points[0].device)->median, 0.5);
   EXPECT_EQ(one.acceptance[0].metric, Metric::throughput);
   EXPECT_EQ(one.acceptance[0].order, Order::by_engine);
 }
