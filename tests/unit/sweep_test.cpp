@@ -387,7 +387,8 @@ TEST(Csv, HasARowForEachPointAndOrder) {
 TEST(Csv, QuotesWhatNeedsIt) {
   deck::Point point = points_of("").front();
   point.deck.path = "a \"b\", c.yaml";
-  EXPECT_THAT(csv({study_of(result_of(point, 5))}), HasSubstr("\n\"a_\"\"b\"\",_c\",,alone,sequential,"));
+  EXPECT_THAT(csv({study_of(result_of(point, 5))}),
+              HasSubstr("\n\"a_\"\"b\"\",_c\",,alone,sequential,"));
 }
 
 TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {
