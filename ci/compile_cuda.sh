@@ -88,11 +88,10 @@ sources_without_kokkos() {
   done
 }
 
-# All that uses Kokkos: of the tests, everything but tests/unit and tests/fuzz.
+# All that uses Kokkos, but what needs MPI and hwloc, which the root lacks; of the tests, everything but tests/unit and
+# tests/fuzz.
 sources_with_kokkos() {
-  local folders=()
-  for folder in src/{workload,lanes,measure,fleet} miniapp; do [[ ! -d $folder ]] || folders+=("$folder"); done
-  find "${folders[@]}" -name '*.cpp'
+  find src/{workload,lanes,measure,fleet} miniapp -name '*.cpp' ! -name '*_mpi.cpp' ! -name '*_hwloc.cpp'
   [[ $what == --every-architecture ]] ||
     find tests \( -path tests/unit -o -path tests/fuzz \) -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print
 }
