@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "measure/platform.hpp"
+#include "report/output_file.hpp"
 
 namespace overlap {
 namespace {
@@ -46,7 +47,7 @@ void require_own_files(const Options& options) {
   const int ranks = job && job->ranks ? *job->ranks : 1;
   if (ranks < 2 || options.fleet) return;
   for (const Output& output : options.outputs) {
-    const bool own = names_rank(output.path) ||
+    const bool own = names_rank(output.path) || report::is_stream(output.path) ||
                      (has(output.path, "{host}") && measure::ranks_of_node().value_or(ranks) == 1);
     if (own) continue;
     throw base::Error(

@@ -152,7 +152,12 @@ base::Machine machine_of(const Machinery& machinery) {
       machinery.session
           ? machinery.session->machine()
           : base::Machine{measure::build_info(), measure::host_info(), {}, measure::job_info(), {}};
-  if (machinery.member) machine.placement = machinery.member->placement();
+  if (machinery.member) {
+    machine.placement = machinery.member->placement();
+    if (!machine.job) machine.job.emplace();  // not every launcher says it in the environment
+    machine.job->rank = machinery.member->rank();
+    machine.job->ranks = machinery.member->size();
+  }
   return machine;
 }
 

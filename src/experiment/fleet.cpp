@@ -158,8 +158,8 @@ Verdict verdict_of(base::ExitCode code) {
 
 bool compares(deck::Metric metric) {
   const deck::MetricRow& row = deck::row_of(metric);
-  // Quantities with a unit, and those that files have a whole summary of.
-  return row.needs != deck::Needs::health && (row.unit != "1" || row.whole);
+  if (row.needs == deck::Needs::health) return false;
+  return row.unit != "1" || row.needs == deck::Needs::alone;
 }
 
 bool is_compared(const DeviceRecord& record, const FigureKey& key) {

@@ -40,6 +40,7 @@ class Member {
   ~Member();
 
   int rank() const { return world_.rank(); }
+  int size() const { return world_.size(); }
   std::string name() const;  ///< "rank 3 on n1"
   const base::Placement& placement() const { return placement_; }
   /// Why this rank has no device of its own; it takes part no further then.
