@@ -148,7 +148,7 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   for (const fleet::Lost& lost : gathered.lost) terminal.error(words(lost));
   experiment::Fleet fleet = fleet_from(gathered, studies);
   write_all(options, names, fleet);
-  terminal.shown(report::fleet_text(fleet));
+  terminal.shown("\n" + report::fleet_text(fleet));
   terminal.text(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return member.conclude(fleet.exit_code());
 }

@@ -96,6 +96,7 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
       const auto other = std::ranges::find_if(
           others, [&](const Run& candidate) { return experiment::name(candidate) == name; });
       for (const deck::MetricRow& row : deck::run_metrics) {
+        if (row.formula == nullptr) continue;  // it follows from the times, which are compared
         const bool is_judged =
             experiment::is_judged(row.value, run) && judges(a.acceptance, row.value, run.order);
         if (!is_judged && row.value != deck::Metric::time) continue;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -257,45 +256,42 @@ void Member::receive() {
   }
 }
 
-/// Whether nothing can be expected of the rank any more.
-bool Member::silent(int rank) const {
-  const auto index = static_cast<std::size_t>(rank);
-  if (lost_[index]) return true;
+void Member::look_around() {
+  for (const int slot : board_->lost()) {
+    lost_[static_cast<std::size_t>(local_[static_cast<std::size_t>(slot)])] = true;
+  }
+}
+
+bool Member::silent(std::size_t rank) const {
   const double deadline_s =
       base::interrupted() ? std::min(deadline_s_, interrupted_deadline_s) : deadline_s_;
-  return std::chrono::duration<double>(Clock::now() - heard_[index]).count() > deadline_s;
+  const std::chrono::duration<double> since = Clock::now() - heard_[rank];
+  return lost_[rank] || since.count() > deadline_s;
 }
 
 Gathered Member::gather(std::string text) {
-  std::string lost;  // what this rank saw on its node
-  for (const int slot : board_->lost()) {
-    const int rank = local_[static_cast<std::size_t>(slot)];
-    lost_[static_cast<std::size_t>(rank)] = true;
-    lost += fmt::format("{} ", rank);
-  }
   std::ranges::fill(heard_, Clock::now());
+  look_around();
   if (world_.rank() > 0) {
+    std::string lost;  // rank 0 may be on another node
+    for (std::size_t rank = 0; rank < lost_.size(); ++rank) {
+      if (lost_[rank]) lost += fmt::format("{} ", rank);
+    }
     world_.send(0, Tag::result, lost + "\n" + text);
     return {};
   }
   texts_[0] = std::move(text);
-  const auto waits = [&](std::size_t rank) {
-    return !texts_[rank] && !silent(static_cast<int>(rank));
-  };
-  const auto told = Clock::now;
-  auto next = told();
+  const std::chrono::duration<double> period(deadline_s_ / 4);
+  auto told = Clock::now();
   for (std::size_t rank = 1; rank < texts_.size();) {
     receive();
-    for (const int slot : board_->lost()) {
-      lost_[static_cast<std::size_t>(local_[static_cast<std::size_t>(slot)])] = true;
-    }
-    if (!waits(rank)) {
+    look_around();
+    if (texts_[rank] || silent(rank)) {
       ++rank;
       continue;
     }
-    if (told() > next) {  // those that are done wait for the verdict
-      next = told() + std::chrono::duration_cast<Clock::duration>(
-                          std::chrono::duration<double>(deadline_s_ / 4));
+    if (Clock::now() - told > period) {  // those that are done wait for the verdict
+      told = Clock::now();
       for (std::size_t other = 1; other < texts_.size(); ++other) {
         if (texts_[other]) world_.send(static_cast<int>(other), Tag::sign);
       }
@@ -304,11 +300,11 @@ Gathered Member::gather(std::string text) {
   }
   Gathered gathered;
   for (std::size_t rank = 0; rank < texts_.size(); ++rank) {
-    if (texts_[rank]) {
-      gathered.texts.push_back(std::move(*texts_[rank]));
-    } else {
-      lost_[rank] = true;
+    lost_[rank] = !texts_[rank];
+    if (lost_[rank]) {
       gathered.lost.push_back({static_cast<int>(rank), hosts_[rank]});
+    } else {
+      gathered.texts.push_back(std::move(*texts_[rank]));
     }
   }
   if (!gathered.lost.empty()) world_.lose();
@@ -316,21 +312,20 @@ Gathered Member::gather(std::string text) {
 }
 
 base::ExitCode Member::conclude(base::ExitCode code) {
-  const auto number = static_cast<int>(code);
-  if (world_.rank() == 0) {
-    for (std::size_t rank = 1; rank < hosts_.size(); ++rank) {
-      if (lost_[rank]) continue;
-      world_.send(static_cast<int>(rank), Tag::verdict,
-                  fmt::format("{} {}", number, world_.lost() ? "lost" : "whole"));
-    }
-    const auto start = Clock::now();
-    while (!world_.sent() && Clock::now() - start < 5s) std::this_thread::sleep_for(1ms);
-    return code;
+  if (world_.rank() > 0) return rank_0s_code();
+  for (std::size_t rank = 1; rank < hosts_.size(); ++rank) {
+    if (lost_[rank]) continue;
+    world_.send(static_cast<int>(rank), Tag::verdict,
+                fmt::format("{} {}", static_cast<int>(code), world_.lost() ? "lost" : "whole"));
   }
+  const auto start = Clock::now();
+  while (!world_.sent() && Clock::now() - start < 5s) std::this_thread::sleep_for(1ms);
+  return code;
+}
+
+base::ExitCode Member::rank_0s_code() {
   for (receive(); !verdict_ && !silent(0); receive()) {
-    for (const int slot : board_->lost()) {
-      lost_[static_cast<std::size_t>(local_[static_cast<std::size_t>(slot)])] = true;
-    }
+    look_around();
     std::this_thread::sleep_for(1ms);
   }
   if (!verdict_) {
@@ -341,11 +336,11 @@ base::ExitCode Member::conclude(base::ExitCode code) {
                                   place_of(0, hosts_[0])));
   }
   std::istringstream words(*verdict_);
-  int told = 0;
+  int number = 0;
   std::string whole;
-  words >> told >> whole;
+  words >> number >> whole;
   if (whole == "lost") world_.lose();
-  return base::exit_code(told);
+  return base::exit_code(number);
 }
 
 }  // namespace overlap::fleet

@@ -79,15 +79,20 @@ class Member {
     std::string cpus;  ///< that it may use
     std::vector<base::DeviceInfo> devices;
   };
+  /// Tells all ranks where this one is, and finds its place.
   void introduce();
   void take_place(const std::vector<Rank>& ranks);
   void take_device(const std::vector<Rank>& ranks);
   measure::Hooks hooks_of(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
                           experiment::Window& window);
   void sign();
+  /// Takes in the messages that have come.
   void receive();
-  bool silent(int rank) const;
-  std::string describe_lost() const;
+  base::ExitCode rank_0s_code();
+  /// Notes who is lost on this node.
+  void look_around();
+  /// Whether nothing can be expected of the rank any more.
+  bool silent(std::size_t rank) const;
 
   double deadline_s_;
   World world_;
@@ -101,7 +106,7 @@ class Member {
   Clock::time_point signed_;                       ///< when this rank last told the others
   std::vector<Clock::time_point> heard_;           ///< when this rank last heard of each
   std::vector<std::optional<std::string>> texts_;  ///< rank 0: results
-  std::vector<bool> lost_;                         ///< ranks, as far as is known here
+  std::vector<bool> lost_;                         ///< of each rank, as far as is known here
   std::optional<std::string> verdict_;             ///< of rank 0
 };
 

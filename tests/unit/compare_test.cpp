@@ -117,6 +117,14 @@ TEST(Compare, ComparesEachPhaseWithItself) {
   EXPECT_EQ(same.changes.back().point, "together");
 }
 
+TEST(Compare, LeavesOutWhatFollowsFromAllTimes) {
+  Recorded one = result("a", 1);
+  one.acceptance = {{.metric = Metric::drift}, {.metric = Metric::contention}};
+  const Comparison comparison = compare(one, one, 0.01);
+  for (const Change& change : comparison.changes) EXPECT_EQ(change.metric, Metric::time);
+  EXPECT_EQ(verdict_of({comparison}), Verdict::pass);
+}
+
 TEST(Compare, ComparesTheDeviceOnce) {
   Recorded one = result("a", 1);
   one.acceptance = {{.metric = Metric::h2d_rate}};
