@@ -209,10 +209,10 @@ class Spack(unittest.TestCase):
         self.assertEqual([base.id for base in self.package.bases], ["CMakePackage", "CudaPackage", "ROCmPackage"])
 
     def test_sets_options_of_cmake_by_its_variants(self):
-        options = set(re.findall(r"^option\((\w+)", self.cmake, re.MULTILINE))
+        options = set(re.findall(r"^(?:option|set)\((OVERLAP_\w+)", self.cmake, re.MULTILINE))
         variants = {arguments[0] for arguments in self.calls("variant")} | {"cuda", "rocm"}
         used = list(self.calls("define_from_variant"))
-        self.assertEqual({option for option, _ in used}, {"OVERLAP_TESTS", "OVERLAP_REQUIRE_CUDA"})
+        self.assertEqual({option for option, _ in used}, {"OVERLAP_MPI", "OVERLAP_TESTS", "OVERLAP_REQUIRE_CUDA"})
         for option, variant in used:
             self.assertIn(option, options)
             self.assertIn(variant, variants)
@@ -226,7 +226,7 @@ class Spack(unittest.TestCase):
                   if (name := self.NAMES.get(package, package.lower())) is not None}
         given = {re.match(r"[\w-]+", spec)[0]: spec for spec, *_ in self.calls("depends_on") if spec is not None}
         self.assertEqual(set(needed) - set(given), set())
-        self.assertEqual(set(given) - set(needed), {"cxx", "cmake"})
+        self.assertEqual(set(given) - set(needed), {"cxx", "cmake", "hwloc"})
         self.assertIn(f"kokkos@{needed['kokkos']}:", given["kokkos"])
         required = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", self.cmake)[1]
         self.assertIn(f"cmake@{required}:", given["cmake"])

@@ -199,8 +199,9 @@ class ResultFile(TestCase):
             ({"PMI_RANK": "5", "PMI_SIZE": "6"}, nothing | {"rank": 5, "ranks": 6}),
         ):
             with self.subTest(**variables):
-                self.assert_clean(run(self.deck(), "--json", self.target, env=alone | variables))
-                result = json.loads(self.target.read_text())
+                own = self.folder / "{rank}.json"
+                self.assert_clean(run(self.deck(), "--json", own, env=alone | variables))
+                result = json.loads((self.folder / f"{(job or {}).get('rank') or 0}.json").read_text())
                 self.assert_valid(result)
                 self.assertEqual(result["job"], job)
 

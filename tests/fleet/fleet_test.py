@@ -189,6 +189,13 @@ class Verdict(Case):
 
 
 class Trouble(Case):
+    def test_a_machine_that_is_not_what_the_deck_requires(self):
+        started = self.mpirun(MINIAPP, "--fleet", "acceptance/node", "--quiet", "--device=host", "--json=rank-{rank}.json",
+                              "--json=fleet.json", ranks=2)
+        text = self.assert_ends(started, "ERROR", 4)
+        self.assertRegex(text, r"rank 1 on \S+: error: .*require\.pcie")
+        self.assertEqual([device["verdict"] for device in self.fleet_file()["devices"]], ["ERROR", "ERROR"])
+
     @others_live_on
     def test_a_rank_that_is_killed(self):
         for phase in PHASES:

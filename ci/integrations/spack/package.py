@@ -16,6 +16,7 @@ class Overlap(CMakePackage, CudaPackage, ROCmPackage):
     version("main", branch="main")
 
     variant("kernels", default=True, description="Matrix products with Kokkos Kernels")
+    variant("mpi", default=True, description="All devices of a node or a machine as one fleet")
     variant("tests", default=False, description="Build the tests")
 
     depends_on("cxx", type="build")
@@ -27,6 +28,9 @@ class Overlap(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("cli11@2.3:")
     depends_on("nlohmann-json@3.11:")
     depends_on("pugixml@1.13:")
+    depends_on("mpi", when="+mpi")
+    depends_on("hwloc@2:", when="+mpi")
+    depends_on("pkgconfig", type="build", when="+mpi")
     depends_on("googletest@1.12: +gmock", when="+tests")
     depends_on("python", type="test", when="+tests")
 
@@ -39,6 +43,7 @@ class Overlap(CMakePackage, CudaPackage, ROCmPackage):
 
     def cmake_args(self):
         return [
+            self.define_from_variant("OVERLAP_MPI", "mpi"),
             self.define_from_variant("OVERLAP_TESTS", "tests"),
             self.define_from_variant("OVERLAP_REQUIRE_CUDA", "cuda"),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_KokkosKernels", "~kernels" in self.spec),
