@@ -49,10 +49,15 @@ function takeValues() {
   });
 }
 
+// How far from the median the colours reach: never below 0, where no figure lies.
+function spanOf({ median, mad }) {
+  return Math.min(Math.max(5 * 1.4826 * mad, 0.02 * Math.abs(median)), Math.abs(median)) || 1;
+}
+
 // From -1, slow, to 1, fast; devices within the usual spread are near 0.
 function offOf(value) {
-  const { median, mad, more } = view.figure;
-  const span = Math.max(5 * 1.4826 * mad, 0.02 * Math.abs(median)) || 1;
+  const { median, more } = view.figure;
+  const span = spanOf(view.figure);
   return Math.max(-1, Math.min(1, ((value - median) / span) * (more ? 1 : -1)));
 }
 function rgb(off) {
@@ -167,8 +172,8 @@ function drawMap() {
 
 function drawLegend() {
   const [context, width] = prepare(find("legend"), 34);
-  const { median, mad, more, unit } = view.figure;
-  const span = Math.max(5 * 1.4826 * mad, 0.02 * Math.abs(median)) || 1;
+  const { median, more, unit } = view.figure;
+  const span = spanOf(view.figure);
   for (let x = 0; x < width; ++x) {
     context.fillStyle = rgb((2 * x) / (width - 1) - 1);
     context.fillRect(x, 0, 1.5, 12);
