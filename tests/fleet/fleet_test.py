@@ -228,7 +228,6 @@ class Trouble(Case):
         for other in (0, 1, 3):
             self.assert_valid(self.result(other))
 
-    @unittest.skipIf(os.environ.get("SANITIZER"), "a sanitizer ends a process that gets no memory")
     def test_a_rank_without_memory(self):
         large = SMALL.replace("65536", "4 Mi").replace("depth_first, ", "")
         large = large.replace("repetitions: 3", "duration: 2 s")
