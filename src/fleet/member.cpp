@@ -158,12 +158,18 @@ std::vector<std::string> Member::kokkos_arguments() const {
 
 void Member::sign() {
   board_->sign();
+  tell();
+}
+
+void Member::tell() {
+  receive();
   const std::chrono::duration<double> since = Clock::now() - signed_;
-  if (since.count() > deadline_s_ / 4) {
-    signed_ = Clock::now();
-    if (world_.rank() > 0) world_.send(0, Tag::sign);
+  if (since.count() <= deadline_s_ / 4) return;
+  signed_ = Clock::now();
+  if (world_.rank() > 0) return world_.send(0, Tag::sign);
+  for (std::size_t rank = 1; rank < texts_.size(); ++rank) {
+    if (texts_[rank]) world_.send(static_cast<int>(rank), Tag::sign);
   }
-  world_.sent();
 }
 
 measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
@@ -205,7 +211,6 @@ experiment::Outcome Member::run(deck::Phase phase, const measure::Hooks& hooks, 
   };
   const auto sleep = [&] {
     sign();
-    receive();
     std::this_thread::sleep_for(nap);
   };
   board_->begin_phase();
@@ -281,22 +286,14 @@ Gathered Member::gather(std::string text) {
     return {};
   }
   texts_[0] = std::move(text);
-  const std::chrono::duration<double> period(deadline_s_ / 4);
-  auto told = Clock::now();
   for (std::size_t rank = 1; rank < texts_.size();) {
-    receive();
+    tell();
     look_around();
     if (texts_[rank] || silent(rank)) {
       ++rank;
-      continue;
+    } else {
+      std::this_thread::sleep_for(1ms);
     }
-    if (Clock::now() - told > period) {  // those that are done wait for the verdict
-      told = Clock::now();
-      for (std::size_t other = 1; other < texts_.size(); ++other) {
-        if (texts_[other]) world_.send(static_cast<int>(other), Tag::sign);
-      }
-    }
-    std::this_thread::sleep_for(1ms);
   }
   Gathered gathered;
   for (std::size_t rank = 0; rank < texts_.size(); ++rank) {

@@ -86,6 +86,9 @@ class Member {
   measure::Hooks hooks_of(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
                           experiment::Window& window);
   void sign();
+  /// Takes in messages, and shows ranks of other nodes now and then that this one lives: rank 0,
+  /// or, on rank 0, those that are done and wait for the verdict.
+  void tell();
   /// Takes in the messages that have come.
   void receive();
   base::ExitCode rank_0s_code();
