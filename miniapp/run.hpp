@@ -38,7 +38,7 @@ struct Machinery {
   /// Whether ending in order would fail with a stack trace, or never end: a lost device cannot be
   /// freed, and MPI waits for lost ranks.
   bool cannot_end() const {
-    return (session && session->lost) || (member && (broken || member->lost()));
+    return (session && session->lost) || (member && (broken || !member->whole()));
   }
 };
 

@@ -73,7 +73,8 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   Slot& own = this->slot(own_);
   own.pid = getpid();
   own.pid_namespace = pid_namespace();
-  own.state = present;
+  int seen = absent;
+  own.state.compare_exchange_strong(seen, present);  // or the others gave up waiting before
   sign();
   wait([](const Slot& other) { return other.state != absent; },
        [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });

@@ -295,6 +295,7 @@ Gathered Member::gather(std::string text) {
       std::this_thread::sleep_for(1ms);
     }
   }
+  whole_ = std::ranges::find(lost_, true) == lost_.end();  // slow ones among them
   Gathered gathered;
   for (std::size_t rank = 0; rank < texts_.size(); ++rank) {
     lost_[rank] = !texts_[rank];
@@ -304,7 +305,7 @@ Gathered Member::gather(std::string text) {
       gathered.texts.push_back(std::move(*texts_[rank]));
     }
   }
-  if (!gathered.lost.empty()) world_.lose();
+  whole_ = whole_ && gathered.lost.empty();
   return gathered;
 }
 
@@ -313,10 +314,11 @@ base::ExitCode Member::conclude(base::ExitCode code) {
   for (std::size_t rank = 1; rank < hosts_.size(); ++rank) {
     if (lost_[rank]) continue;
     world_.send(static_cast<int>(rank), Tag::verdict,
-                fmt::format("{} {}", static_cast<int>(code), world_.lost() ? "lost" : "whole"));
+                fmt::format("{} {}", static_cast<int>(code), whole_ ? "whole" : "lost"));
   }
   const auto start = Clock::now();
   while (!world_.sent() && Clock::now() - start < 5s) std::this_thread::sleep_for(1ms);
+  if (whole_) world_.end_in_order();
   return code;
 }
 
@@ -326,7 +328,6 @@ base::ExitCode Member::rank_0s_code() {
     std::this_thread::sleep_for(1ms);
   }
   if (!verdict_) {
-    world_.lose();
     throw base::Error(base::ExitCode::runtime_error,
                       fmt::format("{}, which gathers the results, is lost; those of this rank are "
                                   "in its own files",
@@ -336,7 +337,7 @@ base::ExitCode Member::rank_0s_code() {
   int number = 0;
   std::string whole;
   words >> number >> whole;
-  if (whole == "lost") world_.lose();
+  if (whole == "whole") world_.end_in_order();
   return base::exit_code(number);
 }
 

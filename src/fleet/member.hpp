@@ -67,8 +67,8 @@ class Member {
   /// Rank 0's code, on all ranks. Throws base::Error{runtime_error} when rank 0 is lost.
   base::ExitCode conclude(base::ExitCode code);
 
-  /// Whether somebody is lost: MPI cannot end in order then.
-  bool lost() const { return world_.lost(); }
+  /// Whether all ranks came to the end: MPI can end in order only then.
+  bool whole() const { return world_.whole(); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -111,6 +111,7 @@ class Member {
   std::vector<std::optional<std::string>> texts_;  ///< rank 0: results
   std::vector<bool> lost_;                         ///< of each rank, as far as is known here
   std::optional<std::string> verdict_;             ///< of rank 0
+  bool whole_ = false;                             ///< rank 0: nobody is lost, or was taken for it
 };
 
 }  // namespace overlap::fleet

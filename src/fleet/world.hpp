@@ -22,7 +22,7 @@ class World {
   /// Starts MPI. Throws base::Error{skipped} in a build without MPI, base::Error{usage} where the
   /// launcher started several processes that this MPI takes for worlds of their own.
   World();
-  /// Ends MPI, unless somebody is lost: that would wait for them for ever.
+  /// Ends MPI, if all ranks do: it would wait for a lost one for ever.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -40,15 +40,15 @@ class World {
   std::optional<Message> receive();
   bool sent();  ///< whether all messages are out
 
-  void lose() { lost_ = true; }  ///< somebody is lost
-  bool lost() const { return lost_; }
+  void end_in_order() { whole_ = true; }  ///< all ranks do so
+  bool whole() const { return whole_; }
 
  private:
   struct Outgoing;
   std::vector<std::unique_ptr<Outgoing>> outgoing_;
   int rank_ = 0;
   int size_ = 1;
-  bool lost_ = false;
+  bool whole_ = false;
 };
 
 }  // namespace overlap::fleet

@@ -49,7 +49,7 @@ World::World() {
 }
 
 World::~World() {
-  if (!lost_) MPI_Finalize();
+  if (whole_) MPI_Finalize();
 }
 
 std::vector<std::string> World::exchange(const std::string& text, double deadline_s) {
@@ -60,7 +60,6 @@ std::vector<std::string> World::exchange(const std::string& text, double deadlin
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       base::check_interrupt();
       if (std::chrono::duration<double>(Clock::now() - start).count() > deadline_s) {
-        lose();
         throw base::Error(
             base::ExitCode::runtime_error,
             fmt::format("not all of the {} ranks started within {} s (fleet.deadline)", size_,
