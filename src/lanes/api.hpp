@@ -6,4 +6,6 @@
 // Which back ends' streams the lanes can use.
 #if defined(KOKKOS_ENABLE_CUDA)
 #include "lanes/api/cuda.hpp"
+#elif defined(KOKKOS_ENABLE_HIP)
+#include "lanes/api/hip.hpp"
 #endif

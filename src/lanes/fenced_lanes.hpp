@@ -1,16 +1,21 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
+#include "lanes/api.hpp"
 #include "lanes/lanes.hpp"
 #include "lanes/perform.hpp"
+#include "lanes/stream_trace.hpp"
 
 namespace overlap::lanes {
 
-/// Lanes for any Kokkos space, with nothing but instances and fences: a task that depends on
-/// another lane is issued when the host has seen that lane drained. Right everywhere, asynchronous
-/// as far as the space is.
+/// Lanes for any Kokkos space, with nothing but instances, deep_copy and fences: a task that
+/// depends on another lane is issued when the host has seen that lane drained. Schedules that are
+/// fenced() have no such tasks: the host waits where they say. Right everywhere, asynchronous as
+/// far as the space is.
 template <class Space>
 class FencedLanes final : public Lanes {
  public:
@@ -22,15 +27,27 @@ class FencedLanes final : public Lanes {
         issued_(static_cast<std::size_t>(lanes)),
         complete_(issued_.size()) {}
 
-  workload::InstanceRef instance(int lane) const override {
-    return instances_[static_cast<std::size_t>(lane) % instances_.size()];
-  }
+  workload::InstanceRef instance(int lane) const override { return space_of(lane); }
 
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
     schedule_ = &schedule;
     workload_ = &workload;
     std::fill(issued_.begin(), issued_.end(), 0);
     std::fill(complete_.begin(), complete_.end(), 0);
+    if constexpr (has_api<Space>) trace_.bind(schedule);
+  }
+
+  /// Kokkos has no times of tasks; those of a vendor's API are for traced runs alone.
+  TraceSource trace([[maybe_unused]] bool on) override {
+    if constexpr (has_api<Space>) return trace_.turn(on);
+    return {};
+  }
+  Clock::time_point mark([[maybe_unused]] const std::vector<bool>& timed) override {
+    if constexpr (has_api<Space>) return trace_.mark(Api::stream_of(space_of(0)), timed);
+    return Clock::now();
+  }
+  void collect([[maybe_unused]] std::vector<timeline::Span>& spans) override {
+    if constexpr (has_api<Space>) trace_.collect(spans);
   }
 
   void issue(schedule::TaskId id) override {
@@ -40,7 +57,9 @@ class FencedLanes final : public Lanes {
       if (other >= complete_[static_cast<std::size_t>(lane)]) wait(lane);
     }
     try {
-      perform(instance(task.lane), *workload_, *schedule_, task);
+      if constexpr (has_api<Space>) trace_.begin(id, Api::stream_of(space_of(task.lane)));
+      perform(space_of(task.lane), *workload_, *schedule_, task, Copies::kokkos);
+      if constexpr (has_api<Space>) trace_.end(id, Api::stream_of(space_of(task.lane)));
     } catch (const std::exception& error) {
       throw lane_error(*schedule_, id, error.what());
     }
@@ -51,7 +70,7 @@ class FencedLanes final : public Lanes {
     if (query(lane)) return;
     const schedule::TaskId issued = issued_[static_cast<std::size_t>(lane)];
     try {
-      instance(lane).fence("overlap::wait");
+      space_of(lane).fence("overlap::wait");
     } catch (const std::exception& error) {
       throw lane_error(*schedule_, issued - 1, error.what());
     }
@@ -65,11 +84,18 @@ class FencedLanes final : public Lanes {
   }
 
  private:
+  using Api = typename ApiOf<Space>::type;
+
+  const Space& space_of(int lane) const {
+    return instances_[static_cast<std::size_t>(lane) % instances_.size()];
+  }
+
   std::vector<Space> instances_;
   std::vector<schedule::TaskId> issued_;    ///< each lane's tasks below this were issued
   std::vector<schedule::TaskId> complete_;  ///< and those below this seen complete
   const schedule::Schedule* schedule_ = nullptr;
   const workload::Workload* workload_ = nullptr;
+  std::conditional_t<has_api<Space>, StreamTrace<Api>, std::monostate> trace_;
 };
 
 }  // namespace overlap::lanes

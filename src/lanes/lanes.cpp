@@ -59,6 +59,9 @@ std::vector<Space> own_instances(int lanes) {
 
 template <class Space>
 std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::Memory& memory) {
+  if (options.mechanism == deck::Mechanism::portable) {
+    return std::make_unique<FencedLanes<Space>>(lanes);
+  }
   if constexpr (has_api<Space>) {
     return std::make_unique<StreamLanes<typename ApiOf<Space>::type>>(lanes, options, memory);
   } else {

@@ -89,8 +89,8 @@ class Lanes {
 };
 
 /// The lanes that suit the space: streams where there is an API for them, worker threads on Serial
-/// and OpenMP, instances and fences elsewhere. Throws base::Error{skipped} for options that the
-/// space does not have.
+/// and OpenMP, instances and fences elsewhere and for the mechanism `portable`. Throws
+/// base::Error{skipped} for options that the space does not have.
 std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes,
                                   const deck::Issue& options = {}, const deck::Memory& memory = {});
 

@@ -1,6 +1,8 @@
 #include "lanes/perform.hpp"
 
+#include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "lanes/api.hpp"
 
@@ -9,9 +11,43 @@ namespace {
 
 using workload::Byte;
 
+/// Kokkos' copy, whatever the layouts.
+template <class Space>
+void copy_views(const Space& instance, const auto& host, const auto& device, bool to_device) {
+  if (to_device) {
+    Kokkos::deep_copy(instance, device, host);
+  } else {
+    Kokkos::deep_copy(instance, host, device);
+  }
+}
+
+using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+
+/// Copies lines of page-locked memory in words of this type; returns whether all begin and end on a
+/// word. Views of different layouts are copied by a kernel on the instance.
+template <class Word, class Space>
+bool copy_words(const Space& instance, Byte* host, Byte* device, bool to_device,
+                const schedule::Region& region) {
+  const auto misfit = reinterpret_cast<std::uintptr_t>(host + region.begin) |
+                      reinterpret_cast<std::uintptr_t>(device) | region.line_bytes | region.pitch |
+                      region.plane_pitch;
+  if (misfit % sizeof(Word) != 0) return false;
+  const std::size_t words = region.line_bytes / sizeof(Word);
+  using HostView =
+      Kokkos::View<Word***, Kokkos::LayoutStride, workload::PinnedSpace<Space>, Unmanaged>;
+  using DeviceView =
+      Kokkos::View<Word***, Kokkos::LayoutRight, typename Space::memory_space, Unmanaged>;
+  const Kokkos::LayoutStride layout(region.planes, region.plane_pitch / sizeof(Word), region.lines,
+                                    region.pitch / sizeof(Word), words, 1);
+  copy_views(instance, HostView(reinterpret_cast<Word*>(host + region.begin), layout),
+             DeviceView(reinterpret_cast<Word*>(device), region.planes, region.lines, words),
+             to_device);
+  return true;
+}
+
 template <class Space>
 void copy_on(const Space& instance, const workload::HostArray& host, Byte* device, bool to_device,
-             const schedule::Region& region) {
+             const schedule::Region& region, [[maybe_unused]] Copies copies) {
   if constexpr (workload::is_host<Space>) {
     // Kokkos::deep_copy between host views would use the default instance's threads.
     const auto parts = static_cast<std::size_t>(instance.concurrency());
@@ -32,28 +68,30 @@ void copy_on(const Space& instance, const workload::HostArray& host, Byte* devic
   } else {
     if constexpr (has_api<Space>) {
       using Api = typename ApiOf<Space>::type;
-      if (region.all_lines() > 1 && region.pitch <= Api::longest_pitch) {
+      if (copies == Copies::native && region.all_lines() > 1 &&
+          region.pitch <= Api::longest_pitch) {
         Api::copy_lines(Api::stream_of(instance), host.data(), device, region,
                         to_device ? Api::to_device : Api::to_host);
         return;
       }
     }
-    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+    const bool locked = deck::page_locked(host.memory);
+    if (region.all_lines() > 1 && locked &&
+        (copy_words<std::uint64_t>(instance, host.data(), device, to_device, region) ||
+         copy_words<std::uint32_t>(instance, host.data(), device, to_device, region))) {
+      return;
+    }
     const auto copy_line = [&](std::size_t place, std::size_t position, std::size_t bytes) {
       const Kokkos::View<Byte*, typename Space::memory_space, Unmanaged> line(device + position,
                                                                               bytes);
-      const auto copy_with = [&](const auto& mirror) {
-        if (to_device) {
-          Kokkos::deep_copy(instance, line, mirror);
-        } else {
-          Kokkos::deep_copy(instance, mirror, line);
-        }
+      const auto copy_in = [&]<class Memory>(std::type_identity<Memory>) {
+        const Kokkos::View<Byte*, Memory, Unmanaged> mirror(host.data() + place, bytes);
+        copy_views(instance, mirror, line, to_device);
       };
-      Byte* const begin = host.data() + place;
-      if (deck::page_locked(host.memory)) {
-        copy_with(Kokkos::View<Byte*, workload::PinnedSpace<Space>, Unmanaged>(begin, bytes));
+      if (locked) {
+        copy_in(std::type_identity<workload::PinnedSpace<Space>>());
       } else {
-        copy_with(Kokkos::View<Byte*, Kokkos::HostSpace, Unmanaged>(begin, bytes));
+        copy_in(std::type_identity<Kokkos::HostSpace>());
       }
     };
     schedule::for_lines(region, 0, region.bytes(), copy_line);
@@ -64,19 +102,20 @@ void copy_on(const Space& instance, const workload::HostArray& host, Byte* devic
 
 void copy(const workload::InstanceRef& instance, const workload::Workload& workload,
           std::size_t array, bool to_device, const schedule::Region& region,
-          std::size_t device_offset) {
+          std::size_t device_offset, Copies copies) {
   Byte* const device = workload.device[array].data() + device_offset;
-  instance.with(
-      [&](const auto& space) { copy_on(space, workload.host[array], device, to_device, region); });
+  instance.with([&](const auto& space) {
+    copy_on(space, workload.host[array], device, to_device, region, copies);
+  });
 }
 
 void perform(const workload::InstanceRef& instance, const workload::Workload& workload,
-             const schedule::Schedule& schedule, const schedule::Task& task) {
+             const schedule::Schedule& schedule, const schedule::Task& task, Copies copies) {
   const auto used = schedule::uses(schedule, task);
   if (!schedule::is_kernel(task.stage)) {
     copy(instance, workload, static_cast<std::size_t>(used.front().array),
          task.stage == schedule::Stage::h2d, schedule::host_region(schedule, task),
-         schedule::device_begin(schedule, task));
+         schedule::device_begin(schedule, task), copies);
     return;
   }
   workload::Call call{.op = task.stage == schedule::Stage::kernel ? task.op : -1,

@@ -105,31 +105,28 @@ class StagingRing {
     Slots(std::size_t count, std::size_t bytes)
         : count_(count),
           bytes_(bytes),
-          data_(page_locked("overlap::staging", count * bytes)),
-          turns_(page_locked("overlap::staging turns", count * sizeof(Turns))) {}
+          data_(workload::Bytes::in<workload::PinnedSpace<typename Api::Space>>("overlap::staging",
+                                                                                count * bytes)),
+          turns_(Api::allocate_page_locked(count * sizeof(Turns))) {}
 
     void reset() {
       uses_ = 0;
-      std::memset(turns_.data(), 0, turns_.size());
+      std::memset(turns_, 0, count_ * sizeof(Turns));
     }
 
     Use next() {
       const std::size_t slot = uses_ % count_;
       return {.data = data_.data() + slot * bytes_,
-              .done = reinterpret_cast<Turns*>(turns_.data()) + slot,
+              .done = static_cast<Turns*>(turns_.get()) + slot,
               .turn = static_cast<Turn>(uses_++ / count_ + 1)};
     }
 
    private:
-    static workload::Bytes page_locked(const std::string& label, std::size_t size) {
-      return workload::Bytes::in<workload::PinnedSpace<typename Api::Space>>(label, size);
-    }
-
     std::size_t count_;
     std::size_t bytes_;
     std::size_t uses_ = 0;
     workload::Bytes data_;
-    workload::Bytes turns_;
+    typename Api::PageLockedMemory turns_;  ///< coherent, which Kokkos' is not everywhere
   };
 
   typename Api::WordOperations operations_;      ///< of a lane, not yet enqueued

@@ -17,6 +17,8 @@ namespace overlap::lanes {
 /// those of CUPTI, whose library is loaded when the first object is made.
 class ActivityTrace {
  public:
+  static constexpr const char* source = "CUPTI";
+
   /// Null where there are no such records, or another tool uses them.
   static std::unique_ptr<ActivityTrace> load();
 
@@ -45,7 +47,7 @@ class StreamTrace {
     on_ = on;
     activities_.reset();  // there cannot be two
     if (on) activities_ = ActivityTrace::load();
-    if (activities_) return {Api::activity_source, true};
+    if (activities_) return {ActivityTrace::source, true};
     return {std::string(Api::vendor) +
             " events, for which a task also runs while it waits for its engine"};
   }
@@ -91,7 +93,7 @@ class StreamTrace {
         spans[id].start_s = seconds(events_[2 * id]);
         spans[id].stop_s = seconds(events_[2 * id + 1]);
       } else if (timed_[id] && !recorded[id]) {
-        throw TraceLost(base::ExitCode::runtime_error, std::string(Api::activity_source) +
+        throw TraceLost(base::ExitCode::runtime_error, std::string(ActivityTrace::source) +
                                                            " lost the record of " +
                                                            schedule::describe(*schedule_, id));
       }

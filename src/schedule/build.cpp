@@ -23,7 +23,7 @@ constexpr auto issuers = []<std::size_t... I>(std::index_sequence<I...>) {
 /// The baseline's: every iteration as one chunk, unless the device cannot hold it.
 Layout baseline(const Costs& costs, Layout layout) {
   layout.transfer = deck::Transfer::staged;
-  layout.mechanism = deck::Mechanism::streams;
+  if (layout.mechanism == deck::Mechanism::graph) layout.mechanism = deck::Mechanism::streams;
   if (layout.out_of_core) return layout;
   layout.borders = {0, costs.units};
   layout.slots = 1;
@@ -154,6 +154,7 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
     issue_listed(builder);
     number_lanes(builder.schedule);
   }
+  if (layout.mechanism == deck::Mechanism::portable) return fenced(builder.schedule);
   return std::move(builder.schedule);
 }
 

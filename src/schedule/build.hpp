@@ -45,8 +45,13 @@ std::optional<std::string> misplaced(const Costs& costs, Order order);
 /// Tasks, lanes and dependencies of one issue order. Dependencies between lanes are exactly those
 /// that the data and the re-use of slots need and that the lanes' own order does not give; those of
 /// a custom workload are the ones that its deck asks for, where the lanes' order does not give
-/// them.
+/// them. A portable schedule is fenced().
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes);
+
+/// The schedule for lanes that only the host can wait for: in place of dependencies between lanes
+/// it has fences, as late and as few as possible. A fence stands before the task that needs it and
+/// is left out where the host has already seen complete what the task comes after.
+Schedule fenced(const Schedule& schedule);
 
 /// The schedule with the calls between its tasks, on the lane of the task that they stand before.
 Schedule disturbed(Schedule schedule, const deck::Disturb& disturb);

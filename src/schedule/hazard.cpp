@@ -185,8 +185,7 @@ class Checker {
   /// Moves the task's lane to the moment when the task runs.
   void advance(TaskId id) {
     if (on_host(task(id).stage)) {
-      // A query waits for nothing; host work for all that was issued to the lanes it comes after.
-      if (task(id).stage == Stage::query) return;
+      if (!waits_for_lanes(task(id).stage)) return;
       for (const TaskId other : task(id).after) merge(host_clock_, lane_clocks_[lane(other)]);
       return;
     }

@@ -28,7 +28,13 @@ constexpr bool is_kernel(Stage stage) {
 /// Whether the issuing host thread itself does it, before it issues the next task. No lane takes
 /// part: a query's lane is the one that it asks for, and host work's lane means nothing.
 constexpr bool on_host(Stage stage) {
-  return stage == Stage::host || stage == Stage::query || stage == Stage::disturbance;
+  return stage == Stage::host || stage == Stage::query || stage == Stage::disturbance ||
+         stage == Stage::fence;
+}
+/// Whether the host thread first waits for all that was issued to the lanes of the tasks that it
+/// comes after.
+constexpr bool waits_for_lanes(Stage stage) {
+  return stage == Stage::host || stage == Stage::fence;
 }
 
 using TaskId = std::uint32_t;  ///< index into Schedule::tasks, hence the place in the issue order
@@ -97,8 +103,8 @@ struct Task {
   int number = 0;         ///< custom schedules: the place in the deck's list, from 0
   deck::Disturbance call = deck::Disturbance::synchronize;  ///< a disturbance's
   bool blocking = false;  ///< the host waits for it before it issues the next task
-  /// Tasks of other lanes that must be complete before it starts; host work waits for all that was
-  /// issued to their lanes.
+  /// Tasks of other lanes that must be complete before it starts; host work and fences wait for all
+  /// that was issued to their lanes.
   std::vector<TaskId> after;
   UseRange uses = {};  ///< copies have one use, kernels one for each array of their operation
   bool operator==(const Task&) const = default;

@@ -13,9 +13,9 @@
 namespace overlap::workload {
 
 /// Enqueues C <- alpha A B + beta C on the instance, for the product's parts of arrays A, B and C,
-/// by KokkosBlas::gemm: cuBLAS on CUDA, where only one thread may call this; host spaces have
-/// computed it, on all threads of their BLAS, when this returns. With beta 0 what C holds is not
-/// read. T: float or double. Throws base::Error{skipped} in a build without Kokkos Kernels.
+/// by KokkosBlas::gemm: cuBLAS or rocBLAS on GPUs, where only one thread may call this; host spaces
+/// have computed it, on all threads of their BLAS, when this returns. With beta 0 what C holds is
+/// not read. T: float or double. Throws base::Error{skipped} in a build without Kokkos Kernels.
 template <class T>
 void gemm(const InstanceRef& instance, const schedule::Product& product,
           const std::array<Byte*, 3>& arrays, double alpha, double beta);

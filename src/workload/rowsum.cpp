@@ -72,10 +72,11 @@ struct LineSums {
 template <int pack_size, class Space, class T, class Sum>
 void launch_teams(const Space& instance, const LineSums<T, Sum>& task) {
   const auto& [lines, sums, length, count] = task;
+  using Policy = Kokkos::TeamPolicy<Space>;
   constexpr int block = is_host<Space> ? 1 : 256;
-  constexpr int warp = is_host<Space> ? 1 : 32;
+  const int warp = is_host<Space> ? 1 : Policy::vector_length_max();
   const auto policy = [&](std::int64_t league, int team, int vector) {
-    return Kokkos::TeamPolicy<Space>(instance, static_cast<int>(league), team, vector);
+    return Policy(instance, static_cast<int>(league), team, vector);
   };
   const std::int64_t packs = length / pack_size;
   if constexpr (!is_host<Space>) {
@@ -86,8 +87,9 @@ void launch_teams(const Space& instance, const LineSums<T, Sum>& task) {
     }
   }
   // Each lane adds up about four packs: enough loads in flight, little to combine at the end.
-  const int vector = static_cast<int>(
-      std::clamp<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(packs)) / 4, 1, warp));
+  const auto wanted =
+      static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(packs)) / 4);
+  const int vector = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, warp));
   const int team = block / vector;
   enqueue("overlap::rowsum::vector_per_row", policy((count + team - 1) / team, team, vector),
           LineSums<T, Sum, pack_size>{lines, sums, length, count});

@@ -38,7 +38,7 @@ struct CudaApi {
   template <class Owner, class... Arguments>
   using Make = lanes::Make<Owner, cudaError_t, Arguments...>;
 
-  static constexpr const char *vendor = "CUDA", *activity_source = "CUPTI";
+  static constexpr const char* vendor = "CUDA";
 
   // Streams and events. Own streams do not synchronize with the legacy default stream, blocking
   // ones do. Events for ordering only cost least without times.
@@ -84,14 +84,14 @@ struct CudaApi {
     const auto on_host =
         make_cudaPitchedPtr(host + region.begin, region.pitch, width, lines_of_plane);
     const auto on_device = make_cudaPitchedPtr(device, width, width, region.lines);
-    cudaMemcpy3DParms copy = {};
-    copy.srcPtr = kind == to_device ? on_host : on_device;
-    copy.dstPtr = kind == to_device ? on_device : on_host;
-    copy.extent = make_cudaExtent(width, region.lines, region.planes);
-    copy.kind = kind;
-    if (region.planes > 1) return check(cudaMemcpy3DAsync(&copy, stream), "cudaMemcpy3DAsync", at);
-    check(cudaMemcpy2DAsync(copy.dstPtr.ptr, copy.dstPtr.pitch, copy.srcPtr.ptr, copy.srcPtr.pitch,
-                            width, region.lines, kind, stream),
+    cudaMemcpy3DParms lines = {};
+    lines.srcPtr = kind == to_device ? on_host : on_device;
+    lines.dstPtr = kind == to_device ? on_device : on_host;
+    lines.extent = make_cudaExtent(width, region.lines, region.planes);
+    lines.kind = kind;
+    if (region.planes > 1) return check(cudaMemcpy3DAsync(&lines, stream), "cudaMemcpy3DAsync", at);
+    check(cudaMemcpy2DAsync(lines.dstPtr.ptr, lines.dstPtr.pitch, lines.srcPtr.ptr,
+                            lines.srcPtr.pitch, width, region.lines, kind, stream),
           "cudaMemcpy2DAsync", at);
   }
 
