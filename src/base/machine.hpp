@@ -134,6 +134,7 @@ struct BuildInfo {
   std::string kokkos_version;
   std::string backend;                 ///< the default execution space
   std::string cuda_toolkit;            ///< empty without CUDA
+  std::string hip_toolkit;             ///< empty without HIP
   std::string kokkos_kernels_version;  ///< empty without Kokkos Kernels
 };
 

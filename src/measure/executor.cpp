@@ -56,8 +56,11 @@ struct Issue {
     if (noted) (*spans)[id].start_s = since_start();
     switch (task.stage) {
       case schedule::Stage::host:
-        for (const schedule::TaskId other : task.after) lanes.wait(schedule.tasks[other].lane);
+        wait_for_lanes(task);
         work(task);
+        break;
+      case schedule::Stage::fence:
+        wait_for_lanes(task);
         break;
       case schedule::Stage::query:
         lanes.query(task.lane);
@@ -70,6 +73,10 @@ struct Issue {
         if (task.blocking) lanes.wait(task.lane);
     }
     if (noted) (*spans)[id].stop_s = since_start();
+  }
+
+  void wait_for_lanes(const schedule::Task& task) {
+    for (const schedule::TaskId other : task.after) lanes.wait(schedule.tasks[other].lane);
   }
 
   /// Computes a tile of a product, does a chunk's part of the host's work or, in a custom workload,

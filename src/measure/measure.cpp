@@ -95,9 +95,10 @@ class Progress {
 
 /// What surrounds the runs; to be asked right after them, while the device is awake.
 experiment::Conditions conditions(const Session& session, const timeline::Engines& engines) {
-  const auto variable = [](const char* name) {
-    const char* const text = std::getenv(name);
-    return base::parse_count(text == nullptr ? "" : text);
+  const auto variable = [](const std::string& name) -> std::optional<experiment::Variable> {
+    const char* const text = std::getenv(name.c_str());
+    const auto value = base::parse_count(text == nullptr ? "" : text);
+    return value ? std::optional(experiment::Variable{name, *value}) : std::nullopt;
   };
   experiment::Conditions found;
   if (on_gpu()) {
@@ -105,8 +106,9 @@ experiment::Conditions conditions(const Session& session, const timeline::Engine
     found.device = describe ? describe(session.device) : session.device;
   }
   found.engines = engines;
-  found.launch_blocking = variable("CUDA_LAUNCH_BLOCKING") == 1;
-  found.max_connections = variable("CUDA_DEVICE_MAX_CONNECTIONS");
+  const Variables names = variables();
+  found.launch_blocking = variable(names.launch_blocking);
+  found.max_connections = variable(names.max_connections);
   found.tool_loaded = Kokkos::Tools::profileLibraryLoaded();
   return found;
 }

@@ -121,7 +121,7 @@ base::BuildInfo build_info() {
                         std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
                         std::to_string(KOKKOS_VERSION % 100);
   info.backend = Kokkos::DefaultExecutionSpace::name();
-  info.cuda_toolkit = toolkit();
+  add_toolkit(info);
 #if defined(OVERLAP_KOKKOS_KERNELS_VERSION)
   info.kokkos_kernels_version = OVERLAP_KOKKOS_KERNELS_VERSION;
 #endif

@@ -40,8 +40,15 @@ class Runtime {
 
 // What only a vendor's runtime knows: one file per vendor, which CMake picks.
 
-/// The version of the vendor's toolkit; empty without one.
-std::string toolkit();
+/// Adds the version of the vendor's toolkit.
+void add_toolkit(base::BuildInfo& build);
+
+/// Environment variables of the vendor's runtime; empty: it has none.
+struct Variables {
+  std::string launch_blocking = {};  ///< 1: the host waits for every kernel
+  std::string max_connections = {};  ///< queues that streams share
+};
+Variables variables();
 
 /// Every device visible to this process that the build's back end could use; none without a GPU or
 /// a driver. Needs no Kokkos runtime.

@@ -5,7 +5,9 @@
 /// Host back ends, and GPUs for which there is no file of their own.
 namespace overlap::measure {
 
-std::string toolkit() { return {}; }
+void add_toolkit(base::BuildInfo&) {}
+
+Variables variables() { return {}; }
 
 std::vector<base::DeviceInfo> visible_devices() { return {}; }
 std::vector<base::DeviceInfo> devices() { return {chosen_device()}; }

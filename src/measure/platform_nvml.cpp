@@ -1,10 +1,8 @@
 #include "measure/platform_nvml.hpp"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -29,9 +27,9 @@ struct Process {  // nvmlProcessInfo_t
 };
 
 /// The initialised library and a device of it.
-class Nvml {
+class Nvml : Library {
  public:
-  explicit Nvml(Symbols symbols) : symbols_(std::move(symbols)), ready_(call("nvmlInit_v2")) {}
+  explicit Nvml(Symbols symbols) : Library(std::move(symbols)), ready_(call("nvmlInit_v2")) {}
   ~Nvml() {
     if (ready_) call("nvmlShutdown");
   }
@@ -104,19 +102,6 @@ class Nvml {
   }
 
  private:
-  /// Whether the library has the function, and it succeeds.
-  template <class... Arguments>
-  bool call(const char* name, Arguments... arguments) const {
-    const auto function = reinterpret_cast<int (*)(Arguments...)>(symbols_(name));
-    return function != nullptr && function(arguments...) == 0;
-  }
-
-  /// Leaves what is known from elsewhere where the library knows nothing.
-  template <class T>
-  static void set(std::optional<T>& value, const std::optional<T>& found) {
-    if (found) value = found;
-  }
-
   std::optional<int> number(const char* name, auto... what) const {
     unsigned found = 0;
     if (!call(name, device_, what..., &found)) return std::nullopt;
@@ -135,14 +120,6 @@ class Nvml {
     return now != 0;
   }
 
-  std::optional<std::string> text(const char* name, auto... of) const {
-    std::array<char, 96> found{};
-    if (!call(name, of..., found.data(), static_cast<unsigned>(found.size() - 1))) {
-      return std::nullopt;
-    }
-    return found.data();
-  }
-
   std::optional<std::int64_t> ecc_errors(int type) const {
     unsigned long long found = 0;
     if (!call("nvmlDeviceGetTotalEccErrors", device_, type, counter_volatile, &found)) {
@@ -159,19 +136,11 @@ class Nvml {
     return static_cast<int>(corrected + uncorrected);
   }
 
-  Symbols symbols_;
   bool ready_;
   void* device_ = nullptr;
 };
 
 }  // namespace
-
-Symbols management_library() {
-  void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return {};
-  const std::shared_ptr<void> loaded(library, [](void* handle) { dlclose(handle); });
-  return [loaded](const char* name) { return dlsym(loaded.get(), name); };
-}
 
 Monitor nvml_monitor(const std::string& pci_bus_id, Symbols symbols) {
   if (!symbols) return {};

@@ -244,6 +244,7 @@ struct Probe {
     // As a deck may ask for them; disturbed twins are issued one by one, and so is what they are
     // compared with.
     const bool graphs = has_graphs() && deck::page_locked(deck.memory.host) &&
+                        deck.issue.mechanism != deck::Mechanism::portable &&
                         deck.issue.streams == deck::Streams::own && !deck.disturb;
     const auto finalists = model::finalists(candidates, graphs);
     std::vector<schedule::Schedule> schedules;
