@@ -262,7 +262,7 @@ class Simulation {
         runs_.back().kernels.push_back(id);
         states_[id].run = runs_.size() - 1;
         open = !t.blocking;
-      } else if (schedule::is_copy(t.stage) ||
+      } else if (schedule::is_copy(t.stage) || t.stage == Stage::fence ||
                  (t.stage == Stage::query && device_.query_releases)) {
         open = false;
       }
@@ -393,6 +393,7 @@ class Simulation {
   /// The host has finished what it did; does the next thing.
   void step_host() {
     if (issuing_ != none) {
+      if (task(issuing_).stage == Stage::fence && wait_for_unseen(task(issuing_))) return;
       const TaskId id = std::exchange(issuing_, none);
       const Task& t = task(id);
       if (schedule::on_host(t.stage)) {
@@ -405,17 +406,22 @@ class Simulation {
       }
     }
     if (next_issue_ == states_.size()) return end_host();
-    if (task(next_issue_).stage == Stage::host) {
-      // It waits for the lanes of what it comes after.
-      for (const TaskId other : task(next_issue_).after) {
-        if (!schedule::on_host(task(other).stage) && lane_of(other).issued != lane_of(other).seen) {
-          return wait_for(lane_of(other), true);
-        }
-      }
-    }
+    // Waits that are no part of the host's work.
+    if (task(next_issue_).stage == Stage::host && wait_for_unseen(task(next_issue_))) return;
     issuing_ = next_issue_++;
     timeline_.spans[issuing_] = {static_cast<int>(engines_.size()), now_, now_};
     resume_host(now_ + issue_seconds(issuing_));
+  }
+
+  /// Waits for a lane of what the task comes after, if the host has not seen one of them complete;
+  /// returns whether it does.
+  bool wait_for_unseen(const Task& t) {
+    const auto unseen = std::ranges::find_if(t.after, [&](TaskId other) {
+      return !schedule::on_host(task(other).stage) && lane_of(other).issued != lane_of(other).seen;
+    });
+    if (unseen == t.after.end()) return false;
+    wait_for(lane_of(*unseen), true);
+    return true;
   }
 
   double issue_seconds(TaskId id) const {
@@ -428,10 +434,12 @@ class Simulation {
            (schedule::is_kernel(t.stage) ? cost.kernel_s : cost.copy_s);
   }
 
-  /// Whether the copy is staged by the host thread.
+  /// Whether the copy is staged by the host thread; on host back ends, which have no other
+  /// asynchrony than worker threads, whether Kokkos alone issues.
   bool holds_host(const Task& t) const {
+    if (device_.queues == Queues::worker) return schedule_.mechanism == deck::Mechanism::portable;
     return schedule::is_copy(t.stage) && schedule_.host_memory == deck::HostMemory::pageable &&
-           device_.queues != Queues::worker && device_.unit_s == 0 &&
+           device_.unit_s == 0 &&
            static_cast<double>(t.bytes) > device_.copies(t.stage).unblocked_bytes;
   }
 

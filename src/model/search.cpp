@@ -61,6 +61,9 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
   const auto consider = [&](Candidate candidate, const std::set<deck::Order>& orders,
                             const std::set<int>& lane_counts) {
     base::check_interrupt();
+    if (deck.issue.mechanism == deck::Mechanism::portable) {
+      candidate.mechanism = deck.issue.mechanism;
+    }
     schedule::Layout layout;
     try {
       layout = schedule::layout(in_the_way_of(candidate, deck), costs, device_free_bytes);
