@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -94,6 +95,13 @@ void Member::introduce() {
 
 void Member::take_place(const std::vector<Rank>& ranks) {
   Binding binding;
+  const auto same_cores = [&](int rank) {
+    return ranks[static_cast<std::size_t>(rank)].cpus ==
+           ranks[static_cast<std::size_t>(world_.rank())].cpus;
+  };
+  const auto sharing = static_cast<int>(std::ranges::count_if(local_, same_cores));
+  // OpenMP counted the cores when the program was loaded, as if all were this rank's.
+  if (sharing > 1) threads_ = std::max(1, base::usable_cpus() / sharing);
   if (measure::on_gpu()) {
     take_device(ranks);
     const auto& own = ranks[static_cast<std::size_t>(world_.rank())].devices;
@@ -101,17 +109,13 @@ void Member::take_place(const std::vector<Rank>& ranks) {
       binding = bind_to_device(own[static_cast<std::size_t>(*placement_.device)].pci_bus_id);
     }
   } else {
-    const auto same = [&](int rank) {
-      return ranks[static_cast<std::size_t>(rank)].cpus ==
-             ranks[static_cast<std::size_t>(world_.rank())].cpus;
-    };
     if (local_.size() == 1) {
       binding.note = "the only rank of its node";
-    } else if (!std::ranges::all_of(local_, same)) {
+    } else if (sharing < placement_.local_ranks) {
       binding.note = "bound by the launcher";
     } else {
       binding = bind_to_share(placement_.local_rank, placement_.local_ranks);
-      shares_cores_ = !binding.cpus.empty();
+      if (!binding.cpus.empty()) threads_ = base::usable_cpus();  // shares may be unequal
     }
   }
   placement_.cpus = binding.cpus;
@@ -149,11 +153,19 @@ void Member::take_device(const std::vector<Rank>& ranks) {
   }
 }
 
-std::vector<std::string> Member::kokkos_arguments() const {
-  if (placement_.device) return {fmt::format("--kokkos-device-id={}", *placement_.device)};
-  // OpenMP counted the cores when the program was loaded, before its share was taken.
-  if (!shares_cores_) return {};
-  return {fmt::format("--kokkos-num-threads={}", base::usable_cpus())};
+std::vector<std::string> Member::kokkos_arguments(std::vector<std::string> given) const {
+  const bool threads_given = std::getenv("OMP_NUM_THREADS") != nullptr ||
+                             std::getenv("KOKKOS_NUM_THREADS") != nullptr ||
+                             std::ranges::any_of(given, [](const std::string& argument) {
+                               return argument.starts_with("--kokkos-num-threads");
+                             });
+  if (placement_.device) {
+    given.push_back(fmt::format("--kokkos-device-id={}", *placement_.device));
+  }
+  if (threads_ && !threads_given) {
+    given.push_back(fmt::format("--kokkos-num-threads={}", *threads_));
+  }
+  return given;
 }
 
 void Member::sign() {

@@ -45,8 +45,9 @@ class Member {
   const base::Placement& placement() const { return placement_; }
   /// Why this rank has no device of its own; it takes part no further then.
   const std::optional<base::Error>& unplaced() const { return unplaced_; }
-  /// What Kokkos must be told to start on the device and the cores that were taken.
-  std::vector<std::string> kokkos_arguments() const;
+  /// The arguments given for Kokkos, and those that start it on the device and the cores that were
+  /// taken. A number of threads that the user has chosen stays.
+  std::vector<std::string> kokkos_arguments(std::vector<std::string> given) const;
 
   /// One phase, which all ranks go through in the same order. `body` measures with the hooks that
   /// it gets; `hooks` shows the progress. Alone: when it is this rank's turn on its node, while the
@@ -102,7 +103,7 @@ class Member {
   std::optional<Board> board_;
   base::Placement placement_;
   std::optional<base::Error> unplaced_;
-  bool shares_cores_ = false;
+  std::optional<int> threads_;      ///< of the cores that it shares with other ranks
   std::vector<std::string> hosts_;  ///< of all ranks
   std::vector<int> local_;          ///< ranks of this node, by slots of the board
 
