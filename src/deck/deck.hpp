@@ -22,9 +22,10 @@ enum class WorkloadKind { increment, rowsum, pipeline, dgemm, custom };
 
 /// What a task does. Those from `host` to `default_stream` are for custom workloads: work of the
 /// issuing host thread, a query of the lane's state by it, and an operation that waits for all that
-/// was issued before it and that all issued after it waits for (as in CUDA's legacy default
+/// was issued before it and that all issued after it waits for (as in the legacy default
 /// stream). `disturbance` is a call by the issuing thread that a deck puts between the tasks.
-enum class Stage { h2d, kernel, d2h, host, query, default_stream, disturbance };
+/// `fence` is a wait by it, in place of dependencies between lanes.
+enum class Stage { h2d, kernel, d2h, host, query, default_stream, disturbance, fence };
 
 enum class Type { int32, int64, float32, float64 };
 /// Bytes of one element.
@@ -44,15 +45,17 @@ constexpr bool page_locked(HostMemory memory) {
 }
 /// Whether kernels work on copies on the device or on the host's memory itself.
 enum class Transfer { staged, zero_copy };
-/// How tasks reach the device: one by one, or all at once as a graph that was captured before.
-enum class Mechanism { streams, graph };
+/// How tasks reach the device: one by one, or all at once as a graph that was captured before, both
+/// with native streams and events; or one by one with nothing but what Kokkos offers on every back
+/// end: instances, deep_copy and fences.
+enum class Mechanism { streams, graph, portable };
 /// How the host waits: for the whole device, for a lane, for an event behind the lane's last task,
 /// or by asking for the lane's state over and over.
 enum class Sync { device, stream, event, query };
-/// What lanes are on CUDA: streams that ignore the legacy default stream; streams that wait for it
+/// What lanes are on a GPU: streams that ignore the legacy default stream; streams that wait for it
 /// and that it waits for; all of them that stream itself, or the issuing thread's default stream.
 enum class Streams { own, blocking, legacy_default, per_thread_default };
-/// CUDA calls that are said to break concurrency, or not to.
+/// Calls of the device's runtime that are said to break concurrency, or not to.
 enum class Disturbance {
   default_stream,  ///< an operation in the legacy default stream
   malloc,

@@ -66,10 +66,11 @@ const Table<Issue> issue_table = {{
     field("lanes", &Issue::lanes, count(1, most_lanes), "Execution-space instances.")
         .defaults_to("`4`; custom: those that its tasks name"),
     field("mechanism", &Issue::mechanism, word<Mechanism>(),
-          "Tasks are issued one by one, or as a graph that was captured before."),
+          "Tasks are issued one by one, or as a graph that was captured before; or one by one with "
+          "Kokkos alone, where the host waits for lanes by fences."),
     field("sync", &Issue::sync, word<Sync>(),
           "How the host waits: for the device, a lane, an event, or by polling."),
-    field("streams", &Issue::streams, word<Streams>(), "Kind of the lanes' CUDA streams."),
+    field("streams", &Issue::streams, word<Streams>(), "Kind of the lanes' streams on a GPU."),
 }};
 
 const Table<HostWork> host_work_table = {
@@ -332,6 +333,7 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const bool locked = page_locked(deck.memory.host);
   const std::string no_ring = "pinned, pageable, registered";
   const bool graph = deck.issue.mechanism == Mechanism::graph;
+  const bool portable = deck.issue.mechanism == Mechanism::portable;
   const bool other_streams = deck.issue.streams != Streams::own;
   const bool automatic = deck.issue.has(Order::automatic);
   const std::string listed = ", whose tasks are listed";
@@ -348,13 +350,18 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       {ring && whole, "memory.host", no_ring, kinds},
       {custom && deck.memory.device_limit, "memory.device_limit", "none", kinds,
        ", whose data stay on the device"},
-      {graph && other_streams, "issue.streams", "own", "issue.mechanism"},
+      {(graph || portable) && other_streams, "issue.streams", "own", "issue.mechanism"},
+      {portable && deck.issue.sync != Sync::stream, "issue.sync", "stream", "issue.mechanism"},
+      {portable && (ring || deck.memory.host == HostMemory::registered), "memory.host",
+       "pinned, pageable", "issue.mechanism"},
       {graph && !locked, "issue.mechanism", "streams", "memory.host"},
       {custom && deck.host_work, "host_work", "none", kinds, listed},
       {automatic && deck.host_work, "host_work", "none", "issue.orders",
        ": auto chooses the chunks"},
       {custom && deck.disturb, "disturb", "none", kinds, listed},
       {graph && deck.disturb, "disturb", "none", "issue.mechanism", ", issued as a whole"},
+      {portable && deck.disturb, "disturb", "none", "issue.mechanism",
+       ", which makes no native calls"},
       {measure.precision && measure.repetitions > measure.at_most, "measure.repetitions", "no more",
        "measure.at_most"},
       {measure.budget_s && !measure.precision, "measure.budget", "none", "measure.precision"},

@@ -26,7 +26,8 @@ constexpr auto words_of(WorkloadKind) {
 }
 constexpr auto words_of(Order) { return orders; }
 constexpr auto words_of(Stage) {
-  return in_order<Stage>("h2d", "kernel", "d2h", "host", "query", "default_stream", "disturbance");
+  return in_order<Stage>("h2d", "kernel", "d2h", "host", "query", "default_stream", "disturbance",
+                         "fence");
 }
 constexpr auto words_of(Type) { return in_order<Type>("int32", "int64", "float32", "float64"); }
 constexpr auto words_of(SumType) { return in_order<SumType>("same", "int64"); }
@@ -39,7 +40,7 @@ constexpr auto words_of(HostMemory) {
   return in_order<HostMemory>("pinned", "pageable", "registered", "pageable_staged");
 }
 constexpr auto words_of(Transfer) { return in_order<Transfer>("staged", "zero_copy"); }
-constexpr auto words_of(Mechanism) { return in_order<Mechanism>("streams", "graph"); }
+constexpr auto words_of(Mechanism) { return in_order<Mechanism>("streams", "graph", "portable"); }
 constexpr auto words_of(Sync) { return in_order<Sync>("device", "stream", "event", "query"); }
 constexpr auto words_of(Streams) {
   return in_order<Streams>("own", "blocking", "legacy_default", "per_thread_default");

@@ -140,8 +140,9 @@ Found pageable_memory(const Evidence& of) {
 }
 
 Found launch_blocking(const Evidence& of) {
-  if (!of.beyond_schedule || !of.gpu() || !of.conditions.launch_blocking) return {};
-  return found("CUDA_LAUNCH_BLOCKING=1: the host waits for every kernel; unset it");
+  const auto& setting = of.conditions.launch_blocking;
+  if (!of.beyond_schedule || !of.gpu() || !setting || setting->value != 1) return {};
+  return found(setting->name + "=1: the host waits for every kernel; unset it");
 }
 
 Found tool_loaded(const Evidence& of) {
@@ -171,12 +172,14 @@ Found default_stream(const Evidence& of) {
 }
 
 Found few_connections(const Evidence& of) {
-  const auto queues = of.conditions.max_connections;
-  if (!of.beyond_schedule || !of.gpu() || !queues || *queues >= of.schedule.lanes) return {};
-  return found(fmt::format("CUDA_DEVICE_MAX_CONNECTIONS={}: {} lanes share {} {} and block each "
-                           "other; unset it",
-                           *queues, of.schedule.lanes, *queues, *queues == 1 ? "queue" : "queues"),
-               {{"queues", *queues}, {"lanes", of.schedule.lanes}});
+  const auto& setting = of.conditions.max_connections;
+  if (!of.beyond_schedule || !of.gpu() || !setting || setting->value >= of.schedule.lanes) {
+    return {};
+  }
+  const auto& [name, queues] = *setting;
+  return found(fmt::format("{}={}: {} lanes share {} {} and block each other; unset it", name,
+                           queues, of.schedule.lanes, queues, queues == 1 ? "queue" : "queues"),
+               {{"queues", static_cast<double>(queues)}, {"lanes", of.schedule.lanes}});
 }
 
 Found small_chunks(const Evidence& of) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,13 +13,20 @@
 /// Why a run hides less than it could.
 namespace overlap::experiment {
 
+/// An environment variable that is set to a number.
+struct Variable {
+  std::string name;
+  std::int64_t value = 0;
+};
+
 /// What surrounds the runs and may slow them down.
 struct Conditions {
   std::optional<base::DeviceInfo> device;  ///< right after the runs, awake; empty: a host back end
   timeline::Engines engines;
-  bool launch_blocking = false;        ///< CUDA_LAUNCH_BLOCKING is set to 1
-  std::optional<int> max_connections;  ///< CUDA_DEVICE_MAX_CONNECTIONS, if set
-  bool tool_loaded = false;            ///< a Kokkos tool, which may fence every kernel
+  // Of the device's runtime; empty: not set.
+  std::optional<Variable> launch_blocking;  ///< 1: the host waits for every kernel
+  std::optional<Variable> max_connections;  ///< queues that streams share
+  bool tool_loaded = false;                 ///< a Kokkos tool, which may fence every kernel
 };
 
 /// Runs that hide at least this part of what can be hidden need no explanation.

@@ -17,7 +17,8 @@ using KeyWords = std::map<std::string, std::string>;
 struct RecordedPoint {
   std::string words;  ///< "chunks.count 4", "together"; empty: no sweep, alone
   deck::Phase phase = deck::Phase::alone;
-  /// With everything that metrics are made from: one copy stands for all tasks of a schedule.
+  /// With everything that metrics are made from. Without a trace, one copy stands for all tasks of
+  /// a schedule.
   std::vector<Run> runs;
   DeviceSamples device = {};  ///< empty: not measured
 };
@@ -27,6 +28,7 @@ struct Recorded {
   std::string file;  ///< that it comes from
   Subject machine;   ///< and the deck's identity
   std::string unit;  ///< which of the devices of this kind: UUID, or the host's name
+  std::string title;
   std::string deck_path;
   std::string driver;   ///< empty: unknown
   std::string started;  ///< UTC
@@ -35,6 +37,7 @@ struct Recorded {
   KeyWords deck;        ///< all keys that change what runs
   std::vector<deck::Criterion> acceptance;
   std::vector<RecordedPoint> points;
+  std::string error;  ///< why there are no points; empty: there are
 };
 
 }  // namespace overlap::experiment

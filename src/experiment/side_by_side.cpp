@@ -1,0 +1,214 @@
+#include "experiment/side_by_side.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/nearest.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+std::string word(const KeyWords& keys, const std::string& key) {
+  const auto found = keys.find(key);
+  return found == keys.end() ? "-" : found->second;
+}
+
+Column column_of(const std::vector<Recorded>& results) {
+  const Recorded& first = results.front();
+  std::set<std::string> mechanisms;
+  for (const Recorded& one : results) mechanisms.insert(word(one.deck, "issue.mechanism"));
+  return {.title = {},
+          .file = first.file,
+          .device = first.machine.device,
+          .backend = first.machine.backend,
+          .mechanism = fmt::format("{}", fmt::join(mechanisms, " and ")),
+          .kokkos_version = word(first.provenance, "build.kokkos_version"),
+          .compiler = word(first.provenance, "build.compiler"),
+          .host = word(first.provenance, "host.name")};
+}
+
+/// A part of titles, and whether it belongs there wherever columns differ in it; the others only
+/// tell columns apart that would have one title.
+using Word = std::string Column::*;
+struct TitlePart {
+  Word value;
+  const char* before;
+  bool always;
+};
+constexpr std::array<TitlePart, 7> title_parts = {{{&Column::device, "", true},
+                                                   {&Column::backend, "", true},
+                                                   {&Column::mechanism, "", true},
+                                                   {&Column::kokkos_version, "Kokkos ", false},
+                                                   {&Column::compiler, "", false},
+                                                   {&Column::host, "", false},
+                                                   {&Column::file, "", false}}};
+
+std::size_t distinct(const std::vector<std::string>& words) {
+  return std::set(words.begin(), words.end()).size();
+}
+
+std::vector<std::string> titles_of(const std::vector<Column>& columns) {
+  std::vector<std::string> titles(columns.size());
+  for (const auto& [value, before, always] : title_parts) {
+    std::vector<std::string> values;
+    std::vector<std::string> longer = titles;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      values.push_back(columns[i].*value);
+      longer[i] += fmt::format("{}{}{}", titles[i].empty() ? "" : ", ", before, values[i]);
+    }
+    const bool differ = distinct(values) > 1;
+    if (differ && (always || distinct(longer) > distinct(titles))) titles = longer;
+  }
+  if (distinct(titles) == titles.size()) return titles;
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    titles[i] += fmt::format("{}#{}", titles[i].empty() ? "" : " ", i + 1);
+  }
+  return titles;
+}
+
+std::size_t chosen(const std::vector<Column>& columns, const std::string& to) {
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (to == columns[i].title || to == std::to_string(i + 1)) return i;
+    titles.push_back(columns[i].title);
+  }
+  const auto near = base::nearest(to, titles);
+  throw base::Error(
+      base::ExitCode::usage,
+      fmt::format("--to: found '{}'; allowed: 1 to {}, or the title of a column: {}{}", to,
+                  columns.size(), fmt::join(titles, "; "),
+                  near ? fmt::format("; did you mean '{}'?", *near) : ""));
+}
+
+KeyWords workload_of(const Recorded& result) {
+  KeyWords workload;
+  for (const auto& [key, value] : result.deck) {
+    if (key.starts_with("workload.")) workload.emplace(key.substr(key.find('.') + 1), value);
+  }
+  return workload;
+}
+
+/// A deck with its results, one per column; null: there is none.
+struct Shared {
+  std::string title;
+  KeyWords workload;
+  std::vector<const Recorded*> results;
+};
+
+std::vector<Shared> shared_decks(const std::vector<std::vector<Recorded>>& files) {
+  std::vector<Shared> all;
+  for (std::size_t column = 0; column < files.size(); ++column) {
+    for (const Recorded& result : files[column]) {
+      const KeyWords workload = workload_of(result);
+      auto same = std::ranges::find_if(all, [&](const Shared& one) {
+        return one.title == result.title && one.workload == workload;
+      });
+      if (same == all.end()) {
+        same = all.insert(
+            same, {result.title, workload, std::vector<const Recorded*>(files.size(), nullptr)});
+      }
+      const Recorded*& place = same->results[column];
+      if (place != nullptr) {
+        throw base::Error(base::ExitCode::runtime_error,
+                          fmt::format("{}: found a second result of '{}', which {} has, too; "
+                                      "allowed: one per column",
+                                      result.file, result.title, place->file));
+      }
+      place = &result;
+    }
+  }
+  return all;
+}
+
+std::vector<Setting> differences_of(const std::vector<const Recorded*>& results) {
+  KeyWords keys;
+  for (const Recorded* const result : results) {
+    if (result != nullptr) keys.insert(result->deck.begin(), result->deck.end());
+  }
+  std::vector<Setting> differences;
+  for (const auto& [key, ignored] : keys) {
+    Setting setting{key, {}};
+    std::set<std::string> distinct;
+    for (const Recorded* const result : results) {
+      setting.values.push_back(result == nullptr ? "-" : word(result->deck, key));
+      if (result != nullptr) distinct.insert(setting.values.back());
+    }
+    if (distinct.size() > 1) differences.push_back(std::move(setting));
+  }
+  return differences;
+}
+
+Figures figures_of(const Run& run, const std::vector<Run>& runs) {
+  return {.run = run,
+          .time = time_s(run),
+          .speedup = value(deck::Metric::speedup, run, runs),
+          .overlap_efficiency = shown_efficiency(run, runs),
+          .bound_fraction = value(deck::Metric::bound_fraction, run, runs),
+          .ratio = {}};
+}
+
+void add_ratios(Match& match, std::size_t to) {
+  const std::optional<Figures>& chosen = match.figures[to];
+  if (!chosen) return;
+  for (std::optional<Figures>& one : match.figures) {
+    if (one) one->ratio = base::ratio(one->run.samples_s, chosen->run.samples_s);
+  }
+  match.figures[to]->ratio = base::Estimate{.value = 1, .lo = 1, .hi = 1};
+}
+
+std::vector<Match> matches_of(const std::vector<const Recorded*>& results, std::size_t to) {
+  std::vector<Match> matches;
+  for (std::size_t column = 0; column < results.size(); ++column) {
+    if (results[column] == nullptr) continue;
+    for (const RecordedPoint& point : results[column]->points) {
+      for (const Run& run : point.runs) {
+        const std::string order = name(run);
+        auto match = std::ranges::find_if(matches, [&](const Match& one) {
+          return one.point == point.words && one.order == order;
+        });
+        if (match == matches.end()) {
+          match = matches.insert(match, {.point = point.words, .order = order, .figures = {}});
+          match->figures.resize(results.size());
+        }
+        match->figures[column] = figures_of(run, point.runs);
+      }
+    }
+  }
+  for (Match& match : matches) add_ratios(match, to);
+  return matches;
+}
+
+}  // namespace
+
+SideBySide side_by_side(const std::vector<std::vector<Recorded>>& files, const std::string& to) {
+  SideBySide all;
+  for (const std::vector<Recorded>& results : files) {
+    if (results.empty()) {
+      throw base::Error(
+          base::ExitCode::runtime_error,
+          fmt::format("column {}: found no result; allowed: results of one deck or more",
+                      all.columns.size() + 1));
+    }
+    all.columns.push_back(column_of(results));
+  }
+  const std::vector<std::string> titles = titles_of(all.columns);
+  for (std::size_t i = 0; i < titles.size(); ++i) all.columns[i].title = titles[i];
+  all.to = chosen(all.columns, to);
+  for (const Shared& shared : shared_decks(files)) {
+    SharedDeck& deck = all.decks.emplace_back();
+    deck.title = shared.title;
+    deck.workload = shared.workload;
+    deck.differences = differences_of(shared.results);
+    for (const Recorded* const result : shared.results) {
+      deck.errors.push_back(result == nullptr ? "" : result->error);
+    }
+    deck.matches = matches_of(shared.results, all.to);
+  }
+  return all;
+}
+
+}  // namespace overlap::experiment
