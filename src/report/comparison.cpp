@@ -7,8 +7,9 @@
 
 #include "base/table.hpp"
 #include "base/units.hpp"
-#include "report/fields.hpp"
 #include "report/page.hpp"
+#include "report/result_fields.hpp"
+#include "report/side_by_side.hpp"
 #include "report/svg.hpp"
 
 namespace overlap::report {
@@ -33,14 +34,6 @@ void fields(Record& add, const MetricValue& of) {
 
 std::optional<MetricValue> value_of(const std::optional<base::Summary>& summary) {
   return summary ? std::optional(MetricValue{*summary}) : std::nullopt;
-}
-
-void fields(Record& add, const base::Estimate& of) {
-  add("value", "Estimate of Hodges and Lehmann: the median of all ratios.", of.value, above_zero);
-  add("lo", "Lower end of its 95 % interval.", of.lo, above_zero);
-  add("hi", "Upper end of its 95 % interval.", of.hi, above_zero);
-  add("covers", "Whether there are enough samples for 95 %; else the interval is the extremes'.",
-      of.covers);
 }
 
 void fields(Record& add, const Difference& of) {
@@ -73,6 +66,8 @@ void fields(Record& add, const Comparisons& of) {
   add.raw("schema", "Name and version of this format.", schema, {{"const", schema}});
   add("below", "By what part a judged metric may be worse.", of.below, from_zero);
   add("comparisons", "One per deck and pair of files.", of.all);
+  add("side_by_side", "The files next to each other, with nothing judged; null: not asked for.",
+      of.side_by_side);
   add("verdict", "The worst of all changes.", of.verdict());
   add.raw("exit_code", "Exit code.", static_cast<int>(of.exit_code()), {{"enum", {0, 5, 6}}});
 }
@@ -177,6 +172,7 @@ base::ExitCode Comparisons::exit_code() const {
 
 std::string comparison_text(const Comparisons& comparisons) {
   std::string text;
+  if (comparisons.side_by_side) text = side_by_side_text(*comparisons.side_by_side);
   for (const Comparison& one : comparisons.all) {
     text += title(one) + "\n\n";
     const base::Rows differences = difference_rows(one);
@@ -201,6 +197,7 @@ std::string comparison_schema() {
 }
 
 std::string comparison_html(const Comparisons& comparisons) {
+  if (comparisons.side_by_side) return side_by_side_html(*comparisons.side_by_side);
   std::string html = page_head("Comparison") + "<main>\n";
   for (const Comparison& one : comparisons.all) {
     html +=

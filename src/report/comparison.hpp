@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "experiment/compare.hpp"
+#include "experiment/side_by_side.hpp"
 
 /// Comparisons for people and programs.
 namespace overlap::report {
@@ -12,6 +14,7 @@ namespace overlap::report {
 struct Comparisons {
   double below = 0;  ///< by what part a judged metric may be worse
   std::vector<experiment::Comparison> all;
+  std::optional<experiment::SideBySide> side_by_side = {};  ///< then nothing is judged
 
   experiment::Verdict verdict() const { return experiment::verdict_of(all); }
   base::ExitCode exit_code() const;

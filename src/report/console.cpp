@@ -218,7 +218,7 @@ std::string schedule_table(const Case& run) {
     const std::string after = others.empty() ? "-" : fmt::format("{}", fmt::join(others, " "));
     if (custom) {
       rows.push_back({number, schedule.names[id], stage,
-                      given(task.stage != schedule::Stage::host, task.lane),
+                      given(!schedule::waits_for_lanes(task.stage), task.lane),
                       given(task.bytes > 0, task.bytes),
                       given(task.duration_s > 0, format_seconds(task.duration_s)),
                       given(task.share > 0, task.share), after});
@@ -299,9 +299,11 @@ std::string version(const base::BuildInfo& build) {
   const base::Version v = base::version();
   std::string text = fmt::format("miniapp {}", v.version);
   if (*v.git_sha != '\0') text += fmt::format(" ({}{})", v.git_sha, v.dirty ? ", modified" : "");
-  text += fmt::format("\nKokkos {}, back end {}\ncompiler {}\nCUDA {}\nKokkos Kernels {}\n",
+  text += fmt::format("\nKokkos {}, back end {}\ncompiler {}\n{}\nKokkos Kernels {}\n",
                       build.kokkos_version, build.backend, build.compiler,
-                      build.cuda_toolkit.empty() ? "none" : build.cuda_toolkit,
+                      !build.hip_toolkit.empty()    ? "HIP " + build.hip_toolkit
+                      : !build.cuda_toolkit.empty() ? "CUDA " + build.cuda_toolkit
+                                                    : "CUDA none",
                       build.kokkos_kernels_version.empty() ? "none" : build.kokkos_kernels_version);
   return text;
 }

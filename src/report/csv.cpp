@@ -1,3 +1,5 @@
+#include "report/csv.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,15 +24,6 @@ std::string quoted(const std::string& cell) {
   return text + '"';
 }
 
-std::string line(Cells cells) {
-  std::transform(cells.begin(), cells.end(), cells.begin(), quoted);
-  return fmt::format("{}\n", fmt::join(cells, ","));
-}
-
-std::string cell(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : "";
-}
-
 Cells column_names(const std::vector<Axis>& axes) {
   Cells cells = {"deck", "device"};
   for (const Axis& axis : axes) cells.push_back(axis.key);
@@ -53,20 +46,31 @@ Cells cells_of(const std::string& name, const Cells& point, deck::Phase phase, c
                 fmt::format("{}", row.bytes), fmt::format("{}", row.time ? row.time->n : 0)});
   const base::Summary time = row.time.value_or(base::Summary());
   for (const double part : {time.median, time.min, time.max, time.lo, time.hi}) {
-    cells.push_back(row.time ? cell(part) : "");
+    cells.push_back(row.time ? csv_cell(part) : "");
   }
   for (std::size_t i = 0; i < row.medians.size(); ++i) {
-    if (!deck::run_metrics[i].whole) cells.push_back(cell(row.medians[i]));
+    if (!deck::run_metrics[i].whole) cells.push_back(csv_cell(row.medians[i]));
   }
-  cells.insert(cells.end(), {cell(row.bound_s), cell(row.schedule_bound_s), cell(row.predicted_s),
-                             row.time ? (row.verified ? "true" : "false") : "", row.verdict});
+  cells.insert(cells.end(),
+               {csv_cell(row.bound_s), csv_cell(row.schedule_bound_s), csv_cell(row.predicted_s),
+                row.time ? (row.verified ? "true" : "false") : "", row.verdict});
   return cells;
 }
 
 }  // namespace
 
+std::string csv_line(std::vector<std::string> cells) {
+  std::transform(cells.begin(), cells.end(), cells.begin(), quoted);
+  return fmt::format("{}\n", fmt::join(cells, ","));
+}
+
+std::string csv_cell(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
 std::string csv(const Studies& studies) {
-  std::string text = line(column_names(studies.empty() ? std::vector<Axis>() : studies[0].axes));
+  std::string text =
+      csv_line(column_names(studies.empty() ? std::vector<Axis>() : studies[0].axes));
   for (const Study& study : studies) {
     for (const PointResult& point : study.done) {
       Cells values;
@@ -75,12 +79,12 @@ std::string csv(const Studies& studies) {
       for (const Axis& axis : study.axes) {
         count /= axis.values.size();
         const Axis::Value& value = axis.values[place / count];
-        values.push_back(value.number ? cell(value.number) : value.text);
+        values.push_back(value.number ? csv_cell(value.number) : value.text);
         place %= count;
       }
       for (const Row& row : point.rows) {
         const deck::Phase phase = study.points[point.number].phase;
-        text += line(cells_of(study.deck().name(), values, phase, row));
+        text += csv_line(cells_of(study.deck().name(), values, phase, row));
       }
     }
   }

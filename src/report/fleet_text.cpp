@@ -53,11 +53,14 @@ std::string fleet_text(const Fleet& fleet) {
   for (const Group& group : fleet.groups) {
     text += group_words(fleet, group) + "\n\n";
     if (group.devices.size() <= few_devices) {
-      const bool both = std::ranges::any_of(group.distributions, [](const auto& of) {
-        return of.key.phase == deck::Phase::together;
-      });
-      text += fmt::format("Medians{}; throughput in GB/s under its order\n",
-                          both ? ", alone / together" : "");
+      const auto has = [&](deck::Phase phase) {
+        return std::ranges::any_of(group.distributions,
+                                   [&](const auto& of) { return of.key.phase == phase; });
+      };
+      const char* const phases = !has(deck::Phase::together) ? ""
+                                 : has(deck::Phase::alone)   ? ", alone / together"
+                                                             : ", together";
+      text += fmt::format("Medians{}; throughput in GB/s under its order\n", phases);
       add(device_rows(fleet, group), true, text);
     } else {
       add(distribution_rows(fleet, group), true, text);

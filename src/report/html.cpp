@@ -101,15 +101,6 @@ std::string section(const Study& study, std::size_t deck) {
   return html + "</section>\n";
 }
 
-std::string legend(const Studies& studies) {
-  std::string html = "<ul class=\"legend\" aria-label=\"Colours\">";
-  for (const Ink& ink : used_inks(studies)) {
-    html += fmt::format("<li><i style=\"background:var(--{})\"></i>{}</li>",
-                        schedule::to_string(ink.stage), ink.words);
-  }
-  return html + "</ul>\n";
-}
-
 constexpr const char* tools = R"html(<div class="tools">
 <fieldset class="choice"><legend>Rows</legend>
 <label><input type="radio" name="rows" value="engines" checked><span>Engines</span></label>
@@ -125,8 +116,8 @@ constexpr const char* tools = R"html(<div class="tools">
 
 /// What a page of timelines shows.
 std::string timelines(const Studies& studies) {
-  std::string html =
-      fmt::format("<nav aria-label=\"Pictures\">\n{}{}</nav>\n<main>\n", legend(studies), tools);
+  std::string html = fmt::format("<nav aria-label=\"Pictures\">\n{}{}</nav>\n<main>\n",
+                                 page_legend(used_inks(studies)), tools);
   Json drawings = Json::array();
   for (std::size_t deck = 0; deck < studies.size(); ++deck) {
     const experiment::Outcome* const outcome = studies[deck].outcome();

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "report/svg.hpp"
-
 namespace overlap::report {
 
 /// timeline.css, which CMake builds in.
@@ -44,6 +42,15 @@ std::string page_table(const Rows& rows) {
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";
+}
+
+std::string page_legend(const std::vector<Ink>& used) {
+  std::string html = "<ul class=\"legend\" aria-label=\"Colours\">";
+  for (const Ink& ink : used) {
+    html += fmt::format("<li><i style=\"background:var(--{})\"></i>{}</li>",
+                        schedule::to_string(ink.stage), ink.words);
+  }
+  return html + "</ul>\n";
 }
 
 }  // namespace overlap::report

@@ -121,14 +121,14 @@ std::vector<std::optional<TaskId>> waited_for(const schedule::Schedule& schedule
     for (const TaskId other : task.after) {
       waits(other);
       const schedule::Task& before = schedule.tasks[other];
-      // Host work waits for all that was issued to the lanes.
+      // The host waits for all that was issued to the lanes.
       if (host && !schedule::on_host(before.stage)) {
         waits(on_lane[static_cast<std::size_t>(before.lane)]);
       }
     }
     waits(on_host);
     if (!host) on_lane[static_cast<std::size_t>(task.lane)] = id;
-    if (task.stage == Stage::host || task.blocking) on_host = id;
+    if (schedule::waits_for_lanes(task.stage) || task.blocking) on_host = id;
   }
   return latest;
 }
@@ -217,12 +217,18 @@ std::string place_words(const Study& study) {
 }
 
 std::vector<Ink> used_inks(std::span<const Study> studies) {
-  std::set<Stage> used;
+  std::vector<const experiment::Run*> runs;
   for (const Study& study : studies) {
     if (study.outcome() == nullptr) continue;
-    for (const experiment::Run& run : study.outcome()->runs) {
-      for (const schedule::Task& task : run.schedule.tasks) used.insert(task.stage);
-    }
+    for (const experiment::Run& run : study.outcome()->runs) runs.push_back(&run);
+  }
+  return inks_of(runs);
+}
+
+std::vector<Ink> inks_of(const std::vector<const experiment::Run*>& runs) {
+  std::set<Stage> used;
+  for (const experiment::Run* const run : runs) {
+    for (const schedule::Task& task : run->schedule.tasks) used.insert(task.stage);
   }
   std::vector<Ink> found;
   std::ranges::copy_if(inks, std::back_inserter(found),

@@ -41,6 +41,19 @@ std::vector<std::optional<schedule::TaskId>> waited_for(const schedule::Schedule
 /// Decimal GB/s at which the task moved its bytes; empty when it has none or took no time.
 std::optional<double> rate_gb_per_s(const schedule::Task& task, const timeline::Span& span);
 
+/// Where engines are drawn: time 0 at `left`, a second `scale` pixels long.
+struct Frame {
+  double left = 0, width = 0, scale = 1;
+  double bar_height = 18;                ///< of an engine with one row of tasks
+  double gap = 3;                        ///< between engines
+  std::string_view names = "muted end";  ///< class of the engines' names
+};
+
+/// The engines of a timeline from svg.y down, each with its name; a task says what it is when a
+/// pointer rests on it.
+void draw_engines(Svg& svg, const schedule::Schedule& schedule, const timeline::Timeline& timeline,
+                  const Frame& frame);
+
 /// "depth_first", "auto (breadth_first)", "depth_first on h200".
 std::string order_words(const experiment::Case& run);
 
@@ -69,6 +82,7 @@ std::string place_words(const Study& study);
 
 /// The colours of the stages that any task has: what a legend shows.
 std::vector<Ink> used_inks(std::span<const Study> studies);
+std::vector<Ink> inks_of(const std::vector<const experiment::Run*>& runs);
 
 /// The timeline as text: a row per engine (more where its tasks overlap), a column per slice of
 /// time, each task by the number of its chunk (or its name) at its left end. `width` columns in

@@ -44,15 +44,16 @@ KeyWords deck_keys(const Value& deck) {
 }
 
 /// A run that was measured and verified.
-experiment::Run read_right_run(const Value& value) {
+experiment::Run read_right_run(const Value& value, Extent extent) {
   experiment::Run run = read_run(value);
   if (run.samples_s.empty()) value.at("samples_s").fail("a prediction", "measured runs");
   if (const Value wrong = value.at("wrong"); !wrong.is_null()) wrong.fail("wrong data", "null");
   if (!run.verified) value.at("verified").fail("false", "true");
+  if (extent == Extent::all) read_trace(value, run);
   return run;
 }
 
-std::vector<experiment::RecordedPoint> read_points(const Value& runs) {
+std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent extent) {
   std::vector<experiment::RecordedPoint> points;
   for (const Value& value : runs.items()) {
     std::vector<deck::Point::Value> values;
@@ -64,7 +65,7 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs) {
         phase == deck::Phase::together ? std::string(deck::to_string(phase)) : point_words(values);
     auto point = std::ranges::find(points, words, &experiment::RecordedPoint::words);
     if (point == points.end()) point = points.insert(points.end(), {words, phase, {}, {}});
-    point->runs.push_back(read_right_run(value));
+    point->runs.push_back(read_right_run(value, extent));
   }
   if (points.empty()) runs.fail("no run", "measured runs");
   return points;
@@ -93,10 +94,9 @@ std::vector<deck::Criterion> read_acceptance(const Value& deck) {
   return criteria;
 }
 
-Recorded read_result(const std::string& file, const Value& result) {
-  if (const Value error = result.at("error"); !error.is_null()) {
-    error.fail(yaml::quoted(error.text()), "null");
-  }
+Recorded read_result(const std::string& file, const Value& result, Extent extent) {
+  const Value error = result.at("error");
+  if (!error.is_null() && extent != Extent::all) error.fail(yaml::quoted(error.text()), "null");
   if (const Value interrupted = result.at("interrupted"); interrupted.flag()) {
     interrupted.fail("true", "false");
   }
@@ -108,13 +108,15 @@ Recorded read_result(const std::string& file, const Value& result) {
   recorded.machine.backend = result.at("build").at("backend").text();
   recorded.machine.deck = deck.at("identity").text();
   recorded.unit = result.at("host").at("name").text();
+  recorded.title = result.at_or_null("title").text_or_nothing();
   recorded.deck_path = deck.at("path").text();
   recorded.started = result.at("started").text();
   recorded.version = result.at("build").at("version").text();
   recorded.provenance = provenance(result);
   recorded.deck = deck_keys(deck);
   recorded.acceptance = read_acceptance(deck.at("resolved"));
-  recorded.points = read_points(result.at("runs"));
+  recorded.error = error.text_or_nothing();
+  if (error.is_null()) recorded.points = read_points(result.at("runs"), extent);
   for (experiment::RecordedPoint& point : recorded.points) {
     const bool alone = point.phase == deck::Phase::alone;
     point.device = read_rates((alone ? result : result.at("together")).at("rates"));
@@ -130,19 +132,22 @@ Recorded read_result(const std::string& file, const Value& result) {
 
 }  // namespace
 
-std::vector<Recorded> results_of(const std::string& file, const std::string& text) {
+std::vector<Recorded> results_of(const std::string& file, const std::string& text, Extent extent) {
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) fail_to_read(file + ": found no JSON; allowed: a result file");
   std::vector<Recorded> results;
-  for (const Value& value : results_in({json, file})) results.push_back(read_result(file, value));
+  for (const Value& value : results_in({json, file})) {
+    results.push_back(read_result(file, value, extent));
+  }
   return results;
 }
 
-std::vector<Recorded> read_results(const std::vector<std::string>& files_or_folders) {
+std::vector<Recorded> read_results(const std::vector<std::string>& files_or_folders,
+                                   Extent extent) {
   std::vector<Recorded> results;
   for (const std::string& path : files_or_folders) {
     for (const std::string& file : files_of(path)) {
-      for (Recorded& result : results_of(file, content_of(file))) {
+      for (Recorded& result : results_of(file, content_of(file), extent)) {
         results.push_back(std::move(result));
       }
     }

@@ -69,6 +69,75 @@ experiment::Run read_run(const Value& value) {
   return run;
 }
 
+namespace {
+
+int small_count(const Value& value) {
+  constexpr double most = 1 << 30;
+  const double number = value.number();
+  if (!(number >= 0 && number <= most)) value.fail(value.spelled(), "a small count");
+  return static_cast<int>(number);
+}
+
+/// Where an engine stands in a timeline: copies to the device above kernels above copies back, then
+/// workers by their numbers, the host last.
+std::size_t rank_of(const std::string& engine) {
+  constexpr std::array<const char*, 4> first = {"H2D", "copy", "SM", "D2H"};
+  const auto place = static_cast<std::size_t>(std::ranges::find(first, engine) - first.begin());
+  if (place < first.size()) return place;
+  return engine == "host" ? std::string::npos : first.size() + engine.size();
+}
+
+/// The engines that a timeline's tasks name.
+std::vector<std::string> engines_of(const std::vector<Value>& entries) {
+  std::vector<std::string> engines;
+  for (const Value& entry : entries) engines.push_back(entry.at("engine").text());
+  std::ranges::sort(engines, {},
+                    [](const std::string& name) { return std::pair(rank_of(name), name); });
+  const auto [begin, end] = std::ranges::unique(engines);
+  engines.erase(begin, end);
+  return engines;
+}
+
+}  // namespace
+
+void read_trace(const Value& value, experiment::Run& run) {
+  const Value timeline = value.at_or_null("timeline");
+  const Value source = value.at_or_null("trace");
+  if (timeline.is_null() || source.is_null()) return;
+  const std::vector<Value> entries = timeline.items();
+  if (entries.empty()) return;
+  const Value perturbation = source.at("perturbation");
+  experiment::Trace trace{.timeline = {.engines = engines_of(entries), .spans = {}},
+                          .source = source.at("source").text(),
+                          .perturbation = perturbation.is_null() ? 0 : perturbation.number(),
+                          .doubtful = source.at("doubtful").flag()};
+  const std::size_t bytes = run.schedule.tasks.front().bytes;
+  run.schedule.tasks.clear();
+  for (const Value& entry : entries) {
+    const schedule::Stage stage = entry.at("stage").word<schedule::Stage>();
+    run.schedule.tasks.push_back({.stage = stage,
+                                  .chunk = small_count(entry.at("chunk")),
+                                  .lane = small_count(entry.at("lane"))});
+    const Value name = entry.at("name");
+    if (!name.is_null()) run.schedule.names.push_back(name.text());
+    const auto engine = std::ranges::find(trace.timeline.engines, entry.at("engine").text());
+    const double start_s = entry.at("start_s").number();
+    const double stop_s = entry.at("stop_s").number();
+    if (!(start_s >= 0 && stop_s >= start_s))
+      entry.fail("a task that stops before it starts", "times in order");
+    trace.timeline.spans.push_back(
+        {static_cast<int>(engine - trace.timeline.engines.begin()), start_s, stop_s});
+    trace.timeline.complete_s = std::max(trace.timeline.complete_s, stop_s);
+  }
+  if (!run.schedule.names.empty() && run.schedule.names.size() != entries.size()) {
+    timeline.fail("names of some tasks", "names of all tasks, or of none");
+  }
+  const auto copy = std::ranges::find_if(
+      run.schedule.tasks, [](const schedule::Task& task) { return schedule::is_copy(task.stage); });
+  if (copy != run.schedule.tasks.end()) copy->bytes = bytes;
+  run.trace = std::move(trace);
+}
+
 std::vector<std::string> files_of(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return {path};

@@ -109,6 +109,10 @@ std::optional<std::string> link_of(const Value& result);
 /// schedule.
 experiment::Run read_run(const Value& value);
 
+/// The measured timeline of one of `runs`, where it has one: all tasks of the schedule with what
+/// pictures need. The first copy stands for the bytes of all.
+void read_trace(const Value& value, experiment::Run& run);
+
 /// The files *.json of a folder by name, or the path itself.
 std::vector<std::string> files_of(const std::string& file_or_folder);
 

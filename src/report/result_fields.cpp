@@ -102,6 +102,14 @@ void fields(Record& add, const base::Summary& of) {
   add("hi", "Upper end of the 95 % interval of the median.", of.hi, from_zero);
 }
 
+void fields(Record& add, const base::Estimate& of) {
+  add("value", "Estimate of Hodges and Lehmann: the median of all ratios.", of.value, above_zero);
+  add("lo", "Lower end of its 95 % interval.", of.lo, above_zero);
+  add("hi", "Upper end of its 95 % interval.", of.hi, above_zero);
+  add("covers", "Whether there are enough samples for 95 %; else the interval is the extremes'.",
+      of.covers);
+}
+
 void fields(Record& add, const base::BuildInfo& of) {
   add("version", "Version of the program.", base::version().version);
   add("git_sha", "Commit that was built; null: built without git.",
@@ -114,6 +122,7 @@ void fields(Record& add, const base::BuildInfo& of) {
   add("backend", "Default execution space.", of.backend);
   add("cuda_toolkit", "Version of the CUDA toolkit; null: built without.",
       or_null(of.cuda_toolkit));
+  add("hip_toolkit", "Version of HIP; null: built without.", or_null(of.hip_toolkit));
 }
 
 void fields(Record& add, const base::HostInfo& of) {
@@ -314,7 +323,7 @@ void fields(Record& add, const RunOf& of) {
   add("slots", "Chunks that the device holds at once.", of.run.schedule.slots, above_zero);
   add("bytes", "Bytes copied, both directions.", copied_bytes(of.run), from_zero);
   add("transfer", "Staged copies or zero copy.", of.run.schedule.transfer);
-  add("mechanism", "Streams or a graph.", of.run.schedule.mechanism);
+  add("mechanism", "Streams, a graph, or Kokkos alone.", of.run.schedule.mechanism);
   add("repetitions", "Repetitions that were scored.", of.run.repetitions, from_zero);
   add("stopped", "Why there were no more; null: not run, or interrupted.",
       of.run.samples_s.empty() ? std::nullopt : of.outcome.stopped);

@@ -30,6 +30,8 @@ struct Together {
   Json rates, health, window;
 };
 
+void fields(Record& add, const base::Summary& of);
+void fields(Record& add, const base::Estimate& of);
 void fields(Record& add, const base::Placement& of);
 void fields(Record& add, const base::BuildInfo& of);
 void fields(Record& add, const base::HostInfo& of);

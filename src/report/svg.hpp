@@ -22,7 +22,7 @@ struct Ink {
   std::string_view light, on_light;
   std::string_view dark, on_dark;
 };
-inline constexpr std::array<Ink, 7> inks = {{
+inline constexpr std::array<Ink, 8> inks = {{
     {schedule::Stage::h2d, "copy to the device", "#0072b2", "#fff", "#56b4e9", "#04202f"},
     {schedule::Stage::kernel, "kernel", "#e69f00", "#291c00", "#e8ad2c", "#291c00"},
     {schedule::Stage::d2h, "copy back", "#009e73", "#00150f", "#2bb98f", "#00150f"},
@@ -30,6 +30,7 @@ inline constexpr std::array<Ink, 7> inks = {{
     {schedule::Stage::default_stream, "default stream", "#d55e00", "#1f0d00", "#e8792b", "#1f0d00"},
     {schedule::Stage::query, "query", "#6e6e73", "#fff", "#a1a1a8", "#111"},
     {schedule::Stage::disturbance, "disturbance", "#a3184a", "#fff", "#f0719c", "#2b0010"},
+    {schedule::Stage::fence, "fence", "#8c6d31", "#fff", "#c9a95f", "#241a04"},
 }};
 
 /// The colours of a line, and a shape that tells it apart in print. The first is the baseline's.

@@ -5,7 +5,7 @@ function facts({ picture, kind, task }) {
   const seconds = span.stop_s - span.start_s;
   const waited = picture.drawing[kind].waited_for[task];
   const found = [["stage", span.stage], ["chunk", span.chunk]];
-  if (!["host", "query"].includes(span.stage)) found.push(["lane", span.lane]);
+  if (!["host", "query", "fence"].includes(span.stage)) found.push(["lane", span.lane]);
   found.push(["engine", span.engine]);
   if (arrays[task]) found.push(["array", arrays[task]]);
   if (bytes[task] > 0) found.push(["bytes", `${count(bytes[task])} (${bytes[task].toLocaleString("en")})`]);

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "report/picture.hpp"
+
+namespace overlap::report {
+namespace {
+
+constexpr double least_bar_height = 4;
+
+std::string hint(const schedule::Schedule& schedule, const timeline::Span& at,
+                 schedule::TaskId id) {
+  const schedule::Task& task = schedule.tasks[id];
+  std::string words = full_label(schedule, id);
+  if (!schedule::on_host(task.stage)) words += fmt::format(", lane {}", task.lane);
+  return words + fmt::format(": {} .. {}", base::format_seconds(at.start_s),
+                             base::format_seconds(at.stop_s));
+}
+
+/// One row of tasks, `height` high, from y = 0 down.
+void draw_row(Svg& svg, const schedule::Schedule& schedule, const timeline::Timeline& timeline,
+              const Tasks& row, const Frame& frame, double height) {
+  for (std::size_t i = 0, next = 0; i < row.size(); i = next) {
+    const schedule::Stage stage = schedule.tasks[row[i]].stage;
+    const timeline::Span& at = timeline.spans[row[i]];
+    double stop_s = at.stop_s;
+    // Tasks too narrow to be told apart become one bar: files stay small.
+    for (next = i + 1; next < row.size(); ++next) {
+      const double next_s = timeline.spans[row[next]].stop_s;
+      const bool same = schedule.tasks[row[next]].stage == stage;
+      if (!same || (next_s - at.start_s) * frame.scale > 1) break;
+      stop_s = std::max(stop_s, next_s);
+    }
+    const bool alone = next == i + 1;
+    const double begin = frame.left + at.start_s * frame.scale;
+    double wide = (stop_s - at.start_s) * frame.scale;
+    if (wide > 4) wide -= 0.8;  // neighbours of one colour must not run together
+    const char* const name = schedule::to_string(stage);
+    svg.add(R"(<rect class="{}" x="{:g}" width="{:g}" height="{:g}"{}><title>{}</title></rect>)",
+            name, begin, std::max(0.5, wide), height, height > 8 && wide > 5 ? R"( rx="2")" : "",
+            alone ? escape_xml(hint(schedule, at, row[i]))
+                  : fmt::format("{} {} tasks", next - i, name));
+    const std::string words = label(schedule, row[i]);
+    const double spare = wide - width_of(words) * 10 / 11;
+    if (alone && height >= 11 && spare >= 1) {
+      svg.words(fmt::format("bar {}", name), begin + std::min(4.0, spare / 2), height / 2 + 4,
+                words);
+    }
+  }
+}
+
+}  // namespace
+
+void draw_engines(Svg& svg, const schedule::Schedule& schedule, const timeline::Timeline& timeline,
+                  const Frame& frame) {
+  const double most = 4 * frame.bar_height;  // of an engine with many rows
+  for (const Band& band : engine_bands(timeline)) {
+    const auto rows = static_cast<double>(band.rows.size());
+    const double height = std::clamp(most / rows - 1, least_bar_height, frame.bar_height);
+    const double all = std::max(frame.bar_height, rows * (height + 1) - 1);
+    svg.words(frame.names, frame.left - 8, svg.y + frame.bar_height * 0.75, band.name);
+    svg.add(R"(<rect class="track" x="{:g}" y="{:g}" width="{:g}" height="{:g}"/>)", frame.left,
+            svg.y, frame.width, all);
+    for (std::size_t i = 0; i < band.rows.size(); ++i) {
+      svg.add(R"g(<g transform="translate(0 {:g})">)g",
+              svg.y + static_cast<double>(i) * (height + 1));
+      draw_row(svg, schedule, timeline, band.rows[i], frame, height);
+      svg.add("</g>\n");
+    }
+    svg.y += all + frame.gap;
+  }
+}
+
+}  // namespace overlap::report
