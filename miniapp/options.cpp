@@ -77,6 +77,15 @@ void add_commands(CLI::App& app, Options& options) {
                                     "Compare the results of later files with the first", "FILE", 2);
   compare->add_option("--json", options.json, "Write the comparison")->type_name("FILE");
   compare->add_option("--report", options.report, "Write it as a page")->type_name("FILE.html");
+  CLI::Option* const side_by_side = compare->add_flag(
+      "--side-by-side", options.side_by_side,
+      "Show all files next to each other, one column each, and judge nothing: for porting studies");
+  compare->add_option("--to", options.to, "The column that ratios refer to (default 1)")
+      ->type_name("NUMBER|TITLE")
+      ->needs(side_by_side);
+  compare->add_option("--csv", options.csv, "Write a table: one row per order and column")
+      ->type_name("FILE")
+      ->needs(side_by_side);
   CLI::App* const merge = command(Command::merge, "merge",
                                   "Judge many devices' results as one fleet", "FILE|FOLDER", 1);
   const auto add = [merge](const char* name, std::string& value, const char* type,
@@ -96,11 +105,13 @@ void add_commands(CLI::App& app, Options& options) {
       "Write one line per node for the test harness of OLCF");
   merge->add_flag("--quiet", options.quiet, "Print the result lines alone");
   for (CLI::App* const one : {baseline, compare}) {
-    one->add_option_function<std::string>("--below", take_below,
-                                          one == baseline
-                                              ? "Tolerance (default: by the spread of the devices)"
-                                              : "How much worse judged metrics may be (default 1%)")
-        ->type_name("PART");
+    CLI::Option* const below =
+        one->add_option_function<std::string>(
+               "--below", take_below,
+               one == baseline ? "Tolerance (default: by the spread of the devices)"
+                               : "How much worse judged metrics may be (default 1%)")
+            ->type_name("PART");
+    if (one == compare) below->excludes(side_by_side);
   }
 }
 
@@ -181,7 +192,8 @@ Options parse_options(int argc, char** argv) {
   app.add_flag("--dry-run", options.dry_run,
                "Print the schedules, or the points of a sweep; run nothing");
   app.add_flag("--quiet", options.quiet, "Print the result lines alone");
-  app.add_flag("--version", options.version, "Print version, git commit, Kokkos, compiler, CUDA");
+  app.add_flag("--version", options.version,
+               "Print version, git commit, Kokkos, compiler, CUDA or HIP");
   app.footer(
       "Options that begin with --kokkos- go to Kokkos.\n"
       "Exit codes: 0 pass, 1 runtime error, 2 wrong data, 3 bad usage or deck, 4 precondition not\n"

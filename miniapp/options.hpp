@@ -25,6 +25,9 @@ struct Options {
   std::string output;                ///< of baseline
   std::string json;                  ///< of compare and merge; empty: none
   std::string report;                ///< the same, and of fleets
+  std::string csv;                   ///< of compare; empty: none
+  bool side_by_side = false;         ///< compare judges nothing
+  std::string to = "1";              ///< then: the column that ratios refer to
   std::string junit, node_check;     ///< of merge; empty: none
   std::string expected;              ///< file of hosts for merge; empty: none
   std::optional<double> below;       ///< of baseline and compare

@@ -16,6 +16,7 @@
 #include "report/output_file.hpp"
 #include "report/read_devices.hpp"
 #include "report/read_result.hpp"
+#include "report/side_by_side.hpp"
 #include "yaml/shipped.hpp"
 
 namespace overlap {
@@ -58,9 +59,8 @@ void require_outputs(const std::vector<NamedFile>& outputs,
   }
 }
 
-/// `compare`: prints how the results of later files differ from those of the first.
-base::ExitCode compare_results(const Options& options, Terminal& terminal) {
-  require_outputs({{"--json", options.json}, {"--report", options.report}}, options.results);
+/// How the results of later files differ from those of the first.
+report::Comparisons comparisons_of(const Options& options) {
   const auto read = [&](std::size_t i) { return report::read_results({options.results[i]}); };
   report::Comparisons comparisons{.below = options.below.value_or(experiment::same_within)};
   const std::vector<experiment::Recorded> first = read(0);
@@ -68,6 +68,27 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
     for (auto& one : experiment::compare(first, read(i), comparisons.below)) {
       comparisons.all.push_back(std::move(one));
     }
+  }
+  return comparisons;
+}
+
+experiment::SideBySide side_by_side(const Options& options) {
+  std::vector<std::vector<experiment::Recorded>> files;
+  for (const std::string& file : options.results) {
+    files.push_back(report::read_results({file}, report::Extent::all));
+  }
+  return experiment::side_by_side(files, options.to);
+}
+
+/// `compare`: prints how results differ.
+base::ExitCode compare_results(const Options& options, Terminal& terminal) {
+  require_outputs({{"--json", options.json}, {"--report", options.report}, {"--csv", options.csv}},
+                  options.results);
+  const report::Comparisons comparisons =
+      options.side_by_side ? report::Comparisons{.side_by_side = side_by_side(options)}
+                           : comparisons_of(options);
+  if (!options.csv.empty()) {
+    report::write_file(options.csv, report::side_by_side_csv(*comparisons.side_by_side));
   }
   if (!options.json.empty()) report::write_file(options.json, comparison_json(comparisons));
   if (!options.report.empty()) report::write_file(options.report, comparison_html(comparisons));

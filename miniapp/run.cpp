@@ -167,7 +167,7 @@ void start(const Options& options, const Inputs& inputs, Machinery& machinery, T
   if (options.fleet) {
     const auto& member = machinery.member.emplace(deadline_s(inputs));
     if (member.rank() > 0) terminal.speak_for(member.name());
-    for (const std::string& argument : member.kokkos_arguments()) kokkos.push_back(argument);
+    kokkos = member.kokkos_arguments(std::move(kokkos));
     machinery.unusable = member.unplaced();
     if (machinery.unusable) return;
   }
