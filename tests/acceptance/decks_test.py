@@ -11,7 +11,7 @@ import yaml
 from program import CHECK, FOM, RESULT, SOURCE, TestCase, keys_in, overrides, records, run
 
 DECKS = sorted(
-    path for folder in ("input", "input/rennich", "input/seeds") for path in (SOURCE / folder).glob("*.yaml")
+    path for folder in ("input", "input/rennich", "input/seeds", "input/studies") for path in (SOURCE / folder).glob("*.yaml")
 )
 ELEMENTS = {"increment": 65536, "pipeline": 16384}
 ROWS = 12000
@@ -24,7 +24,7 @@ def shortened(task):
     if "duration" in task:
         short["duration"] = task["duration"].replace("ms", "us")
     if "bytes" in task:
-        short["bytes"] = int(float(task["bytes"].removesuffix(" MiB")) * 1024)
+        short["bytes"] = int(float(task["bytes"].split()[0]) * 1024)
     return short
 
 
@@ -81,6 +81,37 @@ class Limits(TestCase):
                 small = {"increment": "elements=65536", "rowsum": "rows=4096"}[kind]
                 done = run(deck, f"--set=workload.{small}", "--set=chunks={count: 2}")
                 self.assert_error(done, 77, r"(issue\.mechanism: graph|memory\.host: pageable_staged) needs streams of a GPU")
+
+
+class Portable(TestCase):
+    def test_kokkos_alone_runs_every_deck_that_asks_for_no_native_call(self):
+        passed = 0
+        decks = [path for path in sorted((SOURCE / "input").rglob("*.yaml"))
+                 if path.parent.name not in ("devices", "references", "sweeps")]
+        for deck in decks:
+            with self.subTest(str(deck.relative_to(SOURCE))):
+                given = yaml.safe_load(deck.read_text())
+                small = {"issue.mechanism": "portable", "measure": {"warmup": 1, "repetitions": 2}}
+                small |= {"require": {}, "acceptance": [{"metric": "max_error", "max": 1e-5}]}
+                target = self.folder / "out.json"
+                done = run(deck, *overrides(self.smaller(given) | small), "--json", target)
+                if "disturb" in given:
+                    self.assert_error(done, 3, r"(disturb|issue\.streams): found .*; allowed: (none|own) with issue\.mechanism portable")
+                elif given.get("memory", {}).get("host") == "pageable_staged":
+                    self.assert_error(done, 3, r"memory\.host: found .*; allowed: pinned, pageable with issue\.mechanism portable")
+                elif not self.is_skipped(given["workload"]["kind"], done):
+                    self.assert_clean(done)
+                    result = json.loads(target.read_text())
+                    self.assert_valid(result)
+                    for measured in result["runs"]:
+                        self.assertEqual((measured["mechanism"], measured["verified"]), ("portable", True))
+                    passed += 1
+        self.assertGreater(passed, 20)
+
+    def smaller(self, given):
+        if "GiB" in given.get("memory", {}).get("device_limit", ""):
+            return {"workload.rows": 4096, "workload.columns": 64, "chunks": {"count": 16}, "memory.device_limit": "300 KB"}
+        return {key: value for key, value in shrunk(given).items() if not key.startswith("measure")}
 
 
 class Acceptance(TestCase):
@@ -306,12 +337,12 @@ def test_of(path):
 
 
 for deck in DECKS:
-    setattr(Decks, f"test_{deck.stem}", test_of(deck))
+    setattr(Decks, f"test_{deck.parent.stem}_{deck.stem}", test_of(deck))
 
 
 class Coverage(TestCase):
     def test_decks_were_found(self):
-        self.assertGreaterEqual(len(DECKS), 16)
+        self.assertGreaterEqual(len(DECKS), 20)
 
 
 if __name__ == "__main__":

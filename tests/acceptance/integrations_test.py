@@ -212,7 +212,7 @@ class Spack(unittest.TestCase):
         options = set(re.findall(r"^(?:option|set)\((OVERLAP_\w+)", self.cmake, re.MULTILINE))
         variants = {arguments[0] for arguments in self.calls("variant")} | {"cuda", "rocm"}
         used = list(self.calls("define_from_variant"))
-        self.assertEqual({option for option, _ in used}, {"OVERLAP_MPI", "OVERLAP_TESTS", "OVERLAP_REQUIRE_CUDA"})
+        self.assertEqual({option for option, _ in used}, {"OVERLAP_MPI", "OVERLAP_TESTS", "OVERLAP_REQUIRE_CUDA", "OVERLAP_REQUIRE_HIP"})
         for option, variant in used:
             self.assertIn(option, options)
             self.assertIn(variant, variants)

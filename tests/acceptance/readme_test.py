@@ -20,6 +20,7 @@ README_LINES = 150
 # Commands that no test of this file runs, and why.
 BUILDS = "builds for minutes; ci/check.sh builds with the same presets"
 CUDA = "needs a GPU and a CUDA-enabled Kokkos"
+HIP = "needs a HIP-enabled Kokkos"
 LAUNCHERS = {"--bind-to", "--continuous", "--gpus-per-node", "--gpus-per-task", "--gres", "--oversubscribe",
              "--runtime-options"}  # options of srun and mpirun that pages name
 SLURM = "needs Slurm; tests/slurm runs the script"
@@ -37,6 +38,7 @@ NOT_RUN = {
         "needs four GPUs; tests/fleet runs mpirun",
     "reframe -c ci/integrations/reframe/overlap.py -r -S overlap.deck=acceptance/gpu | grep 'Ran 1/1 test case'":
         "needs ReFrame; harness_test.py runs it",
+    "ci/check.sh hip": "needs another root; ci/check.sh runs it",
     "ci/check.sh slurm": "needs another root; ci/check.sh runs it",
     "ci/check.sh recipes": "builds for minutes; ci/check.sh --full runs it",
     "cmake --preset default -DCMAKE_PREFIX_PATH=/path/to/kokkos": BUILDS,
@@ -48,6 +50,8 @@ NOT_RUN = {
     "ctest --preset cuda": CUDA,
     "build/cuda/miniapp/miniapp increment": CUDA,
     "ci/compare_peer --peer build/cuda/tests/peer/overlap_peer --miniapp build/cuda/miniapp/miniapp": CUDA,
+    "cmake --preset hip -DCMAKE_PREFIX_PATH=/path/to/kokkos-with-hip": HIP,
+    "cmake --build --preset hip": HIP,
     "cmake --preset asan -DCMAKE_PREFIX_PATH=/path/to/kokkos": BUILDS,
     "cmake --build --preset asan": BUILDS,
     "ctest --preset asan": BUILDS,
@@ -140,27 +144,28 @@ def broken_links(page, text):
     return broken
 
 
-def deck_of(words, folder):
-    """The deck that a command names, as its path; None: no deck."""
+def files_of(words, folder):
+    """The decks and other YAML files that a command names, as their paths."""
+    files = []
     for word in words:
-        for path in (folder / word, SOURCE / "input" / f"{word}.yaml"):
-            if not word.startswith("-") and path.is_file() and path.suffix == ".yaml":
-                return path
-    return None
+        paths = [] if word.startswith("-") else (folder / word, SOURCE / "input" / f"{word}.yaml")
+        files += [path for path in paths if path.is_file() and path.suffix == ".yaml"][:1]
+    return files
 
 
 def settings(words, folder):
-    """--set options that make a command's run quick."""
+    """--set options that make a command's run quick. Decks of different workloads have no size in common."""
     if IDLE.search(" ".join(words)):
         return []
-    path = deck_of([word for word, before in zip(words[1:], words) if before not in ("--device", "--set")], folder)
-    if path is None:
+    paths = files_of([word for word, before in zip(words[1:], words) if before not in ("--device", "--set")], folder)
+    decks = [deck for path in paths if "workload" in (deck := yaml.safe_load(path.read_text()))]
+    if not decks:
         return []
-    deck = yaml.safe_load(path.read_text())
-    small = {**SMALL[deck["workload"]["kind"]], **FEW}
-    if "box" in deck["workload"]:
-        del small["workload.elements"]
-    given = {word.removeprefix("sweep.").split("=")[0] for word in words} | set(deck.get("sweep", {}))
+    kinds = {deck["workload"]["kind"] for deck in decks}
+    small = {**(SMALL[kinds.pop()] if len(kinds) == 1 else {}), **FEW}
+    if any("box" in deck["workload"] for deck in decks):
+        small.pop("workload.elements", None)
+    given = {word.removeprefix("sweep.").split("=")[0] for word in words} | {key for deck in decks for key in deck.get("sweep", {})}
     return [f"--set={key}={value}" for key, value in small.items() if key not in given]
 
 
@@ -298,8 +303,8 @@ class Commands(TestCase):
     def setUp(self):
         super().setUp()
         (self.folder / "work/ci").mkdir(parents=True)
-        (self.folder / "work/input").symlink_to(SOURCE / "input")
-        (self.folder / "work/tests").symlink_to(SOURCE / "tests")
+        for name in ("docs", "input", "tests"):
+            (self.folder / "work" / name).symlink_to(SOURCE / name)
         for name in ("miniapp", "work/ci/quickstart.sh"):
             wrapper = self.folder / name
             wrapper.write_text(WRAPPER.format(miniapp=MINIAPP, folder=self.folder))

@@ -8,61 +8,26 @@ chromedriver and selenium.
 
 import json
 import pathlib
-import sys
-import tempfile
 import time
 import unittest
 
-from selenium import webdriver
+from page import FOLDER, PageTest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-FOLDER = pathlib.Path(sys.argv.pop(1)).resolve()
 OPEN_S = 2
 
 
-class Page(unittest.TestCase):
+class Page(PageTest):
     @classmethod
     def setUpClass(cls):
-        profile = tempfile.TemporaryDirectory(prefix="overlap-browser-", ignore_cleanup_errors=True)
-        cls.addClassCleanup(profile.cleanup)
-        options = webdriver.ChromeOptions()
-        options.binary_location = "/usr/bin/chromium"
-        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
-                     "--window-size=1440,1100", f"--user-data-dir={profile.name}"):
-            options.add_argument(word)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        cls.browser = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-        cls.addClassCleanup(cls.browser.quit)
+        super().setUpClass()
         cls.fleet = json.loads((FOLDER / "fleet.json").read_text())
 
     def setUp(self):
-        self.open()
-
-    def tearDown(self):
-        self.assertEqual(self.browser.get_log("browser"), [], "the page complains")
-
-    def open(self, dark=False, name="fleet"):
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        self.browser.get((FOLDER / f"{name}.html").as_uri())
-        self.frame()
-
-    def do(self, script, *arguments):
-        return self.browser.execute_script(script, *arguments)
-
-    def frame(self):
-        self.browser.execute_async_script(
-            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done))"
-        )
-
-    def shot(self, name):
-        self.browser.save_screenshot(str(FOLDER / f"{name}.png"))
-
-    def find(self, selector):
-        return self.browser.find_element(By.CSS_SELECTOR, selector)
+        self.open("fleet")
 
     def move_to(self, number):
         self.do("document.getElementById('map').scrollIntoView({block: 'center'})")
@@ -81,7 +46,7 @@ class Page(unittest.TestCase):
 
     def opened_in(self, name):
         start = time.monotonic()
-        self.open(name=name)
+        self.open(name)
         return time.monotonic() - start
 
     def test_a_slow_page_is_found(self):
@@ -124,7 +89,7 @@ class Page(unittest.TestCase):
         self.assertRegex(panel, rf"throughput of by_engine, GB/s\s+{float(f'{value:.4g}'):g} ")
         self.assertTrue(self.find("#own").get_attribute("href").endswith(pathlib.Path(device["file"]).name))
         self.shot("fleet-light")
-        self.open(dark=True)
+        self.open("fleet", dark=True)
         self.move_to(number).click().perform()
         self.shot("fleet-dark")
 
@@ -170,11 +135,7 @@ class Page(unittest.TestCase):
                 self.assertIn(device["uuid"], text)
 
     def test_narrow_window(self):
-        self.browser.set_window_size(520, 1000)
-        self.frame()
-        self.assertLessEqual(self.do("return document.documentElement.scrollWidth"), self.do("return innerWidth"))
-        self.shot("fleet-narrow")
-        self.browser.set_window_size(1440, 1100)
+        self.assert_fits_narrow("fleet-narrow")
 
 
 if __name__ == "__main__":

@@ -6,19 +6,15 @@ predicts one for a GPU, and large.html, of ten thousand tasks. Screenshots go to
 """
 
 import json
-import pathlib
 import re
-import sys
-import tempfile
 import unittest
 
-from selenium import webdriver
+from page import FOLDER, PageTest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-FOLDER = pathlib.Path(sys.argv.pop(1)).resolve()
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
@@ -27,47 +23,14 @@ def seconds(text):
     return float(number) * UNITS[unit]
 
 
-class Page(unittest.TestCase):
+class Page(PageTest):
     @classmethod
     def setUpClass(cls):
-        profile = tempfile.TemporaryDirectory(prefix="overlap-browser-", ignore_cleanup_errors=True)
-        cls.addClassCleanup(profile.cleanup)
-        options = webdriver.ChromeOptions()
-        options.binary_location = "/usr/bin/chromium"
-        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
-                     "--window-size=1440,1100", f"--user-data-dir={profile.name}"):
-            options.add_argument(word)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        cls.browser = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-        cls.addClassCleanup(cls.browser.quit)
+        super().setUpClass()
         cls.result = json.loads((FOLDER / "small.json").read_text())
 
     def setUp(self):
         self.open("small")
-
-    def tearDown(self):
-        self.assertEqual(self.browser.get_log("browser"), [], "the page complains")
-
-    def open(self, name, dark=False):
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        self.browser.get((FOLDER / f"{name}.html").as_uri())
-        self.frame()
-
-    def do(self, script, *arguments):
-        return self.browser.execute_script(script, *arguments)
-
-    def frame(self):
-        """Waits until what was asked for is drawn."""
-        self.browser.execute_async_script(
-            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done))"
-        )
-
-    def shot(self, name):
-        self.browser.save_screenshot(str(FOLDER / f"{name}.png"))
-
-    def find(self, selector):
-        return self.browser.find_element(By.CSS_SELECTOR, selector)
 
     def view(self):
         view = self.do("return overlap.view")
@@ -246,18 +209,13 @@ class Page(unittest.TestCase):
 
     def test_on_paper(self):
         self.open("small", dark=True)
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-        self.frame()
+        self.on_paper()
         self.assertFalse(self.find(".tools").is_displayed())
         self.assertEqual(self.do("return getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
         self.shot("print")
 
     def test_narrow_window(self):
-        self.browser.set_window_size(520, 1000)
-        self.frame()
-        self.assertLessEqual(self.do("return document.documentElement.scrollWidth"), self.do("return innerWidth"))
-        self.shot("narrow")
-        self.browser.set_window_size(1440, 1100)
+        self.assert_fits_narrow("narrow")
 
     def test_ten_thousand_tasks(self):
         self.open("large")

@@ -184,12 +184,15 @@ TYPED_TEST(ProductTest, EveryOrderIsRightWhateverFits) {
             static_cast<std::int64_t>(static_cast<std::size_t>(slots[0]) * panel_a +
                                       static_cast<std::size_t>(slots[1]) * panel_b +
                                       static_cast<std::size_t>(slots[2]) * tile);
-        TestBench<TypeParam> bench(deck, order, 2);
-        EXPECT_EQ(bench.schedule.out_of_core, slots[2] < 16);
-        for (std::uint32_t repetition = 1; repetition <= 2; ++repetition) {
-          const auto result = bench.run(repetition);
-          EXPECT_FALSE(result.mismatch);
-          EXPECT_EQ(result.max_error, 0);
+        for (const auto mechanism : {deck::Mechanism::streams, deck::Mechanism::portable}) {
+          deck.issue.mechanism = mechanism;
+          TestBench<TypeParam> bench(deck, order, 2);
+          EXPECT_EQ(bench.schedule.out_of_core, slots[2] < 16);
+          for (std::uint32_t repetition = 1; repetition <= 2; ++repetition) {
+            const auto result = bench.run(repetition);
+            EXPECT_FALSE(result.mismatch);
+            EXPECT_EQ(result.max_error, 0);
+          }
         }
       }
     }

@@ -131,16 +131,20 @@ struct Rendezvous {
   }
 };
 
-/// Runs the rendezvous on the lanes and returns whether both waits ended in time.
+/// Runs the rendezvous on the lanes and returns whether both waits ended in time. The copies are in
+/// the other lane than the kernel that is held, or `behind` it in its own: then the host must issue
+/// what releases the kernel, and time runs out where a copy blocks the host.
 template <class Space>
-bool copies_during_a_kernel(std::unique_ptr<Lanes> lanes) {
-  const deck::Deck deck = test_deck(WorkloadKind::increment, 3000, 3, Type::float32);
+bool copies_during_a_kernel(std::unique_ptr<Lanes> lanes, bool behind = false,
+                            deck::Deck deck = test_deck(WorkloadKind::increment, 3000, 3,
+                                                        Type::float32)) {
   TestBench<Space> bench(deck, Order::depth_first, 2, std::move(lanes));
   Kokkos::View<int*, typename Space::memory_space> memory("test::signals", 4);
   Kokkos::fence();
   int* const at = memory.data();
+  const auto chunk_units = bench.schedule.chunk_units;
   bench.workload.launch = [=](const Space& instance, const workload::Call& call) {
-    const int chunk = static_cast<int>(call.begin / 1000);
+    const int chunk = static_cast<int>(call.begin / chunk_units);
     Kokkos::parallel_for("test::rendezvous", Kokkos::RangePolicy<Space>(instance, 0, 1),
                          Rendezvous{{at, at + 1, at + 2}, chunk});
   };
@@ -160,9 +164,11 @@ bool copies_during_a_kernel(std::unique_ptr<Lanes> lanes) {
                           .uses = {static_cast<std::uint32_t>(chunk), 1}};
   };
   using schedule::Stage;
+  const int copies = behind ? 0 : 1;
   schedule::Schedule schedule = bench.schedule;
-  schedule.tasks = {task(Stage::kernel, 0, 0), task(Stage::kernel, 1, 1), task(Stage::h2d, 2, 1),
-                    task(Stage::d2h, 2, 1), task(Stage::kernel, 2, 1)};
+  schedule.tasks = {task(Stage::kernel, 0, 0), task(Stage::kernel, 1, 1),
+                    task(Stage::h2d, 2, copies), task(Stage::d2h, 2, copies),
+                    task(Stage::kernel, 2, 1)};
   schedule.lanes = 2;
   set_signals(0);
   bench.executor->run(schedule, bench.workload);
@@ -176,6 +182,24 @@ TYPED_TEST(LanesTest, CopiesRunDuringAnotherChunksKernel) {
   // must see that.
   EXPECT_EQ(copies_during_a_kernel<TypeParam>(std::make_unique<FencedLanes<TypeParam>>(2)),
             !workload::is_host<TypeParam>);
+}
+
+/// A box in three chunks, each of which is 4 planes of lines that are not adjacent.
+deck::Deck box_deck() {
+  deck::Deck deck = test_deck(WorkloadKind::increment, 12 * 4 * 60, 3, Type::float32);
+  deck.workload.box = {{12, 4, 60}, {14, 6, 64}, {1, 1, 2}};
+  return deck;
+}
+
+TYPED_TEST(LanesTest, CopiesBehindAHeldKernelDoNotBlockTheHost) {
+  const deck::Deck adjacent = test_deck(WorkloadKind::increment, 3000, 3, Type::float32);
+  for (const deck::Deck& deck : {adjacent, box_deck()}) {
+    EXPECT_TRUE(copies_during_a_kernel<TypeParam>(lanes::make_lanes(workload::id_of<TypeParam>, 2),
+                                                  true, deck));
+    EXPECT_EQ(
+        copies_during_a_kernel<TypeParam>(std::make_unique<FencedLanes<TypeParam>>(2), true, deck),
+        !workload::is_host<TypeParam>);
+  }
 }
 
 // Errors.
@@ -272,6 +296,51 @@ TYPED_TEST(LanesTest, KindsOfStreamsGiveTheSameData) {
 TYPED_TEST(LanesTest, GraphsGiveTheSameData) {
   EXPECT_EQ(right_with<TypeParam>({.mechanism = deck::Mechanism::graph}),
             !workload::is_host<TypeParam>);
+}
+
+TYPED_TEST(LanesTest, KokkosAloneGivesTheSameData) {
+  for (const auto memory : {deck::HostMemory::pinned, deck::HostMemory::pageable}) {
+    for (const auto transfer : {deck::Transfer::staged, deck::Transfer::zero_copy}) {
+      if (transfer == deck::Transfer::zero_copy && !deck::page_locked(memory)) continue;
+      EXPECT_TRUE(right_with<TypeParam>({.mechanism = deck::Mechanism::portable},
+                                        {.host = memory, .transfer = transfer}));
+    }
+  }
+}
+
+std::vector<std::string>& calls() {
+  static std::vector<std::string> calls;
+  return calls;
+}
+
+TYPED_TEST(LanesTest, KokkosAloneFencesAsTheScheduleSays) {
+  for (const Order order : deck::orders_of(WorkloadKind::pipeline)) {
+    if (order == Order::automatic) continue;  // becomes one of the others
+    deck::Deck deck = test_deck(WorkloadKind::pipeline, 1000, 2, Type::float32);
+    deck.issue.mechanism = deck::Mechanism::portable;
+    TestBench<TypeParam> bench(deck, order, 4);
+    ASSERT_NE(dynamic_cast<FencedLanes<TypeParam>*>(&bench.executor->lanes()), nullptr);
+    // The tasks, each with the fences before the next one, up to those at the end.
+    std::vector<std::string> expected;
+    for (const schedule::Task& task : bench.schedule.tasks) {
+      expected.emplace_back(to_string(task.stage));
+      const std::size_t waits =
+          task.stage == schedule::Stage::fence ? task.after.size() : std::size_t{task.blocking};
+      expected.insert(expected.end(), waits, "wait for a lane");
+    }
+    calls().clear();
+    Kokkos::Tools::Experimental::set_push_region_callback(
+        [](const char* name) { calls().emplace_back(name); });
+    Kokkos::Tools::Experimental::set_begin_fence_callback(
+        [](const char* name, std::uint32_t, std::uint64_t*) {
+          if (name == std::string("overlap::wait")) calls().emplace_back("wait for a lane");
+        });
+    bench.executor->run(bench.schedule, bench.workload);
+    Kokkos::Tools::Experimental::set_push_region_callback(nullptr);
+    Kokkos::Tools::Experimental::set_begin_fence_callback(nullptr);
+    calls().erase(std::ranges::find(calls(), "wait"), calls().end());
+    EXPECT_EQ(calls(), expected) << to_string(order);
+  }
 }
 
 TYPED_TEST(LanesTest, KindsOfHostMemoryGiveTheSameData) {

@@ -218,7 +218,7 @@ TYPED_TEST(MeasureTest, HostWorkRunsWhileKernelsAreHeld) {
 }
 
 TYPED_TEST(MeasureTest, GraphsLeaveHostWorkToTheHost) {
-  if (workload::is_host<TypeParam>) GTEST_SKIP() << "only CUDA has graphs";
+  if (workload::is_host<TypeParam>) GTEST_SKIP() << "only GPUs have graphs";
   HostWorkBench<TypeParam> bench(Order::depth_first, deck::Mechanism::graph);
   EXPECT_FALSE(bench.wrong(1));
   EXPECT_FALSE(bench.wrong(2));

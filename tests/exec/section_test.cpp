@@ -148,9 +148,24 @@ TYPED_TEST(SectionTest, BoxesInEveryOrderAndOutOfCore) {
 }
 
 TYPED_TEST(SectionTest, FencesServeWhereThereIsNothingBetter) {
-  TestBench<TypeParam> bench(box_deck(boxes[8], 5), Order::depth_first, 4,
-                             std::make_unique<FencedLanes<TypeParam>>(6));
-  EXPECT_FALSE(bench.run(1).mismatch);
+  std::vector<deck::Deck> decks = {rowsum_deck(1003, 20, 4, Type::int32, 12),
+                                   rowsum_deck(1003, 7, 4, Type::float64, 1)};
+  for (const deck::Box& box : boxes) {
+    decks.push_back(box_deck(box, 1));
+    decks.push_back(box_deck(box, units_of(decks.back()), Type::float64, 3));
+  }
+  for (deck::Deck& deck : decks) {
+    deck.issue.mechanism = deck::Mechanism::portable;
+    for (const auto memory : {deck::HostMemory::pinned, deck::HostMemory::pageable}) {
+      deck.memory.host = memory;
+      TestBench<TypeParam> bench(deck, Order::by_engine, 3);
+      ASSERT_NE(dynamic_cast<FencedLanes<TypeParam>*>(&bench.executor->lanes()), nullptr);
+      EXPECT_FALSE(bench.run(1).mismatch);
+      if (deck.workload.box) {
+        EXPECT_EQ(touched_outside(deck.workload, bench.workload.host[0]), 0);
+      }
+    }
+  }
 }
 
 TYPED_TEST(SectionTest, GraphsHoldCopiesOfLines) {

@@ -11,13 +11,16 @@
 
 #include "base/error.hpp"
 #include "deck/deck.hpp"
+#include "experiment/side_by_side.hpp"
 #include "model/load.hpp"
+#include "report/comparison.hpp"
 #include "report/console.hpp"
 #include "report/fleet.hpp"
 #include "report/json.hpp"
 #include "report/lines.hpp"
 #include "report/read_devices.hpp"
 #include "report/read_result.hpp"
+#include "report/side_by_side.hpp"
 #include "report/writers.hpp"
 #include "schedule/build.hpp"
 
@@ -77,7 +80,13 @@ void result(const std::string& input) {
         report::fleet_junit(fleet);
         report::fleet_html(fleet, "fleet.html");
       } else {
-        report::results_of("a.json", input);
+        const auto results = report::results_of("a.json", input, report::Extent::all);
+        const report::Comparisons all{.side_by_side =
+                                          experiment::side_by_side({results, results}, "2")};
+        report::comparison_text(all);
+        report::comparison_json(all);
+        report::comparison_html(all);
+        report::side_by_side_csv(*all.side_by_side);
       }
     } catch (const base::Error&) {
       // the other reader may take it

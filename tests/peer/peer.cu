@@ -5,15 +5,20 @@
 // memory; each with one line on stderr.
 
 #include <cuda_runtime.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <future>
@@ -101,12 +106,16 @@ struct Options {
   std::int64_t warmup = 3;
   std::int64_t intensity = 1;
   std::vector<std::string_view> only;
+  const char* meet = nullptr;
+  std::int64_t peers = 1;
   bool help = false;
 };
 
 constexpr std::string_view usage =
     "usage: overlap_peer [--elements N] [--chunks N] [--lanes N] [--repetitions N] [--warmup N]\n"
-    "                    [--intensity N] [--only NAME[,NAME...]]\n"
+    "                    [--intensity N] [--only NAME[,NAME...]] [--meet FILE --peers N]\n"
+    "Peers with the same FILE, new and empty, start every sample together, and who is done copies\n"
+    "in both directions until the last one is.\n"
     "names: sequential depth_first breadth_first by_engine h2d d2h both d2d kernel\n";
 
 std::int64_t parse_number(std::string_view key, std::string_view text, std::int64_t least,
@@ -158,6 +167,10 @@ Options parse(int argc, char** argv) {
       options.intensity = parse_number(key, value, 0, most_objects);
     } else if (key == "--only") {
       options.only = split_at_commas(value);
+    } else if (key == "--meet") {
+      options.meet = argv[a];
+    } else if (key == "--peers") {
+      options.peers = parse_number(key, value, 1, 1024);
     } else {
       throw Failure{bad_usage, std::string(key) + ": unknown option, see --help"};
     }
@@ -168,6 +181,47 @@ Options parse(int argc, char** argv) {
   }
   return options;
 }
+
+// ---------------------------------------------------------------------------------------- meeting
+
+/// The peers of this machine, each a process, that take their samples at the same time. They count
+/// in a file that all of them map.
+class Meeting {
+ public:
+  explicit Meeting(const Options& options) : peers_(options.peers) {
+    const auto failure = [&options] {
+      return Failure{runtime_error, std::string(options.meet) + ": " + std::strerror(errno)};
+    };
+    const int file = open(options.meet, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) throw failure();
+    void* memory = MAP_FAILED;
+    if (ftruncate(file, sizeof *came_) == 0) {
+      memory = mmap(nullptr, sizeof *came_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    close(file);
+    if (memory == MAP_FAILED) throw failure();
+    came_ = static_cast<std::atomic<std::int64_t>*>(memory);
+  }
+  Meeting(const Meeting&) = delete;
+  ~Meeting() { munmap(came_, sizeof *came_); }
+
+  /// Returns when all peers have come, and calls until_then() again and again before.
+  template <typename Work>
+  void wait(const Work& until_then) {
+    const auto start = Clock::now();
+    const std::int64_t all = ++meetings_ * peers_;
+    for (++*came_; *came_ < all; until_then()) {
+      if (Clock::now() - start > std::chrono::minutes(1)) {
+        throw Failure{runtime_error, "another peer did not come within a minute"};
+      }
+    }
+  }
+
+ private:
+  std::int64_t peers_;
+  std::int64_t meetings_ = 0;
+  std::atomic<std::int64_t>* came_ = nullptr;
+};
 
 // ----------------------------------------------------------------------------------------- kernel
 
@@ -256,6 +310,20 @@ class Peer {
       lanes_.push_back(make_stream());
     }
     for (Stream& engine : engines_) engine = make_stream();
+    if (options.meet != nullptr) {
+      load_host_ = make_pinned_array(2 * load_bytes);
+      load_device_ = make_device_array(2 * load_bytes);
+    }
+  }
+
+  /// Both directions of the link at work, on memory that no test uses.
+  void load() {
+    constexpr std::size_t half = load_bytes / sizeof(float);
+    OVERLAP_CUDA(cudaMemcpyAsync(load_device_.get(), load_host_.get(), load_bytes,
+                                 cudaMemcpyHostToDevice, engines_[0].get()));
+    OVERLAP_CUDA(cudaMemcpyAsync(load_host_.get() + half, load_device_.get() + half, load_bytes,
+                                 cudaMemcpyDeviceToHost, engines_[2].get()));
+    wait_for(engines_);
   }
 
   /// When a test that began after `start` had issued its chunks, seconds after it; empty: it has
@@ -446,6 +514,7 @@ class Peer {
   }
 
   static constexpr int block_size = 256;
+  static constexpr std::size_t load_bytes = std::size_t{32} << 20;  // in each direction
 
   std::int64_t elements_;
   std::size_t bytes_;
@@ -455,6 +524,8 @@ class Peer {
   PinnedArray second_host_;
   DeviceArray device_;
   DeviceArray second_device_;
+  PinnedArray load_host_;  // of the two directions one after the other
+  DeviceArray load_device_;
   std::vector<Chunk> chunks_;
   std::vector<Event> copied_;    // for each chunk: its copy to the device is done
   std::vector<Event> computed_;  // for each chunk: its kernel is done
@@ -511,8 +582,8 @@ std::vector<Result> select(const std::vector<std::string_view>& only) {
   return selected;
 }
 
-/// One run of one test in one round: prepares, times, verifies.
-void run(Peer& peer, Result& result, std::uint32_t round, bool counts) {
+/// One run of one test in one round: prepares, times, verifies; together with others if there are.
+void run(Peer& peer, Result& result, std::uint32_t round, bool counts, Meeting* others) {
   const Data data = result.test.data;
   if (data != Data::nowhere) {
     peer.prepare(round);
@@ -522,6 +593,7 @@ void run(Peer& peer, Result& result, std::uint32_t round, bool counts) {
   if (data == Data::on_device) peer.copy_array_in();
   OVERLAP_CUDA(cudaDeviceSynchronize());
 
+  if (others != nullptr) others->wait([] {});
   const auto start = Clock::now();
   (peer.*result.test.run)();
   const std::chrono::duration<double> time = Clock::now() - start;
@@ -529,6 +601,7 @@ void run(Peer& peer, Result& result, std::uint32_t round, bool counts) {
     result.samples_s.push_back(time.count());
     if (const auto issuing_s = peer.issuing_since(start)) result.issuing_s.push_back(*issuing_s);
   }
+  if (others != nullptr) others->wait([&peer] { peer.load(); });
 
   if (data == Data::on_device) peer.copy_array_out();
   if (data != Data::nowhere) {
@@ -632,10 +705,13 @@ void measure_and_print(const Options& options) {
   };
   const Device device = find_device();
   Peer peer(options, needs(&Test::second_host), needs(&Test::second_device));
+  std::optional<Meeting> others;
+  if (options.meet != nullptr) others.emplace(options);
 
   for (std::int64_t round = 0; round < options.warmup + options.repetitions; ++round) {
     for (Result& result : results) {
-      run(peer, result, static_cast<std::uint32_t>(round), round >= options.warmup);
+      run(peer, result, static_cast<std::uint32_t>(round), round >= options.warmup,
+          others ? &*others : nullptr);
     }
   }
   std::fputs(to_json(device, options, results).c_str(), stdout);

@@ -865,6 +865,22 @@ TEST(DeckErrors, Words) {
        {},
        "@:3:20: issue.mechanism: found 'graph'; allowed: streams with memory.host pageable_staged "
        "(@:2:16)"},
+      {increment("issue: {mechanism: portable, streams: blocking}\n"),
+       {},
+       "@:2:39: issue.streams: found 'blocking'; allowed: own with issue.mechanism portable "
+       "(@:2:20)"},
+      {increment("issue: {mechanism: portable, sync: event}\n"),
+       {},
+       "@:2:36: issue.sync: found 'event'; allowed: stream with issue.mechanism portable "
+       "(@:2:20)"},
+      {increment("memory: {host: registered}\nissue: {mechanism: portable}\n"),
+       {},
+       "@:2:16: memory.host: found 'registered'; allowed: pinned, pageable with issue.mechanism "
+       "portable (@:3:20)"},
+      {increment("disturb: {operation: malloc}\nissue: {mechanism: portable}\n"),
+       {},
+       "@:2:10: disturb: found a map; allowed: none with issue.mechanism portable (@:3:20), which "
+       "makes no native calls"},
       {increment("issue: {mechanism: graph, streams: blocking}\n"),
        {},
        "@:2:36: issue.streams: found 'blocking'; allowed: own with issue.mechanism graph (@:2:20)"},

@@ -69,7 +69,7 @@ TEST(Diagnosis, SaysNothingWithoutEvidence) { EXPECT_THAT(causes(unexplained()),
 TEST(Diagnosis, FindsPageableMemoryWhereItLeavesNothingToHide) {
   Evidence evidence = unexplained();
   evidence.run().schedule.host_memory = deck::HostMemory::pageable;
-  evidence.conditions.launch_blocking = true;
+  evidence.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1};
   evidence.run().bounds->bound_s = 19e-3;
   for (const double time_s : {20e-3, 18.9e-3}) {  // and where noise makes it look hidden
     evidence.run().samples_s.assign(10, time_s);
@@ -99,16 +99,16 @@ TEST(Diagnosis, KernelsAloneHavePageableMemoryToNoHarm) {
 
 TEST(Diagnosis, SettingsAreNoCauseWhereTheScheduleIsAsFastAsItCanBe) {
   Evidence evidence = unexplained();
-  evidence.conditions.launch_blocking = true;
+  evidence.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1};
   evidence.conditions.tool_loaded = true;
-  evidence.conditions.max_connections = 1;
+  evidence.conditions.max_connections = {"CUDA_DEVICE_MAX_CONNECTIONS", 1};
   evidence.run().bounds->schedule_bound_s = 15.9e-3;
   EXPECT_THAT(causes(evidence), ElementsAre("waits"));
 }
 
 TEST(Diagnosis, SaysNothingOfTheBaselineNorWithoutOne) {
   Evidence evidence = unexplained();
-  evidence.conditions.launch_blocking = true;
+  evidence.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1};
   EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
   evidence.runs.erase(evidence.runs.begin());
   EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
@@ -124,7 +124,8 @@ struct Row {
 };
 
 const Row rows[] = {
-    Row{"launch_blocking", [](Evidence& e) { e.conditions.launch_blocking = true; },
+    Row{"launch_blocking",
+        [](Evidence& e) { e.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1}; },
         "CUDA_LAUNCH_BLOCKING=1", "unset it"},
     Row{"tool_loaded", [](Evidence& e) { e.conditions.tool_loaded = true; }, "Kokkos tool",
         "unset KOKKOS_TOOLS_LIBS"},
@@ -147,7 +148,8 @@ const Row rows[] = {
     Row{"default_stream",
         [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
         "1 task is in the default stream", "give it a lane"},
-    Row{"few_connections", [](Evidence& e) { e.conditions.max_connections = 1; },
+    Row{"few_connections",
+        [](Evidence& e) { e.conditions.max_connections = {"CUDA_DEVICE_MAX_CONNECTIONS", 1}; },
         "4 lanes share 1 queue and", "unset it"},
     Row{"small_chunks",
         [](Evidence& e) {

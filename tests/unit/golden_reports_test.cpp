@@ -155,7 +155,9 @@ experiment::Outcome outcome_of(const deck::Point& point, const experiment::Facts
     samples.runs.push_back(run_of(one, static_cast<int>(samples.runs.size())));
   }
   samples.device = device_samples();
-  samples.conditions = {.device = machine().device, .engines = {}, .max_connections = 1};
+  samples.conditions = {.device = machine().device,
+                        .engines = {},
+                        .max_connections = {{"CUDA_DEVICE_MAX_CONNECTIONS", 1}}};
   samples.stopped =
       experiment::Stop{experiment::StopReason::at_most, 16, 0.5, std::optional(0.023)};
   return judge(std::move(plan), std::move(samples));

@@ -34,6 +34,9 @@ inline Task kernel(int lane, double seconds, double share = 1, std::vector<TaskI
 inline Task host(double seconds, std::vector<TaskId> after = {}) {
   return {.stage = Stage::host, .duration_s = seconds, .after = std::move(after)};
 }
+inline Task fence(std::vector<TaskId> after) {
+  return {.stage = Stage::fence, .after = std::move(after)};
+}
 inline Task query(int lane) { return {.stage = Stage::query, .lane = lane}; }
 inline Task blocking(Task task) {
   task.blocking = true;

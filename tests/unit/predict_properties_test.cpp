@@ -5,6 +5,7 @@
 #include <random>
 
 #include "hand_schedule.hpp"
+#include "schedule/build.hpp"
 
 /// What must hold for every schedule, tried on random ones.
 namespace overlap::model {
@@ -140,6 +141,28 @@ TEST(RandomSchedules, KeepEveryDependency) {
       }
     }
   });
+}
+
+TEST(RandomSchedules, KeepEveryDependencyByFences) {
+  int fences = 0;
+  for_random_schedules([&](const Schedule& schedule, const Device& device, const auto&) {
+    const Schedule fenced = schedule::fenced(schedule);
+    const timeline::Timeline timeline = predict(fenced, device);
+    std::vector<TaskId> places;
+    for (TaskId id = 0; id < fenced.tasks.size(); ++id) {
+      if (fenced.tasks[id].stage != Stage::fence) places.push_back(id);
+    }
+    ASSERT_EQ(places.size(), schedule.tasks.size());
+    fences += static_cast<int>(fenced.tasks.size() - places.size());
+    for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
+      for (const TaskId other : predecessors(schedule, id)) {
+        EXPECT_GE(timeline.spans[places[id]].start_s,
+                  timeline.spans[places[other]].stop_s - rounding)
+            << id << " after " << other;
+      }
+    }
+  });
+  EXPECT_GT(fences, trials);
 }
 
 TEST(RandomSchedules, HaveOneTaskAtATimeOnWorkersAndCopyEngines) {

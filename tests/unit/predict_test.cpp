@@ -151,6 +151,35 @@ TEST(Makespans, OfATiledProduct) {
   }
 }
 
+TEST(Makespans, OfFences) {
+  using deck::Mechanism;
+  using deck::Order;
+  deck::Deck deck;
+  deck.chunks.count = 4;
+  struct Row {
+    const char* device;
+    Order order;
+    double streams, portable;
+  };
+  for (const Row& row : {
+           // No lane depends on another one: no fences.
+           Row{"ideal_2copy", Order::depth_first, 6, 6},
+           Row{"ideal_2copy", Order::breadth_first, 6, 6},
+           // The host waits for each copy and each kernel before it issues the next stage, so that
+           // chunk i+1's copy goes beside chunk i's copy back: H 0, K 1, D H 2, K 3, ... D 8-9.
+           Row{"ideal_2copy", Order::by_engine, 6, 9},
+           // One engine has the copies in turn. Portable: H 0, K 1, D 2, H 3, K 4, ... D 11-12.
+           Row{"ideal_1copy", Order::by_engine, 12, 12},
+       }) {
+    SCOPED_TRACE(testing::Message() << row.device << " " << deck::to_string(row.order));
+    deck.issue.mechanism = Mechanism::streams;
+    EXPECT_NEAR(units(deck, row.order, row.device), row.streams, 1e-9);
+    deck.issue.mechanism = Mechanism::portable;
+    EXPECT_NEAR(units(deck, row.order, row.device), row.portable, 1e-9);
+    EXPECT_NEAR(units(deck, Order::sequential, row.device), 12, 1e-9);
+  }
+}
+
 // --------------------------------------------------------------------------------------- queues
 
 TEST(QueueRules, ABlockedHeadBlocksAllBehindIt) {
@@ -247,6 +276,33 @@ TEST(QueueRules, TheWindowLimitsWhatStandsBetween) {
 }
 
 // -------------------------------------------------------------------------------------- engines
+
+TEST(QueueRules, AFenceHoldsTheHost) {
+  // A dependency holds its own task back, a fence all that is issued after it.
+  Device device = device_of(Queues::connection);
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 1, 1, {0}), d2h(2, 1)}, device),
+              ElementsAre("H2D 0-2", "SM 2-3", "D2H 0-1"));
+  EXPECT_THAT(predicted({h2d(0, 2), fence({0}), kernel(1, 1), d2h(2, 1)}, device),
+              ElementsAre("H2D 0-2", "host 0-2", "SM 2-3", "D2H 2-3"));
+  // It waits for all that was issued to its lanes: 3 s of lane 0, and 4 of lane 1.
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 4), h2d(0, 1), fence({0, 1}), d2h(2, 1)}, device),
+              ElementsAre("H2D 0-2", "SM 0-4", "H2D 2-3", "host 0-4", "D2H 4-5"));
+  // The host needs as long for each wait at least, and notices the end so much later. Lane 0 has
+  // been complete for long when the host looks at it again.
+  device.host.synchronize_s = 0.25;
+  device.latency.notice_s = 0.5;
+  EXPECT_THAT(predicted({h2d(0, 2), fence({0}), kernel(1, 1)}, device),
+              ElementsAre("H2D 0-2", "host 0-2.5", "SM 2.5-3.5"));
+  EXPECT_THAT(predicted({h2d(0, 1), kernel(1, 3), fence({1}), fence({0}), d2h(2, 1)}, device),
+              ElementsAre("H2D 0-1", "SM 0-3", "host 0-3.5", "host 3.5-3.75", "D2H 3.75-4.75"));
+}
+
+TEST(QueueRules, AFenceBetweenKernelsKeepsTheirSignalsApart) {
+  Device device = device_of(Queues::engine);
+  device.delayed_signal = true;
+  EXPECT_THAT(predicted({kernel(0, 1), fence({0}), kernel(1, 2), d2h(0, 1)}, device),
+              ElementsAre("SM 0-1", "host 0-1", "SM 1-3", "D2H 1-2"));
+}
 
 TEST(EngineRules, ACopyEngineMakesOneCopyAtATime) {
   const std::vector<Task> tasks = {h2d(0, 2), h2d(1, 1), d2h(2, 1)};
@@ -419,6 +475,17 @@ TEST(Workers, ShareTheCoresWhenTheyAreMore) {
   EXPECT_THAT(text(timeline),
               ElementsAre("worker 0 0-2", "worker 1 0-2", "worker 2 0-4", "worker 3 0-4"));
   EXPECT_DOUBLE_EQ(timeline.complete_s, 4);
+}
+
+TEST(Workers, AreNoneWhereKokkosAloneIssues) {
+  // The call returns when the task is complete.
+  Device device = device_of(Queues::worker);
+  device.cores = 2;
+  device.host.synchronize_s = 0.25;
+  Schedule schedule = schedule_of({kernel(0, 1), h2d(1, 2), fence({0}), kernel(1, 1)});
+  schedule.mechanism = deck::Mechanism::portable;
+  EXPECT_THAT(text(predict(schedule, device)),
+              ElementsAre("worker 0 0-1", "worker 1 1-3", "host 3-3", "worker 1 3-4"));
 }
 
 TEST(Workers, CanDivideTheCores) {

@@ -1,0 +1,3 @@
+#include "hip_on_cuda.hpp"
+// (the names of Kokkos first)
+#include "../exec/lanes_test.cpp"
