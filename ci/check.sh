@@ -19,11 +19,15 @@ checker() { # SCRIPT: one that proves itself before it checks
   "${inside[@]}" "${clean[@]}" "$1" --self-test && "${inside[@]}" "${clean[@]}" "$1"
 }
 
+compile() { # BACKEND
+  ci/compile.sh "$1" --self-test && ci/compile.sh "$1"
+}
+
 # build_and_test NAME CMAKE-ARGS...
 build_and_test() {
   local build=$project/build/check-$1 targets=(all) which=() werror=ON
   case $1 in # unit tests have neither threads nor Kokkos, and whole runs take sanitizers minutes
-    *-asan) which=(-E '^acceptance_(model|readme|sweep)$') ;;
+    *-asan) which=(-E '^acceptance_(decks|model|readme|side_by_side|sweep)$') ;;
     *-tsan) targets=(miniapp overlap_exec overlap_board) which=(-R '^overlap_(exec|board)|^acceptance_output$') ;;
     oldest) werror=OFF ;; # g++ 12 warns of overlaps that cannot be (GCC bug 105651)
     kokkos5-*) targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_(decks|output)$') ;;
@@ -49,10 +53,20 @@ fleet() {
       [[ $? == 2 ]]; }
 }
 
+# side_by_side FOLDER: a page of five machines, one of them this one.
+side_by_side() {
+  local miniapp=(ci/quickstart.sh studies/increment studies/rowsum --quiet) machines="$1/machines"
+  "${miniapp[@]}" --json "$1/measured.json" && "${miniapp[@]}" --predict h200 --json "$1/predicted.json" &&
+    "${inside[@]}" "${clean[@]}" python3 tests/acceptance/machines.py "$1/measured.json" "$1/predicted.json" "$machines" &&
+    ci/quickstart.sh compare --side-by-side "$machines"/{h200-streams,h200-graph,rtx,mi250x,serial}.json \
+      --json "$1/side_by_side.json" --report "$1/side_by_side.html"
+}
+
 browser() { # screenshots lie next to the pages
   local folder=$project/build/check-pages
   pages "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/timeline_browser_test.py "$folder" &&
-    fleet "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/fleet_browser_test.py "$folder"
+    fleet "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/fleet_browser_test.py "$folder" &&
+    side_by_side "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/side_by_side_browser_test.py "$folder"
 }
 
 # Ten thousand result files, with limits on time and memory.
@@ -101,11 +115,14 @@ steps=(
   "slurm                  slurm slurm"
   "browser                browser browser"
   "kokkos5-default        5     build_and_test kokkos5-default --preset default"
-  "cuda                   5     ci/compile_cuda.sh"
+  "hip                    hip   compile hip"
+  "cuda                   5     compile cuda"
 )
 full_steps=(
-  "cuda-every-architecture 5      ci/compile_cuda.sh --every-architecture"
-  "cuda-oldest             oldest ci/compile_cuda.sh --oldest"
+  "cuda-every-architecture 5      ci/compile.sh cuda --every-architecture"
+  "cuda-oldest             oldest ci/compile.sh cuda --oldest"
+  "hip-every-architecture  hip    ci/compile.sh hip --every-architecture"
+  "threads                 5      compile threads"
   "oldest                  oldest build_and_test oldest --preset without-kokkos"
   "fuzz                    fuzz   fuzz"
   "recipes                 4      checker tests/recipes/recipes.py"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that folders keep to their order, and that what belongs to one place stays there: Kokkos, vendors' interfaces,
-MPI, printing and exiting.
+MPI, printing and exiting; and that no file has a path of the machine where it was made.
 
 check_includes.py [FOLDER]      checks src, miniapp and tests below FOLDER (default: this repository); exit 1 on a break
 check_includes.py --self-test   plants one break of each kind and sees each caught
@@ -42,6 +42,9 @@ ENDS = [
      "prints"),
     (re.compile(r"(?<![\w.>])(?:_exit|_Exit|exit|quick_exit)\s*\("), "exits"),
 ]
+# What the headers of Kokkos bring along.
+VENDOR = re.compile(r"\bKokkos::(?:Cuda|HIP|SYCL)\w*|\b(?:cuda|cu|hip)[A-Z]\w*")
+MACHINE = re.compile(rb"/(?:home|root|work|Users)/\w")
 
 
 def folder_of(path):
@@ -56,6 +59,8 @@ def breaks_in_line(path, line):
         yield f"condition on {condition[1]} outside src/lanes, src/measure/platform* and tests"
     include = INCLUDE.match(line)
     if not include:
+        if not path.startswith(VENDORS_MAY) and (found := VENDOR.search(line)):
+            yield f"{found[0]} outside src/lanes, src/measure/platform* and tests"
         for pattern, does in ENDS:
             if not path.startswith(ENDS_MAY) and (found := pattern.search(line)):
                 yield f"{found[0].rstrip('( ')} {does} outside miniapp and tests"
@@ -89,6 +94,15 @@ def breaks(root):
             for message in breaks_in_line(path, line.replace("\\\n", " ")):
                 yield f"{path}:{number}: {message}"
             number += 1 + line.count("\n")
+
+
+def machines(root):
+    """Files with paths that mean something on one machine alone: names of result files, made ones most of all."""
+    for top in ("src", "miniapp", "tests", "input", "docs", "ci"):
+        for file in sorted((root / top).rglob("*")):
+            if "__pycache__" not in file.parts and file.is_file() and (found := MACHINE.search(file.read_bytes())):
+                number = file.read_bytes()[: found.start()].count(b"\n") + 1
+                yield f"{file.relative_to(root).as_posix()}:{number}: a path of one machine"
 
 
 def self_test():
@@ -136,13 +150,17 @@ def self_test():
         "src/measure/s.cpp": '\nvoid f() { std::fputs("x", stderr); }\n',
         "src/base/t.cpp": '\nvoid f() { std::_Exit(1); }\n',
         "src/fleet/u.cpp": '\nvoid f() { exit(1); }\n',
+        "src/workload/v.cpp": '\nusing Space = Kokkos::HIP;\n',
+        "src/measure/w.cpp": '\nvoid f() { hipDeviceSynchronize(); }\n',
+        "miniapp/x.cpp": '\nvoid f() { cudaDeviceReset(); }\n',
+        "tests/fuzz/corpus/y": '\n"file": "/' + 'home/me/rowsum.json"\n',
     }
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         for path, text in (good | bad).items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text, encoding="utf-8")
-        found = sorted(message.split(": ")[0] for message in breaks(root))
+        found = sorted(message.split(": ")[0] for message in [*breaks(root), *machines(root)])
     expected = sorted(f"{path}:{1 if 'other' in path else 2}" for path in bad)
     for place in sorted(set(expected) ^ set(found)):
         print(f"self-test: {place}: {'not caught' if place in expected else 'caught by mistake'}")
@@ -156,7 +174,7 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
-    found = list(breaks(root))
+    found = [*breaks(root), *machines(root)]
     print("\n".join(found) if found else "includes: no breaks")
     return 1 if found else 0
 

@@ -24,17 +24,18 @@ expect 2 'check: error: found --without kokkos; no such step' ci/check.sh --with
 expect 2 'check: error: --without takes the name of a step' ci/check.sh --without
 expect 0 'format                   left out' ci/check.sh --without format format
 expect 0 'cuda-oldest              left out' ci/check.sh --full --without cuda cuda
+expect 0 'hip-every-architecture   left out' ci/check.sh --full --without hip hip
 expect 1 'format                   FAIL' env OVERLAP_CACHE=/dev/null/none ci/check.sh format
-expect 2 'usage: compile_cuda.sh' ci/compile_cuda.sh --fast
+expect 2 'usage: compile.sh' ci/compile.sh hip --fast
 
 # A machine without nvcc: every one on the way is covered.
 namespaces=(--mount)
 ((EUID == 0)) || namespaces+=(--user --map-root-user)
 # shellcheck disable=SC2016 # for the inner shell to expand
-expect 70 'compile_cuda: error: nvcc is neither on PATH' unshare "${namespaces[@]}" bash -euc '
+expect 70 'compile: error: nvcc is neither on PATH' unshare "${namespaces[@]}" bash -euc '
   IFS=:
   for folder in $PATH /usr/local/cuda/bin; do
     if [[ -x $folder/nvcc ]]; then mount --bind /dev/null "$folder/nvcc"; fi
   done
-  ci/compile_cuda.sh'
+  ci/compile.sh cuda'
 echo "check.sh: all passed"

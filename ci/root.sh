@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # Roots of Debian with what the builds and tests need: each made once by mmdebstrap in a cache folder, entered without
-# changing the machine. Sourced by quickstart.sh, check.sh and compile_cuda.sh.
+# changing the machine. Sourced by quickstart.sh, check.sh and compile.sh.
 #
 # use_root NAME makes a root if need be and sets $root and $inside: "${inside[@]}" CMD... runs CMD in it. The names:
 #   4, 5     Debian unstable with Kokkos 4 or 5
 #   browser  chromium, nothing to build with
 #   fuzz     clang with libFuzzer, no Kokkos
+#   hip      Debian unstable with Kokkos 5, and what compiles for AMD's GPUs
 #   oldest   Debian 12: the oldest compiler and packages that the libraries without Kokkos support
 #   slurm    Debian unstable with Kokkos 4, Slurm and MPICH: unstable's Slurm has no PMIx, which Open MPI needs under srun
 
@@ -22,6 +23,8 @@ declare -A packages_of=(
   [4]="$common_packages openmpi-bin libopenmpi-dev libhwloc-dev pkgconf libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev libopenblas-dev"
   # Kokkos 5.2.2 (OpenMP)
   [5]="$common_packages libkokkos-dev"
+  [hip]="$common_packages libkokkos-dev clang-21 clang-tools-21 lld-21 llvm-21 rocm-device-libs-21 libamdhip64-dev \
+librocm-smi-dev"
   [browser]="chromium chromium-driver python3-selenium fonts-dejavu-core mount"
   [fuzz]="clang libclang-rt-dev cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev \
 libpugixml-dev libgtest-dev libgmock-dev python3 mount"

@@ -46,5 +46,6 @@ class Overlap(CMakePackage, CudaPackage, ROCmPackage):
             self.define_from_variant("OVERLAP_MPI", "mpi"),
             self.define_from_variant("OVERLAP_TESTS", "tests"),
             self.define_from_variant("OVERLAP_REQUIRE_CUDA", "cuda"),
+            self.define_from_variant("OVERLAP_REQUIRE_HIP", "rocm"),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_KokkosKernels", "~kernels" in self.spec),
         ]

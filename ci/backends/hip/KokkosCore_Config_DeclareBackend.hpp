@@ -1,0 +1,5 @@
+#pragma once
+
+#include <decl/Kokkos_Declare_SERIAL.hpp>
+// (the host's back end first: HIP's refers to it)
+#include <decl/Kokkos_Declare_HIP.hpp>

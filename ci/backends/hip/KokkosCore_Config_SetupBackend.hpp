@@ -1,0 +1,3 @@
+#pragma once
+
+#include <setup/Kokkos_Setup_HIP.hpp>

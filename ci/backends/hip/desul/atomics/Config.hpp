@@ -1,0 +1,5 @@
+#pragma once
+
+#include_next <desul/atomics/Config.hpp>
+
+#define DESUL_ATOMICS_ENABLE_HIP

@@ -1,0 +1,4 @@
+#pragma once
+
+#include <decl/Kokkos_Declare_SERIAL.hpp>
+#include <decl/Kokkos_Declare_THREADS.hpp>
