@@ -31,9 +31,10 @@ Column column_of(const std::vector<Recorded>& results) {
           .host = word(first.provenance, "host.name")};
 }
 
+using Word = std::string Column::*;
+
 /// A part of titles, and whether it belongs there wherever columns differ in it; the others only
 /// tell columns apart that would have one title.
-using Word = std::string Column::*;
 struct TitlePart {
   Word value;
   const char* before;
