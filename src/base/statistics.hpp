@@ -18,6 +18,9 @@ struct Summary {
   double hi = 0;
 };
 
+/// The median of a sample that is not empty.
+double median(std::vector<double> samples);
+
 /// Summary of a sample in any order; all zero for an empty one.
 Summary summarize(std::vector<double> samples);
 

@@ -138,6 +138,9 @@ std::string format_number(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string format_percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
+std::string format_change(double part) { return fmt::format("{:+.1f} %", 100 * part); }
+
 std::string spell_version(const std::vector<int>& version) {
   return fmt::format("{}", fmt::join(version, "."));
 }

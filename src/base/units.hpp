@@ -51,4 +51,8 @@ std::string format_seconds(double seconds);
 /// Numbers for tables: four significant digits without an exponent where that is readable.
 std::string format_number(double value);
 
+/// A part of 1 as "12.3 %", a change by such a part as "+12.3 %".
+std::string format_percent(double part);
+std::string format_change(double part);
+
 }  // namespace overlap::base

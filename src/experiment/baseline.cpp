@@ -13,8 +13,6 @@
 namespace overlap::experiment {
 namespace {
 
-double median(std::vector<double> values) { return base::summarize(std::move(values)).median; }
-
 /// What is known of a subject before it becomes an entry.
 struct Collected {
   Subject subject;
@@ -30,7 +28,7 @@ class Collection {
     if (values.empty()) return;
     auto found = std::ranges::find(all_, subject, &Collected::subject);
     if (found == all_.end()) found = all_.insert(all_.end(), {.subject = subject});
-    found->medians[result.unit].push_back(median(values));
+    found->medians[result.unit].push_back(base::median(values));
     if (!result.driver.empty()) found->drivers.insert(result.driver);
     if (found->newest == nullptr || found->newest->started < result.started) {
       found->newest = &result;
@@ -61,12 +59,12 @@ class Collection {
 
 Entry entry_of(const Collected& collected, std::optional<double> below) {
   std::vector<double> values;
-  for (const auto& [unit, medians] : collected.medians) values.push_back(median(medians));
+  for (const auto& [unit, medians] : collected.medians) values.push_back(base::median(medians));
   Entry entry{collected.subject};
-  entry.value = median(values);
+  entry.value = base::median(values);
   entry.devices = static_cast<int>(values.size());
   for (double& value : values) value = std::abs(value - entry.value);
-  entry.mad = median(values);
+  entry.mad = base::median(values);
   entry.tolerance = below.value_or(tolerance_of(entry.value, entry.mad, values.size()));
   entry.driver = fmt::format("{}", fmt::join(collected.drivers, ", "));
   entry.deck_name = yaml::name_of(collected.newest->deck_path);

@@ -11,13 +11,6 @@
 namespace overlap::experiment {
 namespace {
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  if (values.size() % 2 == 1) return *middle;
-  return (*std::max_element(values.begin(), middle) + *middle) / 2;
-}
-
 double score_of(double value, const Distribution& among) {
   const double difference = value - among.median;
   if (among.mad > 0) return 0.6745 * difference / among.mad;
@@ -108,12 +101,12 @@ Distribution distribution_of(const FigureKey& key, const std::vector<std::size_t
                              const std::vector<double>& values) {
   Distribution made{.key = key, .devices = static_cast<int>(values.size())};
   if (values.empty()) return made;
-  made.median = median(values);
+  made.median = base::median(values);
   made.min = std::ranges::min(values);
   made.max = std::ranges::max(values);
   std::vector<double> deviations = values;
   for (double& value : deviations) value = std::abs(value - made.median);
-  made.mad = median(std::move(deviations));
+  made.mad = base::median(std::move(deviations));
   if (!(made.median > 0)) return made;  // no part of it says anything
 
   const bool more = deck::row_of(key.metric).better == deck::Better::more;

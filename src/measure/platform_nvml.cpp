@@ -14,13 +14,13 @@ using base::Health;
 
 // Of nvml.h.
 constexpr int clock_sm = 1;
-constexpr int clock_memory = 2;
+constexpr int clock_mem = 2;
 constexpr int temperature_gpu = 0;
 constexpr int error_corrected = 0;
 constexpr int error_uncorrected = 1;
 constexpr int counter_volatile = 0;
 
-struct Process {  // nvmlProcessInfo_t
+struct ProcessInfo {  // nvmlProcessInfo_t
   unsigned pid;
   unsigned long long memory;
   unsigned gpu_instance, compute_instance;
@@ -47,7 +47,7 @@ class Nvml : Library {
     set(device.pcie_width_max, number("nvmlDeviceGetMaxPcieLinkWidth"));
     set(device.sm_clock_mhz, number("nvmlDeviceGetClockInfo", clock_sm));
     set(device.sm_clock_max_mhz, number("nvmlDeviceGetMaxClockInfo", clock_sm));
-    set(device.memory_clock_mhz, number("nvmlDeviceGetClockInfo", clock_memory));
+    set(device.memory_clock_mhz, number("nvmlDeviceGetClockInfo", clock_mem));
     set(device.ecc, mode("nvmlDeviceGetEccMode"));
     set(device.mig, mode("nvmlDeviceGetMigMode"));
     set(device.vbios, text("nvmlDeviceGetVbiosVersion", device_));
@@ -68,7 +68,7 @@ class Nvml : Library {
             .temperature_c = number("nvmlDeviceGetTemperature", temperature_gpu),
             .power_w = watts("nvmlDeviceGetPowerUsage"),
             .sm_clock_mhz = number("nvmlDeviceGetClockInfo", clock_sm),
-            .memory_clock_mhz = number("nvmlDeviceGetClockInfo", clock_memory),
+            .memory_clock_mhz = number("nvmlDeviceGetClockInfo", clock_mem),
             .throttle_reasons = throttle_reasons()};
   }
 
@@ -89,14 +89,14 @@ class Nvml : Library {
   /// Known only where the library lists this process, too: from another PID namespace it shows
   /// other numbers, or nobody.
   std::optional<int> other_processes() const {
-    std::vector<Process> processes(1024);
+    std::vector<ProcessInfo> processes(1024);
     auto count = static_cast<unsigned>(processes.size());
     if (!call("nvmlDeviceGetComputeRunningProcesses_v3", device_, &count, processes.data())) {
       return std::nullopt;
     }
     processes.resize(std::min<std::size_t>(count, processes.size()));
     const auto own = static_cast<unsigned>(getpid());
-    const auto ours = std::ranges::count(processes, own, &Process::pid);
+    const auto ours = std::ranges::count(processes, own, &ProcessInfo::pid);
     if (ours == 0) return std::nullopt;
     return static_cast<int>(std::ssize(processes) - ours);
   }

@@ -74,7 +74,7 @@ void fields(Record& add, const Comparisons& of) {
 
 namespace {
 
-std::string percent(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio - 1)); }
+std::string percent_off(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio - 1)); }
 
 std::string value_words(const std::optional<base::Summary>& value, deck::Metric metric) {
   if (!value) return "-";
@@ -92,7 +92,7 @@ base::Rows difference_rows(const Comparison& of) {
   return rows.size() == 1 ? base::Rows() : rows;
 }
 
-std::string order_words(const Change& of) {
+std::string change_words(const Change& of) {
   return of.point.empty() ? of.order : of.order + ", " + of.point;
 }
 
@@ -100,10 +100,10 @@ base::Rows change_rows(const Comparison& of) {
   base::Rows rows = {{"order", "metric", "A", "B", "B / A", "95 % interval", "trend", "verdict"}};
   for (const Change& change : of.changes) {
     const auto& ratio = change.ratio;
-    rows.push_back({order_words(change), std::string(deck::to_string(change.metric)),
+    rows.push_back({change_words(change), std::string(deck::to_string(change.metric)),
                     value_words(change.a, change.metric), value_words(change.b, change.metric),
-                    ratio ? percent(ratio->value) : "-",
-                    ratio ? percent(ratio->lo) + " .. " + percent(ratio->hi) : "-",
+                    ratio ? percent_off(ratio->value) : "-",
+                    ratio ? percent_off(ratio->lo) + " .. " + percent_off(ratio->hi) : "-",
                     std::string(deck::to_string(change.trend)),
                     change.verdict ? std::string(deck::to_string(*change.verdict)) : "-"});
   }
@@ -135,12 +135,12 @@ std::string ratios_svg(const Comparison& of) {
   for (double at = std::ceil(lo / step) * step; at <= hi; at += step) {
     svg.add(R"(<path class="{}" d="M{:g} {:g}V{:g}"/>)",
             std::abs(at - 1) < step / 2 ? "axis" : "grid", x(at), top, bottom);
-    svg.words("tick mid", x(at), top - 10, percent(at));
+    svg.words("tick mid", x(at), top - 10, percent_off(at));
   }
   svg.y = top + row / 2;
   for (const Change& change : of.changes) {
     svg.words("end", left - 24, svg.y + 4,
-              fmt::format("{} {}", order_words(change), deck::to_string(change.metric)));
+              fmt::format("{} {}", change_words(change), deck::to_string(change.metric)));
     if (const auto& ratio = change.ratio) {
       const int pen = pen_of(change.trend);
       svg.add(R"(<g class="p{}"><path class="whisker" d="M{:g} {:g}H{:g}"/>)", pen, x(ratio->lo),

@@ -19,6 +19,11 @@ namespace overlap::report {
 
 using yaml::Json;
 
+/// Words that may be missing: null where empty.
+inline std::optional<std::string> or_null(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
 /// What numbers of a field may be.
 enum class Range { any, from_zero, above_zero };
 

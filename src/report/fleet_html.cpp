@@ -136,8 +136,8 @@ std::string tables(const Fleet& fleet) {
   return html;
 }
 
-constexpr const char* tools = R"html(<nav aria-label="What the map shows">
-<div class="tools">
+constexpr const char* map_tools = R"html(<nav aria-label="What the map shows">
+<div class="map_tools">
 <label id="pick-group">Group <select id="group"></select></label>
 <label>Figure <select id="figure"></select></label>
 <fieldset class="choice" id="phases"><legend>Phase</legend></fieldset>
@@ -164,7 +164,7 @@ std::string fleet_html(const Fleet& fleet, const std::string& page) {
   const std::string verdict(deck::to_string(fleet.verdict()));
   std::string html = page_head("Fleet: " + verdict);
   html += fmt::format("<style>\n{}</style>\n{}<main>\n<section class=\"deck\">\n", fleet_style(),
-                      fleet.groups.empty() ? "" : tools);
+                      fleet.groups.empty() ? "" : map_tools);
   html += fmt::format(
       "<h1>Fleet: <span class=\"verdict {0}\">{0}</span></h1>\n<p class=\"place\">{1}</p>\n",
       verdict, escape_xml(summary_words(fleet)));

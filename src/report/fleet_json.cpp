@@ -54,10 +54,6 @@ struct PhaseVerdict {
   experiment::Verdict verdict = experiment::Verdict::pass;
 };
 
-std::optional<std::string> or_null(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 /// The device that a number stands for; an example has none.
 const DeviceRecord& device_at(const Fleet& fleet, std::size_t number) {
   return number < fleet.devices.size() ? fleet.devices[number] : example<DeviceRecord>();

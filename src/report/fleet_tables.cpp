@@ -28,8 +28,6 @@ std::string words_of_value(double value, deck::Metric metric) {
                                           : base::format_number(value);
 }
 
-std::string percent(double part) { return fmt::format("{:+.1f} %", 100 * part); }
-
 std::string plural(std::size_t n, const char* one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
@@ -148,11 +146,11 @@ Rows distribution_rows(const Fleet& fleet, const Group& group) {
     if (!is_compared(of)) continue;
     const auto words = [&](double value) { return words_of_value(value, of.key.metric); };
     const Standing& last = of.slowest.front();
-    rows.push_back(
-        {figure_words(of.key), std::string(deck::to_string(of.key.phase)),
-         std::to_string(of.devices), words(of.median),
-         fmt::format("{:.2f} %", 100 * of.mad / of.median), words(of.min), words(of.max),
-         fmt::format("{} ({})", device_words(fleet.devices[last.device]), percent(last.off))});
+    rows.push_back({figure_words(of.key), std::string(deck::to_string(of.key.phase)),
+                    std::to_string(of.devices), words(of.median),
+                    fmt::format("{:.2f} %", 100 * of.mad / of.median), words(of.min), words(of.max),
+                    fmt::format("{} ({})", device_words(fleet.devices[last.device]),
+                                base::format_change(last.off))});
   }
   return cut(std::move(rows), all_rows);
 }
@@ -196,7 +194,7 @@ Rows slowest_rows(const Fleet& fleet, const Group& group) {
     row.push_back(figure_words(of->key));
     row.emplace_back(deck::to_string(of->key.phase));
     row.push_back(words_of_value(standing.value, of->key.metric));
-    row.push_back(percent(standing.off));
+    row.push_back(base::format_change(standing.off));
     row.emplace_back(deck::to_string(verdict_of(exit_code_of(device))));
   }
   return cut(std::move(rows), all_rows);
@@ -230,7 +228,7 @@ Rows outlier_rows(const Fleet& fleet, const Group& group, std::size_t most, bool
     row.emplace_back(deck::to_string(of->key.phase));
     row.push_back(words_of_value(standing.value, of->key.metric));
     row.push_back(words_of_value(of->median, of->key.metric));
-    row.push_back(percent(standing.off));
+    row.push_back(base::format_change(standing.off));
     row.push_back(std::isfinite(standing.score) ? fmt::format("{:.1f}", standing.score) : "-");
     row.push_back(std::to_string(figures));
   }
@@ -306,7 +304,7 @@ Rows history_rows(const Fleet& fleet, std::size_t most) {
     row.push_back(of.since.substr(0, 10));
     row.push_back(words_of_value(of.first, of.key.metric));
     row.push_back(words_of_value(of.last, of.key.metric));
-    row.push_back(percent(of.change()));
+    row.push_back(base::format_change(of.change()));
   }
   return cut(std::move(rows), most);
 }

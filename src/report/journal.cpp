@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* schema = "overlap-points/1";
+constexpr const char* journal_schema = "overlap-points/1";
 
 [[noreturn]] void fail(const std::string& path) {
   throw base::Error(base::ExitCode::runtime_error,
@@ -32,7 +32,7 @@ constexpr const char* schema = "overlap-points/1";
 
 /// The line that says whose points follow.
 std::string header(const Identity& identity) {
-  Json json = {{"schema", schema}};
+  Json json = {{"schema", journal_schema}};
   for (const auto& [name, words] : identity) json[name] = words;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -72,7 +72,7 @@ void Journal::read(const Identity& identity, bool resume) {
   if (file.bad()) fail(path_);
   const std::string first_line = header(identity);
   const Json first = Json::parse(lines.empty() ? "" : lines[0], nullptr, false);
-  const bool ours = first.is_object() && first.value("schema", Json()) == schema;
+  const bool ours = first.is_object() && first.value("schema", Json()) == journal_schema;
   if (!ours && !(lines.empty() && first_line.starts_with(line))) {
     refuse(path_, "found no points of a sweep; allowed: another name for the result file");
   }

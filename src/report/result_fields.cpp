@@ -31,10 +31,6 @@ struct Product {
   std::optional<base::Summary> flop_per_s;
 };
 
-std::optional<std::string> or_null(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 constexpr const char* phase_help = "alone, or together with the other devices of its node.";
 
 /// A number that is 0 where there is none.

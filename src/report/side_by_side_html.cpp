@@ -21,8 +21,8 @@ using experiment::Match;
 using experiment::SharedDeck;
 using experiment::SideBySide;
 
-constexpr double left = 84;                             // where time begins
-constexpr double chart_width = Svg::width - left - 24;  // room for half of a tick's words
+// Room for names before time begins, and for half of a tick's words behind.
+constexpr Frame multiples{.left = 84, .width = Svg::width - 84 - 24};
 
 /// The end of the axis of a deck.
 double longest_s(const SharedDeck& deck) {
@@ -53,8 +53,8 @@ void draw_column(Svg& svg, const std::string& title, const Figures& of, double s
   const double top = svg.y;
   if (picture.timeline != nullptr) {
     draw_engines(svg, of.run.schedule, *picture.timeline,
-                 {.left = left,
-                  .width = chart_width,
+                 {.left = multiples.left,
+                  .width = multiples.width,
                   .scale = scale,
                   .bar_height = 12,
                   .gap = 2,
@@ -63,8 +63,8 @@ void draw_column(Svg& svg, const std::string& title, const Figures& of, double s
     svg.y += 12;
   }
   const auto mark = [&](const char* kind, double seconds) {
-    svg.add(R"(<path class="{}" d="M{:g} {:g}V{:g}"/>)", kind, left + seconds * scale, top - 3,
-            svg.y + 1);
+    svg.add(R"(<path class="{}" d="M{:g} {:g}V{:g}"/>)", kind, multiples.left + seconds * scale,
+            top - 3, svg.y + 1);
   };
   mark("axis", of.time.median);
   if (of.run.bounds) mark("bound", of.run.bounds->bound_s);
@@ -74,7 +74,7 @@ void draw_column(Svg& svg, const std::string& title, const Figures& of, double s
 
 /// The timelines of an order in all columns, above one axis in milliseconds.
 std::string timelines_svg(const SideBySide& all, const Match& match, double longest) {
-  const double scale = chart_width / longest;
+  const double scale = multiples.width / longest;
   Svg svg{.text = {}, .y = 4};
   const double top = svg.y + 14;
   for (std::size_t i = 0; i < all.columns.size(); ++i) {
@@ -83,11 +83,11 @@ std::string timelines_svg(const SideBySide& all, const Match& match, double long
   }
   std::string grid;
   for (const double tick : ticks(longest)) {
-    const double x = left + tick * scale;
+    const double x = multiples.left + tick * scale;
     svg.words("tick mid", x, svg.y + 15, fmt::format("{:.6g} ms", 1e3 * tick));
     grid += fmt::format("M{:g} {:g}V{:g}", x, top, svg.y);
   }
-  svg.add(R"(<path class="axis" d="M{:g} {:g}h{:g}"/>)", left, svg.y, chart_width);
+  svg.add(R"(<path class="axis" d="M{:g} {:g}h{:g}"/>)", multiples.left, svg.y, multiples.width);
   svg.text.insert(0, fmt::format("<path class=\"grid\" d=\"{}\"/>\n", grid));
   svg.y += 26;
   return svg.finish(match_words(match));

@@ -136,13 +136,13 @@ void Svg::words(std::string_view kind, double x, double base, const std::string&
   add("<text class=\"{}\" x=\"{:g}\" y=\"{:g}\">{}</text>\n", kind, x, base, escape_xml(words));
 }
 
-void Svg::legend(double margin, double wide,
+void Svg::legend(double edge, double wide,
                  const std::vector<std::pair<std::string, std::string>>& swatches_and_words) {
-  double x = margin;
+  double x = edge;
   for (const auto& [swatch, words] : swatches_and_words) {
     const double step = wide + 24 + width_of(words);
-    if (x > margin && x + step > width - margin) {
-      x = margin;
+    if (x > edge && x + step > width - edge) {
+      x = edge;
       y += 22;
     }
     add(R"g(<g transform="translate({:g} {:g})">{}<text x="{:g}" y="4">{}</text></g>)g", x, y,

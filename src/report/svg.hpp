@@ -74,6 +74,7 @@ std::string tick_words(double seconds, double longest_s);
 /// A picture, written from top to bottom. Lengths are pixels, classes those of its style sheet.
 struct Svg {
   static constexpr double width = 1200;
+  static constexpr double margin = 32;
   std::string text;
   double y = 0;
 
@@ -85,8 +86,8 @@ struct Svg {
   /// A line of text with its baseline at `base`.
   void words(std::string_view kind, double x, double base, const std::string& words);
 
-  /// What swatches mean, drawn around (0, 0) and as wide as given; in lines from `margin` on.
-  void legend(double margin, double wide,
+  /// What swatches mean, drawn around (0, 0) and as wide as given; in lines from `edge` on.
+  void legend(double edge, double wide,
               const std::vector<std::pair<std::string, std::string>>& swatches_and_words);
 
   /// The file.

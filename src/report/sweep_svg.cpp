@@ -12,10 +12,9 @@
 namespace overlap::report {
 namespace {
 
-constexpr double margin = 32;
-constexpr double left = 56;   // of a panel: room for the words of its ticks
-constexpr double below = 84;  // and of its values, and of the panel's below it
-constexpr double gap = 28;    // between panels
+constexpr double tick_room = 56;  // of a panel: room for the words of its ticks
+constexpr double below = 84;      // and of its values, and of the panel's below it
+constexpr double gap = 28;        // between panels
 constexpr std::size_t most_panels = 12;
 
 /// From values to 0 .. 1, by their logarithms where they span more than a decade.
@@ -300,7 +299,7 @@ void draw_legend(Svg& page, const Chart& chart) {
   if (chart.joined && bounds) {
     entries.emplace_back(R"(<path class="bound" d="M0 0h28"/>)", "bound");
   }
-  page.legend(margin, 28, entries);
+  page.legend(Svg::margin, 28, entries);
 }
 
 }  // namespace
@@ -311,31 +310,32 @@ std::string sweep_svg(const Study& study) {
   const std::size_t shown = std::min(panels.size(), most_panels);
   const std::size_t columns = shown > 4 ? 3 : shown > 1 ? 2 : 1;
 
-  Svg page{.text = {}, .y = margin + 18};
-  page.words("title", margin, page.y, study.deck().title);
-  page.words("muted", margin, page.y += 22,
+  Svg page{.text = {}, .y = Svg::margin + 18};
+  page.words("title", Svg::margin, page.y, study.deck().title);
+  page.words("muted", Svg::margin, page.y += 22,
              place_words(study) + (study.predicts() ? fmt::format(", predicted for {}",
                                                                   fmt::join(study.devices, ", "))
                                                     : ""));
   page.y += 4;
-  for (const std::string& line : sweep_words(study)) page.words("", margin, page.y += 18, line);
+  for (const std::string& line : sweep_words(study))
+    page.words("", Svg::margin, page.y += 18, line);
   page.y += 36;
   draw_legend(page, chart);
-  page.words("muted", margin, page.y,
+  page.words("muted", Svg::margin, page.y,
              fmt::format("{}{}", chart.yardstick.by_time() ? "time" : "GB/s in both directions",
                          study.predicts() ? ", predicted" : ": median and its 95 % interval"));
   if (panels.size() > shown) {
-    page.words("muted end", Svg::width - margin, page.y,
+    page.words("muted end", Svg::width - Svg::margin, page.y,
                fmt::format("the first {} of {} panels", shown, panels.size()));
   }
   page.y += study.axes.size() > 1 ? 40 : 26;
   const auto count = static_cast<double>(columns);
-  const double wide = (Svg::width - 2 * margin - (count - 1) * gap) / count;
+  const double wide = (Svg::width - 2 * Svg::margin - (count - 1) * gap) / count;
   const double high = columns == 1 ? 440 : columns == 2 ? 320 : 230;
   for (std::size_t i = 0; i < shown; ++i) {
-    const double x = margin + static_cast<double>(i % columns) * (wide + gap);
+    const double x = Svg::margin + static_cast<double>(i % columns) * (wide + gap);
     const double y = page.y + static_cast<double>(i / columns) * (high + below);
-    Panel{page, chart, panels[i], x + left, y, wide - left, high}.draw();
+    Panel{page, chart, panels[i], x + tick_room, y, wide - tick_room, high}.draw();
   }
   page.y += std::ceil(static_cast<double>(shown) / count) * (high + below) - 16;
   return page.finish(study.deck().title);

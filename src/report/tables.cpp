@@ -26,8 +26,6 @@ std::string interval(const base::Summary& s, std::string (*words)(double)) {
   return fmt::format("{} .. {}", words(s.lo), words(s.hi));
 }
 
-std::string percent(double part) { return fmt::format("{:.1f} %", 100 * part); }
-std::string signed_percent(double part) { return fmt::format("{:+.1f} %", 100 * part); }
 std::string giga(double value) { return format_number(1e-9 * value); }
 
 /// Nothing where there is only a heading.
@@ -120,7 +118,7 @@ Rows order_rows(const Outcome& outcome) {
                     throughput ? format_number(throughput->median) : "-",
                     faster ? fmt::format("{:.2f}", faster->median) : "-",
                     predicted ? format_seconds(*predicted) : "-",
-                    predicted ? signed_percent(*predicted / time.median - 1) : "-",
+                    predicted ? base::format_change(*predicted / time.median - 1) : "-",
                     run.verified ? fmt::format("{:.3g}", run.max_error) : "-",
                     std::string(verdict_of(run, outcome.checks))});
   }
@@ -164,7 +162,7 @@ Rows host_work_rows(const Outcome& outcome) {
     if (!hidden) continue;
     rows.push_back({name(run),
                     format_seconds(base::summarize(run.host_work_samples.samples_s).median),
-                    percent(hidden->median), interval(*hidden, percent)});
+                    base::format_percent(hidden->median), interval(*hidden, base::format_percent)});
   }
   return or_nothing(std::move(rows));
 }
@@ -178,7 +176,7 @@ Rows product_rows(const Outcome& outcome) {
     const schedule::Traffic traffic = schedule::traffic(run.schedule);
     const double seconds = time_s(run).median;
     rows.push_back({name(run), giga(rate->median), interval(*rate, giga),
-                    run.rates ? percent(run.rates->kernel_s / seconds) : "-",
+                    run.rates ? base::format_percent(run.rates->kernel_s / seconds) : "-",
                     format_bytes(traffic.h2d), format_bytes(traffic.d2h)});
   }
   return or_nothing(std::move(rows));
@@ -206,7 +204,8 @@ Rows disturbance_rows(const Outcome& outcome) {
   for (const Run& run : outcome.runs) {
     const auto loss = disturbance_loss(run, outcome.runs);
     if (!loss) continue;
-    rows.push_back({name(run), signed_percent(loss->median), interval(*loss, signed_percent)});
+    rows.push_back(
+        {name(run), base::format_change(loss->median), interval(*loss, base::format_change)});
   }
   return or_nothing(std::move(rows));
 }
@@ -284,7 +283,7 @@ Rows bound_rows(const Outcome& outcome) {
     if (!run.bounds) continue;
     const auto part = [&](deck::Metric metric) {
       const auto of = value(metric, run, outcome.runs);
-      return of ? percent(of->median) : "-";
+      return of ? base::format_percent(of->median) : "-";
     };
     const auto efficiency = shown_efficiency(run, outcome.runs);
     rows.push_back(

@@ -10,13 +10,12 @@
 namespace overlap::report {
 namespace {
 
-constexpr double margin = 24;
-constexpr double left = 108;  // where time begins
-// Room for a time behind the longest timeline.
-constexpr double chart_width = Svg::width - left - 92;
+constexpr double edge = 24;
+// Room for names before time begins, and for a time behind the longest timeline.
+constexpr Frame engines{.left = 108, .width = Svg::width - 108 - 92};
 
 void draw(Svg& svg, const experiment::Run& run, const Picture& picture, double scale) {
-  svg.add(R"(<text class="muted" x="{:g}" y="{:g}">{})", margin, svg.y + 12,
+  svg.add(R"(<text class="muted" x="{:g}" y="{:g}">{})", edge, svg.y + 12,
           escape_xml(picture.words));
   if (!picture.doubt.empty()) svg.add(R"(<tspan class="doubt" dx="8">{}</tspan>)", picture.doubt);
   svg.add("</text>\n");
@@ -24,8 +23,9 @@ void draw(Svg& svg, const experiment::Run& run, const Picture& picture, double s
   if (picture.timeline == nullptr) return;
   const timeline::Timeline& timeline = *picture.timeline;
   const double top = svg.y;
-  draw_engines(svg, run.schedule, timeline, {.left = left, .width = chart_width, .scale = scale});
-  const double stop = left + timeline.complete_s * scale;
+  draw_engines(svg, run.schedule, timeline,
+               {.left = engines.left, .width = engines.width, .scale = scale});
+  const double stop = engines.left + timeline.complete_s * scale;
   svg.add(R"(<path class="stop" d="M{:g} {:g}V{:g}"/>)", stop, top, svg.y - 2);
   svg.words("muted", stop + 5, top + 13, base::format_seconds(timeline.complete_s));
   svg.y += 5;
@@ -36,19 +36,19 @@ void draw(Svg& svg, const experiment::Run& run, const experiment::Outcome& outco
   svg.add(
       "<g>\n<text class=\"order\" x=\"{:g}\" y=\"{:g}\">{}<tspan class=\"muted figures\" "
       "dx=\"14\">{}</tspan></text>\n",
-      margin, svg.y + 12, escape_xml(order_words(run)), escape_xml(figures(run, outcome.runs)));
+      edge, svg.y + 12, escape_xml(order_words(run)), escape_xml(figures(run, outcome.runs)));
   svg.y += 24;
   const std::size_t behind = svg.text.size();
   const double top = svg.y + 19;
-  const double scale = chart_width / longest;
+  const double scale = engines.width / longest;
   draw(svg, run, measured(run), scale);
   draw(svg, run, predicted(run), scale);
   // Without a timeline there is no axis either.
   if (run.trace || run.predicted) {
-    svg.add(R"(<path class="axis" d="M{:g} {:g}h{:g}"/>)", left, svg.y, chart_width);
+    svg.add(R"(<path class="axis" d="M{:g} {:g}h{:g}"/>)", engines.left, svg.y, engines.width);
     std::string grid;
     for (const double tick : ticks(longest)) {
-      const double x = left + tick * scale;
+      const double x = engines.left + tick * scale;
       svg.words("tick mid", x, svg.y + 15, tick_words(tick, longest));
       grid += fmt::format("M{:g} {:g}V{:g}", x, top, svg.y);
     }
@@ -63,11 +63,11 @@ void draw(Svg& svg, const experiment::Run& run, const experiment::Outcome& outco
 
 std::string svg(const Studies& studies) {
   if (!studies.empty() && studies.front().sweeps()) return sweep_svg(studies.front());
-  Svg page{.text = {}, .y = margin};
+  Svg page{.text = {}, .y = edge};
   for (const Study& study : studies) {
     if (study.outcome() == nullptr) continue;
-    page.words("title", margin, page.y + 18, study.deck().title);
-    page.words("muted", margin, page.y + 40, place_words(study));
+    page.words("title", edge, page.y + 18, study.deck().title);
+    page.words("muted", edge, page.y + 40, place_words(study));
     page.y += 65;
     std::vector<std::pair<std::string, std::string>> entries;
     for (const Ink& ink : used_inks({&study, 1})) {
@@ -75,7 +75,7 @@ std::string svg(const Studies& studies) {
                                        schedule::to_string(ink.stage)),
                            ink.words);
     }
-    page.legend(margin, 14, entries);
+    page.legend(edge, 14, entries);
     const double longest = longest_s(*study.outcome());
     for (const experiment::Run& run : study.outcome()->runs) {
       draw(page, run, *study.outcome(), longest);

@@ -59,7 +59,7 @@ template void gemm<double>(const InstanceRef&, const schedule::Product&,
 namespace {
 
 template <class T>
-void set_up(Workload& w, const deck::Workload& deck) {
+void set_up_product(Workload& w, const deck::Workload& deck) {
   const auto pointers = [](const auto& arrays) {
     return std::array{arrays[0].data(), arrays[1].data(), arrays[2].data()};
   };
@@ -94,7 +94,7 @@ void set_up(Workload& w, const deck::Workload& deck) {
 
 template <>
 void set_up<deck::WorkloadKind::dgemm>(Workload& w, const deck::Workload& deck) {
-  with_float(deck.type, [&](auto zero) { set_up<decltype(zero)>(w, deck); });
+  with_float(deck.type, [&](auto zero) { set_up_product<decltype(zero)>(w, deck); });
 }
 
 }  // namespace overlap::workload

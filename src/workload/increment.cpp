@@ -18,7 +18,7 @@ struct Increment {
 };
 
 template <class T>
-void set_up(Workload& w) {
+void set_up_increment(Workload& w) {
   const auto unit = static_cast<std::int64_t>(w.arrays[0].unit_bytes / sizeof(T));
   w.unit_elements = unit;
   w.launch = [a = operand<T>(w, 0, unit), unit](const InstanceRef& instance, const Call& call) {
@@ -42,7 +42,7 @@ void set_up(Workload& w) {
 
 template <>
 void set_up<deck::WorkloadKind::increment>(Workload& w, const deck::Workload& deck) {
-  with_float(deck.type, [&](auto zero) { set_up<decltype(zero)>(w); });
+  with_float(deck.type, [&](auto zero) { set_up_increment<decltype(zero)>(w); });
 }
 
 }  // namespace overlap::workload

@@ -23,7 +23,7 @@ struct Operation {
 };
 
 template <class T>
-void set_up(Workload& w) {
+void set_up_pipeline(Workload& w) {
   std::vector<decltype(operand<T>(w, 0))> operands;
   for (std::size_t i = 0; i < w.arrays.size(); ++i) operands.push_back(operand<T>(w, i));
   w.launch = [operands](const InstanceRef& instance, const Call& call) {
@@ -57,7 +57,7 @@ void set_up(Workload& w) {
 
 template <>
 void set_up<deck::WorkloadKind::pipeline>(Workload& w, const deck::Workload& deck) {
-  with_float(deck.type, [&](auto zero) { set_up<decltype(zero)>(w); });
+  with_float(deck.type, [&](auto zero) { set_up_pipeline<decltype(zero)>(w); });
 }
 
 }  // namespace overlap::workload

@@ -111,7 +111,7 @@ void launch_sums(const InstanceRef& instance, const LineSums<T, Sum>& task, bool
 }
 
 template <class T, class Sum>
-void set_up(Workload& w, std::int64_t length, bool teams) {
+void set_up_rowsum(Workload& w, std::int64_t length, bool teams) {
   w.launch = [lines = operand<T>(w, 0, length), sums = operand<Sum>(w, 1), length, teams](
                  const InstanceRef& instance, const Call& call) {
     launch_sums<T, Sum>(instance, {lines(call), sums(call), length, call.size}, teams);
@@ -157,15 +157,15 @@ void set_up<deck::WorkloadKind::rowsum>(Workload& w, const deck::Workload& deck)
   switch (deck.type) {
     case deck::Type::int32:
       if (deck.sum_type == deck::SumType::int64) {
-        return set_up<std::int32_t, std::int64_t>(w, length, teams);
+        return set_up_rowsum<std::int32_t, std::int64_t>(w, length, teams);
       }
-      return set_up<std::int32_t, std::int32_t>(w, length, teams);
+      return set_up_rowsum<std::int32_t, std::int32_t>(w, length, teams);
     case deck::Type::int64:
-      return set_up<std::int64_t, std::int64_t>(w, length, teams);
+      return set_up_rowsum<std::int64_t, std::int64_t>(w, length, teams);
     case deck::Type::float32:
-      return set_up<float, float>(w, length, teams);
+      return set_up_rowsum<float, float>(w, length, teams);
     case deck::Type::float64:
-      return set_up<double, double>(w, length, teams);
+      return set_up_rowsum<double, double>(w, length, teams);
   }
 }
 

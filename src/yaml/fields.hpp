@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "yaml/kinds.hpp"
 
 /// Field tables: one row for each key of a map, which reads, writes and describes it.
@@ -64,6 +66,7 @@ struct Field {
 template <class S, class M, class T>
 Field<S> field(const std::string& key, M S::* member, const Kind<T>& kind,
                const std::string& help) {
+  const auto shared = std::make_shared<const Kind<T>>(kind);
   return {.key = key,
           .help = help,
           .values = kind.values,
@@ -71,9 +74,9 @@ Field<S> field(const std::string& key, M S::* member, const Kind<T>& kind,
           .schema = kind.schema,
           .read =
               [=](const Reader& map, S& s) {
-                if (map.has(key)) s.*member = static_cast<M>(kind.read(map.at(key)));
+                if (map.has(key)) s.*member = static_cast<M>(shared->read(map.at(key)));
               },
-          .write = [=](const S& s) { return kind.write(static_cast<T>(s.*member)); },
+          .write = [=](const S& s) { return shared->write(static_cast<T>(s.*member)); },
           .may_miss = kind.may_miss};
 }
 
