@@ -25,14 +25,14 @@ compile() { # BACKEND
 
 # build_and_test NAME CMAKE-ARGS...
 build_and_test() {
-  local build=$project/build/check-$1 targets=(all) which=() werror=ON
+  local build=$project/build/check-$1 targets=(all) which=() unity=ON werror=ON
   case $1 in # unit tests have neither threads nor Kokkos, and whole runs take sanitizers minutes
     *-asan) which=(-E '^acceptance_(decks|model|readme|side_by_side|sweep)$') ;;
     *-tsan) targets=(miniapp overlap_exec overlap_board) which=(-R '^overlap_(exec|board)|^acceptance_output$') ;;
-    oldest) werror=OFF ;; # g++ 12 warns of overlaps that cannot be (GCC bug 105651)
+    oldest) unity=OFF werror=OFF ;; # g++ 12 warns of overlaps that cannot be (GCC bug 105651)
     kokkos5-*) targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_(decks|output)$') ;;
   esac
-  configure "$build" "-DOVERLAP_WERROR=$werror" -DOVERLAP_TESTS=ON "${@:2}" &&
+  configure "$build" "-DCMAKE_UNITY_BUILD=$unity" "-DOVERLAP_WERROR=$werror" -DOVERLAP_TESTS=ON "${@:2}" &&
     "${inside[@]}" "${clean[@]}" cmake --build "$build" --target "${targets[@]}" &&
     "${inside[@]}" "${clean[@]}" ctest --test-dir "$build" --output-on-failure --no-tests=error -j2 "${which[@]}"
 }
@@ -108,7 +108,7 @@ steps=(
   "usage                  4     ci/check_test.sh"
   "mutants                4     tests/mutants/mutants.py --self-test"
   "quickstart             4     ci/quickstart_test.sh"
-  "kokkos4-default        4     ci/quickstart.sh --test" # each file by itself, in the quick start's build
+  "kokkos4-default        4     ci/quickstart.sh --test" # in the quick start's build
   "integrations           4     integrations"
   "kokkos4-asan           4     build_and_test kokkos4-asan --preset asan"
   "kokkos4-tsan           4     build_and_test kokkos4-tsan --preset tsan"

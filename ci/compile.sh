@@ -5,8 +5,9 @@
 #
 # compile.sh cuda     with nvcc, all that uses Kokkos: device code is compiled, host code checked (of tests by nvcc alone,
 #                     which is quicker); and the libraries without Kokkos, as nvcc_wrapper compiles them where it is the
-#                     compiler of the whole build
-# compile.sh hip      with clang, checks device and host code of the libraries that launch kernels or call HIP
+#                     compiler of the whole build, several files at once
+# compile.sh hip      with clang, checks device and host code of the libraries that launch kernels or call HIP; and the
+#                     libraries without Kokkos, each file by itself
 # compile.sh threads  with g++, the same for Kokkos::Threads
 #
 # --every-architecture  cuda, hip: the program's device code, for each major architecture that nvcc knows, for gfx90a and
@@ -89,10 +90,10 @@ up_to_date() { # OBJECT: compared by when its compilation began, as a file may c
 }
 
 # How far a unit is compiled, and for which architecture: rows of arguments.
-until_rows() { # SOURCE OBJECT
+until_rows() { # SOURCE OBJECT kokkos|plain
   case $backend$what in
     hip--every-architecture) printf -- '-c -o %s --offload-arch=%s -DKOKKOS_ARCH_AMD_%s\n' "$2" gfx90a GFX90A "$2" gfx942 GFX942 ;;
-    hip*) echo "-fsyntax-only --offload-arch=gfx90a -DKOKKOS_ARCH_AMD_GFX90A" ;;
+    hip*) if [[ $3 == plain ]]; then echo "-x c++ -fsyntax-only"; else echo "-fsyntax-only --offload-arch=gfx90a -DKOKKOS_ARCH_AMD_GFX90A"; fi ;;
     threads*) echo ;;
     # nvcc's own output, which no host compiler sees, will do for tests; some find <hip/hip_runtime.h> in their folder.
     cuda*) if [[ $1 == tests/* ]]; then echo "--cuda -o $2 -I $(dirname "$1")"; else echo "-c -o $2"; fi ;;
@@ -112,15 +113,20 @@ compile() { # SOURCE kokkos|plain
       rm -f "$object"
       return
     fi
-  done < <(until_rows "$1" "$object")
+  done < <(until_rows "$1" "$object" "$2")
   : >"$object"
 }
 
 sources_without_kokkos() {
-  local folder
-  for folder in src/*/; do
-    [[ $folder =~ ^src/(workload|lanes|measure|fleet)/$ ]] || find "$folder" -name '*.cpp'
-  done
+  local folder=$out/plain
+  if [[ $backend != cuda ]]; then
+    find src/{base,yaml,deck,schedule,timeline,model,experiment,report} -name '*.cpp'
+    return
+  fi
+  rm -rf "$folder"
+  configure "$folder" --preset without-kokkos -DOVERLAP_TESTS=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >"$folder.log" 2>&1 ||
+    fail "CMake could not configure the libraries without Kokkos; log: $folder.log"
+  sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$folder/compile_commands.json" | sed "s|^$project/||"
 }
 
 # All that uses Kokkos and is worth its time, but what needs MPI and hwloc, which the root lacks, and other vendors' files;
@@ -156,7 +162,10 @@ fi
 
 kokkos=() plain=()
 if [[ $what != --oldest ]]; then mapfile -t kokkos < <(sources_with_kokkos); fi
-if [[ $backend == cuda && $what != --every-architecture ]]; then mapfile -t plain < <(sources_without_kokkos); fi
+if [[ $backend != threads && $what != --every-architecture ]]; then
+  without_kokkos=$(sources_without_kokkos)
+  mapfile -t plain <<<"$without_kokkos"
+fi
 sources=("${kokkos[@]}" "${plain[@]}")
 for ((number = 0; number < ${#sources[@]}; ++number)); do
   while (($(jobs -rp | wc -l) >= ${JOBS:-2})); do wait -n || true; done

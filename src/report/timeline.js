@@ -116,7 +116,7 @@ function drawRow(picture, context, row) {
     if (span.start_s >= to) break;
     const begin = xOf(picture, span.start_s), end = xOf(picture, span.stop_s);
     if (end - begin < 1) {
-      const taken = (narrow[span.stage] ??= []), pixel = Math.floor(begin);
+      const taken = (narrow[span.stage] ||= []), pixel = Math.floor(begin);
       taken[pixel] = (taken[pixel] ?? 0) + Math.min(end, pixel + 1) - begin;
       if (end > pixel + 1) taken[pixel + 1] = end - pixel - 1;
       continue;
