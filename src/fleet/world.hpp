@@ -36,7 +36,7 @@ class World {
 
   /// Returns at once; the message goes out while receive() or sent() are called.
   void send(int to, Tag tag, std::string text = "");
-  /// The next message, if one is there.
+  /// The next message, if a whole one is there.
   std::optional<Message> receive();
   bool sent();  ///< whether all messages are out
 
@@ -44,8 +44,8 @@ class World {
   bool whole() const { return whole_; }
 
  private:
-  struct Outgoing;
-  std::vector<std::unique_ptr<Outgoing>> outgoing_;
+  struct Transfer;
+  std::vector<std::unique_ptr<Transfer>> outgoing_, incoming_;
   int rank_ = 0;
   int size_ = 1;
   bool whole_ = false;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <limits>
@@ -18,8 +19,9 @@ constexpr int most_bytes = std::numeric_limits<int>::max();  // of a message
 
 }  // namespace
 
-struct World::Outgoing {
-  std::string text;
+/// A message on its way.
+struct World::Transfer {
+  Message message;
   MPI_Request request = MPI_REQUEST_NULL;
 
   bool done() {
@@ -92,12 +94,13 @@ std::vector<std::string> World::exchange(const std::string& text, double deadlin
 }
 
 void World::send(int to, Tag tag, std::string text) {
-  auto& message = *outgoing_.emplace_back(std::make_unique<Outgoing>(std::move(text)));
-  if (message.text.size() > most_bytes) {
+  if (text.size() > most_bytes) {
     throw base::Error(base::ExitCode::runtime_error, "a result of more than 2 GiB");
   }
+  auto& [message, request] = *outgoing_.emplace_back(
+      std::make_unique<Transfer>(Message{.from = rank_, .tag = tag, .text = std::move(text)}));
   MPI_Isend(message.text.data(), static_cast<int>(message.text.size()), MPI_CHAR, to,
-            static_cast<int>(tag), MPI_COMM_WORLD, &message.request);
+            static_cast<int>(tag), MPI_COMM_WORLD, &request);
 }
 
 std::optional<Message> World::receive() {
@@ -106,12 +109,21 @@ std::optional<Message> World::receive() {
   MPI_Message handle = MPI_MESSAGE_NULL;
   MPI_Status status{};
   MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &handle, &status);
-  if (there == 0) return std::nullopt;
-  int bytes = 0;
-  MPI_Get_count(&status, MPI_CHAR, &bytes);
-  Message message{.from = status.MPI_SOURCE, .tag = static_cast<Tag>(status.MPI_TAG), .text = {}};
-  message.text.resize(static_cast<std::size_t>(bytes));
-  MPI_Mrecv(message.text.data(), bytes, MPI_CHAR, &handle, MPI_STATUS_IGNORE);
+  if (there != 0) {
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_CHAR, &bytes);
+    auto& [message, request] = *incoming_.emplace_back(std::make_unique<Transfer>(
+        Message{.from = status.MPI_SOURCE,
+                .tag = static_cast<Tag>(status.MPI_TAG),
+                .text = std::string(static_cast<std::size_t>(bytes), '\0')}));
+    // Its sender may die before all of it has come.
+    MPI_Imrecv(message.text.data(), bytes, MPI_CHAR, &handle, &request);
+  }
+  const auto whole =
+      std::ranges::find_if(incoming_, [](auto& transfer) { return transfer->done(); });
+  if (whole == incoming_.end()) return std::nullopt;
+  Message message = std::move((*whole)->message);
+  incoming_.erase(whole);
   return message;
 }
 

@@ -4,7 +4,7 @@
 /// A build without MPI.
 namespace overlap::fleet {
 
-struct World::Outgoing {};
+struct World::Transfer {};
 
 World::World() {
   throw base::Error(base::ExitCode::skipped,
