@@ -28,7 +28,7 @@ build_and_test() {
   local build=$project/build/check-$1 targets=(all) which=() unity=ON werror=ON
   case $1 in # unit tests have neither threads nor Kokkos, and whole runs take sanitizers minutes
     *-asan) which=(-E '^acceptance_(decks|model|readme|side_by_side|sweep)$') ;;
-    *-tsan) targets=(miniapp overlap_exec overlap_board) which=(-R '^overlap_(exec|board)|^acceptance_output$') ;;
+    *-tsan) targets=(miniapp overlap_exec overlap_board) which=(-R '^overlap_(exec|board)|^acceptance_output$|^fleet$') ;;
     oldest) unity=OFF werror=OFF ;; # g++ 12 warns of overlaps that cannot be (GCC bug 105651)
     kokkos5-*) targets=(miniapp overlap_exec) which=(-R '^overlap_exec|^acceptance_(decks|output)$') ;;
   esac

@@ -34,7 +34,7 @@ RANK = re.compile(r"\0(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=(\d+)\0")
 
 HOST = socket.gethostname()
 RANKS = 4
-DEADLINE = 3  # seconds
+DEADLINE = int(os.environ.get("DEADLINE", 3))  # seconds
 FLEET = "fleet: {{phases: [{}], deadline: %d s}}\n" % DEADLINE
 PHASES = ("alone", "together")
 SLOW = SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: throughput, order: by_engine, min: 1e6}")
