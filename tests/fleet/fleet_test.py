@@ -221,7 +221,6 @@ class Trouble(Case):
     def test_a_rank_that_is_killed_while_it_sends_its_result(self):
         """Rank 0 knows of the message, of which nothing more will come."""
         started = self.fleet(long("alone").replace(f"deadline: {DEADLINE} s", "deadline: 30 s"))
-        started.started()
         file = {rank: self.folder / f"rank-{rank}.json" for rank in range(RANKS)}
         started.wait_for("result of rank 2", file[2].exists, RANKS * DURATIONS["alone"] + 30)
         started.send(signal.SIGSTOP, 0)  # long since done

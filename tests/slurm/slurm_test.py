@@ -160,7 +160,7 @@ class Fleet(Case):
         """A job whose ranks measure until they are told to stop."""
         job = self.run_deck(text)
         wait_for("start of the ranks", lambda: len(ranks()) == 4)
-        wait_for("samples", lambda: all(cpu_s(pid) > 2 for pid in ranks().values()))  # MPI starts within 1 s
+        wait_for("samples", lambda: all(cpu_s(pid) > 2 for pid in ranks().values()), 90)  # MPI starts within 1 s
         return job
 
     def test_a_job_that_is_told_to_stop(self):
