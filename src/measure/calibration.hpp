@@ -100,6 +100,14 @@ model::Kernel calibrate_products(const StageMeter& meter,
                                  const std::vector<schedule::Schedule>& schedules,
                                  int cores_of_lane);
 
+/// On a host, puts into a description what the deck's own tasks take, where their data come from
+/// memory or from the cache as they will: schedules of one lane say what copies and the kernel take
+/// alone, for one core where lanes have several; the `crowded` one, of all lanes, by what factor
+/// they are longer beside others. Lanes that take no times change nothing.
+void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Schedule>& alone,
+                        const schedule::Schedule& crowded, int cores_of_lane,
+                        model::Device& device);
+
 /// How fast the host computes a product's tiles, in flops per second: by a part of one tile's
 /// columns that takes moments.
 double host_flops_per_s(const workload::Workload& workload, schedule::Product tile);

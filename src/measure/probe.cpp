@@ -84,7 +84,10 @@ struct Probe {
   Facts run() {
     find_device();
     allocate();
-    if (custom()) find_steps();
+    if (custom()) {
+      size_copies_in_place();
+      find_steps();
+    }
     if (deck.workload.intensity.balance > 0) find_balance();
     workload.generate(0);
     if (draft.costs.tiling) {
@@ -105,6 +108,9 @@ struct Probe {
 
   /// The model's device, and copies by their duration as the present device makes them.
   void find_device() {
+    if (Kokkos::Tools::profileLibraryLoaded()) {
+      choose("warning", "a Kokkos tool is loaded and may fence every kernel");
+    }
     choose("model", model == nullptr ? "device measured first, briefly (--device takes a file)"
                                      : "device of " + model->path);
     if (model == nullptr || schedule::has_timed_copies(deck.workload)) {
@@ -118,6 +124,24 @@ struct Probe {
       facts.free_bytes = std::max<std::int64_t>(0, *session.device.free_bytes - reserve);
     }
     draft = experiment::draft(deck, facts);
+  }
+
+  /// On a host, copies by their duration again, now that their data lie where they will; their
+  /// sizes change what they take.
+  void size_copies_in_place() {
+    if (on_gpu() || !schedule::has_timed_copies(deck.workload)) return;
+    model::Device present = present_device();
+    for (int round = 0; round < 2; ++round) {
+      workload.generate(0);
+      const auto alone = schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1);
+      calibrate_in_place({*session.executor, workload, shown({}, hooks)}, {alone}, alone,
+                         present.cores_of_lane(draft.lanes), present);
+      std::erase_if(facts.choices, [](const auto& choice) { return choice.first == "copy rates"; });
+      size_copies(facts, deck, present);
+      draft = experiment::draft(deck, facts);
+      allocate();
+    }
+    if (model == nullptr) facts.device = std::move(present);
   }
 
   /// As far as predictions for its runs need it: measured once, in about a second.
@@ -140,9 +164,6 @@ struct Probe {
     for (const auto& array : draft.costs.arrays) host_bytes += array.host_bytes;
     require_host_memory(static_cast<std::int64_t>(host_bytes));
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
-    if (Kokkos::Tools::profileLibraryLoaded()) {
-      choose("warning", "a Kokkos tool is loaded and may fence every kernel");
-    }
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(deck, draft)), {}, device());
     }
@@ -180,9 +201,18 @@ struct Probe {
   }
 
   void find_kernel_rate() {
+    const int cores_of_lane = device().cores_of_lane(draft.lanes);
     device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
         {*session.executor, workload}, kernel_sizes(deck, draft.layout, device_units), draft.costs,
-        device().cores_of_lane(draft.lanes))};
+        cores_of_lane)};
+    if (on_gpu()) return;
+    const auto in_one_lane = [&](deck::Order order) {
+      return schedule::build(draft.costs, draft.layout, order, 1);
+    };
+    calibrate_in_place(
+        {*session.executor, workload, shown({}, hooks)},
+        {in_one_lane(deck::Order::sequential), in_one_lane(deck::Order::depth_first)},
+        chunked(deck, draft), cores_of_lane, device());
   }
 
   /// Measures how fast the host computes a product's tiles, and leaves as many to it as the model

@@ -3,6 +3,7 @@
 #include "bench.hpp"
 #include "changed_lanes.hpp"
 #include "deck/words.hpp"
+#include "measure/calibration.hpp"
 #include "measure/host_worker.hpp"
 #include "measure/sampling.hpp"
 #include "schedule/build.hpp"
@@ -298,6 +299,65 @@ TEST(Sampling, LeavesTheWarmUpOut) {
   EXPECT_EQ(steps, 5);
   EXPECT_EQ(measure::median(samples), 3);
   EXPECT_EQ(measure::median(samples, [](double x) { return -x; }), -3);
+}
+
+/// Says that tasks take a time by their bytes, so many times as long on several lanes.
+template <class Space>
+class ClaimingLanes final : public ChangedLanes<Space> {
+ public:
+  static constexpr double seconds_per_byte = 1e-18;  // shorter than any real run
+  static constexpr double slowed = 3;
+  using ChangedLanes<Space>::ChangedLanes;
+  void bind(const schedule::Schedule& s, const workload::Workload& w) override {
+    schedule_ = &s;
+    ChangedLanes<Space>::bind(s, w);
+  }
+  lanes::TraceSource trace(bool) override { return {"claims"}; }
+  lanes::Clock::time_point mark(const std::vector<bool>&) override { return lanes::Clock::now(); }
+  void collect(std::vector<timeline::Span>& spans) override {
+    for (schedule::TaskId id = 0; id < spans.size(); ++id) {
+      const double factor = schedule_->lanes > 1 ? slowed : 1;
+      spans[id].start_s = 0;
+      spans[id].stop_s = factor * seconds_per_byte * double(schedule_->tasks[id].bytes);
+    }
+  }
+
+ private:
+  const schedule::Schedule* schedule_ = nullptr;
+};
+
+TYPED_TEST(MeasureTest, TasksInTheirPlacesAreCalibrated) {
+  const deck::Deck deck = test_deck(WorkloadKind::increment, 100000, 4, Type::float32);
+  TestBench<TypeParam> bench(deck, Order::depth_first, 4,
+                             std::make_unique<ClaimingLanes<TypeParam>>(4));
+  const auto costs = schedule::costs(deck.workload, 1);
+  const auto layout = schedule::layout(deck, costs, std::nullopt);
+  const auto in_one_lane = [&](Order order) { return schedule::build(costs, layout, order, 1); };
+  const model::Curve before({{1000, 1e-3}, {100000, 1}, {1e6, 2}});
+  for (const int cores_of_lane : {1, 2}) {
+    model::Device device;
+    device.cores = 4 * cores_of_lane;
+    device.h2d.pinned = device.d2h.pinned = device.d2h.pageable = before;
+    device.kernels[costs.kernel].roofs = {{.flop_per_byte = 1, .time = before}};
+    measure::calibrate_in_place({*bench.executor, bench.workload},
+                                {in_one_lane(Order::sequential), in_one_lane(Order::depth_first)},
+                                bench.schedule, cores_of_lane, device);
+    const double per_byte = ClaimingLanes<TypeParam>::seconds_per_byte * cores_of_lane;
+    const auto expect = [&](const model::Curve& curve, double chunk_bytes, double slowed) {
+      ASSERT_EQ(curve.points().size(), 3U);  // the smallest stays
+      EXPECT_EQ(curve.points()[0].bytes, 1000);
+      for (const auto& [point, bytes] : {std::pair(1, chunk_bytes), {2, 4 * chunk_bytes}}) {
+        EXPECT_EQ(curve.points()[std::size_t(point)].bytes, bytes);
+        EXPECT_DOUBLE_EQ(curve.points()[std::size_t(point)].seconds, slowed * per_byte * bytes);
+      }
+    };
+    expect(device.h2d.pinned, 100000, 1);
+    expect(device.h2d.duplex, 100000, 3);
+    expect(device.d2h.pageable, 100000, 1);
+    expect(device.kernels[costs.kernel].roofs.front().time, 200000, 1);
+    EXPECT_DOUBLE_EQ(device.kernels_slowed, 3);
+    EXPECT_THAT(device.h2d.pageable.points(), testing::IsEmpty());
+  }
 }
 
 TEST(Sampling, TakesFewSamplesOfWhatIsLong) {

@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "measure/calibration.hpp"
+#include "measure/measure.hpp"
+#include "measure/sampling.hpp"
+
+namespace overlap::measure {
+namespace {
+
+/// Times of a stage's tasks by their bytes.
+using Times = std::map<double, double>;
+
+std::vector<timeline::Timeline> traced(const StageMeter& meter,
+                                       const schedule::Schedule& schedule) {
+  return sample({.samples = 15, .enough_s = 0.5, .step = meter.plan.step}, [&] {
+    return meter.executor.run_traced(schedule, meter.workload, {.workers = schedule.lanes});
+  });
+}
+
+/// Of the tasks that take a time by their bytes.
+template <class Use>
+void for_each_task(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
+                   const Use& use) {
+  for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    const bool kernel = task.stage == Stage::kernel && task.bytes > 0;
+    if (!kernel && !schedule::is_copy(task.stage)) continue;
+    const timeline::Span& span = timeline.spans[id];
+    use(task.stage, static_cast<double>(task.bytes), span.stop_s - span.start_s);
+  }
+}
+
+/// Medians over all of the schedules' tasks.
+std::map<Stage, Times> times_alone(const StageMeter& meter,
+                                   const std::vector<schedule::Schedule>& schedules) {
+  std::map<Stage, std::map<double, std::vector<double>>> samples;
+  for (const schedule::Schedule& schedule : schedules) {
+    for (const timeline::Timeline& timeline : traced(meter, schedule)) {
+      for_each_task(schedule, timeline, [&](Stage stage, double bytes, double seconds) {
+        samples[stage][bytes].push_back(seconds);
+      });
+    }
+  }
+  std::map<Stage, Times> times;
+  for (auto& [stage, sizes] : samples) {
+    for (auto& [bytes, seconds] : sizes) {
+      constexpr double any = 1e-18;  // per byte: less than a clock can tell
+      times[stage][bytes] = std::max(any * bytes, base::median(std::move(seconds)));
+    }
+  }
+  return times;
+}
+
+/// By what factor busy cores take longer for the schedule's tasks than one core alone, at least 1.
+double slowed_in_crowd(const StageMeter& meter, const schedule::Schedule& schedule,
+                       std::map<Stage, Times>& alone, double cores) {
+  std::vector<double> factors = {};
+  for (const timeline::Timeline& timeline : traced(meter, schedule)) {
+    double work_s = 0, busy_s = 0;
+    for_each_task(schedule, timeline, [&](Stage stage, double bytes, double seconds) {
+      work_s += alone[stage][bytes];
+      busy_s += seconds;
+    });
+    factors.push_back(std::min(busy_s, cores * timeline.complete_s) / work_s);
+  }
+  // What else the machine does makes runs longer, never shorter.
+  const auto quartile = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 4);
+  std::ranges::nth_element(factors, quartile);
+  return std::max(1.0, *quartile);
+}
+
+/// The curve with these times in place of what it says of such sizes and larger ones.
+model::Curve with(const Times& times, const model::Curve& curve) {
+  std::vector<model::Curve::Point> points;
+  for (const model::Curve::Point& point : curve.points()) {
+    if (2 * point.bytes < times.begin()->first) points.push_back(point);
+  }
+  for (const auto& [bytes, seconds] : times) points.push_back({bytes, seconds});
+  return curve_of(std::move(points));
+}
+
+}  // namespace
+
+void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Schedule>& alone,
+                        const schedule::Schedule& crowded, int cores_of_lane,
+                        model::Device& device) {
+  lanes::Lanes& lanes = meter.executor.lanes();
+  if (lanes.trace(true).name.empty()) return;
+  std::map<Stage, Times> times = times_alone(meter, alone);
+  std::optional<double> slowed;
+  if (crowded.lanes > 1) {
+    slowed = slowed_in_crowd(meter, crowded, times, double(device.cores) / cores_of_lane);
+  }
+  for (auto& [stage, sizes] : times) {
+    for (auto& [bytes, seconds] : sizes) seconds *= cores_of_lane;
+    if (stage == Stage::kernel) {
+      model::Curve& curve = device.kernels.at(crowded.kernel).roofs.front().time;
+      curve = with(sizes, curve);
+      device.kernels_slowed = slowed.value_or(device.kernels_slowed);
+    } else {
+      model::Copies& copies = stage == Stage::h2d ? device.h2d : device.d2h;
+      const double before = copies.slowed(sizes.rbegin()->first);
+      copies.pinned = with(sizes, copies.pinned);
+      copies.duplex = model::slower(copies.pinned, slowed.value_or(before));
+      if (!copies.pageable.points().empty()) copies.pageable = copies.pinned;
+    }
+  }
+  lanes.trace(false);
+}
+
+}  // namespace overlap::measure
