@@ -96,7 +96,9 @@ void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Sch
   for (auto& [stage, sizes] : times) {
     for (auto& [bytes, seconds] : sizes) seconds *= cores_of_lane;
     if (stage == Stage::kernel) {
-      model::Curve& curve = device.kernels.at(crowded.kernel).roofs.front().time;
+      const auto kernel = device.kernels.find(crowded.kernel);
+      if (kernel == device.kernels.end()) continue;
+      model::Curve& curve = kernel->second.roofs.front().time;
       curve = with(sizes, curve);
       device.kernels_slowed = slowed.value_or(device.kernels_slowed);
     } else {
