@@ -14,9 +14,12 @@ using Times = std::map<double, double>;
 
 std::vector<timeline::Timeline> traced(const StageMeter& meter,
                                        const schedule::Schedule& schedule) {
-  return sample({.samples = 15, .enough_s = 0.5, .step = meter.plan.step}, [&] {
+  meter.executor.lanes().trace(true);
+  auto timelines = sample({.samples = 15, .enough_s = 0.5, .step = meter.plan.step}, [&] {
     return meter.executor.run_traced(schedule, meter.workload, {.workers = schedule.lanes});
   });
+  meter.executor.lanes().trace(false);
+  return timelines;
 }
 
 /// Of the tasks that take a time by their bytes.
@@ -77,7 +80,11 @@ model::Curve with(const Times& times, const model::Curve& curve) {
   for (const model::Curve::Point& point : curve.points()) {
     if (2 * point.bytes < times.begin()->first) points.push_back(point);
   }
-  for (const auto& [bytes, seconds] : times) points.push_back({bytes, seconds});
+  for (auto size = times.begin(); size != times.end(); ++size) {
+    // Between nearly equal sizes the times' noise would decide on the slope.
+    const bool close = std::next(size) != times.end() && 1.1 * size->first > std::next(size)->first;
+    if (!close) points.push_back({size->first, size->second});
+  }
   return curve_of(std::move(points));
 }
 
@@ -86,8 +93,6 @@ model::Curve with(const Times& times, const model::Curve& curve) {
 void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Schedule>& alone,
                         const schedule::Schedule& crowded, int cores_of_lane,
                         model::Device& device) {
-  lanes::Lanes& lanes = meter.executor.lanes();
-  if (lanes.trace(true).name.empty()) return;
   std::map<Stage, Times> times = times_alone(meter, alone);
   std::optional<double> slowed;
   if (crowded.lanes > 1) {
@@ -96,9 +101,7 @@ void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Sch
   for (auto& [stage, sizes] : times) {
     for (auto& [bytes, seconds] : sizes) seconds *= cores_of_lane;
     if (stage == Stage::kernel) {
-      const auto kernel = device.kernels.find(crowded.kernel);
-      if (kernel == device.kernels.end()) continue;
-      model::Curve& curve = kernel->second.roofs.front().time;
+      model::Curve& curve = device.kernels.at(crowded.kernel).roofs.front().time;
       curve = with(sizes, curve);
       device.kernels_slowed = slowed.value_or(device.kernels_slowed);
     } else {
@@ -109,7 +112,22 @@ void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Sch
       if (!copies.pageable.points().empty()) copies.pageable = copies.pinned;
     }
   }
-  lanes.trace(false);
+}
+
+void scale_copies_in_place(const StageMeter& meter, const schedule::Schedule& alone,
+                           int cores_of_lane, model::Device& device) {
+  for (const auto& [stage, sizes] : times_alone(meter, {alone})) {
+    if (stage == Stage::kernel) continue;
+    model::Copies& copies = stage == Stage::h2d ? device.h2d : device.d2h;
+    std::vector<double> factors;
+    for (const auto& [bytes, seconds] : sizes) {
+      factors.push_back(cores_of_lane * seconds / copies.pinned.seconds(bytes));
+    }
+    const double factor = base::median(std::move(factors));
+    for (model::Curve* curve : {&copies.pinned, &copies.pageable, &copies.duplex}) {
+      *curve = model::slower(*curve, factor);
+    }
+  }
 }
 
 }  // namespace overlap::measure

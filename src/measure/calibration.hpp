@@ -103,10 +103,14 @@ model::Kernel calibrate_products(const StageMeter& meter,
 /// On a host, puts into a description what the deck's own tasks take, where their data come from
 /// memory or from the cache as they will: schedules of one lane say what copies and the kernel take
 /// alone, for one core where lanes have several; the `crowded` one, of all lanes, by what factor
-/// they are longer beside others. Lanes that take no times change nothing.
+/// they are longer beside others.
 void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Schedule>& alone,
                         const schedule::Schedule& crowded, int cores_of_lane,
                         model::Device& device);
+
+/// The same for copies alone, whatever their sizes: all their times by one factor.
+void scale_copies_in_place(const StageMeter& meter, const schedule::Schedule& alone,
+                           int cores_of_lane, model::Device& device);
 
 /// How fast the host computes a product's tiles, in flops per second: by a part of one tile's
 /// columns that takes moments.

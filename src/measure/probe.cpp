@@ -100,6 +100,10 @@ struct Probe {
     return std::move(facts);
   }
 
+  /// Whether tasks can be timed where they are: on a GPU that takes tools.
+  bool takes_times() const {
+    return !on_gpu() && !session.executor->lanes().trace(false).name.empty();
+  }
   bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
   model::Device& device() { return *facts.device; }
   void choose(const std::string& name, const std::string& words) {
@@ -129,13 +133,13 @@ struct Probe {
   /// On a host, copies by their duration again, now that their data lie where they will; their
   /// sizes change what they take.
   void size_copies_in_place() {
-    if (on_gpu() || !schedule::has_timed_copies(deck.workload)) return;
+    if (!takes_times() || !schedule::has_timed_copies(deck.workload)) return;
     model::Device present = present_device();
     for (int round = 0; round < 2; ++round) {
       workload.generate(0);
       const auto alone = schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1);
-      calibrate_in_place({*session.executor, workload, shown({}, hooks)}, {alone}, alone,
-                         present.cores_of_lane(draft.lanes), present);
+      scale_copies_in_place({*session.executor, workload, shown({}, hooks)}, alone,
+                            present.cores_of_lane(draft.lanes), present);
       std::erase_if(facts.choices, [](const auto& choice) { return choice.first == "copy rates"; });
       size_copies(facts, deck, present);
       draft = experiment::draft(deck, facts);
@@ -205,14 +209,14 @@ struct Probe {
     device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
         {*session.executor, workload}, kernel_sizes(deck, draft.layout, device_units), draft.costs,
         cores_of_lane)};
-    if (on_gpu()) return;
-    const auto in_one_lane = [&](deck::Order order) {
-      return schedule::build(draft.costs, draft.layout, order, 1);
+    if (!takes_times()) return;
+    const auto depth_first = [&](int lanes) {
+      return schedule::build(draft.costs, draft.layout, deck::Order::depth_first, lanes);
     };
-    calibrate_in_place(
-        {*session.executor, workload, shown({}, hooks)},
-        {in_one_lane(deck::Order::sequential), in_one_lane(deck::Order::depth_first)},
-        chunked(deck, draft), cores_of_lane, device());
+    const auto whole = schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1);
+    calibrate_in_place({*session.executor, workload, shown({}, hooks)}, {whole, depth_first(1)},
+                       depth_first(std::min(deck.issue.lanes, draft.lanes)), cores_of_lane,
+                       device());
   }
 
   /// Measures how fast the host computes a product's tiles, and leaves as many to it as the model
