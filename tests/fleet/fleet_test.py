@@ -217,20 +217,6 @@ class Trouble(Case):
                     for other in {0, 1, 3}:
                         self.assert_valid(self.result(other))
 
-    @others_live_on
-    def test_a_rank_that_is_killed_while_it_sends_its_result(self):
-        """Rank 0 knows of the message, of which nothing more will come."""
-        started = self.fleet(long("alone").replace(f"deadline: {DEADLINE} s", "deadline: 30 s"))
-        file = {rank: self.folder / f"rank-{rank}.json" for rank in range(RANKS)}
-        started.wait_for("result of rank 2", file[2].exists, RANKS * DURATIONS["alone"] + 30)
-        started.send(signal.SIGSTOP, 0)  # long since done
-        started.wait_for("result of rank 3", file[3].exists, DURATIONS["alone"] + 30)
-        time.sleep(0.5)  # it sends at once
-        started.send(signal.SIGKILL, 3)
-        started.send(signal.SIGCONT, 0)
-        text = self.assert_ends(started, "ERROR", 1)
-        self.assert_missing(text, 3)
-
     def test_a_rank_that_never_comes(self):
         """It is stopped, not dead; when it goes on, the others took it for lost."""
         started = self.fleet(long("together"))
