@@ -22,9 +22,24 @@
 namespace overlap {
 namespace {
 
+/// An option with the file that it names; empty: none.
+using NamedFile = std::pair<const char*, std::string>;
+
+/// Throws base::Error where an output cannot be written, is written twice or is an input.
+void require_outputs(const std::vector<NamedFile>& outputs,
+                     const std::vector<std::string>& inputs) {
+  report::Files files;
+  for (const std::string& input : inputs) files.reads(input, "an input");
+  for (const auto& [option, output] : outputs) {
+    if (!output.empty()) files.writes(output, option);
+  }
+}
+
 /// `baseline`: writes a reference file.
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
-  report::require_writable(options.output);
+  report::Files files;
+  for (const std::string& result : options.results) files.reads(result, "an input");
+  files.writes(options.output, "-o");
   const std::vector<experiment::Recorded> results = report::read_results(options.results);
   const experiment::Reference reference{options.output,
                                         experiment::baseline(results, options.below)};
@@ -34,29 +49,6 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   report::write_file(options.output, experiment::to_yaml(reference, how));
   terminal.shown(fmt::format("wrote {}: {} entries\n", options.output, reference.entries.size()));
   return base::ExitCode::pass;
-}
-
-/// An option with the file that it names; empty: none.
-using NamedFile = std::pair<const char*, std::string>;
-
-/// Throws base::Error where an output cannot be written, is written twice or is an input.
-void require_outputs(const std::vector<NamedFile>& outputs,
-                     const std::vector<std::string>& inputs) {
-  std::map<std::string, const char*> taken;  // by what is written
-  for (const auto& [option, output] : outputs) {
-    if (output.empty()) continue;
-    report::require_writable(output);
-    if (report::is_stream(output)) continue;
-    const auto [other, is_new] = taken.emplace(report::written_to(output), option);
-    const auto is_output = [&path = output](const std::string& input) {
-      std::error_code unknown;
-      return std::filesystem::equivalent(input, path, unknown);
-    };
-    if (is_new && std::ranges::none_of(inputs, is_output)) continue;
-    throw base::Error(base::ExitCode::usage,
-                      fmt::format("{}: found {}, which is {}, too; allowed: one file for each",
-                                  option, output, is_new ? "an input" : other->second));
-  }
 }
 
 /// How the results of later files differ from those of the first.

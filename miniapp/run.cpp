@@ -58,6 +58,13 @@ std::string kept(const report::Study& study, const report::Journal& journal) {
                      study.points.size(), journal.path());
 }
 
+/// Where a sweep keeps its finished points: next to its first result file; empty: nowhere.
+std::string journal_path(const Options& options) {
+  const auto first = std::ranges::find_if_not(options.outputs, report::is_stream, &Output::path);
+  const bool nowhere = !options.predict.empty() || first == options.outputs.end();
+  return nowhere ? "" : first->path + ".points";
+}
+
 /// What comes out of a point, whatever happens.
 experiment::Outcome outcome_of(const report::Study& study, const deck::Point& point,
                                const RunPoint& run_point) {
@@ -241,22 +248,30 @@ Options own_files(const Options& options, const Inputs& inputs, const FileNames&
 }
 
 void require_writable(const Options& options, const Inputs& inputs, Machinery& machinery) {
-  std::map<std::string, std::string> taken;  // by what is written
+  report::Files files;
+  bool sweeps = false;
   for (const auto& points : inputs.decks) {
-    taken.emplace(report::written_to(points.front().deck.path), "the deck");
+    files.reads(points.front().deck.path, "the deck");
+    sweeps = sweeps || !points.front().values.empty();
   }
-  const auto require = [&](const std::string& option, const std::string& file) {
-    report::require_writable(file);
-    const auto [other, is_new] = taken.emplace(report::written_to(file), option);
-    if (is_new || report::is_stream(file)) return;
-    throw base::Error(ExitCode::usage, fmt::format("{}: found {}, which is {}, too; allowed: one "
-                                                   "file for each",
-                                                   option, file, other->second));
-  };
-  if (!options.calibrate.empty()) require("--calibrate", options.calibrate);
+  if (inputs.device) files.reads(inputs.device->path, "the device file");
+  for (const model::Device& device : inputs.predicted) files.reads(device.path, "a device file");
+  for (const auto& references : inputs.references) {
+    for (const auto& [name, reference] : references) files.reads(reference.path, "a reference");
+  }
+  if (sweeps) {
+    const std::string journal = journal_path(options);
+    if (!journal.empty()) files.reads(journal, "the file of finished points");
+    if (journal.empty() && options.resume) {
+      throw base::Error(ExitCode::usage,
+                        "--resume: found no result file, next to which finished points are kept; "
+                        "allowed: with --json FILE or --csv FILE");
+    }
+  }
+  if (!options.calibrate.empty()) files.writes(options.calibrate, "--calibrate");
   try {
     for (const Output& output : options.outputs) {
-      require(std::string(output.writer->option), output.path);
+      files.writes(output.path, std::string(output.writer->option));
     }
   } catch (const base::Error& error) {
     if (!machinery.member || error.code() == ExitCode::usage) throw;
@@ -266,11 +281,10 @@ void require_writable(const Options& options, const Inputs& inputs, Machinery& m
 
 std::unique_ptr<report::Journal> open_journal(const Options& options, const Inputs& inputs,
                                               report::Study& study, Terminal& terminal) {
-  const auto first = std::find_if(options.outputs.begin(), options.outputs.end(),
-                                  [](const Output& o) { return !report::is_stream(o.path); });
-  if (!study.sweeps() || study.predicts() || first == options.outputs.end()) return nullptr;
-  auto journal = std::make_unique<report::Journal>(first->path + ".points",
-                                                   identity(inputs, study.machine), options.resume);
+  const std::string path = study.sweeps() ? journal_path(options) : "";
+  if (path.empty()) return nullptr;
+  auto journal =
+      std::make_unique<report::Journal>(path, identity(inputs, study.machine), options.resume);
   restore(study, *journal);
   if (options.resume && study.done.empty()) {
     terminal.note(journal->path() + ": no saved points; starting from scratch");

@@ -23,6 +23,7 @@ extern "C" void on_interrupt(int) {
 void catch_interrupts() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+  std::signal(SIGXFSZ, SIG_IGN);  // writing beyond the limit on files fails instead
 }
 
 bool interrupted() { return stop_asked; }

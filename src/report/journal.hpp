@@ -34,6 +34,8 @@ class Journal {
   void remove();
 
  private:
+  /// Whether what it has opened and locked is the file of that name.
+  bool open_and_lock();
   void read(const Identity& identity, bool resume);
 
   std::string path_;

@@ -84,6 +84,13 @@ Target follow(const std::string& name) {
   fail(name, std::strerror(ELOOP));
 }
 
+/// Where a name leads, the same for all names of one file.
+std::string place_of(const std::string& path) {
+  std::error_code ignored;
+  const auto canonical = std::filesystem::weakly_canonical(follow(path).path, ignored);
+  return canonical.empty() ? path : canonical.string();
+}
+
 /// A device or a pipe.
 bool is_device(const std::string& path) {
   std::error_code ignored;
@@ -121,10 +128,18 @@ void require_writable(const std::string& path) {
 
 bool is_stream(const std::string& path) { return follow(path).descriptor || is_device(path); }
 
-std::string written_to(const std::string& path) {
-  std::error_code ignored;
-  const auto canonical = std::filesystem::weakly_canonical(follow(path).path, ignored);
-  return canonical.empty() ? path : canonical.string();
+void Files::reads(const std::string& path, const std::string& what) {
+  if (!path.empty()) known_.emplace(place_of(path), what);
+}
+
+void Files::writes(const std::string& path, const std::string& option) {
+  require_writable(path);
+  if (is_stream(path)) return;
+  const auto [other, is_new] = known_.emplace(place_of(path), option);
+  if (is_new) return;
+  throw base::Error(base::ExitCode::usage,
+                    fmt::format("{}: found {}, which is {}, too; allowed: one file for each",
+                                option, path, other->second));
 }
 
 void write_file(const std::string& path, const std::string& content) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 namespace overlap::report {
@@ -12,8 +13,18 @@ void require_writable(const std::string& path);
 /// is no place for another file.
 bool is_stream(const std::string& path);
 
-/// The file that a name leads to, the same for all names of one file.
-std::string written_to(const std::string& path);
+/// The files of a command: none is written that is another one of them.
+class Files {
+ public:
+  /// `what` it is, for errors: "the deck". An empty path is none.
+  void reads(const std::string& path, const std::string& what);
+  /// Throws base::Error{runtime_error} if it cannot be written, base::Error{usage} if it is one of
+  /// the others. Any number may be written to one stream.
+  void writes(const std::string& path, const std::string& option);
+
+ private:
+  std::map<std::string, std::string> known_;  ///< what they are, by where their names lead
+};
 
 /// Writes all of it to what the process has open; `path` is for the error. Throws
 /// base::Error{runtime_error}.

@@ -7,13 +7,14 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
 import unittest
 
-from program import ENDLESS, FOM, SCHEMA, SMALL, TestCase, problems, records, run, start
+from program import ENDLESS, FOM, MINIAPP, SCHEMA, SMALL, SOURCE, TestCase, problems, records, run, start
 
 SLOW = SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: throughput, min: 1e6}")
 TOO_LARGE = "workload: {kind: rowsum, rows: 2 Ti}\n"
@@ -116,6 +117,29 @@ class ResultFile(TestCase):
         deck = self.deck()
         self.assert_error(run(deck, "--json", deck), 3, "the deck, too")
         self.assertEqual(deck.read_text(), SMALL)
+
+    def test_what_is_read_is_not_written(self):
+        device = self.folder / "my.yaml"
+        shutil.copy(SOURCE / "input/devices/ideal_1copy.yaml", device)
+        result = self.folder / "result.json"
+        self.assert_clean(run(self.deck(), "--json", result))
+        reference = self.folder / "reference.yaml"
+        self.assert_clean(run("baseline", result, "-o", reference))
+        judged = self.deck(SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: time, reference: given}"), "judged.yaml")
+        before = {path: path.read_bytes() for path in (device, result, reference)}
+        for done, words in ((run(self.deck(), "--device", device, "--json", device), "--json: found .*, which is the device file"),
+                            (run(self.deck(), "--predict", device, "--csv", device), "--csv: found .*, which is a device file"),
+                            (run(judged, "--reference", reference, "--json", reference), "--json: found .*, which is a reference"),
+                            (run("baseline", result, "-o", result), "-o: found .*, which is an input")):
+            self.assert_error(done, 3, words + ", too; allowed: one file for each")
+        self.assertEqual({path: path.read_bytes() for path in before}, before)
+
+    def test_the_limit_on_files_is_an_error_like_others(self):
+        """SIGXFSZ would end the program and leave what it has of the file."""
+        limited = ["sh", "-c", 'ulimit -f 1; exec "$0" "$@"', MINIAPP, self.deck(), "--device=host", "--json", self.target]
+        done = subprocess.run(list(map(str, limited)), capture_output=True, text=True, timeout=60)
+        self.assert_error(done, 1, "out.json: cannot write: File too large")
+        self.assertEqual(self.files(), ["small.yaml"])
 
     def test_a_file_that_cannot_be_written_is_the_verdict(self):
         done = run(self.deck(), "--quiet", "--json", "/dev/full")

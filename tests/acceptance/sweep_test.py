@@ -363,6 +363,14 @@ class Resume(Case):
         self.assert_clean(done)
         self.assert_valid(json.JSONDecoder().raw_decode(done.stdout)[0])
 
+    def test_nothing_to_resume_from(self):
+        done = run(self.sweep(), "--quiet", "--resume", "--json", "/dev/stdout")
+        self.assert_error(done, 3, "--resume: found no result file")
+
+    def test_no_result_file_takes_the_place_of_the_journal(self):
+        done = run(self.sweep(), "--json", "a", "--csv", "a.points", cwd=self.folder)
+        self.assert_error(done, 3, "--csv: found a.points, which is the file of finished points, too")
+
 
 class Progress(Case):
     def test_on_a_terminal(self):

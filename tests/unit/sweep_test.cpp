@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <sstream>
 
@@ -491,6 +492,25 @@ TEST_F(JournalFile, OfAnotherRunIsRefused) {
 TEST_F(JournalFile, IsNoPipe) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   EXPECT_THAT(complaint(identity_, true), HasSubstr("found no file"));
+}
+
+TEST_F(JournalFile, IsWhatItsNameLeadsTo) {
+  // Two runs that begin and end all the time: each removes the file that the other may have opened.
+  const auto run = [&] {
+    int lost = 0;
+    for (int i = 0; i < 3000; ++i) {
+      try {
+        const Journal journal(path_, identity_, false);
+        lost += std::filesystem::exists(path_) ? 0 : 1;
+      } catch (const base::Error&) {
+        continue;  // in use
+      }
+    }
+    return lost;
+  };
+  auto other = std::async(std::launch::async, run);
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(other.get(), 0);
 }
 
 TEST_F(JournalFile, NeverOverwritesOtherFiles) {
