@@ -15,7 +15,7 @@ import unittest
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "acceptance"))
-from program import ENDLESS, MINIAPP, SMALL, SOURCE, TestCase, records
+from program import ENDLESS, MINIAPP, SMALL, SOURCE, TestCase, in_fleet, records
 
 CLUSTER = pathlib.Path(os.environ["CLUSTER"])
 FILES = SOURCE / "ci/integrations/slurm"
@@ -65,12 +65,6 @@ def ranks():
         except OSError:
             pass  # it has ended
     return found
-
-
-def cpu_s(pid):
-    """Seconds that a process has computed."""
-    text = pathlib.Path(f"/proc/{pid}/stat").read_text()
-    return sum(map(int, text.rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 class Case(TestCase):
@@ -159,8 +153,8 @@ class Fleet(Case):
     def running(self, text):
         """A job whose ranks measure until they are told to stop."""
         job = self.run_deck(text)
-        wait_for("start of the ranks", lambda: len(ranks()) == 4)
-        wait_for("samples", lambda: all(cpu_s(pid) > 2 for pid in ranks().values()), 90)  # MPI starts within 1 s
+        wait_for("ranks", lambda: [in_fleet(pid) for pid in ranks().values()] == 4 * [True], 90)
+        time.sleep(1)
         return job
 
     def test_a_job_that_is_told_to_stop(self):
@@ -180,7 +174,7 @@ class Fleet(Case):
 
     def test_a_rank_that_is_killed(self):
         """srun's exit code is that of the signal; the fleet file names who is missing."""
-        job = self.running(SMALL.replace("repetitions: 3", "duration: 20 s") +
+        job = self.running(SMALL.replace("repetitions: 3", "duration: 10 s") +
                            "fleet: {phases: [together], deadline: 3 s}\n")
         os.kill(ranks()[3], signal.SIGKILL)
         output = self.assert_ended(job, "FAILED", "137:0")
