@@ -3,7 +3,7 @@
 
 fuzz.py BUILD/tests/fuzz [--seconds 60] [--jobs 2] [--targets deck ...]
 
-Each target runs for that long. A crash is a defect, and so is an input that takes over 5 s (sanitizers are slow) or more
+Each target runs for that long. A crash is a defect, and so is an input that takes over 2 s or more
 than 1 GB. New inputs that reach new code are kept in the build, so that hours add up; those that break a target lie next
 to them. Exit code 1 if anything breaks.
 """
@@ -17,7 +17,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 INPUT = HERE.parent.parent / "input"
-MORE = {"deck": [INPUT], "device": [INPUT / "devices"], "pipeline": [INPUT]}
+MORE = {"deck": [INPUT], "device": [INPUT / "devices"], "pipeline": [INPUT], "reference": [INPUT / "references"]}
+MOST_BYTES = {"journal": 1 << 15, "result": 1 << 16}
+
+
+def write_dictionary(path):
+    """The words of the shipped files, as libFuzzer takes them."""
+    files = [file.read_text(encoding="utf-8") for file in sorted(INPUT.rglob("*.yaml"))]
+    words = {word for text in files for word in re.findall(r"[a-z][a-z0-9_.]+|[^\s\w]", re.sub("#.*", "", text))}
+    path.write_text("".join('"{}"\n'.format(word.replace("\\", "\\\\").replace('"', '\\"')) for word in sorted(words)))
 
 
 def start(build, target, seconds):
@@ -25,8 +33,8 @@ def start(build, target, seconds):
     for folder in (found, grown):
         folder.mkdir(parents=True, exist_ok=True)
     log = (build / f"{target}.log").open("w", encoding="utf-8")
-    command = [build / f"overlap_fuzz_{target}", f"-max_total_time={seconds}", "-timeout=5", "-rss_limit_mb=1024", "-max_len=4096",
-               "-print_final_stats=1", f"-artifact_prefix={found}/", grown, HERE / "corpus" / target, *MORE.get(target, [])]  # fmt: skip
+    command = [build / f"overlap_fuzz_{target}", f"-max_total_time={seconds}", "-timeout=2", "-rss_limit_mb=1024",
+               f"-max_len={MOST_BYTES.get(target, 4096)}", f"-dict={build}/words", "-print_final_stats=1", f"-artifact_prefix={found}/", grown, HERE / "corpus" / target, *MORE.get(target, [])]  # fmt: skip
     return subprocess.Popen([str(word) for word in command], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
 
@@ -50,6 +58,7 @@ def main():
     parser.add_argument("--targets", nargs="+")
     options = parser.parse_args()
     build = options.build.resolve()
+    write_dictionary(build / "words")
     todo = options.targets or sorted(file.name.removeprefix("overlap_fuzz_") for file in build.glob("overlap_fuzz_*"))
     if not todo:
         sys.exit(f"fuzz: error: found no fuzzers in {build}; allowed: the folder tests/fuzz of a build with the preset fuzz")

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
+#include <pugixml.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -11,6 +13,9 @@
 
 #include "base/error.hpp"
 #include "deck/deck.hpp"
+#include "experiment/baseline.hpp"
+#include "experiment/compare.hpp"
+#include "experiment/reference.hpp"
 #include "experiment/side_by_side.hpp"
 #include "model/load.hpp"
 #include "report/comparison.hpp"
@@ -48,6 +53,11 @@ class File {
   int descriptor_;
 };
 
+/// An oracle.
+void require(bool holds, const char* what) {
+  if (!holds) throw std::logic_error(what);
+}
+
 /// A deck.
 void deck(const std::string& input) { deck::load_points(File(input).path()); }
 
@@ -62,6 +72,25 @@ void overrides(const std::string& input) {
 
 /// A device file.
 void device(const std::string& input) { model::load_device(File(input).path()); }
+
+/// A reference file is written as it is read.
+void to_yaml_and_back(const experiment::Reference& reference) {
+  const std::string text = experiment::to_yaml(reference, "a\nb");
+  try {
+    const experiment::Reference read = experiment::load_reference(File(text).path());
+    require(experiment::to_yaml(read, "a\nb") == text, "a reference is read as it was written");
+  } catch (const base::Error& error) {
+    throw std::logic_error("a reference that was written is refused: " + std::string(error.what()));
+  }
+}
+
+/// A reference file.
+void reference(const std::string& input) {
+  to_yaml_and_back(experiment::load_reference(File(input).path()));
+}
+
+/// A file of host names.
+void hosts(const std::string& input) { report::read_hosts(File(input).path()); }
 
 /// A line of a sweep's journal.
 void journal(const std::string& input) { report::read_record(input); }
@@ -87,6 +116,8 @@ void result(const std::string& input) {
         report::comparison_json(all);
         report::comparison_html(all);
         report::side_by_side_csv(*all.side_by_side);
+        report::comparison_html({.below = 0.1, .all = experiment::compare(results, results, 0.1)});
+        to_yaml_and_back({.path = "", .entries = experiment::baseline(results, std::nullopt)});
       }
     } catch (const base::Error&) {
       // the other reader may take it
@@ -124,7 +155,12 @@ void pipeline(const std::string& input) {
   report::result_lines(study);
   report::verdict_words(study);
   for (const report::Writer& writer : report::writers) {
-    if (!study.sweeps() || writer.takes_sweeps) writer.write({study});
+    if (study.sweeps() && !writer.takes_sweeps) continue;
+    const std::string text = writer.write({study});
+    const bool json = writer.option == "--json" || writer.option == "--trace";
+    const bool xml = writer.option == "--junit" || writer.suffix == ".svg";
+    require(!json || nlohmann::json::accept(text), "JSON is well-formed");
+    require(!xml || pugi::xml_document().load_string(text.c_str()), "XML is well-formed");
   }
 }
 
@@ -141,9 +177,14 @@ void tolerant(const std::string& input) {
 
 std::span<const Target> targets() {
   static const std::array all = {
-      Target{"deck", tolerant<deck>},         Target{"overrides", tolerant<overrides>},
-      Target{"device", tolerant<device>},     Target{"journal", tolerant<journal>},
-      Target{"pipeline", tolerant<pipeline>}, Target{"result", tolerant<result>},
+      Target{"deck", false, tolerant<deck>},
+      Target{"device", false, tolerant<device>},
+      Target{"hosts", false, tolerant<hosts>},
+      Target{"journal", true, tolerant<journal>},
+      Target{"overrides", false, tolerant<overrides>},
+      Target{"pipeline", false, tolerant<pipeline>},
+      Target{"reference", false, tolerant<reference>},
+      Target{"result", true, tolerant<result>},
   };
   return all;
 }

@@ -11,6 +11,7 @@ namespace overlap::fuzz {
 /// sanitizer's report or a long time is a defect.
 struct Target {
   std::string_view name;  ///< of its folder in corpus/, too
+  bool json;              ///< whether its inputs are mostly JSON
   std::function<void(const std::string& input)> run;
 };
 
