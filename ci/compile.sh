@@ -3,9 +3,9 @@
 # libkokkos-dev with the configuration of backends/ before them. Nothing is linked. One line for each unit that fails, with
 # the compiler's first errors; what is up to date is skipped.
 #
-# compile.sh cuda     with nvcc, all that uses Kokkos: device code is compiled, host code checked (of tests by nvcc alone,
-#                     which is quicker); and the libraries without Kokkos, as nvcc_wrapper compiles them where it is the
-#                     compiler of the whole build, several files at once
+# compile.sh cuda     with nvcc: device code is compiled, host code checked (of tests by nvcc alone, which is quicker); of
+#                     the libraries several files at once, those without Kokkos, too, as nvcc_wrapper compiles them where
+#                     it is the compiler of the whole build
 # compile.sh hip      with clang, checks device and host code of the libraries that launch kernels or call HIP; and the
 #                     libraries without Kokkos, each file by itself
 # compile.sh threads  with g++, the same for Kokkos::Threads
@@ -117,16 +117,27 @@ compile() { # SOURCE kokkos|plain
   : >"$object"
 }
 
-sources_without_kokkos() {
-  local folder=$out/plain
-  if [[ $backend != cuda ]]; then
-    find src/{base,yaml,deck,schedule,timeline,model,experiment,report} -name '*.cpp'
-    return
-  fi
-  rm -rf "$folder"
-  configure "$folder" --preset without-kokkos -DOVERLAP_TESTS=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >"$folder.log" 2>&1 ||
-    fail "CMake could not configure the libraries without Kokkos; log: $folder.log"
+# What a build for the host compiles: files, most of them with several others of their library.
+units_of_build() {
+  local folder=$out/build kokkos=ON
+  [[ $headers_from != oldest ]] || kokkos=OFF
+  configure "$folder" "-DOVERLAP_KOKKOS=$kokkos" -DOVERLAP_MPI=OFF -DOVERLAP_TESTS=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >"$folder.log" 2>&1 ||
+    fail "CMake could not configure a build for the host; log: $folder.log"
   sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$folder/compile_commands.json" | sed "s|^$project/||"
+}
+
+# Files that are in such units.
+in_units() {
+  grep -v /Unity/ <<<"$units" || true
+  grep /Unity/ <<<"$units" | xargs -r sed -n "s|^#include \"$project/\(.*\)\"|\1|p"
+}
+
+sources_without_kokkos() {
+  if [[ $backend == cuda ]]; then
+    grep -vE "$units_with_kokkos" <<<"$units"
+  else
+    find src/{base,yaml,deck,schedule,timeline,model,experiment,report} -name '*.cpp'
+  fi
 }
 
 # All that uses Kokkos and is worth its time, but what needs MPI and hwloc, which the root lacks, and other vendors' files;
@@ -135,7 +146,9 @@ sources_with_kokkos() {
   local folders=(src/{workload,lanes,measure}) others
   if [[ $backend == cuda || -n $what ]]; then folders+=(src/fleet miniapp); fi
   others=$(find ci/backends -mindepth 1 -maxdepth 1 ! -name "$backend" -printf '%f\n' | paste -sd '|')
-  find "${folders[@]}" -name '*.cpp' ! -name '*_mpi.cpp' ! -name '*_hwloc.cpp' | grep -vE "_($others)\.cpp$"
+  grep -E "$units_with_kokkos" <<<"$units" || true
+  find "${folders[@]}" -name '*.cpp' ! -name '*_mpi.cpp' ! -name '*_hwloc.cpp' | grep -vE "_($others)\.cpp$" |
+    grep -vxFf <(in_units)
   if [[ $backend$what == cuda ]]; then
     find tests \( -path tests/unit -o -path tests/fuzz \) -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print
   fi
@@ -160,7 +173,9 @@ if [[ $what == --self-test ]]; then
   exit
 fi
 
-kokkos=() plain=()
+kokkos=() plain=() units=
+units_with_kokkos='(src|miniapp)/(CMakeFiles/(overlap_)?)?(workload|lanes|measure|fleet|miniapp)'
+if [[ $backend == cuda ]]; then units=$(units_of_build); fi
 if [[ $what != --oldest ]]; then mapfile -t kokkos < <(sources_with_kokkos); fi
 if [[ $backend != threads && $what != --every-architecture ]]; then
   without_kokkos=$(sources_without_kokkos)
