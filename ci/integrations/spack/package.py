@@ -25,7 +25,7 @@ class Overlap(CMakePackage, CudaPackage, ROCmPackage):
     depends_on("kokkos-kernels@4.5:5.2", when="+kernels")
     depends_on("yaml-cpp@0.7:")
     depends_on("fmt@9:")
-    depends_on("cli11@2.3:")
+    depends_on("cli11@2.1:")
     depends_on("nlohmann-json@3.11:")
     depends_on("pugixml@1.13:")
     depends_on("mpi", when="+mpi")
