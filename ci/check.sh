@@ -86,6 +86,14 @@ integrations() {
     MINIAPP=$project/ci/quickstart.sh SOURCE=$project "$environment/bin/python" tests/acceptance/harness_test.py
 }
 
+# Random decks under sanitizers; SEED says which.
+random() {
+  local build=$project/build/check-random-${root##*-}
+  configure "$build" --preset asan -DOVERLAP_MPI=OFF && "${inside[@]}" "${clean[@]}" cmake --build "$build" --target miniapp &&
+    "${inside[@]}" "${clean[@]}" DECKS=200 "SEED=${SEED:-$RANDOM}" "MINIAPP=$build/miniapp/miniapp" "SOURCE=$project" \
+      python3 tests/acceptance/random_test.py
+}
+
 # A real Slurm of two nodes on this machine, which is killed if it takes too long, with the program built for its MPI.
 slurm() {
   local build=$project/build/check-slurm
@@ -127,6 +135,8 @@ full_steps=(
   "threads                 5      compile threads"
   "oldest                  oldest build_and_test oldest --preset without-kokkos"
   "fuzz                    fuzz   fuzz"
+  "random-kokkos4          4      random"
+  "random-kokkos5          5      random"
   "recipes                 4      checker tests/recipes/recipes.py"
   "merge                   4      merge"
 )
