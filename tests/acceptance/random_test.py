@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random decks, run from end to end: right data, a valid result file, or one line that says why not.
 
-DECKS says how many (default 8), SEED which. The decks are small; all but the workload's few needs is drawn freely, so that
+DECKS says how many must run (default 8), SEED which. The decks are small; all but the workload's few needs is drawn freely, so that
 some are refused."""
 
 import json
@@ -118,24 +118,27 @@ class Draw:
 
 class Random(TestCase):
     def test_decks(self):
-        target, ran = self.folder / "out.json", 0
-        for number in range(DECKS):
+        target, ran, number = self.folder / "out.json", 0, 0
+        while ran < DECKS:
+            self.assertLess(number, 4 * DECKS, "too many decks are refused")
             draw = Draw(SEED * 100000 + number)
+            number += 1
             text = yaml.safe_dump(draw.deck(), sort_keys=False)
             with self.subTest(seed=SEED, number=number, deck=text):
                 target.unlink(missing_ok=True)
                 done = run(self.deck(text), "--quiet", "--json", target, calibrate=draw.random.random() < 0.2)
-                if done.returncode:  # a combination that there is not; said before anything runs
+                if done.returncode == 77:  # products in a program that cannot multiply
+                    continue
+                if done.returncode:  # a combination that there is not, said before anything runs
                     self.assertIn(done.returncode, (3, 4), done.stdout + done.stderr)
                     self.assertRegex(done.stderr, r"\A[^\n]*error: [^\n]+\n\Z")
                     continue
+                ran += 1
                 self.assertEqual(done.stderr, "")
                 result = json.loads(target.read_text())
                 self.assert_valid(result)
                 self.assertRegex(done.stdout, r"(?m)^OVERLAP_RESULT verdict=PASS data=OK exit=0$")
-                ran += 1
-        self.assertGreaterEqual(ran, DECKS // 2, "too many decks are refused")
-        print(f"random decks of seed {SEED}: {ran} of {DECKS} ran, the others were refused")
+        print(f"random decks of seed {SEED}: {ran} ran, {number - ran} were refused or skipped")
 
 
 if __name__ == "__main__":
