@@ -12,7 +12,7 @@ namespace overlap::measure {
 namespace vendor {
 namespace {
 
-/// AMD's bytes are 16 hexadecimal digits, or "XX" on devices without a UUID.
+/// The UUID bytes of AMD are 16 hexadecimal digits, or "XX" on devices without a UUID.
 std::string uuid_of(const hipDeviceProp_t& properties, const std::string& otherwise) {
   const std::span<const char, 16> bytes(properties.uuid.bytes);
   const auto is_digit = [](unsigned char c) { return std::isxdigit(c) != 0; };
@@ -48,7 +48,7 @@ std::optional<base::DeviceInfo> identity_of(int index) {
 void describe(int index, base::DeviceInfo& device) {
   hipDeviceProp_t properties{};
   if (hipGetDeviceProperties(&properties, index) != hipSuccess) return;
-  // "gfx90a:sramecc+:xnack-". HIP's asyncEngineCount counts queues, not copy engines.
+  // "gfx90a:sramecc+:xnack-". asyncEngineCount of HIP counts queues, not copy engines.
   const std::string architecture = properties.gcnArchName;
   device.compute_capability = architecture.substr(0, architecture.find(':'));
   device.cache_bytes = properties.l2CacheSize;
