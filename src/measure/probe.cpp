@@ -100,7 +100,7 @@ struct Probe {
     return std::move(facts);
   }
 
-  /// Whether lanes can time tasks on a host.
+  /// Whether tasks can be timed without a profiling library, that is, on a host.
   bool takes_times() const {
     return !on_gpu() && !session.executor->lanes().trace(false).name.empty();
   }
