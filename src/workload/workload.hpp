@@ -93,7 +93,7 @@ struct Workload {
   std::int64_t unit_elements = 1;  ///< elements per unit of the outputs
   std::string kernel;              ///< name of the kernel if there is a choice
 
-  /// Enqueues the kernel on the instance without waiting.
+  /// Enqueues the kernel on the instance without a fence; host spaces may run it synchronously.
   std::function<void(const InstanceRef&, const Call&)> launch;
   /// dgemm only: computes a tile on the host arrays; blocking.
   std::function<void(const Call&)> compute_on_host;
@@ -101,7 +101,8 @@ struct Workload {
   std::function<void(std::uint32_t repetition)> generate;
   /// Writes resident data to the device; empty if there are none.
   std::function<void(const InstanceRef&, std::uint32_t repetition)> place;
-  /// Compares the host outputs with a reference that shares no code with the kernels.
+  /// Compares the outputs (custom: also the device arrays) with a reference, which shares no code
+  /// with the kernels except for custom.
   std::function<Verification(std::uint32_t repetition, std::int64_t repeats)> verify;
 };
 
