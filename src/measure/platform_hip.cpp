@@ -83,7 +83,7 @@ std::optional<bool> page_locked(const void* memory) {
   if (hipPointerGetAttributes(&attributes, memory) == hipSuccess) {
     return attributes.type == hipMemoryTypeHost;
   }
-  static_cast<void>(hipGetLastError());  // not for whoever looks next
+  static_cast<void>(hipGetLastError());  // no later check must report it
   return std::nullopt;
 }
 
@@ -92,7 +92,7 @@ std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes) {
   if (code == hipSuccess) {
     return {memory, [](void* locked) { static_cast<void>(hipHostUnregister(locked)); }};
   }
-  static_cast<void>(hipGetLastError());  // not for whoever looks next
+  static_cast<void>(hipGetLastError());  // no later check must report it
   throw vendor::cannot_page_lock(bytes, hipGetErrorString(code));
 }
 
