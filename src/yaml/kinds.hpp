@@ -77,6 +77,7 @@ Kind<T> ranged(const std::string& values, T least, T most, const std::string& un
                  [=](T value) { return value >= least && value <= most; });
 }
 
+/// Kinds of scalars in [least, most]; `values` describes the allowed values.
 Kind<std::int64_t> count(std::int64_t least, std::int64_t most);
 Kind<std::int64_t> bytes(std::int64_t least);
 Kind<double> number(const std::string& values, double least, double most);
