@@ -36,9 +36,8 @@ enum class SumType { same, int64 };
 enum class SumAxis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
 enum class Profile { uniform, ramp };
-/// Kind of host memory: allocated page-locked, pageable, allocated pageable and page-locked
-/// afterwards, or pageable with host threads that copy the data through a ring of page-locked
-/// slots.
+/// Kind of host memory: page-locked at allocation; pageable; page-locked after allocation; or
+/// pageable, with host threads that copy the data through a ring of page-locked slots.
 enum class HostMemory { pinned, pageable, registered, pageable_staged };
 /// Whether the arrays themselves are page-locked.
 constexpr bool page_locked(HostMemory memory) {
