@@ -19,8 +19,8 @@
 /// Results of runs, measured or predicted.
 namespace overlap::experiment {
 
-/// Result of balancing: the number of repeats with which a kernel takes about `balance` times as
-/// long as the copies of its chunk to the device. Seconds.
+/// Result of balancing, seconds: the number of repeats with which a kernel takes about `balance`
+/// times as long as the copies of its chunk to the device.
 struct Balance {
   std::int64_t repeats = 1;
   double copy_s = 0;    ///< copies of one chunk to the device
@@ -43,7 +43,8 @@ struct Trace {
   std::string source;       ///< source of the times and its limitations
   int parts = 1;            ///< runs that share the timing of the copies to the host
   double perturbation = 0;  ///< time of traced runs / median of scored runs - 1
-  bool doubtful = false;    ///< the perturbation exceeds the spread of the scored runs
+  bool doubtful = false;    ///< perturbed by more than 2 % and the spread of the scored runs, or
+                            ///< parts do not fit together
 };
 
 /// One-time cost of the graph of a schedule, seconds.
