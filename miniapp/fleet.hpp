@@ -5,24 +5,24 @@
 #include "print.hpp"
 #include "run.hpp"
 
-/// What main does for --fleet beside what it does for every run.
+/// Additional steps of main for --fleet.
 namespace overlap {
 
-/// The longest fleet.deadline of the decks, seconds.
+/// The longest fleet.deadline of all decks, seconds.
 double deadline_s(const Inputs& inputs);
 
-/// Makes each deck's phases its points. Throws base::Error{usage} for a sweep.
+/// Replaces the point of each deck by one point per phase. Throws base::Error{usage} for a sweep.
 void split_phases(Inputs& inputs);
 
-/// Throws base::Error{usage} for a deck that only a fleet can judge.
+/// Throws base::Error{usage} for a deck with criteria that require --fleet.
 void require_no_phases(const Inputs& inputs);
 
-/// The outputs of this rank; the others are rank 0's and about all ranks, which it checks. Throws
-/// base::Error{usage} for one that is neither.
+/// The outputs with one file per rank. All others belong to rank 0, which checks that they are
+/// writable. Throws base::Error{usage} for outputs that support neither.
 std::vector<Output> rank_outputs(const Options& options, const FileNames& names);
 
-/// Brings the ranks' results together: rank 0 prints and writes the fleet. Returns its exit code,
-/// on all ranks.
+/// Gathers the results of all ranks; rank 0 prints and writes the fleet. Returns its exit code on
+/// all ranks.
 base::ExitCode finish_fleet(const Options& options, const FileNames& names,
                             const std::vector<report::Study>& studies, fleet::Member& member,
                             Terminal& terminal);

@@ -12,10 +12,10 @@ namespace overlap {
 
 measure::Hooks hooks_of(Terminal& terminal);
 
-/// The points of one deck on this machine: probe, plan, measure, judge.
+/// Runs the points of one deck on this machine: probe, plan, measure, judge.
 class Measured {
  public:
-  /// `device` is what predictions are for, null: the present one; `member` is null without --fleet.
+  /// `device`: device of the model (null: the current one); `member`: null without --fleet.
   Measured(measure::Session& session, const model::Device* device,
            experiment::References references, fleet::Member* member, Terminal& terminal)
       : session_(session),
@@ -24,7 +24,8 @@ class Measured {
         member_(member),
         terminal_(terminal) {}
 
-  /// Of a fleet a point is a phase: together runs the plan of alone and is compared with it.
+  /// In a fleet a point is a phase: together reuses the plan of alone and is compared with its
+  /// outcome.
   experiment::Outcome operator()(const report::Study& study, const deck::Point& point);
 
  private:

@@ -7,14 +7,14 @@
 #include "options.hpp"
 #include "report/study.hpp"
 
-/// Names of result files: {deck}, {host}, {rank} and {uuid} stand for what they say.
+/// Placeholders in names of result files: {deck}, {host}, {rank}, {uuid}.
 namespace overlap {
 
-/// What this process puts into them.
+/// Values of the placeholders for this process.
 struct FileNames {
   std::string host;
   int rank = 0;
-  std::string uuid;  ///< of the device; on host back ends "rank0"
+  std::string uuid;  ///< of the device; without one "rankN"
   std::string of(std::string name) const;
 };
 
@@ -22,11 +22,10 @@ FileNames names_of(const base::Machine& machine);
 
 bool names_deck(const std::string& name);
 std::string with_deck(std::string name, const std::string& deck);
-/// Whether each rank has a file of its own by this name.
+/// Whether the name contains {rank} or {uuid}, so that each rank has its own file.
 bool names_rank(const std::string& name);
 
-/// Throws base::Error{usage} when the launcher started several ranks that would write the same
-/// file.
+/// Throws base::Error{usage} if several ranks without --fleet would write the same file.
 void require_own_files(const Options& options);
 
 }  // namespace overlap

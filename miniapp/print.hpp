@@ -9,10 +9,10 @@
 
 namespace overlap {
 
-/// Files that are opened later must not become a closed standard stream.
+/// Opens closed standard streams, so that files opened later do not take their descriptors.
 void occupy_standard_streams();
 
-/// The one place that prints: text on stdout, errors and one live line of progress on stderr.
+/// The only place that prints: text on stdout, errors and a live progress line on stderr.
 class Terminal {
  public:
   Terminal() = default;
@@ -21,47 +21,47 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   void be_quiet() { quiet_ = true; }  ///< --quiet
-  /// From now on this is one of several processes, which names itself, and not the one that prints
-  /// results.
+  /// Makes this process one of several: it prefixes messages with `name` and prints no results.
   void speak_for(const std::string& name) { name_ = name; }
-  /// Columns of the terminal on stdout; without one those of $COLUMNS, or 100.
+  /// Columns of the terminal on stdout; otherwise $COLUMNS, or 100.
   int width() const;
 
-  void text(const std::string& words);   ///< whatever was asked for
-  void shown(const std::string& words);  ///< for people: not with --quiet
-  /// The end of a study: result lines, but on a terminal OVERLAP_RESULT alone, and the verdict.
+  void text(const std::string& words);   ///< requested output
+  void shown(const std::string& words);  ///< output for people: not with --quiet
+  /// Prints the end of a study: the verdict and the result lines, on a terminal only
+  /// OVERLAP_RESULT.
   void verdict(const report::Study& study);
-  /// Whether a harness reads what is printed: it gets every result line.
+  /// Whether to print all result lines: stdout is not a terminal, or --quiet.
   bool wants_all_lines() const;
-  void lines(const std::string& text);   ///< on stderr as they are
-  void note(const std::string& words);   ///< "miniapp: words"
-  void error(const std::string& words);  ///< the same for an error
+  void lines(const std::string& text);   ///< unmodified on stderr
+  void note(const std::string& words);   ///< "miniapp: words" on stderr
+  void error(const std::string& words);  ///< "miniapp: error: words" on stderr
 
-  /// From here on progress is about part `number` of `parts`, counted from 0, called `what`. The
-  /// first one that is begun may not be number 0: earlier ones took no time.
+  /// Starts part `number` (from 0) of `parts`, called `what`. The first part started may have a
+  /// number above 0; earlier parts then took no time.
   void begin_part(std::size_t number, std::size_t parts, const std::string& what);
-  /// Shown at most ten times a second, and only on a terminal: "  42 %  depth_first  about 3 s
-  /// left"; total 0: "measuring the device, 2 s".
+  /// Shows progress, at most ten times per second and only on a terminal: "  42 %  depth_first
+  /// about 3 s left"; with total 0: "measuring the device, 2 s".
   void progress(int done, int total, const std::string& what);
 
-  /// Whether all of stdout was written.
+  /// Flushes stdout; returns whether everything was written.
   bool flush();
 
  private:
-  /// The next progress starts anew.
+  /// Clears the progress line.
   void end_progress();
 
   struct Part {
-    std::size_t first = 0;  ///< number of the first one
+    std::size_t first = 0;  ///< number of the first part started
     std::size_t number = 0;
     std::size_t parts = 1;
     std::string what;
   };
 
   bool quiet_ = false;
-  std::string name_;  ///< empty: the only process, or the first
+  std::string name_;  ///< empty: the only process, or rank 0
   std::optional<Part> part_;
-  bool line_ = false;  ///< of progress is shown
+  bool line_ = false;  ///< the progress line is visible
   std::optional<std::chrono::steady_clock::time_point> start_;
   std::chrono::steady_clock::time_point last_;
 };

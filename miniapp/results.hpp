@@ -3,10 +3,10 @@
 #include "options.hpp"
 #include "print.hpp"
 
-/// The commands that work on results of earlier runs; they need no device.
+/// The subcommands for results of earlier runs; they need no device.
 namespace overlap {
 
-/// Throws base::Error.
+/// Runs baseline, compare or merge. Throws base::Error.
 base::ExitCode work_on_results(const Options& options, Terminal& terminal);
 
 }  // namespace overlap

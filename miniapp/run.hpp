@@ -17,76 +17,80 @@
 
 namespace overlap {
 
-/// From a point to its outcome, by measuring or predicting.
+/// Measures or predicts one point.
 using RunPoint = std::function<experiment::Outcome(const report::Study&, const deck::Point&)>;
 
-/// What the command line asks for, read.
+/// Inputs of the command line, loaded.
 struct Inputs {
-  std::vector<std::vector<deck::Point>> decks;  ///< of each deck its points
-  std::vector<std::map<std::string, experiment::Reference>> references;  ///< of each deck
-  std::optional<model::Device> device;                                   ///< of --device
-  std::vector<model::Device> predicted;                                  ///< of --predict
+  std::vector<std::vector<deck::Point>> decks;  ///< points per deck
+  std::vector<std::map<std::string, experiment::Reference>>
+      references;                        ///< per deck, by name in criteria
+  std::optional<model::Device> device;   ///< of --device
+  std::vector<model::Device> predicted;  ///< of --predict
 };
 
-/// What runs need. It outlives the handling of errors.
+/// Resources of runs. Must outlive the error handling.
 struct Machinery {
   std::optional<fleet::Member> member;  ///< of --fleet
   std::optional<measure::Session> session;
-  std::optional<base::Error> unusable;  ///< why nothing can run here: the reason of every point
-  bool broken = false;                  ///< an error ended the program
+  std::optional<base::Error>
+      unusable;         ///< why nothing can run here; becomes the error of every point
+  bool broken = false;  ///< an error ended the program
 
-  /// Whether ending in order would fail with a stack trace, or never end: a lost device cannot be
-  /// freed, and MPI waits for lost ranks.
+  /// Whether a regular shutdown would crash or hang: a lost device cannot be freed, and MPI waits
+  /// for lost ranks.
   bool cannot_end() const {
     return (session && session->lost) || (member && (broken || !member->whole()));
   }
 };
 
-/// Makes what the options need. Throws base::Error{usage}; what else keeps this machine, or this
-/// rank, from running becomes `unusable`.
+/// Creates the resources for the options. Throws base::Error{usage}, and as fleet::Member; other
+/// errors of this machine or rank are stored in `unusable` (with --calibrate: thrown).
 void start(const Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal);
 
-/// The machine, without its device where there is no session.
+/// The machine; without a session, without its device.
 base::Machine machine_of(const Machinery& machinery);
 
-/// The text of an option that runs nothing; empty: there is none.
+/// The text of an option that runs nothing; else empty.
 std::string answer(const Options& options);
 
-/// The time as result files have it: "2026-01-31T12:00:00Z".
+/// The current time in the format of result files: "2026-01-31T12:00:00Z".
 std::string now_utc();
 
-/// How a device file came to be.
+/// Origin of a device file, for its comment.
 std::string calibration_note(const base::Machine& machine);
 
-/// Reads decks and device files. Throws base::Error{usage}, also for what no device could run.
+/// Reads decks, references and device files. Throws base::Error{usage}, also for decks that no
+/// device could run.
 Inputs read_inputs(const Options& options);
 
-/// The options with the result files of this process, {deck} and the like filled in. With --fleet
-/// those of rank 0 about all ranks are left out, and checked there. Throws base::Error.
+/// The options with placeholders replaced in the names of the result files of this process. With
+/// --fleet without the files of rank 0 about all ranks, which are checked instead. Throws
+/// base::Error.
 Options own_files(const Options& options, const Inputs& inputs, const FileNames& names);
 
-/// Throws base::Error when a result file could not be written afterwards, or is written twice; a
-/// rank's file that cannot be written makes it unusable.
+/// Throws base::Error if a result file cannot be written or would overwrite another file of the
+/// command; an unwritable file of one rank of a fleet makes it unusable.
 void require_writable(const Options& options, const Inputs& inputs, Machinery& machinery);
 
-/// Runs what is left of a study, point by point; in a sweep every point that is done is in the
-/// journal, if there is one, and one that this machine cannot run is skipped. What ends a point or
-/// the study early is in its outcome.
+/// Runs the remaining points of a study. In a sweep finished points go to the journal (null: none),
+/// and points that this machine cannot run are skipped. An error that ends a point or the study is
+/// stored in its outcome.
 void run_points(report::Study& study, const RunPoint& run_point, report::Journal* journal,
                 Terminal& terminal);
 
-/// Writes all result files, then prints the verdicts; the journal goes when all that it has is in
-/// result files. A file that cannot be written is an error of the last study. Returns the worst
+/// Writes all result files, prints the verdicts, and removes the journal if the result files are
+/// complete. A file that cannot be written counts as an error of the last study. Returns the worst
 /// exit code.
 base::ExitCode finish(const Options& options, std::vector<report::Study>& studies,
                       report::Journal* journal, Terminal& terminal);
 
-/// The journal of a sweep, next to its first result file; null: none. It has the points of an
-/// interrupted run, which are done in the study then.
+/// The journal of a sweep, next to its first result file; null: none. Restores the points of an
+/// interrupted run into the study.
 std::unique_ptr<report::Journal> open_journal(const Options& options, const Inputs& inputs,
                                               report::Study& study, Terminal& terminal);
 
-/// --dry-run: every schedule, or the points of a sweep.
+/// --dry-run: all schedules, or the points of a sweep.
 std::string dry_run(const Inputs& inputs);
 
 }  // namespace overlap

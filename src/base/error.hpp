@@ -5,7 +5,7 @@
 
 namespace overlap::base {
 
-/// Exit codes of the program; their meaning is part of the contract with users and harnesses.
+/// Exit codes of the program: part of the contract with users and test harnesses.
 enum class ExitCode : int {
   pass = 0,
   runtime_error = 1,
@@ -18,13 +18,13 @@ enum class ExitCode : int {
   interrupted = 130,
 };
 
-/// The worse of two outcomes: 3, 2, 130, 1, 4, 5, 6, 77, and pass last.
+/// The more severe of two exit codes. From most to least severe: 3, 2, 130, 1, 4, 5, 6, 77, 0.
 ExitCode worst(ExitCode a, ExitCode b);
 
-/// The exit code with this number. Throws Error{usage} for a number that is none.
+/// The exit code with this number. Throws Error{usage} if there is none.
 ExitCode exit_code(double number);
 
-/// Every error that reaches the user: one line of text and the exit code that it causes.
+/// An error for the user: one line of text and the exit code of the program.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -35,9 +35,9 @@ class Error : public std::runtime_error {
 };
 
 /// A place in a text file, or an option of the command line. Lines, columns and options count from
-/// 1; line 0 means the file as a whole, option 0 that it is a file.
+/// 1; line 0 means the whole file, option 0 means that the place is in a file.
 struct SourcePlace {
-  std::string file;  ///< or the option
+  std::string file;  ///< or the text of the option
   int line = 0;
   int column = 0;
   int option = 0;
@@ -45,7 +45,7 @@ struct SourcePlace {
   bool operator==(const SourcePlace&) const = default;
 };
 
-/// "file:line:column", or the file alone where there is no line.
+/// "file:line:column"; the file alone if the line is 0.
 std::string to_string(const SourcePlace& place);
 
 }  // namespace overlap::base

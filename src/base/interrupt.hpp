@@ -2,15 +2,16 @@
 
 namespace overlap::base {
 
-/// From now on Ctrl-C (SIGINT) and SIGTERM ask the program to stop at its next safe point; a second
-/// one ends it at once with exit code 130. Result files appear by renaming, so neither leaves half
-/// a file.
+/// Installs signal handlers: the first Ctrl-C (SIGINT) or SIGTERM asks the program to stop at its
+/// next safe point, the second ends it at once with exit code 130. Result files appear by renaming,
+/// so that neither leaves a partial file. Also ignores SIGXFSZ, so that a write beyond the file
+/// size limit fails with an error.
 void catch_interrupts();
 
-/// Whether a stop has been asked for.
+/// Whether a stop was requested.
 bool interrupted();
 
-/// Throws Error{interrupted} if a stop has been asked for.
+/// Throws Error{interrupted} if a stop was requested.
 void check_interrupt();
 
 }  // namespace overlap::base

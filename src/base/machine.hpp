@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-/// What the program ran on, as far as it can be read.
+/// Hardware and software on which the program runs, as far as they can be read.
 namespace overlap::base {
 
-/// A device; what cannot be read is empty. On host back ends the processor is the device.
+/// A device. Fields that cannot be read are empty. On host back ends the processor is the device.
 struct DeviceInfo {
   std::string name;
   std::string uuid;
@@ -32,14 +32,14 @@ struct DeviceInfo {
   std::optional<int> memory_clock_mhz;
   std::optional<bool> ecc;
   std::optional<bool> mig;
-  std::optional<std::string> driver;  ///< its version
+  std::optional<std::string> driver;  ///< driver version
   std::optional<std::string> vbios;
   std::optional<std::string> serial;
   std::optional<double> power_limit_w;
   std::optional<double> power_limit_default_w;
 };
 
-/// Why clocks are lower than they could be.
+/// Reasons for reduced clocks.
 enum class Throttle {
   idle,
   applications_clocks,
@@ -56,7 +56,7 @@ struct ThrottleRow {
   Throttle value;
   std::string_view name;
   std::string_view help;
-  bool slows;  ///< takes clocks from work; the others are idleness or a setting
+  bool slows;  ///< reduces clocks under load; the others indicate idleness or a setting
 };
 
 inline constexpr auto throttles = std::to_array<ThrottleRow>({
@@ -81,17 +81,17 @@ static_assert(
     }(),
     "one row for each reason, in their sequence");
 
-/// Reasons that hold at the same time.
+/// Reasons that apply at the same time.
 using Throttles = std::vector<Throttle>;
 
-/// One reading of a device's state; what cannot be read is empty.
+/// One reading of the state of a device. Fields that cannot be read are empty.
 struct Health {
   std::optional<int> pcie_gen;
   std::optional<int> pcie_width;
   std::optional<std::int64_t> pcie_replays;   ///< since the driver was loaded
-  std::optional<std::int64_t> ecc_corrected;  ///< the same, volatile counters
+  std::optional<std::int64_t> ecc_corrected;  ///< volatile counter, since the driver was loaded
   std::optional<std::int64_t> ecc_uncorrected;
-  std::optional<int> remapped_rows;  ///< of memory, in the device's life
+  std::optional<int> remapped_rows;  ///< memory rows, over the life of the device
   std::optional<int> temperature_c;
   std::optional<double> power_w;
   std::optional<int> sm_clock_mhz;
@@ -102,16 +102,16 @@ struct Health {
 struct HostInfo {
   std::string name;
   std::string cpu;
-  int cores = 0;         ///< that this process may use
-  std::string affinity;  ///< as a list: "0-7,16"
+  int cores = 0;         ///< usable by this process
+  std::string affinity;  ///< list of usable CPUs: "0-7,16"
   std::int64_t total_bytes = 0;
   std::int64_t available_bytes = 0;
-  std::string kernel;                                 ///< of the operating system, its release
+  std::string kernel;                                 ///< release of the operating system kernel
   std::optional<std::string> transparent_huge_pages;  ///< "always", "madvise" or "never"
   std::optional<std::int64_t> huge_pages;             ///< reserved by the system
 };
 
-/// The batch job and this process's place among its ranks, as the launcher says.
+/// The batch job and the rank of this process, from the environment of the launcher.
 struct Job {
   std::optional<std::string> id;
   std::optional<std::string> step;
@@ -119,14 +119,14 @@ struct Job {
   std::optional<int> ranks;
 };
 
-/// Where a rank of a fleet runs.
+/// Placement of one rank of a fleet.
 struct Placement {
   int local_rank = 0;  ///< among the ranks of its node
   int local_ranks = 1;
-  int nodes = 1;              ///< of the fleet
-  std::optional<int> device;  ///< which of those it sees; empty on host back ends
-  std::string cpus, memory;   ///< that it is bound to, as lists; empty: not bound
-  std::string note;           ///< why not; empty: nothing to say
+  int nodes = 1;              ///< nodes of the fleet
+  std::optional<int> device;  ///< index among its visible devices; empty on host back ends
+  std::string cpus, memory;   ///< binding, as lists; empty: not bound
+  std::string note;           ///< why it is not bound; empty: no remark
 };
 
 struct BuildInfo {
@@ -138,13 +138,13 @@ struct BuildInfo {
   std::string kokkos_kernels_version;  ///< empty without Kokkos Kernels
 };
 
-/// What a study ran on.
+/// The machine on which a study ran.
 struct Machine {
   BuildInfo build;
   HostInfo host;
   std::optional<DeviceInfo> device;         ///< empty on host back ends
   std::optional<Job> job = {};              ///< empty: started without a launcher
-  std::optional<Placement> placement = {};  ///< empty: no rank of a fleet
+  std::optional<Placement> placement = {};  ///< empty: not a rank of a fleet
 };
 
 }  // namespace overlap::base

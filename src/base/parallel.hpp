@@ -11,16 +11,16 @@
 
 namespace overlap::base {
 
-/// Processors that this process may use (its affinity mask, not the machine's size).
+/// Number of processors in the affinity mask of this process, at least 1.
 inline int usable_cpus() {
   cpu_set_t mask;
   if (sched_getaffinity(0, sizeof mask, &mask) == 0) return std::max(1, CPU_COUNT(&mask));
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-/// Calls `body(begin, end)` on contiguous parts of [0, count), one thread a usable processor, each
-/// of at least `smallest_part`; small counts run on the calling thread. An exception of a part is
-/// rethrown here.
+/// Calls `body(begin, end)` on contiguous parts of [0, count) of at least `smallest_part` each,
+/// with one thread per usable processor. Small counts run on the calling thread. Rethrows an
+/// exception of one part after all parts have ended.
 template <class Body>
 void parallel_for(std::int64_t count, const Body& body, std::int64_t smallest_part = 1 << 14) {
   const std::int64_t parts = std::clamp<std::int64_t>(count / smallest_part, 1, usable_cpus());

@@ -5,11 +5,11 @@
 
 namespace overlap::base {
 
-/// Rows of cells, the first row the headings where there are any.
+/// Rows of cells. The first row contains the headings, if there are any.
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Rows as aligned columns: the first one to the left, the others to the right (`numbers`), or all
-/// to the left.
+/// Formats rows as aligned columns: with `numbers` the first column is left-aligned and all others
+/// are right-aligned, otherwise all are left-aligned.
 std::string align(const Rows& rows, bool numbers);
 
 }  // namespace overlap::base

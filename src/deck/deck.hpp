@@ -13,18 +13,18 @@
 #include "deck/orders.hpp"
 #include "yaml/document.hpp"
 
-/// The deck: everything the user asks for, parsed once, every default filled in.
+/// The deck: the complete description of one experiment, parsed once, with all defaults filled in.
 namespace overlap::deck {
 
-/// Beside its row in deck/words.hpp a workload has its costs in src/schedule/NAME.cpp, its kernels
-/// in src/workload and the keys that come with it in deck/fields.cpp.
+/// Each workload also has its row in deck/words.hpp, its costs in src/schedule/NAME.cpp, its
+/// kernels in src/workload/NAME.cpp and its keys in deck/workload.cpp.
 enum class WorkloadKind { increment, rowsum, pipeline, dgemm, custom };
 
-/// What a task does. Those from `host` to `default_stream` are for custom workloads: work of the
-/// issuing host thread, a query of the lane's state by it, and an operation that waits for all that
-/// was issued before it and that all issued after it waits for (as in the legacy default
-/// stream). `disturbance` is a call by the issuing thread that a deck puts between the tasks.
-/// `fence` is a wait by it, in place of dependencies between lanes.
+/// What a task does. `host` is work of the issuing host thread. Custom workloads only: `query` is a
+/// query of the state of a lane by that thread, `default_stream` an operation that waits for all
+/// earlier ones and delays all later ones (as in the legacy default stream). `disturbance` is a
+/// call by the issuing thread that a deck inserts between the tasks. `fence` is a wait of the
+/// issuing thread that replaces dependencies between lanes.
 enum class Stage { h2d, kernel, d2h, host, query, default_stream, disturbance, fence };
 
 enum class Type { int32, int64, float32, float64 };
@@ -36,108 +36,107 @@ enum class SumType { same, int64 };
 enum class SumAxis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
 enum class Profile { uniform, ramp };
-/// Page-locked when allocated, not at all, or afterwards; or pageable with a ring of page-locked
-/// slots, through which host threads pass the data.
+/// Kind of host memory: page-locked at allocation; pageable; page-locked after allocation; or
+/// pageable, with host threads that copy the data through a ring of page-locked slots.
 enum class HostMemory { pinned, pageable, registered, pageable_staged };
-/// Whether the data themselves are page-locked.
+/// Whether the arrays themselves are page-locked.
 constexpr bool page_locked(HostMemory memory) {
   return memory == HostMemory::pinned || memory == HostMemory::registered;
 }
-/// Whether kernels work on copies on the device or on the host's memory itself.
+/// Whether kernels work on copies in device memory or directly on host memory.
 enum class Transfer { staged, zero_copy };
-/// How tasks reach the device: one by one, or all at once as a graph that was captured before, both
-/// with native streams and events; or one by one with nothing but what Kokkos offers on every back
-/// end: instances, deep_copy and fences.
+/// How tasks reach the device: one by one with native streams and events; all at once as a captured
+/// graph; or one by one with portable Kokkos only (instances, deep_copy and fences).
 enum class Mechanism { streams, graph, portable };
-/// How the host waits: for the whole device, for a lane, for an event behind the lane's last task,
-/// or by asking for the lane's state over and over.
+/// How the host waits: for the whole device, for a stream, for an event recorded after the last
+/// task of the lane, or by polling the state of the stream.
 enum class Sync { device, stream, event, query };
-/// What lanes are on a GPU: streams that ignore the legacy default stream; streams that wait for it
-/// and that it waits for; all of them that stream itself, or the issuing thread's default stream.
+/// Streams of the lanes on a GPU: non-blocking streams; streams that synchronize with the legacy
+/// default stream; the legacy default stream for all lanes; or the default stream of the issuing
+/// thread.
 enum class Streams { own, blocking, legacy_default, per_thread_default };
-/// Calls of the device's runtime that are said to break concurrency, or not to.
+/// Runtime calls that are said to break concurrency, or to leave it intact.
 enum class Disturbance {
-  default_stream,  ///< an operation in the legacy default stream
+  default_stream,  ///< 64 KiB memset in the legacy default stream
   malloc,
   malloc_host,
   memset,
   blocking_copy,  ///< 1 MiB of pageable memory to the device
-  small_copy,     ///< 64 KiB of it, which do not block the host
-  device_copy,    ///< on the device
+  small_copy,     ///< 64 KiB of pageable memory to the device, small enough not to block
+  device_copy,    ///< within device memory
   cache_config,
   timing_event,
   stream_query,
-  synchronize,  ///< the whole device
+  synchronize,  ///< waits for the whole device
 };
 enum class Verify { every, ends };
-/// Who works: one device of a node, or all of them at once.
+/// Which devices work at the same time: one device of a node, or all of them.
 enum class Phase { alone, together };
 
-/// Arithmetic of a kernel: `repeats` of it, or as many as make one kernel `balance` times as long
-/// as the copy of its chunk to the device (balance > 0; `repeats` is then found by measuring).
+/// Arithmetic intensity of a kernel: `repeats` of the arithmetic; with balance > 0 the number is
+/// measured so that one kernel takes `balance` times as long as the H2D copies of its chunk.
 struct Intensity {
   std::int64_t repeats = 1;
   double balance = 0;
 };
 
-/// A task of a custom workload.
+/// A task of a custom workload, as listed in the deck.
 struct CustomTask {
   std::string name;
   Stage stage = Stage::kernel;
-  int lane = 0;            ///< from 1 on; 0: none, which host and default_stream have
-  std::int64_t bytes = 0;  ///< copies; 0: as many as take `duration_s`
-  double duration_s = 0;   ///< 0: of a copy that is given by its bytes
-  double sms = 1;          ///< kernels: the part of the device that they fill
-  std::vector<int> after;  ///< places in the list of those that must be complete before it starts
-  int chunk = 0;           ///< which data it works on, from 1 on; 0: none
+  int lane = 0;            ///< from 1; 0: no lane (host, default_stream)
+  std::int64_t bytes = 0;  ///< of a copy; 0: as many as take `duration_s`
+  double duration_s = 0;   ///< 0: a copy given by its bytes
+  double sms = 1;          ///< of a kernel: fraction of the device that it fills
+  std::vector<int> after;  ///< indices of the tasks that must be complete before it starts
+  int chunk = 0;           ///< chunk that it works on, from 1; 0: no data
 };
 
-/// A box of a 3-D array; planes, rows and columns of each, in elements.
+/// A box in a 3-D array. Each triple is planes, rows and columns, in elements.
 struct Box {
   std::array<std::int64_t, 3> extent = {1, 1, 1};
-  std::array<std::int64_t, 3> array = {1, 1, 1};   ///< of the array that it lies in
-  std::array<std::int64_t, 3> origin = {0, 0, 0};  ///< its first element there
+  std::array<std::int64_t, 3> array = {1, 1, 1};   ///< extent of the enclosing array
+  std::array<std::int64_t, 3> origin = {0, 0, 0};  ///< first element of the box in the array
 };
 
 struct Workload {
   WorkloadKind kind = WorkloadKind::increment;
-  std::int64_t elements = 4194304;  ///< increment, pipeline: elements of each array
+  std::int64_t elements = 4194304;  ///< increment, pipeline: elements per array
   Type type = Type::float32;
   Intensity intensity;
-  std::optional<Box> box;  ///< increment: what it works on; `elements` are its
-  /// Rowsum, increment of a box: bytes from the start of a line to that of the next on the host, a
-  /// multiple of an element's; empty: lines are adjacent.
+  std::optional<Box> box;  ///< increment: the box to work on, of `elements` elements
+  /// Rowsum, increment of a box: bytes between the starts of adjacent lines on the host, a multiple
+  /// of the element size; empty: no padding.
   std::optional<std::int64_t> pitch;
   std::int64_t rows = 8000000;
   std::int64_t columns = 6;
-  SumAxis axis =
-      SumAxis::rows;  ///< rowsum: sum along rows (row major) or along columns (column major)
+  SumAxis axis = SumAxis::rows;  ///< rowsum: along rows (row-major array) or along columns
+                                 ///< (column-major array)
   SumType sum_type = SumType::same;
   RowsumKernel kernel = RowsumKernel::automatic;
   std::int64_t iterations = 5;
-  std::vector<CustomTask> tasks;  ///< custom: in the list's order
-  /// Dgemm: C (m x n) = alpha A (m x k) B (k x n) + beta C, column major, in tiles of C.
+  std::vector<CustomTask> tasks;  ///< custom: in the order of the deck
+  /// Dgemm: C (m x n) = alpha A (m x k) B (k x n) + beta C, column-major, in tiles of C.
   std::int64_t m = 8192, n = 8192, k = 288;
   std::int64_t tile_m = 2048, tile_n = 2048;
   double alpha = 1, beta = 1;
-  std::optional<double> host_share;  ///< dgemm, four_way: of the tiles; empty: what is fastest
+  std::optional<double> host_share;  ///< dgemm, four_way: fraction of the tiles; empty: the fastest
 };
 
-/// Exactly one of the two is set.
+/// How the data are cut into chunks. Exactly one of `count` and `bytes` is set.
 struct Chunks {
   std::optional<std::int64_t> count;
-  std::optional<std::int64_t> bytes;  ///< host-to-device bytes of a chunk, at most
+  std::optional<std::int64_t> bytes;  ///< maximum H2D bytes per chunk
   Profile profile = Profile::uniform;
-  double growth =
-      2;  ///< ramp: how many times as large as its neighbour nearer to an end a chunk is
-  double spread = 16;  ///< ramp: how many times as large as the smallest chunk the largest may be
+  double growth = 2;   ///< ramp: size ratio of a chunk to its neighbour nearer to an end
+  double spread = 16;  ///< ramp: maximum size ratio of the largest to the smallest chunk
 };
 
 struct Memory {
   HostMemory host = HostMemory::pinned;
-  std::int64_t ring_slots = 32;              ///< pageable_staged: of each direction
-  std::int64_t ring_bytes = 2 << 20;         ///< and a slot's size
-  Transfer transfer = Transfer::staged;      ///< of all orders but the baseline
+  std::int64_t ring_slots = 32;              ///< pageable_staged: slots per direction
+  std::int64_t ring_bytes = 2 << 20;         ///< pageable_staged: size of a slot
+  Transfer transfer = Transfer::staged;      ///< for all orders except the baseline
   std::optional<std::int64_t> device_limit;  ///< bytes
 };
 
@@ -153,73 +152,75 @@ struct Issue {
   }
 };
 
-/// A call between the tasks of every order but the baseline, each of which then also runs with it.
+/// A call inserted between the tasks. Every order except the baseline runs with and without it.
 struct Disturb {
   Disturbance operation = Disturbance::synchronize;
-  double at = 0.5;  ///< the part of the tasks that is issued before it
-  int times = 1;    ///< calls, one after the other
+  double at = 0.5;  ///< fraction of the tasks that are issued before it
+  int times = 1;    ///< number of consecutive calls
 };
 
-/// Computation by the host while the device works; every order then also runs with it.
+/// Computation by the host while the device works. Every order runs with and without it.
 struct HostWork {
   double per_chunk_s = 0;
 };
 
-/// Repetitions are counted, or go on until `precision` is reached or `duration_s` has passed.
+/// Number of repetitions: fixed, or until `precision` is reached, or until `duration_s` has passed.
 struct Measure {
   int warmup = 3;
-  int repetitions = 10;                   ///< with `precision` the least
-  std::optional<double> precision = {};   ///< width of 95 % intervals / their medians, at most
-  int at_most = 200;                      ///< repetitions with `precision`
-  std::optional<double> budget_s = {};    ///< time for them
-  std::optional<double> duration_s = {};  ///< of a soak, which has as many as it takes
+  int repetitions = 10;                   ///< with `precision`: the minimum
+  std::optional<double> precision = {};   ///< maximum width of the 95 % intervals / their medians
+  int at_most = 200;                      ///< maximum number of repetitions with `precision`
+  std::optional<double> budget_s = {};    ///< maximum time with `precision`
+  std::optional<double> duration_s = {};  ///< of a soak, with as many repetitions as fit
   Verify verify = Verify::every;
 };
 
-/// What the machine must be like before anything runs.
+/// Preconditions on the machine, checked before anything runs.
 struct Require {
   struct Link {
-    int gen = 0;  ///< 0: the best that device and slot can
+    int gen = 0;  ///< 0: the best that device and slot support
     int width = 0;
     bool operator==(const Link&) const = default;
   };
-  std::optional<Link> pcie;      ///< at least this; empty, as of the others: anything goes
-  std::optional<bool> ecc, mig;  ///< on or off
-  bool no_processes = false;     ///< but this one on the device
+  std::optional<Link> pcie;      ///< minimum link. Empty here and below: no requirement
+  std::optional<bool> ecc, mig;  ///< required state
+  bool no_processes = false;     ///< no other process computes on the device
   bool default_power_limit = false;
-  bool local_numa = false;  ///< the process's CPUs lie in the device's NUMA node
-  std::vector<int> driver;  ///< the least version
+  bool local_numa = false;  ///< the CPUs of the process belong to the NUMA node of the device
+  std::vector<int> driver;  ///< minimum version
 
   bool operator==(const Require&) const = default;
 };
 
-/// All devices of a node, all nodes of a machine: what --fleet does with a deck.
+/// How --fleet runs a deck on all devices of all nodes.
 struct Fleet {
   std::vector<Phase> phases = {Phase::alone, Phase::together};
-  double deadline_s = 60;  ///< since the last sign of life of a rank, until it counts as lost
+  double deadline_s = 60;  ///< maximum silence of a rank before it counts as lost
 
   bool has(Phase phase) const { return std::ranges::find(phases, phase) != phases.end(); }
   bool compares() const { return has(Phase::alone) && has(Phase::together); }
 };
 
-/// The word for a reference that the command line names.
+/// Reference word in decks for the file of --reference.
 inline constexpr const char* given_reference = "given";
 
-/// Limits on a metric, in its unit, or a reference that they are made from.
+/// A limit on a metric: `min` and `max` in the unit of the metric, or a reference that gives the
+/// limit.
 struct Criterion {
   Metric metric = Metric::time;
   std::optional<Order> order;       ///< empty: every order
   std::optional<Phase> phase = {};  ///< empty: every phase
   std::optional<double> min;
   std::optional<double> max;
-  std::optional<std::string> reference = {};  ///< file, seen from the deck, or `given_reference`
-  /// By what part of the reference a value may be worse; empty: by the reference's own tolerance.
+  std::optional<std::string> reference = {};  ///< path relative to the deck, or `given_reference`
+  /// Relative tolerance to the worse side of the reference value; empty: the tolerance in the
+  /// reference.
   std::optional<double> below = {};
 };
 
 struct Deck {
   std::string path;
-  std::string sha256;  ///< of the file as it stands, before --set
+  std::string sha256;  ///< of the unmodified file, before --set
   std::string title;
   Workload workload;
   Chunks chunks;
@@ -231,36 +232,35 @@ struct Deck {
   Require require;
   Fleet fleet;
   std::vector<Criterion> acceptance;
-  yaml::NodePtr document;  ///< what it was read from, for later errors; null: made by a program
+  yaml::NodePtr document;  ///< the parsed file, for later errors; null: deck made by the program
 
-  /// File name without folder and ending, for messages and result lines.
+  /// File name without folder and extension, for messages and result lines.
   std::string name() const;
 };
 
-/// One experiment of a sweep, a deck in which swept keys have one of their values each; or one
-/// phase of a fleet.
+/// One experiment: a deck with one value per swept key, or one phase of a fleet.
 struct Point {
   struct Value {
     std::string key;   ///< dotted
-    std::string text;  ///< as the deck spells it
+    std::string text;  ///< as spelled in the deck
   };
-  std::vector<Value> values;  ///< in the deck's order; empty: the deck has no sweep
+  std::vector<Value> values;  ///< in the order of the deck; empty: no sweep
   Deck deck;
   Phase phase = Phase::alone;
 };
 
 /// Reads a deck, by its path or the name of a shipped one, and applies overrides "key.path=VALUE"
-/// in order (VALUE is YAML). A deck without `sweep` is one point; the points of a sweep are the
-/// product of its lists, the last key's values fastest. An override of a swept key pins it: it is
-/// no longer swept. Throws base::Error{usage} with file:line:column, key, what was found, what is
-/// allowed and the nearest valid spelling; a missing or unreadable deck is a usage error, too.
+/// (VALUE is YAML) in order. Returns one point per combination of the lists in `sweep`, the values
+/// of the last key varying fastest; one point without `sweep`. An override of a swept key replaces
+/// its list. Throws base::Error{usage} with file:line:column, key, the found value, the allowed
+/// values and the nearest valid spelling, also for a missing or unreadable deck.
 std::vector<Point> load_points(const std::string& name_or_path,
                                const std::vector<std::string>& overrides = {});
 
-/// Where `key` ("memory.device_limit") or the nearest key above it was given.
+/// The place where `key` ("memory.device_limit"), or else the nearest enclosing key, is set.
 base::SourcePlace place_of(const Deck& deck, const std::string& key);
 
-/// An error at a key of the deck, found after loading: "file:line:column: key: message".
+/// An error about a key, detected after loading: "file:line:column: key: message".
 base::Error error_at(const Deck& deck, base::ExitCode code, const std::string& key,
                      const std::string& message);
 

@@ -7,7 +7,7 @@
 #include "base/units.hpp"
 #include "deck/words.hpp"
 
-/// The sections besides `workload`.
+/// All sections except `workload` and `require`.
 namespace overlap::deck {
 namespace {
 
@@ -22,9 +22,9 @@ Keys names_of(const std::vector<Order>& orders) {
 
 constexpr const char* criteria = "a list of criteria, such as [{metric: speedup, min: 1.3}]";
 
-// The rows of each section.
+// Rows of the sections.
 
-/// JSON Schema: the key is there.
+/// JSON Schema: the key is present.
 Json given(const char* key) { return {{"required", {key}}}; }
 
 const Table<Chunks> chunks_table = {
@@ -83,12 +83,12 @@ const Table<Disturb> disturb_table = {{
     field("times", &Disturb::times, count(1, 10000), "Calls, one after the other."),
 }};
 
-/// A time that repetitions take, far less than counts of milliseconds can hold.
+/// A duration of repetitions; the limit keeps milliseconds within an int.
 Kind<double> long_time() {
   return seconds("a time above 0 s and up to 240 h, such as 30 s or 30 min", above_0, 864000);
 }
 
-/// A soak has no number of repetitions.
+/// Not written for a soak, which has no fixed number of repetitions.
 Field<Measure> repetitions_field() {
   auto row = field("repetitions", &Measure::repetitions, count(1, 1000000),
                    "Samples per order; with `precision` at least, and never fewer than 20.");
@@ -160,7 +160,7 @@ const Table<Criterion> criterion_table = {
 
 // Keys that depend on other sections.
 
-/// Refuses two keys that exclude each other; an option may replace both by the second.
+/// Rejects two mutually exclusive keys; an option may replace both by the second.
 void expect_one(const Reader& map, const std::string& a, const std::string& b, const char* value) {
   map.expect_one(
       a, b,
@@ -182,7 +182,7 @@ void read_fleet(const Reader& deck, Deck& into) {
   if (phases.size() > 2 || (phases.size() == 2 && phases[0] == phases[1])) {
     reader.at("phases").fail_allowed("each of alone, together once");
   }
-  std::ranges::sort(phases);  // together is compared with alone
+  std::ranges::sort(phases);  // together is compared with alone, which must be first
 }
 
 void read_chunks(const Reader& deck, Deck& into) {
@@ -230,7 +230,7 @@ void read_issue(const Reader& deck, Deck& into) {
   }
 }
 
-/// Some metrics compare an order with the baseline.
+/// Checks that the deck has the baseline and other orders for a metric that compares them.
 void check_comparison(const Reader& item, const Criterion& criterion, const Issue& issue,
                       const std::string& orders) {
   const auto fail = [&](std::string_view need) {
@@ -316,13 +316,13 @@ struct Exclusion {
   std::string key;
   std::string allowed;
   std::string cause;     ///< the other key
-  std::string why = {};  ///< follows the message
+  std::string why = {};  ///< appended to the message
 };
 
 std::vector<Exclusion> exclusions(const Deck& deck) {
   const WorkloadKind kind = deck.workload.kind;
   const bool custom = kind == WorkloadKind::custom;
-  const bool whole = custom || kind == WorkloadKind::dgemm;  // no chunks
+  const bool whole = custom || kind == WorkloadKind::dgemm;  // not cut into chunks
   const std::string pieces =
       custom ? ", whose tasks say what is copied" : ", which tile_m and tile_n cut";
   const std::string box = deck.workload.box ? "workload.box" : "workload.pitch";
@@ -414,13 +414,13 @@ const Table<Deck> deck_table = {{
      .fallback = "none"},
 }};
 
-/// The page's part on the keys of a map.
+/// Part of docs/decks.md about the keys of a map.
 template <class S>
 std::string keys_of(const Table<S>& table, const std::string& title, const std::string& intro) {
   return fmt::format("\n## {}\n\n{}\n\n{}", title, intro, reference(table));
 }
 
-/// Its part on words, with their help.
+/// Part of docs/decks.md about words, with their help texts.
 template <class Enum>
 std::string words_with_help(const std::string& title) {
   std::string text = fmt::format("\n## {}\n\n| word | meaning |\n| --- | --- |\n", title);
@@ -455,7 +455,7 @@ Json resolved(const Deck& deck) { return write(deck_table, deck); }
 
 std::string identity(const Deck& deck) {
   const Json all = resolved(deck);
-  nlohmann::json runs;  // keys sorted: the sequence of rows says nothing
+  nlohmann::json runs;  // sorts keys: the order of rows does not matter
   for (const char* key : {"workload", "chunks", "memory", "issue", "host_work", "disturb"}) {
     runs[key] = all.at(key);
   }

@@ -3,41 +3,41 @@
 #include "deck/deck.hpp"
 #include "yaml/fields.hpp"
 
-/// The field tables of a deck: each key is a row, from which it is read, written and described.
+/// Field tables of the deck: one row per key, which reads, writes and documents it.
 namespace overlap::deck {
 
-/// The rows of the section `workload`, and of a task of a custom one.
+/// Rows of the section `workload`, and of one task of a custom workload.
 const yaml::Table<Workload>& workload_table();
 const yaml::Table<CustomTask>& task_table();
 
-/// The rows of the section `require`.
+/// Rows of the section `require`.
 const yaml::Table<Require>& require_table();
 
-/// Reads a deck and what depends on more than one of its keys. Throws Error{usage}.
+/// Reads a deck and checks constraints between its keys. Throws Error{usage}.
 void read(const yaml::Reader& reader, Deck& deck);
 
-/// The section `workload`, and what depends on more than one of its keys. Throws Error{usage}.
+/// Reads the section `workload` and checks constraints between its keys. Throws Error{usage}.
 void read(const yaml::Reader& reader, Workload& workload);
 
-/// The deck with every default filled in, a deck itself.
+/// The deck with all defaults filled in, itself a valid deck.
 yaml::Json resolved(const Deck& deck);
 
-/// What references to a deck's figures belong to: SHA-256 of all resolved keys that change what
-/// runs, and not of how often it runs, how it is judged and what it is called.
+/// SHA-256 of the resolved sections that affect execution: workload, chunks, memory, issue,
+/// host_work, disturb. A reference applies to decks with the same identity.
 std::string identity(const Deck& deck);
 
-/// JSON Schema of resolved(), with the key `sweep` of a sweep's results.
+/// JSON Schema of resolved(), plus the key `sweep` of sweep results.
 yaml::Json resolved_schema();
 
-/// The generated part of the page docs/decks.md: a table for each section.
+/// The generated part of docs/decks.md: one table per section.
 std::string reference_markdown();
 
-/// Far beyond any machine, and small enough that bytes never overflow 64 bits.
+/// Upper limits of keys: beyond any machine, yet small enough that byte counts fit into 64 bits.
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 44;
 inline constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
 inline constexpr std::int64_t most_lanes = 1024;
 
-/// A time of work, above 0.
+/// A kind for durations of work: seconds, above 0.
 yaml::Kind<double> duration();
 
 }  // namespace overlap::deck

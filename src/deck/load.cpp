@@ -12,10 +12,10 @@ namespace overlap::deck {
 namespace {
 
 constexpr std::size_t most_points = 10000;
-constexpr std::size_t most_keys = 100;  // more than a deck has
+constexpr std::size_t most_keys = 100;  // limit on the number of swept keys
 
-/// Under what values of a sweep are the same, as far as that shows before anybody knows what they
-/// are for: as words, counts ("1 Ki" is 1024) or sizes.
+/// Names under which values of a sweep are equal before their kind is known: as text, counts ("1
+/// Ki" is 1024) or sizes.
 std::vector<std::string> names_of(const std::string& text) {
   std::vector<std::string> names = {text};
   if (const auto count = base::parse_count(text)) names.push_back(fmt::format("{} ", *count));
@@ -37,10 +37,10 @@ void expect_sweepable(const yaml::Reader& at_key, const std::string& key) {
   }
 }
 
-/// The values of a swept key: scalars; at least one, each once.
+/// The values of a swept key: at least one scalar, without duplicates.
 std::vector<yaml::NodePtr> read_values(const yaml::Reader& reader) {
   std::vector<yaml::NodePtr> values;
-  std::map<std::string, std::size_t> seen;  // the places of values by their names
+  std::map<std::string, std::size_t> seen;  // index of each value by its names
   for (const yaml::Reader& item :
        reader.items("a list of at least one value, such as [1, 2, 4]", 1)) {
     const std::string text = item.text();
@@ -56,8 +56,8 @@ std::vector<yaml::NodePtr> read_values(const yaml::Reader& reader) {
   return values;
 }
 
-/// The points of a document, not yet read: `sweep: {dotted.key: [values]}` asks for one for each
-/// combination of the values. Without it there is one point.
+/// The unread points of a document: `sweep: {dotted.key: [values]}` produces one per combination of
+/// the values; without it there is one point.
 std::vector<Point> points_of(const yaml::NodePtr& root) {
   std::vector<Point> points(1);
   points[0].deck.document = root;

@@ -9,35 +9,36 @@
 
 #include "base/statistics.hpp"
 
-/// The metrics of a run. A metric is an enumerator and its row here; criteria, tables, result lines
-/// and files follow.
+/// The metrics. A metric consists of an enumerator and its row here; criteria, tables, result lines
+/// and files derive from the row.
 namespace overlap::deck {
 
-/// What metrics are made from: one repetition of a run and the same repetition of those that it is
-/// compared with, or one of the device's own measurements. (Orders take turns, so all of them saw
-/// the same state of the machine.) NaN: there is none, and no metric either that needs it.
+/// Input of the metrics: one repetition of a run, with the same repetition of the runs that it is
+/// compared with, or one measurement of the device. (Orders take turns, so that all of them see the
+/// same state of the machine.) NaN: not available; a metric that needs the value is not available
+/// either.
 struct Repetition {
   static constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
   double time_s = none;
-  double sequential_s = none;      ///< of the baseline that does the same
-  double undisturbed_s = none;     ///< of a disturbed run, or one with host work: its order alone
-  double host_work_s = none;       ///< the time of that work
+  double sequential_s = none;      ///< of the baseline with the same host work
+  double undisturbed_s = none;     ///< of the same order without disturbance and host work
+  double host_work_s = none;       ///< duration of the host work
   double bound_s = none;           ///< see model::Bounds
-  double schedule_bound_s = none;  ///< of this schedule
-  double hideable_s = none;        ///< sequential_s - bound_s; the baseline itself hides nothing
+  double schedule_bound_s = none;  ///< see model::Bounds
+  double hideable_s = none;        ///< sequential_s - bound_s; not available for the baseline
   double bytes = none;             ///< copied, both directions
-  double flops = none;             ///< of a matrix product, the host's included
-  double max_error = none;         ///< of all repetitions; the first one has it
-  double alone_s = none;           ///< of the same order in phase alone, in phase together
+  double flops = none;             ///< of a matrix product, including tiles computed on the host
+  double max_error = none;         ///< maximum over all repetitions, stored in the first
+  double alone_s = none;           ///< in phase together: the time of the same order in phase alone
 
-  // Of the device: copies of `link_bytes` each way.
+  // Link measurements: copies of `link_bytes` in each direction.
   double link_bytes = none;
   double h2d_s = none;
   double d2h_s = none;
   double duplex_s = none;  ///< both directions at the same time
 
-  // Of the device's health, over all scored runs.
+  // Device health over all scored runs.
   double pcie_replays = none;
   double ecc_errors = none;
   double throttled_s = none;
@@ -62,42 +63,43 @@ enum class Metric {
   throttled,
 };
 
-/// What a metric is made from. From `link` on it is about the device, not about a run. Those that
-/// need the baseline say nothing about it, and are inconclusive where overlap could save little;
-/// those that need the phase alone are of phase together; the others than `host_work` say nothing
-/// about runs with host work.
+/// What a metric needs. Rows from `link` on concern the device, all others a run. Metrics with
+/// `baseline` do not apply to the baseline and are inconclusive where overlap could save little;
+/// metrics with `alone` apply to phase together; only metrics with `host_work` apply to runs with
+/// host work.
 enum class Needs { nothing, baseline, host_work, alone, link, health };
 constexpr bool of_device(Needs needs) { return needs >= Needs::link; }
 
-/// Which of two values is the better one.
+/// Whether smaller or larger values are better.
 enum class Better { less, more };
 
-/// What a metric gives for all repetitions of a run, in the order of time; empty: nothing.
+/// Summary of a metric over all repetitions, in chronological order; empty: not available.
 using OfAll = std::optional<base::Summary> (*)(std::span<const Repetition>);
 
-/// With fewer repetitions their thirds are too small: chance alone keeps 5 samples apart from 5
-/// others once in 126 times.
+/// Minimum number of repetitions for drift. With smaller thirds chance dominates: 5 samples are
+/// completely separated from 5 others with probability 1 / 126.
 inline constexpr int least_for_drift = 15;
 
-/// Median time of the last third / that of the first - 1. Its interval is made from theirs; it
-/// covers the drift with more than 95 %.
+/// Median time of the last third of the repetitions / that of the first third - 1. The interval
+/// combines both intervals and covers the drift with more than 95 %. Empty below `least_for_drift`.
 std::optional<base::Summary> drift(std::span<const Repetition> repetitions);
 
-/// Time together / time alone, from their medians.
+/// Time in phase together / time in phase alone, see base::ratio(). Empty without times of phase
+/// alone.
 std::optional<base::Summary> contention(std::span<const Repetition> repetitions);
 
 struct MetricRow {
   Metric value;
   std::string_view name;
   std::string_view unit;
-  std::string_view help;  ///< for the docs and the JSON Schema
+  std::string_view help;  ///< for docs and JSON Schema
   Needs needs;
   Better better;
-  double (*formula)(const Repetition&);  ///< null: it is about all repetitions together
-  bool whole = false;                    ///< files have its summary, else its median
-  std::string_view file_key = {};        ///< in `runs[]` of result files, where not its name
-  std::string_view file_column = {};     ///< the same of CSV files
-  OfAll of_all = nullptr;                ///< where there is no formula
+  double (*formula)(const Repetition&);  ///< null: `of_all` computes the metric
+  bool whole = false;                    ///< result files contain its summary, else its median
+  std::string_view file_key = {};        ///< key in `runs[]` of result files, if not `name`
+  std::string_view file_column = {};     ///< column in CSV files, if not `name`
+  OfAll of_all = nullptr;                ///< set if `formula` is null
 
   constexpr std::string_view key() const { return file_key.empty() ? name : file_key; }
   constexpr std::string_view column() const { return file_column.empty() ? name : file_column; }
@@ -190,7 +192,7 @@ static_assert(
     }(),
     "one row for each metric, in their sequence");
 
-/// The metrics of runs; those of the device follow them.
+/// Metrics of runs, and metrics of the device, which follow them in the table.
 inline constexpr std::span<const MetricRow> run_metrics =
     std::span(metrics).first<static_cast<std::size_t>(Metric::h2d_rate)>();
 inline constexpr std::span<const MetricRow> device_metrics =

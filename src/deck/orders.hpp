@@ -5,8 +5,8 @@
 #include <functional>
 #include <string_view>
 
-/// The issue orders. An order is an enumerator and its row here, and src/schedule/NAME.cpp, which
-/// says how it hands the tasks to the lanes.
+/// The issue orders. An order consists of an enumerator and its row here, and of
+/// src/schedule/NAME.cpp, which issues the tasks to the lanes.
 namespace overlap::deck {
 
 enum class Order {
@@ -26,11 +26,11 @@ struct OrderRow {
   Order value;
   std::string_view name;
   std::string_view help;
-  /// Whether workloads have it whose data are cut into chunks, into tiles, or listed.
+  /// Workloads that support it: data in chunks, tiles of a matrix product, a list of tasks.
   bool chunks, tiles, listed;
 };
 
-// Tiles have three_way instead of by_engine; a list has lanes of its own.
+// Tiles have three_way instead of by_engine; the tasks of a list name their lanes.
 inline constexpr auto orders = std::to_array<OrderRow>({
     {Order::sequential, "sequential", "the baseline: each stage of the whole data blocks the host",
      true, true, true},

@@ -11,7 +11,7 @@ namespace {
 
 using namespace yaml;
 
-/// A yes or no by two words.
+/// A flag spelled with two words.
 Kind<bool> either(const std::string& yes, const std::string& no) {
   return {.values = yes + ", " + no,
           .schema = {{"enum", {yes, no}}},
@@ -46,7 +46,7 @@ Kind<Require::Link> link() {
           }};
 }
 
-/// Versions from a least one on; empty: any.
+/// A minimum version; empty: any.
 Kind<std::vector<int>> versions() {
   const std::string from = ">= ";
   return {.values = "any or versions from one on, such as '>= 570'",

@@ -5,7 +5,7 @@
 #include "deck/deck.hpp"
 #include "yaml/words.hpp"
 
-/// The spelling of every enumerator of a deck.
+/// Spelling of all enumerators of a deck.
 namespace overlap::deck {
 
 using yaml::in_order;
@@ -54,7 +54,7 @@ constexpr auto words_of(Phase) { return in_order<Phase>("alone", "together"); }
 constexpr auto words_of(Verify) { return in_order<Verify>("every", "ends"); }
 constexpr auto words_of(Metric) { return metrics; }
 
-/// The orders that a kind of workload can be issued in.
+/// The orders that a kind of workload supports.
 inline std::vector<Order> orders_of(WorkloadKind kind) {
   std::vector<Order> suitable;
   for (const OrderRow& row : orders) {

@@ -41,7 +41,7 @@ Kind<Intensity> intensity() {
           }};
 }
 
-/// A factor of a matrix product.
+/// alpha or beta of a matrix product.
 Kind<double> factor(bool zero) {
   constexpr double most = 1e6;
   const char* const first = zero ? "0, a number from " : "a number from ";
@@ -63,7 +63,7 @@ Kind<std::string> name() {
           }};
 }
 
-/// Bytes of a copy; verified as 32-bit words.
+/// Bytes of a copy, which is verified as 32-bit words.
 Kind<std::int64_t> copy_bytes() {
   return only(ranged<std::int64_t>("a multiple of 4 B, up to 1 TiB", 4, std::int64_t{1} << 40, "B",
                                    base::parse_bytes),
@@ -72,7 +72,7 @@ Kind<std::int64_t> copy_bytes() {
 
 // The tasks of a custom workload.
 
-/// The places of the tasks that have to be complete before one starts.
+/// Indices of the tasks that must be complete before a task starts.
 std::vector<int> read_after(const Reader& after, const std::vector<CustomTask>& tasks,
                             const std::map<std::string, int>& numbers, const std::string& self) {
   std::vector<int> places;
@@ -154,7 +154,7 @@ void read_task_duration(const Reader& task, CustomTask& into) {
 
 // Boxes.
 
-/// Planes, rows and columns of the box, or of where it lies; one row reads all of them.
+/// Planes, rows and columns of the box or its array; one row reads all of them.
 Field<Workload> sizes(const std::string& key, std::array<std::int64_t, 3> Box::* of,
                       const std::string& help) {
   const Json list = {{"type", "array"},
@@ -184,7 +184,7 @@ void read_box(const Reader& reader, Workload& workload) {
   using Sizes = std::array<std::int64_t, 3>;
   constexpr Sizes all = {most_elements, most_elements, most_elements};
   std::size_t dimensions = 0;
-  // A list of numbers, each in its dimension's range; a 2-D array is one plane.
+  // Reads a list of numbers within the range of each dimension; a 2-D array is one plane.
   const auto read = [&](const char* key, const std::string& allowed, Sizes& sizes,
                         const Sizes& least, const Sizes& most) {
     const std::vector<Reader> items = reader.at(key).items(allowed);
@@ -248,7 +248,7 @@ void read_type(const Reader& map, Workload& w) {
   w.type = word<Type>().read(map.at("type"));
 }
 
-/// Rows of a tile, or columns: at most those of the product.
+/// Rows or columns of a tile, at most those of the product.
 Field<Workload> tile(const std::string& key, std::int64_t Workload::* tile,
                      std::int64_t Workload::* whole, const std::string& help) {
   return field(key, tile, size(), help)
@@ -361,7 +361,7 @@ const Table<CustomTask>& task_table() {
 
 void read(const Reader& reader, Workload& w) {
   read(workload_table(), reader, w);
-  // Two sizes whose product says how much data there are.
+  // Limits the product of two sizes.
   const auto check_product = [&](const std::string& a, std::int64_t value_a, const std::string& b,
                                  std::int64_t value_b) {
     if (value_a <= most_elements / value_b) return;
@@ -389,7 +389,7 @@ void read(const Reader& reader, Workload& w) {
     reader.latest("tile_m", "tile_n")
         .fail(fmt::format("found {} x {} tiles; allowed: at most {}", rows, columns, most_tiles));
   }
-  // Of float32 too few bits are left for exact products beyond that.
+  // For larger k float32 has too few bits for exact products.
   constexpr std::int64_t most_k = 1 << 18;
   if (w.type == Type::float32 && w.k > most_k) {
     reader.at("k").fail_allowed(fmt::format("at most {} with float32", most_k));

@@ -13,15 +13,15 @@
 namespace overlap::experiment {
 namespace {
 
-/// What is known of a subject before it becomes an entry.
+/// Values collected for one subject.
 struct Collected {
   Subject subject;
-  std::map<std::string, std::vector<double>> medians;  ///< of each result, by device
+  std::map<std::string, std::vector<double>> medians;  ///< one per result, by device
   std::set<std::string> drivers;
   const Recorded* newest = nullptr;
 };
 
-/// The values of all results, by subject in the sequence of the results.
+/// All values by subject, in the order of the results.
 class Collection {
  public:
   void add(const Recorded& result, const Subject& subject, const std::vector<double>& values) {
@@ -35,7 +35,7 @@ class Collection {
     }
   }
 
-  /// Everything that was measured in a phase.
+  /// Adds all metrics of one phase.
   void add(const Recorded& result, const RecordedPoint& point) {
     Subject subject = result.machine;
     subject.phase = point.phase;
@@ -77,7 +77,7 @@ Entry entry_of(const Collected& collected, std::optional<double> below) {
 
 double tolerance_of(double median, double mad, std::size_t n) {
   constexpr std::size_t enough = 8;
-  constexpr double sigma = 1.4826;  // of a normal distribution, per MAD
+  constexpr double sigma = 1.4826;  // standard deviation / MAD of a normal distribution
   return std::max(3 * sigma * mad / median, n < enough ? 0.05 : 0.01);
 }
 

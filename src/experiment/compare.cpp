@@ -10,7 +10,7 @@
 namespace overlap::experiment {
 namespace {
 
-/// The keys that are not the same in both, in their order.
+/// Adds the keys with different values, in order.
 void add_differences(const KeyWords& a, const KeyWords& b, std::vector<Difference>& into) {
   KeyWords all = a;
   all.insert(b.begin(), b.end());
@@ -25,7 +25,7 @@ void add_differences(const KeyWords& a, const KeyWords& b, std::vector<Differenc
   }
 }
 
-/// How much worse `b` may be.
+/// Verdict on the change of a metric from a to b.
 Verdict judged(const Change& change, const std::vector<double>& b, double below) {
   const bool more = deck::row_of(change.metric).better == deck::Better::more;
   const double worse = more ? -below : below;
@@ -38,7 +38,7 @@ Verdict judged(const Change& change, const std::vector<double>& b, double below)
   return judge(base::summarize(b), more, median + worse * std::abs(median));
 }
 
-/// Fills in what follows from the values of both results.
+/// Derives all other members from the values of both results.
 Change changed(Change change, const std::vector<double>& a, const std::vector<double>& b,
                bool is_judged, double below) {
   if (!a.empty()) change.a = base::summarize(a);
@@ -46,7 +46,7 @@ Change changed(Change change, const std::vector<double>& a, const std::vector<do
   change.ratio = base::ratio(b, a);
   const deck::Better better = deck::row_of(change.metric).better;
   if (change.ratio) change.trend = trend_of(*change.ratio, better);
-  if (!a.empty() && a == b) change.trend = Trend::same;  // a counter or an error has one value
+  if (!a.empty() && a == b) change.trend = Trend::same;  // counters and errors have a single value
   if (is_judged) change.verdict = judged(change, b, below);
   return change;
 }
@@ -58,7 +58,7 @@ bool judges(const std::vector<deck::Criterion>& criteria, deck::Metric metric,
   });
 }
 
-/// The same point of another result; an empty one where there is none.
+/// The corresponding point of another result; an empty one if missing.
 const RecordedPoint& same_point(const Recorded& result, const RecordedPoint& point) {
   static const RecordedPoint none;
   const auto found = std::ranges::find(result.points, point.words, &RecordedPoint::words);
@@ -87,7 +87,8 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
       if (!judges(a.acceptance, row.value, {})) continue;
       const auto of_a = values(row.value, point.device);
       const auto of_b = values(row.value, same.device);
-      if (of_a.empty() && of_b.empty() && !point.words.empty()) continue;  // a sweep has none
+      if (of_a.empty() && of_b.empty() && !point.words.empty())
+        continue;  // a sweep has no device metrics
       comparison.changes.push_back(changed(
           {.point = point.words, .order = "-", .metric = row.value}, of_a, of_b, true, below));
     }
@@ -96,7 +97,7 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
       const auto other = std::ranges::find_if(
           others, [&](const Run& candidate) { return experiment::name(candidate) == name; });
       for (const deck::MetricRow& row : deck::run_metrics) {
-        if (row.formula == nullptr) continue;  // it follows from the times, which are compared
+        if (row.formula == nullptr) continue;  // derived from the times, which are compared
         const bool is_judged =
             experiment::is_judged(row.value, run) && judges(a.acceptance, row.value, run.order);
         if (!is_judged && row.value != deck::Metric::time) continue;

@@ -7,7 +7,7 @@
 #include "experiment/judge.hpp"
 #include "experiment/recorded.hpp"
 
-/// Comparing results: what became faster, what slower.
+/// Comparison of two results.
 namespace overlap::experiment {
 
 enum class Trend { faster, slower, same, inconclusive };
@@ -15,50 +15,50 @@ constexpr auto words_of(Trend) {
   return yaml::in_order<Trend>("faster", "slower", "same", "inconclusive");
 }
 
-/// Times that differ by less than this part count as the same.
+/// Relative differences of times below this count as equal.
 inline constexpr double same_within = 0.01;
 
-/// Something that two results do not have in common.
+/// A key with different values in two results.
 struct Difference {
   std::string key;
-  std::string a, b;  ///< "-": it is not there
+  std::string a, b;  ///< "-": missing
 };
 
-/// A metric in both results.
+/// A metric in two results.
 struct Change {
   std::string point;  ///< of a sweep, "chunks.count 4"; else empty
-  std::string order;  ///< with what runs beside it; "-": a metric of the device
+  std::string order;  ///< with disturbance or host work; "-": a metric of the device
   deck::Metric metric = deck::Metric::time;
-  std::optional<base::Summary> a, b;    ///< empty: it is not there
-  std::optional<base::Estimate> ratio;  ///< b / a; empty also where a value is 0 or less
-  Trend trend = Trend::inconclusive;    ///< faster: the better value
+  std::optional<base::Summary> a, b;    ///< empty: missing
+  std::optional<base::Estimate> ratio;  ///< b / a; also empty if a value is not above 0
+  Trend trend = Trend::inconclusive;    ///< faster: b is better
   std::optional<Verdict> verdict;       ///< empty: the deck of a does not judge it
 };
 
-/// The results of one deck in two files.
+/// Comparison of the results of one deck in two files.
 struct Comparison {
-  std::string a, b;                     ///< files
-  std::string deck;                     ///< name
+  std::string a, b;                     ///< file names
+  std::string deck;                     ///< name of the deck
   std::vector<Difference> differences;  ///< of machine, program and deck
   std::vector<Change> changes;
 };
 
-/// The word for a ratio of which more or less is better: faster or slower where the whole interval
-/// lies beyond `same_within` of 1, same where it lies inside, and inconclusive elsewhere or where
-/// too few samples say nothing.
+/// Trend of a ratio: faster or slower if the whole interval lies beyond 1 +- `same_within`, same if
+/// it lies within, otherwise (also with too few samples) inconclusive.
 Trend trend_of(const base::Estimate& ratio, deck::Better better);
 
-/// Times of all orders, and all metrics that the deck of `a` judges: FAIL where they got worse by
-/// more than the part `below`, PASS where they did not, INCONCLUSIVE where the interval straddles
-/// that limit or `b` has no value.
+/// Compares the times of all orders and all metrics that the deck of `a` judges, except drift and
+/// contention. Verdict of a judged metric: FAIL if it got worse by more than the fraction `below`,
+/// PASS if not, INCONCLUSIVE if the interval contains that limit or a value is missing. Ignores the
+/// phase of criteria.
 Comparison compare(const Recorded& a, const Recorded& b, double below);
 
-/// Each deck of `a` with the same one of `b`, or that of the same file name. Throws
-/// base::Error{runtime_error} where `b` has neither.
+/// Compares each deck of `a` with the same deck (by identity, else by file name) of `b`. Throws
+/// base::Error{runtime_error} if `b` has neither.
 std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vector<Recorded>& b,
                                 double below);
 
-/// The worst of what is judged: PASS, FAIL or INCONCLUSIVE.
+/// The worst verdict: PASS, FAIL or INCONCLUSIVE.
 Verdict verdict_of(const std::vector<Comparison>& comparisons);
 
 }  // namespace overlap::experiment

@@ -13,16 +13,17 @@ namespace {
 
 using schedule::Stage;
 
-/// How the engine that is busy longest spends the time from its first task to its last.
+/// Use of the busiest engine between its first and last task.
 struct Usage {
   double span_s = 0;
-  int short_gaps = 0;  ///< between one task and the next, no longer than issuing takes
+  int short_gaps = 0;  ///< gaps between tasks that are typical of issue overhead
   double short_gaps_s = 0;
 };
 
 Usage busiest_usage(const timeline::Timeline& timeline) {
   const std::vector<double> busy = timeline::busy_s(timeline);
-  const auto busiest = std::max_element(busy.begin(), busy.end() - 1);  // the host is the last
+  const auto busiest =
+      std::max_element(busy.begin(), busy.end() - 1);  // excludes the host, which is last
   std::vector<timeline::Span> spans = timeline.spans;
   std::erase_if(
       spans, [engine = busiest - busy.begin()](const auto& span) { return span.engine != engine; });
@@ -44,7 +45,7 @@ Usage busiest_usage(const timeline::Timeline& timeline) {
   return usage;
 }
 
-/// Engines of a device with two copy engines that have tasks.
+/// Number of engines with tasks on a device with two copy engines.
 int stages_of(const schedule::Schedule& schedule) {
   std::set<int> engines;
   for (const schedule::Task& task : schedule.tasks) {
@@ -53,7 +54,7 @@ int stages_of(const schedule::Schedule& schedule) {
   return static_cast<int>(engines.size());
 }
 
-/// What the diagnoses look at.
+/// Input of the diagnoses.
 struct Evidence {
   const Run& run;
   const schedule::Schedule& schedule;
@@ -62,19 +63,19 @@ struct Evidence {
   model::Bounds bounds = {};
   schedule::Traffic traffic;
   std::optional<base::Summary> drift = {};
-  bool compared = false;  ///< rates, bounds and efficiency are known; else nothing below
+  bool compared = false;  ///< rates, bounds and efficiency are known; otherwise the rest is unset
   double time_s = 0;
-  double copies_s = 0;   ///< both directions, one after the other
-  double busiest_s = 0;  ///< what the busiest engine needs for these chunks, without waits
-  int wanted_lanes = 0;  ///< that could have tasks at the same time
-  bool good = false;     ///< hides what can be hidden
+  double copies_s = 0;   ///< sum of both directions
+  double busiest_s = 0;  ///< time of the busiest engine for these chunks, without waits
+  int wanted_lanes = 0;  ///< lanes that could be busy at the same time
+  bool good = false;     ///< efficiency of at least good_efficiency
   bool nothing_to_hide = false;
-  bool beyond_schedule = false;  ///< what the schedule alone explains has no other cause
+  bool beyond_schedule = false;  ///< slower than the schedule alone explains
 
   bool gpu() const { return conditions.device.has_value(); }
-  /// Half of what the run loses: a cause that explains as much is a main cause.
+  /// Half of the lost time: a cause that explains as much is a main cause.
   double half_s() const { return (time_s - bounds.bound_s) / 2; }
-  /// Whether the deck lists the tasks: it cuts no chunks then.
+  /// Whether the deck lists the tasks, instead of cutting chunks.
   bool listed() const { return !schedule.names.empty(); }
   const char* fewer_chunks() const {
     return listed() ? "list fewer, larger tasks" : "set fewer chunks";
@@ -88,7 +89,7 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
               .traffic = schedule::traffic(run.schedule),
               .drift = value(deck::Metric::drift, run, runs)};
   const auto efficiency =
-      value(deck::Metric::overlap_efficiency, run, runs);  // the baseline's: none
+      value(deck::Metric::overlap_efficiency, run, runs);  // empty for the baseline
   if (!run.rates || !run.bounds || !efficiency) return of;
   of.compared = true;
   of.rates = *run.rates;
@@ -118,7 +119,7 @@ Found found(std::string text, std::vector<std::pair<std::string_view, double>> e
   return Finding{.cause = {}, .text = std::move(text), .evidence = std::move(evidence)};
 }
 
-/// No fault, but copies no longer matter.
+/// Not a defect: copies no longer matter.
 Found kernel_bound(const Evidence& of) {
   if (of.bounds.limit != "SM" || !(of.nothing_to_hide || of.good)) return {};
   const double part = of.bounds.bound_s / of.time_s;
@@ -128,7 +129,7 @@ Found kernel_bound(const Evidence& of) {
                {{"part_of_time", part}});
 }
 
-/// Slow copies may leave nothing to hide behind them.
+/// Also relevant if slow copies leave nothing to hide behind them.
 Found pageable_memory(const Evidence& of) {
   const bool pageable = of.schedule.host_memory == deck::HostMemory::pageable;
   if (!of.gpu() || !pageable || of.copies_s <= 0) return {};
@@ -251,12 +252,12 @@ Found drifting(const Evidence& of) {
                {{"drift", of.drift->median}});
 }
 
-/// When a diagnosis is asked for.
+/// The runs to which a diagnosis applies.
 enum class When {
-  any_run,  ///< of the baseline, too, and where no rates were measured
+  any_run,  ///< all runs, also the baseline and runs without rates
   always,
-  not_good,  ///< less is hidden than could be, or there is nothing to hide
-  hides,     ///< less is hidden than could be
+  not_good,  ///< less is hidden than possible, or nothing can be hidden
+  hides,     ///< less is hidden than possible
 };
 
 struct Diagnosis {

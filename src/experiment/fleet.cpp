@@ -14,13 +14,13 @@
 namespace overlap::experiment {
 namespace {
 
-/// What tells devices and decks apart in several results.
+/// Key that identifies device and deck across results.
 std::string device_key(const DeviceRecord& record) {
   return fmt::format("{}\n{}\n{}", record.unique ? "" : record.host, record.unit,
                      record.machine.deck);
 }
 
-/// The compared figures of results of one device, the oldest first.
+/// Compared figures over the results of one device, oldest first.
 std::vector<History> histories_of(const std::vector<DeviceRecord>& results) {
   std::vector<History> histories;
   for (const Figure& figure : results.back().figures) {
@@ -38,7 +38,7 @@ std::vector<History> histories_of(const std::vector<DeviceRecord>& results) {
   return histories;
 }
 
-/// Moves the newest result of each device and deck into the fleet, by host and slot.
+/// Moves the newest result of each device and deck into the fleet, sorted by host and slot.
 void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
   std::map<std::string, std::vector<DeviceRecord>> by_device;
   for (DeviceRecord& record : records) by_device[device_key(record)].push_back(std::move(record));
@@ -69,7 +69,7 @@ void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
   }
 }
 
-/// Whether a host that is expected is this one; either name may lack its domain.
+/// Whether both names denote the same host; either may lack its domain.
 bool is_host(std::string_view expected, std::string_view host) {
   const auto is_short_for = [](std::string_view name, std::string_view full) {
     return full.size() > name.size() && full[name.size()] == '.' && full.starts_with(name) &&
@@ -81,7 +81,7 @@ bool is_host(std::string_view expected, std::string_view host) {
 std::vector<std::string> missing_hosts(const std::vector<std::string>& expected,
                                        const std::vector<DeviceRecord>& devices) {
   const auto label = [](std::string_view name) { return name.substr(0, name.find('.')); };
-  std::multimap<std::string_view, std::string_view> hosts;  // by the name without its domain
+  std::multimap<std::string_view, std::string_view> hosts;  // by name without domain
   std::string_view previous;
   for (const DeviceRecord& device : devices) {
     if (device.host != previous) hosts.emplace(label(device.host), device.host);

@@ -10,10 +10,10 @@
 #include "experiment/judge.hpp"
 #include "experiment/reference.hpp"
 
-/// Many devices' results as one outcome: pure, from small records.
+/// Combines the results of many devices into one outcome: pure, from small records.
 namespace overlap::experiment {
 
-/// What a figure of a device is about.
+/// Identifies a figure of a device.
 struct FigureKey {
   deck::Phase phase = deck::Phase::alone;
   std::optional<deck::Order> order;  ///< empty: a metric of the device
@@ -30,64 +30,64 @@ struct Figure {
   base::Summary value;
 };
 
-/// Something that keeps a device from passing.
+/// A reason for a verdict other than PASS.
 struct Trouble {
   base::ExitCode code = base::ExitCode::performance;
   std::string text;
   std::optional<deck::Phase> phase;  ///< empty: every phase
-  /// Of a check without a limit, because the run had no reference for it: what it is about.
+  /// Set for a check whose limit was unknown because the run had no reference for it.
   std::optional<FigureKey> undecided = {};
 };
 
-/// One device with one deck: what is kept of its result.
+/// The retained part of the result of one device with one deck.
 struct DeviceRecord {
   std::string file;
   std::string host;
-  std::string unit;     ///< UUID; on host back ends "rank3", or the host's name
-  bool unique = false;  ///< the unit is a UUID: no other host has it
+  std::string unit;     ///< UUID; on host back ends "rank3", or the host name
+  bool unique = false;  ///< `unit` is a UUID, unique among all hosts
   std::string slot;     ///< PCI address, or the rank; empty: unknown
-  Subject machine;      ///< kind of device, link, back end and the deck's identity
+  Subject machine;      ///< device name, link, back end and deck identity
   std::string deck_name;
   std::string build;  ///< version and commit of the program
   std::string driver;
   std::string started;                      ///< UTC
   std::vector<Trouble> troubles;            ///< none: PASS
-  std::vector<Figure> figures;              ///< by key
+  std::vector<Figure> figures;              ///< sorted by key
   std::vector<deck::Criterion> referenced;  ///< criteria with a reference
 };
 
-/// The figure of this key; null: there is none.
+/// The figure with this key; null: none.
 const Figure* find(const DeviceRecord& record, const FigureKey& key);
 
-/// The phases that a device took part in, at least one.
+/// The phases in which a device took part, at least one.
 std::vector<deck::Phase> phases_of(const DeviceRecord& record);
 
-/// The worst of a device's troubles, of all phases or of one.
+/// The worst exit code of the troubles of a device, in all phases or in one.
 base::ExitCode exit_code_of(const DeviceRecord& record, std::optional<deck::Phase> phase = {});
 
-/// The verdict that an exit code stands for.
+/// The verdict of an exit code.
 Verdict verdict_of(base::ExitCode code);
 
-/// A file that is no result, with the reason, which names it.
+/// A file that is not a result; `text` names the file and the reason.
 struct BrokenFile {
   std::string file, text;
 };
 
-/// What was read.
+/// Records read from result files.
 struct FleetInput {
-  std::vector<DeviceRecord> records;  ///< in any sequence
+  std::vector<DeviceRecord> records;  ///< in any order
   std::vector<BrokenFile> broken;
-  std::vector<std::string> left_out;  ///< other files of this program, a line each
+  std::vector<std::string> left_out;  ///< one line per other file of this program
   std::size_t files = 0;
 };
 
-/// A device among those of its group.
+/// A device relative to its group.
 struct Standing {
-  std::size_t device = 0;  ///< number in Fleet::devices
+  std::size_t device = 0;  ///< index into Fleet::devices
   double value = 0;        ///< median of its samples
   double off = 0;          ///< value / median of the group - 1
-  double score = 0;        ///< 0.6745 * (value - median) / MAD; infinite where the MAD is 0
-  bool slow = false;       ///< it is the worse side of the median
+  double score = 0;        ///< 0.6745 * (value - median) / MAD; infinite if the MAD is 0
+  bool slow = false;       ///< on the worse side of the median
 };
 
 /// One figure over all devices of a group.
@@ -95,57 +95,57 @@ struct Distribution {
   FigureKey key;
   int devices = 0;
   double median = 0, mad = 0, min = 0, max = 0;
-  std::vector<Standing> slowest;   ///< worst first, at most `most_slowest`; of compared figures
-  std::vector<Standing> outliers;  ///< worst first, the slow ones before the fast
+  std::vector<Standing> slowest;  ///< worst first, at most `most_slowest`; only of compared figures
+  std::vector<Standing> outliers;  ///< slow ones first, each group worst first
 };
 
 inline constexpr std::size_t most_slowest = 10;
-inline constexpr std::size_t least_for_outliers = 8;  ///< of fewer devices only a ranking
+inline constexpr std::size_t least_for_outliers = 8;  ///< with fewer devices only a ranking
 inline constexpr double outlier_score = 3.5;
 inline constexpr double outlier_part = 0.02;
 
-/// Whether devices are compared by this metric: it says how fast they work. Ratios to a device's
-/// own baseline, errors and counters do not.
+/// Whether devices are compared by this metric, that is, whether it measures their speed. Ratios to
+/// their own baseline, errors and counters do not.
 bool compares(deck::Metric metric);
 
-/// Median, median absolute deviation, extremes, ranking and outliers (Iglewicz and Hoaglin, How to
-/// Detect and Handle Outliers, 1993: modified z-score beyond 3.5) that are more than 2 % off.
-/// `values` are those of the devices with these numbers.
+/// Median, MAD, extremes, ranking, and outliers: modified z-score beyond 3.5 (Iglewicz and Hoaglin,
+/// How to Detect and Handle Outliers, 1993) and more than 2 % off. `values[i]` belongs to
+/// `devices[i]`.
 Distribution distribution_of(const FigureKey& key, const std::vector<std::size_t>& devices,
                              const std::vector<double>& values);
 
 struct DriverUse {
   std::string driver;                ///< empty: unknown
-  std::vector<std::size_t> devices;  ///< numbers in Fleet::devices
+  std::vector<std::size_t> devices;  ///< indices into Fleet::devices
 };
 
-/// What the devices of one node move at the same time, GB/s.
+/// Total throughput of the devices of one node, GB/s.
 struct NodeTotal {
   std::string host;
   deck::Order order = deck::Order::sequential;
   int devices = 0;
-  double alone = 0;             ///< sum of what each moves alone
-  double together = 0;          ///< sum of what they move together
+  double alone = 0;             ///< sum of their throughputs alone
+  double together = 0;          ///< sum of their throughputs together
   std::optional<double> bound;  ///< sum of their duplex rates together; empty: not measured
 };
 
-/// Devices of one kind on one kind of link, with one deck and one build of the program.
+/// Devices of the same kind, link, back end, deck and program build.
 struct Group {
   Subject machine;
   std::string deck_name;
   std::string build;
-  std::vector<std::size_t> devices;  ///< numbers in Fleet::devices
+  std::vector<std::size_t> devices;  ///< indices into Fleet::devices
   std::vector<DriverUse> drivers;    ///< most frequent first
   std::vector<Distribution> distributions;
-  std::vector<NodeTotal> nodes;  ///< those with figures of both phases
+  std::vector<NodeTotal> nodes;  ///< nodes with figures of both phases
 };
 
-/// A compared figure of a device over several files.
+/// A compared figure of one device over several results.
 struct History {
-  std::size_t device = 0;  ///< number in Fleet::devices
+  std::size_t device = 0;  ///< index into Fleet::devices
   FigureKey key;
   int results = 0;
-  std::string since;  ///< when the first of them started
+  std::string since;  ///< start of the first result
   double first = 0, last = 0;
 
   double change() const { return last / first - 1; }
@@ -154,8 +154,9 @@ struct History {
 /// The outcome of many devices.
 struct Fleet {
   std::size_t files = 0;
-  std::vector<DeviceRecord> devices;  ///< the newest result of each device and deck, by host
-  std::size_t superseded = 0;         ///< results with a newer one of the same device and deck
+  std::vector<DeviceRecord>
+      devices;                 ///< newest result per device and deck, sorted by host and slot
+  std::size_t superseded = 0;  ///< number of results superseded by a newer one
   std::vector<Group> groups;
   std::vector<History> histories;
   std::vector<std::string> missing;  ///< expected hosts without a result
@@ -166,17 +167,17 @@ struct Fleet {
   Verdict verdict() const { return verdict_of(exit_code()); }
 };
 
-/// Makes one outcome. Of each device and deck the newest result counts. `expected` are hosts, and
+/// Creates the outcome from the newest result of each device and deck. `expected`: host names.
 /// `reference` judges the devices, see judge_by(); null: none.
 Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected = {},
                const Reference* reference = nullptr);
 
-/// Judges a device's figures by a reference, in addition to the run's own verdict: those that the
-/// deck has a criterion with a reference for, and of a deck without one those by which devices are
-/// compared. What the run left undecided is decided. A device without any entry is inconclusive.
+/// Judges the figures of a device by a reference, in addition to the verdict of the run: the
+/// figures with a referenced criterion in the deck, or, if the deck has none, all compared figures.
+/// Decides checks that the run left undecided. A device without any entry is inconclusive.
 void judge_by(const Reference& reference, DeviceRecord& record);
 
-/// Whether `a` comes before `b` as people count: node9 before node10.
+/// Natural string order: node9 before node10.
 bool comes_before(std::string_view a, std::string_view b);
 
 }  // namespace overlap::experiment

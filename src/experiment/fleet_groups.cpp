@@ -107,7 +107,7 @@ Distribution distribution_of(const FigureKey& key, const std::vector<std::size_t
   std::vector<double> deviations = values;
   for (double& value : deviations) value = std::abs(value - made.median);
   made.mad = base::median(std::move(deviations));
-  if (!(made.median > 0)) return made;  // no part of it says anything
+  if (!(made.median > 0)) return made;  // relative deviations are undefined
 
   const bool more = deck::row_of(key.metric).better == deck::Better::more;
   std::vector<Standing> standings;
@@ -134,7 +134,7 @@ Distribution distribution_of(const FigureKey& key, const std::vector<std::size_t
 }
 
 void add_groups(Fleet& fleet) {
-  std::map<std::string, std::size_t> numbers;  // of groups
+  std::map<std::string, std::size_t> numbers;  // index of each group
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
     const DeviceRecord& device = fleet.devices[i];
     if (device.figures.empty()) continue;

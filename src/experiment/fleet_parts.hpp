@@ -2,17 +2,17 @@
 
 #include "experiment/fleet.hpp"
 
-/// What fleet_of() is made from.
+/// Parts of fleet_of().
 namespace overlap::experiment {
 
-/// Whether devices are compared by this figure of one of them: by its time only where it copies
-/// nothing, and so has no throughput.
+/// Whether devices are compared by this figure: by time only if the order has no throughput because
+/// it copies nothing.
 bool is_compared(const DeviceRecord& record, const FigureKey& key);
 
-/// Groups the devices of a fleet, with their drivers, distributions and nodes.
+/// Groups the devices that have figures, with drivers, distributions and nodes.
 void add_groups(Fleet& fleet);
 
-/// Makes every slow outlier of a group a trouble of its device.
+/// Adds a trouble to the device of every slow outlier.
 void add_outliers(const Group& group, std::vector<DeviceRecord>& devices);
 
 }  // namespace overlap::experiment

@@ -13,7 +13,7 @@ Subject subject_of(const DeviceRecord& record, const FigureKey& key) {
   return subject;
 }
 
-/// The deck's criterion with a reference for a figure; null: there is none.
+/// The criterion of the deck with a reference for this figure; null: none.
 const deck::Criterion* criterion_of(const DeviceRecord& record, const FigureKey& key) {
   const auto criterion = std::ranges::find_if(record.referenced, [&](const auto& one) {
     return one.metric == key.metric && (!one.order || one.order == key.order);
@@ -21,8 +21,8 @@ const deck::Criterion* criterion_of(const DeviceRecord& record, const FigureKey&
   return criterion == record.referenced.end() ? nullptr : &*criterion;
 }
 
-/// Whether a reference judges a figure: where the deck says so, and where the deck says nothing
-/// about references, where devices are compared by it.
+/// Whether a reference judges a figure: with referenced criteria in the deck, the figures that they
+/// name; otherwise all compared figures.
 bool is_judged(const DeviceRecord& record, const FigureKey& key) {
   return record.referenced.empty() ? is_compared(record, key)
                                    : criterion_of(record, key) != nullptr;

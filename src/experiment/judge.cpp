@@ -12,7 +12,7 @@
 namespace overlap::experiment {
 namespace {
 
-/// Gives every run with rates its bounds, but for those that nothing limits: queries alone.
+/// Adds bounds to all runs with rates, except those without any work (queries only).
 void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
   using model::Rates;
   std::optional<Rates> least;
@@ -25,14 +25,14 @@ void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
   }
   for (Run& run : runs) {
     if (!run.rates) continue;
-    // What the host computes for it the device need not do.
+    // Tiles of the host reduce the work of the device: do not share rates.
     const bool shared = !least || host_tiles(run.schedule) > 0;
     run.bounds = model::bounds(run.schedule, *run.rates, shared ? *run.rates : *least, engines);
-    if (run.bounds->bound_s <= 0) run.bounds.reset();  // nothing in it takes time
+    if (run.bounds->bound_s <= 0) run.bounds.reset();  // no work
   }
 }
 
-/// Why nothing can be said about the metric; empty when something can.
+/// Why the metric cannot be judged; empty: it can.
 std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<Run>& runs) {
   const auto potential = overlap_potential(run, runs);
   const bool compared = deck::row_of(metric).needs == deck::Needs::baseline;
@@ -42,7 +42,7 @@ std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<R
       100 * std::max(0.0, *potential), 100 * least_potential);
 }
 
-/// The limit that a reference sets; without an entry there is none, and the reason says why.
+/// A check with the limit from a reference; without an entry its reason says why.
 Check referenced(Check check, const deck::Criterion& criterion, const References& references) {
   check.at_least = deck::row_of(check.metric).better == deck::Better::more;
   check.limit = std::numeric_limits<double>::quiet_NaN();
@@ -65,7 +65,7 @@ Check referenced(Check check, const deck::Criterion& criterion, const References
   return check;
 }
 
-/// The limits of a criterion for an order, or for the device; not yet applied.
+/// Checks of a criterion for an order or the device, before they are applied.
 std::vector<Check> limits(const deck::Criterion& criterion, std::optional<deck::Order> order,
                           const References& references) {
   Check check;
@@ -88,7 +88,7 @@ bool has(const std::vector<Check>& checks, Verdict verdict) {
                      [verdict](const Check& check) { return check.verdict == verdict; });
 }
 
-/// A limit on max_error that is broken is the user's word on the data.
+/// A violated limit on max_error means wrong data: the user defines what is correct.
 bool is_wrong_data(const Check& check) {
   return check.metric == deck::Metric::max_error && check.verdict == Verdict::fail;
 }
@@ -227,13 +227,13 @@ Outcome judge(Plan plan, Samples samples, References references, const Outcome* 
     for (Case& predicted : plan.cases) outcome.runs.push_back({std::move(predicted)});
   }
   for (std::size_t i = 0; alone != nullptr && i < alone->runs.size(); ++i) {
-    outcome.runs[i].alone_s = alone->runs[i].samples_s;  // the same plan, the same runs
+    outcome.runs[i].alone_s = alone->runs[i].samples_s;  // same plan, same runs
   }
   add_bounds(outcome.runs, samples.conditions.engines);
   for (Run& run : outcome.runs) {
     run.findings = diagnose(run, outcome.runs, samples.conditions);
   }
-  // Of an idle device the link may have been at rest.
+  // The link of an idle device may have been in power saving.
   if (const auto& awake = samples.conditions.device) {
     references.machine.link = link_words(awake->pcie_gen, awake->pcie_width);
   }

@@ -11,7 +11,7 @@
 #include "experiment/plan.hpp"
 #include "experiment/reference.hpp"
 
-/// From samples to an outcome: pure, no Kokkos and no device.
+/// From samples to an outcome: pure, without Kokkos and devices.
 namespace overlap::experiment {
 
 enum class Verdict { pass, fail, inconclusive, error, skipped, interrupted };
@@ -20,20 +20,20 @@ constexpr auto words_of(Verdict) {
   return yaml::in_order<Verdict>("PASS", "FAIL", "INCONCLUSIVE", "ERROR", "SKIPPED", "INTERRUPTED");
 }
 
-/// What ends the repetitions of a point.
+/// Reasons for the end of the repetitions.
 enum class StopReason { repetitions, precision, at_most, budget, duration };
 
 constexpr auto words_of(StopReason) {
   return yaml::in_order<StopReason>("repetitions", "precision", "at_most", "budget", "duration");
 }
 
-/// What ended them.
+/// The end of the repetitions of a point.
 struct Stop {
   StopReason reason = StopReason::repetitions;
   int repetitions = 0;   ///< of each order
-  double elapsed_s = 0;  ///< since the first of them began, verification included
-  /// With `precision`: the widest 95 % interval of what is judged / its median; empty: too few
-  /// repetitions for one.
+  double elapsed_s = 0;  ///< since the start of the first one, including verification
+  /// With `precision`: the widest ratio of 95 % interval to median among the judged metrics; empty:
+  /// too few repetitions.
   std::optional<double> width;
 };
 
@@ -41,50 +41,50 @@ struct Stop {
 /// (at_most): not reached".
 std::string words(const Stop& stop);
 
-/// How the ranks of a node shared each repetition of phase together, seconds.
+/// Timing of each repetition on the ranks of a node in phase together, seconds.
 struct Window {
-  std::vector<double> skew_s;    ///< between the first start and the last
-  std::vector<double> shared_s;  ///< from the last start until the last rank had its sample
+  std::vector<double> skew_s;    ///< from the first start to the last
+  std::vector<double> shared_s;  ///< from the last start to the last stop
 };
 
-/// What was measured of a plan.
+/// Measurements of a plan.
 struct Samples {
-  std::vector<Run> runs;  ///< one for each case; none where nothing ran
+  std::vector<Run> runs;  ///< one per case; empty: nothing ran
   int verified_runs = 0;
-  double reference_s = 0;  ///< spent on reference results and comparing, all runs together
+  double reference_s = 0;  ///< total time of reference results and comparisons
   DeviceSamples device;    ///< empty: not measured
   Conditions conditions;
   Window window;
-  std::optional<Stop> stopped;  ///< empty: it was interrupted
-  bool interrupted = false;     ///< before all repetitions were done
+  std::optional<Stop> stopped;  ///< empty: interrupted
+  bool interrupted = false;     ///< before the last repetition
 };
 
-/// Where a limit comes from that the deck does not say itself.
+/// Origin of a limit that is not in the deck.
 struct LimitSource {
-  std::string file;  ///< of references
-  double value = 0;  ///< that it has
-  double below = 0;  ///< by what part of it a value may be worse
+  std::string file;  ///< reference file
+  double value = 0;  ///< reference value
+  double below = 0;  ///< relative tolerance
 };
 
-/// One limit of a criterion applied to one order, or to the device.
+/// One limit of a criterion, applied to one order or to the device.
 struct Check {
   deck::Metric metric = deck::Metric::time;
   std::optional<deck::Order> order;  ///< empty: a metric of the device
   base::Summary value;
-  bool at_least = false;  ///< the limit is a minimum, else a maximum
-  double limit = 0;       ///< NaN: the reference has none
+  bool at_least = false;  ///< true: `limit` is a minimum; false: a maximum
+  double limit = 0;       ///< NaN: not in the reference
   Verdict verdict = Verdict::pass;
-  std::string reason;  ///< why the verdict is not what the value says; else empty
-  std::optional<LimitSource> source = {};  ///< empty: the deck
+  std::string reason;  ///< why the check is inconclusive regardless of its value; else empty
+  std::optional<LimitSource> source = {};  ///< empty: the limit is in the deck
 };
 
-/// What ended an experiment early.
+/// An error that ended an experiment.
 struct Failure {
   base::ExitCode code = base::ExitCode::runtime_error;
   std::string text;
 };
 
-/// One point, done.
+/// The outcome of one point.
 struct Outcome : Setup {
   std::vector<Run> runs = {};
   int verified_runs = 0;
@@ -93,7 +93,7 @@ struct Outcome : Setup {
   Window window = {};
   std::optional<Stop> stopped = {};  ///< empty: not run, or interrupted
   std::vector<Check> checks = {};
-  std::optional<Failure> failure = {};  ///< empty: it came to its end
+  std::optional<Failure> failure = {};  ///< empty: completed or interrupted
   bool interrupted = false;
 
   bool ran() const;  ///< whether anything was measured
@@ -102,43 +102,43 @@ struct Outcome : Setup {
   base::ExitCode exit_code() const;
 };
 
-/// Whether the metric is judged of such a run. The cost of a disturbance is shown, not judged; of a
-/// run with host work only how much of that work was hidden.
+/// Whether criteria judge this metric of this run. Disturbed runs are never judged; of runs with
+/// host work only host_work_hidden.
 bool is_judged(deck::Metric metric, const Run& run);
 
-/// PASS when the value's whole interval keeps the limit, FAIL when none of it does, INCONCLUSIVE
-/// when the interval straddles it.
+/// PASS if the whole interval of the value meets the limit, FAIL if none of it does, otherwise
+/// INCONCLUSIVE.
 Verdict judge(const base::Summary& value, bool at_least, double limit);
 
-/// Applies every criterion to the orders that it names, or to all that its metric is about. Where
-/// overlap could save less than `least_potential`, metrics that need the baseline are INCONCLUSIVE,
-/// and so are one that was not measured and one that `references` has no entry for; their subject
-/// is what the runs are about, in its phase. Nothing is judged where nothing ran.
+/// Applies every criterion to the orders that it names, or to all to which its metric applies.
+/// INCONCLUSIVE are metrics that need the baseline if overlap could save less than
+/// `least_potential`, metrics that were not measured, and limits without an entry in `references`
+/// (whose `machine` is the subject of the runs, including the phase). Empty if nothing ran.
 std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const std::vector<Run>& runs, const DeviceSamples& device = {},
                              const References& references = {});
 
-/// The order that a check is about; "-" for the device.
+/// The order of a check; "-" for the device.
 std::string_view order_word(const Check& check);
 
-/// A check with its interval and its limit, in one line.
+/// A check with interval and limit in one line.
 std::string words(const Check& check);
 
 /// ">= 93.12 (96 - 3 % of h200.yaml)", "unknown".
 std::string limit_words(const Check& check);
 
-/// Bounds, findings, checks. Without samples: predictions. Phase together is compared with `alone`,
-/// null: with nothing.
+/// Adds bounds, findings and checks. Without samples the runs are predictions. Phase together is
+/// compared with `alone` (null: none).
 Outcome judge(Plan plan, Samples samples, References references = {},
               const Outcome* alone = nullptr);
 
-/// An outcome that an error ended.
+/// The outcome of a point that an error ended.
 Outcome failed(const deck::Point& point, const base::Error& error);
 
-/// The worst verdict on one run: its checks, or "WRONG DATA".
+/// The worst verdict of the checks of one run, or "WRONG DATA".
 std::string_view verdict_of(const Run& run, const std::vector<Check>& checks);
 
-/// Why the verdict is what it is, one line per reason; empty for PASS.
+/// Reasons for the verdict, one per line; empty for PASS.
 std::vector<std::string> reasons(const Outcome& outcome);
 
 }  // namespace overlap::experiment

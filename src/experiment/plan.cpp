@@ -16,15 +16,14 @@ namespace {
 
 using base::format_seconds;
 
-/// An error at the deck's i-th order.
+/// An error about the i-th order of the deck.
 base::Error error_at_order(const deck::Deck& deck, std::size_t i, const std::string& why) {
   return deck::error_at(
       deck, base::ExitCode::usage, fmt::format("issue.orders[{}]", i),
       fmt::format("found '{}', which {}", deck::to_string(deck.issue.orders[i]), why));
 }
 
-/// Throws when the schedule could give wrong data. The tasks of a custom workload are the user's
-/// own, so the error names their place in the deck.
+/// Throws if the schedule has a hazard. For custom workloads the error names the task in the deck.
 void require_safe(const deck::Deck& deck, const schedule::Schedule& schedule, deck::Order order) {
   const auto hazards = schedule::find_hazards(schedule, 1);
   if (hazards.empty()) return;
@@ -38,7 +37,7 @@ void require_safe(const deck::Deck& deck, const schedule::Schedule& schedule, de
       fmt::format("workload.tasks[{}]", schedule.tasks[hazards.front().task].number), why);
 }
 
-/// What is shown of a candidate.
+/// Description of a candidate.
 std::string words(const model::Candidate& c) {
   return fmt::format(
       "{} with {} {} on {} {}{}{}{}", deck::to_string(c.order), c.chunks,
@@ -88,7 +87,7 @@ void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& devi
   };
   facts.choices.emplace_back("copy rates", "to the device " + gigabytes(schedule::Stage::h2d) +
                                                ", back " + gigabytes(schedule::Stage::d2h));
-  // A lane's copies run on all of its cores.
+  // Copies of a lane use all of its cores.
   const int cores = device.cores_of_lane(draft(deck, facts_of(deck)).lanes);
   facts.workload = schedule::size_copies(deck.workload, [&](schedule::Stage stage, double seconds) {
     return curve(stage).bytes(seconds * cores);
@@ -131,7 +130,7 @@ Plan plan(const deck::Point& point, const Facts& facts) {
     one.schedule = *draft.schedules[i];
     one.schedule.instances = plan.lanes;
     plan.cases.push_back(one);
-    // The model knows nothing of disturbances.
+    // The model does not cover disturbances.
     if (deck.disturb && facts.device_name.empty() && one.order != deck::Order::sequential) {
       Case& twin = plan.cases.emplace_back(one);
       twin.schedule = schedule::disturbed(one.schedule, *deck.disturb);

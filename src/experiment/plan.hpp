@@ -12,55 +12,55 @@
 #include "model/search.hpp"
 #include "schedule/build.hpp"
 
-/// From a deck and facts to the cases that run: pure, no Kokkos and no device.
+/// From a deck and facts to the cases to run: pure, without Kokkos and devices.
 namespace overlap::experiment {
 
-/// What the program chose: name, value.
+/// Choices of the program: name, value.
 using Choices = std::vector<std::pair<std::string, std::string>>;
 
 /// Tiles of a matrix product that `four_way` leaves to the host.
 struct HostShare {
   int tiles = 0;
-  double flops_per_s = 0;  ///< at which the host computes them; 0: unknown
+  double flops_per_s = 0;  ///< host rate; 0: unknown
 };
 
-/// What planning must know of a device: measured by measure::probe(), or from a device file.
+/// Facts about a device for planning: measured by measure::probe(), or from a device file.
 struct Facts {
-  std::optional<model::Device> device;  ///< that predictions are for; empty: none are made
-  std::string device_name;  ///< shown with predictions for another device; empty: the present one
+  std::optional<model::Device> device;  ///< device of the model; empty: no predictions
+  std::string device_name;              ///< shown with predictions for another device; else empty
   std::optional<std::int64_t> free_bytes;  ///< device memory for arrays; empty: unknown
-  deck::Workload workload;   ///< the deck's, copies that are given by their duration with bytes
-  std::int64_t repeats = 1;  ///< of the arithmetic
-  std::optional<Balance> balance;  ///< how a balanced intensity was measured
+  deck::Workload workload;         ///< of the deck, with bytes for copies given by their duration
+  std::int64_t repeats = 1;        ///< of the arithmetic
+  std::optional<Balance> balance;  ///< measurement of a balanced intensity
   std::optional<HostShare> host_share;
-  std::optional<model::Candidate> automatic;  ///< what `auto` becomes
+  std::optional<model::Candidate> automatic;  ///< the choice of `auto`
   Choices choices;
 };
 
-/// The deck's own numbers, before anything is known of a device.
+/// Facts from the deck alone.
 Facts facts_of(const deck::Deck& deck);
 
-/// The same on a device as its description says. Throws base::Error{usage} when the device does not
-/// know the deck's kernel.
+/// Facts from the deck and a device description. Throws base::Error{usage} if the device has no
+/// rate for the kernel of the deck.
 Facts facts_of(const deck::Deck& deck, const model::Device& device);
 
-/// Gives copies that are given by their duration the bytes that the device moves in that time.
+/// Sets the bytes of copies given by their duration to those that the device moves in that time.
 void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device);
 
-/// Data cut and orders issued, before anything is proved or predicted.
+/// Layout and schedules, before the hazard check and predictions.
 struct Draft {
   schedule::Costs costs;
   schedule::Layout layout;
-  /// Of issue.orders; `auto` has none before the facts say what it becomes.
+  /// One per entry of issue.orders; empty for `auto` until the facts contain its choice.
   std::vector<std::optional<schedule::Schedule>> schedules;
-  int lanes = 1;  ///< of the widest
+  int lanes = 1;  ///< of the widest schedule
 };
 
-/// Throws base::Error{usage} when the deck's tasks cannot be issued in one of its orders, and what
-/// schedule::layout() throws.
+/// Builds layout and schedules. Throws base::Error{usage} if an order cannot issue the tasks of the
+/// deck, and as schedule::layout().
 Draft draft(const deck::Deck& deck, const Facts& facts);
 
-/// A point with what became of its deck: what a plan and its outcome have in common.
+/// Common part of plan and outcome of a point.
 struct Setup : deck::Point {
   schedule::Layout layout = {};
   std::optional<Balance> balance = {};
@@ -68,31 +68,30 @@ struct Setup : deck::Point {
 };
 
 struct Plan : Setup {
-  std::vector<Case> cases =
-      {};  ///< in the deck's order, twins right behind the case they belong to
-  std::int64_t host_work_pieces = 0;  ///< one for each chunk as the deck cuts it
-  int lanes = 1;                      ///< that cases run on; cases may use fewer
+  std::vector<Case> cases = {};  ///< in the order of the deck; variants with disturbance or host
+                                 ///< work directly after their order
+  std::int64_t host_work_pieces = 0;  ///< one per chunk of the layout, over all iterations
+  int lanes = 1;                      ///< lanes to create; cases may use fewer
 };
 
-/// The deck's cases, each proved free of hazards, with predictions if the facts have a device.
-/// Throws base::Error{usage} when a custom list has hazards or `auto` has not become anything, and
-/// what draft() throws.
+/// The cases of a deck, proved free of hazards, with predictions if the facts contain a device.
+/// Throws base::Error{usage} if a custom list has hazards or `auto` has no choice, and as draft().
 Plan plan(const deck::Point& point, const Facts& facts);
 
-/// What no device could run: throws what plan() would throw whatever the facts, and for a device
-/// file base::Error{usage} when it does not know the deck's kernel.
+/// Checks what can be checked without facts: throws errors that plan() would throw with any facts,
+/// and base::Error{usage} if `device` (null: none) has no rate for the kernel of the deck.
 void check(const deck::Point& point, const model::Device* device);
 
-/// One plan of predictions for several devices.
+/// One plan with the predictions for several devices.
 Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices);
 
-/// The candidates for `auto`, best predicted first.
+/// The candidates for `auto`, best prediction first. Precondition: the facts contain a device.
 std::vector<model::Candidate> candidates(const deck::Deck& deck, const Facts& facts);
 
-/// A candidate that was tried out, and its median time, seconds.
+/// A measured candidate with its median time, seconds.
 using Tried = std::pair<model::Candidate, double>;
 
-/// Why `auto` chose the first: of candidates by their prediction, of those tried out by their time.
+/// Explains why `auto` chose the first one: by prediction or by measurement.
 std::string why(const std::vector<model::Candidate>& candidates);
 std::string why(const std::vector<Tried>& tried);
 

@@ -7,37 +7,36 @@
 #include "experiment/reference.hpp"
 #include "experiment/run.hpp"
 
-/// Results of earlier runs, as far as comparing them needs.
+/// Results of earlier runs, reduced to what comparisons need.
 namespace overlap::experiment {
 
-/// Dotted keys with their values in words.
+/// Dotted keys with their values as text.
 using KeyWords = std::map<std::string, std::string>;
 
-/// One point of a sweep, or one phase of a fleet; a deck without either is one point.
+/// One point of a sweep, or one phase of a fleet; otherwise the whole deck.
 struct RecordedPoint {
   std::string words;  ///< "chunks.count 4", "together"; empty: no sweep, alone
   deck::Phase phase = deck::Phase::alone;
-  /// With everything that metrics are made from. Without a trace, one copy stands for all tasks of
-  /// a schedule.
+  /// With all inputs of the metrics. Without a trace, one copy represents all tasks of a schedule.
   std::vector<Run> runs;
   DeviceSamples device = {};  ///< empty: not measured
 };
 
 /// The result of one deck.
 struct Recorded {
-  std::string file;  ///< that it comes from
-  Subject machine;   ///< and the deck's identity
-  std::string unit;  ///< which of the devices of this kind: UUID, or the host's name
+  std::string file;  ///< source file
+  Subject machine;   ///< with the deck identity
+  std::string unit;  ///< distinguishes devices of one kind: UUID, or the host name
   std::string title;
   std::string deck_path;
   std::string driver;   ///< empty: unknown
   std::string started;  ///< UTC
   std::string version;  ///< of the program
   KeyWords provenance;  ///< program, host and device
-  KeyWords deck;        ///< all keys that change what runs
+  KeyWords deck;        ///< all keys that affect execution
   std::vector<deck::Criterion> acceptance;
   std::vector<RecordedPoint> points;
-  std::string error;  ///< why there are no points; empty: there are
+  std::string error;  ///< why there are no points; else empty
 };
 
 }  // namespace overlap::experiment

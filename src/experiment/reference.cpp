@@ -83,7 +83,7 @@ const Table<Entry>& entry_table() {
   return table;
 }
 
-/// Each entry, and an error for the second one of a subject.
+/// Reads all entries; a second entry for a subject is an error.
 std::vector<Entry> read_entries(const Reader& list) {
   std::vector<Entry> entries;
   const std::vector<Reader> items = list.items("a list of entries");
@@ -103,7 +103,7 @@ std::vector<Entry> read_entries(const Reader& list) {
   return entries;
 }
 
-/// The parts of a subject in words.
+/// The parts of a subject as text.
 using Parts = std::array<std::pair<const char*, std::string>, 7>;
 Parts parts(const Subject& of) {
   return {{{"device", of.device},
@@ -115,7 +115,7 @@ Parts parts(const Subject& of) {
            {"metric", std::string(deck::to_string(of.metric))}}};
 }
 
-/// Those of `a` that `b` has otherwise.
+/// The parts of `a` that differ from `b`.
 std::vector<std::string> differences(const Subject& a, const Subject& b) {
   std::vector<std::string> words;
   const Parts of_a = parts(a);
@@ -126,7 +126,7 @@ std::vector<std::string> differences(const Subject& a, const Subject& b) {
   return words;
 }
 
-/// Text that YAML takes for a string.
+/// The value, quoted if YAML would not read it as a string.
 std::string in_file(const Json& value) {
   if (!value.is_string()) return spell(value);
   const std::string text = value;

@@ -16,14 +16,14 @@ namespace {
 
 using deck::Require;
 
-/// A requirement and what there is.
+/// A requirement with the found value.
 struct Judged {
   std::optional<std::string> found;  ///< empty: unknown
   std::string wanted;
-  bool met = false;  ///< by what was found
+  bool met = false;  ///< by the found value
 };
 
-/// A key of the section, and how it is judged; empty: anything goes.
+/// A key of the section with its check; empty result: not required.
 struct Requirement {
   std::string_view key;
   std::optional<Judged> (*judge)(const Require&, const Readings&);

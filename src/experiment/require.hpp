@@ -7,19 +7,19 @@
 #include "base/machine.hpp"
 #include "deck/deck.hpp"
 
-/// Whether a machine is what a deck requires.
+/// Checks the `require` section of a deck.
 namespace overlap::experiment {
 
-/// What is known of the machine right before the runs, with the device awake.
+/// State of the machine right before the runs, with the device awake.
 struct Readings {
-  base::DeviceInfo device;             ///< on host back ends without all that is required of one
-  std::optional<int> other_processes;  ///< that compute on the device; empty: unknown
-  std::string cpus;                    ///< that this process may use, as a list: "0-7,16"
-  std::string node_cpus;               ///< of the device's NUMA node; empty: unknown
+  base::DeviceInfo device;             ///< on host back ends without the properties of GPUs
+  std::optional<int> other_processes;  ///< number computing on the device; empty: unknown
+  std::string cpus;                    ///< usable by this process: "0-7,16"
+  std::string node_cpus;               ///< of the NUMA node of the device; empty: unknown
 };
 
-/// Each requirement that is not met, in the deck's order: "require.ecc: found off; required: on".
-/// What is unknown meets none.
+/// Unmet requirements in the order of the deck: "require.ecc: found off; required: on". Unknown
+/// properties count as unmet.
 std::vector<std::string> unmet(const deck::Require& require, const Readings& readings);
 
 }  // namespace overlap::experiment

@@ -11,8 +11,7 @@ namespace {
 
 using deck::Repetition;
 
-/// The run of an order on the same device, undisturbed, with host work or without; null: there is
-/// none.
+/// The undisturbed run of an order on a device, with or without host work; null: none.
 const Run* find(deck::Order order, bool host_work, int target, const std::vector<Run>& runs) {
   const auto found = std::find_if(runs.begin(), runs.end(), [&](const Run& run) {
     return run.order == order && run.host_work == host_work && run.target == target &&
@@ -21,7 +20,7 @@ const Run* find(deck::Order order, bool host_work, int target, const std::vector
   return found == runs.end() ? nullptr : &*found;
 }
 
-/// The baseline that does the same.
+/// The baseline with the same host work.
 const Run* baseline_of(const Run& run, const std::vector<Run>& runs) {
   return find(deck::Order::sequential, run.host_work, run.target, runs);
 }
@@ -52,7 +51,7 @@ std::vector<Repetition> repetitions(const Run& run, const std::vector<Run>& runs
   return repetitions;
 }
 
-/// What happened to the device over all runs, as one repetition.
+/// Health changes over all runs, as one repetition.
 Repetition counted(const HealthRecord& health) {
   const auto& [before, after, throttled] = health;
   const auto more = [&](std::optional<std::int64_t> base::Health::* counter) {
@@ -78,7 +77,7 @@ std::vector<Repetition> repetitions(const DeviceSamples& device) {
   return repetitions;
 }
 
-/// What a formula gives for those repetitions that have all that it needs.
+/// Values of a formula for the repetitions with all inputs.
 std::vector<double> values(double (*formula)(const Repetition&),
                            const std::vector<Repetition>& repetitions) {
   std::vector<double> values;
@@ -108,7 +107,7 @@ std::int64_t copied_bytes(const Case& run) {
 }
 
 std::optional<double> predicted_s(const Case& run) {
-  // Queries alone may take no time; no figure follows from that.
+  // Queries alone may take no time; speed-ups would be undefined.
   if (!run.predicted || run.predicted->complete_s <= 0) return std::nullopt;
   return run.predicted->complete_s;
 }

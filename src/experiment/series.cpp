@@ -6,7 +6,7 @@
 namespace overlap::experiment {
 namespace {
 
-/// Of values with such numbers every how manieth is kept.
+/// Distance between kept values at this number.
 std::int64_t step_of(std::int64_t number, std::int64_t most) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(number / most + 1)));
 }

@@ -3,18 +3,17 @@
 #include <cstdint>
 #include <vector>
 
-/// What is kept of a run that may take hours: a bounded part of its samples.
+/// Bounded subsets of the samples of long runs.
 namespace overlap::experiment {
 
-/// Adds a value to a list that keeps at most `most`, a power of two, evenly spaced: all of them,
-/// from the `most`-th on every second, then every fourth, and so on. `number` counts the values
-/// from 0, those included that were not kept. Lists that are given the same numbers keep the same
-/// ones.
+/// Appends a value to a list that keeps at most `most` (a power of two) evenly spaced values: all
+/// of them first, from number `most` on every second, then every fourth, and so on. `number` counts
+/// all values from 0. Lists with the same numbers keep the same values.
 void add_thinned(std::vector<double>& kept, double value, std::int64_t number, std::int64_t most);
 
-/// A stretch of a long run.
+/// One time interval of a long run.
 struct Stretch {
-  double at_s = 0;  ///< when its first repetition began, since the first of all
+  double at_s = 0;  ///< start of its first repetition, since that of the run
   std::int64_t repetitions = 0;
   double min_s = 0;
   double max_s = 0;
@@ -23,7 +22,7 @@ struct Stretch {
 
 inline constexpr int most_stretches = 512;
 
-/// Adds a repetition that began `at_s` and took `seconds` to the series of a run that is to take
+/// Adds a repetition that started at `at_s` and took `seconds` to the series of a run of
 /// `duration_s`.
 void add(std::vector<Stretch>& series, double duration_s, double at_s, double seconds);
 

@@ -33,8 +33,8 @@ Column column_of(const std::vector<Recorded>& results) {
 
 using Word = std::string Column::*;
 
-/// A part of titles, and whether it belongs there wherever columns differ in it; the others only
-/// tell columns apart that would have one title.
+/// A part of column titles: always shown if columns differ in it, or only if it distinguishes
+/// columns that would have equal titles.
 struct TitlePart {
   Word value;
   const char* before;
@@ -93,7 +93,7 @@ KeyWords workload_of(const Recorded& result) {
   return workload;
 }
 
-/// A deck with its results, one per column; null: there is none.
+/// A deck with one result per column; null: none.
 struct Shared {
   std::string title;
   KeyWords workload;

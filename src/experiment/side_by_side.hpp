@@ -7,15 +7,15 @@
 
 #include "experiment/recorded.hpp"
 
-/// Results of several machines, back ends or builds next to each other: the view of a porting
-/// study. Nothing is judged.
+/// Results of several machines, back ends or builds side by side, for porting studies. Nothing is
+/// judged.
 namespace overlap::experiment {
 
-/// The results of one file, or of one folder with a file for each deck.
+/// The results of one file, or of one folder with one file per deck.
 struct Column {
-  std::string title;  ///< what tells it from the others; unique
+  std::string title;  ///< distinguishes the columns; unique
   std::string file;
-  std::string device;  ///< its name; on host back ends the processor's
+  std::string device;  ///< its name; on host back ends that of the processor
   std::string backend;
   std::string mechanism;  ///< of all its decks
   std::string kokkos_version;
@@ -23,45 +23,45 @@ struct Column {
   std::string host;
 };
 
-/// What a column has of one order.
+/// Results of one order in one column.
 struct Figures {
-  Run run;  ///< with its timeline, where the file has it
+  Run run;  ///< with its timeline if recorded
   base::Summary time;
   std::optional<base::Summary> speedup, overlap_efficiency, bound_fraction;
-  std::optional<base::Estimate> ratio;  ///< its time / that of the chosen column
+  std::optional<base::Estimate> ratio;  ///< time / time of column `to`
 };
 
 /// One order at one point in all columns.
 struct Match {
   std::string point;                            ///< of a sweep, or a phase; else empty
-  std::string order;                            ///< with what runs beside it
-  std::vector<std::optional<Figures>> figures;  ///< one per column; empty: it is not there
+  std::string order;                            ///< with disturbance or host work
+  std::vector<std::optional<Figures>> figures;  ///< one per column; empty: missing
 };
 
-/// A key of the deck with a value per column; "-": it is not there.
+/// A key of the deck with one value per column; "-": missing.
 struct Setting {
   std::string key;
   std::vector<std::string> values;
 };
 
-/// A deck that columns share: the same title and workload, whatever else differs.
+/// A deck with the same title and workload in several columns.
 struct SharedDeck {
   std::string title;
   KeyWords workload;
-  std::vector<Setting> differences;  ///< of the keys that change what runs
-  std::vector<std::string> errors;   ///< one per column: why the deck did not run; empty: it did
+  std::vector<Setting> differences;  ///< among the keys that affect execution
+  std::vector<std::string> errors;   ///< one per column: why the deck did not run; empty: it ran
   std::vector<Match> matches;
 };
 
 struct SideBySide {
   std::vector<Column> columns;
-  std::size_t to = 0;  ///< the column that ratios refer to
+  std::size_t to = 0;  ///< reference column of the ratios
   std::vector<SharedDeck> decks;
 };
 
-/// `files` has the results of each column. `to` is the number of a column, from 1, or its title.
-/// Throws base::Error{usage} where there is no such column, and base::Error{runtime_error} where a
-/// column has no result or two of one deck.
+/// `files`: the results of each column. `to`: number of the reference column, from 1, or its title.
+/// Throws base::Error{usage} if there is no such column, and base::Error{runtime_error} if a column
+/// has no result or two results of one deck.
 SideBySide side_by_side(const std::vector<std::vector<Recorded>>& files, const std::string& to);
 
 }  // namespace overlap::experiment

@@ -9,7 +9,7 @@ namespace {
 constexpr int least_looked_at = 20;
 constexpr double look_growth = 1.5;
 
-/// Whether a metric has a value for each repetition, which can be more or less precise.
+/// Whether a metric has one value per repetition, and thus a precision.
 bool repeats(const deck::MetricRow& row) {
   return row.formula != nullptr && !deck::of_device(row.needs) &&
          row.value != deck::Metric::max_error;
@@ -60,8 +60,8 @@ std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions
   return std::nullopt;
 }
 
-/// The widest of the intervals in proportion to their medians. A metric that compares with a bound,
-/// which is measured after the runs, is about as precise as the time of its order.
+/// The widest interval relative to its median. Metrics relative to a bound, which is measured after
+/// the runs, use the precision of the time of their order.
 double Stopping::widest(const std::vector<Run>& runs) const {
   double widest = 0;
   for (const Judged& judged : judged_) {

@@ -6,26 +6,26 @@
 
 #include "experiment/judge.hpp"
 
-/// When enough has been measured: pure, no clock and no device. Repeated looks at an interval until
-/// it is narrow would make it miss the median more often than a single one does. So looks are few,
-/// two in a row must find it narrow, and no look sees a limit: what ends the repetitions is never
-/// the verdict. Coverage is tested with simulated samples.
+/// Stopping rule of the measurements: pure, without clock and device. Testing an interval
+/// repeatedly until it is narrow would reduce its coverage of the median. Therefore tests are few,
+/// two in a row must find it narrow (the last permitted one suffices), and no test uses a limit:
+/// the verdict never ends the repetitions. The coverage is tested with simulated samples.
 namespace overlap::experiment {
 
-/// Repetitions of each order that a plan asks for, at least.
+/// Minimum number of repetitions per order, unless the budget ends them earlier.
 int least_repetitions(const deck::Measure& plan);
-/// And at most; of a soak none are known.
+/// Maximum number of repetitions per order. Meaningless for a soak, which ends by time.
 int most_repetitions(const deck::Measure& plan);
 
 class Stopping {
  public:
-  /// Of the criteria only what they are about, never their limits.
+  /// Uses only metric and order of the criteria, never their limits.
   Stopping(const deck::Measure& plan, const std::vector<deck::Criterion>& criteria);
 
-  /// Whether the repetition that begins now, counted from 1, may be the last one.
+  /// Whether the repetition about to start (counted from 1) may be the last.
   bool may_end(int repetition, double elapsed_s) const;
 
-  /// After a repetition that may be the last one: why it is; empty: it is not.
+  /// Call after a repetition that may be the last: the reason to stop; empty: continue.
   std::optional<Stop> stop(const std::vector<Run>& runs, int repetitions, double elapsed_s);
 
  private:
@@ -39,7 +39,7 @@ class Stopping {
   deck::Measure plan_;
   std::vector<Judged> judged_;
   int next_look_;
-  bool narrow_ = false;  ///< at the last look
+  bool narrow_ = false;  ///< at the last test
 };
 
 }  // namespace overlap::experiment

@@ -3,21 +3,22 @@
 #include <optional>
 #include <string>
 
-/// Binding a rank's threads and memory to a part of its node.
+/// Binds threads and memory of a rank to a part of its node.
 namespace overlap::fleet {
 
-/// What was done, in words; `cpus` and `memory` empty: not bound.
+/// Result of a binding; empty `cpus` or `memory`: not bound.
 struct Binding {
   std::string cpus;    ///< "0-15"
   std::string memory;  ///< NUMA nodes, "0"
-  std::string note;    ///< why not, or why not to all; empty: nothing to say
+  std::string note;    ///< reason if something is not bound; empty: no remark
 };
 
-/// Threads and memory of this process go to the NUMA node of the device at this PCI address, as far
-/// as the process may use it.
+/// Binds threads and memory of this process to the NUMA node of the device with this PCI address,
+/// within the CPUs that the process may use.
 Binding bind_to_device(const std::optional<std::string>& pci);
 
-/// Its threads get the `part`-th of `parts` equal parts of the cores that it may use.
+/// Binds the threads to the `part`-th (from 0) of `parts` nearly equal shares of the cores that the
+/// process may use.
 Binding bind_to_share(int part, int parts);
 
 }  // namespace overlap::fleet

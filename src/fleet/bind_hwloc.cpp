@@ -19,7 +19,7 @@ std::string words(hwloc_const_bitmap_t set) {
   return text;
 }
 
-/// The machine, with its PCI devices.
+/// The topology with PCI devices.
 class Topology {
  public:
   Topology() {
@@ -34,7 +34,7 @@ class Topology {
   bool loaded() const { return loaded_; }
   hwloc_topology_t get() const { return topology_; }
 
-  /// The processors that this process may use.
+  /// The CPUs that this process may use.
   Bitmap allowed() const {
     Bitmap set = bitmap();
     if (hwloc_get_cpubind(topology_, set.get(), HWLOC_CPUBIND_PROCESS) != 0) {
@@ -48,7 +48,7 @@ class Topology {
   bool loaded_ = false;
 };
 
-/// Binds the threads; what could not be done is in the note.
+/// Binds the threads; a failure is reported in the note.
 Binding bind_threads(const Topology& topology, hwloc_const_bitmap_t set) {
   if (hwloc_set_cpubind(topology.get(), set, HWLOC_CPUBIND_PROCESS) != 0) {
     return {.cpus = {}, .memory = {}, .note = "the system refused to bind the threads"};

@@ -23,13 +23,13 @@ namespace {
 
 enum State : int { absent, present, out, missing };
 
-/// The same clock in all processes of a machine.
+/// Time of a clock that all processes of a machine share.
 std::int64_t now_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-/// Process numbers say something only to processes that count alike.
+/// Process ids are comparable only within one PID namespace.
 std::int64_t pid_namespace() {
   struct stat found = {};
   return stat("/proc/self/ns/pid", &found) == 0 ? static_cast<std::int64_t>(found.st_ino) : 0;
@@ -39,14 +39,15 @@ constexpr std::int64_t meetings_of_a_phase = std::int64_t{1} << 40;
 
 }  // namespace
 
-/// Fresh shared memory is zero, which is a rank that has not come yet. A cache line each.
+/// Zero-initialized shared memory means a rank that has not come yet. Aligned to avoid false
+/// sharing.
 struct alignas(128) Board::Slot {
   std::atomic<int> state;
   std::atomic<std::int64_t> pid, pid_namespace;
   std::atomic<std::int64_t> alive_ns;  ///< last sign of life
-  std::atomic<std::int64_t> ended;     ///< phases
-  std::atomic<std::int64_t> met;       ///< phase and meetings in it
-  std::atomic<std::int64_t> sampled;   ///< the same when it last took a sample
+  std::atomic<std::int64_t> ended;     ///< number of phases ended
+  std::atomic<std::int64_t> met;       ///< phase and number of meetings in it
+  std::atomic<std::int64_t> sampled;   ///< `met` at its last sample
   std::atomic<std::int64_t> start_ns, stop_ns;
 };
 
@@ -74,11 +75,11 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   own.pid = getpid();
   own.pid_namespace = pid_namespace();
   int seen = absent;
-  own.state.compare_exchange_strong(seen, present);  // or the others gave up waiting before
+  own.state.compare_exchange_strong(seen, present);  // fails if the others stopped waiting
   sign();
   wait([](const Slot& other) { return other.state != absent; },
        [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
-  shm_unlink(name_.c_str());  // all have it: nothing is left behind, whatever happens
+  shm_unlink(name_.c_str());  // all have mapped it: nothing is left behind in any case
 }
 
 Board::~Board() {
@@ -97,7 +98,7 @@ void Board::sign() {
   }
 }
 
-/// Whether nobody has to wait for the rank any more: it left, or is lost.
+/// Whether the rank left or is lost, so that nobody has to wait for it.
 bool Board::is_out(Slot& other) {
   int seen = other.state;
   const auto is_out_already = [&] { return seen == out || seen == missing; };
@@ -109,7 +110,7 @@ bool Board::is_out(Slot& other) {
   return other.state.compare_exchange_strong(seen, missing) || is_out_already();
 }
 
-/// Until done(slot) of all others; the wait is a sign of life itself.
+/// Waits until done(slot) for all other slots; waiting is a sign of life.
 template <class Done>
 void Board::wait(const Done& done, const Poll& poll) {
   constexpr std::int64_t look_ns = 1000000;  // system calls are too slow for every poll
@@ -154,7 +155,7 @@ void Board::meet(const Poll& poll) {
 }
 
 void Board::meet_at_once() {
-  // Where ranks share cores, the last may need the core of one that waits.
+  // If ranks share cores, the last one may need the core of a waiting one.
   int polls = 0;
   meet([&] {
     if (++polls > 200) sched_yield();

@@ -5,44 +5,47 @@
 #include <string>
 #include <vector>
 
-/// Where the ranks of a node see each other: shared memory with a slot for each. A rank waits for
-/// the others with a deadline since their last sign of life; one that has died, or gives no sign
-/// for so long, is lost, and nobody waits for it any more.
+/// Synchronization of the ranks of a node through shared memory, one slot per rank. Every wait has
+/// a deadline, counted from the last sign of life of the awaited rank. A rank that has died or
+/// exceeds the deadline is lost, and nobody waits for it any more.
 namespace overlap::fleet {
 
-/// What a rank does while it waits, over and over.
+/// Called repeatedly while a rank waits.
 using Poll = std::function<void()>;
 
 class Board {
  public:
-  /// The ranks of a node give the same name, one slot each, from 0 to `slots` - 1, and wait until
-  /// all have come. Throws base::Error{runtime_error} without shared memory.
+  /// All ranks of a node pass the same name and each its own slot in [0, slots); waits until all
+  /// have come or the deadline (seconds) has passed. Throws base::Error{runtime_error} if shared
+  /// memory is not available.
   Board(const std::string& name, int slot, int slots, double deadline_s);
   ~Board();
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
 
-  /// A sign of life; cheap. Throws base::Error{runtime_error} when the others took this rank for
-  /// lost; so does every wait.
+  /// Gives a sign of life; cheap. This and every wait throw base::Error{runtime_error} if the other
+  /// ranks already count this rank as lost; waits also throw base::Error{interrupted}.
   void sign();
 
-  /// Begins the next phase. Every rank goes through the same phases, however it ends them.
+  /// Starts the next phase. All ranks must go through the same phases.
   void begin_phase();
-  std::size_t phases() const { return static_cast<std::size_t>(phase_); }  ///< begun
-  /// Waits until the ranks with lower slots have ended this phase.
+  std::size_t phases() const {
+    return static_cast<std::size_t>(phase_);
+  }  ///< number of phases begun
+  /// Waits until all ranks with lower slots have ended this phase.
   void wait_for_turn(const Poll& poll);
-  /// Ends the phase: who meets waits for this rank no more.
+  /// Ends the phase for this rank: meetings no longer wait for it.
   void end_phase();
-  /// Waits until all have ended it.
+  /// Waits until all ranks have ended the phase.
   void wait_for_all(const Poll& poll);
 
-  /// Waits until all that are in this phase have come here as often as this rank.
+  /// Barrier of all ranks in this phase.
   void meet(const Poll& poll);
-  /// The same for ranks that all come at the same time: they leave within microseconds.
+  /// The same for ranks that arrive at about the same time: they leave within microseconds.
   void meet_at_once();
 
-  /// How the ranks that are in this phase shared the time between their own start and stop, in
-  /// seconds: to be asked by all of them after the same meeting.
+  /// Timing of the last sample on all ranks in this phase, in seconds, from their start_sample()
+  /// and stop_sample(). Valid after a meeting that follows stop_sample().
   struct Shared {
     double skew_s = 0;    ///< last start - first start
     double shared_s = 0;  ///< last stop - last start
@@ -51,7 +54,7 @@ class Board {
   void stop_sample();
   Shared shared() const;
 
-  /// From now on nobody waits for this rank.
+  /// After this call no rank waits for this one.
   void leave();
 
   std::vector<int> lost() const;  ///< slots of lost ranks
@@ -69,7 +72,7 @@ class Board {
   std::int64_t deadline_ns_;
   std::int64_t begin_ns_;
   void* memory_ = nullptr;
-  std::int64_t phase_ = 0;     ///< from 1 on
+  std::int64_t phase_ = 0;     ///< from 1
   std::int64_t meetings_ = 0;  ///< in this phase
 };
 

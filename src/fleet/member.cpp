@@ -19,10 +19,10 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-/// Most that a fleet waits for the rest once it was interrupted: batch systems kill soon after.
+/// Maximum wait for other ranks after an interrupt: batch systems kill soon after.
 constexpr double interrupted_deadline_s = 10;
 
-constexpr auto nap = 5ms;  ///< of ranks that wait for their turn: they must not disturb it
+constexpr auto nap = 5ms;  ///< sleep of ranks that wait for their turn, so as not to disturb
 
 std::string place_of(int rank, const std::string& host) {
   return fmt::format("rank {} on {}", rank, host);
@@ -67,7 +67,7 @@ void Member::introduce() {
     own["devices"].push_back({device.uuid, device.pci_bus_id.value_or("")});
   }
   std::vector<Rank> ranks;
-  std::string board;  // as the first rank of the node calls it
+  std::string board;  // name chosen by the first rank of the node
   for (const std::string& text : world_.exchange(own.dump(), deadline_s_)) {
     const json other = json::parse(text);
     Rank& rank = ranks.emplace_back();
@@ -100,7 +100,7 @@ void Member::take_place(const std::vector<Rank>& ranks) {
            ranks[static_cast<std::size_t>(world_.rank())].cpus;
   };
   const auto sharing = static_cast<int>(std::ranges::count_if(local_, same_cores));
-  // OpenMP counted the cores when the program was loaded, as if all were this rank's.
+  // When the program was loaded, OpenMP counted the cores as if this rank owned all.
   if (sharing > 1) threads_ = std::max(1, base::usable_cpus() / sharing);
   if (measure::on_gpu()) {
     take_device(ranks);
@@ -123,10 +123,10 @@ void Member::take_place(const std::vector<Rank>& ranks) {
   placement_.note = binding.note;
 }
 
-/// The ranks of a node choose one after the other, each the first of the devices that it sees and
-/// that nobody has: right whether all see all devices, or the batch system gave each its own.
+/// The ranks of a node choose in order, each the first of its visible devices that is still free:
+/// correct whether all ranks see all devices or the batch system assigned one to each.
 void Member::take_device(const std::vector<Rank>& ranks) {
-  std::vector<std::pair<std::string, int>> taken;  // UUIDs and whose they are
+  std::vector<std::pair<std::string, int>> taken;  // UUID and rank
   for (const int rank : local_) {
     const auto& devices = ranks[static_cast<std::size_t>(rank)].devices;
     const auto free = std::ranges::find_if(devices, [&](const base::DeviceInfo& device) {
@@ -136,7 +136,7 @@ void Member::take_device(const std::vector<Rank>& ranks) {
     if (rank != world_.rank()) continue;
     if (free != devices.end()) {
       placement_.device = static_cast<int>(free - devices.begin());
-    } else if (!devices.empty()) {  // without any the back end says so itself
+    } else if (!devices.empty()) {  // without devices the back end reports it
       std::string owners;
       for (const base::DeviceInfo& device : devices) {
         const auto owner =
@@ -194,7 +194,7 @@ measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, 
   if (phase == deck::Phase::alone) return made;
   made.before_sample = [this] {
     sign();
-    board_->meet([] { std::this_thread::sleep_for(100us); });  // others may verify for long
+    board_->meet([] { std::this_thread::sleep_for(100us); });  // others may take long to verify
     board_->meet_at_once();
     board_->start_sample();
   };
@@ -217,7 +217,7 @@ measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, 
 }
 
 experiment::Outcome Member::run(deck::Phase phase, const measure::Hooks& hooks, const Body& body) {
-  struct Ended {  // whatever happens: nobody waits for this rank
+  struct Ended {  // in any case: nobody waits for this rank afterwards
     Board& board;
     ~Ended() { board.end_phase(); }
   };
@@ -307,7 +307,7 @@ Gathered Member::gather(std::string text) {
       std::this_thread::sleep_for(1ms);
     }
   }
-  whole_ = std::ranges::find(lost_, true) == lost_.end();  // slow ones among them
+  whole_ = std::ranges::find(lost_, true) == lost_.end();  // including slow ranks
   Gathered gathered;
   for (std::size_t rank = 0; rank < texts_.size(); ++rank) {
     lost_[rank] = !texts_[rank];

@@ -13,11 +13,10 @@
 #include "fleet/world.hpp"
 #include "measure/measure.hpp"
 
-/// A rank and the others of its fleet: where it runs, when it works, and how all of them come to
-/// one verdict.
+/// One rank of a fleet: its placement, its turns, and the common verdict of all ranks.
 namespace overlap::fleet {
 
-/// A rank that gave no sign of life before it was done.
+/// A rank that died or stopped giving signs of life before it was done.
 struct Lost {
   int rank = 0;
   std::string host;
@@ -26,16 +25,16 @@ struct Lost {
 /// "rank 3 on n1 is lost: it ended early, or gave no sign of life for too long (fleet.deadline)".
 std::string words(const Lost& lost);
 
-/// What rank 0 has of all of them.
+/// Results of all ranks, on rank 0.
 struct Gathered {
-  std::vector<std::string> texts;  ///< of the ranks that are not lost, by ranks
+  std::vector<std::string> texts;  ///< of all ranks that are not lost, by rank
   std::vector<Lost> lost;
 };
 
 class Member {
  public:
-  /// Starts MPI, and takes a device and cores: to be made before Kokkos starts. Throws what World
-  /// and Board throw.
+  /// Starts MPI and selects device and cores; must be called before Kokkos is initialized. Throws
+  /// as World and Board.
   explicit Member(double deadline_s);
   ~Member();
 
@@ -43,59 +42,59 @@ class Member {
   int size() const { return world_.size(); }
   std::string name() const;  ///< "rank 3 on n1"
   const base::Placement& placement() const { return placement_; }
-  /// Why this rank has no device of its own; it takes part no further then.
+  /// Why this rank has no device of its own, in which case it does not measure; empty: it has one.
   const std::optional<base::Error>& unplaced() const { return unplaced_; }
-  /// The arguments given for Kokkos, and those that start it on the device and the cores that were
-  /// taken. A number of threads that the user has chosen stays.
+  /// Adds device and number of threads to the Kokkos arguments. A number of threads that the user
+  /// has chosen takes precedence.
   std::vector<std::string> kokkos_arguments(std::vector<std::string> given) const;
 
-  /// One phase, which all ranks go through in the same order. `body` measures with the hooks that
-  /// it gets; `hooks` shows the progress. Alone: when it is this rank's turn on its node, while the
-  /// others sleep. Together: each sample starts at the same time on all ranks of the node, which
-  /// copy until the slowest has its own.
+  /// Runs one phase; all ranks call this for the same phases in the same order. `body` measures
+  /// with the hooks that it receives; `hooks` shows progress. Phase alone: the ranks of a node take
+  /// turns, the others sleep. Phase together: each sample starts at the same time on all ranks of
+  /// the node, and faster ranks copy until the slowest has finished.
   using Body = std::function<experiment::Outcome(const measure::Hooks&)>;
   experiment::Outcome run(deck::Phase phase, const measure::Hooks& hooks, const Body& body);
 
-  /// Passes over phases, until it has been through so many.
+  /// Skips phases until `phases` have begun.
   void skip_to(std::size_t phases);
 
-  /// This rank takes part in no more phases.
+  /// This rank takes part in no further phases.
   void leave() { board_->leave(); }
 
-  /// Brings all texts to rank 0, elsewhere the result is empty. Ranks that give no sign of life are
-  /// not waited for.
+  /// Collects the texts of all ranks on rank 0; returns an empty result elsewhere. Does not wait
+  /// for lost ranks.
   Gathered gather(std::string text);
-  /// Rank 0's code, on all ranks. Throws base::Error{runtime_error} when rank 0 is lost.
+  /// Returns the code of rank 0 on all ranks. Throws base::Error{runtime_error} if rank 0 is lost.
   base::ExitCode conclude(base::ExitCode code);
 
-  /// Whether all ranks came to the end: MPI can end in order only then.
+  /// Whether no rank was lost: only then can MPI be finalized.
   bool whole() const { return world_.whole(); }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// One of the ranks, as it introduces itself.
+  /// Self-description of a rank.
   struct Rank {
     std::string host;
-    std::string cpus;  ///< that it may use
+    std::string cpus;  ///< usable CPUs
     std::vector<base::DeviceInfo> devices;
   };
-  /// Tells all ranks where this one is, and finds its place.
+  /// Exchanges the descriptions of all ranks and selects the placement of this one.
   void introduce();
   void take_place(const std::vector<Rank>& ranks);
   void take_device(const std::vector<Rank>& ranks);
   measure::Hooks hooks_of(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
                           experiment::Window& window);
   void sign();
-  /// Takes in messages, and shows ranks of other nodes now and then that this one lives: rank 0,
-  /// or, on rank 0, those that are done and wait for the verdict.
+  /// Receives messages and periodically sends signs of life: to rank 0, or, on rank 0, to the ranks
+  /// that are done and wait for the verdict.
   void tell();
-  /// Takes in the messages that have come.
+  /// Receives all pending messages.
   void receive();
   base::ExitCode rank_0s_code();
-  /// Notes who is lost on this node.
+  /// Records the lost ranks of this node.
   void look_around();
-  /// Whether nothing can be expected of the rank any more.
+  /// Whether the rank is lost or has exceeded the deadline.
   bool silent(std::size_t rank) const;
 
   double deadline_s_;
@@ -103,16 +102,16 @@ class Member {
   std::optional<Board> board_;
   base::Placement placement_;
   std::optional<base::Error> unplaced_;
-  std::optional<int> threads_;      ///< of the cores that it shares with other ranks
-  std::vector<std::string> hosts_;  ///< of all ranks
-  std::vector<int> local_;          ///< ranks of this node, by slots of the board
+  std::optional<int> threads_;      ///< threads for its share of the cores; empty: not shared
+  std::vector<std::string> hosts_;  ///< by rank
+  std::vector<int> local_;          ///< ranks of this node, by slot of the board
 
-  Clock::time_point signed_;                       ///< when this rank last told the others
-  std::vector<Clock::time_point> heard_;           ///< when this rank last heard of each
+  Clock::time_point signed_;                       ///< last sign of life sent
+  std::vector<Clock::time_point> heard_;           ///< last message from each rank
   std::vector<std::optional<std::string>> texts_;  ///< rank 0: results
-  std::vector<bool> lost_;                         ///< of each rank, as far as is known here
-  std::optional<std::string> verdict_;             ///< of rank 0
-  bool whole_ = false;                             ///< rank 0: nobody is lost, or was taken for it
+  std::vector<bool> lost_;                         ///< by rank, as far as known here
+  std::optional<std::string> verdict_;             ///< received from rank 0
+  bool whole_ = false;                             ///< rank 0: no rank was ever counted as lost
 };
 
 }  // namespace overlap::fleet

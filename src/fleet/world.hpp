@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-/// The processes that one launcher started: MPI, and nothing but messages. Nobody waits in MPI
-/// itself, so that a dead process holds up nobody.
+/// MPI point-to-point messages between the ranks of one launch. No rank blocks inside MPI, so that
+/// a dead process cannot block others.
 namespace overlap::fleet {
 
-enum class Tag { sign, result, verdict };  ///< of messages: a sign of life, ...
+enum class Tag { sign, result, verdict };  ///< kinds of messages
 
 struct Message {
   int from = 0;
@@ -19,10 +19,10 @@ struct Message {
 
 class World {
  public:
-  /// Starts MPI. Throws base::Error{skipped} in a build without MPI, base::Error{usage} where the
-  /// launcher started several processes that this MPI takes for worlds of their own.
+  /// Starts MPI. Throws base::Error{skipped} in a build without MPI, and base::Error{usage} if the
+  /// launcher started several processes that this MPI considers independent.
   World();
-  /// Ends MPI, if all ranks do: it would wait for a lost one for ever.
+  /// Finalizes MPI after end_in_order(); otherwise it would wait forever for a lost rank.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -30,17 +30,18 @@ class World {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// Every rank's text, by ranks. Throws base::Error{runtime_error} when not all of them have
-  /// started within `deadline_s`.
+  /// Returns the texts of all ranks, by rank. Throws base::Error{runtime_error} if not all ranks
+  /// have started within `deadline_s`.
   std::vector<std::string> exchange(const std::string& text, double deadline_s);
 
-  /// Returns at once; the message goes out while receive() or sent() are called.
+  /// Does not block; receive() and sent() progress the transfer. Throws base::Error{runtime_error}
+  /// for more than 2 GiB.
   void send(int to, Tag tag, std::string text = "");
-  /// The next message, if a whole one is there.
+  /// The next completely received message, if any.
   std::optional<Message> receive();
-  bool sent();  ///< whether all messages are out
+  bool sent();  ///< whether all messages have been sent
 
-  void end_in_order() { whole_ = true; }  ///< all ranks do so
+  void end_in_order() { whole_ = true; }  ///< finalizes MPI at the end; call on all ranks
   bool whole() const { return whole_; }
 
  private:

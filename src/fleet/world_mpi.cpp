@@ -19,7 +19,7 @@ constexpr int most_bytes = std::numeric_limits<int>::max();  // of a message
 
 }  // namespace
 
-/// A message on its way.
+/// A message in transfer.
 struct World::Transfer {
   Message message;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -33,8 +33,8 @@ struct World::Transfer {
 World::World() {
   int given = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given);
-  base::catch_interrupts();       // MPI installs handlers of its own
-  std::signal(SIGUSR1, SIG_IGN);  // by which MPICH's launcher tells of a rank's death
+  base::catch_interrupts();       // MPI installs its own handlers
+  std::signal(SIGUSR1, SIG_IGN);  // MPICH's launcher reports the death of a rank with it
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
@@ -116,7 +116,7 @@ std::optional<Message> World::receive() {
         Message{.from = status.MPI_SOURCE,
                 .tag = static_cast<Tag>(status.MPI_TAG),
                 .text = std::string(static_cast<std::size_t>(bytes), '\0')}));
-    // Its sender may die before all of it has come.
+    // Non-blocking: the sender may die during the transfer.
     MPI_Imrecv(message.text.data(), bytes, MPI_CHAR, &handle, &request);
   }
   const auto whole =

@@ -3,7 +3,7 @@
 #include "lanes/api/common.hpp"
 #include "workload/spaces.hpp"
 
-// Which back ends' streams the lanes can use.
+// Selects the stream API of the enabled device back end.
 #if defined(KOKKOS_ENABLE_CUDA)
 #include "lanes/api/cuda.hpp"
 #elif defined(KOKKOS_ENABLE_HIP)

@@ -13,8 +13,8 @@
 
 namespace overlap::lanes {
 
-/// Numbers the uses of a piece of memory, from 1. Who has finished one writes its number to a word
-/// that others watch: threads with this, devices by operations in their queues.
+/// Number of a use of a memory slot, from 1. Whoever completes a use writes its number to a word
+/// that others poll: host threads with has_reached(), devices with stream operations.
 using Turn = std::uint32_t;
 
 inline bool has_reached(Turn& word, Turn turn) {
@@ -22,7 +22,7 @@ inline bool has_reached(Turn& word, Turn turn) {
   return static_cast<std::int32_t>(now - turn) >= 0;
 }
 
-/// A copy in memory that may begin when `ready` has reached `after` and then sets `done` to `turn`.
+/// A host memory copy that starts when `ready` has reached `after`, and then sets `done` to `turn`.
 struct CopyJob {
   void* to = nullptr;
   const void* from = nullptr;
@@ -33,9 +33,8 @@ struct CopyJob {
   Turn turn = 0;
 };
 
-/// Threads that copy memory, each a job of its own. Jobs of a queue begin in the order in which
-/// they were pushed, those of different queues in any. Threads look for jobs until there are none,
-/// a millisecond longer, and sleep then.
+/// A thread pool for memory copies, one thread per job. Jobs of one queue start in FIFO order;
+/// queues are independent. Idle threads poll for 1 ms, then sleep.
 class CopyPool {
  public:
   explicit CopyPool(int threads) {
@@ -46,7 +45,8 @@ class CopyPool {
 
   int threads() const { return static_cast<int>(threads_.size()); }
 
-  /// Does not wait, unless thousands of jobs wait. One caller at a time.
+  /// Appends a job to a queue (0 or 1). Blocks only while the queue holds 4096 jobs. Not
+  /// thread-safe.
   void push(std::size_t queue, const CopyJob& job) {
     Queue& jobs = queues_[queue];
     const std::size_t at = jobs.pushed.load(std::memory_order_relaxed);
@@ -57,7 +57,7 @@ class CopyPool {
     changes_.notify_one();
   }
 
-  /// Forgets jobs that have not begun, and the times. No job is running.
+  /// Discards jobs that have not started, and resets the times. No job may be running.
   void reset() {
     for (Queue& jobs : queues_) {
       while (jobs.looking.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
@@ -67,7 +67,7 @@ class CopyPool {
     }
   }
 
-  /// Copying in a queue's jobs, all threads together, since reset().
+  /// Time spent copying for a queue since reset(), summed over all threads.
   double seconds(std::size_t queue) const {
     return 1e-9 * static_cast<double>(queues_[queue].ns.load());
   }
@@ -80,13 +80,13 @@ class CopyPool {
     std::vector<CopyJob> cells = std::vector<CopyJob>(capacity);
     std::atomic<std::size_t> pushed = 0;
     std::atomic<std::size_t> taken = 0;
-    std::atomic_flag looking;  ///< held by the thread that looks at the next job
+    std::atomic_flag looking;  ///< held by the thread that inspects the next job
     std::atomic<std::int64_t> ns = 0;
 
     bool empty() const { return taken.load() == pushed.load(); }
   };
 
-  /// Does the queue's next job, if it may begin and no other thread looks at it.
+  /// Executes the next job of the queue if it is ready and no other thread inspects it.
   static bool do_next(Queue& jobs) {
     if (jobs.empty() || jobs.looking.test_and_set(std::memory_order_acquire)) return false;
     const std::size_t at = jobs.taken.load(std::memory_order_relaxed);
@@ -114,7 +114,7 @@ class CopyPool {
     });
     auto busy = Clock::now();
     while (true) {
-      const unsigned seen = changes_;  // first: what comes after it must not be slept over
+      const unsigned seen = changes_;  // read first, so that no later change is missed
       if (stop.stop_requested()) return;
       bool worked = false;
       for (Queue& jobs : queues_) worked = do_next(jobs) || worked;
@@ -130,8 +130,8 @@ class CopyPool {
   }
 
   std::array<Queue, 2> queues_;
-  std::atomic<unsigned> changes_ = 0;  ///< grows when threads are to look again
-  std::vector<std::jthread> threads_;  ///< last, so that they end before what they use
+  std::atomic<unsigned> changes_ = 0;  ///< incremented to wake the threads
+  std::vector<std::jthread> threads_;  ///< last member, so that they end before what they use
 };
 
 }  // namespace overlap::lanes

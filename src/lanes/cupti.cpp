@@ -14,14 +14,14 @@
 namespace overlap::lanes {
 namespace {
 
-/// A copy or a kernel, by the call that launched it.
+/// Times of a copy or kernel, with the correlation id of its launch.
 struct Record {
   std::uint32_t correlation;
   std::uint64_t start_ns;
   std::uint64_t stop_ns;
 };
 
-/// What CUPTI's callbacks, which carry no data of their own, have handed over.
+/// Records from CUPTI callbacks; global, because these callbacks have no user data.
 struct Records {
   std::mutex mutex;
   std::vector<Record> list;
@@ -35,7 +35,7 @@ std::vector<Record> take_records() {
   return std::exchange(records().list, {});
 }
 
-/// The functions of the library that are used.
+/// The CUPTI functions in use.
 struct Functions {
   decltype(&cuptiActivityEnable) enable = nullptr;
   decltype(&cuptiActivityDisable) disable = nullptr;
@@ -46,10 +46,10 @@ struct Functions {
   decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiEnableDomain) enable_domain = nullptr;
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
-  bool complete = false;  ///< all were found
+  bool complete = false;  ///< all functions were found
 
   Functions() {
-    void* library = nullptr;  // stays open: CUPTI ends with the process
+    void* library = nullptr;  // never closed: CUPTI lives until the process ends
     for (const char* name : {OVERLAP_CUPTI, OVERLAP_CUPTI_SONAME, "libcupti.so"}) {
       if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     }
@@ -81,7 +81,7 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
                           std::size_t valid_bytes) {
   const std::scoped_lock lock(records().mutex);
   CUpti_Activity* record = nullptr;
-  // Later versions of these structures only append fields. Times of 0 were not taken.
+  // Later versions of these structures only append fields. A time of 0 means not recorded.
   const auto add = [](const auto& activity) {
     if (activity.end == 0) return;
     records().list.push_back({activity.correlationId, activity.start, activity.end});
@@ -94,7 +94,7 @@ void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
         add(*reinterpret_cast<const CUpti_ActivityKernel4*>(record));
       }
     }
-  } catch (const std::bad_alloc&) {  // no exception may pass through CUPTI: the records are lost
+  } catch (const std::bad_alloc&) {  // exceptions must not propagate into CUPTI: drop the records
   }
   std::free(buffer);
 }
@@ -112,7 +112,7 @@ void end_recording(void* subscriber) {
 std::unique_ptr<ActivityTrace> ActivityTrace::load() {
   const Functions& f = functions();
   if (!f.complete) return nullptr;
-  // At the start and the end of every call of the runtime.
+  // Called on entry and exit of each runtime call.
   const auto on_call = [](void* self, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
     auto& owner = *static_cast<ActivityTrace*>(self);
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
@@ -161,7 +161,7 @@ std::vector<bool> ActivityTrace::stop(std::vector<timeline::Span>& spans) {
   };
   for (const Record& record : take_records()) {
     const auto found = tasks_.find(record.correlation);
-    if (found == tasks_.end()) continue;  // somebody else's
+    if (found == tasks_.end()) continue;  // not launched by a task
     const schedule::TaskId task = found->second;
     const double start_s = seconds(record.start_ns);
     const double stop_s = seconds(record.stop_ns);

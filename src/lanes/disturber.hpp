@@ -7,8 +7,8 @@
 
 namespace overlap::lanes {
 
-/// Makes the calls that are said to break concurrency, each as a program would that does not know
-/// better. What they allocate stays until clear(), as freeing synchronizes by itself.
+/// Makes the runtime calls that are said to break concurrency, as a naive program would. Keeps
+/// allocations until clear(), because freeing synchronizes.
 template <class Api>
 class Disturber {
  public:
@@ -32,7 +32,7 @@ class Disturber {
       case Disturbance::device_copy:
         return Api::copy_and_wait(other_, target_, bytes, Api::within_device);
       case Disturbance::cache_config:
-        shared_ = !shared_;  // a change each time
+        shared_ = !shared_;  // changes with each call
         return Api::set_cache_config(shared_ ? Api::more_shared : Api::more_cache);
       case Disturbance::timing_event:
         return Api::record(event_, lane);
@@ -44,7 +44,7 @@ class Disturber {
     }
   }
 
-  /// Frees what calls have allocated.
+  /// Frees the memory that calls have allocated.
   void clear() {
     allocated_.clear();
     page_locked_.clear();

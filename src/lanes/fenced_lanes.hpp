@@ -12,14 +12,14 @@
 
 namespace overlap::lanes {
 
-/// Lanes for any Kokkos space, with nothing but instances, deep_copy and fences: a task that
-/// depends on another lane is issued when the host has seen that lane drained. Schedules that are
-/// fenced() have no such tasks: the host waits where they say. Right everywhere, asynchronous as
-/// far as the space is.
+/// Lanes for any Kokkos space that use instances, deep_copy and fences only. A task that depends on
+/// another lane is issued after the host has fenced that lane; fenced() schedules contain no such
+/// tasks, only explicit fences. Always correct; as asynchronous as the space.
 template <class Space>
 class FencedLanes final : public Lanes {
  public:
-  /// No more instances than the space has threads, which some versions cannot part further.
+  /// Creates at most as many instances as the space has threads, because some Kokkos versions
+  /// cannot partition it further.
   explicit FencedLanes(int lanes)
       : instances_(Kokkos::Experimental::partition_space(
             Space(),
@@ -37,7 +37,7 @@ class FencedLanes final : public Lanes {
     if constexpr (has_api<Space>) trace_.bind(schedule);
   }
 
-  /// Kokkos has no times of tasks; those of a vendor's API are for traced runs alone.
+  /// Kokkos does not time tasks: uses the vendor API, in traced runs only.
   TraceSource trace([[maybe_unused]] bool on) override {
     if constexpr (has_api<Space>) return trace_.turn(on);
     return {};
@@ -77,7 +77,7 @@ class FencedLanes final : public Lanes {
     complete_[static_cast<std::size_t>(lane)] = issued;
   }
 
-  /// Spaces have no query: only what a wait has seen complete is known.
+  /// Spaces have no query: returns what the last wait has established.
   bool query(int lane) override {
     const auto at = static_cast<std::size_t>(lane);
     return issued_[at] == complete_[at];
@@ -91,8 +91,8 @@ class FencedLanes final : public Lanes {
   }
 
   std::vector<Space> instances_;
-  std::vector<schedule::TaskId> issued_;    ///< each lane's tasks below this were issued
-  std::vector<schedule::TaskId> complete_;  ///< and those below this seen complete
+  std::vector<schedule::TaskId> issued_;    ///< per lane: one past the last task issued
+  std::vector<schedule::TaskId> complete_;  ///< per lane: one past the last task seen complete
   const schedule::Schedule* schedule_ = nullptr;
   const workload::Workload* workload_ = nullptr;
   std::conditional_t<has_api<Space>, StreamTrace<Api>, std::monostate> trace_;

@@ -8,14 +8,15 @@
 
 namespace overlap::lanes {
 
-/// Tasks before the first of the host.
+/// Number of tasks before the first one that the host executes.
 inline schedule::TaskId device_tasks(const schedule::Schedule& schedule) {
   const auto& tasks = schedule.tasks;
   const auto first = std::ranges::find_if(tasks, schedule::on_host, &schedule::Task::stage);
   return static_cast<schedule::TaskId>(first - tasks.begin());
 }
 
-/// Whether the host takes no part between the tasks: it may work when all are issued.
+/// Whether a graph can contain all device tasks: no task blocks the host, and host work, if any, is
+/// last.
 inline bool is_capturable(const schedule::Schedule& schedule) {
   const auto rest = schedule.tasks.begin() + device_tasks(schedule);
   return std::ranges::none_of(schedule.tasks, &schedule::Task::blocking) &&
@@ -24,11 +25,11 @@ inline bool is_capturable(const schedule::Schedule& schedule) {
          });
 }
 
-/// Schedules as graphs, each captured from the streams of its lanes when it is asked for first.
+/// Cache of schedules as graphs, captured from the streams of the lanes on first use.
 template <class Api>
 class Graphs {
  public:
-  /// What of a schedule and its workload lies in a graph.
+  /// Everything that a graph depends on: the cache key.
   struct Content {
     std::vector<schedule::Task> tasks;
     std::vector<schedule::Use> uses;
@@ -43,7 +44,7 @@ class Graphs {
     experiment::GraphCosts costs;
   };
 
-  /// The schedule's graph; `issue(task)` puts a task into its lane's stream.
+  /// The graph of a schedule; `issue(task)` issues a task to the stream of its lane.
   template <class Issue>
   const Graph& of(const schedule::Schedule& schedule, const workload::Workload& workload,
                   const std::vector<typename Api::Stream>& streams, const Issue& issue) {
@@ -63,7 +64,7 @@ class Graphs {
   }
 
  private:
-  /// The lanes' work as a graph: they fork from the first lane and join it at the end.
+  /// Captures the tasks: all lanes fork from the first lane and join it at the end.
   template <class Issue>
   static typename Api::Graph capture(const schedule::Schedule& schedule,
                                      const std::vector<typename Api::Stream>& streams,
@@ -83,7 +84,7 @@ class Graphs {
     } catch (...) {
       try {
         Api::end_capture(streams.front());
-      } catch (const base::Error&) {  // the first error counts
+      } catch (const base::Error&) {  // report the first error
       }
       throw;
     }

@@ -13,13 +13,13 @@
 
 namespace overlap::lanes {
 
-/// Lanes for host back ends, whose launches block the calling thread: each lane is a worker thread
-/// with an instance of its own, so that lanes overlap without a GPU. A monitor (one mutex, one
-/// condition) holds the queues; workers sleep while they wait.
+/// Lanes for host back ends, whose launches block the calling thread: one worker thread per lane,
+/// each with its own instance, so that lanes overlap without a GPU. A monitor (one mutex, one
+/// condition variable) protects the queues; waiting workers sleep.
 template <class Space>
 class HostLanes final : public Lanes {
  public:
-  /// With `poll`, the host asks for a lane's state over and over instead of sleeping.
+  /// With `poll` the host polls the state of a lane instead of sleeping.
   HostLanes(std::vector<Space> instances, bool poll)
       : instances_(std::move(instances)), poll_(poll), queues_(instances_.size()) {
     for (std::size_t lane = 0; lane < instances_.size(); ++lane) {
@@ -82,7 +82,7 @@ class HostLanes final : public Lanes {
     auto& queue = queues_[lane];
     while (changed_.wait(lock, stop, [&] { return !queue.empty() && ready(queue.front()); })) {
       const schedule::TaskId id = queue.front();
-      // After a failure the rest is passed over, so that whoever waits is let go.
+      // After a failure skips all remaining tasks, so that waiting threads return.
       if (!failure_) {
         std::optional<base::Error> failed;
         lock.unlock();
@@ -99,7 +99,7 @@ class HostLanes final : public Lanes {
         if (!failure_) failure_ = failed;
       }
       complete_[id] = true;
-      queue.pop_front();  // only now: an empty queue means that all is complete
+      queue.pop_front();  // only now: an empty queue means that all tasks are complete
       changed_.notify_all();
     }
   }
@@ -111,17 +111,17 @@ class HostLanes final : public Lanes {
 
   std::vector<Space> instances_;
   bool poll_;
-  std::int64_t polls_ = 0;  ///< of the issuing thread alone
+  std::int64_t polls_ = 0;  ///< used by the issuing thread only
   std::mutex mutex_;
-  std::condition_variable_any changed_;  ///< any of the following
+  std::condition_variable_any changed_;  ///< signals changes of the members below
   std::vector<std::deque<schedule::TaskId>> queues_;
   std::vector<bool> complete_;
-  std::optional<base::Error> failure_;  ///< the first
-  Clock::time_point mark_;              ///< set while no worker has a task
-  std::vector<timeline::Span> spans_;   ///< of each task, from the mark
+  std::optional<base::Error> failure_;  ///< first failure
+  Clock::time_point mark_;              ///< set while all workers are idle
+  std::vector<timeline::Span> spans_;   ///< per task, relative to mark_
   const schedule::Schedule* schedule_ = nullptr;
   const workload::Workload* workload_ = nullptr;
-  std::vector<std::jthread> workers_;  ///< last, so that they end before what they use
+  std::vector<std::jthread> workers_;  ///< last member, so that they end before what they use
 };
 
 }  // namespace overlap::lanes

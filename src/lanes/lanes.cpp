@@ -24,7 +24,7 @@ base::Error needs_streams(workload::SpaceId space, const std::string& key, std::
                                                   workload::name(space));
 }
 
-/// Throws when the options need streams of a GPU.
+/// Throws if the options require GPU streams.
 void require_no_streams(workload::SpaceId space, const deck::Issue& options,
                         const deck::Memory& memory, bool polls) {
   const auto refuse = [&](bool wanted, const char* key, auto value) {
@@ -39,13 +39,13 @@ void require_no_streams(workload::SpaceId space, const deck::Issue& options,
   refuse(options.sync == deck::Sync::query && !polls, "issue.sync", options.sync);
 }
 
-/// Instances of a host space that threads of our own may use at once, one per lane; none where the
-/// space has no such instances.
+/// Instances of a host space, one per lane, that our own threads can use concurrently; empty if the
+/// space does not support this.
 template <class Space>
 std::vector<Space> own_instances(int lanes) {
   std::vector<Space> instances;
   if constexpr (workload::is_host<Space> && std::is_constructible_v<Space, int>) {  // OpenMP
-    // partition_space would return copies of the default instance where nesting is off.
+    // partition_space would return copies of the default instance if nested parallelism is off.
     const int threads = std::max(1, Space().concurrency() / lanes);
     for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(threads);
   }

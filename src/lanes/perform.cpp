@@ -11,7 +11,7 @@ namespace {
 
 using workload::Byte;
 
-/// Kokkos' copy, whatever the layouts.
+/// Kokkos::deep_copy in either direction.
 template <class Space>
 void copy_views(const Space& instance, const auto& host, const auto& device, bool to_device) {
   if (to_device) {
@@ -23,8 +23,8 @@ void copy_views(const Space& instance, const auto& host, const auto& device, boo
 
 using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
 
-/// Copies lines of page-locked memory in words of this type; returns whether all begin and end on a
-/// word. Views of different layouts are copied by a kernel on the instance.
+/// Copies lines of page-locked memory as elements of type Word; returns false if they are not
+/// aligned to it. Kokkos copies views of different layouts with a kernel on the instance.
 template <class Word, class Space>
 bool copy_words(const Space& instance, Byte* host, Byte* device, bool to_device,
                 const schedule::Region& region) {
@@ -49,7 +49,7 @@ template <class Space>
 void copy_on(const Space& instance, const workload::HostArray& host, Byte* device, bool to_device,
              const schedule::Region& region, [[maybe_unused]] Copies copies) {
   if constexpr (workload::is_host<Space>) {
-    // Kokkos::deep_copy between host views would use the default instance's threads.
+    // Kokkos::deep_copy between host views would use the threads of the default instance.
     const auto parts = static_cast<std::size_t>(instance.concurrency());
     const auto copy_part = [=, begin = host.data()](std::size_t part) {
       const std::size_t bytes = region.bytes();

@@ -4,9 +4,9 @@
 
 namespace overlap::lanes {
 
-/// Names what the issuing thread does while this lives, for profilers: a region for Kokkos tools,
-/// where one is loaded, and an NVTX range of the domain "overlap", whose payload is the number.
-/// Costs nanoseconds where nobody looks. Objects nest.
+/// Marks the lifetime of this object for profilers: a region for Kokkos tools, if one is loaded,
+/// and an NVTX range in the domain "overlap" with `number` as payload. Costs nanoseconds without a
+/// profiler. Ranges nest.
 class Range {
  public:
   explicit Range(const char* name, std::int64_t number = 0);
@@ -15,7 +15,7 @@ class Range {
   Range& operator=(const Range&) = delete;
 
  private:
-  bool region_;  ///< a tool was told
+  bool region_;  ///< a Kokkos region was pushed
 };
 
 }  // namespace overlap::lanes

@@ -14,12 +14,12 @@
 
 namespace overlap::lanes {
 
-/// Page-locked slots through which pageable memory passes. Threads fill slots for copies to the
-/// device and drain those of copies back, each a slot of its own; copies between slots and the
-/// device run in the lanes. Lanes and threads wait for each other's turns at a slot, so that
-/// neither the issuing thread nor the driver's wait. A lane goes on behind a copy to the host
-/// when its data are in the slots; who waits for the lane must wait for them to leave, too. What
-/// came back does not go out again in the same run.
+/// A ring of page-locked slots for copies of pageable memory. Host threads fill slots for copies to
+/// the device and drain slots of copies back, one thread per slot; copies between slots and the
+/// device run in the lanes. Lanes and threads synchronize through the turns of each slot, so that
+/// neither the issuing thread nor the driver blocks. In the lane, a copy to the host is complete
+/// when its data are in the slots; waiting for the lane must include finish(). Data copied back
+/// must not be copied to the device again in the same run.
 template <class Api>
 class StagingRing {
   using Stream = typename Api::Stream;
@@ -29,13 +29,13 @@ class StagingRing {
       : slot_bytes_(static_cast<std::size_t>(slot_bytes)),
         up_(static_cast<std::size_t>(slots), slot_bytes_),
         down_(static_cast<std::size_t>(slots), slot_bytes_),
-        pool_(std::max(1, base::usable_cpus() - 1)) {  // one is left to the issuing thread
+        pool_(std::max(1, base::usable_cpus() - 1)) {  // one core for the issuing thread
     if (operations_.available()) return;
     throw base::Error(base::ExitCode::skipped, std::string("memory.host: pageable_staged needs ") +
                                                    Api::word_call + ", which this driver lacks");
   }
 
-  /// All copies before are complete.
+  /// Prepares for a run. All earlier copies must be complete.
   void begin_run() {
     pool_.reset();
     up_.reset();
@@ -69,7 +69,7 @@ class StagingRing {
     operations_.enqueue(lane);
   }
 
-  /// Waits until what a lane's copies brought has left the slots; the lane is complete.
+  /// Waits until the data copied back in this lane have left the slots. The lane must be complete.
   void finish(Stream lane) {
     for (const Use& use : draining_[lane]) {
       while (!has_reached(use.done->threads, use.turn)) std::this_thread::yield();
@@ -77,7 +77,7 @@ class StagingRing {
     draining_[lane].clear();
   }
 
-  /// Times per thread, as if all had the same share of the work.
+  /// Times averaged over the threads.
   experiment::StagingCosts costs() const {
     return {pool_.seconds(fill) / pool_.threads(), pool_.seconds(drain) / pool_.threads(),
             pool_.threads()};
@@ -87,19 +87,19 @@ class StagingRing {
   static constexpr std::size_t fill = 0;
   static constexpr std::size_t drain = 1;
 
-  /// The turns at a slot that threads and lanes have finished, each in a cache line of its own.
+  /// Turns of a slot that threads and lanes have completed, each in its own cache line.
   struct Turns {
     alignas(128) Turn threads;
     alignas(128) Turn lanes;
   };
-  /// A slot's next use.
+  /// One use of a slot.
   struct Use {
     workload::Byte* data;
     Turns* done;
     Turn turn;
   };
 
-  /// Slots that are used in turn.
+  /// Slots used round-robin.
   class Slots {
    public:
     Slots(std::size_t count, std::size_t bytes)
@@ -126,15 +126,15 @@ class StagingRing {
     std::size_t bytes_;
     std::size_t uses_ = 0;
     workload::Bytes data_;
-    typename Api::PageLockedMemory turns_;  ///< coherent, which Kokkos' is not everywhere
+    typename Api::PageLockedMemory turns_;  ///< coherent, unlike Kokkos allocations on some systems
   };
 
-  typename Api::WordOperations operations_;      ///< of a lane, not yet enqueued
-  std::map<Stream, std::vector<Use>> draining_;  ///< since the lane was last waited for
+  typename Api::WordOperations operations_;      ///< collected for a lane, not yet enqueued
+  std::map<Stream, std::vector<Use>> draining_;  ///< since the last wait for the lane
   std::size_t slot_bytes_;
   Slots up_;
   Slots down_;
-  CopyPool pool_;  ///< last, so that its threads end before what they use
+  CopyPool pool_;  ///< last member, so that its threads end before what they use
 };
 
 }  // namespace overlap::lanes

@@ -17,8 +17,8 @@
 
 namespace overlap::lanes {
 
-/// Lanes as streams of a GPU, by default of our own, each wrapped in an instance; an event for each
-/// task that another lane waits for. `Api`: the vendor's calls, as in lanes/api/.
+/// Lanes as GPU streams, by default non-blocking streams created here, each wrapped in an instance;
+/// one event per task that another lane waits for. `Api`: the calls of a vendor, see lanes/api/.
 template <class Api>
 class StreamLanes final : public Lanes {
  public:
@@ -58,7 +58,7 @@ class StreamLanes final : public Lanes {
     if (schedule.mechanism == deck::Mechanism::graph && is_capturable(schedule)) {
       graph_ = &graphs_.of(schedule, workload, streams_, [this](auto id) { issue(id); });
     }
-    std::fill(last_.begin(), last_.end(), std::nullopt);  // what was captured has not run
+    std::fill(last_.begin(), last_.end(), std::nullopt);  // captured tasks have not run
   }
 
   TraceSource trace(bool on) override { return trace_.turn(on); }
@@ -113,7 +113,7 @@ class StreamLanes final : public Lanes {
     if (!last) return;
     const auto stream = streams_[static_cast<std::size_t>(lane)];
     try {
-      // An instance's fence does the same, but prints a stack trace and aborts on an error.
+      // Space::fence() does the same, but prints a stack trace and aborts on an error.
       synchronize(stream);
     } catch (const base::Error& error) {
       const std::string where = "the lane stopped at this task or one before it: ";
@@ -126,7 +126,7 @@ class StreamLanes final : public Lanes {
   bool query(int lane) override {
     try {
       return Api::is_complete(streams_[static_cast<std::size_t>(lane)]);
-    } catch (const base::Error&) {  // stays with the stream, where wait() finds it
+    } catch (const base::Error&) {  // sticky: wait() reports it
       return false;
     }
   }
@@ -140,7 +140,7 @@ class StreamLanes final : public Lanes {
     return owned_streams_.back();
   }
 
-  /// An event for each task that a task of another lane waits for. The host waits for whole lanes.
+  /// Assigns an event to each task that another lane waits for. The host waits for whole lanes.
   void bind_events() {
     event_of_.assign(schedule_->tasks.size(), nullptr);
     std::size_t used = 0;
@@ -154,7 +154,7 @@ class StreamLanes final : public Lanes {
     }
   }
 
-  /// A copy through the ring.
+  /// Enqueues a copy through the staging ring.
   void stage(typename Api::Stream stream, const schedule::Task& task) {
     const auto array = static_cast<std::size_t>(schedule::uses(*schedule_, task).front().array);
     const std::size_t host_begin = schedule::host_region(*schedule_, task).begin;
@@ -181,13 +181,15 @@ class StreamLanes final : public Lanes {
     }
   }
 
-  // Instances must die before the streams that they wrap.
+  // Instances must be destroyed before their streams.
   std::vector<typename Api::OwnedStream> owned_streams_;
-  std::vector<typename Api::Stream> streams_;  ///< of each lane
+  std::vector<typename Api::Stream> streams_;  ///< per lane
   std::vector<typename Api::Space> instances_;
   std::deque<typename Api::Event> events_;
-  std::vector<const typename Api::Event*> event_of_;   ///< each task's; null: nobody waits for it
-  std::vector<std::optional<schedule::TaskId>> last_;  ///< issued to each lane since its last wait
+  std::vector<const typename Api::Event*>
+      event_of_;  ///< per task; null: no other lane waits for it
+  std::vector<std::optional<schedule::TaskId>>
+      last_;  ///< last task issued to each lane since its last wait
   std::unique_ptr<StagingRing<Api>> ring_;
   std::optional<Disturber<Api>> disturber_;
   deck::Sync sync_;

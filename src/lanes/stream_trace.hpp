@@ -13,39 +13,41 @@
 
 namespace overlap::lanes {
 
-/// The device's own times of what a thread launches, by the vendor's activity records: on CUDA
-/// those of CUPTI, whose library is loaded when the first object is made.
+/// Device times of the tasks that this thread launches, from activity records of the vendor: on
+/// CUDA from CUPTI, whose library is loaded with the first object.
 class ActivityTrace {
  public:
   static constexpr const char* source = "CUPTI";
 
-  /// Null where there are no such records, or another tool uses them.
+  /// Null if activity records are unavailable or in use by another tool.
   static std::unique_ptr<ActivityTrace> load();
 
-  /// Begins to record, and returns when; what was recorded before is forgotten.
+  /// Starts recording, discards earlier records, and returns the start time.
   Clock::time_point start();
-  /// What this thread launches until end() is of the task; a copy that is not `timed` is left out.
+  /// Attributes everything that this thread launches until end() to the task. Copies are not
+  /// recorded unless `timed`.
   void begin(schedule::TaskId task, bool timed);
   void end();
-  /// Ends recording, when all tasks are complete: sets the times of those with records, from the
-  /// start of a task's first to the end of its last in seconds from start(), and returns which.
+  /// Collects the records after all tasks are complete: sets start and stop of each task with
+  /// records, from its first start to its last stop in seconds since start(). Returns which tasks
+  /// have records.
   std::vector<bool> stop(std::vector<timeline::Span>& spans);
 
  private:
-  [[maybe_unused]] std::uint64_t start_ns_ = 0;                // unused without such records
-  std::optional<schedule::TaskId> task_;                       ///< now being launched
-  std::unordered_map<std::uint32_t, schedule::TaskId> tasks_;  ///< by the vendor's number of a call
+  [[maybe_unused]] std::uint64_t start_ns_ = 0;                // unused without activity records
+  std::optional<schedule::TaskId> task_;                       ///< being launched
+  std::unordered_map<std::uint32_t, schedule::TaskId> tasks_;  ///< by correlation id
   std::unique_ptr<void, void (*)(void*)> recording_{nullptr, nullptr};
 };
 
-/// Times of tasks in streams: from the vendor's activity records where there are any, otherwise
-/// from events around each task.
+/// Times of tasks in streams: from activity records if available, otherwise from events around each
+/// task.
 template <class Api>
 class StreamTrace {
  public:
   TraceSource turn(bool on) {
     on_ = on;
-    activities_.reset();  // there cannot be two
+    activities_.reset();  // only one can exist
     if (on) activities_ = ActivityTrace::load();
     if (activities_) return {ActivityTrace::source, true};
     return {std::string(Api::vendor) +
@@ -62,7 +64,7 @@ class StreamTrace {
     }
   }
 
-  /// Times count from here; `first` is the first lane.
+  /// Sets the origin of times; `first` is the stream of the first lane.
   Clock::time_point mark(typename Api::Stream first, const std::vector<bool>& timed) {
     timed_ = timed;
     if (activities_) return activities_->start();
@@ -70,7 +72,7 @@ class StreamTrace {
     return Clock::now();
   }
 
-  /// Before and after a task is put into its lane.
+  /// Surround the issue of a task.
   void begin(schedule::TaskId id, typename Api::Stream lane) {
     if (!events_.empty()) Api::record(events_[2 * id], lane);
     if (activities_) activities_->begin(id, timed_[id]);
@@ -80,7 +82,7 @@ class StreamTrace {
     if (!events_.empty()) Api::record(events_[2 * id + 1], lane);
   }
 
-  /// As Lanes::collect().
+  /// See Lanes::collect().
   void collect(std::vector<timeline::Span>& spans) {
     std::vector<bool> recorded;
     if (activities_) recorded = activities_->stop(spans);
@@ -102,7 +104,7 @@ class StreamTrace {
 
  private:
   bool on_ = false;
-  std::unique_ptr<ActivityTrace> activities_;  ///< null: events take the times
+  std::unique_ptr<ActivityTrace> activities_;  ///< null: timing with events
   std::vector<typename Api::Event> events_;  ///< before and after each task; the last: at the mark
   std::vector<bool> timed_;
   const schedule::Schedule* schedule_ = nullptr;

@@ -11,12 +11,12 @@
 namespace overlap::measure {
 namespace {
 
-constexpr std::int64_t tiny = 1024;  // units of an increment, of 4 bytes
+constexpr std::int64_t tiny = 1024;  // units of an increment, 4 bytes each
 
 double at_least_0(double seconds) { return std::max(0.0, seconds); }
 
-/// What another `add` costs at the end of a row of them, from rows of `few` and of `many`. As a
-/// rule a copy before them keeps the device busy.
+/// Marginal cost of one more `add`, from rows of `few` and of `many`; normally behind a copy that
+/// keeps the device busy.
 template <class Add>
 double another_s(const StageMeter& meter, double Elapsed::* time, int few, int many, const Add& add,
                  bool covered = true) {
@@ -30,28 +30,28 @@ double another_s(const StageMeter& meter, double Elapsed::* time, int few, int m
   return at_least_0((row_s(many) - row_s(few)) / (many - few));
 }
 
-/// What calls cost the host.
+/// Costs of calls for the host.
 void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& host) {
   const auto issue_s = [&](const auto& add, bool covered = true) {
     return another_s(meter, &Elapsed::issued_s, 8, 40, add, covered);
   };
   host.copy_s = issue_s([](HandSchedule& hand, int) { hand.add(Stage::h2d, tiny, 0); });
-  // A kernel is issued between copies, on a few lanes in turn: on one lane alone it costs less,
-  // behind a busy device more. It limits only what the device keeps up with.
+  // Kernels are issued between copies on a few lanes in turn: on a single lane they cost less,
+  // behind a busy device more. The cost matters only if the device keeps up.
   const auto chunk = [&](HandSchedule& hand, int i) {
     hand.add_chunk(tiny, i % std::min(lanes, 4));
   };
   host.kernel_s = at_least_0(issue_s(chunk, false) - 2 * host.copy_s);
-  // The first copy, in lane 0, has its event; each further task waits for it.
+  // The first copy, in lane 0, has an event; every further task waits for it.
   const double waiting =
       issue_s([](HandSchedule& hand, int) { hand.add(Stage::h2d, tiny, 1, {0}); });
   host.wait_s = at_least_0(waiting - host.copy_s);
-  // Each task waits for the one before, in the other lane: a wait and a record each.
+  // Each task waits for the previous one in the other lane: one wait and one record per task.
   const double ring = issue_s([](HandSchedule& hand, int i) {
     hand.add(Stage::h2d, tiny, (i + 1) % 2, {static_cast<TaskId>(i)});
   });
   host.record_s = at_least_0(ring - host.copy_s - host.wait_s);
-  // Lanes that are complete when the host comes to them.
+  // Waits for lanes that are already complete.
   if (lanes > 2) {
     host.synchronize_s =
         another_s(meter, &Elapsed::complete_s, 1, lanes - 1,
@@ -59,12 +59,12 @@ void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& ho
   }
 }
 
-/// What passes between tasks.
+/// Delays between tasks.
 void measure_latencies(const StageMeter& meter, int lanes, model::Device& device) {
   const double up_s = device.h2d.pinned.seconds(4 * tiny);
   const double down_s = device.d2h.pinned.seconds(4 * tiny);
   const double own_s = (up_s + down_s + meter.slope(Stage::kernel, tiny)) / 3;
-  // Between a task and the next in a chain over so many lanes.
+  // Delay between successive tasks of a chain over `over` lanes.
   const auto chain_s = [&](int over) {
     const auto add = [&](HandSchedule& hand, int i) {
       const Stage stage =
@@ -77,18 +77,18 @@ void measure_latencies(const StageMeter& meter, int lanes, model::Device& device
   };
   if (on_gpu()) device.latency.lane_s = chain_s(1);
   if (lanes > 1) device.latency.event_s = chain_s(std::min(3, lanes));
-  // One copy alone: the rest is from its issue to its start and from its end to the host.
+  // A single copy: the remainder is the delay from issue to start plus from end to host.
   const double single = meter.complete_s([](HandSchedule& hand) { hand.add(Stage::h2d, tiny, 0); });
   const double rest = at_least_0(single - device.host.copy_s - up_s);
   device.latency.start_s = device.latency.notice_s = rest / 2;
 }
 
-/// How copies and kernels slow each other down.
+/// Slow-down of concurrent copies and kernels.
 void measure_slowing(const StageMeter& meter, int lanes, model::Device& device) {
   constexpr int n = 4;
   const auto workers = static_cast<std::size_t>(on_gpu() ? 1 : std::min(device.cores, lanes));
   const std::int64_t units = meter.plan.most_bytes / 4 / (n * static_cast<std::int64_t>(workers));
-  // Of rows of tasks, each in a lane of its own.
+  // Time of concurrent rows of tasks, one lane per row.
   const auto together = [&](const std::vector<std::pair<Stage, int>>& rows) {
     return meter.complete_s([&](HandSchedule& hand) {
       for (std::size_t lane = 0; lane < rows.size(); ++lane) {
@@ -108,14 +108,14 @@ void measure_slowing(const StageMeter& meter, int lanes, model::Device& device) 
     device.d2h.duplex = model::slower(device.d2h.pinned, slowed(Stage::d2h, down));
     device.kernels_slowed = slowed(Stage::kernel, kernels);
   } else if (lanes > 1) {
-    // Another pair of copies, one in each direction, each in a lane of its own.
+    // Marginal time of a pair of copies, one per direction and lane.
     device.h2d.duplex = device.d2h.duplex = meter.curve([&](std::int64_t size) {
       return meter.slope({Stage::h2d, Stage::d2h}, [&](HandSchedule& hand) {
         hand.add(Stage::h2d, size, 0);
         hand.add(Stage::d2h, size, 1);
       });
     });
-    // Kernels for about as long as the copies take.
+    // Enough kernels to last about as long as the copies.
     const int count = std::max(1, static_cast<int>(up / kernels * n * 1.2));
     const double alone = together({{Stage::kernel, count}});
     const double both = together({{Stage::kernel, count}, {Stage::h2d, n}});
@@ -123,9 +123,9 @@ void measure_slowing(const StageMeter& meter, int lanes, model::Device& device) 
   }
 }
 
-/// FIFOs that the stage's engine has for the lanes: as many as must be blocked by a task that
-/// waits for another engine until a further lane's task stands behind one of them. 32, as many as
-/// Hyper-Q has, when that never happens.
+/// Number of FIFOs of the engine of a stage: how many lanes must be blocked by a task that waits
+/// for another engine until a task of one more lane is stuck behind one of them. 32 (Hyper-Q) if
+/// that never happens.
 int count_connections(const StageMeter& meter, Stage stage, int lanes) {
   const Stage other = stage == Stage::kernel ? Stage::h2d : Stage::kernel;
   const auto long_units = [&](Stage of) {
@@ -149,7 +149,7 @@ int count_connections(const StageMeter& meter, Stage stage, int lanes) {
   return 32;
 }
 
-/// What a whole chunk of a row costs beyond its copies, which are busy all the time.
+/// Time per chunk in a row of chunks beyond its copies, which are always busy.
 double handover_s(const StageMeter& meter, int lanes, const model::Device& device) {
   constexpr std::int64_t units = 1 << 18;
   const auto add = [&](HandSchedule& hand, int i) {
@@ -178,7 +178,7 @@ void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
   device.latency.handover_s = handover_s(meter, lanes, device);
 }
 
-/// Copies of pageable memory; the host takes part, so each is measured alone.
+/// Measures copies of pageable memory one by one, because the host takes part in them.
 void measure_pageable(const StageMeter& meter, model::Device& device) {
   const auto curve = [&](Stage stage) {
     return meter.curve([&](std::int64_t units) {

@@ -9,7 +9,7 @@
 namespace overlap::measure {
 namespace {
 
-/// Times of a stage's tasks by their bytes.
+/// Task times of a stage by bytes.
 using Times = std::map<double, double>;
 
 std::vector<timeline::Timeline> traced(const StageMeter& meter,
@@ -22,7 +22,7 @@ std::vector<timeline::Timeline> traced(const StageMeter& meter,
   return timelines;
 }
 
-/// Of the tasks that take a time by their bytes.
+/// Visits copies and kernels with a size: use(stage, bytes, seconds).
 template <class Use>
 void for_each_task(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
                    const Use& use) {
@@ -35,7 +35,7 @@ void for_each_task(const schedule::Schedule& schedule, const timeline::Timeline&
   }
 }
 
-/// Medians over all of the schedules' tasks.
+/// Median task times over all schedules, by stage and bytes.
 std::map<Stage, Times> times_alone(const StageMeter& meter,
                                    const std::vector<schedule::Schedule>& schedules) {
   std::map<Stage, std::map<double, std::vector<double>>> samples;
@@ -49,14 +49,14 @@ std::map<Stage, Times> times_alone(const StageMeter& meter,
   std::map<Stage, Times> times;
   for (auto& [stage, sizes] : samples) {
     for (auto& [bytes, seconds] : sizes) {
-      constexpr double any = 1e-18;  // per byte: less than a clock can tell
+      constexpr double any = 1e-18;  // per byte: below the resolution of any clock
       times[stage][bytes] = std::max(any * bytes, base::median(std::move(seconds)));
     }
   }
   return times;
 }
 
-/// By what factor busy cores take longer for the schedule's tasks than one core alone, at least 1.
+/// Factor by which tasks take longer with all cores busy than on one core alone, at least 1.
 double slowed_in_crowd(const StageMeter& meter, const schedule::Schedule& schedule,
                        std::map<Stage, Times>& alone, double cores) {
   std::vector<double> factors = {};
@@ -68,20 +68,20 @@ double slowed_in_crowd(const StageMeter& meter, const schedule::Schedule& schedu
     });
     factors.push_back(std::min(busy_s, cores * timeline.complete_s) / work_s);
   }
-  // What else the machine does makes runs longer, never shorter.
+  // Other processes only lengthen runs.
   const auto quartile = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 4);
   std::ranges::nth_element(factors, quartile);
   return std::max(1.0, *quartile);
 }
 
-/// The curve with these times in place of what it says of such sizes and larger ones.
+/// The curve with its points at these sizes and above replaced by `times`.
 model::Curve with(const Times& times, const model::Curve& curve) {
   std::vector<model::Curve::Point> points;
   for (const model::Curve::Point& point : curve.points()) {
     if (2 * point.bytes < times.begin()->first) points.push_back(point);
   }
   for (auto size = times.begin(); size != times.end(); ++size) {
-    // Between nearly equal sizes the times' noise would decide on the slope.
+    // Between nearly equal sizes noise would determine the slope.
     const bool close = std::next(size) != times.end() && 1.1 * size->first > std::next(size)->first;
     if (!close) points.push_back({size->first, size->second});
   }

@@ -10,11 +10,10 @@
 namespace overlap::measure {
 namespace {
 
-/// Beyond this a kernel's time grows in proportion.
+/// Above this duration kernel times are proportional to size.
 constexpr double longest_kernel_s = 5e-3;
 
-/// The time of one task alone, the median of a few; of a short one, the time of another one, so
-/// that what a run costs apart from its tasks falls out.
+/// Median time of a task; for short tasks the marginal time, which excludes the overhead of a run.
 double task_seconds(const StageMeter& meter, const schedule::Schedule& schedule,
                     const schedule::Task& task) {
   const auto row_s = [&](std::size_t times) {
@@ -28,7 +27,7 @@ double task_seconds(const StageMeter& meter, const schedule::Schedule& schedule,
   return more > 0 ? std::min(once, more) : once;
 }
 
-/// The kernels of one kind of workload on one type, of each intensity.
+/// Kernels of one kind and type at several intensities.
 void calibrate_kernels_of(deck::WorkloadKind kind, deck::Type type, Executor& executor,
                           const CalibrationPlan& plan, model::Device& device) {
   const deck::Deck deck = plain_deck(kind, type, plan.most_bytes);
@@ -42,7 +41,7 @@ void calibrate_kernels_of(deck::WorkloadKind kind, deck::Type type, Executor& ex
   }
 }
 
-/// The products of one type, of each depth.
+/// Matrix products of one type with several k.
 void calibrate_products_of(deck::Type type, Executor& executor, const CalibrationPlan& plan,
                            model::Device& device) {
   deck::Deck deck = plain_deck(deck::WorkloadKind::dgemm, type);
@@ -78,7 +77,7 @@ model::Roof calibrate_kernel(const StageMeter& meter, const std::vector<std::int
 model::Kernel calibrate_products(const StageMeter& meter,
                                  const std::vector<schedule::Schedule>& schedules,
                                  int cores_of_lane) {
-  std::map<double, std::map<double, double>> seconds;  // by flop per byte, then by bytes
+  std::map<double, std::map<double, double>> seconds;  // by flop/byte, then by bytes
   for (const schedule::Schedule& schedule : schedules) {
     for (const schedule::Task& task : schedule.tasks) {
       if (task.stage != Stage::kernel) continue;

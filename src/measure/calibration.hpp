@@ -10,63 +10,65 @@
 #include "measure/executor.hpp"
 #include "model/device.hpp"
 
-/// Measuring what a device file says of a device: thoroughly for a file, briefly for predictions of
-/// one deck.
+/// Measures the device description of the model: thoroughly for a device file, briefly for the
+/// predictions of one deck.
 namespace overlap::measure {
 
 using schedule::Stage;
 using schedule::TaskId;
 
-/// How much of the device a calibration measures.
+/// Extent of a calibration.
 struct CalibrationPlan {
   std::int64_t most_bytes = 0;  ///< largest copy
-  int repetitions = 5;          ///< of each measurement, after a warm-up; medians count
-  bool pageable = false;        ///< copies of pageable host memory, too
+  int repetitions = 5;          ///< per measurement, after a warm-up; the median counts
+  bool pageable = false;        ///< also measure copies of pageable host memory
   std::function<void()> step = base::check_interrupt;  ///< called before each measurement
 };
 
-/// Measures the device with an increment's arrays, on lanes of its own: everything of its
-/// description but lines and kernel rates.
+/// Measures copies, host costs, latencies, contention and queues of the device with the arrays of
+/// an increment, on its own lanes. Not measured: strided copies, kernel rates, and the rules of
+/// queues that only device files describe (query cost, delayed signals, window).
 model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan);
 
-/// Adds the kernel rates of every workload, by type and, where it has one, by intensity.
+/// Adds the kernel rates of increment, pipeline, rowsum and (with Kokkos Kernels) dgemm, by type
+/// and intensity.
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device);
 
-/// Sizes in bytes of lines that lie apart, of the schedule's copies.
+/// Sizes in bytes of the lines in lines_apart() of all copies of the schedule.
 std::set<std::size_t> line_sizes(const schedule::Schedule& schedule);
 
-/// Adds to the device's description the times of lines of such sizes that lie apart: in copies of
-/// up to 64 MiB, each after a kernel on twice as much as the cache holds. Sizes above 1 MiB are
-/// measured as that.
+/// Adds the times per line of strided copies (see model::Copies::lines) with these line sizes in
+/// bytes: copies of up to 64 MiB, each after a kernel on twice the cache size. Sizes above 1 MiB
+/// are measured as 1 MiB.
 void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& plan,
                      model::Device& device, workload::SpaceId space = workload::default_space);
 
-/// A schedule made by hand on the arrays of a workload. Every task has data of its own, those
-/// behind its predecessor's, until the arrays end and the first come again.
+/// A hand-written schedule on the arrays of a workload. Each task uses its own data, which follow
+/// those of the previous task; at the end of the arrays they start over.
 class HandSchedule {
  public:
   explicit HandSchedule(const workload::Workload& workload);
 
-  /// Adds a task on `units` units.
+  /// Adds a task on `units` units; `after` as in schedule::Task.
   TaskId add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after = {});
 
-  /// Adds a copy, a kernel and a copy back.
+  /// Adds a copy to the device, a kernel and a copy back.
   void add_chunk(std::int64_t units, int lane);
 
-  /// Adds a copy that keeps its lane busy while the host issues a row of tasks.
+  /// Adds a copy that keeps its lane busy while the host issues the tasks behind it.
   void cover(Stage stage = Stage::h2d, int lane = 0);
 
   const schedule::Schedule& schedule() const { return schedule_; }
 
  private:
-  /// In the device's first array, of `bytes` at most.
+  /// Units in at most `bytes` of the first device array.
   std::int64_t device_units(std::size_t bytes) const;
 
   const workload::Workload& workload_;
   schedule::Schedule schedule_;
 };
 
-/// Measures stages through the same lanes and copies that experiments use.
+/// Measures stages through the same lanes and copies as experiments. All times in seconds.
 struct StageMeter {
   using Add = std::function<void(HandSchedule&)>;
 
@@ -74,62 +76,62 @@ struct StageMeter {
   const workload::Workload& workload;
   CalibrationPlan plan = {};
 
-  /// Medians after a warm-up of the schedule that `fill` makes; of long ones few runs are enough.
+  /// Median times of the schedule that `fill` builds, after a warm-up; long schedules run fewer
+  /// times.
   Elapsed time(const Add& fill) const;
   double complete_s(const Add& fill) const { return time(fill).complete_s; }
 
-  /// The time of another `add` at the end of a row of them, behind a copy in each lane that keeps
-  /// them waiting until all are issued.
+  /// Marginal time of one more `add` in a row of them. A copy per entry of `covers` delays the row
+  /// until it is issued.
   double slope(std::initializer_list<Stage> covers, const Add& add) const;
 
-  /// The time of another task of the stage in a row in one lane.
+  /// Marginal time of one more task of the stage in one lane.
   double slope(Stage stage, std::int64_t units) const;
 
-  /// Times by bytes, of copies of increasing size up to the plan's.
+  /// Curve of `seconds(units)` over increasing sizes up to `plan.most_bytes`.
   model::Curve curve(const std::function<double(std::int64_t units)>& seconds) const;
 };
 
-/// The rate of a workload's kernel as it is now, at increasing numbers of units as long as they are
-/// short, for one core where lanes have several.
+/// Measures the kernel of a workload with its present repeats at increasing `sizes` (units) until
+/// the expected time exceeds 5 ms. Times are scaled to one core from `cores_of_lane` cores.
 model::Roof calibrate_kernel(const StageMeter& meter, const std::vector<std::int64_t>& sizes,
                              const schedule::Costs& costs, int cores_of_lane);
 
-/// The rates of a product's kernels, of every size and shape that the schedules have, for one core
-/// where lanes have several.
+/// Measures the kernels of a matrix product at all sizes and shapes in the schedules, scaled to one
+/// core.
 model::Kernel calibrate_products(const StageMeter& meter,
                                  const std::vector<schedule::Schedule>& schedules,
                                  int cores_of_lane);
 
-/// On a host, puts into a description what the deck's own tasks take, where their data come from
-/// memory or from the cache as they will: schedules of one lane say what copies and the kernel take
-/// alone, for one core where lanes have several; the `crowded` one, of all lanes, by what factor
-/// they are longer beside others.
+/// On a host, replaces curves of the description by times of the tasks of the deck, with their data
+/// in memory or cache as during runs. One-lane schedules `alone` give the times of copies and
+/// kernel, scaled to one core; `crowded`, on all lanes, gives the slow-down by concurrent tasks.
 void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Schedule>& alone,
                         const schedule::Schedule& crowded, int cores_of_lane,
                         model::Device& device);
 
-/// The same for copies alone, whatever their sizes: all their times by one factor.
+/// The same for copies only: scales their curves in each direction by one factor.
 void scale_copies_in_place(const StageMeter& meter, const schedule::Schedule& alone,
                            int cores_of_lane, model::Device& device);
 
-/// How fast the host computes a product's tiles, in flops per second: by a part of one tile's
-/// columns that takes moments.
+/// Rate of the host for tiles of a product, flop/s; measured on part of the columns of one tile,
+/// for about 30 ms.
 double host_flops_per_s(const workload::Workload& workload, schedule::Product tile);
 
-/// Lanes that a calibration needs: one for each engine, or one for each core of a host.
+/// Lanes for a calibration: 16 on a GPU, at least one per core on a host.
 int calibration_lanes();
 
-/// Numbers of units from 1024 on, four times as many each, up to `most`.
+/// Numbers of units 1024, 4096, ... below `most`, then `most`.
 std::vector<std::int64_t> sizes_up_to(std::int64_t most);
 
-/// A curve through measured points. Noise makes times longer; what is larger has less of it in
-/// proportion, and bounds the smaller.
+/// A curve through measured points, made strictly increasing. Noise lengthens times, relatively
+/// less for large sizes, so that each point bounds the smaller ones.
 model::Curve curve_of(std::vector<model::Curve::Point> points);
 
-/// A deck of one workload in one chunk, on arrays of at most `bytes`, everything else by default.
+/// A deck of one workload in one chunk on arrays of at most `bytes`, otherwise with defaults.
 deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t bytes = 0);
 
-/// The deck's workload, all of it on the device, with data.
+/// The workload of a deck with all data on the device, inputs generated.
 workload::Workload resident_workload(const deck::Deck& deck,
                                      workload::SpaceId space = workload::default_space);
 

@@ -9,14 +9,14 @@
 namespace overlap::measure {
 namespace {
 
-/// A run that is being issued.
+/// One run of a schedule.
 struct Issue {
   lanes::Lanes& lanes;
   HostWorker* host_worker;
   const schedule::Schedule& schedule;
   const workload::Workload& workload;
   lanes::Clock::time_point start;
-  std::vector<timeline::Span>* spans;  ///< of a traced run: notes what the host does itself
+  std::vector<timeline::Span>* spans;  ///< of a traced run: receives the times of host tasks
   Elapsed elapsed = {};
 
   double since_start() const { return lanes::seconds_since(start); }
@@ -27,7 +27,8 @@ struct Issue {
     const auto last = std::find_if(tasks.rbegin(), tasks.rend(), [](const schedule::Task& task) {
       return task.stage != schedule::Stage::host;
     });
-    const auto issued = static_cast<schedule::TaskId>(tasks.rend() - last);  // the host's own left
+    const auto issued =
+        static_cast<schedule::TaskId>(tasks.rend() - last);  // without final host work
     try {
       const bool launched = spans == nullptr && lanes.launch();
       for (schedule::TaskId id = launched ? issued : 0; id < issued; ++id) issue(id);
@@ -40,7 +41,7 @@ struct Issue {
       elapsed.complete_s = since_start();
       elapsed.polls = lanes.polls();
     } catch (const base::Error& error) {
-      // The first failure says more, but that the device is lost must not be forgotten over it.
+      // Reports the first failure, but as DeviceLost if the device is lost.
       if (drain()) throw lanes::DeviceLost(error);
       throw;
     }
@@ -79,8 +80,8 @@ struct Issue {
     for (const schedule::TaskId other : task.after) lanes.wait(schedule.tasks[other].lane);
   }
 
-  /// Computes a tile of a product, does a chunk's part of the host's work or, in a custom workload,
-  /// keeps the issuing thread busy.
+  /// Computes a tile of a product, or the host work of a chunk, or, in a custom workload, keeps the
+  /// issuing thread busy.
   void work(const schedule::Task& task) {
     if (const auto tile = schedule::product(schedule, task)) {
       return workload.compute_on_host({.product = tile});
@@ -96,8 +97,8 @@ struct Issue {
     elapsed.host_work_s += since_start() - begin_s;
   }
 
-  /// Waits for every lane, whatever else fails: the first error is already on its way. Returns
-  /// whether the device is lost.
+  /// Waits for every lane, ignoring errors because the first one is being reported. Returns whether
+  /// the device is lost.
   bool drain() {
     bool lost = false;
     for (int lane = 0; lane < schedule.lanes; ++lane) {

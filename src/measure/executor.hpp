@@ -11,37 +11,38 @@ namespace overlap::measure {
 
 class HostWorker;
 
-/// Wall-clock seconds from before the first issue.
+/// Wall-clock times since the start of the first issue, seconds.
 struct Elapsed {
-  double issued_s = 0;     ///< until the host had issued all but its own work at the end
-  double host_work_s = 0;  ///< that it spent on its own work
-  double complete_s = 0;   ///< until it had seen the last lane complete
-  std::int64_t polls = 0;  ///< of lanes by the waiting host
+  double issued_s = 0;     ///< until the host has issued everything, excluding final host work
+  double host_work_s = 0;  ///< spent on host work
+  double complete_s = 0;   ///< until the host has seen all lanes complete
+  std::int64_t polls = 0;  ///< number of queries of lanes by the waiting host
 };
 
-/// Runs schedules on lanes that are made once, for the longest schedule.
+/// Runs schedules on lanes that are created once, for the widest schedule.
 class Executor {
  public:
-  /// With the back end's own lanes.
+  /// On the lanes of the back end.
   explicit Executor(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {},
                     workload::SpaceId space = workload::default_space)
       : Executor(lanes::make_lanes(space, lanes, options, memory)) {}
   explicit Executor(std::unique_ptr<lanes::Lanes> lanes) : lanes_(std::move(lanes)) {}
 
-  /// Does the host work of all but custom workloads; null: there is none. It must outlive the runs.
+  /// Executes the host work of all workloads except `custom`; null: none. Must outlive the runs.
   void set_host_worker(HostWorker* worker) { host_worker_ = worker; }
   HostWorker* host_worker() const { return host_worker_; }
 
-  /// Issues the schedule and waits for its lanes. No fence of the whole device takes part.
-  /// `before_start` is called when all is ready, before time counts; it may be empty. Throws
-  /// base::Error{runtime_error} with the task and its lane; the lanes are idle then.
+  /// Issues the schedule and waits for its lanes, without a device-wide fence unless issue.sync
+  /// asks for one. Calls `before_start`, if set, when everything is ready and before time counts.
+  /// Throws base::Error{runtime_error} with task and lane, lanes::DeviceLost if the device is lost;
+  /// the lanes are then idle.
   Elapsed run(const schedule::Schedule& schedule, const workload::Workload& workload,
               const std::function<void()>& before_start = {});
 
   lanes::Lanes& lanes() const { return *lanes_; }
 
-  /// run() with the times of tasks, on engines as named; while lanes().trace(true). A
-  /// selective source leaves out tasks that are not `timed`, where it is given.
+  /// As run(), with the times of all tasks on the given engines. Requires lanes().trace(true). A
+  /// selective source excludes tasks that are not `timed` (empty: all are).
   timeline::Timeline run_traced(const schedule::Schedule& schedule,
                                 const workload::Workload& workload,
                                 const timeline::Engines& engines, std::vector<bool> timed = {});

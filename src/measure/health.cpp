@@ -59,12 +59,12 @@ void HealthWatch::Counts::add(const std::optional<base::Throttles>& reasons) {
   for (const Throttle reason : *reasons) ++by_reason[static_cast<std::size_t>(reason)];
 }
 
-/// One reading every 50 ms; of short runs, one of them is waited for.
+/// One reading every 50 ms during runs; checks every 1 ms whether a short run has started.
 void HealthWatch::sample(const std::stop_token& stop) {
   using std::chrono::milliseconds;
   constexpr double most_points = 512;
   std::optional<lanes::Clock::time_point> start;
-  double due_s = 0;  // the next point of the series
+  double due_s = 0;  // time of the next point of the series
   std::mutex mutex;
   std::unique_lock lock(mutex);
   while (!stop.stop_requested()) {
@@ -98,7 +98,7 @@ std::optional<experiment::HealthRecord> HealthWatch::finish() {
   sampler_.request_stop();
   if (sampler_.joinable()) sampler_.join();
   const base::Health after = monitor_.health();
-  // Runs too short to be met: what held before and after them.
+  // No reading hit a run: use the state before and after the runs.
   if (counts_.readings == 0) {
     counts_.add(before_->throttle_reasons);
     counts_.add(after.throttle_reasons);

@@ -11,37 +11,37 @@
 #include "experiment/run.hpp"
 #include "measure/platform.hpp"
 
-/// What state the device is in: before, in and after the scored runs.
+/// State of the device before, during and after the scored runs.
 namespace overlap::measure {
 
-/// Puts load on a GPU, whose link and clocks sleep without it, and reads what decks may require.
-/// Throws base::Error{precondition} when there is no memory for it.
+/// Reads everything that decks can require, with a GPU under load because its link and clocks are
+/// reduced when idle. Throws base::Error{precondition} if memory for the load is short.
 experiment::Readings readings(const base::DeviceInfo& device, const Monitor& monitor);
 
-/// Reads the device's health before and after scored runs and, in a thread of its own while they
-/// run, what holds its clocks down.
+/// Reads the device health before and after the scored runs and, in a separate thread during them,
+/// the reasons for reduced clocks.
 class HealthWatch {
  public:
-  /// The first reading: the device is awake. Of a soak of `duration_s` clocks, temperature and
-  /// power are read as well, at up to 512 moments. The monitor must outlive the watch.
+  /// Takes the first reading; the device must be awake. In a soak of `duration_s` seconds also
+  /// reads clocks, temperature and power, at about 512 times. The monitor must outlive the watch.
   explicit HealthWatch(const Monitor& monitor, std::optional<double> duration_s = {});
 
-  /// Surround a scored run, outside its time.
+  /// Surround each scored run, outside its timed region. `seconds`: its time.
   void begin() { running_ = true; }
   void end(double seconds) {
     running_ = false;
     scored_s_ += seconds;
   }
 
-  /// The last reading, right after the runs; then the watch is over. Empty where the device's
-  /// health cannot be read.
+  /// Takes the last reading, right after the runs, and ends the watch. Empty if health cannot be
+  /// read.
   std::optional<experiment::HealthRecord> finish();
 
-  /// The readings of a soak, once the watch is over.
+  /// Readings of a soak, after finish().
   std::vector<experiment::HealthPoint>& series() { return series_; }
 
  private:
-  /// Readings that gave each reason.
+  /// Number of readings with each reason.
   struct Counts {
     int readings = 0;
     int slowed = 0;
@@ -58,10 +58,10 @@ class HealthWatch {
   std::optional<base::Health> before_;
   double scored_s_ = 0;
   std::atomic<bool> running_ = false;
-  Counts counts_;  ///< this and the next are the thread's, while there is one
+  Counts counts_;  ///< this and `series_` belong to the thread while it runs
   std::vector<experiment::HealthPoint> series_;
-  std::condition_variable_any pause_;  ///< between its readings
-  std::jthread sampler_;               ///< last: it ends before what it uses
+  std::condition_variable_any pause_;  ///< between readings
+  std::jthread sampler_;               ///< last member, so that it ends before what it uses
 };
 
 }  // namespace overlap::measure

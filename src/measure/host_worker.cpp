@@ -9,7 +9,7 @@
 namespace overlap::measure {
 namespace {
 
-/// All threads, or one where the lanes have the others.
+/// An instance with all threads, or with one if lanes use the others.
 template <class Space>
 Space instance_of() {
   if constexpr (std::is_constructible_v<Space, int>) {  // OpenMP

@@ -8,40 +8,40 @@
 
 namespace overlap::measure {
 
-/// Computes on the host's own data while the device works: pieces of about the same length, on
-/// Kokkos' host space. Next to a GPU all its threads take part; on host back ends, whose lanes have
-/// the cores, the issuing thread alone. A piece that is missing, repeated or of another repetition
-/// shows in its results.
+/// Host work during runs: pieces of about equal duration on separate data, on the host space of
+/// Kokkos. With a GPU all its threads take part; on host back ends, whose lanes use the cores, only
+/// the issuing thread. Its results reveal pieces that are missing, repeated or of another
+/// repetition.
 class HostWorker {
  public:
-  /// Measures first how fast the host is.
+  /// Calibrates pieces of `piece_s` seconds each.
   HostWorker(std::int64_t pieces, double piece_s);
 
   std::int64_t pieces() const { return pieces_; }
   std::int64_t threads() const { return threads_; }
 
-  /// Forgets all results.
+  /// Clears all results for a new repetition.
   void begin(std::uint32_t repetition);
 
   /// Computes the pieces [first, last).
   void run(std::int64_t first, std::int64_t last);
 
-  /// The first wrong result after every piece was to run once since begin(), with its piece as the
-  /// chunk; empty: all are right.
+  /// Call after each piece has run once since begin(): the first wrong result, with its piece as
+  /// the chunk; empty: all are right.
   std::optional<experiment::WrongData> verify() const;
 
  private:
   using Space = Kokkos::DefaultHostExecutionSpace;
   using Results = Kokkos::View<std::uint32_t*, Kokkos::HostSpace>;
 
-  /// Adds the results of the pieces [first, last), after this many steps each.
+  /// Adds the results of the pieces [first, last), `steps` steps each.
   void compute(const Results& results, std::int64_t first, std::int64_t last,
                std::int64_t steps) const;
 
   Space instance_;
   std::int64_t pieces_;
   std::int64_t threads_;
-  Results results_;  ///< of each thread's part of each piece
+  Results results_;  ///< one per thread and piece
   std::int64_t steps_ = 0;
   std::uint32_t repetition_ = 0;
 };

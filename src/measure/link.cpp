@@ -20,7 +20,7 @@ std::int64_t largest_copy(const std::vector<experiment::Run>& runs) {
 
 experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, const Hooks& hooks) {
   constexpr std::int64_t least = 64 << 20;
-  constexpr std::int64_t row = 256 << 20;  // of copies behind each other: their start is no part
+  constexpr std::int64_t row = 256 << 20;  // bytes per row of copies, which amortizes their start
   bytes = std::max(bytes, least);
   const auto copies = static_cast<int>(std::max<std::int64_t>(1, row / bytes));
   const deck::Deck deck = plain_deck(deck::WorkloadKind::increment, deck::Type::float32, 2 * bytes);

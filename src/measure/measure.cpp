@@ -15,14 +15,14 @@
 namespace overlap::measure {
 namespace {
 
-/// What a scored run took.
+/// Result of a scored run.
 struct Sample {
-  double at_s = 0;  ///< when it began, since the first one
+  double at_s = 0;  ///< start since the first scored run
   Elapsed elapsed;
   std::optional<experiment::StagingCosts> staging;
 };
 
-/// Adds it to what is known of the run; of a soak only so much that memory stays the same.
+/// Adds a sample to its run; in a soak thinned, so that memory stays bounded.
 void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure& plan) {
   constexpr std::int64_t most_kept = 4096;
   const std::int64_t number = run.repetitions++;
@@ -66,7 +66,7 @@ void verify(experiment::Run& run, const Executor& executor, const workload::Work
   if (!run.wrong) run.wrong = wrong_work;
 }
 
-/// Where the loop is: of a soak by time, of others by runs.
+/// Progress of the loop: by time in a soak, otherwise by runs.
 class Progress {
  public:
   Progress(const Hooks& hooks, const deck::Measure& plan, std::size_t runs)
@@ -75,8 +75,8 @@ class Progress {
         total_((plan.warmup + experiment::most_repetitions(plan)) * static_cast<int>(runs)) {}
 
   void begin_scored() { start_ = lanes::Clock::now(); }
-  int begin_next() { return ++done_; }  ///< the number of a run, from 1
-  /// Since the first scored run began.
+  int begin_next() { return ++done_; }  ///< number of the run, from 1
+  /// Seconds since the first scored run began.
   double elapsed_s() const { return start_ ? lanes::seconds_since(*start_) : 0; }
 
   void show(const std::string& what) const {
@@ -93,7 +93,7 @@ class Progress {
   std::optional<lanes::Clock::time_point> start_;
 };
 
-/// What surrounds the runs; to be asked right after them, while the device is awake.
+/// Conditions of the runs; call right after them, while the device is awake.
 experiment::Conditions conditions(const Session& session, const timeline::Engines& engines) {
   const auto variable = [](const std::string& name) -> std::optional<experiment::Variable> {
     const char* const text = std::getenv(name.c_str());
@@ -113,7 +113,7 @@ experiment::Conditions conditions(const Session& session, const timeline::Engine
   return found;
 }
 
-/// Whether the link is measured: on a GPU it takes a moment, on a host longer than small decks do.
+/// Whether to measure the link: fast on a GPU, slower than small decks on a host.
 bool wants_link(const experiment::Plan& plan) {
   const bool judged = std::ranges::any_of(plan.deck.acceptance, [](const auto& criterion) {
     return deck::row_of(criterion.metric).needs == deck::Needs::link;
@@ -121,7 +121,7 @@ bool wants_link(const experiment::Plan& plan) {
   return judged || (on_gpu() && plan.values.empty());
 }
 
-/// The plan's cases, scored; unless that was interrupted, their rates and traces, too.
+/// Scores the cases of the plan and, unless interrupted, measures rates and traces.
 experiment::Samples measured(const experiment::Plan& plan, Session& session, const Hooks& hooks) {
   const deck::Deck& deck = plan.deck;
   const workload::Workload& workload = session.workload;
@@ -136,11 +136,12 @@ experiment::Samples measured(const experiment::Plan& plan, Session& session, con
       measure(executor, runs, workload, deck.measure, hooks, deck.acceptance, session.monitor);
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   if (!samples.interrupted) {
-    // On a GPU stages need lanes of their own; on a host the runs' lanes share its cores out.
+    // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share
+    // the cores.
     if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
     hooks.call([&] { measure_rates(on_gpu() ? *session.meter : executor, workload, runs, hooks); });
     for (experiment::Run& run : runs) {
-      if (!plan.values.empty()) break;  // those of all points of a sweep would be far too much
+      if (!plan.values.empty()) break;  // no traces for points of a sweep: too much data
       hooks.show("tracing " + experiment::name(run));
       const timeline::Engines own = {.workers = on_gpu() ? 0 : run.schedule.lanes,
                                      .copy_engines = engines.copy_engines};
@@ -154,7 +155,7 @@ experiment::Samples measured(const experiment::Plan& plan, Session& session, con
       link.health = std::move(samples.device.health);
       link.series = std::move(samples.device.series);
       samples.device = std::move(link);
-    } catch (const base::Error& error) {  // a deck may leave no memory for it
+    } catch (const base::Error& error) {  // the deck may leave too little memory for it
       if (error.code() != base::ExitCode::precondition) throw;
     }
   }
@@ -193,7 +194,7 @@ void page_lock(workload::Workload& workload) {
 }
 
 void require_host_kind(const schedule::Schedule& schedule, const workload::Workload& workload) {
-  if (workload::on_host(workload.space)) return;  // page locking means nothing there
+  if (workload::on_host(workload.space)) return;  // page locking has no effect on a host
   const bool pinned = deck::page_locked(schedule.host_memory);
   for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
     if (page_locked(workload.host[i].data()).value_or(pinned) == pinned) continue;
@@ -259,7 +260,7 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
     samples.interrupted = true;
   }
   progress.show("");
-  // What followed the last run may have let the device fall asleep.
+  // Verification of the last run may have let the device fall asleep.
   if (monitor.health && !samples.interrupted) wake(executor, runs.front().schedule, workload);
   samples.device.health = watch.finish();
   samples.device.series = std::move(watch.series());

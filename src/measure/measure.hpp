@@ -9,18 +9,18 @@
 #include "measure/executor.hpp"
 #include "measure/platform.hpp"
 
-/// What is measured of schedules and workloads, before, in and after the scored runs.
+/// Measurements of schedules and workloads before, during and after the scored runs.
 namespace overlap::measure {
 
-/// Who takes part in a measurement from outside; any may be empty.
+/// Callbacks into a measurement; any may be empty.
 struct Hooks {
-  /// Where it is, for a progress display: `done` of `total` runs; total 0: nobody knows.
+  /// Progress display: `done` of `total` runs; total 0: unknown.
   std::function<void(int done, int total, const std::string& what)> progress;
-  /// Called before every run, warm-up included, when all is ready and before time counts.
+  /// Called before every run, including warm-up, when everything is ready and before time counts.
   std::function<void()> before_sample;
-  /// Called when it has its time.
+  /// Called after each such run.
   std::function<void()> after_sample;
-  /// Calls what measures in runs of its own number; empty: it is called directly.
+  /// Wraps measurements whose number of runs differs between ranks; empty: direct call.
   std::function<void(const std::function<void()>& body)> together;
 
   void show(const std::string& what, int done = 0, int total = 0) const {
@@ -32,96 +32,94 @@ struct Hooks {
   void call(const std::function<void()>& body) const { together ? together(body) : body(); }
 };
 
-/// New input data on the host; no right result anywhere: device arrays (but for what a run finds
-/// there) and host outputs are poisoned. Pages that the processor has just written lie in its
-/// caches, and the first transfer over them is slower (on an H200's host up to 4 times at 16 MiB):
-/// one untimed transfer of every byte, in the direction in which the run will move it, brings back
-/// the state of data at rest.
+/// Prepares a verified run: new input data on the host, device arrays (except resident data) and
+/// host outputs poisoned. Data just written by the processor lie in its caches, which slows down
+/// their first transfer (16 MiB with an H200: up to 4 times). Therefore every byte is transferred
+/// once, untimed, in the direction of the run.
 void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
            std::uint32_t repetition);
 
-/// Page-locks the workload's host arrays for as long as it lives. Throws what page_lock() of memory
-/// throws.
+/// Page-locks the host arrays for the lifetime of the workload. Throws as page_lock() of memory.
 void page_lock(workload::Workload& workload);
 
-/// Throws base::Error{runtime_error} when host memory is not of the kind that the schedule's times
-/// are to be about, as far as the back end knows: data and order would still be right.
+/// Throws base::Error{runtime_error} if host memory is not of the kind that the schedule states, as
+/// far as the back end can tell: wrong memory would not show in the data.
 void require_host_kind(const schedule::Schedule& schedule, const workload::Workload& workload);
 
-/// The one measurement loop: the schedules take turns, so that drift of the machine meets all of
-/// them; each run is warm-up or a sample, and verified on data of its own as the deck asks. The
-/// rounds go on until experiment::Stopping ends them. A schedule whose data were wrong keeps the
-/// first wrong element. After Ctrl-C the complete rounds alone are left; without one it throws
-/// base::Error{interrupted}. Throws what require_host_kind() throws. Returns what is not of a
-/// single run, with the device's health as the monitor knows it.
+/// The only loop that scores. Orders take turns, so that drift of the machine affects all alike;
+/// runs are warm-up or samples, verified with their own data as the deck requires. Rounds continue
+/// until experiment::Stopping ends them. A run with wrong data keeps its first wrong element. After
+/// Ctrl-C only complete rounds are kept; without any, throws base::Error{interrupted}. Throws as
+/// require_host_kind(). Returns everything that does not belong to a single run, including the
+/// device health from the monitor.
 experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& runs,
                             const workload::Workload& workload, const deck::Measure& plan,
                             const Hooks& hooks = {},
                             const std::vector<deck::Criterion>& criteria = {},
                             const Monitor& monitor = {});
 
-/// Such tasks of a schedule alone, each row in a lane of its own, whatever they waited for.
+/// The given tasks as a schedule, one lane per row, without their dependencies.
 schedule::Schedule rows_of(const schedule::Schedule& schedule,
                            std::vector<std::vector<schedule::Task>> rows);
 
-/// Measures the schedule's stages alone and together, with its own tasks: on host back ends on the
-/// lanes that runs have, elsewhere on two.
+/// Measures the stages of the schedule alone and concurrently, with its own tasks: on the lanes of
+/// the runs on host back ends, otherwise on two lanes.
 model::Rates rates_of(Executor& executor, const workload::Workload& workload,
                       const schedule::Schedule& schedule, const Hooks& hooks = {});
 
-/// Gives every run the rates of its stages; runs whose chunks are alike share them. One whose
-/// kernels move the data themselves has those of the first that copies, if there is one. What the
-/// runs left in the arrays is lost.
+/// Sets the rates of all runs; runs with the same chunks share them, zero-copy runs use those of
+/// the first other run, if any. Overwrites the arrays.
 void measure_rates(Executor& executor, const workload::Workload& workload,
                    std::vector<experiment::Run>& runs, const Hooks& hooks = {});
 
 /// Bytes of the largest copy in any of the runs.
 std::int64_t largest_copy(const std::vector<experiment::Run>& runs);
 
-/// Measures copies of `bytes`, and at least 64 MiB, of pinned memory: to the device, back, and both
-/// at the same time, in turn. Throws base::Error{precondition} when memory does not suffice.
+/// Measures copies of `bytes`, at least 64 MiB, of page-locked memory in turn: to the device, back,
+/// and both at the same time. Throws base::Error{precondition} if memory is short.
 experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, const Hooks& hooks);
 
-/// What copies 32 MiB each way, both at the same time, whenever it is called: a load beside the
-/// samples of others.
+/// A function that copies 32 MiB in each direction at the same time: background load during samples
+/// of other ranks. Throws base::Error{precondition} if memory is short.
 std::function<void()> copy_load();
 
-/// What executes tasks on this many lanes of the space.
+/// Engines that execute tasks on `lanes` lanes of the space.
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes,
                              workload::SpaceId space = workload::default_space);
 
-/// For every copy to the host, when the last kernel or copy to the device that it waits for
-/// stopped.
+/// Per task: for a copy to the host, the latest stop of the kernels and copies to the device that
+/// it waits for; 0 for other tasks. Seconds.
 std::vector<double> inputs_s(const schedule::Schedule& schedule,
                              const timeline::Timeline& timeline);
 
-/// Copies to the host start no earlier than the one before them on their engine stops. Returns
-/// whether that took little: the runs they are from may have had their chunks in different orders.
+/// Delays the start of each copy to the host until the previous one on its engine has stopped.
+/// Returns false if that would remove more than half of a copy: the combined runs may have
+/// processed their chunks in different orders.
 bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline);
 
-/// A timeline of a run in which some tasks were timed.
+/// Runs once and returns its timeline; only `timed` tasks need times.
 using TraceOnce = std::function<timeline::Timeline(const std::vector<bool>& timed)>;
 
-/// The timeline of a scored run. On a GPU a time stamp holds up the copies to the host alone (on an
-/// H200 by 6 us each; kernels and copies to the device by nothing): where that slows the run down
-/// and turns help, copies take turns at it, if the source is `selective`.
+/// Traces a run. On a GPU time stamps delay only copies to the host (6 us each on an H200). If they
+/// perturb the run and the source is `selective`, these copies are timed in up to 8 separate runs,
+/// provided that this removes the doubt.
 experiment::Trace trace_in_turns(const experiment::Run& run, bool selective,
                                  const TraceOnce& trace_once);
 
-/// Traces a run, in turns where that helps. A trace that fails leaves the run without one.
+/// Traces a run with trace_in_turns(). If the trace fails, run.untraced gives the reason.
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
                deck::Verify verify, const timeline::Engines& engines);
 
-/// Measures the copies and the kernel of the schedule's first chunk, alone on the device, and
-/// finds and sets the workload's repeats with which the kernel takes `balance` times as long as the
-/// copies to the device.
+/// Measures H2D copies and kernel of the first chunk of the schedule alone, and sets
+/// `workload.repeats` so that the kernel takes about `balance` times as long as the copies.
 experiment::Balance find_balance(Executor& executor, const schedule::Schedule& schedule,
                                  workload::Workload& workload, double balance);
 
-/// The time of one more step, from `time(steps)`.
+/// Marginal seconds per step, from `time(steps)`.
 double seconds_per_step(const std::function<double(std::int64_t steps)>& time);
 
-/// Sets the workload's steps per second, of kernels that fill the device and of the issuing thread.
+/// Measures steps per second of kernels that fill the device (`workload.repeats`) and of the
+/// issuing thread.
 void calibrate_steps(Executor& executor, workload::Workload& workload);
 
 }  // namespace overlap::measure

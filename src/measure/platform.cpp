@@ -19,7 +19,7 @@
 namespace overlap::measure {
 namespace {
 
-/// The value of the first line "key ... : value" or "key: value" of a file under /proc.
+/// Value of the first line "KEY... : value" or "KEY: value" in a file under /proc.
 std::string proc_value(const char* path, const std::string& key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -36,7 +36,7 @@ std::int64_t memory_bytes(const std::string& key) {
   return 1024 * std::strtoll(proc_value("/proc/meminfo", key).c_str(), nullptr, 10);
 }
 
-/// What the kernel can give, but no more than a control group (a batch job, a container) may have.
+/// Available memory in bytes, limited by the control groups of this process (batch job, container).
 std::int64_t available_memory() {
   std::int64_t available = memory_bytes("MemAvailable");
   std::string group = proc_value("/proc/self/cgroup", "0:");
@@ -58,7 +58,7 @@ std::optional<std::string> transparent_huge_pages() {
   return std::nullopt;
 }
 
-/// The first of the variables that is set and not empty.
+/// The first environment variable that is set and not empty.
 std::optional<std::string> variable(std::initializer_list<const char*> names) {
   for (const char* const name : names) {
     const char* const text = std::getenv(name);
@@ -92,8 +92,8 @@ base::HostInfo host_info() {
 }
 
 std::optional<base::Job> job_info() {
-  // Of Slurm, Open MPI and PMI (MPICH). Where ranks are started inside a Slurm job by mpirun, they
-  // are mpirun's.
+  // Variables of Slurm, Open MPI and PMI (MPICH). Ranks that mpirun starts inside a Slurm job
+  // follow mpirun.
   base::Job job{
       .id = variable({"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}),
       .step = variable({"SLURM_STEP_ID"}),
@@ -104,7 +104,7 @@ std::optional<base::Job> job_info() {
 }
 
 std::optional<int> ranks_of_node() {
-  // Slurm's is a list with repeats, "1(x2)" or "2,1".
+  // Slurm: a list with repeats, "1(x2)" or "2,1".
   const std::string tasks = variable({"SLURM_STEP_TASKS_PER_NODE"}).value_or("");
   if (tasks == "1" || (tasks.starts_with("1(") && tasks.find(',') == std::string::npos)) return 1;
   return number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
@@ -140,7 +140,7 @@ void require_host_memory(std::int64_t bytes) {
                         " are available");
 }
 
-/// Kokkos and OpenMP abort on a number of threads that is none, and crash on one that is huge.
+/// Kokkos and OpenMP abort on an invalid number of threads and crash on a huge one.
 static void require_number(const std::string& name, const std::string& text) {
   constexpr int most = 4096;
   int number = 0;
@@ -162,13 +162,13 @@ Runtime::Runtime(std::vector<std::string> arguments) {
   }
   for (const char* const variable : {"KOKKOS_NUM_THREADS", "OMP_NUM_THREADS"}) {
     const char* const text = std::getenv(variable);
-    // OpenMP's may be a list, one number for each level of nesting.
+    // OMP_NUM_THREADS may be a list, one number per nesting level.
     const std::string first = text == nullptr ? "" : std::string(text, std::strcspn(text, ","));
     if (!first.empty()) require_number(variable, first);
   }
   require_device();
-  // Lanes are threads of our own: binding OpenMP's to places would pile them onto the first. Unset
-  // means unbound; saying so keeps Kokkos from warning.
+  // Lanes are our own threads: OpenMP binding would place all of them on the first cores. Unset
+  // also means unbound; the explicit value avoids a warning of Kokkos.
   setenv("OMP_PROC_BIND", "false", 0);
   std::vector<char*> argv = {const_cast<char*>("miniapp")};
   for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -179,7 +179,7 @@ Runtime::Runtime(std::vector<std::string> arguments) {
   } catch (const std::exception& error) {
     std::string line = error.what();
     line.resize(std::min(line.size(), line.find('\n')));
-    // Without arguments of its own to blame, the machine does not suit it.
+    // Without Kokkos arguments the machine is to blame.
     throw base::Error(arguments.empty() ? base::ExitCode::precondition : base::ExitCode::usage,
                       "Kokkos refused to start: " + line);
   }

@@ -9,84 +9,86 @@
 
 #include "base/machine.hpp"
 
-/// The machine that the program runs on, and Kokkos on it.
+/// The machine on which the program runs, and Kokkos on it.
 namespace overlap::measure {
 
 base::HostInfo host_info();
 base::BuildInfo build_info();
-/// Empty without a batch system or launcher of ranks.
+/// Empty without a batch system or a launcher of ranks.
 std::optional<base::Job> job_info();
 
-/// Ranks that were started together on this node; empty: the launcher does not say.
+/// Number of ranks that the launcher started on this node; empty: unknown.
 std::optional<int> ranks_of_node();
 
-/// Whether the back end's devices are GPUs, not the host.
+/// Whether the devices of the back end are GPUs.
 bool on_gpu();
 
-/// Throws base::Error{precondition} when the host has less than `bytes` of memory available: better
-/// said now than by the kernel's out-of-memory killer.
+/// Throws base::Error{precondition} if less than `bytes` of host memory are available, before the
+/// kernel's out-of-memory killer acts.
 void require_host_memory(std::int64_t bytes);
 
-/// Kokkos, initialised for as long as this lives.
+/// Initializes Kokkos for its lifetime.
 class Runtime {
  public:
-  /// `arguments` are Kokkos' own (--kokkos-...). Throws base::Error{precondition} when the build
-  /// needs a GPU and none is there, base::Error{usage} when Kokkos refuses an argument.
+  /// `arguments`: options of Kokkos (--kokkos-...). Throws base::Error{precondition} if the build
+  /// requires a GPU and there is none, or Kokkos fails to start without arguments, and
+  /// base::Error{usage} if it rejects an argument.
   explicit Runtime(std::vector<std::string> arguments);
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 };
 
-// What only a vendor's runtime knows: one file per vendor, which CMake picks.
+// Vendor-specific functions: one file per vendor, selected by CMake.
 
-/// Adds the version of the vendor's toolkit.
+/// Adds the version of the vendor toolkit.
 void add_toolkit(base::BuildInfo& build);
 
-/// Environment variables of the vendor's runtime; empty: it has none.
+/// Names of environment variables of the vendor runtime; empty: none.
 struct Variables {
-  std::string launch_blocking = {};  ///< 1: the host waits for every kernel
-  std::string max_connections = {};  ///< queues that streams share
+  std::string launch_blocking = {};  ///< value 1: the host waits for every kernel
+  std::string max_connections = {};  ///< number of hardware queues that streams share
 };
 Variables variables();
 
-/// Every device visible to this process that the build's back end could use; none without a GPU or
-/// a driver. Needs no Kokkos runtime.
+/// All devices visible to this process that the back end can use; none without a GPU or a driver.
+/// Does not require Kokkos to be initialized.
 std::vector<base::DeviceInfo> devices();
 
-/// The same with name, UUID and PCI address alone: without touching the devices, which belong to
-/// other ranks.
+/// The same with name, UUID and PCI address only, without creating contexts on devices that belong
+/// to other ranks.
 std::vector<base::DeviceInfo> visible_devices();
 
-/// Throws base::Error{precondition} when there is no device to run on. Needs no Kokkos runtime.
+/// Throws base::Error{precondition} if there is no device to run on. Does not require Kokkos to be
+/// initialized.
 void require_device();
 
-/// The device that Kokkos chose.
+/// The device that Kokkos selected.
 base::DeviceInfo chosen_device();
 
-/// Reads one device's state: cheap, from any thread. A function that is empty, or returns nothing,
-/// cannot know.
+/// Reads the state of one device: cheap, from any thread. An empty function or result means
+/// unknown.
 struct Monitor {
-  /// The device as it is now: clocks and the link change with the load.
+  /// Current description of the device; clocks and link change with the load.
   std::function<base::DeviceInfo(const base::DeviceInfo&)> describe;
   std::function<base::Health()> health;
   std::function<std::optional<base::Throttles>()> throttle_reasons;
-  /// Processes that compute on the device, without this one.
+  /// Number of other processes that compute on the device.
   std::function<std::optional<int>()> other_processes;
 };
 
-/// Empty on back ends without a management library.
+/// All functions are empty on back ends without a management library.
 Monitor monitor_of(const base::DeviceInfo& device);
 
-/// Whether the back end's lanes can issue a schedule as a graph.
+/// Whether the lanes of the back end can issue a schedule as a graph.
 bool has_graphs();
 
-/// Whether host memory is page-locked; empty where the back end has no say in it. Needs the Kokkos
-/// runtime.
+/// Whether host memory is page-locked; empty if the back end cannot tell. Requires Kokkos to be
+/// initialized.
 std::optional<bool> page_locked(const void* memory);
 
-/// Page-locks host memory as long as the returned object lives. Throws base::Error{skipped} where
-/// the back end cannot, base::Error{precondition} when the system does not let it.
+/// Page-locks host memory for the lifetime of the returned object. Throws base::Error{skipped} if
+/// the back end does not support it, base::Error{precondition} if the system refuses.
 std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes);
 
 }  // namespace overlap::measure

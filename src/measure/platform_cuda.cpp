@@ -71,7 +71,7 @@ std::optional<bool> page_locked(const void* memory) {
   if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess) {
     return attributes.type == cudaMemoryTypeHost;
   }
-  cudaGetLastError();  // not for whoever looks next
+  cudaGetLastError();  // no later check must report it
   return std::nullopt;
 }
 
@@ -80,7 +80,7 @@ std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes) {
   if (code == cudaSuccess) {
     return {memory, [](void* locked) { cudaHostUnregister(locked); }};
   }
-  cudaGetLastError();  // not for whoever looks next
+  cudaGetLastError();  // no later check must report it
   throw vendor::cannot_page_lock(bytes, cudaGetErrorString(code));
 }
 

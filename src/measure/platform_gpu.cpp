@@ -50,7 +50,7 @@ std::optional<DeviceInfo> device(int index) {
   return monitor.describe ? monitor.describe(*device) : device;
 }
 
-/// Of every visible device what `describe` says.
+/// describe(index) of all visible devices.
 std::vector<DeviceInfo> all_devices(std::optional<DeviceInfo> (*describe)(int index)) {
   std::vector<DeviceInfo> found;
   const int count = vendor::visible().count;

@@ -8,40 +8,41 @@
 #include "base/machine.hpp"
 #include "measure/platform.hpp"
 
-/// How one vendor's runtime knows its GPUs: platform_gpu.cpp makes of it what measure/platform.hpp
-/// promises. Nothing here needs the Kokkos runtime but chosen_index().
+/// Interface to the runtime of one GPU vendor, on which platform_gpu.cpp implements
+/// measure/platform.hpp. Only chosen_index() requires Kokkos to be initialized.
 namespace overlap::measure::vendor {
 
-/// CUDA, HIP.
+/// "CUDA" or "HIP".
 std::string name();
 
-/// Devices that this process sees; why it sees none.
+/// Number of visible devices; if 0, the reason.
 struct Visible {
   int count = 0;
   std::string problem;
 };
 Visible visible();
 
-/// Name, UUID, PCI address and NUMA node, without a context on the device. Empty: it is lost.
+/// Name, UUID, PCI address and NUMA node, without creating a context. Empty: the device is lost.
 std::optional<base::DeviceInfo> identity_of(int index);
 
-/// Adds what the runtime knows beyond that.
+/// Adds all other properties that the runtime reports.
 void describe(int index, base::DeviceInfo& device);
 
-/// The device that Kokkos chose.
+/// Index of the device that Kokkos selected.
 int chosen_index();
 
-/// Of the vendor's management library.
+/// The monitor from the management library of the vendor.
 Monitor monitor_of(const std::string& pci_bus_id);
 
-// For the vendors' files.
+// Helpers for the vendor files.
 
-/// "GPU-" and the bytes of a UUID as they are usually written.
+/// "GPU-" followed by the UUID in the usual notation.
 std::string uuid_text(std::span<const char, 16> bytes);
 
-/// Of the device at a PCI address.
+/// NUMA node of the device at a PCI address; empty: unknown.
 std::optional<int> numa_node_of(std::string pci_bus_id);
 
+/// The base::Error{precondition} of a failed page lock.
 base::Error cannot_page_lock(std::size_t bytes, const std::string& reason);
 
 }  // namespace overlap::measure::vendor

@@ -12,7 +12,7 @@ namespace overlap::measure {
 namespace vendor {
 namespace {
 
-/// AMD's bytes are 16 hexadecimal digits, or "XX" on devices without a UUID.
+/// The UUID bytes of AMD are 16 hexadecimal digits, or "XX" on devices without a UUID.
 std::string uuid_of(const hipDeviceProp_t& properties, const std::string& otherwise) {
   const std::span<const char, 16> bytes(properties.uuid.bytes);
   const auto is_digit = [](unsigned char c) { return std::isxdigit(c) != 0; };
@@ -48,7 +48,7 @@ std::optional<base::DeviceInfo> identity_of(int index) {
 void describe(int index, base::DeviceInfo& device) {
   hipDeviceProp_t properties{};
   if (hipGetDeviceProperties(&properties, index) != hipSuccess) return;
-  // "gfx90a:sramecc+:xnack-". HIP's asyncEngineCount counts queues, not copy engines.
+  // "gfx90a:sramecc+:xnack-". asyncEngineCount of HIP counts queues, not copy engines.
   const std::string architecture = properties.gcnArchName;
   device.compute_capability = architecture.substr(0, architecture.find(':'));
   device.cache_bytes = properties.l2CacheSize;
@@ -83,7 +83,7 @@ std::optional<bool> page_locked(const void* memory) {
   if (hipPointerGetAttributes(&attributes, memory) == hipSuccess) {
     return attributes.type == hipMemoryTypeHost;
   }
-  static_cast<void>(hipGetLastError());  // not for whoever looks next
+  static_cast<void>(hipGetLastError());  // no later check must report it
   return std::nullopt;
 }
 
@@ -92,7 +92,7 @@ std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes) {
   if (code == hipSuccess) {
     return {memory, [](void* locked) { static_cast<void>(hipHostUnregister(locked)); }};
   }
-  static_cast<void>(hipGetLastError());  // not for whoever looks next
+  static_cast<void>(hipGetLastError());  // no later check must report it
   throw vendor::cannot_page_lock(bytes, hipGetErrorString(code));
 }
 

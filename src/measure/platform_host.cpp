@@ -2,7 +2,7 @@
 #include "measure/platform.hpp"
 #include "workload/spaces.hpp"
 
-/// Host back ends, and GPUs for which there is no file of their own.
+/// Host back ends, and GPUs without a vendor file.
 namespace overlap::measure {
 
 void add_toolkit(base::BuildInfo&) {}

@@ -6,29 +6,29 @@
 #include <optional>
 #include <string>
 
-/// C libraries of vendors that are loaded at run time, as not every machine has them.
+/// Vendor C libraries, loaded at run time because not every machine has them.
 namespace overlap::measure {
 
-/// The function of a library with this name; null: it has none.
+/// Looks up a function of a library by name; null: not found.
 using Symbols = std::function<void*(const char* name)>;
 
-/// Those of the first of these libraries that can be loaded; empty: there is none. It stays loaded
-/// as long as they live.
+/// Loads the first available library of `names`; empty: none. The library stays loaded while the
+/// result exists.
 Symbols load_library(std::initializer_list<const char*> names);
 
-/// What readers of management libraries share. All functions return 0 when they succeed.
+/// Base of the management library readers. All functions of such a library return 0 on success.
 class Library {
  protected:
   explicit Library(Symbols symbols) : symbols_(std::move(symbols)) {}
 
-  /// Whether the library has the function, and it succeeds.
+  /// Calls a function; returns whether it exists and succeeded.
   template <class... Arguments>
   bool call(const char* name, Arguments... arguments) const {
     const auto function = reinterpret_cast<int (*)(Arguments...)>(symbols_(name));
     return function != nullptr && function(arguments...) == 0;
   }
 
-  /// What the function writes for `of`.
+  /// Calls a function that writes a string about `of`; empty on failure.
   std::optional<std::string> text(const char* name, auto... of) const {
     std::array<char, 96> found{};
     if (!call(name, of..., found.data(), static_cast<unsigned>(found.size() - 1))) {
@@ -37,7 +37,7 @@ class Library {
     return found.data();
   }
 
-  /// Leaves what is known from elsewhere where the library knows nothing.
+  /// Assigns `found` unless it is empty.
   template <class T>
   static void set(std::optional<T>& value, const std::optional<T>& found) {
     if (found) value = found;

@@ -12,7 +12,7 @@ namespace {
 using base::DeviceInfo;
 using base::Health;
 
-// Of nvml.h.
+// From nvml.h.
 constexpr int clock_sm = 1;
 constexpr int clock_mem = 2;
 constexpr int temperature_gpu = 0;
@@ -26,7 +26,7 @@ struct ProcessInfo {  // nvmlProcessInfo_t
   unsigned gpu_instance, compute_instance;
 };
 
-/// The initialised library and a device of it.
+/// The initialized library and one of its devices.
 class Nvml : Library {
  public:
   explicit Nvml(Symbols symbols) : Library(std::move(symbols)), ready_(call("nvmlInit_v2")) {}
@@ -72,7 +72,7 @@ class Nvml : Library {
             .throttle_reasons = throttle_reasons()};
   }
 
-  /// The library's bits are in the sequence of the enumerators. Its name for them has changed.
+  /// The bits of NVML are in the order of the enumerators. Newer versions rename the function.
   std::optional<base::Throttles> throttle_reasons() const {
     unsigned long long bits = 0;
     if (!call("nvmlDeviceGetCurrentClocksEventReasons", device_, &bits) &&
@@ -86,8 +86,8 @@ class Nvml : Library {
     return reasons;
   }
 
-  /// Known only where the library lists this process, too: from another PID namespace it shows
-  /// other numbers, or nobody.
+  /// Known only if NVML also lists this process: from another PID namespace it shows other ids, or
+  /// none.
   std::optional<int> other_processes() const {
     std::vector<ProcessInfo> processes(1024);
     auto count = static_cast<unsigned>(processes.size());

@@ -20,7 +20,7 @@ namespace {
 using base::DeviceInfo;
 using base::Health;
 
-// Of rocm_smi.h.
+// From rocm_smi.h.
 constexpr int clock_system = 0;
 constexpr int clock_memory = 4;
 constexpr unsigned sensor_edge = 0;
@@ -35,7 +35,7 @@ struct Frequencies {  // rsmi_frequencies_t, since ROCm 6
   std::uint32_t current;
   std::uint64_t hz[33];
 
-  /// Older libraries write another structure, which fails this.
+  /// Detects older libraries, which write a different structure.
   bool valid() const { return count > 0 && count <= std::size(hz) && current < count; }
 };
 struct Link {  // rsmi_pcie_bandwidth_t
@@ -65,14 +65,14 @@ static_assert(temperature_current == RSMI_TEMP_CURRENT && block_memory == RSMI_G
 static_assert(component_driver == RSMI_SW_COMP_DRIVER);
 #endif
 
-/// The generation of PCI Express with this rate of a lane: 2.5, 5, 8, 16, 32 GT/s.
+/// PCIe generation for a transfer rate per lane of 2.5, 5, 8, 16 or 32 GT/s.
 int generation(std::uint64_t transfers) {
   return static_cast<int>(std::lround(std::log2(static_cast<double>(transfers) / 2.5e9))) + 1;
 }
 
 int megahertz(std::uint64_t hz) { return static_cast<int>(hz / 1'000'000); }
 
-/// The initialised library and a device of it.
+/// The initialized library and one of its devices.
 class RocmSmi : Library {
  public:
   explicit RocmSmi(Symbols symbols)
@@ -146,8 +146,7 @@ class RocmSmi : Library {
     return health;
   }
 
-  /// Known only where the library lists this process, too: it does not see into other PID
-  /// namespaces.
+  /// Known only if the library also lists this process: it cannot see into other PID namespaces.
   std::optional<int> other_processes() const {
     std::vector<Process> processes(1024);
     auto count = static_cast<std::uint32_t>(processes.size());
@@ -196,7 +195,7 @@ class RocmSmi : Library {
     return static_cast<int>(millidegrees / 1000);
   }
 
-  /// Now, or an average where the device knows no better.
+  /// Current power, or an average if the device reports only that.
   std::optional<double> power() const {
     std::uint64_t microwatts = 0;
     int kind = 0;

@@ -16,7 +16,7 @@ namespace {
 using experiment::Draft;
 using experiment::Facts;
 
-/// Units that the device arrays must hold for every order; `auto` may want all that fit.
+/// Units that device arrays must hold for all orders; `auto` may use all that fit.
 std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
   const auto& [costs, layout, schedules, lanes] = draft;
   if (!layout.out_of_core) return costs.units;
@@ -26,8 +26,8 @@ std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
   return std::min(costs.units, layout.device_limit / static_cast<std::int64_t>(unit_bytes));
 }
 
-/// Sizes of kernels whose times the model should know: those of the deck's chunks, of the whole
-/// data and, to see what a start costs, of few units; for `auto` everything between, too.
+/// Kernel sizes to measure: the chunks of the deck, the whole data, few units (start cost); for
+/// `auto` also sizes in between.
 std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::Layout& layout,
                                        std::int64_t device_units) {
   std::set<std::int64_t> sizes = {layout.slot_units};
@@ -44,12 +44,12 @@ std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::L
   return {sizes.begin(), sizes.end()};
 }
 
-/// The deck's chunks one after the other, whatever its orders.
+/// The chunks of the deck in depth-first order, whatever orders it lists.
 schedule::Schedule chunked(const deck::Deck& deck, const Draft& draft) {
   return schedule::build(draft.costs, draft.layout, deck::Order::depth_first, deck.issue.lanes);
 }
 
-/// A calibration that shows what it does.
+/// The plan with progress display.
 CalibrationPlan shown(CalibrationPlan plan, const Hooks& hooks) {
   plan.step = [&hooks] {
     base::check_interrupt();
@@ -58,7 +58,7 @@ CalibrationPlan shown(CalibrationPlan plan, const Hooks& hooks) {
   return plan;
 }
 
-/// Throws base::Error{precondition} when the machine is not what the deck requires.
+/// Throws base::Error{precondition} if the machine does not meet `require`.
 void require_machine(const deck::Require& require, const Session& session, const Hooks& hooks) {
   if (require == deck::Require()) return;
   hooks.show("checking what the deck requires");
@@ -70,10 +70,10 @@ void require_machine(const deck::Require& require, const Session& session, const
   if (!all.empty()) throw base::Error(base::ExitCode::precondition, all);
 }
 
-/// Finds out one deck's facts, one after the other: each may need those before it.
+/// Determines the facts of one deck step by step: each step may need the previous ones.
 struct Probe {
   const deck::Deck& deck;
-  const model::Device* model;  ///< null: the present device
+  const model::Device* model;  ///< null: predict for the current device
   Session& session;
   const Hooks& hooks;
   workload::Workload& workload = session.workload;
@@ -100,7 +100,7 @@ struct Probe {
     return std::move(facts);
   }
 
-  /// Whether tasks can be timed where they are: on a GPU that takes tools.
+  /// Whether tasks can be timed without a profiling library, that is, on a host.
   bool takes_times() const {
     return !on_gpu() && !session.executor->lanes().trace(false).name.empty();
   }
@@ -110,7 +110,7 @@ struct Probe {
     facts.choices.emplace_back(name, words);
   }
 
-  /// The model's device, and copies by their duration as the present device makes them.
+  /// Sets the device of the model; sizes copies given by their duration for the current device.
   void find_device() {
     if (Kokkos::Tools::profileLibraryLoaded()) {
       choose("warning", "a Kokkos tool is loaded and may fence every kernel");
@@ -122,16 +122,16 @@ struct Probe {
       size_copies(facts, deck, device());
     }
     if (model != nullptr) facts.device = *model;
-    // On host back ends the host's memory is the limit.
+    // On host back ends host memory is the limit.
     if (on_gpu() && session.device.free_bytes) {
-      constexpr std::int64_t reserve = 256 << 20;  // for the back end's own needs
+      constexpr std::int64_t reserve = 256 << 20;  // for the back end
       facts.free_bytes = std::max<std::int64_t>(0, *session.device.free_bytes - reserve);
     }
     draft = experiment::draft(deck, facts);
   }
 
-  /// On a host, copies by their duration again, now that their data lie where they will; their
-  /// sizes change what they take.
+  /// On a host, sizes copies given by their duration again, with data where they will be during
+  /// runs. Repeated, because sizes affect times.
   void size_copies_in_place() {
     if (!takes_times() || !schedule::has_timed_copies(deck.workload)) return;
     model::Device present = present_device();
@@ -148,7 +148,7 @@ struct Probe {
     if (model == nullptr) facts.device = std::move(present);
   }
 
-  /// As far as predictions for its runs need it: measured once, in about a second.
+  /// A brief calibration for predictions, measured once in about a second.
   const model::Device& present_device() {
     const bool pageable = deck.memory.host == deck::HostMemory::pageable;
     std::optional<model::Device>& known = session.present;
@@ -163,7 +163,7 @@ struct Probe {
   void allocate() {
     device_units = most_device_units(deck, draft);
     const auto device_bytes = schedule::device_bytes(draft.costs, draft.layout, device_units);
-    // On host back ends the device's arrays lie there, too.
+    // On host back ends device arrays are in host memory, too.
     std::size_t host_bytes = on_gpu() ? 0 : std::reduce(device_bytes.begin(), device_bytes.end());
     for (const auto& array : draft.costs.arrays) host_bytes += array.host_bytes;
     require_host_memory(static_cast<std::int64_t>(host_bytes));
@@ -193,7 +193,7 @@ struct Probe {
   }
 
   void find_product_rates() {
-    // Kernels may also compute the tiles that the host would.
+    // Kernels may also compute the tiles of the host.
     Facts all_on_device = facts;
     all_on_device.host_share = experiment::HostShare();
     std::vector<schedule::Schedule> schedules;
@@ -219,8 +219,8 @@ struct Probe {
                        device());
   }
 
-  /// Measures how fast the host computes a product's tiles, and leaves as many to it as the model
-  /// says to be fastest, if the deck does not say how many.
+  /// Measures the host rate for tiles of a product and, unless the deck sets the share, leaves as
+  /// many tiles to the host as the model predicts to be fastest.
   void find_host_share() {
     schedule::Costs costs = draft.costs;
     const auto build = [&](int tiles) {
@@ -250,9 +250,9 @@ struct Probe {
     const double tile_s = one.tasks.back().flops / costs.host_flops_per_s;
     int best = 0;
     double best_s = none_s;
-    // What is gained must be worth what the host's work takes from the copies' memory.
+    // Require a gain of 2 %, because host work slows down the copies.
     constexpr double worth = 0.98;
-    const int step = 1 + tiles / 32;  // of very many tiles a few more or less do not matter
+    const int step = 1 + tiles / 32;  // with many tiles the exact number does not matter
     for (int count = 1; count < tiles && count * tile_s < none_s; count += step) {
       const double seconds = predicted(count);
       if (seconds >= worth * none_s || seconds >= best_s) continue;
@@ -267,7 +267,7 @@ struct Probe {
                                         base::format_seconds(none_s) + " for all");
   }
 
-  /// Tries the most promising candidates, unless predictions are for a device of the user's choice.
+  /// Measures the most promising candidates, unless the user selected the device of the model.
   void find_automatic() {
     const auto candidates = experiment::candidates(deck, facts);
     if (model != nullptr) {
@@ -275,8 +275,8 @@ struct Probe {
       choose("auto", experiment::why(candidates));
       return;
     }
-    // As a deck may ask for them; disturbed twins are issued one by one, and so is what they are
-    // compared with.
+    // Same conditions as for decks. Disturbed runs are issued task by task, and so must be their
+    // undisturbed counterparts.
     const bool graphs = has_graphs() && deck::page_locked(deck.memory.host) &&
                         deck.issue.mechanism != deck::Mechanism::portable &&
                         deck.issue.streams == deck::Streams::own && !deck.disturb;
@@ -290,7 +290,7 @@ struct Probe {
     Executor& executor = session.executor.emplace(lanes, deck.issue, deck.memory);
     workload.generate(0);
     wake(executor, schedules.front(), workload);
-    // They take turns: three rounds at least, more where they are short.
+    // Candidates take turns: at least three rounds, more if they are short.
     const auto rounds = sample({.samples = 15, .enough_s = 2}, [&] {
       std::vector<double> times;
       for (const schedule::Schedule& schedule : schedules) {

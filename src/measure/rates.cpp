@@ -14,10 +14,10 @@ namespace {
 
 using schedule::Stage;
 
-/// Stages and how often each one's tasks are repeated.
+/// Stages, and how often the tasks of each are repeated.
 using Stages = std::vector<std::pair<Stage, int>>;
 
-/// The tasks of the stages, a row for each entry.
+/// Tasks of the stages, one row per entry.
 std::vector<std::vector<schedule::Task>> tasks_of(const schedule::Schedule& schedule,
                                                   const Stages& stages, int times) {
   std::vector<std::vector<schedule::Task>> rows;
@@ -33,7 +33,7 @@ std::vector<std::vector<schedule::Task>> tasks_of(const schedule::Schedule& sche
   return rows;
 }
 
-/// The tasks of one stage of the first chunk, as a schedule of their own.
+/// The tasks of one stage of the first chunk as a schedule.
 schedule::Schedule first_of(const schedule::Schedule& schedule, Stage stage) {
   std::vector<schedule::Task> tasks;
   std::copy_if(schedule.tasks.begin(), schedule.tasks.end(), std::back_inserter(tasks),
@@ -43,15 +43,15 @@ schedule::Schedule first_of(const schedule::Schedule& schedule, Stage stage) {
   return rows_of(schedule, {std::move(tasks)});
 }
 
-/// Measures rows of a schedule's tasks.
+/// Measures rows of tasks of a schedule.
 struct RateMeter {
   Executor& executor;
   const workload::Workload& workload;
   const schedule::Schedule& schedule;
   const Hooks& hooks;
 
-  /// The time of rows, from the difference to rows twice as long that take turns with them: what a
-  /// run costs apart from its tasks falls out. Long rows are not worth it.
+  /// Time of rows without the overhead of a run: the difference to rows of twice the length,
+  /// measured in turn. Long rows are measured directly.
   double seconds(const Stages& stages) const {
     const schedule::Schedule once = rows_of(schedule, tasks_of(schedule, stages, 1));
     if (once.tasks.empty()) return 0;
@@ -62,7 +62,7 @@ struct RateMeter {
       return executor.run(rows, workload).complete_s;
     };
     constexpr double long_s = 50e-3;
-    const bool is_long = run(once) > long_s;  // and warms up
+    const bool is_long = run(once) > long_s;  // also the warm-up
     const int pairs = is_long ? 3 : workload::on_host(workload.space) ? 5 : 9;
     const auto samples = sample({.warmup = 0, .samples = pairs}, [&] {
       const double time = run(once);
@@ -74,12 +74,12 @@ struct RateMeter {
     return more > 0 ? std::min(time, more) : time;
   }
 
-  /// By how much kernels take longer while copies run all the time; empty where one of the two
-  /// lasts too long to repeat the other meanwhile.
+  /// Slow-down of kernels during copies; empty if one of the two is too long to repeat the other
+  /// meanwhile.
   std::optional<double> beside_copies(const model::Rates& rates) const {
     constexpr double most = 64;
     if (rates.kernel_s <= 0 || rates.h2d_s <= 0) return std::nullopt;
-    // Kernels outlast the copies a little.
+    // Kernels last slightly longer than the copies.
     const double ratio = rates.h2d_s / rates.kernel_s;
     if (ratio > most || ratio < 1 / most) return std::nullopt;
     const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
@@ -123,7 +123,7 @@ model::Rates rates_of(Executor& executor, const workload::Workload& workload,
   rates.kernel_s = meter.seconds({{Stage::kernel, 1}});
   rates.d2h_s = meter.seconds({{Stage::d2h, 1}});
   if (workload::on_host(workload.space)) return rates;
-  // A kernel that fills the device begins where another's last blocks leave room.
+  // A kernel that fills the device starts as the last blocks of its predecessor leave room.
   const bool by_size = std::none_of(
       schedule.tasks.begin(), schedule.tasks.end(),
       [](const auto& task) { return schedule::is_kernel(task.stage) && task.duration_s > 0; });
@@ -163,7 +163,7 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload::SpaceId space) {
   timeline::Engines engines;
   engines.copy_engines = std::clamp(device.copy_engines.value_or(2), 1, 2);
-  // Lanes of a threaded back end share its threads out; lanes of others share the cores.
+  // Lanes of a threaded back end divide its threads; other lanes share the cores.
   if (workload::on_host(space)) {
     const int threads = workload::concurrency(space);
     engines.workers =
@@ -188,9 +188,9 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
     return Trial{repeats, copy_s, time(Stage::kernel)};
   };
   const Trial one = kernel(1);
-  // The kernel's time is linear in the repeats but for a constant. Grow until the kernel is long
-  // enough, then close in: the noise of a short kernel cannot lead far away, and no trial takes
-  // more than about 8 times what is wanted.
+  // Kernel time is linear in the repeats plus a constant. Grow until the kernel is long enough,
+  // then interpolate: noise of short kernels has little effect, and no trial takes more than about
+  // 8 times the target.
   constexpr std::int64_t most_repeats = std::int64_t{1} << 24;
   Trial low = one;
   Trial high = one;
@@ -219,9 +219,8 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
   return best;
 }
 
-// From two sizes, so that what every launch costs apart from its work falls out, and from the
-// shortest times, as others on the machine can only make them longer. The sizes grow until the
-// smaller takes long enough to be measured well.
+// The difference of two sizes removes the launch overhead; the shortest times remove other load.
+// The sizes grow until the smaller one can be measured well.
 double seconds_per_step(const std::function<double(std::int64_t)>& time) {
   constexpr double long_enough = 3e-4;
   constexpr std::int64_t most = std::int64_t{1} << 30;
@@ -230,16 +229,16 @@ double seconds_per_step(const std::function<double(std::int64_t)>& time) {
     return *std::min_element(samples.begin(), samples.end());
   };
   std::int64_t steps = 1 << 14;
-  time(steps);  // the first of anything is slower
+  time(steps);  // warm-up
   while (steps < most && least(steps) < long_enough) steps *= 2;
   const double all_s = least(4 * steps);
   const double more_s = all_s - least(steps);
-  // Where something else took longer than the work, at least half of the time was work.
+  // If noise dominates: at least half of the time was work.
   return std::max(more_s / static_cast<double>(3 * steps), all_s / static_cast<double>(8 * steps));
 }
 
 void calibrate_steps(Executor& executor, workload::Workload& workload) {
-  // It works on nothing, and without a duration its steps are the workload's repeats.
+  // This kernel has no data; without a duration its steps are workload.repeats.
   schedule::Schedule kernel;
   kernel.tasks = {{.stage = Stage::default_stream, .share = 1}};
   workload.repeats = std::llround(1 / seconds_per_step([&](std::int64_t steps) {

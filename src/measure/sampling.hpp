@@ -8,21 +8,20 @@
 #include "base/interrupt.hpp"
 #include "measure/executor.hpp"
 
-/// Taking samples of a time or of whatever else a run yields; all measurements but the scored runs
-/// go through here.
+/// Sampling of times or other results of runs; all measurements except the scored runs use it.
 namespace overlap::measure {
 
-/// How samples are taken.
+/// Sampling parameters.
 struct Sampling {
   int warmup = 1;
   int samples = 7;
-  /// Once `few` samples have taken this long with the warm-up, they are enough.
+  /// Stops after `few` samples if they and the warm-up took longer than this.
   double enough_s = std::numeric_limits<double>::infinity();
   int few = 3;
-  std::function<void()> step = base::check_interrupt;  ///< called before each; may be empty
+  std::function<void()> step = base::check_interrupt;  ///< called before each sample; may be empty
 };
 
-/// What `once()` returns, warm-up left out.
+/// The results of repeated calls of once(), without those of the warm-up.
 template <class Once>
 auto sample(const Sampling& how, const Once& once) {
   std::vector<decltype(once())> samples;
@@ -36,7 +35,7 @@ auto sample(const Sampling& how, const Once& once) {
   return samples;
 }
 
-/// The median of value(sample).
+/// The median of value(sample) over all samples.
 template <class Samples, class Value = std::identity>
 double median(const Samples& samples, Value value = {}) {
   std::vector<double> values;
@@ -44,15 +43,15 @@ double median(const Samples& samples, Value value = {}) {
   return base::summarize(std::move(values)).median;
 }
 
-/// The median time of a schedule.
+/// The median time of a schedule, seconds.
 inline double median_s(Executor& executor, const schedule::Schedule& schedule,
                        const workload::Workload& workload, const Sampling& how) {
   return median(sample(how, [&] { return executor.run(schedule, workload); }),
                 &Elapsed::complete_s);
 }
 
-/// Keeps a GPU busy for 0.1 s, until its clocks are up: they fall while the host prepares data, and
-/// what takes microseconds then takes half as long again (seen on an H200 at 1 MiB).
+/// Runs the schedule on a GPU for 0.1 s to raise its clocks: they fall while the host prepares
+/// data, which can lengthen an operation of microseconds by half (H200, 1 MiB).
 inline void wake(Executor& executor, const schedule::Schedule& schedule,
                  const workload::Workload& workload) {
   constexpr double wake_s = 0.1;

@@ -10,13 +10,13 @@
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
 
-/// A device, for as long as the program uses it: what needs one happens here.
+/// The use of a device: everything that requires one goes through a session.
 namespace overlap::measure {
 
-/// Kokkos and the present device, and what the current point has there. When the device is lost,
-/// nothing of it can be freed any more: the session must outlive the handling of that error.
+/// Kokkos, the current device, and the resources of the current point. Nothing on a lost device can
+/// be freed: the session must then outlive the error handling.
 struct Session {
-  /// With Kokkos' own arguments. Throws what Runtime throws.
+  /// `kokkos`: options of Kokkos. Throws as Runtime.
   explicit Session(std::vector<std::string> kokkos) : runtime(std::move(kokkos)) {}
 
   base::Machine machine() const {
@@ -24,8 +24,8 @@ struct Session {
         build_info(), host_info(), on_gpu() ? std::optional(device) : std::nullopt, job_info(), {}};
   }
 
-  /// Returns body(), and remembers when the device was lost over it. Throws
-  /// base::Error{runtime_error} where it was lost before.
+  /// Returns body(), and records whether the device is lost during it. Throws
+  /// base::Error{runtime_error} if the device was lost before.
   template <class Body>
   auto use(const Body& body) {
     if (lost) throw base::Error(base::ExitCode::runtime_error, "the device was lost before");
@@ -40,28 +40,28 @@ struct Session {
   Runtime runtime;
   base::DeviceInfo device = chosen_device();
   Monitor monitor = monitor_of(device);
-  std::optional<model::Device> present;  ///< measured briefly; empty: not yet
+  std::optional<model::Device> present;  ///< brief calibration; empty: not yet measured
   std::optional<HostWorker> host_worker;
   std::optional<Executor> executor;
-  std::optional<Executor> meter;  ///< of rates
+  std::optional<Executor> meter;  ///< for rates
   workload::Workload workload;
-  bool lost = false;  ///< the device failed in a way that leaves nothing to free
+  bool lost = false;  ///< the device is lost: nothing on it can be freed
 };
 
-/// Measures the present device thoroughly: its description with everything that models need.
+/// Calibrates the current device completely, for a device file.
 model::Device calibrate(Session& session, const Hooks& hooks);
 
-/// What planning must know of the present device, by measuring it: rates for predictions (unless
-/// they are for `model`), a balanced intensity, the host's share, what `auto` becomes. Allocates
-/// the point's arrays, which measure() uses. Throws base::Error{precondition} when memory is short
-/// or the machine is not what the deck requires, base::Error{skipped} for what this program cannot
-/// run.
+/// Measures the facts for planning on the current device: rates for predictions (unless `model`
+/// provides them), a balanced intensity, the share of the host, the choice of `auto`. Allocates the
+/// arrays of the point, which measure() uses. Throws base::Error{precondition} if memory is short
+/// or the machine does not meet `require`, base::Error{skipped} for features that this program
+/// lacks.
 experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
                         const Hooks& hooks);
 
-/// Runs the cases that were planned with probe()'s facts: the only loop that scores. Traces them
-/// after that, unless they are points of a sweep. After Ctrl-C the samples are those of all
-/// complete rounds; without one it throws base::Error{interrupted}.
+/// Runs the cases of a plan made with facts from probe(). Then measures rates and, except for
+/// points of a sweep, traces. After Ctrl-C the samples contain all complete rounds; without any,
+/// throws base::Error{interrupted}.
 experiment::Samples measure(const experiment::Plan& plan, Session& session, const Hooks& hooks);
 
 }  // namespace overlap::measure

@@ -79,11 +79,11 @@ double StageMeter::slope(std::initializer_list<Stage> covers, const Add& add) co
   int many = 1;
   for (int attempt = 0; attempt < 3; ++attempt) {
     const double once = row(1);
-    many = once > 5e-3 ? 3 : once > 1e-3 ? 9 : 33;  // of long ones few stand out from the noise
+    many = once > 5e-3 ? 3 : once > 1e-3 ? 9 : 33;  // a few long ones exceed the noise
     long_row = row(many);
     if (long_row > once) return (long_row - once) / (many - 1);
   }
-  return long_row / many;  // the noise has won: not more than this
+  return long_row / many;  // noise dominates: an upper bound
 }
 
 double StageMeter::slope(Stage stage, std::int64_t units) const {

@@ -8,7 +8,7 @@
 namespace overlap::measure {
 namespace {
 
-/// Beyond this part of the scored time a trace is doubtful, unless the scored times spread more.
+/// A trace is doubtful beyond this relative perturbation, unless the scored times spread more.
 constexpr double doubtful_perturbation = 0.02;
 
 std::vector<schedule::TaskId> copies_to_host(const schedule::Schedule& schedule) {
@@ -19,9 +19,9 @@ std::vector<schedule::TaskId> copies_to_host(const schedule::Schedule& schedule)
   return copies;
 }
 
-/// Traces a run in parts, each with every n-th of the copies to the host; all other times are
-/// the first part's. Runs differ by microseconds: each copy starts as long after its input as in
-/// its own run.
+/// Traces a run in parts, each of which times every n-th copy to the host; all other times are
+/// those of the first part. Since runs differ by microseconds, each copy keeps its delay after its
+/// input.
 experiment::Trace trace_in_parts(const experiment::Run& run, std::size_t parts,
                                  const TraceOnce& trace_once) {
   const base::Summary scored = experiment::time_s(run);
@@ -64,7 +64,7 @@ std::vector<double> inputs_s(const schedule::Schedule& schedule,
   std::vector<double> inputs(schedule.tasks.size());
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
-    if (schedule::on_host(task.stage)) continue;  // in no lane
+    if (schedule::on_host(task.stage)) continue;  // not in a lane
     std::vector<schedule::TaskId> before = task.after;
     auto& lane = last[static_cast<std::size_t>(task.lane)];
     if (lane) before.push_back(*lane);
@@ -112,7 +112,7 @@ void trace_run(Executor& executor, experiment::Run& run, const workload::Workloa
   }
   const lanes::TraceSource source = executor.lanes().trace(true);
   if (source.name.empty()) return;
-  // The run of the median time. Each finds the data as scored runs do.
+  // Returns the run with the median time. Data are prepared as for scored runs.
   const auto once = [&](const std::vector<bool>& timed) {
     constexpr double long_s = 0.2;
     std::uint32_t repetition = 0;

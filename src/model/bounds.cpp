@@ -19,8 +19,8 @@ struct Work {
   double h2d_bytes = 0;
   double d2h_bytes = 0;
   double kernel_bytes = 0;
-  double kernel_s = 0;       ///< of kernels by their duration
-  double kernel_area_s = 0;  ///< of these, by the part of the device that they fill
+  double kernel_s = 0;       ///< of kernels given by their duration
+  double kernel_area_s = 0;  ///< kernel_s weighted by the fraction of the device
   double host_s = 0;
 };
 
@@ -39,13 +39,13 @@ Work work_of(const Schedule& schedule) {
   return work;
 }
 
-/// Times in proportion to size.
+/// A curve proportional to size.
 Curve rate(double bytes, double seconds) {
   return bytes > 0 && seconds > 0 ? Curve({{bytes, seconds}}) : Curve();
 }
 
-/// The factor by which each direction slows the other down: while the shorter one's copies last,
-/// both run slower; the rest of the longer one's runs alone.
+/// Mutual slow-down of the directions: both are slower while the shorter one lasts; the rest of the
+/// longer one runs alone.
 double duplex_factor(const Rates& rates) {
   const double shorter = std::min(rates.h2d_s, rates.d2h_s);
   const double longer = std::max(rates.h2d_s, rates.d2h_s);
@@ -53,8 +53,8 @@ double duplex_factor(const Rates& rates) {
   return std::clamp((rates.both_s - (longer - shorter)) / shorter, 1.0, 2.0);
 }
 
-/// The schedule on a device that has these rates and no other costs. Kernels that are given by
-/// their duration last as long as measured.
+/// The schedule on a device with these rates and no overhead. Kernels given by their duration are
+/// scaled to the measured time.
 struct Ideal {
   Ideal(Schedule scheduled, const Work& work, const Rates& rates, const timeline::Engines& engines)
       : schedule(std::move(scheduled)) {
@@ -71,7 +71,7 @@ struct Ideal {
       device.d2h.duplex = slower(device.d2h.pinned, factor);
     }
     device.kernels[schedule.kernel] = {{{0, rate(work.kernel_bytes, rates.kernel_s)}}};
-    schedule.host_memory = deck::HostMemory::pinned;  // copies do not hold the host
+    schedule.host_memory = deck::HostMemory::pinned;  // copies do not block the host
     for (Task& task : schedule.tasks) {
       if (schedule::is_kernel(task.stage) && work.kernel_s > 0 && rates.kernel_s > 0) {
         task.duration_s *= rates.kernel_s / work.kernel_s;
@@ -79,7 +79,7 @@ struct Ideal {
     }
   }
 
-  /// The longest chain of a chunk's tasks.
+  /// The largest sum of task times of a chunk.
   double longest_chunk_s() const {
     std::vector<double> chains(static_cast<std::size_t>(schedule.chunks));
     for (const Task& task : schedule.tasks) {
@@ -93,7 +93,7 @@ struct Ideal {
   Device device;
 };
 
-/// Names the longer of the two directions, or both where they differ little.
+/// The slower direction, or both if they differ by at most 5 %.
 std::string longer_direction(const Rates& rates) {
   constexpr double alike = 0.05;
   if (std::abs(rates.h2d_s - rates.d2h_s) <= alike * std::max(rates.h2d_s, rates.d2h_s)) {
@@ -107,7 +107,7 @@ std::string longer_direction(const Rates& rates) {
 Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
               const timeline::Engines& engines) {
   const Work work = work_of(schedule);
-  // Kernels by their duration may run beside each other where each fills a part of the device.
+  // Kernels given by their duration may run concurrently if each fills a fraction of the device.
   const double together = work.kernel_s > 0 ? work.kernel_area_s / work.kernel_s : 1;
   const double kernels = least.kernel_s * together;
   Bounds bounds;

@@ -8,29 +8,29 @@
 
 namespace overlap::model {
 
-/// What the hardware needs for the tasks of a schedule, measured in the same run: all of a stage
-/// back to back in a lane, seconds, without what a run costs beside its tasks.
+/// Measured times of all tasks of a stage, back to back in one lane, in seconds, without the
+/// overhead of a run.
 struct Rates {
   double h2d_s = 0;     ///< all copies to the device, alone
   double d2h_s = 0;     ///< all copies back, alone
-  double both_s = 0;    ///< both at once, as far as the device has two copy engines; 0: no engines
+  double both_s = 0;    ///< both directions at once, at most their sum; 0 on a host
   double kernel_s = 0;  ///< all kernels, alone
-  std::optional<double> kernel_beside_copies;  ///< time factor of kernels while copies run
+  std::optional<double> kernel_beside_copies;  ///< time factor of kernels during copies
 };
 
-/// The least time that the hardware allows, from such rates. Fill and drain, the time of the first
-/// and the last chunk when not all engines have work, count in schedule_bound_s alone.
+/// Lower bounds of the time, in seconds. Fill and drain, the time of the first and last chunk while
+/// not all engines have work, are included in schedule_bound_s only.
 struct Bounds {
   double serial_s = 0;      ///< nothing overlaps
-  double one_engine_s = 0;  ///< both directions share a copy engine; 0 where workers are engines
+  double one_engine_s = 0;  ///< both directions share one copy engine; 0 on a host
   double two_engines_s = 0;
-  double bound_s = 0;  ///< of the three the one that holds here, or that of the workers
+  double bound_s = 0;  ///< the bound that applies to this device
   double schedule_bound_s = 0;
   std::string limit;  ///< what limits: "H2D", "D2H", "H2D and D2H", "copy", "SM", "host", "workers"
 };
 
-/// The bounds of a schedule whose tasks take `own` in its own chunks, and `least` in the best of
-/// all chunks that were measured.
+/// Bounds of a schedule. `own`: rates with its chunks; `least`: the smallest times over all
+/// measured chunk sizes.
 Bounds bounds(const schedule::Schedule& schedule, const Rates& own, const Rates& least,
               const timeline::Engines& engines);
 

@@ -12,13 +12,13 @@
 namespace overlap::model {
 namespace {
 
-/// The line through two points, at x.
+/// Value at x of the line through two points.
 double on_line(double x, double x0, double y0, double x1, double y1) {
   return y0 + (x - x0) * (y1 - y0) / (x1 - x0);
 }
 
-/// `to` of a curve where `of` is x: on the line through the points next to x or, beyond the last,
-/// through the last two; `least` up to the first.
+/// Value of `to` where `of` is x: on the line through the neighbouring points or, beyond the last,
+/// the last two; `least` up to the first.
 double on_curve(const std::vector<Curve::Point>& points, double x, double Curve::Point::* of,
                 double Curve::Point::* to, double least) {
   if (points.empty()) return 0;
@@ -88,7 +88,7 @@ double Kernel::seconds(double bytes, double flops) const {
 }
 
 double Kernel::share(double bytes, double flops) const {
-  // The time of much more of the same work tells what the device can do.
+  // The time of much more of the same work shows the throughput of the device.
   constexpr double many = 1e6;
   const double alone = seconds(bytes, flops);
   if (alone <= 0) return 1;

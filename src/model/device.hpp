@@ -6,12 +6,12 @@
 
 #include "deck/deck.hpp"
 
-/// Predicts what a schedule does on a device, from a description of that device.
+/// Description of a device for the model.
 namespace overlap::model {
 
-/// The time of an operation by its size, alone on the device: linear between the given points,
-/// beyond them by the nearest two points' line, and never below the first point's time.
-/// One point (b, t) stands for times proportional to the size.
+/// Time of an operation as a function of its size, without concurrent operations: piecewise linear
+/// through the points, extrapolated through the last two, constant below the first. A single point
+/// (b, t) means proportional to the size. No points: 0.
 class Curve {
  public:
   struct Point {
@@ -26,9 +26,9 @@ class Curve {
   static Curve line(double latency_s, double bytes_per_s);
 
   double seconds(double bytes) const;
-  /// Seconds that another byte takes in the long run.
+  /// Marginal time per byte of large operations.
   double seconds_per_byte() const;
-  /// The size that takes `seconds`; 0 where even nothing takes longer.
+  /// The size that takes `seconds`; 0 if that is at most the time of the first of several points.
   double bytes(double seconds) const;
   const std::vector<Point>& points() const { return points_; }
 
@@ -36,114 +36,113 @@ class Curve {
   std::vector<Point> points_;
 };
 
-/// The curve with every time multiplied.
+/// The curve with all times multiplied by `factor`.
 Curve slower(const Curve& curve, double factor);
 
 /// Copies in one direction.
 struct Copies {
   Curve pinned;    ///< engine time
-  Curve pageable;  ///< staged: engine and host thread together
-  Curve duplex;    ///< pinned, while the other direction is active, too; empty: as alone
-  Curve lines;     ///< one of the lines_apart() of a pinned copy, by its size, among kernels that
-                   ///< fill the cache; empty: as adjacent bytes
-  double unblocked_bytes = 0;  ///< pageable copies up to this size do not hold the host
+  Curve pageable;  ///< staged by the driver: engine and host thread together
+  Curve duplex;    ///< pinned, during copies in the other direction; empty: as `pinned`
+  Curve lines;  ///< per line of lines_apart() of a pinned copy, by line size, between kernels that
+                ///< fill the cache; empty: as contiguous
+  double unblocked_bytes = 0;  ///< largest pageable copy that does not block the host
 
-  /// What copies of such memory take alone, their lines aside.
+  /// Time of copies of contiguous bytes of this memory kind without concurrent transfers.
   const Curve& alone(deck::HostMemory memory) const;
-  /// Time factor of a copy while the other direction is active, too, at least 1.
+  /// Time factor of a copy during copies in the other direction, at least 1.
   double slowed(double bytes) const;
 };
 
-/// A kernel's times at one arithmetic intensity.
+/// Times of a kernel at one arithmetic intensity.
 struct Roof {
   double flop_per_byte = 0;
-  Curve time;  ///< by the device memory that it reads and writes
+  Curve time;  ///< by bytes of device memory read and written
 };
 
-/// A kernel's times, by arithmetic intensity (increasing): between two the time of a size is linear
-/// in the intensity; outside them it is proportional to the nearest one's beyond the last, and that
-/// of the first before it.
+/// Times of a kernel at increasing arithmetic intensities: linear in the intensity between two
+/// entries, constant below the first, proportional to the intensity beyond the last.
 struct Kernel {
   std::vector<Roof> roofs;
 
   double seconds(double bytes, double flops) const;
-  /// The part of the device's throughput that it uses while it runs alone, up to 1: small kernels
-  /// leave room for others beside them.
+  /// Fraction of the device throughput that the kernel uses alone, in (0, 1]: small kernels leave
+  /// room for concurrent ones.
   double share(double bytes, double flops) const;
 };
 
-/// Where operations wait until an engine takes them.
+/// Queues between lanes and engines.
 enum class Queues {
-  engine,      ///< one FIFO an engine, for all streams: before Hyper-Q
-  connection,  ///< `connections` FIFOs an engine, which the streams share in turn: Hyper-Q
-  worker,      ///< each lane is a worker thread of the host, with a FIFO and an engine of its own
+  engine,      ///< one FIFO per engine, for all streams: before Hyper-Q
+  connection,  ///< `connections` FIFOs per engine, assigned to streams round-robin: Hyper-Q
+  worker,      ///< each lane is a worker thread of the host with its own FIFO
 };
 
-/// What the issuing host thread spends on each call, seconds.
+/// Cost of each call for the issuing host thread, seconds.
 struct HostCosts {
   double copy_s = 0;         ///< issue a copy
   double kernel_s = 0;       ///< issue a kernel
-  double record_s = 0;       ///< make a task's completion known to other lanes
-  double wait_s = 0;         ///< make a lane wait for a task of another
-  double query_s = 0;        ///< ask for a lane's state
-  double synchronize_s = 0;  ///< wait for a lane that is complete already
+  double record_s = 0;       ///< record an event for other lanes
+  double wait_s = 0;         ///< make a lane wait for an event
+  double query_s = 0;        ///< query the state of a lane
+  double synchronize_s = 0;  ///< wait for a lane that is already complete
 };
 
-/// What passes between operations, seconds.
+/// Delays between operations, seconds.
 struct Latencies {
-  double start_s = 0;  ///< from an issue until an idle engine starts
-  double lane_s = 0;   ///< from the end of a task until its lane's next can start on another engine
-  double event_s = 0;  ///< until a task of another lane can start that waits for it
-  double notice_s = 0;  ///< until the host, waiting for it, goes on
-  /// After a copy that a kernel of its lane comes after, until its engine takes the next copy.
+  double start_s = 0;   ///< from issue to start on an idle engine
+  double lane_s = 0;    ///< from the end of a task to the next one of its lane on another engine
+  double event_s = 0;   ///< from the end of a task to a dependent task of another lane
+  double notice_s = 0;  ///< from the end of a task to the return of the waiting host
+  /// Idle time of a copy engine after a copy that is followed by a kernel in its lane.
   double handover_s = 0;
 };
 
-/// A device for the model. Times are in seconds, sizes in bytes.
+/// A device of the model. Times are in seconds, sizes in bytes.
 struct Device {
   std::string name;
   std::string title;
-  std::string path;  ///< the file that it was read from; empty: measured by this run
+  std::string path;  ///< the device file; empty: measured by this run
 
-  /// Above 0: a device for teaching. Any copy or kernel of the largest chunk takes this time,
-  /// others in proportion (the sequential baseline's as many times as it has chunks); hand-written
-  /// durations stay.
+  /// Above 0: a teaching device, on which any copy or kernel of the largest chunk takes this time
+  /// and others in proportion (a task of the baseline takes it once per chunk). Durations in decks
+  /// are unchanged.
   double unit_s = 0;
 
-  int copy_engines = 2;  ///< 1: both directions share it
+  int copy_engines = 2;  ///< 1: shared by both directions
   Copies h2d;
   Copies d2h;
 
   Queues queues = Queues::connection;
   int connections = 32;         ///< Queues::connection: FIFOs of the SMs
-  int copy_connections = 32;    ///< and of each copy engine
-  bool delayed_signal = false;  ///< kernels next to each other in issue order signal other engines'
-                                ///< operations when the last of them completes
+  int copy_connections = 32;    ///< Queues::connection: FIFOs per copy engine
+  bool delayed_signal = false;  ///< consecutive kernels in issue order signal operations on other
+                                ///< engines when the last of them completes
   bool query_releases = false;  ///< a query between two kernels prevents that
-  int window = 0;  ///< operations that may stand between two that run concurrently; 0: any number
+  int window = 0;  ///< maximum issued operations between two concurrent ones; 0: unlimited
 
   int concurrent_kernels = 1;
-  double kernels_slowed = 1;  ///< time factor of kernels for each active copy direction, at least 1
-  double cache_bytes = 0;     ///< kernels on no more than that leave room in the cache
-  std::map<std::string, Kernel> kernels;  ///< by Schedule::kernel, or by its part before the '/'
+  double kernels_slowed = 1;  ///< time factor of kernels per active copy direction, at least 1
+  double cache_bytes = 0;     ///< a larger working set slows down copies of `lines`
+  std::map<std::string, Kernel> kernels;  ///< by Schedule::kernel, or its part before the '/'
 
-  int cores = 1;              ///< Queues::worker: that workers share when they are more
-  bool lanes_divide = false;  ///< Queues::worker: each lane gets its part of the cores
+  int cores = 1;              ///< Queues::worker: cores shared by all workers
+  bool lanes_divide = false;  ///< Queues::worker: lanes divide the cores between them
 
   HostCosts host;
   Latencies latency;
 
-  /// What error messages begin with: the file, or the device's name where there is none.
+  /// Prefix of error messages: the file, or "device NAME".
   std::string place() const;
 
   const Copies& copies(deck::Stage stage) const { return stage == deck::Stage::h2d ? h2d : d2h; }
 
-  /// Queues::worker: cores that each of `lanes` has; else 1.
+  /// Cores per lane if `lanes_divide`, at least 1; else 1.
   int cores_of_lane(int lanes) const;
 
-  /// The kernel for a schedule; null when the device does not know it.
+  /// The kernel with this key; null if unknown.
   const Kernel* kernel(const std::string& key) const;
-  /// The same; throws base::Error{usage} when the device does not know it.
+  /// The kernel with this key. Throws base::Error{usage} if unknown.
   const Kernel& known_kernel(const std::string& key) const;
 };
 

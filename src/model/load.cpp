@@ -21,7 +21,7 @@ using Keys = std::vector<std::string>;
 constexpr const char* curve_keys = "bandwidth (and latency) or times";
 constexpr int most_parallel = 1024;
 
-/// A kind whose values files spell with a unit.
+/// A kind whose values are written with a unit.
 template <class T>
 Kind<T> spelled(Kind<T> kind, std::string (*spell)(T)) {
   kind.write = [spell](const T& value) { return Json(spell(value)); };
@@ -59,7 +59,7 @@ std::string in_quotes(const std::string& text) {
   return line + '"';
 }
 
-// Times by size.
+// Curves: time by size.
 
 Curve read_times(const Reader& reader) {
   const std::string point = "a point [size, time], such as [64 KiB, 3.9 us]";
@@ -86,7 +86,7 @@ Curve read_times(const Reader& reader) {
   return Curve(std::move(points));
 }
 
-/// The curve that a map describes, among other things.
+/// The curve described by some keys of a map.
 Curve read_curve(const Reader& map) {
   map.expect_one("times", "latency");
   map.expect_one("times", "bandwidth");
@@ -98,7 +98,7 @@ Curve read_curve(const Reader& map) {
   return Curve::line(latency_s, bandwidth().read(map.at("bandwidth")));
 }
 
-/// Whether latency and bandwidth say all.
+/// Whether latency and bandwidth describe it completely.
 bool is_line(const Curve& curve) {
   const auto& points = curve.points();
   return points.size() == 1 || (points.size() == 2 && points[0].bytes == 0);
@@ -131,7 +131,7 @@ const Table<Curve>& curve_table() {
   return table;
 }
 
-/// One that is empty is not written.
+/// An empty curve is not written.
 Kind<Curve> curve() {
   Kind<Curve> kind = map_of(curve_table());
   kind.write = [write = kind.write](const Curve& curve) {
@@ -193,7 +193,7 @@ Kernel read_kernel(const Reader& reader) {
   return kernel;
 }
 
-/// A rate's key is a workload or a workload with a type.
+/// Checks the key of a rate: a workload, or workload/type.
 void check_kernel_name(const Reader& reader, const std::string& name) {
   const auto expect_word = [&](const std::string& found, const Keys& allowed, const char* what) {
     if (std::find(allowed.begin(), allowed.end(), found) != allowed.end()) return;
@@ -214,7 +214,7 @@ void read_rates(const Reader& map, Device& device) {
   if (names.empty()) {
     rates.fail_allowed("a rate for a workload, such as {increment: {bandwidth: 7.8 GB/s}}");
   }
-  rates.expect_keys(names);  // each once
+  rates.expect_keys(names);  // rejects duplicates
   for (const std::string& name : names) {
     check_kernel_name(rates.at_key(name), name);
     device.kernels[name] = read_kernel(rates.at(name));

@@ -19,7 +19,7 @@ using schedule::TaskId;
 constexpr TaskId none = std::numeric_limits<TaskId>::max();
 constexpr double never = std::numeric_limits<double>::infinity();
 
-/// The tasks that engines work on, each as fast as the others let it.
+/// Running tasks, with speeds that depend on concurrent tasks.
 class RunningTasks {
  public:
   RunningTasks(const Schedule& schedule, const Device& device)
@@ -28,12 +28,12 @@ class RunningTasks {
         kernel_(device.kernel(schedule.kernel)),
         cores_per_lane_(device.cores_of_lane(schedule.instances)) {}
 
-  /// Before time goes on, set_speeds() must follow.
+  /// Call set_speeds() before time advances.
   void start(TaskId id) {
     const Task& task = schedule_.tasks[id];
     const double alone_s = seconds_alone(schedule_, task, device_);
     const bool is_kernel = schedule::is_kernel(task.stage);
-    // A kernel by its duration is on every core of its lane.
+    // A kernel given by its duration uses all cores of its lane.
     const bool whole = is_kernel && task.duration_s > 0;
     const double slowed = is_kernel
                               ? device_.kernels_slowed
@@ -52,7 +52,7 @@ class RunningTasks {
       up |= running.stage == Stage::h2d;
       down |= running.stage == Stage::d2h;
     }
-    // Kernels share the device in the order in which they started.
+    // Kernels receive shares of the device in the order of their starts.
     double free_share = 1;
     for (Running& running : running_) {
       if (schedule::is_copy(running.stage)) {
@@ -74,7 +74,7 @@ class RunningTasks {
     }
   }
 
-  /// When the first of them ends at these speeds.
+  /// When the first task ends at the current speeds.
   double next_end(double now) {
     first_ = std::min_element(running_.begin(), running_.end(), [](const auto& a, const auto& b) {
       return a.left_s / a.speed < b.left_s / b.speed;
@@ -82,14 +82,14 @@ class RunningTasks {
     return first_ == running_.end() ? never : now + first_->left_s / first_->speed;
   }
 
-  /// Removes the one that next_end() found.
+  /// Removes the task found by next_end().
   TaskId finish() {
     const TaskId id = first_->id;
     running_.erase(first_);
     return id;
   }
 
-  /// Whether kernels leave a part of the device to another one.
+  /// Whether the running kernels leave a part of the device free.
   bool has_room() const {
     constexpr double rounding = 1e-9;
     double share = 0;
@@ -101,10 +101,10 @@ class RunningTasks {
   struct Running {
     TaskId id;
     Stage stage;
-    double left_s;     ///< of its time alone
-    double speed = 1;  ///< seconds of that per second
-    double share;      ///< kernels: of the device, while alone
-    double slowed;     ///< time factor during copies the other way, or in a crowd of workers
+    double left_s;     ///< remaining time at speed 1
+    double speed = 1;  ///< seconds of `left_s` per second
+    double share;      ///< kernels: fraction of the device when alone
+    double slowed;     ///< time factor during opposite copies, or with all cores busy
   };
 
   double share_of(const Task& task) const {
@@ -128,12 +128,12 @@ class RunningTasks {
   const Device& device_;
   const Kernel* kernel_;
   int cores_per_lane_;
-  std::vector<Running> running_;                           ///< in the order in which they started
+  std::vector<Running> running_;                           ///< in the order of their starts
   std::vector<Running>::iterator first_ = running_.end();  ///< the first to end
 };
 
-/// Tasks wait for their issue, for those that they come after, and for the one in front of them in
-/// their queue to start; then the engine may take them.
+/// A task waits for its issue, its predecessors and the start of the task in front of it in its
+/// queue; then its engine may start it.
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const Device& device)
@@ -161,7 +161,7 @@ class Simulation {
       const double event = events_.empty() ? never : events_.top().time;
       const double finish = running_.next_end(now_);
       const double next = std::min(event, finish);
-      // Engines choose when all that happens at one time has happened.
+      // Engines choose after all simultaneous events.
       if (next > now_ && serve_engines()) continue;
       if (next == never) break;
       running_.advance(now_, next);
@@ -182,7 +182,7 @@ class Simulation {
   }
 
  private:
-  /// At a time the host goes on, a task may start, or an engine is free again.
+  /// The host continues, a task may start, or an engine becomes free.
   struct Event {
     enum class Kind { host, task, engine };
     double time;
@@ -194,34 +194,34 @@ class Simulation {
     }
   };
 
-  /// An engine with queues, which lanes share in turn.
+  /// An engine with its queues, assigned to lanes round-robin.
   struct Engine {
     int queues = 1;
-    std::vector<TaskId> ready;  ///< heads of queues that nothing but the engine holds back
-    int last = 0;               ///< the queue that it took from last
+    std::vector<TaskId> ready;  ///< queue heads that wait only for the engine
+    int last = 0;               ///< queue served last
     int running = 0;
   };
 
   struct State {
-    std::vector<TaskId> dependents;  ///< tasks of other lanes that come after it
+    std::vector<TaskId> dependents;  ///< dependent tasks of other lanes
     TaskId next_in_lane = none;
     TaskId next_in_queue = none;
-    std::size_t run = none;     ///< kernels with delayed signals: in runs_
-    std::uint32_t waiting = 1;  ///< for how many tasks, and for its issue
-    double ready_s = 0;         ///< when what it no longer waits for lets it go
+    std::size_t run = none;     ///< kernels with delayed signals: index in runs_
+    std::uint32_t waiting = 1;  ///< predecessors to wait for, and the issue
+    double ready_s = 0;         ///< earliest start so far
     bool complete = false;
   };
 
-  /// Kernels next to each other in issue order: other engines' operations hear of them when the
-  /// last of them completes.
+  /// Consecutive kernels in issue order: operations on other engines are signalled when the last of
+  /// them completes.
   struct KernelRun {
     std::vector<TaskId> kernels;
     std::size_t complete = 0;
   };
 
   struct Lane {
-    TaskId issued = none;  ///< the last one
-    TaskId seen = none;    ///< the last one that the host waited for
+    TaskId issued = none;  ///< last task issued
+    TaskId seen = none;    ///< last task that the host waited for
   };
 
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
@@ -271,16 +271,16 @@ class Simulation {
 
   // Engines
 
-  /// One thing less that the task waits for; what it has waited for lets it go so much later.
+  /// Removes one predecessor; the task may start `latency_s` from now at the earliest.
   void release(TaskId id, double latency_s) {
     State& state = states_[id];
     state.ready_s = std::max(state.ready_s, now_ + latency_s);
     if (--state.waiting == 0) offer(id);
   }
 
-  /// Hands a task that waits for nothing else to its engine.
+  /// Makes a task without remaining predecessors available to its engine.
   void offer(TaskId id) {
-    // So many may stand between this task and the first that is not complete.
+    // At most `window` operations between this task and the first incomplete one.
     if (device_.window > 0 && id > done_before_ + static_cast<TaskId>(device_.window) + 1) {
       held_by_window_.push_back(id);
     } else if (states_[id].ready_s > now_) {
@@ -290,7 +290,7 @@ class Simulation {
     }
   }
 
-  /// Lets engines take what they can; whether any did.
+  /// Starts tasks on free engines; returns whether any started.
   bool serve_engines() {
     bool started = false;
     for (Engine& engine : engines_) {
@@ -303,8 +303,8 @@ class Simulation {
     return started;
   }
 
-  /// The SMs take what was issued first. A copy engine stays with a queue as long as that has
-  /// something ready; then the next one that has is served. (Seen on an H200.)
+  /// SMs serve tasks in issue order. A copy engine stays with a queue while that has ready tasks,
+  /// then serves the next queue that has some. (Observed on an H200.)
   TaskId take(Engine& engine) const {
     const bool sm = is_sm(engine);
     const auto key = [&](TaskId id) {
@@ -323,7 +323,7 @@ class Simulation {
     return device_.queues != Queues::worker && &engine == &engines_[1];
   }
 
-  /// Kernels start while those before them leave a part of the device.
+  /// Kernels start while the running ones leave a part of the device free.
   bool has_room(const Engine& engine) const {
     if (engine.running == 0) return true;
     return is_sm(engine) && engine.running < device_.concurrent_kernels && running_.has_room();
@@ -361,7 +361,7 @@ class Simulation {
     }
   }
 
-  /// Whether a kernel is the lane's next task after the copy.
+  /// Whether the copy is followed by a kernel in its lane.
   bool hands_over(TaskId id) const {
     const TaskId next = states_[id].next_in_lane;
     return schedule::is_copy(task(id).stage) && next != none &&
@@ -375,7 +375,7 @@ class Simulation {
     for (const TaskId held : std::exchange(held_by_window_, {})) offer(held);
   }
 
-  /// Tells those that wait for the task: kernels, or others.
+  /// Releases dependent kernels, or all other dependents.
   void signal(TaskId id, bool kernels) {
     const auto tell = [&](TaskId to, double latency_s) {
       if (schedule::is_kernel(task(to).stage) == kernels) release(to, latency_s);
@@ -390,7 +390,7 @@ class Simulation {
 
   void resume_host(double at) { events_.push({at, order_++, Event::Kind::host, 0}); }
 
-  /// The host has finished what it did; does the next thing.
+  /// The host has finished its current action; starts the next one.
   void step_host() {
     if (issuing_ != none) {
       if (task(issuing_).stage == Stage::fence && wait_for_unseen(task(issuing_))) return;
@@ -406,15 +406,15 @@ class Simulation {
       }
     }
     if (next_issue_ == states_.size()) return end_host();
-    // Waits that are no part of the host's work.
+    // These waits do not count as host work.
     if (task(next_issue_).stage == Stage::host && wait_for_unseen(task(next_issue_))) return;
     issuing_ = next_issue_++;
     timeline_.spans[issuing_] = {static_cast<int>(engines_.size()), now_, now_};
     resume_host(now_ + issue_seconds(issuing_));
   }
 
-  /// Waits for a lane of what the task comes after, if the host has not seen one of them complete;
-  /// returns whether it does.
+  /// Waits for a lane of a predecessor that the host has not seen complete; returns whether there
+  /// is one.
   bool wait_for_unseen(const Task& t) {
     const auto unseen = std::ranges::find_if(t.after, [&](TaskId other) {
       return !schedule::on_host(task(other).stage) && lane_of(other).issued != lane_of(other).seen;
@@ -434,8 +434,8 @@ class Simulation {
            (schedule::is_kernel(t.stage) ? cost.kernel_s : cost.copy_s);
   }
 
-  /// Whether the copy is staged by the host thread; on host back ends, which have no other
-  /// asynchrony than worker threads, whether Kokkos alone issues.
+  /// Whether the host is blocked: by a copy that the driver stages, or, on a host back end without
+  /// worker threads of our own (portable), by any task.
   bool holds_host(const Task& t) const {
     if (device_.queues == Queues::worker) return schedule_.mechanism == deck::Mechanism::portable;
     return schedule::is_copy(t.stage) && schedule_.host_memory == deck::HostMemory::pageable &&
@@ -443,8 +443,7 @@ class Simulation {
            static_cast<double>(t.bytes) > device_.copies(t.stage).unblocked_bytes;
   }
 
-  /// The host goes on when all in the lane is complete; a wait that the program asks for costs a
-  /// call.
+  /// Blocks the host until the lane is complete. An explicit wait costs a call.
   void wait_for(Lane& lane, bool call) {
     host_ready_ = now_ + (call ? device_.host.synchronize_s : 0);
     lane.seen = lane.issued;
@@ -472,9 +471,9 @@ class Simulation {
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;
   std::uint64_t order_ = 0;
   std::vector<Engine> engines_;
-  std::vector<State> states_;  ///< of the tasks
+  std::vector<State> states_;  ///< per task
   std::vector<KernelRun> runs_;
-  TaskId done_before_ = 0;  ///< all before this one are complete
+  TaskId done_before_ = 0;  ///< all tasks before it are complete
   std::vector<TaskId> held_by_window_;
 
   // The host
@@ -482,7 +481,7 @@ class Simulation {
   TaskId next_issue_ = 0;
   TaskId issuing_ = none;
   TaskId host_waits_for_ = none;
-  double host_ready_ = 0;  ///< when its call could return at the earliest
+  double host_ready_ = 0;  ///< earliest return of the current call
   std::size_t next_wait_ = 0;
   bool host_done_ = false;
 };

@@ -6,16 +6,15 @@
 
 namespace overlap::model {
 
-/// What the schedule does on the device: a discrete-event simulation of the issuing host thread,
-/// the queues and the engines. The rules of the queues are those of Rennich's slides (seed 004) and
-/// of NVIDIA's articles on overlap (seeds 000 and 002): an operation leaves its queue when what
-/// precedes it in its lane is complete and what precedes it in its queue was dispatched, and when
-/// the engine has room; until then it blocks all that is behind it.
-/// Time n log n, memory linear in tasks. Throws base::Error{usage} when the device has no rate for
-/// the schedule's kernels.
+/// Predicts the timeline of a schedule by discrete-event simulation of the issuing host thread, the
+/// queues and the engines. The queue rules are those of seeds 000, 002 and 004: an operation leaves
+/// its queue when its predecessor in the lane is complete, its predecessor in the queue has been
+/// dispatched, and the engine has room; until then it blocks all operations behind it. Time O(n log
+/// n), memory O(n) in tasks. Throws base::Error{usage} if the device has no rate for the kernels of
+/// the schedule.
 timeline::Timeline predict(const schedule::Schedule& schedule, const Device& device);
 
-/// Seconds that one task takes alone on the device.
+/// Time of one task without concurrent tasks, seconds. Throws as predict().
 double seconds_alone(const schedule::Schedule& schedule, const schedule::Task& task,
                      const Device& device);
 

@@ -17,7 +17,7 @@
 namespace overlap::model {
 namespace {
 
-/// Of all iterations together: beyond it candidates take seconds.
+/// In all iterations together; predictions of more chunks take seconds.
 constexpr std::int64_t most_chunks = 16384;
 
 deck::Deck in_the_way_of(const Candidate& candidate, const deck::Deck& deck) {
@@ -31,7 +31,7 @@ deck::Deck in_the_way_of(const Candidate& candidate, const deck::Deck& deck) {
   return changed;
 }
 
-/// The candidate with the lanes that its schedule came to have and what the model says of it.
+/// The candidate with the lanes of its schedule and its prediction.
 Candidate judged(Candidate candidate, const schedule::Schedule& schedule, const Device& device) {
   const timeline::Timeline timeline = predict(schedule, device);
   const std::vector<double> busy = timeline::busy_s(timeline);
@@ -48,8 +48,8 @@ Candidate judged(Candidate candidate, const schedule::Schedule& schedule, const 
 std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& costs,
                               const Device& device, std::optional<std::int64_t> device_free_bytes,
                               int other_lanes) {
-  // The deck's own count is one that the device holds. On a teaching device it is the only one:
-  // there chunks of any size take one unit.
+  // The device holds the chunks of the deck. On a teaching device no other number is tried, because
+  // chunks of any size take one unit.
   const bool teaching = device.unit_s > 0;
   const auto own = schedule::layout(deck, costs, device_free_bytes).chunks_per_iteration;
   std::set<std::int64_t> counts = {own};
@@ -57,7 +57,7 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
     counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256});
   }
   std::vector<Candidate> candidates;
-  /// Tries lanes and orders; whether the data can be cut so.
+  /// Predicts all orders and lane counts; returns whether the layout is possible.
   const auto consider = [&](Candidate candidate, const std::set<deck::Order>& orders,
                             const std::set<int>& lane_counts) {
     base::check_interrupt();
@@ -74,7 +74,7 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
     for (const deck::Order order : orders) {
       for (const int lanes : lane_counts) {
         schedule::Schedule schedule = schedule::build(costs, layout, order, lanes);
-        if (!seen.emplace(order, schedule.lanes).second) continue;  // no more lanes than before
+        if (!seen.emplace(order, schedule.lanes).second) continue;  // same lanes as before
         schedule.instances = std::max(schedule.lanes, other_lanes);
         candidate.order = order;
         candidates.push_back(judged(candidate, schedule, device));
@@ -114,7 +114,7 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
   const double best_s =
       std::ranges::min_element(candidates, {}, &Candidate::predicted_s)->predicted_s;
   const auto key = [&](const Candidate& c) {
-    constexpr double digits = 1e9;  // what differs by less is a rounding error
+    constexpr double digits = 1e9;  // ignores rounding errors
     const double time = best_s > 0 ? std::round(c.predicted_s / best_s * digits) : c.predicted_s;
     return std::tuple(time, c.profile, c.chunks, c.lanes);
   };
@@ -147,7 +147,7 @@ schedule::Schedule build(const deck::Deck& deck, const schedule::Costs& costs,
 }
 
 std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
-  // On a teaching device every kernel is as long as a copy.
+  // On a teaching device every kernel takes as long as a copy.
   if (device.unit_s > 0) return 1;
   const auto first_chunk = [&](std::int64_t repeats, bool copies) {
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);
@@ -163,8 +163,7 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
     return seconds;
   };
   const double wanted = deck.workload.intensity.balance * first_chunk(1, true);
-  // The time grows with the repeats: the last that is too short and the next enclose what is
-  // wanted.
+  // The time grows with the repeats: bisect for the first number that is long enough.
   constexpr std::int64_t most = std::int64_t{1} << 24;
   const auto counts = std::views::iota(std::int64_t{2}, most);
   const auto enough = std::ranges::partition_point(

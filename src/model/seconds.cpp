@@ -2,7 +2,7 @@
 
 #include "model/predict.hpp"
 
-/// What tasks take alone.
+/// Times of tasks without concurrent tasks.
 namespace overlap::model {
 namespace {
 
@@ -10,7 +10,7 @@ using schedule::Schedule;
 using schedule::Stage;
 using schedule::Task;
 
-/// Bytes on the device that the kernel of a copy's chunk works on.
+/// Device bytes that the kernel of the chunk of a copy works on.
 double working_set(const Schedule& schedule, const Task& copy) {
   const schedule::Use& own = schedule::uses(schedule, copy).front();
   double bytes = 0;
@@ -25,8 +25,8 @@ double working_set(const Schedule& schedule, const Task& copy) {
   return bytes;
 }
 
-/// What a kernel's own reads and writes of host memory take, both directions at once: a fifth
-/// longer than copies (on an H200; at 16 MiB 1.24, at 256 MiB 1.21, at 1 GiB 1.21).
+/// Time of direct accesses of a kernel to host memory, both directions at once: a fifth longer than
+/// copies (NVIDIA H200: 1.24 at 16 MiB, 1.21 at 256 MiB and 1 GiB).
 double link_seconds(const Schedule& schedule, const Task& task, const Device& device) {
   constexpr double slower_than_copies = 1.2;
   if (schedule.transfer == deck::Transfer::staged || device.queues == Queues::worker) return 0;
@@ -48,7 +48,7 @@ double seconds_alone(const Schedule& schedule, const Task& task, const Device& d
     return task.duration_s;
   }
   if (device.unit_s > 0) {
-    // By units; of a product by elements of C, or as many of a panel.
+    // In proportion to units; of a product, to elements of the tile or panel.
     const auto used = schedule::uses(schedule, task);
     const auto chunk = static_cast<double>(schedule.chunk_units);
     return device.unit_s * (used.empty() ? 1 : schedule::work_units(schedule, used.back()) / chunk);

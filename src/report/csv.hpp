@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-/// What all CSV files share (RFC 4180, lines end in "\n").
+/// Common parts of CSV files (RFC 4180, lines end in "\n").
 namespace overlap::report {
 
-/// A line of cells, quoted where they need it.
+/// A line of cells, quoted if necessary.
 std::string csv_line(std::vector<std::string> cells);
 
-/// A number with all its digits; empty: there is none.
+/// A number with all digits; empty cell without a value.
 std::string csv_cell(const std::optional<double>& value);
 
 }  // namespace overlap::report

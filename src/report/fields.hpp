@@ -13,18 +13,18 @@
 #include "deck/words.hpp"
 #include "yaml/kinds.hpp"
 
-/// A function `fields(Record&, const T&)` says once which fields a T has in result files: from it
-/// follow both the JSON of a T and the JSON Schema of all of them.
+/// A function `fields(Record&, const T&)` lists the fields of a T in result files once; JSON output
+/// and JSON Schema both derive from it.
 namespace overlap::report {
 
 using yaml::Json;
 
-/// Words that may be missing: null where empty.
+/// Optional text: null if empty.
 inline std::optional<std::string> or_null(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-/// What numbers of a field may be.
+/// Allowed range of a number.
 enum class Range { any, from_zero, above_zero };
 
 /// An object of a result file, or its schema.
@@ -34,13 +34,13 @@ class Record {
     if (describes) json_ = {{"type", "object"}, {"required", {}}, {"properties", Json::object()}};
   }
 
-  /// A field. The type of the value says what the schema allows: an empty optional is null, a
-  /// vector an array, a type that has fields an object.
+  /// Adds a field. Its schema follows from the type: an optional may be null, a vector is an array,
+  /// a type with fields is an object.
   template <class T>
   void operator()(std::string_view key, std::string_view help, const T& value,
                   Range range = Range::any);
 
-  /// A field that is JSON already.
+  /// Adds a field that is already JSON.
   void raw(std::string_view key, std::string_view help, Json value, const Json& schema) {
     if (!describes_) {
       json_[std::string(key)] = std::move(value);
@@ -62,7 +62,7 @@ class Record {
 template <class T>
 concept HasFields = requires(Record& record, const T& value) { fields(record, value); };
 
-/// An enumerator, written as its word.
+/// An enumeration, written as words.
 template <class T>
 concept Worded = std::is_enum_v<T> && requires(T value) { deck::to_string(value); };
 
@@ -96,7 +96,7 @@ Json json_of(const T& value) {
   }
 }
 
-/// Some T: which one makes no difference to its schema.
+/// An arbitrary T, from which to derive the schema.
 template <class T>
 const T& example() {
   static const T one{};
@@ -105,7 +105,7 @@ const T& example() {
 
 inline Json array_of(const Json& items) { return {{"type", "array"}, {"items", items}}; }
 
-/// The JSON Schema of a type's values.
+/// The JSON Schema of a type.
 template <class T>
 Json schema_of(Range range = Range::any) {
   if constexpr (is_optional<T>) {

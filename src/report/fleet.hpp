@@ -6,31 +6,31 @@
 #include "base/table.hpp"
 #include "experiment/fleet.hpp"
 
-/// A fleet for people and programs.
+/// Reports of fleets, for people and programs.
 namespace overlap::report {
 
-/// Tables for the terminal: up to 16 devices of a group one row each, of more the spread of each
-/// figure, the slowest devices and a histogram; then what did not pass.
+/// Tables for the terminal. Groups of up to 16 devices: one row per device; larger groups: spread
+/// of each figure, slowest devices and a histogram. Then everything that did not pass.
 std::string fleet_text(const experiment::Fleet& fleet);
 
-/// Result lines: OVERLAP_DEVICE for each phase of each device, OVERLAP_SLOWEST for each compared
-/// figure, OVERLAP_RESULT. With more than 16 devices and not `all`, OVERLAP_DEVICE names those
-/// alone that did not pass.
+/// Result lines: OVERLAP_DEVICE per phase of each device, OVERLAP_SLOWEST per compared figure,
+/// OVERLAP_RESULT. With more than 16 devices, unless `all`, OVERLAP_DEVICE only for devices that
+/// did not pass.
 std::string fleet_lines(const experiment::Fleet& fleet, bool all);
 
-/// The file, schema overlap-fleet/1, and its JSON Schema. Devices are one line each.
+/// The fleet file, schema overlap-fleet/1, with one line per device, and its JSON Schema.
 std::string fleet_json(const experiment::Fleet& fleet);
 std::string fleet_schema();
 
-/// JUnit XML: one suite with a test for each device, each missing host and each broken file.
+/// JUnit XML: one suite with one test per device, missing host and broken file.
 std::string fleet_junit(const experiment::Fleet& fleet);
 
-/// The same as one page: devices as a map by host and slot, distributions, tables. `page` is where
-/// it will lie: a device leads to its own page or result file, if that is at hand.
+/// The same as an HTML page: map of devices by host and slot, distributions, tables. `page`: its
+/// path, from which devices link to their own pages or result files if these exist.
 std::string fleet_html(const experiment::Fleet& fleet, const std::string& page);
 
-/// One line per node for the test harness of OLCF (its documentation, Extensions): "node PASS",
-/// "node PERF-FAIL reason", HW-FAIL for wrong data, FAIL for anything else.
+/// One line per node for the OLCF test harness (its documentation, Extensions): "node PASS", "node
+/// PERF-FAIL reason", HW-FAIL for wrong data, FAIL for anything else.
 std::string node_check(const experiment::Fleet& fleet);
 
 }  // namespace overlap::report

@@ -6,35 +6,35 @@
 
 namespace overlap::report {
 
-/// What a run's points must have in common with those that it goes on from: name, words.
+/// Properties that a resumed run must share with the saved points: name, value.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
-/// Finished points on disk, a line of JSON each behind one that identifies the run. However the
-/// process ends, at most the point in flight is lost: a line is written at once, and one without
-/// its end is ignored.
+/// Finished points on disk: one line of JSON per point after one line that identifies the run. Each
+/// line is synced at once and an incomplete last line is ignored, so that a crash loses at most the
+/// current point.
 class Journal {
  public:
-  /// Opens or makes the file and keeps others from using it. Throws base::Error{usage} when it has
-  /// points already but `resume` is not asked for, when they are of a run with another identity,
-  /// when it is no journal or in use, and base::Error{runtime_error} when it cannot be written.
+  /// Opens or creates the file and locks it. Throws base::Error{usage} if it contains points
+  /// without `resume`, or points of a run with another identity, if it is not a journal or in use,
+  /// and base::Error{runtime_error} if it cannot be written.
   Journal(const std::string& path, const Identity& identity, bool resume);
-  /// Keeps the file if it has points.
+  /// Deletes the file if it has no points or remove() was called.
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
   const std::string& path() const { return path_; }
-  /// Of the points that the file had when it was opened.
+  /// Points in the file when it was opened.
   const std::vector<std::string>& records() const { return records_; }
 
-  /// Adds a line; it is on the disk when this returns. Throws base::Error{runtime_error}.
+  /// Appends a point and syncs it to disk. Throws base::Error{runtime_error}.
   void add(const std::string& record);
 
-  /// Removes the file when all that it has is in result files.
+  /// Lets the destructor delete the file; call when result files contain all points.
   void remove();
 
  private:
-  /// Whether what it has opened and locked is the file of that name.
+  /// Opens and locks the file; returns whether `path_` still names it.
   bool open_and_lock();
   void read(const Identity& identity, bool resume);
 

@@ -6,15 +6,15 @@
 
 #include "experiment/judge.hpp"
 
-/// JUnit XML, whatever its tests are about.
+/// JUnit XML output for tests of any kind.
 namespace overlap::report {
 
-/// One test, as harnesses show it.
+/// One test case.
 struct JunitCase {
-  std::string where;  ///< its class
+  std::string where;  ///< class name
   std::string name;
   experiment::Verdict verdict = experiment::Verdict::pass;
-  std::string text;  ///< the reason for the verdict; empty: PASS needs none
+  std::string text;  ///< reason for the verdict; empty for PASS
   double time_s = 0;
 };
 
@@ -24,11 +24,11 @@ struct JunitSuite {
   std::string started;  ///< UTC
   std::vector<std::pair<const char*, std::string>> properties;
   std::vector<JunitCase> tests;
-  std::string output;  ///< what the program printed
+  std::string output;  ///< output of the program
 };
 
-/// The file. FAIL is a failure, SKIPPED skipped, any other verdict but PASS an error; a name that
-/// occurs again gets a number.
+/// The JUnit file. FAIL is a failure, SKIPPED skipped, any other verdict except PASS an error;
+/// repeated names are numbered.
 std::string junit_text(const std::vector<JunitSuite>& suites);
 
 }  // namespace overlap::report

@@ -4,16 +4,16 @@
 
 #include "report/study.hpp"
 
-/// Lines for harnesses, one record per line: their words never change.
+/// Result lines for test harnesses, one record per line; their format is stable.
 namespace overlap::report {
 
-/// OVERLAP_FOM and OVERLAP_CHECK of one outcome.
+/// OVERLAP_FOM and OVERLAP_CHECK lines of one outcome.
 std::string point_lines(const experiment::Outcome& outcome);
 
 /// OVERLAP_RESULT, the last line of a study.
 std::string verdict_line(const Study& study);
 
-/// All of them.
+/// All result lines of a study.
 std::string result_lines(const Study& study);
 
 }  // namespace overlap::report

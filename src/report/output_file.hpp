@@ -5,33 +5,33 @@
 
 namespace overlap::report {
 
-/// Throws base::Error{runtime_error} if `path` cannot be written; leaves nothing behind. To be
-/// asked before anything runs.
+/// Throws base::Error{runtime_error} if `path` cannot be written; leaves nothing behind. Call
+/// before anything runs.
 void require_writable(const std::string& path);
 
-/// Whether `path` is a device, a pipe or what the process has open (/dev/stdout): beside it there
-/// is no place for another file.
+/// Whether `path` is a device, a pipe or an open descriptor (/dev/stdout), next to which no other
+/// file can be created. Throws base::Error{runtime_error} for a folder.
 bool is_stream(const std::string& path);
 
-/// The files of a command: none is written that is another one of them.
+/// The files of a command; detects outputs that would overwrite another of these files.
 class Files {
  public:
-  /// `what` it is, for errors: "the deck". An empty path is none.
+  /// Registers an input; `what` describes it in errors: "the deck". Ignores an empty path.
   void reads(const std::string& path, const std::string& what);
-  /// Throws base::Error{runtime_error} if it cannot be written, base::Error{usage} if it is one of
-  /// the others. Any number may be written to one stream.
+  /// Registers an output. Throws base::Error{runtime_error} if it cannot be written,
+  /// base::Error{usage} if it is already registered. A stream may occur several times.
   void writes(const std::string& path, const std::string& option);
 
  private:
-  std::map<std::string, std::string> known_;  ///< what they are, by where their names lead
+  std::map<std::string, std::string> known_;  ///< description by resolved path
 };
 
-/// Writes all of it to what the process has open; `path` is for the error. Throws
+/// Writes all of `content` to a descriptor; `path` is for errors. Throws
 /// base::Error{runtime_error}.
 void write_all(int descriptor, const std::string& path, const std::string& content);
 
-/// Writes a file whole or not at all: beside its place first, then renamed; a link stays a link.
-/// Devices, pipes and what the process has open (/dev/stdout) are written directly. Throws
+/// Writes a file atomically: to a temporary file in the same folder, then renamed; symbolic links
+/// are followed. Devices, pipes and open descriptors (/dev/stdout) are written directly. Throws
 /// base::Error{runtime_error}.
 void write_file(const std::string& path, const std::string& content);
 

@@ -6,19 +6,19 @@
 #include "base/table.hpp"
 #include "report/svg.hpp"
 
-/// What all pages share.
+/// Common parts of HTML pages.
 namespace overlap::report {
 
-/// A page up to its body, with the style of all pages.
+/// The page up to its body, with the common style.
 std::string page_head(const std::string& title);
 
-/// JSON as the page's script `id`.
+/// JSON as the script `id` of the page.
 std::string page_json(const std::string& id, std::string json);
 
-/// Rows as a table, the first one the headings.
+/// Rows as an HTML table; the first row contains the headings.
 std::string page_table(const base::Rows& rows);
 
-/// What the colours of stages mean.
+/// Legend of the stage colours.
 std::string page_legend(const std::vector<Ink>& used);
 
 }  // namespace overlap::report

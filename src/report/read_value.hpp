@@ -12,7 +12,7 @@
 #include "experiment/run.hpp"
 #include "yaml/kinds.hpp"
 
-/// What all readers of result files share.
+/// Common parts of result file readers.
 namespace overlap::report {
 
 using yaml::Json;
@@ -20,7 +20,7 @@ using yaml::Json;
 /// Throws base::Error{runtime_error}.
 [[noreturn]] void fail_to_read(const std::string& message);
 
-/// A value of a result file that knows where it is.
+/// A value of a result file with its path, for errors.
 class Value {
  public:
   Value(const Json& json, std::string file, std::string path = "")
@@ -40,7 +40,7 @@ class Value {
   bool is_null() const { return json_->is_null(); }
   const Json& json() const { return *json_; }
 
-  /// For errors; what a list holds would be too much, and may be nested without end.
+  /// Text for errors, without the contents of lists and objects, which may be huge.
   std::string spelled() const {
     return json_->is_array() ? "a list" : json_->is_object() ? "an object" : json_->dump();
   }
@@ -68,7 +68,7 @@ class Value {
     }
     return numbers();
   }
-  /// The field; null where there is none, as in files of earlier versions.
+  /// The field; null if missing, as in files of earlier versions.
   Value at_or_null(const std::string& key) const {
     static const Json null;
     return has(key) ? at(key) : Value(null, file_, path_ + "." + key);
@@ -99,24 +99,24 @@ class Value {
   std::string path_;
 };
 
-/// The objects of a file, one per deck, each of the schema overlap-result/2.
+/// The results in a file, one per deck, all of schema overlap-result/2.
 std::vector<Value> results_in(const Value& root);
 
-/// The link of a result's device, while it was awake if that is known.
+/// The link of the device of a result, as measured while awake if recorded.
 std::optional<std::string> link_of(const Value& result);
 
-/// One of `runs`, with everything that metrics are made from: one copy stands for all tasks of its
+/// Reads one of `runs` with all inputs of the metrics: one copy represents all tasks of its
 /// schedule.
 experiment::Run read_run(const Value& value);
 
-/// The measured timeline of one of `runs`, where it has one: all tasks of the schedule with what
-/// pictures need. The first copy stands for the bytes of all.
+/// Reads the measured timeline of one of `runs`, if any: all tasks of the schedule with the data
+/// that pictures need. The first copy carries the bytes of all.
 void read_trace(const Value& value, experiment::Run& run);
 
-/// The files *.json of a folder by name, or the path itself.
+/// The *.json files of a folder, sorted by name, or the path itself.
 std::vector<std::string> files_of(const std::string& file_or_folder);
 
-/// All of a file. Throws base::Error{runtime_error}.
+/// The content of a file. Throws base::Error{runtime_error}.
 std::string content_of(const std::string& file);
 
 }  // namespace overlap::report

@@ -4,11 +4,11 @@
 #include "experiment/judge.hpp"
 #include "report/fields.hpp"
 
-/// The records of a result file. Their fields, in result_fields.cpp, are the format: the JSON
-/// Schema follows from them.
+/// Records of a result file. Their fields in result_fields.cpp define the format; the JSON Schema
+/// derives from them.
 namespace overlap::report {
 
-/// A run, and the outcome that it belongs to.
+/// A run with its outcome.
 struct RunOf {
   const experiment::Run& run;
   const experiment::Outcome& outcome;
@@ -25,7 +25,7 @@ struct FindingOf {
   const experiment::Outcome& outcome;
 };
 
-/// What phase together has beside its runs, as written by part_of().
+/// Data of phase together other than its runs, as written by part_of().
 struct Together {
   Json rates, health, window;
 };

@@ -6,9 +6,9 @@
 
 namespace overlap::report {
 
-/// JSON text with null for every list and object that a member of one of these names has: reading
-/// what is left takes a fraction of the time and memory. A text that ends inside of such a value
-/// stays incomplete.
+/// Replaces every list and object that is the value of a member in `names` by null, without parsing
+/// it: the rest is read in a fraction of the time and memory. A text that ends inside such a value
+/// remains incomplete.
 std::string without(std::string_view json, std::span<const std::string_view> names);
 
 }  // namespace overlap::report

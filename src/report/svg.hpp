@@ -11,11 +11,11 @@
 
 #include "report/study.hpp"
 
-/// What all pictures share: colours, words, legends, ticks.
+/// Common parts of pictures: colours, text, legends, ticks.
 namespace overlap::report {
 
-/// The colours of a stage, on light and on dark ground, each with one for text on it. People with
-/// any colour vision tell them apart (after Okabe and Ito, "Color universal design", 2008).
+/// Colours of a stage for light and dark backgrounds, each with a text colour. Distinguishable with
+/// any colour vision (after Okabe and Ito, "Color universal design", 2008).
 struct Ink {
   schedule::Stage stage;
   std::string_view words;
@@ -33,10 +33,10 @@ inline constexpr std::array<Ink, 8> inks = {{
     {schedule::Stage::fence, "fence", "#8c6d31", "#fff", "#c9a95f", "#241a04"},
 }};
 
-/// The colours of a line, and a shape that tells it apart in print. The first is the baseline's.
+/// Colours and marker shape of a curve. The first pen is for the baseline.
 struct Pen {
   std::string_view light, dark;
-  std::string_view mark;  ///< a path around (0, 0)
+  std::string_view mark;  ///< SVG path around (0, 0)
 };
 inline constexpr std::array<Pen, 7> pens = {{
     {"#6e6e73", "#a1a1a8", "M-3.6-3.6h7.2v7.2h-7.2z"},
@@ -49,29 +49,29 @@ inline constexpr std::array<Pen, 7> pens = {{
      "M-3-4.6L0-1.6L3-4.6L4.6-3L1.6 0L4.6 3L3 4.6L0 1.6L-3 4.6L-4.6 3L-1.6 0L-4.6-3z"},
 }};
 
-/// All colours as a page's variables: "text", "line", ..., "h2d" and "on-h2d" of each stage.
+/// All colours as CSS variables: "text", "line", ..., and "h2d", "on-h2d" for each stage.
 std::string page_colours();
 
-/// What XML can hold of a text: valid UTF-8 without control characters.
+/// Text reduced to what XML allows: valid UTF-8 without control characters.
 std::string plain_text(const std::string& text);
 
-/// Text for XML and HTML, in content and in attributes: valid whatever comes from outside.
+/// Escapes arbitrary text for content and attributes of XML and HTML.
 std::string escape_xml(const std::string& text);
 
-/// A JSON string with its quotes; what is no UTF-8 is replaced.
+/// A quoted JSON string; invalid UTF-8 is replaced.
 std::string quote_json(const std::string& text);
 
-/// How wide text of 11 px is, about: nobody knows the reader's font.
+/// Estimated width in pixels of 11 px text; the actual font is unknown.
 double width_of(std::string_view text);
 
-/// Where an axis from 0 to `longest` has ticks: at multiples of 1, 2 or 5 times a power of ten, at
-/// most so many.
+/// At most `most` ticks of an axis from 0 to `longest`, at multiples of 1, 2 or 5 times a power of
+/// ten.
 std::vector<double> ticks(double longest, int most = 10);
 
-/// A tick in the unit of the longest time: "0.5 ms".
+/// A tick label in the unit of the longest time: "0.5 ms".
 std::string tick_words(double seconds, double longest_s);
 
-/// A picture, written from top to bottom. Lengths are pixels, classes those of its style sheet.
+/// A picture, built from top to bottom. Lengths in pixels; classes refer to its style sheet.
 struct Svg {
   static constexpr double width = 1200;
   static constexpr double margin = 32;
@@ -86,11 +86,12 @@ struct Svg {
   /// A line of text with its baseline at `base`.
   void words(std::string_view kind, double x, double base, const std::string& words);
 
-  /// What swatches mean, drawn around (0, 0) and as wide as given; in lines from `edge` on.
+  /// A legend: swatches, drawn around (0, 0) and `wide` pixels wide, with labels; lines start at
+  /// `edge`.
   void legend(double edge, double wide,
               const std::vector<std::pair<std::string, std::string>>& swatches_and_words);
 
-  /// The file.
+  /// The complete SVG file.
   std::string finish(const std::string& title) const;
 };
 

@@ -5,44 +5,44 @@
 
 #include "report/study.hpp"
 
-/// Tables for the terminal and for pages.
+/// Tables for terminal and pages.
 namespace overlap::report {
 
 using experiment::Outcome;
 
-/// Where it runs and what was built, name and value.
+/// Machine and build: name and value.
 Rows provenance(const base::Machine& machine);
 
-/// What is about to run and on what, name and value; of predictions without the machine.
+/// Workload and conditions of a run: name and value; for predictions without the machine.
 Rows facts(const Study& study, const experiment::Setup& known);
 
-/// What a deck's workload is, in one line, but for the keys that a sweep changes.
+/// The workload in one line, without swept keys.
 std::string workload_line(const deck::Workload& workload,
                           const std::vector<deck::Point::Value>& swept = {});
 
-// Of one outcome, headings first; empty where there is nothing to show.
-Rows order_rows(const Outcome& outcome);        ///< the orders that ran
-Rows issue_rows(const Outcome& outcome);        ///< what issuing cost the host
-Rows host_work_rows(const Outcome& outcome);    ///< how much of the host's work was hidden
-Rows disturbance_rows(const Outcome& outcome);  ///< loss of disturbed orders
-Rows product_rows(const Outcome& outcome);      ///< matrix products by their operations a second
-Rows rate_rows(const Outcome& outcome);         ///< copies and kernels, by the number of chunks
-Rows link_rows(const Outcome& outcome);    ///< what copies of one size reach, alone and together
-Rows health_rows(const Outcome& outcome);  ///< of the device before and after the runs
-Rows bound_rows(const Outcome& outcome);   ///< how near orders come to what the rates allow
-Rows check_rows(const Outcome& outcome);   ///< each limit of the criteria, with its verdict
-Rows prediction_rows(const Outcome& outcome);  ///< two columns per device
-Rows finding_rows(const Outcome& outcome);     ///< of all orders, without headings
+// Tables of one outcome with headings first; empty without data.
+Rows order_rows(const Outcome& outcome);        ///< orders that ran
+Rows issue_rows(const Outcome& outcome);        ///< cost of issuing for the host
+Rows host_work_rows(const Outcome& outcome);    ///< hidden part of the host work
+Rows disturbance_rows(const Outcome& outcome);  ///< cost of disturbances
+Rows product_rows(const Outcome& outcome);      ///< matrix products in flop/s
+Rows rate_rows(const Outcome& outcome);         ///< copies and kernels, by number of chunks
+Rows link_rows(const Outcome& outcome);         ///< link rates alone and in both directions
+Rows health_rows(const Outcome& outcome);       ///< device health before and after the runs
+Rows bound_rows(const Outcome& outcome);        ///< times relative to bounds
+Rows check_rows(const Outcome& outcome);        ///< limits of the criteria with verdicts
+Rows prediction_rows(const Outcome& outcome);   ///< two columns per device
+Rows finding_rows(const Outcome& outcome);      ///< of all orders, without headings
 
-/// Why there are no more repetitions, where the deck does not count them; else empty.
+/// Why repetitions ended, if the deck does not fix their number; else empty.
 std::string stop_words(const Outcome& outcome);
 
-/// What limits a matrix product, and the bounds without overlap and with it; empty where rates were
-/// not measured.
+/// Limiting resource of a matrix product; bounds with and without overlap; empty if rates were not
+/// measured.
 std::string product_words(const Outcome& outcome);
 std::string bound_words(const Outcome& outcome);
 
-/// What held the device's clocks down in the runs.
+/// Reasons for reduced clocks during the runs.
 std::string throttle_words(const Outcome& outcome);
 
 }  // namespace overlap::report

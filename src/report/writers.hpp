@@ -7,8 +7,8 @@
 
 #include "report/study.hpp"
 
-/// Result files. Each writer is a function of its own file and a row here: the option that asks for
-/// it, --help and the choice by suffix follow.
+/// Writers of result files. Each writer is a function in its own file with a row here, from which
+/// its option, --help and the choice by suffix derive.
 namespace overlap::report {
 
 using Studies = std::vector<Study>;
@@ -16,38 +16,35 @@ using Studies = std::vector<Study>;
 /// The result file, schema overlap-result/2 (see json.hpp).
 std::string json(const Studies& studies);
 
-/// A table for spreadsheets and plots (RFC 4180, lines end in "\n"): a row for each deck, point of
-/// a sweep and order. What was not measured is empty. Swept keys are columns, sizes in bytes.
+/// A CSV table (RFC 4180, lines end in "\n"): one row per deck, sweep point and order. Values that
+/// were not measured are empty. Swept keys are columns; sizes are in bytes.
 std::string csv(const Studies& studies);
 
-/// JUnit XML, which GitLab and Jenkins show: one suite per deck, one test per check and one for the
-/// data of each point. A test's class is the host with its device, its name
-/// deck[point]/phase/order/metric. FAIL is a failure, SKIPPED skipped, any other verdict but PASS
-/// an error; the reason is the text of the element.
+/// JUnit XML, as GitLab and Jenkins read it: one suite per deck, one test per check and one for the
+/// data of each point. Class: host and device; name: deck[point]/phase/order/metric. FAIL is a
+/// failure, SKIPPED skipped, any other verdict except PASS an error, with the reason as text.
 std::string junit(const Studies& studies);
 
-/// Every order of every deck as a picture, measured above predicted. The orders of a deck share one
-/// scale of time, so that lengths compare. Engines are rows; a task says what it is when a pointer
-/// rests on it. Of a sweep: time (or GB/s where the bytes differ) over the first swept key, a line
-/// for each order with its 95 % intervals, bound and predictions; a panel for each combination of
-/// the other keys' values. Follows the reader's choice of light or dark.
+/// All orders of all decks as SVG, measured above predicted, with engines as rows, tooltips, and a
+/// common time scale per deck. Sweeps: time (or GB/s if bytes differ) over the first swept key, one
+/// curve per order with 95 % intervals, bound and predictions, one panel per combination of the
+/// other keys. Light or dark as the reader prefers.
 std::string svg(const Studies& studies);
 
-/// The same as one page, complete in itself: with tables, timelines to zoom and pan, and the result
-/// file as the script "result".
+/// The same as a self-contained HTML page, with tables, zoomable timelines, and the result file as
+/// the script "result".
 std::string html(const Studies& studies);
 
-/// Every order of every deck for Perfetto and chrome://tracing (the Trace Event Format): one
-/// process per timeline, measured and predicted, with a track for each lane and each engine. Slices
-/// of a track never overlap: tasks that do go to further tracks. Arrows lead from lane to lane,
-/// from tasks to those that come after them. Times are microseconds with whole nanoseconds.
+/// All orders of all decks for Perfetto and chrome://tracing (Trace Event Format): one process per
+/// timeline, one track per lane and engine; overlapping tasks use additional tracks. Arrows connect
+/// dependent tasks of different lanes. Times are microseconds with nanosecond resolution.
 std::string trace(const Studies& studies);
 
 struct Writer {
   std::string_view option;
   std::string_view suffix;  ///< of file names; empty: any
-  std::string_view type;    ///< of the option's value, as --help shows it
-  std::string_view help;    ///< of the option: in its first row
+  std::string_view type;    ///< type of the option value, for --help
+  std::string_view help;    ///< help text of the option, in its first row
   bool takes_sweeps;
   std::string (*write)(const Studies&);
 };

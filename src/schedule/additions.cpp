@@ -1,4 +1,4 @@
-// Schedules with more tasks than their order issues.
+// Inserts fences, disturbances and host work into schedules.
 
 #include <algorithm>
 #include <cmath>
@@ -14,12 +14,12 @@ Schedule fenced(const Schedule& schedule) {
   Schedule result = schedule;
   result.tasks.clear();
   result.names.clear();
-  // Of each lane: the task behind the last one issued, and behind the last one seen complete.
+  // Per lane: one past the last task issued, and one past the last task seen complete.
   std::vector<TaskId> issued(static_cast<std::size_t>(schedule.lanes));
   std::vector<TaskId> complete = issued;
   const auto lane_of = [&](TaskId id) { return static_cast<std::size_t>(schedule.tasks[id].lane); };
   const auto wait_for = [&](TaskId id) { complete[lane_of(id)] = issued[lane_of(id)]; };
-  std::vector<TaskId> places;  // of the tasks in the result
+  std::vector<TaskId> places;  // new index of each task
   const auto append = [&](Task task, const std::string& name) {
     for (TaskId& other : task.after) other = places[other];
     result.tasks.push_back(std::move(task));
@@ -69,7 +69,7 @@ Schedule with_host_work(Schedule schedule, double per_chunk_s, std::int64_t piec
     for (; work.chunk < schedule.chunks; ++work.chunk) schedule.tasks.push_back(work);
     return schedule;
   }
-  // On its one lane no task names others, whose places change.
+  // On one lane `after` is empty, so that no index needs an update.
   std::vector<Task> tasks;
   for (Task& task : schedule.tasks) {
     const bool last_kernel = task.stage == Stage::kernel && task.op == schedule.arrays.back().op;

@@ -2,7 +2,7 @@
 
 namespace overlap::schedule {
 
-/// The seeds' V2: all copies to the device, all kernels, all copies back. Out of core it goes in
+/// Version 2 of the seeds: all copies to the device, all kernels, all copies back; out of core, in
 /// windows of as many chunks as the device holds.
 template <>
 void issue<Order::breadth_first>(Builder& builder) {

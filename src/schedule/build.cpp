@@ -15,12 +15,12 @@
 namespace overlap::schedule {
 namespace {
 
-/// One for each order but `automatic`, the last: an order without a file does not link.
+/// One function per order except `automatic`, which is last; an order without a file does not link.
 constexpr auto issuers = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array<void (*)(Builder&), sizeof...(I)>{&issue<deck::orders[I].value>...};
 }(std::make_index_sequence<deck::orders.size() - 1>());
 
-/// The baseline's: every iteration as one chunk, unless the device cannot hold it.
+/// Layout of the baseline: one chunk per iteration, unless the device cannot hold it.
 Layout baseline(const Costs& costs, Layout layout) {
   layout.transfer = deck::Transfer::staged;
   if (layout.mechanism == deck::Mechanism::graph) layout.mechanism = deck::Mechanism::streams;
@@ -36,7 +36,7 @@ Layout baseline(const Costs& costs, Layout layout) {
   return layout;
 }
 
-/// Cuts the data into chunks, in each iteration at the same places.
+/// Cuts the data into chunks, all iterations alike.
 void cut_into_chunks(Builder& builder, const Layout& layout) {
   Schedule& schedule = builder.schedule;
   const std::vector<std::int64_t>& borders = layout.borders;
@@ -47,7 +47,7 @@ void cut_into_chunks(Builder& builder, const Layout& layout) {
       cut.pieces.push_back({.begin = offset + borders[i - 1], .end = offset + borders[i]});
     }
   }
-  // In core the device arrays look like the host's.
+  // In core the device arrays have the layout of the host arrays.
   for (std::int64_t slot = 0; slot < layout.slots; ++slot) {
     cut.slots.push_back(schedule.out_of_core ? slot * layout.slot_units
                                              : borders[static_cast<std::size_t>(slot)]);
@@ -77,24 +77,24 @@ void number_lanes(Schedule& schedule) {
   schedule.lanes = schedule.instances = std::max(1, next);
 }
 
-/// Who used a slot last.
+/// Last accesses of a slot.
 struct SlotState {
   std::optional<TaskId> writer = {};
   std::vector<TaskId> readers = {};  ///< since the last write
 };
 
-/// Lets tasks wait for those of other lanes that they must come after.
+/// Adds the dependencies between tasks of different lanes.
 void add_dependencies(Schedule& schedule) {
   std::vector<std::vector<SlotState>> slots;  // of each array
   for (const Array& array : schedule.arrays) {
     slots.emplace_back(cut_of(schedule, array).slots.size());
   }
-  // For each lane, how far all lanes are certain to be complete for its next task: the task behind
-  // the last one known of each. And the same at each task, itself included.
+  // For each lane: how far every lane is known to be complete when its next task starts, as one
+  // past the last such task of each. `complete_at`: the same after each task.
   const auto lanes = static_cast<std::size_t>(schedule.lanes);
   std::vector<std::vector<TaskId>> complete(lanes, std::vector<TaskId>(lanes));
   std::vector<std::vector<TaskId>> complete_at;
-  // Where all arrays are cut alike, no chunk shares data with another: there are no detours.
+  // With one cut no two chunks share data, so that dependencies never lead through a third lane.
   const bool detours = schedule.cuts.size() > 1;
   if (detours) complete_at.resize(schedule.tasks.size());
   for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
@@ -107,7 +107,7 @@ void add_dependencies(Schedule& schedule) {
                           (task.stage == Stage::kernel && array_of(schedule, use).to_host);
       SlotState& slot =
           slots[static_cast<std::size_t>(use.array)][static_cast<std::size_t>(use.slot)];
-      // Readers have waited for the writer.
+      // The readers already waited for the writer.
       if (writes && !slot.readers.empty()) {
         before.insert(before.end(), slot.readers.begin(), slot.readers.end());
       } else if (slot.writer) {
@@ -119,7 +119,7 @@ void add_dependencies(Schedule& schedule) {
         slot.readers.push_back(id);
       }
     }
-    // Dependencies are transitive, so that the latest may make others unnecessary.
+    // Dependencies are transitive: the latest may make earlier ones redundant.
     std::ranges::sort(before, std::greater());
     std::vector<TaskId>& known = complete[static_cast<std::size_t>(task.lane)];
     known[static_cast<std::size_t>(task.lane)] = id + 1;
@@ -190,7 +190,7 @@ UseRange Builder::uses_of(int chunk, int op) const {
 int Builder::window_end(int first) const {
   const int end = std::min(first + schedule.slots, schedule.chunks);
   if (schedule.cuts.size() == 1) return end;
-  // Nor may a panel take the slot of one that a tile of the window needs.
+  // A panel must not replace one that another tile of the window needs.
   std::set<std::pair<int, int>> taken;
   for (int chunk = first; chunk < end; ++chunk) {
     const auto [begin, count] = uses_of(chunk, 0);

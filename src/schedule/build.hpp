@@ -11,54 +11,58 @@
 
 namespace overlap::schedule {
 
-/// How the data are cut, how they move and how much of them the device holds; the same for all
-/// orders of a deck but the baseline, which is always one of staged copies, issued one by one.
+/// How the data are cut and moved, and how much of them the device holds. All orders of a deck
+/// share the layout except the baseline, which uses staged copies without a graph, and one chunk
+/// per iteration if the data fit.
 struct Layout {
   deck::HostMemory host_memory = deck::HostMemory::pinned;
   deck::Transfer transfer = deck::Transfer::staged;
   deck::Mechanism mechanism = deck::Mechanism::streams;
   std::int64_t chunks_per_iteration = 1;
-  /// Of an iteration: where each chunk begins, in units, and where the last one ends.
+  /// Per iteration: the first unit of each chunk, and the end of the last. Empty for a matrix
+  /// product.
   std::vector<std::int64_t> borders;
-  std::int64_t slots = 1;              ///< chunks that the device holds at once
-  std::int64_t slot_units = 0;         ///< units of the largest chunk
-  bool out_of_core = false;            ///< fewer slots than chunks of an iteration
-  std::int64_t device_limit = 0;       ///< bytes that the device has for the data at most
+  std::int64_t slots = 1;         ///< chunks that fit on the device; of a product, tiles of C
+  std::int64_t slot_units = 0;    ///< units of the largest chunk; of a product, elements of a tile
+  bool out_of_core = false;       ///< the device cannot hold all data of an iteration
+  std::int64_t device_limit = 0;  ///< maximum bytes of device memory for the data
   std::optional<TilePlan> tiles = {};  ///< of a matrix product, whose chunks are tiles
 };
 
-/// Cuts the deck's data into chunks and gives the device as many slots as fit into the smaller of
-/// the deck's device_limit and `device_free_bytes` (empty: unknown). Throws base::Error{usage} when
-/// there are more chunks than units, when an order of the deck is misplaced() or when the deck's
-/// limit holds no chunk, and base::Error{precondition} when the device's free memory holds none.
+/// Cuts the data of the deck into chunks and reserves as many slots as fit into the smaller of
+/// `memory.device_limit` and `device_free_bytes` (empty: unknown). Throws base::Error{usage} for
+/// fewer units than chunks, a chunk below one unit, more than 2^20 chunks, an order that is
+/// misplaced(), or a `device_limit` below the minimum, and base::Error{precondition} for too little
+/// free device memory.
 Layout layout(const deck::Deck& deck, const Costs& costs,
               std::optional<std::int64_t> device_free_bytes);
 
-/// Device memory for each array, bytes: of a product as the layout says, of others for so many
+/// Device memory in bytes for each array: of a product from the layout, otherwise for `units`
 /// units.
 std::vector<std::size_t> device_bytes(const Costs& costs, const Layout& layout, std::int64_t units);
 
-/// Why an order cannot issue a custom workload's tasks: it would issue one before another that must
-/// come first. Empty when it can.
+/// Why an order cannot issue the tasks of a custom workload: it would issue a task before one that
+/// must precede it. Empty if it can.
 std::optional<std::string> misplaced(const Costs& costs, Order order);
 
-/// Tasks, lanes and dependencies of one issue order. Dependencies between lanes are exactly those
-/// that the data and the re-use of slots need and that the lanes' own order does not give; those of
-/// a custom workload are the ones that its deck asks for, where the lanes' order does not give
-/// them. A portable schedule is fenced().
+/// Builds the schedule of one issue order: tasks, lanes and dependencies. Dependencies between
+/// lanes are exactly those that data and slot reuse require and that the order within the lanes
+/// does not imply; of a custom workload, those that the deck requests and that the lanes do not
+/// imply. A portable schedule is fenced(). Precondition: `order` is neither `automatic` nor
+/// misplaced().
 Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes);
 
-/// The schedule for lanes that only the host can wait for: in place of dependencies between lanes
-/// it has fences, as late and as few as possible. A fence stands before the task that needs it and
-/// is left out where the host has already seen complete what the task comes after.
+/// Replaces dependencies between lanes by fences, for lanes that only the host can wait for. Fences
+/// are as late and as few as possible: directly before the task that needs them, and only if the
+/// host has not yet seen the awaited tasks complete.
 Schedule fenced(const Schedule& schedule);
 
-/// The schedule with the calls between its tasks, on the lane of the task that they stand before.
+/// Inserts the calls of a disturbance, on the lane of the task that follows them.
 Schedule disturbed(Schedule schedule, const deck::Disturb& disturb);
 
-/// The schedule with work of the host between its tasks, `per_chunk_s` for each of `pieces` pieces
-/// that its chunks have in equal parts: in the baseline while each chunk's last kernel runs, before
-/// its copies back; in all others after the last task was issued.
+/// Inserts host work of `per_chunk_s` seconds for each of `pieces` pieces, an equal number per
+/// chunk: in the baseline during the last kernel of each chunk, before its copies back; otherwise
+/// after all tasks are issued.
 Schedule with_host_work(Schedule schedule, double per_chunk_s, std::int64_t pieces);
 
 }  // namespace overlap::schedule

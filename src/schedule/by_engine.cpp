@@ -2,9 +2,9 @@
 
 namespace overlap::schedule {
 
-/// A lane for each direction and for kernels, three for each operation; events between them. With
-/// two operations these are the six streams of the two-op article (seed 001), which this follows in
-/// the order of issue, too: stage by stage, both operations in turn.
+/// One lane per copy direction and one for kernels, per operation; events between them. With two
+/// operations these are the six streams of seed 001, in the same issue order: stage by stage, both
+/// operations in turn.
 template <>
 void issue<Order::by_engine>(Builder& builder) {
   for (int chunk = 0; chunk < builder.schedule.chunks; ++chunk) {

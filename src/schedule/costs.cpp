@@ -9,7 +9,7 @@ namespace overlap::schedule {
 
 namespace {
 
-/// Those of each kind; one without a specialization does not link.
+/// One function per kind; a kind without a specialization does not link.
 constexpr auto costs_of_kinds = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array{&costs_of<deck::words<deck::WorkloadKind>[I].value>...};
 }(std::make_index_sequence<deck::words<deck::WorkloadKind>.size()>());

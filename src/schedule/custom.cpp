@@ -12,21 +12,20 @@
 namespace overlap::schedule {
 namespace {
 
-/// What a copy given by its duration moves, as long as nobody has measured: about a PCIe gen 3 x16
-/// link's rate.
+/// Rate assumed for copies given by their duration until one is measured: about PCIe gen 3 x16.
 constexpr double nominal_bytes_per_s = 10e9;
 
-/// A chunk that only kernels touch has an array of this size for them to work on.
+/// Size of the array of a chunk that only kernels use.
 constexpr std::size_t state_bytes = 4096;
 
-/// Places in the list in the order of issue.
+/// List indices in issue order.
 std::vector<TaskId> sequence(const std::vector<Task>& listed, Order order) {
-  // The lane whose turn a task is issued in: its own or that of the task listed before it; of the
-  // first ones without a lane the list's first.
+  // The lane in whose turn a task is issued: its own, else that of the task listed before it, else
+  // the first lane in the list.
   const auto with_lane =
       std::ranges::find_if(listed, [](const Task& task) { return task.lane > 0; });
   int lane = with_lane == listed.end() ? 0 : with_lane->lane;
-  std::map<int, int> next;  // of each lane's tasks
+  std::map<int, int> next;  // next task number of each lane
   std::vector<std::pair<int, int>> keys;
   for (const Task& task : listed) {
     if (task.lane > 0) lane = task.lane;
@@ -50,7 +49,7 @@ bool has_timed_copies(const deck::Workload& workload) {
 deck::Workload size_copies(deck::Workload workload,
                            const std::function<double(Stage, double)>& bytes_in) {
   constexpr double page = 4096;
-  constexpr double most = 0x1p60;  // of all copies together, so that their sum is a number, too
+  constexpr double most = 0x1p60;  // for all copies together, so that their sum stays finite
   double sum = 0;
   for (deck::CustomTask& task : workload.tasks) {
     if (!is_copy(task.stage) || task.bytes > 0) continue;
@@ -69,8 +68,8 @@ deck::Workload size_copies(deck::Workload workload,
   return workload;
 }
 
-/// Tasks with the same chunk number are one operation: its kernels read what is copied to the
-/// device for it and update what is copied back.
+/// Tasks with the same chunk number form one operation: its kernels read the data copied to the
+/// device for the chunk and update the data copied back.
 template <>
 Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int64_t /*repeats*/) {
   const deck::Workload workload =
@@ -126,7 +125,7 @@ Costs costs_of<deck::WorkloadKind::custom>(const deck::Workload& asked, std::int
 std::optional<std::string> misplaced(const Costs& costs, Order order) {
   const std::vector<Task>& listed = costs.tasks;
   std::vector<bool> issued(listed.size());
-  struct Last {  // in the list, of an operation's tasks issued so far
+  struct Last {  // highest list indices of an operation issued so far
     TaskId any = 0;
     TaskId kernel = 0;
   };
@@ -139,7 +138,7 @@ std::optional<std::string> misplaced(const Costs& costs, Order order) {
                          costs.names[*awaited]);
     }
     issued[i] = true;
-    // Every order must leave the same data behind, so that one reference serves all.
+    // Every order must produce the same data, so that one reference result serves all.
     const bool kernel = listed[i].stage == Stage::kernel;
     if (!kernel && !is_copy(listed[i].stage)) continue;
     Last& seen = last[listed[i].op];
@@ -159,10 +158,10 @@ void issue_listed(Builder& builder) {
   const std::vector<Task>& listed = builder.costs.tasks;
   Schedule& schedule = builder.schedule;
   const bool sequential = schedule.order == Order::sequential;
-  int default_lane = 0;  // after all others
+  int default_lane = 0;  // beyond all listed lanes
   for (const Task& task : listed) default_lane = std::max(default_lane, task.lane + 1);
   std::vector<TaskId> ids(listed.size());
-  std::map<int, TaskId> last;     // of each lane
+  std::map<int, TaskId> last;     // last task of each lane
   std::optional<TaskId> barrier;  // the latest default_stream task
   for (const TaskId i : sequence(listed, schedule.order)) {
     const TaskId id = ids[i] = static_cast<TaskId>(schedule.tasks.size());
@@ -171,10 +170,10 @@ void issue_listed(Builder& builder) {
     if (waits_for_all) task.lane = default_lane;
     if (sequential) task.lane = 0;
     task.blocking = sequential && !on_host(task.stage);
-    std::map<int, TaskId> after;  // by lane: the latest, which the earlier ones precede
+    std::map<int, TaskId> after;  // latest task per lane, which implies the earlier ones
     const auto wait_for = [&](TaskId other) {
       const Task& earlier = schedule.tasks[other];
-      if (on_host(earlier.stage)) return;  // done before anything later is issued
+      if (on_host(earlier.stage)) return;  // complete before anything later is issued
       if (earlier.lane == task.lane && !on_host(task.stage)) return;
       TaskId& latest = after[earlier.lane];
       latest = std::max(latest, other);
@@ -201,7 +200,7 @@ void issue_listed(Builder& builder) {
   }
 }
 
-/// Only a custom workload has a list to follow; the deck refuses this order for others.
+/// Unreachable: only custom workloads have a list, and issue_listed() issues it.
 template <>
 void issue<Order::custom>(Builder&) {}
 

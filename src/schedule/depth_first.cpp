@@ -2,7 +2,7 @@
 
 namespace overlap::schedule {
 
-/// The seeds' V1: all stages of a chunk on its lane, then the next chunk.
+/// Version 1 of the seeds: all stages of a chunk on its lane, then the next chunk.
 template <>
 void issue<Order::depth_first>(Builder& builder) {
   for (int chunk = 0; chunk < builder.schedule.chunks; ++chunk) {

@@ -11,19 +11,19 @@
 namespace overlap::schedule {
 namespace {
 
-/// For each lane, how far it is certain to be complete: the task behind the last one that is.
+/// Vector clock: for each lane, one past the last task that is certain to be complete.
 using Clock = std::vector<TaskId>;
 
 void merge(Clock& into, const Clock& other) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], other[i]);
 }
 
-/// Who used a range of bytes since its last write.
+/// Accesses to a byte range since its last write.
 struct Users {
   std::optional<TaskId> writer = {};
   std::vector<TaskId> readers = {};
 };
-/// All bytes, as ranges by their first; each ends where the next one begins.
+/// All bytes as ranges by first byte; each range ends where the next begins.
 using Ranges = std::map<std::size_t, Users>;
 
 template <class T>
@@ -31,16 +31,16 @@ bool is_index(int i, const std::vector<T>& of) {
   return i >= 0 && static_cast<std::size_t>(i) < of.size();
 }
 
-/// The range that begins at a byte, made by parting the one that holds it.
+/// The range that begins at a byte; splits the range that contains it.
 Ranges::iterator begin_at(Ranges& ranges, std::size_t byte) {
   const auto next = ranges.upper_bound(byte);
   const auto holder = std::prev(next);
   return holder->first == byte ? holder : ranges.emplace_hint(next, byte, holder->second);
 }
 
-/// Bytes on one side that a task reads, writes or both. On the host they include what lies between
-/// the lines of a unit and behind each. The pieces of a matrix interleave there; their bytes are
-/// numbered as if each band of lines that pieces have in common lay by itself.
+/// A byte range on one side that a task reads, writes or both. On the host it includes the padding
+/// between and behind the lines of a unit. The pieces of a matrix interleave on the host; their
+/// bytes are renumbered as if each band of lines were stored contiguously.
 struct Access {
   const Use& use;
   bool on_host;
@@ -50,7 +50,7 @@ struct Access {
   bool writes;
 };
 
-/// Where a piece's unit begins on the host, in the numbering of accesses.
+/// Start of a unit of a piece on the host, in the numbering of Access.
 std::size_t host_place(const Array& array, const Piece& piece, std::int64_t unit) {
   const auto units = static_cast<std::size_t>(unit);
   if (piece.length > 0) return piece.from * array.host.planes + piece.length * units;
@@ -81,7 +81,7 @@ class Checker {
     for (TaskId id = 0; id < schedule_.tasks.size() && hazards_.size() < most_; ++id) {
       if (const std::string flaw = flaw_of(id); !flaw.empty()) {
         report(Hazard::Kind::malformed, id, flaw);
-        break;  // nothing after it can be trusted
+        break;  // later tasks cannot be checked
       }
       advance(id);
       check(id);
@@ -97,7 +97,7 @@ class Checker {
     return ranges_.try_emplace({on_host, array}, Ranges{{0, {}}}).first->second;
   }
 
-  /// Returns false, the answer of a check that found the hazard.
+  /// Records a hazard. Returns false, for checks that return whether they succeeded.
   bool report(Hazard::Kind kind, TaskId id, const std::string& message) {
     if (hazards_.size() < most_) {
       hazards_.push_back(
@@ -106,10 +106,10 @@ class Checker {
     return false;
   }
 
-  /// Whether pieces of each array have bytes of their own: their bands are the same or disjoint.
+  /// Whether the pieces of each array are disjoint: their bands are equal or disjoint.
   bool well_cut() const {
     return std::ranges::all_of(schedule_.cuts, [](const Cut& cut) {
-      std::map<std::size_t, std::size_t> bands;  // the end of each by its begin
+      std::map<std::size_t, std::size_t> bands;  // end of each band by its begin
       for (const Piece& piece : cut.pieces) {
         const std::size_t end = piece.from + piece.length;
         if (bands.emplace(piece.from, end).first->second != end) return false;
@@ -120,7 +120,7 @@ class Checker {
     });
   }
 
-  /// Why a task cannot be what it says; empty: it can.
+  /// What is malformed about a task; empty if nothing.
   std::string flaw_of(TaskId id) const {
     const Task& t = task(id);
     if (!is_index(t.lane, lane_clocks_) || t.chunk < 0 || t.chunk >= schedule_.chunks ||
@@ -143,7 +143,7 @@ class Checker {
     return "";
   }
 
-  /// It is of things that there are, and the piece lies within its array and its slot.
+  /// Indices are valid, and the piece lies within its array and its slot.
   std::string flaw_of(const Use& use) const {
     if (!is_index(use.array, schedule_.arrays) ||
         !is_index(array_of(schedule_, use).cut, schedule_.cuts)) {
@@ -164,7 +164,7 @@ class Checker {
     return fits ? "" : "reaches beyond its arrays";
   }
 
-  /// It names all arrays of its operation, and of those cut alike the same piece.
+  /// Uses all arrays of its operation, and the same piece of all arrays with the same cut.
   std::string flaw_of_kernel(const Task& t) const {
     const auto arrays = arrays_of_op_.find(t.op);
     if (arrays == arrays_of_op_.end()) return "has no array of its operation";
@@ -182,7 +182,7 @@ class Checker {
     return one_chunk ? "" : "uses pieces of several chunks";
   }
 
-  /// Moves the task's lane to the moment when the task runs.
+  /// Advances the clock of the lane of a task to its execution.
   void advance(TaskId id) {
     if (on_host(task(id).stage)) {
       if (!waits_for_lanes(task(id).stage)) return;
@@ -198,12 +198,12 @@ class Checker {
   }
 
   bool complete_before(TaskId other, TaskId id) const {
-    if (on_host(task(other).stage)) return true;  // done before anything later is issued
+    if (on_host(task(other).stage)) return true;  // complete before anything later is issued
     const Clock& clock = on_host(task(id).stage) ? host_clock_ : lane_clocks_[lane(id)];
     return clock[lane(other)] > other;
   }
 
-  /// Looks for hazards in all that a task touches.
+  /// Checks all accesses of a task.
   void check(TaskId id) {
     const Stage stage = task(id).stage;
     const bool copies = is_copy(stage);
@@ -230,7 +230,7 @@ class Checker {
     Ranges& all = ranges(access.on_host, access.use.array);
     auto range = begin_at(all, access.begin);
     const auto end = begin_at(all, access.end);
-    // One report for an access is enough.
+    // One report per access is enough.
     while (range != end && touch(id, access, range->second)) ++range;
   }
 
@@ -258,8 +258,8 @@ class Checker {
     return true;
   }
 
-  /// Whether what the task finds on the device is what the stage before it left there for its
-  /// chunk: a kernel's inputs come from copies, and what is copied back comes from a kernel.
+  /// Whether the device data that a task reads come from the previous stage of the same chunk:
+  /// inputs of a kernel from copies, data copied back from a kernel.
   bool fresh(TaskId id, const Access& access, const std::optional<TaskId>& writer) {
     if (!writer) {
       if (array_of(schedule_, access.use).resident) return true;
@@ -276,7 +276,8 @@ class Checker {
         fmt::format("finds in array {} what {} left", name(access), describe(schedule_, *writer)));
   }
 
-  /// Every output is copied to the host as a whole. (What a deck lists by hand is its own affair.)
+  /// Requires that every output is copied to the host completely. (Custom workloads may omit
+  /// copies.)
   void require_outputs() {
     for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
       const Array& output = schedule_.arrays[i];
@@ -304,9 +305,9 @@ class Checker {
   std::size_t most_;
   Clock host_clock_;  ///< what the host has waited for
   std::vector<Clock> lane_clocks_;
-  std::map<TaskId, Clock> waited_for_;  ///< when each task that others wait for is complete
+  std::map<TaskId, Clock> waited_for_;  ///< clock at completion of each task in some `after`
   std::map<int, std::vector<int>> arrays_of_op_;
-  std::map<std::pair<bool, int>, Ranges> ranges_;  ///< of each side of each array
+  std::map<std::pair<bool, int>, Ranges> ranges_;  ///< by (on host, array)
   std::vector<Hazard> hazards_;
 };
 

@@ -7,26 +7,26 @@
 
 namespace overlap::schedule {
 
-/// A defect of a schedule that could give wrong data or never finish.
+/// A defect of a schedule that could cause wrong data or a deadlock.
 struct Hazard {
   enum class Kind {
-    raw,        ///< reads what may not have been written yet
-    war,        ///< overwrites what may still be read
-    waw,        ///< overwrites what may still be written
-    stale,      ///< ordered, but reads the data of another chunk, or data that nothing wrote
-    missing,    ///< an output that no task copies to the host
-    malformed,  ///< an index out of range, or a wait for a task that is issued later
+    raw,        ///< read without waiting for the writer
+    war,        ///< overwrite without waiting for a reader
+    waw,        ///< overwrite without waiting for the previous writer
+    stale,      ///< read of data of another chunk or of unwritten memory, although ordered
+    missing,    ///< output that no task copies to the host
+    malformed,  ///< invalid index or size, overlapping pieces, or a wait for a later task
   };
   Kind kind;
-  TaskId task;  ///< where it shows; the last of all for what is missing
+  TaskId task;  ///< where it was detected; for `missing` the last task
   std::string message;
 };
 const char* to_string(Hazard::Kind kind);
 
-/// Proves that a schedule is free of hazards, or lists them (at most `most`). It looks only at what
-/// each task touches, byte by byte, and at the order that lanes, dependencies and a blocked host
-/// guarantee (vector clocks, as race detectors use them); it shares nothing with the builder.
-/// Time n log n, memory lanes times tasks in the worst case.
+/// Proves the absence of hazards, or returns up to `most` of them. Checks only the byte ranges that
+/// each task accesses against the order that lanes, dependencies and blocking waits guarantee
+/// (vector clocks, as in race detectors). Shares no code with the builder. Schedules with named
+/// tasks may leave outputs on the device. Time O(n log n), memory up to lanes * tasks.
 std::vector<Hazard> find_hazards(const Schedule& schedule, std::size_t most = 8);
 
 /// "task 7 (h2d of chunk 3 on lane 1)"; "task 7 (DH1, d2h)" where tasks have names.

@@ -3,7 +3,7 @@
 namespace overlap::schedule {
 namespace {
 
-/// Lays the box's planes out as units; the rows of one that has a single plane.
+/// Units are the planes of the box, or its rows if it has a single plane.
 void lay_out(Array& array, const deck::Workload& workload) {
   const deck::Box& box = *workload.box;
   const auto element = static_cast<std::int64_t>(size_of(workload.type));
@@ -30,8 +30,8 @@ Costs costs_of<deck::WorkloadKind::increment>(const deck::Workload& workload,
   Array array = {.name = "a", .unit_bytes = element, .to_device = true, .to_host = true};
   if (workload.box) lay_out(array, workload);
   const auto unit_elements = static_cast<std::int64_t>(array.unit_bytes / element);
-  // A repeat is sine, cosine, two squares, a sum, a root and the accumulation: seven operations if
-  // the two transcendental ones and the root count as one each.
+  // One repeat is sine, cosine, two squares, a sum, a root and the accumulation: seven operations,
+  // counting the transcendental functions and the root as one each.
   const double flops = repeats == 0 ? 1.0 : 7.0 * static_cast<double>(repeats);
   return {.arrays = {array},
           .units = workload.elements / unit_elements,

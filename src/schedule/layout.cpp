@@ -14,12 +14,12 @@
 namespace overlap::schedule {
 namespace {
 
-/// Of a schedule: its tasks and their dependencies must fit into the host's memory.
+/// Limit of a schedule, whose tasks and dependencies must fit into host memory.
 constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
 
 std::string bytes(std::int64_t n) { return base::format_bytes(static_cast<std::uint64_t>(n)); }
 
-/// The borders of nearly equal chunks; units * i may exceed 64 bits.
+/// Borders of nearly equal chunks. (units * i may exceed 64 bits.)
 std::vector<std::int64_t> even(std::int64_t units, std::int64_t chunks) {
   std::vector<std::int64_t> borders;
   for (std::int64_t i = 0; i <= chunks; ++i) {
@@ -28,8 +28,8 @@ std::vector<std::int64_t> even(std::int64_t units, std::int64_t chunks) {
   return borders;
 }
 
-/// The borders of chunks that grow from both ends, up to `spread` times the smallest; each has a
-/// unit at least.
+/// Borders of chunks that grow from both ends up to `spread` times the smallest, each at least one
+/// unit.
 std::vector<std::int64_t> ramp(std::int64_t units, std::int64_t chunks, double growth,
                                double spread) {
   std::vector<double> sums = {0};
@@ -46,7 +46,7 @@ std::vector<std::int64_t> ramp(std::int64_t units, std::int64_t chunks, double g
   return borders;
 }
 
-/// An error: not even the least that is `needed` has room on the device.
+/// Throws: the device memory is below the minimum, described by `needed`.
 [[noreturn]] void fail_limit(const deck::Deck& deck, std::int64_t limit,
                              const std::string& needed) {
   if (deck.memory.device_limit == limit) {
@@ -57,7 +57,7 @@ std::vector<std::int64_t> ramp(std::int64_t units, std::int64_t chunks, double g
                                                               deck.path, bytes(limit), needed));
 }
 
-/// The layout of a matrix product, but for what is the same for all workloads.
+/// Sets the parts of the layout that are specific to matrix products.
 void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling) {
   layout.tiles = plan_tiles(tiling, static_cast<std::size_t>(layout.device_limit));
   if (layout.tiles->turns.empty()) {
@@ -75,7 +75,7 @@ void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling)
   layout.out_of_core = layout.tiles->slots != all_slots(tiling);
 }
 
-/// The key that says how the data are cut, and an error about it.
+/// Throws an error about chunks.count or chunks.bytes, whichever the deck sets.
 [[noreturn]] void fail_chunks(const deck::Deck& deck, const std::string& rest) {
   const auto& count = deck.chunks.count;
   const std::string found = count ? fmt::format("{}", *count) : bytes(*deck.chunks.bytes);
@@ -83,7 +83,7 @@ void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling)
                        fmt::format("found {}{}", found, rest));
 }
 
-/// Chunks of an iteration, nearly equal ones; `up_bytes`: of a unit, copied to the device.
+/// Number of equal chunks per iteration; `up_bytes`: bytes per unit that are copied to the device.
 std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t up_bytes) {
   const auto& count = deck.chunks.count;
   if (count > costs.units) {
@@ -112,7 +112,7 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
   const bool ramps = deck.chunks.profile == deck::Profile::ramp;
   const std::int64_t most = deck.chunks.bytes ? *deck.chunks.bytes / up_bytes : costs.units;
   std::int64_t& chunks = layout.chunks_per_iteration;
-  // The small chunks of a ramp leave more for the large ones.
+  // The small chunks of a ramp enlarge the others, so that bytes per chunk may require more chunks.
   for (chunks = even_chunks(deck, costs, up_bytes);; ++chunks) {
     layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks.growth, deck.chunks.spread)
                            : even(costs.units, chunks);

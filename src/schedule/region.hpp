@@ -5,30 +5,30 @@
 
 namespace overlap::schedule {
 
-/// Bytes of a host array: evenly spaced planes of evenly spaced lines of adjacent bytes.
+/// Bytes of a host array: equidistant planes of equidistant lines of contiguous bytes.
 struct Region {
-  std::size_t begin = 0;       ///< the first byte
-  std::size_t line_bytes = 0;  ///< of each line
-  std::size_t lines = 1;       ///< of a plane
+  std::size_t begin = 0;       ///< offset of the first byte
+  std::size_t line_bytes = 0;  ///< per line
+  std::size_t lines = 1;       ///< per plane
   std::size_t planes = 1;
-  std::size_t pitch = 0;        ///< bytes from a line to the plane's next
-  std::size_t plane_pitch = 0;  ///< bytes from a plane to the next
+  std::size_t pitch = 0;        ///< bytes between starts of adjacent lines
+  std::size_t plane_pitch = 0;  ///< bytes between starts of adjacent planes
 
   std::size_t all_lines() const { return lines * planes; }
   std::size_t bytes() const { return line_bytes * all_lines(); }
-  /// Where the i-th of all lines begins.
+  /// Offset of the i-th line of the region.
   std::size_t line_begin(std::size_t i) const {
     return begin + i / lines * plane_pitch + i % lines * pitch;
   }
 };
 
-/// So many adjacent planes of one line each.
+/// A region of contiguous planes of one line each.
 inline Region adjacent(std::size_t line_bytes, std::size_t planes) {
   return {.line_bytes = line_bytes, .planes = planes, .plane_pitch = line_bytes};
 }
 
-/// The same bytes in as few lines and planes as possible: adjacent lines are one, and planes whose
-/// lines all have the same distance are one.
+/// The same bytes in as few lines and planes as possible: merges contiguous lines, and planes whose
+/// lines are all equidistant.
 inline Region merged(Region region) {
   if (region.lines == 1 || region.plane_pitch == region.lines * region.pitch) {
     if (region.lines == 1) region.pitch = region.plane_pitch;
@@ -44,8 +44,8 @@ inline Region merged(Region region) {
   return region;
 }
 
-/// The bytes [begin, end) of a region, counted without those between its lines, line by line: calls
-/// body(place in the host array, place in the region, bytes).
+/// Visits the bytes [begin, end) of a region line by line, counted without padding: calls
+/// body(offset in the host array, offset in the region, bytes).
 template <class Body>
 void for_lines(const Region& region, std::size_t begin, std::size_t end, const Body& body) {
   if (begin == end) return;

@@ -5,7 +5,7 @@ namespace overlap::schedule {
 template <>
 Costs costs_of<deck::WorkloadKind::rowsum>(const deck::Workload& workload,
                                            std::int64_t /*repeats*/) {
-  // A line is what is summed: a row of a row-major array, or a column of a column-major one.
+  // One line gives one sum: a row of a row-major array or a column of a column-major one.
   const bool rows = workload.axis == deck::SumAxis::rows;
   const std::int64_t lines = rows ? workload.rows : workload.columns;
   const std::int64_t length = rows ? workload.columns : workload.rows;

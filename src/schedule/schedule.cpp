@@ -61,7 +61,7 @@ std::vector<Region> parts_of(const Array& array, std::size_t most_bytes) {
   const std::size_t unit = array.host.line_bytes * array.host.lines;
   const auto units = static_cast<std::int64_t>(std::max<std::size_t>(1, most_bytes / unit));
   const auto all = static_cast<std::int64_t>(array.host.planes);
-  const std::size_t length = std::min(unit, most_bytes);  // of a unit too large by itself
+  const std::size_t length = std::min(unit, most_bytes);  // splits units larger than most_bytes
   std::vector<Region> parts;
   for (Piece part; part.begin < all; part.begin = part.end) {
     part.end = std::min(part.begin + units, all);
@@ -97,7 +97,7 @@ int chunk_of(const Schedule& schedule, std::int64_t unit) {
 
 std::optional<Region> lines_apart(const Schedule& schedule, const Task& copy) {
   constexpr std::size_t page_bytes = 64 << 10;
-  if (copy.uses.count == 0) return std::nullopt;  // a schedule of tasks alone
+  if (copy.uses.count == 0) return std::nullopt;  // tasks without data
   const Region region = host_region(schedule, copy);
   const bool apart = region.all_lines() > 1 && region.pitch >= page_bytes;
   return apart ? std::optional(region) : std::nullopt;

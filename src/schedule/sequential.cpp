@@ -2,8 +2,8 @@
 
 namespace overlap::schedule {
 
-/// The baseline of the seeds: one lane, the whole data at once (slot by slot only out of core), and
-/// the host waits after every task.
+/// The baseline of the seeds: one lane, the whole data at once (slot by slot only out of core); the
+/// host waits after every task.
 template <>
 void issue<Order::sequential>(Builder& builder) {
   for (int chunk = 0; chunk < builder.schedule.chunks; ++chunk) {

@@ -13,7 +13,7 @@ namespace {
 
 using TileOrder = std::vector<int>;
 
-/// A matrix, and a slot for one of its panels or tiles.
+/// Shape of a matrix, and of a slot for one of its panels or tiles.
 struct Shape {
   std::int64_t rows, columns, slot_rows, slot_columns;
 };
@@ -22,7 +22,7 @@ std::array<Shape, 3> shapes(const Tiling& t) {
   return {{{t.m, t.k, t.tile_m, t.k}, {t.k, t.n, t.k, t.tile_n}, {t.m, t.n, t.tile_m, t.tile_n}}};
 }
 
-/// Takes in the panel next that makes the most tiles possible for its bytes, then those tiles.
+/// Loads next the panel that enables the most tiles per byte, then processes those tiles.
 TileOrder in_shells(const Tiling& tiling) {
   TileOrder order;
   int a = 1;
@@ -41,7 +41,8 @@ TileOrder in_shells(const Tiling& tiling) {
   return order;
 }
 
-/// Groups of rows, each with all columns there and back; or groups of columns, each with all rows.
+/// Groups of rows, each across all columns in alternating direction; or groups of columns across
+/// all rows.
 TileOrder in_groups(const Tiling& tiling, int group, bool of_rows) {
   const int lines = of_rows ? tiling.rows() : tiling.columns();
   const int across = of_rows ? tiling.columns() : tiling.rows();
@@ -59,8 +60,8 @@ TileOrder in_groups(const Tiling& tiling, int group, bool of_rows) {
   return order;
 }
 
-/// Slots for panels of one matrix. What leaves is what is needed last again (Belady), of what is
-/// not needed again what was needed longest ago.
+/// Slots for panels of one matrix. Evicts the panel whose next use is farthest away (Belady); among
+/// panels without further use, the least recently used.
 class Cache {
  public:
   Cache(int matrix, int slots) : matrix_(matrix), slots_(static_cast<std::size_t>(slots)) {}
@@ -87,12 +88,12 @@ class Cache {
 
   struct Slot {
     int panel = -1;
-    std::size_t needed = never;  ///< the turn in which it is needed next
-    std::size_t used = 0;        ///< and the one behind that in which it was needed last
+    std::size_t needed = never;  ///< turn of the next use
+    std::size_t used = 0;        ///< one past the turn of the last use
   };
   int matrix_;
   std::vector<Slot> slots_;
-  std::map<int, std::queue<std::size_t>> turns_;  ///< that need each panel, from the next one on
+  std::map<int, std::queue<std::size_t>> turns_;  ///< remaining turns that need each panel
   std::size_t expected_ = 0;
   std::size_t taken_ = 0;
 };
@@ -137,7 +138,7 @@ TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
     TilePlan plan = plan_of(tiling, slots, order);
     if (plan.loaded_bytes < best.loaded_bytes) best = std::move(plan);
   };
-  // A slot less for the group leaves one into which the next group's first panel can come early.
+  // A group smaller by one slot leaves room to load the first panel of the next group early.
   for (const int spare : {1, 0}) {
     consider(in_groups(tiling, std::max(1, slots[0] - spare), true));
     consider(in_groups(tiling, std::max(1, slots[1] - spare), false));
@@ -153,7 +154,7 @@ TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
   };
   const TileSlots all = all_slots(tiling);
   if (fits(all)) return plan_tiles(tiling, all);
-  // As many slots for a matrix as fit next to the others.
+  // As many slots for one matrix as fit next to the others.
   const auto filled = [&](TileSlots slots, std::size_t matrix) {
     while (slots[matrix] < all[matrix]) {
       TileSlots more = slots;
@@ -163,9 +164,10 @@ TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
     }
     return slots;
   };
-  const int least_tiles = std::min(2, tiling.tiles());  // one is copied during the other's kernel
+  const int least_tiles =
+      std::min(2, tiling.tiles());  // to copy one during the kernel of the other
   const int most_tiles = std::min(4, tiling.tiles());
-  // Of many panels not every number is worth a look, but the largest is.
+  // With many panels tries only every `step`-th number of slots, starting from the largest.
   const int step = std::max(1, tiling.rows() / 16);
   std::optional<TilePlan> best;
   for (int c = most_tiles; c >= least_tiles; --c) {
@@ -175,7 +177,7 @@ TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
     }
   }
   if (!best) return {};
-  return plan_tiles(tiling, filled(best->slots, 2));  // tiles of C take what is left
+  return plan_tiles(tiling, filled(best->slots, 2));  // tiles of C use the remaining memory
 }
 
 void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling) {

@@ -1,12 +1,12 @@
-// Amounts of concurrency, as Rennich's "Streams and Concurrency" counts them.
+// Degrees of concurrency as counted in "Streams and Concurrency" (seed 004).
 
 #include "schedule/builder.hpp"
 
 namespace overlap::schedule {
 namespace {
 
-/// Copies to the device, kernels and copies back of the chunks before `end`, in lanes of their own;
-/// kernels have several in turn.
+/// Copies to the device, kernels and copies back of the chunks before `end` on separate lanes;
+/// kernels use several lanes in turn.
 void issue_at_once(Builder& builder, int end, int kernel_lanes) {
   for (int chunk = 0; chunk < end; ++chunk) {
     builder.issue(Stage::h2d, chunk, 0, 0);
@@ -17,7 +17,7 @@ void issue_at_once(Builder& builder, int end, int kernel_lanes) {
 
 }  // namespace
 
-/// Out of core it goes in windows of as many tiles as the device holds with their panels.
+/// Out of core, proceeds in windows of as many tiles as the device holds with their panels.
 template <>
 void issue<Order::two_way>(Builder& builder) {
   for (int window = 0, end = 0; window < builder.schedule.chunks; window = end) {

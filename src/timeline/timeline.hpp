@@ -5,38 +5,38 @@
 
 #include "schedule/schedule.hpp"
 
-/// What happened, or is predicted to happen, and when.
+/// Timelines: when and where tasks ran, or are predicted to run.
 namespace overlap::timeline {
 
-/// When one task ran, and where. Times are seconds from the start of the first issue.
+/// Interval and engine of one task. Times are seconds from the start of the first issue.
 struct Span {
   int engine = 0;  ///< index into Timeline::engines
   double start_s = 0;
   double stop_s = 0;
 };
 
-/// Measured and predicted alike: a span for each task of the schedule, in its order.
+/// A measured or predicted run: one span per task of the schedule, in its order.
 struct Timeline {
-  /// "H2D", "SM", "D2H" (one "copy" where the directions share an engine), "worker 0", ...; "host"
-  /// last, for what the issuing thread does itself.
+  /// "H2D", "SM", "D2H"; "copy", "SM" with one copy engine; or "worker 0", ...; "host", for tasks
+  /// of the issuing thread, is always last.
   std::vector<std::string> engines;
   std::vector<Span> spans;
   double issued_s = 0;    ///< the host has issued the last task
-  double complete_s = 0;  ///< the host has seen the last lane complete: the run's time
+  double complete_s = 0;  ///< the host has seen all lanes complete: the time of the run
 };
 
-/// What executes tasks: the engines of a device, or workers.
+/// What executes tasks: the engines of a device, or worker threads of a host.
 struct Engines {
-  int workers = 0;       ///< above 0: each is an engine; in a timeline each lane is one
-  int copy_engines = 2;  ///< without workers; 1: both directions share it
+  int workers = 0;       ///< above 0: number of workers; in a timeline one per lane
+  int copy_engines = 2;  ///< without workers: 1 or 2; 1: shared by both directions
 
   /// As in Timeline::engines.
   std::vector<std::string> names() const;
-  /// The index of the one that executes the task; what the issuing thread does itself: the last.
+  /// Index of the engine that executes the task; the last one for tasks of the issuing thread.
   int of(const schedule::Task& task) const;
 };
 
-/// For how long each engine runs something. Concurrent tasks count once.
+/// Busy time of each engine in seconds; concurrent tasks count once.
 std::vector<double> busy_s(const Timeline& timeline);
 
 }  // namespace overlap::timeline

@@ -7,16 +7,15 @@
 
 #include "workload/data.hpp"
 
-/// The arithmetic that keeps kernels busy: the seeds', for workloads whose intensity can be set,
-/// and the steps of custom workloads and of the host's own work.
+/// Arithmetic of kernels: that of the seeds for workloads with variable intensity, and steps for
+/// custom workloads and host work.
 namespace overlap::workload {
 
-/// How often a kernel repeats the arithmetic, where the compiler can know it: without the loop the
-/// common kernels are shorter.
+/// Number of repeats, if known at compile time: common kernels are shorter without the loop.
 enum class Repeats { none, one, many };
 
-/// Mean over `repeats` of sqrt(sin(x)^2 + cos(x)^2), which is 1: the increment of NVIDIA's async
-/// example (seeds 000 and 002), made as long as wanted. Without repeats a plain 1.
+/// Mean over `repeats` of sqrt(sin(x)^2 + cos(x)^2) = 1: the increment of seeds 000 and 002 with
+/// variable intensity; exactly 1 without repeats.
 template <Repeats known, class T>
 KOKKOS_INLINE_FUNCTION T unit(T x, [[maybe_unused]] int repeats) {
   if constexpr (known == Repeats::none) return T(1);
@@ -30,7 +29,7 @@ KOKKOS_INLINE_FUNCTION T unit(T x, [[maybe_unused]] int repeats) {
   return sum / static_cast<T>(repeats);
 }
 
-/// Calls body(std::integral_constant<Repeats, ...>) with what is known of the repeats.
+/// Calls body(std::integral_constant<Repeats, ...>) for the number of repeats.
 template <class Body>
 void with_known(std::int64_t repeats, const Body& body) {
   if (repeats == 0) {
@@ -42,15 +41,15 @@ void with_known(std::int64_t repeats, const Body& body) {
   }
 }
 
-/// How far the mean above may be from 1. Sine and cosine within 2 units in the last place put the
-/// root within 2 epsilon; each accumulation adds half an epsilon relative to the sum so far, the
-/// division another half.
+/// Error bound of unit(): with sine and cosine accurate to 2 ulp the root is within 2 epsilon; each
+/// accumulation adds half an epsilon relative to the sum so far, and the division another half.
 template <class T>
 double unit_tolerance(std::int64_t repeats) {
   return std::numeric_limits<T>::epsilon() * (2.5 + 0.5 * static_cast<double>(repeats));
 }
 
-/// One step of a chain: its words neither repeat soon nor can be had without the steps before.
+/// One step of a chain of words, which has a long period and cannot be computed without the
+/// previous steps.
 KOKKOS_INLINE_FUNCTION Word step(Word x) { return (x ^ x >> 15) * 0x2c1b3c6dU + 0x297a2d39U; }
 
 KOKKOS_INLINE_FUNCTION Word chain(std::int64_t steps, Word x = 0x12345678U) {

@@ -11,7 +11,7 @@
 #include "base/parallel.hpp"
 #include "workload/workload.hpp"
 
-/// Filling host arrays and comparing them with what they should hold.
+/// Fills host arrays and compares them with expected values.
 namespace overlap::workload {
 
 template <class T>
@@ -31,8 +31,7 @@ void for_elements(const HostArray& array, std::int64_t begin, std::int64_t end, 
                       });
 }
 
-/// The bytes of a host array that do not belong to its region, in parallel: calls body(span, bytes
-/// of the region before it).
+/// Visits the padding of a host array in parallel: calls body(span, bytes of the region before it).
 template <class Body>
 void for_padding(const HostArray& array, const Body& body) {
   const schedule::Region& region = array.region;
@@ -49,10 +48,10 @@ void for_padding(const HostArray& array, const Body& body) {
       64);
 }
 
-/// What padding holds: as a number of any type, no element of an input or of an output in place.
+/// Content of padding: as a number of any type, not a valid element of an input or in-place output.
 inline constexpr Byte padding_byte = 0x5a;
 
-/// Fills a host array with value(index), and its padding.
+/// Sets the elements of a host array to value(index), and fills its padding.
 template <class T, class Value>
 void fill(const HostArray& array, const Value& value) {
   base::parallel_for(count_elements<T>(array), [&](std::int64_t begin, std::int64_t end) {
@@ -63,7 +62,7 @@ void fill(const HostArray& array, const Value& value) {
   });
 }
 
-/// Lets the workload generate its inputs: elements are value(position, repetition, array).
+/// Sets the generator of the workload: input elements are value(position, repetition, array).
 template <class T, class Value>
 void fill_inputs_with(Workload& w, const Value& value) {
   w.generate = [host = w.host, arrays = w.arrays, value](std::uint32_t repetition) {
@@ -76,15 +75,15 @@ void fill_inputs_with(Workload& w, const Value& value) {
   };
 }
 
-/// What an element should be, and how far rounding may take it from there.
+/// Expected value of an element, and its rounding tolerance.
 template <class T>
 struct Expected {
   std::conditional_t<std::is_integral_v<T>, T, double> value = 0;
   double tolerance = 0;
 };
 
-/// Takes in what another part of an array, or a further array, is like. The first wrong element of
-/// the first wrong array is the one to name.
+/// Merges the verification of another part of an array, or of another array. Keeps the first wrong
+/// element of the first wrong array.
 inline void add(Verification& result, const Verification& part) {
   result.max_error = std::max(result.max_error, part.max_error);
   result.tolerance = std::max(result.tolerance, part.tolerance);
@@ -95,7 +94,7 @@ inline void add(Verification& result, const Verification& part) {
   }
 }
 
-/// Takes in a further element of an array.
+/// Adds one element of an array.
 template <class T>
 void add(Verification& result, const std::string& array, std::int64_t index, T found,
          const Expected<T>& expected) {
@@ -103,7 +102,8 @@ void add(Verification& result, const std::string& array, std::int64_t index, T f
   double error = std::abs(static_cast<double>(found) - wanted);
   if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
   if constexpr (std::is_integral_v<T>) {
-    if (found != expected.value) error = std::max(error, 1.0);  // as doubles they may look alike
+    if (found != expected.value)
+      error = std::max(error, 1.0);  // large integers may be equal as doubles
   }
   result.max_error = std::max(result.max_error, error);
   result.tolerance = std::max(result.tolerance, expected.tolerance);
@@ -112,8 +112,8 @@ void add(Verification& result, const std::string& array, std::int64_t index, T f
   }
 }
 
-/// Compares every element of a host array with expected(index), and its padding with what fill()
-/// wrote there, in parallel. `smallest_part`: elements that are worth a thread.
+/// Compares every element of a host array with expected(index), and its padding with that of
+/// fill(), in parallel. `smallest_part`: minimum elements per thread.
 template <class T, class Reference>
 Verification compare(const HostArray& array, const std::string& name, const Reference& expected,
                      std::int64_t smallest_part = 1 << 14) {

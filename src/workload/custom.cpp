@@ -6,15 +6,16 @@
 #include "workload/check.hpp"
 #include "workload/kernel.hpp"
 
-/// Copies and busy kernels as a deck lists them. Copies to the device move words that depend on
-/// position, repetition and array; what is copied back lies on the device before the run, and the
-/// kernels of its chunk update words spread over it. An update takes in the kernel's number, words
-/// of all inputs of the chunk, and the end of the steps that kept the kernel busy: a kernel that is
-/// missing, repeated, too early or out of turn shows, and no compiler can leave the steps out.
+/// Copies and busy kernels as listed in a deck. Copies to the device move words that depend on
+/// position, repetition and array. Data to be copied back are on the device before the run; the
+/// kernels of the chunk update words distributed over them. An update combines the number of the
+/// kernel, words of all inputs of the chunk, and the last of the steps that kept the kernel busy.
+/// This reveals a kernel that is missing, repeated, too early or out of order, and prevents the
+/// compiler from removing the steps.
 namespace overlap::workload {
 namespace {
 
-/// The words of an array that kernels work on: a part that even the shortest kernel has time for.
+/// The words of an array that kernels access: few enough for the shortest kernel.
 struct Samples {
   std::int64_t count;
   std::int64_t stride;
@@ -35,15 +36,15 @@ Part part_of(const Bytes& array) {
           static_cast<std::int64_t>(array.size() / sizeof(Word))};
 }
 
-/// An update of a word: takes in a word of each input of the chunk, then the kernel itself.
+/// Updates of a word: with a word of each input of the chunk, then with the kernel.
 KOKKOS_INLINE_FUNCTION Word with_input(Word x, Word input) { return step(x) + input; }
 KOKKOS_INLINE_FUNCTION Word with_kernel(Word x, Word busy, int number) {
   return step(x + busy) + static_cast<Word>(number);
 }
 
-/// The kernel on one chunk. One thread of each team takes the steps while the others wait: the
-/// teams hold their part of the device, and concurrent kernels do not slow each other down. Each
-/// team updates its share of the samples.
+/// The kernel on one chunk. One thread of each team executes the steps while the others wait: the
+/// teams occupy their share of the device, and concurrent kernels do not slow each other down. Each
+/// team updates its part of the samples.
 struct Busy {
   const Part* parts;  ///< of the chunk: inputs, then outputs
   int inputs;
@@ -74,7 +75,7 @@ struct Busy {
   }
 };
 
-/// Writes the words that an array holds before the run.
+/// Writes the initial words of an array.
 struct Preset {
   Word* data;
   std::uint32_t repetition;
@@ -86,7 +87,7 @@ struct Preset {
 template <class Space>
 void enqueue_busy(const Space& instance, const Busy& busy, double share) {
   constexpr unsigned size = is_host<Space> ? 1 : 512;
-  // As few registers as let teams fill the device.
+  // Limits registers so that teams can fill the device.
   using Bounds = Kokkos::LaunchBounds<size, 2048 / size>;
   const auto teams = std::max<std::int64_t>(
       1, std::llround(share * static_cast<double>(instance.concurrency()) / size));
@@ -94,22 +95,22 @@ void enqueue_busy(const Space& instance, const Busy& busy, double share) {
           Kokkos::TeamPolicy<Space, Bounds>(instance, static_cast<int>(teams), int{size}), busy);
 }
 
-/// Memory of a space as bytes.
+/// Memory of a space as a view of bytes.
 template <class Memory>
 auto view(void* data, std::size_t bytes) {
   return Kokkos::View<Byte*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
       static_cast<Byte*>(data), bytes);
 }
 
-/// The arrays of one of the deck's chunks.
+/// The arrays of one chunk of the deck.
 struct Group {
-  int chunk = 0;                    ///< as the deck counts
+  int chunk = 0;                    ///< number in the deck
   std::vector<std::size_t> arrays;  ///< inputs first
   int inputs = 0;
-  Bytes parts = {};  ///< the arrays' Parts, where kernels find them
+  Bytes parts = {};  ///< device copy of the Parts of the arrays
 };
 
-/// By the numbers of the deck's chunks.
+/// The groups, sorted by chunk number.
 std::vector<Group> groups_of(const Workload& w, const std::vector<deck::CustomTask>& tasks) {
   std::set<int> chunks;
   for (const deck::CustomTask& task : tasks) {
@@ -140,7 +141,7 @@ std::vector<Group> groups_of(const Workload& w, const std::vector<deck::CustomTa
   return groups;
 }
 
-/// A device array's contents on the host, outside the timed region.
+/// Copies a device array to the host, outside the timed region.
 HostArray contents(SpaceId space, const Bytes& array) {
   HostArray copy{Bytes::in<Kokkos::HostSpace>("overlap::custom::contents", array.size())};
   copy.region.line_bytes = array.size();
@@ -153,7 +154,8 @@ HostArray contents(SpaceId space, const Bytes& array) {
   return copy;
 }
 
-/// The ends of the chains that the listed kernels take; each length once, as it may take long.
+/// Last words of the chains of the listed kernels; computes each length once, because it may be
+/// slow.
 std::vector<Word> ends_of(const std::vector<deck::CustomTask>& tasks, std::int64_t steps_per_s) {
   std::map<std::int64_t, Word> known;  // by steps
   std::vector<Word> ends(tasks.size());
@@ -167,14 +169,14 @@ std::vector<Word> ends_of(const std::vector<deck::CustomTask>& tasks, std::int64
   return ends;
 }
 
-/// A custom workload, for the check of its results.
+/// The reference of a custom workload.
 struct Reference {
   Workload w;
   std::vector<deck::CustomTask> tasks;
   std::vector<Group> groups;
 
-  /// Compares an array of a group with what the listed kernels should have left in it: where the
-  /// list copies it back, and on the device after all of them.
+  /// Compares an array of a group with the expected result of the listed kernels: at the point of
+  /// the list where it is copied back, and on the device after all kernels.
   Verification verify(const Group& group, std::size_t array, std::uint32_t repetition,
                       const std::vector<Word>& ends) const {
     const schedule::Array& listed = w.arrays[array];
@@ -182,7 +184,7 @@ struct Reference {
     const auto before = [&](std::size_t of, std::int64_t position) {
       return word(position, repetition, static_cast<int>(of));
     };
-    std::vector<Word> updated;  // the samples
+    std::vector<Word> updated;  // expected samples
     for (std::int64_t i = 0; i < samples.count; ++i) {
       updated.push_back(before(array, samples.position(i)));
     }
@@ -195,7 +197,7 @@ struct Reference {
       });
     };
     Verification result;
-    std::size_t copies = 0;  // as many arrays have been listed
+    std::size_t copies = 0;  // arrays listed so far
     for (std::size_t task = 0; task < tasks.size() && !listed.to_device; ++task) {
       if (schedule::is_copy(tasks[task].stage) && copies++ == array) {
         add(result, check(w.host[array], listed.name));

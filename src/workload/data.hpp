@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <type_traits>
 
-/// Input data that depend on position and repetition, so that a lost, swapped or stale chunk shows.
+/// Input data that depend on position and repetition, so that a lost, swapped or stale chunk is
+/// detected.
 namespace overlap::workload {
 
-/// 64 well-mixed bits of a position, a repetition and an array number.
+/// A 64-bit hash of position, repetition and array number.
 KOKKOS_INLINE_FUNCTION std::uint64_t mix(std::int64_t position, std::uint32_t repetition,
                                          int array) {
   const std::uint64_t set = (std::uint64_t{repetition} << 8) + static_cast<std::uint64_t>(array);
@@ -18,28 +19,28 @@ KOKKOS_INLINE_FUNCTION std::uint64_t mix(std::int64_t position, std::uint32_t re
   return x ^ x >> 32;
 }
 
-/// A whole number of so many random bits, from -2^(bits-1) to 2^(bits-1) - 1.
+/// An integer of `bits` random bits, in [-2^(bits-1), 2^(bits-1)).
 KOKKOS_INLINE_FUNCTION std::int64_t whole_value(int bits, std::int64_t position,
                                                 std::uint32_t repetition, int array) {
   return static_cast<std::int64_t>(mix(position, repetition, array) >> (64 - bits)) -
          (std::int64_t{1} << (bits - 1));
 }
 
-/// How many random bits an element of type T carries: few enough that it is exact in T and that
-/// sums of many do not leave 64 bits.
+/// Random bits per element of type T: few enough to be exact in T and for large sums to fit into 64
+/// bits.
 template <class T>
 inline constexpr int data_bits = std::is_same_v<T, std::int32_t>   ? 16
                                  : std::is_same_v<T, std::int64_t> ? 40
                                                                    : 20;
 
-/// The element as a whole number. Sums of these are exact, whatever T is.
+/// The element as an integer. Sums of these are exact for all T.
 template <class T>
 std::int64_t whole_value(std::int64_t position, std::uint32_t repetition, int array) {
   return whole_value(data_bits<T>, position, repetition, array);
 }
 
-/// What turns whole_value into the element: 1 for integers; for floating-point types the elements
-/// lie in [-1/2, 1/2) and are exact.
+/// Factor from whole_value to the element: 1 for integers; floating-point elements lie in [-1/2,
+/// 1/2) and are exact.
 template <class T>
 inline constexpr double data_scale = std::is_integral_v<T> ? 1.0 : 0x1p-20;
 
@@ -49,7 +50,7 @@ T value(std::int64_t position, std::uint32_t repetition, int array) {
                         static_cast<T>(data_scale<T>));
 }
 
-/// The data of custom workloads and of the host's own work.
+/// Data type of custom workloads and host work.
 using Word = std::uint32_t;
 
 KOKKOS_INLINE_FUNCTION Word word(std::int64_t position, std::uint32_t repetition, int array) {

@@ -70,7 +70,7 @@ void set_up_product(Workload& w, const deck::Workload& deck) {
   w.compute_on_host = [host = pointers(w.host), problem](const Call& call) {
     gemm<T>(Kokkos::DefaultHostExecutionSpace(), *call.product, host, problem.alpha, problem.beta);
   };
-  // What the first product of a tile's size sets up must not be set up during a run.
+  // Warm-up: the libraries must not initialize for this tile size during a run.
   const std::int64_t m = deck.tile_m;
   const schedule::Product first{
       .m = m, .n = deck.tile_n, .k = deck.k, .matrices = {{{0, m}, {0, deck.k}, {0, m}}}};

@@ -5,10 +5,10 @@
 namespace overlap::workload {
 namespace {
 
-/// a[i] += 1, plain or by the seeds' arithmetic on the element's position.
+/// a[i] += 1, plain or with the arithmetic of the seeds on the position of the element.
 template <class T, Repeats known>
 struct Increment {
-  T* a;                ///< the chunk's first element on the device
+  T* a;                ///< first element of the chunk on the device
   std::int64_t first;  ///< its position in the whole array
   int repeats;
 
@@ -29,7 +29,7 @@ void set_up_increment(Workload& w) {
   };
   fill_inputs_with<T>(w, [](auto... place) { return value<T>(place...); });
   w.verify = [host = w.host[0]](std::uint32_t repetition, std::int64_t repeats) {
-    // One rounding of a sum below 2 comes on top of the arithmetic's own error.
+    // Adds one rounding of a sum below 2 to the error of the arithmetic.
     const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
     return compare<T>(host, "a", [=](std::int64_t i) {
       const auto start = static_cast<double>(whole_value<T>(i, repetition, 0)) * data_scale<T>;

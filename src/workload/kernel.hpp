@@ -2,18 +2,18 @@
 
 #include "workload/workload.hpp"
 
-/// What the files of the workloads share: launching kernels, and the function that each offers.
+/// Common parts of the workload files: kernel launches, and the function that each file implements.
 namespace overlap::workload {
 
-/// Enqueues a kernel. Functors stay below 512 bytes: from there on CUDA back ends before Kokkos 5
-/// send them through constant memory, and the host waits.
+/// Enqueues a kernel. Functors must be smaller than 512 bytes: CUDA back ends before Kokkos 5 copy
+/// larger ones to constant memory, which blocks the host.
 template <class Policy, class Functor>
 void enqueue(const char* label, const Policy& policy, const Functor& functor) {
   static_assert(sizeof(Functor) < 512);
   Kokkos::parallel_for(label, policy, functor);
 }
 
-/// A kernel that works on `count` elements one by one.
+/// Enqueues a kernel over `count` elements.
 template <class Functor>
 void enqueue(const char* label, const InstanceRef& instance, std::int64_t count,
              const Functor& functor) {
@@ -23,7 +23,8 @@ void enqueue(const char* label, const InstanceRef& instance, std::int64_t count,
   });
 }
 
-/// Finds the first element of an array that a call is about, typed; a unit has `length` elements.
+/// Returns a function that maps a Call to the first element of its data in an array of T; a unit
+/// has `length` elements.
 template <class T>
 auto operand(const Workload& workload, std::size_t array, std::int64_t length = 1) {
   return [device = reinterpret_cast<T*>(workload.device[array].data()),
@@ -32,13 +33,14 @@ auto operand(const Workload& workload, std::size_t array, std::int64_t length = 
   };
 }
 
-/// Calls body with a value of the element type.
+/// Calls body with a value of the element type, float or double.
 template <class Body>
 void with_float(deck::Type type, const Body& body) {
   type == deck::Type::float32 ? body(float()) : body(double());
 }
 
-/// What gives a workload that has its buffers its functions, for make(); one per kind.
+/// Sets the functions of a workload whose buffers are allocated, for make(); one specialization per
+/// kind.
 template <deck::WorkloadKind>
 void set_up(Workload& workload, const deck::Workload& deck);
 

@@ -5,8 +5,8 @@
 namespace overlap::workload {
 namespace {
 
-/// One of the two operations of seed 001: c = a + u b (operation1) or c = a - u b (operation2),
-/// where u is 1, by the seeds' arithmetic on the element's position.
+/// One of the two operations of seed 001: c = a + u b (operation1) or c = a - u b (operation2) with
+/// u = 1, computed with the arithmetic of the seeds on the position of the element.
 template <class T, Repeats known>
 struct Operation {
   const T* a;
@@ -38,7 +38,7 @@ void set_up_pipeline(Workload& w) {
   fill_inputs_with<T>(w, [](auto... place) { return value<T>(place...); });
   w.verify = [host = w.host, names = w.arrays](std::uint32_t repetition, std::int64_t repeats) {
     Verification result;
-    // Product and sum stay below 1: a rounding of each is at most half an epsilon.
+    // Product and sum are below 1: each rounding is at most half an epsilon.
     const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
     for (const int op : {0, 1}) {
       const auto c = static_cast<std::size_t>(3 * op + 2);

@@ -12,33 +12,33 @@
 
 namespace overlap::workload {
 
-/// Enqueues C <- alpha A B + beta C on the instance, for the product's parts of arrays A, B and C,
-/// by KokkosBlas::gemm: cuBLAS or rocBLAS on GPUs, where only one thread may call this; host spaces
-/// have computed it, on all threads of their BLAS, when this returns. With beta 0 what C holds is
-/// not read. T: float or double. Throws base::Error{skipped} in a build without Kokkos Kernels.
+/// Enqueues C <- alpha A B + beta C on the instance for the given parts of arrays A, B and C,
+/// through KokkosBlas::gemm: cuBLAS or rocBLAS on GPUs, where only one thread may call this. On
+/// host spaces it is complete on return and uses all BLAS threads. With beta = 0 it does not read
+/// C. T: float or double. Throws base::Error{skipped} in a build without Kokkos Kernels.
 template <class T>
 void gemm(const InstanceRef& instance, const schedule::Product& product,
           const std::array<Byte*, 3>& arrays, double alpha, double beta);
 
-/// The check of products' results.
+/// Verification of matrix products.
 namespace product {
 
-/// What C <- alpha A B + beta C is about. Elements of A and B are whole numbers of so few bits,
-/// scaled, that their products and the sums of `k` of them are exact in T, in any order; those of C
-/// have twice as many bits and the same scale as the products.
+/// Data of C <- alpha A B + beta C. Elements of A and B are scaled integers with so few bits that
+/// their products and sums of `k` of these are exact in T in any order; elements of C have twice as
+/// many bits and the scale of the products.
 template <class T>
 struct Problem {
   std::int64_t m, n, k;
   double alpha, beta;
 
-  /// Elements of A (0) and B (1) lie in [-1/2, 1/2), in steps of 2^-bits, those of C (2) in steps
-  /// of 2^-(2 bits).
+  /// Bits of elements of A (0), B (1) and C (2). All lie in [-1/2, 1/2), those of A and B in steps
+  /// of 2^-bits, those of C in steps of 2^-bits(2).
   int bits(int matrix) const {
     const auto width = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(k)));
     const int bits = (std::numeric_limits<T>::digits - 1 - width) / 2;
     return matrix == 2 ? 2 * bits : bits;
   }
-  /// An element, as a number of steps.
+  /// An element as a number of steps.
   std::int64_t whole(std::int64_t index, std::uint32_t repetition, int matrix) const {
     return whole_value(bits(matrix), index, repetition, matrix);
   }
@@ -46,19 +46,18 @@ struct Problem {
     const auto steps = static_cast<double>(whole(index, repetition, matrix));
     return static_cast<T>(std::ldexp(steps, -bits(matrix)));
   }
-  /// Whether nothing is rounded on the way to C.
+  /// Whether C is computed without rounding.
   bool exact() const { return std::abs(alpha) == 1 && (beta == 0 || std::abs(beta) == 1); }
-  /// How far rounding may take an element of C: each of at most k + 3 operations by half an epsilon
-  /// of the largest that it can be (Higham, Accuracy and Stability, 3.1).
+  /// Rounding error bound of an element of C: at most k + 3 operations, each with half an epsilon
+  /// of the largest possible result (Higham, Accuracy and Stability, 3.1).
   double tolerance() const {
     if (exact()) return 0;
     const double largest = 0.25 * std::abs(alpha) * static_cast<double>(k) + 0.5 * std::abs(beta);
     return (static_cast<double>(k) + 3) * std::numeric_limits<T>::epsilon() * largest;
   }
-  /// How far rounding may take the sum of a row's elements, each times a number from 1 to 2 or
-  /// below 0, in steps. Errors of a row are as good as independent and grow with the root of the
-  /// number of operations; 100 times what that comes to is still far below what a wrong tile does
-  /// to a row.
+  /// Rounding tolerance, in steps, of the sum of a row with weights of magnitude 1 to 2. Errors of
+  /// a row are practically independent and grow with the square root of the number of operations;
+  /// 100 times this estimate is still far below the effect of a wrong tile.
   double row_tolerance() const {
     if (exact()) return 0;
     const double operations = std::sqrt(static_cast<double>(k) + 3);
@@ -70,22 +69,22 @@ struct Problem {
   }
 };
 
-/// A number of steps of C in the arithmetic that compares rows: integers modulo 2^64, which are as
-/// exact as exact results, or floating point of higher precision than the results'.
+/// Converts steps of C to the arithmetic of the row comparison: integers modulo 2^64 for exact
+/// results, otherwise floating point of higher precision.
 template <class Number>
 Number number(double steps) {
   if constexpr (std::is_floating_point_v<Number>) {
     return steps;
   } else {
-    constexpr Number wrong = 0xd6e8feb86659fd93U;  // any, for what is no whole number
+    constexpr Number wrong = 0xd6e8feb86659fd93U;  // arbitrary value for non-integers
     if (!(std::abs(steps) < 0x1p62)) return wrong;
     const auto whole = static_cast<std::int64_t>(steps);
     return static_cast<double>(whole) == steps ? static_cast<Number>(whole) : wrong;
   }
 }
 
-/// A factor of a row's elements. Integers are odd, so that no other number but 0 becomes 0 by it;
-/// others lie between 1 and 2, or -2 and -1.
+/// A random weight. Integers are odd, so that they map no nonzero number to 0; floating-point
+/// weights have magnitude 1 to 2 and either sign.
 template <class Number>
 Number weight(std::uint64_t random) {
   if constexpr (std::is_integral_v<Number>) {
@@ -96,7 +95,7 @@ Number weight(std::uint64_t random) {
   }
 }
 
-/// Adds to `sums` the product of a column-major matrix, with elements element(index), and a vector.
+/// Adds the product of a column-major matrix, with elements element(index), and a vector to `sums`.
 template <class Number, class Element>
 void add_product(std::vector<Number>& sums, const Element& element,
                  const std::vector<Number>& vector) {
@@ -104,7 +103,7 @@ void add_product(std::vector<Number>& sums, const Element& element,
   base::parallel_for(
       rows,
       [&](std::int64_t begin, std::int64_t end) {
-        std::int64_t first = 0;  // of a column
+        std::int64_t first = 0;  // first element of a column
         for (const Number factor : vector) {
           for (std::int64_t i = begin; i < end; ++i) {
             sums[static_cast<std::size_t>(i)] += element(first + i) * factor;
@@ -115,9 +114,9 @@ void add_product(std::vector<Number>& sums, const Element& element,
       std::max<std::int64_t>(1, (1 << 14) / static_cast<std::int64_t>(vector.size())));
 }
 
-/// Freivalds' check of C = alpha A B + beta C0: multiplies both sides with a vector of random
-/// numbers, which takes m n + k n + m k operations, and compares row by row. Returns for each row
-/// how far the sides are apart: 0 or 1 in integers, in floating point as elements are.
+/// Freivalds' check of C = alpha A B + beta C0: multiplies both sides by a random vector with m n +
+/// k n + m k operations and compares the rows. Returns the difference per row: 0 or 1 for integers,
+/// in steps for floating point.
 template <class Number, class T>
 std::vector<double> residuals_in(const Problem<T>& problem, const T* c, std::uint32_t repetition) {
   const auto given = [&](int matrix) {
@@ -125,7 +124,7 @@ std::vector<double> residuals_in(const Problem<T>& problem, const T* c, std::uin
       return static_cast<Number>(problem.whole(i, repetition, matrix));
     };
   };
-  const double steps = std::ldexp(1.0, problem.bits(2));  // in 1
+  const double steps = std::ldexp(1.0, problem.bits(2));  // per unit
   const auto found = [&](std::int64_t i) {
     return number<Number>(static_cast<double>(c[i]) * steps);
   };
@@ -159,7 +158,7 @@ std::vector<double> residuals(const Problem<T>& problem, const T* c, std::uint32
                          : residuals_in<long double>(problem, c, repetition);
 }
 
-/// An element of C as it should be.
+/// The expected element of C.
 template <class T>
 Expected<T> expected(const Problem<T>& problem, std::int64_t index, std::uint32_t repetition) {
   std::int64_t sum = 0;
@@ -173,9 +172,9 @@ Expected<T> expected(const Problem<T>& problem, std::int64_t index, std::uint32_
   return {static_cast<double>(std::ldexp(steps, -problem.bits(2))), problem.tolerance()};
 }
 
-/// Freivalds' check of all; and of the elements one by one in a row that is wrong, or everywhere
-/// where that takes no longer than moments. `max_error` is the largest of the elements so compared;
-/// of rounded products of which none was, what the rows' sums are off, for an element.
+/// Verifies C with Freivalds' check; additionally compares the elements of the worst row if that is
+/// wrong, or all elements if that is fast. `max_error` covers the elements compared; without any,
+/// for rounded products, it is estimated per element from the row sums.
 template <class T>
 Verification verify(const Problem<T>& problem, const HostArray& c, std::uint32_t repetition) {
   const auto element = [&](std::int64_t i) { return expected(problem, i, repetition); };
@@ -195,7 +194,7 @@ Verification verify(const Problem<T>& problem, const HostArray& c, std::uint32_t
     for (std::int64_t i = row; i < problem.m * problem.n; i += problem.m) {
       add<T>(result, "C", i, found[i], element(i));
     }
-    // None alone: all of them together.
+    // No single element exceeds the tolerance, but their sum does.
     if (!result.mismatch) result.mismatch = {-1, "C times a vector", row, 0, *worst};
   } else if (!problem.exact()) {
     result.max_error =

@@ -8,8 +8,8 @@
 namespace overlap::workload {
 namespace {
 
-/// Sums of lines that lie one after the other: rows of a row-major array, or columns of a
-/// column-major one (seed 003). Integers are summed modulo 2^32 or 2^64, where overflow is defined.
+/// Sums of contiguous lines: rows of a row-major array, or columns of a column-major one (seed
+/// 003). Integers are summed modulo 2^32 or 2^64, where overflow is defined.
 template <class T, class Sum, int pack_size = 1, bool team_per_line = false>
 struct LineSums {
   using Accumulator = typename std::conditional_t<std::is_integral_v<Sum>, std::make_unsigned<Sum>,
@@ -20,13 +20,13 @@ struct LineSums {
   const T* lines;
   Sum* sums;
   std::int64_t length;
-  std::int64_t count;  ///< of lines
+  std::int64_t count;  ///< number of lines
 
   KOKKOS_FUNCTION static Accumulator widen(T x) {
     return static_cast<Accumulator>(static_cast<Sum>(x));
   }
 
-  /// The seed's kernel: each thread sums a line.
+  /// The kernel of the seed: one thread per line.
   KOKKOS_FUNCTION void operator()(std::int64_t line) const {
     const T* const x = lines + line * length;
     Accumulator sum = 0;
@@ -34,8 +34,8 @@ struct LineSums {
     sums[line] = static_cast<Sum>(sum);
   }
 
-  /// Long lines: the vector lanes of a thread sum a line together, the threads of a team
-  /// neighbouring lines; or, where lines are few and very long, a whole team sums one.
+  /// Long lines: the vector lanes of a thread share a line, the threads of a team process adjacent
+  /// lines; few very long lines: one team per line.
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
     const std::int64_t packs = length / pack_size;
@@ -52,8 +52,7 @@ struct LineSums {
     }
   }
 
-  /// A line's sum by the threads of a range of packs: 16-byte loads where every line is aligned to
-  /// that.
+  /// Sums a line with the threads of a range of packs: 16-byte loads if all lines are aligned.
   template <class Range>
   KOKKOS_FUNCTION Accumulator sum_packs(std::int64_t line, const Range& range) const {
     const auto* const x = reinterpret_cast<const Pack*>(lines + line * length);
@@ -80,13 +79,13 @@ void launch_teams(const Space& instance, const LineSums<T, Sum>& task) {
   };
   const std::int64_t packs = length / pack_size;
   if constexpr (!is_host<Space>) {
-    constexpr std::int64_t long_line = 1 << 15;  // packs; from here on a team shares a line
+    constexpr std::int64_t long_line = 1 << 15;  // packs; longer lines use one team each
     if (packs >= long_line) {
       return enqueue("overlap::rowsum::team_per_row", policy(count, block / warp, warp),
                      LineSums<T, Sum, pack_size, true>{lines, sums, length, count});
     }
   }
-  // Each lane adds up about four packs: enough loads in flight, little to combine at the end.
+  // About four packs per vector lane: enough loads in flight, little to combine at the end.
   const auto wanted =
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(packs)) / 4);
   const int vector = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, warp));
@@ -95,12 +94,12 @@ void launch_teams(const Space& instance, const LineSums<T, Sum>& task) {
           LineSums<T, Sum, pack_size>{lines, sums, length, count});
 }
 
-/// Enqueues the sums of a task's lines.
+/// Enqueues the line sums of a task.
 template <class T, class Sum>
 void launch_sums(const InstanceRef& instance, const LineSums<T, Sum>& task, bool teams) {
   if (!teams) return enqueue("overlap::rowsum::thread_per_row", instance, task.count, task);
   constexpr int pack = 16 / sizeof(T);
-  constexpr std::int64_t most_lines = 1 << 30;  // a league's size is an int
+  constexpr std::int64_t most_lines = 1 << 30;  // league sizes are int
   for (std::int64_t begin = 0; begin < task.count; begin += most_lines) {
     const LineSums<T, Sum> part{task.lines + begin * task.length, task.sums + begin, task.length,
                                 std::min(most_lines, task.count - begin)};
@@ -119,7 +118,7 @@ void set_up_rowsum(Workload& w, std::int64_t length, bool teams) {
   fill_inputs_with<T>(w, [](auto... place) { return value<T>(place...); });
   w.verify = [host = w.host[1], length](std::uint32_t repetition, std::int64_t /*repeats*/) {
     const auto expected = [=](std::int64_t line) {
-      // The inputs are whole numbers times a power of two: their sums are exact.
+      // The inputs are integers times a power of two: their sums are exact.
       std::uint64_t sum = 0;
       std::int64_t magnitude = 0;
       for (std::int64_t i = line * length; i < (line + 1) * length; ++i) {
@@ -130,9 +129,9 @@ void set_up_rowsum(Workload& w, std::int64_t length, bool teams) {
       if constexpr (std::is_integral_v<Sum>) {
         return Expected<Sum>{static_cast<Sum>(sum)};
       } else {
-        // Any order of n - 1 additions errs by at most (n - 1) u sum |x| to first order, u half an
-        // epsilon (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2); an n-th
-        // covers the higher orders.
+        // Any order of n - 1 additions has an error of at most (n - 1) u sum |x| to first order,
+        // where u is half an epsilon (Higham, Accuracy and Stability of Numerical Algorithms,
+        // section 4.2); n instead of n - 1 covers the higher orders.
         return Expected<Sum>{static_cast<double>(static_cast<std::int64_t>(sum)) * data_scale<T>,
                              static_cast<double>(length) * std::numeric_limits<Sum>::epsilon() / 2 *
                                  static_cast<double>(magnitude) * data_scale<T>};
@@ -147,8 +146,7 @@ void set_up_rowsum(Workload& w, std::int64_t length, bool teams) {
 template <>
 void set_up<deck::WorkloadKind::rowsum>(Workload& w, const deck::Workload& deck) {
   const std::int64_t length = deck.axis == deck::SumAxis::rows ? deck.columns : deck.rows;
-  // Measured on an H200: below this length one thread per line is the faster kernel (4.4 TB/s at 6
-  // int32).
+  // Measured on an H200: for shorter lines one thread per line is faster (4.4 TB/s at 6 int32).
   constexpr std::int64_t shortest_for_teams = 16;
   const bool teams = deck.kernel == deck::RowsumKernel::team_per_row ||
                      (deck.kernel == deck::RowsumKernel::automatic && !on_host(w.space) &&

@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <variant>
 
-/// The execution spaces of this build, as a list of types, and as values for all code that launches
-/// no kernel itself: only what does is a template.
+/// The execution spaces of this build as a list of types, and as values for code that launches no
+/// kernels. Only code that does is templated.
 namespace overlap::workload {
 
 template <class... Space>
@@ -14,20 +14,20 @@ struct SpaceList {
   using Id = std::variant<std::type_identity<Space>...>;
   using Instance = std::variant<const Space*...>;
 
-  /// With a further space, unless it is in the list.
+  /// The list with one more space, unless already in it.
   template <class New>
   using With = std::conditional_t<(std::is_same_v<New, Space> || ...), SpaceList<Space...>,
                                   SpaceList<Space..., New>>;
 };
 
-// Kokkos enables at most one device, one host space with threads, and Serial.
+// Kokkos enables at most one device, one threaded host space, and Serial.
 using Spaces = SpaceList<Kokkos::DefaultExecutionSpace>::With<Kokkos::DefaultHostExecutionSpace>
 #if defined(KOKKOS_ENABLE_SERIAL)
     ::With<Kokkos::Serial>
 #endif
     ;
 
-/// One of the spaces; std::visit gives its std::type_identity.
+/// One of the spaces; std::visit yields its std::type_identity.
 using SpaceId = Spaces::Id;
 
 template <class Space>
@@ -44,7 +44,7 @@ inline constexpr bool is_host = std::is_same_v<typename Space::memory_space, Kok
 inline bool on_host(SpaceId id) {
   return std::visit([]<class Space>(std::type_identity<Space>) { return is_host<Space>; }, id);
 }
-/// Threads of the space's default instance.
+/// Concurrency of the default instance of the space.
 inline int concurrency(SpaceId id) {
   return std::visit([]<class Space>(std::type_identity<Space>) { return Space().concurrency(); },
                     id);
@@ -53,24 +53,24 @@ inline std::string name(SpaceId id) {
   return std::visit([]<class Space>(std::type_identity<Space>) { return Space::name(); }, id);
 }
 
-/// Page-locked host memory for the space's copies; host back ends have no use for page locking.
+/// Page-locked host memory space for copies of a device; ordinary host memory on host back ends.
 template <class Space>
 using PinnedSpace =
     std::conditional_t<is_host<Space>, Kokkos::HostSpace, Kokkos::SharedHostPinnedSpace>;
 
-/// Refers to an instance of any enabled space, which must outlive it.
+/// A reference to an instance of any enabled space; the instance must outlive it.
 class InstanceRef {
  public:
   template <EnabledSpace Space>
   InstanceRef(const Space& instance) : instance_(&instance) {}
 
-  /// The instance; throws std::bad_variant_access unless it is one of this space.
+  /// The instance. Throws std::bad_variant_access for another space.
   template <EnabledSpace Space>
   operator const Space&() const {
     return *std::get<const Space*>(instance_);
   }
 
-  /// Returns body(the instance).
+  /// Returns body(instance).
   template <class Body>
   decltype(auto) with(const Body& body) const {
     return std::visit([&](const auto* instance) -> decltype(auto) { return body(*instance); },

@@ -11,12 +11,12 @@
 namespace overlap::workload {
 namespace {
 
-/// One for each kind; one without a specialization does not link.
+/// One function per kind; a kind without a specialization does not link.
 constexpr auto set_ups = []<std::size_t... kind>(std::index_sequence<kind...>) {
   return std::array{&set_up<deck::words<deck::WorkloadKind>[kind].value>...};
 }(std::make_index_sequence<deck::words<deck::WorkloadKind>.size()>());
 
-/// Allocates an array on both sides. Throws base::Error{precondition} when memory does not suffice.
+/// Allocates an array on host and device. Throws base::Error{precondition} if memory is short.
 void allocate(Workload& workload, const schedule::Array& array, std::size_t device_bytes,
               deck::HostMemory memory) {
   const bool pinned = memory == deck::HostMemory::pinned;
@@ -70,8 +70,8 @@ Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& cost
   return workload;
 }
 
-// Not by Kokkos::deep_copy of a value: with Kokkos 4.6.99 and GCC 11 that wrote to addresses
-// outside the array.
+// Does not use Kokkos::deep_copy of a value, which wrote outside the array with Kokkos 4.6.99 and
+// GCC 11.
 void poison(const Workload& workload, const InstanceRef& instance) {
   constexpr Byte pattern = 0xff;
   for (const Bytes& array : workload.device) {

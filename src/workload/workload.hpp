@@ -14,19 +14,18 @@
 #include "schedule/schedule.hpp"
 #include "workload/spaces.hpp"
 
-/// A workload at run time: its buffers, its kernels and the check of its results.
+/// A workload at run time: buffers, kernels, verification.
 namespace overlap::workload {
 
 using Byte = unsigned char;
 
-/// Memory that lives as long as a copy of this, on a boundary that suits copy engines. Kokkos' own
-/// allocations begin 128 bytes after one, where transfers in both directions at once are slower
-/// (0.7 % on an H200).
+/// Shared ownership of memory, aligned to 4096 bytes. Kokkos allocations begin 128 bytes after such
+/// a boundary, where concurrent transfers in both directions are slower (0.7 % on an H200).
 class Bytes {
  public:
   Bytes() = default;
 
-  /// Uninitialised memory of a Kokkos memory space.
+  /// Uninitialized memory of a Kokkos memory space.
   template <class MemorySpace>
   static Bytes in(const std::string& label, std::size_t size) {
     constexpr std::size_t alignment = 4096;
@@ -49,37 +48,38 @@ class Bytes {
   std::size_t size_ = 0;
 };
 
-/// An array's mirror on the host, with what lies between its lines.
+/// Host storage of an array, including padding between lines.
 struct HostArray : Bytes {
   deck::HostMemory memory = deck::HostMemory::pinned;
-  schedule::Region region = {};           ///< where the array lies in it
-  std::shared_ptr<const void> lock = {};  ///< keeps it page-locked, where it is registered
+  schedule::Region region = {};           ///< the array within this memory
+  std::shared_ptr<const void> lock = {};  ///< registered memory: keeps it page-locked
 };
 
-/// What a kernel is to work on; `op` -1: on nothing. Sizes and positions are in units of the
-/// schedule's arrays.
+/// Arguments of a kernel; op -1: no data. Sizes and positions are in units of the arrays of the
+/// schedule.
 struct Call {
   int op = 0;
-  std::int64_t begin = 0;         ///< first unit's position in the host arrays
-  std::int64_t device_begin = 0;  ///< and in the device arrays
+  std::int64_t begin = 0;         ///< first unit in the host arrays
+  std::int64_t device_begin = 0;  ///< first unit in the device arrays
   std::int64_t size = 0;
-  std::int64_t repeats = 1;                       ///< of the arithmetic; custom: steps
-  bool mapped = false;                            ///< works on the host arrays themselves
-  int number = 0;                                 ///< custom: the kernel's place in the deck's list
-  double share = 1;                               ///< custom: the part of the device that it fills
-  std::optional<schedule::Product> product = {};  ///< dgemm: that, instead of a chunk
+  std::int64_t repeats = 1;  ///< of the arithmetic; custom: steps
+  bool mapped = false;       ///< zero copy: works on the host arrays
+  int number = 0;            ///< custom: index in the list of the deck
+  double share = 1;          ///< custom: fraction of the device that it fills
+  std::optional<schedule::Product> product =
+      {};  ///< dgemm: the tile to compute, instead of a chunk
 };
 
-/// Steps of a chain that is to take `duration_s`.
+/// Number of chain steps for `duration_s` seconds.
 inline std::int64_t steps(double duration_s, std::int64_t steps_per_s) {
   return std::llround(duration_s * static_cast<double>(steps_per_s));
 }
 
 struct Verification {
-  double max_error = 0;  ///< largest absolute difference; infinite where a result is no number
-  double tolerance = 0;  ///< largest that rounding can explain, over all elements
-  /// The first wrong element by position, or of padding the last one before it. Its chunk is -1
-  /// where the index tells it.
+  double max_error = 0;  ///< largest absolute difference; infinite for a NaN result
+  double tolerance = 0;  ///< largest difference that rounding can explain
+  /// The first wrong element by position; for wrong padding, the last element before it. Its chunk
+  /// is -1 if it follows from the index.
   std::optional<experiment::WrongData> mismatch = {};
 };
 
@@ -88,34 +88,35 @@ struct Workload {
   std::vector<schedule::Array> arrays;
   std::vector<HostArray> host;     ///< one per array
   std::vector<Bytes> device;       ///< one per array
-  std::int64_t repeats = 1;        ///< of the arithmetic in each kernel; custom: steps per second
-  double host_steps_per_s = 0;     ///< custom: of the issuing thread's work
-  std::int64_t unit_elements = 1;  ///< elements of a unit of the outputs
-  std::string kernel;              ///< which kernel runs, where there is a choice
+  std::int64_t repeats = 1;        ///< of the arithmetic per kernel; custom: steps per second
+  double host_steps_per_s = 0;     ///< custom: rate of the issuing thread
+  std::int64_t unit_elements = 1;  ///< elements per unit of the outputs
+  std::string kernel;              ///< name of the kernel if there is a choice
 
-  /// Enqueues the kernel on the instance; never waits.
+  /// Enqueues the kernel on the instance without a fence; host spaces may run it synchronously.
   std::function<void(const InstanceRef&, const Call&)> launch;
-  /// Does the same on the host arrays and returns when it is done; dgemm alone.
+  /// dgemm only: computes a tile on the host arrays; blocking.
   std::function<void(const Call&)> compute_on_host;
-  /// Fills the input arrays on the host with the data of one repetition.
+  /// Fills the host inputs with the data of one repetition.
   std::function<void(std::uint32_t repetition)> generate;
-  /// Puts data on the device that a run finds there; empty where a run finds nothing.
+  /// Writes resident data to the device; empty if there are none.
   std::function<void(const InstanceRef&, std::uint32_t repetition)> place;
-  /// Compares the output arrays on the host with a reference that shares no code with the kernels.
+  /// Compares the outputs (custom: also the device arrays) with a reference, which shares no code
+  /// with the kernels except for custom.
   std::function<Verification(std::uint32_t repetition, std::int64_t repeats)> verify;
 };
 
-/// Why this program cannot run a kind of workload; empty: it can.
+/// Why this build cannot run a kind of workload; empty if it can.
 std::optional<std::string> unavailable(deck::WorkloadKind kind);
 
-/// The deck's workload for a space with its buffers, of `device_bytes` for each array on the
-/// device, and `repeats` of the arithmetic. Throws base::Error{skipped} where unavailable(),
-/// base::Error{precondition} when memory does not suffice.
+/// Creates the workload of a deck for a space, with `device_bytes` per array on the device and
+/// `repeats` of the arithmetic. Throws base::Error{skipped} if unavailable(),
+/// base::Error{precondition} if memory is short.
 Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& costs,
               const std::vector<std::size_t>& device_bytes, std::int64_t repeats);
 
-/// Fills the device arrays with a pattern that right results do not show (as floating point it is
-/// no number, as an integer -1), so that a missing copy or kernel cannot pass.
+/// Fills the device arrays with a pattern that correct results do not contain (NaN in floating
+/// point, -1 as integer), so that a missing copy or kernel is detected.
 void poison(const Workload& workload, const InstanceRef& instance);
 
 }  // namespace overlap::workload

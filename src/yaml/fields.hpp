@@ -4,27 +4,27 @@
 
 #include "yaml/kinds.hpp"
 
-/// Field tables: one row for each key of a map, which reads, writes and describes it.
+/// Field tables: one row per key of a map, which reads, writes and documents it.
 namespace overlap::yaml {
 
-/// A row: a key of a map that is kept in an S.
+/// A row: a key of a map that is stored in an S.
 template <class S>
 struct Field {
   std::string key;
-  std::string help;    ///< what it means, a sentence
-  std::string values;  ///< what is allowed
+  std::string help;    ///< meaning, a sentence
+  std::string values;  ///< allowed values
   std::string unit;
   Json schema;
-  /// From the map, where the key may be missing. Throws Error{usage}.
+  /// Reads the key, which may be missing, from the map. Throws Error{usage}.
   std::function<void(const Reader&, S&)> read;
-  std::function<Json(const S&)> write;  ///< a null is left out
-  bool may_miss = false;                ///< it may be left out when written
-  bool needed = false;                  ///< it has no default
-  std::string fallback;                 ///< the default, where it is not that of S
-  std::vector<std::string> when;        ///< words of the selector that it comes with; empty: all
-  std::vector<std::string> selects;     ///< of a selector: its words
-  std::function<std::string(const S&)> chosen;  ///< of a selector: its word
-  /// Of a key that files have on lines of its own: what stands there, indented.
+  std::function<Json(const S&)> write;  ///< null: not written
+  bool may_miss = false;                ///< may be omitted when written
+  bool needed = false;                  ///< required, has no default
+  std::string fallback;                 ///< documented default, if not that of S
+  std::vector<std::string> when;     ///< words of the selector with which it is valid; empty: all
+  std::vector<std::string> selects;  ///< of a selector: its words
+  std::function<std::string(const S&)> chosen;  ///< of a selector: its current word
+  /// Of a key with a nested map: its indented lines.
   std::function<std::string(const S&, const std::string&)> block;
 
   void take(const Reader& map, S& s) const {
@@ -33,14 +33,14 @@ struct Field {
   }
   Json value(const S& s) const { return write ? write(s) : Json(); }
 
-  /// Its word decides which other keys the map has.
+  /// Makes this row the selector, whose word determines the other valid keys.
   template <class Enum>
   Field decides(Enum S::* member) && {
     selects = spellings<Enum>();
     chosen = [=](const S& s) { return std::string(to_string(s.*member)); };
     return std::move(*this);
   }
-  /// Only with these words of the table's selector.
+  /// Restricts the row to these words of the selector.
   template <class Enum>
   Field with(std::initializer_list<Enum> words) && {
     for (const Enum word : words) when.emplace_back(to_string(word));
@@ -50,19 +50,19 @@ struct Field {
     fallback = text;
     return std::move(*this);
   }
-  /// It must be given.
+  /// Makes the key required.
   Field required() && {
     needed = true;
     return std::move(*this).defaults_to("required");
   }
-  /// Reads it otherwise than its kind does.
+  /// Replaces the reader of its kind.
   Field reads(std::function<void(const Reader&, S&)> other) && {
     read = std::move(other);
     return std::move(*this);
   }
 };
 
-/// A row of a member.
+/// A row for a member of S.
 template <class S, class M, class T>
 Field<S> field(const std::string& key, M S::* member, const Kind<T>& kind,
                const std::string& help) {
@@ -84,7 +84,7 @@ Field<S> field(const std::string& key, M S::* member, const Kind<T>& kind,
 template <class S>
 struct Table {
   std::vector<Field<S>> rows;
-  Json schema = Json::object();  ///< beyond what the rows say
+  Json schema = Json::object();  ///< additional schema
 
   const Field<S>* selector() const {
     const auto row = std::ranges::find_if(rows, [](const auto& r) { return !!r.chosen; });
@@ -93,9 +93,9 @@ struct Table {
   bool has(const Field<S>& row, const S& s) const {
     return row.when.empty() || std::ranges::find(row.when, selector()->chosen(s)) != row.when.end();
   }
-  /// Null where the row does not come with the selector's word, too.
+  /// The value of a row; null if not written or not valid with the word of the selector.
   Json value(const Field<S>& row, const S& s) const { return has(row, s) ? row.value(s) : Json(); }
-  /// The keys that come with the selector's word, or all.
+  /// The keys valid for `s`, or all.
   std::vector<std::string> keys(const S* s = nullptr) const {
     std::vector<std::string> keys;
     for (const Field<S>& row : rows) {
@@ -105,7 +105,7 @@ struct Table {
   }
 };
 
-/// Refuses keys that do not come with the selector's word.
+/// Rejects keys that are not valid with the word of the selector. Throws Error{usage}.
 template <class S>
 void expect_selected(const Table<S>& table, const Reader& map, const S& s) {
   const Field<S>& by = *table.selector();
@@ -124,12 +124,11 @@ void expect_selected(const Table<S>& table, const Reader& map, const S& s) {
   }
 }
 
-/// Reads a map into `s`; keys that are not given leave its members as they are. Throws
-/// Error{usage}.
+/// Reads a map into `s`; missing keys leave their members unchanged. Throws Error{usage}.
 template <class S>
 void read(const Table<S>& table, const Reader& map, S& s) {
   const Field<S>* const by = table.selector();
-  // Which keys are unknown may depend on a selector that has no default.
+  // With a required selector, only keys valid with its word are known.
   const bool by_word = by != nullptr && by->needed && map.has(by->key);
   if (!by_word) map.expect_keys(table.keys());
   if (by != nullptr) {
@@ -151,7 +150,7 @@ Json write(const Table<S>& table, const S& s) {
   return map;
 }
 
-/// The map as lines of a YAML file, with the rows' help as comments.
+/// The map as lines of a YAML file, with help texts as comments.
 template <class S>
 std::string to_yaml(const Table<S>& table, const S& s, const std::string& indent = "") {
   std::string text;
@@ -171,12 +170,12 @@ std::string to_yaml(const Table<S>& table, const S& s, const std::string& indent
   return text;
 }
 
-/// JSON Schema of what write() gives.
+/// JSON Schema of the result of write().
 template <class S>
 Json schema(const Table<S>& table) {
   Json properties = Json::object();
   Json always = Json::array();
-  Json with = Json::object();  // keys that come with a word of the selector
+  Json with = Json::object();  // keys by word of the selector
   for (const Field<S>& row : table.rows) {
     if (row.schema.is_null()) continue;
     properties[row.key] = {{"description", row.help}};
@@ -219,7 +218,7 @@ std::string reference(const Table<S>& table, const S& defaults = {}) {
   return text;
 }
 
-/// A map as a kind of value; the table must outlive it.
+/// A kind whose values are maps; the table must outlive it.
 template <class S>
 Kind<S> map_of(const Table<S>& table) {
   return {.values = fmt::format("a map with the keys {}", fmt::join(table.keys(), ", ")),
@@ -233,8 +232,7 @@ Kind<S> map_of(const Table<S>& table) {
           .write = [&table](const S& s) { return write(table, s); }};
 }
 
-/// A row of a part of S that is a map, on lines of its own in files: a member, or (std::identity)
-/// rows that are kept in S itself.
+/// A row for a nested map: a member of S, or (std::identity) rows stored in S itself.
 template <class S, class M>
 Field<S> section(const std::string& key, auto part, const Table<M>& table,
                  const std::string& help) {
@@ -250,7 +248,7 @@ Field<S> section(const std::string& key, auto part, const Table<M>& table,
               }};
 }
 
-/// The rows of a member's table as rows of S: keys that lie among those of S.
+/// The rows of the table of a member as rows of S: keys on the same level as those of S.
 template <class S, class M>
 std::vector<Field<S>> rows_of(M S::* member, const Table<M>& table, const std::string& help) {
   std::vector<Field<S>> rows;

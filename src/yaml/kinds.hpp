@@ -12,16 +12,16 @@
 #include "yaml/reader.hpp"
 #include "yaml/words.hpp"
 
-/// Kinds of values: how each is read, written and described.
+/// Kinds of values: reading, writing, description.
 namespace overlap::yaml {
 
-/// A value without a place: what a table writes. Maps keep their order.
+/// A value without a place: the output of tables. Maps keep their order.
 using Json = nlohmann::ordered_json;
 
-/// The value of a dotted key, such as "memory.host"; null: there is no such key.
+/// The value of a dotted key, such as "memory.host"; null: no such key.
 Json value_at(const Json& map, std::string key);
 
-/// The value as one line of YAML, its strings unquoted.
+/// The value as one line of YAML, with unquoted strings.
 std::string spell(const Json& value);
 
 template <class T>
@@ -31,16 +31,16 @@ struct Kind {
     return {};
   }
 
-  std::string values;  ///< what is allowed, for messages and pages
-  Json schema;         ///< JSON Schema of what `write` gives
+  std::string values;  ///< allowed values, for messages and pages
+  Json schema;         ///< JSON Schema of the result of `write`
   std::string unit = {};
-  std::vector<std::string> words = {};                             ///< to suggest
-  std::function<std::optional<T>(const std::string&)> parse = {};  ///< of scalars
-  std::function<T(const Reader&)> take = {};                       ///< of lists and maps
-  std::function<Json(const T&)> write = as_is;                     ///< null: left out
-  bool may_miss = false;                                           ///< `write` may give null
+  std::vector<std::string> words = {};                             ///< words for suggestions
+  std::function<std::optional<T>(const std::string&)> parse = {};  ///< reads a scalar
+  std::function<T(const Reader&)> take = {};                       ///< reads a list or map
+  std::function<Json(const T&)> write = as_is;                     ///< null: not written
+  bool may_miss = false;                                           ///< `write` may return null
 
-  /// Throws Error{usage}.
+  /// Reads a value. Throws Error{usage}.
   T read(const Reader& reader) const {
     if (take) return take(reader);
     const std::string found = reader.text(values);
@@ -49,13 +49,13 @@ struct Kind {
   }
 };
 
-/// As the least value of a kind: any number above 0.
+/// As minimum of a kind: any number above 0.
 inline constexpr double above_0 = std::numeric_limits<double>::denorm_min();
-/// As the greatest: any number.
+/// As maximum of a kind: no limit.
 template <class T>
 inline constexpr T any = std::numeric_limits<T>::max();
 
-/// The values of a kind of scalars that pass a test.
+/// A scalar kind restricted to values that pass a test.
 template <class T>
 Kind<T> only(Kind<T> kind, auto test) {
   kind.parse = [test, parse = kind.parse](const std::string& text) {
@@ -77,15 +77,16 @@ Kind<T> ranged(const std::string& values, T least, T most, const std::string& un
                  [=](T value) { return value >= least && value <= most; });
 }
 
+/// Kinds of scalars in [least, most]; `values` describes the allowed values.
 Kind<std::int64_t> count(std::int64_t least, std::int64_t most);
 Kind<std::int64_t> bytes(std::int64_t least);
 Kind<double> number(const std::string& values, double least, double most);
 Kind<double> seconds(const std::string& values, double least, double most);
-Kind<double> part(const std::string& values, double least, double most);  ///< of something
+Kind<double> part(const std::string& values, double least, double most);  ///< a fraction
 Kind<std::string> line();                                                 ///< one line of text
 Kind<bool> flag();
 
-/// One of the words of an enumeration, of the first `count` where not all are allowed.
+/// One of the first `count` words of an enumeration.
 template <class Enum>
 Kind<Enum> word(std::size_t count = words<Enum>.size()) {
   std::vector<std::string> names = spellings<Enum>();
@@ -101,7 +102,7 @@ Kind<Enum> word(std::size_t count = words<Enum>.size()) {
           .write = [](const Enum& value) -> Json { return to_string(value); }};
 }
 
-/// A value, or a word for having none.
+/// A value, or the word `none` for no value.
 template <class T>
 Kind<std::optional<T>> or_word(const std::string& none, Kind<T> kind) {
   kind.values = none + " or " + kind.values;
@@ -116,7 +117,7 @@ Kind<std::optional<T>> or_word(const std::string& none, Kind<T> kind) {
           .write = [=](const auto& value) { return value ? kind.write(*value) : Json(none); }};
 }
 
-/// A value that may be missing: then its key is not written.
+/// An optional value: without one the key is not written.
 template <class T>
 Kind<std::optional<T>> optional(const Kind<T>& kind) {
   return {.values = kind.values,
@@ -127,7 +128,7 @@ Kind<std::optional<T>> optional(const Kind<T>& kind) {
           .may_miss = true};
 }
 
-/// The key of a value that is 0 is not written.
+/// A value whose key is not written if it is 0.
 template <class T>
 Kind<T> nonzero(Kind<T> kind) {
   kind.may_miss = true;
@@ -137,7 +138,7 @@ Kind<T> nonzero(Kind<T> kind) {
   return kind;
 }
 
-/// A list of at least so many.
+/// A list of at least `least` values.
 template <class T>
 Kind<std::vector<T>> list_of(const Kind<T>& kind, const std::string& values,
                              std::size_t least = 0) {

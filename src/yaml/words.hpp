@@ -7,7 +7,7 @@
 
 namespace overlap::yaml {
 
-/// An enumerator and its spelling, in files, on the console and in results alike.
+/// An enumerator with its spelling, used in files, on the console and in results.
 template <class Enum>
 struct Word {
   Enum value;
@@ -15,7 +15,7 @@ struct Word {
   std::string_view help = {};
 };
 
-/// Words of enumerators that count from 0, in their order.
+/// Words of consecutive enumerators from 0.
 template <class Enum>
 constexpr auto in_order(auto... names) {
   int number = 0;
@@ -23,11 +23,11 @@ constexpr auto in_order(auto... names) {
       Word<Enum>{static_cast<Enum>(number++), names}...};
 }
 
-/// All words of an enumeration: what words_of(Enum), declared next to it, returns.
+/// All words of an enumeration: the result of words_of(Enum), declared next to it.
 template <class Enum>
 inline constexpr auto words = words_of(Enum{});
 
-/// The enumerator's spelling.
+/// The spelling of an enumerator.
 template <class Enum>
   requires requires(Enum value) { words_of(value); }
 constexpr std::string_view to_string(Enum value) {

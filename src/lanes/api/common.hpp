@@ -7,12 +7,12 @@
 
 #include "base/error.hpp"
 
-/// What the back ends' APIs share.
+/// Common parts of the stream APIs.
 namespace overlap::lanes {
 
 using Where = std::source_location;
 
-/// The API of a space's streams, a struct like CudaApi; void: the lanes know none.
+/// The stream API of a space, such as CudaApi; void: none.
 template <class Space>
 struct ApiOf {
   using type = void;
@@ -21,8 +21,8 @@ struct ApiOf {
 template <class Space>
 inline constexpr bool has_api = !std::is_void_v<typename ApiOf<Space>::type>;
 
-/// Throws base::Error{runtime_error} with the call and the place it was made at when it failed, and
-/// leaves no last error behind. For the codes of each vendor.
+/// Checks a return code: on failure clears the last error and throws base::Error{runtime_error}
+/// with the call and its source location. Specialised for the codes of each vendor.
 template <class Code>
 void check(Code code, const char* call, Where at);
 
@@ -35,7 +35,7 @@ inline base::Error failed_call(const std::string& call, const std::string& text,
                                                         std::to_string(at.line()));
 }
 
-/// A function of a vendor's library, checked.
+/// A function of a vendor library, called through check().
 template <class Code, class... Arguments>
 struct Call {
   Code (*function)(Arguments...);
@@ -46,7 +46,7 @@ struct Call {
   }
 };
 
-/// One that makes what its first argument points to, which the caller gets instead.
+/// A Call that creates an object through its first argument; returns the owner of that object.
 template <class Owner, class Code, class... Arguments>
 struct Make {
   Code (*function)(typename Owner::pointer*, Arguments...);
@@ -63,7 +63,7 @@ template <auto destroy>
 struct Destroyer {
   void operator()(auto handle) const { static_cast<void>(destroy(handle)); }
 };
-/// A handle (to the vendors a pointer) whose object is destroyed with this.
+/// Owns the object behind a vendor handle (a pointer type) and destroys it.
 template <class Handle, auto destroy>
 struct Owned : std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<destroy>> {
   using Owned::unique_ptr::unique_ptr;

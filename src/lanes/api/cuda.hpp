@@ -24,7 +24,7 @@ inline void check(CUresult code, const char* call, Where at) {
   throw failed_call(call, "error of the driver", std::to_string(code), at);
 }
 
-/// CUDA as stream lanes use it.
+/// The CUDA calls of stream lanes.
 struct CudaApi {
   using Space = Kokkos::Cuda;
   using Stream = cudaStream_t;
@@ -41,7 +41,7 @@ struct CudaApi {
   static constexpr const char* vendor = "CUDA";
 
   // Streams and events. Own streams do not synchronize with the legacy default stream, blocking
-  // ones do. Events for ordering only cost least without times.
+  // ones do. Untimed events are the cheapest for ordering.
   static constexpr unsigned own = cudaStreamNonBlocking, blocking = cudaStreamDefault;
   static constexpr unsigned untimed = cudaEventDisableTiming, timed = cudaEventDefault;
   static constexpr Make<OwnedStream, unsigned> make_stream{cudaStreamCreateWithFlags,
@@ -63,10 +63,10 @@ struct CudaApi {
   static bool is_complete(Stream stream, Where at = Where::current()) {
     const cudaError_t code = cudaStreamQuery(stream);
     if (code != cudaErrorNotReady) check(code, "cudaStreamQuery", at);
-    take_last_error();  // not ready is no error, but Kokkos would find one
+    take_last_error();  // Kokkos would report cudaErrorNotReady as an error
     return code == cudaSuccess;
   }
-  /// Whether there was one; then it is not left to whoever looks next.
+  /// Whether there was an error; clears it, so that no later check reports it.
   static bool take_last_error() { return cudaGetLastError() != cudaSuccess; }
 
   // Copies.
@@ -75,7 +75,7 @@ struct CudaApi {
   static constexpr auto to_host = cudaMemcpyDeviceToHost;
   static constexpr auto within_device = cudaMemcpyDeviceToDevice;
   static constexpr Call copy{cudaMemcpyAsync, "cudaMemcpyAsync"};
-  /// Several lines of a host array to packed memory or back.
+  /// Copies several lines of a host array to packed memory or back.
   static void copy_lines(Stream stream, unsigned char* host, unsigned char* device,
                          const schedule::Region& region, cudaMemcpyKind kind,
                          Where at = Where::current()) {
@@ -108,11 +108,11 @@ struct CudaApi {
     return Graph(graph);
   }
 
-  // Operations of streams on words of page-locked memory that host threads watch and set.
+  // Stream operations on words of page-locked memory that host threads poll and set.
   static constexpr const char* word_call = "cuStreamBatchMemOp";
   class WordOperations {
    public:
-    /// Looks up the driver's function, which the runtime does not have.
+    /// Looks up the driver function, which has no counterpart in the runtime.
     explicit WordOperations(Where at = Where::current()) {
       cudaDriverEntryPointQueryResult found{};
       auto** const function = reinterpret_cast<void**>(&batch_);
@@ -127,7 +127,7 @@ struct CudaApi {
     }
     bool available() const { return batch_ != nullptr; }
     void clear() { operations_.clear(); }
-    /// Enqueues what was noted, in this order.
+    /// Enqueues the collected operations in order.
     void enqueue(Stream stream, Where at = Where::current()) {
       if (operations_.empty()) return;
       const auto count = static_cast<unsigned>(operations_.size());
@@ -138,7 +138,7 @@ struct CudaApi {
 
    private:
     static void fill(auto& operation, auto type, std::uint32_t* word, std::uint32_t value) {
-      operation.operation = type;  // flags 0: waits for this value or a later one
+      operation.operation = type;  // flags 0: wait for this value or a later one
       operation.address = reinterpret_cast<CUdeviceptr>(word);
       operation.value = value;
     }

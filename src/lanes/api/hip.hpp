@@ -18,7 +18,7 @@ inline void check(hipError_t code, const char* call, Where at) {
   throw failed_call(call, hipGetErrorString(code), hipGetErrorName(code), at);
 }
 
-/// HIP as stream lanes use it.
+/// The HIP calls of stream lanes.
 struct HipApi {
   using Space = Kokkos::HIP;
   using Stream = hipStream_t;
@@ -56,10 +56,10 @@ struct HipApi {
   static bool is_complete(Stream stream, Where at = Where::current()) {
     const hipError_t code = hipStreamQuery(stream);
     if (code != hipErrorNotReady) check(code, "hipStreamQuery", at);
-    take_last_error();  // not ready is no error, but Kokkos would find one
+    take_last_error();  // Kokkos would report hipErrorNotReady as an error
     return code == hipSuccess;
   }
-  /// Whether there was one; then it is not left to whoever looks next.
+  /// Whether there was an error; clears it, so that no later check reports it.
   static bool take_last_error() { return hipGetLastError() != hipSuccess; }
 
   // Copies.
@@ -68,7 +68,7 @@ struct HipApi {
   static constexpr auto to_host = hipMemcpyDeviceToHost;
   static constexpr auto within_device = hipMemcpyDeviceToDevice;
   static constexpr Call copy{hipMemcpyAsync, "hipMemcpyAsync"};
-  /// Several lines of a host array to packed memory or back.
+  /// Copies several lines of a host array to packed memory or back.
   static void copy_lines(Stream stream, unsigned char* host, unsigned char* device,
                          const schedule::Region& region, hipMemcpyKind kind,
                          Where at = Where::current()) {
@@ -101,9 +101,9 @@ struct HipApi {
     return Graph(graph);
   }
 
-  // Operations of streams on words of page-locked memory that host threads watch and set. One call
-  // per operation: hipStreamBatchMemOp came with ROCm 6.4, and its first version refuses all of
-  // them. HIP documents waits for signal memory alone; AMD's runtime takes any, unless
+  // Stream operations on words of page-locked memory that host threads poll and set. One call per
+  // operation: hipStreamBatchMemOp exists since ROCm 6.4, and its first version rejects all of
+  // them. HIP documents waits for signal memory only; AMD's runtime accepts any memory unless
   // GPU_STREAMOPS_CP_WAIT is set.
   static constexpr const char* word_call = "hipStreamWaitValue32";
   class WordOperations {
@@ -122,7 +122,7 @@ struct HipApi {
     }
     bool available() const { return available_ != 0; }
     void clear() { operations_.clear(); }
-    /// Enqueues what was noted, in this order.
+    /// Enqueues the collected operations in order.
     void enqueue(Stream stream, Where at = Where::current()) {
       for (const auto& [word, value, waits] : operations_) {
         if (waits) {  // for this value or a later one
@@ -147,7 +147,7 @@ struct HipApi {
 
   // Calls that are said to break concurrency.
   static constexpr Make<DeviceMemory, std::size_t> allocate{hipMalloc, "hipMalloc"};
-  /// Coherent: a running kernel sees what the host writes to it.
+  /// Coherent: host writes are visible to running kernels.
   static PageLockedMemory allocate_page_locked(std::size_t bytes, Where at = Where::current()) {
     void* memory = nullptr;
     check(hipHostMalloc(&memory, bytes, hipHostMallocCoherent), "hipHostMalloc", at);
