@@ -216,6 +216,11 @@ struct Criterion {
   /// Relative tolerance to the worse side of the reference value; empty: the tolerance in the
   /// reference.
   std::optional<double> below = {};
+
+  /// Whether it limits this order (empty: the device) in this phase.
+  bool covers(std::optional<Order> of, Phase in) const {
+    return (!order || order == of) && phase.value_or(in) == in;
+  }
 };
 
 struct Deck {

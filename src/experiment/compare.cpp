@@ -52,9 +52,9 @@ Change changed(Change change, const std::vector<double>& a, const std::vector<do
 }
 
 bool judges(const std::vector<deck::Criterion>& criteria, deck::Metric metric,
-            std::optional<deck::Order> order) {
+            std::optional<deck::Order> order, deck::Phase phase) {
   return std::ranges::any_of(criteria, [&](const deck::Criterion& criterion) {
-    return criterion.metric == metric && (!criterion.order || criterion.order == order);
+    return criterion.metric == metric && criterion.covers(order, phase);
   });
 }
 
@@ -84,7 +84,7 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
     const RecordedPoint& same = same_point(b, point);
     const std::vector<Run>& others = same.runs;
     for (const deck::MetricRow& row : deck::device_metrics) {
-      if (!judges(a.acceptance, row.value, {})) continue;
+      if (!judges(a.acceptance, row.value, {}, point.phase)) continue;
       const auto of_a = values(row.value, point.device);
       const auto of_b = values(row.value, same.device);
       if (of_a.empty() && of_b.empty() && !point.words.empty())
@@ -99,7 +99,7 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
       for (const deck::MetricRow& row : deck::run_metrics) {
         if (row.formula == nullptr) continue;  // derived from the times, which are compared
         const bool is_judged =
-            experiment::is_judged(row.value, run) && judges(a.acceptance, row.value, run.order);
+            experiment::is_judged(row.value, run) && judges(a.acceptance, row.value, run.order, point.phase);
         if (!is_judged && row.value != deck::Metric::time) continue;
         const auto of_b =
             other == others.end() ? std::vector<double>() : values(row.value, *other, others);

@@ -16,7 +16,7 @@ Subject subject_of(const DeviceRecord& record, const FigureKey& key) {
 /// The criterion of the deck with a reference for this figure; null: none.
 const deck::Criterion* criterion_of(const DeviceRecord& record, const FigureKey& key) {
   const auto criterion = std::ranges::find_if(record.referenced, [&](const auto& one) {
-    return one.metric == key.metric && (!one.order || one.order == key.order);
+    return one.metric == key.metric && one.covers(key.order, key.phase);
   });
   return criterion == record.referenced.end() ? nullptr : &*criterion;
 }

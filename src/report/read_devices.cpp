@@ -162,13 +162,7 @@ void add_troubles(const Value& result, DeviceRecord& into) {
 void add_criteria(const Value& deck, DeviceRecord& into) {
   for (const Value& value : deck.at("acceptance").items()) {
     if (value.at_or_null("reference").is_null()) continue;
-    deck::Criterion& criterion = into.referenced.emplace_back();
-    criterion.metric = value.at("metric").word<deck::Metric>();
-    if (const Value order = value.at_or_null("order"); !order.is_null()) {
-      criterion.order = order.word<deck::Order>();
-    }
-    const Value below = value.at_or_null("below");
-    if (!below.is_null()) criterion.below = below.number();
+    into.referenced.push_back(read_criterion(value));
   }
 }
 

@@ -87,9 +87,7 @@ experiment::DeviceSamples read_rates(const Value& rates) {
 std::vector<deck::Criterion> read_acceptance(const Value& deck) {
   std::vector<deck::Criterion> criteria;
   for (const Value& value : deck.at("acceptance").items()) {
-    deck::Criterion& criterion = criteria.emplace_back();
-    criterion.metric = value.at("metric").word<deck::Metric>();
-    if (value.has("order")) criterion.order = value.at("order").word<deck::Order>();
+    criteria.push_back(read_criterion(value));
   }
   return criteria;
 }

@@ -138,6 +138,17 @@ void read_trace(const Value& value, experiment::Run& run) {
   run.trace = std::move(trace);
 }
 
+deck::Criterion read_criterion(const Value& value) {
+  deck::Criterion criterion;
+  criterion.metric = value.at("metric").word<deck::Metric>();
+  const Value order = value.at_or_null("order"), phase = value.at_or_null("phase");
+  if (!order.is_null()) criterion.order = order.word<deck::Order>();
+  if (!phase.is_null()) criterion.phase = phase.word<deck::Phase>();
+  const Value below = value.at_or_null("below");
+  if (!below.is_null()) criterion.below = below.number();
+  return criterion;
+}
+
 std::vector<std::string> files_of(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return {path};

@@ -115,6 +115,11 @@ TEST(Compare, ComparesEachPhaseWithItself) {
   ASSERT_FALSE(same.changes.empty());
   for (const Change& change : same.changes) EXPECT_EQ(change.trend, Trend::same);
   EXPECT_EQ(same.changes.back().point, "together");
+  one.acceptance = {{.metric = Metric::throughput, .phase = deck::Phase::together}};
+  for (const Change& change : compare(one, one, 0.01).changes) {
+    EXPECT_EQ(change.verdict.has_value(),
+              change.metric == Metric::throughput && change.point == "together");
+  }
 }
 
 TEST(Compare, LeavesOutWhatFollowsFromAllTimes) {

@@ -317,6 +317,9 @@ TEST(Fleet, AReferenceJudges) {
   DeviceRecord other = device("a", 50);  // whose deck asks for a reference of something else
   other.referenced = {{.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = {}}};
   EXPECT_EQ(fleet({other}, {}, &high).exit_code(), ExitCode::inconclusive);
+  DeviceRecord later = device("a", 50);  // whose deck asks for a reference of the other phase
+  later.referenced = {{.metric = Metric::throughput, .order = {}, .phase = deck::Phase::together}};
+  EXPECT_EQ(fleet({later}, {}, &high).exit_code(), ExitCode::inconclusive);
   DeviceRecord wide = device("a", 50);
   wide.figures[0].value.lo = 48;
   EXPECT_EQ(fleet({wide}, {}, &good).exit_code(), ExitCode::inconclusive);
