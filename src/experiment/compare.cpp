@@ -98,8 +98,8 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
           others, [&](const Run& candidate) { return experiment::name(candidate) == name; });
       for (const deck::MetricRow& row : deck::run_metrics) {
         if (row.formula == nullptr) continue;  // derived from the times, which are compared
-        const bool is_judged =
-            experiment::is_judged(row.value, run) && judges(a.acceptance, row.value, run.order, point.phase);
+        const bool is_judged = experiment::is_judged(row.value, run) &&
+                               judges(a.acceptance, row.value, run.order, point.phase);
         if (!is_judged && row.value != deck::Metric::time) continue;
         const auto of_b =
             other == others.end() ? std::vector<double>() : values(row.value, *other, others);

@@ -206,6 +206,22 @@ TEST(Devices, WrongDataErrorsAndInterruptionsAreResults) {
   EXPECT_EQ(read(unexplained).troubles[0].text, "the result has verdict FAIL and exit code 5");
 }
 
+TEST(Devices, KnowWhichCriteriaHaveAReference) {
+  json file = result();
+  file["deck"]["resolved"]["acceptance"] = {{{"metric", "time"}, {"max", 1}},
+                                            {{"metric", "throughput"},
+                                             {"order", "by_engine"},
+                                             {"phase", "together"},
+                                             {"reference", "given"},
+                                             {"below", 0.1}}};
+  const auto criteria = read(file).referenced;
+  ASSERT_EQ(criteria.size(), 1U);
+  EXPECT_EQ(criteria[0].below, 0.1);
+  EXPECT_TRUE(criteria[0].covers(deck::Order::by_engine, deck::Phase::together));
+  EXPECT_FALSE(criteria[0].covers(deck::Order::by_engine, deck::Phase::alone));
+  EXPECT_FALSE(criteria[0].covers(deck::Order::sequential, deck::Phase::together));
+}
+
 TEST(Devices, SeveralDecksAreSeveralRecords) {
   EXPECT_EQ(devices_of("a.json", json{{"results", {result(), result()}}}.dump()).size(), 2U);
 }
