@@ -53,9 +53,12 @@ std::size_t whole_points(const report::Study& study) {
 
 bool is_whole(const report::Study& study) { return whole_points(study) == study.points.size(); }
 
-std::string kept(const report::Study& study, const report::Journal& journal) {
-  return fmt::format("{} of {} points are kept in {}; continue with --resume", whole_points(study),
-                     study.points.size(), journal.path());
+/// Where finished points wait for --resume; empty if there are none.
+std::string kept(const report::Study& study, const report::Journal* journal) {
+  const std::size_t whole = whole_points(study);
+  if (journal == nullptr || whole == 0) return "";
+  return fmt::format("{} of {} points are kept in {}; continue with --resume", whole,
+                     study.points.size(), journal->path());
 }
 
 /// Where a sweep keeps its finished points: next to its first result file; empty: nowhere.
@@ -310,11 +313,13 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
     } else if (study.sweeps() && lacking) {
       terminal.note("skipped " + words + ": " + result.ended_by);
     } else {
-      terminal.error(result.ended_by + (journal != nullptr ? "; " + kept(study, *journal) : ""));
+      const std::string points = kept(study, journal);
+      terminal.error(result.ended_by + (points.empty() ? "" : "; " + points));
       return;
     }
   }
-  if (journal != nullptr && !is_whole(study)) terminal.note(kept(study, *journal));
+  const std::string points = is_whole(study) ? "" : kept(study, journal);
+  if (!points.empty()) terminal.note(points);
 }
 
 ExitCode finish(const Options& options, std::vector<report::Study>& studies,
