@@ -12,7 +12,8 @@ namespace overlap {
 /// Files that are opened later must not become a closed standard stream.
 void occupy_standard_streams();
 
-/// The one place that prints: text on stdout, errors and one live line of progress on stderr.
+/// The one place that prints: text on stdout, errors and one live line of progress on stderr. No
+/// bytes but safe ones leave it (base/text.hpp).
 class Terminal {
  public:
   Terminal() = default;
@@ -28,12 +29,12 @@ class Terminal {
   int width() const;
 
   void text(const std::string& words);   ///< whatever was asked for
-  void shown(const std::string& words);  ///< for people: not with --quiet
+  void shown(const std::string& words);  ///< prose: not with --quiet
   /// The end of a study: result lines, but on a terminal OVERLAP_RESULT alone, and the verdict.
   void verdict(const report::Study& study);
   /// Whether a harness reads what is printed: it gets every result line.
   bool wants_all_lines() const;
-  void lines(const std::string& text);   ///< on stderr as they are
+  void lines(const std::string& text);   ///< on stderr
   void note(const std::string& words);   ///< "miniapp: words"
   void error(const std::string& words);  ///< the same for an error
 

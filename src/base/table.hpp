@@ -9,7 +9,7 @@ namespace overlap::base {
 using Rows = std::vector<std::vector<std::string>>;
 
 /// Rows as aligned columns: the first one to the left, the others to the right (`numbers`), or all
-/// to the left.
-std::string align(const Rows& rows, bool numbers);
+/// to the left. Cells may hold any bytes: each becomes one line of text.
+std::string align(Rows rows, bool numbers);
 
 }  // namespace overlap::base

@@ -1,6 +1,7 @@
 #include "report/json.hpp"
 
 #include <cmath>
+#include <sstream>
 
 #include "base/sha256.hpp"
 #include "deck/fields.hpp"
@@ -233,6 +234,15 @@ Row read_row(const Json& run, const Json& row) {
   return read;
 }
 
+/// Whether these are result lines of a point: OVERLAP_RESULT is of the run.
+bool are_point_lines(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("OVERLAP_FOM ") && !line.starts_with("OVERLAP_CHECK ")) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string to_json(const std::vector<Study>& studies, int indent) {
@@ -332,7 +342,7 @@ PointResult read_record(const std::string& line) {
     for (const Json& check : json.at("checks")) point.checks.push_back(read_check(check));
     Json all = part_of({});
     merge(all, json);
-    if (!point.rows.empty()) return point;
+    if (!point.rows.empty() && are_point_lines(point.lines)) return point;
   } catch (const Json::exception&) {  // the same
   }
   throw base::Error(base::ExitCode::usage, "found no finished point of a sweep");

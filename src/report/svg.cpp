@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
+
 namespace overlap::report {
 namespace {
 
@@ -85,19 +87,11 @@ std::string page_colours() {
   });
 }
 
-std::string plain_text(const std::string& text) {
-  std::string plain = nlohmann::json::parse(quote_json(text)).get<std::string>();
-  // XML has no way to write control characters.
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  std::ranges::replace_if(plain, is_control, ' ');
-  return plain;
-}
-
 std::string escape_xml(const std::string& text) {
   constexpr std::array<std::pair<char, const char*>, 5> names = {
       {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
   std::string escaped;
-  for (const char c : plain_text(text)) {
+  for (const char c : base::one_line(text)) {
     const auto name = std::ranges::find(names, c, &std::pair<char, const char*>::first);
     escaped += name != names.end() ? name->second : std::string(1, c);
   }

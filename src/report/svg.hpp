@@ -52,10 +52,7 @@ inline constexpr std::array<Pen, 7> pens = {{
 /// All colours as a page's variables: "text", "line", ..., "h2d" and "on-h2d" of each stage.
 std::string page_colours();
 
-/// What XML can hold of a text: valid UTF-8 without control characters.
-std::string plain_text(const std::string& text);
-
-/// Text for XML and HTML, in content and in attributes: valid whatever comes from outside.
+/// Text for XML and HTML, in content and in attributes: one_line() of it, escaped.
 std::string escape_xml(const std::string& text);
 
 /// A JSON string with its quotes; what is no UTF-8 is replaced.

@@ -55,10 +55,7 @@ NodePtr with(const NodePtr& node, std::span<const std::string> path, const NodeP
 /// The parts between the dots of a key.
 std::vector<std::string> parts_of(const std::string& key);
 
-/// Whether text is UTF-8 without control characters other than tabs and line breaks.
-bool is_text(std::string_view text);
-
-/// Text from outside in quotes, as one short line: control characters escaped, a long tail cut.
+/// Text from outside in quotes, as one short line: base::one_line() with a long tail cut.
 std::string quoted(const std::string& text);
 /// The same without quotes.
 std::string clean(const std::string& text);
