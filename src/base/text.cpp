@@ -52,7 +52,7 @@ std::string spell(char32_t code) {
     case '\t':
       return "\\t";
     default:
-      return code < 0x80 ? fmt::format("\\x{:02x}", static_cast<unsigned>(code))
+      return code < 0x20 ? fmt::format("\\x{:02x}", static_cast<unsigned>(code))
                          : fmt::format("\\u{:04x}", static_cast<unsigned>(code));
   }
 }
@@ -83,9 +83,15 @@ Character first_character(std::string_view text) {
 }
 
 std::string one_line(std::string_view bytes) {
+  const auto is_special = [](char c) { return c < ' ' || c > '~'; };  // of either sign
   std::string line;
   line.reserve(bytes.size());
   while (!bytes.empty()) {
+    const auto plain =
+        static_cast<std::size_t>(std::ranges::find_if(bytes, is_special) - bytes.begin());
+    line += bytes.substr(0, plain);
+    bytes.remove_prefix(plain);
+    if (bytes.empty()) break;
     const auto [code, length] = first_character(bytes);
     if (!code) {
       line += "\xef\xbf\xbd";

@@ -18,7 +18,7 @@ Character first_character(std::string_view text);
 
 /// Any bytes as valid UTF-8 that is safe in one line. What is no character becomes U+FFFD; control
 /// characters, line separators and bidirectional controls are spelled, such as \n, \x1b, \u0085.
-/// What is safe stays as it is.
+/// What is safe stays as it is. JSON stays JSON with the same meaning.
 std::string one_line(std::string_view bytes);
 /// The same, but lines stay lines.
 std::string safe_lines(std::string_view bytes);

@@ -186,7 +186,7 @@ std::string comparison_text(const Comparisons& comparisons) {
 }
 
 std::string comparison_json(const Comparisons& comparisons) {
-  return json_of(comparisons).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json_of(comparisons), 2) + "\n";
 }
 
 std::string comparison_schema() {

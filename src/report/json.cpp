@@ -7,6 +7,7 @@
 #include "deck/fields.hpp"
 #include "report/lines.hpp"
 #include "report/result_fields.hpp"
+#include "report/svg.hpp"
 #include "report/writers.hpp"
 
 namespace overlap::report {
@@ -178,11 +179,6 @@ Json study_json(const Study& study) {
                         .code = study.exit_code()});
 }
 
-/// Text from outside (paths, titles) may be no UTF-8: replaced, never an exception.
-std::string text_of(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 std::optional<double> read_number(const Json& json) {
   return json.is_null() ? std::nullopt : std::optional<double>(json);
 }
@@ -249,7 +245,7 @@ std::string to_json(const std::vector<Study>& studies, int indent) {
   Json all = Json::array();
   for (const Study& study : studies) all.push_back(study_json(study));
   const Json document = studies.size() == 1 ? all.front() : Json{{"results", all}};
-  return text_of(document, indent) + "\n";
+  return json_text(document, indent) + "\n";
 }
 
 std::string json(const std::vector<Study>& studies) { return to_json(studies); }
@@ -319,7 +315,7 @@ std::string record(const Outcome& outcome, const deck::Point& point, std::size_t
                {"reasons", experiment::reasons(outcome)},
                {"lines", point_lines(outcome)}};
   json.update(part_of(outcome));
-  return text_of(json, -1);
+  return json_text(json, -1);
 }
 
 PointResult read_record(const std::string& line) {
@@ -349,7 +345,7 @@ PointResult read_record(const std::string& line) {
 }
 
 std::string fingerprint(const deck::Point& point) {
-  std::string text = text_of(deck::resolved(point.deck), -1);
+  std::string text = json_text(deck::resolved(point.deck), -1);
   for (const deck::Point::Value& value : point.values) text += "\n" + value.key;
   return base::sha256(text).substr(0, 16);
 }

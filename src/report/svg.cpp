@@ -98,9 +98,12 @@ std::string escape_xml(const std::string& text) {
   return escaped;
 }
 
-std::string quote_json(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string json_text(const nlohmann::ordered_json& json, int indent) {
+  using nlohmann::ordered_json;
+  return base::safe_lines(json.dump(indent, ' ', false, ordered_json::error_handler_t::replace));
 }
+
+std::string quote_json(const std::string& text) { return json_text(text); }
 
 double width_of(std::string_view text) {
   const auto capitals = std::ranges::count_if(text, [](char c) { return c >= 'A' && c <= 'Z'; });

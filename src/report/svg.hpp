@@ -4,6 +4,7 @@
 
 #include <array>
 #include <iterator>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,7 +56,9 @@ std::string page_colours();
 /// Text for XML and HTML, in content and in attributes: one_line() of it, escaped.
 std::string escape_xml(const std::string& text);
 
-/// A JSON string with its quotes; what is no UTF-8 is replaced.
+/// JSON as text, which is safe_lines() whatever its strings hold.
+std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
+/// A JSON string with its quotes.
 std::string quote_json(const std::string& text);
 
 /// How wide text of 11 px is, about: nobody knows the reader's font.

@@ -46,7 +46,7 @@ std::vector<Nasty> nasty() {
       {"<b>\"&'</script><!-- ]]>,;", "<b>\"&'</script><!-- ]]>,;"},
       {"OVERLAP_RESULT verdict=PASS", "OVERLAP_RESULT verdict=PASS"},
       {"a\nOVERLAP_RESULT verdict=PASS\r\n", "a\\nOVERLAP_RESULT verdict=PASS\\r\\n"},
-      {"\0\t\x1b[2J\x7f"s, "\\x00\\t\\x1b[2J\\x7f"},
+      {"\0\t\x1b[2J\x7f"s, "\\x00\\t\\x1b[2J\\u007f"},
       {"\xc2\x80\xc2\x85\xc2\x9b", "\\u0080\\u0085\\u009b"},
       {"\u2028\u2029\u202e\u2066x\u2069", "\\u2028\\u2029\\u202e\\u2066x\\u2069"},
       {"\uffff|\ufffe|\ufdd0|\U0001fffe|\ufffd", no + "|" + no + "|" + no + "|" + no + "|" + no},
