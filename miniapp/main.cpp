@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/interrupt.hpp"
+#include "base/text.hpp"
 #include "fleet.hpp"
 #include "measured.hpp"
 #include "model/load.hpp"
@@ -77,7 +78,7 @@ base::ExitCode run(const Options& options, Machinery& machinery, Terminal& termi
     inputs.device->path = options.calibrate;
     report::write_file(options.calibrate,
                        model::to_yaml(*inputs.device, calibration_note(machine_of(machinery))));
-    terminal.shown("wrote " + options.calibrate + "\n");
+    terminal.shown("wrote " + base::one_line(options.calibrate) + "\n");
   }
   base::check_interrupt();
   std::unique_ptr<report::Journal> journal;

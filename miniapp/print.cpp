@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/text.hpp"
 #include "report/console.hpp"
 #include "report/lines.hpp"
 
@@ -32,11 +33,11 @@ int Terminal::width() const {
 
 void Terminal::text(const std::string& words) {
   end_progress();
-  if (name_.empty()) std::cout << words << std::flush;
+  if (name_.empty()) std::cout << base::safe_lines(words) << std::flush;
 }
 
 void Terminal::shown(const std::string& words) {
-  if (!quiet_) text(words);
+  if (!quiet_) text(base::prose(words));
 }
 
 void Terminal::verdict(const report::Study& study) {
@@ -49,11 +50,11 @@ bool Terminal::wants_all_lines() const { return quiet_ || isatty(STDOUT_FILENO) 
 void Terminal::lines(const std::string& text) {
   if (text.empty()) return;
   end_progress();
-  std::cerr << text << std::flush;
+  std::cerr << base::safe_lines(text) << std::flush;
 }
 
 void Terminal::note(const std::string& words) {
-  lines("miniapp: " + (name_.empty() ? "" : name_ + ": ") + words + '\n');
+  lines("miniapp: " + (name_.empty() ? "" : name_ + ": ") + base::one_line(words) + '\n');
 }
 
 void Terminal::error(const std::string& words) { note("error: " + words); }
@@ -99,7 +100,7 @@ void Terminal::progress(int done, int total, const std::string& what) {
   line_ = true;
   last_ = now;
   constexpr std::size_t narrow = 79;  // columns: a line that is wrapped cannot be wiped
-  std::cerr << "\r\033[K" << line.substr(0, narrow) << std::flush;
+  std::cerr << "\r\033[K" << base::first_columns(base::one_line(line), narrow) << std::flush;
 }
 
 }  // namespace overlap

@@ -12,7 +12,8 @@ namespace overlap {
 /// Opens closed standard streams, so that files opened later do not take their descriptors.
 void occupy_standard_streams();
 
-/// The only place that prints: text on stdout, errors and a live progress line on stderr.
+/// The only place that prints: text on stdout, errors and a live progress line on stderr. Only safe
+/// bytes leave it (base/text.hpp).
 class Terminal {
  public:
   Terminal() = default;
@@ -33,7 +34,7 @@ class Terminal {
   void verdict(const report::Study& study);
   /// Whether to print all result lines: stdout is not a terminal, or --quiet.
   bool wants_all_lines() const;
-  void lines(const std::string& text);   ///< unmodified on stderr
+  void lines(const std::string& text);   ///< on stderr
   void note(const std::string& words);   ///< "miniapp: words" on stderr
   void error(const std::string& words);  ///< "miniapp: error: words" on stderr
 

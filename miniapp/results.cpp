@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "experiment/baseline.hpp"
 #include "report/comparison.hpp"
@@ -47,7 +48,8 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
       fmt::format("Written by `miniapp baseline` {} from {} {}.", base::version().version,
                   results.size(), results.size() == 1 ? "result" : "results");
   report::write_file(options.output, experiment::to_yaml(reference, how));
-  terminal.shown(fmt::format("wrote {}: {} entries\n", options.output, reference.entries.size()));
+  terminal.shown(fmt::format("wrote {}: {} entries\n", base::one_line(options.output),
+                             reference.entries.size()));
   return base::ExitCode::pass;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
+
 namespace overlap::base {
 
 namespace {
@@ -13,6 +15,9 @@ constexpr std::array worst_first = {
     ExitCode::inconclusive,  ExitCode::skipped,      ExitCode::pass};
 
 }  // namespace
+
+Error::Error(ExitCode code, const std::string& message)
+    : std::runtime_error(one_line(message)), code_(code) {}
 
 ExitCode worst(ExitCode a, ExitCode b) {
   return std::find(worst_first.begin(), worst_first.end(), a) <

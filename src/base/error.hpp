@@ -24,10 +24,11 @@ ExitCode worst(ExitCode a, ExitCode b);
 /// The exit code with this number. Throws Error{usage} if there is none.
 ExitCode exit_code(double number);
 
-/// An error for the user: one line of text and the exit code of the program.
+/// An error for the user: one line of text and the exit code of the program. The message may quote
+/// anything: one_line() makes it safe.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ExitCode code, const std::string& message);
   ExitCode code() const { return code_; }
 
  private:

@@ -9,7 +9,8 @@ namespace overlap::base {
 using Rows = std::vector<std::vector<std::string>>;
 
 /// Formats rows as aligned columns: with `numbers` the first column is left-aligned and all others
-/// are right-aligned, otherwise all are left-aligned.
-std::string align(const Rows& rows, bool numbers);
+/// are right-aligned, otherwise all are left-aligned. Cells may hold any bytes: each becomes one
+/// line of text.
+std::string align(Rows rows, bool numbers);
 
 }  // namespace overlap::base

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "deck/words.hpp"
 #include "yaml/fields.hpp"
@@ -51,10 +52,9 @@ Kind<double> slowed() { return factor("a number from 1 to 100", 1, 100); }
 /// A YAML string on one line.
 std::string in_quotes(const std::string& text) {
   std::string line = "\"";
-  for (const char c : text) {
+  for (const char c : base::one_line(text)) {
     if (c == '"' || c == '\\') line += '\\';
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < 0x20 || byte == 0x7f ? ' ' : c;
+    line += c;
   }
   return line + '"';
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/table.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/page.hpp"
 #include "report/result_fields.hpp"
@@ -84,7 +85,9 @@ std::string value_words(const std::optional<base::Summary>& value, deck::Metric 
   return unit == "1" ? number : fmt::format("{} {}", number, unit);
 }
 
-std::string title(const Comparison& of) { return fmt::format("{}: {} -> {}", of.deck, of.a, of.b); }
+std::string title(const Comparison& of) {
+  return base::one_line(fmt::format("{}: {} -> {}", of.deck, of.a, of.b));
+}
 
 base::Rows difference_rows(const Comparison& of) {
   base::Rows rows = {{"differs", "A", "B"}};
@@ -179,11 +182,11 @@ std::string comparison_text(const Comparisons& comparisons) {
     if (!differences.empty()) text += base::align(differences, false) + "\n";
     text += base::align(change_rows(one), true) + "\n";
   }
-  return text + result_line(comparisons);
+  return base::prose(text) + result_line(comparisons);
 }
 
 std::string comparison_json(const Comparisons& comparisons) {
-  return json_of(comparisons).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json_of(comparisons), 2) + "\n";
 }
 
 std::string comparison_schema() {

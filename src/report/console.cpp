@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
 #include "deck/words.hpp"
@@ -112,7 +113,7 @@ std::string predictions(const Study& study, const Outcome& outcome, int width) {
 }  // namespace
 
 std::string title(const Study& study) {
-  const std::string text = study.deck().title + "\n\n";
+  const std::string text = base::one_line(study.deck().title) + "\n\n";
   if (study.predicts()) return text;
   base::DeviceInfo device;
   if (study.machine.device) {
@@ -193,7 +194,7 @@ std::string verdict_words(const Study& study) {
       if (point.code != study.exit_code() || ++shown > most) continue;
       text += fmt::format(
           "\n  {}{}", study.sweeps() ? point_words(study.points[point.number].values) + ": " : "",
-          reason);
+          base::one_line(reason));
     }
   }
   if (shown > most) text += fmt::format("\n  and {} more", shown - most);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "report/sweep.hpp"
 #include "report/writers.hpp"
 
@@ -13,8 +14,9 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-std::string quoted(const std::string& cell) {
-  const bool plain = cell.find_first_of(",\"\r\n") == std::string::npos;
+std::string quoted(const std::string& words) {
+  const std::string cell = base::one_line(words);
+  const bool plain = cell.find_first_of(",\"") == std::string::npos;
   if (plain) return cell;
   std::string text = "\"";
   for (const char c : cell) {

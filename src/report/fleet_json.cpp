@@ -5,6 +5,7 @@
 #include "base/parallel.hpp"
 #include "report/fields.hpp"
 #include "report/fleet.hpp"
+#include "report/svg.hpp"
 
 namespace overlap::report {
 
@@ -238,18 +239,15 @@ void add_fields(Record& add, const Fleet& of, const std::vector<DeviceRecord>& d
 void fields(Record& add, const Fleet& of) { add_fields(add, of, of.devices); }
 
 std::string fleet_json(const Fleet& fleet) {
-  const auto text_of = [](const Json& json, int indent) {
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-  };
   Record record(false);
   add_fields(record, fleet, {});
-  const std::string rest = text_of(std::move(record).json(), 2) + "\n";
+  const std::string rest = json_text(std::move(record).json(), 2) + "\n";
   if (fleet.devices.empty()) return rest;
   // Devices as text, one by one: all of them as objects would take ten times the memory.
   std::vector<std::string> devices(fleet.devices.size());
   const auto write = [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      devices[i] = text_of(json_of(fleet.devices[i]), -1);
+      devices[i] = json_text(json_of(fleet.devices[i]));
     }
   };
   constexpr std::int64_t least_devices = 64;  // of a thread

@@ -4,24 +4,20 @@
 #include <iterator>
 #include <map>
 
+#include "base/text.hpp"
 #include "report/fleet_tables.hpp"
 #include "report/junit_suite.hpp"
 
 namespace overlap::report {
 namespace {
 
+using base::field_value;
 using experiment::DeviceRecord;
 using experiment::Fleet;
 using experiment::Group;
 
 constexpr std::size_t few_devices = 16;  // one row or line each
 constexpr std::size_t most_shown = 20;   // rows of a table on the terminal
-
-/// A value of a result line: without spaces.
-std::string field(std::string text) {
-  std::ranges::replace(text, ' ', '_');
-  return text.empty() ? "-" : text;
-}
 
 /// Whether lines must say which deck they are about.
 bool several_decks(const Fleet& fleet) {
@@ -84,7 +80,7 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
   all = all || fleet.devices.size() <= few_devices;
   const bool several = several_decks(fleet);
   const auto deck_of = [several](const DeviceRecord& device) {
-    return several ? " deck=" + field(device.deck_name) : "";
+    return several ? " deck=" + field_value(device.deck_name) : "";
   };
   for (const DeviceRecord& device : fleet.devices) {
     const std::string deck = deck_of(device);
@@ -92,8 +88,8 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
       const base::ExitCode code = exit_code_of(device, phase);
       if (!all && code == base::ExitCode::pass) continue;
       fmt::format_to(std::back_inserter(text),
-                     "OVERLAP_DEVICE host={} uuid={} phase={} verdict={}{}\n", field(device.host),
-                     field(device.unit), deck::to_string(phase),
+                     "OVERLAP_DEVICE host={} uuid={} phase={} verdict={}{}\n",
+                     field_value(device.host), field_value(device.unit), deck::to_string(phase),
                      deck::to_string(experiment::verdict_of(code)), deck);
     }
   }
@@ -104,8 +100,9 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
       fmt::format_to(std::back_inserter(text),
                      "OVERLAP_SLOWEST host={} uuid={} metric={} value={:.6g} median={:.6g} "
                      "phase={} order={}{}\n",
-                     field(device.host), field(device.unit), deck::to_string(of.key.metric),
-                     of.slowest.front().value, of.median, deck::to_string(of.key.phase),
+                     field_value(device.host), field_value(device.unit),
+                     deck::to_string(of.key.metric), of.slowest.front().value, of.median,
+                     deck::to_string(of.key.phase),
                      of.key.order ? deck::to_string(*of.key.order) : "-", deck_of(device));
     }
   }
@@ -168,9 +165,8 @@ std::string node_check(const Fleet& fleet) {
   }
   std::string text;
   for (const auto& [host, node] : nodes) {
-    std::string words = node.text.empty() ? "" : " " + node.text;
-    std::ranges::replace(words, '\n', ' ');
-    text += fmt::format("{} {}{}\n", field(host), node_status(node.code), words);
+    const std::string words = node.text.empty() ? "" : " " + base::one_line(node.text);
+    text += fmt::format("{} {}{}\n", field_value(host), node_status(node.code), words);
   }
   return text;
 }

@@ -127,7 +127,7 @@ std::string timelines(const Studies& studies) {
   return html +
          "<noscript><p>The pictures need JavaScript; the tables do not.</p></noscript>\n</main>\n"
          "<div id=\"details\" role=\"status\" hidden></div>\n" +
-         page_json("drawing", drawings.dump(-1, ' ', false, Json::error_handler_t::replace));
+         page_json("drawing", json_text(drawings));
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "report/json.hpp"
 
 #include <cmath>
+#include <sstream>
 
 #include "base/sha256.hpp"
 #include "deck/fields.hpp"
 #include "report/lines.hpp"
 #include "report/result_fields.hpp"
+#include "report/svg.hpp"
 #include "report/writers.hpp"
 
 namespace overlap::report {
@@ -177,11 +179,6 @@ Json study_json(const Study& study) {
                         .code = study.exit_code()});
 }
 
-/// Text from outside (paths, titles) may be no UTF-8: replaced, never an exception.
-std::string text_of(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 std::optional<double> read_number(const Json& json) {
   return json.is_null() ? std::nullopt : std::optional<double>(json);
 }
@@ -233,13 +230,22 @@ Row read_row(const Json& run, const Json& row) {
   return read;
 }
 
+/// Whether these are result lines of a point: OVERLAP_RESULT is of the run.
+bool are_point_lines(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("OVERLAP_FOM ") && !line.starts_with("OVERLAP_CHECK ")) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string to_json(const std::vector<Study>& studies, int indent) {
   Json all = Json::array();
   for (const Study& study : studies) all.push_back(study_json(study));
   const Json document = studies.size() == 1 ? all.front() : Json{{"results", all}};
-  return text_of(document, indent) + "\n";
+  return json_text(document, indent) + "\n";
 }
 
 std::string json(const std::vector<Study>& studies) { return to_json(studies); }
@@ -309,7 +315,7 @@ std::string record(const Outcome& outcome, const deck::Point& point, std::size_t
                {"reasons", experiment::reasons(outcome)},
                {"lines", point_lines(outcome)}};
   json.update(part_of(outcome));
-  return text_of(json, -1);
+  return json_text(json, -1);
 }
 
 PointResult read_record(const std::string& line) {
@@ -332,14 +338,14 @@ PointResult read_record(const std::string& line) {
     for (const Json& check : json.at("checks")) point.checks.push_back(read_check(check));
     Json all = part_of({});
     merge(all, json);
-    if (!point.rows.empty()) return point;
+    if (!point.rows.empty() && are_point_lines(point.lines)) return point;
   } catch (const Json::exception&) {  // the same
   }
   throw base::Error(base::ExitCode::usage, "found no finished point of a sweep");
 }
 
 std::string fingerprint(const deck::Point& point) {
-  std::string text = text_of(deck::resolved(point.deck), -1);
+  std::string text = json_text(deck::resolved(point.deck), -1);
   for (const deck::Point::Value& value : point.values) text += "\n" + value.key;
   return base::sha256(text).substr(0, 16);
 }

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "report/svg.hpp"
+#include "base/text.hpp"
 
 namespace overlap::report {
 namespace {
@@ -27,20 +27,9 @@ using Attributes = std::vector<std::pair<const char*, std::string>>;
 pugi::xml_node add(pugi::xml_node parent, const char* name, const Attributes& attributes = {}) {
   pugi::xml_node node = parent.append_child(name);
   for (const auto& [key, value] : attributes) {
-    node.append_attribute(key).set_value(plain_text(value).c_str());
+    node.append_attribute(key).set_value(base::one_line(value).c_str());
   }
   return node;
-}
-
-/// Text of several lines.
-void set_text(pugi::xml_node node, const std::string& text) {
-  std::string lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines += (at == 0 ? "" : "\n") + plain_text(text.substr(at, end - at));
-    at = end + 1;
-  }
-  node.text().set(lines.c_str());
 }
 
 /// How often each name was used in the file: harnesses drop tests whose name is taken.
@@ -76,11 +65,12 @@ void add_suite(pugi::xml_node suites, int id, const JunitSuite& of, Names& names
                                {"name", test.name + (nth > 1 ? fmt::format("#{}", nth) : "")},
                                {"time", seconds(test.time_s)}});
     if (const char* const element = element_of(test.verdict)) {
-      set_text(add(node, element, {{"type", std::string(deck::to_string(test.verdict))}}),
-               test.text);
+      add(node, element, {{"type", std::string(deck::to_string(test.verdict))}})
+          .text()
+          .set(base::safe_lines(test.text).c_str());
     }
   }
-  set_text(add(suite, "system-out"), of.output);
+  add(suite, "system-out").text().set(base::safe_lines(of.output).c_str());
   add(suite, "system-err");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "report/json.hpp"
 
 namespace overlap::report {
@@ -17,10 +18,8 @@ std::string point_field(const Outcome& outcome) {
   std::string field;
   for (const auto& [key, text] : outcome.values) {
     const auto number = number_at(outcome.deck, key);
-    std::string value = number ? fmt::format("{}", *number) : text;
-    std::ranges::replace_if(
-        value, [](char c) { return std::string_view(" =,:").find(c) != std::string_view::npos; },
-        '_');
+    std::string value = base::field_value(number ? fmt::format("{}", *number) : text);
+    std::ranges::replace_if(value, [](char c) { return c == ',' || c == ':'; }, '_');
     field += fmt::format("{}{}:{}", field.empty() ? " point=" : ",", key, value);
   }
   return field;
@@ -55,8 +54,9 @@ std::string point_lines(const Outcome& outcome) {
     const std::string_view order = deck::to_string(run.order);
     if (const auto predicted = experiment::predicted_s(run)) {
       const base::Summary exact{.median = *predicted, .lo = *predicted, .hi = *predicted};
-      figure(order, "predicted_time", "s", exact,
-             twin_field(run) + (run.device.empty() ? "" : " device=" + run.device));
+      figure(
+          order, "predicted_time", "s", exact,
+          twin_field(run) + (run.device.empty() ? "" : " device=" + base::field_value(run.device)));
     }
     if (run.samples_s.empty()) continue;
     for (const deck::MetricRow& row : deck::run_metrics) {

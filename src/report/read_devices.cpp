@@ -9,6 +9,7 @@
 
 #include "base/interrupt.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "report/read_value.hpp"
 #include "report/skim.hpp"
 #include "yaml/document.hpp"
@@ -238,7 +239,8 @@ Reading reading_of(const SourceFile& file) {
     } catch (const base::Error&) {
       const std::string schema = file.named ? "" : other_schema(text);
       if (schema.empty()) throw;
-      reading.left_out = fmt::format("{}: {}, no result file; left out", file.path, schema);
+      reading.left_out =
+          base::one_line(fmt::format("{}: {}, no result file; left out", file.path, schema));
     }
   } catch (const base::Error& error) {
     reading.broken = error.what();
@@ -303,7 +305,7 @@ std::vector<std::string> read_hosts(const std::string& file) {
     std::istringstream lines(content_of(file));
     for (std::string line; std::getline(lines, line);) {
       std::istringstream words(line.substr(0, line.find('#')));
-      for (std::string word; words >> word;) hosts.push_back(word);
+      for (std::string word; words >> word;) hosts.push_back(base::one_line(word));
     }
   } catch (const base::Error& error) {
     throw base::Error(base::ExitCode::usage, error.what());

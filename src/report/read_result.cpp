@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "report/read_value.hpp"
 #include "report/study.hpp"
 
@@ -14,7 +15,7 @@ using experiment::Recorded;
 /// The leaves of nested objects by their dotted keys.
 void flatten(const Json& json, const std::string& key, KeyWords& into) {
   if (!json.is_object()) {
-    into[key] = json.is_null() ? "-" : yaml::spell(json);
+    into[base::one_line(key)] = json.is_null() ? "-" : base::one_line(yaml::spell(json));
     return;
   }
   for (const auto& [name, value] : json.items()) {
@@ -58,7 +59,9 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
   for (const Value& value : runs.items()) {
     std::vector<deck::Point::Value> values;
     const Value swept = value.at("point");
-    for (const auto& [key, of] : swept.json().items()) values.push_back({key, yaml::spell(of)});
+    for (const auto& [key, of] : swept.json().items()) {
+      values.push_back({base::one_line(key), base::one_line(yaml::spell(of))});
+    }
     const auto phase =
         value.has("phase") ? value.at("phase").word<deck::Phase>() : deck::Phase::alone;
     const std::string words =

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "deck/words.hpp"
 #include "experiment/run.hpp"
 #include "yaml/kinds.hpp"
@@ -77,9 +78,10 @@ class Value {
     if (!json_->is_boolean()) fail(spelled(), "true, false");
     return *json_;
   }
+  /// As one line: files come from others.
   std::string text() const {
     if (!json_->is_string()) fail(spelled(), "text");
-    return *json_;
+    return base::one_line(json_->get_ref<const std::string&>());
   }
   std::string text_or_nothing() const { return is_null() ? "" : text(); }
   template <class Enum>

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
+
 namespace overlap::report {
 namespace {
 
@@ -85,28 +87,23 @@ std::string page_colours() {
   });
 }
 
-std::string plain_text(const std::string& text) {
-  std::string plain = nlohmann::json::parse(quote_json(text)).get<std::string>();
-  // XML has no way to write control characters.
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  std::ranges::replace_if(plain, is_control, ' ');
-  return plain;
-}
-
 std::string escape_xml(const std::string& text) {
   constexpr std::array<std::pair<char, const char*>, 5> names = {
       {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
   std::string escaped;
-  for (const char c : plain_text(text)) {
+  for (const char c : base::one_line(text)) {
     const auto name = std::ranges::find(names, c, &std::pair<char, const char*>::first);
     escaped += name != names.end() ? name->second : std::string(1, c);
   }
   return escaped;
 }
 
-std::string quote_json(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string json_text(const nlohmann::ordered_json& json, int indent) {
+  using nlohmann::ordered_json;
+  return base::safe_lines(json.dump(indent, ' ', false, ordered_json::error_handler_t::replace));
 }
+
+std::string quote_json(const std::string& text) { return json_text(text); }
 
 double width_of(std::string_view text) {
   const auto capitals = std::ranges::count_if(text, [](char c) { return c >= 'A' && c <= 'Z'; });

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <iterator>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,13 +53,12 @@ inline constexpr std::array<Pen, 7> pens = {{
 /// All colours as CSS variables: "text", "line", ..., and "h2d", "on-h2d" for each stage.
 std::string page_colours();
 
-/// Text reduced to what XML allows: valid UTF-8 without control characters.
-std::string plain_text(const std::string& text);
-
-/// Escapes arbitrary text for content and attributes of XML and HTML.
+/// Escapes one_line() of a text for content and attributes of XML and HTML.
 std::string escape_xml(const std::string& text);
 
-/// A quoted JSON string; invalid UTF-8 is replaced.
+/// JSON as text: safe_lines() whatever its strings hold.
+std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
+/// A quoted JSON string.
 std::string quote_json(const std::string& text);
 
 /// Estimated width in pixels of 11 px text; the actual font is unknown.

@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <ranges>
 #include <sstream>
+
+#include "base/text.hpp"
 
 namespace overlap::yaml {
 namespace {
@@ -54,33 +55,21 @@ base::SourcePlace place_in(const base::SourcePlace& origin, const YAML::Mark& ma
                            : base::SourcePlace{origin.file, mark.line + 1, mark.column + 1};
 }
 
-/// Bytes of the UTF-8 character that `text` begins with; 0: malformed, or one that YAML forbids.
-std::size_t length_of(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
-  if (length > text.size()) return 0;
-  std::uint32_t code = length == 1 ? byte(0) : byte(0) & (0xffU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3fU);
-  }
-  // The least code of each length: below it the spelling is overlong, or no character begins so.
-  constexpr std::array<std::uint32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
-  const bool control = (code < 0x20 && code != '\t' && code != '\n' && code != '\r') ||
-                       (code >= 0x7f && code < 0xa0 && code != 0x85);
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  const bool no_character = code == 0xfffe || code == 0xffff || code > 0x10ffff;
-  const bool good = byte(0) < 0xf8 && code >= least[length];
-  return good && !control && !surrogate && !no_character ? length : 0;
+/// Whether YAML allows a character.
+bool is_allowed(const base::Character& character) {
+  if (!character.code) return false;
+  const char32_t code = *character.code;
+  const bool white = code == '\t' || code == '\n' || code == '\r' || code == 0x85;
+  return white || (code >= 0x20 && code < 0x7f) || code >= 0xa0;
 }
 
 /// Where the first character lies that YAML forbids; the text's size: nowhere.
 std::size_t end_of_text(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size()) {
-    const std::size_t length = length_of(text.substr(end));
-    if (length == 0) break;
-    end += length;
+    const base::Character character = base::first_character(text.substr(end));
+    if (!is_allowed(character)) break;
+    end += character.bytes;
   }
   return end;
 }
@@ -245,21 +234,11 @@ NodePtr pinned(const NodePtr& root, const std::string& key) {
 
 }  // namespace
 
-bool is_text(std::string_view text) { return end_of_text(text) == text.size(); }
-
 std::string clean(const std::string& text) {
   constexpr std::size_t most = 100;
-  std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    // Cut between characters: bytes 10xxxxxx continue one.
-    if (line.size() >= most && (byte & 0xc0) != 0x80) return line + "...";
-    line += c == '\n'                     ? "\\n"
-            : c == '\t'                   ? "\\t"
-            : byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte)
-                                          : std::string(1, c);
-  }
-  return line;
+  const std::string line = base::one_line(text);
+  const std::string_view head = base::first_columns(line, most);
+  return std::string(head) + (head.size() < line.size() ? "..." : "");
 }
 
 std::string quoted(const std::string& text) { return "'" + clean(text) + "'"; }
@@ -344,13 +323,7 @@ NodePtr with_option(const NodePtr& root, const std::string& option, int number) 
 }
 
 std::string name_of(const std::string& path) {
-  std::string name = std::filesystem::path(path).stem().string();
-  // Result lines are key=value, parted by spaces.
-  const auto parts = [](char c) {
-    return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '=';
-  };
-  std::ranges::replace_if(name, parts, '_');
-  return name;
+  return base::field_value(std::filesystem::path(path).stem().string());
 }
 
 }  // namespace overlap::yaml

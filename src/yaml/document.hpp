@@ -55,11 +55,7 @@ NodePtr with(const NodePtr& node, std::span<const std::string> path, const NodeP
 /// Splits a key at its dots.
 std::vector<std::string> parts_of(const std::string& key);
 
-/// Whether text is UTF-8 without control characters other than tabs and line breaks.
-bool is_text(std::string_view text);
-
-/// External text in quotes on one line: escapes control characters, truncates after about 100
-/// bytes.
+/// External text in quotes on one line: base::one_line(), truncated after about 100 bytes.
 std::string quoted(const std::string& text);
 /// The same without quotes.
 std::string clean(const std::string& text);

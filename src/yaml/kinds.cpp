@@ -1,5 +1,6 @@
 #include "yaml/kinds.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 
 namespace overlap::yaml {
@@ -60,8 +61,7 @@ Kind<bool> flag() {
 Kind<std::string> line() {
   const auto parse = [](std::string text) {
     while (text.ends_with('\n')) text.pop_back();  // in which a block scalar ends
-    const bool one = text.find_first_of("\t\r\n") == std::string::npos && is_text(text);
-    return one ? std::optional(text) : std::nullopt;
+    return text == base::one_line(text) ? std::optional(text) : std::nullopt;
   };
   return {.values = "one line of text", .schema = {{"type", "string"}}, .parse = parse};
 }

@@ -2,6 +2,7 @@
 """What the program writes: the result file whole or not at all, its schema, the result lines."""
 
 import copy
+import csv
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 from program import ENDLESS, FOM, MINIAPP, SCHEMA, SMALL, SOURCE, TestCase, problems, records, run, start
 
@@ -464,6 +466,90 @@ class ResultLines(TestCase):
     def test_lost_output_is_an_error(self):
         with open("/dev/full", "w") as full:
             self.assert_error(run(self.deck(), stdout=full), 1, "cannot write")
+
+
+class NastyText(TestCase):
+    """Titles and file names of any bytes: what is printed and written is safe."""
+
+    NAME = b"na\xffsty\nOVERLAP_RESULT verdict=PASS\x1b[31m\xc2\x85.yaml"
+
+    def nasty(self, name=NAME):
+        return os.fsencode(self.folder) + b"/" + name
+
+    def run_raw(self, *arguments):
+        done = subprocess.run([MINIAPP, *arguments], capture_output=True, timeout=300)
+        for stream in (done.stdout, done.stderr):
+            text = stream.decode("utf-8")  # fails unless it is valid
+            self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
+        return done
+
+    def assert_one_error(self, code, *arguments):
+        done = self.run_raw(*arguments)
+        self.assertRegex(done.stderr.decode(), r"\Aminiapp: error: [^\n]+\n\Z")
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, b"")
+
+    def written(self, suffix):
+        return self.nasty(b"out\xff\n" + suffix)
+
+    def test_in_every_output(self):
+        deck = self.nasty()
+        title = "OVERLAP_RESULT verdict=PASS data=OK exit=0"
+        with open(deck, "w", encoding="utf-8") as file:
+            file.write(SMALL.replace("Small increment", title))
+        outputs = {"--json": [b".json"], "--csv": [b".csv"], "--junit": [b".xml"], "--timeline": [b".svg", b".html"],
+                   "--trace": [b".trace.json"]}
+        words = [word for option, suffixes in outputs.items() for suffix in suffixes for word in (option, self.written(suffix))]
+        done = self.run_raw(deck, "--device=host", *words)
+        self.assertEqual((done.stderr, done.returncode), (b"", 0))
+        results = [line for line in done.stdout.decode().split("\n") if line.startswith("OVERLAP_RESULT")]
+        self.assertEqual(len(results), 1, results)
+        self.assertRegex(done.stdout.decode().split("\n")[-2], r"\AOVERLAP_RESULT verdict=PASS data=OK exit=0\Z")
+        for suffixes in outputs.values():
+            for suffix in suffixes:
+                with open(self.written(suffix), "rb") as file:
+                    text = file.read().decode("utf-8")
+                self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff]")
+        for suffix in (b".json", b".trace.json"):
+            json.loads(pathlib.Path(os.fsdecode(self.written(suffix))).read_text())
+        for suffix in (b".xml", b".svg"):
+            xml.etree.ElementTree.parse(os.fsdecode(self.written(suffix)))
+        with open(self.written(b".csv"), newline="", encoding="utf-8") as file:
+            self.assertEqual(len(list(csv.reader(file, strict=True))), 4)
+        for words in (["merge", self.written(b".json")], ["compare", self.written(b".json"), self.written(b".json")],
+                      ["compare", "--side-by-side", self.written(b".json"), self.written(b".json")],
+                      ["baseline", self.written(b".json"), "-o", self.written(b".yaml")]):
+            with self.subTest(command=words[0]):
+                done = self.run_raw(*words)
+                self.assertEqual(done.stderr, b"")
+                lines = [line for line in done.stdout.split(b"\n") if line.startswith(b"OVERLAP_RESULT")]
+                self.assertEqual(len(lines), 0 if words[0] == "baseline" else 1)
+
+    def test_in_errors(self):
+        good = os.fsencode(self.deck())
+        deck = self.nasty()
+        for code, words in (
+            (3, [deck]),
+            (3, [self.NAME[:-5]]),
+            (1, [good, "--json", deck + b"/no/folder.json"]),
+            (3, [good, b"--" + self.NAME]),
+            (3, [good, "--timeline", deck]),
+            (3, [good, "--set", self.NAME]),
+            (3, [good, "--set", b"chunks.count=" + self.NAME]),
+            (3, [good, "--predict", deck]),
+            (3, [good, "--reference", deck]),
+            (1, ["merge", deck]),
+            (1, ["compare", deck, deck]),
+            (3, ["compare", good, good, "--below", self.NAME]),
+        ):
+            with self.subTest(words=words):
+                self.assert_one_error(code, *words)
+
+    def test_in_titles(self):
+        for bad in ("a\\nb", "\\x1b", "\\u0085", "\\u2028", "\\u202e", "\\uFFFE", "\\uFDD0"):
+            with self.subTest(title=bad):
+                deck = self.deck(SMALL.replace("Small increment", f'"{bad}"'))
+                self.assert_one_error(3, deck)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,248 @@
+#include "base/text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <pugixml.hpp>
+
+#include "base/error.hpp"
+#include "base/table.hpp"
+#include "hand_schedule.hpp"
+#include "report/comparison.hpp"
+#include "report/console.hpp"
+#include "report/csv.hpp"
+#include "report/fleet.hpp"
+#include "report/json.hpp"
+#include "report/lines.hpp"
+#include "report/read_devices.hpp"
+#include "report/read_result.hpp"
+#include "report/side_by_side.hpp"
+#include "report/writers.hpp"
+#include "studies.hpp"
+
+/// Whatever text comes from outside, what is written is well-formed and safe to print.
+namespace overlap::base {
+namespace {
+
+using nlohmann::json;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* replacement = "\xef\xbf\xbd";
+
+struct Nasty {
+  std::string text;
+  std::string line;
+};
+
+std::vector<Nasty> nasty() {
+  using namespace std::string_literals;
+  const std::string no = replacement;
+  return {
+      {"", ""},
+      {"plain \\ µ 漢 \U0001f600 \u00a0", "plain \\ µ 漢 \U0001f600 \u00a0"},
+      {"<b>\"&'</script><!-- ]]>,;", "<b>\"&'</script><!-- ]]>,;"},
+      {"OVERLAP_RESULT verdict=PASS", "OVERLAP_RESULT verdict=PASS"},
+      {"a\nOVERLAP_RESULT verdict=PASS\r\n", "a\\nOVERLAP_RESULT verdict=PASS\\r\\n"},
+      {"\0\t\x1b[2J\x7f"s, "\\x00\\t\\x1b[2J\\u007f"},
+      {"\xc2\x80\xc2\x85\xc2\x9b", "\\u0080\\u0085\\u009b"},
+      {"\u2028\u2029\u202e\u2066x\u2069", "\\u2028\\u2029\\u202e\\u2066x\\u2069"},
+      {"\uffff|\ufffe|\ufdd0|\U0001fffe|\ufffd", no + "|" + no + "|" + no + "|" + no + "|" + no},
+      {"\xff\xfe|\x80", no + no + "|" + no},
+      {"\xc0\xaf|\xe0\x80\xaf|\xf0\x80\x80\x8a",
+       no + no + "|" + no + no + no + "|" + no + no + no + no},
+      {"\xed\xa0\x80|\xf4\x90\x80\x80|\xf8\x88\x80\x80\x80",
+       no + no + no + "|" + no + no + no + no + "|" + no + no + no + no + no},
+      {"cut \xe2\x82", "cut " + no + no},
+  };
+}
+
+/// Whether a text can be printed: nothing in it is spelled or replaced but line ends.
+bool is_safe(const std::string& text) { return safe_lines(text) == text; }
+
+TEST(Text, IsOneLineWhateverItIs) {
+  for (const auto& [text, line] : nasty()) {
+    EXPECT_EQ(one_line(text), line);
+    EXPECT_EQ(one_line(line), line) << "changed twice";
+    EXPECT_EQ(Error(ExitCode::usage, text).what(), line);
+  }
+}
+
+TEST(Text, KeepsLinesWhereItMay) {
+  EXPECT_EQ(safe_lines("a\n\x1b\n"), "a\n\\x1b\n");
+  EXPECT_EQ(safe_lines("\n"), "\n");
+  EXPECT_EQ(safe_lines(""), "");
+}
+
+TEST(Text, OfPeopleHasNoResultLines) {
+  EXPECT_EQ(prose("OVERLAP_RESULT x\nOVERLAP_FOM\n\nno OVERLAP_X\n"),
+            " OVERLAP_RESULT x\n OVERLAP_FOM\n\nno OVERLAP_X\n");
+}
+
+TEST(Text, IsTheValueOfAField) {
+  EXPECT_EQ(field_value("my deck=1\n\xff"), std::string("my_deck_1\\n") + replacement);
+  EXPECT_EQ(field_value(""), "-");
+}
+
+TEST(Text, TakesColumns) {
+  EXPECT_EQ(columns("abµ"), 3U);
+  EXPECT_EQ(columns("漢字\U0001f600"), 6U);
+  EXPECT_EQ(columns("e\u0301\ufe0f"), 1U);
+  EXPECT_EQ(columns("\xff"), 1U);
+  EXPECT_EQ(first_columns("a漢字", 4), "a漢");
+  EXPECT_EQ(first_columns("e\u0301x", 1), "e\u0301");
+}
+
+TEST(Text, IsAlignedByColumns) {
+  EXPECT_EQ(align({{"漢", "x"}, {"e\u0301", "y"}, {"a\nb", "z"}}, false),
+            "漢    x\ne\u0301     y\na\\nb  z\n");
+}
+
+// Writers.
+
+/// A study with this text wherever a user or a machine may have given it.
+report::Study study_with(const std::string& text) {
+  experiment::Run run;
+  run.order = deck::Order::by_engine;
+  run.schedule =
+      model::schedule_of({model::h2d(0, 1000), model::kernel(0, 1), model::d2h(0, 1000)});
+  run.schedule.order = run.order;
+  run.schedule.names = {text, "k", "c"};
+  run.samples_s = {2, 2, 2, 2, 2, 2};
+  run.repetitions = 6;
+  run.verified = true;
+  run.findings = {{text, text, {}}};
+  run.trace = experiment::Trace{.timeline = {.engines = {"H2D", text, "D2H"},
+                                             .spans = {{0, 0, 1}, {1, 1, 2}, {2, 2, 3}},
+                                             .complete_s = 3},
+                                .source = text};
+  experiment::Outcome outcome = outcome_of({run});
+  outcome.deck.title = text;
+  outcome.deck.path = text + ".yaml";
+  report::Study study = study_of(std::move(outcome));
+  study.machine.host = {.name = text, .cpu = text};
+  study.machine.device = DeviceInfo{.name = text, .uuid = text, .driver = text};
+  study.machine.build.backend = study.machine.build.compiler = text;
+  return study;
+}
+
+void expect_xml(const std::string& text, const char* what) {
+  pugi::xml_document document;
+  EXPECT_TRUE(document.load_string(text.c_str(), pugi::parse_full)) << what << text;
+}
+
+/// The rows of a table and the cells of each, as RFC 4180 has them.
+std::vector<std::size_t> cells_in(const std::string& text) {
+  std::vector<std::size_t> rows(1, 1);
+  bool open = false;
+  for (const char c : text) {
+    if (c == '"') open = !open;
+    if (open) continue;
+    if (c == ',') ++rows.back();
+    if (c == '\n') rows.push_back(1);
+  }
+  rows.pop_back();
+  return rows;
+}
+
+void expect_table(const std::string& text, std::size_t rows) {
+  const std::vector<std::size_t> cells = cells_in(text);
+  EXPECT_EQ(cells.size(), rows) << text;
+  for (const std::size_t count : cells) EXPECT_EQ(count, cells.front()) << text;
+}
+
+TEST(Text, OfAStudyIsWellFormedEverywhere) {
+  for (const auto& [text, line] : nasty()) {
+    SCOPED_TRACE(line);
+    const report::Studies studies = {study_with(text)};
+    for (const report::Writer& writer : report::writers) {
+      if (writer.write == nullptr) continue;
+      const std::string written = writer.write(studies);
+      EXPECT_EQ(written.find(text + "\xff"), std::string::npos);
+      EXPECT_TRUE(is_safe(written)) << writer.option << writer.suffix;
+    }
+    EXPECT_NO_THROW(static_cast<void>(json::parse(report::json(studies))));
+    EXPECT_NO_THROW(static_cast<void>(json::parse(report::trace(studies))));
+    expect_xml(report::svg(studies), "svg");
+    expect_xml(report::junit(studies), "junit");
+    expect_table(report::csv(studies), 2);
+  }
+}
+
+TEST(Text, OfAStudyIsNoLineOfItsOwnOnTheTerminal) {
+  for (const auto& [text, line] : nasty()) {
+    SCOPED_TRACE(line);
+    const report::Study study = study_with(text);
+    const std::string shown = prose(report::title(study) + report::table(study, 100));
+    EXPECT_TRUE(is_safe(shown));
+    EXPECT_THAT(shown, Not(StartsWith("OVERLAP_")));
+    EXPECT_EQ(shown.find("\nOVERLAP_"), std::string::npos);
+    const std::string lines = report::result_lines(study);
+    EXPECT_TRUE(is_safe(lines));
+    EXPECT_EQ(lines.rfind("OVERLAP_RESULT "), lines.find("OVERLAP_RESULT "));
+  }
+}
+
+/// The result file of such a study as others may have written it: all escapes are right.
+std::string file_with(const std::string& text) { return report::to_json({study_with(text)}); }
+
+TEST(Text, OfFilesOfOthersIsSafe) {
+  for (const auto& [text, line] : nasty()) {
+    SCOPED_TRACE(line);
+    const std::string file = file_with(text);
+    for (const auto& one : report::results_of("a.json", file, report::Extent::all)) {
+      EXPECT_TRUE(one_line(one.title) == one.title);
+      for (const auto& [key, value] : one.provenance) EXPECT_EQ(one_line(value), value) << key;
+    }
+    experiment::FleetInput input{.records = report::devices_of("a.json", file), .files = 1};
+    input.records[0].troubles.push_back({.text = text, .phase = {}});
+    input.broken.push_back({text, text});
+    input.left_out.push_back(one_line(text));
+    const experiment::Fleet fleet = experiment::fleet_of(std::move(input), {text});
+    EXPECT_NO_THROW(static_cast<void>(json::parse(report::fleet_json(fleet))));
+    expect_xml(report::fleet_junit(fleet), "junit");
+    for (const std::string& written :
+         {report::fleet_html(fleet, "a.html"), report::node_check(fleet), report::fleet_text(fleet),
+          report::fleet_lines(fleet, true), report::fleet_junit(fleet),
+          report::fleet_json(fleet)}) {
+      EXPECT_TRUE(is_safe(written));
+    }
+    const std::string lines = report::fleet_lines(fleet, true);
+    EXPECT_EQ(lines.rfind("OVERLAP_RESULT "), lines.find("OVERLAP_RESULT "));
+  }
+}
+
+TEST(Text, OfComparedFilesIsSafe) {
+  for (const auto& [text, line] : nasty()) {
+    SCOPED_TRACE(line);
+    const auto read = [&](const char* name) {
+      return report::results_of(name, file_with(text), report::Extent::all);
+    };
+    const report::Comparisons beside{
+        .side_by_side = experiment::side_by_side({read("a.json"), read("b.json")}, "1")};
+    const report::Comparisons changes{
+        .all = experiment::compare(read("a.json"), read("b.json"), 0.01)};
+    for (const report::Comparisons& all : {beside, changes}) {
+      EXPECT_NO_THROW(static_cast<void>(json::parse(report::comparison_json(all))));
+      EXPECT_TRUE(is_safe(report::comparison_html(all)));
+      const std::string shown = report::comparison_text(all);
+      EXPECT_TRUE(is_safe(shown));
+      EXPECT_THAT(shown, Not(StartsWith("OVERLAP_")));
+      EXPECT_EQ(shown.rfind("\nOVERLAP_"), shown.find("\nOVERLAP_"));
+    }
+    expect_table(report::side_by_side_csv(*beside.side_by_side), 3);
+  }
+}
+
+TEST(Text, OfAJournalIsThatOfAPoint) {
+  const report::Study study = study_with("a");
+  json record = json::parse(study.done.at(0).record);
+  EXPECT_NO_THROW(static_cast<void>(report::read_record(record.dump())));
+  record["lines"] = "OVERLAP_RESULT verdict=PASS data=OK exit=0\n";
+  EXPECT_THROW(static_cast<void>(report::read_record(record.dump())), Error);
+}
+
+}  // namespace
+}  // namespace overlap::base
