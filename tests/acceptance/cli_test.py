@@ -402,6 +402,29 @@ class Streams(TestCase):
                 done = run(self.deck(), env={**os.environ, variable: value})
                 self.assert_error(done, 3, f"{variable}: found '{value}'")
 
+    def test_values_that_kokkos_aborts_on(self):
+        flag = "true, yes, 1, false, no, 0"
+        settings = {
+            "device-id": ("the number of a device, counted from 0", "abc", "-1", "99999999999", ""),
+            "map-device-id-by": ("mpi_rank, random", "foo", ""),
+            "disable-warnings": (flag, "maybe", "2", ""),
+            "print-configuration": (flag, "maybe", ""),
+            "tune-internals": (flag, "on", ""),
+            "num-threads": ("a whole number from 1 to 4096", ""),
+        }
+        for name, (allowed, *values) in settings.items():
+            option, variable = f"--kokkos-{name}", f"KOKKOS_{name.replace('-', '_').upper()}"
+            for value in values:
+                with self.subTest(name, value=value):
+                    rest = f": found '{value}'; allowed: {allowed}\n"
+                    self.assert_error(run(self.deck(), f"{option}={value}"), 3, f"error: {option}{rest}")
+                    done = run(self.deck(), env={**os.environ, variable: value})
+                    self.assert_error(done, 3, f"error: {variable}{rest}")
+        for name in ("num-threads", "device-id", "map-device-id-by", "tools-libs", "tools-args"):
+            self.assert_error(run(self.deck(), f"--kokkos-{name}"), 3, f"--kokkos-{name}: found no value; allowed: ")
+        for good in ("--kokkos-device-id=0", "--kokkos-disable-warnings=YES", "--kokkos-tune-internals=no"):
+            self.assert_clean(run(self.deck(), good, "--quiet"))
+
 
 class Interrupts(TestCase):
     def interrupted(self, *arguments, signals=(signal.SIGINT,)):
