@@ -9,14 +9,16 @@ namespace overlap::report {
 /// What a run's points must have in common with those that it goes on from: name, words.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
-/// Finished points on disk, a line of JSON each behind one that identifies the run. However the
+/// Finished points on disk, a line of JSON each, with a sum over it, behind one that identifies the
+/// run. However the
 /// process ends, at most the point in flight is lost: a line is written at once, and one without
 /// its end is ignored.
 class Journal {
  public:
   /// Opens or makes the file and keeps others from using it. Throws base::Error{usage} when it has
   /// points already but `resume` is not asked for, when they are of a run with another identity,
-  /// when it is no journal or in use, and base::Error{runtime_error} when it cannot be written.
+  /// when it is no journal, in use or not as it was written, and base::Error{runtime_error} when it
+  /// cannot be written.
   Journal(const std::string& path, const Identity& identity, bool resume);
   /// Keeps the file if it has points.
   ~Journal();
@@ -27,7 +29,8 @@ class Journal {
   /// Of the points that the file had when it was opened.
   const std::vector<std::string>& records() const { return records_; }
 
-  /// Adds a line; it is on the disk when this returns. Throws base::Error{runtime_error}.
+  /// Adds an object of JSON; it is on the disk when this returns. Throws
+  /// base::Error{runtime_error}.
   void add(const std::string& record);
 
   /// Removes the file when all that it has is in result files.

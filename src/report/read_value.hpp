@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/whole.hpp"
 #include "deck/words.hpp"
 #include "experiment/run.hpp"
 #include "yaml/kinds.hpp"
@@ -56,6 +57,12 @@ class Value {
   double number() const {
     if (!json_->is_number()) fail(spelled(), "a number");
     return *json_;
+  }
+  template <std::integral T>
+  T whole(const std::string& allowed) const {
+    const auto found = base::whole<T>(number());
+    if (!found) fail(spelled(), allowed);
+    return *found;
   }
   std::vector<double> numbers() const {
     std::vector<double> numbers;

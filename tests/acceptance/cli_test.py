@@ -244,6 +244,25 @@ class Usage(TestCase):
             r"chunks\.bytes: found 16 MiB, .* 4194304 chunks; allowed: at most 1048576",
         )
 
+    def test_more_tasks_than_fit_into_memory(self):
+        pipeline = ("pipeline", "--set", "workload={kind: pipeline, elements: 16}")
+        for command in ("--dry-run", "--predict=h200"):
+            for arguments, said in (
+                (
+                    (*pipeline, "--set", "workload.iterations=1 Mi"),
+                    r"workload\.iterations: found 1048576 iterations, which make \d+ tasks in all orders; ",
+                ),
+                (
+                    ("increment", "--set", "workload.elements=1 Mi", "--set", "chunks.count=1 Mi"),
+                    r"chunks\.count: found 1048576 chunks, which make \d+ tasks in all orders; ",
+                ),
+                (
+                    ("increment", "--set", "workload.elements=1 Mi", "--set", "chunks={bytes: 4 B}"),
+                    r"chunks\.bytes: found 1048576 chunks, which make \d+ tasks in all orders; ",
+                ),
+            ):
+                self.assert_error(run(*arguments, command), 3, said + "allowed: at most 524288")
+
     def test_device_limit_below_one_chunk(self):
         self.assert_error(
             run(self.deck(), "--set", "memory.device_limit=1 KiB"),

@@ -28,9 +28,9 @@ namespace {
 struct Heap {
   std::atomic<std::size_t> calls = 0;
   std::atomic<std::size_t> bytes = 0;
-  std::size_t most_bytes = 0;  ///< roughly: threads allocate, too
-  std::size_t fails_at = 0;  ///< this call; 0: none
-  std::size_t limit = 0;     ///< of bytes at once; 0: none
+  std::size_t most_bytes = 0;                  ///< roughly: threads allocate, too
+  std::size_t fails_at = 0;                    ///< this call; 0: none
+  std::size_t limit = 0;                       ///< of bytes at once; 0: none
   std::size_t reserve = std::size_t{1} << 20;  ///< what the program gives back when it fails first
 };
 Heap heap;
@@ -110,7 +110,8 @@ Ending run(const fs::path& folder, std::vector<char*> argv, const Heap& with) {
   }
   for (const auto& entry : fs::directory_iterator(folder / "files")) {
     const std::string text = text_of(entry.path());
-    ending.files[entry.path().filename()] = text.substr(text.size() - std::min<std::size_t>(text.size(), 1));
+    ending.files[entry.path().filename()] =
+        text.substr(text.size() - std::min<std::size_t>(text.size(), 1));
   }
   return ending;
 }
@@ -136,8 +137,8 @@ std::string wrong(const Ending& ending, const Ending& whole) {
 
 }  // namespace
 
-/// COUNT ARGUMENTS...: runs the program COUNT times in each of both ways, failing at places that are
-/// spread over the whole run.
+/// COUNT ARGUMENTS...: runs the program COUNT times in each of both ways, failing at places that
+/// are spread over the whole run.
 extern "C" int __wrap_main(int argc, char** argv) {  // NOLINT: as above
   const std::size_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 0;
   if (count == 0) {
