@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "fleet.hpp"
 #include "measured.hpp"
+#include "memory.hpp"
 #include "model/load.hpp"
 #include "names.hpp"
 #include "options.hpp"
@@ -94,6 +95,7 @@ base::ExitCode run(const Options& options, Machinery& machinery, Terminal& termi
 int main(int argc, char** argv) {
   using namespace overlap;
   using base::ExitCode;
+  prepare_for_lack_of_memory();
   occupy_standard_streams();
   base::catch_interrupts();
   auto code = ExitCode::pass;
@@ -104,9 +106,9 @@ int main(int argc, char** argv) {
     if (options.quiet) terminal.be_quiet();
     code = run(options, machinery, terminal);
   } catch (const std::exception& error) {
-    terminal.error(error.what());
-    const auto* const ours = dynamic_cast<const base::Error*>(&error);
-    code = ours != nullptr ? ours->code() : ExitCode::runtime_error;
+    const base::Error ours = base::error_of(error);
+    terminal.error(ours.what());
+    code = ours.code();
     machinery.broken = true;
   }
   if (!terminal.flush()) {

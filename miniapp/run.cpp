@@ -74,12 +74,10 @@ experiment::Outcome outcome_of(const report::Study& study, const deck::Point& po
   try {
     base::check_interrupt();
     return run_point(study, point);
-  } catch (const base::Error& error) {
-    if (error.code() == ExitCode::usage) throw named(point.deck, error);
-    return experiment::failed(point, named(point.deck, error));
-  } catch (const std::exception& error) {
-    return experiment::failed(
-        point, named(point.deck, base::Error(ExitCode::runtime_error, error.what())));
+  } catch (const std::exception& exception) {
+    const base::Error error = named(point.deck, base::error_of(exception));
+    if (error.code() == ExitCode::usage) throw error;
+    return experiment::failed(point, error);
   }
 }
 
@@ -335,6 +333,9 @@ ExitCode finish(const Options& options, std::vector<report::Study>& studies,
       } else if (*output.deck < studies.size()) {
         report::write_file(output.path, output.writer->write({studies[*output.deck]}));
       }
+    } catch (const std::bad_alloc&) {
+      terminal.error(output.path + ": cannot write: out of memory");
+      studies.back().unwritten = true;
     } catch (const base::Error& error) {
       terminal.error(error.what());
       studies.back().unwritten = true;

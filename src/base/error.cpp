@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include "base/text.hpp"
 
@@ -31,6 +32,14 @@ ExitCode exit_code(double number) {
                                  [number](ExitCode c) { return static_cast<double>(c) == number; });
   if (code == worst_first.end()) throw Error(ExitCode::usage, "found no exit code of miniapp");
   return *code;
+}
+
+Error error_of(const std::exception& exception) {
+  if (const auto* const ours = dynamic_cast<const Error*>(&exception)) return *ours;
+  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) {
+    return {ExitCode::precondition, "out of memory"};
+  }
+  return {ExitCode::runtime_error, exception.what()};
 }
 
 std::string to_string(const SourcePlace& place) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -34,6 +35,10 @@ class Error : public std::runtime_error {
  private:
   ExitCode code_;
 };
+
+/// What any exception is to the user: an Error as it is, std::bad_alloc Error{precondition}, any
+/// other Error{runtime_error}.
+Error error_of(const std::exception& exception);
 
 /// A place in a text file, or an option of the command line. Lines, columns and options count from
 /// 1; line 0 means the whole file, option 0 means that the place is in a file.

@@ -98,8 +98,8 @@ std::vector<int> read_after(const Reader& after, const std::vector<CustomTask>& 
 
 void read_tasks(const Reader& workload, Workload& into) {
   const Reader list = workload.at("tasks");
-  if (list.size() > static_cast<std::size_t>(most_chunks)) {
-    list.fail(fmt::format("found {} tasks; allowed: at most {}", list.size(), most_chunks));
+  if (list.size() > static_cast<std::size_t>(most_tasks)) {
+    list.fail(fmt::format("found {} tasks; allowed: at most {}", list.size(), most_tasks));
   }
   const std::vector<Reader> items = list.items(
       "a list of tasks, such as [{name: K1, stage: kernel, lane: 1, duration: 1 ms}]", 1);

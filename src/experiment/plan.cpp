@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/units.hpp"
+#include "deck/fields.hpp"
 #include "deck/words.hpp"
 #include "model/predict.hpp"
 #include "schedule/hazard.hpp"
@@ -151,6 +152,31 @@ Plan plan(const deck::Point& point, const Facts& facts) {
   return plan;
 }
 
+/// Throws base::Error{usage} where all orders together have too many tasks. Lists of tasks and
+/// tiles have limits of their own.
+static void require_few_tasks(const deck::Deck& deck, const schedule::Costs& costs,
+                              const schedule::Layout& layout) {
+  const std::int64_t chunks = layout.chunks_per_iteration;
+  std::int64_t of_chunk = costs.ops;
+  for (const schedule::Array& array : costs.arrays) of_chunk += array.to_device + array.to_host;
+  const int cases = 1 + (deck.host_work ? 1 : 0) + (deck.disturb ? 1 : 0);
+  std::int64_t tasks = 0;
+  for (const deck::Order order : deck.issue.orders) {
+    const bool whole = order == deck::Order::sequential && !layout.out_of_core;
+    tasks += (whole ? 1 : chunks) * costs.iterations * of_chunk * cases;
+  }
+  if (tasks <= deck::most_tasks) return;
+  const bool iterates = costs.iterations > chunks;
+  throw deck::error_at(
+      deck, base::ExitCode::usage,
+      iterates            ? "workload.iterations"
+      : deck.chunks.count ? "chunks.count"
+                          : "chunks.bytes",
+      fmt::format("found {} {}, which make {} tasks in all orders; allowed: at most {}",
+                  iterates ? costs.iterations : chunks, iterates ? "iterations" : "chunks", tasks,
+                  deck::most_tasks));
+}
+
 void check(const deck::Point& point, const model::Device* device) {
   const deck::Deck& deck = point.deck;
   const Facts facts = facts_of(deck);
@@ -162,7 +188,7 @@ void check(const deck::Point& point, const model::Device* device) {
     return;
   }
   const schedule::Costs costs = schedule::costs(facts.workload, facts.repeats);
-  schedule::layout(deck, costs, std::nullopt);
+  require_few_tasks(deck, costs, schedule::layout(deck, costs, std::nullopt));
   if (device != nullptr && device->unit_s == 0) device->known_kernel(costs.kernel);
 }
 

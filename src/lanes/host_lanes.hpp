@@ -91,7 +91,7 @@ class HostLanes final : public Lanes {
           perform(instances_[lane], *workload_, *schedule_, schedule_->tasks[id]);
           instances_[lane].fence("overlap::task");
         } catch (const std::exception& error) {
-          failed = lane_error(*schedule_, id, error.what());
+          failed = lane_error(*schedule_, id, base::error_of(error).what());
         }
         span.stop_s = seconds_since(mark_);
         lock.lock();

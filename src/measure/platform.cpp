@@ -6,14 +6,14 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
+#include <new>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "base/units.hpp"
+#include "measure/kokkos_settings.hpp"
 #include "workload/spaces.hpp"
 
 namespace overlap::measure {
@@ -140,33 +140,9 @@ void require_host_memory(std::int64_t bytes) {
                         " are available");
 }
 
-/// Kokkos and OpenMP abort on an invalid number of threads and crash on a huge one.
-static void require_number(const std::string& name, const std::string& text) {
-  constexpr int most = 4096;
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most) {
-    return;
-  }
-  throw base::Error(
-      base::ExitCode::usage,
-      name + ": found '" + text + "'; allowed: a whole number from 1 to " + std::to_string(most));
-}
-
 Runtime::Runtime(std::vector<std::string> arguments) {
-  const std::string option = "--kokkos-num-threads";
-  for (const std::string& argument : arguments) {
-    if (argument.starts_with(option + "=")) {
-      require_number(option, argument.substr(option.size() + 1));
-    }
-  }
-  for (const char* const variable : {"KOKKOS_NUM_THREADS", "OMP_NUM_THREADS"}) {
-    const char* const text = std::getenv(variable);
-    // OMP_NUM_THREADS may be a list, one number per nesting level.
-    const std::string first = text == nullptr ? "" : std::string(text, std::strcspn(text, ","));
-    if (!first.empty()) require_number(variable, first);
-  }
   require_device();
+  require_kokkos_settings(arguments);
   // Lanes are our own threads: OpenMP binding would place all of them on the first cores. Unset
   // also means unbound; the explicit value avoids a warning of Kokkos.
   setenv("OMP_PROC_BIND", "false", 0);
@@ -176,6 +152,8 @@ Runtime::Runtime(std::vector<std::string> arguments) {
   argv.push_back(nullptr);
   try {
     Kokkos::initialize(argc, argv.data());
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     std::string line = error.what();
     line.resize(std::min(line.size(), line.find('\n')));

@@ -10,8 +10,10 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.hpp"
+#include "base/sha256.hpp"
 #include "report/output_file.hpp"
 
 namespace overlap::report {
@@ -28,6 +30,21 @@ constexpr const char* journal_schema = "overlap-points/1";
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw base::Error(base::ExitCode::usage, path + ": " + why);
+}
+
+/// The line of a record, an object of JSON: with the sum that tells whether it is as it was
+/// written.
+std::string line_of(const std::string& record) {
+  return fmt::format("{},\"sum\":\"{}\"}}", record.substr(0, record.size() - 1),
+                     base::sha256(record).substr(0, 16));
+}
+
+/// The record of a line; empty: the line is none, or not as it was written.
+std::optional<std::string> record_of(const std::string& line) {
+  const std::size_t end = line.rfind(",\"sum\":");
+  if (end == line.npos) return std::nullopt;
+  std::string record = line.substr(0, end) + "}";
+  return line_of(record) == line ? std::optional(std::move(record)) : std::nullopt;
 }
 
 /// The line that says whose points follow.
@@ -101,10 +118,15 @@ void Journal::read(const Identity& identity, bool resume) {
                               "the points come from, or remove the file",
                               name, there.dump(), words.dump()));
   }
+  std::vector<std::string> records;
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    if (!Json::accept(lines[i])) {
-      refuse(path_, fmt::format("line {}: found no point; allowed: remove the file", i + 1));
+    const auto record = record_of(lines[i]);
+    if (!record) {
+      refuse(path_, fmt::format("line {}: found no point as it was written; allowed: remove the "
+                                "line or the file",
+                                i + 1));
     }
+    records.push_back(*record);
   }
   if (!resume) {
     refuse(path_, fmt::format("found {} {} of a sweep that did not end; allowed: --resume to go "
@@ -112,12 +134,12 @@ void Journal::read(const Identity& identity, bool resume) {
                               lines.size() - 1, lines.size() == 2 ? "point" : "points"));
   }
   if (ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) fail(path_);
-  records_.assign(lines.begin() + 1, lines.end());
+  records_ = std::move(records);
   keep_ = true;
 }
 
 void Journal::add(const std::string& record) {
-  write_all(descriptor_, path_, record + '\n');
+  write_all(descriptor_, path_, line_of(record) + '\n');
   if (fsync(descriptor_) != 0) fail(path_);
   keep_ = true;
 }

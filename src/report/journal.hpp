@@ -9,14 +9,14 @@ namespace overlap::report {
 /// Properties that a resumed run must share with the saved points: name, value.
 using Identity = std::vector<std::pair<std::string, std::string>>;
 
-/// Finished points on disk: one line of JSON per point after one line that identifies the run. Each
-/// line is synced at once and an incomplete last line is ignored, so that a crash loses at most the
-/// current point.
+/// Finished points on disk: one line of JSON with a checksum per point after one line that
+/// identifies the run. Each line is synced at once and an incomplete last line is ignored, so that
+/// a crash loses at most the current point.
 class Journal {
  public:
   /// Opens or creates the file and locks it. Throws base::Error{usage} if it contains points
-  /// without `resume`, or points of a run with another identity, if it is not a journal or in use,
-  /// and base::Error{runtime_error} if it cannot be written.
+  /// without `resume`, or points of a run with another identity, if it is not a journal, in use or
+  /// not as it was written, and base::Error{runtime_error} if it cannot be written.
   Journal(const std::string& path, const Identity& identity, bool resume);
   /// Deletes the file if it has no points or remove() was called.
   ~Journal();
@@ -27,7 +27,7 @@ class Journal {
   /// Points in the file when it was opened.
   const std::vector<std::string>& records() const { return records_; }
 
-  /// Appends a point and syncs it to disk. Throws base::Error{runtime_error}.
+  /// Appends a point, a JSON object, and syncs it to disk. Throws base::Error{runtime_error}.
   void add(const std::string& record);
 
   /// Lets the destructor delete the file; call when result files contain all points.

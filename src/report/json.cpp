@@ -1,9 +1,7 @@
 #include "report/json.hpp"
 
-#include <cmath>
-#include <sstream>
-
 #include "base/sha256.hpp"
+#include "base/whole.hpp"
 #include "deck/fields.hpp"
 #include "report/lines.hpp"
 #include "report/result_fields.hpp"
@@ -43,13 +41,22 @@ Json part_of(const Outcome& outcome) {
           {"interrupted", outcome.interrupted}};
 }
 
+/// A number that is read: nothing says yet that it is whole.
+template <class T>
+T whole(const Json& json) {
+  const auto number = base::whole<T>(json.get<double>());
+  if (!number) throw base::Error(base::ExitCode::usage, "found a number that is not whole");
+  return *number;
+}
+
 /// Adds a point to those before it.
 void merge(Json& all, Json part) {
   for (const auto& [name, value] : part.at("choices").items()) {
     Json& choice = all["choices"][name];
     choice = choice.is_null() || choice == value ? value : Json("differs from point to point");
   }
-  all["verified_runs"] = all["verified_runs"].get<int>() + part.at("verified_runs").get<int>();
+  all["verified_runs"] =
+      whole<std::int64_t>(all["verified_runs"]) + whole<int>(part.at("verified_runs"));
   all["reference_s"] = all["reference_s"].get<double>() + part.at("reference_s").get<double>();
   for (const char* list : {"runs", "findings", "checks"}) {
     for (Json& entry : part.at(list)) all[list].push_back(std::move(entry));
@@ -63,8 +70,8 @@ Json swept(const Study& study) {
   for (const Axis& axis : study.axes) {
     json[axis.key] = Json::array();
     for (const Axis::Value& value : axis.values) {
-      const bool whole = value.number && *value.number == std::trunc(*value.number);
-      json[axis.key].push_back(whole          ? Json(static_cast<std::int64_t>(*value.number))
+      const auto count = value.number ? base::whole<std::int64_t>(*value.number) : std::nullopt;
+      json[axis.key].push_back(count          ? Json(*count)
                                : value.number ? Json(*value.number)
                                               : Json(value.text));
     }
@@ -107,7 +114,7 @@ void fields(Record& add, const DeckFile& of) {
 }
 
 struct Verification {
-  int runs = 0;
+  std::int64_t runs = 0;
   double reference_s = 0;
 };
 
@@ -206,10 +213,10 @@ Row read_row(const Json& run, const Json& row) {
            .disturb = read_words(run.at("disturb")),
            .host_work = !run.at("host_work").is_null(),
            .device = read_words(run.at("device")),
-           .lanes = run.at("lanes"),
-           .chunks = run.at("chunks"),
-           .tasks = run.at("tasks"),
-           .bytes = run.at("bytes"),
+           .lanes = whole<std::int64_t>(run.at("lanes")),
+           .chunks = whole<std::int64_t>(run.at("chunks")),
+           .tasks = whole<std::int64_t>(run.at("tasks")),
+           .bytes = whole<std::int64_t>(run.at("bytes")),
            .bound_s = read_number(run.at("bound_s")),
            .schedule_bound_s = read_number(run.at("schedule_bound_s")),
            .predicted_s = read_number(run.at("predicted_s")),
@@ -321,7 +328,7 @@ std::string record(const Outcome& outcome, const deck::Point& point, std::size_t
 PointResult read_record(const std::string& line) {
   try {
     const Json json = Json::parse(line);
-    PointResult point{.number = json.at("point"),
+    PointResult point{.number = whole<std::size_t>(json.at("point")),
                       .fingerprint = json.at("fingerprint"),
                       .record = line,
                       .rows = {},

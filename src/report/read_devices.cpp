@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/input_file.hpp"
 #include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
@@ -301,14 +302,14 @@ experiment::FleetInput read_devices(const std::vector<SourceFile>& files) {
 
 std::vector<std::string> read_hosts(const std::string& file) {
   std::vector<std::string> hosts;
-  try {
-    std::istringstream lines(content_of(file));
-    for (std::string line; std::getline(lines, line);) {
-      std::istringstream words(line.substr(0, line.find('#')));
-      for (std::string word; words >> word;) hosts.push_back(base::one_line(word));
-    }
-  } catch (const base::Error& error) {
-    throw base::Error(base::ExitCode::usage, error.what());
+  constexpr std::size_t most_bytes = std::size_t{1} << 26;
+  std::istringstream lines(
+      base::read_file(file, most_bytes, "a file of host names", base::ExitCode::usage));
+  lines.exceptions(std::ios::badbit);  // a lack of memory must not shorten the list
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    words.exceptions(std::ios::badbit);
+    for (std::string word; words >> word;) hosts.push_back(base::one_line(word));
   }
   for (const std::string& host : hosts) {
     if (host.find_first_of("[],") == std::string::npos) continue;

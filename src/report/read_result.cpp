@@ -77,7 +77,7 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
 experiment::DeviceSamples read_rates(const Value& rates) {
   if (rates.is_null()) return {};
   experiment::DeviceSamples device;
-  device.link_bytes = static_cast<std::int64_t>(rates.at("bytes").number());
+  device.link_bytes = rates.at("bytes").whole<std::int64_t>("a size");
   device.h2d_s = rates.at("h2d_s").times();
   device.d2h_s = rates.at("d2h_s").times();
   device.duplex_s = rates.at("duplex_s").times();

@@ -1,12 +1,10 @@
 #include "report/read_value.hpp"
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "experiment/reference.hpp"
 #include "report/json.hpp"
 
@@ -35,7 +33,7 @@ std::optional<std::string> link_of(const Value& result) {
     for (const char* key : {"pcie_gen", "pcie_width"}) {
       const Value value = state.at(key);
       numbers.push_back(value.is_null() ? std::nullopt
-                                        : std::optional(static_cast<int>(value.number())));
+                                        : std::optional(value.whole<int>("a whole number")));
     }
     return experiment::link_words(numbers[0], numbers[1]);
   };
@@ -63,19 +61,18 @@ experiment::Run read_run(const Value& value) {
     run.bounds = model::Bounds{.bound_s = bound.number(),
                                .schedule_bound_s = value.at("schedule_bound_s").number()};
   }
-  const double bytes = value.at("bytes").number();
-  if (bytes < 0) value.at("bytes").fail(value.at("bytes").spelled(), "a size");
-  run.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = static_cast<std::size_t>(bytes)}};
+  run.schedule.tasks = {
+      {.stage = schedule::Stage::h2d, .bytes = value.at("bytes").whole<std::size_t>("a size")}};
   return run;
 }
 
 namespace {
 
 int small_count(const Value& value) {
-  constexpr double most = 1 << 30;
-  const double number = value.number();
-  if (!(number >= 0 && number <= most)) value.fail(value.spelled(), "a small count");
-  return static_cast<int>(number);
+  constexpr int most = 1 << 30;
+  const int number = value.whole<int>("a small count");
+  if (number < 0 || number > most) value.fail(value.spelled(), "a small count");
+  return number;
 }
 
 /// Where an engine stands in a timeline: copies to the device above kernels above copies back, then
@@ -165,18 +162,8 @@ std::vector<std::string> files_of(const std::string& path) {
 }
 
 std::string content_of(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text;
-  std::error_code unknown;
-  if (const auto size = fs::file_size(file, unknown); !unknown) text.reserve(size + 1);
-  std::array<char, 1 << 16> part;
-  while (stream.read(part.data(), part.size()) || stream.gcount() > 0) {
-    text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
-  }
-  if (!stream.eof() || stream.bad()) {
-    fail_to_read(fmt::format("{}: cannot read: {}", file, std::strerror(errno)));
-  }
-  return text;
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  return base::read_file(file, most_bytes, "a result file", base::ExitCode::runtime_error);
 }
 
 }  // namespace overlap::report

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "base/whole.hpp"
 #include "deck/words.hpp"
 #include "experiment/run.hpp"
 #include "yaml/kinds.hpp"
@@ -57,6 +58,12 @@ class Value {
   double number() const {
     if (!json_->is_number()) fail(spelled(), "a number");
     return *json_;
+  }
+  template <std::integral T>
+  T whole(const std::string& allowed) const {
+    const auto found = base::whole<T>(number());
+    if (!found) fail(spelled(), allowed);
+    return *found;
   }
   std::vector<double> numbers() const {
     std::vector<double> numbers;

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <ranges>
 #include <sstream>
 
+#include "base/input_file.hpp"
 #include "base/text.hpp"
 
 namespace overlap::yaml {
@@ -33,20 +32,7 @@ std::string read_text(const std::string& path, const std::string& kind) {
   }
   if (!std::filesystem::status_known(status)) fail({path}, "cannot be read: " + error.message());
   if (std::filesystem::is_directory(status)) fail({path}, "is a folder, not a " + kind);
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::array<char, 1 << 16> piece;
-  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
-    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_bytes) {
-      fail({path}, fmt::format("found more than 16 MiB; allowed: a {} in YAML", kind));
-    }
-  }
-  if (!file.is_open() || file.bad()) {
-    fail({path}, fmt::format("cannot be read: {}", std::strerror(errno != 0 ? errno : EIO)));
-  }
-  return text;
+  return base::read_file(path, most_bytes, "a " + kind + " in YAML", base::ExitCode::usage);
 }
 
 /// A place in what an origin holds; an option is a place of its own.

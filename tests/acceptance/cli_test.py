@@ -244,6 +244,25 @@ class Usage(TestCase):
             r"chunks\.bytes: found 16 MiB, .* 4194304 chunks; allowed: at most 1048576",
         )
 
+    def test_more_tasks_than_fit_into_memory(self):
+        pipeline = ("pipeline", "--set", "workload={kind: pipeline, elements: 16}")
+        for command in ("--dry-run", "--predict=h200"):
+            for arguments, said in (
+                (
+                    (*pipeline, "--set", "workload.iterations=1 Mi"),
+                    r"workload\.iterations: found 1048576 iterations, which make \d+ tasks in all orders; ",
+                ),
+                (
+                    ("increment", "--set", "workload.elements=1 Mi", "--set", "chunks.count=1 Mi"),
+                    r"chunks\.count: found 1048576 chunks, which make \d+ tasks in all orders; ",
+                ),
+                (
+                    ("increment", "--set", "workload.elements=1 Mi", "--set", "chunks={bytes: 4 B}"),
+                    r"chunks\.bytes: found 1048576 chunks, which make \d+ tasks in all orders; ",
+                ),
+            ):
+                self.assert_error(run(*arguments, command), 3, said + "allowed: at most 524288")
+
     def test_device_limit_below_one_chunk(self):
         self.assert_error(
             run(self.deck(), "--set", "memory.device_limit=1 KiB"),
@@ -401,6 +420,29 @@ class Streams(TestCase):
             for variable in ("KOKKOS_NUM_THREADS", "OMP_NUM_THREADS") if value else ():
                 done = run(self.deck(), env={**os.environ, variable: value})
                 self.assert_error(done, 3, f"{variable}: found '{value}'")
+
+    def test_values_that_kokkos_aborts_on(self):
+        flag = "true, yes, 1, false, no, 0"
+        settings = {
+            "device-id": ("the number of a device, counted from 0", "abc", "-1", "99999999999", ""),
+            "map-device-id-by": ("mpi_rank, random", "foo", ""),
+            "disable-warnings": (flag, "maybe", "2", ""),
+            "print-configuration": (flag, "maybe", ""),
+            "tune-internals": (flag, "on", ""),
+            "num-threads": ("a whole number from 1 to 4096", ""),
+        }
+        for name, (allowed, *values) in settings.items():
+            option, variable = f"--kokkos-{name}", f"KOKKOS_{name.replace('-', '_').upper()}"
+            for value in values:
+                with self.subTest(name, value=value):
+                    rest = f": found '{value}'; allowed: {allowed}\n"
+                    self.assert_error(run(self.deck(), f"{option}={value}"), 3, f"error: {option}{rest}")
+                    done = run(self.deck(), env={**os.environ, variable: value})
+                    self.assert_error(done, 3, f"error: {variable}{rest}")
+        for name in ("num-threads", "device-id", "map-device-id-by", "tools-libs", "tools-args"):
+            self.assert_error(run(self.deck(), f"--kokkos-{name}"), 3, f"--kokkos-{name}: found no value; allowed: ")
+        for good in ("--kokkos-device-id=0", "--kokkos-disable-warnings=YES", "--kokkos-tune-internals=no"):
+            self.assert_clean(run(self.deck(), good, "--quiet"))
 
 
 class Interrupts(TestCase):

@@ -199,8 +199,52 @@ class Merge(TestCase):
         result, hosts = self.write("a.json"), self.folder / "hosts"
         hosts.write_text("n[1-4]\n")
         self.assert_error(run("merge", result, "--expect", hosts), 3, r"found 'n\[1-4\]'; allowed: host names")
-        self.assert_error(run("merge", result, "--expect", empty / "no"), 3, "cannot read")
+        self.assert_error(run("merge", result, "--expect", empty / "no"), 3, "cannot be read")
         self.assert_error(run("merge", result, "--reference", empty / "no"), 3, "no such reference")
+
+    def test_inputs_that_are_no_files(self):
+        result, pipe = self.write("a.json"), self.folder / "pipe.json"
+        os.mkfifo(pipe)
+        for name in (pipe, "/dev/zero", "/dev/full"):
+            said = f"{name}: is a pipe or a device; allowed: "
+            for arguments, code in (
+                (("compare", result, name), 1),
+                (("compare", name, result), 1),
+                (("baseline", name, "-o", self.folder / "reference.yaml"), 1),
+                (("merge", result, "--expect", name), 3),
+                (("merge", result, "--reference", f"{pipe}.yaml" if name == pipe else name), 3),
+                ((name, "--dry-run"), 3),
+                ((self.deck(), "--predict", name), 3),
+            ):
+                with self.subTest(arguments):
+                    if "--reference" in arguments and name == pipe:
+                        os.path.exists(f"{pipe}.yaml") or os.mkfifo(f"{pipe}.yaml")
+                    self.assert_error(run(*arguments, timeout=60), code, "is a pipe or a device; allowed: ")
+            done = run("merge", name, timeout=60)
+            self.assert_clean(done, 1)
+            self.assertIn(said, done.stdout)
+        os.remove(f"{pipe}.yaml")
+        done = run("merge", self.folder, timeout=60)  # the pipe lies among the results
+        self.assertIn(f"{pipe}: is a pipe or a device; allowed: a result file", done.stdout)
+        with open(os.devnull) as nothing:
+            self.assert_error(run("/dev/stdin", "--dry-run", stdin=nothing), 3, "workload")
+        deck = self.deck()
+        with open(deck) as stdin:
+            self.assert_clean(run("/dev/stdin", "--dry-run", stdin=stdin))
+
+    def test_results_with_odd_numbers(self):
+        for number in (1e300, -1, 0.5):
+            for key, change in (("bytes", "runs"), ("bytes", "rates"), ("pcie_gen", "device")):
+                odd = json.loads(json.dumps(self.result))
+                if odd[change] is None:
+                    continue
+                (odd[change][0] if change == "runs" else odd[change])[key] = number
+                path = self.folder / "odd.json"
+                path.write_text(json.dumps(odd))
+                if key == "pcie_gen" or (number == -1 and change == "rates"):
+                    continue
+                with self.subTest(key, number=number, of=change):
+                    self.assert_error(run("compare", path, path), 1, r"bytes: found .*; allowed: a size")
 
 
 if __name__ == "__main__":

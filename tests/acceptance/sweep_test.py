@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -326,6 +327,48 @@ class Resume(Case):
         deck = self.leave_points()
         done = run(deck, "--json", self.target, "--resume", "--device=h200")
         self.assert_error(done, 3, r'points: model: found points with "[^"]*host[^"]*", here it is "[^"]*h200')
+
+    def test_points_that_were_changed(self):
+        deck = self.leave_points()
+        whole = self.journal.read_text()
+        header, line, *rest = whole.split("\n")
+        record = json.loads(line)
+        places = [record, record["runs"][0], record["runs"][0]["time_s"], record["health"] or {}]
+        for place in places:
+            for key in list(place):
+                kept = place.pop(key)
+                texts = [json.dumps(record, separators=(",", ":"))]
+                for other in (None, -1, "x", []):
+                    place[key] = other
+                    if other != kept:
+                        texts.append(json.dumps(record, separators=(",", ":")))
+                place[key] = kept
+                for text in texts if key in ("tasks", "samples_s", "sum") else texts[:1]:
+                    with self.subTest(key=key, text=text[:80]):
+                        changed = "\n".join([header, text, *rest])
+                        self.journal.write_text(changed)
+                        done = run(deck, "--json", self.target, "--resume")
+                        self.assert_error(done, 3, r"out\.json\.points: line 2: found no point as it was written; ")
+                        self.assertEqual(self.journal.read_text(), changed)
+        self.journal.write_text(whole)
+        self.assertEqual(run(deck, "--json", self.target, "--resume").returncode, 4)
+
+    def test_points_of_another_device_file_of_the_same_name(self):
+        model = self.folder / "model.yaml"
+        text = (SOURCE / "input/devices/host.yaml").read_text()
+        model.write_text(text)
+        deck = self.leave_points("--device", model)
+        model.write_text(re.sub(r"(?m)^title: .*", "title: another", text, count=1))
+        done = run(deck, "--json", self.target, "--resume", "--device", model)
+        self.assert_error(done, 3, r'points: model: found points with "[^"]*model\.yaml \w+", here it is "[^"]*model\.yaml \w+"; ')
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two processors")
+    def test_points_of_other_processors(self):
+        deck = self.leave_points()
+        one = {min(os.sched_getaffinity(0))}
+        done = run(deck, "--json", self.target, "--resume", preexec_fn=lambda: os.sched_setaffinity(0, one))
+        self.assert_error(done, 3, r'points: host: found points with "[^"]*CPUs [^"]*", here it is "[^"]*CPUs \d+"; ')
+        self.assertEqual(len(self.kept()), 2)
 
     def test_no_points(self):
         done = run(self.sweep(), "--json", self.target, "--resume")

@@ -1,4 +1,7 @@
-/// Gives a target every file of some folders, each under a time limit. Needs no fuzzer.
+/// Gives a target every file of some folders, each under limits on time and memory. Needs no
+/// fuzzer.
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,13 +19,32 @@
 
 namespace {
 
-constexpr unsigned limit_s = 20;  // of one input; sanitizers and busy machines take their time
-const char* input_name = "";      // that is under way
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;  // g++ says so
+#elif defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
+#ifdef NDEBUG
+constexpr bool debugged = false;
+#else
+constexpr bool debugged = true;
+#endif
+constexpr int limit_s = sanitized ? 40 : debugged ? 10 : 2;  // of processor time, for one input
+constexpr rlim_t most_bytes = rlim_t{1} << 30;               // sanitizers reserve far more
+const char* input_name = "";                                 // that is under way
 
 extern "C" void too_long(int) {
   const auto say = [](const char* text) { return write(STDERR_FILENO, text, std::strlen(text)); };
   if (say("too long: ") >= 0 && say(input_name) >= 0 && say("\n") >= 0) std::_Exit(1);
   std::_Exit(1);
+}
+
+/// From now on `seconds` of processor time are too long; 0: they are not.
+void limit_time(int seconds) {
+  const itimerval timer{.it_interval = {}, .it_value = {.tv_sec = seconds, .tv_usec = 0}};
+  setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
 }  // namespace
@@ -49,7 +71,9 @@ int main(int argc, char** argv) {
     }
   }
   std::ranges::sort(files);
-  std::signal(SIGALRM, too_long);
+  std::signal(SIGPROF, too_long);
+  const rlimit memory{.rlim_cur = most_bytes, .rlim_max = most_bytes};
+  if (!sanitized) setrlimit(RLIMIT_AS, &memory);
   for (const std::string& file : files) {
     std::ifstream stream(file, std::ios::binary);
     if (!stream) {
@@ -58,14 +82,14 @@ int main(int argc, char** argv) {
     }
     const std::string input((std::istreambuf_iterator<char>(stream)), {});
     input_name = file.c_str();
-    alarm(limit_s);
+    limit_time(limit_s);
     try {
       target->run(input);
     } catch (const std::exception& error) {
       std::cerr << file << ": an exception that no user can read: " << error.what() << '\n';
       return 1;
     }
-    alarm(0);
+    limit_time(0);
   }
   std::cout << target->name << ": " << files.size() << " inputs\n";
   return files.empty() ? 1 : 0;

@@ -30,6 +30,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::vector<deck::Point> points_of(const std::string& sweep,
                                    const std::vector<std::string>& overrides = {}) {
@@ -457,7 +458,7 @@ TEST_F(JournalFile, IgnoresALineWithoutItsEnd) {
     EXPECT_EQ(text(), whole);
     journal.add("{\"point\":1}");
   }
-  EXPECT_EQ(text(), whole + "{\"point\":1}\n");
+  EXPECT_THAT(text(), StartsWith(whole + "{\"point\":1,\"sum\":\""));
 }
 
 TEST_F(JournalFile, WithoutPointsDoesNotStay) {
@@ -484,9 +485,27 @@ TEST_F(JournalFile, OfAnotherRunIsRefused) {
                 ": program: found points with \"1\", here it is \"2\"; allowed: --resume where "
                 "the points come from, or remove the file");
   append("nonsense\n");
-  EXPECT_EQ(complaint(identity_, true),
-            path_ + ": line 3: found no point; allowed: remove the file");
+  EXPECT_EQ(
+      complaint(identity_, true),
+      path_ + ": line 3: found no point as it was written; allowed: remove the line or the file");
   EXPECT_EQ(text(), before + "nonsense\n");
+}
+
+TEST_F(JournalFile, IsAsItWasWritten) {
+  {
+    Journal(path_, identity_, false).add("{\"point\":0,\"runs\":[]}");
+  }
+  const std::string whole = text();
+  const std::size_t begin = whole.find('\n') + 1;
+  for (std::size_t i = begin; i + 1 < whole.size(); ++i) {
+    std::string other = whole;
+    other[i] = other[i] == '1' ? '2' : '1';
+    std::ofstream(path_) << other;
+    EXPECT_THAT(complaint(identity_, true), HasSubstr("line 2: found no point")) << other;
+    EXPECT_EQ(text(), other);
+  }
+  std::ofstream(path_) << whole;
+  EXPECT_EQ(complaint(identity_, true), "");
 }
 
 TEST_F(JournalFile, IsNoPipe) {

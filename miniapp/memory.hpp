@@ -1,0 +1,10 @@
+#pragma once
+
+namespace overlap {
+
+/// From here on a lack of memory ends in one line and an exit code. The first allocation that fails
+/// gives back a reserve, from which its exception is handled; one that fails where no exception may
+/// pass (in a destructor of a JSON value, say) ends the program at once.
+void prepare_for_lack_of_memory();
+
+}  // namespace overlap
