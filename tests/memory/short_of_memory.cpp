@@ -131,7 +131,8 @@ std::string wrong(const Ending& ending, const Ending& whole) {
     return ending.files == whole.files ? "" : "lacks files";
   }
   const bool one_line = std::ranges::count(ending.err, '\n') == 1;
-  const bool says = ending.err.find("out of memory") != std::string::npos;
+  const bool says = ending.err.find("out of memory") != std::string::npos ||
+                    ending.err.find("not enough memory") != std::string::npos;
   return (code == 1 || code == 4) && one_line && says ? "" : fmt::format("exit code {}", code);
 }
 
