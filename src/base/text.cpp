@@ -78,7 +78,7 @@ Character first_character(std::string_view text) {
   constexpr std::array<char32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = code >= 0xd800 && code < 0xe000;
   if (code < least[length] || surrogate || code > 0x10ffff) return {};
-  const bool no_character = (code & 0xfffe) == 0xfffe || (code >= 0xfdd0 && code <= 0xfdef);
+  const bool no_character = code == 0xfffe || code == 0xffff || (code >= 0xfdd0 && code <= 0xfdef);
   return {no_character ? std::nullopt : std::optional(code), length};
 }
 

@@ -70,7 +70,9 @@ void add_suite(pugi::xml_node suites, int id, const JunitSuite& of, Names& names
           .set(base::safe_lines(test.text).c_str());
     }
   }
-  add(suite, "system-out").text().set(base::safe_lines(of.output).c_str());
+  add(suite, "system-out")
+      .text()
+      .set(base::safe_lines(of.output.substr(0, of.output.find_last_not_of('\n') + 1)).c_str());
   add(suite, "system-err");
 }
 

@@ -437,7 +437,7 @@ TEST(Deck, NameFitsIntoAResultLine) {
   EXPECT_EQ(name("rowsum"), "rowsum");
   EXPECT_EQ(name("/dev/stdin"), "stdin");
   EXPECT_EQ(name("a.b.yaml"), "a.b");
-  EXPECT_EQ(name("/x/my deck=1\t.yaml"), "my_deck_1_");
+  EXPECT_EQ(name("/x/my deck=1\t.yaml"), "my_deck_1\\t");
 }
 
 TEST(Deck, Boxes) {

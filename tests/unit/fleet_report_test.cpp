@@ -412,7 +412,7 @@ TEST(NodeCheck, HasOneLinePerNode) {
             "n4 FAIL no result\n");
   fleet.devices[0].troubles = {{.code = ExitCode::wrong_data, .text = "left\nwrong", .phase = {}}};
   fleet.devices[8].troubles = {{.code = ExitCode::precondition, .text = "no GPU", .phase = {}}};
-  EXPECT_THAT(node_check(fleet), testing::StartsWith("n1 HW-FAIL GPU-0: left wrong\n"));
+  EXPECT_THAT(node_check(fleet), testing::StartsWith("n1 HW-FAIL GPU-0: left\\nwrong\n"));
   EXPECT_THAT(node_check(fleet), HasSubstr("n3 FAIL GPU-8: no GPU\n"));
 }
 

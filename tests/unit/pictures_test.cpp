@@ -144,7 +144,7 @@ TEST(Picture, Words) {
 }
 
 TEST(Picture, TextFromOutsideIsEscaped) {
-  EXPECT_EQ(escape_xml(odd), "&lt;b&gt;&quot;&amp;&#39;&lt;/script&gt;&lt;!-- \xef\xbf\xbd");
+  EXPECT_EQ(escape_xml(odd), "&lt;b&gt;&quot;&amp;&#39;&lt;/script&gt;&lt;!--\\x01\xef\xbf\xbd");
   EXPECT_EQ(quote_json("a\"\xff\n"), "\"a\\\"\xef\xbf\xbd\\n\"");
 }
 

@@ -49,7 +49,7 @@ std::vector<Nasty> nasty() {
       {"\0\t\x1b[2J\x7f"s, "\\x00\\t\\x1b[2J\\u007f"},
       {"\xc2\x80\xc2\x85\xc2\x9b", "\\u0080\\u0085\\u009b"},
       {"\u2028\u2029\u202e\u2066x\u2069", "\\u2028\\u2029\\u202e\\u2066x\\u2069"},
-      {"\uffff|\ufffe|\ufdd0|\U0001fffe|\ufffd", no + "|" + no + "|" + no + "|" + no + "|" + no},
+      {"\uffff|\ufffe|\ufdd0|\ufffd", no + "|" + no + "|" + no + "|" + no},
       {"\xff\xfe|\x80", no + no + "|" + no},
       {"\xc0\xaf|\xe0\x80\xaf|\xf0\x80\x80\x8a",
        no + no + "|" + no + no + no + "|" + no + no + no + no},
@@ -163,8 +163,8 @@ TEST(Text, OfAStudyIsWellFormedEverywhere) {
       EXPECT_EQ(written.find(text + "\xff"), std::string::npos);
       EXPECT_TRUE(is_safe(written)) << writer.option << writer.suffix;
     }
-    EXPECT_NO_THROW(static_cast<void>(json::parse(report::json(studies))));
-    EXPECT_NO_THROW(static_cast<void>(json::parse(report::trace(studies))));
+    EXPECT_TRUE(json::accept(report::json(studies)));
+    EXPECT_TRUE(json::accept(report::trace(studies)));
     expect_xml(report::svg(studies), "svg");
     expect_xml(report::junit(studies), "junit");
     expect_table(report::csv(studies), 2);
@@ -201,7 +201,7 @@ TEST(Text, OfFilesOfOthersIsSafe) {
     input.broken.push_back({text, text});
     input.left_out.push_back(one_line(text));
     const experiment::Fleet fleet = experiment::fleet_of(std::move(input), {text});
-    EXPECT_NO_THROW(static_cast<void>(json::parse(report::fleet_json(fleet))));
+    EXPECT_TRUE(json::accept(report::fleet_json(fleet)));
     expect_xml(report::fleet_junit(fleet), "junit");
     for (const std::string& written :
          {report::fleet_html(fleet, "a.html"), report::node_check(fleet), report::fleet_text(fleet),
@@ -225,7 +225,7 @@ TEST(Text, OfComparedFilesIsSafe) {
     const report::Comparisons changes{
         .all = experiment::compare(read("a.json"), read("b.json"), 0.01)};
     for (const report::Comparisons& all : {beside, changes}) {
-      EXPECT_NO_THROW(static_cast<void>(json::parse(report::comparison_json(all))));
+      EXPECT_TRUE(json::accept(report::comparison_json(all)));
       EXPECT_TRUE(is_safe(report::comparison_html(all)));
       const std::string shown = report::comparison_text(all);
       EXPECT_TRUE(is_safe(shown));
@@ -238,7 +238,7 @@ TEST(Text, OfComparedFilesIsSafe) {
 
 TEST(Text, OfAJournalIsThatOfAPoint) {
   const report::Study study = study_with("a");
-  json record = json::parse(study.done.at(0).record);
+  json record = json::parse(report::record(*study.outcome(), study.points[0], 0));
   EXPECT_NO_THROW(static_cast<void>(report::read_record(record.dump())));
   record["lines"] = "OVERLAP_RESULT verdict=PASS data=OK exit=0\n";
   EXPECT_THROW(static_cast<void>(report::read_record(record.dump())), Error);
