@@ -94,11 +94,10 @@ base::ExitCode run(const Options& options, Machinery& machinery, Terminal& termi
 
 int main(int argc, char** argv) {
   using namespace overlap;
-  using base::ExitCode;
   prepare_for_lack_of_memory();
   occupy_standard_streams();
   base::catch_interrupts();
-  auto code = ExitCode::pass;
+  auto code = base::ExitCode::pass;
   Machinery machinery;
   Terminal terminal;
   try {
@@ -113,7 +112,7 @@ int main(int argc, char** argv) {
   }
   if (!terminal.flush()) {
     terminal.error("standard output: cannot write");
-    code = base::worst(code, ExitCode::runtime_error);
+    code = base::worst(code, base::ExitCode::runtime_error);
   }
   if (machinery.cannot_end()) std::_Exit(static_cast<int>(code));
   return static_cast<int>(code);

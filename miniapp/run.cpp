@@ -9,6 +9,7 @@
 
 #include "base/interrupt.hpp"
 #include "base/sha256.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "fleet.hpp"
 #include "measure/platform.hpp"
@@ -25,8 +26,8 @@ using base::ExitCode;
 
 /// The error with the deck's name before it, if it does not name it.
 base::Error named(const deck::Deck& deck, const base::Error& error) {
-  const std::string text = error.what();
-  return {error.code(), text.starts_with(deck.path) ? text : deck.path + ": " + text};
+  const std::string text = error.what(), path = base::one_line(deck.path);
+  return {error.code(), text.starts_with(path) ? text : path + ": " + text};
 }
 
 /// What the points of a run must have in common with those that it continues.

@@ -544,6 +544,10 @@ class NastyText(TestCase):
             with self.subTest(words=words):
                 self.assert_one_error(code, *words)
         self.assertEqual(self.run_raw("merge", deck).returncode, 1)
+        with open(deck, "w", encoding="utf-8") as file:  # too many chunks, which the data's units tell
+            file.write(SMALL.replace("count: 4", "count: 100000"))
+        self.assert_one_error(3, deck, "--device=host")
+        self.assertEqual(self.run_raw(deck, "--device=host").stderr.count(b"verdict=PASS"), 1)
 
     def test_in_titles(self):
         for bad in ("a\\nb", "\\x1b", "\\u0085", "\\u2028", "\\u202e", "\\uFFFE", "\\uFDD0"):
