@@ -131,7 +131,8 @@ Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
   }
   const Ideal ideal(schedule, work, own, engines);
   bounds.schedule_bound_s =
-      std::max(bounds.bound_s, predict(ideal.schedule, ideal.device).complete_s);
+      // Not to be interrupted: what was measured would be lost.
+      std::max(bounds.bound_s, predict(ideal.schedule, ideal.device, [] {}).complete_s);
   return bounds;
 }
 

@@ -3,7 +3,6 @@
 
 TIMES says how often each signal is sent in each case (default 3), SEED when; it is printed."""
 
-import csv
 import json
 import os
 import pathlib
@@ -13,55 +12,20 @@ import signal
 import subprocess
 import time
 import unittest
-import xml.etree.ElementTree
 
-import jsonschema
-import yaml
 from planted import plant
-from program import SMALL, SOURCE, TestCase, problems, run, start
+from program import SMALL, TestCase, run, start
+from whole import CHECKS
 
 TIMES = int(os.environ.get("TIMES", 3))
 SEED = int(os.environ.get("SEED", random.randrange(10**6)))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 WITHIN_S = 5  # of the signal
-SCHEMAS = {name: json.loads((SOURCE / f"src/report/{name.replace('/', '-')}.schema.json").read_text())
-           for name in ("overlap-fleet/1", "overlap-comparison/1")}
 RUN = SMALL.replace("repetitions: 3", "repetitions: 30")
 SWEEP = SMALL[: SMALL.index("acceptance")] + "sweep:\n  chunks.count: [1, 2, 4, 8, 16]\n  issue.lanes: [1, 2, 3, 4]\n"
 SWEEP = SWEEP.replace("65536", "4096")
 POINTS = 20
 LARGE = ("--predict=h200", "--set=workload.elements=64 Mi", "--set=chunks.count=400")
-
-
-def check_json(text):
-    document = json.loads(text)
-    if "traceEvents" in document:
-        return
-    schema = SCHEMAS.get(document.get("schema"))
-    if schema is not None:
-        jsonschema.validate(document, schema)
-    elif found := problems(document):
-        raise ValueError(found)
-
-
-def check_html(text):
-    if not text.rstrip().endswith("</html>"):
-        raise ValueError("no end")
-
-
-def check_rows(text):
-    rows = list(csv.reader(text.splitlines()))
-    if not text.endswith("\n") or {len(row) for row in rows} != {len(rows[0])}:
-        raise ValueError("torn rows")
-
-
-def check_lines(text):
-    if not text.endswith("\n"):
-        raise ValueError("no end")
-
-
-CHECKS = {".json": check_json, ".csv": check_rows, ".xml": xml.etree.ElementTree.fromstring, ".html": check_html,
-          ".svg": xml.etree.ElementTree.fromstring, ".yaml": lambda text: yaml.safe_load(text)["entries"][0], ".txt": check_lines}
 
 
 def is_listening(process):
@@ -129,6 +93,7 @@ class Interrupts(TestCase):
 
     def each(self, arguments, after=lambda number: None, others=()):
         code, length = self.reference(*arguments)
+        self.assertEqual(self.stop(signal.SIGINT, length / 20, arguments)[0], 130, "it goes on to its end")
         for number in SIGNALS:
             for _ in range(TIMES):
                 seconds = self.random.uniform(0, 1.1 * length)
