@@ -39,8 +39,7 @@ bool is_closed(int descriptor) { return close(descriptor) == 0 || errno == EINTR
 /// A file that is removed unless it was renamed to its place.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& target)
-      : target_(target) {
+  explicit TemporaryFile(const std::string& target) : target_(target) {
     descriptor_ = uninterrupted([&] {
       path_ = target + ".XXXXXX";
       return mkstemp(path_.data());

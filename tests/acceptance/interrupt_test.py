@@ -21,7 +21,7 @@ TIMES = int(os.environ.get("TIMES", 3))
 SEED = int(os.environ.get("SEED", random.randrange(10**6)))
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 WITHIN_S = 5  # of the signal
-RUN = SMALL.replace("repetitions: 3", "repetitions: 30")
+RUN = SMALL.replace("repetitions: 3", "repetitions: 10")
 SWEEP = SMALL[: SMALL.index("acceptance")] + "sweep:\n  chunks.count: [1, 2, 4, 8, 16]\n  issue.lanes: [1, 2, 3, 4]\n"
 SWEEP = SWEEP.replace("65536", "4096")
 POINTS = 20
@@ -160,7 +160,7 @@ class Interrupts(TestCase):
         return self.folder / "results", real
 
     def test_merge(self):
-        results, _ = self.results(100)
+        results, _ = self.results(50)
         self.each(["merge", results,
                    *self.outputs(json="a.json", junit="a.xml", report="a.html", nodecheck="a.txt")])
 

@@ -2,8 +2,8 @@
 //   FAULTS_BELOW   the folder, an absolute path without links
 //   FAULTS_CALL    write, fsync, rename, close, open, ftruncate or unlink
 //   FAULTS_N       which call of these, from 1 on
-//   FAULTS_KIND    ENOSPC, EIO, EINTR, short (write a part), or lost (pretend to write: a planted defect)
-//   FAULTS_REACHED a file outside of the folder that is made when the fault happens
+//   FAULTS_KIND    ENOSPC, EIO, EINTR, short (write a part), or lost (pretend to write: a planted
+//   defect) FAULTS_REACHED a file outside of the folder that is made when the fault happens
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -64,7 +64,9 @@ int open_with(const char* name, const char* path, int flags, mode_t mode) {
   return real<int(const char*, int, ...)>(name)(path, flags, mode);
 }
 
-mode_t mode_of(int flags, va_list rest) { return (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0; }
+mode_t mode_of(int flags, va_list rest) {
+  return (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+}
 
 }  // namespace
 
@@ -83,8 +85,9 @@ int fsync(int descriptor) {
 }
 
 int ftruncate(int descriptor, off_t size) noexcept {
-  return fault("ftruncate", descriptor).empty() ? real<int(int, off_t)>("ftruncate")(descriptor, size)
-                                                : -1;
+  return fault("ftruncate", descriptor).empty()
+             ? real<int(int, off_t)>("ftruncate")(descriptor, size)
+             : -1;
 }
 
 int rename(const char* from, const char* to) noexcept {
