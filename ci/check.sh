@@ -78,6 +78,13 @@ merge() {
       python3 tests/acceptance/merge_test.py
 }
 
+# A hundred of each signal at random times in each command; SEED says when.
+interrupts() {
+  ci/quickstart.sh --version >/dev/null &&
+    "${inside[@]}" "${clean[@]}" TIMES=100 "SEED=${SEED:-$RANDOM}" \
+      MINIAPP="$project/build/quickstart-kokkos4/miniapp/miniapp" SOURCE="$project" python3 tests/acceptance/interrupt_test.py
+}
+
 # What needs packages from PyPI, in an environment of their own; the quick start is its program.
 integrations() {
   local environment=$project/build/check-integrations
@@ -139,6 +146,7 @@ full_steps=(
   "random-kokkos5          5      random"
   "recipes                 4      checker tests/recipes/recipes.py"
   "merge                   4      merge"
+  "interrupts              4      interrupts"
 )
 
 usage() { # [ERROR]

@@ -130,8 +130,9 @@ Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
     }
   }
   const Ideal ideal(schedule, work, own, engines);
-  bounds.schedule_bound_s =
-      std::max(bounds.bound_s, predict(ideal.schedule, ideal.device).complete_s);
+  // Not to be interrupted: what was measured would be lost.
+  const double ideal_s = predict(ideal.schedule, ideal.device, [] {}).complete_s;
+  bounds.schedule_bound_s = std::max(bounds.bound_s, ideal_s);
   return bounds;
 }
 

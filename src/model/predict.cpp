@@ -155,9 +155,10 @@ class Simulation {
     if (device.delayed_signal) find_runs();
   }
 
-  timeline::Timeline run() {
+  timeline::Timeline run(const std::function<void()>& step) {
     events_.push({0, order_++, Event::Kind::host, 0});
     while (true) {
+      step();
       const double event = events_.empty() ? never : events_.top().time;
       const double finish = running_.next_end(now_);
       const double next = std::min(event, finish);
@@ -488,8 +489,9 @@ class Simulation {
 
 }  // namespace
 
-timeline::Timeline predict(const Schedule& schedule, const Device& device) {
-  return Simulation(schedule, device).run();
+timeline::Timeline predict(const Schedule& schedule, const Device& device,
+                           const std::function<void()>& step) {
+  return Simulation(schedule, device).run(step);
 }
 
 }  // namespace overlap::model

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+
+#include "base/interrupt.hpp"
 #include "model/device.hpp"
 #include "schedule/schedule.hpp"
 #include "timeline/timeline.hpp"
@@ -11,8 +14,9 @@ namespace overlap::model {
 /// its queue when its predecessor in the lane is complete, its predecessor in the queue has been
 /// dispatched, and the engine has room; until then it blocks all operations behind it. Time O(n log
 /// n), memory O(n) in tasks. Throws base::Error{usage} if the device has no rate for the kernels of
-/// the schedule.
-timeline::Timeline predict(const schedule::Schedule& schedule, const Device& device);
+/// the schedule, and what `step` throws, which is called before each event.
+timeline::Timeline predict(const schedule::Schedule& schedule, const Device& device,
+                           const std::function<void()>& step = base::check_interrupt);
 
 /// Time of one task without concurrent tasks, seconds. Throws as predict().
 double seconds_alone(const schedule::Schedule& schedule, const schedule::Task& task,

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -21,16 +22,33 @@ namespace {
   throw base::Error(base::ExitCode::runtime_error, fmt::format("{}: cannot write: {}", path, why));
 }
 
+/// The result of a call of the system, again for as long as a signal interrupts it.
+template <class Call>
+int uninterrupted(const Call& call) {
+  int result;
+  do {
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+/// Closes a file; returns whether what was written is safe, else errno says why not. Linux closes
+/// it even if a signal interrupts the call.
+bool is_closed(int descriptor) { return close(descriptor) == 0 || errno == EINTR; }
+
 /// A file that is removed unless it was renamed to its place.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& target)
-      : target_(target), path_(target + ".XXXXXX"), descriptor_(mkstemp(path_.data())) {
+  explicit TemporaryFile(const std::string& target) : target_(target) {
+    descriptor_ = uninterrupted([&] {
+      path_ = target + ".XXXXXX";
+      return mkstemp(path_.data());
+    });
     if (descriptor_ < 0) fail(target, std::strerror(errno));
   }
   ~TemporaryFile() {
-    close(descriptor_);
-    if (!renamed_) unlink(path_.c_str());
+    if (descriptor_ >= 0) close(descriptor_);
+    if (!renamed_) uninterrupted([&] { return unlink(path_.c_str()); });
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -43,8 +61,9 @@ class TemporaryFile {
     const mode_t mask = umask(0);
     umask(mask);
     const mode_t mode = stat(target_.c_str(), &before) == 0 ? before.st_mode & 07777 : 0666 & ~mask;
-    if (fchmod(descriptor_, mode) != 0 || fsync(descriptor_) != 0 ||
-        std::rename(path_.c_str(), target_.c_str()) != 0) {
+    if (fchmod(descriptor_, mode) != 0 || uninterrupted([&] { return fsync(descriptor_); }) != 0 ||
+        !is_closed(std::exchange(descriptor_, -1)) ||
+        uninterrupted([&] { return std::rename(path_.c_str(), target_.c_str()); }) != 0) {
       fail(target_, std::strerror(errno));
     }
     renamed_ = true;
@@ -152,7 +171,7 @@ void write_file(const std::string& path, const std::string& content) {
     const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) fail(path, std::strerror(errno));
     write_all(descriptor, path, content);
-    close(descriptor);
+    if (!is_closed(descriptor)) fail(path, std::strerror(errno));
     return;
   }
   TemporaryFile file(target.path);

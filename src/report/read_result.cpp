@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "report/read_value.hpp"
 #include "report/study.hpp"
@@ -148,6 +149,7 @@ std::vector<Recorded> read_results(const std::vector<std::string>& files_or_fold
   std::vector<Recorded> results;
   for (const std::string& path : files_or_folders) {
     for (const std::string& file : files_of(path)) {
+      base::check_interrupt();
       for (Recorded& result : results_of(file, content_of(file), extent)) {
         results.push_back(std::move(result));
       }

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/interrupt.hpp"
 #include "deck/words.hpp"
 #include "schedule/builder.hpp"
 
@@ -98,6 +99,7 @@ void add_dependencies(Schedule& schedule) {
   const bool detours = schedule.cuts.size() > 1;
   if (detours) complete_at.resize(schedule.tasks.size());
   for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
+    base::check_interrupt();
     Task& task = schedule.tasks[id];
     if (task.stage == Stage::host) continue;
     std::vector<TaskId> before;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/interrupt.hpp"
+
 namespace overlap::schedule {
 namespace {
 
@@ -79,6 +81,7 @@ class Checker {
       return {{Hazard::Kind::malformed, 0, "malformed: the pieces of an array overlap"}};
     }
     for (TaskId id = 0; id < schedule_.tasks.size() && hazards_.size() < most_; ++id) {
+      base::check_interrupt();
       if (const std::string flaw = flaw_of(id); !flaw.empty()) {
         report(Hazard::Kind::malformed, id, flaw);
         break;  // later tasks cannot be checked
