@@ -23,7 +23,6 @@ constexpr auto exclusive = std::to_array<std::array<const char*, 2>>({
     {"--predict", "--calibrate"},
     {"--predict", "--dry-run"},
     {"--device", "--calibrate"},
-    {"--calibrate", "--dry-run"},
     {"--resume", "--predict"},
     {"--resume", "--dry-run"},
     {"--fleet", "--predict"},
@@ -131,6 +130,7 @@ void check(const CLI::App& app, const Options& options) {
     fail(fmt::format("{} and {} are mutually exclusive (see miniapp --help)", a, b));
   };
   for (const auto& [a, b] : exclusive) together(a, b);
+  for (const char* other : idle) together("--calibrate", other);
   for (const report::Writer& writer : report::writers) {
     const std::string option(writer.option);
     if (options.decks.empty() && app.count(option) > 0) {

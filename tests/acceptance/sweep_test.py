@@ -224,6 +224,13 @@ class Picture(Case):
         self.assertEqual(self.count(root, "plot"), 12)
         self.assertIn("the first 12 of 13 panels", [e.text for e in root.iter()])
 
+    def test_of_queries_alone(self):
+        deck = self.deck("workload: {kind: custom, tasks: [{name: Q, stage: query, lane: 1}]}\n"
+                         "measure: {repetitions: 2}\nsweep: {measure.warmup: [1, 2]}\n")
+        for how in ("--predict=h200", "--device=host"):
+            self.drawn(deck, how)
+            self.assert_valid(json.loads(self.target.read_text()))
+
 
 class Resume(Case):
     def stopped(self, number):
