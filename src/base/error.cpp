@@ -39,7 +39,8 @@ Error error_of(const std::exception& exception) {
   if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) {
     return {ExitCode::precondition, "out of memory"};
   }
-  return {ExitCode::runtime_error, exception.what()};
+  const std::string text = exception.what();
+  return {ExitCode::runtime_error, text.substr(0, text.find('\n'))};
 }
 
 std::string to_string(const SourcePlace& place) {

@@ -36,8 +36,8 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// What any exception is to the user: an Error as it is, std::bad_alloc Error{precondition}, any
-/// other Error{runtime_error}.
+/// Any exception as an error for the user: an Error unchanged, std::bad_alloc as
+/// Error{precondition}, the first line of any other as Error{runtime_error}.
 Error error_of(const std::exception& exception);
 
 /// A place in a text file, or an option of the command line. Lines, columns and options count from

@@ -93,7 +93,7 @@ class Results(TestCase):
         self.assert_error(run("compare", self.first, self.second, "--json", self.first), 3, "found .*, which is an input, too")
         self.assertEqual(self.first.read_text(), before)
         self.assert_error(run("compare", self.first), 3)
-        self.assert_error(run("compare", self.first, self.folder / "none.json"), 1, "cannot read")
+        self.assert_error(run("compare", self.first, self.folder / "none.json"), 1, "cannot be read")
 
 
 if __name__ == "__main__":
