@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/table.hpp"
+#include "experiment/diagnosis.hpp"
 #include "hand_schedule.hpp"
 #include "report/comparison.hpp"
 #include "report/console.hpp"
@@ -113,7 +114,7 @@ report::Study study_with(const std::string& text) {
   run.samples_s = {2, 2, 2, 2, 2, 2};
   run.repetitions = 6;
   run.verified = true;
-  run.findings = {{text, text, {}}};
+  run.findings = {{experiment::causes().front(), text, {}}};
   run.trace = experiment::Trace{.timeline = {.engines = {"H2D", text, "D2H"},
                                              .spans = {{0, 0, 1}, {1, 1, 2}, {2, 2, 3}},
                                              .complete_s = 3},
