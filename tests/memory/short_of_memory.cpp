@@ -35,14 +35,11 @@ struct Heap {
 };
 Heap heap;
 
-bool fails(std::size_t size) {
-  return ++heap.calls == heap.fails_at || (heap.limit > 0 && heap.bytes + size > heap.limit);
-}
-
 }  // namespace
 
+#ifndef __CUDA_ARCH__  // nvcc compiles replaced operators for the device, too
 void* operator new(std::size_t size) {
-  while (fails(size)) {
+  while (++heap.calls == heap.fails_at || (heap.limit > 0 && heap.bytes + size > heap.limit)) {
     const auto handler = std::get_new_handler();
     if (handler == nullptr) throw std::bad_alloc();
     if (heap.limit > 0) heap.limit += std::exchange(heap.reserve, 0);
@@ -60,6 +57,7 @@ void operator delete(void* made) noexcept {
   std::free(made);
 }
 void operator delete(void* made, std::size_t) noexcept { operator delete(made); }
+#endif
 
 namespace {
 
