@@ -250,7 +250,7 @@ class Trouble(Case):
     def test_sigterm_to_all(self):
         started = self.fleet(ENDLESS + FLEET.format("together"))
         started.started()
-        time.sleep(2)
+        time.sleep(4)  # until all have samples of every order
         for rank in range(RANKS):
             started.send(signal.SIGTERM, rank)
         self.assert_ends(started, "INTERRUPTED", 130, DEADLINE + 10)

@@ -67,6 +67,12 @@ def ranks():
     return found
 
 
+def cpu_s(pid):
+    """Seconds that a process has computed."""
+    text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    return sum(map(int, text.rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 class Case(TestCase):
     def setUp(self):
         super().setUp()
@@ -151,15 +157,21 @@ class Fleet(Case):
                 self.assertEqual(hosts, set(NODES))
 
     def running(self, text):
-        """A job whose ranks measure until they are told to stop."""
+        """A job whose ranks measure."""
         job = self.run_deck(text)
         wait_for("ranks", lambda: [in_fleet(pid) for pid in ranks().values()] == 4 * [True], 90)
         time.sleep(1)
         return job
 
+    def endless(self):
+        """A job whose ranks measure until they are told to stop, and have samples of every order."""
+        job = self.running(ENDLESS + TOGETHER)
+        wait_for("samples", lambda: all(cpu_s(pid) > 3 for pid in ranks().values()), 90)  # MPI starts within 1 s
+        return job
+
     def test_a_job_that_is_told_to_stop(self):
         """As `--signal=TERM` in the batch script does before the time limit."""
-        job = self.running(ENDLESS + TOGETHER)
+        job = self.endless()
         ask("scancel", "--signal=TERM", job)
         self.assert_result(self.assert_ended(job, "FAILED", "130:0"), "INTERRUPTED", 130)
         for result in self.assert_files(job, "INTERRUPTED", 130).values():
@@ -167,7 +179,7 @@ class Fleet(Case):
 
     def test_a_job_that_is_cancelled(self):
         """Ranks have until KillWait to write their files."""
-        job = self.running(ENDLESS + TOGETHER)
+        job = self.endless()
         ask("scancel", job)
         self.assert_ended(job, "CANCELLED", "(0:9|130:0)")  # of the script, which Slurm kills
         self.assert_files(job, "INTERRUPTED", 130)
