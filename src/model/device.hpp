@@ -74,7 +74,7 @@ struct Kernel {
 /// Queues between lanes and engines.
 enum class Queues {
   engine,      ///< one FIFO per engine, for all streams: before Hyper-Q
-  connection,  ///< `connections` FIFOs per engine, assigned to streams round-robin: Hyper-Q
+  connection,  ///< `connections` FIFOs per engine, chosen when a task is issued: Hyper-Q
   worker,      ///< each lane is a worker thread of the host with its own FIFO
 };
 

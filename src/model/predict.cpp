@@ -6,6 +6,7 @@
 #include <limits>
 #include <queue>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace overlap::model {
@@ -147,9 +148,11 @@ class Simulation {
     timeline_.engines = kinds_.names();
     timeline_.spans.resize(schedule.tasks.size());
     engines_.resize(timeline_.engines.size() - 1);  // without the host
-    if (device.queues == Queues::connection) {
-      for (Engine& engine : engines_) engine.queues = device.copy_connections;
-      engines_[1].queues = device.connections;
+    for (Engine& engine : engines_) {
+      const int connections = is_sm(engine) ? device.connections : device.copy_connections;
+      const int queues = device.queues == Queues::connection ? connections : 1;
+      // Each lane uses one queue at a time.
+      engine.queues.resize(static_cast<std::size_t>(std::min(queues, schedule.lanes)));
     }
     link_tasks();
     if (device.delayed_signal) find_runs();
@@ -195,11 +198,15 @@ class Simulation {
     }
   };
 
-  /// An engine with its queues, assigned to lanes round-robin.
+  struct Queue {
+    TaskId last = none;            ///< last task issued to it
+    std::uint32_t unfinished = 0;  ///< issued tasks that are not complete
+  };
+
   struct Engine {
-    int queues = 1;
+    std::vector<Queue> queues;
     std::vector<TaskId> ready;  ///< queue heads that wait only for the engine
-    int last = 0;               ///< queue served last
+    std::uint32_t served = 0;   ///< queue served last
     int running = 0;
   };
 
@@ -207,9 +214,11 @@ class Simulation {
     std::vector<TaskId> dependents;  ///< dependent tasks of other lanes
     TaskId next_in_lane = none;
     TaskId next_in_queue = none;
+    std::uint32_t queue = 0;    ///< of its engine
     std::size_t run = none;     ///< kernels with delayed signals: index in runs_
     std::uint32_t waiting = 1;  ///< predecessors to wait for, and the issue
     double ready_s = 0;         ///< earliest start so far
+    bool started = false;
     bool complete = false;
   };
 
@@ -227,19 +236,10 @@ class Simulation {
 
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
   std::size_t engine_of(TaskId id) const { return static_cast<std::size_t>(kinds_.of(task(id))); }
-  int queue_of(TaskId id) const { return task(id).lane % engines_[engine_of(id)].queues; }
   Lane& lane_of(TaskId id) { return lanes_[static_cast<std::size_t>(task(id).lane)]; }
 
   void link_tasks() {
     std::vector<TaskId> lanes(lanes_.size(), none);
-    std::vector<TaskId> queues(engines_.size() * lanes_.size(), none);
-    const auto append = [&](TaskId id, TaskId& last, TaskId State::* next) {
-      if (last != none) {
-        states_[last].*next = id;
-        ++states_[id].waiting;
-      }
-      last = id;
-    };
     for (TaskId id = 0; id < states_.size(); ++id) {
       const Task& t = task(id);
       if (schedule::on_host(t.stage)) continue;
@@ -248,9 +248,12 @@ class Simulation {
         states_[other].dependents.push_back(id);
         ++states_[id].waiting;
       }
-      append(id, lanes[static_cast<std::size_t>(t.lane)], &State::next_in_lane);
-      const auto queue = static_cast<std::size_t>(queue_of(id));
-      append(id, queues[engine_of(id) * lanes_.size() + queue], &State::next_in_queue);
+      TaskId& last = lanes[static_cast<std::size_t>(t.lane)];
+      if (last != none) {
+        states_[last].next_in_lane = id;
+        ++states_[id].waiting;
+      }
+      last = id;
     }
   }
 
@@ -270,7 +273,29 @@ class Simulation {
     }
   }
 
-  // Engines
+  // Queues and engines
+
+  /// Issues a task to a queue of its engine: that of the previous task of its lane unless another
+  /// lane has used it since, otherwise an empty one if there is one, of several the one that has
+  /// not been used for longest. (Observed on an H100 and an H200.)
+  void enter_queue(TaskId id) {
+    std::vector<Queue>& queues = engines_[engine_of(id)].queues;
+    auto queue = std::ranges::find_if(queues, [&](const Queue& one) {
+      return one.last != none && task(one.last).lane == task(id).lane;
+    });
+    if (queue == queues.end()) {
+      queue = std::ranges::min_element(queues, {}, [](const Queue& one) {
+        return std::tuple(one.unfinished > 0, one.last != none, one.last);
+      });
+    }
+    if (queue->last != none && !states_[queue->last].started) {
+      states_[queue->last].next_in_queue = id;
+      ++states_[id].waiting;
+    }
+    queue->last = id;
+    ++queue->unfinished;
+    states_[id].queue = static_cast<std::uint32_t>(queue - queues.begin());
+  }
 
   /// Removes one predecessor; the task may start `latency_s` from now at the earliest.
   void release(TaskId id, double latency_s) {
@@ -309,13 +334,13 @@ class Simulation {
   TaskId take(Engine& engine) const {
     const bool sm = is_sm(engine);
     const auto key = [&](TaskId id) {
-      const int queue = queue_of(id);
-      return std::pair(!sm && queue < engine.last, sm ? id : static_cast<TaskId>(queue));
+      const std::uint32_t queue = states_[id].queue;
+      return std::pair(!sm && queue < engine.served, sm ? id : queue);
     };
     const auto chosen = std::min_element(engine.ready.begin(), engine.ready.end(),
                                          [&](TaskId a, TaskId b) { return key(a) < key(b); });
     const TaskId id = *chosen;
-    engine.last = queue_of(id);
+    engine.served = states_[id].queue;
     engine.ready.erase(chosen);
     return id;
   }
@@ -334,6 +359,7 @@ class Simulation {
     ++engine.running;
     timeline_.spans[id] = {static_cast<int>(&engine - engines_.data()), now_, now_};
     running_.start(id);
+    states_[id].started = true;
     if (states_[id].next_in_queue != none) release(states_[id].next_in_queue, 0);
   }
 
@@ -343,6 +369,7 @@ class Simulation {
     timeline_.spans[id].stop_s = now_;
     const double handover_s = hands_over(id) ? device_.latency.handover_s : 0;
     const auto engine = static_cast<std::uint32_t>(engine_of(id));
+    --engines_[engine].queues[states_[id].queue].unfinished;
     if (handover_s > 0) {
       events_.push({now_ + handover_s, order_++, Event::Kind::engine, engine});
     } else {
@@ -402,6 +429,7 @@ class Simulation {
         mark_complete(id);
       } else {
         lane_of(id).issued = id;
+        enter_queue(id);
         release(id, device_.latency.start_s);
         if (t.blocking || holds_host(t)) return wait_for(lane_of(id), t.blocking);
       }

@@ -261,15 +261,18 @@ TEST(FifoSchedules, AreNotLengthenedByAFasterEngine) {
 // Where an engine chooses among queues, waiting can help (Graham's anomalies).
 
 TEST(ConnectionSchedules, CanBeShortenedByADependency) {
-  // Lane 0 has the first turn: its copy 0-3, lane 1's 3-11, then the kernel 11-17. Had it waited
-  // for lane 1's, that would be at 0-8 and the kernel at 8-14, beside the copy at 8-11.
+  // Lane 0 has two copies, 0-1 and 1-4, then lane 1 its own, 4-12, and the kernel, 12-18. Had lane
+  // 0's second copy waited for lane 1's, that would be at 1-9 and the kernel at 9-15, beside the
+  // second copy at 9-12.
   const Device device = device_of(Queues::connection);
   const auto complete_s = [&](std::vector<TaskId> after) {
-    return predict(schedule_of({d2h(1, 8), d2h(0, 3, std::move(after)), kernel(1, 6)}), device)
+    return predict(
+               schedule_of({d2h(0, 1), d2h(1, 8), d2h(0, 3, std::move(after)), kernel(1, 6)}),
+               device)
         .complete_s;
   };
-  EXPECT_DOUBLE_EQ(complete_s({}), 17);
-  EXPECT_DOUBLE_EQ(complete_s({0}), 14);
+  EXPECT_DOUBLE_EQ(complete_s({}), 18);
+  EXPECT_DOUBLE_EQ(complete_s({1}), 15);
 }
 
 }  // namespace

@@ -221,11 +221,39 @@ TEST(QueueRules, AnEngineStaysWithAQueueThatHasMore) {
 
 TEST(QueueRules, AfterAnEmptyQueueTheNextOneIsServed) {
   // Lane 0 has nothing ready at 1, for its second copy waits for the kernel: the turn goes to lane
-  // 1, then to lane 2 for as long as that has copies, then to lane 0, though it is ready from 2 on.
+  // 1 for as long as that has copies, then to lane 2, then to lane 0, though it is ready from 2 on.
   const std::vector<Task> tasks = {h2d(0, 1), kernel(0, 1), h2d(0, 1),
-                                   h2d(2, 1), h2d(1, 1),    h2d(2, 1)};
+                                   h2d(1, 1), h2d(2, 1),    h2d(1, 1)};
   EXPECT_THAT(predicted(tasks, device_of(Queues::connection)),
-              ElementsAre("H2D 0-1", "SM 1-2", "H2D 4-5", "H2D 2-3", "H2D 1-2", "H2D 3-4"));
+              ElementsAre("H2D 0-1", "SM 1-2", "H2D 4-5", "H2D 1-2", "H2D 3-4", "H2D 2-3"));
+}
+
+TEST(QueueRules, ALaneChangesItsQueueWhenAnotherHasUsedIt) {
+  // Lanes 0 and 1 have a queue each; lane 2 joins lane 0, whose next copy therefore goes behind
+  // lane 1's.
+  Device device = device_of(Queues::connection);
+  device.copy_connections = 2;
+  const std::vector<Task> tasks = {kernel(3, 5),    kernel(4, 9),    h2d(0, 1),
+                                   h2d(1, 1, {1}), h2d(2, 1, {0}), h2d(0, 1)};
+  device.concurrent_kernels = 2;
+  EXPECT_THAT(predicted(tasks, device), ElementsAre("SM 0-5", "SM 5-14", "H2D 0-1", "H2D 14-15",
+                                                    "H2D 5-6", "H2D 15-16"));
+  // With the last copy in lane 2, which keeps its queue:
+  std::vector<Task> kept = tasks;
+  kept.back().lane = 2;
+  EXPECT_EQ(predicted(kept, device).back(), "H2D 6-7");
+}
+
+TEST(QueueRules, ALaneWithoutAQueueTakesAnEmptyOne) {
+  // Lane 0's copy waits for the kernel; the others, issued when the second queue is empty, pass it.
+  Device device = device_of(Queues::connection);
+  device.copy_connections = 2;
+  const std::vector<Task> tasks = {kernel(3, 20), h2d(0, 1, {0}), h2d(1, 1), h2d(2, 1), h2d(1, 1)};
+  EXPECT_THAT(predicted(tasks, device),
+              ElementsAre("SM 0-20", "H2D 20-21", "H2D 0-1", "H2D 21-22", "H2D 1-2"));
+  device.host.copy_s = 2;
+  EXPECT_THAT(predicted(tasks, device),
+              ElementsAre("SM 0-20", "H2D 20-21", "H2D 4-5", "H2D 6-7", "H2D 8-9"));
 }
 
 TEST(QueueRules, NeighbouringKernelsSignalTogether) {
