@@ -1,6 +1,8 @@
 #include "measure/executor.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "lanes/range.hpp"
 #include "measure/host_worker.hpp"
@@ -114,9 +116,17 @@ struct Issue {
 
 }  // namespace
 
+void Executor::bind(const schedule::Schedule& schedule, const workload::Workload& workload) {
+  if (schedule.lanes > count_) {
+    throw std::logic_error("a schedule of " + std::to_string(schedule.lanes) + " lanes on " +
+                           std::to_string(count_));
+  }
+  lanes_->bind(schedule, workload);
+}
+
 Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Workload& workload,
                       const std::function<void()>& before_start) {
-  lanes_->bind(schedule, workload);
+  bind(schedule, workload);
   if (before_start) before_start();
   return Issue{*lanes_, host_worker_, schedule, workload, lanes::Clock::now(), nullptr}.run();
 }
@@ -127,7 +137,7 @@ timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
   timeline::Timeline traced;
   traced.engines = engines.names();
   traced.spans.resize(schedule.tasks.size());
-  lanes_->bind(schedule, workload);
+  bind(schedule, workload);
   timed.resize(schedule.tasks.size(), true);
   const auto start = lanes_->mark(timed);
   const Elapsed elapsed =

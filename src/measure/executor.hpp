@@ -25,8 +25,10 @@ class Executor {
   /// On the lanes of the back end.
   explicit Executor(int lanes, const deck::Issue& options = {}, const deck::Memory& memory = {},
                     workload::SpaceId space = workload::default_space)
-      : Executor(lanes::make_lanes(space, lanes, options, memory)) {}
-  explicit Executor(std::unique_ptr<lanes::Lanes> lanes) : lanes_(std::move(lanes)) {}
+      : Executor(lanes::make_lanes(space, lanes, options, memory), lanes) {}
+  /// On these lanes, `count` in number.
+  Executor(std::unique_ptr<lanes::Lanes> lanes, int count)
+      : lanes_(std::move(lanes)), count_(count) {}
 
   /// Executes the host work of all workloads except `custom`; null: none. Must outlive the runs.
   void set_host_worker(HostWorker* worker) { host_worker_ = worker; }
@@ -35,7 +37,7 @@ class Executor {
   /// Issues the schedule and waits for its lanes, without a device-wide fence unless issue.sync
   /// asks for one. Calls `before_start`, if set, when everything is ready and before time counts.
   /// Throws base::Error{runtime_error} with task and lane, lanes::DeviceLost if the device is lost;
-  /// the lanes are then idle.
+  /// the lanes are then idle. Throws std::logic_error if the schedule has more lanes.
   Elapsed run(const schedule::Schedule& schedule, const workload::Workload& workload,
               const std::function<void()>& before_start = {});
 
@@ -48,7 +50,10 @@ class Executor {
                                 const timeline::Engines& engines, std::vector<bool> timed = {});
 
  private:
+  void bind(const schedule::Schedule& schedule, const workload::Workload& workload);
+
   std::unique_ptr<lanes::Lanes> lanes_;
+  int count_;
   HostWorker* host_worker_ = nullptr;
 };
 

@@ -44,9 +44,9 @@ std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::L
   return {sizes.begin(), sizes.end()};
 }
 
-/// The chunks of the deck in depth-first order, whatever orders it lists.
-schedule::Schedule chunked(const deck::Deck& deck, const Draft& draft) {
-  return schedule::build(draft.costs, draft.layout, deck::Order::depth_first, deck.issue.lanes);
+/// The chunks of the deck in one lane, whatever orders and lanes it lists.
+schedule::Schedule chunked(const Draft& draft) {
+  return schedule::build(draft.costs, draft.layout, deck::Order::depth_first, 1);
 }
 
 /// The plan with progress display.
@@ -169,7 +169,7 @@ struct Probe {
     require_host_memory(static_cast<std::int64_t>(host_bytes));
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
-      calibrate_lines(line_sizes(chunked(deck, draft)), {}, device());
+      calibrate_lines(line_sizes(chunked(draft)), {}, device());
     }
     workload =
         workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
@@ -186,7 +186,7 @@ struct Probe {
   }
 
   void find_balance() {
-    facts.balance = measure::find_balance(*session.executor, chunked(deck, draft), workload,
+    facts.balance = measure::find_balance(*session.executor, chunked(draft), workload,
                                           deck.workload.intensity.balance);
     facts.repeats = workload.repeats;
     draft = experiment::draft(deck, facts);

@@ -198,7 +198,8 @@ TYPED_TEST(MeasureTest, HostWorkRunsWhileKernelsAreHeld) {
     const Kokkos::View<int*, workload::PinnedSpace<TypeParam>> signals("signals", 2);
     int* const at = signals.data();
     bench.executor = std::make_unique<measure::Executor>(
-        std::make_unique<SignallingLanes<TypeParam>>(bench.schedule.lanes, at));
+        std::make_unique<SignallingLanes<TypeParam>>(bench.schedule.lanes, at),
+        bench.schedule.lanes);
     bench.executor->set_host_worker(&bench.work);
     auto& tasks = bench.schedule.tasks;
     const auto work = std::find_if(tasks.begin(), tasks.end(), [](const schedule::Task& task) {
@@ -275,6 +276,14 @@ TYPED_TEST(MeasureTest, BalanceNeverGoesBelowOneRepeat) {
   EXPECT_GT(balance.kernel_s, 0);
   EXPECT_EQ(bench.workload.repeats, balance.repeats);
   EXPECT_FALSE(bench.run(1).mismatch);
+}
+
+TYPED_TEST(MeasureTest, ASchedulesLanesMustExist) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, Type::float32),
+                             Order::depth_first, 3);
+  bench.executor = std::make_unique<measure::Executor>(2, deck::Issue(), deck::Memory(),
+                                                       workload::id_of<TypeParam>);
+  EXPECT_THROW(bench.executor->run(bench.schedule, bench.workload), std::logic_error);
 }
 
 TEST(Link, IsMeasuredInTurn) {
