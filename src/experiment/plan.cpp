@@ -147,6 +147,7 @@ Plan plan(const deck::Point& point, const Facts& facts) {
   for (Case& one : plan.cases) {
     if (facts.device && !one.disturbance) {
       one.predicted = model::predict(one.schedule, *facts.device);
+      one.expected = model::expected(one.schedule, *facts.device);
     }
   }
   return plan;

@@ -112,6 +112,12 @@ std::optional<double> predicted_s(const Case& run) {
   return run.predicted->complete_s;
 }
 
+bool as_expected(const Run& run) {
+  if (!run.expected || run.samples_s.empty()) return true;
+  const double median_s = time_s(run).median;
+  return run.expected->lo_s <= median_s && median_s <= run.expected->hi_s;
+}
+
 std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& runs) {
   const Run* const baseline = baseline_of(run, runs);
   const auto seconds = predicted_s(run);

@@ -13,6 +13,7 @@
 #include "deck/deck.hpp"
 #include "experiment/series.hpp"
 #include "model/bounds.hpp"
+#include "model/predict.hpp"
 #include "schedule/schedule.hpp"
 #include "timeline/timeline.hpp"
 
@@ -75,6 +76,7 @@ struct Case {
   std::string device = {};                            ///< its name; empty: the current device
   schedule::Schedule schedule = {};
   std::optional<timeline::Timeline> predicted = {};
+  std::optional<model::Interval> expected = {};  ///< around the predicted time; empty: unknown
 };
 
 /// A reason why an order hides less than it could.
@@ -143,6 +145,9 @@ std::int64_t copied_bytes(const Case& run);
 
 /// Predicted time in seconds; empty: no prediction, or zero.
 std::optional<double> predicted_s(const Case& run);
+
+/// Whether the median time lies where the model expects it, as far as is known.
+bool as_expected(const Run& run);
 
 /// Predicted speed-up over the baseline on the same device; empty without one.
 std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& runs);

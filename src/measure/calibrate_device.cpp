@@ -7,6 +7,7 @@
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
 #include "measure/sampling.hpp"
+#include "model/passes.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -223,6 +224,17 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
   return device;
 }
 
+model::Device in_passes(int passes, int more, const std::function<model::Device()>& pass) {
+  std::vector<model::Device> all;
+  while (true) {
+    all.push_back(pass());
+    const int left = passes - static_cast<int>(all.size());
+    if (left > 0) continue;
+    model::Device device = model::combine(all);
+    if (device.doubtful.empty() || left <= -more) return device;
+  }
+}
+
 std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {
   std::set<std::size_t> sizes;
   for (const schedule::Task& task : schedule.tasks) {
@@ -270,8 +282,8 @@ void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& 
           {static_cast<double>(bytes), std::max(1e-9, copy_s / static_cast<double>(lines))});
     }
   }
-  device.h2d.lines = curve_of(std::move(up));
-  device.d2h.lines = curve_of(std::move(down));
+  device.h2d.lines = model::increasing(std::move(up));
+  device.d2h.lines = model::increasing(std::move(down));
 }
 
 }  // namespace overlap::measure

@@ -56,8 +56,8 @@ std::map<Stage, Times> times_alone(const StageMeter& meter,
   return times;
 }
 
-/// Factor by which tasks take longer with all cores busy than on one core alone, at least 1.
-double slowed_in_crowd(const StageMeter& meter, const schedule::Schedule& schedule,
+/// Factors by which tasks took longer with all cores busy than on one core alone, one per run.
+std::vector<double> slowed_in_crowd(const StageMeter& meter, const schedule::Schedule& schedule,
                        std::map<Stage, Times>& alone, double cores) {
   std::vector<double> factors = {};
   for (const timeline::Timeline& timeline : traced(meter, schedule)) {
@@ -68,10 +68,7 @@ double slowed_in_crowd(const StageMeter& meter, const schedule::Schedule& schedu
     });
     factors.push_back(std::min(busy_s, cores * timeline.complete_s) / work_s);
   }
-  // Other processes only lengthen runs.
-  const auto quartile = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 4);
-  std::ranges::nth_element(factors, quartile);
-  return std::max(1.0, *quartile);
+  return factors;
 }
 
 /// The curve with its points at these sizes and above replaced by `times`.
@@ -85,7 +82,7 @@ model::Curve with(const Times& times, const model::Curve& curve) {
     const bool close = std::next(size) != times.end() && 1.1 * size->first > std::next(size)->first;
     if (!close) points.push_back({size->first, size->second});
   }
-  return curve_of(std::move(points));
+  return model::increasing(std::move(points));
 }
 
 }  // namespace
@@ -94,10 +91,14 @@ void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Sch
                         const schedule::Schedule& crowded, int cores_of_lane,
                         model::Device& device) {
   std::map<Stage, Times> times = times_alone(meter, alone);
+  auto factors = slowed_in_crowd(meter, crowded, times, double(device.cores) / cores_of_lane);
+  std::ranges::sort(factors);
+  // Other processes only lengthen runs.
+  const double quartile = factors[factors.size() / 4];
+  const double spread = (factors[factors.size() * 3 / 4] - quartile) / 2 / quartile;
+  device.spread = {.copies = spread, .kernels = spread};
   std::optional<double> slowed;
-  if (crowded.lanes > 1) {
-    slowed = slowed_in_crowd(meter, crowded, times, double(device.cores) / cores_of_lane);
-  }
+  if (crowded.lanes > 1) slowed = std::max(1.0, quartile);
   for (auto& [stage, sizes] : times) {
     for (auto& [bytes, seconds] : sizes) seconds *= cores_of_lane;
     if (stage == Stage::kernel) {

@@ -71,7 +71,7 @@ model::Roof calibrate_kernel(const StageMeter& meter, const std::vector<std::int
     points.push_back({bytes, meter.slope(Stage::kernel, units)});
   }
   return {costs.flops_per_unit / unit_bytes,
-          model::slower(curve_of(std::move(points)), cores_of_lane)};
+          model::slower(model::increasing(std::move(points)), cores_of_lane)};
 }
 
 model::Kernel calibrate_products(const StageMeter& meter,

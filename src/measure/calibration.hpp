@@ -30,6 +30,10 @@ struct CalibrationPlan {
 /// queues that only device files describe (query cost, delayed signals, window).
 model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan);
 
+/// Calls `pass` several times and combines what it measured: at least `passes` times and, while
+/// figures are doubtful, up to `more` times more.
+model::Device in_passes(int passes, int more, const std::function<model::Device()>& pass);
+
 /// Adds the kernel rates of increment, pipeline, rowsum and (with Kokkos Kernels) dgemm, by type
 /// and intensity.
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device);
@@ -123,10 +127,6 @@ int calibration_lanes();
 
 /// Numbers of units 1024, 4096, ... below `most`, then `most`.
 std::vector<std::int64_t> sizes_up_to(std::int64_t most);
-
-/// A curve through measured points, made strictly increasing. Noise lengthens times, relatively
-/// less for large sizes, so that each point bounds the smaller ones.
-model::Curve curve_of(std::vector<model::Curve::Point> points);
 
 /// A deck of one workload in one chunk on arrays of at most `bytes`, otherwise with defaults.
 deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t bytes = 0);

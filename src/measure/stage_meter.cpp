@@ -96,7 +96,7 @@ model::Curve StageMeter::curve(const std::function<double(std::int64_t)>& second
   for (const std::int64_t units : sizes_up_to(plan.most_bytes / unit_bytes)) {
     points.push_back({static_cast<double>(units * unit_bytes), seconds(units)});
   }
-  return curve_of(std::move(points));
+  return model::increasing(std::move(points));
 }
 
 int calibration_lanes() { return on_gpu() ? 16 : std::max(3, base::usable_cpus()); }
@@ -106,13 +106,6 @@ std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
   for (std::int64_t units = 1024; units < most; units *= 4) sizes.push_back(units);
   sizes.push_back(most);
   return sizes;
-}
-
-model::Curve curve_of(std::vector<model::Curve::Point> points) {
-  for (std::size_t i = points.size(); i-- > 1;) {
-    points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds * (1 - 1e-6));
-  }
-  return model::Curve(std::move(points));
 }
 
 deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t bytes) {

@@ -62,6 +62,13 @@ Curve slower(const Curve& curve, double factor) {
   return Curve(std::move(points));
 }
 
+Curve increasing(std::vector<Curve::Point> points) {
+  for (std::size_t i = points.size(); i-- > 1;) {
+    points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds * (1 - 1e-6));
+  }
+  return Curve(std::move(points));
+}
+
 const Curve& Copies::alone(deck::HostMemory memory) const {
   const bool staged = memory == deck::HostMemory::pageable && !pageable.points().empty();
   return staged ? pageable : pinned;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ class Curve {
 
 /// The curve with all times multiplied by `factor`.
 Curve slower(const Curve& curve, double factor);
+
+/// A curve through measured points, made strictly increasing. Noise lengthens times, relatively
+/// less for large sizes, so that each point bounds the smaller ones.
+Curve increasing(std::vector<Curve::Point> points);
 
 /// Copies in one direction.
 struct Copies {
@@ -98,6 +103,13 @@ struct Latencies {
   double handover_s = 0;
 };
 
+/// How far figures differed while they were measured, relative to their value.
+struct Spread {
+  double copies = 0;
+  double kernels = 0;
+  double calls = 0;  ///< host costs and latencies
+};
+
 /// A device of the model. Times are in seconds, sizes in bytes.
 struct Device {
   std::string name;
@@ -131,6 +143,9 @@ struct Device {
 
   HostCosts host;
   Latencies latency;
+
+  std::optional<Spread> spread = {};       ///< empty: unknown
+  std::vector<std::string> doubtful = {};  ///< names of figures that were probably disturbed
 
   /// Prefix of error messages: the file, or "device NAME".
   std::string place() const;

@@ -320,6 +320,17 @@ const Table<Latencies>& latency_table() {
   return table;
 }
 
+const Table<Spread>& spread_table() {
+  using S = Spread;
+  const auto part = factor("a number from 0 to 1", 0, 1);
+  static const Table<S> table = {{
+      field("copies", &S::copies, part, "").required(),
+      field("kernels", &S::kernels, part, "").required(),
+      field("calls", &S::calls, part, "").required(),
+  }};
+  return table;
+}
+
 Field<Device> copies(const std::string& key, Copies Device::* member, const std::string& help) {
   Field<Device> row = section<Device>(key, member, copies_table(), help);
   row.read = [=, read = row.read](const Reader& map, Device& device) {
@@ -365,6 +376,11 @@ const Table<Device>& device_table() {
         section<Device>("host", &Device::host, host_table(), "What the host spends on each call."),
         section<Device>("latency", &Device::latency, latency_table(),
                         "What passes between operations."),
+        field("spread", &Device::spread, optional(map_of(spread_table())),
+              "measured: how far figures differed, relative"),
+        field("doubtful", &Device::doubtful,
+              nonzero(list_of(line(), "a list of names of figures, such as [host]")),
+              "figures that were probably disturbed"),
     }};
   }();
   return table;

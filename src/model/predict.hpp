@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "base/interrupt.hpp"
 #include "model/device.hpp"
@@ -17,6 +18,20 @@ namespace overlap::model {
 /// the schedule, and what `step` throws, which is called before each event.
 timeline::Timeline predict(const schedule::Schedule& schedule, const Device& device,
                            const std::function<void()>& step = base::check_interrupt);
+
+/// Times between which a run is expected, seconds.
+struct Interval {
+  double lo_s = 0;
+  double hi_s = 0;
+};
+
+/// What predict() gives with all figures at the ends of their spread, and `own_error` of the model
+/// itself beyond. Empty if the spread is unknown.
+std::optional<Interval> expected(const schedule::Schedule& schedule, const Device& device,
+                                 const std::function<void()>& step = base::check_interrupt);
+
+/// Relative error that 90 % of the predictions with undisturbed figures do not exceed.
+constexpr double own_error = 0.05;
 
 /// Time of one task without concurrent tasks, seconds. Throws as predict().
 double seconds_alone(const schedule::Schedule& schedule, const schedule::Task& task,

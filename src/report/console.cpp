@@ -149,7 +149,8 @@ std::string table(const Study& study, int width) {
   const Outcome& outcome = *study.outcome();
   if (study.predicts() && !outcome.runs.empty()) return predictions(study, outcome, width);
   if (!outcome.ran()) return "";
-  std::string text = section("", order_rows(outcome)) + timelines(outcome, width) +
+  std::string text = section("", order_rows(outcome)) + unexpected_words(outcome) +
+                     timelines(outcome, width) +
                      section("host work while the device works\n", host_work_rows(outcome)) +
                      section("compared with the undisturbed runs\n", disturbance_rows(outcome)) +
                      section("the host, per repetition\n", issue_rows(outcome)) +

@@ -81,8 +81,8 @@ std::string section(const Study& study, std::size_t deck) {
                   escape_xml(study.deck().title), escape_xml(place_words(study)));
   if (outcome == nullptr) return html + "</section>\n";
   html += page_table(study.predicts() ? prediction_rows(*outcome) : order_rows(*outcome));
-  if (const std::string words = stop_words(*outcome); !words.empty()) {
-    html += fmt::format("<p>{}</p>\n", escape_xml(words));
+  for (const std::string& words : {unexpected_words(*outcome), stop_words(*outcome)}) {
+    if (!words.empty()) html += fmt::format("<p>{}</p>\n", escape_xml(words));
   }
   html += soak_svg(*outcome) + bounds_list(*outcome) + facts_list(study, *outcome);
   for (std::size_t i = 0; i < outcome->runs.size(); ++i) {

@@ -357,6 +357,11 @@ void fields(Record& add, const RunOf& of) {
   add("rates", "What bounds are made from; null: not measured.", of.run.rates);
   add("bounds", "All bounds; null: not measured.", of.run.bounds);
   add("predicted_s", "The model's time, seconds.", experiment::predicted_s(of.run), from_zero);
+  const auto& expected = of.run.expected;
+  add("predicted_lo_s", "Least time that the model expects, seconds; null: unknown.",
+      expected ? std::optional(expected->lo_s) : std::nullopt, from_zero);
+  add("predicted_hi_s", "Longest time that the model expects, seconds; null: unknown.",
+      expected ? std::optional(expected->hi_s) : std::nullopt, from_zero);
   add("verified", "Whether the data were compared, and right.", of.run.verified && !of.run.wrong);
   add("wrong", "First wrong element; null: none.", of.run.wrong);
   add("trace", "How the timeline was measured; null: it was not.", of.run.trace);

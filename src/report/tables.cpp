@@ -104,6 +104,14 @@ Rows facts(const Study& study, const experiment::Setup& known) {
   return rows;
 }
 
+/// Half the interval in which the model expects the time, relative to its prediction.
+std::string uncertainty(const Run& run) {
+  const auto predicted = predicted_s(run);
+  if (!run.expected || !predicted) return "";
+  const double half_s = (run.expected->hi_s - run.expected->lo_s) / 2;
+  return fmt::format(" ±{:.0f} %", 100 * half_s / *predicted);
+}
+
 Rows order_rows(const Outcome& outcome) {
   Rows rows = {{"order", "lanes", "tasks", "median", "95 % interval", "GB/s", "speed-up",
                 "predicted", "error", "max error", "verdict"}};
@@ -117,12 +125,19 @@ Rows order_rows(const Outcome& outcome) {
                     interval(time, format_seconds),
                     throughput ? format_number(throughput->median) : "-",
                     faster ? fmt::format("{:.2f}", faster->median) : "-",
-                    predicted ? format_seconds(*predicted) : "-",
-                    predicted ? base::format_change(*predicted / time.median - 1) : "-",
+                    predicted ? format_seconds(*predicted) + uncertainty(run) : "-",
+                    predicted ? base::format_change(*predicted / time.median - 1) +
+                                    (as_expected(run) ? "" : " !")
+                              : "-",
                     run.verified ? fmt::format("{:.3g}", run.max_error) : "-",
                     std::string(verdict_of(run, outcome.checks))});
   }
   return rows;
+}
+
+std::string unexpected_words(const Outcome& outcome) {
+  if (std::ranges::all_of(outcome.runs, experiment::as_expected)) return "";
+  return "! the measured time is not where the model expects it\n";
 }
 
 Rows issue_rows(const Outcome& outcome) {

@@ -22,6 +22,8 @@ std::string workload_line(const deck::Workload& workload,
 
 // Tables of one outcome with headings first; empty without data.
 Rows order_rows(const Outcome& outcome);        ///< orders that ran
+/// Explains the mark of order_rows(); empty without one.
+std::string unexpected_words(const Outcome& outcome);
 Rows issue_rows(const Outcome& outcome);        ///< cost of issuing for the host
 Rows host_work_rows(const Outcome& outcome);    ///< hidden part of the host work
 Rows disturbance_rows(const Outcome& outcome);  ///< cost of disturbances

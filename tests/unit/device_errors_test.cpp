@@ -57,7 +57,8 @@ void expect_messages(const std::vector<Bad>& table) {
 }
 
 const std::string top_keys =
-    "title, unit, copy_engines, queues, workers, h2d, d2h, kernels, host, latency";
+    "title, unit, copy_engines, queues, workers, h2d, d2h, kernels, host, latency, "
+    "spread, doubtful";
 const std::string curve_keys = "bandwidth (and latency) or times";
 const std::string bandwidth = "a bandwidth from 1 B/s to 1000 TB/s, such as 5.04 GB/s";
 const std::string time = "a time from 0 to 1000 s, such as 2.2 us";
@@ -118,6 +119,12 @@ TEST(DeviceErrors, UnknownAndRepeatedKeys) {
        "'concurrent'?"},
       {device("host: {notice: 1 us}\n"),
        "@:4:8: host.notice: unknown key; allowed: copy, kernel, record, wait, query, synchronize"},
+      {device("spread: {copies: 0.1, kernels: 0.1}\n"),
+       "@:4:9: spread.calls: found nothing; allowed: a number from 0 to 1"},
+      {device("spread: {copies: 1.5, kernels: 0.1, calls: 0}\n"),
+       "@:4:18: spread.copies: found '1.5'; allowed: a number from 0 to 1"},
+      {device("doubtful: h2d\n"),
+       "@:4:11: doubtful: found 'h2d'; allowed: a list of names of figures, such as [host]"},
       {device("latency: {copy: 1 us}\n"),
        "@:4:11: latency.copy: unknown key; allowed: start, lane, event, notice, handover"},
       {device("queues: {kind: worker}\nworkers: {core: 2}\n"),

@@ -292,6 +292,13 @@ void expect_equal(const Device& found, const Device& expected) {
   for (std::size_t i = 0; i < costs(found).size(); ++i) {
     expect_close(costs(found)[i], costs(expected)[i], "cost " + std::to_string(i));
   }
+  ASSERT_EQ(found.spread.has_value(), expected.spread.has_value());
+  if (expected.spread) {
+    expect_close(found.spread->copies, expected.spread->copies, "spread.copies");
+    expect_close(found.spread->kernels, expected.spread->kernels, "spread.kernels");
+    expect_close(found.spread->calls, expected.spread->calls, "spread.calls");
+  }
+  EXPECT_EQ(found.doubtful, expected.doubtful);
 }
 
 /// A device with a different, crooked value everywhere.
@@ -321,6 +328,8 @@ Device crooked() {
       {{0.214286, Curve::line(0, 4.4e12)}, {1.75, Curve({{65536, 3e-6}, {1e9, 3e-3}})}}};
   device.host = {1.1e-6, 2.2e-6, 3.3e-6, 4.4e-7, 5.5e-9, 6.6e-10};
   device.latency = {1.5e-6, 0, 3.25e-3, 1.75, 1.25e-6};
+  device.spread = {.copies = 0.0125, .kernels = 0, .calls = 0.5};
+  device.doubtful = {"h2d.times at 64 KiB", "host"};
   return device;
 }
 

@@ -1,0 +1,191 @@
+#include "model/passes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "hand_schedule.hpp"
+#include "model/load.hpp"
+#include "model/predict.hpp"
+
+namespace overlap::model {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// A pass of a calibration of the H200: each figure takes as much longer as `factor` says.
+Device pass(const std::function<double()>& factor) {
+  Device device = load_device("h200");
+  const auto disturb = [&](Curve& curve) {
+    std::vector<Curve::Point> points = curve.points();
+    for (Curve::Point& point : points) point.seconds *= factor();
+    curve = increasing(std::move(points));
+  };
+  for (Copies* copies : {&device.h2d, &device.d2h}) {
+    for (Curve* curve : {&copies->pinned, &copies->duplex, &copies->pageable, &copies->lines}) {
+      disturb(*curve);
+    }
+  }
+  for (auto& [name, kernel] : device.kernels) {
+    for (Roof& roof : kernel.roofs) disturb(roof.time);
+  }
+  for (double* call : {&device.host.copy_s, &device.host.kernel_s, &device.latency.lane_s}) {
+    *call *= factor();
+  }
+  return device;
+}
+
+/// The largest relative difference between two devices over all figures that pass() changes.
+double difference(const Device& found, const Device& expected) {
+  double most = 0;
+  const auto compare = [&](double a, double b) { most = std::max(most, std::abs(a / b - 1)); };
+  const auto curves = [&](const Curve& a, const Curve& b) {
+    for (const auto& [bytes, seconds] : b.points()) compare(a.seconds(bytes), seconds);
+  };
+  for (auto copies : {&Device::h2d, &Device::d2h}) {
+    for (auto curve : {&Copies::pinned, &Copies::duplex, &Copies::pageable, &Copies::lines}) {
+      curves(found.*copies.*curve, expected.*copies.*curve);
+    }
+  }
+  for (const auto& [name, kernel] : expected.kernels) {
+    for (std::size_t i = 0; i < kernel.roofs.size(); ++i) {
+      curves(found.kernels.at(name).roofs[i].time, kernel.roofs[i].time);
+    }
+  }
+  compare(found.host.copy_s, expected.host.copy_s);
+  compare(found.host.kernel_s, expected.host.kernel_s);
+  compare(found.latency.lane_s, expected.latency.lane_s);
+  return most;
+}
+
+class Passes : public testing::Test {
+ protected:
+  double quiet() { return noise_(random_); }
+  /// Another process is busy in some moments.
+  double disturbed() { return quiet() * (random_() % 2 == 0 ? 1 : 3); }
+  Device device(int quiet_ones, int disturbed_ones) {
+    std::vector<Device> passes;
+    for (int i = 0; i < disturbed_ones; ++i) passes.push_back(pass([&] { return disturbed(); }));
+    for (int i = 0; i < quiet_ones; ++i) passes.push_back(pass([&] { return quiet(); }));
+    return combine(passes);
+  }
+
+ private:
+  std::mt19937 random_{1};
+  std::uniform_real_distribution<double> noise_{1.0, 1.02};
+};
+
+TEST_F(Passes, OneIsReturnedAsItIs) {
+  const Device one = pass([] { return 1; });
+  const Device found = combine({one});
+  EXPECT_EQ(to_yaml(found, ""), to_yaml(one, ""));
+  EXPECT_FALSE(found.spread);
+}
+
+TEST_F(Passes, OfAQuietMachineAgree) {
+  const Device found = device(4, 0);
+  EXPECT_LE(difference(found, load_device("h200")), 0.025);
+  EXPECT_THAT(found.doubtful, IsEmpty());
+  ASSERT_TRUE(found.spread);
+  EXPECT_GT(found.spread->copies, 0.0005);
+  EXPECT_LT(found.spread->copies, 0.01);
+  EXPECT_LT(found.spread->kernels, 0.01);
+  EXPECT_LT(found.spread->calls, 0.01);
+}
+
+TEST_F(Passes, ADisturbanceInHalfOfThemChangesNothing) {
+  for (int trial = 0; trial < 20; ++trial) {
+    const Device found = device(2, 2);
+    EXPECT_LE(difference(found, load_device("h200")), 0.05);
+    EXPECT_THAT(found.doubtful, IsEmpty());
+  }
+}
+
+TEST_F(Passes, WhatIsDisturbedInMostOfThemIsDoubtful) {
+  int wrong = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    const Device found = device(0, 4);
+    if (difference(found, load_device("h200")) <= 0.05) continue;
+    ++wrong;
+    EXPECT_THAT(found.doubtful, Not(IsEmpty()));
+  }
+  EXPECT_GT(wrong, 10);
+}
+
+TEST_F(Passes, ASingleOutlierDoesNoHarm) {
+  std::vector<Device> passes(4, pass([] { return 1; }));
+  passes[1].host.copy_s *= 8;
+  passes[2].host.kernel_s = 0;
+  const Device found = combine(passes);
+  EXPECT_DOUBLE_EQ(found.host.copy_s, passes[0].host.copy_s);
+  EXPECT_DOUBLE_EQ(found.host.kernel_s, passes[0].host.kernel_s);
+  EXPECT_THAT(found.doubtful, IsEmpty());
+}
+
+TEST_F(Passes, PhysicsExcludesFigures) {
+  const auto found_in = [&](const auto& change) {
+    Device one = pass([] { return 1; });
+    change(one);
+    return combine({one, one, one}).doubtful;
+  };
+  EXPECT_THAT(found_in([](Device&) {}), IsEmpty());
+  // 256 MiB at 36 GB/s behind 64 MiB at 55 GB/s.
+  EXPECT_THAT(found_in([](Device& device) {
+                auto points = device.h2d.pinned.points();
+                points.back().seconds = 7.38e-3;
+                device.h2d.pinned = Curve(points);
+              }),
+              Contains("h2d.times at 256 MiB"));
+  EXPECT_THAT(found_in([](Device& device) {
+                device.d2h.duplex = slower(device.d2h.pinned, 0.9);
+              }),
+              Contains("d2h.duplex at 64 MiB"));
+  EXPECT_THAT(found_in([](Device& device) {
+                device.d2h.duplex = slower(device.d2h.pinned, 2.2);
+              }),
+              Contains("d2h.duplex at 64 MiB"));
+}
+
+TEST_F(Passes, SizesOfFewPassesAreLeftOut) {
+  std::vector<Device> passes(4, pass([] { return 1; }));
+  const std::size_t sizes = passes[0].h2d.pinned.points().size();
+  for (std::size_t i : {0U, 1U}) {
+    auto points = passes[i].h2d.pinned.points();
+    points.pop_back();
+    passes[i].h2d.pinned = Curve(points);
+  }
+  EXPECT_THAT(combine(passes).h2d.pinned.points(), SizeIs(sizes - 1));
+}
+
+TEST_F(Passes, TheMiddleNumberOfQueuesCounts) {
+  std::vector<Device> passes(4, pass([] { return 1; }));
+  passes[0].copy_connections = 32;
+  passes[3].connections = 1;
+  EXPECT_EQ(combine(passes).copy_connections, 4);
+  EXPECT_EQ(combine(passes).connections, 8);
+}
+
+TEST(Expected, IsUnknownWithoutASpread) {
+  EXPECT_FALSE(expected(schedule_of({h2d(0, 1)}), device_of(Queues::connection)));
+}
+
+TEST(Expected, ReachesFromTheLeastToTheLongestTimes) {
+  // A copy of 4 s, a kernel of 2 s by its duration, which has no spread, calls of 1 s.
+  Device device = device_of(Queues::connection);
+  device.host.copy_s = device.host.kernel_s = 1;
+  device.spread = {.copies = 0.25, .kernels = 0.5, .calls = 0.5};
+  const auto schedule = schedule_of({h2d(0, 4), kernel(0, 2)});
+  EXPECT_DOUBLE_EQ(predict(schedule, device).complete_s, 7);
+  const auto interval = expected(schedule, device);
+  ASSERT_TRUE(interval);
+  EXPECT_DOUBLE_EQ(interval->lo_s, (1 - own_error) * (0.5 + 3 + 2));
+  EXPECT_DOUBLE_EQ(interval->hi_s, (1 + own_error) * (1.5 + 5 + 2));
+}
+
+}  // namespace
+}  // namespace overlap::model
