@@ -58,7 +58,7 @@ std::map<Stage, Times> times_alone(const StageMeter& meter,
 
 /// Factors by which tasks took longer with all cores busy than on one core alone, one per run.
 std::vector<double> slowed_in_crowd(const StageMeter& meter, const schedule::Schedule& schedule,
-                       std::map<Stage, Times>& alone, double cores) {
+                                    std::map<Stage, Times>& alone, double cores) {
   std::vector<double> factors = {};
   for (const timeline::Timeline& timeline : traced(meter, schedule)) {
     double work_s = 0, busy_s = 0;

@@ -161,10 +161,8 @@ struct Probe {
     std::optional<model::Device>& known = session.present;
     if (!known || (pageable && known->h2d.pageable.points().empty())) {
       const std::int64_t most_bytes = on_gpu() ? 64 << 20 : 16 << 20;
-      const auto plan = shown({.most_bytes = most_bytes,
-                               .repetitions = on_gpu() ? 3 : 5,
-                               .pageable = pageable},
-                              hooks);
+      const auto plan = shown(
+          {.most_bytes = most_bytes, .repetitions = on_gpu() ? 3 : 5, .pageable = pageable}, hooks);
       // On a host the tasks of the deck are timed in their places later.
       known = in_passes(on_gpu() ? 3 : 1, 0, [&] { return calibrate(session.device, plan); });
     }

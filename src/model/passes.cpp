@@ -47,14 +47,13 @@ class Combination {
       result_.host.*cost = figure("host", calls_, [=](const Device& d) { return d.host.*cost; });
     }
     using L = Latencies;
-    for (double L::* delay :
-         {&L::start_s, &L::lane_s, &L::event_s, &L::notice_s, &L::handover_s}) {
+    for (double L::* delay : {&L::start_s, &L::lane_s, &L::event_s, &L::notice_s, &L::handover_s}) {
       result_.latency.*delay =
           figure("latency", calls_, [=](const Device& d) { return d.latency.*delay; });
     }
     Spreads slow_downs;
-    result_.kernels_slowed = figure("kernels.slowed", slow_downs,
-                                    [](const Device& d) { return d.kernels_slowed; });
+    result_.kernels_slowed =
+        figure("kernels.slowed", slow_downs, [](const Device& d) { return d.kernels_slowed; });
     result_.connections = middle(&Device::connections);
     result_.copy_connections = middle(&Device::copy_connections);
     if (result_.queues != Queues::worker) check_copies();

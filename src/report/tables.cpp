@@ -120,17 +120,17 @@ Rows order_rows(const Outcome& outcome) {
     const auto faster = value(deck::Metric::speedup, run, outcome.runs);
     const auto throughput = value(deck::Metric::throughput, run, outcome.runs);
     const auto predicted = predicted_s(run);
-    rows.push_back({name(run), fmt::format("{}", run.schedule.lanes),
-                    fmt::format("{}", run.schedule.tasks.size()), format_seconds(time.median),
-                    interval(time, format_seconds),
-                    throughput ? format_number(throughput->median) : "-",
-                    faster ? fmt::format("{:.2f}", faster->median) : "-",
-                    predicted ? format_seconds(*predicted) + uncertainty(run) : "-",
-                    predicted ? base::format_change(*predicted / time.median - 1) +
-                                    (as_expected(run) ? "" : " !")
-                              : "-",
-                    run.verified ? fmt::format("{:.3g}", run.max_error) : "-",
-                    std::string(verdict_of(run, outcome.checks))});
+    rows.push_back(
+        {name(run), fmt::format("{}", run.schedule.lanes),
+         fmt::format("{}", run.schedule.tasks.size()), format_seconds(time.median),
+         interval(time, format_seconds), throughput ? format_number(throughput->median) : "-",
+         faster ? fmt::format("{:.2f}", faster->median) : "-",
+         predicted ? format_seconds(*predicted) + uncertainty(run) : "-",
+         predicted
+             ? base::format_change(*predicted / time.median - 1) + (as_expected(run) ? "" : " !")
+             : "-",
+         run.verified ? fmt::format("{:.3g}", run.max_error) : "-",
+         std::string(verdict_of(run, outcome.checks))});
   }
   return rows;
 }

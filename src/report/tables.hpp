@@ -21,7 +21,7 @@ std::string workload_line(const deck::Workload& workload,
                           const std::vector<deck::Point::Value>& swept = {});
 
 // Tables of one outcome with headings first; empty without data.
-Rows order_rows(const Outcome& outcome);        ///< orders that ran
+Rows order_rows(const Outcome& outcome);  ///< orders that ran
 /// Explains the mark of order_rows(); empty without one.
 std::string unexpected_words(const Outcome& outcome);
 Rows issue_rows(const Outcome& outcome);        ///< cost of issuing for the host

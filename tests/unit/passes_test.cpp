@@ -141,13 +141,9 @@ TEST_F(Passes, PhysicsExcludesFigures) {
                 device.h2d.pinned = Curve(points);
               }),
               Contains("h2d.times at 256 MiB"));
-  EXPECT_THAT(found_in([](Device& device) {
-                device.d2h.duplex = slower(device.d2h.pinned, 0.9);
-              }),
+  EXPECT_THAT(found_in([](Device& device) { device.d2h.duplex = slower(device.d2h.pinned, 0.9); }),
               Contains("d2h.duplex at 64 MiB"));
-  EXPECT_THAT(found_in([](Device& device) {
-                device.d2h.duplex = slower(device.d2h.pinned, 2.2);
-              }),
+  EXPECT_THAT(found_in([](Device& device) { device.d2h.duplex = slower(device.d2h.pinned, 2.2); }),
               Contains("d2h.duplex at 64 MiB"));
 }
 

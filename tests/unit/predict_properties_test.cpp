@@ -266,9 +266,8 @@ TEST(ConnectionSchedules, CanBeShortenedByADependency) {
   // second copy at 9-12.
   const Device device = device_of(Queues::connection);
   const auto complete_s = [&](std::vector<TaskId> after) {
-    return predict(
-               schedule_of({d2h(0, 1), d2h(1, 8), d2h(0, 3, std::move(after)), kernel(1, 6)}),
-               device)
+    return predict(schedule_of({d2h(0, 1), d2h(1, 8), d2h(0, 3, std::move(after)), kernel(1, 6)}),
+                   device)
         .complete_s;
   };
   EXPECT_DOUBLE_EQ(complete_s({}), 18);

@@ -233,11 +233,11 @@ TEST(QueueRules, ALaneChangesItsQueueWhenAnotherHasUsedIt) {
   // lane 1's.
   Device device = device_of(Queues::connection);
   device.copy_connections = 2;
-  const std::vector<Task> tasks = {kernel(3, 5),    kernel(4, 9),    h2d(0, 1),
+  const std::vector<Task> tasks = {kernel(3, 5),   kernel(4, 9),   h2d(0, 1),
                                    h2d(1, 1, {1}), h2d(2, 1, {0}), h2d(0, 1)};
   device.concurrent_kernels = 2;
-  EXPECT_THAT(predicted(tasks, device), ElementsAre("SM 0-5", "SM 5-14", "H2D 0-1", "H2D 14-15",
-                                                    "H2D 5-6", "H2D 15-16"));
+  EXPECT_THAT(predicted(tasks, device),
+              ElementsAre("SM 0-5", "SM 5-14", "H2D 0-1", "H2D 14-15", "H2D 5-6", "H2D 15-16"));
   // With the last copy in lane 2, which keeps its queue:
   std::vector<Task> kept = tasks;
   kept.back().lane = 2;
