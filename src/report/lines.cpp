@@ -53,9 +53,11 @@ std::string point_lines(const Outcome& outcome) {
   for (const Run& run : outcome.runs) {
     const std::string_view order = deck::to_string(run.order);
     if (const auto predicted = experiment::predicted_s(run)) {
-      const base::Summary exact{.median = *predicted, .lo = *predicted, .hi = *predicted};
+      const model::Interval expected =
+          run.expected.value_or(model::Interval{*predicted, *predicted});
       figure(
-          order, "predicted_time", "s", exact,
+          order, "predicted_time", "s",
+          {.median = *predicted, .lo = expected.lo_s, .hi = expected.hi_s},
           twin_field(run) + (run.device.empty() ? "" : " device=" + base::field_value(run.device)));
     }
     if (run.samples_s.empty()) continue;
