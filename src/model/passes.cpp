@@ -15,7 +15,7 @@ namespace {
 
 constexpr double agreeing = 0.05;   ///< relative difference of two passes that agree
 constexpr double noise_s = 0.5e-6;  ///< the same for short times
-constexpr double rounding = 0.03;   ///< relative, of physical limits
+constexpr double physical = 0.03;   ///< relative, of physical limits
 
 /// Relative spreads of a group of figures.
 struct Spreads {
@@ -42,12 +42,12 @@ class Combination {
       }
     }
     for (auto& [name, kernel] : result_.kernels) combine(name, kernel);
-    for (double HostCosts::* cost : {&HostCosts::copy_s, &HostCosts::kernel_s, &HostCosts::record_s,
-                                     &HostCosts::wait_s, &HostCosts::synchronize_s}) {
+    for (const auto cost : {&HostCosts::copy_s, &HostCosts::kernel_s, &HostCosts::record_s,
+                            &HostCosts::wait_s, &HostCosts::synchronize_s}) {
       result_.host.*cost = figure("host", calls_, [=](const Device& d) { return d.host.*cost; });
     }
     using L = Latencies;
-    for (double L::* delay : {&L::start_s, &L::lane_s, &L::event_s, &L::notice_s, &L::handover_s}) {
+    for (const auto delay : {&L::start_s, &L::lane_s, &L::event_s, &L::notice_s, &L::handover_s}) {
       result_.latency.*delay =
           figure("latency", calls_, [=](const Device& d) { return d.latency.*delay; });
     }
@@ -129,15 +129,15 @@ class Combination {
       const auto& points = copies->pinned.points();
       for (std::size_t i = 1; i < points.size(); ++i) {
         const double before = points[i - 1].seconds / points[i - 1].bytes;
-        if (points[i].seconds / points[i].bytes > (1 + rounding) * before) {
+        if (points[i].seconds / points[i].bytes > (1 + physical) * before) {
           doubt(at(fmt::format("{}.times", name), points[i].bytes));
         }
       }
       for (const auto& [bytes, seconds] : copies->duplex.points()) {
         const double up_s = result_.h2d.pinned.seconds(bytes);
         const double down_s = result_.d2h.pinned.seconds(bytes);
-        if (seconds < (1 - rounding) * std::max(up_s, down_s) ||
-            seconds > (1 + rounding) * (up_s + down_s)) {
+        if (seconds < (1 - physical) * std::max(up_s, down_s) ||
+            seconds > (1 + physical) * (up_s + down_s)) {
           doubt(at(fmt::format("{}.duplex", name), bytes));
         }
       }
