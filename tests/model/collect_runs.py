@@ -66,22 +66,31 @@ def main():
         model = [] if device == "-" else ["--device", device]
         subprocess.run([miniapp, *model, "--json", result, "--quiet", *decks], check=True, stdout=subprocess.DEVNULL)
         results = json.loads(result.read_text(encoding="utf-8"))["results"]
-    runs, errors = [], []
+    runs, errors, widths, inside = [], [], [], 0
     for text, one in zip(points, results):
         run = next(run for run in one["runs"] if f"[{run['order']}]" in text)
         time = run["time_s"]
         error = run["predicted_s"] / time["median"] - 1
         errors.append(abs(error))
+        low, high = run["predicted_lo_s"], run["predicted_hi_s"]
+        widths.append((high - low) / 2 / run["predicted_s"])
+        marked = not low <= time["median"] <= high
+        inside += not marked
         runs.append({"deck": text, "repeats": one["balance"]["repeats"] if one["balance"] else None,
                      "predicted": run["predicted_s"], **{key: time[key] for key in ("median", "lo", "hi")}})
         print(f"{time['median'] * 1e3:9.4f} ms ({time['lo'] * 1e3:.4f} to {time['hi'] * 1e3:.4f}) "
-              f"predicted {100 * error:+6.1f} %  {' '.join(text.split())}")
+              f"predicted {100 * error:+6.1f} % ±{100 * widths[-1]:4.1f} %{'!' if marked else ' '} "
+              f"{' '.join(text.split())}")
     errors.sort()
+    widths.sort()
     print(f"{len(errors)} runs: median error {100 * statistics.median(errors):.1f} %, "
-          f"95th percentile {100 * errors[int(0.95 * len(errors))]:.1f} %, largest {100 * errors[-1]:.1f} %")
+          f"95th percentile {100 * errors[int(0.95 * len(errors))]:.1f} %, largest {100 * errors[-1]:.1f} %; "
+          f"{100 * inside / len(errors):.0f} % within their interval, "
+          f"nine of ten intervals below ±{100 * widths[int(0.9 * len(widths))]:.0f} %")
     text = ",\n".join(json.dumps(run) for run in runs)
     calibration = None if device == "-" else Path(device).read_text(encoding="utf-8")
-    Path(output).write_text(f'{{"name": {json.dumps(one["device"]["name"] if one["device"] else "host")}, '
+    name = one["device"]["name"] if one["device"] else "host"
+    Path(output).write_text(f'{{"name": {json.dumps(name)}, '
                             f'"seed": {seed}, "device": {json.dumps(calibration)}, "runs": [\n{text}\n]}}\n',
                             encoding="utf-8")
 
