@@ -62,9 +62,12 @@ void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& ho
 
 /// Delays between tasks.
 void measure_latencies(const StageMeter& meter, int lanes, model::Device& device) {
-  const double up_s = device.h2d.pinned.seconds(4 * tiny);
-  const double down_s = device.d2h.pinned.seconds(4 * tiny);
-  const double own_s = (up_s + down_s + meter.slope(Stage::kernel, tiny)) / 3;
+  // On a GPU, copies of a few KiB to the device take another way, and wait less before they start.
+  const std::int64_t units = on_gpu() ? 64 * tiny : tiny;
+  const double bytes = 4 * static_cast<double>(units);
+  const double own_s = (device.h2d.pinned.seconds(bytes) + device.d2h.pinned.seconds(bytes) +
+                        meter.slope(Stage::kernel, units)) /
+                       3;
   // Delay between successive tasks of a chain over `over` lanes.
   const auto chain_s = [&](int over) {
     const auto add = [&](HandSchedule& hand, int i) {
@@ -72,7 +75,7 @@ void measure_latencies(const StageMeter& meter, int lanes, model::Device& device
           std::array{Stage::kernel, Stage::d2h, Stage::h2d}[static_cast<std::size_t>(i % 3)];
       std::vector<TaskId> after;
       if (over > 1) after.push_back(static_cast<TaskId>(i));
-      hand.add(stage, tiny, (i + 1) % over, std::move(after));
+      hand.add(stage, units, (i + 1) % over, std::move(after));
     };
     return at_least_0(another_s(meter, &Elapsed::complete_s, 6, 36, add) - own_s);
   };
@@ -80,7 +83,7 @@ void measure_latencies(const StageMeter& meter, int lanes, model::Device& device
   if (lanes > 1) device.latency.event_s = chain_s(std::min(3, lanes));
   // A single copy: the remainder is the delay from issue to start plus from end to host.
   const double single = meter.complete_s([](HandSchedule& hand) { hand.add(Stage::h2d, tiny, 0); });
-  const double rest = at_least_0(single - device.host.copy_s - up_s);
+  const double rest = at_least_0(single - device.host.copy_s - device.h2d.pinned.seconds(4 * tiny));
   device.latency.start_s = device.latency.notice_s = rest / 2;
 }
 
@@ -233,6 +236,21 @@ model::Device in_passes(int passes, int more, const std::function<model::Device(
     model::Device device = model::combine(all);
     if (device.doubtful.empty() || left <= -more) return device;
   }
+}
+
+model::HostCosts calibrate_host_costs(const CalibrationPlan& plan) {
+  const int lanes = calibration_lanes();
+  const auto increment = resident_workload(
+      plain_deck(deck::WorkloadKind::increment, deck::Type::float32, plan.most_bytes));
+  Executor executor(lanes);
+  const StageMeter meter{executor, increment, plan};
+  return in_passes(3, 0,
+                   [&] {
+                     model::Device pass;
+                     measure_host_costs(meter, lanes, pass.host);
+                     return pass;
+                   })
+      .host;
 }
 
 std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {

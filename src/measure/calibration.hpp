@@ -34,6 +34,10 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
 /// figures are doubtful, up to `more` times more.
 model::Device in_passes(int passes, int more, const std::function<model::Device()>& pass);
 
+/// Costs of calls in this process. They differ between processes on one machine by up to a factor
+/// of two, and little within a process.
+model::HostCosts calibrate_host_costs(const CalibrationPlan& plan);
+
 /// Adds the kernel rates of increment, pipeline, rowsum and (with Kokkos Kernels) dgemm, by type
 /// and intensity.
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device);

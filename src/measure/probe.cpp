@@ -124,7 +124,10 @@ struct Probe {
       facts.device = present_device();
       size_copies(facts, deck, device());
     }
-    if (model != nullptr) facts.device = *model;
+    if (model != nullptr) {
+      facts.device = *model;
+      if (on_gpu() && model->name == session.device.name) find_host_costs();
+    }
     if (facts.device && !facts.device->doubtful.empty()) {
       choose("doubtful", fmt::format("{} of the model's figures: {}", facts.device->doubtful.size(),
                                      fmt::join(facts.device->doubtful, ", ")));
@@ -135,6 +138,18 @@ struct Probe {
       facts.free_bytes = std::max<std::int64_t>(0, *session.device.free_bytes - reserve);
     }
     draft = experiment::draft(deck, facts);
+  }
+
+  /// A device file knows the device, but the costs of calls are those of this process.
+  void find_host_costs() {
+    const auto words = [](const model::HostCosts& host) {
+      return base::format_seconds(2 * host.copy_s + host.kernel_s);
+    };
+    const model::HostCosts filed = device().host;
+    device().host = calibrate_host_costs(shown({.most_bytes = 16 << 20, .repetitions = 9}, hooks));
+    device().host.query_s = filed.query_s;
+    choose("issuing", fmt::format("a chunk takes the host {}, measured now; {} has {}",
+                                  words(device().host), model->path, words(filed)));
   }
 
   /// On a host, sizes copies given by their duration again, with data where they will be during
