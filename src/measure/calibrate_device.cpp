@@ -31,17 +31,22 @@ double another_s(const StageMeter& meter, double Elapsed::* time, int few, int m
   return at_least_0((row_s(many) - row_s(few)) / (many - few));
 }
 
+/// Raises the clocks of a GPU.
+void wake(const StageMeter& meter) {
+  HandSchedule copy(meter.workload);
+  copy.add(Stage::h2d, meter.plan.most_bytes / 4, 0);
+  wake(meter.executor, copy.schedule(), meter.workload);
+}
+
 /// Costs of calls for the host.
 void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& host) {
   const auto issue_s = [&](const auto& add, bool covered = true) {
     return another_s(meter, &Elapsed::issued_s, 8, 40, add, covered);
   };
   host.copy_s = issue_s([](HandSchedule& hand, int) { hand.add(Stage::h2d, tiny, 0); });
-  // Kernels are issued between copies on a few lanes in turn: on a single lane they cost less,
+  // Kernels are issued between copies on several lanes in turn: on a single lane they cost less,
   // behind a busy device more. The cost matters only if the device keeps up.
-  const auto chunk = [&](HandSchedule& hand, int i) {
-    hand.add_chunk(tiny, i % std::min(lanes, 4));
-  };
+  const auto chunk = [&](HandSchedule& hand, int i) { hand.add_chunk(tiny, i % lanes); };
   host.kernel_s = at_least_0(issue_s(chunk, false) - 2 * host.copy_s);
   // The first copy, in lane 0, has an event; every further task waits for it.
   const double waiting =
@@ -165,15 +170,13 @@ double handover_s(const StageMeter& meter, int lanes, const model::Device& devic
 }
 
 void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
-  HandSchedule copy(meter.workload);
-  copy.add(Stage::h2d, meter.plan.most_bytes / 4, 0);
-  wake(meter.executor, copy.schedule(), meter.workload);
+  wake(meter);
   const auto curve = [&](Stage stage) {
     return meter.curve([&](std::int64_t units) { return meter.slope(stage, units); });
   };
   device.h2d.pinned = curve(Stage::h2d);
   device.d2h.pinned = curve(Stage::d2h);
-  measure_host_costs(meter, lanes, device.host);
+  measure_host_costs(meter, std::min(lanes, 4), device.host);
   measure_latencies(meter, lanes, device);
   measure_slowing(meter, lanes, device);
   if (!on_gpu()) return;
@@ -238,19 +241,17 @@ model::Device in_passes(int passes, int more, const std::function<model::Device(
   }
 }
 
-model::HostCosts calibrate_host_costs(const CalibrationPlan& plan) {
-  const int lanes = calibration_lanes();
+void calibrate_host_costs(int lanes, const CalibrationPlan& plan, model::HostCosts& host) {
   const auto increment = resident_workload(
       plain_deck(deck::WorkloadKind::increment, deck::Type::float32, plan.most_bytes));
-  Executor executor(lanes);
+  Executor executor(std::max(lanes, 3));
   const StageMeter meter{executor, increment, plan};
-  return in_passes(3, 0,
-                   [&] {
-                     model::Device pass;
-                     measure_host_costs(meter, lanes, pass.host);
-                     return pass;
-                   })
-      .host;
+  wake(meter);
+  host = in_passes(3, 0, [&] {
+           model::Device pass{.host = host};
+           measure_host_costs(meter, lanes, pass.host);
+           return pass;
+         }).host;
 }
 
 std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {

@@ -10,9 +10,6 @@
 namespace overlap::measure {
 namespace {
 
-/// Above this duration kernel times are proportional to size.
-constexpr double longest_kernel_s = 5e-3;
-
 /// Median time of a task; for short tasks the marginal time, which excludes the overhead of a run.
 double task_seconds(const StageMeter& meter, const schedule::Schedule& schedule,
                     const schedule::Task& task) {
@@ -67,7 +64,8 @@ model::Roof calibrate_kernel(const StageMeter& meter, const std::vector<std::int
   for (const std::int64_t units : sizes) {
     const double bytes = unit_bytes * static_cast<double>(units);
     const bool enough = points.size() > 1;
-    if (enough && points.back().seconds * bytes / points.back().bytes > longest_kernel_s) break;
+    const double expected_s = enough ? points.back().seconds * bytes / points.back().bytes : 0;
+    if (expected_s > meter.plan.longest_kernel_s) break;
     points.push_back({bytes, meter.slope(Stage::kernel, units)});
   }
   return {costs.flops_per_unit / unit_bytes,

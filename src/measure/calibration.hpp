@@ -19,9 +19,10 @@ using schedule::TaskId;
 
 /// Extent of a calibration.
 struct CalibrationPlan {
-  std::int64_t most_bytes = 0;  ///< largest copy
-  int repetitions = 5;          ///< per measurement, after a warm-up; the median counts
-  bool pageable = false;        ///< also measure copies of pageable host memory
+  std::int64_t most_bytes = 0;     ///< largest copy
+  int repetitions = 5;             ///< per measurement, after a warm-up; the median counts
+  bool pageable = false;           ///< also measure copies of pageable host memory
+  double longest_kernel_s = 5e-3;  ///< times of longer kernels are extrapolated
   std::function<void()> step = base::check_interrupt;  ///< called before each measurement
 };
 
@@ -34,9 +35,9 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
 /// figures are doubtful, up to `more` times more.
 model::Device in_passes(int passes, int more, const std::function<model::Device()>& pass);
 
-/// Costs of calls in this process. They differ between processes on one machine by up to a factor
-/// of two, and little within a process.
-model::HostCosts calibrate_host_costs(const CalibrationPlan& plan);
+/// Measures the costs of calls for tasks on so many lanes again. They differ between processes and
+/// phases of a process by up to a factor of two, where other costs stay the same.
+void calibrate_host_costs(int lanes, const CalibrationPlan& plan, model::HostCosts& host);
 
 /// Adds the kernel rates of increment, pipeline, rowsum and (with Kokkos Kernels) dgemm, by type
 /// and intensity.
@@ -100,8 +101,8 @@ struct StageMeter {
   model::Curve curve(const std::function<double(std::int64_t units)>& seconds) const;
 };
 
-/// Measures the kernel of a workload with its present repeats at increasing `sizes` (units) until
-/// the expected time exceeds 5 ms. Times are scaled to one core from `cores_of_lane` cores.
+/// Measures the kernel of a workload with its present repeats at increasing `sizes` (units) up to
+/// the longest kernel of the plan. Times are scaled to one core from `cores_of_lane` cores.
 model::Roof calibrate_kernel(const StageMeter& meter, const std::vector<std::int64_t>& sizes,
                              const schedule::Costs& costs, int cores_of_lane);
 

@@ -126,7 +126,6 @@ struct Probe {
     }
     if (model != nullptr) {
       facts.device = *model;
-      if (on_gpu() && model->name == session.device.name) find_host_costs();
     }
     if (facts.device && !facts.device->doubtful.empty()) {
       choose("doubtful", fmt::format("{} of the model's figures: {}", facts.device->doubtful.size(),
@@ -138,18 +137,25 @@ struct Probe {
       facts.free_bytes = std::max<std::int64_t>(0, *session.device.free_bytes - reserve);
     }
     draft = experiment::draft(deck, facts);
+    if (on_gpu() && facts.device && (model == nullptr || describes(*model))) find_host_costs();
   }
 
-  /// A device file knows the device, but the costs of calls are those of this process.
+  /// Whether the title of the model names the current device.
+  bool describes(const model::Device& other) const {
+    return other.title.starts_with(session.device.name);
+  }
+
+  /// Costs of calls change from process to process, and with time.
   void find_host_costs() {
-    const auto words = [](const model::HostCosts& host) {
-      return base::format_seconds(2 * host.copy_s + host.kernel_s);
+    const auto words = [&] {
+      return base::format_seconds(2 * device().host.copy_s + device().host.kernel_s);
     };
-    const model::HostCosts filed = device().host;
-    device().host = calibrate_host_costs(shown({.most_bytes = 16 << 20, .repetitions = 9}, hooks));
-    device().host.query_s = filed.query_s;
-    choose("issuing", fmt::format("a chunk takes the host {}, measured now; {} has {}",
-                                  words(device().host), model->path, words(filed)));
+    const std::string filed = words();
+    const auto plan = shown({.most_bytes = 16 << 20, .repetitions = 9}, hooks);
+    calibrate_host_costs(draft.lanes, plan, device().host);
+    if (model == nullptr) return;
+    choose("issuing", fmt::format("a chunk takes the host {}, measured now; {} has {}", words(),
+                                  model->path, filed));
   }
 
   /// On a host, sizes copies given by their duration again, with data where they will be during
@@ -231,8 +237,8 @@ struct Probe {
   void find_kernel_rate() {
     const int cores_of_lane = device().cores_of_lane(draft.lanes);
     device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
-        {*session.executor, workload}, kernel_sizes(deck, draft.layout, device_units), draft.costs,
-        cores_of_lane)};
+        {*session.executor, workload, {.longest_kernel_s = 20e-3}},
+        kernel_sizes(deck, draft.layout, device_units), draft.costs, cores_of_lane)};
     if (!takes_times()) return;
     const auto depth_first = [&](int lanes) {
       return schedule::build(draft.costs, draft.layout, deck::Order::depth_first, lanes);
