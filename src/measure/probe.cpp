@@ -99,6 +99,7 @@ struct Probe {
     } else if (model == nullptr && !custom()) {
       find_kernel_rate();
     }
+    if (on_gpu() && facts.device && (model == nullptr || describes(*model))) find_host_costs();
     if (deck.issue.has(deck::Order::automatic)) find_automatic();
     return std::move(facts);
   }
@@ -137,7 +138,6 @@ struct Probe {
       facts.free_bytes = std::max<std::int64_t>(0, *session.device.free_bytes - reserve);
     }
     draft = experiment::draft(deck, facts);
-    if (on_gpu() && facts.device && (model == nullptr || describes(*model))) find_host_costs();
   }
 
   /// Whether the title of the model names the current device.
@@ -145,7 +145,7 @@ struct Probe {
     return other.title.starts_with(session.device.name);
   }
 
-  /// Costs of calls change from process to process, and with time.
+  /// Costs of calls change with time: those shortly before the runs count.
   void find_host_costs() {
     const auto words = [&] {
       return base::format_seconds(2 * device().host.copy_s + device().host.kernel_s);

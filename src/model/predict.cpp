@@ -217,6 +217,7 @@ class Simulation {
     std::uint32_t queue = 0;    ///< of its engine
     std::size_t run = none;     ///< kernels with delayed signals: index in runs_
     std::uint32_t waiting = 1;  ///< predecessors to wait for, and the issue
+    double arrival_s = never;   ///< when its engine knows of it
     double ready_s = 0;         ///< earliest start so far
     bool started = false;
     bool complete = false;
@@ -403,10 +404,12 @@ class Simulation {
     for (const TaskId held : std::exchange(held_by_window_, {})) offer(held);
   }
 
-  /// Releases dependent kernels, or all other dependents.
+  /// Releases dependent kernels, or all other dependents. Only tasks that already wait lose the
+  /// latency: one that arrives later finds its predecessor complete. (Observed on an H200.)
   void signal(TaskId id, bool kernels) {
     const auto tell = [&](TaskId to, double latency_s) {
-      if (schedule::is_kernel(task(to).stage) == kernels) release(to, latency_s);
+      if (schedule::is_kernel(task(to).stage) != kernels) return;
+      release(to, states_[to].arrival_s <= now_ ? latency_s : 0);
     };
     if (const TaskId next = states_[id].next_in_lane; next != none) {
       tell(next, engine_of(next) == engine_of(id) ? 0 : device_.latency.lane_s);
@@ -430,6 +433,7 @@ class Simulation {
       } else {
         lane_of(id).issued = id;
         enter_queue(id);
+        states_[id].arrival_s = now_ + device_.latency.start_s;
         release(id, device_.latency.start_s);
         if (t.blocking || holds_host(t)) return wait_for(lane_of(id), t.blocking);
       }
