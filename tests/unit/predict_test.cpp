@@ -587,6 +587,27 @@ TEST(HostRules, SignalsTakeTime) {
               ElementsAre("H2D 0-1", "SM 1.5-2.5", "D2H 2.75-3.75", "D2H 3.75-4.75"));
 }
 
+TEST(HostRules, SignalsReachATaskThatArrivesLaterAtOnce) {
+  Device device = device_of(Queues::engine);
+  device.latency.lane_s = 8;
+  device.latency.event_s = 4;
+  device.latency.start_s = 0.5;
+  device.host.kernel_s = 2;
+  device.host.copy_s = 0.25;
+  // The kernel arrives at 2.75: after the end of the copy, at that moment, before it.
+  EXPECT_THAT(predicted({h2d(0, 1), kernel(0, 1)}, device),
+              ElementsAre("H2D 0.75-1.75", "SM 2.75-3.75"));
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(0, 1)}, device),
+              ElementsAre("H2D 0.75-2.75", "SM 10.75-11.75"));
+  EXPECT_THAT(predicted({h2d(0, 3), kernel(0, 1)}, device),
+              ElementsAre("H2D 0.75-3.75", "SM 11.75-12.75"));
+  // The same in another lane.
+  EXPECT_THAT(predicted({h2d(0, 1), kernel(1, 1, 1, {0})}, device),
+              ElementsAre("H2D 0.75-1.75", "SM 2.75-3.75"));
+  EXPECT_THAT(predicted({h2d(0, 3), kernel(1, 1, 1, {0})}, device),
+              ElementsAre("H2D 0.75-3.75", "SM 7.75-8.75"));
+}
+
 TEST(HostRules, BlockingTasksHoldIt) {
   EXPECT_THAT(predicted({blocking(h2d(0, 2)), kernel(1, 1)}, device_of(Queues::engine)),
               ElementsAre("H2D 0-2", "SM 2-3"));
