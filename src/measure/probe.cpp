@@ -237,7 +237,7 @@ struct Probe {
   void find_kernel_rate() {
     const int cores_of_lane = device().cores_of_lane(draft.lanes);
     device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
-        {*session.executor, workload, {.longest_kernel_s = 20e-3}},
+        {*session.executor, workload, {.longest_kernel_s = 50e-3}},
         kernel_sizes(deck, draft.layout, device_units), draft.costs, cores_of_lane)};
     if (!takes_times()) return;
     const auto depth_first = [&](int lanes) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "base/error.hpp"
@@ -95,11 +96,18 @@ double Kernel::seconds(double bytes, double flops) const {
 }
 
 double Kernel::share(double bytes, double flops) const {
-  // The time of much more of the same work shows the throughput of the device.
-  constexpr double many = 1e6;
   const double alone = seconds(bytes, flops);
   if (alone <= 0) return 1;
-  return std::clamp(seconds(bytes * many, flops * many) / many / alone, 1e-6, 1.0);
+  const auto part_of = [&](double times) {
+    return seconds(bytes * times, flops * times) / times / alone;
+  };
+  // The throughput of the device shows in the time of the largest measured kernel, and in what the
+  // curve says of still larger ones.
+  double largest = std::numeric_limits<double>::infinity();
+  for (const Roof& roof : roofs) largest = std::min(largest, roof.time.points().back().bytes);
+  constexpr double many = 1e6;
+  const double measured = largest > bytes ? part_of(largest / bytes) : 0;
+  return std::clamp(std::max(measured, part_of(many)), 1e-6, 1.0);
 }
 
 std::string Device::place() const { return path.empty() ? "device " + name : path; }

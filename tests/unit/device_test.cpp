@@ -78,6 +78,13 @@ TEST(DeviceKernel, SmallKernelsLeaveRoom) {
   const Kernel proportional{{{0, Curve::line(0, 1e9)}}};
   EXPECT_EQ(proportional.share(1, 0), 1);
   EXPECT_EQ(proportional.share(0, 0), 1);
+  // Seven kernels together take at least as long as one of their size: 22 s, not 7 * 2 s.
+  const Kernel filling{{{0, Curve({{5, 9.99}, {10, 10}, {70, 22}})}}};
+  EXPECT_NEAR(filling.share(10, 0), 22. / 70, 1e-9);
+  EXPECT_NEAR(filling.share(700, 0), 0.2 / (148. / 700), 1e-4);  // larger than measured
+  // The least of the largest sizes counts.
+  const Kernel rows{{{1, Curve({{10, 10}, {70, 22}})}, {3, Curve({{10, 10}, {40, 28}})}}};
+  EXPECT_NEAR(rows.share(10, 30), 28. / 40, 1e-9);
 }
 
 TEST(DeviceKernel, IsFoundByWorkloadAndType) {
