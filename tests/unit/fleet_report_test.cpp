@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "generated.hpp"
+#include "golden.hpp"
 #include "report/fleet.hpp"
 #include "report/json.hpp"
 #include "report/read_devices.hpp"
@@ -414,6 +414,45 @@ TEST(NodeCheck, HasOneLinePerNode) {
   fleet.devices[8].troubles = {{.code = ExitCode::precondition, .text = "no GPU", .phase = {}}};
   EXPECT_THAT(node_check(fleet), testing::StartsWith("n1 HW-FAIL GPU-0: left\\nwrong\n"));
   EXPECT_THAT(node_check(fleet), HasSubstr("n3 FAIL GPU-8: no GPU\n"));
+}
+
+/// Seventy devices of which no two are alike: with old drivers, without any, and with troubles.
+experiment::Fleet motley() {
+  experiment::FleetInput input{.files = 75};
+  for (int i = 0; i < 70; ++i) {
+    DeviceRecord one = read(result());
+    one.host = "n" + std::to_string(10 + i / 3);
+    one.unit = i % 7 == 0 ? one.host : "GPU-" + std::to_string(i);
+    one.slot = i % 5 == 0 ? "" : "0000:" + std::to_string(10 + i % 3) + ":00.0";
+    one.file = "files/" + std::to_string(i) + ".json";
+    one.build = "1.2.3";
+    one.driver = i % 3 == 0 ? "570.2" : i % 13 == 1 ? "" : one.driver;
+    for (std::size_t j = 0; j < one.figures.size(); ++j) {
+      const double slow = i % 11 == 4 ? 0.8 : i == 6 ? 1.3 : 1;
+      one.figures[j].value.median *= slow * (1 + 1e-4 * ((i * 17 + 5 * static_cast<int>(j)) % 29));
+    }
+    for (int trouble = 0; trouble < (i % 4 == 2 ? i % 3 + 1 : 0); ++trouble) {
+      one.troubles.push_back({.code = trouble == 1 ? ExitCode::wrong_data : ExitCode::performance,
+                              .text = "trouble " + std::to_string(trouble),
+                              .phase = {}});
+    }
+    input.records.push_back(one);
+  }
+  std::vector<std::string> hosts;
+  for (int i = 10; i < 60; ++i) hosts.push_back("n" + std::to_string(i));
+  input.broken = {{"x.json", "x.json: cut short"}};
+  input.left_out = {"y.json: no result file; left out", "z.json: no result file; left out"};
+  return experiment::fleet_of(std::move(input), hosts);
+}
+
+TEST(Golden, FleetsAsItIsWritten) {
+  experiment::Fleet few = planted();
+  for (DeviceRecord& device : few.devices) device.build = "1.2.3";
+  const experiment::Fleet many = motley();
+  expect_golden({{"fleet.txt", fleet_text(few) + fleet_lines(few, true) + node_check(few)},
+                 {"fleet_many.txt", fleet_text(many) + fleet_lines(many, false)},
+                 {"fleet_many.html", fleet_html(many, "out/fleet.html")},
+                 {"fleet_junit.xml", fleet_junit(many)}});
 }
 
 }  // namespace

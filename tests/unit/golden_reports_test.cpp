@@ -379,7 +379,16 @@ TEST(Golden, PointsAsItIsWritten) {
   for (const deck::Point& point : points) {
     plans.push_back(experiment::plan(point, facts_of(point.deck)));
   }
-  expect_golden({{"points.txt", point_table(points, plans)}});
+  // Of more than sixteen values only the first and the last are shown.
+  std::string headings;
+  for (const int values : {16, 17}) {
+    std::string list;
+    for (int i = 1; i <= values; ++i) list += (i > 1 ? ", " : "") + std::to_string(i);
+    headings += sweep_heading(new_study(
+        machine(), golden_points(fmt::format("{}sweep: {{chunks.count: [{}]}}\n", increment, list)),
+        {}));
+  }
+  expect_golden({{"points.txt", point_table(points, plans) + headings}});
 }
 
 /// A recorded result whose by_engine takes so long.

@@ -190,6 +190,15 @@ TEST(Hazard, WaitingForALaterTaskIsMalformed) {
   EXPECT_THAT(hazard.message, HasSubstr("waits for task 4, which is issued later"));
 }
 
+TEST(Hazard, PiecesThatOverlapAreMalformed) {
+  Schedule s = increment(Order::depth_first, 2, 2);
+  s.cuts[0].pieces[0].length += 1;
+  const Hazard hazard = only(s);
+  EXPECT_EQ(hazard.kind, Kind::malformed);
+  EXPECT_EQ(hazard.task, 0U);
+  EXPECT_THAT(hazard.message, HasSubstr("overlap"));
+}
+
 TEST(Hazard, IndicesOutOfRangeAreMalformed) {
   for (const auto& [lane, chunk, array] :
        {std::tuple(9, 0, 0), std::tuple(-1, 0, 0), std::tuple(0, 9, 0), std::tuple(0, 0, 9)}) {

@@ -87,6 +87,15 @@ TEST_F(Passes, OneIsReturnedAsItIs) {
   EXPECT_FALSE(found.spread);
 }
 
+TEST_F(Passes, WhatCostsNothingHasNoSpread) {
+  Device one;
+  one.h2d.pinned = one.d2h.pinned = Curve::line(1e-6, 1e9);
+  const Device found = combine({one, one, one});
+  ASSERT_TRUE(found.spread);
+  EXPECT_EQ(found.spread->calls, 0);
+  EXPECT_EQ(found.spread->kernels, 0);
+}
+
 TEST_F(Passes, OfAQuietMachineAgree) {
   const Device found = device(4, 0);
   EXPECT_LE(difference(found, load_device("h200")), 0.025);

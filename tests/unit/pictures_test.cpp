@@ -198,7 +198,21 @@ TEST(TimelineSvg, TasksTooNarrowToBeToldApartAreOneBar) {
   std::vector<schedule::Task> tasks(100'000, kernel(0, 1e-5));
   experiment::Run run{{.order = deck::Order::custom, .schedule = schedule_of(std::move(tasks))}};
   run.predicted = model::predict(run.schedule, model::device_of(model::Queues::engine));
-  EXPECT_LT(svg({result_of({run})}).size(), 400'000u);
+  const std::string picture = svg({result_of({run})});
+  EXPECT_LT(picture.size(), 400'000u);
+  // The bars touch: each is as wide as its tasks together.
+  const std::regex bar("<rect class=\"kernel\" x=\"([^\"]*)\" width=\"([^\"]*)\"");
+  double stop = 0;
+  int bars = 0;
+  for (std::sregex_iterator found(picture.begin(), picture.end(), bar), end; found != end;
+       ++found) {
+    const double start = std::stod((*found)[1]);
+    if (start < stop) break;  // the next row
+    EXPECT_NEAR(start, bars == 0 ? start : stop, 0.02);
+    ++bars;
+    stop = start + std::stod((*found)[2]);
+  }
+  EXPECT_GT(bars, 10);
 }
 
 TEST(Pictures, OddTextKeepsItsPlace) {

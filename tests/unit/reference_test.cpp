@@ -319,6 +319,18 @@ TEST(Baseline, IsTheMedianOfDevices) {
   EXPECT_DOUBLE_EQ(throughput(baseline(results, 0.03))->tolerance, 0.03);
 }
 
+TEST(Baseline, IsDescribedByItsNewestResult) {
+  Recorded older = result("a", 90), newer = result("b", 100), oldest = result("c", 95);
+  oldest.started = "2025-01-01T00:00:00Z";
+  older.started = "2026-01-01T00:00:00Z";
+  newer.started = "2026-02-01T00:00:00Z";
+  for (const auto& results : {std::vector{older, newer, oldest}, std::vector{newer, oldest, older},
+                              std::vector{oldest, older, newer}}) {
+    const auto entries = baseline(results, {});
+    EXPECT_EQ(throughput(entries)->date, "2026-02-01");
+  }
+}
+
 TEST(Baseline, CountsADeviceOnce) {
   const auto entries =
       baseline({result("a", 90), result("a", 92), result("a", 94), result("b", 100)}, {});

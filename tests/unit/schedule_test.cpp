@@ -251,6 +251,16 @@ TEST(Costs, CountBytesAndOperations) {
   EXPECT_EQ(traffic(s).d2h, 4800U);
 }
 
+TEST(Costs, OfAKernelsUnit) {
+  deck::Deck deck = rowsum(1);
+  EXPECT_EQ(kernel_bytes_per_unit(costs(deck.workload, 1)), 6 * 4 + 4);
+  deck.workload = {.kind = deck::WorkloadKind::increment, .type = deck::Type::float64};
+  EXPECT_EQ(kernel_bytes_per_unit(costs(deck.workload, 1)), 2 * 8);  // read and written
+  deck.workload.kind = deck::WorkloadKind::pipeline;
+  EXPECT_EQ(costs(deck.workload, 0).flops_per_unit, 1);
+  EXPECT_EQ(costs(deck.workload, 3).flops_per_unit, 2 + 7 * 3);
+}
+
 TEST(Costs, SumsAlongColumnsAreLinesOfRows) {
   deck::Deck deck = rowsum(2);
   deck.workload.axis = deck::SumAxis::columns;

@@ -87,6 +87,55 @@ TEST(Text, IsTheValueOfAField) {
   EXPECT_EQ(field_value(""), "-");
 }
 
+std::string utf8(char32_t code) {
+  if (code < 0x80) return {static_cast<char>(code)};
+  std::string text;
+  int shift = code < 0x800 ? 6 : code < 0x10000 ? 12 : 18;
+  text += static_cast<char>((shift == 6 ? 0xc0 : shift == 12 ? 0xe0 : 0xf0) | code >> shift);
+  while ((shift -= 6) >= 0) text += static_cast<char>(0x80 | (code >> shift & 0x3fU));
+  return text;
+}
+
+using Codes = std::vector<char32_t>;
+
+/// Runs of characters, each with the first and the last of them.
+using Runs = std::vector<std::pair<char32_t, char32_t>>;
+
+TEST(Text, SpellsControlsAndNothingElse) {
+  const Runs spelled = {{0, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+  for (const auto& [first, last] : spelled) {
+    for (char32_t code = first; code <= last; ++code) {
+      EXPECT_EQ(one_line(utf8(code)).front(), '\\') << static_cast<unsigned>(code);
+    }
+    const std::string before = utf8(first == 0 ? U' ' : first - 1);
+    EXPECT_EQ(one_line(before), before);
+    EXPECT_EQ(one_line(utf8(last + 1)), utf8(last + 1));
+  }
+  EXPECT_EQ(one_line("\x1f"), "\\x1f");
+  EXPECT_EQ(one_line("\x7f"), "\\u007f");
+}
+
+TEST(Text, KnowsWideAndNarrowCharacters) {
+  const Runs wide = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},  {0xac00, 0xd7a3}, {0xf900, 0xfaff},
+                     {0xfe30, 0xfe6f},   {0xff00, 0xff60},  {0xffe0, 0xffe6}, {0x1f300, 0x1f64f},
+                     {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
+  const Runs narrow = {{0x300, 0x36f},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
+                       {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
+  for (const auto& [runs, width] : {std::pair(wide, 2U), std::pair(narrow, 0U)}) {
+    for (const auto& [first, last] : runs) {
+      EXPECT_EQ(columns("x" + utf8(first)), 1 + width) << static_cast<unsigned>(first);
+      EXPECT_EQ(columns("x" + utf8(last)), 1 + width) << static_cast<unsigned>(last);
+    }
+  }
+  for (const char32_t one :
+       Codes{0x10ff,  0x1160,  0x2e7f,  0xa4d0, 0xabff, 0xd7a4,  0xf8ff,  0xfb00,
+             0xfe70,  0xfeff,  0xff61,  0xffdf, 0xffe7, 0x1f2ff, 0x1f650, 0x1f8ff,
+             0x1fa00, 0x1ffff, 0x3fffe, 0x2ff,  0x370,  0x1aaf,  0x1b00,  0x1dbf,
+             0x1e00,  0x200a,  0x2010,  0x20cf, 0x2100, 0xfe10,  0xfe1f}) {
+    EXPECT_EQ(columns("x" + utf8(one)), 2U) << static_cast<unsigned>(one);
+  }
+}
+
 TEST(Text, TakesColumns) {
   EXPECT_EQ(columns("abµ"), 3U);
   EXPECT_EQ(columns("漢字\U0001f600"), 6U);

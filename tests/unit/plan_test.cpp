@@ -1,0 +1,51 @@
+#include "experiment/plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "deck_file.hpp"
+
+namespace overlap::experiment {
+namespace {
+
+using testing::HasSubstr;
+
+/// The error of check(); empty: none.
+std::string refusal(const std::string& text) {
+  const DeckFile file(text);
+  for (const deck::Point& point : deck::load_points(file.path())) {
+    try {
+      check(point, nullptr);
+    } catch (const base::Error& error) {
+      return error.what();
+    }
+  }
+  return "";
+}
+
+TEST(PlanCheck, CountsTheTasksOfAllOrdersAndCases) {
+  const std::string deck =
+      "workload: {kind: increment, elements: 1 Mi}\n"
+      "chunks: {count: 200000}\n"
+      "issue: {orders: [sequential, depth_first]}\n";
+  EXPECT_THAT(refusal(deck), HasSubstr("found 200000 chunks, which make 600003 tasks"));
+  EXPECT_THAT(refusal(deck + "host_work: {per_chunk: 1 us}\n"),
+              HasSubstr("which make 1200006 tasks"));
+  EXPECT_THAT(refusal(deck + "disturb: {operation: default_stream}\n"),
+              HasSubstr("which make 1200006 tasks"));
+  EXPECT_THAT(
+      refusal(deck + "host_work: {per_chunk: 1 us}\ndisturb: {operation: default_stream}\n"),
+      HasSubstr("which make 1800009 tasks"));
+}
+
+TEST(PlanCheck, RefusesListedTasksThatRace) {
+  const std::string deck =
+      "workload:\n  kind: custom\n  tasks:\n"
+      "    - {name: H, stage: h2d, lane: 1, chunk: 1, bytes: 4 KiB}\n"
+      "    - {name: K, stage: kernel, lane: 2, chunk: 1, duration: 1 ms";
+  EXPECT_EQ(refusal(deck + ", after: [H]}\n"), "");
+  EXPECT_THAT(refusal(deck + "}\n"), HasSubstr("K"));
+}
+
+}  // namespace
+}  // namespace overlap::experiment
