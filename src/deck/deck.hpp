@@ -27,10 +27,10 @@ enum class WorkloadKind { increment, rowsum, pipeline, dgemm, custom };
 /// issuing thread that replaces dependencies between lanes.
 enum class Stage { h2d, kernel, d2h, host, query, default_stream, disturbance, fence };
 
-enum class Type { int32, int64, float32, float64 };
+enum class ElementType { int32, int64, float32, float64 };
 /// Bytes of one element.
-constexpr std::size_t size_of(Type type) {
-  return type == Type::int32 || type == Type::float32 ? 4 : 8;
+constexpr std::size_t size_of(ElementType type) {
+  return type == ElementType::int32 || type == ElementType::float32 ? 4 : 8;
 }
 enum class SumType { same, int64 };
 enum class SumAxis { rows, columns };
@@ -102,7 +102,7 @@ struct Box {
 struct Workload {
   WorkloadKind kind = WorkloadKind::increment;
   std::int64_t elements = 4194304;  ///< increment, pipeline: elements per array
-  Type type = Type::float32;
+  ElementType type = ElementType::float32;
   Intensity intensity;
   std::optional<Box> box;  ///< increment: the box to work on, of `elements` elements
   /// Rowsum, increment of a box: bytes between the starts of adjacent lines on the host, a multiple

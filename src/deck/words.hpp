@@ -29,7 +29,9 @@ constexpr auto words_of(Stage) {
   return in_order<Stage>("h2d", "kernel", "d2h", "host", "query", "default_stream", "disturbance",
                          "fence");
 }
-constexpr auto words_of(Type) { return in_order<Type>("int32", "int64", "float32", "float64"); }
+constexpr auto words_of(ElementType) {
+  return in_order<ElementType>("int32", "int64", "float32", "float64");
+}
 constexpr auto words_of(SumType) { return in_order<SumType>("same", "int64"); }
 constexpr auto words_of(SumAxis) { return in_order<SumAxis>("rows", "columns"); }
 constexpr auto words_of(RowsumKernel) {

@@ -242,10 +242,12 @@ void read_pitch(const Reader& map, Workload& workload) {
 
 void read_type(const Reader& map, Workload& w) {
   const bool rowsum = w.kind == WorkloadKind::rowsum;
-  w.type = rowsum ? Type::int32 : w.kind == WorkloadKind::dgemm ? Type::float64 : Type::float32;
+  w.type = rowsum                          ? ElementType::int32
+           : w.kind == WorkloadKind::dgemm ? ElementType::float64
+                                           : ElementType::float32;
   if (!map.has("type")) return;
   if (!rowsum) map.at("type").one_of(Keys{"float32", "float64"});
-  w.type = word<Type>().read(map.at("type"));
+  w.type = word<ElementType>().read(map.at("type"));
 }
 
 /// Rows or columns of a tile, at most those of the product.
@@ -284,7 +286,8 @@ const Table<Workload>& workload_table() {
       tile("tile_n", &W::tile_n, &W::n, "Columns of a tile of C, at most n."),
       field("alpha", &W::alpha, factor(false), "Factor of the product.").with({dgemm}),
       field("beta", &W::beta, factor(true), "Factor of the C that is there before.").with({dgemm}),
-      field("type", &W::type, word<Type>(), "Type of the elements; whole numbers: rowsum only.")
+      field("type", &W::type, word<ElementType>(),
+            "Type of the elements; whole numbers: rowsum only.")
           .reads(read_type)
           .with({increment, rowsum, pipeline, dgemm})
           .defaults_to("`float32`; rowsum: `int32`; dgemm: `float64`"),
@@ -372,7 +375,7 @@ void read(const Reader& reader, Workload& w) {
     check_product("elements", w.elements, "iterations", w.iterations);
   }
   if (w.kind == WorkloadKind::rowsum) check_product("rows", w.rows, "columns", w.columns);
-  const bool whole = w.type == Type::int32 || w.type == Type::int64;
+  const bool whole = w.type == ElementType::int32 || w.type == ElementType::int64;
   if (w.sum_type != SumType::same && !whole) {
     const bool late = reader.latest("type", "sum_type").path() == reader.at("type").path();
     if (late) reader.at("type").fail_allowed("int32, int64 with sum_type int64");
@@ -391,7 +394,7 @@ void read(const Reader& reader, Workload& w) {
   }
   // For larger k float32 has too few bits for exact products.
   constexpr std::int64_t most_k = 1 << 18;
-  if (w.type == Type::float32 && w.k > most_k) {
+  if (w.type == ElementType::float32 && w.k > most_k) {
     reader.at("k").fail_allowed(fmt::format("at most {} with float32", most_k));
   }
 }

@@ -217,7 +217,8 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
     device.lanes_divide = threads > 1;
     device.cores = engines_of(info, threads).workers;
   }
-  deck::Deck deck = plain_deck(deck::WorkloadKind::increment, deck::Type::float32, plan.most_bytes);
+  deck::Deck deck =
+      plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, plan.most_bytes);
   const int lanes = calibration_lanes();
   const auto increment = resident_workload(deck);
   Executor executor(lanes);
@@ -243,7 +244,7 @@ model::Device in_passes(int passes, int more, const std::function<model::Device(
 
 void calibrate_host_costs(int lanes, const CalibrationPlan& plan, model::HostCosts& host) {
   const auto increment = resident_workload(
-      plain_deck(deck::WorkloadKind::increment, deck::Type::float32, plan.most_bytes));
+      plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, plan.most_bytes));
   Executor executor(std::max(lanes, 3));
   const StageMeter meter{executor, increment, plan};
   wake(meter);
@@ -271,7 +272,7 @@ void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& 
   }
   if (measured.empty()) return;
   const auto increment = [&](std::int64_t bytes) {
-    return plain_deck(deck::WorkloadKind::increment, deck::Type::float32, bytes);
+    return plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, bytes);
   };
   Executor executor(1, {}, {}, space);
   const auto filled = std::max<std::int64_t>(4096, std::llround(2 * device.cache_bytes));

@@ -25,7 +25,7 @@ double task_seconds(const StageMeter& meter, const schedule::Schedule& schedule,
 }
 
 /// Kernels of one kind and type at several intensities.
-void calibrate_kernels_of(deck::WorkloadKind kind, deck::Type type, Executor& executor,
+void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Executor& executor,
                           const CalibrationPlan& plan, model::Device& device) {
   const deck::Deck deck = plain_deck(kind, type, plan.most_bytes);
   auto workload = resident_workload(deck);
@@ -39,7 +39,7 @@ void calibrate_kernels_of(deck::WorkloadKind kind, deck::Type type, Executor& ex
 }
 
 /// Matrix products of one type with several k.
-void calibrate_products_of(deck::Type type, Executor& executor, const CalibrationPlan& plan,
+void calibrate_products_of(deck::ElementType type, Executor& executor, const CalibrationPlan& plan,
                            model::Device& device) {
   deck::Deck deck = plain_deck(deck::WorkloadKind::dgemm, type);
   deck::Workload& product = deck.workload;
@@ -109,18 +109,18 @@ double host_flops_per_s(const workload::Workload& workload, schedule::Product ti
 }
 
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
-  using enum deck::Type;
+  using enum deck::ElementType;
   Executor executor(calibration_lanes());
-  for (const deck::Type type : {float32, float64}) {
+  for (const deck::ElementType type : {float32, float64}) {
     for (const auto kind : {deck::WorkloadKind::increment, deck::WorkloadKind::pipeline}) {
       calibrate_kernels_of(kind, type, executor, plan, device);
     }
   }
-  for (const deck::Type type : {float32, float64, int32, int64}) {
+  for (const deck::ElementType type : {float32, float64, int32, int64}) {
     calibrate_kernels_of(deck::WorkloadKind::rowsum, type, executor, plan, device);
   }
   if (workload::unavailable(deck::WorkloadKind::dgemm)) return;
-  for (const deck::Type type : {float32, float64}) {
+  for (const deck::ElementType type : {float32, float64}) {
     calibrate_products_of(type, executor, plan, device);
   }
 }

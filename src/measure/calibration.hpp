@@ -134,7 +134,7 @@ int calibration_lanes();
 std::vector<std::int64_t> sizes_up_to(std::int64_t most);
 
 /// A deck of one workload in one chunk on arrays of at most `bytes`, otherwise with defaults.
-deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t bytes = 0);
+deck::Deck plain_deck(deck::WorkloadKind kind, deck::ElementType type, std::int64_t bytes = 0);
 
 /// The workload of a deck with all data on the device, inputs generated.
 workload::Workload resident_workload(const deck::Deck& deck,

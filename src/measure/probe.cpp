@@ -23,7 +23,7 @@ using experiment::Facts;
 std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
   const auto& [costs, layout, schedules, lanes] = draft;
   if (!layout.out_of_core) return costs.units;
-  if (!deck.issue.has(deck::Order::automatic)) return layout.slots * layout.slot_units;
+  if (!deck.issue.has(deck::Order::automatic)) return layout.slots * layout.largest_chunk_units;
   std::size_t unit_bytes = 0;
   for (const schedule::Array& array : costs.arrays) unit_bytes += array.unit_bytes;
   return std::min(costs.units, layout.device_limit / static_cast<std::int64_t>(unit_bytes));
@@ -33,13 +33,14 @@ std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
 /// `auto` also sizes in between.
 std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::Layout& layout,
                                        std::int64_t device_units) {
-  std::set<std::int64_t> sizes = {layout.slot_units};
+  std::set<std::int64_t> sizes = {layout.largest_chunk_units};
   if (deck.issue.has(deck::Order::automatic)) {
     for (std::int64_t units = device_units; units > 1024; units /= 4) sizes.insert(units);
   }
   if (deck.chunks.profile == deck::Profile::ramp) {
     const std::int64_t smallest = layout.borders[1];
-    for (std::int64_t units = layout.slot_units; units > smallest; units /= 4) sizes.insert(units);
+    for (std::int64_t units = layout.largest_chunk_units; units > smallest; units /= 4)
+      sizes.insert(units);
     sizes.insert(smallest);
   }
   if (!layout.out_of_core) sizes.insert(device_units);

@@ -108,7 +108,7 @@ std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
   return sizes;
 }
 
-deck::Deck plain_deck(deck::WorkloadKind kind, deck::Type type, std::int64_t bytes) {
+deck::Deck plain_deck(deck::WorkloadKind kind, deck::ElementType type, std::int64_t bytes) {
   deck::Deck deck;
   deck.chunks.count = 1;
   deck.workload.kind = kind;

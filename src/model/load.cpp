@@ -203,7 +203,7 @@ void check_kernel_name(const Reader& reader, const std::string& name) {
   const auto slash = name.find('/');
   expect_word(name.substr(0, slash), deck::spellings<deck::WorkloadKind>(), "workload");
   if (slash != std::string::npos) {
-    expect_word(name.substr(slash + 1), deck::spellings<deck::Type>(), "type");
+    expect_word(name.substr(slash + 1), deck::spellings<deck::ElementType>(), "type");
   }
 }
 

@@ -18,7 +18,7 @@ namespace overlap::model {
 namespace {
 
 /// In all iterations together; predictions of more chunks take seconds.
-constexpr std::int64_t most_chunks = 16384;
+constexpr std::int64_t most_candidate_chunks = 16384;
 
 deck::Deck in_the_way_of(const Candidate& candidate, const deck::Deck& deck) {
   deck::Deck changed = deck;
@@ -87,7 +87,7 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
   const std::set<int> some_lanes = {4, 8, deck.issue.lanes};
   for (const std::int64_t count : counts) {
     if (count > costs.units) break;
-    if (count != own && count * costs.iterations > most_chunks) continue;
+    if (count != own && count * costs.iterations > most_candidate_chunks) continue;
     Candidate candidate{.chunks = count};
     if (!consider(candidate, {Order::by_engine}, {1})) continue;
     consider(candidate, {Order::depth_first, Order::breadth_first}, lanes);

@@ -54,7 +54,8 @@ void add_layout(Rows& rows, const deck::Deck& deck, const schedule::Layout& layo
                          : fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
                                        layout.slots, layout.slots == 1 ? "slot" : "slots");
   if (!layout.tiles && deck.chunks.profile == deck::Profile::ramp) {
-    line += fmt::format(", a ramp from {} to {} units", layout.borders[1], layout.slot_units);
+    line +=
+        fmt::format(", a ramp from {} to {} units", layout.borders[1], layout.largest_chunk_units);
   }
   if (layout.out_of_core) {
     line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));

@@ -50,10 +50,11 @@ void cut_into_chunks(Builder& builder, const Layout& layout) {
   }
   // In core the device arrays have the layout of the host arrays.
   for (std::int64_t slot = 0; slot < layout.slots; ++slot) {
-    cut.slots.push_back(schedule.out_of_core ? slot * layout.slot_units
+    cut.slots.push_back(schedule.out_of_core ? slot * layout.largest_chunk_units
                                              : borders[static_cast<std::size_t>(slot)]);
   }
-  cut.device_units = schedule.out_of_core ? layout.slots * layout.slot_units : builder.costs.units;
+  cut.device_units =
+      schedule.out_of_core ? layout.slots * layout.largest_chunk_units : builder.costs.units;
   const bool mapped = layout.transfer == deck::Transfer::zero_copy;
   schedule.chunks = static_cast<int>(cut.pieces.size());
   schedule.slots = mapped ? schedule.chunks : static_cast<int>(layout.slots);
@@ -169,7 +170,7 @@ Builder::Builder(const Costs& all_costs, const Layout& layout, Order order, int 
                .host_memory = layout.host_memory,
                .transfer = layout.transfer,
                .mechanism = layout.mechanism,
-               .chunk_units = layout.slot_units,
+               .chunk_units = layout.largest_chunk_units,
                .out_of_core = layout.out_of_core && layout.transfer == deck::Transfer::staged},
       by_op(costs.arrays.size()) {
   std::iota(by_op.begin(), by_op.end(), 0);

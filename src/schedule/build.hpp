@@ -22,8 +22,9 @@ struct Layout {
   /// Per iteration: the first unit of each chunk, and the end of the last. Empty for a matrix
   /// product.
   std::vector<std::int64_t> borders;
-  std::int64_t slots = 1;         ///< chunks that fit on the device; of a product, tiles of C
-  std::int64_t slot_units = 0;    ///< units of the largest chunk; of a product, elements of a tile
+  std::int64_t slots = 1;  ///< chunks that fit on the device; of a product, tiles of C
+  std::int64_t largest_chunk_units =
+      0;                          ///< units of the largest chunk; of a product, elements of a tile
   bool out_of_core = false;       ///< the device cannot hold all data of an iteration
   std::int64_t device_limit = 0;  ///< maximum bytes of device memory for the data
   std::optional<TilePlan> tiles = {};  ///< of a matrix product, whose chunks are tiles

@@ -71,7 +71,7 @@ void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling)
   }
   layout.chunks_per_iteration = tiling.tiles();
   layout.slots = layout.tiles->slots[2];
-  layout.slot_units = tiling.tile_m * tiling.tile_n;
+  layout.largest_chunk_units = tiling.tile_m * tiling.tile_n;
   layout.out_of_core = layout.tiles->slots != all_slots(tiling);
 }
 
@@ -116,19 +116,19 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
   for (chunks = even_chunks(deck, costs, up_bytes);; ++chunks) {
     layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks.growth, deck.chunks.spread)
                            : even(costs.units, chunks);
-    layout.slot_units = std::transform_reduce(
+    layout.largest_chunk_units = std::transform_reduce(
         layout.borders.begin() + 1, layout.borders.end(), layout.borders.begin(), std::int64_t{0},
         [](auto a, auto b) { return std::max(a, b); }, std::minus());
-    if (layout.slot_units <= most) break;
+    if (layout.largest_chunk_units <= most) break;
   }
   layout.slots = chunks;
   if (unit_bytes > 0 && layout.device_limit / unit_bytes < costs.units) {
-    const std::int64_t slot_bytes = layout.slot_units * unit_bytes;
+    const std::int64_t slot_bytes = layout.largest_chunk_units * unit_bytes;
     layout.slots = std::min(chunks, layout.device_limit / slot_bytes);
     if (layout.slots == 0) {
       fail_limit(deck, layout.device_limit,
                  fmt::format("a chunk needs {} on the device{}", bytes(slot_bytes),
-                             layout.slot_units > 1 ? "; use more chunks" : ""));
+                             layout.largest_chunk_units > 1 ? "; use more chunks" : ""));
     }
   }
   layout.out_of_core = layout.slots < chunks;

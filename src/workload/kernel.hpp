@@ -35,8 +35,8 @@ auto operand(const Workload& workload, std::size_t array, std::int64_t length = 
 
 /// Calls body with a value of the element type, float or double.
 template <class Body>
-void with_float(deck::Type type, const Body& body) {
-  type == deck::Type::float32 ? body(float()) : body(double());
+void with_float(deck::ElementType type, const Body& body) {
+  type == deck::ElementType::float32 ? body(float()) : body(double());
 }
 
 /// Sets the functions of a workload whose buffers are allocated, for make(); one specialization per

@@ -153,16 +153,16 @@ void set_up<deck::WorkloadKind::rowsum>(Workload& w, const deck::Workload& deck)
                       length >= shortest_for_teams);
   w.kernel = teams ? "team_per_row" : "thread_per_row";
   switch (deck.type) {
-    case deck::Type::int32:
+    case deck::ElementType::int32:
       if (deck.sum_type == deck::SumType::int64) {
         return set_up_rowsum<std::int32_t, std::int64_t>(w, length, teams);
       }
       return set_up_rowsum<std::int32_t, std::int32_t>(w, length, teams);
-    case deck::Type::int64:
+    case deck::ElementType::int64:
       return set_up_rowsum<std::int64_t, std::int64_t>(w, length, teams);
-    case deck::Type::float32:
+    case deck::ElementType::float32:
       return set_up_rowsum<float, float>(w, length, teams);
-    case deck::Type::float64:
+    case deck::ElementType::float64:
       return set_up_rowsum<double, double>(w, length, teams);
   }
 }

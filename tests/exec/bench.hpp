@@ -76,7 +76,7 @@ inline base::ExitCode exit_code(const experiment::Run& run) {
 }
 
 inline deck::Deck test_deck(deck::WorkloadKind kind, std::int64_t units, std::int64_t chunks,
-                            deck::Type type) {
+                            deck::ElementType type) {
   deck::Deck deck;
   deck.path = "test.yaml";
   deck.workload.kind = kind;

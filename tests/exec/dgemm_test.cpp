@@ -10,8 +10,8 @@
 namespace overlap {
 namespace {
 
+using deck::ElementType;
 using deck::Order;
-using deck::Type;
 using deck::WorkloadKind;
 using schedule::Stage;
 using schedule::Task;
@@ -150,7 +150,7 @@ TYPED_TEST(FreivaldsTest, NamesTheWrongElement) {
 
 // Products on lanes.
 
-deck::Deck product_deck(Type type = Type::float64, double beta = 1) {
+deck::Deck product_deck(ElementType type = ElementType::float64, double beta = 1) {
   deck::Deck deck = test_deck(WorkloadKind::dgemm, 0, 1, type);
   deck.workload.beta = beta;
   return deck;
@@ -201,7 +201,7 @@ TYPED_TEST(ProductTest, EveryOrderIsRightWhateverFits) {
 
 TYPED_TEST(ProductTest, FactorsAndTypesAreRight) {
   OVERLAP_NEEDS_PRODUCTS();
-  for (const Type type : {Type::float32, Type::float64}) {
+  for (const ElementType type : {ElementType::float32, ElementType::float64}) {
     for (const double alpha : {1.0, -0.7}) {
       for (const double beta : {0.0, 1.0, 3.3}) {
         for (const Order order : {Order::sequential, Order::three_way, Order::four_way}) {
@@ -235,7 +235,7 @@ TYPED_TEST(ProductTest, TheHostCanComputeAnyPart) {
 template <class Space, class Fault>
 std::optional<experiment::WrongData> with_fault(const Fault& fault, Order order = Order::three_way,
                                                 double beta = 1) {
-  deck::Deck deck = product_deck(Type::float64, beta);
+  deck::Deck deck = product_deck(ElementType::float64, beta);
   deck.workload.host_share = 0.2;
   TestBench<Space> bench(deck, order, 2);
   EXPECT_FALSE(bench.run(1).mismatch);

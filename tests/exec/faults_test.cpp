@@ -15,8 +15,8 @@ namespace overlap {
 namespace {
 
 using base::ExitCode;
+using deck::ElementType;
 using deck::Order;
-using deck::Type;
 using deck::WorkloadKind;
 using schedule::Schedule;
 using schedule::Stage;
@@ -81,7 +81,7 @@ TYPED_TEST(FaultsTest, ADroppedCopyToTheDevice) {
   for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
     for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
-      TestBench<TypeParam> bench(test_deck(kind, 999, 3, Type::float32), order, 3);
+      TestBench<TypeParam> bench(test_deck(kind, 999, 3, ElementType::float32), order, 3);
       expect_right(bench);
       drop(bench.schedule, id_of(bench.schedule, Stage::h2d, 1));
       EXPECT_EQ(hazard(bench.schedule), Kind::stale);
@@ -94,7 +94,8 @@ TYPED_TEST(FaultsTest, ADroppedKernelOrCopyBack) {
   for (const auto kind : {WorkloadKind::increment, WorkloadKind::rowsum, WorkloadKind::pipeline}) {
     for (const Stage stage : {Stage::kernel, Stage::d2h}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + schedule::to_string(stage));
-      TestBench<TypeParam> bench(test_deck(kind, 999, 3, Type::float32), Order::depth_first, 3);
+      TestBench<TypeParam> bench(test_deck(kind, 999, 3, ElementType::float32), Order::depth_first,
+                                 3);
       expect_right(bench);
       drop(bench.schedule, id_of(bench.schedule, stage, 1));
       EXPECT_EQ(hazard(bench.schedule), stage == Stage::kernel ? Kind::stale : Kind::missing);
@@ -105,7 +106,7 @@ TYPED_TEST(FaultsTest, ADroppedKernelOrCopyBack) {
 
 TYPED_TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersTurn) {
   for (const Stage stage : {Stage::h2d, Stage::d2h}) {
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 900, 3, Type::int64),
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 900, 3, ElementType::int64),
                                Order::depth_first, 1);
     expect_right(bench);
     std::swap(task_of(bench.schedule, stage, 1), task_of(bench.schedule, stage, 2));
@@ -116,7 +117,7 @@ TYPED_TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersTurn) {
 
 TYPED_TEST(FaultsTest, CopiesOfTwoChunksThatTakeEachOthersSlot) {
   for (const Stage stage : {Stage::h2d, Stage::d2h}) {
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 900, 3, Type::int64),
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 900, 3, ElementType::int64),
                                Order::depth_first, 1);
     expect_right(bench);
     // For these copies alone: kernels and the other copies keep their slots.
@@ -153,7 +154,7 @@ class HeldBench {
   std::function<Space(const Space&)> instance_of = [](const Space& lane) { return lane; };
 
   HeldBench(Order order, int lanes)
-      : bench(test_deck(WorkloadKind::increment, 3000, 3, Type::float32), order, lanes) {
+      : bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32), order, lanes) {
     Schedule& schedule = bench.schedule;
     const TaskId held = id_of(schedule, Stage::h2d, 1);
     insert_before(schedule, held,
@@ -232,7 +233,8 @@ class Overlapping {
   static constexpr int chunks = on_host ? 4 : 8;
   static constexpr std::int64_t elements = on_host ? 4000 : 16 << 20;
   static constexpr double least_speedup = on_host ? 1.6 : 1.3;  ///< of 4, and of about 1.7
-  const deck::Deck deck_ = test_deck(WorkloadKind::increment, elements, chunks, Type::float32);
+  const deck::Deck deck_ =
+      test_deck(WorkloadKind::increment, elements, chunks, ElementType::float32);
 
  public:
   TestBench<Space> bench{deck_, Order::breadth_first, chunks};
@@ -334,7 +336,7 @@ TYPED_TEST(FaultsTest, AFenceInTheTimedRegion) {
 
 TYPED_TEST(FaultsTest, PageableMemoryWherePinnedWasAskedFor) {
   for (const auto asked : {deck::HostMemory::pinned, deck::HostMemory::pageable}) {
-    deck::Deck deck = test_deck(WorkloadKind::increment, 1000, 4, Type::float32);
+    deck::Deck deck = test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32);
     deck.memory.host = asked;
     TestBench<TypeParam> bench(deck, Order::depth_first, 4);
     if (workload::is_host<TypeParam> || !measure::page_locked(bench.workload.host[0].data())) {

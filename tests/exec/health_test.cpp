@@ -124,8 +124,9 @@ class HealthTest : public testing::Test {};
 TYPED_TEST_SUITE(HealthTest, Spaces);
 
 TYPED_TEST(HealthTest, IsReadAroundTheRuns) {
-  TestBench<TypeParam> bench(test_deck(deck::WorkloadKind::increment, 1000, 4, deck::Type::float32),
-                             deck::Order::depth_first, 4);
+  TestBench<TypeParam> bench(
+      test_deck(deck::WorkloadKind::increment, 1000, 4, deck::ElementType::float32),
+      deck::Order::depth_first, 4);
   PlantedDevice device;
   std::vector<int> readings;  // that were there before each run
   std::vector<experiment::Run> runs = {

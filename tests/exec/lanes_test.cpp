@@ -16,8 +16,8 @@
 namespace overlap {
 namespace {
 
+using deck::ElementType;
 using deck::Order;
-using deck::Type;
 using deck::WorkloadKind;
 using lanes::FencedLanes;
 using lanes::Lanes;
@@ -58,7 +58,8 @@ TYPED_TEST(LanesTest, EveryOrderOfEveryWorkloadIsRight) {
       if (order == Order::automatic) continue;  // becomes one of the others
       for (const int lanes : {1, 2, 5}) {
         SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
-        const Type type = kind == WorkloadKind::rowsum ? Type::int32 : Type::float32;
+        const ElementType type =
+            kind == WorkloadKind::rowsum ? ElementType::int32 : ElementType::float32;
         TestBench<TypeParam> bench(test_deck(kind, 1003, 7, type), order, lanes);
         for (std::uint32_t repetition = 1; repetition < 4; ++repetition) {
           const auto result = bench.run(repetition);
@@ -74,7 +75,7 @@ TYPED_TEST(LanesTest, OutOfCoreIsRight) {
   for (const WorkloadKind kind : chunked_kinds()) {
     for (const Order order : deck::orders_of(kind)) {
       if (order == Order::automatic) continue;  // becomes one of the others
-      deck::Deck deck = test_deck(kind, 1000, 10, Type::float32);
+      deck::Deck deck = test_deck(kind, 1000, 10, ElementType::float32);
       const auto costs = schedule::costs(deck.workload, 1);
       std::size_t unit = 0;
       for (const auto& array : costs.arrays) unit += array.unit_bytes;
@@ -89,14 +90,14 @@ TYPED_TEST(LanesTest, OutOfCoreIsRight) {
 TYPED_TEST(LanesTest, FencesServeWhereThereIsNothingBetter) {
   for (const Order order : deck::orders_of(WorkloadKind::pipeline)) {
     if (order == Order::automatic) continue;  // becomes one of the others
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::pipeline, 1000, 4, Type::float64), order, 4,
-                               std::make_unique<FencedLanes<TypeParam>>(6));
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::pipeline, 1000, 4, ElementType::float64),
+                               order, 4, std::make_unique<FencedLanes<TypeParam>>(6));
     EXPECT_FALSE(bench.run(1).mismatch) << to_string(order);
   }
 }
 
 TYPED_TEST(LanesTest, PipelineStaysRightOverManyIterationsOfASlowHost) {
-  deck::Deck deck = test_deck(WorkloadKind::pipeline, 500, 1, Type::float32);
+  deck::Deck deck = test_deck(WorkloadKind::pipeline, 500, 1, ElementType::float32);
   deck.workload.iterations = 1000;
   for (const Order order : {Order::by_engine, Order::depth_first}) {
     auto slow = std::make_unique<DelayedLanes<TypeParam>>(6);
@@ -137,7 +138,7 @@ struct Rendezvous {
 template <class Space>
 bool copies_during_a_kernel(std::unique_ptr<Lanes> lanes, bool behind = false,
                             deck::Deck deck = test_deck(WorkloadKind::increment, 3000, 3,
-                                                        Type::float32)) {
+                                                        ElementType::float32)) {
   TestBench<Space> bench(deck, Order::depth_first, 2, std::move(lanes));
   Kokkos::View<int*, typename Space::memory_space> memory("test::signals", 4);
   Kokkos::fence();
@@ -186,13 +187,13 @@ TYPED_TEST(LanesTest, CopiesRunDuringAnotherChunksKernel) {
 
 /// A box in three chunks, each of which is 4 planes of lines that are not adjacent.
 deck::Deck box_deck() {
-  deck::Deck deck = test_deck(WorkloadKind::increment, 12 * 4 * 60, 3, Type::float32);
+  deck::Deck deck = test_deck(WorkloadKind::increment, 12 * 4 * 60, 3, ElementType::float32);
   deck.workload.box = {{12, 4, 60}, {14, 6, 64}, {1, 1, 2}};
   return deck;
 }
 
 TYPED_TEST(LanesTest, CopiesBehindAHeldKernelDoNotBlockTheHost) {
-  const deck::Deck adjacent = test_deck(WorkloadKind::increment, 3000, 3, Type::float32);
+  const deck::Deck adjacent = test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32);
   for (const deck::Deck& deck : {adjacent, box_deck()}) {
     EXPECT_TRUE(copies_during_a_kernel<TypeParam>(lanes::make_lanes(workload::id_of<TypeParam>, 2),
                                                   true, deck));
@@ -206,7 +207,7 @@ TYPED_TEST(LanesTest, CopiesBehindAHeldKernelDoNotBlockTheHost) {
 
 TYPED_TEST(LanesTest, AnErrorInALaneNamesTaskAndLaneAndHangsNothing) {
   for (const bool fenced : {false, true}) {
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 8, Type::float32),
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 8, ElementType::float32),
                                Order::by_engine, 3,
                                fenced ? std::make_unique<FencedLanes<TypeParam>>(3) : nullptr);
     const auto launch = bench.workload.launch;
@@ -251,7 +252,7 @@ bool right_with(const deck::Issue& issue, const deck::Memory& memory = {}) {
     for (const Order order :
          {Order::sequential, Order::depth_first, Order::breadth_first, Order::by_engine}) {
       SCOPED_TRACE(std::string(to_string(kind)) + " " + std::string(to_string(order)));
-      deck::Deck deck = test_deck(kind, 10000, 5, Type::float32);
+      deck::Deck deck = test_deck(kind, 10000, 5, ElementType::float32);
       deck.issue = issue;
       deck.memory = memory;
       std::optional<TestBench<Space>> bench;
@@ -316,7 +317,7 @@ std::vector<std::string>& calls() {
 TYPED_TEST(LanesTest, KokkosAloneFencesAsTheScheduleSays) {
   for (const Order order : deck::orders_of(WorkloadKind::pipeline)) {
     if (order == Order::automatic) continue;  // becomes one of the others
-    deck::Deck deck = test_deck(WorkloadKind::pipeline, 1000, 2, Type::float32);
+    deck::Deck deck = test_deck(WorkloadKind::pipeline, 1000, 2, ElementType::float32);
     deck.issue.mechanism = deck::Mechanism::portable;
     TestBench<TypeParam> bench(deck, order, 4);
     ASSERT_NE(dynamic_cast<FencedLanes<TypeParam>*>(&bench.executor->lanes()), nullptr);
@@ -362,7 +363,7 @@ TYPED_TEST(LanesTest, ZeroCopyGivesTheSameData) {
 TYPED_TEST(LanesTest, DisturbancesLeaveTheDataRight) {
   for (const auto& word : deck::words<deck::Disturbance>) {
     SCOPED_TRACE(word.name);
-    deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 5, Type::float32);
+    deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 5, ElementType::float32);
     deck.issue.streams =
         workload::is_host<TypeParam> ? deck::Streams::own : deck::Streams::blocking;
     TestBench<TypeParam> bench(deck, Order::depth_first, 3);
@@ -383,8 +384,8 @@ TYPED_TEST(LanesTest, DisturbancesLeaveTheDataRight) {
 }
 
 TYPED_TEST(LanesTest, ZeroCopyLeavesTheDeviceArraysAlone) {
-  deck::Deck deck = test_deck(WorkloadKind::increment, 1000, 4, Type::int32);
-  deck.workload.type = Type::float32;
+  deck::Deck deck = test_deck(WorkloadKind::increment, 1000, 4, ElementType::int32);
+  deck.workload.type = ElementType::float32;
   deck.memory.transfer = deck::Transfer::zero_copy;
   TestBench<TypeParam> bench(deck, Order::depth_first, 2);
   for (const schedule::Task& task : bench.schedule.tasks) {
@@ -404,7 +405,7 @@ std::vector<std::string>& regions() {
 }
 
 TYPED_TEST(LanesTest, ProfilersSeeTheDecksWords) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 1, Type::float32),
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 1, ElementType::float32),
                              Order::depth_first, 1);
   bench.workload.generate(1);
   regions().clear();

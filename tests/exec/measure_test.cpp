@@ -14,8 +14,8 @@
 namespace overlap {
 namespace {
 
+using deck::ElementType;
 using deck::Order;
-using deck::Type;
 using deck::WorkloadKind;
 
 template <class Space>
@@ -23,7 +23,7 @@ class MeasureTest : public testing::Test {};
 TYPED_TEST_SUITE(MeasureTest, Spaces);
 
 TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
-  const deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 4, Type::float32);
+  const deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 4, ElementType::float32);
   TestBench<TypeParam> bench(deck, Order::depth_first, 4);
   const auto costs = schedule::costs(deck.workload, 1);
   const auto sequential =
@@ -52,7 +52,7 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
 }
 
 TYPED_TEST(MeasureTest, PrecisionEndsTheRepetitions) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                              Order::depth_first, 4);
   std::vector<experiment::Run> runs = {{{.order = Order::depth_first, .schedule = bench.schedule}}};
   // As wide as intervals may be: two looks are enough. Each of them may be the last repetition.
@@ -67,7 +67,7 @@ TYPED_TEST(MeasureTest, PrecisionEndsTheRepetitions) {
 }
 
 TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                              Order::depth_first, 4);
   std::vector<experiment::Run> runs(2, {{.order = Order::depth_first, .schedule = bench.schedule}});
   int most = 0;
@@ -95,7 +95,7 @@ TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
 }
 
 TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                              Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
   std::vector<experiment::Run> runs = {{{.order = Order::depth_first, .schedule = bench.schedule}}};
@@ -132,7 +132,7 @@ struct HostWorkBench : TestBench<Space> {
   }
 
   static deck::Deck deck_of(deck::Mechanism mechanism) {
-    deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 6, Type::float32);
+    deck::Deck deck = test_deck(WorkloadKind::increment, 10000, 6, ElementType::float32);
     deck.issue.mechanism = mechanism;
     return deck;
   }
@@ -240,7 +240,7 @@ TYPED_TEST(MeasureTest, MeasuringTakesTheTimeOfHostWork) {
 // A kernel that takes the host a known time for each repeat: what balancing must find is known,
 // too.
 TYPED_TEST(MeasureTest, BalanceFindsTheRepeats) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1 << 21, 1, Type::float32),
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1 << 21, 1, ElementType::float32),
                              Order::depth_first, 1);
   for (const double target : {1.0, 4.0}) {
     double repeat_s = 0;
@@ -268,7 +268,7 @@ TYPED_TEST(MeasureTest, BalanceFindsTheRepeats) {
 }
 
 TYPED_TEST(MeasureTest, BalanceNeverGoesBelowOneRepeat) {
-  deck::Deck deck = test_deck(WorkloadKind::increment, 200000, 4, Type::float32);
+  deck::Deck deck = test_deck(WorkloadKind::increment, 200000, 4, ElementType::float32);
   TestBench<TypeParam> bench(deck, Order::depth_first, 4);
   const auto balance = measure::find_balance(*bench.executor, bench.schedule, bench.workload, 4.0);
   EXPECT_GE(balance.repeats, 1);
@@ -279,7 +279,7 @@ TYPED_TEST(MeasureTest, BalanceNeverGoesBelowOneRepeat) {
 }
 
 TYPED_TEST(MeasureTest, ASchedulesLanesMustExist) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, Type::float32),
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
                              Order::depth_first, 3);
   bench.executor = std::make_unique<measure::Executor>(2, deck::Issue(), deck::Memory(),
                                                        workload::id_of<TypeParam>);
@@ -336,7 +336,7 @@ class ClaimingLanes final : public ChangedLanes<Space> {
 };
 
 TYPED_TEST(MeasureTest, TasksInTheirPlacesAreCalibrated) {
-  const deck::Deck deck = test_deck(WorkloadKind::increment, 100000, 4, Type::float32);
+  const deck::Deck deck = test_deck(WorkloadKind::increment, 100000, 4, ElementType::float32);
   TestBench<TypeParam> bench(deck, Order::depth_first, 4,
                              std::make_unique<ClaimingLanes<TypeParam>>(4));
   const auto costs = schedule::costs(deck.workload, 1);

@@ -12,8 +12,8 @@
 namespace overlap {
 namespace {
 
+using deck::ElementType;
 using deck::Order;
-using deck::Type;
 using deck::WorkloadKind;
 using lanes::FencedLanes;
 using schedule::Stage;
@@ -22,8 +22,8 @@ template <class Space>
 class SectionTest : public testing::Test {};
 TYPED_TEST_SUITE(SectionTest, Spaces);
 
-deck::Deck rowsum_deck(std::int64_t lines, std::int64_t length, std::int64_t chunks, Type type,
-                       std::int64_t padding) {
+deck::Deck rowsum_deck(std::int64_t lines, std::int64_t length, std::int64_t chunks,
+                       ElementType type, std::int64_t padding) {
   deck::Deck deck = test_deck(WorkloadKind::rowsum, lines, chunks, type);
   deck.workload.columns = length;
   const auto element = static_cast<std::int64_t>(deck::size_of(type));
@@ -31,8 +31,8 @@ deck::Deck rowsum_deck(std::int64_t lines, std::int64_t length, std::int64_t chu
   return deck;
 }
 
-deck::Deck box_deck(const deck::Box& box, std::int64_t chunks, Type type = Type::float32,
-                    std::int64_t padding = 0) {
+deck::Deck box_deck(const deck::Box& box, std::int64_t chunks,
+                    ElementType type = ElementType::float32, std::int64_t padding = 0) {
   const auto& [planes, rows, columns] = box.extent;
   deck::Deck deck = test_deck(WorkloadKind::increment, planes * rows * columns, chunks, type);
   deck.workload.box = box;
@@ -55,7 +55,8 @@ const std::vector<deck::Box> boxes = {
 std::int64_t units_of(const deck::Deck& deck) { return schedule::costs(deck.workload, 1).units; }
 
 TYPED_TEST(SectionTest, PaddedRowsOfEveryTypeAndAxis) {
-  for (const Type type : {Type::int32, Type::int64, Type::float32, Type::float64}) {
+  for (const ElementType type :
+       {ElementType::int32, ElementType::int64, ElementType::float32, ElementType::float64}) {
     for (const std::int64_t length : {1, 6, 64, 1000}) {
       for (const std::int64_t padding : {0, 1, 64}) {
         for (const auto axis : {deck::SumAxis::rows, deck::SumAxis::columns}) {
@@ -76,7 +77,7 @@ TYPED_TEST(SectionTest, PaddedRowsInEveryOrderAndOutOfCore) {
   for (const Order order : deck::orders_of(WorkloadKind::rowsum)) {
     if (order == Order::automatic) continue;  // becomes one of the others
     for (const bool out_of_core : {false, true}) {
-      deck::Deck deck = rowsum_deck(1003, 20, 10, Type::int32, 12);
+      deck::Deck deck = rowsum_deck(1003, 20, 10, ElementType::int32, 12);
       if (out_of_core) deck.memory.device_limit = 84 * 350;  // 3 of 10 chunks
       TestBench<TypeParam> bench(deck, order, 4);
       EXPECT_EQ(bench.schedule.out_of_core, out_of_core);
@@ -88,7 +89,7 @@ TYPED_TEST(SectionTest, PaddedRowsInEveryOrderAndOutOfCore) {
 }
 
 TYPED_TEST(SectionTest, PageablePaddedRows) {
-  deck::Deck deck = rowsum_deck(1003, 20, 4, Type::int32, 12);
+  deck::Deck deck = rowsum_deck(1003, 20, 4, ElementType::int32, 12);
   deck.memory.host = deck::HostMemory::pageable;
   EXPECT_FALSE(TestBench<TypeParam>(deck, Order::depth_first, 2).run(1).mismatch);
 }
@@ -116,7 +117,7 @@ int touched_outside(const deck::Workload& deck, const workload::HostArray& host)
 
 TYPED_TEST(SectionTest, BoxesAreIncrementedAndNothingElse) {
   for (const deck::Box& box : boxes) {
-    for (const Type type : {Type::float32, Type::float64}) {
+    for (const ElementType type : {ElementType::float32, ElementType::float64}) {
       for (const std::int64_t padding : {0, 3}) {
         for (const std::int64_t wanted : {1, 4}) {
           deck::Deck deck = box_deck(box, wanted, type, padding);
@@ -148,11 +149,11 @@ TYPED_TEST(SectionTest, BoxesInEveryOrderAndOutOfCore) {
 }
 
 TYPED_TEST(SectionTest, FencesServeWhereThereIsNothingBetter) {
-  std::vector<deck::Deck> decks = {rowsum_deck(1003, 20, 4, Type::int32, 12),
-                                   rowsum_deck(1003, 7, 4, Type::float64, 1)};
+  std::vector<deck::Deck> decks = {rowsum_deck(1003, 20, 4, ElementType::int32, 12),
+                                   rowsum_deck(1003, 7, 4, ElementType::float64, 1)};
   for (const deck::Box& box : boxes) {
     decks.push_back(box_deck(box, 1));
-    decks.push_back(box_deck(box, units_of(decks.back()), Type::float64, 3));
+    decks.push_back(box_deck(box, units_of(decks.back()), ElementType::float64, 3));
   }
   for (deck::Deck& deck : decks) {
     deck.issue.mechanism = deck::Mechanism::portable;
@@ -172,7 +173,8 @@ TYPED_TEST(SectionTest, GraphsHoldCopiesOfLines) {
   if constexpr (workload::is_host<TypeParam>) {
     GTEST_SKIP() << "no graphs";
   } else {
-    for (deck::Deck deck : {box_deck(boxes[8], 5), rowsum_deck(1003, 20, 4, Type::int32, 12)}) {
+    for (deck::Deck deck :
+         {box_deck(boxes[8], 5), rowsum_deck(1003, 20, 4, ElementType::int32, 12)}) {
       deck.issue.mechanism = deck::Mechanism::graph;
       TestBench<TypeParam> bench(deck, Order::depth_first, 4);
       EXPECT_FALSE(bench.run(1).mismatch);
@@ -183,7 +185,7 @@ TYPED_TEST(SectionTest, GraphsHoldCopiesOfLines) {
 
 TYPED_TEST(SectionTest, CopiesOfLinesAreTraced) {
   for (const deck::Deck& deck :
-       {box_deck(boxes.back(), 4), rowsum_deck(10000, 20, 4, Type::int32, 12)}) {
+       {box_deck(boxes.back(), 4), rowsum_deck(10000, 20, 4, ElementType::int32, 12)}) {
     TestBench<TypeParam> bench(deck, Order::depth_first, 2);
     bench.workload.generate(1);
     ASSERT_NE(bench.executor->lanes().trace(true).name, "");
@@ -216,7 +218,7 @@ int add_array(TestBench<Space>& bench) {
 }
 
 TYPED_TEST(SectionTest, AWrongPitchIsCaught) {
-  deck::Deck deck = rowsum_deck(1000, 20, 4, Type::int32, 12);
+  deck::Deck deck = rowsum_deck(1000, 20, 4, ElementType::int32, 12);
   TestBench<TypeParam> bench(deck, Order::depth_first, 2);
   EXPECT_FALSE(measured(bench).wrong);
   for (const std::size_t pitch : {80U, 124U}) {  // of 128
@@ -293,8 +295,8 @@ TYPED_TEST(SectionTest, ABoxAtTheWrongPlaceIsCaught) {
 TYPED_TEST(SectionTest, LinesThatLieApartAreCalibrated) {
   // Planes of one row of 4 KiB, whose neighbours begin so many bytes behind.
   const auto sizes = [](std::int64_t pitch) {
-    const deck::Deck deck =
-        box_deck({.extent = {32, 1, 1024}, .array = {32, 1, pitch / 4}}, 2, Type::float32, 0);
+    const deck::Deck deck = box_deck({.extent = {32, 1, 1024}, .array = {32, 1, pitch / 4}}, 2,
+                                     ElementType::float32, 0);
     return measure::line_sizes(TestBench<TypeParam>(deck, Order::depth_first, 2).schedule);
   };
   EXPECT_THAT(sizes(32 << 10), testing::IsEmpty());

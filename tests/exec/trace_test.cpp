@@ -13,8 +13,8 @@
 namespace overlap {
 namespace {
 
+using deck::ElementType;
 using deck::Order;
-using deck::Type;
 using deck::WorkloadKind;
 using schedule::Stage;
 
@@ -60,7 +60,7 @@ TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
       if (order == Order::automatic) continue;
       SCOPED_TRACE(deck::to_string(kind));
       SCOPED_TRACE(deck::to_string(order));
-      TestBench<TypeParam> bench(test_deck(kind, 30000, 5, Type::float32), order, 3);
+      TestBench<TypeParam> bench(test_deck(kind, 30000, 5, ElementType::float32), order, 3);
       bench.workload.generate(1);
       ASSERT_NE(bench.executor->lanes().trace(true).name, "");
       expect_in_order<TypeParam>(bench.schedule,
@@ -72,7 +72,7 @@ TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
 }
 
 TYPED_TEST(TraceTest, LeavesTheSameData) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 30000, 5, Type::float32),
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 30000, 5, ElementType::float32),
                              Order::by_engine, 3);
   measure::reset(bench.executor->lanes().instance(0), bench.workload, 1);
   bench.executor->lanes().trace(true);
@@ -83,7 +83,7 @@ TYPED_TEST(TraceTest, LeavesTheSameData) {
 }
 
 TYPED_TEST(TraceTest, LanesOfFencesAloneTellWhereTheVendorDoes) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 2, Type::float32),
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 2, ElementType::float32),
                              Order::depth_first, 2,
                              std::make_unique<lanes::FencedLanes<TypeParam>>(2));
   EXPECT_NE(bench.executor->lanes().trace(true).name.empty(), lanes::has_api<TypeParam>);
@@ -98,7 +98,7 @@ void launch_sleepers(workload::Workload& workload, double seconds) {
 
 TYPED_TEST(TraceTest, KernelsTakeTheirTime) {
   if constexpr (workload::is_host<TypeParam>) {
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, Type::float32),
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
                                Order::depth_first, 3);
     launch_sleepers(bench.workload, 3e-3);
     bench.workload.generate(1);
@@ -130,7 +130,7 @@ TYPED_TEST(TraceTest, WorkersAreNoMoreThanThreadsAndCores) {
 
 TYPED_TEST(TraceTest, RatesAreOfAllTasksOfAStage) {
   if constexpr (workload::is_host<TypeParam>) {
-    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, Type::float32),
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
                                Order::depth_first, 3);
     launch_sleepers(bench.workload, 3e-3);
     bench.workload.generate(1);
@@ -264,7 +264,7 @@ class LosingLanes final : public lanes::Lanes {
 };
 
 TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
-  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, Type::float32),
+  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                              Order::depth_first, 4, std::make_unique<LosingLanes>());
   experiment::Run run = scored_run();
   run.schedule = bench.schedule;

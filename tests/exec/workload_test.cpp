@@ -7,8 +7,8 @@
 namespace overlap {
 namespace {
 
+using deck::ElementType;
 using deck::Order;
-using deck::Type;
 using deck::WorkloadKind;
 
 template <class Space>
@@ -21,19 +21,19 @@ class WorkloadTest : public testing::Test {
 TYPED_TEST_SUITE(WorkloadTest, Spaces);
 
 TYPED_TEST(WorkloadTest, IncrementOfEveryTypeAndIntensity) {
-  for (const Type type : {Type::float32, Type::float64}) {
+  for (const ElementType type : {ElementType::float32, ElementType::float64}) {
     for (const std::int64_t repeats : {0, 1, 2, 17}) {
       deck::Deck deck = test_deck(WorkloadKind::increment, 5001, 3, type);
       deck.workload.intensity.repeats = repeats;
       const auto result = this->run(deck);
       EXPECT_FALSE(result.mismatch) << repeats;
-      EXPECT_LE(result.max_error, repeats == 0 ? 0 : type == Type::float64 ? 1e-14 : 1e-5);
+      EXPECT_LE(result.max_error, repeats == 0 ? 0 : type == ElementType::float64 ? 1e-14 : 1e-5);
     }
   }
 }
 
 TYPED_TEST(WorkloadTest, PipelineOfEveryTypeAndIntensity) {
-  for (const Type type : {Type::float32, Type::float64}) {
+  for (const ElementType type : {ElementType::float32, ElementType::float64}) {
     for (const std::int64_t repeats : {0, 1, 9}) {
       deck::Deck deck = test_deck(WorkloadKind::pipeline, 777, 2, type);
       deck.workload.intensity.repeats = repeats;
@@ -43,7 +43,8 @@ TYPED_TEST(WorkloadTest, PipelineOfEveryTypeAndIntensity) {
 }
 
 TYPED_TEST(WorkloadTest, RowsumOfEveryTypeKernelAndLength) {
-  for (const Type type : {Type::int32, Type::int64, Type::float32, Type::float64}) {
+  for (const ElementType type :
+       {ElementType::int32, ElementType::int64, ElementType::float32, ElementType::float64}) {
     for (const auto kernel : {deck::RowsumKernel::automatic, deck::RowsumKernel::thread_per_row,
                               deck::RowsumKernel::team_per_row}) {
       // Around the pack of 16 bytes, the warp, and what a lane takes; odd lengths load unpacked.
@@ -53,7 +54,7 @@ TYPED_TEST(WorkloadTest, RowsumOfEveryTypeKernelAndLength) {
         deck.workload.kernel = kernel;
         const auto result = this->run(deck);
         EXPECT_FALSE(result.mismatch) << columns;
-        const bool integer = type == Type::int32 || type == Type::int64;
+        const bool integer = type == ElementType::int32 || type == ElementType::int64;
         EXPECT_LE(result.max_error, integer ? 0 : 1e-3);
       }
     }
@@ -61,7 +62,7 @@ TYPED_TEST(WorkloadTest, RowsumOfEveryTypeKernelAndLength) {
 }
 
 TYPED_TEST(WorkloadTest, RowsumOfFewVeryLongLines) {
-  deck::Deck deck = test_deck(WorkloadKind::rowsum, 150000, 2, Type::int32);
+  deck::Deck deck = test_deck(WorkloadKind::rowsum, 150000, 2, ElementType::int32);
   deck.workload.columns = 3;
   deck.workload.axis = deck::SumAxis::columns;  // three lines of 150000
   for (const auto kernel : {deck::RowsumKernel::thread_per_row, deck::RowsumKernel::team_per_row}) {
@@ -71,7 +72,7 @@ TYPED_TEST(WorkloadTest, RowsumOfFewVeryLongLines) {
 }
 
 TYPED_TEST(WorkloadTest, RowsumAccumulatesIn64Bits) {
-  deck::Deck deck = test_deck(WorkloadKind::rowsum, 1000, 4, Type::int32);
+  deck::Deck deck = test_deck(WorkloadKind::rowsum, 1000, 4, ElementType::int32);
   deck.workload.sum_type = deck::SumType::int64;
   TestBench<TypeParam> bench(deck, Order::depth_first, 2);
   EXPECT_FALSE(bench.run(1).mismatch);
@@ -81,7 +82,7 @@ TYPED_TEST(WorkloadTest, RowsumAccumulatesIn64Bits) {
 TYPED_TEST(WorkloadTest, OverflowWrapsOrNeeds64Bits) {
   // 2^17 summands of 2^15 - 1 leave 32 bits: the sum wraps, the 64-bit sum does not.
   for (const auto sum_type : {deck::SumType::same, deck::SumType::int64}) {
-    deck::Deck deck = test_deck(WorkloadKind::rowsum, 1, 1, Type::int32);
+    deck::Deck deck = test_deck(WorkloadKind::rowsum, 1, 1, ElementType::int32);
     deck.workload.columns = 1 << 17;
     deck.workload.sum_type = sum_type;
     TestBench<TypeParam> bench(deck, Order::sequential, 1);
@@ -98,7 +99,7 @@ TYPED_TEST(WorkloadTest, OverflowWrapsOrNeeds64Bits) {
 }
 
 TYPED_TEST(WorkloadTest, BuffersAreSeparateAndPoisoned) {
-  TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 1000, 4, Type::float32),
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::rowsum, 1000, 4, ElementType::float32),
                              Order::depth_first, 2);
   measure::reset(bench.executor->lanes().instance(0), bench.workload, 3);
   EXPECT_NE(static_cast<void*>(bench.workload.device[0].data()),

@@ -48,7 +48,7 @@ TEST(Deck, EveryKeyButTheKindHasADefault) {
   EXPECT_EQ(deck.title, "first_try");
   EXPECT_EQ(deck.workload.kind, WorkloadKind::increment);
   EXPECT_EQ(deck.workload.elements, 4194304);
-  EXPECT_EQ(deck.workload.type, Type::float32);
+  EXPECT_EQ(deck.workload.type, ElementType::float32);
   EXPECT_EQ(deck.workload.intensity.repeats, 1);
   EXPECT_EQ(deck.workload.intensity.balance, 0);
   EXPECT_EQ(deck.chunks.count, 4);
@@ -78,7 +78,7 @@ TEST(Deck, DefaultsOfTheOtherWorkloads) {
   EXPECT_EQ(rowsum.workload.kind, WorkloadKind::rowsum);
   EXPECT_EQ(rowsum.workload.rows, 8000000);
   EXPECT_EQ(rowsum.workload.columns, 6);
-  EXPECT_EQ(rowsum.workload.type, Type::int32);
+  EXPECT_EQ(rowsum.workload.type, ElementType::int32);
   EXPECT_EQ(rowsum.workload.sum_type, SumType::same);
   EXPECT_EQ(rowsum.workload.axis, SumAxis::rows);
   EXPECT_EQ(rowsum.workload.kernel, RowsumKernel::automatic);
@@ -87,7 +87,7 @@ TEST(Deck, DefaultsOfTheOtherWorkloads) {
   const Deck pipeline = loaded("workload: {kind: pipeline}\n");
   EXPECT_EQ(pipeline.workload.kind, WorkloadKind::pipeline);
   EXPECT_EQ(pipeline.workload.elements, 4194304);
-  EXPECT_EQ(pipeline.workload.type, Type::float32);
+  EXPECT_EQ(pipeline.workload.type, ElementType::float32);
   EXPECT_EQ(pipeline.workload.iterations, 5);
   EXPECT_EQ(pipeline.workload.intensity.repeats, 1);
   EXPECT_EQ(pipeline.chunks.count, 1);
@@ -103,18 +103,18 @@ TEST(Deck, Title) {
 
 TEST(Deck, WorkloadKeys) {
   EXPECT_EQ(workload("kind: increment, elements: 123").elements, 123);
-  EXPECT_EQ(workload("kind: increment, type: float64").type, Type::float64);
+  EXPECT_EQ(workload("kind: increment, type: float64").type, ElementType::float64);
   EXPECT_EQ(workload("kind: increment, intensity: 16").intensity.repeats, 16);
   EXPECT_EQ(workload("kind: pipeline, elements: 1 Ki").elements, 1024);
-  EXPECT_EQ(workload("kind: pipeline, type: float64").type, Type::float64);
+  EXPECT_EQ(workload("kind: pipeline, type: float64").type, ElementType::float64);
   EXPECT_EQ(workload("kind: pipeline, iterations: 7").iterations, 7);
   EXPECT_EQ(workload("kind: pipeline, intensity: 0").intensity.repeats, 0);
   EXPECT_EQ(workload("kind: rowsum, rows: 12").rows, 12);
   EXPECT_EQ(workload("kind: rowsum, columns: 4096").columns, 4096);
-  EXPECT_EQ(workload("kind: rowsum, type: int32").type, Type::int32);
-  EXPECT_EQ(workload("kind: rowsum, type: int64").type, Type::int64);
-  EXPECT_EQ(workload("kind: rowsum, type: float32").type, Type::float32);
-  EXPECT_EQ(workload("kind: rowsum, type: float64").type, Type::float64);
+  EXPECT_EQ(workload("kind: rowsum, type: int32").type, ElementType::int32);
+  EXPECT_EQ(workload("kind: rowsum, type: int64").type, ElementType::int64);
+  EXPECT_EQ(workload("kind: rowsum, type: float32").type, ElementType::float32);
+  EXPECT_EQ(workload("kind: rowsum, type: float64").type, ElementType::float64);
   EXPECT_EQ(workload("kind: rowsum, pitch: 24").pitch, 24);  // 6 int32
   EXPECT_EQ(workload("kind: rowsum, pitch: 1 KiB").pitch, 1024);
   EXPECT_EQ(workload("kind: rowsum, rows: 5, axis: columns, type: int64, pitch: 48").pitch, 48);
@@ -657,7 +657,7 @@ TEST(DeckWords, EveryEnumeratorHasASpellingOfItsOwn) {
   };
   check(WorkloadKind{});
   check(Order{});
-  check(Type{});
+  check(ElementType{});
   check(SumType{});
   check(SumAxis{});
   check(RowsumKernel{});
@@ -690,7 +690,7 @@ TEST(ShippedDecks, IncrementIsNvidiasExperiment) {
   const Deck deck = shipped("increment");
   EXPECT_EQ(deck.workload.kind, WorkloadKind::increment);
   EXPECT_EQ(deck.workload.elements, 4194304);
-  EXPECT_EQ(deck.workload.type, Type::float32);
+  EXPECT_EQ(deck.workload.type, ElementType::float32);
   EXPECT_EQ(deck.workload.intensity.repeats, 1);
   EXPECT_EQ(deck.chunks.count, 4);
   EXPECT_EQ(deck.issue.lanes, 4);
@@ -707,7 +707,7 @@ TEST(ShippedDecks, RowsumJudgesItsDataAlone) {
   EXPECT_EQ(deck.workload.kind, WorkloadKind::rowsum);
   EXPECT_EQ(deck.workload.rows, 8000000);
   EXPECT_EQ(deck.workload.columns, 6);
-  EXPECT_EQ(deck.workload.type, Type::int32);
+  EXPECT_EQ(deck.workload.type, ElementType::int32);
   ASSERT_EQ(deck.acceptance.size(), 1U);
   EXPECT_EQ(deck.acceptance[0].metric, Metric::max_error);
 }

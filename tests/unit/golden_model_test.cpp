@@ -92,9 +92,9 @@ TEST(Golden, SchedulesAsItIsWritten) {
   for (const auto& [name, deck_text] : decks) {
     const deck::Point point = golden_points(deck_text).front();
     const experiment::Plan plan = experiment::plan(point, facts_of(point.deck));
-    text +=
-        fmt::format("{}: borders {}, {} slots of {} units\n", name,
-                    fmt::join(plan.layout.borders, " "), plan.layout.slots, plan.layout.slot_units);
+    text += fmt::format("{}: borders {}, {} slots of {} units\n", name,
+                        fmt::join(plan.layout.borders, " "), plan.layout.slots,
+                        plan.layout.largest_chunk_units);
     for (const experiment::Case& one : plan.cases) {
       text += experiment::name(one) + ": " + words(one.schedule);
     }

@@ -37,7 +37,7 @@ schedule::Schedule schedule_of(const nlohmann::json& run) {
   deck.workload.elements = bytes / 4;
   deck.workload.rows = bytes / 24;
   const bool sums = deck.workload.kind == deck::WorkloadKind::rowsum;
-  deck.workload.type = sums ? deck::Type::int32 : deck::Type::float32;
+  deck.workload.type = sums ? deck::ElementType::int32 : deck::ElementType::float32;
   deck.chunks.count = run["chunks"];
   const auto costs = schedule::costs(deck.workload, run["repeats"]);
   return schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
@@ -84,7 +84,7 @@ TEST(H200, Products) {
   for (const auto& run : runs) {
     deck::Deck deck;
     deck.workload.kind = deck::WorkloadKind::dgemm;
-    deck.workload.type = from_word<deck::Type>(run["type"]);
+    deck.workload.type = from_word<deck::ElementType>(run["type"]);
     deck.workload.m = run["m"];
     deck.workload.n = run["n"];
     deck.workload.k = run["k"];

@@ -108,7 +108,7 @@ TEST(Makespans, OfATiledProduct) {
   // A row of three tiles, whose copies and kernels take a unit; each panel has 0.3 of a tile.
   deck::Deck deck;
   deck.workload.kind = deck::WorkloadKind::dgemm;
-  deck.workload.type = deck::Type::float64;
+  deck.workload.type = deck::ElementType::float64;
   deck.workload.m = deck.workload.tile_m = deck.workload.tile_n = 100;
   deck.workload.n = 300;
   deck.workload.k = 30;
@@ -368,7 +368,7 @@ TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
     if (output) costs.arrays.push_back({.name = "out", .unit_bytes = 1, .to_host = true});
     for (schedule::Array& array : costs.arrays) array.host = schedule::adjacent(1, 10);
     const schedule::Layout layout{
-        .transfer = deck::Transfer::zero_copy, .borders = {0, 10}, .slot_units = 10};
+        .transfer = deck::Transfer::zero_copy, .borders = {0, 10}, .largest_chunk_units = 10};
     const Schedule schedule = schedule::build(costs, layout, deck::Order::depth_first, 1);
     Device device = device_of(Queues::connection);
     device.h2d.duplex = device.d2h.duplex = Curve::line(0, 0.5);
@@ -386,7 +386,7 @@ TEST(EngineRules, LinesApartTakeTheirTime) {
   const auto seconds = [](std::int64_t tile_m, double cache_bytes, Stage stage, int array) {
     deck::Deck deck;
     deck.chunks.count = 1;
-    deck.workload = {.kind = deck::WorkloadKind::dgemm, .type = deck::Type::float64};
+    deck.workload = {.kind = deck::WorkloadKind::dgemm, .type = deck::ElementType::float64};
     deck.workload.m = 8192;
     deck.workload.n = deck.workload.k = 64;
     deck.workload.tile_m = tile_m;

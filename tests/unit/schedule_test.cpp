@@ -152,7 +152,7 @@ TEST(Layout, ARampGrowsFromBothEndsUpToItsSpread) {
   const Costs costs = schedule::costs(deck.workload, 1);
   deck.chunks.spread = 4;  // 1 2 4 4 4 4 2 1 of 22 parts
   EXPECT_THAT(sizes(layout(deck, costs, {})), ElementsAre(10, 20, 40, 40, 40, 40, 20, 10));
-  EXPECT_EQ(layout(deck, costs, {}).slot_units, 40);
+  EXPECT_EQ(layout(deck, costs, {}).largest_chunk_units, 40);
   deck.chunks.spread = 100;
   deck.chunks.count = 5;
   deck.chunks.growth = 3;  // 1 3 9 3 1 of 17 parts
@@ -178,11 +178,11 @@ TEST(Layout, ARampsLargestChunkHasAtMostTheGivenBytes) {
   for (const std::int64_t bytes : {40, 400, 1000, 4000, 20000}) {
     deck.chunks.bytes = bytes;
     const Layout ramp = layout(deck, costs, {});
-    EXPECT_LE(ramp.slot_units * 4, bytes);
+    EXPECT_LE(ramp.largest_chunk_units * 4, bytes);
     deck.chunks.bytes.reset();  // and it is cut no finer than that needs
     deck.chunks.count = ramp.chunks_per_iteration - 1;
     if (*deck.chunks.count > 0) {
-      EXPECT_GT(layout(deck, costs, {}).slot_units * 4, bytes);
+      EXPECT_GT(layout(deck, costs, {}).largest_chunk_units * 4, bytes);
     }
     deck.chunks.count.reset();
   }
@@ -254,7 +254,7 @@ TEST(Costs, CountBytesAndOperations) {
 TEST(Costs, OfAKernelsUnit) {
   deck::Deck deck = rowsum(1);
   EXPECT_EQ(kernel_bytes_per_unit(costs(deck.workload, 1)), 6 * 4 + 4);
-  deck.workload = {.kind = deck::WorkloadKind::increment, .type = deck::Type::float64};
+  deck.workload = {.kind = deck::WorkloadKind::increment, .type = deck::ElementType::float64};
   EXPECT_EQ(kernel_bytes_per_unit(costs(deck.workload, 1)), 2 * 8);  // read and written
   deck.workload.kind = deck::WorkloadKind::pipeline;
   EXPECT_EQ(costs(deck.workload, 0).flops_per_unit, 1);

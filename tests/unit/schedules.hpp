@@ -21,7 +21,8 @@ inline deck::Deck small_deck(deck::WorkloadKind kind, std::int64_t units, std::i
   deck.workload.elements = units;
   deck.workload.rows = units;
   deck.workload.columns = 6;
-  deck.workload.type = kind == deck::WorkloadKind::rowsum ? deck::Type::int32 : deck::Type::float32;
+  deck.workload.type =
+      kind == deck::WorkloadKind::rowsum ? deck::ElementType::int32 : deck::ElementType::float32;
   deck.chunks.count = chunks;
   return deck;
 }
@@ -34,7 +35,7 @@ inline Schedule small_schedule(const deck::Deck& deck, Order order, int lanes, i
     const Layout all = layout(deck, costs, std::nullopt);
     std::int64_t unit = 0;
     for (const Array& array : costs.arrays) unit += static_cast<std::int64_t>(array.unit_bytes);
-    free = all.slot_units * unit * slots;
+    free = all.largest_chunk_units * unit * slots;
   }
   return build(costs, layout(deck, costs, free), order, lanes);
 }

@@ -184,7 +184,7 @@ TEST(Search, ARampIsBestWhereOneDirectionIsTheLimit) {
   // goes back, the copies back end a whole large chunk behind the others, ramp or not.)
   deck::Deck deck = increment(4);
   deck.workload.kind = deck::WorkloadKind::rowsum;
-  deck.workload.type = deck::Type::int32;
+  deck.workload.type = deck::ElementType::int32;
   const auto candidates = search(deck, "h200");
   EXPECT_EQ(candidates.front().profile, deck::Profile::ramp);
 }
