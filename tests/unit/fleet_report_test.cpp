@@ -295,6 +295,7 @@ experiment::Fleet planted(int devices = 9) {
     one.host = "n" + std::to_string(i / 3 + 1);
     one.unit = "GPU-" + std::to_string(i);
     one.file = one.unit + ".json";
+    one.build = "1.2.3";
     const double factor = i == 4 ? 0.7 : 1;
     for (experiment::Figure& figure : one.figures) {
       if (figure.key.metric == deck::Metric::throughput) figure.value.median *= factor;
@@ -446,9 +447,7 @@ experiment::Fleet motley() {
 }
 
 TEST(Golden, FleetsAsItIsWritten) {
-  experiment::Fleet few = planted();
-  for (DeviceRecord& device : few.devices) device.build = "1.2.3";
-  const experiment::Fleet many = motley();
+  const experiment::Fleet few = planted(), many = motley();
   expect_golden({{"fleet.txt", fleet_text(few) + fleet_lines(few, true) + node_check(few)},
                  {"fleet_many.txt", fleet_text(many) + fleet_lines(many, false)},
                  {"fleet_many.html", fleet_html(many, "out/fleet.html")},
