@@ -57,7 +57,8 @@ class Combination {
     result_.connections = middle(&Device::connections);
     result_.copy_connections = middle(&Device::copy_connections);
     if (result_.queues != Queues::worker) check_copies();
-    result_.spread = Spread{copies_.median(), kernels_.median(), calls_.of_sum()};
+    result_.spread = Spread{std::min(1.0, copies_.median()), std::min(1.0, kernels_.median()),
+                            std::min(1.0, calls_.of_sum())};
     return std::move(result_);
   }
 

@@ -96,6 +96,15 @@ TEST_F(Passes, WhatCostsNothingHasNoSpread) {
   EXPECT_EQ(found.spread->kernels, 0);
 }
 
+TEST_F(Passes, ASpreadIsAtMostTheFigure) {
+  std::vector<Device> passes(3, pass([] { return 1; }));
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    passes[i].host = {.copy_s = i < 2 ? 1e-9 : 1e-3};
+    passes[i].latency = {};
+  }
+  EXPECT_EQ(combine(passes).spread->calls, 1);
+}
+
 TEST_F(Passes, OfAQuietMachineAgree) {
   const Device found = device(4, 0);
   EXPECT_LE(difference(found, load_device("h200")), 0.025);
