@@ -31,13 +31,6 @@ double another_s(const StageMeter& meter, double Elapsed::* time, int few, int m
   return at_least_0((row_s(many) - row_s(few)) / (many - few));
 }
 
-/// Raises the clocks of a GPU.
-void wake(const StageMeter& meter) {
-  HandSchedule copy(meter.workload);
-  copy.add(Stage::h2d, meter.plan.most_bytes / 4, 0);
-  wake(meter.executor, copy.schedule(), meter.workload);
-}
-
 /// Costs of calls for the host.
 void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& host) {
   const auto issue_s = [&](const auto& add, bool covered = true) {
@@ -170,7 +163,9 @@ double handover_s(const StageMeter& meter, int lanes, const model::Device& devic
 }
 
 void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
-  wake(meter);
+  HandSchedule copy(meter.workload);
+  copy.add(Stage::h2d, meter.plan.most_bytes / 4, 0);
+  wake(meter.executor, copy.schedule(), meter.workload);
   const auto curve = [&](Stage stage) {
     return meter.curve([&](std::int64_t units) { return meter.slope(stage, units); });
   };
@@ -201,18 +196,20 @@ void measure_pageable(const StageMeter& meter, model::Device& device) {
 
 }  // namespace
 
+std::string title_of(const base::DeviceInfo& info) {
+  return (on_gpu() ? info.name : "The host's workers") + ", measured";
+}
+
 model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan) {
-  model::Device device;
+  model::Device device{.title = title_of(info)};
   if (on_gpu()) {
     device.name = info.name;
-    device.title = info.name + ", measured";
     device.concurrent_kernels = info.concurrent_kernels.value_or(true) ? 128 : 1;
     device.cache_bytes = info.cache_bytes.value_or(0);
     device.copy_engines = engines_of(info, 1).copy_engines;
   } else {
     const int threads = workload::concurrency(workload::default_space);
     device.name = "host";
-    device.title = "The host's workers, measured";
     device.queues = model::Queues::worker;
     device.lanes_divide = threads > 1;
     device.cores = engines_of(info, threads).workers;
@@ -247,7 +244,6 @@ void calibrate_host_costs(int lanes, const CalibrationPlan& plan, model::HostCos
       plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, plan.most_bytes));
   Executor executor(std::max(lanes, 3));
   const StageMeter meter{executor, increment, plan};
-  wake(meter);
   host = in_passes(3, 0, [&] {
            model::Device pass{.host = host};
            measure_host_costs(meter, lanes, pass.host);

@@ -31,6 +31,9 @@ struct CalibrationPlan {
 /// queues that only device files describe (query cost, delayed signals, window).
 model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& plan);
 
+/// The title of the current device's description.
+std::string title_of(const base::DeviceInfo& info);
+
 /// Calls `pass` several times and combines what it measured: at least `passes` times and, while
 /// figures are doubtful, up to `more` times more.
 model::Device in_passes(int passes, int more, const std::function<model::Device()>& pass);

@@ -100,7 +100,8 @@ struct Probe {
     } else if (model == nullptr && !custom()) {
       find_kernel_rate();
     }
-    if (on_gpu() && facts.device && (model == nullptr || describes(*model))) find_host_costs();
+    const bool present = model == nullptr || model->title == title_of(session.device);
+    if (on_gpu() && facts.device && present) find_host_costs();
     if (deck.issue.has(deck::Order::automatic)) find_automatic();
     return std::move(facts);
   }
@@ -141,18 +142,13 @@ struct Probe {
     draft = experiment::draft(deck, facts);
   }
 
-  /// Whether the title of the model names the current device.
-  bool describes(const model::Device& other) const {
-    return other.title.starts_with(session.device.name);
-  }
-
   /// Costs of calls change with time: those shortly before the runs count.
   void find_host_costs() {
     const auto words = [&] {
       return base::format_seconds(2 * device().host.copy_s + device().host.kernel_s);
     };
     const std::string filed = words();
-    const auto plan = shown({.most_bytes = 16 << 20, .repetitions = 9}, hooks);
+    const auto plan = shown({.most_bytes = 16 << 20, .repetitions = 5}, hooks);
     calibrate_host_costs(draft.lanes, plan, device().host);
     if (model == nullptr) return;
     choose("issuing", fmt::format("a chunk takes the host {}, measured now; {} has {}", words(),
