@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "model/running_tasks.hpp"
+
 namespace overlap::model {
 namespace {
 
@@ -18,120 +20,6 @@ using schedule::Task;
 using schedule::TaskId;
 
 constexpr TaskId none = std::numeric_limits<TaskId>::max();
-constexpr double never = std::numeric_limits<double>::infinity();
-
-/// Running tasks, with speeds that depend on concurrent tasks.
-class RunningTasks {
- public:
-  RunningTasks(const Schedule& schedule, const Device& device)
-      : schedule_(schedule),
-        device_(device),
-        kernel_(device.kernel(schedule.kernel)),
-        cores_per_lane_(device.cores_of_lane(schedule.instances)) {}
-
-  /// Call set_speeds() before time advances.
-  void start(TaskId id) {
-    const Task& task = schedule_.tasks[id];
-    const double alone_s = seconds_alone(schedule_, task, device_);
-    const bool is_kernel = schedule::is_kernel(task.stage);
-    // A kernel given by its duration uses all cores of its lane.
-    const bool whole = is_kernel && task.duration_s > 0;
-    const double slowed = is_kernel
-                              ? device_.kernels_slowed
-                              : device_.copies(task.stage).slowed(static_cast<double>(task.bytes));
-    running_.push_back({.id = id,
-                        .stage = task.stage,
-                        .left_s = whole ? alone_s : alone_s / cores_per_lane_,
-                        .share = is_kernel ? share_of(task) : 0,
-                        .slowed = slowed});
-  }
-
-  void set_speeds() {
-    if (device_.queues == Queues::worker) return share_cores();
-    bool up = false, down = false;
-    for (const Running& running : running_) {
-      up |= running.stage == Stage::h2d;
-      down |= running.stage == Stage::d2h;
-    }
-    // Kernels receive shares of the device in the order of their starts.
-    double free_share = 1;
-    for (Running& running : running_) {
-      if (schedule::is_copy(running.stage)) {
-        running.speed = up && down ? 1 / running.slowed : 1;
-        continue;
-      }
-      const double given = std::min(running.share, free_share);
-      free_share -= given;
-      const int copies = int{up} + int{down};
-      running.speed = given / running.share / (1 + (running.slowed - 1) * copies);
-    }
-  }
-
-  void advance(double from, double to) {
-    constexpr double rounding = 1e-12;
-    for (Running& running : running_) {
-      running.left_s -= (to - from) * running.speed;
-      if (running.left_s < rounding * to) running.left_s = 0;
-    }
-  }
-
-  /// When the first task ends at the current speeds.
-  double next_end(double now) {
-    first_ = std::min_element(running_.begin(), running_.end(), [](const auto& a, const auto& b) {
-      return a.left_s / a.speed < b.left_s / b.speed;
-    });
-    return first_ == running_.end() ? never : now + first_->left_s / first_->speed;
-  }
-
-  /// Removes the task found by next_end().
-  TaskId finish() {
-    const TaskId id = first_->id;
-    running_.erase(first_);
-    return id;
-  }
-
-  /// Whether the running kernels leave a part of the device free.
-  bool has_room() const {
-    constexpr double rounding = 1e-9;
-    double share = 0;
-    for (const Running& running : running_) share += running.share;
-    return share < 1 - rounding;
-  }
-
- private:
-  struct Running {
-    TaskId id;
-    Stage stage;
-    double left_s;     ///< remaining time at speed 1
-    double speed = 1;  ///< seconds of `left_s` per second
-    double share;      ///< kernels: fraction of the device when alone
-    double slowed;     ///< time factor during opposite copies, or with all cores busy
-  };
-
-  double share_of(const Task& task) const {
-    if (task.share > 0) return task.share;
-    if (device_.unit_s > 0 || kernel_ == nullptr) return 1;
-    if (schedule_.transfer == deck::Transfer::zero_copy) return 1;  // the link is the limit
-    return kernel_->share(static_cast<double>(task.bytes), task.flops);
-  }
-
-  void share_cores() {
-    const double wanted = static_cast<double>(running_.size()) * cores_per_lane_;
-    const double busy = std::min(wanted, static_cast<double>(device_.cores));
-    const double time_factor = std::max(1.0, wanted / device_.cores);
-    const double crowd = device_.cores > 1 ? std::max(0.0, busy - 1) / (device_.cores - 1) : 0;
-    for (Running& running : running_) {
-      running.speed = 1 / (time_factor * (1 + (running.slowed - 1) * crowd));
-    }
-  }
-
-  const Schedule& schedule_;
-  const Device& device_;
-  const Kernel* kernel_;
-  int cores_per_lane_;
-  std::vector<Running> running_;                           ///< in the order of their starts
-  std::vector<Running>::iterator first_ = running_.end();  ///< the first to end
-};
 
 /// A task waits for its issue, its predecessors and the start of the task in front of it in its
 /// queue; then its engine may start it.
@@ -519,38 +407,7 @@ class Simulation {
   bool host_done_ = false;
 };
 
-/// The device with all figures at one end of their spread: -1 or 1.
-Device at_end(Device device, int end) {
-  const auto factor = [&](double spread) { return std::max(0.0, 1 + end * spread); };
-  const Spread spread = *device.spread;
-  for (Copies* copies : {&device.h2d, &device.d2h}) {
-    for (Curve* curve : {&copies->pinned, &copies->pageable, &copies->duplex, &copies->lines}) {
-      *curve = slower(*curve, factor(spread.copies));
-    }
-  }
-  for (auto& [name, kernel] : device.kernels) {
-    for (Roof& roof : kernel.roofs) roof.time = slower(roof.time, factor(spread.kernels));
-  }
-  HostCosts& host = device.host;
-  Latencies& latency = device.latency;
-  for (double* call : {&host.copy_s, &host.kernel_s, &host.record_s, &host.wait_s, &host.query_s,
-                       &host.synchronize_s, &latency.start_s, &latency.lane_s, &latency.event_s,
-                       &latency.notice_s, &latency.handover_s}) {
-    *call *= factor(spread.calls);
-  }
-  return device;
-}
-
 }  // namespace
-
-std::optional<Interval> expected(const Schedule& schedule, const Device& device,
-                                 const std::function<void()>& step) {
-  if (!device.spread) return std::nullopt;
-  const double low_s = predict(schedule, at_end(device, -1), step).complete_s;
-  const double high_s = predict(schedule, at_end(device, 1), step).complete_s;
-  return Interval{(1 - own_error) * std::min(low_s, high_s),
-                  (1 + own_error) * std::max(low_s, high_s)};
-}
 
 timeline::Timeline predict(const Schedule& schedule, const Device& device,
                            const std::function<void()>& step) {

@@ -1,0 +1,41 @@
+#include <algorithm>
+
+#include "model/predict.hpp"
+
+namespace overlap::model {
+namespace {
+
+/// The device with all figures at one end of their spread: -1 or 1.
+Device at_end(Device device, int end) {
+  const auto factor = [&](double spread) { return std::max(0.0, 1 + end * spread); };
+  const Spread spread = *device.spread;
+  for (Copies* copies : {&device.h2d, &device.d2h}) {
+    for (Curve* curve : {&copies->pinned, &copies->pageable, &copies->duplex, &copies->lines}) {
+      *curve = slower(*curve, factor(spread.copies));
+    }
+  }
+  for (auto& [name, kernel] : device.kernels) {
+    for (Roof& roof : kernel.roofs) roof.time = slower(roof.time, factor(spread.kernels));
+  }
+  HostCosts& host = device.host;
+  Latencies& latency = device.latency;
+  for (double* call : {&host.copy_s, &host.kernel_s, &host.record_s, &host.wait_s, &host.query_s,
+                       &host.synchronize_s, &latency.start_s, &latency.lane_s, &latency.event_s,
+                       &latency.notice_s, &latency.handover_s}) {
+    *call *= factor(spread.calls);
+  }
+  return device;
+}
+
+}  // namespace
+
+std::optional<Interval> expected(const schedule::Schedule& schedule, const Device& device,
+                                 const std::function<void()>& step) {
+  if (!device.spread) return std::nullopt;
+  const double low_s = predict(schedule, at_end(device, -1), step).complete_s;
+  const double high_s = predict(schedule, at_end(device, 1), step).complete_s;
+  return Interval{(1 - own_error) * std::min(low_s, high_s),
+                  (1 + own_error) * std::max(low_s, high_s)};
+}
+
+}  // namespace overlap::model

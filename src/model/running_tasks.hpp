@@ -1,0 +1,57 @@
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "model/device.hpp"
+#include "schedule/schedule.hpp"
+
+namespace overlap::model {
+
+inline constexpr double never = std::numeric_limits<double>::infinity();
+
+/// Running tasks, with speeds that depend on concurrent tasks.
+class RunningTasks {
+ public:
+  RunningTasks(const schedule::Schedule& schedule, const Device& device);
+
+  /// Call set_speeds() before time advances.
+  void start(schedule::TaskId id);
+  /// After a start, a finish, or both.
+  void set_speeds();
+  void advance(double from, double to);
+  /// When the first task ends at the current speeds.
+  double next_end(double now);
+
+  /// Removes the task found by next_end().
+  schedule::TaskId finish() {
+    const schedule::TaskId id = first_->id;
+    running_.erase(first_);
+    return id;
+  }
+
+  /// Whether the running kernels leave a part of the device free.
+  bool has_room() const;
+
+ private:
+  struct Running {
+    schedule::TaskId id;
+    schedule::Stage stage;
+    double left_s;     ///< remaining time at speed 1
+    double speed = 1;  ///< seconds of `left_s` per second
+    double share;      ///< kernels: fraction of the device when alone
+    double slowed;     ///< time factor during opposite copies, or with all cores busy
+  };
+
+  double share_of(const schedule::Task& task) const;
+  void share_cores();
+
+  const schedule::Schedule& schedule_;
+  const Device& device_;
+  const Kernel* kernel_;
+  int cores_per_lane_;
+  std::vector<Running> running_;                           ///< in the order of their starts
+  std::vector<Running>::iterator first_ = running_.end();  ///< the first to end
+};
+
+}  // namespace overlap::model
