@@ -34,8 +34,8 @@ std::optional<Interval> expected(const schedule::Schedule& schedule, const Devic
   if (!device.spread) return std::nullopt;
   const double low_s = predict(schedule, at_end(device, -1), step).complete_s;
   const double high_s = predict(schedule, at_end(device, 1), step).complete_s;
-  return Interval{(1 - own_error) * std::min(low_s, high_s),
-                  (1 + own_error) * std::max(low_s, high_s)};
+  const double own = own_error(device);
+  return Interval{(1 - own) * std::min(low_s, high_s), (1 + own) * std::max(low_s, high_s)};
 }
 
 }  // namespace overlap::model

@@ -197,8 +197,16 @@ TEST(Expected, ReachesFromTheLeastToTheLongestTimes) {
   EXPECT_DOUBLE_EQ(predict(schedule, device).complete_s, 7);
   const auto interval = expected(schedule, device);
   ASSERT_TRUE(interval);
-  EXPECT_DOUBLE_EQ(interval->lo_s, (1 - own_error) * (0.5 + 3 + 2));
-  EXPECT_DOUBLE_EQ(interval->hi_s, (1 + own_error) * (1.5 + 5 + 2));
+  EXPECT_DOUBLE_EQ(interval->lo_s, 0.95 * (0.5 + 3 + 2));
+  EXPECT_DOUBLE_EQ(interval->hi_s, 1.05 * (1.5 + 5 + 2));
+}
+
+TEST(Expected, IsWiderOnAHost) {
+  Device device = device_of(Queues::worker);
+  device.spread = Spread{};
+  const auto interval = expected(schedule_of({h2d(0, 4)}), device);
+  EXPECT_DOUBLE_EQ(interval->lo_s, 0.85 * 4);
+  EXPECT_DOUBLE_EQ(interval->hi_s, 1.15 * 4);
 }
 
 }  // namespace
