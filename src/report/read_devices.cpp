@@ -39,7 +39,7 @@ std::string text_or(const Value& value, const std::string& otherwise) {
 }
 
 base::Summary summary_of(const Value& value, int n) {
-  if (!value.json().is_object()) {
+  if (!value.is_object()) {
     const double one = value.number();
     return {.n = n, .median = one, .min = one, .max = one, .lo = one, .hi = one};
   }
@@ -67,7 +67,7 @@ void add_run_figures(deck::Phase phase, const PhaseRuns& of, DeviceRecord& into)
       const Value value = of.values[i].at_or_null(std::string(row.key()));
       if (value.is_null()) continue;
       base::Summary summary = summary_of(value, static_cast<int>(run.samples_s.size()));
-      if (!value.json().is_object()) {
+      if (!value.is_object()) {
         summary = experiment::value(row.value, run, of.runs).value_or(summary);
       }
       into.figures.push_back({{phase, run.order, row.value}, summary});
@@ -83,7 +83,7 @@ void add_device_figures(deck::Phase phase, const Value& of, DeviceRecord& into) 
     if (part.is_null()) continue;
     const Value value = part.at_or_null(std::string(row.key()));
     if (value.is_null()) continue;
-    const int n = of_link ? static_cast<int>(part.at("h2d_s").json().size()) : 1;
+    const int n = of_link ? static_cast<int>(part.at("h2d_s").items().size()) : 1;
     into.figures.push_back({{phase, std::nullopt, row.value}, summary_of(value, n)});
   }
 }
@@ -101,7 +101,7 @@ void add_runs(const Value& result, DeviceRecord& into) {
   std::array<PhaseRuns, deck::words<deck::Phase>.size()> phases;
   bool predicted = false, measured = false;
   for (const Value& value : result.at("runs").items()) {
-    if (!value.at("point").json().empty()) {
+    if (!value.at("point").object().empty()) {
       value.at("point").fail("a sweep", "a deck without a sweep");
     }
     experiment::Run run = read_run(value);
@@ -241,7 +241,7 @@ Reading reading_of(const SourceFile& file) {
       const std::string schema = file.named ? "" : other_schema(text);
       if (schema.empty()) throw;
       reading.left_out =
-          base::one_line(fmt::format("{}: {}, no result file; left out", file.path, schema));
+          base::one_line(fmt::format("{}: {}, not a result file; skipped", file.path, schema));
     }
   } catch (const base::Error& error) {
     reading.broken = error.what();
@@ -256,7 +256,7 @@ std::string without_lists(const std::string& text) { return without(text, unused
 std::vector<DeviceRecord> devices_of(const std::string& file, const std::string& text) {
   const Json json = Json::parse(without_lists(text), nullptr, false);
   if (json.is_discarded()) {
-    fail_to_read(file + ": found no JSON, or not all of it; allowed: a result file");
+    fail_to_read(file + ": found no complete JSON; allowed: a result file");
   }
   std::vector<DeviceRecord> records;
   for (const Value& result : results_in({json, file})) records.push_back(device_of(file, result));
@@ -315,8 +315,8 @@ std::vector<std::string> read_hosts(const std::string& file) {
     if (host.find_first_of("[],") == std::string::npos) continue;
     throw base::Error(
         base::ExitCode::usage,
-        fmt::format("{}: found '{}'; allowed: host names, one or several a line, such "
-                    "as `scontrol show hostnames` prints",
+        fmt::format("{}: found '{}'; allowed: host names, one or several per line, as "
+                    "`scontrol show hostnames` prints them",
                     file, host));
   }
   if (hosts.empty()) {

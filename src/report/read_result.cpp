@@ -31,13 +31,16 @@ constexpr auto fleeting = std::to_array<const char*>(
 
 KeyWords provenance(const Value& result) {
   KeyWords all;
-  for (const char* part : {"build", "host", "device"}) flatten(result.at(part).json(), part, all);
+  for (const char* part : {"build", "host", "device"}) {
+    const Value value = result.at(part);
+    flatten(value.is_null() ? Json() : value.object(), part, all);
+  }
   for (const char* key : fleeting) all.erase(key);
   return all;
 }
 
 KeyWords deck_keys(const Value& deck) {
-  Json keys = deck.at("resolved").json();
+  Json keys = deck.at("resolved").object();
   for (const char* other : {"title", "measure", "acceptance", "require", "fleet"})
     keys.erase(other);
   KeyWords all;
@@ -60,7 +63,7 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
   for (const Value& value : runs.items()) {
     std::vector<deck::Point::Value> values;
     const Value swept = value.at("point");
-    for (const auto& [key, of] : swept.json().items()) {
+    for (const auto& [key, of] : swept.object().items()) {
       values.push_back({base::one_line(key), base::one_line(yaml::spell(of))});
     }
     const auto phase =
@@ -136,7 +139,7 @@ Recorded read_result(const std::string& file, const Value& result, Extent extent
 
 std::vector<Recorded> results_of(const std::string& file, const std::string& text, Extent extent) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) fail_to_read(file + ": found no JSON; allowed: a result file");
+  if (json.is_discarded()) fail_to_read(file + ": found no complete JSON; allowed: a result file");
   std::vector<Recorded> results;
   for (const Value& value : results_in({json, file})) {
     results.push_back(read_result(file, value, extent));

@@ -20,7 +20,7 @@ std::vector<Value> results_in(const Value& root) {
   std::vector<Value> results = {root};
   if (root.has("results")) results = root.at("results").items();
   for (const Value& result : results) {
-    if (result.has("schema") && result.at("schema").json() == result_schema) continue;
+    if (result.has("schema") && result.at("schema").is(result_schema)) continue;
     result.fail(result.has("schema") ? result.at("schema").spelled() : "no schema",
                 fmt::format("a result file, schema {}", result_schema));
   }
@@ -70,8 +70,8 @@ namespace {
 
 int small_count(const Value& value) {
   constexpr int most = 1 << 30;
-  const int number = value.whole<int>("a small count");
-  if (number < 0 || number > most) value.fail(value.spelled(), "a small count");
+  const int number = value.whole<int>("a whole number up to 2^30");
+  if (number < 0 || number > most) value.fail(value.spelled(), "a whole number up to 2^30");
   return number;
 }
 

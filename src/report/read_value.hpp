@@ -33,14 +33,20 @@ class Value {
     fail_to_read(fmt::format("{}: found {}; allowed: {}", where, found, allowed));
   }
   Value at(const std::string& key) const {
-    if (!json_->is_object()) fail("no object", "an object");
     const std::string path = path_.empty() ? key : path_ + "." + key;
-    if (!json_->contains(key)) Value(*json_, file_, path).fail("nothing", "a result file's field");
+    if (!object().contains(key))
+      Value(*json_, file_, path).fail("nothing", "a result file's field");
     return {(*json_)[key], file_, path};
   }
   bool has(const std::string& key) const { return json_->is_object() && json_->contains(key); }
   bool is_null() const { return json_->is_null(); }
-  const Json& json() const { return *json_; }
+  bool is_object() const { return json_->is_object(); }
+  bool is(const std::string& text) const { return *json_ == text; }
+  /// All fields of an object.
+  const Json& object() const {
+    if (!is_object()) fail("no object", "an object");
+    return *json_;
+  }
 
   /// Text for errors, without the contents of lists and objects, which may be huge.
   std::string spelled() const {

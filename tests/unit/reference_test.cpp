@@ -123,7 +123,7 @@ TEST(ReferenceLimit, OfSomethingElseNeverPasses) {
                   mismatch.words);
   }
   EXPECT_THAT(checked(Metric::throughput, {0.01}, references({})).reason,
-              HasSubstr("it has none at all"));
+              HasSubstr("it has no entries"));
   EXPECT_EQ(checked(Metric::throughput, {0.01}, {}).reason, "no --reference was given");
 }
 
@@ -253,12 +253,14 @@ TEST(ReferenceFile, ErrorsAreExact) {
        "order, metric, deck_name, value, unit, tolerance, devices, mad, driver, date, version; did "
        "you mean 'tolerance'?"},
       {entries("") + "  - {" + keys + ", value: 2, tolerance: 2 %}\n",
-       "@:4:5: entries[1]: found a second entry for what entries[0] (@:3:5) is about; allowed: one "
-       "for each device, link, backend, deck, phase, order and metric"},
+       "@:4:5: entries[1]: found a second entry for the subject of entries[0] (@:3:5); allowed: "
+       "one "
+       "per device, link, backend, deck, phase, order and metric"},
       {head + "  - {device: '', backend: Cuda, deck: 00, metric: time, value: 1, tolerance: 3 %}\n",
        "@:3:14: entries[0].device: found ''; allowed: a name"},
       {head + "  - {" + keys + ", value: 1, tolerance: -3 %}\n",
-       "@:3:75: entries[0].tolerance: found '-3 %'; allowed: a part from 0 to 100 %, such as 3 %"},
+       "@:3:75: entries[0].tolerance: found '-3 %'; allowed: a fraction from 0 to 100 %, such as 3 "
+       "%"},
       {head + "  - {" + keys + ", value: 0, tolerance: 3 %}\n",
        "@:3:61: entries[0].value: found '0'; allowed: a number above 0"},
       {entries(", unit: GB/s"), "@:3:86: entries[0].unit: found 'GB/s'; allowed: s"},
@@ -450,6 +452,11 @@ TEST(ReadResult, NamesFileAndField) {
       {[](Json& f) { f["interrupted"] = true; }, "a.json: interrupted: found true; allowed: false"},
       {[](Json& f) { f["error"] = "no GPU"; }, "a.json: error: found 'no GPU'; allowed: null"},
       {[](Json& f) { f["deck"] = 3; }, "a.json: deck: found no object; allowed: an object"},
+      {[](Json& f) { f["deck"]["resolved"] = ""; },
+       "a.json: deck.resolved: found no object; allowed: an object"},
+      {[](Json& f) { f["device"] = "GPU"; }, "a.json: device: found no object; allowed: an object"},
+      {[](Json& f) { f["runs"][0]["point"] = 3; },
+       "a.json: runs[0].point: found no object; allowed: an object"},
   };
   for (const auto& [change, message] : cases) {
     Json file = result_file();
