@@ -166,7 +166,7 @@ def self_test():
         print(f"self-test: {place}: {'not caught' if place in expected else 'caught by mistake'}")
     if found != expected:
         return 1
-    print(f"self-test: all {len(expected)} planted breaks caught")
+    print(f"self-test: all {len(expected)} planted violations caught")
     return 0
 
 
@@ -175,7 +175,7 @@ def main():
         return self_test()
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     found = [*breaks(root), *machines(root)]
-    print("\n".join(found) if found else "includes: no breaks")
+    print("\n".join(found) if found else "includes: no violations")
     return 1 if found else 0
 
 

@@ -199,7 +199,7 @@ def self_test():
             print(f"self-test: {place}: {'not caught' if place in expected else 'caught by mistake'}")
         counted = sum(text.count("\n") for path, text in planted.items() if not path.endswith(".schema.json"))
         failed += sorted(found) != expected or total != counted
-    print(f"self-test: {'failed' if failed else f'all {len(bad) + 1} planted breaks caught'}")
+    print(f"self-test: {'failed' if failed else f'all {len(bad) + 1} planted violations caught'}")
     return 1 if failed else 0
 
 
@@ -208,7 +208,7 @@ def main():
         return self_test()
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
     *found, total = breaks(root)
-    print("\n".join(found) if found else "sizes: no breaks")
+    print("\n".join(found) if found else "sizes: no violations")
     print(f"src and miniapp: {total} lines")
     return 1 if found else 0
 

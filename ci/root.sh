@@ -44,7 +44,7 @@ self=$(basename "$(readlink -f "$0")" .sh)
 say() { printf '%s: %s\n' "$self" "$*" >&2; }
 fail() { say "error: $*"; exit 70; }
 set -E
-trap 'fail "this failed: $BASH_COMMAND"' ERR
+trap 'fail "command failed: $BASH_COMMAND"' ERR
 trap 'exit 130' INT
 
 # logged LOG WHAT CMD...: says WHAT and runs CMD with its output in LOG; on a terminal the latest line shows. With $say_at
@@ -143,7 +143,7 @@ check_machine() {
       "an administrator has to run: usermod --add-sub${id}s 100000-165535 $user"
   done
   free=$(df --output=avail -k "$cache" | sed 1d)
-  ((free > 2000000)) || fail "only $((free / 1000)) MB free in $cache, 2000 are needed: free some or set OVERLAP_CACHE"
+  ((free > 2000000)) || fail "only $((free / 1000)) MB free in $cache, 2000 MB are needed: free some or set OVERLAP_CACHE"
 }
 
 # As root, the mount namespace takes mmdebstrap's mounts along when it is killed. As a user, its files belong to other
@@ -217,10 +217,10 @@ use_root() { # NAME
     namespaces=(--user --map-current-user --keep-caps --mount)
     drop=(setpriv --inh-caps=-all --ambient-caps=-all)
   fi
-  unshare "${namespaces[@]}" true 2>/dev/null || fail "this machine gives $user no mount namespace:" \
-    "run as root, or have user namespaces switched on; a container needs --cap-add SYS_ADMIN"
+  unshare "${namespaces[@]}" true 2>/dev/null || fail "$user cannot create a mount namespace on this machine:" \
+    "run as root, or have user namespaces enabled; a container needs --cap-add SYS_ADMIN"
   if ! root_has "$packages"; then
-    [[ ! -e /etc/overlap-root ]] || fail "a root cannot be made inside another: run this once outside"
+    [[ ! -e /etc/overlap-root ]] || fail "a root cannot be made inside another one: run this once outside"
     writable "$cache" || fail "cannot write to $cache: set OVERLAP_CACHE to a folder of yours"
     lock "$root.lock"
     if ! root_has "$packages"; then make_root "$packages"; fi # or another run made it meanwhile

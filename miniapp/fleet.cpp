@@ -122,7 +122,7 @@ std::vector<Output> rank_outputs(const Options& options, const FileNames& names)
     if (std::ranges::find(fleet_options, output.writer->option) == fleet_options.end()) {
       throw base::Error(ExitCode::usage,
                         fmt::format("{}: found {} with --fleet; allowed: a name with {{rank}} or "
-                                    "{{uuid}}, a file of each rank",
+                                    "{{uuid}}, for one file per rank",
                                     output.writer->option, output.path));
     }
     if (names.rank == 0) report::require_writable(names.of(output.path));

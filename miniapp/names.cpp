@@ -50,11 +50,10 @@ void require_own_files(const Options& options) {
     const bool own = names_rank(output.path) || report::is_stream(output.path) ||
                      (has(output.path, "{host}") && measure::ranks_of_node().value_or(ranks) == 1);
     if (own) continue;
-    throw base::Error(
-        base::ExitCode::usage,
-        fmt::format("{}: found {} with {} ranks, each of which would replace the file of the "
-                    "others; allowed: --fleet, or a name with {{rank}} or {{uuid}}",
-                    output.writer->option, output.path, ranks));
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("{}: found {} with {} ranks, all of which would write this file; "
+                                  "allowed: --fleet, or a name with {{rank}} or {{uuid}}",
+                                  output.writer->option, output.path, ranks));
   }
 }
 

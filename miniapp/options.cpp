@@ -57,7 +57,8 @@ void add_commands(CLI::App& app, Options& options) {
   const auto take_below = [&options](const std::string& text) {
     options.below = base::parse_part(text);
     if (!options.below || *options.below < 0 || *options.below > 1) {
-      fail(fmt::format("--below: found '{}'; allowed: a part from 0 to 100 %, such as 3%", text));
+      fail(fmt::format("--below: found '{}'; allowed: a fraction from 0 to 100 %, such as 3%",
+                       text));
     }
   };
   const auto command = [&](Command which, const char* name, const char* help, const char* files,
@@ -73,20 +74,21 @@ void add_commands(CLI::App& app, Options& options) {
       ->type_name("FILE.yaml")
       ->required();
   CLI::App* const compare = command(Command::compare, "compare",
-                                    "Compare the results of later files with the first", "FILE", 2);
+                                    "Compare later result files with the first one", "FILE", 2);
   compare->add_option("--json", options.json, "Write the comparison")->type_name("FILE");
-  compare->add_option("--report", options.report, "Write it as a page")->type_name("FILE.html");
+  compare->add_option("--report", options.report, "Write it as an HTML page")
+      ->type_name("FILE.html");
   CLI::Option* const side_by_side = compare->add_flag(
       "--side-by-side", options.side_by_side,
-      "Show all files next to each other, one column each, and judge nothing: for porting studies");
+      "Show all files side by side, one column per file, without verdicts: for porting studies");
   compare->add_option("--to", options.to, "The column that ratios refer to (default 1)")
       ->type_name("NUMBER|TITLE")
       ->needs(side_by_side);
   compare->add_option("--csv", options.csv, "Write a table: one row per order and column")
       ->type_name("FILE")
       ->needs(side_by_side);
-  CLI::App* const merge = command(Command::merge, "merge",
-                                  "Judge many devices' results as one fleet", "FILE|FOLDER", 1);
+  CLI::App* const merge = command(
+      Command::merge, "merge", "Judge the results of many devices as one fleet", "FILE|FOLDER", 1);
   const auto add = [merge](const char* name, std::string& value, const char* type,
                            const char* help) {
     const auto take = [name, &value](const std::string& file) {
@@ -95,21 +97,21 @@ void add_commands(CLI::App& app, Options& options) {
     };
     merge->add_option_function<std::string>(name, take, help)->type_name(type);
   };
-  add("--expect", options.expected, "HOSTS", "Hosts that must have a result, one per line");
-  add("--reference", options.reference, "FILE", "The reference file that judges the devices");
-  add("--json", options.json, "FILE", "Write the fleet");
+  add("--expect", options.expected, "HOSTS", "File that lists the hosts that must have a result");
+  add("--reference", options.reference, "FILE", "Reference file to judge the devices by");
+  add("--json", options.json, "FILE", "Write the fleet file");
   add("--junit", options.junit, "FILE", "Write the verdicts as JUnit XML: one test per device");
-  add("--report", options.report, "FILE.html", "Write it as a page");
+  add("--report", options.report, "FILE.html", "Write it as an HTML page");
   add("--nodecheck", options.node_check, "FILE",
-      "Write one line per node for the test harness of OLCF");
-  merge->add_flag("--quiet", options.quiet, "Print the result lines alone");
+      "Write one line per node for the OLCF test harness");
+  merge->add_flag("--quiet", options.quiet, "Print only the result lines");
   for (CLI::App* const one : {baseline, compare}) {
     CLI::Option* const below =
         one->add_option_function<std::string>(
                "--below", take_below,
-               one == baseline ? "Tolerance (default: by the spread of the devices)"
+               one == baseline ? "Tolerance (default: from the spread of the devices)"
                                : "How much worse judged metrics may be (default 1%)")
-            ->type_name("PART");
+            ->type_name("FRACTION");
     if (one == compare) below->excludes(side_by_side);
   }
 }
@@ -157,7 +159,8 @@ Options parse_options(int argc, char** argv) {
       "orders,\n"
       "verified, timed, compared with the sequential baseline and judged.",
       "miniapp");
-  app.add_option("DECK", options.decks, "YAML decks, or names of shipped ones, run in turn");
+  app.add_option("DECK", options.decks,
+                 "YAML decks or names of shipped decks, run one after the other");
   const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
     app.add_option(name, value, help)->type_name(type)->allow_extra_args(false);
   };
@@ -173,25 +176,26 @@ Options parse_options(int argc, char** argv) {
         ->allow_extra_args(false);
   }
   add("--predict", options.predict, "DEVICE",
-      "Predict the decks' runs on a device instead of running them: a name of input/devices or a "
+      "Predict the decks' runs on a device instead of running them: a name from input/devices or a "
       "file; repeatable");
   add("--device", options.device, "DEVICE",
-      "The device that predictions for real runs use (default: measured first)");
+      "Device file for the predictions of real runs (default: the device is measured first)");
   add("--reference", options.reference, "FILE",
-      "The reference file of criteria with `reference: given`");
+      "Reference file for criteria with `reference: given`");
   add("--calibrate", options.calibrate, "FILE",
-      "Measure this device and write its description, before any deck runs");
+      "Measure this device and write a device file, before any deck runs");
   app.add_flag("--fleet", options.fleet,
-               "Run as one of the ranks that mpirun or srun started, one for each device: one at a "
-               "time, then all of a node together");
-  add("--report", options.report, "FILE.html", "With --fleet: write all ranks' results as a page");
+               "Run under mpirun or srun with one rank per device: the devices of a node one at a "
+               "time, then all together");
+  add("--report", options.report, "FILE.html",
+      "With --fleet: write the results of all ranks as an HTML page");
   app.add_flag("--list", options.list,
                "List workloads, issue orders, model devices, back end, devices");
   app.add_flag("--resume", options.resume,
-               "Continue an interrupted sweep, whose points are kept next to its result file");
+               "Continue an interrupted sweep from the points kept next to its result file");
   app.add_flag("--dry-run", options.dry_run,
                "Print the schedules, or the points of a sweep; run nothing");
-  app.add_flag("--quiet", options.quiet, "Print the result lines alone");
+  app.add_flag("--quiet", options.quiet, "Print only the result lines");
   app.add_flag("--version", options.version,
                "Print version, git commit, Kokkos, compiler, CUDA or HIP");
   app.footer(

@@ -98,10 +98,10 @@ void require_alone(const Options& options, const Inputs& inputs) {
   }
   for (const Output& output : options.outputs) {
     if (output.writer->takes_sweeps) continue;
-    fail(
-        fmt::format("{}: {} of a sweep, whose points are not traced; allowed: --json, --csv, "
-                    "--timeline, or --set sweep={{}}",
-                    path, output.writer->option));
+    fail(fmt::format(
+        "{}: found {} with a sweep, whose points are not traced; allowed: --json, --csv, "
+        "--timeline, or --set sweep={{}}",
+        path, output.writer->option));
   }
 }
 

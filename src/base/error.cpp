@@ -30,7 +30,7 @@ ExitCode worst(ExitCode a, ExitCode b) {
 ExitCode exit_code(double number) {
   const auto code = std::find_if(worst_first.begin(), worst_first.end(),
                                  [number](ExitCode c) { return static_cast<double>(c) == number; });
-  if (code == worst_first.end()) throw Error(ExitCode::usage, "found no exit code of miniapp");
+  if (code == worst_first.end()) throw Error(ExitCode::usage, "found an unknown exit code");
   return *code;
 }
 

@@ -28,31 +28,31 @@ constexpr const char* criteria = "a list of criteria, such as [{metric: speedup,
 Json given(const char* key) { return {{"required", {key}}}; }
 
 const Table<Chunks> chunks_table = {
-    {field("profile", &Chunks::profile, word<Profile>(), "How the sizes of the chunks differ.")
+    {field("profile", &Chunks::profile, word<Profile>(), "How chunk sizes vary.")
          .decides(&Chunks::profile),
      field("count", &Chunks::count, optional(count(1, most_chunks)), "Chunks per iteration.")
          .defaults_to("`4`; pipeline, dgemm, custom: `1`"),
      field("bytes", &Chunks::bytes, optional(bytes(1)),
-           "Host-to-device bytes of a chunk, at most; instead of `count`.")
+           "Maximum host-to-device bytes per chunk; instead of `count`.")
          .defaults_to("none"),
      field("growth", &Chunks::growth, number("a number from 1.01 to 100", 1.01, 100),
-           "Size of a chunk in proportion to its neighbour nearer to an end.")
+           "Ratio of the size of a chunk to that of its neighbour closer to either end.")
          .with({Profile::ramp}),
      field("spread", &Chunks::spread, number("a number from 1 to 1000000", 1, 1e6),
-           "Size of the largest chunk in proportion to the smallest, at most.")
+           "Maximum ratio of the largest chunk to the smallest.")
          .with({Profile::ramp})},
     {{"oneOf", {given("count"), given("bytes")}}}};
 
 const Table<Memory> memory_table = {{
     field("host", &Memory::host, word<HostMemory>(),
-          "Page-locked when allocated, not at all, or afterwards; or pageable, and passed "
-          "through a ring of page-locked slots.")
+          "Host memory: page-locked at allocation, pageable, page-locked after allocation, or "
+          "pageable with copies through a ring of page-locked slots.")
         .decides(&Memory::host),
     field("transfer", &Memory::transfer, word<Transfer>(),
-          "Kernels work on copies on the device, or on host memory itself."),
+          "Kernels access copies in device memory, or host memory directly."),
     field("device_limit", &Memory::device_limit, or_word("none", bytes(1)),
-          "Device memory to use, at most; with less than the data need, chunks share it."),
-    field("ring_slots", &Memory::ring_slots, count(2, 1024), "Slots in each direction.")
+          "Maximum device memory to use; if the data need more, chunks share slots."),
+    field("ring_slots", &Memory::ring_slots, count(2, 1024), "Slots per direction.")
         .with({HostMemory::pageable_staged}),
     field("ring_bytes", &Memory::ring_bytes, bytes(4096), "Size of a slot.")
         .with({HostMemory::pageable_staged}),
@@ -60,14 +60,14 @@ const Table<Memory> memory_table = {{
 
 const Table<Issue> issue_table = {{
     field("orders", &Issue::orders, list_of(word<Order>(), "a list of issue orders", 1),
-          "Issue orders, in the order of their runs; each kind of workload has its own.")
+          "Issue orders to run, in this sequence; `workload.kind` determines which are valid.")
         .defaults_to("`[sequential, depth_first, breadth_first]`; dgemm: `[sequential, two_way, "
                      "three_way]`; custom: `[sequential, custom]`"),
     field("lanes", &Issue::lanes, count(1, most_lanes), "Execution-space instances.")
         .defaults_to("`4`; custom: those that its tasks name"),
     field("mechanism", &Issue::mechanism, word<Mechanism>(),
-          "Tasks are issued one by one, or as a graph that was captured before; or one by one with "
-          "Kokkos alone, where the host waits for lanes by fences."),
+          "Tasks are issued one by one in streams, as a graph captured beforehand, or one by one "
+          "with Kokkos alone, where the host fences lanes to wait for them."),
     field("sync", &Issue::sync, word<Sync>(),
           "How the host waits: for the device, a lane, an event, or by polling."),
     field("streams", &Issue::streams, word<Streams>(), "Kind of the lanes' streams on a GPU."),
@@ -78,9 +78,9 @@ const Table<HostWork> host_work_table = {
 
 const Table<Disturb> disturb_table = {{
     field("operation", &Disturb::operation, word<Disturbance>(), "The call.").required(),
-    field("at", &Disturb::at, number("a part of the tasks, from 0 to 1", 0, 1),
-          "Part of the tasks that is issued before it."),
-    field("times", &Disturb::times, count(1, 10000), "Calls, one after the other."),
+    field("at", &Disturb::at, number("a fraction of the tasks, from 0 to 1", 0, 1),
+          "Fraction of the tasks issued before it."),
+    field("times", &Disturb::times, count(1, 10000), "Number of calls, one after the other."),
 }};
 
 /// A duration of repetitions; the limit keeps milliseconds within an int.
@@ -91,7 +91,7 @@ Kind<double> long_time() {
 /// Not written for a soak, which has no fixed number of repetitions.
 Field<Measure> repetitions_field() {
   auto row = field("repetitions", &Measure::repetitions, count(1, 1000000),
-                   "Samples per order; with `precision` at least, and never fewer than 20.");
+                   "Samples per order; with `precision` the minimum, and no fewer than 20.");
   row.write = [](const Measure& m) { return m.duration_s ? Json() : Json(m.repetitions); };
   row.may_miss = true;
   return row;
@@ -102,13 +102,13 @@ const Table<Measure> measure_table = {
      repetitions_field(),
      field(
          "precision", &Measure::precision,
-         or_word("none", part("a part above 0 and up to 1, such as 1 % or 0.01", above_0, 1)),
+         or_word("none", part("a fraction above 0 and up to 1, such as 1 % or 0.01", above_0, 1)),
          "Repeat until the 95 % interval of every judged metric (without criteria: of the time) is "
-         "this narrow in proportion to its median."),
+         "this narrow relative to its median."),
      field("at_most", &Measure::at_most, count(20, 1000000),
-           "Samples per order with `precision`, at most."),
+           "Maximum samples per order with `precision`."),
      field("budget", &Measure::budget_s, or_word("none", long_time()),
-           "Time for the repetitions with `precision`, at most."),
+           "Maximum time for the repetitions with `precision`."),
      field("duration", &Measure::duration_s, or_word("none", long_time()),
            "Soak: repeat until this time has passed."),
      field("verify", &Measure::verify, word<Verify>(),
@@ -142,19 +142,21 @@ Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::
 const Table<Criterion> criterion_table = {
     {field("metric", &Criterion::metric, word<Metric>(), "What is judged.").required(),
      field("order", &Criterion::order, optional(word<Order>()),
-           "The order it holds for, one of issue.orders.")
+           "The order it applies to, one of issue.orders.")
          .defaults_to("every order"),
      field("phase", &Criterion::phase, optional(word<Phase>()),
-           "The phase of a fleet it holds for; without --fleet there is `alone` only.")
+           "The phase of a fleet it applies to; without --fleet there is only `alone`.")
          .defaults_to("every phase"),
      limit("min", &Criterion::min, "At least this, in the metric's unit."),
      limit("max", &Criterion::max, "At most this, in the metric's unit."),
-     field("reference", &Criterion::reference, optional(line()),
-           "Instead of min and max: a reference file, its path seen from the deck, or `given`, the "
-           "file of --reference.")
+     field(
+         "reference", &Criterion::reference, optional(line()),
+         "Instead of min and max: a reference file, its path relative to the deck, or `given`, the "
+         "file of --reference.")
          .defaults_to("none"),
-     field("below", &Criterion::below, optional(part("a part from 0 to 100 %, such as 3 %", 0, 1)),
-           "By what part a value may be worse than the reference.")
+     field("below", &Criterion::below,
+           optional(part("a fraction from 0 to 100 %, such as 3 %", 0, 1)),
+           "How much worse than the reference a value may be.")
          .defaults_to("the reference's tolerance")},
     {{"anyOf", {given("min"), given("max"), given("reference")}}}};
 
@@ -226,7 +228,7 @@ void read_issue(const Reader& deck, Deck& into) {
   read(issue_table, reader, issue);
   if (custom && issue.lanes != lanes) {
     reader.at("lanes").fail_allowed(
-        fmt::format("{}, the lanes that workload.tasks names, or nothing", lanes));
+        fmt::format("{}, the lanes that workload.tasks names, or no key", lanes));
   }
 }
 
@@ -244,8 +246,8 @@ void check_comparison(const Reader& item, const Criterion& criterion, const Issu
   };
   Keys others = names_of(issue.orders);
   std::erase(others, to_string(Order::sequential));
-  if (others.size() == issue.orders.size()) fail("'sequential', to compare with,");
-  if (others.empty()) fail("an order besides 'sequential'");
+  if (others.size() == issue.orders.size()) fail("the baseline 'sequential'");
+  if (others.empty()) fail("an order other than 'sequential'");
   if (criterion.order == Order::sequential) {
     item.at("order").fail(
         fmt::format("found 'sequential', which would be compared with itself; allowed: {}",
@@ -271,7 +273,7 @@ void check_criterion(const Reader& item, const Criterion& criterion, const Deck&
   if (metric.needs == Needs::baseline) check_comparison(item, criterion, deck.issue, orders);
   if (of_device(metric.needs) && criterion.order) {
     item.at("order").fail(
-        fmt::format("found an order for '{}', which is about the device; allowed: "
+        fmt::format("found an order for '{}', a metric of the device; allowed: "
                     "no order",
                     metric.name));
   }
@@ -324,7 +326,7 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const bool custom = kind == WorkloadKind::custom;
   const bool whole = custom || kind == WorkloadKind::dgemm;  // not cut into chunks
   const std::string pieces =
-      custom ? ", whose tasks say what is copied" : ", which tile_m and tile_n cut";
+      custom ? ", whose tasks define the copies" : ", which is split by tile_m and tile_n";
   const std::string box = deck.workload.box ? "workload.box" : "workload.pitch";
   const bool section = deck.workload.box || deck.workload.pitch;
   const bool ramp = deck.chunks.profile != Profile::uniform;
@@ -362,8 +364,8 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       {graph && deck.disturb, "disturb", "none", "issue.mechanism", ", issued as a whole"},
       {portable && deck.disturb, "disturb", "none", "issue.mechanism",
        ", which makes no native calls"},
-      {measure.precision && measure.repetitions > measure.at_most, "measure.repetitions", "no more",
-       "measure.at_most"},
+      {measure.precision && measure.repetitions > measure.at_most, "measure.repetitions",
+       fmt::format("at most {}", measure.at_most), "measure.at_most"},
       {measure.budget_s && !measure.precision, "measure.budget", "none", "measure.precision"},
       {measure.duration_s && measure.precision, "measure.precision", "none", "measure.duration"},
       {measure.duration_s && measure.verify == Verify::ends, "measure.verify", "every",
@@ -381,24 +383,23 @@ const Table<Deck> deck_table = {{
         .defaults_to("the file's name"),
     section<Deck>("workload", &Deck::workload, workload_table(), "What is computed.")
         .reads([](const Reader& deck, Deck& d) { read(deck.at("workload"), d.workload); }),
-    section<Deck>("chunks", &Deck::chunks, chunks_table, "How the data are cut.")
+    section<Deck>("chunks", &Deck::chunks, chunks_table, "How the data are split into chunks.")
         .reads(read_chunks),
-    section<Deck>("memory", &Deck::memory, memory_table, "Where the data lie."),
-    section<Deck>("issue", &Deck::issue, issue_table, "How tasks reach the device.")
-        .reads(read_issue),
+    section<Deck>("memory", &Deck::memory, memory_table, "Where the data reside."),
+    section<Deck>("issue", &Deck::issue, issue_table, "How tasks are issued.").reads(read_issue),
     field("host_work", &Deck::host_work, or_word("none", map_of(host_work_table)),
           "Computation by the host while the device works; each order also runs with it."),
     field("disturb", &Deck::disturb, or_word("none", map_of(disturb_table)),
-          "A call between the tasks; each order but the baseline also runs with it."),
+          "A call between tasks; each order except the baseline also runs with it."),
     section<Deck>("measure", &Deck::measure, measure_table, "How often everything runs.")
         .reads(read_measure),
     section<Deck>("require", &Deck::require, require_table(),
-                  "What the machine must be like before anything runs."),
+                  "Required state of the machine, checked before anything runs."),
     section<Deck>("fleet", &Deck::fleet, fleet_table,
-                  "All devices of a node, all nodes of a machine: what --fleet does.")
+                  "Settings for --fleet: all devices of a node, all nodes of a machine.")
         .reads(read_fleet),
     field("acceptance", &Deck::acceptance, list_of(map_of(criterion_table), criteria),
-          "Criteria of the verdict; without any it is PASS when the data are right.")
+          "Criteria of the verdict; without criteria it is PASS if the data are correct.")
         .reads(read_acceptance),
     {.key = "sweep",
      .help = "Dotted keys with lists of values; each combination is an experiment. In results the "
@@ -468,21 +469,23 @@ std::string reference_markdown() {
   return keys_of(deck_table, "Top level",
                  "The sections, each a map unless the table says otherwise.") +
          keys_of(workload_table(), "workload",
-                 "What is computed. Which keys there are depends on `kind`.") +
+                 "What is computed. `kind` determines which keys are valid.") +
          keys_of(task_table(), "workload.tasks",
-                 "The tasks of a custom workload. Which keys a task has depends on its `stage`.") +
-         keys_of(chunks_table, "chunks", "How the data are cut: by `count` or by `bytes`.") +
-         keys_of(memory_table, "memory", "Where the data lie.") +
-         keys_of(issue_table, "issue", "How tasks reach the device.") +
+                 "The tasks of a custom workload. `stage` determines which keys are valid.") +
+         keys_of(chunks_table, "chunks",
+                 "How the data are split into chunks: by `count` or by `bytes`.") +
+         keys_of(memory_table, "memory", "Where the data reside.") +
+         keys_of(issue_table, "issue", "How tasks are issued.") +
          keys_of(host_work_table, "host_work",
-                 "Computation by the host; without the section none.") +
+                 "Computation by the host; none without this section.") +
          keys_of(disturb_table, "disturb",
-                 "A call that may break concurrency; without the section none.") +
+                 "A call that may break concurrency; none without this section.") +
          keys_of(measure_table, "measure", "How often everything runs.") +
          keys_of(require_table(), "require",
-                 "What the machine must be like. Where it is not, or where that cannot be known, "
+                 "Required state of the machine. If a requirement is not met or cannot be checked, "
                  "miniapp names it and exits with code 4 before anything is timed.") +
-         keys_of(fleet_table, "fleet", "What --fleet does; without that option nothing.") +
+         keys_of(fleet_table, "fleet",
+                 "Settings for --fleet; without that option they have no effect.") +
          keys_of(criterion_table, "acceptance", "A list of criteria, each a map with these keys.") +
          words_with_help<WorkloadKind>("Workloads") + words_with_help<Order>("Issue orders") +
          metrics_with_help();

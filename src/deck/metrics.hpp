@@ -125,7 +125,7 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      "largest absolute difference from the reference in any verified run", Needs::nothing,
      Better::less, [](const Repetition& r) { return r.max_error; }},
     {Metric::overlap_efficiency, "overlap_efficiency", "1",
-     "share of the time that overlap can hide and does hide, repetition by repetition: "
+     "time that overlap saves / time that it could save, repetition by repetition: "
      "(T_sequential - T) / (T_sequential - bound_s)",
      Needs::baseline, Better::more,
      [](const Repetition& r) { return (r.sequential_s - r.time_s) / r.hideable_s; }},
@@ -136,14 +136,14 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      "schedule_bound_s, the least time of this schedule, / time", Needs::nothing, Better::more,
      [](const Repetition& r) { return r.schedule_bound_s / r.time_s; }},
     {Metric::host_work_hidden, "host_work_hidden", "1",
-     "share of the host's work that costs no time, repetition by repetition", Needs::host_work,
+     "share of the host work that adds no time, repetition by repetition", Needs::host_work,
      Better::more,
      [](const Repetition& r) { return 1 - (r.time_s - r.undisturbed_s) / r.host_work_s; }},
     {Metric::drift,
      "drift",
      "1",
-     "median time of the last third of the repetitions / that of the first third - 1; from 15 "
-     "repetitions on",
+     "median time of the last third of the repetitions / that of the first third - 1; needs at "
+     "least 15 repetitions",
      Needs::nothing,
      Better::less,
      nullptr,
@@ -154,8 +154,8 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
     {Metric::contention,
      "contention",
      "1",
-     "time while all devices of the node work / time while this one works alone, same order; of a "
-     "fleet's phase `together`",
+     "time while all devices of the node work / time while this one works alone, same order; in "
+     "phase `together` of a fleet",
      Needs::alone,
      Better::less,
      nullptr,
@@ -172,15 +172,14 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      "rate of such copies in both directions at the same time, together", Needs::link, Better::more,
      [](const Repetition& r) { return 2e-9 * r.link_bytes / r.duplex_s; }},
     {Metric::pcie_replays, "pcie_replays", "1",
-     "packets that the link had to send again during the runs", Needs::health, Better::less,
+     "packets that the link had to resend during the runs", Needs::health, Better::less,
      [](const Repetition& r) { return r.pcie_replays; }},
     {Metric::ecc_errors, "ecc_errors", "1",
      "memory errors during the runs, corrected and uncorrected", Needs::health, Better::less,
      [](const Repetition& r) { return r.ecc_errors; }},
     {Metric::throttled, "throttled", "s",
-     "scored time with clocks held down by power, temperature or the hardware's protection",
-     Needs::health, Better::less, [](const Repetition& r) { return r.throttled_s; }, false,
-     "throttled_s"},
+     "scored time with clocks reduced by power, temperature or hardware protection", Needs::health,
+     Better::less, [](const Repetition& r) { return r.throttled_s; }, false, "throttled_s"},
 });
 
 static_assert(

@@ -32,8 +32,8 @@ struct OrderRow {
 
 // Tiles have three_way instead of by_engine; the tasks of a list name their lanes.
 inline constexpr auto orders = std::to_array<OrderRow>({
-    {Order::sequential, "sequential", "the baseline: each stage of the whole data blocks the host",
-     true, true, true},
+    {Order::sequential, "sequential",
+     "the baseline: each stage processes all data and blocks the host", true, true, true},
     {Order::depth_first, "depth_first", "all stages of a chunk, then the next chunk",  //
      true, true, true},
     {Order::breadth_first, "breadth_first",
@@ -42,10 +42,10 @@ inline constexpr auto orders = std::to_array<OrderRow>({
      "one lane for each copy direction and one for kernels, events between them",  //
      true, false, false},
     {Order::two_way, "two_way",
-     "all copies to the device, then a product's kernels during the copies back",  //
+     "dgemm: all copies to the device, then kernels during the copies back",  //
      false, true, false},
     {Order::three_way, "three_way",
-     "a product's copies to the device, kernels and copies back at once", false, true, false},
+     "dgemm: copies to the device, kernels and copies back at the same time", false, true, false},
     {Order::four_way, "four_way", "three_way, and a share of the tiles on the host",  //
      false, true, false},
     {Order::four_plus, "four_plus", "three_way with concurrent kernels, on issue.lanes lanes",

@@ -49,7 +49,7 @@ Kind<Require::Link> link() {
 /// A minimum version; empty: any.
 Kind<std::vector<int>> versions() {
   const std::string from = ">= ";
-  return {.values = "any or versions from one on, such as '>= 570'",
+  return {.values = "any or a minimum version, such as '>= 570'",
           .schema = {{"type", "string"}, {"pattern", "^(any|>= [0-9]+([.][0-9]+)*)$"}},
           .words = {"any"},
           .parse = [=](const std::string& text) -> std::optional<std::vector<int>> {
@@ -69,17 +69,17 @@ Kind<std::vector<int>> versions() {
 const Table<Require>& require_table() {
   static const Table<Require> table = {{
       field("pcie", &Require::pcie, or_word("any", link()),
-            "Least PCIe link, under load: max is the best that device and slot can."),
+            "Minimum PCIe link, under load; max: the best that device and slot support."),
       field("ecc", &Require::ecc, or_word("any", either("on", "off")),
             "ECC of the device's memory."),
       field("mig", &Require::mig, or_word("any", either("on", "off")),
-            "Partitioning of the device."),
+            "MIG partitioning of the device."),
       field("processes", &Require::no_processes, either("none", "any"),
             "Other processes that compute on the device."),
       field("power_limit", &Require::default_power_limit, either("default", "any"),
             "Power limit of the device."),
       field("numa", &Require::local_numa, either("local", "any"),
-            "The process's CPUs: of the device's NUMA node alone, or any."),
+            "CPUs of the process: only those of the device's NUMA node, or any."),
       field("driver", &Require::driver, versions(), "Version of the device's driver."),
   }};
   return table;

@@ -44,8 +44,8 @@ Kind<Intensity> intensity() {
 /// alpha or beta of a matrix product.
 Kind<double> factor(bool zero) {
   constexpr double most = 1e6;
-  const char* const first = zero ? "0, a number from " : "a number from ";
-  return only(number(fmt::format("{}1e-6 to 1e6 or the same below 0", first), -most, most),
+  const char* const first = zero ? "0 or a number of magnitude " : "a number of magnitude ";
+  return only(number(fmt::format("{}1e-6 to 1e6", first), -most, most),
               [=](double value) { return std::abs(value) >= 1 / most || (zero && value == 0); });
 }
 
@@ -84,9 +84,12 @@ std::vector<int> read_after(const Reader& after, const std::vector<CustomTask>& 
       item.fail_allowed(names);
     }
     const auto& [name, number] = *found;
-    if (name == self) item.fail(fmt::format("found the task itself, '{}'; allowed: others", self));
+    if (name == self) {
+      item.fail(fmt::format("found the task itself, '{}'; allowed: other tasks", self));
+    }
     if (tasks[static_cast<std::size_t>(number)].stage == Stage::query) {
-      item.fail(fmt::format("found '{}', a query, which completes nothing; allowed: others", name));
+      item.fail(
+          fmt::format("found '{}', a query, which completes nothing; allowed: other tasks", name));
     }
     if (std::ranges::find(places, number) != places.end()) {
       item.fail(fmt::format("found '{}' again; allowed: each task once", name));
@@ -110,7 +113,7 @@ void read_tasks(const Reader& workload, Workload& into) {
     const auto [first, is_new] = numbers.emplace(task.name, static_cast<int>(numbers.size()));
     if (!is_new) {
       item.at("name").fail(fmt::format(
-          "found '{}' again, first at {}; allowed: a name of its own for each task", task.name,
+          "found '{}' again, first at {}; allowed: a unique name for each task", task.name,
           base::to_string(items[static_cast<std::size_t>(first->second)].at("name").place())));
     }
   }
@@ -134,7 +137,7 @@ Json write_tasks(const Workload& w) {
 
 Field<Workload> tasks() {
   return {.key = "tasks",
-          .help = "The tasks, in the order in which the order `custom` issues them.",
+          .help = "The tasks, in the sequence in which order `custom` issues them.",
           .values = "a list of tasks",
           .schema = {{"type", "array"}, {"minItems", 1}, {"items", schema(task_table())}},
           .read = read_tasks,
@@ -213,7 +216,7 @@ void read_box(const Reader& reader, Workload& workload) {
   const std::int64_t elements = box.extent[0] * box.extent[1] * box.extent[2];
   if (reader.has("elements") && workload.elements != elements) {
     reader.at("elements")
-        .fail_allowed(fmt::format("{}, those of workload.box, or nothing", elements));
+        .fail_allowed(fmt::format("{}, those of workload.box, or no key", elements));
   }
   workload.elements = elements;
 }
@@ -285,39 +288,39 @@ const Table<Workload>& workload_table() {
       tile("tile_m", &W::tile_m, &W::m, "Rows of a tile of C, at most m."),
       tile("tile_n", &W::tile_n, &W::n, "Columns of a tile of C, at most n."),
       field("alpha", &W::alpha, factor(false), "Factor of the product.").with({dgemm}),
-      field("beta", &W::beta, factor(true), "Factor of the C that is there before.").with({dgemm}),
+      field("beta", &W::beta, factor(true), "Factor of the initial C.").with({dgemm}),
       field("type", &W::type, word<ElementType>(),
-            "Type of the elements; whole numbers: rowsum only.")
+            "Type of the elements; integers only with rowsum.")
           .reads(read_type)
           .with({increment, rowsum, pipeline, dgemm})
           .defaults_to("`float32`; rowsum: `int32`; dgemm: `float64`"),
       field("sum_type", &W::sum_type, word<SumType>(),
-            "Type of the sums: that of the elements, or 64-bit integers for whole numbers.")
+            "Type of the sums: that of the elements, or 64-bit integers for integer elements.")
           .with({rowsum}),
       field("axis", &W::axis, word<SumAxis>(),
             "What is summed: rows of a row-major array, or columns of a column-major one.")
           .with({rowsum}),
-      field("kernel", &W::kernel, word<RowsumKernel>(), "How threads share the sums.")
+      field("kernel", &W::kernel, word<RowsumKernel>(), "How sums are mapped to threads.")
           .with({rowsum}),
       field("iterations", &W::iterations, count(1, most_chunks), "Iterations over the arrays.")
           .with({pipeline}),
       field("intensity", &W::intensity, intensity(),
-            "Repeats of the arithmetic; balanced: as many as make a kernel N times as long as the "
-            "copy of its chunk to the device.")
+            "Repeats of the arithmetic; balanced: as many as make a kernel take N times as long as "
+            "the copy of its chunk to the device.")
           .with({increment, pipeline}),
-      sizes("box", &Box::extent, "Size of the box of a larger array that is worked on.")
+      sizes("box", &Box::extent, "Size of the box to work on, a part of a larger array.")
           .reads(read_box)
           .defaults_to("`none`"),
       sizes("array", &Box::array, "Size of the array that the box lies in; default: the box's."),
       sizes("origin", &Box::origin, "First element of the box in that array; default: zeros."),
       field("pitch", &W::pitch, or_word("none", bytes(1)),
-            "Bytes from the start of a line to that of the next on the host, a multiple of an "
-            "element's size; none: lines are adjacent.")
+            "Bytes from the start of one line to the start of the next on the host, a multiple of "
+            "the element size; none: lines are adjacent.")
           .reads(read_pitch)
           .with({increment, rowsum}),
       field("host_share", &W::host_share,
-            or_word("auto", number("a part of the tiles, from 0 to 1", 0, 1)),
-            "Part of the tiles that the order `four_way` leaves to the host; auto: the fastest.")
+            or_word("auto", number("a fraction of the tiles, from 0 to 1", 0, 1)),
+            "Fraction of the tiles that order `four_way` leaves to the host; auto: the fastest.")
           .with({dgemm}),
       tasks().with({custom}),
   }};
@@ -333,23 +336,24 @@ const Table<CustomTask>& task_table() {
       field("lane", &T::lane, count(1, most_lanes), "Its lane; lanes count from 1.")
           .required()
           .with({h2d, kernel, d2h, query}),
-      field("bytes", &T::bytes, nonzero(copy_bytes()), "What a copy moves; or give `duration`.")
+      field("bytes", &T::bytes, nonzero(copy_bytes()),
+            "Size of the copy; alternatively, give `duration`.")
           .with({h2d, d2h}),
-      field("duration", &T::duration_s, nonzero(duration()), "How long it is to take.")
+      field("duration", &T::duration_s, nonzero(duration()), "Its intended duration.")
           .reads(read_task_duration)
           .with({h2d, kernel, d2h, host, default_stream}),
-      field("sms", &T::sms, number("a part of the device, above 0 and up to 1", above_0, 1),
-            "Part of the device that the kernel fills.")
+      field("sms", &T::sms, number("a fraction of the device, above 0 and up to 1", above_0, 1),
+            "Fraction of the device that the kernel fills.")
           .with({kernel}),
       Field<T>{.key = "after",
-               .help = "Tasks that must be complete before it starts.",
+               .help = "Tasks that must complete before it starts.",
                .values = "a list of names of tasks",
                .schema = {{"type", "array"}, {"items", {{"type", "string"}}}},
                .write = [](const T& task) { return task.after.empty() ? Json() : Json::array(); },
                .may_miss = true}
           .with({h2d, kernel, d2h, host})
           .defaults_to("none"),
-      field("chunk", &T::chunk, count(1, most_chunks), "Which data it works on.")
+      field("chunk", &T::chunk, count(1, most_chunks), "The chunk of data that it works on.")
           .reads([](const Reader& map, T& task) {
             task.chunk = task.lane;
             if (map.has("chunk")) {

@@ -155,8 +155,9 @@ Found few_lanes(const Evidence& of) {
   const int lanes = of.schedule.lanes;
   if (lanes >= of.wanted_lanes) return {};
   return found(
-      fmt::format("{} {} for {} chunks: no more tasks than that run at once; {} {} or more", lanes,
-                  lanes == 1 ? "lane" : "lanes", of.schedule.chunks,
+      fmt::format("{} {} for {} chunks: at most {} {} at once; {} {} or more", lanes,
+                  lanes == 1 ? "lane" : "lanes", of.schedule.chunks, lanes,
+                  lanes == 1 ? "task runs" : "tasks run",
                   of.listed() ? "give the tasks lanes up to" : "set issue.lanes:", of.wanted_lanes),
       {{"lanes", lanes}, {"wanted", of.wanted_lanes}});
 }
@@ -166,8 +167,8 @@ Found default_stream(const Evidence& of) {
       std::count_if(of.schedule.tasks.begin(), of.schedule.tasks.end(),
                     [](const schedule::Task& task) { return task.stage == Stage::default_stream; });
   if (tasks == 0) return {};
-  return found(fmt::format("{} {} in the default stream, which everything before and after waits "
-                           "for; give {} a lane",
+  return found(fmt::format("{} {} in the default stream, which waits for all earlier tasks and "
+                           "blocks all later ones; give {} a lane",
                            tasks, tasks == 1 ? "task is" : "tasks are", tasks == 1 ? "it" : "them"),
                {{"tasks", static_cast<double>(tasks)}});
 }
@@ -185,8 +186,8 @@ Found few_connections(const Evidence& of) {
 
 Found small_chunks(const Evidence& of) {
   if (of.busiest_s - of.bounds.bound_s > of.half_s()) {
-    return found(fmt::format("small chunks: the busiest engine needs {} for them, {} for the "
-                             "whole; {}",
+    return found(fmt::format("small chunks: the busiest engine needs {} for them, but {} for all "
+                             "data at once; {}",
                              base::format_seconds(of.busiest_s),
                              base::format_seconds(of.bounds.bound_s), of.fewer_chunks()),
                  {{"chunks_s", of.busiest_s}, {"whole_s", of.bounds.bound_s}});
@@ -207,8 +208,8 @@ Found waits(const Evidence& of) {
   const double bound_s = of.bounds.schedule_bound_s;
   if (of.schedule.lanes < of.wanted_lanes || bound_s - of.busiest_s <= of.half_s()) return {};
   return found(fmt::format("engines wait for each other, at the start and the end, possibly in "
-                           "between: this order of these chunks takes {} at least, the busiest "
-                           "engine {}; {} another order",
+                           "between: this order of these chunks takes at least {}, the busiest "
+                           "engine only {}; {} another order",
                            base::format_seconds(bound_s), base::format_seconds(of.busiest_s),
                            of.listed() ? "list" : "set more chunks or"),
                {{"schedule_bound_s", bound_s}, {"busiest_s", of.busiest_s}});
@@ -217,7 +218,7 @@ Found waits(const Evidence& of) {
 Found one_copy_engine(const Evidence& of) {
   const bool both = of.traffic.h2d > 0 && of.traffic.d2h > 0;
   if (!of.gpu() || of.conditions.engines.copy_engines != 1 || !both) return {};
-  return found(fmt::format("one copy engine: both directions share it, {} of {}",
+  return found(fmt::format("one copy engine: both directions share it, for {} of {}",
                            base::format_seconds(of.copies_s), base::format_seconds(of.time_s)),
                {{"copies_s", of.copies_s}, {"time_s", of.time_s}});
 }
@@ -237,9 +238,10 @@ Found narrow_link(const Evidence& of) {
            (width ? fmt::format("x{}", *width) : "");
   };
   return found(
-      fmt::format("the PCIe link runs at {}, the device can {}: reseat it or use another slot",
-                  link(device.pcie_gen, device.pcie_width),
-                  link(device.pcie_gen_max, device.pcie_width_max)),
+      fmt::format(
+          "the PCIe link runs at {}, but supports {}: reseat the device or use another slot",
+          link(device.pcie_gen, device.pcie_width),
+          link(device.pcie_gen_max, device.pcie_width_max)),
       {{"gen", device.pcie_gen.value_or(0)}, {"width", device.pcie_width.value_or(0)}});
 }
 

@@ -38,7 +38,7 @@ std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<R
   const bool compared = deck::row_of(metric).needs == deck::Needs::baseline;
   if (!compared || !potential || *potential >= least_potential) return "";
   return fmt::format(
-      "overlap could save {:.1f} % of the sequential time at most, less than {:.0f} %",
+      "overlap could save at most {:.1f} % of the sequential time, less than {:.0f} %",
       100 * std::max(0.0, *potential), 100 * least_potential);
 }
 
@@ -181,13 +181,13 @@ std::string words(const Stop& stop) {
   const std::string after = fmt::format("after {} repetitions", stop.repetitions);
   if (stop.reason == StopReason::repetitions) return after;
   if (stop.reason == StopReason::duration) {
-    return fmt::format("{}: {} have passed", after, base::format_seconds(stop.elapsed_s));
+    return fmt::format("{}, which took {}", after, base::format_seconds(stop.elapsed_s));
   }
   const std::string width = stop.width ? fmt::format("{:.2g} %", 100 * *stop.width) : "unknown";
   if (stop.reason == StopReason::precision) {
     return fmt::format("precision {} reached {}", width, after);
   }
-  return fmt::format("precision {} {} ({}): not reached", width, after,
+  return fmt::format("precision not reached: {} {} ({})", width, after,
                      yaml::to_string(stop.reason));
 }
 

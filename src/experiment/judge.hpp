@@ -37,8 +37,8 @@ struct Stop {
   std::optional<double> width;
 };
 
-/// "precision 0.8 % reached after 37 repetitions", "precision 1.9 % after 200 repetitions
-/// (at_most): not reached".
+/// "precision 0.8 % reached after 37 repetitions", "precision not reached: 1.9 % after 200
+/// repetitions (at_most)".
 std::string words(const Stop& stop);
 
 /// Timing of each repetition on the ranks of a node in phase together, seconds.

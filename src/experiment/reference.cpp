@@ -30,7 +30,7 @@ Kind<std::string> name() {
 Kind<double> positive() { return number("a number above 0", above_0, any<double>); }
 
 Kind<double> tolerance() {
-  Kind<double> kind = part("a part from 0 to 100 %, such as 3 %", 0, 1);
+  Kind<double> kind = part("a fraction from 0 to 100 %, such as 3 %", 0, 1);
   kind.write = [](const double& value) { return Json(base::spell_part(value)); };
   return kind;
 }
@@ -93,10 +93,10 @@ std::vector<Entry> read_entries(const Reader& list) {
     const auto first = std::ranges::find(entries, entry.subject, &Entry::subject);
     if (first != entries.end()) {
       const Reader& other = items[static_cast<std::size_t>(first - entries.begin())];
-      item.fail(
-          fmt::format("found a second entry for what {} ({}) is about; allowed: one for each "
-                      "device, link, backend, deck, phase, order and metric",
-                      other.path(), base::to_string(other.place())));
+      item.fail(fmt::format(
+          "found a second entry for the subject of {} ({}); allowed: one per device, link, "
+          "backend, deck, phase, order and metric",
+          other.path(), base::to_string(other.place())));
     }
     entries.push_back(std::move(entry));
   }
@@ -208,7 +208,7 @@ std::string missing_words(const Reference& reference, const Subject& subject) {
   });
   return fmt::format("{} has no entry for {}; {}", reference.path, fmt::join(searched, ", "),
                      nearest == reference.entries.end()
-                         ? "it has none at all"
+                         ? "it has no entries"
                          : fmt::format("the nearest is for {}",
                                        fmt::join(differences(nearest->subject, subject), ", ")));
 }

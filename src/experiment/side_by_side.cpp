@@ -115,7 +115,7 @@ std::vector<Shared> shared_decks(const std::vector<std::vector<Recorded>>& files
       const Recorded*& place = same->results[column];
       if (place != nullptr) {
         throw base::Error(base::ExitCode::runtime_error,
-                          fmt::format("{}: found a second result of '{}', which {} has, too; "
+                          fmt::format("{}: found a second result of '{}', which {} also has; "
                                       "allowed: one per column",
                                       result.file, result.title, place->file));
       }

@@ -75,7 +75,7 @@ Binding bind_to_device(const std::optional<std::string>& pci) {
   const Bitmap set = topology.allowed();
   hwloc_bitmap_and(set.get(), set.get(), near->cpuset);
   if (hwloc_bitmap_iszero(set.get())) {
-    return {.cpus = {}, .memory = {}, .note = "no core near the device may be used"};
+    return {.cpus = {}, .memory = {}, .note = "the process may not use any core near the device"};
   }
   Binding bound = bind_threads(topology, set.get());
   if (hwloc_set_membind(topology.get(), near->nodeset, HWLOC_MEMBIND_BIND,
@@ -95,7 +95,7 @@ Binding bind_to_share(int part, int parts) {
   const int cores =
       hwloc_get_nbobjs_inside_cpuset_by_type(topology.get(), allowed.get(), HWLOC_OBJ_CORE);
   if (cores < parts) {
-    return {.cpus = {}, .memory = {}, .note = "more ranks than cores: they share them"};
+    return {.cpus = {}, .memory = {}, .note = "more ranks than cores: ranks share cores"};
   }
   const Bitmap set = bitmap();
   for (int core = cores * part / parts; core < cores * (part + 1) / parts; ++core) {

@@ -61,7 +61,7 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   const auto fail = [&](const char* what) {
     throw base::Error(base::ExitCode::runtime_error,
                       std::string("cannot ") + what +
-                          " memory that the ranks of this node share: " + std::strerror(errno));
+                          " the shared memory of this node's ranks: " + std::strerror(errno));
   };
   const std::size_t bytes = sizeof(Slot) * static_cast<std::size_t>(slots);
   const int file = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -93,8 +93,8 @@ void Board::sign() {
   slot(own_).alive_ns = now_ns();
   if (slot(own_).state == missing) {
     throw base::Error(base::ExitCode::runtime_error,
-                      "the other ranks went on without this one, which gave no sign of life for "
-                      "too long (fleet.deadline)");
+                      "the other ranks continued without this one, which gave no sign of life "
+                      "within fleet.deadline");
   }
 }
 

@@ -32,7 +32,7 @@ std::string place_of(int rank, const std::string& host) {
 
 std::string words(const Lost& lost) {
   return place_of(lost.rank, lost.host) +
-         " is lost: it ended early, or gave no sign of life for too long (fleet.deadline)";
+         " is lost: it ended early or gave no sign of life within fleet.deadline";
 }
 
 Member::Member(double deadline_s) : deadline_s_(deadline_s) {
@@ -141,12 +141,12 @@ void Member::take_device(const std::vector<Rank>& ranks) {
       for (const base::DeviceInfo& device : devices) {
         const auto owner =
             std::ranges::find(taken, device.uuid, [](const auto& t) { return t.first; });
-        owners += fmt::format("{}{} is rank {}'s", owners.empty() ? "" : ", ", device.uuid,
-                              owner->second);
+        owners += fmt::format("{}rank {} uses {}", owners.empty() ? "" : ", ", owner->second,
+                              device.uuid);
       }
       unplaced_ = base::Error(
           base::ExitCode::precondition,
-          fmt::format("{}: found no device for it, {}; allowed: one rank for each device",
+          fmt::format("{}: found no free device ({}); allowed: one rank per device",
                       place_of(rank, ranks[static_cast<std::size_t>(rank)].host), owners));
     }
     return;
@@ -341,8 +341,8 @@ base::ExitCode Member::rank_0s_code() {
   }
   if (!verdict_) {
     throw base::Error(base::ExitCode::runtime_error,
-                      fmt::format("{}, which gathers the results, is lost; those of this rank are "
-                                  "in its own files",
+                      fmt::format("{}, which gathers the results, is lost; the results of this "
+                                  "rank are in its own files",
                                   place_of(0, hosts_[0])));
   }
   std::istringstream words(*verdict_);

@@ -22,7 +22,7 @@ struct Lost {
   std::string host;
 };
 
-/// "rank 3 on n1 is lost: it ended early, or gave no sign of life for too long (fleet.deadline)".
+/// "rank 3 on n1 is lost: it ended early or gave no sign of life within fleet.deadline".
 std::string words(const Lost& lost);
 
 /// Results of all ranks, on rank 0.

@@ -43,9 +43,9 @@ World::World() {
   if (size_ == 1 && started > 1) {
     MPI_Finalize();
     throw base::Error(base::ExitCode::usage,
-                      fmt::format("--fleet: found {} ranks, each of which MPI takes for the only "
-                                  "one; allowed: the launcher of the MPI that this program was "
-                                  "built with",
+                      fmt::format("--fleet: found {} ranks, but each is alone in its "
+                                  "MPI_COMM_WORLD; allowed: the launcher of the MPI that this "
+                                  "program was built with",
                                   started));
   }
 }
@@ -95,7 +95,7 @@ std::vector<std::string> World::exchange(const std::string& text, double deadlin
 
 void World::send(int to, Tag tag, std::string text) {
   if (text.size() > most_bytes) {
-    throw base::Error(base::ExitCode::runtime_error, "a result of more than 2 GiB");
+    throw base::Error(base::ExitCode::runtime_error, "the result of this rank exceeds 2 GiB");
   }
   auto& [message, request] = *outgoing_.emplace_back(
       std::make_unique<Transfer>(Message{.from = rank_, .tag = tag, .text = std::move(text)}));

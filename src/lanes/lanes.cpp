@@ -20,7 +20,7 @@ namespace {
 
 base::Error needs_streams(workload::SpaceId space, const std::string& key, std::string_view word) {
   return base::Error(base::ExitCode::skipped, key + ": " + std::string(word) +
-                                                  " needs streams of a GPU, this back end is " +
+                                                  " needs streams of a GPU; this back end is " +
                                                   workload::name(space));
 }
 

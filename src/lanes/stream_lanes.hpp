@@ -116,7 +116,7 @@ class StreamLanes final : public Lanes {
       // Space::fence() does the same, but prints a stack trace and aborts on an error.
       synchronize(stream);
     } catch (const base::Error& error) {
-      const std::string where = "the lane stopped at this task or one before it: ";
+      const std::string where = "the lane stopped at this task or an earlier one: ";
       throw DeviceLost(lane_error(*schedule_, *last, where + error.what()));
     }
     if (ring_) ring_->finish(stream);

@@ -50,8 +50,7 @@ class StreamTrace {
     activities_.reset();  // only one can exist
     if (on) activities_ = ActivityTrace::load();
     if (activities_) return {ActivityTrace::source, true};
-    return {std::string(Api::vendor) +
-            " events, for which a task also runs while it waits for its engine"};
+    return {std::string(Api::vendor) + " events, whose times include the wait for an engine"};
   }
 
   void bind(const schedule::Schedule& schedule) {

@@ -135,9 +135,9 @@ void require_host_memory(std::int64_t bytes) {
   if (bytes <= available) return;
   throw base::Error(base::ExitCode::precondition,
                     "the deck needs " + base::format_bytes(static_cast<std::uint64_t>(bytes)) +
-                        " of host memory and " +
+                        " of host memory, but only " +
                         base::format_bytes(static_cast<std::uint64_t>(available)) +
-                        " are available");
+                        " is available");
 }
 
 Runtime::Runtime(std::vector<std::string> arguments) {

@@ -30,7 +30,7 @@ std::optional<bool> page_locked(const void*) { return std::nullopt; }
 
 std::shared_ptr<const void> page_lock(void*, std::size_t) {
   throw base::Error(base::ExitCode::skipped,
-                    "memory.host: registered needs streams of a GPU, this back end is " +
+                    "memory.host: registered needs streams of a GPU; this back end is " +
                         workload::name(workload::default_space));
 }
 

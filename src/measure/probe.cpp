@@ -121,8 +121,9 @@ struct Probe {
     if (Kokkos::Tools::profileLibraryLoaded()) {
       choose("warning", "a Kokkos tool is loaded and may fence every kernel");
     }
-    choose("model", model == nullptr ? "device measured first, briefly (--device takes a file)"
-                                     : "device of " + model->path);
+    choose("model", model == nullptr
+                        ? "device measured first, briefly (--device FILE replaces that)"
+                        : "device file " + model->path);
     if (model == nullptr || schedule::has_timed_copies(deck.workload)) {
       facts.device = present_device();
       size_copies(facts, deck, device());
@@ -151,8 +152,8 @@ struct Probe {
     const auto plan = shown({.most_bytes = 16 << 20, .repetitions = 5}, hooks);
     calibrate_host_costs(draft.lanes, plan, device().host);
     if (model == nullptr) return;
-    choose("issuing", fmt::format("a chunk takes the host {}, measured now; {} has {}", words(),
-                                  model->path, filed));
+    choose("issuing", fmt::format("{} of host time per chunk, measured now; {} in {}", words(),
+                                  filed, model->path));
   }
 
   /// On a host, sizes copies given by their duration again, with data where they will be during
@@ -207,9 +208,10 @@ struct Probe {
 
   void find_steps() {
     calibrate_steps(*session.executor, workload);
-    choose("busy", "a step of a kernel takes " +
+    choose("busy", "a step of the busy loop takes " +
                        base::format_seconds(1 / static_cast<double>(workload.repeats)) +
-                       ", of the host " + base::format_seconds(1 / workload.host_steps_per_s));
+                       " in a kernel, " + base::format_seconds(1 / workload.host_steps_per_s) +
+                       " on the host");
   }
 
   void find_balance() {
@@ -266,7 +268,8 @@ struct Probe {
     const std::string of_all = " of " + std::to_string(tiles) + " tiles";
     facts.host_share = experiment::HostShare{given, costs.host_flops_per_s};
     if (deck.workload.host_share) {
-      choose("host share", std::to_string(given) + of_all + ", as the deck says; " + rate);
+      choose("host share",
+             std::to_string(given) + of_all + ", set by the deck; the host computes " + rate);
       return;
     }
     const auto predicted = [&](int count) {

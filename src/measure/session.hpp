@@ -28,7 +28,7 @@ struct Session {
   /// base::Error{runtime_error} if the device was lost before.
   template <class Body>
   auto use(const Body& body) {
-    if (lost) throw base::Error(base::ExitCode::runtime_error, "the device was lost before");
+    if (lost) throw base::Error(base::ExitCode::runtime_error, "the device was lost earlier");
     try {
       return body();
     } catch (const lanes::DeviceLost&) {

@@ -39,18 +39,19 @@ std::optional<MetricValue> value_of(const std::optional<base::Summary>& summary)
 
 void fields(Record& add, const Difference& of) {
   add("key", "Key of the result file or of its deck.", of.key);
-  add("a", "Value in the first file; -: it is not there.", of.a);
+  add("a", "Value in the first file; -: missing.", of.a);
   add("b", "Value in the other.", of.b);
 }
 
 void fields(Record& add, const Change& of) {
   add("point", "Swept keys and their values; empty: no sweep.", of.point);
-  add("order", "Issue order with what runs beside it; -: a metric of the device.", of.order);
+  add("order", "Issue order with its disturbance or host work; -: a metric of the device.",
+      of.order);
   add("metric", "Metric.", of.metric);
-  add("a", "In the first file; null: it is not there.", value_of(of.a));
+  add("a", "In the first file; null: missing.", value_of(of.a));
   add("b", "In the other.", value_of(of.b));
   add("ratio", "b / a; null: a value is missing, 0 or less.", of.ratio);
-  add("trend", "Of values beyond 1 % of each other which is better.", of.trend);
+  add("trend", "Trend from a to b; within 1 % they are the same.", of.trend);
   add("verdict", "Verdict; null: the first file's deck does not judge it.", of.verdict);
 }
 
@@ -65,7 +66,7 @@ void fields(Record& add, const Comparison& of) {
 void fields(Record& add, const Comparisons& of) {
   constexpr const char* schema = "overlap-comparison/1";
   add.raw("schema", "Name and version of this format.", schema, {{"const", schema}});
-  add("below", "By what part a judged metric may be worse.", of.below, from_zero);
+  add("below", "How much worse a judged metric may be, as a fraction.", of.below, from_zero);
   add("comparisons", "One per deck and pair of files.", of.all);
   add("side_by_side", "The files next to each other, with nothing judged; null: not asked for.",
       of.side_by_side);

@@ -60,7 +60,7 @@ std::string device_table(const base::DeviceInfo& device, bool gpu) {
 /// Whether the device's health can be read: the driver's version comes from the same library.
 std::string health_words(const base::DeviceInfo& device, bool gpu) {
   if (!gpu) return "not read: this back end has no management library";
-  if (!device.driver) return "not read: the driver's management library is not there";
+  if (!device.driver) return "not read: the driver's management library is missing";
   return "read by driver " + *device.driver;
 }
 
@@ -261,8 +261,8 @@ std::string point_table(const std::vector<deck::Point>& points,
   }
   const auto& first = points.front().values.front();
   return fmt::format(
-      "{} points; tasks on lanes of each order (for the schedules of one point: --set {}={} and so "
-      "on)\n{}",
+      "{} points; number of tasks on lanes per order (for the schedules of one point: --set {}={} "
+      "and so on)\n{}",
       points.size(), first.key, first.text, base::align(rows, true));
 }
 

@@ -124,10 +124,10 @@ std::string tables(const Fleet& fleet) {
     html += fmt::format("<section class=\"group\">\n<p class=\"place\">{}</p>\n",
                         escape_xml(group_words(fleet, group)));
     html += titled("Outliers", outlier_rows(fleet, group, all_rows, false)) +
-            titled("Alone beside together", phase_rows(group)) +
+            titled("Alone and together", phase_rows(group)) +
             titled("Figures", distribution_rows(fleet, group)) +
             titled("Slowest devices", slowest_rows(fleet, group)) +
-            titled("Nodes, the slowest together first", node_rows(group, all_rows)) +
+            titled("Nodes, slowest in phase together first", node_rows(group, all_rows)) +
             titled("Drivers", driver_rows(fleet, group, all_rows));
     html += "</section>\n";
   }

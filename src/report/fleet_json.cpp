@@ -102,7 +102,7 @@ void fields(Record& add, const experiment::Figure& of) {
 
 void fields(Record& add, const experiment::Trouble& of) {
   add("phase", "Phase; null: all.", of.phase);
-  add("verdict", "What the device's verdict is for this reason.", experiment::verdict_of(of.code));
+  add("verdict", "Verdict of the device for this reason.", experiment::verdict_of(of.code));
   add("text", "The reason.", of.text);
 }
 
@@ -144,7 +144,7 @@ void fields(Record& add, const Named& of) {
   add("off", "value / median of all devices - 1.", of.standing.off);
   add("score", "0.6745 (value - median) / MAD; null: the MAD is 0.",
       scored ? std::optional(of.standing.score) : std::nullopt);
-  add("slow", "Whether it is the worse side of the median.", of.standing.slow);
+  add("slow", "Whether it is on the worse side of the median.", of.standing.slow);
 }
 
 void fields(Record& add, const NamedDistribution& of) {
@@ -158,8 +158,8 @@ void fields(Record& add, const NamedDistribution& of) {
   add("slowest", "The slowest devices, worst first; empty: devices are not compared by it.",
       of.slowest);
   add("outliers",
-      "Devices more than 3.5 by modified z-score and more than 2 % off the median, slow ones "
-      "first, which fail; from 8 devices on.",
+      "Devices beyond a modified z-score of 3.5 and more than 2 % off the median; slow ones, which "
+      "fail, first; needs at least 8 devices.",
       of.outliers);
 }
 
@@ -194,7 +194,7 @@ void fields(Record& add, const GroupOf& of) {
   add("devices", "Devices with figures.", of.group.devices.size(), above_zero);
   add("drivers", "Drivers, the most frequent first.", named(of.group.drivers, of.fleet));
   add("distributions", "Each figure over all devices.", distributions);
-  add("nodes", "What the devices of a node move at the same time; with both phases.",
+  add("nodes", "Throughput of the devices of each node together; only with both phases.",
       of.group.nodes);
 }
 
@@ -212,7 +212,7 @@ void fields(Record& add, const HistoryOf& of) {
 
 void fields(Record& add, const experiment::BrokenFile& of) {
   add("file", "File.", of.file);
-  add("text", "Why it is no result.", of.text);
+  add("text", "Why it is not a valid result.", of.text);
 }
 
 /// A fleet, with these devices.
@@ -227,8 +227,8 @@ void add_fields(Record& add, const Fleet& of, const std::vector<DeviceRecord>& d
   add("superseded", "Results with a newer one of the same device and deck.", of.superseded,
       from_zero);
   add("missing_hosts", "Expected hosts without a result.", of.missing);
-  add("broken_files", "Files that are no results.", of.broken);
-  add("left_out", "Other files of this program, in words.", of.left_out);
+  add("broken_files", "Files that are not valid results.", of.broken);
+  add("left_out", "Other files of this program, which were skipped, in words.", of.left_out);
   add("groups", "Devices of one kind on one kind of link, with one deck and one build.", groups);
   add("history", "Figures of devices with several results.", histories);
   add("devices", "The newest result of each device and deck, by host.", devices);

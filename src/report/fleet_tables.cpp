@@ -103,7 +103,7 @@ std::string summary_words(const Fleet& fleet) {
   add(fleet.superseded, "older result", " of them");
   add(fleet.missing.size(), "expected host", " missing");
   add(fleet.broken.size(), "file", " broken");
-  add(fleet.left_out.size(), "file", " left out");
+  add(fleet.left_out.size(), "file", " skipped");
   return words;
 }
 
@@ -334,7 +334,7 @@ std::string histogram(const Fleet& fleet, const Group& group) {
     rows.push_back({words_of_value(from, widest->key.metric),
                     counts[bin] == 0 ? "" : std::to_string(counts[bin]), std::string(length, '#')});
   }
-  return fmt::format("{}, devices from each value on\n{}", words(widest->key),
+  return fmt::format("{}: number of devices per bin, by its lower end\n{}", words(widest->key),
                      base::align(rows, false));
 }
 

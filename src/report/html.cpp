@@ -67,7 +67,7 @@ std::string bounds_list(const Outcome& outcome) {
 }
 
 std::string facts_list(const Study& study, const Outcome& outcome) {
-  std::string html = "<details><summary>How it was made</summary><dl>\n";
+  std::string html = "<details><summary>Settings and machine</summary><dl>\n";
   for (const auto& row : facts(study, outcome)) {
     html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_xml(row[0]), escape_xml(row[1]));
   }

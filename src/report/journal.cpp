@@ -77,10 +77,10 @@ bool Journal::open_and_lock() {
   };
   struct stat opened{}, there{};
   if (fstat(descriptor_, &opened) != 0 || !S_ISREG(opened.st_mode)) {
-    refuse_opened("found no file; allowed: a file of its own next to the result file");
+    refuse_opened("found no regular file; allowed: a file of its own next to the result file");
   }
   if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    refuse_opened("found in use by another run; allowed: one run a result file");
+    refuse_opened("found in use by another run; allowed: one run per result file");
   }
   return stat(path_.c_str(), &there) == 0 && there.st_dev == opened.st_dev &&
          there.st_ino == opened.st_ino;
@@ -122,15 +122,15 @@ void Journal::read(const Identity& identity, bool resume) {
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const auto record = record_of(lines[i]);
     if (!record) {
-      refuse(path_, fmt::format("line {}: found no point as it was written; allowed: remove the "
-                                "line or the file",
+      refuse(path_, fmt::format("line {}: found a damaged point; allowed: remove the line or the "
+                                "file",
                                 i + 1));
     }
     records.push_back(*record);
   }
   if (!resume) {
-    refuse(path_, fmt::format("found {} {} of a sweep that did not end; allowed: --resume to go "
-                              "on, or remove the file",
+    refuse(path_, fmt::format("found {} {} of an unfinished sweep; allowed: --resume to "
+                              "continue, or remove the file",
                               lines.size() - 1, lines.size() == 2 ? "point" : "points"));
   }
   if (ftruncate(descriptor_, static_cast<off_t>(whole)) != 0) fail(path_);

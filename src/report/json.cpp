@@ -152,7 +152,8 @@ void fields(Record& add, const Result& of) {
           at("balance"), schema_of<std::optional<experiment::Balance>>());
   add.raw("rates", "Copies of the deck's largest size and at least 64 MiB; null: not measured.",
           at("rates"), schema_of<std::optional<experiment::DeviceSamples>>());
-  add.raw("health", "The device around the runs and in them; null: the back end cannot read it.",
+  add.raw("health",
+          "The device before, during and after the runs; null: the back end cannot read it.",
           at("health"), schema_of<std::optional<experiment::HealthRecord>>());
   add.raw("together", "Of phase together; null: without --fleet, or not in fleet.phases.",
           at("together"), schema_of<std::optional<Together>>());

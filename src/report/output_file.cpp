@@ -157,7 +157,7 @@ void Files::writes(const std::string& path, const std::string& option) {
   const auto [other, is_new] = known_.emplace(place_of(path), option);
   if (is_new) return;
   throw base::Error(base::ExitCode::usage,
-                    fmt::format("{}: found {}, which is {}, too; allowed: one file for each",
+                    fmt::format("{}: found {}, which is also {}; allowed: one file for each",
                                 option, path, other->second));
 }
 

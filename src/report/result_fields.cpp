@@ -102,7 +102,7 @@ void fields(Record& add, const base::Estimate& of) {
   add("value", "Estimate of Hodges and Lehmann: the median of all ratios.", of.value, above_zero);
   add("lo", "Lower end of its 95 % interval.", of.lo, above_zero);
   add("hi", "Upper end of its 95 % interval.", of.hi, above_zero);
-  add("covers", "Whether there are enough samples for 95 %; else the interval is the extremes'.",
+  add("covers", "Whether there are enough samples for 95 %; if not, the interval spans all ratios.",
       of.covers);
 }
 
@@ -144,9 +144,9 @@ void fields(Record& add, const base::DeviceInfo& of) {
   add("pci", "PCI address.", of.pci_bus_id);
   add("numa_node", "NUMA node of the PCI address.", of.numa_node);
   add("pcie_gen", "Generation of the link at the start.", of.pcie_gen);
-  add("pcie_gen_max", "Most that device and slot can.", of.pcie_gen_max);
+  add("pcie_gen_max", "Maximum that device and slot support.", of.pcie_gen_max);
   add("pcie_width", "Lanes of the link at the start.", of.pcie_width);
-  add("pcie_width_max", "Most that device and slot can.", of.pcie_width_max);
+  add("pcie_width_max", "Maximum that device and slot support.", of.pcie_width_max);
   add("sm_clock_mhz", "SM clock at the start.", of.sm_clock_mhz);
   add("sm_clock_max_mhz", "Highest SM clock.", of.sm_clock_max_mhz);
   add("memory_clock_mhz", "Memory clock at the start.", of.memory_clock_mhz);
@@ -189,10 +189,10 @@ void fields(Record& add, const EccErrors& of) {
 void fields(Record& add, const base::Health& of) {
   add("pcie_gen", "Generation of the link.", of.pcie_gen);
   add("pcie_width", "Lanes of the link.", of.pcie_width);
-  add("replays", "Packets that the link had to send again.", of.pcie_replays, from_zero);
+  add("replays", "Packets that the link had to resend.", of.pcie_replays, from_zero);
   add("ecc", "Memory errors since the driver was loaded.",
       EccErrors{of.ecc_corrected, of.ecc_uncorrected});
-  add("remapped_rows", "Rows of the memory that spare ones replace.", of.remapped_rows, from_zero);
+  add("remapped_rows", "Memory rows remapped to spare rows.", of.remapped_rows, from_zero);
   add("temperature_c", "Temperature, degrees Celsius.", of.temperature_c);
   add("power_w", "Power, W.", of.power_w, from_zero);
   add("sm_clock_mhz", "SM clock.", of.sm_clock_mhz, from_zero);
@@ -210,8 +210,8 @@ void fields(Record& add, const experiment::ThrottledTime& of) {
 void fields(Record& add, const experiment::WrongData& of) {
   add("chunk", "Chunk of the first wrong element.", of.chunk);
   add("array", "Its array.", of.array);
-  add("index", "Its place there.", of.index);
-  add("expected", "Right value.", std::optional(of.expected));
+  add("index", "Its index in that array.", of.index);
+  add("expected", "Correct value.", std::optional(of.expected));
   add("found", "Value found; null: not finite.", std::optional(of.found));
 }
 
@@ -223,7 +223,7 @@ void fields(Record& add, const experiment::Balance& of) {
 }
 
 void fields(Record& add, const experiment::Trace& of) {
-  add("source", "What took the times.", of.source);
+  add("source", "Source of the times.", of.source);
   add("parts", "Parts of the copies back, each timed in runs of its own.", of.parts, above_zero);
   add("perturbation", "Traced time / scored time - 1.", of.perturbation);
   add("doubtful", "Whether the scored runs' spread does not explain it.", of.doubtful);
@@ -362,7 +362,8 @@ void fields(Record& add, const RunOf& of) {
       expected ? std::optional(expected->lo_s) : std::nullopt, from_zero);
   add("predicted_hi_s", "Longest time that the model expects, seconds; null: unknown.",
       expected ? std::optional(expected->hi_s) : std::nullopt, from_zero);
-  add("verified", "Whether the data were compared, and right.", of.run.verified && !of.run.wrong);
+  add("verified", "Whether the data were compared and are correct.",
+      of.run.verified && !of.run.wrong);
   add("wrong", "First wrong element; null: none.", of.run.wrong);
   add("trace", "How the timeline was measured; null: it was not.", of.run.trace);
   add("timeline", "Every task as measured; null: not traced.",
@@ -385,7 +386,7 @@ void fields(Record& add, const experiment::DeviceSamples& of) {
 void fields(Record& add, const experiment::LimitSource& of) {
   add("file", "Reference file.", of.file);
   add("value", "Value that it has.", of.value, from_zero);
-  add("below", "By what part of it a value may be worse.", of.below, from_zero);
+  add("below", "How much worse a value may be, as a fraction of it.", of.below, from_zero);
 }
 
 void fields(Record& add, const experiment::HealthRecord& of) {
@@ -413,8 +414,8 @@ void fields(Record& add, const experiment::Window& of) {
 void fields(Record& add, const Together& of) {
   add.raw("rates", "The link's, while all devices of the node copy; null: not measured.", of.rates,
           schema_of<std::optional<experiment::DeviceSamples>>());
-  add.raw("health", "The device around these runs and in them; null: it cannot be read.", of.health,
-          schema_of<std::optional<experiment::HealthRecord>>());
+  add.raw("health", "The device before, during and after these runs; null: it cannot be read.",
+          of.health, schema_of<std::optional<experiment::HealthRecord>>());
   add.raw("window", "How the node's ranks shared the repetitions.", of.window,
           schema_of<experiment::Window>());
 }
@@ -430,7 +431,8 @@ void fields(Record& add, const CheckOf& of) {
   add("reference", "Where the limit comes from; null: the deck.", of.check.source);
   add("verdict", "Verdict of this limit.", of.check.verdict);
   add("text", "Value, interval and limit in words.", experiment::words(of.check));
-  add("reason", "Why it is not what the value says; null: it is.", or_null(of.check.reason));
+  add("reason", "Why the verdict does not follow from the value; null: it does.",
+      or_null(of.check.reason));
 }
 
 void fields(Record& add, const FindingOf& of) {
@@ -438,7 +440,7 @@ void fields(Record& add, const FindingOf& of) {
   add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
   add("phase", phase_help, of.outcome.phase);
   add("cause", "Name of the diagnosis.", of.finding.cause);
-  add("text", "What, the number that shows it, what to change.", of.finding.text);
+  add("text", "The cause, the number that shows it, and what to change.", of.finding.text);
   Json evidence = Json::object();
   for (const auto& [name, value] : of.finding.evidence) evidence[std::string(name)] = value;
   add.raw("evidence", "Numbers behind it, by name; times in seconds.", evidence,

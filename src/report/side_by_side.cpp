@@ -231,11 +231,11 @@ std::string side_by_side_csv(const SideBySide& all) {
 }
 
 void fields(Record& add, const Column& of) {
-  add("title", "What tells the column from the others.", of.title);
+  add("title", "What distinguishes the column from the others.", of.title);
   add("file", "Result file.", of.file);
   add("device", "Device; on host back ends the processor.", of.device);
   add("backend", "Default execution space.", of.backend);
-  add("mechanism", "How tasks reach the device, of all its decks.", of.mechanism);
+  add("mechanism", "How tasks are issued, for all its decks.", of.mechanism);
   add("kokkos_version", "Version of Kokkos.", of.kokkos_version);
   add("compiler", "Compiler and its version.", of.compiler);
   add("host", "Host name.", of.host);
@@ -247,7 +247,7 @@ void fields(Record& add, const Figures& of) {
   add("speedup", "Time of the column's own sequential order / time; null: no baseline.",
       median(of.speedup));
   add("overlap_efficiency",
-      "Share of the time that overlap can hide and does hide; null: no baseline or no bound, or "
+      "Time that overlap saves / time that it could save; null: no baseline or no bound, or "
       "overlap can save less than 10 %.",
       median(of.overlap_efficiency));
   add("bound_s", "Least time that the column's own hardware allows, seconds; null: not measured.",
@@ -259,13 +259,13 @@ void fields(Record& add, const Figures& of) {
 
 void fields(Record& add, const Match& of) {
   add("point", "Swept keys and their values, or the phase; empty: neither.", of.point);
-  add("order", "Issue order with what runs beside it.", of.order);
-  add("columns", "One per column; null: it does not have the order.", of.figures);
+  add("order", "Issue order with its disturbance or host work.", of.order);
+  add("columns", "One per column; null: the column does not have the order.", of.figures);
 }
 
 void fields(Record& add, const Setting& of) {
   add("key", "Key of the deck.", of.key);
-  add("values", "One per column; -: it is not there.", of.values);
+  add("values", "One per column; -: missing.", of.values);
 }
 
 void fields(Record& add, const SharedDeck& of) {

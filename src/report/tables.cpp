@@ -138,7 +138,7 @@ Rows order_rows(const Outcome& outcome) {
 
 std::string unexpected_words(const Outcome& outcome) {
   if (std::ranges::all_of(outcome.runs, experiment::as_expected)) return "";
-  return "! the measured time is not where the model expects it\n";
+  return "! the measured time is outside the range that the model expects\n";
 }
 
 Rows issue_rows(const Outcome& outcome) {
@@ -206,8 +206,8 @@ std::string product_words(const Outcome& outcome) {
     const schedule::Traffic traffic = schedule::traffic(run.schedule);
     const bool compute = run.bounds->limit == "SM" || run.bounds->limit == "workers";
     return fmt::format(
-        "matrix product: {} Gflop, {} flop a byte over the link; kernels alone {}, {} Gflop/s; {}-"
-        "bound, at most {} Gflop/s\n",
+        "matrix product: {} Gflop, {} flop per byte over the link; kernels alone {}, {} Gflop/s; "
+        "{}-bound, at most {} Gflop/s\n",
         giga(flops), format_number(flops / static_cast<double>(traffic.h2d + traffic.d2h)),
         format_seconds(run.rates->kernel_s), giga(flops / run.rates->kernel_s),
         compute ? "compute" : "transfer", giga(flops / run.bounds->bound_s));
@@ -227,7 +227,7 @@ Rows disturbance_rows(const Outcome& outcome) {
 }
 
 Rows rate_rows(const Outcome& outcome) {
-  Rows rows = {{"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "beside copies"}};
+  Rows rows = {{"chunks", "H2D GB/s", "D2H GB/s", "both GB/s", "kernels", "during copies"}};
   std::set<int> seen;
   for (const Run& run : outcome.runs) {
     if (!run.rates || !seen.insert(run.schedule.chunks).second) continue;

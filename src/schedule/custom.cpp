@@ -134,7 +134,7 @@ std::optional<std::string> misplaced(const Costs& costs, Order order) {
     const auto awaited =
         std::ranges::find_if(listed[i].after, [&](TaskId other) { return !issued[other]; });
     if (awaited != listed[i].after.end()) {
-      return fmt::format("issues task {} before task {}, which it comes after", costs.names[i],
+      return fmt::format("issues task {} before task {}, on which it depends", costs.names[i],
                          costs.names[*awaited]);
     }
     issued[i] = true;
@@ -144,8 +144,8 @@ std::optional<std::string> misplaced(const Costs& costs, Order order) {
     Last& seen = last[listed[i].op];
     if (const TaskId other = kernel ? seen.any : seen.kernel; other > i) {
       return fmt::format(
-          "issues task {} before task {}, which the list has first and which works "
-          "on the same chunk",
+          "issues task {} before task {}, which is earlier in the list and works on "
+          "the same chunk",
           costs.names[other], costs.names[i]);
     }
     seen.any = std::max(seen.any, i);

@@ -141,7 +141,7 @@ class Checker {
     if (t.stage == Stage::kernel) return flaw_of_kernel(t);
     if (is_copy(t.stage) && (used.size() != 1 || used[0].slot < 0 ||
                              t.bytes != host_region(schedule_, used[0]).bytes())) {
-      return fmt::format("copies {} bytes, which is not its piece", t.bytes);
+      return fmt::format("copies {} bytes, which is not the size of its piece", t.bytes);
     }
     return "";
   }
@@ -274,9 +274,9 @@ class Checker {
       return of.array == access.use.array && of.piece == access.use.piece;
     });
     if (same && task(*writer).stage == source) return true;
-    return report(
-        Hazard::Kind::stale, id,
-        fmt::format("finds in array {} what {} left", name(access), describe(schedule_, *writer)));
+    return report(Hazard::Kind::stale, id,
+                  fmt::format("reads stale data of array {}, last written by {}", name(access),
+                              describe(schedule_, *writer)));
   }
 
   /// Requires that every output is copied to the host completely. (Custom workloads may omit

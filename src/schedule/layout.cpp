@@ -87,8 +87,7 @@ void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling)
 std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t up_bytes) {
   const auto& count = deck.chunks.count;
   if (count > costs.units) {
-    fail_chunks(deck,
-                fmt::format("; allowed: at most {}, one for each unit of the data", costs.units));
+    fail_chunks(deck, fmt::format("; allowed: at most {}, one per unit of the data", costs.units));
   }
   const std::int64_t units = count ? 1 : std::min(*deck.chunks.bytes / up_bytes, costs.units);
   if (units == 0) {

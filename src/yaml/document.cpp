@@ -263,8 +263,8 @@ NodePtr with(const NodePtr& node, std::span<const std::string> path, const NodeP
   if (path.empty()) return value;
   const bool absent = !node || node->kind == Node::Kind::null;
   if (!absent && node->kind != Node::Kind::map) {
-    const std::string whole = fmt::format(", or a list as a whole, --set '{}=[...]'", clean(above));
-    fail(value->place, fmt::format("{}: found {}; allowed: a map, to hold the key {}{}",
+    const std::string whole = fmt::format(", or the whole list, --set '{}=[...]'", clean(above));
+    fail(value->place, fmt::format("{}: found {}; allowed: a map, which can hold the key {}{}",
                                    clean(above), describe(node.get()), quoted(path[0]),
                                    node->kind == Node::Kind::list ? whole : ""));
   }
@@ -300,7 +300,7 @@ NodePtr with_option(const NodePtr& root, const std::string& option, int number) 
   if (std::ranges::find(path, "") != path.end()) refuse("found an empty part in the key");
   if (const auto bracket = key.find('['); bracket != std::string::npos) {
     const auto dot = std::min(key.find('.', bracket), key.size());
-    fail(origin, fmt::format("{}: found an index; allowed: a list as a whole, --set '{}=[...]'",
+    fail(origin, fmt::format("{}: found an index; allowed: the whole list, --set '{}=[...]'",
                              clean(key.substr(0, dot)), clean(key.substr(0, bracket))));
   }
   NodePtr value = parse(option.substr(equals + 1), origin);

@@ -146,7 +146,7 @@ class Custom(TestCase):
     def test_says_what_the_steps_take(self):
         done = run(self.deck(CUSTOM))
         self.assert_clean(done)
-        self.assertRegex(done.stdout, r"(?m)^busy +a step of a kernel takes \S+ ns, of the host \S+ ns$")
+        self.assertRegex(done.stdout, r"(?m)^busy +a step of the busy loop takes \S+ ns in a kernel, \S+ ns on the host$")
         self.assertNotRegex(done.stdout, "(?m)^copy rates")
 
     def test_says_what_copies_by_duration_move_at(self):
@@ -179,7 +179,7 @@ class Custom(TestCase):
             run(deck),
             3,
             r"small\.yaml:8:26: issue\.orders\[1\]: found 'depth_first', which issues task DH before "
-            r"task K, which it comes after",
+            r"task K, on which it depends",
         )
 
     def test_nothing_runs_when_one_deck_of_several_is_not_safe(self):

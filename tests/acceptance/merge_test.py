@@ -179,15 +179,15 @@ class Merge(TestCase):
         result, fleet = self.write("a.json"), self.results / "fleet.json"
         before = result.read_text()
         for option in ("--json", "--junit", "--report", "--nodecheck"):
-            self.assert_error(run("merge", self.results, option, result), 3, f"{option}: found .*, which is an input, too")
+            self.assert_error(run("merge", self.results, option, result), 3, f"{option}: found .*, which is also an input")
             self.assert_error(run("merge", self.results, option, ""), 3, f"{option} needs a file name")
             self.assert_error(run("merge", self.results, option, self.folder / "no/such.file"), 1, "cannot write")
         self.assertEqual(result.read_text(), before)
-        self.assert_error(run("merge", result, "--json=x", "--junit=x"), 3, "--junit: found x, which is --json, too")
+        self.assert_error(run("merge", result, "--json=x", "--junit=x"), 3, "--junit: found x, which is also --json")
         self.assert_clean(run("merge", self.results, "--json", fleet))
         done = run("merge", self.results, "--json", fleet)  # again: a fleet file is no result
         self.assert_clean(done)
-        self.assertIn("fleet.json: overlap-fleet/1, no result file; left out\n", done.stdout)
+        self.assertIn("fleet.json: overlap-fleet/1, not a result file; skipped\n", done.stdout)
         self.assert_clean(run("merge", fleet), 1)
 
     def test_says_what_is_wrong_with_its_inputs(self):

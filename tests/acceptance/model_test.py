@@ -279,7 +279,7 @@ class RealRuns(TestCase):
     def test_a_device_of_choice(self):
         done = run(self.deck(FOUR), "--device", "ideal_1copy")
         self.assert_clean(done)
-        self.assertRegex(done.stdout, r"(?m)^model +device of \S+/ideal_1copy\.yaml$")
+        self.assertRegex(done.stdout, r"(?m)^model +device file \S+/ideal_1copy\.yaml$")
         figures = records(done.stdout)["OVERLAP_FOM"]
         predicted = [f["value"] for f in figures if f["metric"] == "predicted_time"]
         self.assertEqual(predicted, ["0.012", "0.012", "0.008"])
@@ -345,7 +345,7 @@ class Calibrate(TestCase):
         self.assert_clean(run(*decks, "--quiet", "--predict", mine))
         done = run(self.deck(), "--device", mine)
         self.assert_clean(done)
-        self.assertRegex(done.stdout, rf"(?m)^model +device of {re.escape(str(mine))}$")
+        self.assertRegex(done.stdout, rf"(?m)^model +device file {re.escape(str(mine))}$")
         self.assertEqual(self.files(), ["mine.yaml", "small.yaml"])
 
     def test_goes_on_with_a_deck(self):

@@ -44,7 +44,7 @@ class Refused(TestCase):
         deck = self.deck(SHORT)
         for name in ("one.json", "{host}.json", "{deck}.json"):
             done = run(deck, "--json", self.folder / name, env=ranks(4))
-            self.refused(done, r"found \S+ with 4 ranks, each of which would replace the file of the others; allowed: --fleet")
+            self.refused(done, r"found \S+ with 4 ranks, all of which would write this file; allowed: --fleet")
         self.assertEqual(self.files(), ["small.yaml"])
 
     def test_not_where_each_has_its_own(self):

@@ -57,7 +57,7 @@ class Results(TestCase):
     def test_references_are_read_before_anything_runs(self):
         for change, message in (
             ({"tolerance": "-3 %"}, r"entries\[0\]\.tolerance: found '-3 %'; allowed: "),
-            ({"tolerance": "3 %", "order": "by_engine", "metric": "time"}, r"entries\[1\]: found a second entry for what entries\[0\]"),
+            ({"tolerance": "3 %", "order": "by_engine", "metric": "time"}, r"entries\[1\]: found a second entry for the subject of entries\[0\]"),
         ):
             self.change(**change)
             self.assert_error(self.judged(), 3, message)
@@ -90,7 +90,7 @@ class Results(TestCase):
         self.assertIn("<svg", page.read_text())
         self.assert_clean(run("compare", self.second, self.first))
         before = self.first.read_text()
-        self.assert_error(run("compare", self.first, self.second, "--json", self.first), 3, "found .*, which is an input, too")
+        self.assert_error(run("compare", self.first, self.second, "--json", self.first), 3, "found .*, which is also an input")
         self.assertEqual(self.first.read_text(), before)
         self.assert_error(run("compare", self.first), 3)
         self.assert_error(run("compare", self.first, self.folder / "none.json"), 1, "cannot be read")

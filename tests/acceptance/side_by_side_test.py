@@ -384,7 +384,7 @@ class SideBySide(TestCase):
         for option in (["--to=1"], ["--csv", self.folder / "x.csv"]):
             self.assert_error(run("compare", *paths, *option), 3, "--side-by-side")
         self.assert_error(run("compare", "--side-by-side", *paths, "--below=3%"), 3, "--below")
-        self.assert_error(run("compare", "--side-by-side", *paths, "--csv", paths[0]), 3, "which is an input, too")
+        self.assert_error(run("compare", "--side-by-side", *paths, "--csv", paths[0]), 3, "which is also an input")
         again = self.folder / "folder"
         again.mkdir()
         for name in ("a", "b"):

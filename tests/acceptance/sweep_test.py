@@ -156,7 +156,7 @@ class Sweep(Case):
         deck = self.sweep()
         for arguments, message in (
             ((deck, deck), "sweep.yaml: found a sweep and other decks"),
-            ((deck, "--trace", self.folder / "trace.json"), "--trace of a sweep"),
+            ((deck, "--trace", self.folder / "trace.json"), "found --trace with a sweep"),
             ((deck, "--resume"), "--resume without a result file"),
             ((deck, "--set=sweep={}", "--resume", "--json", self.target), "--resume without a sweep"),
             ((deck, "--set=sweep.chunks.count=[1, 5000]"), r"small\.yaml|chunks"),
@@ -284,8 +284,8 @@ class Resume(Case):
         self.assertGreaterEqual(len(result["runs"]), len(kept) * len(ORDERS))
         # Without --resume nothing is lost.
         done = run(self.sweep(LARGE), "--json", self.target)
-        self.assert_error(done, 3, f"out.json.points: found {len(kept)} points of a sweep that did not end; "
-                                   "allowed: --resume to go on, or remove the file")
+        self.assert_error(done, 3, f"out.json.points: found {len(kept)} points of an unfinished sweep; "
+                                   "allowed: --resume to continue, or remove the file")
         self.assertEqual(self.kept(), kept)
         self.goes_on(kept)
 
@@ -355,7 +355,7 @@ class Resume(Case):
                         changed = "\n".join([header, text, *rest])
                         self.journal.write_text(changed)
                         done = run(deck, "--json", self.target, "--resume")
-                        self.assert_error(done, 3, r"out\.json\.points: line 2: found no point as it was written; ")
+                        self.assert_error(done, 3, r"out\.json\.points: line 2: found a damaged point; ")
                         self.assertEqual(self.journal.read_text(), changed)
         self.journal.write_text(whole)
         self.assertEqual(run(deck, "--json", self.target, "--resume").returncode, 4)
@@ -419,7 +419,7 @@ class Resume(Case):
 
     def test_no_result_file_takes_the_place_of_the_journal(self):
         done = run(self.sweep(), "--json", "a", "--csv", "a.points", cwd=self.folder)
-        self.assert_error(done, 3, "--csv: found a.points, which is the file of finished points, too")
+        self.assert_error(done, 3, "--csv: found a.points, which is also the file of finished points")
 
 
 class Progress(Case):

@@ -197,7 +197,7 @@ TEST(CustomOrders, AnOrderThatBreaksADependencySaysSo) {
                                   "name: K1, stage: kernel, lane: 1, duration: 1 ms, after: [K2]"});
   EXPECT_EQ(misplaced(deck, Order::custom), std::nullopt);
   EXPECT_EQ(misplaced(deck, Order::depth_first),
-            "issues task K1 before task K2, which it comes after");
+            "issues task K1 before task K2, on which it depends");
 }
 
 TEST(CustomOrders, AnOrderThatBreaksADependencyIsNotBuilt) {
@@ -213,16 +213,16 @@ TEST(CustomOrders, AnOrderThatBreaksADependencyIsNotBuilt) {
   } catch (const base::Error& error) {
     EXPECT_EQ(error.code(), base::ExitCode::usage);
     EXPECT_THAT(error.what(), HasSubstr("issue.orders[1]: found 'depth_first', which issues task "
-                                        "K1 before task K2, which it comes after"));
+                                        "K1 before task K2, on which it depends"));
   }
 }
 
 TEST(CustomOrders, AnOrderThatWouldLeaveOtherDataSaysSo) {
   const deck::Deck deck = custom({"name: K2, stage: kernel, lane: 2, duration: 1 ms",
                                   "name: K1, stage: kernel, lane: 1, duration: 1 ms, chunk: 2"});
-  EXPECT_EQ(misplaced(deck, Order::depth_first),
-            "issues task K1 before task K2, which the list has first and which works on the same "
-            "chunk");
+  EXPECT_EQ(
+      misplaced(deck, Order::depth_first),
+      "issues task K1 before task K2, which is earlier in the list and works on the same chunk");
 }
 
 TEST(CustomOrders, HundredThousandTasks) {

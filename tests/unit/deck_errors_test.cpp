@@ -66,7 +66,7 @@ TEST(DeckErrors, Requirements) {
     return increment("require: {" + keys + "}\n");
   };
   const std::string links = "any or max or a link, such as gen5 x16";
-  const std::string from = "any or versions from one on, such as '>= 570'";
+  const std::string from = "any or a minimum version, such as '>= 570'";
   expect_messages({
       {require("pci: max"),
        {},
@@ -310,7 +310,7 @@ TEST(DeckErrors, Boxes) {
        "17592186044416"},
       {workload("kind: increment, box: [2, 3], elements: 7"),
        {},
-       "@:1:52: workload.elements: found '7'; allowed: 6, those of workload.box, or nothing"},
+       "@:1:52: workload.elements: found '7'; allowed: 6, those of workload.box, or no key"},
       {workload("kind: increment, box: [2, 3], array: [2, 4], pitch: 12"),
        {},
        "@:1:64: workload.pitch: found '12'; allowed: none or a multiple of 4 B from 16 B, the "
@@ -382,8 +382,8 @@ TEST(DeckErrors, ValuesOfTasks) {
        "at most 64"},
       {tasks({kernel, kernel}),
        {},
-       "@:5:14: workload.tasks[1].name: found 'K1' again, first at @:4:14; allowed: a name of its "
-       "own for each task"},
+       "@:5:14: workload.tasks[1].name: found 'K1' again, first at @:4:14; allowed: a unique name "
+       "for each task"},
       {tasks({"name: K1, stage: kernel, duration: 1 ms"}),
        {},
        "@:4:7: workload.tasks[0].lane: found nothing; allowed: a whole number from 1 to 1024"},
@@ -400,8 +400,8 @@ TEST(DeckErrors, ValuesOfTasks) {
        "such as 0.005 (seconds), 5 ms or 50 us"},
       {tasks({"name: K1, stage: kernel, lane: 1, duration: 1 ms, sms: 1.5"}),
        {},
-       "@:4:63: workload.tasks[0].sms: found '1.5'; allowed: a part of the device, above 0 and up "
-       "to 1"},
+       "@:4:63: workload.tasks[0].sms: found '1.5'; allowed: a fraction of the device, above 0 and "
+       "up to 1"},
       {tasks({"name: HD, stage: h2d, lane: 1"}),
        {},
        "@:4:7: workload.tasks[0]: found neither bytes nor duration; allowed: one of them"},
@@ -433,14 +433,14 @@ TEST(DeckErrors, DependenciesOfTasks) {
        "@:6:65: workload.tasks[2].after: found 'HDa1'; allowed: a list of names of tasks"},
       {after("[K1]"),
        {},
-       "@:6:66: workload.tasks[2].after[0]: found the task itself, 'K1'; allowed: others"},
+       "@:6:66: workload.tasks[2].after[0]: found the task itself, 'K1'; allowed: other tasks"},
       {after("[HDa1, HDa1]"),
        {},
        "@:6:72: workload.tasks[2].after[1]: found 'HDa1' again; allowed: each task once"},
       {after("[Q]"),
        {},
        "@:6:66: workload.tasks[2].after[0]: found 'Q', a query, which completes nothing; allowed: "
-       "others"},
+       "other tasks"},
   });
 }
 
@@ -449,11 +449,11 @@ TEST(DeckErrors, WhatACustomWorkloadDoesNotTake) {
       {tasks({kernel}, "chunks: {count: 4}\n"),
        {},
        "@:5:17: chunks.count: found '4'; allowed: 1 with workload.kind custom (@:2:9), whose tasks "
-       "say what is copied"},
+       "define the copies"},
       {tasks({kernel}, "chunks: {bytes: 4 KiB}\n"),
        {},
        "@:5:17: chunks.bytes: found '4 KiB'; allowed: none with workload.kind custom (@:2:9), "
-       "whose tasks say what is copied"},
+       "whose tasks define the copies"},
       {tasks({kernel}, "memory: {device_limit: 4 GiB}\n"),
        {},
        "@:5:24: memory.device_limit: found '4 GiB'; allowed: none with workload.kind custom "
@@ -461,7 +461,7 @@ TEST(DeckErrors, WhatACustomWorkloadDoesNotTake) {
       {tasks({kernel}, "issue: {lanes: 4}\n"),
        {},
        "@:5:16: issue.lanes: found '4'; allowed: 1, the lanes that workload.tasks names, or "
-       "nothing"},
+       "no key"},
       {tasks({kernel}, "issue: {orders: [by_engine]}\n"),
        {},
        "@:5:18: issue.orders[0]: found 'by_engine'; allowed: sequential, depth_first, "
@@ -718,15 +718,13 @@ TEST(DeckErrors, Products) {
        "17592186044416 together"},
       {product("alpha: 0"),
        {},
-       "@:1:32: workload.alpha: found '0'; allowed: a number from 1e-6 to 1e6 or the same below 0"},
+       "@:1:32: workload.alpha: found '0'; allowed: a number of magnitude 1e-6 to 1e6"},
       {product("beta: 2e6"),
        {},
-       "@:1:31: workload.beta: found '2e6'; allowed: 0, a number from 1e-6 to 1e6 or the same "
-       "below 0"},
+       "@:1:31: workload.beta: found '2e6'; allowed: 0 or a number of magnitude 1e-6 to 1e6"},
       {product("beta: one"),
        {},
-       "@:1:31: workload.beta: found 'one'; allowed: 0, a number from 1e-6 to 1e6 or the same "
-       "below 0"},
+       "@:1:31: workload.beta: found 'one'; allowed: 0 or a number of magnitude 1e-6 to 1e6"},
       {product("type: int32"),
        {},
        "@:1:31: workload.type: found 'int32'; allowed: float32, float64"},
@@ -735,16 +733,16 @@ TEST(DeckErrors, Products) {
        "@:1:43: workload.k: found '300000'; allowed: at most 262144 with float32"},
       {product("host_share: 1.5"),
        {},
-       "@:1:37: workload.host_share: found '1.5'; allowed: auto or a part of the tiles, from 0 to "
-       "1"},
+       "@:1:37: workload.host_share: found '1.5'; allowed: auto or a fraction of the tiles, from "
+       "0 to 1"},
       {product("k: 3") + "chunks: {count: 4}\n",
        {},
        "@:2:17: chunks.count: found '4'; allowed: 1 with workload.kind dgemm (@:1:18), which "
-       "tile_m and tile_n cut"},
+       "is split by tile_m and tile_n"},
       {product("k: 3") + "chunks: {bytes: 1 MiB}\n",
        {},
        "@:2:17: chunks.bytes: found '1 MiB'; allowed: none with workload.kind dgemm (@:1:18), "
-       "which tile_m and tile_n cut"},
+       "which is split by tile_m and tile_n"},
       {product("k: 3") + "memory: {transfer: zero_copy}\n",
        {},
        "@:2:20: memory.transfer: found 'zero_copy'; allowed: staged with workload.kind dgemm "
@@ -896,7 +894,7 @@ TEST(DeckErrors, Words) {
        "synchronize"},
       {increment("disturb: {operation: malloc, at: 2}\n"),
        {},
-       "@:2:34: disturb.at: found '2'; allowed: a part of the tasks, from 0 to 1"},
+       "@:2:34: disturb.at: found '2'; allowed: a fraction of the tasks, from 0 to 1"},
       {increment("host_work: {}\n"),
        {},
        "@:2:12: host_work.per_chunk: found nothing; allowed: a time above 0 and up to 100 s, such "
@@ -914,7 +912,7 @@ TEST(DeckErrors, Words) {
        "chooses the chunks"},
       {increment("acceptance: [{metric: h2d_rate, order: sequential, min: 1}]\n"),
        {},
-       "@:2:40: acceptance[0].order: found an order for 'h2d_rate', which is about the device; "
+       "@:2:40: acceptance[0].order: found an order for 'h2d_rate', a metric of the device; "
        "allowed: no order"},
       {increment("acceptance: [{metric: host_work_hidden, min: 1}]\n"),
        {},
@@ -1126,7 +1124,8 @@ TEST(DeckErrors, Intensities) {
 }
 
 TEST(DeckErrors, PartsAndLongTimes) {
-  const std::string parts = "; allowed: none or a part above 0 and up to 1, such as 1 % or 0.01";
+  const std::string parts =
+      "; allowed: none or a fraction above 0 and up to 1, such as 1 % or 0.01";
   const std::string times =
       "; allowed: none or a time above 0 s and up to 240 h, such as 30 s or 30 min";
   expect_messages({
@@ -1236,7 +1235,7 @@ TEST(DeckErrors, ClashesOfKeys) {
        "(by default)"},
       {increment("measure: {precision: 1 %, repetitions: 300}\n"),
        {},
-       "@:2:40: measure.repetitions: found '300'; allowed: no more with measure.at_most 200 "
+       "@:2:40: measure.repetitions: found '300'; allowed: at most 200 with measure.at_most 200 "
        "(by default)"},
       {workload("kind: rowsum, rows: 17592186044416"),
        {},
@@ -1342,7 +1341,8 @@ TEST(DeckErrors, Criteria) {
        "@:3:37: acceptance[0].below: found without reference; allowed: with reference"},
       {criteria("[{metric: time, reference: given, below: -3 %}]"),
        {},
-       "@:3:54: acceptance[0].below: found '-3 %'; allowed: a part from 0 to 100 %, such as 3 %"},
+       "@:3:54: acceptance[0].below: found '-3 %'; allowed: a fraction from 0 to 100 %, such as 3 "
+       "%"},
       {criteria("[{metric: time, min: 2 s, max: 1 s}]"),
        {},
        "@:3:34: acceptance[0].min: found '2 s', above max '1 s'; allowed: at most max"},
@@ -1352,14 +1352,15 @@ TEST(DeckErrors, Criteria) {
       {"workload: {kind: increment}\n"
        "issue: {orders: [depth_first]}\nacceptance: [{metric: speedup, min: 1}]\n",
        {},
-       "@:3:23: acceptance[0].metric: found 'speedup', which needs 'sequential', to compare with, "
+       "@:3:23: acceptance[0].metric: found 'speedup', which needs the baseline 'sequential' "
        "among issue.orders (@:2:17); allowed: time, throughput, max_error, bound_fraction, "
        "schedule_bound_fraction, drift, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, "
        "throttled"},
       {"workload: {kind: increment}\n"
        "issue: {orders: [sequential]}\nacceptance: [{metric: speedup, min: 1}]\n",
        {},
-       "@:3:23: acceptance[0].metric: found 'speedup', which needs an order besides 'sequential' "
+       "@:3:23: acceptance[0].metric: found 'speedup', which needs an order other than "
+       "'sequential' "
        "among issue.orders (@:2:17); allowed: time, throughput, max_error, bound_fraction, "
        "schedule_bound_fraction, drift, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, "
        "throttled"},
@@ -1582,29 +1583,31 @@ TEST(DeckErrors, OverridesThroughWhatIsNoMap) {
   expect_messages({
       {good,
        {"title.x=5"},
-       "--set title.x=5: title: found 'T'; allowed: a map, to hold the key 'x'"},
+       "--set title.x=5: title: found 'T'; allowed: a map, which can hold the key 'x'"},
       {good,
        {"workload.kind.x=1"},
-       "--set workload.kind.x=1: workload.kind: found 'increment'; allowed: a map, to hold the key "
-       "'x'"},
+       "--set workload.kind.x=1: workload.kind: found 'increment'; allowed: a map, which can hold "
+       "the key 'x'"},
       {good,
        {"chunks.count.x.y=1"},
-       "--set chunks.count.x.y=1: chunks.count: found '4'; allowed: a map, to hold the key 'x'"},
+       "--set chunks.count.x.y=1: chunks.count: found '4'; allowed: a map, which can hold the key "
+       "'x'"},
       {good,
        {"issue.orders.0=sequential"},
-       "--set issue.orders.0=sequential: issue.orders: found a list; allowed: a map, to hold the "
-       "key '0', or a list as a whole, --set 'issue.orders=[...]'"},
+       "--set issue.orders.0=sequential: issue.orders: found a list; allowed: a map, which can "
+       "hold the key '0', or the whole list, --set 'issue.orders=[...]'"},
       {good,
        {"issue.orders[0]=depth_first"},
-       "--set issue.orders[0]=depth_first: issue.orders[0]: found an index; allowed: a list as a "
-       "whole, --set 'issue.orders=[...]'"},
+       "--set issue.orders[0]=depth_first: issue.orders[0]: found an index; allowed: the whole "
+       "list, --set 'issue.orders=[...]'"},
       {good,
        {"acceptance[0].min=2"},
-       "--set acceptance[0].min=2: acceptance[0]: found an index; allowed: a list as a whole, "
+       "--set acceptance[0].min=2: acceptance[0]: found an index; allowed: the whole list, "
        "--set 'acceptance=[...]'"},
       {good,
        {"chunks.count=8", "chunks.count.x=1"},
-       "--set chunks.count.x=1: chunks.count: found '8'; allowed: a map, to hold the key 'x'"},
+       "--set chunks.count.x=1: chunks.count: found '8'; allowed: a map, which can hold the key "
+       "'x'"},
   });
 }
 
@@ -1698,7 +1701,7 @@ TEST(DeckErrors, OverridesThatClashWithTheDeck) {
   expect_messages({
       {good,
        {"issue.orders=[depth_first]"},
-       "@:5:23: acceptance[0].metric: found 'speedup', which needs 'sequential', to compare with, "
+       "@:5:23: acceptance[0].metric: found 'speedup', which needs the baseline 'sequential' "
        "among issue.orders (--set issue.orders=[depth_first]); allowed: time, throughput, "
        "max_error, bound_fraction, schedule_bound_fraction, drift, h2d_rate, d2h_rate, "
        "duplex_rate, pcie_replays, ecc_errors, throttled"},

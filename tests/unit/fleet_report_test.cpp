@@ -228,7 +228,8 @@ TEST(Devices, SeveralDecksAreSeveralRecords) {
 
 TEST(Devices, WhatIsNoResultSaysSo) {
   const std::string text = result().dump();
-  EXPECT_THAT(error_of(text.substr(0, text.size() / 2)), HasSubstr("a.json: found no JSON"));
+  EXPECT_THAT(error_of(text.substr(0, text.size() / 2)),
+              HasSubstr("a.json: found no complete JSON"));
   EXPECT_THAT(error_of("{}"), HasSubstr("found no schema"));
   EXPECT_THAT(error_of(R"({"results": []})"), HasSubstr("found no result"));
   const auto changed = [](const char* pointer, const json& value) {
@@ -271,9 +272,9 @@ TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
   EXPECT_EQ(input.files, 3U);
   EXPECT_EQ(input.records.size(), 1U);
   ASSERT_EQ(input.broken.size(), 1U);
-  EXPECT_THAT(input.broken[0].text, HasSubstr("b.json: found no JSON"));
+  EXPECT_THAT(input.broken[0].text, HasSubstr("b.json: found no complete JSON"));
   ASSERT_EQ(input.left_out.size(), 1U);
-  EXPECT_THAT(input.left_out[0], HasSubstr("c.json: overlap-fleet/1, no result file; left out"));
+  EXPECT_THAT(input.left_out[0], HasSubstr("c.json: overlap-fleet/1, not a result file; skipped"));
   EXPECT_EQ(read_devices(source_files({fleet})).broken.size(), 1U);  // by its own name
   EXPECT_EQ(read_devices(source_files({(folder.path / "none.json").string()})).broken.size(), 1U);
 }
@@ -304,7 +305,7 @@ experiment::Fleet planted(int devices = 9) {
     input.records.push_back(one);
   }
   input.broken = {{"x.json", "x.json: found <nothing>"}};
-  input.left_out = {"y.json: overlap-fleet/1, no result file; left out"};
+  input.left_out = {"y.json: overlap-fleet/1, not a result file; skipped"};
   return experiment::fleet_of(std::move(input), {"n1", "n2", "n3", "n4"});
 }
 
@@ -319,7 +320,7 @@ TEST(FleetText, NamesEveryTrouble) {
   EXPECT_THAT(text, HasSubstr("y.json: overlap-fleet/1"));
   EXPECT_THAT(text, HasSubstr("n2 GPU-5"));  // its driver
   EXPECT_THAT(text, HasSubstr("10 files: 9 devices, 1 not passed, 1 expected host missing, 1 file "
-                              "broken, 1 file left out"));
+                              "broken, 1 file skipped"));
 }
 
 TEST(FleetText, OfManyDevicesHasTheSpread) {
@@ -442,7 +443,7 @@ experiment::Fleet motley() {
   std::vector<std::string> hosts;
   for (int i = 10; i < 60; ++i) hosts.push_back("n" + std::to_string(i));
   input.broken = {{"x.json", "x.json: cut short"}};
-  input.left_out = {"y.json: no result file; left out", "z.json: no result file; left out"};
+  input.left_out = {"y.json: not a result file; skipped", "z.json: not a result file; skipped"};
   return experiment::fleet_of(std::move(input), hosts);
 }
 

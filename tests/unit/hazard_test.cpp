@@ -151,8 +151,10 @@ TEST(Hazard, SwappedChunksAreStale) {
   s.cuts[0].slots[1] = 0;
   const Hazard hazard = only(s);
   EXPECT_EQ(hazard.kind, Kind::stale);
-  EXPECT_THAT(hazard.message,
-              HasSubstr("finds in array a on the device what task 1 (h2d of chunk 1"));
+  EXPECT_THAT(
+      hazard.message,
+      HasSubstr(
+          "reads stale data of array a on the device, last written by task 1 (h2d of chunk 1"));
 }
 
 TEST(Hazard, MissingKernelIsStale) {
@@ -216,7 +218,7 @@ TEST(Hazard, IndicesOutOfRangeAreMalformed) {
 TEST(Hazard, ACopyThatIsNotItsChunkIsMalformed) {
   Schedule s = increment(Order::depth_first, 2, 2);
   s.tasks[0].bytes += 4;
-  EXPECT_THAT(only(s).message, HasSubstr("copies 2404 bytes, which is not its piece"));
+  EXPECT_THAT(only(s).message, HasSubstr("copies 2404 bytes, which is not the size of its piece"));
 }
 
 TEST(Hazard, AKernelWithoutArraysIsMalformed) {

@@ -284,7 +284,7 @@ TEST(SoakSvg, ShowsWhatWasReadOverTime) {
   EXPECT_NEAR(std::stod(clock[2]) - std::stod(clock[1]), 130 / 1.2, 0.01);
   const std::string page = html({study_of(soak())});
   EXPECT_THAT(page, HasSubstr(picture));
-  EXPECT_THAT(page, HasSubstr("<p>stopped: after 4 repetitions: 2.000 s have passed</p>"));
+  EXPECT_THAT(page, HasSubstr("<p>stopped: after 4 repetitions, which took 2.000 s</p>"));
 }
 
 TEST(SoakSvg, IsOfSoaksAlone) {

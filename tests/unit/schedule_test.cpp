@@ -212,7 +212,7 @@ void expect_error(const deck::Deck& deck, std::optional<std::int64_t> free, base
 
 TEST(Layout, RefusesMoreChunksThanUnits) {
   expect_error(increment(1201), std::nullopt, base::ExitCode::usage,
-               "test.yaml: chunks.count: found 1201; allowed: at most 1200, one for each unit of "
+               "test.yaml: chunks.count: found 1201; allowed: at most 1200, one per unit of "
                "the data");
 }
 

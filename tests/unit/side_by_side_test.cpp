@@ -166,7 +166,7 @@ TEST(SideBySide, RefusesWhatHasNoPlace) {
             "--to: found '0'; allowed: 1 to 2, or the title of a column: first; second");
   EXPECT_EQ(error_of({{one}, {other}}, "second"), "nothing");
   EXPECT_EQ(error_of({{one}, {other, other}}, "1"),
-            "second.json: found a second result of 'By hand & <more>', which second.json has, too; "
+            "second.json: found a second result of 'By hand & <more>', which second.json also has; "
             "allowed: "
             "one per column");
   EXPECT_EQ(error_of({{one}, {}}, "1"),
@@ -233,9 +233,9 @@ TEST(ReadTrace, TakesDecksThatDidNotRun) {
 TEST(ReadTrace, NamesFileAndField) {
   const std::vector<std::pair<void (*)(Json&), std::string>> cases = {
       {[](Json& entry) { entry["chunk"] = -1; },
-       "a.json: runs[0].timeline[1].chunk: found -1; allowed: a small count"},
+       "a.json: runs[0].timeline[1].chunk: found -1; allowed: a whole number up to 2^30"},
       {[](Json& entry) { entry["lane"] = 1e99; },
-       "a.json: runs[0].timeline[1].lane: found 1e+99; allowed: a small count"},
+       "a.json: runs[0].timeline[1].lane: found 1e+99; allowed: a whole number up to 2^30"},
       {[](Json& entry) { entry["stop_s"] = 0; },
        "a.json: runs[0].timeline[1]: found a task that stops before it starts; allowed: times in "
        "order"},

@@ -148,7 +148,7 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "@:3:24: chunks.bytes: found with chunks.count (@:2:17); the two are mutually exclusive"},
       {"sweep: {workload.kind.x: [a]}\n",
        {},
-       "@:2:27: workload.kind: found 'increment'; allowed: a map, to hold the key 'x'"},
+       "@:2:27: workload.kind: found 'increment'; allowed: a map, which can hold the key 'x'"},
       {"sweep: {title: [a]}\n",
        {},
        "@:2:9: sweep.title: found 'title'; allowed: keys that change what runs, such as "
@@ -478,16 +478,15 @@ TEST_F(JournalFile, OfAnotherRunIsRefused) {
   const std::string before = text();
   EXPECT_EQ(complaint(identity_, false),
             path_ +
-                ": found 1 point of a sweep that did not end; allowed: --resume to go on, or "
+                ": found 1 point of an unfinished sweep; allowed: --resume to continue, or "
                 "remove the file");
   EXPECT_EQ(complaint({{"program", "2"}, {"host", "a \"b\""}}, true),
             path_ +
                 ": program: found points with \"1\", here it is \"2\"; allowed: --resume where "
                 "the points come from, or remove the file");
   append("nonsense\n");
-  EXPECT_EQ(
-      complaint(identity_, true),
-      path_ + ": line 3: found no point as it was written; allowed: remove the line or the file");
+  EXPECT_EQ(complaint(identity_, true),
+            path_ + ": line 3: found a damaged point; allowed: remove the line or the file");
   EXPECT_EQ(text(), before + "nonsense\n");
 }
 
@@ -501,7 +500,7 @@ TEST_F(JournalFile, IsAsItWasWritten) {
     std::string other = whole;
     other[i] = other[i] == '1' ? '2' : '1';
     std::ofstream(path_) << other;
-    EXPECT_THAT(complaint(identity_, true), HasSubstr("line 2: found no point")) << other;
+    EXPECT_THAT(complaint(identity_, true), HasSubstr("line 2: found a damaged point")) << other;
     EXPECT_EQ(text(), other);
   }
   std::ofstream(path_) << whole;
@@ -510,7 +509,7 @@ TEST_F(JournalFile, IsAsItWasWritten) {
 
 TEST_F(JournalFile, IsNoPipe) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_THAT(complaint(identity_, true), HasSubstr("found no file"));
+  EXPECT_THAT(complaint(identity_, true), HasSubstr("found no regular file"));
 }
 
 TEST_F(JournalFile, IsWhatItsNameLeadsTo) {
