@@ -86,7 +86,7 @@ def run(folder, jobs):
                          *sorted({path for patch in patches.values() for path in re.findall(r"^\+\+\+ b/(\S+pp)$", patch, re.MULTILINE)})], cwd=source)  # fmt: skip
     must("includes", log, ["ci/check_includes.py"], cwd=source)
     must("sizes", log, ["ci/check_sizes.py"], cwd=source)
-    must("configuring", log, [*configure(source, build, folder / "ccache"), "-DOVERLAP_WERROR=ON"])
+    must("configuring", log, [*configure(source, build), "-DOVERLAP_WERROR=ON"])
     must("building", log, ["cmake", "--build", str(build), "--target", "overlap_unit", "-j", str(jobs)])
     unit = [str(build / "tests/overlap_unit"), "--gtest_brief=1"]
     subprocess.run([*unit, f"--gtest_filter={GENERATED}"], env=os.environ | {"OVERLAP_REGENERATE": "1"}, capture_output=True, check=False)
