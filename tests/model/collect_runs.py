@@ -53,10 +53,8 @@ def point(draw):
             f"measure: {{warmup: 2, repetitions: {repetitions}, verify: ends}}\n")
 
 
-def main():
-    miniapp, device, seed, output = sys.argv[1:5]
-    draw = random.Random(int(seed))
-    points = [point(draw) for _ in range(int(sys.argv[5]) if len(sys.argv) > 5 else 96)]
+def measure(miniapp, device, points):
+    """The results of the decks, run by one process."""
     with tempfile.TemporaryDirectory() as folder:
         decks = []
         for number, text in enumerate(points):
@@ -65,34 +63,44 @@ def main():
         result = Path(folder) / "result.json"
         model = [] if device == "-" else ["--device", device]
         subprocess.run([miniapp, *model, "--json", result, "--quiet", *decks], check=True, stdout=subprocess.DEVNULL)
-        results = json.loads(result.read_text(encoding="utf-8"))["results"]
-    runs, errors, widths, inside = [], [], [], 0
-    for text, one in zip(points, results):
-        run = next(run for run in one["runs"] if f"[{run['order']}]" in text)
-        time = run["time_s"]
-        error = run["predicted_s"] / time["median"] - 1
-        errors.append(abs(error))
-        low, high = run["predicted_lo_s"], run["predicted_hi_s"]
-        widths.append((high - low) / 2 / run["predicted_s"])
-        marked = not low <= time["median"] <= high
-        inside += not marked
-        runs.append({"deck": text, "repeats": one["balance"]["repeats"] if one["balance"] else None,
-                     "predicted": run["predicted_s"], **{key: time[key] for key in ("median", "lo", "hi")}})
-        print(f"{time['median'] * 1e3:9.4f} ms ({time['lo'] * 1e3:.4f} to {time['hi'] * 1e3:.4f}) "
-              f"predicted {100 * error:+6.1f} % ±{100 * widths[-1]:4.1f} %{'!' if marked else ' '} "
-              f"{' '.join(text.split())}")
-    errors.sort()
-    widths.sort()
-    print(f"{len(errors)} runs: median error {100 * statistics.median(errors):.1f} %, "
-          f"95th percentile {100 * errors[int(0.95 * len(errors))]:.1f} %, largest {100 * errors[-1]:.1f} %; "
-          f"{100 * inside / len(errors):.0f} % within their interval, "
-          f"nine of ten intervals below ±{100 * widths[int(0.9 * len(widths))]:.0f} %")
-    text = ",\n".join(json.dumps(run) for run in runs)
+        read = json.loads(result.read_text(encoding="utf-8"))
+        return read.get("results", [read])
+
+
+def compared(text, result):
+    """What is kept of a result, its relative error, half the width of its interval, and whether the median lies in it."""
+    run = next(run for run in result["runs"] if f"[{run['order']}]" in text)
+    time, low, high = run["time_s"], run["predicted_lo_s"], run["predicted_hi_s"]
+    error = run["predicted_s"] / time["median"] - 1
+    width = (high - low) / 2 / run["predicted_s"]
+    inside = low <= time["median"] <= high
+    print(f"{time['median'] * 1e3:9.4f} ms ({time['lo'] * 1e3:.4f} to {time['hi'] * 1e3:.4f}) "
+          f"predicted {100 * error:+6.1f} % ±{100 * width:4.1f} %{' ' if inside else '!'} {' '.join(text.split())}", flush=True)
+    kept = {"deck": text, "repeats": result["balance"]["repeats"] if result["balance"] else None,
+            "predicted": run["predicted_s"], **{key: time[key] for key in ("median", "lo", "hi")}}
+    return kept, abs(error), width, inside
+
+
+def main():
+    miniapp, device, seed, output = sys.argv[1:5]
+    draw = random.Random(int(seed))
+    points = [point(draw) for _ in range(int(sys.argv[5]) if len(sys.argv) > 5 else 96)]
     calibration = None if device == "-" else Path(device).read_text(encoding="utf-8")
-    name = one["device"]["name"] if one["device"] else "host"
-    Path(output).write_text(f'{{"name": {json.dumps(name)}, '
-                            f'"seed": {seed}, "device": {json.dumps(calibration)}, "runs": [\n{text}\n]}}\n',
-                            encoding="utf-8")
+    batch = 8  # the file is written after each: what was measured is kept if the rest takes too long
+    rows = []
+    for begin in range(0, len(points), batch):
+        some = points[begin : begin + batch]
+        results = measure(miniapp, device, some)
+        rows += [compared(text, result) for text, result in zip(some, results)]
+        name = results[0]["device"]["name"] if results[0]["device"] else "host"
+        runs = ",\n".join(json.dumps(kept) for kept, *_ in rows)
+        Path(output).write_text(f'{{"name": {json.dumps(name)}, "seed": {seed}, "device": {json.dumps(calibration)}, '
+                                f'"runs": [\n{runs}\n]}}\n', encoding="utf-8")
+    errors, widths = sorted(row[1] for row in rows), sorted(row[2] for row in rows)
+    print(f"{len(rows)} runs: median error {100 * statistics.median(errors):.1f} %, "
+          f"95th percentile {100 * errors[int(0.95 * len(errors))]:.1f} %, largest {100 * errors[-1]:.1f} %; "
+          f"{100 * statistics.mean(row[3] for row in rows):.0f} % within their interval, "
+          f"nine of ten intervals below ±{100 * widths[int(0.9 * len(widths))]:.0f} %")
 
 
 if __name__ == "__main__":

@@ -120,7 +120,8 @@ struct Measured {
 
 // The hosts of these machines had other users: the cost of a call changed by a factor of up to 1.5
 // from moment to moment, which the largest errors show.
-constexpr Measured random_points[] = {{"h200_random.json", 0.03, 0.22}};
+constexpr Measured random_points[] = {{"h200_random.json", 0.03, 0.22},
+                                      {"h100_random.json", 0.045, 0.22}};
 
 TEST(Measured, RandomPoints) {
   for (const auto& [name, median, most_of_ten] : random_points) {
@@ -131,7 +132,7 @@ TEST(Measured, RandomPoints) {
     for (const auto& run : data["runs"]) {
       errors.push_back(std::abs(predicted_s(run, device) / run["median"].get<double>() - 1));
     }
-    ASSERT_GE(errors.size(), 40U);
+    ASSERT_GE(errors.size(), 24U);
     std::sort(errors.begin(), errors.end());
     EXPECT_LE(errors[errors.size() / 2], median) << name;
     EXPECT_LE(errors[errors.size() * 9 / 10], most_of_ten) << name;
