@@ -229,8 +229,14 @@ struct Probe {
     for (auto& schedule : experiment::draft(deck, all_on_device).schedules) {
       schedules.push_back(*std::move(schedule));
     }
-    device().kernels[draft.costs.kernel] = calibrate_products(
-        {*session.executor, workload}, schedules, device().cores_of_lane(draft.lanes));
+    const int cores_of_lane = device().cores_of_lane(draft.lanes);
+    device().kernels[draft.costs.kernel] =
+        calibrate_products({*session.executor, workload}, schedules, cores_of_lane);
+    if (!takes_times()) return;
+    // The threads of a BLAS are not those of the lanes: products at once may take turns.
+    const auto crowded = std::ranges::max_element(schedules, {}, &schedule::Schedule::lanes);
+    calibrate_in_place({*session.executor, workload, shown({}, hooks)},
+                       {rows_of(*crowded, {crowded->tasks})}, *crowded, cores_of_lane, device());
   }
 
   void find_kernel_rate() {
