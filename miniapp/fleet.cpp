@@ -18,7 +18,7 @@ using base::ExitCode;
 /// What rank 0 writes about all ranks.
 constexpr auto fleet_options = std::to_array<std::string_view>({"--json", "--junit"});
 
-bool is_fleets(const Output& output) { return !names_rank(output.path); }
+bool is_fleets(const Output& output) { return !has_rank_placeholder(output.path); }
 
 /// What is known of a rank that said nothing, for each deck.
 void add_lost(const fleet::Lost& lost, const std::vector<report::Study>& studies,

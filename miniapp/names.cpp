@@ -21,13 +21,15 @@ void replace(std::string& name, const std::string& part, const std::string& by) 
 
 }  // namespace
 
-bool names_deck(const std::string& name) { return has(name, "{deck}"); }
+bool has_deck_placeholder(const std::string& name) { return has(name, "{deck}"); }
 std::string with_deck(std::string name, const std::string& deck) {
   replace(name, "{deck}", deck);
   return name;
 }
 
-bool names_rank(const std::string& name) { return has(name, "{rank}") || has(name, "{uuid}"); }
+bool has_rank_placeholder(const std::string& name) {
+  return has(name, "{rank}") || has(name, "{uuid}");
+}
 
 std::string FileNames::of(std::string name) const {
   replace(name, "{host}", host);
@@ -47,7 +49,7 @@ void require_own_files(const Options& options) {
   const int ranks = job && job->ranks ? *job->ranks : 1;
   if (ranks < 2 || options.fleet) return;
   for (const Output& output : options.outputs) {
-    const bool own = names_rank(output.path) || report::is_stream(output.path) ||
+    const bool own = has_rank_placeholder(output.path) || report::is_stream(output.path) ||
                      (has(output.path, "{host}") && measure::ranks_of_node().value_or(ranks) == 1);
     if (own) continue;
     throw base::Error(base::ExitCode::usage,

@@ -20,10 +20,10 @@ struct FileNames {
 
 FileNames names_of(const base::Machine& machine);
 
-bool names_deck(const std::string& name);
+bool has_deck_placeholder(const std::string& name);
 std::string with_deck(std::string name, const std::string& deck);
 /// Whether the name contains {rank} or {uuid}, so that each rank has its own file.
-bool names_rank(const std::string& name);
+bool has_rank_placeholder(const std::string& name);
 
 /// Throws base::Error{usage} if several ranks without --fleet would write the same file.
 void require_own_files(const Options& options);

@@ -237,7 +237,7 @@ Options own_files(const Options& options, const Inputs& inputs, const FileNames&
   const auto own_outputs = options.fleet ? rank_outputs(options, names) : options.outputs;
   for (const Output& output : own_outputs) {
     const std::string path = names.of(output.path);
-    if (!names_deck(path)) {
+    if (!has_deck_placeholder(path)) {
       own.outputs.push_back({output.writer, path});
       continue;
     }

@@ -5,8 +5,8 @@
 #include <functional>
 #include <string_view>
 
-/// The issue orders. An order consists of an enumerator and its row here, and of
-/// src/schedule/NAME.cpp, which issues the tasks to the lanes.
+/// The issue orders. An order consists of an enumerator and its row here, and of a file in
+/// src/schedule (NAME.cpp; those of tiles: ways.cpp), which issues the tasks to the lanes.
 namespace overlap::deck {
 
 enum class Order {

@@ -117,11 +117,20 @@ Verdict Outcome::verdict() const {
 
 base::ExitCode Outcome::exit_code() const {
   using Code = base::ExitCode;
-  if (!data_right()) return Code::wrong_data;
-  if (interrupted) return Code::interrupted;
-  if (failure) return failure->code;
-  if (has(checks, Verdict::fail)) return Code::performance;
-  return has(checks, Verdict::inconclusive) ? Code::inconclusive : Code::pass;
+  switch (verdict()) {
+    case Verdict::pass:
+      return Code::pass;
+    case Verdict::fail:
+      return data_right() ? Code::performance : Code::wrong_data;
+    case Verdict::inconclusive:
+      return Code::inconclusive;
+    case Verdict::interrupted:
+      return Code::interrupted;
+    case Verdict::error:
+    case Verdict::skipped:
+      break;
+  }
+  return failure->code;
 }
 
 bool is_judged(deck::Metric metric, const Run& run) {

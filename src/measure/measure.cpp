@@ -122,7 +122,8 @@ bool wants_link(const experiment::Plan& plan) {
 }
 
 /// Scores the cases of the plan and, unless interrupted, measures rates and traces.
-experiment::Samples measured(const experiment::Plan& plan, Session& session, const Hooks& hooks) {
+experiment::Samples score_and_trace(const experiment::Plan& plan, Session& session,
+                                    const Hooks& hooks) {
   const deck::Deck& deck = plan.deck;
   const workload::Workload& workload = session.workload;
   Executor& executor = session.executor.emplace(plan.lanes, deck.issue, deck.memory);
@@ -268,7 +269,7 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
 }
 
 experiment::Samples measure(const experiment::Plan& plan, Session& session, const Hooks& hooks) {
-  return session.use([&] { return measured(plan, session, hooks); });
+  return session.use([&] { return score_and_trace(plan, session, hooks); });
 }
 
 }  // namespace overlap::measure
