@@ -115,9 +115,9 @@ class ResultFile(TestCase):
 
     def test_one_file_cannot_be_two(self):
         same = self.folder / "." / "out.json"
-        self.assert_error(run(self.deck(), "--json", self.target, "--csv", same), 3, "--(json|csv), too")
+        self.assert_error(run(self.deck(), "--json", self.target, "--csv", same), 3, "which is also --(json|csv)")
         deck = self.deck()
-        self.assert_error(run(deck, "--json", deck), 3, "the deck, too")
+        self.assert_error(run(deck, "--json", deck), 3, "which is also the deck")
         self.assertEqual(deck.read_text(), SMALL)
 
     def test_what_is_read_is_not_written(self):
@@ -129,11 +129,11 @@ class ResultFile(TestCase):
         self.assert_clean(run("baseline", result, "-o", reference))
         judged = self.deck(SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: time, reference: given}"), "judged.yaml")
         before = {path: path.read_bytes() for path in (device, result, reference)}
-        for done, words in ((run(self.deck(), "--device", device, "--json", device), "--json: found .*, which is the device file"),
-                            (run(self.deck(), "--predict", device, "--csv", device), "--csv: found .*, which is a device file"),
-                            (run(judged, "--reference", reference, "--json", reference), "--json: found .*, which is a reference"),
-                            (run("baseline", result, "-o", result), "-o: found .*, which is an input")):
-            self.assert_error(done, 3, words + ", too; allowed: one file for each")
+        for done, words in ((run(self.deck(), "--device", device, "--json", device), "--json: found .*, which is also the device file"),
+                            (run(self.deck(), "--predict", device, "--csv", device), "--csv: found .*, which is also a device file"),
+                            (run(judged, "--reference", reference, "--json", reference), "--json: found .*, which is also a reference"),
+                            (run("baseline", result, "-o", result), "-o: found .*, which is also an input")):
+            self.assert_error(done, 3, words + ".*; allowed: one file for each")
         self.assertEqual({path: path.read_bytes() for path in before}, before)
 
     def test_the_limit_on_files_is_an_error_like_others(self):

@@ -72,7 +72,7 @@ class Results(TestCase):
         prediction, note = self.folder / "p.json", self.folder / "note.json"
         self.assert_clean(run(self.path, "--predict=host", "--json", prediction))
         note.write_text("{}")
-        for file, message in ((prediction, "found a prediction"), (note, "found no schema"), (self.path, "no JSON")):
+        for file, message in ((prediction, "found a prediction"), (note, "found no schema"), (self.path, "no complete JSON")):
             self.assert_error(run("baseline", "-o", self.folder / "new.yaml", self.first, file), 1, message)
         self.assertFalse((self.folder / "new.yaml").exists())
 
