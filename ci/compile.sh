@@ -158,7 +158,7 @@ sources_with_kokkos() {
 self_test() {
   local header=lanes/api/$backend.hpp error="s/instance\.${backend}_stream()/instance.another_stream()/" found
   if [[ $backend == threads ]]; then
-    header=lanes/fenced_lanes.hpp error='s/instance(lane)\.fence(/instance(lane).fences(/'
+    header=lanes/fenced_lanes.hpp error='s/space_of(lane)\.fence(/space_of(lane).fences(/'
   fi
   mkdir -p "$out/planted/$(dirname "$header")"
   sed "$error" "src/$header" >"$out/planted/$header"
