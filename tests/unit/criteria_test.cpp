@@ -208,6 +208,16 @@ TEST(ExitCode, BrokenDataLimitsAreWrongData) {
   EXPECT_EQ(overall(runs, checks), Verdict::fail);
 }
 
+TEST(JudgeAll, OneVerifiedRepetitionHasAnError) {
+  auto one = run(Order::sequential, {1});
+  one.verified = true;
+  one.max_error = 1e-3;
+  const auto checks =
+      judge_all({{.metric = Metric::max_error, .order = {}, .min = {}, .max = 1e-6}}, {one});
+  ASSERT_EQ(checks.size(), 1U);
+  EXPECT_EQ(checks[0].verdict, Verdict::fail);
+}
+
 TEST(ExitCode, WrongDataOutweighEverything) {
   auto runs = two_runs;
   runs[0].wrong = WrongData{};

@@ -129,6 +129,22 @@ TEST(Layout, CutsUnitsEvenly) {
   EXPECT_EQ(s.cuts[0].pieces.back().end, 10);
 }
 
+TEST(Layout, DeviceArraysHoldTheUnitsOrTheSlotsOfTiles) {
+  const auto bytes = [](const deck::Deck& deck, std::int64_t units) {
+    const Costs costs = schedule::costs(deck.workload, 1);
+    return device_bytes(costs, layout(deck, costs, std::nullopt), units);
+  };
+  EXPECT_THAT(bytes(increment(4, 10), 7), ElementsAre(28));
+  deck::Deck product;
+  product.workload.kind = deck::WorkloadKind::dgemm;
+  product.workload.type = deck::ElementType::float64;
+  product.workload.m = product.workload.n = 20;
+  product.workload.k = 3;
+  product.workload.tile_m = product.workload.tile_n = 10;
+  // Two panels of A and of B with 10 x 3 elements each, four tiles of C with 10 x 10.
+  EXPECT_THAT(bytes(product, 1), ElementsAre(480, 480, 3200));
+}
+
 TEST(Layout, MakesChunksOfAtMostTheGivenBytes) {
   deck::Deck deck = increment(1);
   deck.chunks.count.reset();

@@ -300,6 +300,11 @@ TEST(Drift, ComparesTheThirds) {
   EXPECT_NEAR(drift->lo, 0.1, 1e-12);
   EXPECT_EQ(drift->n, 15);
   EXPECT_TRUE(is_found(run));
+  run.samples_s.front() = 0.8;
+  run.samples_s.back() = 1.2;
+  const auto wider = value(Metric::drift, run, {run});
+  EXPECT_NEAR(wider->min, 1.1 / 1.0 - 1, 1e-12);
+  EXPECT_NEAR(wider->max, 1.2 / 0.8 - 1, 1e-12);
   run.samples_s.pop_back();
   EXPECT_FALSE(value(Metric::drift, run, {run}));
   EXPECT_FALSE(is_found(run));
