@@ -98,6 +98,10 @@ std::vector<Entry> baseline(const std::vector<Recorded>& results, std::optional<
     const Entry entry = entry_of(collected, below);
     if (entry.value > 0) entries.push_back(entry);
   }
+  if (entries.empty()) {
+    throw base::Error(base::ExitCode::runtime_error,
+                      "found no measured run; allowed: results with measured runs");
+  }
   return entries;
 }
 

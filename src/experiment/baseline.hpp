@@ -16,7 +16,7 @@ double tolerance_of(double median, double mad, std::size_t n);
 /// deck; several results of one device count as their median. `below` replaces the tolerance.
 /// Contains the metrics that criteria can judge, except drift and contention, with medians above 0
 /// (others have no relative tolerance). Throws base::Error{runtime_error} for a sweep, which has
-/// more than one deck.
+/// more than one deck, and for results without a figure.
 std::vector<Entry> baseline(const std::vector<Recorded>& results, std::optional<double> below);
 
 }  // namespace overlap::experiment

@@ -321,6 +321,13 @@ TEST(Baseline, IsTheMedianOfDevices) {
   EXPECT_DOUBLE_EQ(throughput(baseline(results, 0.03))->tolerance, 0.03);
 }
 
+TEST(Baseline, HasAnEntryOrIsRefused) {
+  auto failed = result("a", 90);
+  failed.points.clear();  // it ended with an error
+  EXPECT_THROW(baseline({failed}, {}), base::Error);
+  EXPECT_THROW(baseline({}, {}), base::Error);
+}
+
 TEST(Baseline, IsDescribedByItsNewestResult) {
   Recorded older = result("a", 90), newer = result("b", 100), oldest = result("c", 95);
   oldest.started = "2025-01-01T00:00:00Z";
