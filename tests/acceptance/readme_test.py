@@ -229,7 +229,7 @@ class Pages(TestCase):
         for page in PAGES:
             with self.page(page) as text:
                 for command in commands(text):
-                    used = re.match(r"(cmake --build|cmake|ctest) --preset (\w+)", command)
+                    used = re.match(r"(cmake --build|cmake|ctest) --preset ([\w-]+)", command)
                     if used:
                         self.assertIn(used[2], [preset["name"] for preset in presets[kinds[used[1]]]], command)
 
