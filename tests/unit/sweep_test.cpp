@@ -469,6 +469,13 @@ TEST_F(JournalFile, WithoutPointsDoesNotStay) {
   // What a process leaves behind that was killed before its first point.
   append("{\"schema\":\"overlap-po");
   EXPECT_EQ(complaint(identity_, false), "");
+  // Another run's, killed later but still without a point.
+  {
+    const Journal journal(path_, {{"program", "2"}}, false);
+    std::filesystem::copy(path_, path_ + ".kept");
+  }
+  std::filesystem::rename(path_ + ".kept", path_);
+  EXPECT_EQ(complaint(identity_, true), "");
 }
 
 TEST_F(JournalFile, OfAnotherRunIsRefused) {
