@@ -434,6 +434,16 @@ TEST(ReadResult, TakesTheLinkOfTheAwakeDevice) {
   EXPECT_EQ(report::results_of("a.json", file.dump())[0].machine.link, "gen5 x16");
 }
 
+TEST(ReadResult, KeepsMachineAndDeckByDottedKeys) {
+  const Recorded read = report::results_of("a.json", result_file().dump())[0];
+  for (const char* key : {"build.backend", "host.name", "device.uuid"}) {
+    EXPECT_TRUE(read.provenance.contains(key)) << key;
+  }
+  EXPECT_FALSE(read.provenance.contains("device.free_bytes"));
+  EXPECT_TRUE(read.deck.contains("workload.kind"));
+  EXPECT_FALSE(read.deck.contains("measure.warmup"));
+}
+
 TEST(ReadResult, NamesFileAndField) {
   using Json = nlohmann::ordered_json;
   const std::vector<std::pair<void (*)(Json&), std::string>> cases = {
