@@ -102,7 +102,7 @@ void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Sch
   for (auto& [stage, sizes] : times) {
     for (auto& [bytes, seconds] : sizes) seconds *= cores_of_lane;
     if (stage == Stage::kernel) {
-      // Products of tiles of several shapes have a curve each, already measured in place.
+      // Products of tiles of several shapes have one curve per intensity, measured before.
       auto& roofs = device.kernels.at(crowded.kernel).roofs;
       if (roofs.size() == 1) roofs.front().time = with(sizes, roofs.front().time);
       device.kernels_slowed = slowed.value_or(device.kernels_slowed);
