@@ -200,6 +200,15 @@ TEST(OutputFile, WritesWholeFilesWithTheUsualMode) {
   std::remove(path.c_str());
 }
 
+TEST(OutputFile, SaysWhyItCannotWrite) {
+  try {
+    report::write_all(-1, "out.json", "text");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "out.json: cannot write: Bad file descriptor");
+  }
+}
+
 TEST(OutputFile, RefusesFoldersAndMissingFolders) {
   for (const std::string path : {"/", "/no/such/folder/file", ""}) {
     try {

@@ -106,9 +106,19 @@ TEST(Diagnosis, SettingsAreNoCauseWhereTheScheduleIsAsFastAsItCanBe) {
   EXPECT_THAT(causes(evidence), ElementsAre("waits"));
 }
 
+TEST(Diagnosis, SaysNothingWithoutRates) {
+  Evidence evidence = unexplained();
+  evidence.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1};
+  ASSERT_THAT(causes(evidence), ElementsAre("launch_blocking"));
+  evidence.run().rates.reset();
+  EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
 TEST(Diagnosis, SaysNothingOfTheBaselineNorWithoutOne) {
   Evidence evidence = unexplained();
   evidence.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1};
+  evidence.runs[0].rates = evidence.run().rates;
+  evidence.runs[0].bounds = evidence.run().bounds;
   EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
   evidence.runs.erase(evidence.runs.begin());
   EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());

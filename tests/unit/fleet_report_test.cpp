@@ -447,11 +447,69 @@ experiment::Fleet motley() {
   return experiment::fleet_of(std::move(input), hosts);
 }
 
+/// Devices that worked alone and together, half of them with two older results, and one that ran
+/// another deck.
+experiment::Fleet both_phases(int devices) {
+  json file = result();
+  for (std::size_t i = 0; i < 2; ++i) {
+    json together = file["runs"][i];
+    together["phase"] = "together";
+    for (json& sample : together["samples_s"]) sample = 1.6 * sample.get<double>();
+    file["runs"].push_back(together);
+  }
+  const json rate = {{"median", 1}, {"min", 0.9}, {"max", 1.2}, {"lo", 0.97}, {"hi", 1.1}};
+  file["rates"] = {{"bytes", 1}, {"duplex_rate", rate}, {"h2d_s", {1, 1, 1}}};
+  file["together"] = {{"rates", file["rates"]}, {"health", {{"pcie_replays", 2}}}};
+  experiment::FleetInput input{.files = 20};
+  for (int i = 0; i < devices; ++i) {
+    DeviceRecord one = read(file);
+    one.host = "n" + std::to_string(i / 4 + 1);
+    one.unit = "GPU-" + std::to_string(i);
+    one.build = "1.2.3";
+    one.started = "2026-02-03T04:05:06Z";
+    for (std::size_t j = 0; j < one.figures.size(); ++j) {
+      const bool slow = i == 5 && one.figures[j].key.phase == Phase::together;
+      one.figures[j].value.median *=
+          (slow ? 0.4 : 1) * (1 + 3e-2 * ((i * 7 + 3 * static_cast<int>(j)) % 11));
+    }
+    for (int older = 0; older < (i % 2 == 0 ? 2 : 0); ++older) {
+      DeviceRecord before = one;
+      before.started = older == 0 ? "2025-12-31T23:59:58Z" : "2026-01-02T03:04:05Z";
+      for (std::size_t j = 0; j < before.figures.size(); ++j) {
+        before.figures[j].value.median *=
+            1 + 1e-2 * (older + 1) * (i - 2) + 1e-3 * static_cast<double>(j);
+      }
+      input.records.push_back(before);
+    }
+    if (i == 7) {
+      one.machine.deck = "other";
+      one.deck_name = "other";
+      one.machine.link.reset();
+    }
+    input.records.push_back(one);
+  }
+  return experiment::fleet_of(std::move(input), {});
+}
+
+TEST(FleetText, HasALineForEachDeviceUpToSixteen) {
+  EXPECT_THAT(fleet_text(planted(16)), HasSubstr("\nn6    0000:1a:00.0  GPU-15 "));
+  EXPECT_THAT(fleet_text(planted(17)), Not(HasSubstr("GPU-15")));
+  EXPECT_THAT(fleet_lines(planted(16), false), HasSubstr("uuid=GPU-15 phase=alone verdict=PASS"));
+  EXPECT_THAT(fleet_lines(planted(17), false), Not(HasSubstr("uuid=GPU-15 ")));
+}
+
 TEST(Golden, FleetsAsItIsWritten) {
-  const experiment::Fleet few = planted(), many = motley();
+  const experiment::Fleet few = planted(), many = motley(), both = both_phases(9);
+  const auto page = [](const experiment::Fleet& fleet) {
+    return overlap::without(without_style(fleet_html(fleet, "out/fleet.html")), "<script>",
+                            "</script>");
+  };
   expect_golden({{"fleet.txt", fleet_text(few) + fleet_lines(few, true) + node_check(few)},
+                 {"fleet_phases.txt", fleet_text(both) + fleet_lines(both, false)},
+                 {"fleet_phases.html", page(both)},
+                 {"fleet_phases.json", fleet_json(both)},
                  {"fleet_many.txt", fleet_text(many) + fleet_lines(many, false)},
-                 {"fleet_many.html", fleet_html(many, "out/fleet.html")},
+                 {"fleet_many.html", page(many)},
                  {"fleet_junit.xml", fleet_junit(many)}});
 }
 

@@ -22,6 +22,19 @@ inline void expect_golden(const std::vector<Golden>& rows) {
   }
 }
 
+/// `text` without what stands between a beginning and an end, as often as they come.
+inline std::string without(std::string text, const std::string& begin, const std::string& end) {
+  for (std::size_t at = 0; (at = text.find(begin, at)) != std::string::npos;) {
+    at += begin.size();
+    text.erase(at, text.find(end, at) - at);
+  }
+  return text;
+}
+
+inline std::string without_style(const std::string& text) {
+  return without(text, "<style>", "</style>");
+}
+
 /// The points of a deck, as if it lay where the tests run.
 inline std::vector<deck::Point> golden_points(const std::string& text) {
   const DeckFile file(text);

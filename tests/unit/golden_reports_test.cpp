@@ -22,17 +22,6 @@ using experiment::Case;
 using experiment::facts_of;
 using experiment::Run;
 
-/// `text` without what stands between a beginning and an end, as often as they come.
-std::string without(std::string text, const std::string& begin, const std::string& end) {
-  for (std::size_t at = 0; (at = text.find(begin, at)) != std::string::npos;) {
-    at += begin.size();
-    text.erase(at, text.find(end, at) - at);
-  }
-  return text;
-}
-
-std::string without_style(const std::string& text) { return without(text, "<style>", "</style>"); }
-
 /// Without what changes with the program.
 std::string without_version(std::string text) {
   for (const char* const key : {"\"version\": ", "\"git_sha\": ", "\"dirty\": "}) {
@@ -275,6 +264,32 @@ TEST(Golden, ProductsAsItIsWritten) {
   expect_golden({{"console_products.txt", text}});
 }
 
+/// What is said of a deck before it runs.
+std::string heading_of(const std::string& text) {
+  const auto points = golden_points(text);
+  const experiment::Facts facts = facts_of(points[0].deck, golden_device());
+  return heading(study_of(points, {}), experiment::plan(points[0], facts)) + "\n";
+}
+
+TEST(Golden, HeadingsAsItIsWritten) {
+  const std::string tiles =
+      "workload: {kind: dgemm, m: 300, n: 200, k: 64, tile_m: 100, tile_n: 100}\n"
+      "issue: {orders: [four_way]}\n";
+  expect_golden({
+      {"headings.txt",
+       heading_of(tiles) + heading_of(tiles + "memory: {device_limit: 270 KiB}\n") +
+           heading_of("workload: {kind: increment, elements: 100000, intensity: 3x balanced}\n"
+                      "chunks: {count: 5, profile: ramp, spread: 4}\n"
+                      "memory: {device_limit: 200 KiB, host: pageable}\n"
+                      "issue: {orders: [auto]}\n") +
+           heading_of("workload: {kind: rowsum, rows: 90}\nchunks: {count: 1}\n") +
+           heading_of(
+               "workload: {kind: custom, tasks: [{name: A, stage: h2d, lane: 1, duration: 1 ms},\n"
+               "  {name: B, stage: d2h, lane: 2, bytes: 4 KiB}]}\n"
+               "issue: {orders: [custom]}\n")},
+  });
+}
+
 TEST(Golden, TimelinesAsItIsWritten) {
   const Study study = study_of(small);
   expect_golden({
@@ -419,9 +434,11 @@ experiment::Recorded recorded(const std::string& file, double seconds) {
 }
 
 TEST(Golden, ComparisonsAsItIsWritten) {
-  const Comparisons all{.below = 0.02,
-                        .all = experiment::compare(std::vector{recorded("a", 1)},
-                                                   std::vector{recorded("b", 1.03)}, 0.02)};
+  Comparisons all{.below = 0.02,
+                  .all = experiment::compare(std::vector{recorded("a", 1)},
+                                             std::vector{recorded("b", 1.03)}, 0.02)};
+  // One whose differences are all within the range that is shaded.
+  all.all.push_back(experiment::compare(recorded("a", 1), recorded("c", 1.001), 0.02));
   expect_golden({
       {"comparison.txt", comparison_text(all)},
       {"comparison.html", without_style(comparison_html(all))},

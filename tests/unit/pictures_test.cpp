@@ -143,6 +143,61 @@ TEST(Picture, Words) {
   EXPECT_FALSE(rate_gb_per_s(run.schedule.tasks[0], {0, 1, 1}));
 }
 
+TEST(Picture, SaysWhereItComesFrom) {
+  Study study = result_of({small_run()});
+  study.machine.build = {.kokkos_version = "5.2.0", .backend = "OpenMP"};
+  EXPECT_EQ(place_words(study), "hand.yaml, Kokkos 5.2.0 OpenMP");
+  study.machine.host.cpu = "CPU";
+  study.machine.host.cores = 8;
+  EXPECT_EQ(place_words(study), "hand.yaml, CPU, 8 cores, Kokkos 5.2.0 OpenMP");
+  study.machine.device = base::DeviceInfo{.name = "GPU"};
+  EXPECT_EQ(place_words(study), "hand.yaml, GPU, Kokkos 5.2.0 OpenMP");
+}
+
+TEST(Svg, TicksAreRoundAndAsManyAsFit) {
+  EXPECT_THAT(ticks(4, 4), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(ticks(4.1, 4), ElementsAre(0, 2, 4));
+  EXPECT_THAT(ticks(9, 4), ElementsAre(0, 5));
+  EXPECT_THAT(ticks(0.03, 3).size(), 4);  // its last step ends behind 0.03 by rounding
+  EXPECT_THAT(ticks(2100, 4), ElementsAre(0, 1000, 2000));
+}
+
+TEST(Svg, TicksHaveTheUnitOfTheLongest) {
+  EXPECT_EQ(tick_words(0.5, 1), "0.5 s");
+  EXPECT_EQ(tick_words(0.5, 0.999), "500 ms");
+  EXPECT_EQ(tick_words(0.5e-3, 1e-3), "0.5 ms");
+  EXPECT_EQ(tick_words(0.5e-6, 1e-6), "0.5 us");
+  EXPECT_EQ(tick_words(0.5e-10, 0.9e-10), "0.05 ns");
+}
+
+TEST(Svg, CapitalsAreWider) {
+  for (const char* const wide : {"A", "Z"}) {
+    EXPECT_GT(width_of(wide), width_of("a"));
+  }
+  for (const char* const narrow : {"@", "[", "1"}) {
+    EXPECT_EQ(width_of(narrow), width_of("a"));
+  }
+}
+
+TEST(Svg, ALegendFillsItsLines) {
+  // Swatches of 14 pixels, words of 22 * 7, 24 between: six fill the page between its edges.
+  const std::pair<std::string, std::string> entry{"<swatch/>", std::string(22, 'a')};
+  const auto legend = [&](int entries) {
+    Svg page{.text = {}, .y = 100};
+    page.legend(24, 14, std::vector(static_cast<std::size_t>(entries), entry));
+    return page;
+  };
+  for (const int entries : {1, 6}) EXPECT_EQ(legend(entries).y, 134) << entries;
+  for (const int entries : {7, 12}) EXPECT_EQ(legend(entries).y, 156) << entries;
+  EXPECT_THAT(legend(6).text,
+              HasSubstr(R"g(translate(984 100)"><swatch/><text x="22" y="4">aaa)g"));
+  EXPECT_THAT(legend(7).text, HasSubstr("translate(24 122)"));
+  // One that is wider than the page has a line of its own, and none above it.
+  Svg page{.text = {}, .y = 100};
+  page.legend(24, 14, {{"", std::string(200, 'a')}});
+  EXPECT_EQ(page.y, 134);
+}
+
 TEST(Picture, TextFromOutsideIsEscaped) {
   EXPECT_EQ(escape_xml(odd), "&lt;b&gt;&quot;&amp;&#39;&lt;/script&gt;&lt;!--\\x01\xef\xbf\xbd");
   EXPECT_EQ(quote_json("a\"\xff\n"), "\"a\\\"\xef\xbf\xbd\\n\"");

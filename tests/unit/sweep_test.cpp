@@ -437,6 +437,7 @@ TEST_F(JournalFile, KeepsPoints) {
     journal.add("{\"point\":1}");
     EXPECT_THAT(complaint(identity_, true), HasSubstr("in use by another run"));
   }
+  EXPECT_THAT(complaint(identity_, false), HasSubstr("found 2 points of an unfinished sweep"));
   {
     Journal journal(path_, identity_, true);
     EXPECT_THAT(journal.records(), ElementsAre("{\"point\":0}", "{\"point\":1}"));
