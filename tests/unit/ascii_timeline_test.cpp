@@ -68,6 +68,14 @@ H2D   b=======================
 SM    c
       0                 1001 s
 )");
+  // The last second is no column either, but on another engine.
+  schedule = schedule_of({h2d(0, 1000), h2d(1, 1), kernel(0, 1)});
+  schedule.names = {"b", "a", "c"};
+  EXPECT_EQ(picture(schedule, device_of(Queues::engine), 30), R"(
+H2D   b=======================
+SM                           c
+      0                 1001 s
+)");
 }
 
 TEST(AsciiTimeline, KeepsItsWidth) {

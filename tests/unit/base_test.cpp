@@ -10,7 +10,6 @@
 #include "base/sha256.hpp"
 #include "base/statistics.hpp"
 #include "base/units.hpp"
-#include "report/output_file.hpp"
 
 namespace overlap::base {
 namespace {
@@ -185,39 +184,6 @@ TEST(Parallel, PassesExceptionsOn) {
   EXPECT_THROW(
       parallel_for(1000000, [](std::int64_t, std::int64_t) { throw std::runtime_error("x"); }),
       std::runtime_error);
-}
-
-TEST(OutputFile, WritesWholeFilesWithTheUsualMode) {
-  const std::string path = testing::TempDir() + "overlap_output_file_test";
-  report::write_file(path, "first");
-  report::write_file(path, "second");
-  FILE* file = std::fopen(path.c_str(), "r");
-  ASSERT_NE(file, nullptr);
-  char text[16] = {};
-  EXPECT_EQ(std::fread(text, 1, sizeof text, file), 6U);
-  std::fclose(file);
-  EXPECT_STREQ(text, "second");
-  std::remove(path.c_str());
-}
-
-TEST(OutputFile, SaysWhyItCannotWrite) {
-  try {
-    report::write_all(-1, "out.json", "text");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "out.json: cannot write: Bad file descriptor");
-  }
-}
-
-TEST(OutputFile, RefusesFoldersAndMissingFolders) {
-  for (const std::string path : {"/", "/no/such/folder/file", ""}) {
-    try {
-      report::require_writable(path);
-      FAIL() << path;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::runtime_error);
-    }
-  }
 }
 
 }  // namespace

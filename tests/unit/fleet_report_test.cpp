@@ -115,6 +115,15 @@ TEST(Devices, AreReducedToTheirFigures) {
             nullptr);
 }
 
+TEST(Devices, KnowWhatTheyWereBuiltFrom) {
+  json file = result();
+  file["build"]["version"] = "1.2";
+  file["build"]["git_sha"] = "0123456789abcdef";
+  EXPECT_EQ(read(file).build, "1.2 0123456789ab");
+  file["build"]["git_sha"] = nullptr;
+  EXPECT_EQ(read(file).build, "1.2");
+}
+
 TEST(Devices, WithoutUuidHaveTheirRankOrHost) {
   json file = result();
   file["device"] = nullptr;

@@ -88,6 +88,7 @@ Run run_of(Case one, int place) {
   }
   run.max_error = 1.25e-7 * place;
   run.verified = true;
+  if (place != 3) run.expected = model::Interval{0.61e-3, 1.35e-3};
   run.rates = model::Rates{.h2d_s = 4e-4 + 1e-6 * place,
                            .d2h_s = 3e-4 + 2e-6 * place,
                            .both_s = 5e-4 + 3e-6 * place,
@@ -255,8 +256,10 @@ TEST(Golden, ProductsAsItIsWritten) {
     run.bounds->limit = "workers";
     run.bounds->one_engine_s = 0;
   }
+  Study one_engine = compute;
+  for (experiment::Run& run : one_engine.done[0].outcome->runs) run.bounds->two_engines_s = 0;
   std::string text;
-  for (const Study* const of : std::vector<const Study*>{&study, &compute, &workers}) {
+  for (const Study* const of : std::vector<const Study*>{&study, &compute, &workers, &one_engine}) {
     const experiment::Outcome& outcome = *of->outcome();
     text += product_words(outcome) + base::align(product_rows(outcome), true) +
             bound_words(outcome) + "\n" + base::align(bound_rows(outcome), true);
@@ -290,14 +293,105 @@ TEST(Golden, HeadingsAsItIsWritten) {
   });
 }
 
+/// Engines whose tasks are as long as it takes to be drawn in every way, in one row and in many.
+Study crowded() {
+  schedule::Schedule schedule{.lanes = 9, .chunks = 120};
+  timeline::Timeline timeline{.engines = {"H2D", "SM", "D2H", "host"}, .complete_s = 0.5};
+  const auto add = [&](schedule::Stage stage, int engine, double start_s, double stop_s) {
+    schedule.tasks.push_back({.stage = stage,
+                              .chunk = static_cast<int>(schedule.tasks.size()),
+                              .lane = static_cast<int>(schedule.tasks.size() % 9)});
+    timeline.spans.push_back({engine, start_s, stop_s});
+  };
+  // A pixel is half a millisecond.
+  double at_s = 0;
+  for (const double pixels : {0.3, 0.4, 0.6, 0.2, 1.2,  3.9,  4.1,  4.9,  5.1,  5.9,  6.3, 7.0,
+                              7.2, 7.9, 8.5, 9.5, 12.0, 14.0, 17.0, 19.0, 22.0, 26.0, 31.0}) {
+    add(schedule::Stage::h2d, 0, at_s, at_s + pixels / 2e3);
+    at_s += pixels / 2e3;
+  }
+  for (int row = 0; row < 5; ++row) {
+    add(schedule::Stage::kernel, 1, 0.01 * row, 0.2 + 0.01 * row);
+    add(schedule::Stage::default_stream, 1, 0.3 + 0.01 * row, 0.302 + 0.01 * row);
+  }
+  for (int row = 0; row < 21; ++row) {
+    add(schedule::Stage::d2h, 2, 0.01 * row, 0.25 + 0.01 * row);
+    add(schedule::Stage::d2h, 2, 0.49, 0.4925);
+  }
+  for (int row = 0; row < 7; ++row) add(schedule::Stage::host, 3, 0.02 * row, 0.3);
+  Run run{{.order = Order::depth_first, .schedule = std::move(schedule)}};
+  run.predicted = std::move(timeline);
+  const auto points = golden_points(small);
+  experiment::Outcome outcome{experiment::Setup{points[0]}};
+  outcome.runs = {run};
+  return study_of(points, {outcome});
+}
+
 TEST(Golden, TimelinesAsItIsWritten) {
   const Study study = study_of(small);
   expect_golden({
+      {"crowded.svg", without_style(svg({crowded()}))},
       {"timeline.svg", svg({study})},
       {"timeline.html", page(study)},
       {"stop.txt", stop_words(soak()) + "\n" + stop_words(*study_of(increment).outcome()) + "\n"},
       {"soak.svg", without_style(soak_svg(soak()))},
   });
+}
+
+TEST(Console, DrawsTimelinesThatFitAScreen) {
+  for (const std::size_t tasks : {64U, 65U}) {
+    Study study = study_of(small);
+    experiment::Run& run = study.done[0].outcome->runs[0];
+    run.schedule.tasks.resize(tasks, run.schedule.tasks[0]);
+    run.trace->timeline.spans.resize(tasks, run.trace->timeline.spans[0]);
+    const bool shown = table(study, 100).find("depth_first, traced by") != std::string::npos;
+    EXPECT_EQ(shown, tasks == 64) << tasks;
+  }
+}
+
+TEST(Console, SaysEightReasons) {
+  const auto points = golden_points(small);
+  for (const int reasons : {8, 11}) {
+    experiment::Outcome outcome{experiment::Setup{points[0]}};
+    for (int i = 0; i < reasons; ++i) {
+      outcome.checks.push_back(
+          {.metric = deck::Metric::time, .limit = 1.0 + i, .verdict = experiment::Verdict::fail});
+    }
+    const std::string words = verdict_words(study_of(points, {outcome}));
+    EXPECT_NE(words.find("limit <= 8.000"), std::string::npos);
+    EXPECT_EQ(words.find("limit <= 9.000"), std::string::npos);
+    EXPECT_EQ(words.ends_with("\n  and 3 more\n"), reasons == 11) << words;
+  }
+}
+
+TEST(Console, WhatIsPartlyUnknownOfTheDeviceIsNotShown) {
+  experiment::Outcome outcome;
+  const base::Health left{.pcie_gen = 4, .pcie_width = {}, .ecc_corrected = 2},
+      right{.pcie_gen = {}, .pcie_width = 8, .ecc_uncorrected = 1};
+  outcome.device.health = experiment::HealthRecord{left, right, {}};
+  for (const auto& row : health_rows(outcome)) {
+    if (row[0].empty()) continue;
+    EXPECT_EQ(row[1], "-") << row[0];
+    EXPECT_EQ(row[3], "-") << row[0];
+  }
+}
+
+TEST(Golden, ListsAsItIsWritten) {
+  base::BuildInfo build = machine().build;
+  const base::DeviceInfo gpu = *machine().device;
+  const base::DeviceInfo host{
+      .name = "CPU, 8 cores", .free_bytes = 15'000'000'000, .total_bytes = 16'000'000'000};
+  std::string text = list(build, {gpu, {.name = "unknown"}}, true, {});
+  build.backend = "OpenMP";
+  text += list(build, {host}, false, {{deck::WorkloadKind::dgemm, "no Kokkos Kernels"}});
+  text = without(std::move(text), "model devices\n", "\nback end") + list(build, {}, true, {});
+  text += version(machine().build);
+  build.hip_toolkit = "7.1";
+  build.kokkos_kernels_version = "5.2.1";
+  text += version(build);
+  build.hip_toolkit = build.cuda_toolkit = "";
+  text = without(without(text + version(build), "model devices\n", "\nback end"), "miniapp ", "\n");
+  expect_golden({{"lists.txt", text}});
 }
 
 TEST(Golden, PredictionsAsItIsWritten) {
@@ -366,15 +460,18 @@ TEST(Golden, FilesAsItIsWritten) {
 
 TEST(Golden, SweepsAsItIsWritten) {
   const std::pair<const char*, Study> sweeps[] = {
-      {"sweep_linear", sweep_of("sweep: {chunks.count: [1, 2, 4, 6, 8]}\n", 0.8)},
+      {"sweep_linear", sweep_of("sweep: {chunks.count: [1, 2, 4, 6, 10]}\n", 0.8)},
       {"sweep_logarithmic",
-       sweep_of("sweep: {chunks.count: [1, 4, 64, 16], issue.lanes: [2, 3]}\n", 0.2)},
+       sweep_of("sweep: {chunks.count: [1, 4, 64, 16], issue.lanes: [2, 3, 4, 5]}\n", 0.2)},
       {"sweep_bytes",
        sweep_of("sweep: {workload.elements: [1024, 4096], issue.lanes: [1, 2, 3, 4, 5]}\n", 0.7,
                 false, "[by_engine]")},
       {"sweep_words",
-       sweep_of("sweep: {memory.host: [pinned, pageable], chunks.count: [2, 3]}\n", 0.9)},
+       sweep_of("sweep: {memory.host: [pinned, pageable], chunks.count: [2, 3]}\n", 0.03)},
       {"sweep_predicted", sweep_of("sweep: {chunks.count: [1, 2, 4]}\n", 1, true)},
+      {"sweep_dense",
+       sweep_of("sweep: {chunks.count: [1, 2, 3, 5, 8, 9, 10, 11, 12, 13, 14, 15, 16, 64]}\n", 1.3,
+                false, "[by_engine]")},
       {"sweep_many",
        sweep_of("sweep: {issue.lanes: [1], chunks.count: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, "
                 "13]}\n",

@@ -215,6 +215,22 @@ TEST(ReadTrace, HasWhatPicturesNeed) {
   EXPECT_FALSE(report::results_of("a.json", traced_file().dump())[0].points[0].runs[0].trace);
 }
 
+TEST(ReadTrace, PutsEnginesInTheOrderOfTheirStages) {
+  Json file = traced_file();
+  Json& entries = file["runs"][0]["timeline"];
+  const Json entry = entries[0];
+  entries = Json::array();
+  for (const char* const engine :
+       {"worker 10", "host", "D2H", "SM", "copy", "worker 9", "H2D", "host"}) {
+    entries.push_back(entry);
+    entries.back()["engine"] = engine;
+    entries.back()["lane"] = 1 << 30;
+  }
+  const auto results = report::results_of("a.json", file.dump(), report::Extent::all);
+  EXPECT_THAT(results.at(0).points.at(0).runs.at(0).trace->timeline.engines,
+              ElementsAre("H2D", "copy", "SM", "D2H", "worker 9", "worker 10", "host"));
+}
+
 TEST(ReadTrace, TakesDecksThatDidNotRun) {
   Json file = traced_file();
   file["error"] = "no GPU";
@@ -230,6 +246,8 @@ TEST(ReadTrace, NamesFileAndField) {
   const std::vector<std::pair<void (*)(Json&), std::string>> cases = {
       {[](Json& entry) { entry["chunk"] = -1; },
        "a.json: runs[0].timeline[1].chunk: found -1; allowed: a whole number up to 2^30"},
+      {[](Json& entry) { entry["lane"] = (1 << 30) + 1; },
+       "a.json: runs[0].timeline[1].lane: found 1073741825; allowed: a whole number up to 2^30"},
       {[](Json& entry) { entry["lane"] = 1e99; },
        "a.json: runs[0].timeline[1].lane: found 1e+99; allowed: a whole number up to 2^30"},
       {[](Json& entry) { entry["stop_s"] = 0; },

@@ -437,6 +437,9 @@ TEST_F(JournalFile, KeepsPoints) {
     journal.add("{\"point\":1}");
     EXPECT_THAT(complaint(identity_, true), HasSubstr("in use by another run"));
   }
+  EXPECT_THAT(text(), StartsWith(R"({"schema":"overlap-points/1","program":"1","host":"a \"b\""}
+{"point":0,"sum":"8a7248f22d97cda2"}
+)"));
   EXPECT_THAT(complaint(identity_, false), HasSubstr("found 2 points of an unfinished sweep"));
   {
     Journal journal(path_, identity_, true);
