@@ -78,6 +78,29 @@ SM                           c
 )");
 }
 
+TEST(AsciiTimeline, OfShortTasksInAColumnTheLongestShows) {
+  auto schedule = schedule_of({h2d(0, 5), h2d(1, 15), kernel(1, 980)});
+  schedule.names = {"a", "b", "c"};
+  EXPECT_EQ(picture(schedule, device_of(Queues::engine), 30), R"(
+H2D   b
+SM    c=======================
+      0                 1000 s
+)");
+}
+
+TEST(AsciiTimeline, ShowsTheLastDigitWhereTwoAreTooWide) {
+  std::vector<schedule::Task> tasks(12, h2d(0, 1));
+  for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].chunk = static_cast<int>(i);
+  const auto schedule = schedule_of(tasks);
+  EXPECT_EQ(picture(schedule, device_of(Queues::engine), 30), R"(
+H2D   0=1=2=3=4=5=6=7=8=9=0011
+      0                12.00 s
+)");
+  // However narrow the terminal is, twenty columns are left for time.
+  EXPECT_EQ(picture(schedule, device_of(Queues::engine), 9),
+            picture(schedule, device_of(Queues::engine), 26));
+}
+
 TEST(AsciiTimeline, KeepsItsWidth) {
   const auto schedule = schedule::small_schedule(
       schedule::small_deck(deck::WorkloadKind::pipeline, 4096, 100), deck::Order::depth_first, 7);

@@ -106,6 +106,46 @@ TEST(Diagnosis, SettingsAreNoCauseWhereTheScheduleIsAsFastAsItCanBe) {
   EXPECT_THAT(causes(evidence), ElementsAre("waits"));
 }
 
+TEST(Diagnosis, TwoShortGapsAreNoSmallChunks) {
+  Evidence evidence = unexplained();
+  auto& spans = evidence.run().trace->timeline.spans;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const double chunk = static_cast<double>(i / 3);
+    spans[i].start_s = 1e-5 * chunk;
+    spans[i].stop_s = 1e-5 * chunk + 4e-6;
+  }
+  ASSERT_THAT(causes(evidence), ElementsAre("small_chunks"));
+  for (timeline::Span& span : evidence.run().trace->timeline.spans) {
+    if (span.start_s > 2.5e-5) span.stop_s = (span.start_s = 2.4e-5) + 4e-6;
+  }
+  EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
+TEST(Diagnosis, AsManyLanesAsEnginesAreEnough) {
+  Evidence evidence = unexplained();
+  evidence.run().schedule.lanes = 3;
+  EXPECT_THAT(causes(evidence), IsEmpty());
+  evidence.run().bounds->schedule_bound_s = 14e-3;
+  EXPECT_THAT(causes(evidence), ElementsAre("waits"));
+}
+
+TEST(Diagnosis, AHostHasNoneOfTheCausesOfAGpu) {
+  Evidence evidence = unexplained();
+  evidence.conditions = {.engines = {.workers = 4, .copy_engines = 1},
+                         .launch_blocking = {{"CUDA_LAUNCH_BLOCKING", 1}},
+                         .max_connections = {{"CUDA_DEVICE_MAX_CONNECTIONS", 1}}};
+  evidence.run().schedule.host_memory = deck::HostMemory::pageable;
+  evidence.run().bounds->schedule_bound_s = 8e-3;
+  EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
+TEST(Diagnosis, FindsADriftToFasterRuns) {
+  Evidence evidence = unexplained();
+  evidence.run().samples_s.insert(evidence.run().samples_s.begin(), 5, 17.6e-3);
+  ASSERT_THAT(causes(evidence), ElementsAre("drifting"));
+  EXPECT_THAT(evidence.findings()[0].text, HasSubstr("-9.1 % from the first third"));
+}
+
 TEST(Diagnosis, SaysNothingWithoutRates) {
   Evidence evidence = unexplained();
   evidence.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1};

@@ -149,9 +149,12 @@ TEST(Layout, MakesChunksOfAtMostTheGivenBytes) {
   deck::Deck deck = increment(1);
   deck.chunks.count.reset();
   deck.chunks.bytes = 1000;  // 250 floats of 1200: five chunks of 240
-  const Schedule s = small_schedule(deck, Order::depth_first, 4);
-  EXPECT_EQ(s.chunks, 5);
-  for (const Piece& piece : s.cuts[0].pieces) EXPECT_EQ(piece.size(), 240);
+  for (const std::int64_t bytes : {1000, 960}) {
+    deck.chunks.bytes = bytes;
+    const Schedule s = small_schedule(deck, Order::depth_first, 4);
+    EXPECT_EQ(s.chunks, 5);
+    for (const Piece& piece : s.cuts[0].pieces) EXPECT_EQ(piece.size(), 240);
+  }
 }
 
 std::vector<std::int64_t> sizes(const Layout& layout) {
@@ -232,6 +235,17 @@ TEST(Layout, RefusesMoreChunksThanUnits) {
                "the data");
 }
 
+TEST(Layout, RefusesMoreChunksThanAScheduleHolds) {
+  deck::Deck deck = pipeline(4);
+  deck.workload.elements = deck.chunks.count.emplace(1 << 18);
+  EXPECT_EQ(layout(deck, schedule::costs(deck.workload, 1), {}).slots, 1 << 18);
+  deck.workload.elements = ++*deck.chunks.count;
+  expect_error(
+      deck, std::nullopt, base::ExitCode::usage,
+      "test.yaml: chunks.count: found 262145, which makes 1048580 chunks; allowed: at most "
+      "1048576 in all iterations");
+}
+
 TEST(Layout, RefusesChunksBelowAUnit) {
   deck::Deck deck = rowsum(1);
   deck.chunks.count.reset();
@@ -247,6 +261,22 @@ TEST(Layout, RefusesALimitBelowAChunk) {
       deck, std::nullopt, base::ExitCode::usage,
       "test.yaml: memory.device_limit: found 1.2 KiB; a chunk needs 1.2 KiB on the device; "
       "use more chunks");
+  deck = increment(1200);
+  deck.memory.device_limit = 3;
+  expect_error(deck, std::nullopt, base::ExitCode::usage,
+               "test.yaml: memory.device_limit: found 3 B; a chunk needs 4 B on the device");
+  deck.workload.kind = WorkloadKind::dgemm;
+  deck.workload.m = deck.workload.n = deck.workload.k = 32;
+  deck.workload.tile_m = deck.workload.tile_n = 16;
+  deck.memory.device_limit = 6143;
+  expect_error(deck, std::nullopt, base::ExitCode::usage,
+               "test.yaml: memory.device_limit: found 6.0 KiB; a panel of A and of B and two tiles "
+               "of C need 6 KiB on the device; use smaller tiles");
+  deck.workload.m = deck.workload.n = 16;
+  deck.memory.device_limit = 5119;
+  expect_error(deck, std::nullopt, base::ExitCode::usage,
+               "test.yaml: memory.device_limit: found 5.0 KiB; a panel of A and of B and the tile "
+               "of C need 5 KiB on the device; use smaller tiles");
 }
 
 TEST(Layout, ADeviceWithoutRoomForAChunkIsAPrecondition) {
