@@ -56,6 +56,14 @@ TEST(DeviceCurve, PointsAreJoinedAndTheEndsGoOn) {
   EXPECT_EQ(curve.bytes(1), 0);
 }
 
+TEST(DeviceCurve, LargerSizesTakeLonger) {
+  const Curve curve = increasing({{1, 1}, {2, 5}, {4, 4}, {8, 8}, {16, 7}});
+  std::vector<double> seconds;
+  for (const Curve::Point& point : curve.points()) seconds.push_back(point.seconds);
+  EXPECT_THAT(seconds, testing::ElementsAre(1, testing::DoubleEq(4 * (1 - 1e-6)), 4,
+                                            testing::DoubleEq(7 * (1 - 1e-6)), 7));
+}
+
 TEST(DeviceKernel, OneRoofOfIntensityZeroHoldsForAny) {
   const Kernel kernel{{{0, Curve::line(0, 1e9)}}};
   EXPECT_DOUBLE_EQ(kernel.seconds(1e9, 0), 1);

@@ -9,6 +9,7 @@
 
 #include "golden.hpp"
 #include "report/fleet.hpp"
+#include "report/fleet_tables.hpp"
 #include "report/json.hpp"
 #include "report/read_devices.hpp"
 #include "report/skim.hpp"
@@ -505,6 +506,13 @@ TEST(FleetText, HasALineForEachDeviceUpToSixteen) {
   EXPECT_THAT(fleet_text(planted(17)), Not(HasSubstr("GPU-15")));
   EXPECT_THAT(fleet_lines(planted(16), false), HasSubstr("uuid=GPU-15 phase=alone verdict=PASS"));
   EXPECT_THAT(fleet_lines(planted(17), false), Not(HasSubstr("uuid=GPU-15 ")));
+}
+
+TEST(FleetText, CutsTablesThatAreLonger) {
+  const experiment::Fleet fleet{.missing = {"n1", "n2", "n3"}};
+  EXPECT_EQ(missing_rows(fleet, 3), (Rows{{"missing host"}, {"n1"}, {"n2"}, {"n3"}}));
+  EXPECT_EQ(missing_rows(fleet, 2), (Rows{{"missing host"}, {"n1"}, {"n2"}, {"and 1 more"}}));
+  EXPECT_EQ(missing_rows({}, 2), Rows());
 }
 
 TEST(Golden, FleetsAsItIsWritten) {

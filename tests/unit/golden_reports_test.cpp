@@ -258,6 +258,8 @@ TEST(Golden, ProductsAsItIsWritten) {
   }
   Study one_engine = compute;
   for (experiment::Run& run : one_engine.done[0].outcome->runs) run.bounds->two_engines_s = 0;
+  one_engine.done[0].outcome->runs[0].bounds.reset();
+  one_engine.done[0].outcome->runs[1].rates.reset();
   std::string text;
   for (const Study* const of : std::vector<const Study*>{&study, &compute, &workers, &one_engine}) {
     const experiment::Outcome& outcome = *of->outcome();

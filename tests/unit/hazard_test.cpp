@@ -177,6 +177,7 @@ TEST(Hazard, AnOutputThatNobodyCopiesIsMissing) {
       for (Task& task : s.tasks) task.lane = 0;
       const Hazard hazard = only(s);
       EXPECT_EQ(hazard.kind, Kind::missing);
+      EXPECT_EQ(hazard.task, s.tasks.size() - 1);
       EXPECT_EQ(hazard.message, fmt::format("missing: no task copies array a to the host from "
                                             "element {} on",
                                             lost.begin / size * size));
@@ -202,17 +203,47 @@ TEST(Hazard, PiecesThatOverlapAreMalformed) {
 }
 
 TEST(Hazard, IndicesOutOfRangeAreMalformed) {
-  for (const auto& [lane, chunk, array] :
-       {std::tuple(9, 0, 0), std::tuple(-1, 0, 0), std::tuple(0, 9, 0), std::tuple(0, 0, 9)}) {
-    Schedule s = increment(Order::depth_first, 2, 2);
-    s.tasks[0].lane = lane;
-    s.tasks[0].chunk = chunk;
-    own_uses(s, s.tasks[0])[0].array = array;
-    EXPECT_EQ(only(s).kind, Kind::malformed);
+  using Change = void (*)(Schedule&, Task&, Use&);
+  const Schedule right = increment(Order::depth_first, 2, 2);
+  for (const Change change :
+       std::initializer_list<Change>{[](Schedule&, Task& task, Use&) { task.lane = 2; },
+                                     [](Schedule&, Task& task, Use&) { task.lane = -1; },
+                                     [](Schedule&, Task& task, Use&) { task.chunk = 2; },
+                                     [](Schedule&, Task& task, Use&) { task.chunk = -1; },
+                                     [](Schedule& s, Task& task, Use&) {
+                                       task.uses.begin = static_cast<std::uint32_t>(s.uses.size());
+                                     },
+                                     [](Schedule&, Task&, Use& use) { use.array = 1; },
+                                     [](Schedule&, Task&, Use& use) { use.array = -1; },
+                                     [](Schedule&, Task&, Use& use) { use.piece = 2; },
+                                     [](Schedule&, Task&, Use& use) { use.piece = -1; },
+                                     [](Schedule&, Task&, Use& use) { use.slot = 2; },
+                                     [](Schedule&, Task&, Use& use) { use.slot = -2; },
+                                     [](Schedule& s, Task&, Use&) { s.arrays[0].cut = 1; },
+                                     [](Schedule& s, Task&, Use&) { s.arrays[0].cut = -1; }}) {
+    Schedule s = right;
+    Use& use = own_uses(s, s.tasks[0])[0];
+    change(s, s.tasks[0], use);
+    EXPECT_THAT(only(s).message, HasSubstr("has an index out of range"));
   }
-  Schedule s = increment(Order::depth_first, 2, 2);
-  s.cuts[0].device_units = 700;
-  EXPECT_EQ(only(s).kind, Kind::malformed);
+}
+
+TEST(Hazard, PiecesBeyondTheirArraysAreMalformed) {
+  using Change = void (*)(Schedule&, Piece&);
+  const Schedule right = increment(Order::depth_first, 2, 2);
+  for (const Change change :
+       std::initializer_list<Change>{[](Schedule&, Piece& piece) { piece.begin = piece.end; },
+                                     [](Schedule&, Piece& piece) { piece.begin = -1; },
+                                     [](Schedule&, Piece& piece) { ++piece.end; },
+                                     [](Schedule& s, Piece&) { s.cuts[0].device_units = 1199; },
+                                     [](Schedule& s, Piece& piece) {
+                                       for (Piece& each : s.cuts[0].pieces) each.length = 3;
+                                       piece.from = 2;
+                                     }}) {
+    Schedule s = right;
+    change(s, s.cuts[0].pieces[1]);
+    EXPECT_THAT(only(s).message, HasSubstr("reaches beyond its arrays"));
+  }
 }
 
 TEST(Hazard, ACopyThatIsNotItsChunkIsMalformed) {

@@ -80,6 +80,8 @@ TEST_F(OutputFile, SaysWhyItCannotBeWritten) {
   EXPECT_EQ(error_of([] { require_writable("/"); }), "/: cannot write: is a folder");
   EXPECT_EQ(error_of([] { require_writable("/no/such/folder/file"); }),
             "/no/such/folder/file: cannot write: No such file or directory");
+  EXPECT_EQ(error_of([&] { require_writable(path("deck.yaml/file")); }),
+            path("deck.yaml/file") + ": cannot write: Not a directory");
   require_writable(path("a.json"));
   EXPECT_EQ(files(), 1U);  // nothing is left of the attempt
 }

@@ -298,6 +298,7 @@ TEST(TimelineHtml, CarriesTheResultFile) {
   const std::vector<Study> one = {result_of({small_run()})};
   const std::vector<Study> two = {result_of({small_run()}), odd_result()};
   EXPECT_EQ(embedded(html(one), "result"), json::parse(to_json(one)));
+  EXPECT_THAT(html(one), HasSubstr("id=\"result\">" + to_json(one, -1)));  // in one line
   EXPECT_EQ(embedded(html(two), "result"), json::parse(to_json(two)));
 }
 

@@ -1,5 +1,6 @@
 #include "experiment/plan.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,6 +37,25 @@ TEST(PlanCheck, CountsTheTasksOfAllOrdersAndCases) {
   EXPECT_THAT(
       refusal(deck + "host_work: {per_chunk: 1 us}\ndisturb: {operation: default_stream}\n"),
       HasSubstr("which make 1800009 tasks"));
+}
+
+TEST(PlanCheck, SaysWhichKeyMakesTooManyTasks) {
+  // Of each chunk two kernels, four copies to the device and two back; at most 2^19.
+  const auto pipeline = [](int iterations, const std::string& chunks) {
+    return refusal(fmt::format(
+        "workload: {{kind: pipeline, elements: 65537, iterations: {}}}\nchunks: {{{}}}\n"
+        "issue: {{orders: [depth_first]}}\n",
+        iterations, chunks));
+  };
+  EXPECT_EQ(pipeline(1, "count: 65536"), "");
+  EXPECT_THAT(pipeline(1, "count: 65537"),
+              HasSubstr("chunks.count: found 65537 chunks, which make 524296 tasks in all orders; "
+                        "allowed: at most 524288"));
+  EXPECT_THAT(pipeline(1, "bytes: 16"), HasSubstr("chunks.bytes: found 65537 chunks"));
+  EXPECT_EQ(pipeline(256, "count: 256"), "");
+  EXPECT_THAT(pipeline(257, "count: 257"), HasSubstr("chunks.count: found 257 chunks"));
+  EXPECT_THAT(pipeline(258, "count: 257"),
+              HasSubstr("workload.iterations: found 258 iterations, which make 530448 tasks"));
 }
 
 TEST(PlanCheck, RefusesListedTasksThatRace) {

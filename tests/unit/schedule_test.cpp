@@ -302,6 +302,8 @@ TEST(Costs, OfAKernelsUnit) {
   EXPECT_EQ(kernel_bytes_per_unit(costs(deck.workload, 1)), 6 * 4 + 4);
   deck.workload = {.kind = deck::WorkloadKind::increment, .type = deck::ElementType::float64};
   EXPECT_EQ(kernel_bytes_per_unit(costs(deck.workload, 1)), 2 * 8);  // read and written
+  EXPECT_EQ(costs(deck.workload, 0).flops_per_unit, 1);
+  EXPECT_EQ(costs(deck.workload, 3).flops_per_unit, 7 * 3);
   deck.workload.kind = deck::WorkloadKind::pipeline;
   EXPECT_EQ(costs(deck.workload, 0).flops_per_unit, 1);
   EXPECT_EQ(costs(deck.workload, 3).flops_per_unit, 2 + 7 * 3);
