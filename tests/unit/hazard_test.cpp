@@ -236,9 +236,11 @@ TEST(Hazard, PiecesBeyondTheirArraysAreMalformed) {
                                      [](Schedule&, Piece& piece) { piece.begin = -1; },
                                      [](Schedule&, Piece& piece) { ++piece.end; },
                                      [](Schedule& s, Piece&) { s.cuts[0].device_units = 1199; },
-                                     [](Schedule& s, Piece& piece) {
-                                       for (Piece& each : s.cuts[0].pieces) each.length = 3;
-                                       piece.from = 2;
+                                     [](Schedule& s, Piece&) {
+                                       for (Piece& each : s.cuts[0].pieces) {
+                                         each.from = 2;
+                                         each.length = 3;
+                                       }
                                      }}) {
     Schedule s = right;
     change(s, s.cuts[0].pieces[1]);
