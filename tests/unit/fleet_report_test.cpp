@@ -406,12 +406,12 @@ TEST(FleetPage, IsCompleteInItself) {
 TEST(FleetPage, ADeviceLeadsToItsPageOrFile) {
   const Folder folder;
   experiment::Fleet fleet = planted();
-  fleet.devices[0].file = folder.write("a b.json", "");
+  fleet.devices[0].file = folder.write("az AZ09{`@[:.json", "");
   fleet.devices[1].file = folder.write("c.json", "");
   folder.write("c.html", "");
   std::filesystem::create_directories(folder.path / "out");
   const std::string page = fleet_html(fleet, (folder.path / "out/fleet.html").string());
-  EXPECT_THAT(page, HasSubstr(R"("link":["../a%20b.json","../c.html","",)"));
+  EXPECT_THAT(page, HasSubstr(R"("link":["../az%20AZ09%7B%60%40%5B%3A.json","../c.html","",)"));
 }
 
 TEST(NodeCheck, HasOneLinePerNode) {

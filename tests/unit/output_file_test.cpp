@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -71,6 +72,24 @@ TEST_F(OutputFile, MayBeADevice) {
   EXPECT_FALSE(is_stream(path("a.json")));
   write_file("/dev/null", "text");
   EXPECT_FALSE(fs::is_regular_file("/dev/null"));
+}
+
+TEST_F(OutputFile, MayBeAnOpenDescriptor) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const auto name = [](int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); };
+  EXPECT_TRUE(is_stream(name(ends[1])));
+  require_writable(name(ends[1]));
+  write_file(name(ends[1]), "text");
+  char text[16] = {};
+  EXPECT_EQ(read(ends[0], text, sizeof text), 4);
+  EXPECT_STREQ(text, "text");
+  close(ends[1]);
+  for (const int descriptor : {ends[0], ends[1]}) {  // one to read from, and a closed one
+    EXPECT_EQ(error_of([&] { require_writable(name(descriptor)); }),
+              name(descriptor) + ": cannot write: Bad file descriptor");
+  }
+  close(ends[0]);
 }
 
 TEST_F(OutputFile, SaysWhyItCannotBeWritten) {

@@ -345,6 +345,10 @@ TEST(SoakSvg, ShowsWhatWasReadOverTime) {
 
 TEST(SoakSvg, IsOfSoaksAlone) {
   EXPECT_EQ(soak_svg(outcome_of({small_run()})), "");
+  experiment::Outcome moment = soak();
+  moment.runs[0].series.resize(1);
+  moment.device.series.resize(1);
+  EXPECT_EQ(soak_svg(moment), "");
   EXPECT_THAT(html({result_of({small_run()})}), Not(HasSubstr("stopped: ")));
 }
 

@@ -214,6 +214,18 @@ TEST(ReferenceFile, ReadsWhatItWrites) {
   EXPECT_EQ(to_yaml(read, "By hand\nfor a test"), text);
 }
 
+TEST(ReferenceFile, QuotesWhatIsNotPlain) {
+  Entry one = entry(h200, 1, 0.01);
+  for (const char* const plain : {"az", "09", "_. %", "a b"}) {
+    one.driver = plain;
+    EXPECT_THAT(to_yaml({.entries = {one}}, ""), HasSubstr("driver: " + one.driver + "\n"));
+  }
+  for (const char* const odd : {"`", "{", "/", ":", "A", "-", ""}) {
+    one.driver = odd;
+    EXPECT_THAT(to_yaml({.entries = {one}}, ""), HasSubstr("driver: \"" + one.driver + "\"\n"));
+  }
+}
+
 /// What load_reference() says of a text; '@' stands for its path.
 std::string complaint(const std::string& text) {
   const DeckFile file(text, "reference.yaml");
