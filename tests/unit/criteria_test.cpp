@@ -355,6 +355,21 @@ TEST(Predictions, CompareWithTheBaselineOfTheirOwnDevice) {
               ElementsAre("depth_first", "1.000 s", "4.00", "3.000 s", "3.00"));
 }
 
+TEST(Predictions, AreRightUpToTheEndsOfWhatTheyExpect) {
+  experiment::Run one = run(Order::depth_first, {1, 1, 1});
+  EXPECT_TRUE(as_expected(one));
+  for (const model::Interval right : {model::Interval{1, 1.5}, {0.5, 1}}) {
+    one.expected = right;
+    EXPECT_TRUE(as_expected(one));
+  }
+  for (const model::Interval wrong : {model::Interval{1.1, 1.5}, {0.5, 0.9}}) {
+    one.expected = wrong;
+    EXPECT_FALSE(as_expected(one));
+  }
+  one.samples_s.clear();
+  EXPECT_TRUE(as_expected(one));
+}
+
 TEST(ResultLines, AreExact) {
   Outcome outcome;
   outcome.deck.path = "input/rowsum.yaml";

@@ -161,6 +161,15 @@ TEST(CustomOrders, CopiesByDurationMoveWhatTheRatesSay) {
   EXPECT_FALSE(has_timed_copies(sized));
 }
 
+TEST(CustomOrders, CopiesByDurationMoveWholePages) {
+  const deck::Workload asked = custom({"name: HD, stage: h2d, lane: 1, duration: 1 s"}).workload;
+  for (const auto& [bytes, pages] :
+       {std::pair(1.0, 1.0), {6143.0, 1.0}, {6145.0, 2.0}, {0x1p60, 0x1p48}}) {
+    const auto sized = size_copies(asked, [&](Stage, double) { return bytes; });
+    EXPECT_EQ(static_cast<double>(sized.tasks[0].bytes), 4096 * pages);
+  }
+}
+
 TEST(CustomOrders, CopiesByDurationThatAreTooLargeAreRefused) {
   for (const double bytes_per_s : {1e18, 1e24, std::numeric_limits<double>::infinity()}) {
     try {

@@ -184,6 +184,8 @@ TEST(Fleet, TimesCountOnlyWithoutThroughput) {
     records.push_back(one);
   }
   EXPECT_EQ(fleet(records).exit_code(), ExitCode::pass);
+  for (DeviceRecord& one : records) one.figures.back().value = exactly(0);
+  EXPECT_EQ(fleet(records).exit_code(), ExitCode::performance);
   for (DeviceRecord& one : records) one.figures.pop_back();
   EXPECT_EQ(fleet(records).exit_code(), ExitCode::performance);
 }
@@ -224,6 +226,8 @@ TEST(Fleet, TheNewestResultOfADeviceCountsAndDriftIsReported) {
   EXPECT_EQ(made.histories[0].results, 3);
   EXPECT_EQ(made.histories[0].since, "2026-01-31T12:00:00Z");
   EXPECT_NEAR(made.histories[0].change(), -0.1, 1e-12);
+  first.figures[0].value = exactly(0);  // nothing can be said relative to it
+  EXPECT_THAT(fleet({first, last}).histories, IsEmpty());
 }
 
 TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {

@@ -12,6 +12,7 @@
 #include "model/load.hpp"
 #include "model/search.hpp"
 #include "schedule/hazard.hpp"
+#include "schedule/tiles.hpp"
 
 /// Schedules, predictions and what `auto` chooses, number by number.
 namespace overlap::model {
@@ -165,6 +166,45 @@ TEST(Golden, PredictedTimelinesAsItIsWritten) {
     }
   }
   expect_golden({{"predicted.txt", text}});
+}
+
+/// "0.1>2" for panel or tile 1 of matrix 0 that is loaded into slot 2, "0.1@2" for one that is
+/// there.
+std::string words(const schedule::TilePlan& plan, std::size_t most) {
+  std::string text =
+      fmt::format("slots {}, {} bytes:", fmt::join(plan.slots, " "), plan.loaded_bytes);
+  for (std::size_t i = 0; i < std::min(plan.turns.size(), most); ++i) {
+    for (const schedule::Use& use : plan.turns[i]) {
+      text += fmt::format(" {}.{}{}{}", use.array, use.piece, use.loads ? ">" : "@", use.slot);
+    }
+    text += ",";
+  }
+  return text + "\n";
+}
+
+TEST(Golden, TilePlansAsItIsWritten) {
+  const schedule::Tiling tilings[] = {
+      {.m = 250, .n = 350, .k = 30, .tile_m = 100, .tile_n = 100},
+      {.m = 24, .n = 40, .k = 4, .tile_m = 6, .tile_n = 5},
+      {.m = 500, .n = 500, .k = 64, .tile_m = 100, .tile_n = 100},
+      {.m = 400, .n = 800, .k = 20, .tile_m = 100, .tile_n = 400, .element_bytes = 4},
+      {.m = 1700, .n = 500, .k = 300, .tile_m = 100, .tile_n = 100},
+      {.m = 3300, .n = 700, .k = 500, .tile_m = 100, .tile_n = 100},
+  };
+  std::string text;
+  for (const schedule::Tiling& tiling : tilings) {
+    const auto all =
+        static_cast<double>(tiling.bytes(tiling.m) * static_cast<std::size_t>(tiling.k + tiling.n) +
+                            tiling.bytes(tiling.n) * static_cast<std::size_t>(tiling.k));
+    text += fmt::format("{} x {} x {} by {} x {}\n", tiling.m, tiling.n, tiling.k, tiling.tile_m,
+                        tiling.tile_n);
+    for (const double part : {0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.7, 0.9, 1.2}) {
+      const auto limit = static_cast<std::size_t>(part * all);
+      text += fmt::format("  {} of it: ", part) +
+              words(schedule::plan_tiles(tiling, limit), tiling.rows() > 5 ? 12 : 36);
+    }
+  }
+  expect_golden({{"tile_plans.txt", text}});
 }
 
 std::string words(const Candidate& c) {

@@ -446,6 +446,17 @@ Study sweep_of(const std::string& text, double factor, bool predicted = false,
       predicted ? std::vector<std::string>{"hand", "other"} : std::vector<std::string>());
 }
 
+/// A sweep of which no point could run.
+Study failed_sweep() {
+  const auto points = golden_points("workload: {kind: increment}\nsweep: {chunks.count: [1, 2]}\n");
+  std::vector<experiment::Outcome> outcomes;
+  for (const deck::Point& point : points) {
+    outcomes.push_back(
+        experiment::failed(point, base::Error(base::ExitCode::precondition, "no room")));
+  }
+  return study_of(points, std::move(outcomes));
+}
+
 TEST(Golden, FilesAsItIsWritten) {
   const Study study = study_of(increment);
   std::string alone = increment;  // without the baseline
@@ -470,7 +481,10 @@ TEST(Golden, SweepsAsItIsWritten) {
                 false, "[by_engine]")},
       {"sweep_words",
        sweep_of("sweep: {memory.host: [pinned, pageable], chunks.count: [2, 3]}\n", 0.03)},
-      {"sweep_predicted", sweep_of("sweep: {chunks.count: [1, 2, 4]}\n", 1, true)},
+      {"sweep_predicted",
+       sweep_of("sweep: {chunks.count: [1, 2, 4]}\nhost_work: {per_chunk: 30 us}\n", 1, true,
+                "[sequential, depth_first, by_engine]")},
+      {"sweep_failed", failed_sweep()},
       {"sweep_dense",
        sweep_of("sweep: {chunks.count: [1, 2, 3, 5, 8, 9, 10, 11, 12, 13, 14, 15, 16, 64]}\n", 1.3,
                 false, "[by_engine]")},
