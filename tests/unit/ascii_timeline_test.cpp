@@ -101,6 +101,10 @@ H2D   0=1=2=3=4=5=6=7=8=9=0011
             picture(schedule, device_of(Queues::engine), 26));
 }
 
+TEST(AsciiTimeline, OfNoTimeIsEmpty) {
+  EXPECT_EQ(picture(schedule_of({model::query(0)}), device_of(Queues::engine), 30), "\n");
+}
+
 TEST(AsciiTimeline, KeepsItsWidth) {
   const auto schedule = schedule::small_schedule(
       schedule::small_deck(deck::WorkloadKind::pipeline, 4096, 100), deck::Order::depth_first, 7);

@@ -501,6 +501,15 @@ experiment::Fleet both_phases(int devices) {
   return experiment::fleet_of(std::move(input), {});
 }
 
+TEST(FleetText, NamesThePhaseOfItsFigures) {
+  EXPECT_THAT(fleet_text(planted(3)), HasSubstr("\nMedians; throughput"));
+  DeviceRecord one = read(result());
+  for (experiment::Figure& figure : one.figures) figure.key.phase = Phase::together;
+  experiment::FleetInput input{.records = {one}, .broken = {}, .left_out = {}, .files = 1};
+  EXPECT_THAT(fleet_text(experiment::fleet_of(std::move(input))),
+              HasSubstr("\nMedians, together; throughput"));
+}
+
 TEST(FleetText, HasALineForEachDeviceUpToSixteen) {
   EXPECT_THAT(fleet_text(planted(16)), HasSubstr("\nn6    0000:1a:00.0  GPU-15 "));
   EXPECT_THAT(fleet_text(planted(17)), Not(HasSubstr("GPU-15")));

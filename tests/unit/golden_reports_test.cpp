@@ -351,6 +351,13 @@ TEST(Console, DrawsTimelinesThatFitAScreen) {
   }
 }
 
+TEST(Console, HasNoTableOfWhatDidNotRun) {
+  const auto points = golden_points(small);
+  const base::Error error(base::ExitCode::precondition, "no room");
+  EXPECT_EQ(table(study_of(points, {}), 100), "");
+  EXPECT_EQ(table(study_of(points, {experiment::failed(points[0], error)}), 100), "");
+}
+
 TEST(Console, SaysEightReasons) {
   const auto points = golden_points(small);
   for (const int reasons : {8, 11}) {

@@ -111,6 +111,8 @@ TEST(Picture, TasksWaitForTheLastToFinish) {
   // The second copy back: measured and predicted, its own kernel ends after the first.
   EXPECT_THAT(waited_for(run.schedule, *run.predicted), ElementsAre(none, none, 0u, 1u, 2u, 3u));
   timeline::Timeline turned = *run.predicted;
+  turned.spans[2].stop_s = 8;  // as the kernel of its own lane
+  EXPECT_EQ(waited_for(run.schedule, turned)[5], 3u);
   turned.spans[2].stop_s = 8.5;
   EXPECT_THAT(waited_for(run.schedule, turned), ElementsAre(none, none, 0u, 1u, 2u, 2u));
 }
@@ -218,6 +220,19 @@ TEST(TimelineSvg, DrawsEveryTaskWhereItBelongs) {
   EXPECT_THAT(picture, HasSubstr(">By hand</text>"));
   EXPECT_LT(picture.find("measured ("), picture.find(">predicted<"));
   EXPECT_THAT(picture, HasSubstr("prefers-color-scheme:dark"));
+}
+
+TEST(Pictures, OfNothingAreComplete) {
+  EXPECT_EQ(longest_s(outcome_of({})), 1);
+  experiment::Run run = small_run();
+  EXPECT_EQ(longest_s(outcome_of({run})), 9);
+  run.trace->timeline.spans[5].stop_s = 10;  // clocks may differ
+  EXPECT_EQ(longest_s(outcome_of({run})), 10);
+  Study study = result_of({});
+  study.done.clear();
+  EXPECT_THAT(svg({study}), Not(HasSubstr("<text")));
+  EXPECT_THAT(html({study}), HasSubstr("<h1>By hand</h1>"));
+  EXPECT_TRUE(json::parse(trace({study}))["traceEvents"].empty());
 }
 
 TEST(TimelineSvg, SaysWhatIsMissingOrDoubtful) {
