@@ -48,6 +48,9 @@ TEST(Trend, NeedsTheWholeIntervalBeyondOnePercent) {
                                      {{1, 0.991, 1.009}, Trend::same},
                                      {{0.98, 0.97, 0.989}, Trend::faster},
                                      {{0.98, 0.97, 0.995}, Trend::inconclusive},
+                                     {{0.98, 0.97, 1 - same_within}, Trend::inconclusive},
+                                     {{1.02, 1 + same_within, 1.03}, Trend::inconclusive},
+                                     {{1, 1 - same_within, 1 + same_within}, Trend::same},
                                      {{1.5, 1.4, 1.6, false}, Trend::inconclusive}}) {
     EXPECT_EQ(trend_of(ratio, Better::less), trend) << ratio.value;
   }

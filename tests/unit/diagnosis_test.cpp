@@ -106,7 +106,7 @@ TEST(Diagnosis, SettingsAreNoCauseWhereTheScheduleIsAsFastAsItCanBe) {
   EXPECT_THAT(causes(evidence), ElementsAre("waits"));
 }
 
-TEST(Diagnosis, TwoShortGapsAreNoSmallChunks) {
+TEST(Diagnosis, FewOrShortGapsAreNoSmallChunks) {
   Evidence evidence = unexplained();
   auto& spans = evidence.run().trace->timeline.spans;
   for (std::size_t i = 0; i < spans.size(); ++i) {
@@ -114,7 +114,14 @@ TEST(Diagnosis, TwoShortGapsAreNoSmallChunks) {
     spans[i].start_s = 1e-5 * chunk;
     spans[i].stop_s = 1e-5 * chunk + 4e-6;
   }
+  evidence.run().schedule.tasks.push_back({.stage = Stage::host});
+  spans.push_back({3, 0, 1});  // the host is no engine of the device
   ASSERT_THAT(causes(evidence), ElementsAre("small_chunks"));
+  Evidence longer = evidence;
+  for (timeline::Span& span : longer.run().trace->timeline.spans) {
+    span.stop_s = (span.start_s *= 9) + 85e-6;  // 5 of each 90 us
+  }
+  EXPECT_THAT(causes(longer), IsEmpty());
   for (timeline::Span& span : evidence.run().trace->timeline.spans) {
     if (span.start_s > 2.5e-5) span.stop_s = (span.start_s = 2.4e-5) + 4e-6;
   }

@@ -320,6 +320,7 @@ TEST(SweepBest, IsTheMostBytesInASecondWhereTheyDiffer) {
   const Study sweep = sweep_of("sweep: {workload.elements: [1024, 4096]}\n", {4, 8});
   EXPECT_FALSE(Yardstick(sweep).by_time());
   EXPECT_EQ(best(sweep)->point->number, 1u);
+  EXPECT_FALSE(Yardstick(sweep).of({.bytes = 0}, 1));
   EXPECT_THAT(sweep_words(sweep).front(),
               HasSubstr(" GB/s, depth_first at workload.elements 4096"));
 }
