@@ -32,6 +32,20 @@ void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
   }
 }
 
+/// Predicts the runs with the host costs that were measured between them.
+void predict_again(Outcome& outcome, model::Device device, const base::Summary& chunk_s) {
+  using base::format_seconds;
+  const double before_s = device.host.chunk_s();
+  if (before_s <= 0 || chunk_s.median <= 0) return;
+  device.host = model::slower(device.host, chunk_s.median / before_s);
+  if (device.spread) device.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
+  for (Run& run : outcome.runs) predict(run, device);
+  outcome.choices.emplace_back(
+      "issuing", fmt::format("{} of host time per chunk between the runs; {} {}",
+                             format_seconds(chunk_s.median), format_seconds(before_s),
+                             device.path.empty() ? "before them" : "in " + device.path));
+}
+
 /// Why the metric cannot be judged; empty: it can.
 std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<Run>& runs) {
   const auto potential = overlap_potential(run, runs);
@@ -237,6 +251,9 @@ Outcome judge(Plan plan, Samples samples, References references, const Outcome* 
   }
   for (std::size_t i = 0; alone != nullptr && i < alone->runs.size(); ++i) {
     outcome.runs[i].alone_s = alone->runs[i].samples_s;  // same plan, same runs
+  }
+  if (plan.present && samples.chunk_issue_s) {
+    predict_again(outcome, *std::move(plan.present), *samples.chunk_issue_s);
   }
   add_bounds(outcome.runs, samples.conditions.engines);
   for (Run& run : outcome.runs) {

@@ -54,6 +54,8 @@ struct Samples {
   double reference_s = 0;  ///< total time of reference results and comparisons
   DeviceSamples device;    ///< empty: not measured
   Conditions conditions;
+  /// Host time to issue two copies and a kernel, measured between the runs; empty: not measured.
+  std::optional<base::Summary> chunk_issue_s;
   Window window;
   std::optional<Stop> stopped;  ///< empty: interrupted
   bool interrupted = false;     ///< before the last repetition
@@ -127,8 +129,8 @@ std::string words(const Check& check);
 /// ">= 93.12 (96 - 3 % of h200.yaml)", "unknown".
 std::string limit_words(const Check& check);
 
-/// Adds bounds, findings and checks. Without samples the runs are predictions. Phase together is
-/// compared with `alone` (null: none).
+/// Adds bounds, findings and checks, and predicts the runs again with the host costs of their time.
+/// Without samples the runs are predictions. Phase together is compared with `alone` (null: none).
 Outcome judge(Plan plan, Samples samples, References references = {},
               const Outcome* alone = nullptr);
 

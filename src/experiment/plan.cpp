@@ -131,7 +131,6 @@ Plan plan(const deck::Point& point, const Facts& facts) {
     one.schedule = *draft.schedules[i];
     one.schedule.instances = plan.lanes;
     plan.cases.push_back(one);
-    // The model does not cover disturbances.
     if (deck.disturb && facts.device_name.empty() && one.order != deck::Order::sequential) {
       Case& twin = plan.cases.emplace_back(one);
       twin.schedule = schedule::disturbed(one.schedule, *deck.disturb);
@@ -144,13 +143,17 @@ Plan plan(const deck::Point& point, const Facts& facts) {
       twin.host_work = true;
     }
   }
+  if (facts.present) plan.present = facts.device;
   for (Case& one : plan.cases) {
-    if (facts.device && !one.disturbance) {
-      one.predicted = model::predict(one.schedule, *facts.device);
-      one.expected = model::expected(one.schedule, *facts.device);
-    }
+    if (facts.device) predict(one, *facts.device);
   }
   return plan;
+}
+
+void predict(Case& one, const model::Device& device) {
+  if (one.disturbance) return;
+  one.predicted = model::predict(one.schedule, device);
+  one.expected = model::expected(one.schedule, device);
 }
 
 /// Throws base::Error{usage} where all orders together have too many tasks. Lists of tasks and

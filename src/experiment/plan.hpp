@@ -27,6 +27,7 @@ struct HostShare {
 /// Facts about a device for planning: measured by measure::probe(), or from a device file.
 struct Facts {
   std::optional<model::Device> device;  ///< device of the model; empty: no predictions
+  bool present = false;                 ///< whether that describes the current device
   std::string device_name;              ///< shown with predictions for another device; else empty
   std::optional<std::int64_t> free_bytes;  ///< device memory for arrays; empty: unknown
   deck::Workload workload;         ///< of the deck, with bytes for copies given by their duration
@@ -70,9 +71,13 @@ struct Setup : deck::Point {
 struct Plan : Setup {
   std::vector<Case> cases = {};  ///< in the order of the deck; variants with disturbance or host
                                  ///< work directly after their order
-  std::int64_t host_work_pieces = 0;  ///< one per chunk of the layout, over all iterations
-  int lanes = 1;                      ///< lanes to create; cases may use fewer
+  std::int64_t host_work_pieces = 0;          ///< one per chunk of the layout, over all iterations
+  int lanes = 1;                              ///< lanes to create; cases may use fewer
+  std::optional<model::Device> present = {};  ///< description of the current device; empty: unknown
 };
+
+/// Predicts a case, unless it is disturbed, which the model does not cover.
+void predict(Case& one, const model::Device& device);
 
 /// The cases of a deck, proved free of hazards, with predictions if the facts contain a device.
 /// Throws base::Error{usage} if a custom list has hazards or `auto` has no choice, and as draft().

@@ -239,16 +239,24 @@ model::Device in_passes(int passes, int more, const std::function<model::Device(
   }
 }
 
-void calibrate_host_costs(int lanes, const CalibrationPlan& plan, model::HostCosts& host) {
-  const auto increment = resident_workload(
-      plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, plan.most_bytes));
-  Executor executor(std::max(lanes, 3));
-  const StageMeter meter{executor, increment, plan};
-  host = in_passes(3, 0, [&] {
-           model::Device pass{.host = host};
-           measure_host_costs(meter, lanes, pass.host);
-           return pass;
-         }).host;
+IssueMeter::IssueMeter(int lanes)
+    : lanes_(lanes),
+      increment_(resident_workload(
+          plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, 4 * many * tiny))),
+      few_(row(few)),
+      many_(row(many)),
+      executor_(lanes) {}
+
+schedule::Schedule IssueMeter::row(int chunks) const {
+  HandSchedule hand(increment_);
+  for (int i = 0; i < chunks; ++i) hand.add_chunk(tiny, i % lanes_);
+  return hand.schedule();
+}
+
+double IssueMeter::chunk_s() {
+  const double few_s = executor_.run(few_, increment_).issued_s;
+  const double many_s = executor_.run(many_, increment_).issued_s;
+  return at_least_0(many_s - few_s) / (many - few);
 }
 
 std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {

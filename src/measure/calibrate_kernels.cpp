@@ -29,7 +29,7 @@ void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Execu
                           const CalibrationPlan& plan, model::Device& device) {
   const deck::Deck deck = plain_deck(kind, type, plan.most_bytes);
   auto workload = resident_workload(deck);
-  for (const std::int64_t repeats : {0, 1, 2, 8, 32}) {
+  for (const std::int64_t repeats : {0, 1, 2, 8, 32, 128}) {
     if (kind == deck::WorkloadKind::rowsum && repeats != 1) continue;
     workload.repeats = repeats;
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);

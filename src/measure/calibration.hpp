@@ -20,7 +20,7 @@ using schedule::TaskId;
 /// Extent of a calibration.
 struct CalibrationPlan {
   std::int64_t most_bytes = 0;     ///< largest copy
-  int repetitions = 5;             ///< per measurement, after a warm-up; the median counts
+  int repetitions = 5;             ///< per measurement, after a warm-up; the lower quartile counts
   bool pageable = false;           ///< also measure copies of pageable host memory
   double longest_kernel_s = 5e-3;  ///< times of longer kernels are extrapolated
   std::function<void()> step = base::check_interrupt;  ///< called before each measurement
@@ -37,10 +37,6 @@ std::string title_of(const base::DeviceInfo& info);
 /// Calls `pass` several times and combines what it measured: at least `passes` times and, while
 /// figures are doubtful, up to `more` times more.
 model::Device in_passes(int passes, int more, const std::function<model::Device()>& pass);
-
-/// Measures the costs of calls for tasks on so many lanes again. They differ between processes and
-/// phases of a process by up to a factor of two, where other costs stay the same.
-void calibrate_host_costs(int lanes, const CalibrationPlan& plan, model::HostCosts& host);
 
 /// Adds the kernel rates of increment, pipeline, rowsum and (with Kokkos Kernels) dgemm, by type
 /// and intensity.
@@ -80,6 +76,27 @@ class HandSchedule {
   schedule::Schedule schedule_;
 };
 
+/// Measures what issuing costs the host, over and over: that changes with time by up to a factor of
+/// two, where other costs stay the same.
+class IssueMeter {
+ public:
+  explicit IssueMeter(int lanes);
+
+  /// The cost per chunk now, as model::HostCosts::chunk_s(), from about 50 chunks.
+  double chunk_s();
+
+ private:
+  static constexpr int few = 8;
+  static constexpr int many = 40;
+
+  schedule::Schedule row(int chunks) const;
+
+  int lanes_;
+  workload::Workload increment_;
+  schedule::Schedule few_, many_;
+  Executor executor_;
+};
+
 /// Measures stages through the same lanes and copies as experiments. All times in seconds.
 struct StageMeter {
   using Add = std::function<void(HandSchedule&)>;
@@ -88,9 +105,9 @@ struct StageMeter {
   const workload::Workload& workload;
   CalibrationPlan plan = {};
 
-  /// Median times of the schedule that `fill` builds, after a warm-up; long schedules run fewer
-  /// times.
-  Elapsed time(const Add& fill) const;
+  /// Lower quartile of the times of the schedule that `fill` builds, in `times` times the
+  /// repetitions of the plan after a warm-up; long schedules run fewer times.
+  Elapsed time(const Add& fill, int times = 1) const;
   double complete_s(const Add& fill) const { return time(fill).complete_s; }
 
   /// Marginal time of one more `add` in a row of them. A copy per entry of `covers` delays the row

@@ -15,6 +15,8 @@
 namespace overlap::measure {
 namespace {
 
+constexpr std::int64_t most_kept = 4096;  ///< values of a soak
+
 /// Result of a scored run.
 struct Sample {
   double at_s = 0;  ///< start since the first scored run
@@ -24,7 +26,6 @@ struct Sample {
 
 /// Adds a sample to its run; in a soak thinned, so that memory stays bounded.
 void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure& plan) {
-  constexpr std::int64_t most_kept = 4096;
   const std::int64_t number = run.repetitions++;
   const auto add = [&](std::vector<double>& list, double value) {
     if (plan.duration_s) {
@@ -133,8 +134,17 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   }
   std::vector<experiment::Run> runs;
   for (const experiment::Case& one : plan.cases) runs.push_back({one});
+  std::vector<double> issue_s;
+  Hooks scoring = hooks;
+  if (plan.present && on_gpu()) {
+    IssueMeter& meter = session.issue_meter.emplace(plan.lanes);
+    scoring.after_round = [&, number = std::int64_t{0}]() mutable {
+      experiment::add_thinned(issue_s, meter.chunk_s(), number++, most_kept);
+    };
+  }
   experiment::Samples samples =
-      measure(executor, runs, workload, deck.measure, hooks, deck.acceptance, session.monitor);
+      measure(executor, runs, workload, deck.measure, scoring, deck.acceptance, session.monitor);
+  if (!issue_s.empty()) samples.chunk_issue_s = base::summarize(std::move(issue_s));
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   if (!samples.interrupted) {
     // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share
@@ -254,6 +264,7 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
         round[i] = run_once(runs[i], plan.warmup + number - 1, verified);
       }
       for (std::size_t i = 0; i < runs.size(); ++i) add_sample(runs[i], round[i], plan);
+      if (hooks.after_round) hooks.after_round();
       if (may_end) samples.stopped = stopping.stop(runs, number, progress.elapsed_s());
     }
   } catch (const base::Error& error) {

@@ -20,6 +20,8 @@ struct Hooks {
   std::function<void()> before_sample;
   /// Called after each such run.
   std::function<void()> after_sample;
+  /// Called after each complete round of scored runs.
+  std::function<void()> after_round;
   /// Wraps measurements whose number of runs differs between ranks; empty: direct call.
   std::function<void(const std::function<void()>& body)> together;
 

@@ -100,8 +100,6 @@ struct Probe {
     } else if (model == nullptr && !custom()) {
       find_kernel_rate();
     }
-    const bool present = model == nullptr || model->title == title_of(session.device);
-    if (on_gpu() && facts.device && present) find_host_costs();
     if (deck.issue.has(deck::Order::automatic)) find_automatic();
     return std::move(facts);
   }
@@ -128,9 +126,8 @@ struct Probe {
       facts.device = present_device();
       size_copies(facts, deck, device());
     }
-    if (model != nullptr) {
-      facts.device = *model;
-    }
+    if (model != nullptr) facts.device = *model;
+    facts.present = model == nullptr || model->title == title_of(session.device);
     if (facts.device && !facts.device->doubtful.empty()) {
       choose("doubtful", fmt::format("{} of the model's figures: {}", facts.device->doubtful.size(),
                                      fmt::join(facts.device->doubtful, ", ")));
@@ -141,19 +138,6 @@ struct Probe {
       facts.free_bytes = std::max<std::int64_t>(0, *session.device.free_bytes - reserve);
     }
     draft = experiment::draft(deck, facts);
-  }
-
-  /// Costs of calls change with time: those shortly before the runs count.
-  void find_host_costs() {
-    const auto words = [&] {
-      return base::format_seconds(2 * device().host.copy_s + device().host.kernel_s);
-    };
-    const std::string filed = words();
-    const auto plan = shown({.most_bytes = 16 << 20, .repetitions = 5}, hooks);
-    calibrate_host_costs(draft.lanes, plan, device().host);
-    if (model == nullptr) return;
-    choose("issuing", fmt::format("{} of host time per chunk, measured now; {} in {}", words(),
-                                  filed, model->path));
   }
 
   /// On a host, sizes copies given by their duration again, with data where they will be during
@@ -303,9 +287,19 @@ struct Probe {
                                         base::format_seconds(none_s) + " for all");
   }
 
+  /// Costs of calls change with time: those just before the choice count.
+  model::HostCosts present_host_costs() {
+    IssueMeter meter(draft.lanes);
+    const auto costs = sample({.samples = 21}, [&] { return meter.chunk_s(); });
+    const model::HostCosts& host = device().host;
+    return model::slower(host, median(costs) / host.chunk_s());
+  }
+
   /// Measures the most promising candidates, unless the user selected the device of the model.
   void find_automatic() {
-    const auto candidates = experiment::candidates(deck, facts);
+    Facts now = facts;
+    if (facts.present && on_gpu()) now.device->host = present_host_costs();
+    const auto candidates = experiment::candidates(deck, now);
     if (model != nullptr) {
       facts.automatic = candidates.front();
       choose("auto", experiment::why(candidates));
@@ -370,6 +364,7 @@ experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Sess
                         const Hooks& hooks) {
   return session.use([&] {
     session.meter.reset();
+    session.issue_meter.reset();
     session.executor.reset();
     session.host_worker.reset();
     session.workload = {};

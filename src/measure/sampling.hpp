@@ -43,6 +43,15 @@ double median(const Samples& samples, Value value = {}) {
   return base::summarize(std::move(values)).median;
 }
 
+/// The lower quartile of value(sample): disturbances lengthen times and never shorten them.
+template <class Samples, class Value = std::identity>
+double lower_quartile(const Samples& samples, Value value = {}) {
+  std::vector<double> values;
+  for (const auto& one : samples) values.push_back(std::invoke(value, one));
+  std::ranges::sort(values);
+  return values[(values.size() - 1) / 4];
+}
+
 /// The median time of a schedule, seconds.
 inline double median_s(Executor& executor, const schedule::Schedule& schedule,
                        const workload::Workload& workload, const Sampling& how) {

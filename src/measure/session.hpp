@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "experiment/plan.hpp"
+#include "measure/calibration.hpp"
 #include "measure/host_worker.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
@@ -43,7 +44,8 @@ struct Session {
   std::optional<model::Device> present;  ///< brief calibration; empty: not yet measured
   std::optional<HostWorker> host_worker;
   std::optional<Executor> executor;
-  std::optional<Executor> meter;  ///< for rates
+  std::optional<Executor> meter;          ///< for rates
+  std::optional<IssueMeter> issue_meter;  ///< for predictions
   workload::Workload workload;
   bool lost = false;  ///< the device is lost: nothing on it can be freed
 };

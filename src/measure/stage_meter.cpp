@@ -58,32 +58,38 @@ std::int64_t HandSchedule::device_units(std::size_t bytes) const {
                                    workload_.arrays[0].unit_bytes);
 }
 
-Elapsed StageMeter::time(const Add& fill) const {
+Elapsed StageMeter::time(const Add& fill, int times) const {
   HandSchedule hand(workload);
   fill(hand);
-  const auto samples = sample({.samples = plan.repetitions, .enough_s = 0.08, .step = plan.step},
-                              [&] { return executor.run(hand.schedule(), workload); });
-  return {.issued_s = median(samples, &Elapsed::issued_s),
-          .complete_s = median(samples, &Elapsed::complete_s)};
+  const auto samples =
+      sample({.samples = times * plan.repetitions, .enough_s = 0.08, .step = plan.step},
+             [&] { return executor.run(hand.schedule(), workload); });
+  return {.issued_s = lower_quartile(samples, &Elapsed::issued_s),
+          .complete_s = lower_quartile(samples, &Elapsed::complete_s)};
 }
 
 double StageMeter::slope(std::initializer_list<Stage> covers, const Add& add) const {
-  const auto row = [&](int n) {
-    return complete_s([&](HandSchedule& hand) {
+  const auto row_s = [&](int n, int times) {
+    const Add row = [&](HandSchedule& hand) {
       int lane = 0;
       for (const Stage stage : covers) hand.cover(stage, lane++);
       for (int i = 0; i < n; ++i) add(hand);
-    });
+    };
+    return time(row, times).complete_s;
   };
-  double long_row = 0;
-  int many = 1;
+  // One long task exceeds the noise. More of them would last so long that no row is undisturbed.
+  constexpr double long_s = 0.5e-3;
+  double least_s = 0;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const double once = row(1);
-    many = once > 5e-3 ? 3 : once > 1e-3 ? 9 : 33;  // a few long ones exceed the noise
-    long_row = row(many);
-    if (long_row > once) return (long_row - once) / (many - 1);
+    const bool is_long = row_s(1, 1) > long_s;
+    const int many = is_long ? 2 : 33;
+    const int times = is_long ? 5 : 1;
+    const double once_s = row_s(1, times);
+    const double many_s = row_s(many, times);
+    if (many_s > once_s) return (many_s - once_s) / (many - 1);
+    least_s = many_s / many;
   }
-  return long_row / many;  // noise dominates: an upper bound
+  return least_s;  // noise dominates: an upper bound
 }
 
 double StageMeter::slope(Stage stage, std::int64_t units) const {

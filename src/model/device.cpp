@@ -63,6 +63,14 @@ Curve slower(const Curve& curve, double factor) {
   return Curve(std::move(points));
 }
 
+HostCosts slower(HostCosts costs, double factor) {
+  for (double* cost : {&costs.copy_s, &costs.kernel_s, &costs.record_s, &costs.wait_s,
+                       &costs.query_s, &costs.synchronize_s}) {
+    *cost *= factor;
+  }
+  return costs;
+}
+
 Curve increasing(std::vector<Curve::Point> points) {
   for (std::size_t i = points.size(); i-- > 1;) {
     points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds * (1 - 1e-6));

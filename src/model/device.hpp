@@ -91,7 +91,13 @@ struct HostCosts {
   double wait_s = 0;         ///< make a lane wait for an event
   double query_s = 0;        ///< query the state of a lane
   double synchronize_s = 0;  ///< wait for a lane that is already complete
+
+  /// Of issuing two copies and a kernel.
+  double chunk_s() const { return 2 * copy_s + kernel_s; }
 };
+
+/// All costs multiplied by `factor`.
+HostCosts slower(HostCosts costs, double factor);
 
 /// Delays between operations, seconds.
 struct Latencies {

@@ -17,12 +17,11 @@ Device at_end(Device device, int end) {
   for (auto& [name, kernel] : device.kernels) {
     for (Roof& roof : kernel.roofs) roof.time = slower(roof.time, factor(spread.kernels));
   }
-  HostCosts& host = device.host;
+  device.host = slower(device.host, factor(spread.calls));
   Latencies& latency = device.latency;
-  for (double* call : {&host.copy_s, &host.kernel_s, &host.record_s, &host.wait_s, &host.query_s,
-                       &host.synchronize_s, &latency.start_s, &latency.lane_s, &latency.event_s,
-                       &latency.notice_s, &latency.handover_s}) {
-    *call *= factor(spread.calls);
+  for (double* delay : {&latency.start_s, &latency.lane_s, &latency.event_s, &latency.notice_s,
+                        &latency.handover_s}) {
+    *delay *= factor(spread.calls);
   }
   return device;
 }

@@ -127,11 +127,13 @@ class Combination {
 
   void check_copies() {
     for (auto [name, copies] : {std::pair("h2d", &result_.h2d), std::pair("d2h", &result_.d2h)}) {
-      const auto& points = copies->pinned.points();
-      for (std::size_t i = 1; i < points.size(); ++i) {
-        const double before = points[i - 1].seconds / points[i - 1].bytes;
-        if (points[i].seconds / points[i].bytes > (1 + physical) * before) {
-          doubt(at(fmt::format("{}.times", name), points[i].bytes));
+      for (auto [key, curve] : {std::pair("times", &copies->pinned), {"duplex", &copies->duplex}}) {
+        const auto& points = curve->points();
+        for (std::size_t i = 1; i < points.size(); ++i) {
+          const double before = points[i - 1].seconds / points[i - 1].bytes;
+          if (points[i].seconds / points[i].bytes > (1 + physical) * before) {
+            doubt(at(fmt::format("{}.{}", name, key), points[i].bytes));
+          }
         }
       }
       for (const auto& [bytes, seconds] : copies->duplex.points()) {

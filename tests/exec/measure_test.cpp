@@ -32,13 +32,16 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
        {std::pair(deck::Verify::every, 10), {deck::Verify::ends, 4}}) {
     std::vector<int> done;
     int begun = 0;
+    int rounds = 0;
     std::vector<experiment::Run> runs = {
         {{.order = Order::sequential, .schedule = sequential}},
         {{.order = Order::depth_first, .schedule = bench.schedule}}};
     const experiment::Samples samples = measure::measure(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
-         .before_sample = [&] { ++begun; }});
+         .before_sample = [&] { ++begun; },
+         .after_round = [&] { ++rounds; }});
+    EXPECT_EQ(rounds, 5);
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(runs[0].order, Order::sequential);
     EXPECT_EQ(runs[1].samples_s.size(), 5U);

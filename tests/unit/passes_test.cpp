@@ -159,6 +159,13 @@ TEST_F(Passes, PhysicsExcludesFigures) {
                 device.h2d.pinned = Curve(points);
               }),
               Contains("h2d.times at 256 MiB"));
+  // Both directions at once: 64 MiB slower than 16 MiB, by 6 %.
+  EXPECT_THAT(found_in([](Device& device) {
+                auto points = device.h2d.duplex.points();
+                points.back().seconds *= 1.06;
+                device.h2d.duplex = Curve(points);
+              }),
+              ElementsAre("h2d.duplex at 256 MiB"));
   EXPECT_THAT(found_in([](Device& device) { device.d2h.duplex = slower(device.d2h.pinned, 0.9); }),
               Contains("d2h.duplex at 64 MiB"));
   EXPECT_THAT(found_in([](Device& device) { device.d2h.duplex = slower(device.d2h.pinned, 2.2); }),
