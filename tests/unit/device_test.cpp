@@ -195,6 +195,8 @@ TEST(DeviceCopies, OfNoTimeAreNotSlowed) {
   const Copies copies = {.pinned = Curve({{1, 0}, {2, 1}}), .duplex = Curve::line(1, 1)};
   EXPECT_EQ(copies.slowed(1), 1);
   EXPECT_EQ(copies.slowed(2), 3);
+  // Nor does the other direction make one faster, whatever was measured.
+  EXPECT_EQ((Copies{.pinned = Curve::line(1, 1), .duplex = Curve::line(0.5, 1)}).slowed(1), 1);
 }
 
 /// The part of a line before its comment, and the comment.

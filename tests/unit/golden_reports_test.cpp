@@ -444,6 +444,9 @@ Study sweep_of(const std::string& text, double factor, bool predicted = false,
       Run& run = outcome.runs[place];
       run.samples_s = times(seconds / (1 + 0.6 * static_cast<double>(place)));
       run.samples_s[1] *= 1.3;
+      for (std::size_t k = 0; i % 2 == 1 && k < run.samples_s.size(); ++k) {  // a wide interval
+        run.samples_s[k] *= 1 + 0.02 * static_cast<double>(k % 8);
+      }
       run.bounds->bound_s = seconds / (3 + static_cast<double>(place));
     }
     outcomes.push_back(std::move(outcome));

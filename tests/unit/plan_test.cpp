@@ -58,6 +58,11 @@ TEST(PlanCheck, SaysWhichKeyMakesTooManyTasks) {
               HasSubstr("workload.iterations: found 258 iterations, which make 530448 tasks"));
 }
 
+TEST(PlanWords, OfNoTimeHaveNoPart) {
+  EXPECT_THAT(why(std::vector<model::Candidate>{{.busiest = "SM"}}),
+              HasSubstr("predicted 0 s, of which SM is busy 0 %"));
+}
+
 TEST(PlanCheck, RefusesListedTasksThatRace) {
   const std::string deck =
       "workload:\n  kind: custom\n  tasks:\n"

@@ -177,8 +177,13 @@ TEST(SideBySide, FilesAsItIsWritten) {
   Recorded other = result("B", 3, "graph");
   other.points[0].runs.erase(other.points[0].runs.begin());
   other.points[0].runs[0].trace.reset();
-  const report::Comparisons all{.side_by_side =
-                                    side_by_side({{result("A", 0.5)}, {other}}, "A, streams")};
+  Recorded first = result("A", 0.5);
+  experiment::Run& crowded = first.points[0].runs[1];  // with five kernels at once
+  for (int lane = 1; lane < 5; ++lane) {
+    crowded.schedule.tasks.push_back({.stage = schedule::Stage::kernel, .lane = lane});
+    crowded.trace->timeline.spans.push_back({1, 0.2 + 0.01 * lane, 0.4 + 0.02 * lane});
+  }
+  const report::Comparisons all{.side_by_side = side_by_side({{first}, {other}}, "A, streams")};
   EXPECT_EQ(all.exit_code(), base::ExitCode::pass);
   expect_golden({
       {"side_by_side.txt", report::comparison_text(all)},
