@@ -204,8 +204,20 @@ TEST(Expected, ReachesFromTheLeastToTheLongestTimes) {
   EXPECT_DOUBLE_EQ(predict(schedule, device).complete_s, 7);
   const auto interval = expected(schedule, device);
   ASSERT_TRUE(interval);
-  EXPECT_DOUBLE_EQ(interval->lo_s, 0.95 * (0.5 + 3 + 2));
-  EXPECT_DOUBLE_EQ(interval->hi_s, 1.05 * (1.5 + 5 + 2));
+  EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * (0.5 + 3 + 2));
+  EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * (1.5 + 5 + 2));
+}
+
+TEST(Expected, KernelsByTheirRateHaveTheirSpread) {
+  Device device = device_of(Queues::connection);
+  device.kernels["increment"] = {{{0, Curve::line(0, 1)}}};
+  device.spread = Spread{.kernels = 0.5};
+  Schedule schedule = schedule_of({kernel(0, 0)});
+  schedule.kernel = "increment";
+  schedule.tasks[0].bytes = 4;
+  const auto interval = expected(schedule, device);
+  EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * 2);
+  EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * 6);
 }
 
 TEST(Expected, IsWiderOnAHost) {
