@@ -285,6 +285,21 @@ TEST(Fleet, TheWorstCounts) {
   EXPECT_EQ(fleet({}).exit_code(), runtime_error);  // nothing is no pass
 }
 
+TEST(Fleet, ACodeHasItsVerdict) {
+  using enum ExitCode;
+  for (const auto& [code, verdict] : {std::pair(pass, Verdict::pass),
+                                      {performance, Verdict::fail},
+                                      {wrong_data, Verdict::fail},
+                                      {inconclusive, Verdict::inconclusive},
+                                      {skipped, Verdict::skipped},
+                                      {interrupted, Verdict::interrupted},
+                                      {runtime_error, Verdict::error},
+                                      {usage, Verdict::error},
+                                      {precondition, Verdict::error}}) {
+    EXPECT_EQ(verdict_of(code), verdict) << static_cast<int>(code);
+  }
+}
+
 TEST(Fleet, AVerdictBelongsToItsPhase) {
   DeviceRecord one = device("a", 1);
   one.figures.push_back({throughput_together, exactly(1)});
@@ -339,6 +354,13 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   EXPECT_EQ(fleet({open}).exit_code(), ExitCode::inconclusive);
   EXPECT_EQ(fleet({open}, {}, &good).exit_code(), ExitCode::pass);
   EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::performance);
+  const Reference far = reference(50, deck::Phase::together);
+  const Fleet unknown = fleet({open}, {}, &far);
+  EXPECT_EQ(unknown.exit_code(), ExitCode::inconclusive);
+  ASSERT_EQ(unknown.devices[0].troubles.size(), 1U);
+  EXPECT_THAT(unknown.devices[0].troubles[0].text,
+              HasSubstr("phase alone, order by_engine, metric throughput; the nearest is for phase "
+                        "together"));
   open.referenced = {{.metric = Metric::throughput, .order = {}, .min = {}, .max = {}}};
   open.referenced[0].below = 0.1;  // the deck's own tolerance
   EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::pass);

@@ -236,6 +236,16 @@ TEST(Golden, ConsoleAsItIsWritten) {
       experiment::plan(study.points[0], facts_of(study.deck(), golden_device()));
   std::string schedules;
   for (const Case& one : plan.cases) schedules += schedule_table(one);
+  const auto listed = golden_points(
+      "workload:\n  kind: custom\n  tasks:\n"
+      "    - {name: A, stage: h2d, lane: 1, bytes: 4 KiB}\n"
+      "    - {name: B, stage: kernel, lane: 2, duration: 30 us, sms: 0.4, after: [A]}\n"
+      "    - {name: H, stage: host, duration: 9 us, after: [A, B]}\n"
+      "    - {name: Q, stage: query, lane: 2}\n"
+      "issue: {orders: [sequential, custom]}\n");
+  for (const Case& one : experiment::plan(listed[0], facts_of(listed[0].deck)).cases) {
+    schedules += schedule_table(one);
+  }
   expect_golden({
       {"console.txt", heading(study, plan) + table(study, 100) + verdict_words(study)},
       {"console_host.txt", heading(host, plan)},
@@ -476,6 +486,7 @@ TEST(Golden, FilesAsItIsWritten) {
       {"result.json", without_version(to_json({study_of(alone)}, 1))},
       {"result.csv", csv({study, study_of(product)})},
       {"sweep.csv", csv({sweep_of("sweep: {chunks.count: [1, 2]}\n", 0.8)})},
+      {"sweep.html", page(sweep_of("sweep: {chunks.count: [1, 2]}\n", 0.8))},
       {"junit.xml", without_version(junit({study}))},
       {"trace.json", trace({study_of(small)})},
   });

@@ -129,6 +129,13 @@ TEST(Picture, TasksWaitForTheHost) {
 TEST(Picture, Words) {
   experiment::Run run = small_run();
   EXPECT_EQ(figures(run, {run}), "8.000 s (8.000 s .. 8.000 s), predicted 9.000 s (+12.5 %)");
+  experiment::Run baseline = run;
+  baseline.order = deck::Order::sequential;
+  baseline.samples_s = {16, 16, 16};
+  run.bounds = model::Bounds{.bound_s = 4, .schedule_bound_s = 5};
+  EXPECT_EQ(figures(run, {baseline, run}),
+            "8.000 s (8.000 s .. 8.000 s), speed-up 2.00, overlap efficiency 0.67, predicted "
+            "9.000 s (+12.5 %)");
   EXPECT_EQ(measured(run).words, "measured (CUDA events)");
   EXPECT_EQ(measured(run).doubt, "");
   run.trace->doubtful = true;

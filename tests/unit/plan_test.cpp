@@ -58,6 +58,31 @@ TEST(PlanCheck, SaysWhichKeyMakesTooManyTasks) {
               HasSubstr("workload.iterations: found 258 iterations, which make 530448 tasks"));
 }
 
+/// The error of plan() without a device; empty: none.
+std::string plan_error(const std::string& text) {
+  const DeckFile file(text);
+  const deck::Point point = deck::load_points(file.path()).front();
+  try {
+    plan(point, facts_of(point.deck));
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::usage);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Plan, SaysWhichOrderCannotBe) {
+  EXPECT_THAT(plan_error("workload: {kind: increment}\nissue: {orders: [depth_first, auto]}\n"),
+              HasSubstr("issue.orders[1]: found 'auto', which needs a device; allowed: with "
+                        "--device or --predict"));
+  EXPECT_THAT(
+      plan_error("workload:\n  kind: custom\n  tasks:\n"
+                 "    - {name: H, stage: h2d, lane: 1, chunk: 1, bytes: 4 KiB}\n"
+                 "    - {name: K, stage: kernel, lane: 2, chunk: 1, duration: 1 ms}\n"
+                 "issue: {orders: [custom]}\n"),
+      HasSubstr("workload.tasks[1]: order custom is not safe to run: RAW: task 1 (K, kernel)"));
+}
+
 TEST(PlanWords, OfNoTimeHaveNoPart) {
   EXPECT_THAT(why(std::vector<model::Candidate>{{.busiest = "SM"}}),
               HasSubstr("predicted 0 s, of which SM is busy 0 %"));

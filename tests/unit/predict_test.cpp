@@ -256,6 +256,11 @@ TEST(QueueRules, ALaneWithoutAQueueTakesAnEmptyOne) {
               ElementsAre("SM 0-20", "H2D 20-21", "H2D 4-5", "H2D 6-7", "H2D 8-9"));
 }
 
+TEST(QueueRules, ATaskThatWaitsForALaterOneOfItsLaneNeverStarts) {
+  EXPECT_THROW(predicted({kernel(0, 1, 1, {1}), kernel(0, 1)}, device_of(Queues::engine)),
+               std::logic_error);
+}
+
 TEST(QueueRules, NeighbouringKernelsSignalTogether) {
   const std::vector<Task> tasks = {kernel(0, 1), kernel(1, 1), d2h(0, 1), d2h(1, 1)};
   Device device = device_of(Queues::engine);

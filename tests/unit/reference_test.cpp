@@ -183,6 +183,15 @@ TEST(ReferenceLimit, ShowsEverywhere) {
   EXPECT_EQ(json["checks"][1]["reference"], nullptr);
 }
 
+TEST(ReferenceLimit, IsOfTheMachine) {
+  base::Machine machine{.build = {.backend = "Cuda"}, .host = {.cpu = "CPU"}};
+  EXPECT_EQ(subject_of(machine), (Subject{.device = "CPU", .link = {}, .backend = "Cuda"}));
+  machine.device = base::DeviceInfo{.name = "GPU", .pcie_gen = 5, .pcie_width = 8};
+  EXPECT_EQ(subject_of(machine), (Subject{.device = "GPU", .link = "gen5 x8", .backend = "Cuda"}));
+  machine.device->pcie_gen.reset();
+  EXPECT_FALSE(subject_of(machine).link);
+}
+
 TEST(ReferenceFile, ReadsWhatItWrites) {
   Reference reference;
   Entry full = entry(h200, 96.123456, 0.0315);

@@ -129,6 +129,13 @@ TEST(Layout, CutsUnitsEvenly) {
   EXPECT_EQ(s.cuts[0].pieces.back().end, 10);
 }
 
+TEST(Layout, EveryUnitHasItsChunk) {
+  const Schedule s = small_schedule(increment(4, 10), Order::depth_first, 4);  // 2, 3, 2 and 3
+  std::vector<int> chunks;
+  for (std::int64_t unit = 0; unit < 10; ++unit) chunks.push_back(chunk_of(s, unit));
+  EXPECT_THAT(chunks, ElementsAre(0, 0, 1, 1, 1, 2, 2, 3, 3, 3));
+}
+
 TEST(Layout, DeviceArraysHoldTheUnitsOrTheSlotsOfTiles) {
   const auto bytes = [](const deck::Deck& deck, std::int64_t units) {
     const Costs costs = schedule::costs(deck.workload, 1);

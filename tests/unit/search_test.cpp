@@ -189,6 +189,14 @@ TEST(Search, ARampIsBestWhereOneDirectionIsTheLimit) {
   EXPECT_EQ(candidates.front().profile, deck::Profile::ramp);
 }
 
+TEST(Search, KeepsToKokkosAlone) {
+  deck::Deck deck = increment(4);
+  deck.issue.mechanism = deck::Mechanism::portable;
+  for (const Candidate& candidate : search(deck, "h200")) {
+    EXPECT_EQ(candidate.mechanism, deck::Mechanism::portable);
+  }
+}
+
 TEST(Search, FinalistsAreTheBestOfEachKind) {
   const auto candidates = search(increment(4), "h200");
   const auto chosen = finalists(candidates, false);

@@ -403,6 +403,16 @@ TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {
   EXPECT_THAT(text, HasSubstr("\"predicted_timeline\":null"));
 }
 
+TEST(SweepJson, HasNumbersAsTheyAreAndWords) {
+  const Study sweep = sweep_of(
+      "chunks: {profile: ramp}\n"
+      "sweep: {chunks.growth: [1.5, 2], chunks.count: [4], memory.host: [pinned, pageable]}\n",
+      {1, 2, 3, 4});
+  EXPECT_THAT(to_json({sweep}, -1),
+              HasSubstr(R"("sweep":{"chunks.growth":[1.5,2],"chunks.count":[4],)"
+                        R"("memory.host":["pinned","pageable"]})"));
+}
+
 TEST(JsonSchema, IsWhatTheTablesSay) {
   test::expect_generated(OVERLAP_SOURCE_DIR "/src/report/overlap-result-2.schema.json",
                          json_schema());
