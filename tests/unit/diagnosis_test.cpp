@@ -117,6 +117,11 @@ TEST(Diagnosis, FewOrShortGapsAreNoSmallChunks) {
   evidence.run().schedule.tasks.push_back({.stage = Stage::host});
   spans.push_back({3, 0, 1});  // the host is no engine of the device
   ASSERT_THAT(causes(evidence), ElementsAre("small_chunks"));
+  Evidence back = evidence;  // where only the copies back have gaps, and are the busiest
+  for (timeline::Span& span : back.run().trace->timeline.spans) {
+    if (span.engine < 2) span.stop_s = (span.start_s = 0) + 1e-6;
+  }
+  EXPECT_THAT(causes(back), ElementsAre("small_chunks"));
   Evidence longer = evidence;
   for (timeline::Span& span : longer.run().trace->timeline.spans) {
     span.stop_s = (span.start_s *= 9) + 85e-6;  // 5 of each 90 us
@@ -194,14 +199,14 @@ const Row rows[] = {
           e.run().schedule.lanes = 1;
           e.run().bounds->schedule_bound_s = 15.9e-3;
         },
-        "1 lane for 4 chunks", "issue.lanes: 3"},
+        "1 lane for 4 chunks: at most 1 task runs at once", "issue.lanes: 3"},
     Row{"few_lanes",
         [](Evidence& e) {
           e.conditions.device.reset();
           e.conditions.engines.workers = 4;
           e.run().schedule.lanes = 2;
         },
-        "2 lanes for 4 chunks", "issue.lanes: 4"},
+        "2 lanes for 4 chunks: at most 2 tasks run at once", "issue.lanes: 4"},
     Row{"default_stream",
         [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
         "1 task is in the default stream", "give it a lane"},

@@ -145,6 +145,18 @@ TEST_F(Passes, ASingleOutlierDoesNoHarm) {
   EXPECT_THAT(found.doubtful, IsEmpty());
 }
 
+TEST_F(Passes, ShortTimesMayDifferByTheNoise) {
+  const auto doubtful = [](double second_us, double third_us) {
+    std::vector<Device> passes(3, pass([] { return 1; }));
+    passes[0].host.copy_s = 0.2e-6;
+    passes[1].host.copy_s = second_us * 1e-6;
+    passes[2].host.copy_s = third_us * 1e-6;
+    return combine(passes).doubtful;
+  };
+  EXPECT_THAT(doubtful(0.6, 1.0), IsEmpty());
+  EXPECT_THAT(doubtful(0.8, 1.4), ElementsAre("host"));
+}
+
 TEST_F(Passes, PhysicsExcludesFigures) {
   const auto found_in = [&](const auto& change) {
     Device one = pass([] { return 1; });

@@ -150,6 +150,7 @@ TEST(Picture, Words) {
   EXPECT_EQ(full_label(run.schedule, 3), "kernel 1");
   EXPECT_DOUBLE_EQ(*rate_gb_per_s(run.schedule.tasks[0], {0, 1, 3}), 1);
   EXPECT_FALSE(rate_gb_per_s(run.schedule.tasks[0], {0, 1, 1}));
+  EXPECT_FALSE(rate_gb_per_s(run.schedule.tasks[2], {1, 1, 3}));  // a kernel given by its duration
 }
 
 TEST(Picture, SaysWhereItComesFrom) {

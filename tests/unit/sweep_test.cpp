@@ -530,6 +530,13 @@ TEST_F(JournalFile, IsAsItWasWritten) {
   EXPECT_EQ(complaint(identity_, true), "");
 }
 
+TEST_F(JournalFile, HasTheUsualMode) {
+  const mode_t mask = umask(027);
+  const Journal journal(path_, identity_, false);
+  umask(mask);
+  EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0640));
+}
+
 TEST_F(JournalFile, IsNoPipe) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   EXPECT_THAT(complaint(identity_, true), HasSubstr("found no regular file"));
