@@ -178,16 +178,20 @@ Rows slowest_rows(const Fleet& fleet, const Group& group) {
   struct Slow {
     const Distribution* of;
     Standing standing;
+    double behind;  ///< the median, relative
   };
   std::vector<Slow> all;
   for (const Distribution& of : group.distributions) {
-    for (const Standing& standing : of.slowest) all.push_back({&of, standing});
+    const bool more = deck::row_of(of.key.metric).better == deck::Better::more;
+    for (const Standing& standing : of.slowest) {
+      const double behind = more ? -standing.off : standing.off;
+      if (behind > 0) all.push_back({&of, standing, behind});
+    }
   }
-  std::ranges::stable_sort(all, std::ranges::greater{},
-                           [](const Slow& one) { return std::abs(one.standing.off); });
+  std::ranges::stable_sort(all, std::ranges::greater{}, &Slow::behind);
   Rows rows = {{"slowest", "slot", "device", "figure", "phase", "value", "off median", "verdict"}};
   std::set<std::size_t> shown;  // each device once, by its worst figure
-  for (const auto& [of, standing] : all) {
+  for (const auto& [of, standing, behind] : all) {
     if (shown.size() == experiment::most_slowest || !shown.insert(standing.device).second) continue;
     const DeviceRecord& device = fleet.devices[standing.device];
     std::vector<std::string>& row = rows.emplace_back(place_of(device));
