@@ -36,8 +36,8 @@ void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
 void predict_again(Outcome& outcome, model::Device device, const base::Summary& chunk_s) {
   using base::format_seconds;
   const double before_s = device.host.chunk_s();
-  if (before_s <= 0 || chunk_s.median <= 0) return;
-  device.host = model::slower(device.host, chunk_s.median / before_s);
+  if (chunk_s.median <= 0) return;
+  device.host = model::with_chunk_s(device.host, chunk_s.median);
   if (device.spread) device.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
   for (Run& run : outcome.runs) predict(run, device);
   outcome.choices.emplace_back(

@@ -291,8 +291,7 @@ struct Probe {
   model::HostCosts present_host_costs() {
     IssueMeter meter(draft.lanes);
     const auto costs = sample({.samples = 21}, [&] { return meter.chunk_s(); });
-    const model::HostCosts& host = device().host;
-    return model::slower(host, median(costs) / host.chunk_s());
+    return model::with_chunk_s(device().host, median(costs));
   }
 
   /// Measures the most promising candidates, unless the user selected the device of the model.

@@ -71,6 +71,10 @@ HostCosts slower(HostCosts costs, double factor) {
   return costs;
 }
 
+HostCosts with_chunk_s(const HostCosts& costs, double chunk_s) {
+  return costs.chunk_s() > 0 && chunk_s > 0 ? slower(costs, chunk_s / costs.chunk_s()) : costs;
+}
+
 Curve increasing(std::vector<Curve::Point> points) {
   for (std::size_t i = points.size(); i-- > 1;) {
     points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds * (1 - 1e-6));

@@ -99,6 +99,9 @@ struct HostCosts {
 /// All costs multiplied by `factor`.
 HostCosts slower(HostCosts costs, double factor);
 
+/// All costs in proportion, such that chunk_s() is `chunk_s`; unchanged if one of the two is 0.
+HostCosts with_chunk_s(const HostCosts& costs, double chunk_s);
+
 /// Delays between operations, seconds.
 struct Latencies {
   double start_s = 0;   ///< from issue to start on an idle engine

@@ -103,7 +103,7 @@ TEST(H200, Products) {
 
 /// The prediction for the only order of a deck, with the host costs between its runs.
 double predicted_s(const nlohmann::json& run, Device device) {
-  device.host = slower(device.host, run["chunk_s"].get<double>() / device.host.chunk_s());
+  device.host = with_chunk_s(device.host, run["chunk_s"]);
   const DeckFile file(run["deck"].get<std::string>());
   const deck::Point point = deck::load_points(file.path()).at(0);
   experiment::Facts facts = experiment::facts_of(point.deck, device);
