@@ -17,18 +17,20 @@ namespace {
 
 /// The words of an array that kernels access: few enough for the shortest kernel.
 struct Samples {
-  std::int64_t count;
-  std::int64_t stride;
+  int count;
+  int stride;
 
-  KOKKOS_FUNCTION explicit Samples(std::int64_t words)
-      : count(words < 1024 ? words : 1024), stride(words / count) {}
-  KOKKOS_FUNCTION std::int64_t position(std::int64_t i) const { return i % count * stride; }
+  explicit Samples(std::int64_t words)
+      : count(static_cast<int>(std::min<std::int64_t>(words, 1024))),
+        stride(static_cast<int>(words / count)) {}
+  KOKKOS_FUNCTION std::int64_t position(int i) const { return std::int64_t{i % count} * stride; }
 };
 
 /// An array of a chunk on the device.
 struct Part {
   Word* data;
   std::int64_t words;
+  Samples samples = Samples(words);
 };
 
 Part part_of(const Bytes& array) {
@@ -56,21 +58,23 @@ struct Busy {
   KOKKOS_FUNCTION void operator()(const Member& team) const {
     Word busy = 0;
     Kokkos::single(Kokkos::PerTeam(team), [&](Word& x) { x = chain(steps); }, busy);
-    const std::int64_t rank = team.league_rank();
-    const std::int64_t teams = team.league_size();
+    const int rank = team.league_rank();
+    const int teams = team.league_size();
     for (int output = 0; output < outputs; ++output) {
-      const Part out = parts[inputs + output];
-      const Samples samples(out.words);
-      const auto update = [&](std::int64_t i) {
-        Word x = out.data[samples.position(i)];
-        for (int k = 0; k < inputs; ++k) {
-          x = with_input(x, parts[k].data[Samples(parts[k].words).position(i)]);
-        }
-        out.data[samples.position(i)] = with_kernel(x, busy, number);
+      const Part& out = parts[inputs + output];
+      const auto update = [&](const auto& with) {
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, out.samples.count * rank / teams,
+                                                     out.samples.count * (rank + 1) / teams),
+                             [&](int i) {
+                               Word& x = out.data[out.samples.position(i)];
+                               x = with(x, i);
+                             });
       };
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, samples.count * rank / teams,
-                                                   samples.count * (rank + 1) / teams),
-                           update);
+      for (int k = 0; k < inputs; ++k) {
+        const Part& in = parts[k];
+        update([&](Word x, int i) { return with_input(x, in.data[in.samples.position(i)]); });
+      }
+      update([&](Word x, int) { return with_kernel(x, busy, number); });
     }
   }
 };
@@ -87,7 +91,8 @@ struct Preset {
 template <class Space>
 void enqueue_busy(const Space& instance, const Busy& busy, double share) {
   constexpr unsigned size = is_host<Space> ? 1 : 512;
-  // Limits registers so that teams can fill the device.
+  // Limits registers so that teams can fill the device. Ignored where an SM has fewer than 2048
+  // threads, which have more registers.
   using Bounds = Kokkos::LaunchBounds<size, 2048 / size>;
   const auto teams = std::max<std::int64_t>(
       1, std::llround(share * static_cast<double>(instance.concurrency()) / size));
@@ -180,12 +185,12 @@ struct Reference {
   Verification verify(const Group& group, std::size_t array, std::uint32_t repetition,
                       const std::vector<Word>& ends) const {
     const schedule::Array& listed = w.arrays[array];
-    const Samples samples(part_of(w.device[array]).words);
+    const Samples samples = part_of(w.device[array]).samples;
     const auto before = [&](std::size_t of, std::int64_t position) {
       return word(position, repetition, static_cast<int>(of));
     };
     std::vector<Word> updated;  // expected samples
-    for (std::int64_t i = 0; i < samples.count; ++i) {
+    for (int i = 0; i < samples.count; ++i) {
       updated.push_back(before(array, samples.position(i)));
     }
     const auto check = [&](const HostArray& found, const std::string& name) {
@@ -203,11 +208,11 @@ struct Reference {
         add(result, check(w.host[array], listed.name));
       }
       if (tasks[task].stage != deck::Stage::kernel || tasks[task].chunk != group.chunk) continue;
-      for (std::int64_t i = 0; i < samples.count; ++i) {
+      for (int i = 0; i < samples.count; ++i) {
         Word& x = updated[static_cast<std::size_t>(i)];
         for (int k = 0; k < group.inputs; ++k) {
           const std::size_t input = group.arrays[static_cast<std::size_t>(k)];
-          const Samples of(part_of(w.device[input]).words);
+          const Samples of = part_of(w.device[input]).samples;
           x = with_input(x, before(input, of.position(i)));
         }
         x = with_kernel(x, ends[task], static_cast<int>(task));
