@@ -38,7 +38,10 @@ void predict_again(Outcome& outcome, model::Device device, const base::Summary& 
   const double before_s = device.host.chunk_s();
   if (chunk_s.median <= 0) return;
   device.host = model::with_chunk_s(device.host, chunk_s.median);
-  if (device.spread) device.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
+  constexpr int enough = 6;  // for an interval
+  if (device.spread && chunk_s.n >= enough) {
+    device.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
+  }
   for (Run& run : outcome.runs) predict(run, device);
   outcome.choices.emplace_back(
       "issuing", fmt::format("{} of host time per chunk between the runs; {} {}",

@@ -245,7 +245,9 @@ IssueMeter::IssueMeter(int lanes)
           plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, 4 * many * tiny))),
       few_(row(few)),
       many_(row(many)),
-      executor_(lanes) {}
+      executor_(lanes) {
+  chunk_s();
+}
 
 schedule::Schedule IssueMeter::row(int chunks) const {
   HandSchedule hand(increment_);

@@ -20,7 +20,7 @@ using schedule::TaskId;
 /// Extent of a calibration.
 struct CalibrationPlan {
   std::int64_t most_bytes = 0;     ///< largest copy
-  int repetitions = 5;             ///< per measurement, after a warm-up; the lower quartile counts
+  int repetitions = 5;             ///< per measurement, after a warm-up
   bool pageable = false;           ///< also measure copies of pageable host memory
   double longest_kernel_s = 5e-3;  ///< times of longer kernels are extrapolated
   std::function<void()> step = base::check_interrupt;  ///< called before each measurement
@@ -80,7 +80,7 @@ class HandSchedule {
 /// two, where other costs stay the same.
 class IssueMeter {
  public:
-  explicit IssueMeter(int lanes);
+  explicit IssueMeter(int lanes);  ///< with a warm-up
 
   /// The cost per chunk now, as model::HostCosts::chunk_s(), from about 50 chunks.
   double chunk_s();

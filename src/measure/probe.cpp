@@ -290,7 +290,7 @@ struct Probe {
   /// Costs of calls change with time: those just before the choice count.
   model::HostCosts present_host_costs() {
     IssueMeter meter(draft.lanes);
-    const auto costs = sample({.samples = 21}, [&] { return meter.chunk_s(); });
+    const auto costs = sample({.warmup = 0, .samples = 21}, [&] { return meter.chunk_s(); });
     return model::with_chunk_s(device().host, median(costs));
   }
 

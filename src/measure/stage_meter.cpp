@@ -81,10 +81,11 @@ double StageMeter::slope(std::initializer_list<Stage> covers, const Add& add) co
   constexpr double long_s = 0.5e-3;
   double least_s = 0;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const bool is_long = row_s(1, 1) > long_s;
+    const double first_s = row_s(1, 1);
+    const bool is_long = first_s > long_s;
     const int many = is_long ? 2 : 33;
     const int times = is_long ? 5 : 1;
-    const double once_s = row_s(1, times);
+    const double once_s = is_long ? row_s(1, times) : first_s;
     const double many_s = row_s(many, times);
     if (many_s > once_s) return (many_s - once_s) / (many - 1);
     least_s = many_s / many;

@@ -23,8 +23,8 @@ Device device() {
 }
 
 /// Costs of so many seconds, give or take a quarter.
-base::Summary about(double seconds) {
-  return {.n = 5, .median = seconds, .lo = 0.75 * seconds, .hi = 1.25 * seconds};
+base::Summary about(double seconds, int n = 6) {
+  return {.n = n, .median = seconds, .lo = 0.75 * seconds, .hi = 1.25 * seconds};
 }
 
 /// The outcome of a kernel of 2 s and a copy of 4 s on that device, where issuing two copies and a
@@ -54,6 +54,10 @@ TEST(Judge, PredictsWithTheHostCostsBetweenTheRuns) {
               ElementsAre(Pair("issuing",
                                "12.00 s of host time per chunk between the runs; 4.000 s in "
                                "here.yaml")));
+}
+
+TEST(Judge, FewHostCostsHaveTheSpreadOfTheDevice) {
+  EXPECT_DOUBLE_EQ(judged(about(12, 5)).runs.at(0).expected->lo_s, 0.92 * (3 + 2 + 4));
 }
 
 TEST(Judge, KeepsPredictionsForOtherDevicesAndOnesWithoutHostCosts) {
