@@ -42,7 +42,10 @@ void predict_again(Outcome& outcome, model::Device device, const base::Summary& 
   if (device.spread && chunk_s.n >= enough) {
     device.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
   }
-  for (Run& run : outcome.runs) predict(run, device);
+  for (Run& run : outcome.runs) {
+    predict(run, device);
+    run.chunk_issue_s = chunk_s;
+  }
   outcome.choices.emplace_back(
       "issuing", fmt::format("{} of host time per chunk between the runs; {} {}",
                              format_seconds(chunk_s.median), format_seconds(before_s),

@@ -95,7 +95,10 @@ struct Run : Case {
   std::vector<double> issue_s;  ///< until everything is issued, including waits for blocking tasks
   std::vector<Stretch> series;  ///< of a soak
   std::vector<double> alone_s;  ///< in phase together: samples of phase alone
-  std::int64_t polls = 0;       ///< total number of queries of lanes by the waiting host
+  /// Host time to issue a chunk of two copies and a kernel, between the runs of the case; empty:
+  /// not measured.
+  std::optional<base::Summary> chunk_issue_s;
+  std::int64_t polls = 0;               ///< total number of queries of lanes by the waiting host
   HostWorkSamples host_work_samples;    ///< of a case with host work
   std::optional<GraphCosts> graph;      ///< empty: tasks issued one by one
   std::optional<StagingCosts> staging;  ///< empty: no staging ring

@@ -51,38 +51,59 @@ void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& ho
   });
   host.record_s = at_least_0(ring - host.copy_s - host.wait_s);
   // Waits for lanes that are already complete.
-  if (lanes > 2) {
-    host.synchronize_s =
-        another_s(meter, &Elapsed::complete_s, 1, lanes - 1,
-                  [](HandSchedule& hand, int i) { hand.add(Stage::d2h, tiny, i + 1); });
-  }
+  host.synchronize_s =
+      another_s(meter, &Elapsed::complete_s, 1, lanes - 1,
+                [](HandSchedule& hand, int i) { hand.add(Stage::d2h, tiny, i + 1); });
 }
 
-/// Delays between tasks.
-void measure_latencies(const StageMeter& meter, int lanes, model::Device& device) {
-  // On a GPU, copies of a few KiB to the device take another way, and wait less before they start.
-  const std::int64_t units = on_gpu() ? 64 * tiny : tiny;
-  const double bytes = 4 * static_cast<double>(units);
-  const double own_s = (device.h2d.pinned.seconds(bytes) + device.d2h.pinned.seconds(bytes) +
-                        meter.slope(Stage::kernel, units)) /
-                       3;
-  // Delay between successive tasks of a chain over `over` lanes.
-  const auto chain_s = [&](int over) {
+/// Delays between the tasks of a chain of kernels and copies of `units`.
+class ChainMeter {
+ public:
+  ChainMeter(const StageMeter& meter, const model::Device& device, std::int64_t units)
+      : meter_(meter), units_(units) {
+    const double bytes = 4 * static_cast<double>(units);
+    own_s_ = (device.h2d.pinned.seconds(bytes) + device.d2h.pinned.seconds(bytes) +
+              meter.slope(Stage::kernel, units)) /
+             3;
+  }
+
+  /// Of a chain over several lanes, all of it issued before it starts, or else meanwhile.
+  double delay_s(int lanes, bool covered = true) const {
     const auto add = [&](HandSchedule& hand, int i) {
       const Stage stage =
           std::array{Stage::kernel, Stage::d2h, Stage::h2d}[static_cast<std::size_t>(i % 3)];
+      const auto last = static_cast<TaskId>(hand.schedule().tasks.size()) - 1;
       std::vector<TaskId> after;
-      if (over > 1) after.push_back(static_cast<TaskId>(i));
-      hand.add(stage, units, (i + 1) % over, std::move(after));
+      if (lanes > 1 && !hand.schedule().tasks.empty()) after.push_back(last);
+      hand.add(stage, units_, (i + 1) % lanes, std::move(after));
     };
-    return at_least_0(another_s(meter, &Elapsed::complete_s, 6, 36, add) - own_s);
-  };
-  if (on_gpu()) device.latency.lane_s = chain_s(1);
-  if (lanes > 1) device.latency.event_s = chain_s(std::min(3, lanes));
+    return at_least_0(another_s(meter_, &Elapsed::complete_s, 6, 36, add, covered) - own_s_);
+  }
+
+  /// The mean of both cases, which occur in any run of small tasks.
+  double mean_delay_s(int lanes) const { return (delay_s(lanes) + delay_s(lanes, false)) / 2; }
+
+ private:
+  const StageMeter& meter_;
+  std::int64_t units_;
+  double own_s_ = 0;
+};
+
+/// Delays between tasks.
+void measure_latencies(const StageMeter& meter, model::Device& device) {
+  model::Latencies& latency = device.latency;
+  const ChainMeter chain(meter, device, on_gpu() ? 64 * tiny : tiny);
+  latency.event_s = chain.delay_s(3);
+  if (on_gpu()) {
+    latency.lane_s = chain.delay_s(1);
+    const ChainMeter small(meter, device, 8 * tiny);
+    latency.small_lane_s = std::min(latency.lane_s, small.mean_delay_s(1));
+    latency.small_event_s = std::min(latency.event_s, small.mean_delay_s(3));
+  }
   // A single copy: the remainder is the delay from issue to start plus from end to host.
   const double single = meter.complete_s([](HandSchedule& hand) { hand.add(Stage::h2d, tiny, 0); });
   const double rest = at_least_0(single - device.host.copy_s - device.h2d.pinned.seconds(4 * tiny));
-  device.latency.start_s = device.latency.notice_s = rest / 2;
+  latency.start_s = latency.notice_s = rest / 2;
 }
 
 /// Slow-down of concurrent copies and kernels.
@@ -109,7 +130,7 @@ void measure_slowing(const StageMeter& meter, int lanes, model::Device& device) 
     device.h2d.duplex = model::slower(device.h2d.pinned, slowed(Stage::h2d, up));
     device.d2h.duplex = model::slower(device.d2h.pinned, slowed(Stage::d2h, down));
     device.kernels_slowed = slowed(Stage::kernel, kernels);
-  } else if (lanes > 1) {
+  } else {
     // Marginal time of a pair of copies, one per direction and lane.
     device.h2d.duplex = device.d2h.duplex = meter.curve([&](std::int64_t size) {
       return meter.slope({Stage::h2d, Stage::d2h}, [&](HandSchedule& hand) {
@@ -172,7 +193,7 @@ void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
   device.h2d.pinned = curve(Stage::h2d);
   device.d2h.pinned = curve(Stage::d2h);
   measure_host_costs(meter, std::min(lanes, 4), device.host);
-  measure_latencies(meter, lanes, device);
+  measure_latencies(meter, device);
   measure_slowing(meter, lanes, device);
   if (!on_gpu()) return;
   device.connections = count_connections(meter, Stage::kernel, lanes);

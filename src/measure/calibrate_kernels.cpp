@@ -24,6 +24,17 @@ double task_seconds(const StageMeter& meter, const schedule::Schedule& schedule,
   return more > 0 ? std::min(once, more) : once;
 }
 
+/// sizes_up_to(), closer to each other where kernels begin to fill a device: their times grow in
+/// steps there.
+std::vector<std::int64_t> kernel_sizes(std::int64_t most) {
+  std::vector<std::int64_t> sizes = sizes_up_to(most);
+  for (const std::int64_t units : {32 << 10, 128 << 10}) {
+    if (units < most) sizes.push_back(units);
+  }
+  std::ranges::sort(sizes);
+  return sizes;
+}
+
 /// Kernels of one kind and type at several intensities.
 void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Executor& executor,
                           const CalibrationPlan& plan, model::Device& device) {
@@ -34,7 +45,7 @@ void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Execu
     workload.repeats = repeats;
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);
     device.kernels[costs.kernel].roofs.push_back(
-        calibrate_kernel({executor, workload, plan}, sizes_up_to(costs.units), costs, 1));
+        calibrate_kernel({executor, workload, plan}, kernel_sizes(costs.units), costs, 1));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -69,6 +70,12 @@ HostCosts slower(HostCosts costs, double factor) {
     *cost *= factor;
   }
   return costs;
+}
+
+double Latencies::between(double small_s, double large_s, double bytes) {
+  constexpr double small = 64 << 10, large = 128 << 10;
+  if (small_s == 0) return large_s;
+  return std::lerp(small_s, large_s, std::clamp((bytes - small) / (large - small), 0.0, 1.0));
 }
 
 HostCosts with_chunk_s(const HostCosts& costs, double chunk_s) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -104,13 +105,29 @@ HostCosts with_chunk_s(const HostCosts& costs, double chunk_s);
 
 /// Delays between operations, seconds.
 struct Latencies {
-  double start_s = 0;   ///< from issue to start on an idle engine
-  double lane_s = 0;    ///< from the end of a task to the next one of its lane on another engine
-  double event_s = 0;   ///< from the end of a task to a dependent task of another lane
-  double notice_s = 0;  ///< from the end of a task to the return of the waiting host
-  /// Idle time of a copy engine after a copy that is followed by a kernel in its lane.
+  double start_s = 0;  ///< from issue to start on an idle engine
+  double lane_s = 0;   ///< from the end of a task to the next one of its lane on another engine
+  double event_s = 0;  ///< from the end of a task to a dependent task of another lane
+  double small_lane_s = 0;   ///< lane_s beside copies of at most 64 KiB; 0: the same
+  double small_event_s = 0;  ///< event_s beside copies of at most 64 KiB; 0: the same
+  double notice_s = 0;       ///< from the end of a task to the return of the waiting host
+  /// Idle time of a copy engine after a copy, if tasks of other lanes wait for other engines.
   double handover_s = 0;
+
+  /// lane_s or event_s between tasks of which the larger copy has `bytes`: linear between 64 KiB
+  /// and 128 KiB.
+  double lane(double bytes) const { return between(small_lane_s, lane_s, bytes); }
+  double event(double bytes) const { return between(small_event_s, event_s, bytes); }
+
+ private:
+  static double between(double small_s, double large_s, double bytes);
 };
+
+/// All of them.
+inline constexpr std::array latencies = {&Latencies::start_s,       &Latencies::lane_s,
+                                         &Latencies::event_s,       &Latencies::small_lane_s,
+                                         &Latencies::small_event_s, &Latencies::notice_s,
+                                         &Latencies::handover_s};
 
 /// How far figures differed while they were measured, relative to their value.
 struct Spread {

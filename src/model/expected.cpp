@@ -18,11 +18,7 @@ Device at_end(Device device, int end) {
     for (Roof& roof : kernel.roofs) roof.time = slower(roof.time, factor(spread.kernels));
   }
   device.host = slower(device.host, factor(spread.calls));
-  Latencies& latency = device.latency;
-  for (double* delay : {&latency.start_s, &latency.lane_s, &latency.event_s, &latency.notice_s,
-                        &latency.handover_s}) {
-    *delay *= factor(spread.calls);
-  }
+  for (const auto delay : latencies) device.latency.*delay *= factor(spread.calls);
   return device;
 }
 

@@ -313,9 +313,12 @@ const Table<Latencies>& latency_table() {
             "measured: from a task's end until its lane's next task starts on another engine"),
       field("event", &L::event_s, time(),
             "measured: until a task of another lane that waits for it starts"),
+      field("small_lane", &L::small_lane_s, time(), "measured: lane, beside copies up to 64 KiB"),
+      field("small_event", &L::small_event_s, time(),
+            "measured: event, beside copies up to 64 KiB"),
       field("notice", &L::notice_s, time(), "measured: until the host that waits for it continues"),
       field("handover", &L::handover_s, time(),
-            "measured: of an engine after a copy that a kernel follows"),
+            "measured: of a copy engine after a copy, if other lanes wait for other engines"),
   }};
   return table;
 }

@@ -46,8 +46,7 @@ class Combination {
                             &HostCosts::wait_s, &HostCosts::synchronize_s}) {
       result_.host.*cost = figure("host", calls_, [=](const Device& d) { return d.host.*cost; });
     }
-    using L = Latencies;
-    for (const auto delay : {&L::start_s, &L::lane_s, &L::event_s, &L::notice_s, &L::handover_s}) {
+    for (const auto delay : latencies) {
       result_.latency.*delay =
           figure("latency", calls_, [=](const Device& d) { return d.latency.*delay; });
     }

@@ -36,6 +36,10 @@ class Simulation {
     timeline_.engines = kinds_.names();
     timeline_.spans.resize(schedule.tasks.size());
     engines_.resize(timeline_.engines.size() - 1);  // without the host
+    if (device.latency.handover_s > 0) {
+      waiting_.resize(engines_.size());
+      for (Lane& lane : lanes_) lane.waiting.resize(engines_.size());
+    }
     for (Engine& engine : engines_) {
       const int connections = is_sm(engine) ? device.connections : device.copy_connections;
       const int queues = device.queues == Queues::connection ? connections : 1;
@@ -119,8 +123,9 @@ class Simulation {
   };
 
   struct Lane {
-    TaskId issued = none;  ///< last task issued
-    TaskId seen = none;    ///< last task that the host waited for
+    TaskId issued = none;      ///< last task issued
+    TaskId seen = none;        ///< last task that the host waited for
+    std::vector<int> waiting;  ///< as waiting_, of this lane
   };
 
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
@@ -249,6 +254,7 @@ class Simulation {
     timeline_.spans[id] = {static_cast<int>(&engine - engines_.data()), now_, now_};
     running_.start(id);
     states_[id].started = true;
+    count_waiting(id, -1);
     if (states_[id].next_in_queue != none) release(states_[id].next_in_queue, 0);
   }
 
@@ -278,11 +284,22 @@ class Simulation {
     }
   }
 
-  /// Whether the copy is followed by a kernel in its lane.
-  bool hands_over(TaskId id) const {
-    const TaskId next = states_[id].next_in_lane;
-    return schedule::is_copy(task(id).stage) && next != none &&
-           schedule::is_kernel(task(next).stage);
+  /// Whether it is a copy that ends while tasks of other lanes wait for other engines. (Observed on
+  /// an H100 and an H200.)
+  bool hands_over(TaskId id) {
+    if (!schedule::is_copy(task(id).stage)) return false;
+    const std::vector<int>& own = lane_of(id).waiting;
+    for (std::size_t engine = 0; engine < waiting_.size(); ++engine) {
+      if (engine != engine_of(id) && waiting_[engine] > own[engine]) return true;
+    }
+    return false;
+  }
+
+  void count_waiting(TaskId id, int change) {
+    if (waiting_.empty()) return;
+    const std::size_t engine = engine_of(id);
+    waiting_[engine] += change;
+    lane_of(id).waiting[engine] += change;
   }
 
   void mark_complete(TaskId id) {
@@ -300,9 +317,22 @@ class Simulation {
       release(to, states_[to].arrival_s <= now_ ? latency_s : 0);
     };
     if (const TaskId next = states_[id].next_in_lane; next != none) {
-      tell(next, engine_of(next) == engine_of(id) ? 0 : device_.latency.lane_s);
+      const bool same = engine_of(next) == engine_of(id);
+      tell(next, same ? 0 : device_.latency.lane(larger_copy(id, next)));
     }
-    for (const TaskId other : states_[id].dependents) tell(other, device_.latency.event_s);
+    for (const TaskId other : states_[id].dependents) {
+      tell(other, device_.latency.event(larger_copy(id, other)));
+    }
+  }
+
+  /// Bytes of the larger copy of the two tasks; infinite without a copy.
+  double larger_copy(TaskId a, TaskId b) const {
+    double bytes = 0;
+    for (const TaskId id : {a, b}) {
+      const Task& t = task(id);
+      if (schedule::is_copy(t.stage)) bytes = std::max(bytes, static_cast<double>(t.bytes));
+    }
+    return bytes > 0 ? bytes : std::numeric_limits<double>::infinity();
   }
 
   // The host
@@ -321,6 +351,7 @@ class Simulation {
       } else {
         lane_of(id).issued = id;
         enter_queue(id);
+        count_waiting(id, 1);
         states_[id].arrival_s = now_ + device_.latency.start_s;
         release(id, device_.latency.start_s);
         if (t.blocking || holds_host(t)) return wait_for(lane_of(id), t.blocking);
@@ -392,6 +423,7 @@ class Simulation {
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;
   std::uint64_t order_ = 0;
   std::vector<Engine> engines_;
+  std::vector<int> waiting_;  ///< per engine: issued tasks that have not started; empty: not needed
   std::vector<State> states_;  ///< per task
   std::vector<KernelRun> runs_;
   TaskId done_before_ = 0;  ///< all tasks before it are complete

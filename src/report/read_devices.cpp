@@ -24,10 +24,16 @@ using experiment::DeviceRecord;
 using experiment::Trouble;
 
 /// What no figure of a device is made from: most of a file.
-constexpr auto unused = std::to_array<std::string_view>(
-    {"timeline", "predicted_timeline", "series", "findings", "issue_s", "bounds", "trace",
-     "stopped", "product", "staging", "graph", "choices", "verification", "workload", "memory",
-     "measure", "require", "devices", "comparisons"});
+constexpr auto unused = std::to_array<std::string_view>({"timeline", "predicted_timeline",
+                                                         "series",   "findings",
+                                                         "issue_s",  "chunk_issue_s",
+                                                         "bounds",   "trace",
+                                                         "stopped",  "product",
+                                                         "staging",  "graph",
+                                                         "choices",  "verification",
+                                                         "workload", "memory",
+                                                         "measure",  "require",
+                                                         "devices",  "comparisons"});
 
 deck::Phase phase_of(const Value& entry) {
   const Value phase = entry.at_or_null("phase");

@@ -334,6 +334,11 @@ void fields(Record& add, const RunOf& of) {
       "Until the host had issued all tasks, waits for blocking ones included, seconds; null: not "
       "run.",
       of.run.issue_s.empty() ? std::nullopt : std::optional(base::summarize(of.run.issue_s)));
+  add("chunk_issue_s",
+      "What issuing two copies and a kernel cost the host between the runs, seconds: the "
+      "prediction "
+      "uses it; null: not measured.",
+      of.run.chunk_issue_s);
   add("polls", "Queries of lanes by the waiting host, in all; null: not run.",
       of.run.issue_s.empty() ? std::nullopt : std::optional(of.run.polls), from_zero);
   add("graph", "Costs of the graph; null: none.", of.run.graph);

@@ -392,6 +392,7 @@ class Schema(TestCase):
             "device": "NVIDIA H200",
             "samples_s": [],
             "issue_s": None,
+            "chunk_issue_s": None,
             "polls": None,
             "graph": None,
             "time_s": None,

@@ -67,12 +67,6 @@ def measure(miniapp, device, points):
         return read.get("results", [read])
 
 
-def chunk_seconds(result):
-    """What issuing a chunk cost the host between the runs, as the line `issuing` of the report says; None: not measured."""
-    value, unit, *_ = result["choices"].get("issuing", "None -").split()
-    return None if value == "None" else float(value) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}[unit]
-
-
 def compared(text, result):
     """What is kept of a result, its relative error, half the width of its interval, and whether the median lies in it."""
     run = next(run for run in result["runs"] if f"[{run['order']}]" in text)
@@ -83,7 +77,7 @@ def compared(text, result):
     print(f"{time['median'] * 1e3:9.4f} ms ({time['lo'] * 1e3:.4f} to {time['hi'] * 1e3:.4f}) "
           f"predicted {100 * error:+6.1f} % ±{100 * width:4.1f} %{' ' if inside else '!'} {' '.join(text.split())}", flush=True)
     kept = {"deck": text, "repeats": result["balance"]["repeats"] if result["balance"] else None,
-            "chunk_s": chunk_seconds(result),
+            "chunk_s": run["chunk_issue_s"] and run["chunk_issue_s"]["median"],
             "predicted": run["predicted_s"], **{key: time[key] for key in ("median", "lo", "hi")}}
     return kept, abs(error), width, inside
 

@@ -50,6 +50,7 @@ TEST(Judge, PredictsWithTheHostCostsBetweenTheRuns) {
   const Outcome slow = judged(about(12));          // instead of 4
   EXPECT_DOUBLE_EQ(predicted_s(slow), 6 + 3 + 4);  // the kernel is complete before that
   EXPECT_DOUBLE_EQ(slow.runs[0].expected->lo_s, 0.92 * (4.5 + 2.25 + 4));
+  EXPECT_DOUBLE_EQ(slow.runs[0].chunk_issue_s.value().median, 12);
   EXPECT_THAT(slow.choices,
               ElementsAre(Pair("issuing",
                                "12.00 s of host time per chunk between the runs; 4.000 s in "
@@ -64,6 +65,7 @@ TEST(Judge, KeepsPredictionsForOtherDevicesAndOnesWithoutHostCosts) {
   for (const Outcome& same : {judged(about(12), false), judged(about(0)), judged(std::nullopt)}) {
     EXPECT_DOUBLE_EQ(predicted_s(same), 8);
     EXPECT_THAT(same.choices, IsEmpty());
+    EXPECT_FALSE(same.runs[0].chunk_issue_s);
   }
 }
 

@@ -65,11 +65,12 @@ Device random_device(Random& random) {
   device.h2d.duplex = slower(device.h2d.pinned, 1 + 0.25 * pick(random, 0, 4));
   device.d2h.duplex = slower(device.d2h.pinned, 1 + 0.25 * pick(random, 0, 4));
   device.kernels_slowed = 1 + 0.25 * pick(random, 0, 2);
-  for (double* cost :
-       {&device.host.copy_s, &device.host.kernel_s, &device.host.record_s, &device.host.wait_s,
-        &device.host.synchronize_s, &device.latency.start_s, &device.latency.lane_s,
-        &device.latency.event_s, &device.latency.notice_s, &device.latency.handover_s}) {
+  for (double* cost : {&device.host.copy_s, &device.host.kernel_s, &device.host.record_s,
+                       &device.host.wait_s, &device.host.synchronize_s}) {
     *cost = 0.125 * pick(random, 0, 1) * pick(random, 0, 4);
+  }
+  for (const auto delay : latencies) {
+    device.latency.*delay = 0.125 * pick(random, 0, 1) * pick(random, 0, 4);
   }
   return device;
 }

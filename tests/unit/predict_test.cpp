@@ -488,13 +488,22 @@ TEST(EngineRules, ADeviceWithoutTheRateSaysSo) {
   }
 }
 
-TEST(EngineRules, AnEngineHandsACopyOverToItsKernel) {
+TEST(EngineRules, ACopyEngineRestsWhileOtherLanesWaitForOtherEngines) {
   Device device = device_of(Queues::engine);
   device.latency.handover_s = 0.5;
-  EXPECT_THAT(predicted({h2d(0, 1), kernel(0, 1), h2d(1, 1), kernel(1, 1)}, device),
-              ElementsAre("H2D 0-1", "SM 1-2", "H2D 1.5-2.5", "SM 2.5-3.5"));
+  // The kernel of lane 1 waits while the first copy ends, none of another lane at the last.
+  EXPECT_THAT(predicted({h2d(0, 1), kernel(0, 1), h2d(1, 1), kernel(1, 1), h2d(1, 1)}, device),
+              ElementsAre("H2D 0-1", "SM 1-2", "H2D 1.5-2.5", "SM 2.5-3.5", "H2D 3.5-4.5"));
+  // Whatever follows in its own lane; also copies in the other direction.
   EXPECT_THAT(predicted({h2d(0, 1), h2d(0, 1), kernel(0, 1)}, device),
               ElementsAre("H2D 0-1", "H2D 1-2", "SM 2-3"));
+  EXPECT_THAT(predicted({h2d(0, 1), h2d(0, 1), h2d(1, 1), d2h(1, 1)}, device),
+              ElementsAre("H2D 0-1", "H2D 1.5-2.5", "H2D 3-4", "D2H 4-5"));
+  // Kernels never rest, and tasks that wait for the same engine do not count.
+  EXPECT_THAT(predicted({kernel(0, 1), kernel(0, 1), h2d(1, 3), d2h(1, 1)}, device),
+              ElementsAre("SM 0-1", "SM 1-2", "H2D 0-3", "D2H 3-4"));
+  EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), h2d(2, 1)}, device),
+              ElementsAre("H2D 0-1", "H2D 1-2", "H2D 2-3"));
 }
 
 // -------------------------------------------------------------------------------------- workers
@@ -590,6 +599,34 @@ TEST(HostRules, SignalsTakeTime) {
   // To another engine in the lane, to another lane, and within an engine and a lane: nothing.
   EXPECT_THAT(predicted({h2d(0, 1), kernel(0, 1), d2h(1, 1, {1}), d2h(1, 1)}, device),
               ElementsAre("H2D 0-1", "SM 1.5-2.5", "D2H 2.75-3.75", "D2H 3.75-4.75"));
+}
+
+TEST(HostRules, SignalsBesideSmallCopiesTakeLess) {
+  Device device = device_of(Queues::engine);
+  device.latency.lane_s = 0.5;
+  device.latency.event_s = 4;
+  device.latency.small_lane_s = 0.25;
+  device.latency.small_event_s = 2;
+  device.h2d.pinned = device.d2h.pinned = Curve({{1, 1}, {1e9, 1 + 1e-9}});  // 1 s of any size
+  const auto copies_of = [&](std::size_t bytes) {
+    std::vector<Task> tasks = {h2d(0, 1), kernel(0, 1), d2h(1, 1, {1})};
+    tasks[0].bytes = tasks[2].bytes = bytes;
+    return predicted(tasks, device);
+  };
+  const std::size_t kibibyte = 1 << 10;
+  EXPECT_THAT(copies_of(1), ElementsAre("H2D 0-1", "SM 1.25-2.25", "D2H 4.25-5.25"));
+  EXPECT_THAT(copies_of(64 * kibibyte), ElementsAre("H2D 0-1", "SM 1.25-2.25", "D2H 4.25-5.25"));
+  EXPECT_THAT(copies_of(96 * kibibyte),
+              ElementsAre("H2D 0-1", "SM 1.375-2.375", "D2H 5.375-6.375"));
+  EXPECT_THAT(copies_of(128 * kibibyte), ElementsAre("H2D 0-1", "SM 1.5-2.5", "D2H 6.5-7.5"));
+  EXPECT_THAT(copies_of(kibibyte << 10), ElementsAre("H2D 0-1", "SM 1.5-2.5", "D2H 6.5-7.5"));
+  // Of two copies the larger one counts; without any they are not small.
+  std::vector<Task> two = {h2d(0, 1), d2h(0, 1)};
+  two[0].bytes = 1;
+  two[1].bytes = kibibyte << 10;
+  EXPECT_THAT(predicted(two, device), ElementsAre("H2D 0-1", "D2H 1.5-2.5"));
+  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 1, 1, {0})}, device),
+              ElementsAre("SM 0-1", "SM 5-6"));
 }
 
 TEST(HostRules, SignalsReachATaskThatArrivesLaterAtOnce) {
