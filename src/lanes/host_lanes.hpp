@@ -14,14 +14,18 @@
 namespace overlap::lanes {
 
 /// Lanes for host back ends, whose launches block the calling thread: one worker thread per lane,
-/// each with its own instance, so that lanes overlap without a GPU. A monitor (one mutex, one
-/// condition variable) protects the queues; waiting workers sleep.
+/// each with its own instance, so that lanes overlap without a GPU. One mutex protects the queues;
+/// waiting threads sleep. Only threads that can go on are woken: another one would occupy an idle
+/// core for a moment, and the thread that can go on would then preempt the one that woke it.
 template <class Space>
 class HostLanes final : public Lanes {
  public:
   /// With `poll` the host polls the state of a lane instead of sleeping.
   HostLanes(std::vector<Space> instances, bool poll)
-      : instances_(std::move(instances)), poll_(poll), queues_(instances_.size()) {
+      : instances_(std::move(instances)),
+        poll_(poll),
+        ready_(instances_.size()),
+        queues_(instances_.size()) {
     for (std::size_t lane = 0; lane < instances_.size(); ++lane) {
       workers_.emplace_back([this, lane](const std::stop_token& stop) { work(stop, lane); });
     }
@@ -61,13 +65,13 @@ class HostLanes final : public Lanes {
       const std::scoped_lock lock(mutex_);
       queues_[static_cast<std::size_t>(schedule_->tasks[id].lane)].push_back(id);
     }
-    changed_.notify_all();
+    ready_[static_cast<std::size_t>(schedule_->tasks[id].lane)].notify_one();
   }
 
   void wait(int lane) override {
     while (poll_ && !query(lane)) ++polls_;
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return queues_[static_cast<std::size_t>(lane)].empty(); });
+    empty_.wait(lock, [&] { return queues_[static_cast<std::size_t>(lane)].empty(); });
     if (failure_) throw *failure_;
   }
 
@@ -80,7 +84,7 @@ class HostLanes final : public Lanes {
   void work(const std::stop_token& stop, std::size_t lane) {
     std::unique_lock lock(mutex_);
     auto& queue = queues_[lane];
-    while (changed_.wait(lock, stop, [&] { return !queue.empty() && ready(queue.front()); })) {
+    while (ready_[lane].wait(lock, stop, [&] { return !queue.empty() && ready(queue.front()); })) {
       const schedule::TaskId id = queue.front();
       // After a failure skips all remaining tasks, so that waiting threads return.
       if (!failure_) {
@@ -100,8 +104,25 @@ class HostLanes final : public Lanes {
       }
       complete_[id] = true;
       queue.pop_front();  // only now: an empty queue means that all tasks are complete
-      changed_.notify_all();
+      const bool empty = queue.empty();
+      const std::vector<std::size_t> released = released_by(id);
+      lock.unlock();
+      for (const std::size_t other : released) ready_[other].notify_one();
+      if (empty) empty_.notify_all();
+      lock.lock();
     }
+  }
+
+  /// The other lanes whose next task waited for this one alone.
+  std::vector<std::size_t> released_by(schedule::TaskId id) const {
+    std::vector<std::size_t> lanes;
+    for (std::size_t lane = 0; lane < queues_.size(); ++lane) {
+      if (queues_[lane].empty()) continue;
+      const schedule::TaskId next = queues_[lane].front();
+      const auto& after = schedule_->tasks[next].after;
+      if (std::ranges::find(after, id) != after.end() && ready(next)) lanes.push_back(lane);
+    }
+    return lanes;
   }
 
   bool ready(schedule::TaskId id) const {
@@ -113,7 +134,8 @@ class HostLanes final : public Lanes {
   bool poll_;
   std::int64_t polls_ = 0;  ///< used by the issuing thread only
   std::mutex mutex_;
-  std::condition_variable_any changed_;  ///< signals changes of the members below
+  std::vector<std::condition_variable_any> ready_;  ///< by lane: its next task may start
+  std::condition_variable empty_;                   ///< a queue is empty
   std::vector<std::deque<schedule::TaskId>> queues_;
   std::vector<bool> complete_;
   std::optional<base::Error> failure_;  ///< first failure
