@@ -26,7 +26,7 @@ double task_seconds(const StageMeter& meter, const schedule::Schedule& schedule,
 
 /// sizes_up_to(), closer to each other where kernels begin to fill a device: their times grow in
 /// steps there.
-std::vector<std::int64_t> kernel_sizes(std::int64_t most) {
+std::vector<std::int64_t> sizes_with_steps(std::int64_t most) {
   std::vector<std::int64_t> sizes = sizes_up_to(most);
   for (const std::int64_t units : {32 << 10, 128 << 10}) {
     if (units < most) sizes.push_back(units);
@@ -45,7 +45,7 @@ void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Execu
     workload.repeats = repeats;
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);
     device.kernels[costs.kernel].roofs.push_back(
-        calibrate_kernel({executor, workload, plan}, kernel_sizes(costs.units), costs, 1));
+        calibrate_kernel({executor, workload, plan}, sizes_with_steps(costs.units), costs, 1));
   }
 }
 
