@@ -33,22 +33,27 @@ void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
 }
 
 /// Predicts the runs with the host costs that were measured between them.
-void predict_again(Outcome& outcome, model::Device device, const base::Summary& chunk_s) {
+void predict_again(Outcome& outcome, const model::Device& device) {
   using base::format_seconds;
-  const double before_s = device.host.chunk_s();
-  if (chunk_s.median <= 0) return;
-  device.host = model::with_chunk_s(device.host, chunk_s.median);
-  constexpr int enough = 6;  // for an interval
-  if (device.spread && chunk_s.n >= enough) {
-    device.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
-  }
+  std::vector<double> measured;
   for (Run& run : outcome.runs) {
-    predict(run, device);
-    run.chunk_issue_s = chunk_s;
+    if (!run.chunk_issue_s) continue;
+    const base::Summary& chunk_s = *run.chunk_issue_s;
+    model::Device now = device;
+    now.host = model::with_chunk_s(device.host, chunk_s.median);
+    constexpr int enough = 6;  // for an interval
+    if (now.spread && chunk_s.n >= enough) {
+      now.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
+    }
+    predict(run, now);
+    measured.push_back(chunk_s.median);
   }
+  if (measured.empty()) return;
+  const auto [least, most] = std::ranges::minmax(measured);
   outcome.choices.emplace_back(
-      "issuing", fmt::format("{} of host time per chunk between the runs; {} {}",
-                             format_seconds(chunk_s.median), format_seconds(before_s),
+      "issuing", fmt::format("{}{} of host time per chunk between the runs; {} {}",
+                             least < most ? format_seconds(least) + " to " : "",
+                             format_seconds(most), format_seconds(device.host.chunk_s()),
                              device.path.empty() ? "before them" : "in " + device.path));
 }
 
@@ -258,9 +263,7 @@ Outcome judge(Plan plan, Samples samples, References references, const Outcome* 
   for (std::size_t i = 0; alone != nullptr && i < alone->runs.size(); ++i) {
     outcome.runs[i].alone_s = alone->runs[i].samples_s;  // same plan, same runs
   }
-  if (plan.present && samples.chunk_issue_s) {
-    predict_again(outcome, *std::move(plan.present), *samples.chunk_issue_s);
-  }
+  if (plan.present) predict_again(outcome, *plan.present);
   add_bounds(outcome.runs, samples.conditions.engines);
   for (Run& run : outcome.runs) {
     run.findings = diagnose(run, outcome.runs, samples.conditions);

@@ -54,8 +54,6 @@ struct Samples {
   double reference_s = 0;  ///< total time of reference results and comparisons
   DeviceSamples device;    ///< empty: not measured
   Conditions conditions;
-  /// Host time to issue two copies and a kernel, measured between the runs; empty: not measured.
-  std::optional<base::Summary> chunk_issue_s;
   Window window;
   std::optional<Stop> stopped;  ///< empty: interrupted
   bool interrupted = false;     ///< before the last repetition

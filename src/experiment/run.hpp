@@ -95,8 +95,8 @@ struct Run : Case {
   std::vector<double> issue_s;  ///< until everything is issued, including waits for blocking tasks
   std::vector<Stretch> series;  ///< of a soak
   std::vector<double> alone_s;  ///< in phase together: samples of phase alone
-  /// Host time to issue a chunk of two copies and a kernel, between the runs of the case; empty:
-  /// not measured.
+  /// Host time to issue a chunk of two copies and a kernel, derived from the calls of the case
+  /// between its runs; empty: not measured.
   std::optional<base::Summary> chunk_issue_s;
   std::int64_t polls = 0;               ///< total number of queries of lanes by the waiting host
   HostWorkSamples host_work_samples;    ///< of a case with host work

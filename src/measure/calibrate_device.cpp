@@ -8,6 +8,7 @@
 #include "measure/platform.hpp"
 #include "measure/sampling.hpp"
 #include "model/passes.hpp"
+#include "model/predict.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -260,26 +261,14 @@ model::Device in_passes(int passes, int more, const std::function<model::Device(
   }
 }
 
-IssueMeter::IssueMeter(int lanes)
-    : lanes_(lanes),
-      increment_(resident_workload(
-          plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, 4 * many * tiny))),
-      few_(row(few)),
-      many_(row(many)),
-      executor_(lanes) {
-  chunk_s();
+IssueMeter::IssueMeter(const schedule::Schedule& schedule, const model::Device& device)
+    : calls_(schedule::calls_of(schedule)) {
+  const double issued_s = model::predict(calls_, device).issued_s;
+  if (issued_s > 0) chunks_ = device.host.chunk_s() / issued_s;
 }
 
-schedule::Schedule IssueMeter::row(int chunks) const {
-  HandSchedule hand(increment_);
-  for (int i = 0; i < chunks; ++i) hand.add_chunk(tiny, i % lanes_);
-  return hand.schedule();
-}
-
-double IssueMeter::chunk_s() {
-  const double few_s = executor_.run(few_, increment_).issued_s;
-  const double many_s = executor_.run(many_, increment_).issued_s;
-  return at_least_0(many_s - few_s) / (many - few);
+double IssueMeter::chunk_s(Executor& executor, const workload::Workload& workload) const {
+  return chunks_ * executor.run(calls_, workload).issued_s;
 }
 
 std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {

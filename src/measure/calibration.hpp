@@ -76,25 +76,19 @@ class HandSchedule {
   schedule::Schedule schedule_;
 };
 
-/// Measures what issuing costs the host, over and over: that changes with time by up to a factor of
-/// two, where other costs stay the same.
+/// Measures what the calls of a schedule cost the host, over and over: that depends on their order
+/// and changes with time by up to a factor of two, where other costs stay the same.
 class IssueMeter {
  public:
-  explicit IssueMeter(int lanes);  ///< with a warm-up
+  IssueMeter(const schedule::Schedule& schedule, const model::Device& device);
 
-  /// The cost per chunk now, as model::HostCosts::chunk_s(), from about 50 chunks.
-  double chunk_s();
+  /// The cost of a chunk now, as model::HostCosts::chunk_s(), if all calls cost in proportion to
+  /// those of the device; 0 if those are unknown. Overwrites the arrays.
+  double chunk_s(Executor& executor, const workload::Workload& workload) const;
 
  private:
-  static constexpr int few = 8;
-  static constexpr int many = 40;
-
-  schedule::Schedule row(int chunks) const;
-
-  int lanes_;
-  workload::Workload increment_;
-  schedule::Schedule few_, many_;
-  Executor executor_;
+  schedule::Schedule calls_;
+  double chunks_ = 0;  ///< chunk_s() of the device by its time for these calls
 };
 
 /// Measures stages through the same lanes and copies as experiments. All times in seconds.

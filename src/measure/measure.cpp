@@ -8,6 +8,7 @@
 #include "experiment/stopping.hpp"
 #include "lanes/perform.hpp"
 #include "lanes/range.hpp"
+#include "measure/calibration.hpp"
 #include "measure/health.hpp"
 #include "measure/sampling.hpp"
 #include "measure/session.hpp"
@@ -122,6 +123,51 @@ bool wants_link(const experiment::Plan& plan) {
   return judged || (on_gpu() && plan.values.empty());
 }
 
+/// What issuing costs the host between the runs of each case, on a GPU that the plan describes. Not
+/// measured where the model does not predict the calls one by one.
+class IssueCosts {
+ public:
+  IssueCosts(const experiment::Plan& plan, Executor& executor, const workload::Workload& workload,
+             std::vector<experiment::Run>& runs)
+      : executor_(executor), workload_(workload) {  // with a warm-up
+    if (!plan.present || !on_gpu()) return;
+    for (experiment::Run& run : runs) {
+      const schedule::Schedule& schedule = run.schedule;
+      if (!run.predicted || schedule.tiling || schedule.mechanism == deck::Mechanism::graph ||
+          !deck::page_locked(schedule.host_memory)) {
+        continue;
+      }
+      IssueMeter meter(schedule, *plan.present);
+      if (meter.chunk_s(executor, workload) > 0) all_.push_back({run, std::move(meter), {}});
+    }
+  }
+
+  void add() {
+    for (auto& [run, meter, chunk_s] : all_) {
+      experiment::add_thinned(chunk_s, meter.chunk_s(executor_, workload_), number_, most_kept);
+    }
+    ++number_;
+  }
+
+  void store() {
+    for (auto& [run, meter, chunk_s] : all_) {
+      if (!chunk_s.empty()) run.chunk_issue_s = base::summarize(std::move(chunk_s));
+    }
+  }
+
+ private:
+  struct One {
+    experiment::Run& run;
+    IssueMeter meter;
+    std::vector<double> chunk_s;
+  };
+
+  Executor& executor_;
+  const workload::Workload& workload_;
+  std::vector<One> all_;
+  std::int64_t number_ = 0;
+};
+
 /// Scores the cases of the plan and, unless interrupted, measures rates and traces.
 experiment::Samples score_and_trace(const experiment::Plan& plan, Session& session,
                                     const Hooks& hooks) {
@@ -134,17 +180,12 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   }
   std::vector<experiment::Run> runs;
   for (const experiment::Case& one : plan.cases) runs.push_back({one});
-  std::vector<double> issue_s;
+  IssueCosts issue_costs(plan, executor, workload, runs);
   Hooks scoring = hooks;
-  if (plan.present && on_gpu()) {
-    IssueMeter& meter = session.issue_meter.emplace(plan.lanes);
-    scoring.after_round = [&, number = std::int64_t{0}]() mutable {
-      experiment::add_thinned(issue_s, meter.chunk_s(), number++, most_kept);
-    };
-  }
+  scoring.after_round = [&] { issue_costs.add(); };
   experiment::Samples samples =
       measure(executor, runs, workload, deck.measure, scoring, deck.acceptance, session.monitor);
-  if (!issue_s.empty()) samples.chunk_issue_s = base::summarize(std::move(issue_s));
+  issue_costs.store();
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   if (!samples.interrupted) {
     // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share

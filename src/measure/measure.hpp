@@ -35,9 +35,8 @@ struct Hooks {
 };
 
 /// Prepares a verified run: new input data on the host, device arrays (except resident data) and
-/// host outputs poisoned. Data just written by the processor lie in its caches, which slows down
-/// their first transfer (16 MiB with an H200: up to 4 times). Therefore every byte is transferred
-/// once, untimed, in the direction of the run.
+/// host outputs poisoned. Every byte is transferred once, untimed, in the direction of the run,
+/// because the first transfers of data that the processor has written are slower.
 void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
            std::uint32_t repetition);
 

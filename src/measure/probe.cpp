@@ -289,8 +289,11 @@ struct Probe {
 
   /// Costs of calls change with time: those just before the choice count.
   model::HostCosts present_host_costs() {
-    IssueMeter meter(draft.lanes);
-    const auto costs = sample({.warmup = 0, .samples = 21}, [&] { return meter.chunk_s(); });
+    const auto calls =
+        schedule::build(draft.costs, draft.layout, deck::Order::depth_first, draft.lanes);
+    const IssueMeter meter(calls, device());
+    const auto costs =
+        sample({.samples = 21}, [&] { return meter.chunk_s(*session.executor, workload); });
     return model::with_chunk_s(device().host, median(costs));
   }
 
@@ -363,7 +366,6 @@ experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Sess
                         const Hooks& hooks) {
   return session.use([&] {
     session.meter.reset();
-    session.issue_meter.reset();
     session.executor.reset();
     session.host_worker.reset();
     session.workload = {};

@@ -44,8 +44,7 @@ struct Session {
   std::optional<model::Device> present;  ///< brief calibration; empty: not yet measured
   std::optional<HostWorker> host_worker;
   std::optional<Executor> executor;
-  std::optional<Executor> meter;          ///< for rates
-  std::optional<IssueMeter> issue_meter;  ///< for predictions
+  std::optional<Executor> meter;  ///< for rates
   workload::Workload workload;
   bool lost = false;  ///< the device is lost: nothing on it can be freed
 };

@@ -335,8 +335,8 @@ void fields(Record& add, const RunOf& of) {
       "run.",
       of.run.issue_s.empty() ? std::nullopt : std::optional(base::summarize(of.run.issue_s)));
   add("chunk_issue_s",
-      "What issuing two copies and a kernel cost the host between the runs, seconds; the "
-      "prediction uses it. Null: not measured.",
+      "What issuing two copies and a kernel cost the host between the runs, seconds, derived from "
+      "the calls of this run; the prediction uses it. Null: not measured.",
       of.run.chunk_issue_s);
   add("polls", "Queries of lanes by the waiting host, in all; null: not run.",
       of.run.issue_s.empty() ? std::nullopt : std::optional(of.run.polls), from_zero);

@@ -197,6 +197,11 @@ struct Product {
 /// The product that a task computes, on host or device as its uses say; empty if none.
 std::optional<Product> product(const Schedule& schedule, const Task& task);
 
+/// The calls of the issuing host thread with as little work behind them as possible: copies and
+/// kernels on the first units of their pieces (4 KiB at most if a unit is smaller), none waited
+/// for, no host work. Not for matrix products.
+Schedule calls_of(const Schedule& schedule);
+
 /// Bytes moved between host and device in each direction, by copies or by zero-copy kernels.
 struct Traffic {
   std::size_t h2d = 0;

@@ -5,6 +5,8 @@
 #include "workload/product.hpp"
 
 #if defined(OVERLAP_KOKKOS_KERNELS)
+#include <dlfcn.h>
+
 #include <KokkosBlas3_gemm.hpp>
 #include <utility>
 #endif
@@ -14,6 +16,18 @@ namespace overlap::workload {
 #if defined(OVERLAP_KOKKOS_KERNELS)
 
 std::optional<std::string> unavailable(deck::WorkloadKind) { return std::nullopt; }
+
+/// Limits OpenBLAS and MKL to the calling thread; returns whether one of them is in use.
+bool use_one_blas_thread() {
+  bool found = false;
+  for (const char* const name : {"openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
+    const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, name));
+    if (set == nullptr) continue;
+    set(1);
+    found = true;
+  }
+  return found;
+}
 
 template <class T>
 void gemm(const InstanceRef& instance, const schedule::Product& product,
@@ -49,6 +63,8 @@ void gemm(const InstanceRef&, const schedule::Product&, const std::array<Byte*, 
                                                  *unavailable(deck::WorkloadKind::dgemm));
 }
 
+bool use_one_blas_thread() { return false; }
+
 #endif
 
 template void gemm<float>(const InstanceRef&, const schedule::Product&, const std::array<Byte*, 3>&,
@@ -70,6 +86,10 @@ void set_up_product(Workload& w, const deck::Workload& deck) {
   w.compute_on_host = [host = pointers(w.host), problem](const Call& call) {
     gemm<T>(Kokkos::DefaultHostExecutionSpace(), *call.product, host, problem.alpha, problem.beta);
   };
+  // Lanes of Serial share the cores, one each; threads of the BLAS would be shared by all lanes.
+  if (on_host(w.space) && concurrency(w.space) == 1 && use_one_blas_thread()) {
+    w.kernel = "one BLAS thread per lane";
+  }
   // Warm-up: the libraries must not initialize for this tile size during a run.
   const std::int64_t m = deck.tile_m;
   const schedule::Product first{

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/caches.hpp"
 #include "base/units.hpp"
 #include "deck/words.hpp"
 #include "workload/kernel.hpp"
@@ -67,6 +68,13 @@ Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& cost
     allocate(workload, costs.arrays[i], device_bytes[i], deck.memory.host);
   }
   set_ups[static_cast<std::size_t>(kind)](workload, deck.workload);
+  if (!on_host(space)) {
+    workload.generate = [generate = std::move(workload.generate),
+                         host = workload.host](std::uint32_t repetition) {
+      generate(repetition);
+      for (const HostArray& array : host) base::flush_caches(array.data(), array.size());
+    };
+  }
   return workload;
 }
 

@@ -119,6 +119,49 @@ TEST(Pipeline, RunsEachIterationOnDataOfItsOwnInTheSameBuffers) {
   EXPECT_FALSE(s.out_of_core);
 }
 
+// Its calls alone.
+
+TEST(Calls, AreThoseOfTheScheduleOnLittleData) {
+  for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
+    const Schedule s = small_schedule(increment(3, 6000), order, 2);
+    const Schedule calls = calls_of(s);
+    EXPECT_EQ(text(calls), text(s));
+    for (const Task& task : calls.tasks) {
+      const auto& [begin, end, from, length] = piece_of(calls, uses(calls, task).front());
+      EXPECT_EQ(begin, 2000 * task.chunk);
+      EXPECT_EQ(end, begin + 1024);  // 4 KiB
+    }
+  }
+}
+
+TEST(Calls, HaveAUnitPerPieceAtLeastAndNoMoreThanThePiece) {
+  deck::Deck wide = rowsum(3);
+  wide.workload.columns = 2000;  // more than 4 KiB
+  EXPECT_EQ(calls_of(small_schedule(wide, Order::depth_first, 2)).cuts[0].pieces[1],
+            (Piece{.begin = 400, .end = 401}));
+  const Schedule few = small_schedule(increment(3, 600), Order::depth_first, 2);
+  EXPECT_EQ(calls_of(few).cuts, few.cuts);
+}
+
+TEST(Calls, WaitForNothingAndLeaveOutHostWork) {
+  deck::Deck deck = increment(2);
+  EXPECT_THAT(text(calls_of(small_schedule(deck, Order::sequential, 4))),
+              ElementsAre("h2d 0 L0", "kernel 0 L0", "d2h 0 L0"));
+  Schedule s = small_schedule(deck, Order::by_engine, 8);
+  s.mechanism = deck::Mechanism::graph;
+  s.tasks.insert(s.tasks.begin(), Task{.stage = Stage::host, .duration_s = 1});
+  for (auto task = s.tasks.begin() + 1; task != s.tasks.end(); ++task) {
+    for (TaskId& other : task->after) ++other;
+    task->after.push_back(0);
+  }
+  s.tasks[2].duration_s = 1;
+  const Schedule calls = calls_of(s);
+  EXPECT_THAT(text(calls), ElementsAre("h2d 0 L0", "kernel 0 L1 < 0", "d2h 0 L2 < 1",  //
+                                       "h2d 1 L0", "kernel 1 L1 < 3", "d2h 1 L2 < 4"));
+  EXPECT_EQ(calls.tasks[1].duration_s, 1e-6);
+  EXPECT_EQ(calls.mechanism, deck::Mechanism::streams);
+}
+
 // The layout.
 
 TEST(Layout, CutsUnitsEvenly) {
