@@ -263,12 +263,12 @@ model::Device in_passes(int passes, int more, const std::function<model::Device(
 
 IssueMeter::IssueMeter(const schedule::Schedule& schedule, const model::Device& device)
     : calls_(schedule::calls_of(schedule)) {
-  const double issued_s = model::predict(calls_, device).issued_s;
+  const double issued_s = calls_ ? model::predict(*calls_, device).issued_s : 0;
   if (issued_s > 0) chunks_ = device.host.chunk_s() / issued_s;
 }
 
 double IssueMeter::chunk_s(Executor& executor, const workload::Workload& workload) const {
-  return chunks_ * executor.run(calls_, workload).issued_s;
+  return chunks_ > 0 ? chunks_ * executor.run(*calls_, workload).issued_s : 0;
 }
 
 std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {

@@ -83,11 +83,12 @@ class IssueMeter {
   IssueMeter(const schedule::Schedule& schedule, const model::Device& device);
 
   /// The cost of a chunk now, as model::HostCosts::chunk_s(), if all calls cost in proportion to
-  /// those of the device; 0 if those are unknown. Overwrites the arrays.
+  /// those of the device; 0 if those are unknown or schedule::calls_of() is empty. Overwrites the
+  /// arrays.
   double chunk_s(Executor& executor, const workload::Workload& workload) const;
 
  private:
-  schedule::Schedule calls_;
+  std::optional<schedule::Schedule> calls_;
   double chunks_ = 0;  ///< chunk_s() of the device by its time for these calls
 };
 

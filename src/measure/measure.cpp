@@ -123,21 +123,18 @@ bool wants_link(const experiment::Plan& plan) {
   return judged || (on_gpu() && plan.values.empty());
 }
 
-/// What issuing costs the host between the runs of each case, on a GPU that the plan describes. Not
-/// measured where the model does not predict the calls one by one.
+/// What issuing costs the host between the runs of each predicted case, on a GPU that the plan
+/// describes.
 class IssueCosts {
  public:
+  /// With a warm-up.
   IssueCosts(const experiment::Plan& plan, Executor& executor, const workload::Workload& workload,
              std::vector<experiment::Run>& runs)
-      : executor_(executor), workload_(workload) {  // with a warm-up
+      : executor_(executor), workload_(workload) {
     if (!plan.present || !on_gpu()) return;
     for (experiment::Run& run : runs) {
-      const schedule::Schedule& schedule = run.schedule;
-      if (!run.predicted || schedule.tiling || schedule.mechanism == deck::Mechanism::graph ||
-          !deck::page_locked(schedule.host_memory)) {
-        continue;
-      }
-      IssueMeter meter(schedule, *plan.present);
+      if (!run.predicted) continue;
+      IssueMeter meter(run.schedule, *plan.present);
       if (meter.chunk_s(executor, workload) > 0) all_.push_back({run, std::move(meter), {}});
     }
   }
@@ -182,7 +179,10 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   for (const experiment::Case& one : plan.cases) runs.push_back({one});
   IssueCosts issue_costs(plan, executor, workload, runs);
   Hooks scoring = hooks;
-  scoring.after_round = [&] { issue_costs.add(); };
+  scoring.after_round = [&] {
+    issue_costs.add();
+    if (hooks.after_round) hooks.after_round();
+  };
   experiment::Samples samples =
       measure(executor, runs, workload, deck.measure, scoring, deck.acceptance, session.monitor);
   issue_costs.store();

@@ -186,6 +186,7 @@ struct Probe {
     workload =
         workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
     if (!workload.kernel.empty()) choose("kernel", workload.kernel);
+    if (!workload.blas.empty()) choose("BLAS", workload.blas);
     if (deck.memory.host == deck::HostMemory::registered) page_lock(workload);
     session.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
   }
@@ -217,7 +218,7 @@ struct Probe {
     device().kernels[draft.costs.kernel] =
         calibrate_products({*session.executor, workload}, schedules, cores_of_lane);
     if (!takes_times()) return;
-    // The threads of a BLAS are not those of the lanes: products at once may take turns.
+    // Threads of a BLAS, if it has any, are not those of the lanes: products may take turns.
     const auto crowded = std::ranges::max_element(schedules, {}, &schedule::Schedule::lanes);
     calibrate_in_place({*session.executor, workload, shown({}, hooks)},
                        {rows_of(*crowded, {crowded->tasks})}, *crowded, cores_of_lane, device());
@@ -292,8 +293,8 @@ struct Probe {
     const auto calls =
         schedule::build(draft.costs, draft.layout, deck::Order::depth_first, draft.lanes);
     const IssueMeter meter(calls, device());
-    const auto costs =
-        sample({.samples = 21}, [&] { return meter.chunk_s(*session.executor, workload); });
+    const auto costs = sample({.samples = 21, .enough_s = 0.2, .step = shown({}, hooks).step},
+                              [&] { return meter.chunk_s(*session.executor, workload); });
     return model::with_chunk_s(device().host, median(costs));
   }
 

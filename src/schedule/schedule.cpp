@@ -122,28 +122,28 @@ std::optional<Product> product(const Schedule& schedule, const Task& task) {
   return product;
 }
 
-Schedule calls_of(const Schedule& schedule) {
+std::optional<Schedule> calls_of(const Schedule& schedule) {
   constexpr std::size_t most_bytes = 4096;
-  constexpr double longest_s = 1e-6;
+  if (schedule.tiling || !schedule.names.empty() || schedule.mechanism == deck::Mechanism::graph ||
+      !deck::page_locked(schedule.host_memory)) {
+    return std::nullopt;
+  }
   Schedule calls = schedule;
-  calls.mechanism = deck::Mechanism::streams;
   for (const Array& array : calls.arrays) {
-    const auto units =
-        static_cast<std::int64_t>(std::max<std::size_t>(1, most_bytes / array.unit_bytes));
+    const std::size_t least = merged(array.host).all_lines() > 1 ? 2 : 1;
+    const auto units = static_cast<std::int64_t>(std::max(least, most_bytes / array.unit_bytes));
     for (Piece& piece : calls.cuts[static_cast<std::size_t>(array.cut)].pieces) {
       piece.end = std::min(piece.end, piece.begin + units);
     }
   }
   std::vector<TaskId> places(schedule.tasks.size());
   calls.tasks.clear();
-  calls.names.clear();
   for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
     if (on_host(schedule.tasks[id].stage)) continue;
     places[id] = static_cast<TaskId>(calls.tasks.size());
     Task& task = calls.tasks.emplace_back(schedule.tasks[id]);
     std::erase_if(task.after, [&](TaskId other) { return on_host(schedule.tasks[other].stage); });
     for (TaskId& other : task.after) other = places[other];
-    task.duration_s = std::min(task.duration_s, longest_s);
     task.blocking = false;
   }
   return calls;

@@ -197,10 +197,11 @@ struct Product {
 /// The product that a task computes, on host or device as its uses say; empty if none.
 std::optional<Product> product(const Schedule& schedule, const Task& task);
 
-/// The calls of the issuing host thread with as little work behind them as possible: copies and
-/// kernels on the first units of their pieces (4 KiB at most if a unit is smaller), none waited
-/// for, no host work. Not for matrix products.
-Schedule calls_of(const Schedule& schedule);
+/// The calls of the issuing host thread with little work behind them: copies and kernels on the
+/// first units of their pieces (4 KiB or a unit; of strided arrays at least two units, which take
+/// the same calls), without waits and host work. Empty for matrix products, task lists of decks,
+/// graphs and pageable memory.
+std::optional<Schedule> calls_of(const Schedule& schedule);
 
 /// Bytes moved between host and device in each direction, by copies or by zero-copy kernels.
 struct Traffic {

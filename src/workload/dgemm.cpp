@@ -1,3 +1,5 @@
+#include <dlfcn.h>
+
 #include <array>
 
 #include "base/error.hpp"
@@ -5,8 +7,6 @@
 #include "workload/product.hpp"
 
 #if defined(OVERLAP_KOKKOS_KERNELS)
-#include <dlfcn.h>
-
 #include <KokkosBlas3_gemm.hpp>
 #include <utility>
 #endif
@@ -16,18 +16,6 @@ namespace overlap::workload {
 #if defined(OVERLAP_KOKKOS_KERNELS)
 
 std::optional<std::string> unavailable(deck::WorkloadKind) { return std::nullopt; }
-
-/// Limits OpenBLAS and MKL to the calling thread; returns whether one of them is in use.
-bool use_one_blas_thread() {
-  bool found = false;
-  for (const char* const name : {"openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
-    const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, name));
-    if (set == nullptr) continue;
-    set(1);
-    found = true;
-  }
-  return found;
-}
 
 template <class T>
 void gemm(const InstanceRef& instance, const schedule::Product& product,
@@ -63,8 +51,6 @@ void gemm(const InstanceRef&, const schedule::Product&, const std::array<Byte*, 
                                                  *unavailable(deck::WorkloadKind::dgemm));
 }
 
-bool use_one_blas_thread() { return false; }
-
 #endif
 
 template void gemm<float>(const InstanceRef&, const schedule::Product&, const std::array<Byte*, 3>&,
@@ -73,6 +59,19 @@ template void gemm<double>(const InstanceRef&, const schedule::Product&,
                            const std::array<Byte*, 3>&, double, double);
 
 namespace {
+
+/// Limits OpenBLAS and MKL to the calling thread, for the rest of the process; returns whether one
+/// of them is a shared library of this program.
+bool use_one_blas_thread() {
+  bool found = false;
+  for (const char* const name : {"openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
+    const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, name));
+    if (set == nullptr) continue;
+    set(1);
+    found = true;
+  }
+  return found;
+}
 
 template <class T>
 void set_up_product(Workload& w, const deck::Workload& deck) {
@@ -88,7 +87,7 @@ void set_up_product(Workload& w, const deck::Workload& deck) {
   };
   // Lanes of Serial share the cores, one each; threads of the BLAS would be shared by all lanes.
   if (on_host(w.space) && concurrency(w.space) == 1 && use_one_blas_thread()) {
-    w.kernel = "one BLAS thread per lane";
+    w.blas = "one thread per lane";
   }
   // Warm-up: the libraries must not initialize for this tile size during a run.
   const std::int64_t m = deck.tile_m;

@@ -92,12 +92,14 @@ struct Workload {
   double host_steps_per_s = 0;     ///< custom: rate of the issuing thread
   std::int64_t unit_elements = 1;  ///< elements per unit of the outputs
   std::string kernel;              ///< name of the kernel if there is a choice
+  std::string blas;                ///< how the BLAS was limited; empty: not at all
 
   /// Enqueues the kernel on the instance without a fence; host spaces may run it synchronously.
   std::function<void(const InstanceRef&, const Call&)> launch;
   /// dgemm only: computes a tile on the host arrays; blocking.
   std::function<void(const Call&)> compute_on_host;
-  /// Fills the host inputs with the data of one repetition.
+  /// Fills the host inputs with the data of one repetition. On a GPU also flushes all host arrays
+  /// from the caches of the processor.
   std::function<void(std::uint32_t repetition)> generate;
   /// Writes resident data to the device; empty if there are none.
   std::function<void(const InstanceRef&, std::uint32_t repetition)> place;

@@ -4,11 +4,12 @@
 import json
 import math
 import os
+import subprocess
 import unittest
 
 import yaml
 
-from program import CHECK, FOM, RESULT, SOURCE, TestCase, keys_in, overrides, records, run
+from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, keys_in, overrides, records, run
 
 DECKS = sorted(
     path for folder in ("input", "input/rennich", "input/seeds", "input/studies") for path in (SOURCE / folder).glob("*.yaml")
@@ -154,6 +155,16 @@ class Products(TestCase):
                 self.assertGreaterEqual(moved[0], four["product"]["h2d_bytes"])
                 host = [entry for entry in four["timeline"] if entry["stage"] == "host"]
                 self.assertEqual(len(host), share * tiles)
+
+    def test_lanes_of_serial_use_one_thread_of_the_blas(self):
+        target = self.folder / "out.json"
+        done = run(self.DECK, *overrides(shrunk(yaml.safe_load(self.DECK.read_text()))), "--json", target)
+        if self.is_skipped("dgemm", done):
+            return
+        result = json.loads(target.read_text())
+        libraries = subprocess.run(["ldd", MINIAPP], capture_output=True, text=True, check=True).stdout
+        limited = result["build"]["backend"] == "Serial" and ("openblas" in libraries or "mkl" in libraries)
+        self.assertEqual(result["choices"].get("BLAS"), "one thread per lane" if limited else None)
 
     def test_a_share_that_cannot_be_predicted_is_none(self):
         done = run(self.DECK, "--set", self.ORDERS, "--set=workload.host_share=0.5", "--predict=h200")

@@ -47,13 +47,14 @@ def main():
         for run in measured["runs"]:
             time = run["time_s"]["median"]
             if run["order"] == "auto":  # the first order of each point
-                auto = time
+                auto, chosen = time, run
             else:
-                points.append((auto / time, auto, time, run))
-        ratio, auto, time, run = max(points, key=lambda point: point[0])
+                points.append((auto / time, auto, time, chosen, run))
+        ratio, auto, time, chosen, run = max(points, key=lambda point: point[0])
         failed |= ratio > 1.02
-        print(f"{name}: ratio {ratio:.4f}: auto {auto * 1e3:.4f} ms, best of {len(points)} points {time * 1e3:.4f} ms "
-              f"({run['order']}, {run['chunks']} chunks, {run['lanes']} lanes)\n  {measured['choices']['auto']}", flush=True)
+        print(f"{name}: ratio {ratio:.4f}: auto {auto * 1e3:.4f} ms ({chosen['chunks']} chunks, {chosen['lanes']} lanes), "
+              f"best of {len(points)} points {time * 1e3:.4f} ms ({run['order']}, {run['chunks']} chunks, {run['lanes']} lanes)",
+              flush=True)
     return 1 if failed else 0
 
 

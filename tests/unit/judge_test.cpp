@@ -57,6 +57,27 @@ TEST(Judge, PredictsWithTheHostCostsBetweenTheRuns) {
                                "here.yaml")));
 }
 
+TEST(Judge, EachRunHasItsOwnHostCosts) {
+  Plan plan;
+  plan.present = device();
+  Samples samples;
+  for (const double chunk_s : {12.0, 8.0, 0.0}) {
+    auto& run = samples.runs.emplace_back();
+    run.schedule = model::schedule_of({model::kernel(0, 2), model::h2d(0, 4)});
+    predict(run, device());
+    if (chunk_s > 0) run.chunk_issue_s = about(chunk_s);
+  }
+  const Outcome outcome = judge(std::move(plan), std::move(samples));
+  std::vector<double> predicted_s;
+  for (const auto& run : outcome.runs) predicted_s.push_back(run.predicted->complete_s);
+  EXPECT_THAT(predicted_s, ElementsAre(6 + 3 + 4, 4 + 2 + 4, 2 + 2 + 4));
+  EXPECT_THAT(
+      outcome.choices,
+      ElementsAre(Pair("issuing",
+                       "8.000 s to 12.00 s of host time per chunk between the runs; 4.000 s "
+                       "in here.yaml")));
+}
+
 TEST(Judge, FewHostCostsHaveTheSpreadOfTheDevice) {
   EXPECT_DOUBLE_EQ(judged(about(12, 5)).runs.at(0).expected->lo_s, 0.92 * (3 + 2 + 4));
 }

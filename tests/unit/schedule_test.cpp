@@ -124,7 +124,7 @@ TEST(Pipeline, RunsEachIterationOnDataOfItsOwnInTheSameBuffers) {
 TEST(Calls, AreThoseOfTheScheduleOnLittleData) {
   for (const Order order : {Order::depth_first, Order::breadth_first, Order::by_engine}) {
     const Schedule s = small_schedule(increment(3, 6000), order, 2);
-    const Schedule calls = calls_of(s);
+    const Schedule calls = calls_of(s).value();
     EXPECT_EQ(text(calls), text(s));
     for (const Task& task : calls.tasks) {
       const auto& [begin, end, from, length] = piece_of(calls, uses(calls, task).front());
@@ -137,29 +137,63 @@ TEST(Calls, AreThoseOfTheScheduleOnLittleData) {
 TEST(Calls, HaveAUnitPerPieceAtLeastAndNoMoreThanThePiece) {
   deck::Deck wide = rowsum(3);
   wide.workload.columns = 2000;  // more than 4 KiB
-  EXPECT_EQ(calls_of(small_schedule(wide, Order::depth_first, 2)).cuts[0].pieces[1],
+  EXPECT_EQ(calls_of(small_schedule(wide, Order::depth_first, 2)).value().cuts[0].pieces[1],
             (Piece{.begin = 400, .end = 401}));
   const Schedule few = small_schedule(increment(3, 600), Order::depth_first, 2);
-  EXPECT_EQ(calls_of(few).cuts, few.cuts);
+  EXPECT_EQ(calls_of(few).value().cuts, few.cuts);
 }
 
-TEST(Calls, WaitForNothingAndLeaveOutHostWork) {
-  deck::Deck deck = increment(2);
-  EXPECT_THAT(text(calls_of(small_schedule(deck, Order::sequential, 4))),
-              ElementsAre("h2d 0 L0", "kernel 0 L0", "d2h 0 L0"));
-  Schedule s = small_schedule(deck, Order::by_engine, 8);
-  s.mechanism = deck::Mechanism::graph;
-  s.tasks.insert(s.tasks.begin(), Task{.stage = Stage::host, .duration_s = 1});
-  for (auto task = s.tasks.begin() + 1; task != s.tasks.end(); ++task) {
-    for (TaskId& other : task->after) ++other;
-    task->after.push_back(0);
+TEST(Calls, OnASectionHaveItsShape) {
+  deck::Deck deck = increment(2, 8 * 40 * 2000);
+  deck.workload.box = {.extent = {8, 40, 2000}, .array = {8, 50, 2500}};
+  const Schedule s = small_schedule(deck, Order::depth_first, 2);
+  const Schedule calls = calls_of(s).value();
+  for (TaskId id = 0; id < s.tasks.size(); ++id) {
+    if (!is_copy(s.tasks[id].stage)) continue;
+    const Region all = host_region(s, s.tasks[id]);
+    const Region little = host_region(calls, calls.tasks[id]);
+    EXPECT_EQ(little.lines, all.lines);
+    EXPECT_EQ(little.planes, 2U);  // of 4
+    EXPECT_EQ(little.pitch, all.pitch);
   }
-  s.tasks[2].duration_s = 1;
-  const Schedule calls = calls_of(s);
-  EXPECT_THAT(text(calls), ElementsAre("h2d 0 L0", "kernel 0 L1 < 0", "d2h 0 L2 < 1",  //
-                                       "h2d 1 L0", "kernel 1 L1 < 3", "d2h 1 L2 < 4"));
-  EXPECT_EQ(calls.tasks[1].duration_s, 1e-6);
-  EXPECT_EQ(calls.mechanism, deck::Mechanism::streams);
+}
+
+TEST(Calls, WaitForNothingAndLeaveOutWhatTheHostDoes) {
+  deck::Deck deck = increment(2);
+  EXPECT_THAT(text(calls_of(small_schedule(deck, Order::sequential, 4)).value()),
+              ElementsAre("h2d 0 L0", "kernel 0 L0", "d2h 0 L0"));
+  for (const Stage stage : {Stage::host, Stage::fence, Stage::query, Stage::disturbance}) {
+    Schedule s = small_schedule(deck, Order::by_engine, 8);
+    s.tasks.insert(s.tasks.begin(), Task{.stage = stage});
+    for (auto task = s.tasks.begin() + 1; task != s.tasks.end(); ++task) {
+      for (TaskId& other : task->after) ++other;
+      task->after.push_back(0);
+    }
+    EXPECT_THAT(text(calls_of(s).value()),
+                ElementsAre("h2d 0 L0", "kernel 0 L1 < 0", "d2h 0 L2 < 1",  //
+                            "h2d 1 L0", "kernel 1 L1 < 3", "d2h 1 L2 < 4"));
+  }
+}
+
+TEST(Calls, StandForSchedulesThatTheModelPredictsCallByCall) {
+  const Schedule s = small_schedule(increment(2), Order::by_engine, 8);
+  EXPECT_TRUE(calls_of(s));
+  Schedule other = s;
+  other.mechanism = deck::Mechanism::graph;
+  EXPECT_FALSE(calls_of(other));
+  other.mechanism = deck::Mechanism::portable;
+  EXPECT_TRUE(calls_of(other));
+  for (const deck::HostMemory memory :
+       {deck::HostMemory::pageable, deck::HostMemory::pageable_staged}) {
+    other.host_memory = memory;
+    EXPECT_FALSE(calls_of(other));
+  }
+  other = s;
+  other.names.resize(other.tasks.size());
+  EXPECT_FALSE(calls_of(other));
+  other = s;
+  other.tiling.emplace();
+  EXPECT_FALSE(calls_of(other));
 }
 
 // The layout.
