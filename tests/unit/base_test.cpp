@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <numeric>
 #include <stdexcept>
+#include <vector>
 
+#include "base/caches.hpp"
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/parallel.hpp"
@@ -13,6 +16,18 @@
 
 namespace overlap::base {
 namespace {
+
+TEST(Caches, FlushingKeepsTheData) {
+  std::vector<std::size_t> data(100000);
+  std::iota(data.begin(), data.end(), 0);
+  const auto before = data;
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, std::size_t{64}, sizeof data[0] * data.size()}) {
+    flush_caches(data.data(), bytes);
+    EXPECT_EQ(data, before);
+  }
+  flush_caches(nullptr, 0);
+}
 
 TEST(Units, ParseBytes) {
   EXPECT_EQ(parse_bytes("65536"), 65536);
