@@ -102,6 +102,7 @@ void Member::take_place(const std::vector<Rank>& ranks) {
   const auto sharing = static_cast<int>(std::ranges::count_if(local_, same_cores));
   // When the program was loaded, OpenMP counted the cores as if this rank owned all.
   if (sharing > 1) threads_ = std::max(1, base::usable_cpus() / sharing);
+  crowded_ = !measure::on_gpu() && sharing > base::usable_cpus();
   if (measure::on_gpu()) {
     take_device(ranks);
     const auto& own = ranks[static_cast<std::size_t>(world_.rank())].devices;
@@ -234,7 +235,7 @@ experiment::Outcome Member::run(deck::Phase phase, const measure::Hooks& hooks, 
     if (phase == deck::Phase::alone) {
       hooks.show("waiting for its turn");
       board_->wait_for_turn(sleep);
-    } else {
+    } else if (!crowded_) {
       poll = [this, load = measure::copy_load()] {
         sign();
         load();

@@ -103,6 +103,7 @@ class Member {
   base::Placement placement_;
   std::optional<base::Error> unplaced_;
   std::optional<int> threads_;      ///< threads for its share of the cores; empty: not shared
+  bool crowded_ = false;            ///< on a host: more ranks than CPUs share these
   std::vector<std::string> hosts_;  ///< by rank
   std::vector<int> local_;          ///< ranks of this node, by slot of the board
 

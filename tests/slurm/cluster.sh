@@ -72,13 +72,16 @@ echo CgroupPlugin=disabled >/etc/slurm/cgroup.conf
 touch /etc/slurm/overlap.yaml
 
 slurmctld || fail "slurmctld does not start"
-for node in n1 n2; do # each with a name and an /etc/slurm/overlap.yaml of its own
+read -ra cpus < <(python3 -c 'import os; print(*os.sched_getaffinity(0))')
+half=$(((${#cpus[@]} + 1) / 2))
+for node in n1 n2; do # each with a name, half of the CPUs and an /etc/slurm/overlap.yaml of its own
+  [[ $node == n1 ]] && own=("${cpus[@]:0:half}") || own=("${cpus[@]: -half}")
   mkdir -p "$CLUSTER/$node"/{spool,tmp}
   touch "$CLUSTER/$node/overlap.yaml"
   # shellcheck disable=SC2016 # for the inner shell to expand
   unshare --uts --mount sh -euc 'hostname "$1"
     mount --bind "$CLUSTER/$1/overlap.yaml" /etc/slurm/overlap.yaml
-    exec slurmd -N "$1"' sh "$node" || fail "slurmd of $node does not start"
+    exec taskset --cpu-list "$2" slurmd -N "$1"' sh "$node" "$(IFS=,; echo "${own[*]}")" || fail "slurmd of $node does not start"
 done
 for ((i = 0; i < 200; ++i)); do
   [[ $(sinfo -h -t idle -o %D 2>/dev/null) != 2 ]] || break
