@@ -134,8 +134,10 @@ std::vector<Output> rank_outputs(const Options& options, const FileNames& names)
 }
 
 ExitCode finish_fleet(const Options& options, const FileNames& names,
-                      const std::vector<report::Study>& studies, fleet::Member& member,
+                      const std::vector<report::Study>& studies, Machinery& machinery,
                       Terminal& terminal) {
+  fleet::Member& member = *machinery.member;
+  const bool can_end = !machinery.session || !machinery.session->lost;
   std::string file = fmt::format("rank {}", names.rank);
   for (const Output& output : options.outputs) {
     if (!is_fleets(output) && output.writer->option == "--json") file = names.of(output.path);
@@ -143,7 +145,7 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   member.leave();
   terminal.progress(0, 0, "waiting for the other ranks");
   const fleet::Gathered gathered =
-      member.gather(file + "\n" + report::without_lists(report::to_json(studies, -1)));
+      member.gather(file + "\n" + report::without_lists(report::to_json(studies, -1)), can_end);
   if (names.rank > 0) return member.conclude(ExitCode::pass);
   for (const fleet::Lost& lost : gathered.lost) terminal.error(words(lost));
   experiment::Fleet fleet = fleet_from(gathered, studies);

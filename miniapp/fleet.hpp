@@ -24,7 +24,7 @@ std::vector<Output> rank_outputs(const Options& options, const FileNames& names)
 /// Gathers the results of all ranks; rank 0 prints and writes the fleet. Returns its exit code on
 /// all ranks.
 base::ExitCode finish_fleet(const Options& options, const FileNames& names,
-                            const std::vector<report::Study>& studies, fleet::Member& member,
+                            const std::vector<report::Study>& studies, Machinery& machinery,
                             Terminal& terminal);
 
 }  // namespace overlap

@@ -51,13 +51,12 @@ std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions
   if (repetitions >= least_looked_at) stop.width = widest(runs);
   const bool narrow = stop.width && *stop.width <= *plan_.precision;
   const bool late = plan_.budget_s && elapsed_s >= *plan_.budget_s;
-  if (late || repetitions >= plan_.at_most || (narrow && narrow_)) {
-    stop.reason = narrow ? StopReason::precision : late ? StopReason::budget : StopReason::at_most;
-    return stop;
-  }
+  const bool twice = narrow && narrow_;
   narrow_ = narrow;
   next_look_ = static_cast<int>(std::ceil(look_growth * repetitions));
-  return std::nullopt;
+  if (!late && repetitions < plan_.at_most && !twice) return std::nullopt;
+  stop.reason = narrow ? StopReason::precision : late ? StopReason::budget : StopReason::at_most;
+  return stop;
 }
 
 /// The widest interval relative to its median. Metrics relative to a bound, which is measured after

@@ -25,7 +25,8 @@ class Stopping {
   /// Whether the repetition about to start (counted from 1) may be the last.
   bool may_end(int repetition, double elapsed_s) const;
 
-  /// Call after a repetition that may be the last: the reason to stop; empty: continue.
+  /// Call after a repetition that may be the last: the reason to stop; empty: continue. May be
+  /// ignored while other ranks wish to continue.
   std::optional<Stop> stop(const std::vector<Run>& runs, int repetitions, double elapsed_s);
 
  private:

@@ -78,8 +78,9 @@ Binding bind_to_device(const std::optional<std::string>& pci) {
     return {.cpus = {}, .memory = {}, .note = "the process may not use any core near the device"};
   }
   Binding bound = bind_threads(topology, set.get());
+  // Linux binds threads only; those that this one creates inherit it.
   if (hwloc_set_membind(topology.get(), near->nodeset, HWLOC_MEMBIND_BIND,
-                        HWLOC_MEMBIND_PROCESS | HWLOC_MEMBIND_BYNODESET) == 0) {
+                        HWLOC_MEMBIND_BYNODESET) == 0) {
     bound.memory = words(near->nodeset);
   } else {
     bound.note += std::string(bound.note.empty() ? "" : "; ") + "the system refused to bind memory";

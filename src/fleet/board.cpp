@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -47,13 +48,13 @@ struct alignas(128) Board::Slot {
   std::atomic<std::int64_t> alive_ns;  ///< last sign of life
   std::atomic<std::int64_t> ended;     ///< number of phases ended
   std::atomic<std::int64_t> met;       ///< phase and number of meetings in it
+  std::array<std::atomic<bool>, 2> votes;  ///< at the last meetings, by the parity of their number
   std::atomic<std::int64_t> sampled;   ///< `met` at its last sample
   std::atomic<std::int64_t> start_ns, stop_ns;
 };
 
 Board::Board(const std::string& name, int slot, int slots, double deadline_s)
-    : name_(name),
-      own_(slot),
+    : own_(slot),
       slots_(slots),
       deadline_ns_(static_cast<std::int64_t>(1e9 * deadline_s)),
       begin_ns_(now_ns()) {
@@ -63,14 +64,18 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
                       std::string("cannot ") + what +
                           " the shared memory of this node's ranks: " + std::strerror(errno));
   };
+  const struct Unlink {  // in any case, so that nothing is left behind
+    const std::string& name;
+    ~Unlink() { shm_unlink(name.c_str()); }
+  } unlink{name};
   const std::size_t bytes = sizeof(Slot) * static_cast<std::size_t>(slots);
   const int file = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file < 0) fail("create");
   if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
     memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   }
-  if (memory_ == nullptr || memory_ == MAP_FAILED) fail("map");
   close(file);
+  if (memory_ == nullptr || memory_ == MAP_FAILED) fail("map");
   Slot& own = this->slot(own_);
   own.pid = getpid();
   own.pid_namespace = pid_namespace();
@@ -79,7 +84,6 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   sign();
   wait([](const Slot& other) { return other.state != absent; },
        [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
-  shm_unlink(name_.c_str());  // all have mapped it: nothing is left behind in any case
 }
 
 Board::~Board() {
@@ -160,6 +164,17 @@ void Board::meet_at_once() {
   meet([&] {
     if (++polls > 200) sched_yield();
   });
+}
+
+bool Board::agree(bool vote, const Poll& poll) {
+  const auto turn = static_cast<std::size_t>(meetings_ % 2);  // a rank may be one meeting ahead
+  slot(own_).votes[turn] = vote;
+  meet(poll);
+  for (int index = 0; index < slots_; ++index) {
+    const Slot& other = slot(index);
+    if (other.state == present && other.ended < phase_ && !other.votes[turn]) return false;
+  }
+  return true;
 }
 
 void Board::start_sample() {

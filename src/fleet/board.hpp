@@ -43,6 +43,8 @@ class Board {
   void meet(const Poll& poll);
   /// The same for ranks that arrive at about the same time: they leave within microseconds.
   void meet_at_once();
+  /// A meeting at which all vote: whether no rank of the phase votes against it.
+  bool agree(bool vote, const Poll& poll);
 
   /// Timing of the last sample on all ranks in this phase, in seconds, from their start_sample()
   /// and stop_sample(). Valid after a meeting that follows stop_sample().
@@ -66,7 +68,6 @@ class Board {
   void wait(const Done& done, const Poll& poll);
   bool is_out(Slot& other);
 
-  std::string name_;
   int own_;
   int slots_;
   std::int64_t deadline_ns_;

@@ -64,7 +64,8 @@ void Member::introduce() {
               {"board", fmt::format("/overlap-{}-{}", host.name, now)}};
   own["devices"] = json::array();
   for (const base::DeviceInfo& device : measure::visible_devices()) {
-    own["devices"].push_back({device.uuid, device.pci_bus_id.value_or("")});
+    own["devices"].push_back(
+        {device.uuid, device.pci_bus_id.value_or(""), device.numa_node.value_or(-1)});
   }
   std::vector<Rank> ranks;
   std::string board;  // name chosen by the first rank of the node
@@ -77,6 +78,7 @@ void Member::introduce() {
       base::DeviceInfo& info = rank.devices.emplace_back();
       info.uuid = device.at(0);
       if (device.at(1) != "") info.pci_bus_id = device.at(1);
+      if (device.at(2) >= 0) info.numa_node = device.at(2);
     }
     hosts_.push_back(rank.host);
     if (rank.host != host.name) continue;
@@ -104,10 +106,16 @@ void Member::take_place(const std::vector<Rank>& ranks) {
   if (sharing > 1) threads_ = std::max(1, base::usable_cpus() / sharing);
   crowded_ = !measure::on_gpu() && sharing > base::usable_cpus();
   if (measure::on_gpu()) {
-    take_device(ranks);
-    const auto& own = ranks[static_cast<std::size_t>(world_.rank())].devices;
-    if (placement_.device) {
-      binding = bind_to_device(own[static_cast<std::size_t>(*placement_.device)].pci_bus_id);
+    const std::vector<Taken> taken = take_devices(ranks);
+    const auto own = std::ranges::find(taken, world_.rank(), &Taken::rank);
+    if (own != taken.end()) {
+      binding = bind_to_device(own->device->pci_bus_id);
+      const auto near = std::ranges::count_if(taken, [&](const Taken& other) {
+        return other.device->numa_node == own->device->numa_node;
+      });
+      if (!binding.cpus.empty()) {
+        threads_ = std::max(1, base::usable_cpus() / static_cast<int>(near));
+      }
     }
   } else {
     if (local_.size() == 1) {
@@ -126,32 +134,32 @@ void Member::take_place(const std::vector<Rank>& ranks) {
 
 /// The ranks of a node choose in order, each the first of its visible devices that is still free:
 /// correct whether all ranks see all devices or the batch system assigned one to each.
-void Member::take_device(const std::vector<Rank>& ranks) {
-  std::vector<std::pair<std::string, int>> taken;  // UUID and rank
+std::vector<Member::Taken> Member::take_devices(const std::vector<Rank>& ranks) {
+  std::vector<Taken> taken;
   for (const int rank : local_) {
     const auto& devices = ranks[static_cast<std::size_t>(rank)].devices;
-    const auto free = std::ranges::find_if(devices, [&](const base::DeviceInfo& device) {
-      return std::ranges::none_of(taken, [&](const auto& t) { return t.first == device.uuid; });
-    });
-    if (free != devices.end()) taken.emplace_back(free->uuid, rank);
+    const auto owner_of = [&](const base::DeviceInfo& device) {
+      return std::ranges::find(taken, device.uuid, [](const Taken& t) { return t.device->uuid; });
+    };
+    const auto free = std::ranges::find_if(
+        devices, [&](const base::DeviceInfo& device) { return owner_of(device) == taken.end(); });
+    if (free != devices.end()) taken.push_back({&*free, rank});
     if (rank != world_.rank()) continue;
     if (free != devices.end()) {
       placement_.device = static_cast<int>(free - devices.begin());
     } else if (!devices.empty()) {  // without devices the back end reports it
       std::string owners;
       for (const base::DeviceInfo& device : devices) {
-        const auto owner =
-            std::ranges::find(taken, device.uuid, [](const auto& t) { return t.first; });
-        owners += fmt::format("{}rank {} uses {}", owners.empty() ? "" : ", ", owner->second,
-                              device.uuid);
+        owners += fmt::format("{}rank {} uses {}", owners.empty() ? "" : ", ",
+                              owner_of(device)->rank, device.uuid);
       }
       unplaced_ = base::Error(
           base::ExitCode::precondition,
           fmt::format("{}: found no free device ({}); allowed: one rank per device",
                       place_of(rank, ranks[static_cast<std::size_t>(rank)].host), owners));
     }
-    return;
   }
+  return taken;
 }
 
 std::vector<std::string> Member::kokkos_arguments(std::vector<std::string> given) const {
@@ -177,7 +185,7 @@ void Member::sign() {
 void Member::tell() {
   receive();
   const std::chrono::duration<double> since = Clock::now() - signed_;
-  if (since.count() <= deadline_s_ / 4) return;
+  if (since.count() <= std::min(deadline_s_, interrupted_deadline_s) / 4) return;
   signed_ = Clock::now();
   if (world_.rank() > 0) return world_.send(0, Tag::sign);
   for (std::size_t rank = 1; rank < texts_.size(); ++rank) {
@@ -193,24 +201,26 @@ measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, 
     hooks.show(what, done, total);
   };
   if (phase == deck::Phase::alone) return made;
-  made.before_sample = [this] {
+  const Poll short_nap = [this] {
     sign();
-    board_->meet([] { std::this_thread::sleep_for(100us); });  // others may take long to verify
+    std::this_thread::sleep_for(100us);
+  };
+  made.before_sample = [this, short_nap] {
+    board_->meet(short_nap);  // others may take long to verify
     board_->meet_at_once();
     board_->start_sample();
   };
-  made.after_sample = [this, poll, &window] {
+  made.after_sample = [this, poll, &window](bool scored) {
     board_->stop_sample();
     board_->meet(poll);
+    if (!scored) return;
     const Board::Shared shared = board_->shared();
     window.skew_s.push_back(shared.skew_s);
     window.shared_s.push_back(shared.shared_s);
   };
-  made.together = [this, poll](const std::function<void()>& body) {
-    board_->meet([this] {
-      sign();
-      std::this_thread::sleep_for(100us);
-    });
+  made.all_stop = [this, short_nap](bool wish) { return board_->agree(wish, short_nap); };
+  made.together = [this, poll, short_nap](const std::function<void()>& body) {
+    board_->meet(short_nap);
     body();
     board_->meet(poll);
   };
@@ -287,9 +297,10 @@ bool Member::silent(std::size_t rank) const {
   return lost_[rank] || since.count() > deadline_s;
 }
 
-Gathered Member::gather(std::string text) {
+Gathered Member::gather(std::string text, bool can_end) {
   std::ranges::fill(heard_, Clock::now());
   look_around();
+  if (!can_end) lost_[static_cast<std::size_t>(world_.rank())] = true;
   if (world_.rank() > 0) {
     std::string lost;  // rank 0 may be on another node
     for (std::size_t rank = 0; rank < lost_.size(); ++rank) {

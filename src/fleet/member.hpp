@@ -62,12 +62,12 @@ class Member {
   void leave() { board_->leave(); }
 
   /// Collects the texts of all ranks on rank 0; returns an empty result elsewhere. Does not wait
-  /// for lost ranks.
-  Gathered gather(std::string text);
+  /// for lost ranks. `can_end`: this process can end regularly, with MPI; if one cannot, none does.
+  Gathered gather(std::string text, bool can_end);
   /// Returns the code of rank 0 on all ranks. Throws base::Error{runtime_error} if rank 0 is lost.
   base::ExitCode conclude(base::ExitCode code);
 
-  /// Whether no rank was lost: only then can MPI be finalized.
+  /// Whether no rank was lost and all can end: only then can MPI be finalized.
   bool whole() const { return world_.whole(); }
 
  private:
@@ -82,7 +82,11 @@ class Member {
   /// Exchanges the descriptions of all ranks and selects the placement of this one.
   void introduce();
   void take_place(const std::vector<Rank>& ranks);
-  void take_device(const std::vector<Rank>& ranks);
+  struct Taken {
+    const base::DeviceInfo* device;  ///< of the ranks
+    int rank;
+  };
+  std::vector<Taken> take_devices(const std::vector<Rank>& ranks);
   measure::Hooks hooks_of(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
                           experiment::Window& window);
   void sign();
@@ -112,7 +116,7 @@ class Member {
   std::vector<std::optional<std::string>> texts_;  ///< rank 0: results
   std::vector<bool> lost_;                         ///< by rank, as far as known here
   std::optional<std::string> verdict_;             ///< received from rank 0
-  bool whole_ = false;                             ///< rank 0: no rank was ever counted as lost
+  bool whole_ = false;                             ///< rank 0: none was ever counted as lost
 };
 
 }  // namespace overlap::fleet

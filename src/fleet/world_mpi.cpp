@@ -23,10 +23,12 @@ constexpr int most_bytes = std::numeric_limits<int>::max();  // of a message
 struct World::Transfer {
   Message message;
   MPI_Request request = MPI_REQUEST_NULL;
+  bool failed = false;
 
   bool done() {
     int flag = 0;
-    return MPI_Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+    failed = MPI_Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    return failed || flag != 0;
   }
 };
 
@@ -97,7 +99,7 @@ void World::send(int to, Tag tag, std::string text) {
   if (text.size() > most_bytes) {
     throw base::Error(base::ExitCode::runtime_error, "the result of this rank exceeds 2 GiB");
   }
-  auto& [message, request] = *outgoing_.emplace_back(
+  auto& [message, request, failed] = *outgoing_.emplace_back(
       std::make_unique<Transfer>(Message{.from = rank_, .tag = tag, .text = std::move(text)}));
   MPI_Isend(message.text.data(), static_cast<int>(message.text.size()), MPI_CHAR, to,
             static_cast<int>(tag), MPI_COMM_WORLD, &request);
@@ -112,7 +114,7 @@ std::optional<Message> World::receive() {
   if (there != 0) {
     int bytes = 0;
     MPI_Get_count(&status, MPI_CHAR, &bytes);
-    auto& [message, request] = *incoming_.emplace_back(std::make_unique<Transfer>(
+    auto& [message, request, failed] = *incoming_.emplace_back(std::make_unique<Transfer>(
         Message{.from = status.MPI_SOURCE,
                 .tag = static_cast<Tag>(status.MPI_TAG),
                 .text = std::string(static_cast<std::size_t>(bytes), '\0')}));
@@ -122,9 +124,9 @@ std::optional<Message> World::receive() {
   const auto whole =
       std::ranges::find_if(incoming_, [](auto& transfer) { return transfer->done(); });
   if (whole == incoming_.end()) return std::nullopt;
-  Message message = std::move((*whole)->message);
+  const std::unique_ptr<Transfer> transfer = std::move(*whole);
   incoming_.erase(whole);
-  return message;
+  return transfer->failed ? std::nullopt : std::optional(std::move(transfer->message));
 }
 
 bool World::sent() {

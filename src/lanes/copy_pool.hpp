@@ -101,8 +101,8 @@ class CopyPool {
     if (!begins) return false;
     const auto start = Clock::now();
     std::memcpy(job.to, job.from, job.bytes);
-    std::atomic_ref(*job.done).store(job.turn, std::memory_order_release);
     jobs.ns += std::chrono::nanoseconds(Clock::now() - start).count();
+    std::atomic_ref(*job.done).store(job.turn, std::memory_order_release);
     return true;
   }
 

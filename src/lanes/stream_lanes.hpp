@@ -59,6 +59,7 @@ class StreamLanes final : public Lanes {
       graph_ = &graphs_.of(schedule, workload, streams_, [this](auto id) { issue(id); });
     }
     std::fill(last_.begin(), last_.end(), std::nullopt);  // captured tasks have not run
+    launched_ = false;
   }
 
   TraceSource trace(bool on) override { return trace_.turn(on); }
@@ -71,6 +72,7 @@ class StreamLanes final : public Lanes {
     if (graph_ == nullptr) return false;
     Api::launch(graph_->exec, streams_.front());
     last_.front() = device_tasks(*schedule_) - 1;
+    launched_ = true;
     return true;
   }
 
@@ -109,6 +111,7 @@ class StreamLanes final : public Lanes {
   }
 
   void wait(int lane) override {
+    if (launched_) lane = 0;  // all of the graph
     auto& last = last_[static_cast<std::size_t>(lane)];
     if (!last) return;
     const auto stream = streams_[static_cast<std::size_t>(lane)];
@@ -190,6 +193,7 @@ class StreamLanes final : public Lanes {
       event_of_;  ///< per task; null: no other lane waits for it
   std::vector<std::optional<schedule::TaskId>>
       last_;  ///< last task issued to each lane since its last wait
+  bool launched_ = false;  ///< the graph, in the stream of lane 0
   std::unique_ptr<StagingRing<Api>> ring_;
   std::optional<Disturber<Api>> disturber_;
   deck::Sync sync_;

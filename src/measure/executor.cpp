@@ -42,9 +42,9 @@ struct Issue {
       }
       elapsed.complete_s = since_start();
       elapsed.polls = lanes.polls();
-    } catch (const base::Error& error) {
+    } catch (const std::exception& error) {
       // Reports the first failure, but as DeviceLost if the device is lost.
-      if (drain()) throw lanes::DeviceLost(error);
+      if (drain()) throw lanes::DeviceLost(base::error_of(error));
       throw;
     }
     return elapsed;

@@ -41,7 +41,7 @@ experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, cons
   const schedule::Schedule duplex = schedule_of(true, true);
   const auto seconds = [&](const schedule::Schedule& schedule) {
     const double time_s = executor.run(schedule, workload, hooks.before_sample).complete_s;
-    hooks.after();
+    hooks.after(false);
     return time_s / copies;
   };
   wake(executor, up, workload);

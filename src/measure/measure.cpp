@@ -279,14 +279,17 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
       reset(executor.lanes().instance(0), workload, repetition);
       if (run.host_work) executor.host_worker()->begin(repetition);
     }
+    const bool scored = round >= plan.warmup;
     Sample sample{.at_s = progress.elapsed_s(), .elapsed = {}, .staging = {}};
     {
       const lanes::Range range(deck::to_string(run.order).data(), round);
-      if (round >= plan.warmup) watch.begin();
-      sample.elapsed = executor.run(run.schedule, workload, hooks.before_sample);
-      if (round >= plan.warmup) watch.end(sample.elapsed.complete_s);
+      sample.elapsed = executor.run(run.schedule, workload, [&] {
+        if (hooks.before_sample) hooks.before_sample();
+        if (scored) watch.begin();
+      });
+      if (scored) watch.end(sample.elapsed.complete_s);
     }
-    hooks.after();
+    hooks.after(scored);
     sample.staging = executor.lanes().staging_costs();
     run.graph = executor.lanes().graph_costs();
     if (verified) verify(run, executor, workload, repetition, samples);
@@ -306,7 +309,9 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
       }
       for (std::size_t i = 0; i < runs.size(); ++i) add_sample(runs[i], round[i], plan);
       if (hooks.after_round) hooks.after_round();
-      if (may_end) samples.stopped = stopping.stop(runs, number, progress.elapsed_s());
+      std::optional<experiment::Stop> stop;
+      if (may_end) stop = stopping.stop(runs, number, progress.elapsed_s());
+      if (hooks.stop(stop.has_value())) samples.stopped = stop;
     }
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted || runs.back().samples_s.empty()) throw;

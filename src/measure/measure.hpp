@@ -18,19 +18,22 @@ struct Hooks {
   std::function<void(int done, int total, const std::string& what)> progress;
   /// Called before every run, including warm-up, when everything is ready and before time counts.
   std::function<void()> before_sample;
-  /// Called after each such run.
-  std::function<void()> after_sample;
+  /// Called after each such run; `scored`: it is one of the repetitions.
+  std::function<void(bool scored)> after_sample;
   /// Called after each complete round of scored runs.
   std::function<void()> after_round;
+  /// Called after each of them, too: whether all ranks that score with this one wish to stop.
+  std::function<bool(bool wish)> all_stop;
   /// Wraps measurements whose number of runs differs between ranks; empty: direct call.
   std::function<void(const std::function<void()>& body)> together;
 
   void show(const std::string& what, int done = 0, int total = 0) const {
     if (progress) progress(done, total, what);
   }
-  void after() const {
-    if (after_sample) after_sample();
+  void after(bool scored) const {
+    if (after_sample) after_sample(scored);
   }
+  bool stop(bool wish) const { return all_stop ? all_stop(wish) : wish; }
   void call(const std::function<void()>& body) const { together ? together(body) : body(); }
 };
 
@@ -50,7 +53,7 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
 
 /// The only loop that scores. Orders take turns, so that drift of the machine affects all alike;
 /// runs are warm-up or samples, verified with their own data as the deck requires. Rounds continue
-/// until experiment::Stopping ends them. A run with wrong data keeps its first wrong element. After
+/// until experiment::Stopping ends them, on all ranks of a phase together. A run with wrong data keeps its first wrong element. After
 /// Ctrl-C only complete rounds are kept; without any, throws base::Error{interrupted}. Throws as
 /// require_host_kind(). Returns everything that does not belong to a single run, including the
 /// device health from the monitor.

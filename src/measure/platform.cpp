@@ -36,15 +36,26 @@ std::int64_t memory_bytes(const std::string& key) {
   return 1024 * std::strtoll(proc_value("/proc/meminfo", key).c_str(), nullptr, 10);
 }
 
+/// What a control group leaves to its processes, in bytes: file caches are given up. Empty: no
+/// limit.
+std::optional<std::int64_t> left_in_group(const std::string& folder) {
+  std::int64_t most = 0, used = 0, bytes = 0;
+  if (!(std::ifstream(folder + "/memory.max") >> most)) return std::nullopt;
+  std::ifstream(folder + "/memory.current") >> used;
+  std::ifstream stat(folder + "/memory.stat");
+  for (std::string word; stat >> word >> bytes;) {
+    if (word == "inactive_file") used -= bytes;
+  }
+  return most - used;
+}
+
 /// Available memory in bytes, limited by the control groups of this process (batch job, container).
 std::int64_t available_memory() {
   std::int64_t available = memory_bytes("MemAvailable");
   std::string group = proc_value("/proc/self/cgroup", "0:");
   group.erase(0, group.find('/'));
   for (; group.find('/') != std::string::npos; group.resize(group.rfind('/'))) {
-    std::ifstream file("/sys/fs/cgroup" + group + "/memory.max");
-    std::int64_t most = 0;
-    if (file >> most) available = std::min(available, most);
+    available = std::min(available, left_in_group("/sys/fs/cgroup" + group).value_or(available));
   }
   return available;
 }

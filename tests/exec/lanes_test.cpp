@@ -299,6 +299,20 @@ TYPED_TEST(LanesTest, GraphsGiveTheSameData) {
             !workload::is_host<TypeParam>);
 }
 
+TYPED_TEST(LanesTest, WhoWaitsForALaneOfAGraphWaitsForAllOfIt) {
+  if (workload::is_host<TypeParam>) GTEST_SKIP() << "only GPUs have graphs";
+  deck::Deck deck = test_deck(WorkloadKind::increment, 1 << 25, 6, ElementType::float32);
+  deck.issue.mechanism = deck::Mechanism::graph;
+  TestBench<TypeParam> bench(deck, Order::depth_first, 3);
+  bench.workload.generate(1);
+  bench.executor->run(bench.schedule, bench.workload);
+  lanes::Lanes& lanes = bench.executor->lanes();
+  lanes.bind(bench.schedule, bench.workload);
+  ASSERT_TRUE(lanes.launch());
+  lanes.wait(2);
+  EXPECT_TRUE(lanes.query(0));
+}
+
 TYPED_TEST(LanesTest, KokkosAloneGivesTheSameData) {
   for (const auto memory : {deck::HostMemory::pinned, deck::HostMemory::pageable}) {
     for (const auto transfer : {deck::Transfer::staged, deck::Transfer::zero_copy}) {

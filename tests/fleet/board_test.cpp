@@ -154,6 +154,21 @@ TEST(Board, MeetingsDoNotWaitForWhoHasEndedThePhase) {
   EXPECT_THAT(node.codes(), ElementsAre(0, 0));
 }
 
+TEST(Board, AgreesWhereNobodyInThePhaseVotesAgainst) {
+  Notes notes;
+  Node node(4, 30, [&](Board& board, int slot) {
+    board.begin_phase();
+    if (slot < 3) {
+      int round = 0;
+      while (!board.agree(round >= 5 * slot, nap)) ++round;
+      notes.add(round);
+    }
+    board.end_phase();
+  });
+  EXPECT_THAT(node.codes(), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(notes.list(), ElementsAre(10, 10, 10));
+}
+
 TEST(Board, MeasuresWhatSamplesShare) {
   Node node(2, 20, [&](Board& board, int slot) {
     board.begin_phase();

@@ -185,6 +185,13 @@ class Verdict(Case):
             self.assertEqual(phases, set(PHASES))
 
 
+    def test_ranks_that_measure_together_stop_together(self):
+        deck = SMALL.replace("repetitions: 3", "repetitions: 3, precision: 2 %, budget: 5 s")
+        self.assert_ends(self.fleet(deck + FLEET.format("together")), "PASS", 0)
+        results = [self.result(rank) for rank in range(RANKS)]
+        self.assertEqual(len({run["repetitions"] for result in results for run in result["runs"]}), 1)
+
+
 class Trouble(Case):
     def test_a_machine_that_is_not_what_the_deck_requires(self):
         started = self.mpirun(MINIAPP, "--fleet", "acceptance/node", "--quiet", "--device=host", "--json=rank-{rank}.json",

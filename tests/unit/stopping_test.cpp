@@ -67,6 +67,18 @@ std::function<double(std::size_t)> wide() {
   return [n = 0](std::size_t) mutable { return n++ % 2 == 0 ? 1.0 : 1.1; };
 }
 
+TEST(Stopping, LooksAgainAsUsualWhereOtherRanksContinue) {
+  auto runs = one_run();
+  runs[0].samples_s.assign(45, 1.0);
+  Stopping stopping(precise(0.01), {});
+  EXPECT_FALSE(stopping.stop(runs, 20, 0));
+  EXPECT_TRUE(stopping.stop(runs, 30, 0));
+  EXPECT_FALSE(stopping.may_end(44, 0));
+  EXPECT_TRUE(stopping.may_end(45, 0));
+  EXPECT_TRUE(stopping.stop(runs, 45, 0));
+  EXPECT_FALSE(stopping.may_end(67, 0));
+}
+
 TEST(Stopping, SaysWhereItDidNotGetThere) {
   auto runs = one_run();
   deck::Measure plan = precise(0.05);
