@@ -25,6 +25,7 @@ class HostLanes final : public Lanes {
       : instances_(std::move(instances)),
         poll_(poll),
         ready_(instances_.size()),
+        empty_(instances_.size()),
         queues_(instances_.size()) {
     for (std::size_t lane = 0; lane < instances_.size(); ++lane) {
       workers_.emplace_back([this, lane](const std::stop_token& stop) { work(stop, lane); });
@@ -71,7 +72,8 @@ class HostLanes final : public Lanes {
   void wait(int lane) override {
     while (poll_ && !query(lane)) ++polls_;
     std::unique_lock lock(mutex_);
-    empty_.wait(lock, [&] { return queues_[static_cast<std::size_t>(lane)].empty(); });
+    const auto& queue = queues_[static_cast<std::size_t>(lane)];
+    empty_[static_cast<std::size_t>(lane)].wait(lock, [&] { return queue.empty(); });
     if (failure_) throw *failure_;
   }
 
@@ -108,7 +110,7 @@ class HostLanes final : public Lanes {
       const std::vector<std::size_t> released = released_by(id);
       lock.unlock();
       for (const std::size_t other : released) ready_[other].notify_one();
-      if (empty) empty_.notify_all();
+      if (empty) empty_[lane].notify_one();
       lock.lock();
     }
   }
@@ -135,7 +137,7 @@ class HostLanes final : public Lanes {
   std::int64_t polls_ = 0;  ///< used by the issuing thread only
   std::mutex mutex_;
   std::vector<std::condition_variable_any> ready_;  ///< by lane: its next task may start
-  std::condition_variable empty_;                   ///< a queue is empty
+  std::vector<std::condition_variable> empty_;      ///< by lane: its queue is empty
   std::vector<std::deque<schedule::TaskId>> queues_;
   std::vector<bool> complete_;
   std::optional<base::Error> failure_;  ///< first failure
