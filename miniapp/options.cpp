@@ -116,6 +116,17 @@ void add_commands(CLI::App& app, Options& options) {
   }
 }
 
+/// The result files in the sequence of the command line.
+void take_outputs(const CLI::App& app, Options& options) {
+  std::map<const CLI::Option*, std::size_t> taken;
+  for (const CLI::Option* const option : app.parse_order()) {
+    const std::string name = option->get_name();
+    if (std::ranges::find(report::writers, name, &report::Writer::option) == report::writers.end())
+      continue;
+    options.outputs.push_back(output_of(name, option->results().at(taken[option]++)));
+  }
+}
+
 void check(const CLI::App& app, const Options& options) {
   const bool idles = options.list || options.version;
   if (options.decks.empty() && !idles && options.calibrate.empty()) {
@@ -145,8 +156,8 @@ void check(const CLI::App& app, const Options& options) {
   }
   if (options.resume && options.outputs.empty()) {
     fail(
-        "--resume without a result file, next to which the points are kept; allowed: with --json, "
-        "--csv or --timeline");
+        "--resume without a result file, next to which the points are kept; allowed: with " +
+        report::sweep_options());
   }
 }
 
@@ -165,15 +176,9 @@ Options parse_options(int argc, char** argv) {
     app.add_option(name, value, help)->type_name(type)->allow_extra_args(false);
   };
   add("--set", options.overrides, "KEY.PATH=VALUE", "Override a deck value; repeatable");
-  for (const report::Writer& writer : report::writers) {
-    if (writer.help.empty()) continue;
-    const auto take = [&](const std::vector<std::string>& files) {
-      for (const auto& file : files) options.outputs.push_back(output_of(writer.option, file));
-    };
-    app.add_option_function<std::vector<std::string>>(std::string(writer.option), take,
-                                                      std::string(writer.help))
-        ->type_name(std::string(writer.type))
-        ->allow_extra_args(false);
+  std::vector<std::string> files;  // unused: in the sequence of the command line below
+  for (const auto& [option, suffix, type, help, takes_sweeps, write] : report::writers) {
+    if (!help.empty()) add(option.data(), files, type.data(), help.data());
   }
   add("--predict", options.predict, "DEVICE",
       "Predict the decks' runs on a device instead of running them: a name from input/devices or a "
@@ -219,11 +224,15 @@ Options parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     fail(std::string(error.what()) + " (see miniapp --help)");
   }
+  take_outputs(app, options);
   if (options.command == Command::run) {
     check(app, options);
   } else if (!options.decks.empty()) {
     fail(fmt::format("found {} before a command; allowed: decks, or a command with its own options",
                      options.decks.front()));
+  } else if (!app.parse_order().empty()) {
+    fail(fmt::format("found {} before a command; allowed: behind it",
+                     app.parse_order().front()->get_name()));
   }
   return options;
 }

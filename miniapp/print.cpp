@@ -40,9 +40,12 @@ void Terminal::shown(const std::string& words) {
   if (!quiet_) text(base::prose(words));
 }
 
-void Terminal::verdict(const report::Study& study) {
-  if (!study.predicts()) shown(report::verdict_words(study));
-  text(wants_all_lines() ? report::result_lines(study) : report::verdict_line(study));
+void Terminal::verdict(const std::vector<report::Study>& studies) {
+  for (const report::Study& study : studies) {
+    if (!study.predicts()) shown(report::verdict_words(study));
+    if (wants_all_lines()) text(report::result_lines(study));
+  }
+  if (!studies.empty()) text(report::verdict_line(studies));
 }
 
 bool Terminal::wants_all_lines() const { return quiet_ || isatty(STDOUT_FILENO) == 0; }

@@ -29,9 +29,8 @@ class Terminal {
 
   void text(const std::string& words);   ///< requested output
   void shown(const std::string& words);  ///< output for people: not with --quiet
-  /// Prints the end of a study: the verdict and the result lines, on a terminal only
-  /// OVERLAP_RESULT.
-  void verdict(const report::Study& study);
+  /// Prints the end of a call: verdicts and result lines, on a terminal only OVERLAP_RESULT.
+  void verdict(const std::vector<report::Study>& studies);
   /// Whether to print all result lines: stdout is not a terminal, or --quiet.
   bool wants_all_lines() const;
   void lines(const std::string& text);   ///< on stderr

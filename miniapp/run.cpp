@@ -1,6 +1,7 @@
 #include "run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -34,29 +35,42 @@ base::Error named(const deck::Deck& deck, const base::Error& error) {
 report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
   const auto& [build, host, device, job, placement] = machine;
   const auto& [version, git_sha, dirty] = base::version();
-  const auto hash = [](const model::Device& model) {
-    return base::sha256(model::to_yaml(model, "")).substr(0, 16);
+  const auto with_hash = [](const std::string& path, const std::string& text) {
+    return path + " " + base::sha256(text).substr(0, 16);
   };
+  std::vector<std::string> references;
+  for (const auto& [name, reference] : inputs.references.front()) {
+    references.push_back(with_hash(reference.path, experiment::to_yaml(reference, "")));
+  }
   return {{"program", fmt::format("{} {}{}", version, git_sha, dirty ? ", modified" : "")},
           {"build",
            fmt::format("Kokkos {} {}, {}", build.kokkos_version, build.backend, build.compiler)},
           {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
           {"device", device ? device->name + " " + device->uuid : host.cpu},
-          {"model", inputs.device ? inputs.device->path + " " + hash(*inputs.device) : "measured"}};
+          {"model", inputs.device ? with_hash(inputs.device->path, model::to_yaml(*inputs.device, ""))
+                                  : "measured"},
+          {"references", fmt::format("{}", fmt::join(references, ", "))}};
 }
 
-/// How many points of a study came to their end.
-std::size_t whole_points(const report::Study& study) {
-  return static_cast<std::size_t>(
-      std::count_if(study.done.begin(), study.done.end(),
-                    [](const report::PointResult& point) { return point.ended_by.empty(); }));
+/// Whether a point came to its end.
+bool is_whole(const report::PointResult& point) { return point.ended_by.empty(); }
+
+/// Whether this machine lacks what the point needs, which says nothing about other points.
+bool is_skipped(const report::PointResult& point) {
+  return point.code == ExitCode::precondition || point.code == ExitCode::skipped;
 }
 
-bool is_whole(const report::Study& study) { return whole_points(study) == study.points.size(); }
+/// Whether no point is left to measure here.
+bool is_over(const report::Study& study) {
+  const auto left = [](const report::PointResult& point) {
+    return !is_whole(point) && !is_skipped(point);
+  };
+  return study.done.size() == study.points.size() && std::ranges::none_of(study.done, left);
+}
 
 /// Where finished points wait for --resume; empty if there are none.
 std::string kept(const report::Study& study, const report::Journal* journal) {
-  const std::size_t whole = whole_points(study);
+  const auto whole = std::ranges::count_if(study.done, is_whole);
   if (journal == nullptr || whole == 0) return "";
   return fmt::format("{} of {} points are kept in {}; continue with --resume", whole,
                      study.points.size(), journal->path());
@@ -99,9 +113,8 @@ void require_alone(const Options& options, const Inputs& inputs) {
   for (const Output& output : options.outputs) {
     if (output.writer->takes_sweeps) continue;
     fail(fmt::format(
-        "{}: found {} with a sweep, whose points are not traced; allowed: --json, --csv, "
-        "--timeline, or --set sweep={{}}",
-        path, output.writer->option));
+        "{}: found {} with a sweep, whose points are not traced; allowed: {}, or --set sweep={{}}",
+        path, output.writer->option, report::sweep_options()));
   }
 }
 
@@ -305,11 +318,9 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
     if (study.sweeps()) terminal.begin_part(number, study.points.size(), words);
     report::PointResult& result = report::add(study, number, outcome_of(study, point, run_point));
     terminal.lines(result.wrong_data);
-    // This machine lacks what the point needs, which says nothing about the others.
-    const bool lacking = result.code == ExitCode::precondition || result.code == ExitCode::skipped;
-    if (result.ended_by.empty()) {
+    if (is_whole(result)) {
       if (journal != nullptr) journal->add(result.record);
-    } else if (study.sweeps() && lacking) {
+    } else if (study.sweeps() && is_skipped(result)) {
       terminal.note("skipped " + words + ": " + result.ended_by);
     } else {
       const std::string points = kept(study, journal);
@@ -317,7 +328,7 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
       return;
     }
   }
-  const std::string points = is_whole(study) ? "" : kept(study, journal);
+  const std::string points = is_over(study) ? "" : kept(study, journal);
   if (!points.empty()) terminal.note(points);
 }
 
@@ -343,11 +354,9 @@ ExitCode finish(const Options& options, std::vector<report::Study>& studies,
     }
   }
   auto code = ExitCode::pass;
-  for (const report::Study& study : studies) {
-    code = base::worst(code, study.exit_code());
-    if (!options.fleet) terminal.verdict(study);
-  }
-  if (journal != nullptr && is_whole(studies.back()) && !studies.back().unwritten) {
+  for (const report::Study& study : studies) code = base::worst(code, study.exit_code());
+  if (!options.fleet) terminal.verdict(studies);
+  if (journal != nullptr && is_over(studies.back()) && !studies.back().unwritten) {
     journal->remove();
   }
   return code;

@@ -23,7 +23,9 @@ extern "C" void on_interrupt(int) {
 void catch_interrupts() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
-  std::signal(SIGXFSZ, SIG_IGN);  // writing beyond the limit on files fails instead
+  // Writing fails instead, beyond the limit on files and where nobody reads.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 bool interrupted() { return stop_asked; }

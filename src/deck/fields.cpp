@@ -366,6 +366,8 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
        ", which makes no native calls"},
       {measure.precision && measure.repetitions > measure.at_most, "measure.repetitions",
        fmt::format("at most {}", measure.at_most), "measure.at_most"},
+      {!measure.precision && measure.at_most != Measure().at_most, "measure.at_most",
+       fmt::format("{}", Measure().at_most), "measure.precision"},
       {measure.budget_s && !measure.precision, "measure.budget", "none", "measure.precision"},
       {measure.duration_s && measure.precision, "measure.precision", "none", "measure.duration"},
       {measure.duration_s && measure.verify == Verify::ends, "measure.verify", "every",

@@ -127,7 +127,7 @@ std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vecto
       throw base::Error(base::ExitCode::runtime_error,
                         fmt::format("{}: found no result of the deck {} of {}; allowed: results of "
                                     "the same decks",
-                                    b.empty() ? "" : b.front().file, name, one.file));
+                                    b.front().file, name, one.file));
     }
     comparisons.push_back(compare(one, *other, below));
   }

@@ -175,6 +175,8 @@ Verdict judge(const base::Summary& value, bool at_least, double limit) {
 std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const std::vector<Run>& runs, const DeviceSamples& device,
                              const References& references) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr base::Summary unknown = {.median = nan, .min = nan, .max = nan, .lo = nan, .hi = nan};
   std::vector<Check> checks;
   const auto add = [&](const deck::Criterion& criterion, std::optional<deck::Order> order,
                        const base::Summary& value, const std::string& reason) {
@@ -197,14 +199,14 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
         row.of_all != nullptr ? "there are too few repetitions" : "it was not measured";
     const auto found = experiment::value(metric, device);
     if (found || (deck::of_device(row.needs) && std::ranges::any_of(runs, ran))) {
-      add(criterion, {}, found.value_or(base::Summary()), found ? "" : missing);
+      add(criterion, {}, found.value_or(unknown), found ? "" : missing);
     }
     for (const Run& run : runs) {
       if (criterion.order.value_or(run.order) != run.order || !is_judged(metric, run)) continue;
       if (const auto value = experiment::value(metric, run, runs)) {
         add(criterion, run.order, *value, unjudgeable(metric, run, runs));
       } else if (ran(run)) {
-        add(criterion, run.order, {}, missing);
+        add(criterion, run.order, unknown, missing);
       }
     }
   }
@@ -231,11 +233,13 @@ std::string_view order_word(const Check& check) {
 
 std::string words(const Check& check) {
   const auto number = [](double value) { return base::format_number(value); };
-  return fmt::format("{}{}: {} ({} .. {}), limit {}{}{}", deck::to_string(check.metric),
-                     check.order ? fmt::format(" of {}", order_word(check)) : "",
-                     number(check.value.median), number(check.value.lo), number(check.value.hi),
-                     limit_words(check),
-                     check.reason.empty() ? "" : "; inconclusive: ", check.reason);
+  const auto& [n, median, min, max, lo, hi] = check.value;
+  return fmt::format(
+      "{}{}: {}, limit {}{}{}", deck::to_string(check.metric),
+      check.order ? fmt::format(" of {}", order_word(check)) : "",
+      std::isnan(median) ? "unknown"
+                         : fmt::format("{} ({} .. {})", number(median), number(lo), number(hi)),
+      limit_words(check), check.reason.empty() ? "" : "; inconclusive: ", check.reason);
 }
 
 std::string limit_words(const Check& check) {

@@ -70,7 +70,7 @@ struct LimitSource {
 struct Check {
   deck::Metric metric = deck::Metric::time;
   std::optional<deck::Order> order;  ///< empty: a metric of the device
-  base::Summary value;
+  base::Summary value;    ///< NaN: unknown
   bool at_least = false;  ///< true: `limit` is a minimum; false: a maximum
   double limit = 0;       ///< NaN: not in the reference
   Verdict verdict = Verdict::pass;

@@ -210,10 +210,10 @@ struct Probe {
     // Kernels may also compute the tiles of the host.
     Facts all_on_device = facts;
     all_on_device.host_share = experiment::HostShare();
+    experiment::Draft all = experiment::draft(deck, all_on_device);
+    if (all.lanes > draft.lanes) session.executor.emplace(all.lanes, deck::Issue(), deck.memory);
     std::vector<schedule::Schedule> schedules;
-    for (auto& schedule : experiment::draft(deck, all_on_device).schedules) {
-      schedules.push_back(*std::move(schedule));
-    }
+    for (auto& schedule : all.schedules) schedules.push_back(*std::move(schedule));
     const int cores_of_lane = device().cores_of_lane(draft.lanes);
     device().kernels[draft.costs.kernel] =
         calibrate_products({*session.executor, workload}, schedules, cores_of_lane);

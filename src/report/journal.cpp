@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/sha256.hpp"
 #include "report/output_file.hpp"
+#include "report/skim.hpp"
 
 namespace overlap::report {
 namespace {
@@ -100,7 +101,8 @@ void Journal::read(const Identity& identity, bool resume) {
   for (; std::getline(file, line) && !file.eof(); whole += line.size() + 1) lines.push_back(line);
   if (file.bad()) fail(path_);
   const std::string first_line = header(identity);
-  const Json first = Json::parse(lines.empty() ? "" : lines[0], nullptr, false);
+  const std::string beginning = lines.empty() || nesting(lines[0]) > most_nested ? "" : lines[0];
+  const Json first = Json::parse(beginning, nullptr, false);
   const bool ours = first.is_object() && first.value("schema", Json()) == journal_schema;
   if (!ours && !(lines.empty() && first_line.starts_with(line))) {
     refuse(path_, "found no points of a sweep; allowed: another name for the result file");

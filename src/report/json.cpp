@@ -5,6 +5,7 @@
 #include "deck/fields.hpp"
 #include "report/lines.hpp"
 #include "report/result_fields.hpp"
+#include "report/skim.hpp"
 #include "report/svg.hpp"
 #include "report/writers.hpp"
 
@@ -201,28 +202,33 @@ experiment::Verdict read_verdict(const Json& json) {
   throw base::Error(base::ExitCode::usage, "found verdict " + name);
 }
 
+// Member by member: GCC 16 destroys members of an aggregate twice when a later one throws.
+
 CheckRow read_check(const Json& check) {
   const Json& order = check.at("order");
-  return {.metric = check.at("metric"),
-          .order = order.is_null() ? "-" : order.get<std::string>(),
-          .verdict = read_verdict(check.at("verdict")),
-          .text = check.at("text")};
+  CheckRow read;
+  read.metric = check.at("metric");
+  read.order = order.is_null() ? "-" : order.get<std::string>();
+  read.verdict = read_verdict(check.at("verdict"));
+  read.text = check.at("text");
+  return read;
 }
 
 Row read_row(const Json& run, const Json& row) {
-  Row read{.order = run.at("order"),
-           .disturb = read_words(run.at("disturb")),
-           .host_work = !run.at("host_work").is_null(),
-           .device = read_words(run.at("device")),
-           .lanes = whole<std::int64_t>(run.at("lanes")),
-           .chunks = whole<std::int64_t>(run.at("chunks")),
-           .tasks = whole<std::int64_t>(run.at("tasks")),
-           .bytes = whole<std::int64_t>(run.at("bytes")),
-           .bound_s = read_number(run.at("bound_s")),
-           .schedule_bound_s = read_number(run.at("schedule_bound_s")),
-           .predicted_s = read_number(run.at("predicted_s")),
-           .verified = run.at("verified"),
-           .verdict = row.get<std::string>()};
+  Row read;
+  read.order = run.at("order");
+  read.disturb = read_words(run.at("disturb"));
+  read.host_work = !run.at("host_work").is_null();
+  read.device = read_words(run.at("device"));
+  read.lanes = whole<std::int64_t>(run.at("lanes"));
+  read.chunks = whole<std::int64_t>(run.at("chunks"));
+  read.tasks = whole<std::int64_t>(run.at("tasks"));
+  read.bytes = whole<std::int64_t>(run.at("bytes"));
+  read.bound_s = read_number(run.at("bound_s"));
+  read.schedule_bound_s = read_number(run.at("schedule_bound_s"));
+  read.predicted_s = read_number(run.at("predicted_s"));
+  read.verified = run.at("verified");
+  read.verdict = row.get<std::string>();
   for (std::size_t i = 0; i < deck::run_metrics.size(); ++i) {
     const Json& value = run.at(std::string(deck::run_metrics[i].key()));
     read.medians[i] = read_number(value.is_object() ? value.at("median") : value);
@@ -328,16 +334,14 @@ std::string record(const Outcome& outcome, const deck::Point& point, std::size_t
 
 PointResult read_record(const std::string& line) {
   try {
-    const Json json = Json::parse(line);
-    PointResult point{.number = whole<std::size_t>(json.at("point")),
-                      .fingerprint = json.at("fingerprint"),
-                      .record = line,
-                      .rows = {},
-                      .checks = {},
-                      .lines = json.at("lines"),
-                      .verdict = read_verdict(json.at("verdict")),
-                      .reasons = json.at("reasons"),
-                      .outcome = {}};
+    const Json json = nesting(line) > most_nested ? Json() : Json::parse(line);
+    PointResult point;
+    point.number = whole<std::size_t>(json.at("point"));
+    point.fingerprint = json.at("fingerprint");
+    point.record = line;
+    point.lines = json.at("lines");
+    point.verdict = read_verdict(json.at("verdict"));
+    point.reasons = json.at("reasons");
     point.code = base::exit_code(json.at("exit_code"));
     const Json& verdicts = json.at("verdicts");
     for (std::size_t i = 0; i < json.at("runs").size(); ++i) {

@@ -91,7 +91,7 @@ JunitSuite suite_of(const Study& study) {
                                   {"deck", study.deck().path},
                                   {"sha256", study.deck().sha256}},
                    .tests = cases_of(study),
-                   .output = result_lines(study)};
+                   .output = result_lines(study) + verdict_line({&study, 1})};
   for (JunitCase& test : suite.tests) {
     test.where = host.name + "." + (device ? device->uuid : build.backend);
   }

@@ -78,22 +78,25 @@ std::string point_lines(const Outcome& outcome) {
   return text;
 }
 
-std::string verdict_line(const Study& study) {
-  const base::ExitCode code = study.exit_code();
+std::string verdict_line(std::span<const Study> studies) {
+  auto code = base::ExitCode::pass;
+  for (const Study& study : studies) code = base::worst(code, study.exit_code());
+  const auto worst = std::ranges::find(studies, code, &Study::exit_code);
   // A limit on max_error that is broken is the user's word on the data, too.
   const bool wrong = code == base::ExitCode::wrong_data;
+  const bool ran = std::ranges::any_of(studies, &Study::ran);
   return fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n",
-                     deck::to_string(study.verdict()),
-                     wrong         ? "WRONG"
-                     : study.ran() ? "OK"
-                                   : "NONE",
+                     deck::to_string(worst->verdict()),
+                     wrong ? "WRONG"
+                     : ran ? "OK"
+                           : "NONE",
                      static_cast<int>(code));
 }
 
 std::string result_lines(const Study& study) {
   std::string text;
   for (const PointResult& point : study.done) text += point.lines;
-  return text + verdict_line(study);
+  return text;
 }
 
 }  // namespace overlap::report

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "report/study.hpp"
@@ -10,10 +11,10 @@ namespace overlap::report {
 /// OVERLAP_FOM and OVERLAP_CHECK lines of one outcome.
 std::string point_lines(const experiment::Outcome& outcome);
 
-/// OVERLAP_RESULT, the last line of a study.
-std::string verdict_line(const Study& study);
+/// OVERLAP_RESULT, the last line of a call: the worst of its studies, of which there are some.
+std::string verdict_line(std::span<const Study> studies);
 
-/// All result lines of a study.
+/// All other result lines of a study.
 std::string result_lines(const Study& study);
 
 }  // namespace overlap::report

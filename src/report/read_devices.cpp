@@ -229,9 +229,9 @@ struct Reading {
   std::string left_out;  ///< the same
 };
 
-/// The schema of another kind of file of this program; empty: it is none.
-std::string other_schema(const std::string& text) {
-  const Json json = Json::parse(without_lists(text), nullptr, false);
+/// The schema of another kind of file of this program; empty: it is none. Throws as parse_json().
+std::string other_schema(const std::string& file, const std::string& text) {
+  const Json json = parse_json(file, without_lists(text));
   if (!json.is_object() || !json.contains("schema") || !json["schema"].is_string()) return "";
   const std::string schema = json["schema"];
   return schema.starts_with("overlap-") && !schema.starts_with("overlap-result/") ? schema : "";
@@ -244,7 +244,7 @@ Reading reading_of(const SourceFile& file) {
     try {
       reading.records = devices_of(file.path, text);
     } catch (const base::Error&) {
-      const std::string schema = file.named ? "" : other_schema(text);
+      const std::string schema = file.named ? "" : other_schema(file.path, text);
       if (schema.empty()) throw;
       reading.left_out =
           base::one_line(fmt::format("{}: {}, not a result file; skipped", file.path, schema));
@@ -260,13 +260,9 @@ Reading reading_of(const SourceFile& file) {
 std::string without_lists(const std::string& text) { return without(text, unused); }
 
 std::vector<DeviceRecord> devices_of(const std::string& file, const std::string& text) {
-  const Json json = Json::parse(without_lists(text), nullptr, false);
-  if (json.is_discarded()) {
-    fail_to_read(file + ": found no complete JSON; allowed: a result file");
-  }
+  const Json json = parse_json(file, without_lists(text));
   std::vector<DeviceRecord> records;
   for (const Value& result : results_in({json, file})) records.push_back(device_of(file, result));
-  if (records.empty()) fail_to_read(file + ": found no result; allowed: one per deck");
   return records;
 }
 

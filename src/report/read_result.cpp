@@ -138,8 +138,7 @@ Recorded read_result(const std::string& file, const Value& result, Extent extent
 }  // namespace
 
 std::vector<Recorded> results_of(const std::string& file, const std::string& text, Extent extent) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) fail_to_read(file + ": found no complete JSON; allowed: a result file");
+  const Json json = parse_json(file, text);
   std::vector<Recorded> results;
   for (const Value& value : results_in({json, file})) {
     results.push_back(read_result(file, value, extent));

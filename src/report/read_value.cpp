@@ -7,6 +7,7 @@
 #include "base/input_file.hpp"
 #include "experiment/reference.hpp"
 #include "report/json.hpp"
+#include "report/skim.hpp"
 
 namespace overlap::report {
 
@@ -16,9 +17,20 @@ void fail_to_read(const std::string& message) {
   throw base::Error(base::ExitCode::runtime_error, message);
 }
 
+Json parse_json(const std::string& file, const std::string& text) {
+  if (nesting(text) > most_nested) {
+    fail_to_read(fmt::format("{}: found lists and objects more than {} deep; allowed: a result file",
+                             file, most_nested));
+  }
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) fail_to_read(file + ": found no complete JSON; allowed: a result file");
+  return json;
+}
+
 std::vector<Value> results_in(const Value& root) {
   std::vector<Value> results = {root};
   if (root.has("results")) results = root.at("results").items();
+  if (results.empty()) root.at("results").fail("no result", "one per deck");
   for (const Value& result : results) {
     if (result.has("schema") && result.at("schema").is(result_schema)) continue;
     result.fail(result.has("schema") ? result.at("schema").spelled() : "no schema",
@@ -104,10 +116,12 @@ void read_trace(const Value& value, experiment::Run& run) {
   const std::vector<Value> entries = timeline.items();
   if (entries.empty()) return;
   const Value perturbation = source.at("perturbation");
-  experiment::Trace trace{.timeline = {.engines = engines_of(entries), .spans = {}},
-                          .source = source.at("source").text(),
-                          .perturbation = perturbation.is_null() ? 0 : perturbation.number(),
-                          .doubtful = source.at("doubtful").flag()};
+  // Member by member: GCC 16 destroys members of an aggregate twice when a later one throws.
+  experiment::Trace trace;
+  trace.timeline.engines = engines_of(entries);
+  trace.source = source.at("source").text();
+  trace.perturbation = perturbation.is_null() ? 0 : perturbation.number();
+  trace.doubtful = source.at("doubtful").flag();
   const std::size_t bytes = run.schedule.tasks.front().bytes;
   run.schedule.tasks.clear();
   for (const Value& entry : entries) {

@@ -22,6 +22,9 @@ using yaml::Json;
 /// Throws base::Error{runtime_error}.
 [[noreturn]] void fail_to_read(const std::string& message);
 
+/// The text of a result file as JSON. Throws base::Error{runtime_error}.
+Json parse_json(const std::string& file, const std::string& text);
+
 /// A value of a result file with its path, for errors.
 class Value {
  public:

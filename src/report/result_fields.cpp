@@ -429,7 +429,7 @@ void fields(Record& add, const CheckOf& of) {
   add("order", "Issue order; null: a metric of the device.", of.check.order);
   add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
   add("phase", phase_help, of.outcome.phase);
-  add("value", "Median of the metric.", std::optional(of.check.value.median));
+  add("value", "Median of the metric; null: not measured.", std::optional(of.check.value.median));
   add("bound", "min or max.", std::string_view(of.check.at_least ? "min" : "max"));
   add("limit", "Limit; null: the reference has none.", std::optional(of.check.limit), from_zero);
   add("reference", "Where the limit comes from; null: the deck.", of.check.source);

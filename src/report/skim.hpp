@@ -11,4 +11,9 @@ namespace overlap::report {
 /// remains incomplete.
 std::string without(std::string_view json, std::span<const std::string_view> names);
 
+/// How many lists and objects lie in one another, at most.
+int nesting(std::string_view json);
+/// More than in any file of this program; copies of much deeper ones would exhaust the stack.
+inline constexpr int most_nested = 100;
+
 }  // namespace overlap::report

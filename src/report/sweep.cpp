@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/units.hpp"
+#include "report/writers.hpp"
 
 namespace overlap::report {
 namespace {
@@ -169,6 +170,14 @@ std::string sweep_table(const Study& study, int width) {
   return fmt::format("\n{} {}\n{}\n{}\n\n", study.predicts() ? "predicted" : "median",
                      Yardstick(study).by_time() ? "times" : "GB/s, both directions", table,
                      fmt::join(sweep_words(study), "\n"));
+}
+
+std::string sweep_options() {
+  std::set<std::string_view> options;
+  for (const Writer& writer : writers) {
+    if (writer.takes_sweeps) options.insert(writer.option);
+  }
+  return fmt::format("{}", fmt::join(options, ", "));
 }
 
 }  // namespace overlap::report

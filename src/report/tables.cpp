@@ -331,12 +331,14 @@ std::string bound_words(const Outcome& outcome) {
 Rows check_rows(const Outcome& outcome) {
   Rows rows = {{"criterion", "order", "value", "95 % interval", "verdict"}};
   for (const experiment::Check& check : outcome.checks) {
+    const bool known = !std::isnan(check.value.median);
     const std::string limit = check.source || std::isnan(check.limit)
                                   ? experiment::limit_words(check)
                                   : fmt::format("{} {}", check.at_least ? ">=" : "<=", check.limit);
     rows.push_back({fmt::format("{} {}", deck::to_string(check.metric), limit),
-                    std::string(experiment::order_word(check)), format_number(check.value.median),
-                    interval(check.value, format_number),
+                    std::string(experiment::order_word(check)),
+                    known ? format_number(check.value.median) : "unknown",
+                    known ? interval(check.value, format_number) : "",
                     std::string(deck::to_string(check.verdict))});
   }
   return or_nothing(std::move(rows));

@@ -62,4 +62,7 @@ inline constexpr auto writers = std::to_array<Writer>({
     {"--trace", "", "FILE", "Write the timelines for Perfetto or chrome://tracing", false, trace},
 });
 
+/// The options of the files that a sweep can have: "--json, --csv".
+std::string sweep_options();
+
 }  // namespace overlap::report

@@ -205,6 +205,11 @@ class Usage(TestCase):
         for option in ("--set", "--json"):
             self.assert_error(run(self.deck(), option, calibrate=True), 3, option)
 
+    def test_options_before_a_command(self):
+        for words in (["--json", self.folder / "x.json"], ["--quiet"], ["--device", "h200"]):
+            self.assert_error(run(*words, "merge", self.folder), 3, f"found {words[0]} before a command")
+        self.assertEqual(self.files(), [])
+
     def test_empty_file_name(self):
         self.assert_error(run(self.deck(), "--json", ""), 3, "--json")
 
@@ -329,7 +334,8 @@ class ExitCodes(TestCase):
         slow = self.deck(SMALL.replace("{metric: max_error, max: 1e-5}", criterion), "slow.yaml")
         done = run(slow, self.deck())
         self.assert_clean(done, 5)
-        self.assertEqual([r["exit"] for r in records(done.stdout)["OVERLAP_RESULT"]], ["5", "0"])
+        self.assertEqual([r["exit"] for r in records(done.stdout)["OVERLAP_RESULT"]], ["5"])
+        self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=FAIL data=OK exit=5\n"))
 
 
 class UnwritableOutput(TestCase):

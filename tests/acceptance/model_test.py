@@ -276,6 +276,12 @@ class RealRuns(TestCase):
             self.assertNotIn("device", line)
         self.assertEqual({metrics[0] for metrics in seen.values()}, {"predicted_time"})
 
+    def test_a_product_of_which_all_is_the_hosts(self):
+        """Rates of the device are measured with other lanes than those of the runs."""
+        product = "workload: {kind: dgemm, m: 45, n: 106, k: 9, tile_m: 8, tile_n: 16, host_share: 1}\n"
+        deck = self.deck(product + "issue: {orders: [four_way]}\nmeasure: {warmup: 0, repetitions: 1}\n")
+        self.assert_clean(run(deck, calibrate=True))
+
     def test_a_device_of_choice(self):
         done = run(self.deck(FOUR), "--device", "ideal_1copy")
         self.assert_clean(done)

@@ -448,12 +448,12 @@ class ResultLines(TestCase):
             self.assertLessEqual(float(match["lo"]), float(match["value"]))
             self.assertLessEqual(float(match["value"]), float(match["hi"]))
 
-    def test_one_result_line_a_deck_and_it_is_the_last(self):
+    def test_one_result_line_and_it_is_the_last(self):
         done = run(self.deck(), self.deck(name="again.yaml"), "--quiet")
         self.assert_clean(done)
         lines = done.stdout.splitlines()
         places = [i for i, line in enumerate(lines) if line.startswith("OVERLAP_RESULT ")]
-        self.assertEqual(places, [len(lines) // 2 - 1, len(lines) - 1])
+        self.assertEqual(places, [len(lines) - 1])
         decks = [line["deck"] for line in records(done.stdout)["OVERLAP_FOM"]]
         self.assertEqual(decks, ["small"] * 23 + ["again"] * 23)
 
@@ -463,6 +463,15 @@ class ResultLines(TestCase):
         for line in done.stdout.splitlines():
             if line.startswith("OVERLAP_FOM"):
                 self.assertEqual(FOM.fullmatch(line)["deck"], "my_deck_1")
+
+    def test_output_that_nobody_reads_costs_no_result(self):
+        process = subprocess.Popen([MINIAPP, self.deck(), "--device=host", "--json", self.folder / "out.json"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdout.close()
+        self.assertIn("standard output: cannot write", process.stderr.read())
+        process.stderr.close()
+        self.assertEqual(process.wait(60), 1)
+        self.assertEqual(json.loads((self.folder / "out.json").read_text())["verdict"], "PASS")
 
     def test_lost_output_is_an_error(self):
         with open("/dev/full", "w") as full:

@@ -76,6 +76,22 @@ class Results(TestCase):
             self.assert_error(run("baseline", "-o", self.folder / "new.yaml", self.first, file), 1, message)
         self.assertFalse((self.folder / "new.yaml").exists())
 
+    def test_what_is_no_result_file_is_refused(self):
+        result = self.first.read_text()
+        other = self.folder / "other.json"
+        for text, message in (
+            ('{"results": []}', "other.json: results: found no result; allowed: one per deck"),
+            (result.replace('"acceptance": [', f'"acceptance": [{"[" * 200000}{"]" * 200000},', 1), "more than 100 deep"),
+            (result.replace('"doubtful": false', '"doubtful": 0').replace('"doubtful": true', '"doubtful": 0'),
+             r"runs\[0\]\.trace\.doubtful: found 0; allowed: true, false"),
+        ):
+            other.write_text(text)
+            with self.subTest(message):
+                self.assert_error(run("compare", "--side-by-side", self.first, other), 1, message)
+                if "doubtful" not in message:
+                    self.assert_error(run("compare", other, self.first), 1, message)
+                    self.assertIn(message, run("merge", other).stdout)
+
     def test_compare_finds_what_became_slower(self):
         out, page = self.folder / "comparison.json", self.folder / "comparison.html"
         result = json.loads(self.first.read_text())

@@ -15,7 +15,7 @@ import xml.etree.ElementTree
 
 import yaml
 
-from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, overrides, records, run
+from program import CHECK, FOM, MINIAPP, RESULT, SOURCE, TestCase, overrides, records, run, start
 
 SMALL = """\
 title: Small sweep
@@ -118,12 +118,10 @@ class Sweep(Case):
         result = self.written()
         self.assertEqual((len(result["runs"]), result["verdict"], result["exit_code"]), (4, "ERROR", 4))
         self.assertRegex(result["error"], "memory")
-        self.assertEqual(len(self.kept()), 2)
         self.assertIn("OVERLAP_RESULT verdict=ERROR data=OK exit=4", done.stdout)
-        # Without it, the others need not run again.
-        done = run(deck, "--json", self.target, "--resume", "--set=sweep.workload.elements=[4096]")
-        self.assert_clean(done)
-        self.assertEqual(len(self.written()["runs"]), 4)
+        # Nothing is left to resume: the next night's run is the same.
+        self.assertFalse(self.journal.exists())
+        self.assertEqual(run(deck, "--json", self.target).returncode, 4)
 
     def test_dry_run_lists_the_points(self):
         done = run(self.sweep(), "--dry-run")
@@ -156,7 +154,7 @@ class Sweep(Case):
         deck = self.sweep()
         for arguments, message in (
             ((deck, deck), "sweep.yaml: found a sweep and other decks"),
-            ((deck, "--trace", self.folder / "trace.json"), "found --trace with a sweep"),
+            ((deck, "--trace", self.folder / "trace.json"), "found --trace with a sweep.*: --csv, --json, --junit, --timeline, or"),
             ((deck, "--resume"), "--resume without a result file"),
             ((deck, "--set=sweep={}", "--resume", "--json", self.target), "--resume without a sweep"),
             ((deck, "--set=sweep.chunks.count=[1, 5000]"), r"small\.yaml|chunks"),
@@ -233,14 +231,11 @@ class Picture(Case):
 
 
 class Resume(Case):
-    def stopped(self, number):
-        """A sweep that a signal ended somewhere in the middle; its exit code and stderr."""
-        process = subprocess.Popen(
-            [MINIAPP, self.sweep(LARGE), "--device=host", "--json", self.target, "--quiet"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )
+    def stopped(self, number, deck=LARGE, points=30, model="--device=host", options=()):
+        """A sweep that a signal ended after some points; its exit code and stderr."""
+        process = start(self.sweep(deck), model, "--json", self.target, "--quiet", *options)
         deadline = time.monotonic() + 60
-        while len(self.kept()) < 30 and process.poll() is None and time.monotonic() < deadline:
+        while len(self.kept()) < points and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
         self.assertIsNone(process.poll(), "it ended by itself")
         process.send_signal(number)
@@ -317,16 +312,16 @@ class Resume(Case):
         self.assertEqual(self.kept()[:10], first)
         self.goes_on(self.kept())
 
-    def leave_points(self, *arguments):
-        """A journal of two points, from a sweep that some other points do not fit."""
-        deck = self.sweep(SMALL.replace("chunks.count: [1, 2, 4]", "workload.elements: [4096, 1 Ti]"))
-        self.assertEqual(run(deck, "--json", self.target, *arguments).returncode, 4)
+    def leave_points(self, model="--device=host", options=()):
+        """A journal of two points, from a sweep that is interrupted in its third."""
+        endless = SMALL.replace("chunks.count: [1, 2, 4]", "measure.repetitions: [1, 1000000]")
+        self.assertEqual(self.stopped(signal.SIGTERM, endless, 2, model, options)[0], 130)
         self.assertEqual(len(self.kept()), 2)
-        return deck
+        return self.sweep(endless)
 
     def test_points_of_another_deck(self):
         deck = self.leave_points()
-        done = run(deck, "--json", self.target, "--resume", "--set=measure.repetitions=2")
+        done = run(deck, "--json", self.target, "--resume", "--set=measure.warmup=1")
         self.assert_error(done, 3, r"out\.json\.points: found no point of this deck; allowed: ")
         self.assertEqual(len(self.kept()), 2)
 
@@ -334,6 +329,16 @@ class Resume(Case):
         deck = self.leave_points()
         done = run(deck, "--json", self.target, "--resume", "--device=h200")
         self.assert_error(done, 3, r'points: model: found points with "[^"]*host[^"]*", here it is "[^"]*h200')
+
+    def test_points_judged_by_another_reference(self):
+        criterion = "--set=acceptance=[{metric: time, reference: given, below: 100 %}]"
+        reference = self.folder / "reference.yaml"
+        text = (SOURCE / "input/references/h200.yaml").read_text()
+        reference.write_text(text)
+        deck = self.leave_points(options=(criterion, "--reference", reference))
+        reference.write_text(re.sub(r"value: [0-9.e-]+", "value: 1", text))
+        done = run(deck, "--json", self.target, "--resume", criterion, "--reference", reference)
+        self.assert_error(done, 3, r"points: references: found points with .*reference\.yaml")
 
     def test_points_that_were_changed(self):
         deck = self.leave_points()
@@ -358,13 +363,13 @@ class Resume(Case):
                         self.assert_error(done, 3, r"out\.json\.points: line 2: found a damaged point; ")
                         self.assertEqual(self.journal.read_text(), changed)
         self.journal.write_text(whole)
-        self.assertEqual(run(deck, "--json", self.target, "--resume").returncode, 4)
+        self.assert_clean(run(deck, "--json", self.target, "--resume", "--set=sweep.measure.repetitions=[1]"))
 
     def test_points_of_another_device_file_of_the_same_name(self):
         model = self.folder / "model.yaml"
         text = (SOURCE / "input/devices/host.yaml").read_text()
         model.write_text(text)
-        deck = self.leave_points("--device", model)
+        deck = self.leave_points(f"--device={model}")
         model.write_text(re.sub(r"(?m)^title: .*", "title: another", text, count=1))
         done = run(deck, "--json", self.target, "--resume", "--device", model)
         self.assert_error(done, 3, r'points: model: found points with "[^"]*model\.yaml \w+", here it is "[^"]*model\.yaml \w+"; ')

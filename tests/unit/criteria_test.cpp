@@ -185,6 +185,8 @@ TEST(JudgeAll, WhatWasNotMeasuredOfTheDeviceNeverPasses) {
   ASSERT_EQ(checks.size(), 1U);
   EXPECT_EQ(checks[0].verdict, Verdict::inconclusive);
   EXPECT_EQ(checks[0].reason, "it was not measured");
+  EXPECT_TRUE(std::isnan(checks[0].value.median));
+  EXPECT_EQ(words(checks[0]), "h2d_rate: unknown, limit <= 100; inconclusive: it was not measured");
   EXPECT_EQ(exit_code(two_runs, checks), ExitCode::inconclusive);
 }
 
@@ -382,8 +384,17 @@ TEST(ResultLines, AreExact) {
       "OVERLAP_FOM deck=rowsum order=depth_first metric=throughput value=1 unit=GB/s lo=1 hi=1 "
       "n=6\n"
       "OVERLAP_FOM deck=rowsum order=depth_first metric=max_error value=0 unit=1 lo=0 hi=0 n=1\n"
-      "OVERLAP_CHECK metric=time order=depth_first verdict=PASS value=1 limit=1.5\n"
-      "OVERLAP_RESULT verdict=PASS data=OK exit=0\n");
+      "OVERLAP_CHECK metric=time order=depth_first verdict=PASS value=1 limit=1.5\n");
+}
+
+TEST(ResultLines, TheLastIsTheWorstOfTheCall) {
+  Outcome right, slow;
+  right.runs = slow.runs = two_runs;
+  slow.checks = judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 0}}, two_runs);
+  const std::vector<report::Study> studies = {study_of(right), study_of(slow), study_of(right)};
+  EXPECT_EQ(report::verdict_line({studies.data(), 1}),
+            "OVERLAP_RESULT verdict=PASS data=OK exit=0\n");
+  EXPECT_EQ(report::verdict_line(studies), "OVERLAP_RESULT verdict=FAIL data=OK exit=5\n");
 }
 
 /// Two runs, the second of which left wrong data.
@@ -398,8 +409,7 @@ Outcome with_wrong_data() {
 
 TEST(WrongData, ShowsEverywhere) {
   const report::Study study = study_of(with_wrong_data());
-  EXPECT_THAT(report::result_lines(study),
-              HasSubstr("OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n"));
+  EXPECT_EQ(report::verdict_line({&study, 1}), "OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n");
   EXPECT_THAT(report::table(study, 80), HasSubstr("WRONG DATA"));
   const auto json = nlohmann::json::parse(report::to_json({study}));
   EXPECT_EQ(json["exit_code"], 2);
