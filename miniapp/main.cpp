@@ -85,8 +85,7 @@ base::ExitCode run(const Options& options, Machinery& machinery, Terminal& termi
   std::unique_ptr<report::Journal> journal;
   std::vector<report::Study> studies = run_decks(own, inputs, machinery, journal, terminal);
   const base::ExitCode code = finish(own, studies, journal.get(), terminal);
-  return machinery.member ? finish_fleet(options, names, studies, machinery, terminal)
-                          : code;
+  return machinery.member ? finish_fleet(options, names, studies, machinery, terminal) : code;
 }
 
 }  // namespace

@@ -155,9 +155,8 @@ void check(const CLI::App& app, const Options& options) {
     fail("--report without --fleet; allowed: with --fleet, or merge and compare");
   }
   if (options.resume && options.outputs.empty()) {
-    fail(
-        "--resume without a result file, next to which the points are kept; allowed: with " +
-        report::sweep_options());
+    fail("--resume without a result file, next to which the points are kept; allowed: with " +
+         report::sweep_options());
   }
 }
 

@@ -42,14 +42,15 @@ report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
   for (const auto& [name, reference] : inputs.references.front()) {
     references.push_back(with_hash(reference.path, experiment::to_yaml(reference, "")));
   }
-  return {{"program", fmt::format("{} {}{}", version, git_sha, dirty ? ", modified" : "")},
-          {"build",
-           fmt::format("Kokkos {} {}, {}", build.kokkos_version, build.backend, build.compiler)},
-          {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
-          {"device", device ? device->name + " " + device->uuid : host.cpu},
-          {"model", inputs.device ? with_hash(inputs.device->path, model::to_yaml(*inputs.device, ""))
-                                  : "measured"},
-          {"references", fmt::format("{}", fmt::join(references, ", "))}};
+  return {
+      {"program", fmt::format("{} {}{}", version, git_sha, dirty ? ", modified" : "")},
+      {"build",
+       fmt::format("Kokkos {} {}, {}", build.kokkos_version, build.backend, build.compiler)},
+      {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
+      {"device", device ? device->name + " " + device->uuid : host.cpu},
+      {"model", inputs.device ? with_hash(inputs.device->path, model::to_yaml(*inputs.device, ""))
+                              : "measured"},
+      {"references", fmt::format("{}", fmt::join(references, ", "))}};
 }
 
 /// Whether a point came to its end.

@@ -27,7 +27,8 @@ std::optional<base::Summary> contention(std::span<const Repetition> repetitions)
   std::vector<double> together, alone;
   for (const Repetition& one : repetitions) {
     together.push_back(one.time_s);
-    if (!std::isnan(one.alone_s)) alone.push_back(one.alone_s);  // of phase alone, which may have fewer
+    if (!std::isnan(one.alone_s))
+      alone.push_back(one.alone_s);  // of phase alone, which may have fewer
   }
   const auto ratio = base::ratio(together, alone);
   if (!ratio) return std::nullopt;

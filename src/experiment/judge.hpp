@@ -70,9 +70,9 @@ struct LimitSource {
 struct Check {
   deck::Metric metric = deck::Metric::time;
   std::optional<deck::Order> order;  ///< empty: a metric of the device
-  base::Summary value;    ///< NaN: unknown
-  bool at_least = false;  ///< true: `limit` is a minimum; false: a maximum
-  double limit = 0;       ///< NaN: not in the reference
+  base::Summary value;               ///< NaN: unknown
+  bool at_least = false;             ///< true: `limit` is a minimum; false: a maximum
+  double limit = 0;                  ///< NaN: not in the reference
   Verdict verdict = Verdict::pass;
   std::string reason;  ///< why the check is inconclusive regardless of its value; else empty
   std::optional<LimitSource> source = {};  ///< empty: the limit is in the deck

@@ -45,11 +45,11 @@ constexpr std::int64_t meetings_of_a_phase = std::int64_t{1} << 40;
 struct alignas(128) Board::Slot {
   std::atomic<int> state;
   std::atomic<std::int64_t> pid, pid_namespace;
-  std::atomic<std::int64_t> alive_ns;  ///< last sign of life
-  std::atomic<std::int64_t> ended;     ///< number of phases ended
-  std::atomic<std::int64_t> met;       ///< phase and number of meetings in it
+  std::atomic<std::int64_t> alive_ns;      ///< last sign of life
+  std::atomic<std::int64_t> ended;         ///< number of phases ended
+  std::atomic<std::int64_t> met;           ///< phase and number of meetings in it
   std::array<std::atomic<bool>, 2> votes;  ///< at the last meetings, by the parity of their number
-  std::atomic<std::int64_t> sampled;   ///< `met` at its last sample
+  std::atomic<std::int64_t> sampled;       ///< `met` at its last sample
   std::atomic<std::int64_t> start_ns, stop_ns;
 };
 

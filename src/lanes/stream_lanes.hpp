@@ -192,7 +192,7 @@ class StreamLanes final : public Lanes {
   std::vector<const typename Api::Event*>
       event_of_;  ///< per task; null: no other lane waits for it
   std::vector<std::optional<schedule::TaskId>>
-      last_;  ///< last task issued to each lane since its last wait
+      last_;               ///< last task issued to each lane since its last wait
   bool launched_ = false;  ///< the graph, in the stream of lane 0
   std::unique_ptr<StagingRing<Api>> ring_;
   std::optional<Disturber<Api>> disturber_;

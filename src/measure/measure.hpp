@@ -53,10 +53,10 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
 
 /// The only loop that scores. Orders take turns, so that drift of the machine affects all alike;
 /// runs are warm-up or samples, verified with their own data as the deck requires. Rounds continue
-/// until experiment::Stopping ends them, on all ranks of a phase together. A run with wrong data keeps its first wrong element. After
-/// Ctrl-C only complete rounds are kept; without any, throws base::Error{interrupted}. Throws as
-/// require_host_kind(). Returns everything that does not belong to a single run, including the
-/// device health from the monitor.
+/// until experiment::Stopping ends them, on all ranks of a phase together. A run with wrong data
+/// keeps its first wrong element. After Ctrl-C only complete rounds are kept; without any, throws
+/// base::Error{interrupted}. Throws as require_host_kind(). Returns everything that does not belong
+/// to a single run, including the device health from the monitor.
 experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& runs,
                             const workload::Workload& workload, const deck::Measure& plan,
                             const Hooks& hooks = {},

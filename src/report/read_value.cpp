@@ -19,8 +19,9 @@ void fail_to_read(const std::string& message) {
 
 Json parse_json(const std::string& file, const std::string& text) {
   if (nesting(text) > most_nested) {
-    fail_to_read(fmt::format("{}: found lists and objects more than {} deep; allowed: a result file",
-                             file, most_nested));
+    fail_to_read(
+        fmt::format("{}: found lists and objects more than {} deep; allowed: a result file", file,
+                    most_nested));
   }
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) fail_to_read(file + ": found no complete JSON; allowed: a result file");

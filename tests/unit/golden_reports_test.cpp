@@ -250,7 +250,8 @@ TEST(Golden, ConsoleAsItIsWritten) {
   expect_golden({
       {"console.txt", heading(study, plan) + table(study, 100) + verdict_words(study)},
       {"console_host.txt", heading(host, plan)},
-      {"console_wrong.txt", wrong_data(outcome) + verdict_words(failed) + verdict_line({&failed, 1})},
+      {"console_wrong.txt",
+       wrong_data(outcome) + verdict_words(failed) + verdict_line({&failed, 1})},
       {"schedules.txt", schedules},
   });
 }
@@ -426,7 +427,8 @@ TEST(Golden, PredictionsAsItIsWritten) {
   experiment::Outcome outcome = judge(plan, {});
   const Study study = study_of(points, {std::move(outcome)}, {"hand", "hand"});
   expect_golden({
-      {"predictions.txt", heading(study, plan) + table(study, 80) + result_lines(study) + verdict_line({&study, 1})},
+      {"predictions.txt",
+       heading(study, plan) + table(study, 80) + result_lines(study) + verdict_line({&study, 1})},
       {"predictions.html", page(study)},
   });
 }
