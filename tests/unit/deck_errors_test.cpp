@@ -1231,7 +1231,8 @@ TEST(DeckErrors, ClashesOfKeys) {
        "@:2:34: measure.verify: found 'ends'; allowed: every with measure.duration 3600 (@:2:21)"},
       {increment("measure: {at_most: 30}\n"),
        {},
-       "@:2:20: measure.at_most: found 30; allowed: 200 with measure.precision none (by default)"},
+       "@:2:20: measure.at_most: found '30'; allowed: 200 with measure.precision none (by "
+       "default)"},
       {increment("measure: {budget: 30 s}\n"),
        {},
        "@:2:19: measure.budget: found '30 s'; allowed: none with measure.precision none "
