@@ -126,15 +126,17 @@ std::vector<std::string> differences(const Subject& a, const Subject& b) {
   return words;
 }
 
-/// The value, quoted if YAML would not read it as a string.
+/// The value, quoted if YAML would not read it as this string.
 std::string in_file(const Json& value) {
   if (!value.is_string()) return spell(value);
   const std::string text = value;
-  const bool plain = std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-           std::string_view("_. %").find(c) != std::string_view::npos;
-  });
-  return plain && !text.empty() ? text : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  };
+  const bool plain =
+      !text.empty() && text != "null" && is_word(text.front()) && text.back() != ' ' &&
+      std::ranges::all_of(text, [&](char c) { return is_word(c) || c == ' ' || c == '%'; });
+  return plain ? text : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace

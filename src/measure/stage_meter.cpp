@@ -77,15 +77,15 @@ double StageMeter::slope(std::initializer_list<Stage> covers, const Add& add) co
     };
     return time(row, times).complete_s;
   };
-  // One long task exceeds the noise. More of them would last so long that no row is undisturbed.
-  constexpr double long_s = 0.5e-3;
+  // The difference must exceed the noise, but rows of many milliseconds are rarely undisturbed.
+  constexpr double short_s = 0.5e-3;
+  constexpr double long_s = 4e-3;
   double least_s = 0;
   for (int attempt = 0; attempt < 3; ++attempt) {
     const double first_s = row_s(1, 1);
-    const bool is_long = first_s > long_s;
-    const int many = is_long ? 2 : 33;
-    const int times = is_long ? 5 : 1;
-    const double once_s = is_long ? row_s(1, times) : first_s;
+    const int many = first_s < short_s ? 33 : std::max(2, static_cast<int>(long_s / first_s));
+    const int times = many < 8 ? 5 : 1;
+    const double once_s = times > 1 ? row_s(1, times) : first_s;
     const double many_s = row_s(many, times);
     if (many_s > once_s) return (many_s - once_s) / (many - 1);
     least_s = many_s / many;

@@ -179,7 +179,7 @@ void add_device(const Value& result, DeviceRecord& into) {
   const Value host = result.at("host");
   into.host = host.at("name").text();
   into.unit = into.host;
-  into.machine.device = host.at("cpu").text();
+  into.machine.device = host.at("cpu").name();
   const Value job = result.at_or_null("job");
   if (!job.is_null() && !job.at("rank").is_null()) {
     into.slot = fmt::format("{}", job.at("rank").number());
@@ -187,7 +187,7 @@ void add_device(const Value& result, DeviceRecord& into) {
   }
   const Value device = result.at("device");
   if (device.is_null()) return;
-  into.machine.device = device.at("name").text();
+  into.machine.device = device.at("name").name();
   into.machine.link = link_of(result);
   into.driver = text_or(device.at_or_null("driver"), "");
   into.slot = text_or(device.at_or_null("pci"), into.slot);
@@ -204,8 +204,8 @@ DeviceRecord device_of(const std::string& file, const Value& result) {
   add_device(result, record);
   const Value build = result.at("build");
   const Value deck = result.at("deck");
-  record.machine.backend = build.at("backend").text();
-  record.machine.deck = deck.at("identity").text();
+  record.machine.backend = build.at("backend").name();
+  record.machine.deck = deck.at("identity").name();
   record.deck_name = yaml::name_of(deck.at("path").text());
   record.build = build.at("version").text();
   const std::string sha = text_or(build.at_or_null("git_sha"), "");

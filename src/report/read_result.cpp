@@ -109,9 +109,9 @@ Recorded read_result(const std::string& file, const Value& result, Extent extent
   // Member by member: GCC 16 destroys members of an aggregate twice when a later one throws.
   Recorded recorded;
   recorded.file = file;
-  recorded.machine.device = result.at("host").at("cpu").text();
-  recorded.machine.backend = result.at("build").at("backend").text();
-  recorded.machine.deck = deck.at("identity").text();
+  recorded.machine.device = result.at("host").at("cpu").name();
+  recorded.machine.backend = result.at("build").at("backend").name();
+  recorded.machine.deck = deck.at("identity").name();
   recorded.unit = result.at("host").at("name").text();
   recorded.title = result.at_or_null("title").text_or_nothing();
   recorded.deck_path = deck.at("path").text();
@@ -127,7 +127,7 @@ Recorded read_result(const std::string& file, const Value& result, Extent extent
     point.device = read_rates((alone ? result : result.at("together")).at("rates"));
   }
   if (const Value device = result.at("device"); !device.is_null()) {
-    recorded.machine.device = device.at("name").text();
+    recorded.machine.device = device.at("name").name();
     recorded.machine.link = link_of(result);
     recorded.unit = device.at("uuid").text_or_nothing();
     if (device.has("driver")) recorded.driver = device.at("driver").text_or_nothing();

@@ -99,6 +99,12 @@ class Value {
     if (!json_->is_string()) fail(spelled(), "text");
     return base::one_line(json_->get_ref<const std::string&>());
   }
+  /// Text that is not empty.
+  std::string name() const {
+    std::string found = text();
+    if (found.empty()) fail(yaml::quoted(found), "a name");
+    return found;
+  }
   std::string text_or_nothing() const { return is_null() ? "" : text(); }
   template <class Enum>
   Enum word() const {

@@ -252,6 +252,7 @@ TEST(Devices, WhatIsNoResultSaysSo) {
   EXPECT_THAT(changed("/runs", json::array()), HasSubstr("runs: found no run"));
   EXPECT_THAT(changed("/runs/1/phase", "apart"), HasSubstr("allowed: alone, together"));
   EXPECT_THAT(changed("/host/name", 3), HasSubstr("host.name: found 3; allowed: text"));
+  EXPECT_THAT(changed("/deck/identity", ""), HasSubstr("identity: found ''; allowed: a name"));
   EXPECT_THAT(changed("/exit_code", 9), HasSubstr("exit code"));
   json prediction = result();
   for (json& run : prediction["runs"]) run["samples_s"] = json::array();

@@ -229,7 +229,7 @@ TEST(ReferenceFile, QuotesWhatIsNotPlain) {
     one.driver = plain;
     EXPECT_THAT(to_yaml({.entries = {one}}, ""), HasSubstr("driver: " + one.driver + "\n"));
   }
-  for (const char* const odd : {"`", "{", "/", ":", "A", "-", ""}) {
+  for (const char* const odd : {"`", "{", "/", ":", "A", "-", "", " a", "a ", "%a", "null"}) {
     one.driver = odd;
     EXPECT_THAT(to_yaml({.entries = {one}}, ""), HasSubstr("driver: \"" + one.driver + "\"\n"));
   }
