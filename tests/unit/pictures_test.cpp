@@ -155,7 +155,7 @@ TEST(Picture, Words) {
 
 TEST(Picture, SaysWhereItComesFrom) {
   Study study = result_of({small_run()});
-  study.machine.build = {.kokkos_version = "5.2.0", .backend = "OpenMP"};
+  study.machine = {.build = {.kokkos_version = "5.2.0", .backend = "OpenMP"}};
   EXPECT_EQ(place_words(study), "hand.yaml, Kokkos 5.2.0 OpenMP");
   study.machine.host.cpu = "CPU";
   study.machine.host.cores = 8;

@@ -172,9 +172,10 @@ report::Study study_with(const std::string& text) {
   outcome.deck.title = text;
   outcome.deck.path = text + ".yaml";
   report::Study study = study_of(std::move(outcome));
-  study.machine.host = {.name = text, .cpu = text};
-  study.machine.device = DeviceInfo{.name = text, .uuid = text, .driver = text};
-  study.machine.build.backend = study.machine.build.compiler = text;
+  const std::string name = text.empty() ? "x" : text;  // files without these are refused
+  study.machine.host = {.name = text, .cpu = name};
+  study.machine.device = DeviceInfo{.name = name, .uuid = text, .driver = text};
+  study.machine.build = {.compiler = text, .backend = name};
   return study;
 }
 
