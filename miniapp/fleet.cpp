@@ -20,6 +20,15 @@ constexpr auto fleet_options = std::to_array<std::string_view>({"--json", "--jun
 
 bool is_fleets(const Output& output) { return !has_rank_placeholder(output.path); }
 
+/// A file about all ranks is about all decks, too.
+void require_no_deck(const std::string& path) {
+  if (!has_deck_placeholder(path)) return;
+  throw base::Error(ExitCode::usage,
+                    fmt::format("{}: found {{deck}} in the name of a file about all ranks and "
+                                "decks; allowed: {{host}}, or {{rank}} for one file per rank",
+                                path));
+}
+
 /// What is known of a rank that said nothing, for each deck.
 void add_lost(const fleet::Lost& lost, const std::vector<report::Study>& studies,
               std::vector<experiment::DeviceRecord>& records) {
@@ -125,8 +134,10 @@ std::vector<Output> rank_outputs(const Options& options, const FileNames& names)
                                     "{{uuid}}, for one file per rank",
                                     output.writer->option, output.path));
     }
+    require_no_deck(output.path);
     if (names.rank == 0) report::require_writable(names.of(output.path));
   }
+  require_no_deck(options.report);
   if (!options.report.empty() && names.rank == 0) {
     report::require_writable(names.of(options.report));
   }
@@ -140,7 +151,8 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   const bool can_end = !machinery.session || !machinery.session->lost;
   std::string file = fmt::format("rank {}", names.rank);
   for (const Output& output : options.outputs) {
-    if (!is_fleets(output) && output.writer->option == "--json") file = names.of(output.path);
+    if (is_fleets(output) || output.writer->option != "--json") continue;
+    file = with_deck(names.of(output.path), studies.front().deck().name());
   }
   member.leave();
   terminal.progress(0, 0, "waiting for the other ranks");

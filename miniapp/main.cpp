@@ -23,15 +23,13 @@ std::vector<report::Study> run_decks(const Options& options, const Inputs& input
                                      Machinery& machinery,
                                      std::unique_ptr<report::Journal>& journal,
                                      Terminal& terminal) {
-  std::vector<std::string> names;
-  for (const model::Device& device : inputs.predicted) names.push_back(device.name);
   fleet::Member* const member = machinery.member ? &*machinery.member : nullptr;
   std::vector<report::Study> studies;
   std::size_t phases = 0;
-  for (std::size_t i = 0; i < inputs.decks.size() && !base::interrupted(); ++i) {
+  for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
     const base::Machine machine = machine_of(machinery);
-    report::Study& study = studies.emplace_back(report::new_study(machine, inputs.decks[i], names));
-    study.started = now_utc();
+    report::Study& study = studies.emplace_back(new_study(inputs, i, machine));
+    if (leave_out(studies)) continue;
     if (machinery.unusable) study.points.resize(1);  // it says all
     journal = open_journal(options, inputs, study, terminal);
     if (study.sweeps()) terminal.shown(report::sweep_heading(study));

@@ -74,7 +74,7 @@ void add_commands(CLI::App& app, Options& options) {
       ->type_name("FILE.yaml")
       ->required();
   CLI::App* const compare = command(Command::compare, "compare",
-                                    "Compare later result files with the first one", "FILE", 2);
+                                    "Compare later results with the first one", "FILE|FOLDER", 2);
   compare->add_option("--json", options.json, "Write the comparison")->type_name("FILE");
   compare->add_option("--report", options.report, "Write it as an HTML page")
       ->type_name("FILE.html");
@@ -185,7 +185,7 @@ Options parse_options(int argc, char** argv) {
   add("--device", options.device, "DEVICE",
       "Device file for the predictions of real runs (default: the device is measured first)");
   add("--reference", options.reference, "FILE",
-      "Reference file for criteria with `reference: given`");
+      "Reference for criteria with `reference: given`: a name from input/references or a file");
   add("--calibrate", options.calibrate, "FILE",
       "Measure this device and write a device file, before any deck runs");
   app.add_flag("--fleet", options.fleet,

@@ -26,6 +26,15 @@ namespace {
 /// An option with the file that it names; empty: none.
 using NamedFile = std::pair<const char*, std::string>;
 
+/// All files that are given, also through their folders.
+std::vector<std::string> files_in(const std::vector<std::string>& files_or_folders) {
+  std::vector<std::string> files;
+  for (const report::SourceFile& file : report::source_files(files_or_folders)) {
+    files.push_back(file.path);
+  }
+  return files;
+}
+
 /// Throws base::Error where an output cannot be written, is written twice or is an input.
 void require_outputs(const std::vector<NamedFile>& outputs,
                      const std::vector<std::string>& inputs) {
@@ -38,9 +47,7 @@ void require_outputs(const std::vector<NamedFile>& outputs,
 
 /// `baseline`: writes a reference file.
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
-  report::Files files;
-  for (const std::string& result : options.results) files.reads(result, "an input");
-  files.writes(options.output, "-o");
+  require_outputs({{"-o", options.output}}, files_in(options.results));
   const std::vector<experiment::Recorded> results = report::read_results(options.results);
   const experiment::Reference reference{options.output,
                                         experiment::baseline(results, options.below)};
@@ -77,7 +84,7 @@ experiment::SideBySide side_by_side(const Options& options) {
 /// `compare`: prints how results differ.
 base::ExitCode compare_results(const Options& options, Terminal& terminal) {
   require_outputs({{"--json", options.json}, {"--report", options.report}, {"--csv", options.csv}},
-                  options.results);
+                  files_in(options.results));
   const report::Comparisons comparisons =
       options.side_by_side ? report::Comparisons{.side_by_side = side_by_side(options)}
                            : comparisons_of(options);

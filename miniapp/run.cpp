@@ -148,7 +148,7 @@ void restore(report::Study& study, const report::Journal& journal) {
   for (std::size_t i = 0; i < study.points.size(); ++i) {
     const auto found = kept.find(report::fingerprint(study.points[i]));
     if (found == kept.end()) continue;
-    study.done.push_back(std::move(found->second));
+    study.done.push_back(found->second);  // two points may be the same deck
     study.done.back().number = i;
   }
   if (!study.done.empty() || kept.empty()) return;
@@ -156,6 +156,13 @@ void restore(report::Study& study, const report::Journal& journal) {
                     journal.path() +
                         ": found no point of this deck; allowed: --resume with the deck and "
                         "--set options that the points come from, or remove the file");
+}
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text.data();
 }
 
 }  // namespace
@@ -202,11 +209,21 @@ void start(const Options& options, const Inputs& inputs, Machinery& machinery, T
   }
 }
 
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text.data();
+report::Study new_study(const Inputs& inputs, std::size_t deck, const base::Machine& machine) {
+  std::vector<std::string> names;
+  for (const model::Device& device : inputs.predicted) names.push_back(device.name);
+  report::Study study = report::new_study(machine, inputs.decks[deck], names);
+  study.started = now_utc();
+  return study;
+}
+
+bool leave_out(std::vector<report::Study>& studies) {
+  const auto before = studies.size() - 1;
+  if (before == 0 || studies[before - 1].exit_code() != ExitCode::interrupted) return false;
+  report::Study& study = studies.back();
+  const base::Error error(ExitCode::interrupted, "interrupted");
+  report::add(study, 0, experiment::failed(study.points.front(), error));
+  return true;
 }
 
 std::string calibration_note(const base::Machine& machine) {
@@ -320,7 +337,13 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
     report::PointResult& result = report::add(study, number, outcome_of(study, point, run_point));
     terminal.lines(result.wrong_data);
     if (is_whole(result)) {
-      if (journal != nullptr) journal->add(result.record);
+      try {
+        if (journal != nullptr) journal->add(result.record);
+      } catch (const base::Error& error) {
+        terminal.error(error.what());
+        study.unwritten = true;
+        journal = nullptr;
+      }
     } else if (study.sweeps() && is_skipped(result)) {
       terminal.note("skipped " + words + ": " + result.ended_by);
     } else {
@@ -341,17 +364,13 @@ ExitCode finish(const Options& options, std::vector<report::Study>& studies,
   for (const Output& output : options.outputs) {
     try {
       if (nothing) continue;
-      if (!output.deck) {
-        report::write_file(output.path, output.writer->write(studies));
-      } else if (*output.deck < studies.size()) {
-        report::write_file(output.path, output.writer->write({studies[*output.deck]}));
-      }
-    } catch (const std::bad_alloc&) {
-      terminal.error(output.path + ": cannot write: out of memory");
-      studies.back().unwritten = true;
-    } catch (const base::Error& error) {
-      terminal.error(error.what());
-      studies.back().unwritten = true;
+      report::write_file(
+          output.path,
+          output.writer->write(output.deck ? std::vector{studies[*output.deck]} : studies));
+    } catch (const std::exception& error) {
+      const std::string why = base::error_of(error).what();
+      terminal.error(why.starts_with(output.path) ? why : output.path + ": cannot write: " + why);
+      studies[output.deck.value_or(studies.size() - 1)].unwritten = true;
     }
   }
   auto code = ExitCode::pass;

@@ -54,8 +54,12 @@ base::Machine machine_of(const Machinery& machinery);
 /// The text of an option that runs nothing; else empty.
 std::string answer(const Options& options);
 
-/// The current time in the format of result files: "2026-01-31T12:00:00Z".
-std::string now_utc();
+/// A study of one of the decks that starts now.
+report::Study new_study(const Inputs& inputs, std::size_t deck, const base::Machine& machine);
+
+/// Ends the last study before its first point if an interrupt ended the one before it, which was
+/// reported; returns whether.
+bool leave_out(std::vector<report::Study>& studies);
 
 /// Origin of a device file, for its comment.
 std::string calibration_note(const base::Machine& machine);

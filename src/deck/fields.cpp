@@ -342,7 +342,7 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const std::string kinds = "workload.kind";
   const Measure& measure = deck.measure;
   return {
-      {whole && deck.chunks.bytes, "chunks.bytes", "none", kinds, pieces},
+      {whole && deck.chunks.bytes, "chunks.bytes", "no such key", kinds, pieces},
       {whole && deck.chunks.count != 1, "chunks.count", "1", kinds, pieces},
       {whole && !custom && ramp, "chunks.profile", "uniform", kinds, pieces},
       {zero_copy && !locked, "memory.transfer", "staged", "memory.host"},
@@ -405,7 +405,7 @@ const Table<Deck> deck_table = {{
         .reads(read_acceptance),
     {.key = "sweep",
      .help = "Dotted keys with lists of values; each combination is an experiment. In results the "
-             "other keys are those of the first point.",
+             "other keys are those of the first point, or of one with fewer keys.",
      .values = "a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}",
      .schema = {{"type", "object"},
                 {"minProperties", 1},

@@ -25,6 +25,10 @@ std::vector<std::string> names_of(const std::string& text) {
 
 void expect_sweepable(const yaml::Reader& at_key, const std::string& key) {
   const std::vector<std::string> parts = yaml::parts_of(key);
+  if (parts.size() > yaml::most_parts) {
+    at_key.fail(fmt::format("found a key of {} parts; allowed: a dotted key, such as chunks.count",
+                            parts.size()));
+  }
   if (std::ranges::find(parts, "") != parts.end()) {
     at_key.fail("found an empty part in the key; allowed: a dotted key, such as chunks.count");
   }
@@ -69,10 +73,11 @@ std::vector<Point> points_of(const yaml::NodePtr& root) {
   if (keys.size() > most_keys) {
     reader.fail(fmt::format("found {} keys; allowed: at most {}", keys.size(), most_keys));
   }
+  if (!keys.empty()) reader.expect_keys(keys);  // none of them twice
   for (const std::string& key : keys) {
     expect_sweepable(reader.at_key(key), key);
     for (const auto& [other, text] : points[0].values) {
-      if (other == key || other.starts_with(key + ".") || key.starts_with(other + ".")) {
+      if (other.starts_with(key + ".") || key.starts_with(other + ".")) {
         reader.at_key(key).fail(
             fmt::format("found with {}; allowed: each key once", yaml::quoted(other)));
       }

@@ -6,6 +6,9 @@
 namespace overlap::deck {
 
 std::optional<base::Summary> drift(std::span<const Repetition> repetitions) {
+  while (!repetitions.empty() && std::isnan(repetitions.back().time_s)) {
+    repetitions = repetitions.first(repetitions.size() - 1);  // phase alone had more
+  }
   if (repetitions.size() < least_for_drift) return std::nullopt;
   const std::size_t third = repetitions.size() / 3;
   const auto time_s = [](std::span<const Repetition> part) {
@@ -26,9 +29,9 @@ std::optional<base::Summary> drift(std::span<const Repetition> repetitions) {
 std::optional<base::Summary> contention(std::span<const Repetition> repetitions) {
   std::vector<double> together, alone;
   for (const Repetition& one : repetitions) {
-    together.push_back(one.time_s);
-    if (!std::isnan(one.alone_s))
-      alone.push_back(one.alone_s);  // of phase alone, which may have fewer
+    // One of the phases may have fewer.
+    if (!std::isnan(one.time_s)) together.push_back(one.time_s);
+    if (!std::isnan(one.alone_s)) alone.push_back(one.alone_s);
   }
   const auto ratio = base::ratio(together, alone);
   if (!ratio) return std::nullopt;

@@ -122,7 +122,7 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
     {Metric::speedup, "speedup", "1", "time of `sequential` / time, repetition by repetition",
      Needs::baseline, Better::more, [](const Repetition& r) { return r.sequential_s / r.time_s; }},
     {Metric::max_error, "max_error", "1",
-     "largest absolute difference from the reference in any verified run", Needs::nothing,
+     "largest absolute difference from the correct result in any verified run", Needs::nothing,
      Better::less, [](const Repetition& r) { return r.max_error; }},
     {Metric::overlap_efficiency, "overlap_efficiency", "1",
      "time that overlap saves / time that it could save, repetition by repetition: "

@@ -81,7 +81,9 @@ std::vector<int> read_after(const Reader& after, const std::vector<CustomTask>& 
     if (found == numbers.end()) {
       Keys names;
       for (const CustomTask& task : tasks) names.push_back(task.name);
-      item.fail_allowed(names);
+      constexpr std::size_t few = 20;
+      if (names.size() <= few) item.fail_allowed(names);
+      item.fail_allowed("the name of a task" + yaml::suggestion(item.text(""), names));
     }
     const auto& [name, number] = *found;
     if (name == self) {

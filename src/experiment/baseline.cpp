@@ -78,7 +78,7 @@ Entry entry_of(const Collected& collected, std::optional<double> below) {
 double tolerance_of(double median, double mad, std::size_t n) {
   constexpr std::size_t enough = 8;
   constexpr double sigma = 1.4826;  // standard deviation / MAD of a normal distribution
-  return std::max(3 * sigma * mad / median, n < enough ? 0.05 : 0.01);
+  return std::clamp(3 * sigma * mad / median, n < enough ? 0.05 : 0.01, 1.0);
 }
 
 std::vector<Entry> baseline(const std::vector<Recorded>& results, std::optional<double> below) {

@@ -25,12 +25,17 @@ void add_differences(const KeyWords& a, const KeyWords& b, std::vector<Differenc
   }
 }
 
-/// Verdict on the change of a metric from a to b.
-Verdict judged(const Change& change, const std::vector<double>& b, double below) {
+/// Verdict on the change of a metric from a to b. Rounding errors may change with the program: of
+/// them the limit of the deck counts.
+Verdict judged(const Change& change, const std::vector<double>& b, double below,
+               std::optional<double> limit) {
   const bool more = deck::row_of(change.metric).better == deck::Better::more;
   const double worse = more ? -below : below;
   if (!change.a || !change.b) return Verdict::inconclusive;
-  if (change.ratio && change.ratio->covers) {
+  if (limit && change.metric == deck::Metric::max_error) {
+    return judge(base::summarize(b), more, *limit);
+  }
+  if (change.ratio) {
     const base::Summary ratio{.lo = change.ratio->lo, .hi = change.ratio->hi};
     return judge(ratio, more, 1 + worse);
   }
@@ -40,22 +45,25 @@ Verdict judged(const Change& change, const std::vector<double>& b, double below)
 
 /// Derives all other members from the values of both results.
 Change changed(Change change, const std::vector<double>& a, const std::vector<double>& b,
-               bool is_judged, double below) {
+               const deck::Criterion* criterion, double below) {
   if (!a.empty()) change.a = base::summarize(a);
   if (!b.empty()) change.b = base::summarize(b);
   change.ratio = base::ratio(b, a);
   const deck::Better better = deck::row_of(change.metric).better;
   if (change.ratio) change.trend = trend_of(*change.ratio, better);
   if (!a.empty() && a == b) change.trend = Trend::same;  // counters and errors have a single value
-  if (is_judged) change.verdict = judged(change, b, below);
+  if (criterion != nullptr) change.verdict = judged(change, b, below, criterion->max);
   return change;
 }
 
-bool judges(const std::vector<deck::Criterion>& criteria, deck::Metric metric,
-            std::optional<deck::Order> order, deck::Phase phase) {
-  return std::ranges::any_of(criteria, [&](const deck::Criterion& criterion) {
+/// The criterion that judges a metric; null: none.
+const deck::Criterion* criterion_of(const std::vector<deck::Criterion>& criteria,
+                                    deck::Metric metric, std::optional<deck::Order> order,
+                                    deck::Phase phase) {
+  const auto found = std::ranges::find_if(criteria, [&](const deck::Criterion& criterion) {
     return criterion.metric == metric && criterion.covers(order, phase);
   });
+  return found == criteria.end() ? nullptr : &*found;
 }
 
 /// The corresponding point of another result; an empty one if missing.
@@ -84,13 +92,14 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
     const RecordedPoint& same = same_point(b, point);
     const std::vector<Run>& others = same.runs;
     for (const deck::MetricRow& row : deck::device_metrics) {
-      if (!judges(a.acceptance, row.value, {}, point.phase)) continue;
+      const auto* const criterion = criterion_of(a.acceptance, row.value, {}, point.phase);
+      if (criterion == nullptr) continue;
       const auto of_a = values(row.value, point.device);
       const auto of_b = values(row.value, same.device);
       if (of_a.empty() && of_b.empty() && !point.words.empty())
         continue;  // a sweep has no device metrics
       comparison.changes.push_back(changed(
-          {.point = point.words, .order = "-", .metric = row.value}, of_a, of_b, true, below));
+          {.point = point.words, .order = "-", .metric = row.value}, of_a, of_b, criterion, below));
     }
     for (const Run& run : point.runs) {
       const std::string name = experiment::name(run);
@@ -98,14 +107,19 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
           others, [&](const Run& candidate) { return experiment::name(candidate) == name; });
       for (const deck::MetricRow& row : deck::run_metrics) {
         if (row.formula == nullptr) continue;  // derived from the times, which are compared
-        const bool is_judged = experiment::is_judged(row.value, run) &&
-                               judges(a.acceptance, row.value, run.order, point.phase);
-        if (!is_judged && row.value != deck::Metric::time) continue;
+        const auto* const criterion =
+            experiment::is_judged(row.value, run)
+                ? criterion_of(a.acceptance, row.value, run.order, point.phase)
+                : nullptr;
+        if (criterion == nullptr && row.value != deck::Metric::time) continue;
         const auto of_b =
             other == others.end() ? std::vector<double>() : values(row.value, *other, others);
         comparison.changes.push_back(
             changed({.point = point.words, .order = name, .metric = row.value},
-                    values(row.value, run, point.runs), of_b, is_judged, below));
+                    values(row.value, run, point.runs), of_b, criterion, below));
+        if (criterion != nullptr && !unjudgeable(row.value, run, point.runs).empty()) {
+          comparison.changes.back().verdict = Verdict::inconclusive;
+        }
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <tuple>
 
 #include "base/units.hpp"
 
@@ -52,6 +53,17 @@ int stages_of(const schedule::Schedule& schedule) {
     if (!schedule::on_host(task.stage)) engines.insert(timeline::Engines().of(task));
   }
   return static_cast<int>(engines.size());
+}
+
+/// The number of groups of tasks that do not need each other: operations of chunks; in a list,
+/// which has no chunks, tasks.
+int chains_of(const schedule::Schedule& schedule) {
+  std::set<std::tuple<int, int, int>> chains;
+  for (const schedule::Task& task : schedule.tasks) {
+    const bool listed = !schedule.names.empty();
+    if (!schedule::on_host(task.stage)) chains.insert({task.chunk, task.op, listed * task.number});
+  }
+  return static_cast<int>(chains.size());
 }
 
 /// Input of the diagnoses.
@@ -105,7 +117,7 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
   }
   // Kernels may share the device.
   of.busiest_s = std::min(of.busiest_s, of.bounds.schedule_bound_s);
-  of.wanted_lanes = std::min(of.gpu() ? stages_of(run.schedule) : workers, run.schedule.chunks);
+  of.wanted_lanes = std::min(of.gpu() ? stages_of(run.schedule) : workers, chains_of(run.schedule));
   const auto potential = overlap_potential(run, runs);
   of.nothing_to_hide = potential && *potential < least_potential;
   of.good = efficiency->median >= good_efficiency;

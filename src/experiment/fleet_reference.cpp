@@ -13,31 +13,23 @@ Subject subject_of(const DeviceRecord& record, const FigureKey& key) {
   return subject;
 }
 
-/// The criterion of the deck with a reference for this figure; null: none.
-const deck::Criterion* criterion_of(const DeviceRecord& record, const FigureKey& key) {
-  const auto criterion = std::ranges::find_if(record.referenced, [&](const auto& one) {
-    return one.metric == key.metric && one.covers(key.order, key.phase);
-  });
-  return criterion == record.referenced.end() ? nullptr : &*criterion;
+/// How much worse than the reference a figure may be, once per criterion of the deck that names it;
+/// without such criteria all compared figures have the tolerance of the reference.
+std::vector<std::optional<double>> tolerances(const DeviceRecord& record, const FigureKey& key) {
+  std::vector<std::optional<double>> all;
+  for (const deck::Criterion& one : record.referenced) {
+    if (one.metric == key.metric && one.covers(key.order, key.phase)) all.push_back(one.below);
+  }
+  if (record.referenced.empty() && is_compared(record, key)) all.emplace_back();
+  return all;
 }
 
-/// Whether a reference judges a figure: with referenced criteria in the deck, the figures that they
-/// name; otherwise all compared figures.
-bool is_judged(const DeviceRecord& record, const FigureKey& key) {
-  return record.referenced.empty() ? is_compared(record, key)
-                                   : criterion_of(record, key) != nullptr;
-}
-
-Check check_of(const Reference& reference, const Entry& entry, const DeviceRecord& record,
-               const Figure& figure) {
+Check check_of(const Reference& reference, const Entry& entry, const Figure& figure, double below) {
   Check check;
   check.metric = figure.key.metric;
   check.order = figure.key.order;
   check.value = figure.value;
   check.at_least = deck::row_of(check.metric).better == deck::Better::more;
-  const deck::Criterion* const criterion = criterion_of(record, figure.key);
-  const double below =
-      criterion != nullptr ? criterion->below.value_or(entry.tolerance) : entry.tolerance;
   check.limit = entry.value * (check.at_least ? 1 - below : 1 + below);
   check.source = LimitSource{reference.path, entry.value, below};
   check.verdict = judge(check.value, check.at_least, check.limit);
@@ -62,14 +54,15 @@ void judge_by(const Reference& reference, DeviceRecord& record) {
     known = true;
   }
   for (const Figure& figure : record.figures) {
-    if (!is_judged(record, figure.key)) continue;
     const Entry* const entry = find(reference, subject_of(record, figure.key));
     if (entry == nullptr) continue;
-    known = true;
-    const Check check = check_of(reference, *entry, record, figure);
-    if (check.verdict == Verdict::pass) continue;
-    record.troubles.push_back(
-        {.code = code_of(check.verdict), .text = words(check), .phase = figure.key.phase});
+    for (const std::optional<double> below : tolerances(record, figure.key)) {
+      known = true;
+      const Check check = check_of(reference, *entry, figure, below.value_or(entry->tolerance));
+      if (check.verdict == Verdict::pass) continue;
+      record.troubles.push_back(
+          {.code = code_of(check.verdict), .text = words(check), .phase = figure.key.phase});
+    }
   }
   if (known) return;
   record.troubles.push_back(

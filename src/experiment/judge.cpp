@@ -57,16 +57,6 @@ void predict_again(Outcome& outcome, const model::Device& device) {
                              device.path.empty() ? "before them" : "in " + device.path));
 }
 
-/// Why the metric cannot be judged; empty: it can.
-std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<Run>& runs) {
-  const auto potential = overlap_potential(run, runs);
-  const bool compared = deck::row_of(metric).needs == deck::Needs::baseline;
-  if (!compared || !potential || *potential >= least_potential) return "";
-  return fmt::format(
-      "overlap could save at most {:.1f} % of the sequential time, less than {:.0f} %",
-      100 * std::max(0.0, *potential), 100 * least_potential);
-}
-
 /// A check with the limit from a reference; without an entry its reason says why.
 Check referenced(Check check, const deck::Criterion& criterion, const References& references) {
   check.at_least = deck::row_of(check.metric).better == deck::Better::more;
@@ -211,6 +201,15 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
     }
   }
   return checks;
+}
+
+std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<Run>& runs) {
+  const auto potential = overlap_potential(run, runs);
+  const bool compared = deck::row_of(metric).needs == deck::Needs::baseline;
+  if (!compared || !potential || *potential >= least_potential) return "";
+  return fmt::format(
+      "overlap could save at most {:.1f} % of the sequential time, less than {:.0f} %",
+      100 * std::max(0.0, *potential), 100 * least_potential);
 }
 
 std::string words(const Stop& stop) {

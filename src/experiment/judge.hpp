@@ -59,6 +59,9 @@ struct Samples {
   bool interrupted = false;     ///< before the last repetition
 };
 
+/// Why a metric of a run cannot be judged: overlap could save too little. Empty: it can.
+std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<Run>& runs);
+
 /// Origin of a limit that is not in the deck.
 struct LimitSource {
   std::string file;  ///< reference file

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/units.hpp"
+#include "experiment/reference.hpp"
 
 namespace overlap::experiment {
 namespace {
@@ -29,15 +30,10 @@ struct Requirement {
   std::optional<Judged> (*judge)(const Require&, const Readings&);
 };
 
-std::optional<std::string> link(const std::optional<int>& gen, const std::optional<int>& width) {
-  if (!gen || !width) return std::nullopt;
-  return fmt::format("gen{} x{}", *gen, *width);
-}
-
 std::optional<Judged> judge_pcie(const Require& require, const Readings& readings) {
   if (!require.pcie) return std::nullopt;
   const base::DeviceInfo& device = readings.device;
-  Judged judged{.found = link(device.pcie_gen, device.pcie_width), .wanted = "max"};
+  Judged judged{.found = link_words(device.pcie_gen, device.pcie_width), .wanted = "max"};
   std::optional<int> gen = require.pcie->gen;
   std::optional<int> width = require.pcie->width;
   const bool max = gen == 0;
@@ -45,7 +41,7 @@ std::optional<Judged> judge_pcie(const Require& require, const Readings& reading
     gen = device.pcie_gen_max;
     width = device.pcie_width_max;
   }
-  if (const auto wanted = link(gen, width)) {
+  if (const auto wanted = link_words(gen, width)) {
     judged.wanted = *wanted + (max ? " (max)" : "");
     judged.met = device.pcie_gen >= gen && device.pcie_width >= width;
   }

@@ -37,10 +37,10 @@ std::vector<Repetition> repetitions(const Run& run, const std::vector<Run>& runs
   if (run.bounds) all.schedule_bound_s = run.bounds->schedule_bound_s;
   if (const auto bytes = copied_bytes(run); bytes > 0) all.bytes = static_cast<double>(bytes);
   all.flops = product_flops(run.schedule);
-  std::vector<Repetition> repetitions(run.samples_s.size(), all);
+  std::vector<Repetition> repetitions(std::max(run.samples_s.size(), run.alone_s.size()), all);
   for (std::size_t i = 0; i < repetitions.size(); ++i) {
     Repetition& one = repetitions[i];
-    one.time_s = run.samples_s[i];
+    one.time_s = sample(run.samples_s, i);
     if (baseline != nullptr) one.sequential_s = sample(baseline->samples_s, i);
     if (twin != nullptr) one.undisturbed_s = sample(twin->samples_s, i);
     one.alone_s = sample(run.alone_s, i);

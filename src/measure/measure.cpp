@@ -165,7 +165,38 @@ class IssueCosts {
   std::int64_t number_ = 0;
 };
 
-/// Scores the cases of the plan and, unless interrupted, measures rates and traces.
+/// Measures what the scored runs are compared with: rates, traces and the link.
+void measure_beside(const experiment::Plan& plan, Session& session, const Hooks& hooks,
+                    const timeline::Engines& engines, std::vector<experiment::Run>& runs,
+                    experiment::DeviceSamples& device) {
+  const deck::Deck& deck = plan.deck;
+  Executor& executor = *session.executor;
+  // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share the
+  // cores.
+  if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
+  hooks.call(
+      [&] { measure_rates(on_gpu() ? *session.meter : executor, session.workload, runs, hooks); });
+  for (experiment::Run& run : runs) {
+    if (!plan.values.empty()) break;  // no traces for points of a sweep: too much data
+    hooks.show("tracing " + experiment::name(run));
+    const timeline::Engines own = {.workers = on_gpu() ? 0 : run.schedule.lanes,
+                                   .copy_engines = engines.copy_engines};
+    hooks.call([&] { trace_run(executor, run, session.workload, deck.measure.verify, own); });
+  }
+  if (!wants_link(plan)) return;
+  try {
+    auto link =
+        measure_link(largest_copy(runs), experiment::least_repetitions(deck.measure), hooks);
+    link.health = std::move(device.health);
+    link.series = std::move(device.series);
+    device = std::move(link);
+  } catch (const base::Error& error) {  // the deck may leave too little memory for it
+    if (error.code() != base::ExitCode::precondition) throw;
+  }
+}
+
+/// Scores the cases of the plan and, unless interrupted, measures rates and traces. An interrupt
+/// leaves what was scored.
 experiment::Samples score_and_trace(const experiment::Plan& plan, Session& session,
                                     const Hooks& hooks) {
   const deck::Deck& deck = plan.deck;
@@ -187,29 +218,13 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
       measure(executor, runs, workload, deck.measure, scoring, deck.acceptance, session.monitor);
   issue_costs.store();
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
-  if (!samples.interrupted) {
-    // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share
-    // the cores.
-    if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
-    hooks.call([&] { measure_rates(on_gpu() ? *session.meter : executor, workload, runs, hooks); });
-    for (experiment::Run& run : runs) {
-      if (!plan.values.empty()) break;  // no traces for points of a sweep: too much data
-      hooks.show("tracing " + experiment::name(run));
-      const timeline::Engines own = {.workers = on_gpu() ? 0 : run.schedule.lanes,
-                                     .copy_engines = engines.copy_engines};
-      hooks.call([&] { trace_run(executor, run, workload, deck.measure.verify, own); });
+  try {
+    if (!samples.interrupted) {
+      measure_beside(plan, session, hooks, engines, runs, samples.device);
     }
-  }
-  if (!samples.interrupted && wants_link(plan)) {
-    try {
-      auto link =
-          measure_link(largest_copy(runs), experiment::least_repetitions(deck.measure), hooks);
-      link.health = std::move(samples.device.health);
-      link.series = std::move(samples.device.series);
-      samples.device = std::move(link);
-    } catch (const base::Error& error) {  // the deck may leave too little memory for it
-      if (error.code() != base::ExitCode::precondition) throw;
-    }
+  } catch (const base::Error& error) {
+    if (error.code() != base::ExitCode::interrupted) throw;
+    samples.interrupted = true;
   }
   samples.conditions = conditions(session, engines);
   samples.runs = std::move(runs);

@@ -48,9 +48,12 @@ std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::L
   return {sizes.begin(), sizes.end()};
 }
 
-/// The chunks of the deck in one lane, whatever orders and lanes it lists.
+/// The chunks of the deck in one lane, whatever orders and lanes it lists; copied, also with zero
+/// copy.
 schedule::Schedule chunked(const Draft& draft) {
-  return schedule::build(draft.costs, draft.layout, deck::Order::depth_first, 1);
+  schedule::Layout layout = draft.layout;
+  layout.transfer = deck::Transfer::staged;
+  return schedule::build(draft.costs, layout, deck::Order::depth_first, 1);
 }
 
 /// The plan with progress display.

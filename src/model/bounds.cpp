@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "model/device.hpp"
@@ -79,14 +80,24 @@ struct Ideal {
     }
   }
 
-  /// The largest sum of task times of a chunk.
-  double longest_chunk_s() const {
-    std::vector<double> chains(static_cast<std::size_t>(schedule.chunks));
+  /// The longest sum of times of tasks that need each other: those of an operation of a chunk, or
+  /// in a list, which has no chunks, those that come after each other.
+  double longest_chain_s() const {
+    const bool listed = !schedule.names.empty();
+    std::map<std::pair<int, int>, double> chains;
+    std::vector<double> ends_s;
+    double longest_s = 0;
     for (const Task& task : schedule.tasks) {
-      if (schedule::on_host(task.stage)) continue;
-      chains[static_cast<std::size_t>(task.chunk)] += seconds_alone(schedule, task, device);
+      double before_s = 0;
+      for (const schedule::TaskId other : task.after) {
+        before_s = std::max(before_s, ends_s[other]);
+      }
+      double& end_s = listed ? ends_s.emplace_back(before_s) : chains[{task.chunk, task.op}];
+      if (!schedule::on_host(task.stage)) end_s += seconds_alone(schedule, task, device);
+      if (!listed) ends_s.push_back(0);
+      longest_s = std::max(longest_s, end_s);
     }
-    return chains.empty() ? 0 : *std::max_element(chains.begin(), chains.end());
+    return longest_s;
   }
 
   Schedule schedule;
@@ -120,7 +131,7 @@ Bounds bounds(const Schedule& schedule, const Rates& own, const Rates& least,
   if (engines.workers > 0) {
     const int parallel = std::min(schedule.lanes, engines.workers);
     const double all = least.h2d_s + least.d2h_s + least.kernel_s;
-    const double longest_s = Ideal(schedule, work, least, engines).longest_chunk_s();
+    const double longest_s = Ideal(schedule, work, least, engines).longest_chain_s();
     bounds.bound_s = std::max({all / parallel, longest_s, work.host_s});
     bounds.limit = bounds.bound_s > work.host_s ? "workers" : "host";
   } else {

@@ -61,9 +61,7 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
   const auto consider = [&](Candidate candidate, const std::set<deck::Order>& orders,
                             const std::set<int>& lane_counts) {
     base::check_interrupt();
-    if (deck.issue.mechanism == deck::Mechanism::portable) {
-      candidate.mechanism = deck.issue.mechanism;
-    }
+    candidate.mechanism = deck.issue.mechanism;
     schedule::Layout layout;
     try {
       layout = schedule::layout(in_the_way_of(candidate, deck), costs, device_free_bytes);
@@ -131,7 +129,10 @@ std::vector<Candidate> finalists(const std::vector<Candidate>& candidates, bool 
                                  candidate.profile, candidate.transfer, whole);
     if (!kinds.insert(kind).second) continue;
     chosen.push_back(candidate);
-    if (!graphs || candidate.order == deck::Order::sequential) continue;
+    if (!graphs || candidate.order == deck::Order::sequential ||
+        candidate.mechanism == deck::Mechanism::graph) {
+      continue;
+    }
     chosen.push_back(candidate);
     chosen.back().mechanism = deck::Mechanism::graph;
   }
@@ -151,8 +152,10 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
   if (device.unit_s > 0) return 1;
   const auto first_chunk = [&](std::int64_t repeats, bool copies) {
     const schedule::Costs costs = schedule::costs(deck.workload, repeats);
-    const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
-                                          deck::Order::depth_first, deck.issue.lanes);
+    schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
+    layout.transfer = deck::Transfer::staged;  // zero copy has no copies to balance
+    const auto schedule =
+        schedule::build(costs, layout, deck::Order::depth_first, deck.issue.lanes);
     double seconds = 0;
     for (const schedule::Task& task : schedule.tasks) {
       if (task.chunk != 0 || task.op != 0) break;

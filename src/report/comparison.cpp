@@ -119,7 +119,14 @@ int pen_of(Trend trend) { return trend == Trend::slower ? 2 : trend == Trend::fa
 
 /// Each ratio with its interval on one scale; the range that counts as the same is shaded.
 std::string ratios_svg(const Comparison& of) {
-  constexpr double left = 360, right = 1080, row = 26;
+  constexpr double margin = 40, right = 1080, row = 26, least = 360, most = 720;
+  const auto label = [](const Change& change) {
+    return fmt::format("{} {}", change_words(change), deck::to_string(change.metric));
+  };
+  double left = least;
+  for (const Change& change : of.changes) {
+    left = std::min(std::max(left, margin + width_of(label(change)) + 24), most);
+  }
   double lo = 1 - 2 * experiment::same_within;
   double hi = 1 + 2 * experiment::same_within;
   for (const Change& change : of.changes) {
@@ -129,7 +136,7 @@ std::string ratios_svg(const Comparison& of) {
   }
   const auto x = [&](double ratio) { return left + (ratio - lo) / (hi - lo) * (right - left); };
   Svg svg;
-  svg.words("title", 40, 44, title(of));
+  svg.words_within(Svg::width - 2 * margin, "title", margin, 44, title(of), 20);
   const double top = 90;
   const double bottom = top + row * static_cast<double>(of.changes.size());
   const double from = x(1 - experiment::same_within);
@@ -143,8 +150,7 @@ std::string ratios_svg(const Comparison& of) {
   }
   svg.y = top + row / 2;
   for (const Change& change : of.changes) {
-    svg.words("end", left - 24, svg.y + 4,
-              fmt::format("{} {}", change_words(change), deck::to_string(change.metric)));
+    svg.words_within(left - 24 - margin, "end", left - 24, svg.y + 4, label(change));
     if (const auto& ratio = change.ratio) {
       const int pen = pen_of(change.trend);
       svg.add(R"(<g class="p{}"><path class="whisker" d="M{:g} {:g}H{:g}"/>)", pen, x(ratio->lo),

@@ -11,7 +11,7 @@ const TALLEST = 900; // of the map, unless its smallest cells need more
 const LABELLED = 15; // cells of this size have their host's name
 // Slow, median and fast: told apart by people with any colour vision, as the colours of stages are.
 const RAMPS = { light: [[213, 94, 0], [201, 212, 221], [0, 114, 178]], dark: [[255, 139, 61], [58, 68, 78], [86, 180, 233]] };
-const MARKS = { PASS: "", FAIL: "x", INCONCLUSIVE: "?", ERROR: "!", SKIPPED: "-", INTERRUPTED: "!", missing: "o" };
+const MARKS = { PASS: "", FAIL: "x", INCONCLUSIVE: "?", ERROR: "!", SKIPPED: "-", INTERRUPTED: "=", missing: "o" };
 
 const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]];
 function shown(value, unit) {
@@ -130,8 +130,12 @@ function mark(context, kind, x, y, size, wide = size) {
     context.rect(x + 1, y + 1, wide - 3, size - 3);
   } else if (kind === "!") {
     context.moveTo((a + c) / 2, b); context.lineTo((a + c) / 2, d);
+  } else if (kind === "?") {
+    context.moveTo(a, d); context.lineTo((a + c) / 2, b); context.lineTo(c, d); context.closePath();
   } else if (kind) {
-    context.moveTo(a, (b + d) / 2); context.lineTo(c, (b + d) / 2);
+    for (const y of kind === "=" ? [b, d] : [(b + d) / 2]) {
+      context.moveTo(a, y); context.lineTo(c, y);
+    }
   }
   context.setLineDash(kind === "o" ? [2, 1.5] : []);
   context.lineWidth = size >= 10 ? 2 : 1.3;

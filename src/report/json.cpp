@@ -175,14 +175,29 @@ void fields(Record& add, const Result& of) {
           {{"enum", {0, 1, 2, 4, 5, 6, 77, 130}}});
 }
 
+/// The keys of a study's deck. A sweep of a selector, such as chunks.profile, has points with more
+/// keys than others; keys that only some of them take would make the deck invalid.
+Json keys_of(const Study& study) {
+  Json keys = deck::resolved(study.deck());
+  if (!study.sweeps()) return keys;
+  std::size_t least = keys.flatten().size();
+  for (const deck::Point& point : study.points) {
+    Json others = deck::resolved(point.deck);
+    const std::size_t size = others.flatten().size();
+    if (size >= least) continue;
+    least = size;
+    keys = std::move(others);
+  }
+  keys["sweep"] = swept(study);
+  return keys;
+}
+
 Json study_json(const Study& study) {
   const deck::Deck& deck = study.deck();
-  Json keys = deck::resolved(deck);
-  if (study.sweeps()) keys["sweep"] = swept(study);
   return json_of(Result{.machine = study.machine,
                         .started = study.started,
                         .title = deck.title,
-                        .deck = {deck.path, deck.sha256, deck::identity(deck), std::move(keys)},
+                        .deck = {deck.path, deck.sha256, deck::identity(deck), keys_of(study)},
                         .parts = parts_of(study),
                         .verdict = study.verdict(),
                         .code = study.exit_code()});

@@ -16,12 +16,16 @@ std::string page_head(const std::string& title) {
       escape_xml(title), page_colours(), page_style());
 }
 
-std::string page_json(const std::string& id, std::string json) {
-  // Only `</` and `<!--` could end or change the element.
-  for (std::size_t at = 0; (at = json.find('<', at)) != std::string::npos;) {
-    json.replace(at, 1, "\\u003c");
+std::string page_json(const std::string& id, std::string_view json) {
+  std::string safe;
+  for (const char c : json) {
+    if (c == '<') {
+      safe += "\\u003c";  // `</` and `<!--` could end or change the element
+    } else {
+      safe += c;
+    }
   }
-  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, json);
+  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, safe);
 }
 
 std::string page_table(const Rows& rows) {

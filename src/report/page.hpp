@@ -13,7 +13,7 @@ namespace overlap::report {
 std::string page_head(const std::string& title);
 
 /// JSON as the script `id` of the page.
-std::string page_json(const std::string& id, std::string json);
+std::string page_json(const std::string& id, std::string_view json);
 
 /// Rows as an HTML table; the first row contains the headings.
 std::string page_table(const base::Rows& rows);

@@ -65,9 +65,8 @@ std::string draw(const schedule::Schedule& schedule, const timeline::Timeline& t
       if (line[column] != ' ' && part <= covered[column]) continue;
       covered[column] = part;
       const std::size_t at = column - first;
-      line[column] = !fits              ? narrow[std::min(at, narrow.size() - 1)]
-                     : at < text.size() ? text[at]
-                                        : '=';
+      const std::string& words = fits ? text : narrow;
+      line[column] = at < words.size() ? words[at] : '=';
     }
   }
   line.resize(line.find_last_not_of(' ') + 1);

@@ -158,6 +158,8 @@ deck::Criterion read_criterion(const Value& value) {
   if (!phase.is_null()) criterion.phase = phase.word<deck::Phase>();
   const Value below = value.at_or_null("below");
   if (!below.is_null()) criterion.below = below.number();
+  const Value max = value.at_or_null("max");
+  if (!max.is_null()) criterion.max = max.number();
   return criterion;
 }
 

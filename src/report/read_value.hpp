@@ -129,7 +129,7 @@ std::vector<Value> results_in(const Value& root);
 /// The link of the device of a result, as measured while awake if recorded.
 std::optional<std::string> link_of(const Value& result);
 
-/// Reads a criterion of the resolved deck without its limits and reference.
+/// Reads a criterion of the resolved deck without `min` and `reference`.
 deck::Criterion read_criterion(const Value& value);
 
 /// Reads one of `runs` with all inputs of the metrics: one copy represents all tasks of its

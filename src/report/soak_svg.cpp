@@ -76,7 +76,8 @@ void draw(Svg& svg, const Plot& plot, double longest_s) {
       most = std::max(most, value);
     }
   }
-  const double room = std::max(0.1 * (most - least), 0.01 * most);
+  const double wanted = std::max(0.1 * (most - least), 0.01 * std::abs(most));
+  const double room = wanted > 0 ? wanted : 1;  // all values are 0
   least -= room;
   most += room;
   const auto across = [&](double at_s) { return soak.left + at_s / longest_s * soak.width; };

@@ -89,7 +89,6 @@ struct Study {
   const deck::Deck& deck() const { return points.front().deck; }
   bool sweeps() const { return !axes.empty(); }
   bool predicts() const { return !devices.empty(); }
-  bool phases() const { return axes.empty() && points.size() > 1; }  ///< of a fleet
   bool any(bool (*has)(const Row&)) const;  ///< whether any row satisfies a predicate
   bool ran() const;                         ///< whether anything was measured
   /// The outcome of a deck without a sweep; null: not finished.

@@ -133,6 +133,15 @@ void Svg::words(std::string_view kind, double x, double base, const std::string&
   add("<text class=\"{}\" x=\"{:g}\" y=\"{:g}\">{}</text>\n", kind, x, base, escape_xml(words));
 }
 
+void Svg::words_within(double room, std::string_view kind, double x, double base,
+                       const std::string& words, double size) {
+  const double part = room / (width_of(words) * size / 11);
+  if (part >= 1) return this->words(kind, x, base, words);
+  const auto columns = static_cast<std::size_t>(part * static_cast<double>(base::columns(words)));
+  add("<text class=\"{}\" x=\"{:g}\" y=\"{:g}\">{}\u2026<title>{}</title></text>\n", kind, x, base,
+      escape_xml(std::string(base::first_columns(words, columns))), escape_xml(words));
+}
+
 void Svg::legend(double edge, double wide,
                  const std::vector<std::pair<std::string, std::string>>& swatches_and_words) {
   double x = edge;

@@ -86,6 +86,11 @@ struct Svg {
   /// A line of text with its baseline at `base`.
   void words(std::string_view kind, double x, double base, const std::string& words);
 
+  /// The same in at most `room` pixels: the end is cut off, and a tooltip has the whole text.
+  /// `size`: of the letters.
+  void words_within(double room, std::string_view kind, double x, double base,
+                    const std::string& words, double size = 11);
+
   /// A legend: swatches, drawn around (0, 0) and `wide` pixels wide, with labels; lines start at
   /// `edge`.
   void legend(double edge, double wide,

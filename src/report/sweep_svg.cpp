@@ -95,7 +95,7 @@ Chart::Chart(const Study& sweep)
       turn(knee(sweep)) {
   std::size_t others = 0;
   for (const std::string& name : names) {
-    const bool baseline = name.starts_with("sequential");
+    const bool baseline = pens.empty() && name.starts_with("sequential");
     pens.push_back(baseline ? 0 : 1 + others++ % (report::pens.size() - 1));
   }
   for (const Axis::Value& value : axis.values) across.meet(value.number);
@@ -261,7 +261,7 @@ void Panel::draw_best() const {
 void Panel::draw() const {
   page.add("<g class=\"plot\">\n");
   const auto& values = chart.study.points[points.front()->number].values;
-  page.words("name", x, y - 14, point_words({values.begin() + 1, values.end()}));
+  page.words_within(width, "name", x, y - 14, point_words({values.begin() + 1, values.end()}), 13);
   draw_axes();
   if (chart.turn && !chart.turn->least) {
     const double here = at(chart.x(chart.turn->value));
@@ -311,14 +311,16 @@ std::string sweep_svg(const Study& study) {
   const std::size_t columns = shown > 4 ? 3 : shown > 1 ? 2 : 1;
 
   Svg page{.text = {}, .y = Svg::margin + 18};
-  page.words("title", Svg::margin, page.y, study.deck().title);
+  const double room = Svg::width - 2 * Svg::margin;
+  page.words_within(room, "title", Svg::margin, page.y, study.deck().title, 20);
   page.words("muted", Svg::margin, page.y += 22,
              place_words(study) + (study.predicts() ? fmt::format(", predicted for {}",
                                                                   fmt::join(study.devices, ", "))
                                                     : ""));
   page.y += 4;
-  for (const std::string& line : sweep_words(study))
-    page.words("", Svg::margin, page.y += 18, line);
+  for (const std::string& line : sweep_words(study)) {
+    page.words_within(room, "", Svg::margin, page.y += 18, line);
+  }
   page.y += 36;
   draw_legend(page, chart);
   page.words("muted", Svg::margin, page.y,

@@ -50,13 +50,14 @@ struct Writer {
 };
 
 inline constexpr auto writers = std::to_array<Writer>({
-    {"--json", "", "FILE", "Write the result file", true, json},
+    {"--json", "", "FILE",
+     "Write the result file; {deck}, {host}, {rank} and {uuid} in names of files are replaced",
+     true, json},
     {"--csv", "", "FILE", "Write a table: one row per order and point of a sweep", true, csv},
     {"--junit", "", "FILE", "Write the verdicts as JUnit XML: one test per check", true, junit},
     {"--timeline", ".svg", "FILE.svg|.html",
      "Draw the timelines, measured above predicted, or the times of a sweep: a picture (.svg) or "
-     "an "
-     "interactive page (.html); repeatable",
+     "an interactive page (.html); repeatable",
      true, svg},
     {"--timeline", ".html", "FILE.svg|.html", "", true, html},
     {"--trace", "", "FILE", "Write the timelines for Perfetto or chrome://tracing", false, trace},

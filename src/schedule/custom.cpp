@@ -180,7 +180,9 @@ void issue_listed(Builder& builder) {
     };
     for (const TaskId other : task.after) wait_for(ids[other]);
     if (waits_for_all) {
-      for (const auto& [lane, other] : last) wait_for(other);
+      for (const auto& [lane, other] : last) {
+        if (!barrier || other > *barrier) wait_for(other);  // the barrier waited for the others
+      }
       barrier = id;
     } else if (barrier && !on_host(task.stage) &&
                (!last.contains(task.lane) || last[task.lane] < *barrier)) {

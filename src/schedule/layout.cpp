@@ -83,6 +83,12 @@ void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling)
                        fmt::format("found {}{}", found, rest));
 }
 
+void expect_few(const deck::Deck& deck, const Costs& costs, std::int64_t chunks) {
+  if (chunks <= most_chunks / costs.iterations) return;
+  fail_chunks(deck, fmt::format(", which makes {} chunks; allowed: at most {} in all iterations",
+                                chunks * costs.iterations, most_chunks));
+}
+
 /// Number of equal chunks per iteration; `up_bytes`: bytes per unit that are copied to the device.
 std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t up_bytes) {
   const auto& count = deck.chunks.count;
@@ -94,11 +100,25 @@ std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
     fail_chunks(deck, fmt::format("; allowed: at least {}, one unit of the data", bytes(up_bytes)));
   }
   const std::int64_t chunks = count.value_or((costs.units + units - 1) / units);
-  if (chunks > most_chunks / costs.iterations) {
-    fail_chunks(deck, fmt::format(", which makes {} chunks; allowed: at most {} in all iterations",
-                                  chunks * costs.iterations, most_chunks));
-  }
+  expect_few(deck, costs, chunks);
   return chunks;
+}
+
+/// The first number of chunks of a ramp, from `chunks` on, whose largest chunk has at most `most`
+/// units, but for rounding.
+std::int64_t ramp_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t chunks,
+                         std::int64_t most) {
+  const auto weight = [&](std::int64_t steps) {
+    return std::min(std::pow(deck.chunks.growth, static_cast<double>(steps)), deck.chunks.spread);
+  };
+  double sum = 0;
+  for (std::int64_t count = 1;; ++count) {
+    sum += weight((count - 1) / 2);  // one more in the middle
+    const double largest = static_cast<double>(costs.units) * weight((count - 1) / 2) / sum;
+    if (count < chunks) continue;
+    expect_few(deck, costs, count);
+    if (largest <= static_cast<double>(most) + 1) return count;
+  }
 }
 
 void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) {
@@ -112,7 +132,10 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
   const std::int64_t most = deck.chunks.bytes ? *deck.chunks.bytes / up_bytes : costs.units;
   std::int64_t& chunks = layout.chunks_per_iteration;
   // The small chunks of a ramp enlarge the others, so that bytes per chunk may require more chunks.
-  for (chunks = even_chunks(deck, costs, up_bytes);; ++chunks) {
+  chunks = even_chunks(deck, costs, up_bytes);
+  if (ramps && deck.chunks.bytes) chunks = ramp_chunks(deck, costs, chunks, most);
+  for (;; ++chunks) {
+    expect_few(deck, costs, chunks);
     layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks.growth, deck.chunks.spread)
                            : even(costs.units, chunks);
     layout.largest_chunk_units = std::transform_reduce(

@@ -35,11 +35,52 @@ std::string read_text(const std::string& path, const std::string& kind) {
   return base::read_file(path, most_bytes, "a " + kind + " in YAML", base::ExitCode::usage);
 }
 
-/// A place in what an origin holds; an option is a place of its own.
-base::SourcePlace place_in(const base::SourcePlace& origin, const YAML::Mark& mark) {
-  return origin.option > 0 ? origin
-                           : base::SourcePlace{origin.file, mark.line + 1, mark.column + 1};
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (const auto line : std::views::split(text, '\n'))
+    lines.emplace_back(line.begin(), line.end());
+  return lines;
 }
+
+/// Places in what an origin holds; an option is a place of its own. The parser counts bytes of a
+/// line, people count characters.
+class Places {
+ public:
+  Places(const base::SourcePlace& origin, std::string_view text)
+      : origin_(origin), lines_(lines_of(text)) {}
+
+  base::SourcePlace of(const YAML::Mark& mark) {
+    if (origin_.option > 0) return origin_;
+    if (mark.line != last_.line || mark.column < last_.column) {
+      last_ = {.line = mark.line};
+    }
+    const std::string_view text = line(mark.line);
+    const auto size = static_cast<int>(text.size());
+    for (; last_.column < std::min(mark.column, size); ++last_.column) {
+      const char c = text[static_cast<std::size_t>(last_.column)];
+      if ((static_cast<unsigned char>(c) & 0xc0) == 0x80) ++last_.continued;
+    }
+    return {origin_.file, mark.line + 1, mark.column - last_.continued + 1};
+  }
+
+  /// A line, counted from 0.
+  std::string_view line(int number) const {
+    const auto at = static_cast<std::size_t>(number);
+    return at < lines_.size() ? lines_[at] : "";
+  }
+
+ private:
+  /// Where counting continues: most marks follow one another.
+  struct Last {
+    int line = 0;
+    int column = 0;
+    int continued = 0;  ///< bytes that do not begin a character
+  };
+
+  base::SourcePlace origin_;
+  std::vector<std::string_view> lines_;
+  Last last_;
+};
 
 /// Whether YAML allows a character.
 bool is_allowed(const base::Character& character) {
@@ -65,12 +106,10 @@ std::size_t end_of_text(std::string_view text) {
 void expect_text(std::string_view text, const base::SourcePlace& origin) {
   const std::string_view good = text.substr(0, end_of_text(text));
   if (good.size() == text.size()) return;
-  const std::string_view line = good.substr(good.rfind('\n') + 1);
-  const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
   YAML::Mark mark;
   mark.line = static_cast<int>(std::ranges::count(good, '\n'));
-  mark.column = static_cast<int>(std::ranges::count_if(line, begins));
-  fail(place_in(origin, mark),
+  mark.column = static_cast<int>(good.size() - (good.rfind('\n') + 1));
+  fail(Places(origin, good).of(mark),
        fmt::format("not YAML: found the byte 0x{:02x}; allowed: UTF-8 text without control "
                    "characters",
                    static_cast<unsigned char>(text[good.size()])));
@@ -83,13 +122,13 @@ std::shared_ptr<Node> node_of(Node::Kind kind, const base::SourcePlace& place) {
 /// Builds the tree of a document.
 class Builder : public YAML::EventHandler {
  public:
-  explicit Builder(const base::SourcePlace& origin) : origin_(origin) {}
+  Builder(const base::SourcePlace& origin, std::string_view text) : places_(origin, text) {}
 
   NodePtr root;  ///< null: no document
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ == 2) {
-      fail(place_in(origin_, mark), "found a second YAML document; allowed: one");
+      fail(places_.of(mark), "found a second YAML document; allowed: one");
     }
   }
   void OnDocumentEnd() override {}
@@ -99,7 +138,7 @@ class Builder : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const NodePtr node = anchor < anchors_.size() ? anchors_[anchor] : nullptr;
-    if (!node) fail(place_in(origin_, mark), "not YAML: found an alias inside its own anchor");
+    if (!node) fail(places_.of(mark), "not YAML: found an alias inside its own anchor");
     add(node);
   }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
@@ -126,7 +165,7 @@ class Builder : public YAML::EventHandler {
   };
 
   Node& begin(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
-    open_.push_back({node_of(kind, place_in(origin_, mark)), anchor, {}});
+    open_.push_back({node_of(kind, places_.of(mark)), anchor, {}});
     return *open_.back().node;
   }
 
@@ -151,19 +190,15 @@ class Builder : public YAML::EventHandler {
     }
   }
 
-  base::SourcePlace origin_;
+  Places places_;
   int documents_ = 0;
   std::vector<Open> open_;
   std::vector<NodePtr> anchors_;
 };
 
-/// Whether a tab indents a line, counted from 0.
-bool tab_indents(const std::string& text, int number) {
-  std::istringstream lines(text);
-  std::string line;
-  for (int i = 0; i <= number; ++i) std::getline(lines, line);
+bool tab_indents(std::string_view line) {
   const auto start = line.find_first_not_of(' ');
-  return start != std::string::npos && line[start] == '\t';
+  return start != std::string_view::npos && line[start] == '\t';
 }
 
 /// What the parser says, in the same words whatever its version.
@@ -178,8 +213,9 @@ bool tab_indents(const std::string& text, int number) {
                                                               : error.msg;
   if (origin.option > 0) fail(origin, "the value is not YAML: " + message);
   if (deep) fail(origin, "not YAML: " + message);
-  base::SourcePlace place = place_in(origin, error.mark);
-  if (tab_indents(text, error.mark.line)) {
+  Places places(origin, text);
+  base::SourcePlace place = places.of(error.mark);
+  if (tab_indents(places.line(error.mark.line))) {
     place.column = 1;
     fail(place, "not YAML: found a tab; allowed: spaces to indent");
   }
@@ -191,7 +227,7 @@ bool tab_indents(const std::string& text, int number) {
 /// The document; null where the text has none.
 NodePtr parse(const std::string& text, const base::SourcePlace& origin) {
   expect_text(text, origin);
-  Builder builder(origin);
+  Builder builder(origin, text);
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);
@@ -298,6 +334,7 @@ NodePtr with_option(const NodePtr& root, const std::string& option, int number) 
   std::vector<std::string> path = parts_of(key);
   if (path[0] == "sweep" && path.size() > 1) path = {path[0], key.substr(path[0].size() + 1)};
   if (std::ranges::find(path, "") != path.end()) refuse("found an empty part in the key");
+  if (path.size() > most_parts) refuse(fmt::format("found a key of {} parts", path.size()));
   if (const auto bracket = key.find('['); bracket != std::string::npos) {
     const auto dot = std::min(key.find('.', bracket), key.size());
     fail(origin, fmt::format("{}: found an index; allowed: the whole list, --set '{}=[...]'",

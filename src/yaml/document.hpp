@@ -52,6 +52,9 @@ NodePtr with_option(const NodePtr& root, const std::string& option, int number);
 NodePtr with(const NodePtr& node, std::span<const std::string> path, const NodePtr& value,
              const std::string& above = "");
 
+/// Maximum number of parts of a dotted key; more would be a nesting that no file has.
+inline constexpr std::size_t most_parts = 8;
+
 /// Splits a key at its dots.
 std::vector<std::string> parts_of(const std::string& key);
 

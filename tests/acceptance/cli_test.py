@@ -471,10 +471,14 @@ class Interrupts(TestCase):
             self.fail("it goes on after the signal")
         return subprocess.CompletedProcess([], process.returncode, stdout, stderr)
 
-    def assert_kept(self):
-        """The result file has the complete repetitions, the same number of each order."""
+    def assert_kept(self, others=0):
+        """The result file has the complete repetitions, the same number of each order; and other decks, which did not
+        run."""
         result = json.loads((self.folder / "out.json").read_text())
         self.assert_valid(result)
+        if others:
+            result, *rest = result["results"]
+            self.assertEqual([(deck["interrupted"], deck["exit_code"], deck["runs"]) for deck in rest], [(True, 130, [])] * others)
         self.assertEqual((result["interrupted"], result["verdict"], result["exit_code"]), (True, "INTERRUPTED", 130))
         samples = {len(run["samples_s"]) for run in result["runs"]}
         self.assertEqual(len(samples), 1)
@@ -502,11 +506,24 @@ class Interrupts(TestCase):
         if "out.json" in self.files():  # the first one was quicker
             self.assert_kept()
 
+    def test_after_the_last_repetition(self):
+        """While rates and timelines are measured; if the machine is slow, earlier."""
+        text = ("workload: {kind: custom, tasks: [{name: K, stage: kernel, lane: 1, duration: 300 ms}]}\n"
+                "measure: {warmup: 0, duration: 1 s}\n")
+        process = start(self.deck(text), "--json", self.folder / "out.json")
+        for line in process.stdout:
+            if line.startswith("host memory"):
+                break
+        time.sleep(1.9)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual((process.wait(60), process.stdout.read().count("OVERLAP_RESULT")), (130, 1))
+        self.assert_kept()
+
     def test_no_deck_runs_after_it(self):
         done = self.interrupted(self.deck(name="next.yaml"))
         self.assert_error(done, 130, "interrupted")
         self.assertEqual(done.stdout.count("OVERLAP_RESULT"), 1)
-        self.assert_kept()
+        self.assert_kept(others=1)
 
 
 if __name__ == "__main__":

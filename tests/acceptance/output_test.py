@@ -128,11 +128,16 @@ class ResultFile(TestCase):
         reference = self.folder / "reference.yaml"
         self.assert_clean(run("baseline", result, "-o", reference))
         judged = self.deck(SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: time, reference: given}"), "judged.yaml")
-        before = {path: path.read_bytes() for path in (device, result, reference)}
+        results = self.folder / "results"
+        results.mkdir()
+        shutil.copy(result, results / "a.json")
+        before = {path: path.read_bytes() for path in (device, result, reference, results / "a.json")}
         for done, words in ((run(self.deck(), "--device", device, "--json", device), "--json: found .*, which is also the device file"),
                             (run(self.deck(), "--predict", device, "--csv", device), "--csv: found .*, which is also a device file"),
                             (run(judged, "--reference", reference, "--json", reference), "--json: found .*, which is also a reference"),
-                            (run("baseline", result, "-o", result), "-o: found .*, which is also an input")):
+                            (run("baseline", result, "-o", result), "-o: found .*, which is also an input"),
+                            (run("baseline", results, "-o", results / "a.json"), "-o: found .*, which is also an input"),
+                            (run("compare", result, results, "--json", results / "a.json"), "--json: found .*, which is also an input")):
             self.assert_error(done, 3, words + ".*; allowed: one file for each")
         self.assertEqual({path: path.read_bytes() for path in before}, before)
 

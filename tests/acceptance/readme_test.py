@@ -31,11 +31,16 @@ NOT_RUN = {
     "ci/quickstart.sh --kokkos 5 rowsum": BUILDS,
     "ci/check.sh": "runs all tests, this one among them",
     "ci/check.sh --full": "runs all tests, this one among them",
-    "for node in $(sinfo -hN -o %N -t idle); do sbatch -N 1 -w \"$node\" ci/integrations/slurm/overlap.sbatch; done": SLURM,
-    "sbatch --nodes=8 --ntasks-per-node=4 --gpus-per-node=4 ci/integrations/slurm/overlap.sbatch": SLURM,
-    "sbatch --nodes=8 ci/integrations/slurm/merge.sbatch": SLURM,
+    "for node in $(sinfo -hN -o %N -t idle | sort -u); do OVERLAP_REFERENCE=$PWD/reference.yaml sbatch -N 1 -w \"$node\" "
+    "--ntasks-per-node=4 --gpus-per-node=4 ci/integrations/slurm/overlap.sbatch; done": SLURM,
+    "OVERLAP_REFERENCE=$PWD/reference.yaml sbatch --nodes=8 --ntasks-per-node=4 --gpus-per-node=4 "
+    "ci/integrations/slurm/overlap.sbatch": SLURM,
+    "OVERLAP_REFERENCE=$PWD/reference.yaml sbatch --nodes=8 ci/integrations/slurm/merge.sbatch": SLURM,
     "mpirun -n 4 miniapp --fleet acceptance/node --json 'out/{host}-{rank}.json' --json fleet.json --report fleet.html":
         "needs four GPUs; tests/fleet runs mpirun",
+    "mpirun -n 4 miniapp --fleet acceptance/node --reference reference.yaml --json fleet.json --report fleet.html":
+        "needs four GPUs; tests/fleet runs mpirun",
+    "miniapp baseline -o reference.yaml out": "needs the results of four GPUs",
     "reframe -c ci/integrations/reframe/overlap.py -r -S overlap.deck=acceptance/gpu | grep 'Ran 1/1 test case'":
         "needs ReFrame; harness_test.py runs it",
     "ci/check.sh hip": "needs another root; ci/check.sh runs it",

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -324,6 +325,26 @@ class Resume(Case):
         done = run(deck, "--json", self.target, "--resume", "--set=measure.warmup=1")
         self.assert_error(done, 3, r"out\.json\.points: found no point of this deck; allowed: ")
         self.assertEqual(len(self.kept()), 2)
+
+    def test_values_that_mean_the_same(self):
+        growths = SMALL.replace("chunks.count: [1, 2, 4]", "measure.repetitions: [1, 1000000]").replace(
+            "issue.lanes: [1, 2]", "chunks.growth: [1.5, 1.50]") + "chunks: {count: 8, profile: ramp}\n"
+        self.assertEqual(self.stopped(signal.SIGTERM, growths, 2)[0], 130)
+        self.assert_clean(run(self.sweep(growths), "--json", self.target, "--resume", "--set=sweep.measure.repetitions=[1]"))
+        self.assertEqual([run["point"]["chunks.growth"] for run in self.written()["runs"]], [1.5] * 4)
+
+    def test_a_journal_that_cannot_be_written(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # noqa: E731
+        done = run(self.sweep(), "--csv", self.folder / "out.csv", "--quiet", preexec_fn=limit)
+        self.assert_error(done, 1, r"out\.csv\.points: cannot write")
+        with (self.folder / "out.csv").open() as rows:
+            self.assertEqual(len(list(csv.DictReader(rows))), 6 * len(ORDERS))
+
+    def test_the_resolved_deck_is_a_deck(self):
+        text = SMALL.replace("chunks.count: [1, 2, 4]", "chunks.profile: [ramp, uniform]") + "chunks: {count: 8}\n"
+        self.assert_clean(run(self.sweep(text), "--json", self.target))
+        resolved = self.deck(yaml.safe_dump(self.written()["deck"]["resolved"], sort_keys=False), "resolved.yaml")
+        self.assert_clean(run(resolved, "--dry-run"))
 
     def test_points_of_another_model(self):
         deck = self.leave_points()

@@ -193,6 +193,12 @@ class Verdict(Case):
 
 
 class Trouble(Case):
+    def test_a_file_about_all_decks_has_none_of_them_in_its_name(self):
+        for option in ("--json={deck}.json", "--report={deck}.html"):
+            _, output, errors = self.mpirun(MINIAPP, "--fleet", self.deck(), "--device=host", option, ranks=2).end()
+            self.assertRegex(output + errors, r"found \{deck\} in the name of a file about all ranks")
+            self.assertEqual(self.files(), ["small.yaml"])
+
     def test_a_machine_that_is_not_what_the_deck_requires(self):
         started = self.mpirun(MINIAPP, "--fleet", "acceptance/node", "--quiet", "--device=host", "--json=rank-{rank}.json",
                               "--json=fleet.json", ranks=2)

@@ -93,7 +93,7 @@ TEST(AsciiTimeline, ShowsTheLastDigitWhereTwoAreTooWide) {
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].chunk = static_cast<int>(i);
   const auto schedule = schedule_of(tasks);
   EXPECT_EQ(picture(schedule, device_of(Queues::engine), 30), R"(
-H2D   0=1=2=3=4=5=6=7=8=9=0011
+H2D   0=1=2=3=4=5=6=7=8=9=0=1=
       0                12.00 s
 )");
   // However narrow the terminal is, twenty columns are left for time.

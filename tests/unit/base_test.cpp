@@ -35,6 +35,7 @@ TEST(Units, ParseBytes) {
   EXPECT_EQ(parse_bytes("16MiB"), 16 << 20);
   EXPECT_EQ(parse_bytes("1.5 KiB"), 1536);
   EXPECT_EQ(parse_bytes("2 GB"), 2000000000);
+  for (const char* const text : {"3 KB", "3 kB"}) EXPECT_EQ(parse_bytes(text), 3000) << text;
   EXPECT_EQ(parse_bytes("9007199254740993"), 9007199254740993);  // no detour through double
   for (const char* bad :
        {"", "MiB", "16 mib", "16 MiB x", "1.0001 B", "nan", "inf", "1e30", "0x10", " 1"}) {

@@ -130,6 +130,11 @@ TEST(Bounds, OnlyKernelsLastAsMeasured) {
   EXPECT_NEAR(bounds(with_host(chunks(1, 2, 0, 2)), copies, copies, {}).schedule_bound_s, 6, 1e-9);
 }
 
+TEST(Bounds, KernelsOfWhichNothingWasMeasuredLastAsListed) {
+  const auto copies = rates(2, 0, 2, 2);
+  EXPECT_NEAR(bounds(chunks(1, 2, 2, 2), copies, copies, {}).schedule_bound_s, 6, 1e-9);
+}
+
 TEST(Bounds, AQueryHasNone) {
   const Schedule queries = schedule_of({query(0)});
   for (const timeline::Engines engines : {timeline::Engines(), timeline::Engines{.workers = 2}}) {
@@ -150,6 +155,25 @@ TEST(Bounds, OfWorkers) {
   EXPECT_DOUBLE_EQ(one.bound_s, 20);
   EXPECT_DOUBLE_EQ(one.schedule_bound_s, 20);
   EXPECT_EQ(one.limit, "workers");
+}
+
+TEST(Bounds, OfWorkersAreThoseOfTasksThatNeedEachOther) {
+  // Two operations of a chunk are two chains.
+  Schedule schedule = chunks(2, 2, 1, 2);
+  for (Task& task : schedule.tasks) {
+    task.op = task.chunk;
+    task.chunk = 0;
+  }
+  schedule.chunks = 1;
+  const auto two = rates(4, 2, 4, 0);
+  EXPECT_DOUBLE_EQ(bounds(schedule, two, two, {.workers = 2}).bound_s, 5);
+  // In a list those that come after each other, whatever their lanes.
+  schedule = schedule_of({kernel(0, 3), kernel(1, 4), kernel(1, 2), kernel(2, 1, 1, {0, 1})});
+  schedule.names.assign(4, "K");
+  const auto listed = rates(0, 10, 0, 0);
+  EXPECT_DOUBLE_EQ(bounds(schedule, listed, listed, {.workers = 3}).bound_s, 5);
+  schedule.tasks[2].after = {1};
+  EXPECT_DOUBLE_EQ(bounds(schedule, listed, listed, {.workers = 3}).bound_s, 6);
 }
 
 }  // namespace

@@ -105,6 +105,37 @@ TEST(Compare, FindsWorseErrorsOfZero) {
   EXPECT_EQ(verdict_of({compare(exact, wrong, 0.01)}), Verdict::fail);
 }
 
+TEST(Compare, RoundingErrorsMayChangeWithinTheLimit) {
+  Recorded one = result("a", 1);
+  one.acceptance = {{.metric = Metric::max_error, .max = 1e-6}};
+  for (auto& run : one.points[0].runs) run.max_error = 6e-8;
+  Recorded other = one;
+  for (auto& run : other.points[0].runs) run.max_error = 2e-7;
+  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::pass);
+  other.points[0].runs[1].max_error = 2e-6;
+  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::fail);
+}
+
+TEST(Compare, FewRepetitionsWhoseIntervalHoldsTheLimitAreInconclusive) {
+  Recorded one = result("a", 1);
+  one.acceptance = {{.metric = Metric::time, .order = Order::by_engine}};
+  one.points[0].runs[1].samples_s = {1.0, 1.05, 1.1};
+  Recorded other = one;
+  other.points[0].runs[1].samples_s = {1.07, 1.08, 1.12};
+  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::inconclusive);
+}
+
+TEST(Compare, SpeedUpsWithoutPotentialAreNotJudged) {
+  Recorded one = result("a", 2);
+  one.acceptance = {{.metric = Metric::speedup, .order = Order::by_engine}};
+  one.points[0].runs[1].bounds = model::Bounds{.bound_s = 1.9};
+  Recorded other = one;
+  for (double& time_s : other.points[0].runs[1].samples_s) time_s *= 1.2;
+  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::inconclusive);
+  one.points[0].runs[1].bounds->bound_s = 1.7;
+  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::fail);
+}
+
 TEST(Compare, ComparesEachPhaseWithItself) {
   Recorded one = result("a", 1);
   RecordedPoint together = one.points[0];

@@ -101,6 +101,10 @@ TEST(DeckErrors, Requirements) {
 
 TEST(DeckErrors, UnknownKeys) {
   expect_messages({
+      {"{title: \"äöü€\", chunk: 1, workload: {kind: increment}}\n",
+       {},
+       "@:1:17: chunk: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
+       "disturb, measure, require, fleet, acceptance, sweep; did you mean 'chunks'?"},
       {increment("wrkload: 1\n"),
        {},
        "@:2:1: wrkload: unknown key; allowed: title, workload, chunks, memory, issue, host_work, "
@@ -452,7 +456,8 @@ TEST(DeckErrors, WhatACustomWorkloadDoesNotTake) {
        "define the copies"},
       {tasks({kernel}, "chunks: {bytes: 4 KiB}\n"),
        {},
-       "@:5:17: chunks.bytes: found '4 KiB'; allowed: none with workload.kind custom (@:2:9), "
+       "@:5:17: chunks.bytes: found '4 KiB'; allowed: no such key with workload.kind custom "
+       "(@:2:9), "
        "whose tasks define the copies"},
       {tasks({kernel}, "memory: {device_limit: 4 GiB}\n"),
        {},
@@ -741,7 +746,12 @@ TEST(DeckErrors, Products) {
        "is split by tile_m and tile_n"},
       {product("k: 3") + "chunks: {bytes: 1 MiB}\n",
        {},
-       "@:2:17: chunks.bytes: found '1 MiB'; allowed: none with workload.kind dgemm (@:1:18), "
+       "@:2:17: chunks.bytes: found '1 MiB'; allowed: no such key with workload.kind dgemm "
+       "(@:1:18), "
+       "which is split by tile_m and tile_n"},
+      {product("k: 3") + "chunks: {profile: ramp}\n",
+       {},
+       "@:2:19: chunks.profile: found 'ramp'; allowed: uniform with workload.kind dgemm (@:1:18), "
        "which is split by tile_m and tile_n"},
       {product("k: 3") + "memory: {transfer: zero_copy}\n",
        {},
@@ -1550,6 +1560,10 @@ TEST(DeckErrors, OverridesThatAreNone) {
       {good,
        {"chunks"},
        "--set chunks: found no '='; allowed: key.path=VALUE, such as chunks.count=8"},
+      {good,
+       {"a.b.c.d.e.f.g.h.i=5"},
+       "--set a.b.c.d.e.f.g.h.i=5: found a key of 9 parts; allowed: key.path=VALUE, such as "
+       "chunks.count=8"},
       {good, {"=5"}, "--set =5: found no key; allowed: key.path=VALUE, such as chunks.count=8"},
       {good, {"="}, "--set =: found no key; allowed: key.path=VALUE, such as chunks.count=8"},
       {good,

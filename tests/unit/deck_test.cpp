@@ -16,6 +16,7 @@
 #include "deck/words.hpp"
 #include "deck_file.hpp"
 #include "generated.hpp"
+#include "yaml/shipped.hpp"
 
 namespace overlap::deck {
 namespace {
@@ -684,6 +685,16 @@ TEST(ShippedDecks, AllLoadAndJudgeTheirData) {
     ++decks;
   }
   EXPECT_GE(decks, 7);
+}
+
+TEST(ShippedDecks, HaveNamesThatOtherFilesDoNot) {
+  const std::vector<std::string> names = yaml::shipped_names("");
+  EXPECT_THAT(names, IsSupersetOf({"increment", "acceptance/gpu", "hazards/blocking_copy",
+                                   "studies/increment"}));
+  for (const std::string& name : names) {
+    EXPECT_FALSE(name.starts_with("devices") || name.starts_with("references")) << name;
+  }
+  EXPECT_THAT(yaml::shipped_names("devices"), IsSupersetOf({"h200"}));
 }
 
 TEST(ShippedDecks, IncrementIsNvidiasExperiment) {

@@ -35,6 +35,8 @@ TEST(Skim, TakesListsAndObjectsOut) {
             R"({"a": 1, "timeline": null, "c": 3})");
   EXPECT_EQ(skimmed(R"({"series" :{"timeline":[1]},"timeline":[],"x":"timeline"})"),
             R"({"series" :null,"timeline":null,"x":"timeline"})");
+  EXPECT_EQ(skimmed(R"({"a\\": "x\\\\", "timeline": [1]})"),
+            R"({"a\\": "x\\\\", "timeline": null})");
 }
 
 TEST(Skim, LeavesEverythingElse) {
@@ -44,6 +46,11 @@ TEST(Skim, LeavesEverythingElse) {
         R"({"timeline":)", R"({"timeline"})"}) {
     EXPECT_EQ(skimmed(text), text);
   }
+}
+
+TEST(Skim, CountsNestedBracketsOutsideOfStrings) {
+  EXPECT_EQ(report::nesting(R"({"a": [1, [2]], "b\"": "[[[[", "c": {}, "d": [[]]})"), 3);
+  EXPECT_EQ(report::nesting("1"), 0);
 }
 
 TEST(Skim, WhatIsCutShortStaysSo) {

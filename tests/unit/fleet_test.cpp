@@ -364,6 +364,9 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   open.referenced = {{.metric = Metric::throughput, .order = {}, .min = {}, .max = {}}};
   open.referenced[0].below = 0.1;  // the deck's own tolerance
   EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::pass);
+  open.referenced.push_back({.metric = Metric::throughput, .order = Order::by_engine});
+  EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::performance);  // each one counts
+  open.referenced.pop_back();
   open.troubles[0].code = ExitCode::wrong_data;
   open.troubles[0].undecided.reset();
   EXPECT_EQ(fleet({open}, {}, &good).exit_code(), ExitCode::wrong_data);

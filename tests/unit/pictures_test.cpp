@@ -8,11 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <tuple>
+#include <utility>
 
 #include "hand_schedule.hpp"
 #include "model/load.hpp"
 #include "report/json.hpp"
 #include "report/picture.hpp"
+#include "report/svg.hpp"
+#include "report/tables.hpp"
 #include "report/writers.hpp"
 #include "schedules.hpp"
 #include "studies.hpp"
@@ -151,6 +154,20 @@ TEST(Picture, Words) {
   EXPECT_DOUBLE_EQ(*rate_gb_per_s(run.schedule.tasks[0], {0, 1, 3}), 1);
   EXPECT_FALSE(rate_gb_per_s(run.schedule.tasks[0], {0, 1, 1}));
   EXPECT_FALSE(rate_gb_per_s(run.schedule.tasks[2], {1, 1, 3}));  // a kernel given by its duration
+}
+
+TEST(Tables, HaveNoRateOfWhatDidNotMoveOrTookNoTime) {
+  experiment::Run run = small_run();
+  const auto rates = [&](schedule::Schedule schedule, const model::Rates& seconds) {
+    run.schedule = std::move(schedule);
+    run.rates = seconds;
+    return rate_rows(outcome_of({run})).back();
+  };
+  const std::vector<std::string> up =
+      rates(model::schedule_of({model::h2d(0, 2000)}), {.h2d_s = 1e-6, .d2h_s = 1e-6, .both_s = 0});
+  EXPECT_NE(up[1], "-");
+  EXPECT_EQ(up[2], "-");
+  EXPECT_EQ(up[3], "-");
 }
 
 TEST(Picture, SaysWhereItComesFrom) {
@@ -378,7 +395,18 @@ TEST(SoakSvg, IsOfSoaksAlone) {
 TEST(SoakSvg, DrawsConstantsToo) {
   experiment::Outcome outcome = soak();
   for (auto& stretch : outcome.runs[0].series) stretch.kept_s = {8};
+  for (auto& reading : outcome.device.series) reading.power_w = 0;  // some libraries say so
   EXPECT_THAT(soak_svg(outcome), Not(testing::ContainsRegex("nan|inf")));
+}
+
+TEST(Svg, WordsBeyondTheirRoomAreCut) {
+  Svg svg;
+  svg.words_within(100, "name", 1, 2, "short");
+  EXPECT_EQ(std::exchange(svg.text, ""), "<text class=\"name\" x=\"1\" y=\"2\">short</text>\n");
+  svg.words_within(70, "name", 1, 2, "\u00e4 < 20 letters or so");
+  EXPECT_EQ(svg.text,
+            "<text class=\"name\" x=\"1\" y=\"2\">\u00e4 &lt; 20 le\u2026"
+            "<title>\u00e4 &lt; 20 letters or so</title></text>\n");
 }
 
 TEST(TimelineHtml, NeedsNothingElse) {

@@ -374,6 +374,7 @@ TEST(Baseline, ToleranceKnowsHowLittleFewDevicesSay) {
   EXPECT_DOUBLE_EQ(tolerance_of(100, 0.1, 8), 0.01);
   EXPECT_DOUBLE_EQ(tolerance_of(100, 0.1, 7), 0.05);
   EXPECT_DOUBLE_EQ(tolerance_of(100, 2, 7), 3 * 1.4826 * 0.02);
+  EXPECT_DOUBLE_EQ(tolerance_of(100, 40, 7), 1);  // more would be refused in a reference
 }
 
 TEST(Baseline, HasWhatCriteriaJudge) {

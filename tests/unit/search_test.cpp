@@ -189,11 +189,16 @@ TEST(Search, ARampIsBestWhereOneDirectionIsTheLimit) {
   EXPECT_EQ(candidates.front().profile, deck::Profile::ramp);
 }
 
-TEST(Search, KeepsToKokkosAlone) {
+TEST(Search, KeepsToTheMechanismOfTheDeck) {
   deck::Deck deck = increment(4);
-  deck.issue.mechanism = deck::Mechanism::portable;
-  for (const Candidate& candidate : search(deck, "h200")) {
-    EXPECT_EQ(candidate.mechanism, deck::Mechanism::portable);
+  for (const auto mechanism : {deck::Mechanism::portable, deck::Mechanism::graph}) {
+    deck.issue.mechanism = mechanism;
+    const auto candidates = search(deck, "h200");
+    for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.mechanism, mechanism);
+    const auto chosen = finalists(candidates, false);
+    if (mechanism == deck::Mechanism::graph) {
+      EXPECT_EQ(finalists(candidates, true).size(), chosen.size());
+    }
   }
 }
 
@@ -246,6 +251,9 @@ TEST(BalancedRepeats, AreTheNearestToTheBalance) {
   deck.workload.intensity.balance = 4;
   EXPECT_NEAR(ratio(deck, device, balanced_repeats(deck, device)), 4, 0.2);
   EXPECT_EQ(balanced_repeats(deck, load_device("ideal_hyperq")), 1);
+  const std::int64_t copied = balanced_repeats(deck, device);
+  deck.memory.transfer = deck::Transfer::zero_copy;  // has the same kernels, but no copies
+  EXPECT_EQ(balanced_repeats(deck, device), copied);
 }
 
 TEST(BalancedRepeats, NeedRatesByIntensity) {

@@ -303,6 +303,18 @@ TEST(Drift, IsReportedWhereThereIsSomeAndSeldomElse) {
   }
 }
 
+TEST(Contention, ComparesAllRepetitionsOfBothPhases) {
+  experiment::Run run;
+  run.samples_s.assign(20, 3.0);
+  run.alone_s.assign(10, 1.0);
+  run.alone_s.resize(40, 2.0);  // most of them later than the last one together
+  const auto contention = value(Metric::contention, run, {run});
+  ASSERT_TRUE(contention);
+  EXPECT_EQ(contention->n, 20);
+  EXPECT_NEAR(contention->median, 1.5, 1e-12);
+  EXPECT_EQ(value(Metric::drift, run, {run})->n, 20);
+}
+
 TEST(Drift, ComparesTheThirds) {
   experiment::Run run;
   for (const double value : {1.0, 1.5, 1.1}) run.samples_s.insert(run.samples_s.end(), 5, value);

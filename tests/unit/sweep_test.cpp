@@ -188,7 +188,7 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "once"},
       {"sweep: {chunks.count: [1], chunks.count: [2]}\n",
        {},
-       "@:2:9: sweep.chunks.count: found with 'chunks.count'; allowed: each key once"},
+       "@:2:28: sweep.chunks.count: found twice, first at @:2:9; allowed: once"},
       {"sweep: [1]\n",
        {},
        "@:2:8: sweep: found a list; allowed: a map of dotted keys to lists, such as {chunks.count: "
