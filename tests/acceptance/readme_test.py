@@ -31,11 +31,10 @@ NOT_RUN = {
     "ci/quickstart.sh --kokkos 5 rowsum": BUILDS,
     "ci/check.sh": "runs all tests, this one among them",
     "ci/check.sh --full": "runs all tests, this one among them",
-    "for node in $(sinfo -hN -o %N -t idle | sort -u); do OVERLAP_REFERENCE=$PWD/reference.yaml sbatch -N 1 -w \"$node\" "
+    "for node in $(sinfo -hN -o %N -t idle | sort -u); do sbatch -N 1 -w \"$node\" "
     "--ntasks-per-node=4 --gpus-per-node=4 ci/integrations/slurm/overlap.sbatch; done": SLURM,
-    "OVERLAP_REFERENCE=$PWD/reference.yaml sbatch --nodes=8 --ntasks-per-node=4 --gpus-per-node=4 "
-    "ci/integrations/slurm/overlap.sbatch": SLURM,
-    "OVERLAP_REFERENCE=$PWD/reference.yaml sbatch --nodes=8 ci/integrations/slurm/merge.sbatch": SLURM,
+    "sbatch --nodes=8 --ntasks-per-node=4 --gpus-per-node=4 ci/integrations/slurm/overlap.sbatch": SLURM,
+    "sbatch --nodes=8 ci/integrations/slurm/merge.sbatch": SLURM,
     "mpirun -n 4 miniapp --fleet acceptance/node --json 'out/{host}-{rank}.json' --json fleet.json --report fleet.html":
         "needs four GPUs; tests/fleet runs mpirun",
     "mpirun -n 4 miniapp --fleet acceptance/node --reference reference.yaml --json fleet.json --report fleet.html":
