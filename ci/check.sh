@@ -93,10 +93,10 @@ integrations() {
     MINIAPP=$project/ci/quickstart.sh SOURCE=$project "$environment/bin/python" tests/acceptance/harness_test.py
 }
 
-# Random decks under sanitizers; SEED says which.
+# random NAME CMAKE-ARGS...: random decks under sanitizers; SEED says which.
 random() {
-  local build=$project/build/check-random-${root##*-}
-  configure "$build" --preset asan -DOVERLAP_MPI=OFF && "${inside[@]}" "${clean[@]}" cmake --build "$build" --target miniapp &&
+  local build=$project/build/check-random-$1
+  configure "$build" --preset asan -DOVERLAP_MPI=OFF "${@:2}" && "${inside[@]}" "${clean[@]}" cmake --build "$build" --target miniapp &&
     "${inside[@]}" "${clean[@]}" DECKS=200 "SEED=${SEED:-$RANDOM}" "MINIAPP=$build/miniapp/miniapp" "SOURCE=$project" \
       python3 tests/acceptance/random_test.py
 }
@@ -117,7 +117,7 @@ fuzz() {
     "${inside[@]}" "${clean[@]}" tests/fuzz/fuzz.py "$build/tests/fuzz" --seconds 60 --jobs 2
 }
 
-# The rows: step, root, command. The steps of full come after those of every run.
+# The rows: step, root, command. Every run makes few roots: hip has what 5 has. The steps of full come after those of every run.
 steps=(
   "format                 4     format"
   "includes               4     checker ci/check_includes.py"
@@ -131,19 +131,19 @@ steps=(
   "kokkos4-tsan           clang build_and_test kokkos4-tsan --preset tsan -DCMAKE_CXX_COMPILER=clang++"
   "slurm                  slurm slurm"
   "browser                browser browser"
-  "kokkos5-default        5     build_and_test kokkos5-default --preset default"
+  "kokkos5-default        hip   build_and_test kokkos5-default --preset default"
   "hip                    hip   compile hip"
-  "cuda                   5     compile cuda"
+  "cuda                   hip   compile cuda"
 )
 full_steps=(
-  "cuda-every-architecture 5      ci/compile.sh cuda --every-architecture"
+  "cuda-every-architecture hip    ci/compile.sh cuda --every-architecture"
   "cuda-oldest             oldest ci/compile.sh cuda --oldest"
   "hip-every-architecture  hip    ci/compile.sh hip --every-architecture"
   "threads                 5      compile threads"
   "oldest                  oldest build_and_test oldest --preset without-kokkos"
   "fuzz                    clang  fuzz"
-  "random-kokkos4          4      random"
-  "random-kokkos5          5      random"
+  "random-kokkos4          clang  random kokkos4 -DCMAKE_CXX_COMPILER=clang++"
+  "random-kokkos5          hip    random kokkos5"
   "recipes                 4      checker tests/recipes/recipes.py"
   "merge                   4      merge"
   "interrupts              4      interrupts"

@@ -6,7 +6,7 @@
 #   4, 5     Debian unstable with Kokkos 4 or 5
 #   browser  chromium, nothing to build with
 #   clang    root 4 with clang: for sanitizers, which GCC takes twice as long to compile, and libFuzzer
-#   hip      Debian unstable with Kokkos 5, and what compiles for AMD's GPUs
+#   hip      root 5 with what compiles for AMD's GPUs
 #   oldest   Debian 12: the oldest compiler and packages that the libraries without Kokkos support
 #   slurm    Debian unstable with Kokkos 4, Slurm and MPICH: unstable's Slurm has no PMIx, which Open MPI needs under srun
 
@@ -20,14 +20,13 @@ libpugixml-dev libgtest-dev libgmock-dev python3 python3-yaml python3-jsonschema
 # Kokkos 4.5.1 (Serial) and Kernels; Open MPI and hwloc for fleets
 kokkos4_packages="$common_packages openmpi-bin libopenmpi-dev libhwloc-dev pkgconf libtrilinos-kokkos-dev \
 libtrilinos-kokkos-kernels-dev libopenblas-dev"
+kokkos5_packages="$common_packages libkokkos-dev" # Kokkos 5.2.2 (OpenMP)
 # shellcheck disable=SC2034 # read in functions
 declare -A packages_of=(
   [4]="$kokkos4_packages"
   [clang]="$kokkos4_packages clang libclang-rt-dev"
-  # Kokkos 5.2.2 (OpenMP)
-  [5]="$common_packages libkokkos-dev"
-  [hip]="$common_packages libkokkos-dev clang-21 clang-tools-21 lld-21 llvm-21 rocm-device-libs-21 libamdhip64-dev \
-librocm-smi-dev"
+  [5]="$kokkos5_packages"
+  [hip]="$kokkos5_packages clang-21 clang-tools-21 lld-21 llvm-21 rocm-device-libs-21 libamdhip64-dev librocm-smi-dev"
   [browser]="chromium chromium-driver python3-selenium fonts-dejavu-core mount"
   [oldest]="g++ cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libpugixml-dev libgtest-dev libgmock-dev \
 python3 mount"
