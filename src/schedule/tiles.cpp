@@ -6,6 +6,8 @@
 #include <numeric>
 #include <optional>
 #include <queue>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace overlap::schedule {
@@ -64,7 +66,9 @@ TileOrder in_groups(const Tiling& tiling, int group, bool of_rows) {
 /// panels without further use, the least recently used.
 class Cache {
  public:
-  Cache(int matrix, int slots) : matrix_(matrix), slots_(static_cast<std::size_t>(slots)) {}
+  Cache(int matrix, int slots) : matrix_(matrix) {
+    for (int number = 0; number < slots; ++number) slots_.insert({.number = number});
+  }
 
   /// Announces the next take().
   void expect(int panel) { turns_[panel].push(expected_++); }
@@ -72,27 +76,36 @@ class Cache {
   Use take(int panel) {
     std::queue<std::size_t>& turns = turns_[panel];
     turns.pop();
-    auto slot = std::ranges::find(slots_, panel, &Slot::panel);
-    const bool loads = slot == slots_.end();
-    if (loads) {
-      slot = std::ranges::max_element(slots_, [](const Slot& x, const Slot& y) {
-        return x.needed != y.needed ? x.needed < y.needed : x.used > y.used;
-      });
-    }
-    *slot = {panel, turns.empty() ? never : turns.front(), ++taken_};
-    return {matrix_, panel, static_cast<int>(slot - slots_.begin()), loads};
+    const auto held = held_.find(panel);
+    const bool loads = held == held_.end();
+    auto taken = slots_.extract(loads ? slots_.begin() : held->second);
+    Slot& slot = taken.value();
+    if (loads) held_.erase(slot.panel);
+    slot.panel = panel;
+    slot.needed = turns.empty() ? never : turns.front();
+    slot.used = ++taken_;
+    const int number = slot.number;
+    held_[panel] = slots_.insert(std::move(taken)).position;
+    return {matrix_, panel, number, loads};
   }
 
  private:
   static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
   struct Slot {
+    int number = 0;
     int panel = -1;
     std::size_t needed = never;  ///< turn of the next use
     std::size_t used = 0;        ///< one past the turn of the last use
+
+    /// By when they are evicted.
+    bool operator<(const Slot& other) const {
+      return std::tie(other.needed, used, number) < std::tie(needed, other.used, other.number);
+    }
   };
   int matrix_;
-  std::vector<Slot> slots_;
+  std::set<Slot> slots_;
+  std::map<int, std::set<Slot>::iterator> held_;  ///< by panel
   std::map<int, std::queue<std::size_t>> turns_;  ///< remaining turns that need each panel
   std::size_t expected_ = 0;
   std::size_t taken_ = 0;
