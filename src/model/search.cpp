@@ -150,17 +150,18 @@ schedule::Schedule build(const deck::Deck& deck, const schedule::Costs& costs,
 std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
   // On a teaching device every kernel takes as long as a copy.
   if (device.unit_s > 0) return 1;
+  const schedule::Costs once = schedule::costs(deck.workload, 1);
+  schedule::Layout layout = schedule::layout(deck, once, std::nullopt);
+  layout.transfer = deck::Transfer::staged;  // zero copy has no copies to balance
+  const auto schedule = schedule::build(once, layout, deck::Order::depth_first, deck.issue.lanes);
   const auto first_chunk = [&](std::int64_t repeats, bool copies) {
-    const schedule::Costs costs = schedule::costs(deck.workload, repeats);
-    schedule::Layout layout = schedule::layout(deck, costs, std::nullopt);
-    layout.transfer = deck::Transfer::staged;  // zero copy has no copies to balance
-    const auto schedule =
-        schedule::build(costs, layout, deck::Order::depth_first, deck.issue.lanes);
+    const double flops_per_unit = schedule::costs(deck.workload, repeats).flops_per_unit;
     double seconds = 0;
-    for (const schedule::Task& task : schedule.tasks) {
+    for (schedule::Task task : schedule.tasks) {
       if (task.chunk != 0 || task.op != 0) break;
       const bool counts =
           copies ? task.stage == schedule::Stage::h2d : schedule::is_kernel(task.stage);
+      task.flops *= flops_per_unit / once.flops_per_unit;
       if (counts) seconds += seconds_alone(schedule, task, device);
     }
     return seconds;
@@ -176,7 +177,7 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
                       fmt::format("{}: kernels.rates: the time of the kernel {} hardly depends on "
                                   "its intensity, so that no number of repeats balances it; "
                                   "allowed: rates by intensity, or a deck with a number of repeats",
-                                  device.place(), schedule::costs(deck.workload, 1).kernel));
+                                  device.place(), once.kernel));
   }
   const auto error = [&](std::int64_t repeats) {
     return std::abs(first_chunk(repeats, false) - wanted);
