@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "yaml/document.hpp"
 
@@ -66,13 +67,6 @@ const deck::Criterion* criterion_of(const std::vector<deck::Criterion>& criteria
   return found == criteria.end() ? nullptr : &*found;
 }
 
-/// The corresponding point of another result; an empty one if missing.
-const RecordedPoint& same_point(const Recorded& result, const RecordedPoint& point) {
-  static const RecordedPoint none;
-  const auto found = std::ranges::find(result.points, point.words, &RecordedPoint::words);
-  return found == result.points.end() ? none : *found;
-}
-
 }  // namespace
 
 Trend trend_of(const base::Estimate& ratio, deck::Better better) {
@@ -88,8 +82,12 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
   Comparison comparison{.a = a.file, .b = b.file, .deck = yaml::name_of(a.deck_path)};
   add_differences(a.provenance, b.provenance, comparison.differences);
   add_differences(a.deck, b.deck, comparison.differences);
+  std::map<std::string, const RecordedPoint*> points_of_b;
+  for (const RecordedPoint& point : b.points) points_of_b.emplace(point.words, &point);
+  const RecordedPoint none;
   for (const RecordedPoint& point : a.points) {
-    const RecordedPoint& same = same_point(b, point);
+    const auto found = points_of_b.find(point.words);
+    const RecordedPoint& same = found == points_of_b.end() ? none : *found->second;
     const std::vector<Run>& others = same.runs;
     for (const deck::MetricRow& row : deck::device_metrics) {
       const auto* const criterion = criterion_of(a.acceptance, row.value, {}, point.phase);

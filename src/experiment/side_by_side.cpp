@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "base/nearest.hpp"
@@ -163,19 +164,19 @@ void add_ratios(Match& match, std::size_t to) {
 
 std::vector<Match> matches_of(const std::vector<const Recorded*>& results, std::size_t to) {
   std::vector<Match> matches;
+  std::map<std::pair<std::string, std::string>, std::size_t> place_of;  // by point and order
   for (std::size_t column = 0; column < results.size(); ++column) {
     if (results[column] == nullptr) continue;
     for (const RecordedPoint& point : results[column]->points) {
       for (const Run& run : point.runs) {
         const std::string order = name(run);
-        auto match = std::ranges::find_if(matches, [&](const Match& one) {
-          return one.point == point.words && one.order == order;
-        });
-        if (match == matches.end()) {
-          match = matches.insert(match, {.point = point.words, .order = order, .figures = {}});
-          match->figures.resize(results.size());
+        const auto [place, is_new] =
+            place_of.emplace(std::pair(point.words, order), matches.size());
+        if (is_new) {
+          matches.push_back({.point = point.words, .order = order, .figures = {}});
+          matches.back().figures.resize(results.size());
         }
-        match->figures[column] = figures_of(run, point.runs);
+        matches[place->second].figures[column] = figures_of(run, point.runs);
       }
     }
   }

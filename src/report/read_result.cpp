@@ -1,6 +1,6 @@
 #include "report/read_result.hpp"
 
-#include <algorithm>
+#include <map>
 
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
@@ -60,6 +60,7 @@ experiment::Run read_right_run(const Value& value, Extent extent) {
 
 std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent extent) {
   std::vector<experiment::RecordedPoint> points;
+  std::map<std::string, std::size_t> place_of;
   for (const Value& value : runs.items()) {
     std::vector<deck::Point::Value> values;
     const Value swept = value.at("point");
@@ -70,9 +71,9 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
         value.has("phase") ? value.at("phase").word<deck::Phase>() : deck::Phase::alone;
     const std::string words =
         phase == deck::Phase::together ? std::string(deck::to_string(phase)) : point_words(values);
-    auto point = std::ranges::find(points, words, &experiment::RecordedPoint::words);
-    if (point == points.end()) point = points.insert(points.end(), {words, phase, {}, {}});
-    point->runs.push_back(read_right_run(value, extent));
+    const auto [place, is_new] = place_of.emplace(words, points.size());
+    if (is_new) points.push_back({words, phase, {}, {}});
+    points[place->second].runs.push_back(read_right_run(value, extent));
   }
   if (points.empty()) runs.fail("no run", "measured runs");
   return points;
