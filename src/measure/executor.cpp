@@ -6,6 +6,7 @@
 
 #include "lanes/range.hpp"
 #include "measure/host_worker.hpp"
+#include "measure/measure.hpp"
 #include "workload/arithmetic.hpp"
 
 namespace overlap::measure {
@@ -148,6 +149,7 @@ timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
   }
   traced.issued_s = elapsed.issued_s;
   traced.complete_s = elapsed.complete_s;
+  align_clocks(schedule, traced);
   return traced;
 }
 

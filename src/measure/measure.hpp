@@ -102,6 +102,10 @@ std::vector<double> inputs_s(const schedule::Schedule& schedule,
 /// processed their chunks in different orders.
 bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline);
 
+/// Shifts the tasks on the device to the host's clock, which the vendor's records can miss by some
+/// microseconds: none of them stops after the host has seen the end of the run.
+void align_clocks(const schedule::Schedule& schedule, timeline::Timeline& timeline);
+
 /// Runs once and returns its timeline; only `timed` tasks need times.
 using TraceOnce = std::function<timeline::Timeline(const std::vector<bool>& timed)>;
 
