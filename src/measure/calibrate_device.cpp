@@ -22,14 +22,10 @@ double at_least_0(double seconds) { return std::max(0.0, seconds); }
 template <class Add>
 double another_s(const StageMeter& meter, double Elapsed::* time, int few, int many, const Add& add,
                  bool covered = true) {
-  const auto row_s = [&](int n) {
-    const Elapsed elapsed = meter.time([&](HandSchedule& hand) {
-      if (covered) hand.cover();
-      for (int i = 0; i < n; ++i) add(hand, i);
-    });
-    return elapsed.*time;
-  };
-  return at_least_0((row_s(many) - row_s(few)) / (many - few));
+  return at_least_0(meter.another_s(time, few, many, 1, [&](HandSchedule& hand, int n) {
+    if (covered) hand.cover();
+    for (int i = 0; i < n; ++i) add(hand, i);
+  }));
 }
 
 /// Costs of calls for the host.
@@ -202,17 +198,19 @@ void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
   device.latency.handover_s = handover_s(meter, lanes, device);
 }
 
-/// Measures copies of pageable memory one by one, because the host takes part in them.
+/// Measures copies of pageable memory one by one, because the host takes part in them. They take at
+/// least as long as copies of pinned memory: what they cost the host may have been disturbed.
 void measure_pageable(const StageMeter& meter, model::Device& device) {
-  const auto curve = [&](Stage stage) {
+  const auto curve = [&](Stage stage, const model::Curve& pinned) {
     return meter.curve([&](std::int64_t units) {
       const double seconds =
           meter.complete_s([&](HandSchedule& hand) { hand.add(stage, units, 0); });
-      return std::max(1e-9, seconds - device.host.copy_s - device.host.synchronize_s);
+      return std::max(pinned.seconds(4 * static_cast<double>(units)),
+                      seconds - device.host.copy_s - device.host.synchronize_s);
     });
   };
-  device.h2d.pageable = curve(Stage::h2d);
-  device.d2h.pageable = curve(Stage::d2h);
+  device.h2d.pageable = curve(Stage::h2d, device.h2d.pinned);
+  device.d2h.pageable = curve(Stage::d2h, device.d2h.pinned);
   device.h2d.unblocked_bytes = on_gpu() ? 64 << 10 : 0;
 }
 

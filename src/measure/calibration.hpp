@@ -95,15 +95,20 @@ class IssueMeter {
 /// Measures stages through the same lanes and copies as experiments. All times in seconds.
 struct StageMeter {
   using Add = std::function<void(HandSchedule&)>;
+  using Rows = std::function<void(HandSchedule&, int tasks)>;
 
   Executor& executor;
   const workload::Workload& workload;
   CalibrationPlan plan = {};
 
-  /// Lower quartile of the times of the schedule that `fill` builds, in `times` times the
-  /// repetitions of the plan after a warm-up; long schedules run fewer times.
-  Elapsed time(const Add& fill, int times = 1) const;
+  /// Lower quartile of the times of the schedule that `fill` builds, in the repetitions of the plan
+  /// after a warm-up; long schedules run fewer times.
+  Elapsed time(const Add& fill) const;
   double complete_s(const Add& fill) const { return time(fill).complete_s; }
+
+  /// Marginal time of one more task, from rows of `few` and of `many`, run in turn: what disturbs
+  /// only the short row would shorten the difference. `times` times the repetitions of the plan.
+  double another_s(double Elapsed::* time, int few, int many, int times, const Rows& row) const;
 
   /// Marginal time of one more `add` in a row of them. A copy per entry of `covers` delays the row
   /// until it is issued.

@@ -58,39 +58,50 @@ std::int64_t HandSchedule::device_units(std::size_t bytes) const {
                                    workload_.arrays[0].unit_bytes);
 }
 
-Elapsed StageMeter::time(const Add& fill, int times) const {
+Elapsed StageMeter::time(const Add& fill) const {
   HandSchedule hand(workload);
   fill(hand);
-  const auto samples =
-      sample({.samples = times * plan.repetitions, .enough_s = 0.08, .step = plan.step},
-             [&] { return executor.run(hand.schedule(), workload); });
+  const auto samples = sample({.samples = plan.repetitions, .enough_s = 0.08, .step = plan.step},
+                              [&] { return executor.run(hand.schedule(), workload); });
   return {.issued_s = lower_quartile(samples, &Elapsed::issued_s),
           .complete_s = lower_quartile(samples, &Elapsed::complete_s)};
 }
 
-double StageMeter::slope(std::initializer_list<Stage> covers, const Add& add) const {
-  const auto row_s = [&](int n, int times) {
-    const Add row = [&](HandSchedule& hand) {
-      int lane = 0;
-      for (const Stage stage : covers) hand.cover(stage, lane++);
-      for (int i = 0; i < n; ++i) add(hand);
-    };
-    return time(row, times).complete_s;
+double StageMeter::another_s(double Elapsed::* time, int few, int many, int times,
+                             const Rows& row) const {
+  HandSchedule shorter(workload);
+  HandSchedule longer(workload);
+  row(shorter, few);
+  row(longer, many);
+  const auto run_s = [&](const HandSchedule& hand) {
+    return executor.run(hand.schedule(), workload).*time;
   };
+  using Pair = std::pair<double, double>;
+  const auto pairs =
+      sample({.samples = times * plan.repetitions, .enough_s = 0.16, .step = plan.step},
+             [&] { return Pair(run_s(shorter), run_s(longer)); });
+  return (lower_quartile(pairs, &Pair::second) - lower_quartile(pairs, &Pair::first)) /
+         (many - few);
+}
+
+double StageMeter::slope(std::initializer_list<Stage> covers, const Add& add) const {
+  const auto row = [&](HandSchedule& hand, int n) {
+    int lane = 0;
+    for (const Stage stage : covers) hand.cover(stage, lane++);
+    for (int i = 0; i < n; ++i) add(hand);
+  };
+  const auto row_s = [&](int n) { return complete_s([&](HandSchedule& hand) { row(hand, n); }); };
   // The difference must exceed the noise, but rows of many milliseconds are rarely undisturbed.
   constexpr double short_s = 0.5e-3;
   constexpr double long_s = 4e-3;
-  double least_s = 0;
+  const double first_s = row_s(1);
+  const int many = first_s < short_s ? 33 : std::max(2, static_cast<int>(long_s / first_s));
+  const int times = many < 8 ? 5 : 1;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const double first_s = row_s(1, 1);
-    const int many = first_s < short_s ? 33 : std::max(2, static_cast<int>(long_s / first_s));
-    const int times = many < 8 ? 5 : 1;
-    const double once_s = times > 1 ? row_s(1, times) : first_s;
-    const double many_s = row_s(many, times);
-    if (many_s > once_s) return (many_s - once_s) / (many - 1);
-    least_s = many_s / many;
+    const double found_s = another_s(&Elapsed::complete_s, 1, many, times, row);
+    if (found_s > 0) return found_s;
   }
-  return least_s;  // noise dominates: an upper bound
+  return row_s(many) / many;  // noise dominates: an upper bound
 }
 
 double StageMeter::slope(Stage stage, std::int64_t units) const {
