@@ -219,13 +219,28 @@ step() {
   table+=("$(printf '%-24s %-8s %6d s' "$name" "$result" $((SECONDS - start)))")
 }
 
+# The roots of all steps that will run.
+make_roots() {
+  local row name root
+  for row in "${chosen[@]}"; do
+    read -r name root _ <<<"$row"
+    matches "$name" "${without[@]}" || alone "$root" true || true
+  done
+}
+
 writable "$project/build" || fail "cannot write to $project/build: use a checkout of your own"
 for row in "${full_steps[@]}"; do # those named in full run without --full, too
   if ((full == 1)) || [[ " ${only[*]} " == *" ${row%% *} "* ]]; then steps+=("$row"); fi
 done
+chosen=()
 for row in "${steps[@]}"; do
+  if ((${#only[@]} == 0)) || matches "${row%% *}" "${only[@]}"; then chosen+=("$row"); fi
+done
+for row in "${chosen[@]}"; do
   read -ra words <<<"$row"
-  if ((${#only[@]} == 0)) || matches "${words[0]}" "${only[@]}"; then step "${words[@]}"; fi
+  step "${words[@]}"
+  # The first step has installed what making roots takes; the other roots are made beside the next builds.
+  if ((${#table[@]} == 1)); then make_roots >"$project/build/check-roots.log" 2>&1 & fi
 done
 
 printf '%s\n' "${table[@]}"
