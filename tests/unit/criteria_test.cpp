@@ -104,6 +104,7 @@ TEST(JudgeAll, OverlapIsInconclusiveWhereItCouldSaveLittle) {
     EXPECT_EQ(checks[0].verdict, Verdict::inconclusive);
     EXPECT_THAT(checks[0].reason, HasSubstr("at most 5.0 % of the sequential time"));
     EXPECT_EQ(exit_code(two_runs, checks), ExitCode::inconclusive);
+    EXPECT_THAT(judge_all(criteria, with_bound(2.1))[0].reason, HasSubstr("at most 0.0 %"));
   }
   const auto time =
       judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 3}}, with_bound(1.9));
@@ -389,6 +390,9 @@ TEST(ResultLines, AreExact) {
       "n=6\n"
       "OVERLAP_FOM deck=rowsum order=depth_first metric=max_error value=0 unit=1 lo=0 hi=0 n=1\n"
       "OVERLAP_CHECK metric=time order=depth_first verdict=PASS value=1 limit=1.5\n");
+  outcome.phase = deck::Phase::together;
+  EXPECT_THAT(report::result_lines(study_of(outcome)),
+              HasSubstr("metric=time value=1 unit=s lo=1 hi=1 n=6 phase=together\n"));
 }
 
 TEST(ResultLines, TheLastIsTheWorstOfTheCall) {

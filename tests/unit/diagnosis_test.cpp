@@ -14,9 +14,11 @@ namespace {
 
 using Cause = std::string_view;
 using schedule::Stage;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 /// Evidence: the baseline of 20 ms, and a run of 16 ms where 8 ms would be possible.
 struct Evidence {
@@ -149,6 +151,17 @@ TEST(Diagnosis, AHostHasNoneOfTheCausesOfAGpu) {
   evidence.run().schedule.host_memory = deck::HostMemory::pageable;
   evidence.run().bounds->schedule_bound_s = 8e-3;
   EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
+TEST(Diagnosis, OneCopyEngineIsEnoughForOneDirection) {
+  for (const Stage copies : {Stage::h2d, Stage::d2h}) {
+    Evidence evidence = unexplained();
+    evidence.conditions.engines.copy_engines = 1;
+    for (schedule::Task& task : evidence.run().schedule.tasks) {
+      if (schedule::is_copy(task.stage)) task.stage = copies;
+    }
+    EXPECT_THAT(causes(evidence), Not(Contains("one_copy_engine")));
+  }
 }
 
 TEST(Diagnosis, FindsADriftToFasterRuns) {

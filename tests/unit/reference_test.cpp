@@ -488,6 +488,9 @@ TEST(ReadResult, NamesFileAndField) {
        "by_engine, two_way, three_way, four_way, four_plus, custom, auto"},
       {[](Json& f) { f["runs"] = Json::array(); },
        "a.json: runs: found no run; allowed: measured runs"},
+      {[](Json& f) { f["rates"]["d2h_s"].push_back(1e-6); },
+       "a.json: rates: found lists of different lengths; allowed: one time of each kind per "
+       "repetition"},
       {[](Json& f) { f["interrupted"] = true; }, "a.json: interrupted: found true; allowed: false"},
       {[](Json& f) { f["error"] = "no GPU"; }, "a.json: error: found 'no GPU'; allowed: null"},
       {[](Json& f) { f["deck"] = 3; }, "a.json: deck: found no object; allowed: an object"},
