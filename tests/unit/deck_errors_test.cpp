@@ -398,6 +398,10 @@ TEST(DeckErrors, ValuesOfTasks) {
        {},
        "@:4:7: workload.tasks[0].duration: found nothing; allowed: a time above 0 and up to 100 s, "
        "such as 0.005 (seconds), 5 ms or 50 us"},
+      {tasks({"name: C, stage: host"}),
+       {},
+       "@:4:7: workload.tasks[0].duration: found nothing; allowed: a time above 0 and up to 100 s, "
+       "such as 0.005 (seconds), 5 ms or 50 us"},
       {tasks({"name: K1, stage: kernel, lane: 1, duration: 0"}),
        {},
        "@:4:52: workload.tasks[0].duration: found '0'; allowed: a time above 0 and up to 100 s, "
