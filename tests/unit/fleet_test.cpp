@@ -180,14 +180,16 @@ TEST(Fleet, TimesCountOnlyWithoutThroughput) {
   std::vector<DeviceRecord> records;
   for (int i = 0; i < 9; ++i) {
     DeviceRecord one = device("GPU-" + std::to_string(i), 50);
-    one.figures.insert(one.figures.begin(), {contention_free, exactly(i == 8 ? 2.0 : 1.0)});
+    one.figures.insert(one.figures.begin(), {contention_free, exactly(i == 8 ? 1.5 : 1.0)});
     records.push_back(one);
   }
   EXPECT_EQ(fleet(records).exit_code(), ExitCode::pass);
   for (DeviceRecord& one : records) one.figures.back().value = exactly(0);
   EXPECT_EQ(fleet(records).exit_code(), ExitCode::performance);
   for (DeviceRecord& one : records) one.figures.pop_back();
-  EXPECT_EQ(fleet(records).exit_code(), ExitCode::performance);
+  const Fleet late = fleet(records);
+  EXPECT_EQ(late.exit_code(), ExitCode::performance);
+  EXPECT_THAT(late.devices.back().troubles.at(0).text, HasSubstr("50.0 % above the median"));
 }
 
 TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {
