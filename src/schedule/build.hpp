@@ -11,9 +11,9 @@
 
 namespace overlap::schedule {
 
-/// How the data are cut and moved, and how much of them the device holds. All orders of a deck
-/// share the layout except the baseline, which uses staged copies without a graph, and one chunk
-/// per iteration if the data fit.
+/// How the data are cut and moved, and how much of them the device holds. The orders of a deck
+/// share the layout, but `auto` has that of its candidate, and the baseline uses staged copies
+/// without a graph, and one chunk per iteration if the data fit.
 struct Layout {
   deck::HostMemory host_memory = deck::HostMemory::pinned;
   deck::Transfer transfer = deck::Transfer::staged;

@@ -10,8 +10,8 @@
 namespace overlap::schedule {
 
 /// Arrays and arithmetic of a workload before it is cut into chunks. costs_of() may leave the host
-/// region of an array empty (units are then adjacent) and always leaves the number of units in it
-/// to costs().
+/// region of an array empty (units are then adjacent) and, except for matrix products, leaves the
+/// number of units in it to costs().
 struct Costs {
   std::string kernel;  ///< see Schedule::kernel
   std::vector<Array> arrays;

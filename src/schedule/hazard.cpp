@@ -109,7 +109,7 @@ class Checker {
     return false;
   }
 
-  /// Whether the pieces of each array are disjoint: their bands are equal or disjoint.
+  /// Whether the bands of the pieces of each array are equal or disjoint, as host_place() needs.
   bool well_cut() const {
     return std::ranges::all_of(schedule_.cuts, [](const Cut& cut) {
       std::map<std::size_t, std::size_t> bands;  // end of each band by its begin
@@ -293,8 +293,8 @@ class Checker {
       if (gap == end) continue;
       hazards_.push_back(
           {Hazard::Kind::missing, static_cast<TaskId>(schedule_.tasks.size() - 1),
-           fmt::format("missing: no task copies array {} to the host from element {} on",
-                       output.name, (gap->first - host.begin) / host.plane_pitch)});
+           fmt::format("missing: no task copies array {} to the host from unit {} on", output.name,
+                       (gap->first - host.begin) / host.plane_pitch)});
       return;
     }
   }

@@ -104,8 +104,8 @@ std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
   return chunks;
 }
 
-/// The first number of chunks of a ramp, from `chunks` on, whose largest chunk has at most `most`
-/// units, but for rounding.
+/// The first number of chunks of a ramp, from `chunks` up to one per unit, whose largest chunk has
+/// at most `most` units before rounding.
 std::int64_t ramp_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t chunks,
                          std::int64_t most) {
   const auto weight = [&](std::int64_t steps) {
@@ -117,7 +117,7 @@ std::int64_t ramp_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
     const double largest = static_cast<double>(costs.units) * weight((count - 1) / 2) / sum;
     if (count < chunks) continue;
     expect_few(deck, costs, count);
-    if (largest <= static_cast<double>(most) + 1) return count;
+    if (largest <= static_cast<double>(most) + 1 || count == costs.units) return count;
   }
 }
 

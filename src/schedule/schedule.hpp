@@ -43,7 +43,7 @@ using TaskId = std::uint32_t;  ///< index into Schedule::tasks: position in the 
 /// array, planes or rows of a box, or columns of a matrix.
 struct Array {
   std::string name;
-  int op = 0;                  ///< the operation that uses it (pipeline: 0 and 1; others: 0)
+  int op = 0;                  ///< the operation that uses it; custom: one per chunk number
   std::size_t unit_bytes = 0;  ///< bytes per unit in a device slot, where tiles are packed
   bool to_device = false;      ///< copied to the device before the kernel
   bool to_host = false;        ///< copied back after it
@@ -170,7 +170,8 @@ std::int64_t slot_begin(const Schedule& schedule, const Use& use);
 std::size_t device_begin(const Schedule& schedule, const Use& use);
 std::size_t device_begin(const Schedule& schedule, const Task& copy);
 
-/// The whole host array as regions of at most `most_bytes` each.
+/// All units of the host array as regions of at most `most_bytes` each. Units of several lines must
+/// fit into `most_bytes`.
 std::vector<Region> parts_of(const Array& array, std::size_t most_bytes);
 
 /// Size of a piece in units of work: its units; of a matrix, its elements.

@@ -179,7 +179,7 @@ TEST(Hazard, AnOutputThatNobodyCopiesIsMissing) {
       EXPECT_EQ(hazard.kind, Kind::missing);
       EXPECT_EQ(hazard.task, s.tasks.size() - 1);
       EXPECT_EQ(hazard.message, fmt::format("missing: no task copies array a to the host from "
-                                            "element {} on",
+                                            "unit {} on",
                                             lost.begin / size * size));
     }
   }

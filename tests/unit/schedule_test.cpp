@@ -12,8 +12,11 @@ namespace overlap::schedule {
 namespace {
 
 using deck::WorkloadKind;
+using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::SizeIs;
 
 deck::Deck increment(std::int64_t chunks, std::int64_t units = 1200) {
   return small_deck(WorkloadKind::increment, units, chunks);
@@ -271,6 +274,17 @@ TEST(Layout, ARampsChunksHaveAUnitAtLeast) {
   const Layout ramp = layout(deck, schedule::costs(deck.workload, 1), {});
   EXPECT_EQ(ramp.borders.back(), 12);
   for (const std::int64_t units : sizes(ramp)) EXPECT_GE(units, 1);
+}
+
+TEST(Layout, ARampOfOneUnitPerChunkHasOneChunkPerUnit) {
+  for (const std::int64_t units : {7, 10, 12}) {
+    deck::Deck deck = increment(1, units);
+    deck.chunks.count.reset();
+    deck.chunks.bytes = 4;
+    deck.chunks.profile = deck::Profile::ramp;
+    EXPECT_THAT(sizes(layout(deck, schedule::costs(deck.workload, 1), {})),
+                AllOf(SizeIs(units), Each(1)));
+  }
 }
 
 TEST(Layout, ARampsLargestChunkHasAtMostTheGivenBytes) {
