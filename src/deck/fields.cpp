@@ -356,7 +356,7 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       {portable && deck.issue.sync != Sync::stream, "issue.sync", "stream", "issue.mechanism"},
       {portable && (ring || deck.memory.host == HostMemory::registered), "memory.host",
        "pinned, pageable", "issue.mechanism"},
-      {graph && !locked, "issue.mechanism", "streams", "memory.host"},
+      {graph && !locked, "issue.mechanism", ring ? "streams" : "streams, portable", "memory.host"},
       {custom && deck.host_work, "host_work", "none", kinds, listed},
       {automatic && deck.host_work, "host_work", "none", "issue.orders",
        ": auto chooses the chunks"},
@@ -404,8 +404,8 @@ const Table<Deck> deck_table = {{
           "Criteria of the verdict; without criteria it is PASS if the data are correct.")
         .reads(read_acceptance),
     {.key = "sweep",
-     .help = "Dotted keys with lists of values; each combination is an experiment. In results the "
-             "other keys are those of the first point, or of one with fewer keys.",
+     .help = "Dotted keys with lists of values; each combination is an experiment. In result "
+             "files the other keys are those of the point with the fewest keys.",
      .values = "a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}",
      .schema = {{"type", "object"},
                 {"minProperties", 1},

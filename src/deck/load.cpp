@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t most_points = 10000;
 constexpr std::size_t most_keys = 100;  // limit on the number of swept keys
 
-/// Names under which values of a sweep are equal before their kind is known: as text, counts ("1
-/// Ki" is 1024) or sizes.
+/// Forms in which two values of a sweep may be equal while their kind is unknown: the text, the
+/// count ("1 Ki" is 1024), the size.
 std::vector<std::string> names_of(const std::string& text) {
   std::vector<std::string> names = {text};
   if (const auto count = base::parse_count(text)) names.push_back(fmt::format("{} ", *count));

@@ -26,8 +26,8 @@ void add_differences(const KeyWords& a, const KeyWords& b, std::vector<Differenc
   }
 }
 
-/// Verdict on the change of a metric from a to b. Rounding errors may change with the program: of
-/// them the limit of the deck counts.
+/// Verdict on the change of a metric from a to b. Rounding errors may differ between builds, so
+/// max_error is judged by the limit of the deck.
 Verdict judged(const Change& change, const std::vector<double>& b, double below,
                std::optional<double> limit) {
   const bool more = deck::row_of(change.metric).better == deck::Better::more;

@@ -166,11 +166,14 @@ Found tool_loaded(const Evidence& of) {
 Found few_lanes(const Evidence& of) {
   const int lanes = of.schedule.lanes;
   if (lanes >= of.wanted_lanes) return {};
+  const std::string pieces =
+      of.listed() ? "the tasks of a list" : fmt::format("{} chunks", of.schedule.chunks);
+  const std::string remedy =
+      of.listed() ? fmt::format("spread the tasks over {} lanes or more", of.wanted_lanes)
+                  : fmt::format("set issue.lanes: {} or more", of.wanted_lanes);
   return found(
-      fmt::format("{} {} for {} chunks: at most {} {} at once; {} {} or more", lanes,
-                  lanes == 1 ? "lane" : "lanes", of.schedule.chunks, lanes,
-                  lanes == 1 ? "task runs" : "tasks run",
-                  of.listed() ? "give the tasks lanes up to" : "set issue.lanes:", of.wanted_lanes),
+      fmt::format("{} {} for {}: at most {} {} at once; {}", lanes, lanes == 1 ? "lane" : "lanes",
+                  pieces, lanes, lanes == 1 ? "task runs" : "tasks run", remedy),
       {{"lanes", lanes}, {"wanted", of.wanted_lanes}});
 }
 

@@ -96,7 +96,7 @@ struct Distribution {
   int devices = 0;
   double median = 0, mad = 0, min = 0, max = 0;
   std::vector<Standing> slowest;  ///< worst first, at most `most_slowest`; only of compared figures
-  std::vector<Standing> outliers;  ///< slow ones first, each group worst first
+  std::vector<Standing> outliers;  ///< slow ones first; each kind farthest first
 };
 
 inline constexpr std::size_t most_slowest = 10;

@@ -50,7 +50,10 @@ void judge_by(const Reference& reference, DeviceRecord& record) {
   bool known = record.figures.empty();
   for (Trouble& trouble : record.troubles) {
     if (!trouble.undecided) continue;
-    trouble.text = missing_words(reference, subject_of(record, *trouble.undecided));
+    const Subject subject = subject_of(record, *trouble.undecided);
+    trouble.text = find(reference, subject) == nullptr
+                       ? missing_words(reference, subject)
+                       : words(*trouble.undecided) + " was not measured";
     known = true;
   }
   for (const Figure& figure : record.figures) {
@@ -65,9 +68,15 @@ void judge_by(const Reference& reference, DeviceRecord& record) {
     }
   }
   if (known) return;
+  const auto wanted = std::ranges::find_if(record.figures, [&](const Figure& figure) {
+    return !tolerances(record, figure.key).empty();
+  });
   record.troubles.push_back(
       {.code = base::ExitCode::inconclusive,
-       .text = missing_words(reference, subject_of(record, record.figures.front().key))});
+       .text = wanted == record.figures.end()
+                   ? reference.path + " judges nothing: no criterion with a reference is about a "
+                                      "figure that was measured"
+                   : missing_words(reference, subject_of(record, wanted->key))});
 }
 
 }  // namespace overlap::experiment

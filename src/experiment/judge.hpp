@@ -114,8 +114,8 @@ bool is_judged(deck::Metric metric, const Run& run);
 Verdict judge(const base::Summary& value, bool at_least, double limit);
 
 /// Applies every criterion to the orders that it names, or to all to which its metric applies.
-/// INCONCLUSIVE are metrics that need the baseline if overlap could save less than
-/// `least_potential`, metrics that were not measured, and limits without an entry in `references`
+/// A check is INCONCLUSIVE if its metric needs the baseline and overlap could save less than
+/// `least_potential`, if the metric was not measured, or if its limit has no entry in `references`
 /// (whose `machine` is the subject of the runs, including the phase). Empty if nothing ran.
 std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const std::vector<Run>& runs, const DeviceSamples& device = {},
@@ -130,8 +130,9 @@ std::string words(const Check& check);
 /// ">= 93.12 (96 - 3 % of h200.yaml)", "unknown".
 std::string limit_words(const Check& check);
 
-/// Adds bounds, findings and checks, and predicts the runs again with the host costs of their time.
-/// Without samples the runs are predictions. Phase together is compared with `alone` (null: none).
+/// Adds bounds, findings and checks, and predicts the runs again with the host costs measured
+/// between them. Without samples the runs are predictions. Phase together is compared with `alone`
+/// (null: none).
 Outcome judge(Plan plan, Samples samples, References references = {},
               const Outcome* alone = nullptr);
 

@@ -877,6 +877,10 @@ TEST(DeckErrors, Words) {
        {},
        "@:3:20: issue.mechanism: found 'graph'; allowed: streams with memory.host pageable_staged "
        "(@:2:16)"},
+      {increment("memory: {host: pageable}\nissue: {mechanism: graph}\n"),
+       {},
+       "@:3:20: issue.mechanism: found 'graph'; allowed: streams, portable with memory.host "
+       "pageable (@:2:16)"},
       {increment("issue: {mechanism: portable, streams: blocking}\n"),
        {},
        "@:2:39: issue.streams: found 'blocking'; allowed: own with issue.mechanism portable "

@@ -90,6 +90,9 @@ TEST(Diagnosis, AsksNothingOfAListThatItsDeckRefuses) {
     EXPECT_THAT(finding.text, testing::Not(HasSubstr("issue.lanes")));
     EXPECT_THAT(finding.text, testing::Not(HasSubstr("set fewer")));
   }
+  EXPECT_THAT(evidence.findings()[0].text,
+              HasSubstr("1 lane for the tasks of a list: at most 1 task runs at once; spread the "
+                        "tasks over 3 lanes or more"));
 }
 
 TEST(Diagnosis, KernelsAloneHavePageableMemoryToNoHarm) {

@@ -337,7 +337,9 @@ TEST(Fleet, AReferenceJudges) {
   EXPECT_THAT(unknown.devices[0].troubles[0].text, HasSubstr("h100.yaml has no entry for"));
   DeviceRecord other = device("a", 50);  // whose deck asks for a reference of something else
   other.referenced = {{.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = {}}};
-  EXPECT_EQ(fleet({other}, {}, &high).exit_code(), ExitCode::inconclusive);
+  const Fleet nothing = fleet({other}, {}, &high);
+  EXPECT_EQ(nothing.exit_code(), ExitCode::inconclusive);
+  EXPECT_THAT(nothing.devices[0].troubles[0].text, HasSubstr("h100.yaml judges nothing"));
   DeviceRecord later = device("a", 50);  // whose deck asks for a reference of the other phase
   later.referenced = {{.metric = Metric::throughput, .order = {}, .phase = deck::Phase::together}};
   EXPECT_EQ(fleet({later}, {}, &high).exit_code(), ExitCode::inconclusive);
@@ -363,6 +365,10 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   EXPECT_THAT(unknown.devices[0].troubles[0].text,
               HasSubstr("phase alone, order by_engine, metric throughput; the nearest is for phase "
                         "together"));
+  DeviceRecord unmeasured = open;
+  unmeasured.figures.clear();
+  EXPECT_EQ(fleet({unmeasured}, {}, &strict).devices[0].troubles.at(0).text,
+            "throughput of by_engine, alone was not measured");
   open.referenced = {{.metric = Metric::throughput, .order = {}, .min = {}, .max = {}}};
   open.referenced[0].below = 0.1;  // the deck's own tolerance
   EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::pass);
