@@ -15,7 +15,7 @@ namespace {
 
 using base::ExitCode;
 
-/// What rank 0 writes about all ranks.
+/// Options whose file about all ranks is written by rank 0.
 constexpr auto fleet_options = std::to_array<std::string_view>({"--json", "--junit"});
 
 bool is_fleets(const Output& output) { return !has_rank_placeholder(output.path); }
@@ -29,7 +29,7 @@ void require_no_deck(const std::string& path) {
                                 path));
 }
 
-/// What is known of a rank that said nothing, for each deck.
+/// Adds a record per deck for a lost rank.
 void add_lost(const fleet::Lost& lost, const std::vector<report::Study>& studies,
               std::vector<experiment::DeviceRecord>& records) {
   for (const report::Study& study : studies) {

@@ -29,8 +29,8 @@ std::vector<report::Study> run_decks(const Options& options, const Inputs& input
   for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
     const base::Machine machine = machine_of(machinery);
     report::Study& study = studies.emplace_back(new_study(inputs, i, machine));
-    if (leave_out(studies)) continue;
-    if (machinery.unusable) study.points.resize(1);  // it says all
+    if (mark_interrupted(studies)) continue;
+    if (machinery.unusable) study.points.resize(1);  // one error stands for all
     journal = open_journal(options, inputs, study, terminal);
     if (study.sweeps()) terminal.shown(report::sweep_heading(study));
     std::optional<Measured> measured;
@@ -50,12 +50,12 @@ std::vector<report::Study> run_decks(const Options& options, const Inputs& input
         journal.get(), terminal);
     if (member == nullptr) terminal.shown(report::table(study, terminal.width()));
     phases += inputs.decks[i].size();
-    if (member != nullptr) member->skip_to(phases);  // those that an error left out
+    if (member != nullptr) member->skip_to(phases);  // skipped after an error
   }
   return studies;
 }
 
-/// All that options ask for.
+/// Executes the command line.
 base::ExitCode run(const Options& options, Machinery& machinery, Terminal& terminal) {
   if (const std::string text = answer(options); !text.empty()) {
     terminal.text(text);

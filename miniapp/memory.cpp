@@ -14,7 +14,7 @@
 namespace overlap {
 namespace {
 
-/// Enough for what is destroyed and said on the way out of an ordinary deck.
+/// Enough to unwind and to report the error of an ordinary deck.
 constexpr std::size_t reserve_bytes = std::size_t{4} << 20;
 std::atomic<void*> reserve = nullptr;  // handlers take no arguments
 std::terminate_handler otherwise = nullptr;

@@ -48,6 +48,12 @@ void require_own_files(const Options& options) {
   const auto job = measure::job_info();
   const int ranks = job && job->ranks ? *job->ranks : 1;
   if (ranks < 2 || options.fleet) return;
+  if (!options.calibrate.empty()) {
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("--calibrate: found {} with {} ranks, all of which would write "
+                                  "this file; allowed: one rank",
+                                  options.calibrate, ranks));
+  }
   for (const Output& output : options.outputs) {
     const bool own = has_rank_placeholder(output.path) || report::is_stream(output.path) ||
                      (has(output.path, "{host}") && measure::ranks_of_node().value_or(ranks) == 1);

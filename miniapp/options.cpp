@@ -175,7 +175,7 @@ Options parse_options(int argc, char** argv) {
     app.add_option(name, value, help)->type_name(type)->allow_extra_args(false);
   };
   add("--set", options.overrides, "KEY.PATH=VALUE", "Override a deck value; repeatable");
-  std::vector<std::string> files;  // unused: in the sequence of the command line below
+  std::vector<std::string> files;  // unused: take_outputs() reads them in command-line order
   for (const auto& [option, suffix, type, help, takes_sweeps, write] : report::writers) {
     if (!help.empty()) add(option.data(), files, type.data(), help.data());
   }

@@ -31,7 +31,7 @@ base::Error named(const deck::Deck& deck, const base::Error& error) {
   return {error.code(), text.starts_with(path) ? text : path + ": " + text};
 }
 
-/// What the points of a run must have in common with those that it continues.
+/// Properties that a resumed run must share with the saved points.
 report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
   const auto& [build, host, device, job, placement] = machine;
   const auto& [version, git_sha, dirty] = base::version();
@@ -84,7 +84,7 @@ std::string journal_path(const Options& options) {
   return nowhere ? "" : first->path + ".points";
 }
 
-/// What comes out of a point, whatever happens.
+/// Runs a point. Returns a failed outcome for every error but base::Error{usage}, which is thrown.
 experiment::Outcome outcome_of(const report::Study& study, const deck::Point& point,
                                const RunPoint& run_point) {
   try {
@@ -97,7 +97,8 @@ experiment::Outcome outcome_of(const report::Study& study, const deck::Point& po
   }
 }
 
-/// A sweep has its own tables and files, and neither timelines nor company.
+/// Throws base::Error{usage} if a sweep is combined with other decks or with outputs that need
+/// traces, or if --resume has no sweep.
 void require_alone(const Options& options, const Inputs& inputs) {
   const auto fail = [](const std::string& message) { throw base::Error(ExitCode::usage, message); };
   const auto sweep = std::find_if(inputs.decks.begin(), inputs.decks.end(), [](const auto& points) {
@@ -119,7 +120,7 @@ void require_alone(const Options& options, const Inputs& inputs) {
   }
 }
 
-/// Reads the references of all decks; without criteria for it --reference would seem to be judged.
+/// Reads the references of all decks. Rejects --reference if no criterion uses it.
 void read_references(const Options& options, Inputs& inputs) {
   bool asked = false;
   for (const auto& points : inputs.decks) {
@@ -217,7 +218,7 @@ report::Study new_study(const Inputs& inputs, std::size_t deck, const base::Mach
   return study;
 }
 
-bool leave_out(std::vector<report::Study>& studies) {
+bool mark_interrupted(std::vector<report::Study>& studies) {
   const auto before = studies.size() - 1;
   if (before == 0 || studies[before - 1].exit_code() != ExitCode::interrupted) return false;
   report::Study& study = studies.back();

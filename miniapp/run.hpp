@@ -57,9 +57,9 @@ std::string answer(const Options& options);
 /// A study of one of the decks that starts now.
 report::Study new_study(const Inputs& inputs, std::size_t deck, const base::Machine& machine);
 
-/// Ends the last study before its first point if an interrupt ended the one before it, which was
-/// reported; returns whether.
-bool leave_out(std::vector<report::Study>& studies);
+/// If an interrupt ended the study before the last one, marks the last one as interrupted before
+/// its first point. Returns whether it did.
+bool mark_interrupted(std::vector<report::Study>& studies);
 
 /// Origin of a device file, for its comment.
 std::string calibration_note(const base::Machine& machine);
@@ -69,7 +69,7 @@ std::string calibration_note(const base::Machine& machine);
 Inputs read_inputs(const Options& options);
 
 /// The options with placeholders replaced in the names of the result files of this process. With
-/// --fleet without the files of rank 0 about all ranks, which are checked instead. Throws
+/// --fleet without the files about all ranks, which rank 0 writes and now checks. Throws
 /// base::Error.
 Options own_files(const Options& options, const Inputs& inputs, const FileNames& names);
 
@@ -78,8 +78,8 @@ Options own_files(const Options& options, const Inputs& inputs, const FileNames&
 void require_writable(const Options& options, const Inputs& inputs, Machinery& machinery);
 
 /// Runs the remaining points of a study. In a sweep finished points go to the journal (null: none),
-/// and points that this machine cannot run are skipped. An error that ends a point or the study is
-/// stored in its outcome.
+/// and points that this machine cannot run are skipped. Errors are
+/// stored in the outcome; base::Error{usage} is thrown.
 void run_points(report::Study& study, const RunPoint& run_point, report::Journal* journal,
                 Terminal& terminal);
 

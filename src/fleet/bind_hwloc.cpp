@@ -78,7 +78,7 @@ Binding bind_to_device(const std::optional<std::string>& pci) {
     return {.cpus = {}, .memory = {}, .note = "the process may not use any core near the device"};
   }
   Binding bound = bind_threads(topology, set.get());
-  // Linux binds threads only; those that this one creates inherit it.
+  // Linux binds memory per thread; threads created later inherit the binding.
   if (hwloc_set_membind(topology.get(), near->nodeset, HWLOC_MEMBIND_BIND,
                         HWLOC_MEMBIND_BYNODESET) == 0) {
     bound.memory = words(near->nodeset);
@@ -93,6 +93,8 @@ Binding bind_to_share(int part, int parts) {
   if (!topology.loaded())
     return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
   const Bitmap allowed = topology.allowed();
+  // Also counts cores of which the process may use only some hardware threads.
+  hwloc_topology_restrict(topology.get(), allowed.get(), 0);
   const int cores =
       hwloc_get_nbobjs_inside_cpuset_by_type(topology.get(), allowed.get(), HWLOC_OBJ_CORE);
   if (cores < parts) {
@@ -104,7 +106,6 @@ Binding bind_to_share(int part, int parts) {
         topology.get(), allowed.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(core));
     hwloc_bitmap_or(set.get(), set.get(), one->cpuset);
   }
-  hwloc_bitmap_and(set.get(), set.get(), allowed.get());
   return bind_threads(topology, set.get());
 }
 

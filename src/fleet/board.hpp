@@ -29,9 +29,8 @@ class Board {
 
   /// Starts the next phase. All ranks must go through the same phases.
   void begin_phase();
-  std::size_t phases() const {
-    return static_cast<std::size_t>(phase_);
-  }  ///< number of phases begun
+  /// Number of phases begun.
+  std::size_t phases() const { return static_cast<std::size_t>(phase_); }
   /// Waits until all ranks with lower slots have ended this phase.
   void wait_for_turn(const Poll& poll);
   /// Ends the phase for this rank: meetings no longer wait for it.

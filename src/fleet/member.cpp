@@ -236,6 +236,7 @@ experiment::Outcome Member::run(deck::Phase phase, const measure::Hooks& hooks, 
     sign();
     std::this_thread::sleep_for(nap);
   };
+  board_->wait_for_all(sleep);  // a rank that failed in the previous phase did not wait
   board_->begin_phase();
   experiment::Window window;
   experiment::Outcome outcome;
@@ -319,7 +320,7 @@ Gathered Member::gather(std::string text, bool can_end) {
       std::this_thread::sleep_for(1ms);
     }
   }
-  whole_ = std::ranges::find(lost_, true) == lost_.end();  // including slow ranks
+  whole_ = std::ranges::find(lost_, true) == lost_.end();  // also not if a lost rank still answered
   Gathered gathered;
   for (std::size_t rank = 0; rank < texts_.size(); ++rank) {
     lost_[rank] = !texts_[rank];

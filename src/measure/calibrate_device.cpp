@@ -20,9 +20,9 @@ double at_least_0(double seconds) { return std::max(0.0, seconds); }
 /// Marginal cost of one more `add`, from rows of `few` and of `many`; normally behind a copy that
 /// keeps the device busy.
 template <class Add>
-double another_s(const StageMeter& meter, double Elapsed::* time, int few, int many, const Add& add,
-                 bool covered = true) {
-  return at_least_0(meter.another_s(time, few, many, 1, [&](HandSchedule& hand, int n) {
+double marginal_s(const StageMeter& meter, double Elapsed::* time, int few, int many,
+                  const Add& add, bool covered = true) {
+  return at_least_0(meter.marginal_s(time, few, many, 1, [&](HandSchedule& hand, int n) {
     if (covered) hand.cover();
     for (int i = 0; i < n; ++i) add(hand, i);
   }));
@@ -31,7 +31,7 @@ double another_s(const StageMeter& meter, double Elapsed::* time, int few, int m
 /// Costs of calls for the host.
 void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& host) {
   const auto issue_s = [&](const auto& add, bool covered = true) {
-    return another_s(meter, &Elapsed::issued_s, 8, 40, add, covered);
+    return marginal_s(meter, &Elapsed::issued_s, 8, 40, add, covered);
   };
   host.copy_s = issue_s([](HandSchedule& hand, int) { hand.add(Stage::h2d, tiny, 0); });
   // Kernels are issued between copies on several lanes in turn: on a single lane they cost less,
@@ -49,8 +49,8 @@ void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& ho
   host.record_s = at_least_0(ring - host.copy_s - host.wait_s);
   // Waits for lanes that are already complete.
   host.synchronize_s =
-      another_s(meter, &Elapsed::complete_s, 1, lanes - 1,
-                [](HandSchedule& hand, int i) { hand.add(Stage::d2h, tiny, i + 1); });
+      marginal_s(meter, &Elapsed::complete_s, 1, lanes - 1,
+                 [](HandSchedule& hand, int i) { hand.add(Stage::d2h, tiny, i + 1); });
 }
 
 /// Delays between the tasks of a chain of kernels and copies of `units`.
@@ -74,7 +74,7 @@ class ChainMeter {
       if (lanes > 1 && !hand.schedule().tasks.empty()) after.push_back(last);
       hand.add(stage, units_, (i + 1) % lanes, std::move(after));
     };
-    return at_least_0(another_s(meter_, &Elapsed::complete_s, 6, 36, add, covered) - own_s_);
+    return at_least_0(marginal_s(meter_, &Elapsed::complete_s, 6, 36, add, covered) - own_s_);
   }
 
   /// The mean of both cases, which occur in any run of small tasks.
@@ -143,9 +143,8 @@ void measure_slowing(const StageMeter& meter, int lanes, model::Device& device) 
   }
 }
 
-/// Number of FIFOs of the engine of a stage: how many lanes must be blocked by a task that waits
-/// for another engine until a task of one more lane is stuck behind one of them. 32 (Hyper-Q) if
-/// that never happens.
+/// Number of FIFOs that the lanes share for a stage: with this many lanes blocked by a task that
+/// waits for another engine, a task in one more lane is delayed. 32 (Hyper-Q) if none is delayed.
 int count_connections(const StageMeter& meter, Stage stage, int lanes) {
   const Stage other = stage == Stage::kernel ? Stage::h2d : Stage::kernel;
   const auto long_units = [&](Stage of) {
@@ -169,7 +168,7 @@ int count_connections(const StageMeter& meter, Stage stage, int lanes) {
   return 32;
 }
 
-/// Time per chunk in a row of chunks beyond its copies, which are always busy.
+/// Time per chunk beyond its copies, in a row of chunks that keeps the copy engines busy.
 double handover_s(const StageMeter& meter, int lanes, const model::Device& device) {
   constexpr std::int64_t units = 1 << 18;
   const auto add = [&](HandSchedule& hand, int i) {
@@ -177,7 +176,7 @@ double handover_s(const StageMeter& meter, int lanes, const model::Device& devic
   };
   const double copies =
       std::max(device.h2d.duplex.seconds(4 * units), device.d2h.duplex.seconds(4 * units));
-  return at_least_0(another_s(meter, &Elapsed::complete_s, 16, 48, add, false) - copies);
+  return at_least_0(marginal_s(meter, &Elapsed::complete_s, 16, 48, add, false) - copies);
 }
 
 void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
@@ -198,8 +197,8 @@ void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
   device.latency.handover_s = handover_s(meter, lanes, device);
 }
 
-/// Measures copies of pageable memory one by one, because the host takes part in them. They take at
-/// least as long as copies of pinned memory: what they cost the host may have been disturbed.
+/// Measures copies of pageable memory one by one, because the host takes part in them. The time of
+/// pinned memory is a lower bound, since the subtracted host costs are noisy.
 void measure_pageable(const StageMeter& meter, model::Device& device) {
   const auto curve = [&](Stage stage, const model::Curve& pinned) {
     return meter.curve([&](std::int64_t units) {
@@ -262,11 +261,11 @@ model::Device in_passes(int passes, int more, const std::function<model::Device(
 IssueMeter::IssueMeter(const schedule::Schedule& schedule, const model::Device& device)
     : calls_(schedule::calls_of(schedule)) {
   const double issued_s = calls_ ? model::predict(*calls_, device).issued_s : 0;
-  if (issued_s > 0) chunks_ = device.host.chunk_s() / issued_s;
+  if (issued_s > 0) scale_ = device.host.chunk_s() / issued_s;
 }
 
 double IssueMeter::chunk_s(Executor& executor, const workload::Workload& workload) const {
-  return chunks_ > 0 ? chunks_ * executor.run(*calls_, workload).issued_s : 0;
+  return scale_ > 0 ? scale_ * executor.run(*calls_, workload).issued_s : 0;
 }
 
 std::set<std::size_t> line_sizes(const schedule::Schedule& schedule) {

@@ -71,7 +71,7 @@ std::vector<double> slowed_in_crowd(const StageMeter& meter, const schedule::Sch
   return factors;
 }
 
-/// The curve with its points at these sizes and above replaced by `times`.
+/// The curve with its points from half the smallest of these sizes on replaced by `times`.
 model::Curve with(const Times& times, const model::Curve& curve) {
   std::vector<model::Curve::Point> points;
   for (const model::Curve::Point& point : curve.points()) {

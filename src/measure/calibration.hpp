@@ -76,8 +76,8 @@ class HandSchedule {
   schedule::Schedule schedule_;
 };
 
-/// Measures what the calls of a schedule cost the host, over and over: that depends on their order
-/// and changes with time by up to a factor of two, where other costs stay the same.
+/// Measures the host cost of issuing a schedule, repeatedly during a run: it depends on the order
+/// of the calls and varies over time by up to a factor of two, unlike the other costs.
 class IssueMeter {
  public:
   IssueMeter(const schedule::Schedule& schedule, const model::Device& device);
@@ -89,7 +89,7 @@ class IssueMeter {
 
  private:
   std::optional<schedule::Schedule> calls_;
-  double chunks_ = 0;  ///< chunk_s() of the device by its time for these calls
+  double scale_ = 0;  ///< HostCosts::chunk_s() by the predicted time of these calls; 0: unknown
 };
 
 /// Measures stages through the same lanes and copies as experiments. All times in seconds.
@@ -106,12 +106,12 @@ struct StageMeter {
   Elapsed time(const Add& fill) const;
   double complete_s(const Add& fill) const { return time(fill).complete_s; }
 
-  /// Marginal time of one more task, from rows of `few` and of `many`, run in turn: what disturbs
-  /// only the short row would shorten the difference. `times` times the repetitions of the plan.
-  double another_s(double Elapsed::* time, int few, int many, int times, const Rows& row) const;
+  /// Marginal time of one more task, from rows of `few` and of `many` tasks, run in turn so that a
+  /// disturbance affects both. Takes `times` times the repetitions of the plan.
+  double marginal_s(double Elapsed::* time, int few, int many, int times, const Rows& row) const;
 
-  /// Marginal time of one more `add` in a row of them. A copy per entry of `covers` delays the row
-  /// until it is issued.
+  /// Marginal time of one more `add`. One copy per entry of `covers`, each in its own lane, delays
+  /// the row until all of it is issued.
   double slope(std::initializer_list<Stage> covers, const Add& add) const;
 
   /// Marginal time of one more task of the stage in one lane.
@@ -157,7 +157,8 @@ std::vector<std::int64_t> sizes_up_to(std::int64_t most);
 /// A deck of one workload in one chunk on arrays of at most `bytes`, otherwise with defaults.
 deck::Deck plain_deck(deck::WorkloadKind kind, deck::ElementType type, std::int64_t bytes = 0);
 
-/// The workload of a deck with all data on the device, inputs generated.
+/// The workload of a deck with device arrays for all data. Inputs are generated on the host;
+/// nothing is copied.
 workload::Workload resident_workload(const deck::Deck& deck,
                                      workload::SpaceId space = workload::default_space);
 

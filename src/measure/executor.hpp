@@ -30,7 +30,8 @@ class Executor {
   Executor(std::unique_ptr<lanes::Lanes> lanes, int count)
       : lanes_(std::move(lanes)), count_(count) {}
 
-  /// Executes the host work of all workloads except `custom`; null: none. Must outlive the runs.
+  /// Sets the executor of the deck's `host_work`; null: none. Must outlive the runs. Host tasks of
+  /// products and task lists do not use it.
   void set_host_worker(HostWorker* worker) { host_worker_ = worker; }
   HostWorker* host_worker() const { return host_worker_; }
 

@@ -14,8 +14,8 @@
 /// State of the device before, during and after the scored runs.
 namespace overlap::measure {
 
-/// Reads everything that decks can require, with a GPU under load because its link and clocks are
-/// reduced when idle. Throws base::Error{precondition} if memory for the load is short.
+/// Reads everything that decks can require; on a GPU right after a load, because an idle GPU
+/// reduces its link and clocks. Throws base::Error{precondition} if memory for the load is short.
 experiment::Readings readings(const base::DeviceInfo& device, const Monitor& monitor);
 
 /// Reads the device health before and after the scored runs and, in a separate thread during them,

@@ -16,7 +16,7 @@
 namespace overlap::measure {
 namespace {
 
-constexpr int most_threads = 4096;  // OpenMP crashes on numbers that are huge
+constexpr int most_threads = 4096;  // OpenMP crashes on huge numbers
 
 std::optional<int> whole_number(std::string_view text) {
   int number = 0;
@@ -25,7 +25,7 @@ std::optional<int> whole_number(std::string_view text) {
   return whole && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-/// The number that a GPU's id is below.
+/// One past the largest device id.
 int devices_end() {
   return on_gpu() ? static_cast<int>(visible_devices().size()) : std::numeric_limits<int>::max();
 }
@@ -35,7 +35,7 @@ bool is_threads(std::string_view text) {
   return number && *number >= 1 && *number <= most_threads;
 }
 
-/// OpenMP's may be a list, one number for each level of nesting.
+/// OpenMP also accepts a list with one number per nesting level; checks the first.
 bool is_openmp_threads(std::string_view text) {
   return text.empty() || is_threads(text.substr(0, text.find(',')));
 }
@@ -76,7 +76,7 @@ constexpr const char* threads = "a whole number from 1 to 4096";
 constexpr const char* id = "the number of a device, counted from 0";
 constexpr const char* flag = "true, yes, 1, false, no, 0";
 
-/// All that Kokkos 4.5 to 5.2 and OpenMP read and do not take as any text.
+/// The settings of Kokkos 4.5 to 5.2 and OpenMP that are checked before Kokkos reads them.
 constexpr auto settings = std::to_array<Setting>({
     {"--kokkos-num-threads", "KOKKOS_NUM_THREADS", is_threads, threads},
     {"", "OMP_NUM_THREADS", is_openmp_threads, threads},
@@ -102,7 +102,7 @@ void require_kokkos_settings(const std::vector<std::string>& arguments) {
     const std::size_t equals = std::min(argument.find('='), argument.size());
     const auto* const setting =
         std::ranges::find(settings, std::string_view(argument).substr(0, equals), &Setting::option);
-    if (setting == settings.end()) continue;  // Kokkos warns of it
+    if (setting == settings.end()) continue;  // Kokkos warns about it
     if (equals == argument.size()) {
       if (!setting->stands_alone) refuse(setting->option, "no value", setting->allowed);
       continue;

@@ -123,8 +123,8 @@ bool wants_link(const experiment::Plan& plan) {
   return judged || (on_gpu() && plan.values.empty());
 }
 
-/// What issuing costs the host between the runs of each predicted case, on a GPU that the plan
-/// describes.
+/// Host cost of issuing each predicted case, measured after every round; only on a GPU whose
+/// description is in the plan.
 class IssueCosts {
  public:
   /// With a warm-up.

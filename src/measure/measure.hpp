@@ -22,7 +22,8 @@ struct Hooks {
   std::function<void(bool scored)> after_sample;
   /// Called after each complete round of scored runs.
   std::function<void()> after_round;
-  /// Called after each of them, too: whether all ranks that score with this one wish to stop.
+  /// Called after each complete round with whether this rank wishes to stop; returns whether all
+  /// ranks of the phase do. Empty: this rank decides alone.
   std::function<bool(bool wish)> all_stop;
   /// Wraps measurements whose number of runs differs between ranks; empty: direct call.
   std::function<void(const std::function<void()>& body)> together;
@@ -39,8 +40,8 @@ struct Hooks {
 
 /// Prepares a verified run: new input data on the host, device arrays (except resident data) and
 /// host outputs poisoned. Every byte is transferred once, untimed, in the direction of the run,
-/// because first transfers of new data are slower (16 MiB with an H200: up to 4 times, before
-/// generate() flushed them).
+/// because the first transfer of new data is slower: up to 4 times for 16 MiB on an H200 if the
+/// data are in the caches of the processor, from which generate() flushes them.
 void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
            std::uint32_t repetition);
 
@@ -67,8 +68,8 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
 schedule::Schedule rows_of(const schedule::Schedule& schedule,
                            std::vector<std::vector<schedule::Task>> rows);
 
-/// Measures the stages of the schedule alone and concurrently, with its own tasks: on the lanes of
-/// the runs on host back ends, otherwise on two lanes.
+/// Measures the stages of the schedule with its own tasks: on a host alone, on the lanes of the
+/// runs; on a GPU alone and concurrently, on two lanes.
 model::Rates rates_of(Executor& executor, const workload::Workload& workload,
                       const schedule::Schedule& schedule, const Hooks& hooks = {});
 
@@ -127,8 +128,8 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
 /// Marginal seconds per step, from `time(steps)`.
 double seconds_per_step(const std::function<double(std::int64_t steps)>& time);
 
-/// Measures steps per second of kernels that fill the device (`workload.repeats`) and of the
-/// issuing thread.
+/// Measures steps per second: `workload.repeats` for kernels that fill the device,
+/// `workload.host_steps_per_s` for the issuing thread.
 void calibrate_steps(Executor& executor, workload::Workload& workload);
 
 }  // namespace overlap::measure

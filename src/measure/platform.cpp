@@ -36,8 +36,8 @@ std::int64_t memory_bytes(const std::string& key) {
   return 1024 * std::strtoll(proc_value("/proc/meminfo", key).c_str(), nullptr, 10);
 }
 
-/// What a control group leaves to its processes, in bytes: file caches are given up. Empty: no
-/// limit.
+/// Bytes that a control group still allows its processes; inactive file caches count as free.
+/// Empty: no limit.
 std::optional<std::int64_t> left_in_group(const std::string& folder) {
   std::int64_t most = 0, used = 0, bytes = 0;
   if (!(std::ifstream(folder + "/memory.max") >> most)) return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<std::int64_t> left_in_group(const std::string& folder) {
   for (std::string word; stat >> word >> bytes;) {
     if (word == "inactive_file") used -= bytes;
   }
-  return most - used;
+  return std::max<std::int64_t>(0, most - used);
 }
 
 /// Available memory in bytes, limited by the control groups of this process (batch job, container).
@@ -115,10 +115,13 @@ std::optional<base::Job> job_info() {
 }
 
 std::optional<int> ranks_of_node() {
+  // Ranks that mpirun starts inside a Slurm step follow mpirun.
+  if (const auto ranks = number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})) return ranks;
   // Slurm: a list with repeats, "1(x2)" or "2,1".
   const std::string tasks = variable({"SLURM_STEP_TASKS_PER_NODE"}).value_or("");
-  if (tasks == "1" || (tasks.starts_with("1(") && tasks.find(',') == std::string::npos)) return 1;
-  return number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
+  const bool one =
+      tasks == "1" || (tasks.starts_with("1(") && tasks.find(',') == std::string::npos);
+  return one ? std::optional(1) : std::nullopt;
 }
 
 base::BuildInfo build_info() {
@@ -145,10 +148,9 @@ void require_host_memory(std::int64_t bytes) {
   const std::int64_t available = available_memory();
   if (bytes <= available) return;
   throw base::Error(base::ExitCode::precondition,
-                    "the deck needs " + base::format_bytes(static_cast<std::uint64_t>(bytes)) +
-                        " of host memory, but only " +
-                        base::format_bytes(static_cast<std::uint64_t>(available)) +
-                        " is available");
+                    "found " + base::format_bytes(static_cast<std::uint64_t>(available)) +
+                        " of available host memory; required: " +
+                        base::format_bytes(static_cast<std::uint64_t>(bytes)));
 }
 
 Runtime::Runtime(std::vector<std::string> arguments) {

@@ -51,12 +51,12 @@ struct Variables {
 };
 Variables variables();
 
-/// All devices visible to this process that the back end can use; none without a GPU or a driver.
-/// Does not require Kokkos to be initialized.
+/// All devices that the back end can use in this process; on host back ends the host. Empty if a
+/// GPU back end finds no GPU or driver. Does not require Kokkos to be initialized.
 std::vector<base::DeviceInfo> devices();
 
-/// The same with name, UUID and PCI address only, without creating contexts on devices that belong
-/// to other ranks.
+/// The visible GPUs with name, UUID, PCI address and NUMA node only, without creating contexts on
+/// devices of other ranks. Empty on host back ends.
 std::vector<base::DeviceInfo> visible_devices();
 
 /// Throws base::Error{precondition} if there is no device to run on. Does not require Kokkos to be

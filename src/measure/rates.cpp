@@ -74,8 +74,7 @@ struct RateMeter {
     return more > 0 ? std::min(time, more) : time;
   }
 
-  /// Slow-down of kernels during copies; empty if one of the two is too long to repeat the other
-  /// meanwhile.
+  /// Slow-down of kernels during copies; empty if the two times differ by more than a factor of 64.
   std::optional<double> beside_copies(const model::Rates& rates) const {
     constexpr double most = 64;
     if (rates.kernel_s <= 0 || rates.h2d_s <= 0) return std::nullopt;

@@ -8,7 +8,7 @@
 #include "base/interrupt.hpp"
 #include "measure/executor.hpp"
 
-/// Sampling of times or other results of runs; all measurements except the scored runs use it.
+/// Sampling of times or other results of runs, for all measurements except the scored runs.
 namespace overlap::measure {
 
 /// Sampling parameters.

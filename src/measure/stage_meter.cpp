@@ -67,8 +67,8 @@ Elapsed StageMeter::time(const Add& fill) const {
           .complete_s = lower_quartile(samples, &Elapsed::complete_s)};
 }
 
-double StageMeter::another_s(double Elapsed::* time, int few, int many, int times,
-                             const Rows& row) const {
+double StageMeter::marginal_s(double Elapsed::* time, int few, int many, int times,
+                              const Rows& row) const {
   HandSchedule shorter(workload);
   HandSchedule longer(workload);
   row(shorter, few);
@@ -98,7 +98,7 @@ double StageMeter::slope(std::initializer_list<Stage> covers, const Add& add) co
   const int many = first_s < short_s ? 33 : std::max(2, static_cast<int>(long_s / first_s));
   const int times = many < 8 ? 5 : 1;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const double found_s = another_s(&Elapsed::complete_s, 1, many, times, row);
+    const double found_s = marginal_s(&Elapsed::complete_s, 1, many, times, row);
     if (found_s > 0) return found_s;
   }
   return row_s(many) / many;  // noise dominates: an upper bound

@@ -45,6 +45,12 @@ class Refused(TestCase):
         for name in ("one.json", "{host}.json", "{deck}.json"):
             done = run(deck, "--json", self.folder / name, env=ranks(4))
             self.refused(done, r"found \S+ with 4 ranks, all of which would write this file; allowed: --fleet")
+        done = run("--calibrate", self.folder / "device.yaml", env=ranks(4))
+        self.refused(done, r"--calibrate: found \S+ with 4 ranks, all of which would write this file; allowed: one rank")
+        # mpirun in an interactive step of one task
+        done = run(deck, "--json", self.folder / "{host}.json",
+                   env=ranks(4, OMPI_COMM_WORLD_LOCAL_SIZE="4", SLURM_STEP_TASKS_PER_NODE="1"))
+        self.refused(done, r"found \S+ with 4 ranks, all of which would write this file; allowed: --fleet")
         self.assertEqual(self.files(), ["small.yaml"])
 
     def test_not_where_each_has_its_own(self):
