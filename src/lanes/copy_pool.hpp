@@ -13,8 +13,8 @@
 
 namespace overlap::lanes {
 
-/// Number of a use of a memory slot, from 1. Whoever completes a use writes its number to a word
-/// that others poll: host threads with has_reached(), devices with stream operations.
+/// Number of a use of a memory slot, from 1. On completion of a use its number is written to a
+/// word, which host threads poll with has_reached() and devices with stream operations.
 using Turn = std::uint32_t;
 
 inline bool has_reached(Turn& word, Turn turn) {
@@ -33,8 +33,9 @@ struct CopyJob {
   Turn turn = 0;
 };
 
-/// A thread pool for memory copies, one thread per job. Jobs of one queue start in FIFO order;
-/// queues are independent. Idle threads poll for 1 ms, then sleep.
+/// A thread pool for memory copies; each job runs on one thread. Jobs of one queue start in FIFO
+/// order; queues are independent. Threads poll while jobs are queued and for 1 ms afterwards, then
+/// sleep.
 class CopyPool {
  public:
   explicit CopyPool(int threads) {

@@ -15,8 +15,8 @@ namespace overlap::lanes {
 
 /// Lanes for host back ends, whose launches block the calling thread: one worker thread per lane,
 /// each with its own instance, so that lanes overlap without a GPU. One mutex protects the queues;
-/// waiting threads sleep. Only threads that can go on are woken: another one would occupy an idle
-/// core for a moment, and the thread that can go on would then preempt the one that woke it.
+/// waiting threads sleep. Wakes only threads that can proceed: any other would occupy an idle core
+/// for a moment, and the thread that can proceed would then preempt the one that woke it.
 template <class Space>
 class HostLanes final : public Lanes {
  public:
@@ -62,15 +62,22 @@ class HostLanes final : public Lanes {
   }
 
   void issue(schedule::TaskId id) override {
+    const auto lane = static_cast<std::size_t>(schedule_->tasks[id].lane);
+    bool may_start = false;
     {
       const std::scoped_lock lock(mutex_);
-      queues_[static_cast<std::size_t>(schedule_->tasks[id].lane)].push_back(id);
+      may_start = queues_[lane].empty() && ready(id);
+      queues_[lane].push_back(id);
     }
-    ready_[static_cast<std::size_t>(schedule_->tasks[id].lane)].notify_one();
+    if (may_start) ready_[lane].notify_one();
   }
 
   void wait(int lane) override {
-    while (poll_ && !query(lane)) ++polls_;
+    if (poll_) {
+      do {
+        ++polls_;
+      } while (!query(lane));
+    }
     std::unique_lock lock(mutex_);
     const auto& queue = queues_[static_cast<std::size_t>(lane)];
     empty_[static_cast<std::size_t>(lane)].wait(lock, [&] { return queue.empty(); });
