@@ -7,10 +7,11 @@
 
 namespace overlap::base {
 
-/// All of a file that the user names. It is a regular one, or what the process has open
-/// (/dev/stdin, the /dev/fd/63 of a shell's <(command)): a pipe or a device by its own name may
-/// have no end. `allowed` instead of more than `most_bytes`, for the error: "a deck in YAML".
-/// Throws Error{code}.
+/// Reads a whole file that the user names: a regular file, or a descriptor that the process has
+/// open
+/// (/dev/stdin, /dev/fd/63 of a shell's <(command)). Other pipes and devices are errors, because
+/// they may have no end. More than `most_bytes` is an error that names `allowed`, such as "a deck
+/// in YAML". Throws Error{code}.
 std::string read_file(const std::string& path, std::size_t most_bytes, const std::string& allowed,
                       ExitCode code);
 

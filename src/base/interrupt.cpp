@@ -23,7 +23,7 @@ extern "C" void on_interrupt(int) {
 void catch_interrupts() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
-  // Writing fails instead, beyond the limit on files and where nobody reads.
+  // A write beyond the file size limit or to a closed pipe then fails with an error.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
 }

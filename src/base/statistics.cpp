@@ -53,8 +53,8 @@ std::optional<std::size_t> pairs_below(std::size_t m, std::size_t n) {
   return k;
 }
 
-/// The ratio a_i / b_j of two sorted samples that `rank` others do not exceed: found by halving the
-/// range of doubles, since there may be too many ratios to keep.
+/// The ratio with index `rank` (from 0) among all a_i / b_j of two samples in ascending order.
+/// Bisects the bit patterns of doubles, because there may be too many ratios to store.
 double ratio_of_rank(const std::vector<double>& a, const std::vector<double>& b, std::size_t rank) {
   const auto up_to = [&](double limit) {
     std::size_t count = 0;

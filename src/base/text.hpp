@@ -16,13 +16,13 @@ struct Character {
 /// `text` is not empty.
 Character first_character(std::string_view text);
 
-/// Any bytes as valid UTF-8 that is safe in one line. What is no character becomes U+FFFD; control
-/// characters, line separators and bidirectional controls are spelled, such as \n, \x1b, \u0085.
-/// What is safe stays as it is. JSON stays JSON with the same meaning.
+/// Any bytes as valid UTF-8 that is safe on one line. Invalid bytes and non-characters become
+/// U+FFFD. Control characters, line separators and bidirectional controls are escaped: \n, \x1b,
+/// \u0085. All other text is unchanged.
 std::string one_line(std::string_view bytes);
-/// The same, but lines stay lines.
+/// As one_line(), but keeps line breaks.
 std::string safe_lines(std::string_view bytes);
-/// The same for text to read between result lines: a line that begins like one is indented.
+/// As safe_lines(), for text between result lines: indents lines that begin like a result line.
 std::string prose(std::string_view bytes);
 /// One line as the value of a key=value line: without spaces and '='; empty: "-".
 std::string field_value(std::string_view bytes);

@@ -17,7 +17,8 @@ struct Unit {
 };
 using Units = std::span<const Unit>;
 
-// Of one family from large to small.
+// unit_of() takes the first unit that fits: large units come before small ones, and units that are
+// never written after those that hide them.
 constexpr Unit count_units[] = {
     {"Ti", 0x1p40}, {"Gi", 0x1p30}, {"Mi", 0x1p20}, {"Ki", 0x1p10}, {"", 1}};
 constexpr Unit byte_units[] = {{"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10},

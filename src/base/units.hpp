@@ -51,7 +51,8 @@ std::string format_bytes(std::uint64_t bytes);
 /// A time with four significant digits and its unit: "5.670 ms".
 std::string format_seconds(double seconds);
 
-/// A number for tables: four significant digits, with an exponent only below 1e-3 and from 1e7 on.
+/// A number for tables: four significant digits, but all digits before the point, and an exponent
+/// only below 1e-3 and from 1e7 on.
 std::string format_number(double value);
 
 /// A fraction as "12.3 %", and a relative change as "+12.3 %".

@@ -7,11 +7,11 @@
 
 namespace overlap::base {
 
-/// The number as an integer: the only conversion of numbers from outside. Empty where it has a
-/// fraction or is none of T.
+/// The number as an integer of type T; empty if it has a fraction or is out of range. All numbers
+/// from outside are converted here.
 template <std::integral T>
 std::optional<T> whole(double number) {
-  const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);  // exactly, unlike the most
+  const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);  // exact, unlike max()
   const double least = std::numeric_limits<T>::min();
   if (!(number >= least && number < end) || number != std::trunc(number)) return std::nullopt;
   return static_cast<T>(number);

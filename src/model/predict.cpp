@@ -309,19 +309,20 @@ class Simulation {
     for (const TaskId held : std::exchange(held_by_window_, {})) offer(held);
   }
 
-  /// Releases dependent kernels, or all other dependents. Only tasks that already wait lose the
-  /// latency: one that arrives later finds its predecessor complete. (Observed on an H200.)
+  /// Releases dependent kernels, or all other dependents. Only tasks that are already waiting start
+  /// later by the latency; a task that arrives later finds its predecessor complete. (Observed on
+  /// an H200.)
   void signal(TaskId id, bool kernels) {
-    const auto tell = [&](TaskId to, double latency_s) {
+    const auto release_kind = [&](TaskId to, double latency_s) {
       if (schedule::is_kernel(task(to).stage) != kernels) return;
       release(to, states_[to].arrival_s <= now_ ? latency_s : 0);
     };
     if (const TaskId next = states_[id].next_in_lane; next != none) {
       const bool same = engine_of(next) == engine_of(id);
-      tell(next, same ? 0 : device_.latency.lane(larger_copy(id, next)));
+      release_kind(next, same ? 0 : device_.latency.lane(larger_copy(id, next)));
     }
     for (const TaskId other : states_[id].dependents) {
-      tell(other, device_.latency.event(larger_copy(id, other)));
+      release_kind(other, device_.latency.event(larger_copy(id, other)));
     }
   }
 

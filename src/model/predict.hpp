@@ -25,8 +25,8 @@ struct Interval {
   double hi_s = 0;
 };
 
-/// What predict() gives with all figures at the ends of their spread, and own_error() of the
-/// model itself beyond. Empty if the spread is unknown.
+/// The predicted times with all figures at the low and at the high end of their spread, widened by
+/// own_error(). Empty if the spread is unknown.
 std::optional<Interval> expected(const schedule::Schedule& schedule, const Device& device,
                                  const std::function<void()>& step = base::check_interrupt);
 

@@ -117,8 +117,8 @@ std::optional<std::string> unavailable(deck::WorkloadKind kind);
 Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& costs,
               const std::vector<std::size_t>& device_bytes, std::int64_t repeats);
 
-/// Fills the device arrays with a pattern that correct results do not contain (NaN in floating
-/// point, -1 as integer), so that a missing copy or kernel is detected.
+/// Fills the device arrays with bytes of 0xff: NaN in floating point, -1 as an integer, which
+/// correct results contain at most by chance. So a missing copy or kernel is detected.
 void poison(const Workload& workload, const InstanceRef& instance);
 
 }  // namespace overlap::workload

@@ -58,7 +58,7 @@ inline constexpr std::size_t most_parts = 8;
 /// Splits a key at its dots.
 std::vector<std::string> parts_of(const std::string& key);
 
-/// External text in quotes on one line: base::one_line(), truncated after about 100 bytes.
+/// External text in quotes on one line: base::one_line(), truncated to 100 columns.
 std::string quoted(const std::string& text);
 /// The same without quotes.
 std::string clean(const std::string& text);
