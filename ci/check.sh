@@ -117,7 +117,7 @@ fuzz() {
     "${inside[@]}" "${clean[@]}" tests/fuzz/fuzz.py "$build/tests/fuzz" --seconds 60 --jobs 2
 }
 
-# The rows: step, root, command. Every run makes few roots: hip has what 5 has. The steps of full come after those of every run.
+# The rows: step, root, command; hip has what 5 has, which saves a root. The steps of full come after those of every run.
 steps=(
   "format                 4     format"
   "includes               4     checker ci/check_includes.py"

@@ -78,8 +78,8 @@ Options own_files(const Options& options, const Inputs& inputs, const FileNames&
 void require_writable(const Options& options, const Inputs& inputs, Machinery& machinery);
 
 /// Runs the remaining points of a study. In a sweep finished points go to the journal (null: none),
-/// and points that this machine cannot run are skipped. Errors are
-/// stored in the outcome; base::Error{usage} is thrown.
+/// and points that this machine cannot run are skipped. Errors are stored in the outcome;
+/// base::Error{usage} is thrown.
 void run_points(report::Study& study, const RunPoint& run_point, report::Journal* journal,
                 Terminal& terminal);
 
