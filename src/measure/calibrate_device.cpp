@@ -168,15 +168,19 @@ int count_connections(const StageMeter& meter, Stage stage, int lanes) {
   return 32;
 }
 
-/// Time per chunk beyond its copies, in a row of chunks that keeps the copy engines busy.
-double handover_s(const StageMeter& meter, int lanes, const model::Device& device) {
-  constexpr std::int64_t units = 1 << 18;
+/// Time per copy of `units` beyond its own, in a row of copies on several lanes, each before a
+/// kernel and a copy back that take little time.
+double handover_s(const StageMeter& meter, int lanes, const model::Device& device,
+                  std::int64_t units) {
   const auto add = [&](HandSchedule& hand, int i) {
-    hand.add_chunk(units, i % std::min(lanes, 8));
+    const int lane = i % std::min(lanes, 4);
+    hand.add(Stage::h2d, units, lane);
+    hand.add(Stage::kernel, tiny, lane);
+    hand.add(Stage::d2h, tiny, lane);
   };
-  const double copies =
-      std::max(device.h2d.duplex.seconds(4 * units), device.d2h.duplex.seconds(4 * units));
-  return at_least_0(marginal_s(meter, &Elapsed::complete_s, 16, 48, add, false) - copies);
+  const double bytes = 4 * static_cast<double>(units);
+  return at_least_0(marginal_s(meter, &Elapsed::complete_s, 16, 48, add) -
+                    device.h2d.pinned.seconds(bytes));
 }
 
 void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
@@ -194,7 +198,10 @@ void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
   if (!on_gpu()) return;
   device.connections = count_connections(meter, Stage::kernel, lanes);
   device.copy_connections = count_connections(meter, Stage::h2d, lanes);
-  device.latency.handover_s = handover_s(meter, lanes, device);
+  model::Latencies& latency = device.latency;
+  latency.handover_s = handover_s(meter, lanes, device, 1024 * tiny);
+  latency.small_handover_s =
+      std::min(latency.handover_s, handover_s(meter, lanes, device, 128 * tiny));
 }
 
 /// Measures copies of pageable memory one by one, because the host takes part in them. The time of

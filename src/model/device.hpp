@@ -111,23 +111,23 @@ struct Latencies {
   double small_lane_s = 0;   ///< lane_s beside copies of at most 64 KiB; 0: the same
   double small_event_s = 0;  ///< event_s beside copies of at most 64 KiB; 0: the same
   double notice_s = 0;       ///< from the end of a task to the return of the waiting host
-  /// Idle time of a copy engine after a copy, if tasks of other lanes wait for other engines.
+  /// Idle time of a copy engine after a copy, if tasks of other lanes wait for it and for others.
   double handover_s = 0;
+  double small_handover_s = 0;  ///< handover_s after copies of at most 512 KiB; 0: the same
 
   /// lane_s or event_s between tasks of which the larger copy has `bytes`: linear between 64 KiB
   /// and 128 KiB.
-  double lane(double bytes) const { return between(small_lane_s, lane_s, bytes); }
-  double event(double bytes) const { return between(small_event_s, event_s, bytes); }
-
- private:
-  static double between(double small_s, double large_s, double bytes);
+  double lane(double bytes) const;
+  double event(double bytes) const;
+  /// handover_s after a copy of `bytes`: linear between 512 KiB and 4 MiB.
+  double handover(double bytes) const;
 };
 
 /// All of them.
 inline constexpr std::array latencies = {&Latencies::start_s,       &Latencies::lane_s,
                                          &Latencies::event_s,       &Latencies::small_lane_s,
                                          &Latencies::small_event_s, &Latencies::notice_s,
-                                         &Latencies::handover_s};
+                                         &Latencies::handover_s,    &Latencies::small_handover_s};
 
 /// How far figures differed while they were measured, relative to their value.
 struct Spread {

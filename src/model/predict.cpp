@@ -262,7 +262,8 @@ class Simulation {
 
   void complete(TaskId id) {
     timeline_.spans[id].stop_s = now_;
-    const double handover_s = hands_over(id) ? device_.latency.handover_s : 0;
+    const double handover_s =
+        hands_over(id) ? device_.latency.handover(static_cast<double>(task(id).bytes)) : 0;
     const auto engine = static_cast<std::uint32_t>(engine_of(id));
     --engines_[engine].queues[states_[id].queue].unfinished;
     if (handover_s > 0) {
@@ -284,15 +285,18 @@ class Simulation {
     }
   }
 
-  /// Whether it is a copy that ends while tasks of other lanes wait for other engines. (Observed on
-  /// an H100 and an H200.)
+  /// Whether it is a copy that ends while tasks of other lanes wait for its engine and for others.
+  /// (Observed on an H100 and an H200.)
   bool hands_over(TaskId id) {
     if (!schedule::is_copy(task(id).stage)) return false;
     const std::vector<int>& own = lane_of(id).waiting;
+    std::size_t engines = 0;
     for (std::size_t engine = 0; engine < waiting_.size(); ++engine) {
-      if (engine != engine_of(id) && waiting_[engine] > own[engine]) return true;
+      const bool wait = waiting_[engine] > own[engine];
+      if (engine == engine_of(id) && !wait) return false;
+      engines += wait;
     }
-    return false;
+    return engines > 1;
   }
 
   void count_waiting(TaskId id, int change) {

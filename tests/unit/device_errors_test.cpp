@@ -127,7 +127,7 @@ TEST(DeviceErrors, UnknownAndRepeatedKeys) {
        "@:4:11: doubtful: found 'h2d'; allowed: a list of names of figures, such as [host]"},
       {device("latency: {copy: 1 us}\n"),
        "@:4:11: latency.copy: unknown key; allowed: start, lane, event, "
-       "small_lane, small_event, notice, handover"},
+       "small_lane, small_event, notice, handover, small_handover"},
       {device("queues: {kind: worker}\nworkers: {core: 2}\n"),
        "@:5:11: workers.core: unknown key; allowed: cores, lanes_divide; did you mean 'cores'?"},
       {rates("{increment: {intensity: 1, bandwidth: 1 GB/s}}"),

@@ -77,7 +77,8 @@ inline model::Device golden_device() {
                     .small_lane_s = 0.5e-6,
                     .small_event_s = 1.6e-6,
                     .notice_s = 3.1e-6,
-                    .handover_s = 0.4e-6};
+                    .handover_s = 0.4e-6,
+                    .small_handover_s = 0.2e-6};
   return device;
 }
 

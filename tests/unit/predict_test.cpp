@@ -488,7 +488,7 @@ TEST(EngineRules, ADeviceWithoutTheRateSaysSo) {
   }
 }
 
-TEST(EngineRules, ACopyEngineRestsWhileOtherLanesWaitForOtherEngines) {
+TEST(EngineRules, ACopyEngineRestsWhileOtherLanesWaitForItAndForOthers) {
   Device device = device_of(Queues::engine);
   device.latency.handover_s = 0.5;
   // The kernel of lane 1 waits while the first copy ends, none of another lane at the last.
@@ -499,11 +499,34 @@ TEST(EngineRules, ACopyEngineRestsWhileOtherLanesWaitForOtherEngines) {
               ElementsAre("H2D 0-1", "H2D 1-2", "SM 2-3"));
   EXPECT_THAT(predicted({h2d(0, 1), h2d(0, 1), h2d(1, 1), d2h(1, 1)}, device),
               ElementsAre("H2D 0-1", "H2D 1.5-2.5", "H2D 3-4", "D2H 4-5"));
-  // Kernels never rest, and tasks that wait for the same engine do not count.
+  // Not where all copies in its direction are in one lane.
+  EXPECT_THAT(predicted({h2d(0, 1), h2d(0, 1), kernel(1, 1, 1, {0}), kernel(1, 1, 1, {1})}, device),
+              ElementsAre("H2D 0-1", "H2D 1-2", "SM 1-2", "SM 2-3"));
+  // Kernels never rest, and tasks that wait for the same engine only do not count.
   EXPECT_THAT(predicted({kernel(0, 1), kernel(0, 1), h2d(1, 3), d2h(1, 1)}, device),
               ElementsAre("SM 0-1", "SM 1-2", "H2D 0-3", "D2H 3-4"));
   EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), h2d(2, 1)}, device),
               ElementsAre("H2D 0-1", "H2D 1-2", "H2D 2-3"));
+}
+
+TEST(EngineRules, ACopyEngineRestsForLessAfterSmallCopies) {
+  Device device = device_of(Queues::engine);
+  device.latency.handover_s = 4;
+  device.latency.small_handover_s = 0.5;
+  device.h2d.pinned = Curve({{1, 1}, {1e9, 1 + 1e-9}});  // 1 s of any size
+  const auto second_of = [&](std::size_t bytes) {
+    std::vector<Task> tasks = {h2d(0, 1), h2d(1, 1), kernel(1, 1)};
+    tasks[0].bytes = bytes;
+    return predicted(tasks, device)[1];
+  };
+  const std::size_t kibibyte = 1 << 10;
+  EXPECT_EQ(second_of(1), "H2D 1.5-2.5");
+  EXPECT_EQ(second_of(512 * kibibyte), "H2D 1.5-2.5");
+  EXPECT_EQ(second_of(2304 * kibibyte), "H2D 3.25-4.25");
+  EXPECT_EQ(second_of(4096 * kibibyte), "H2D 5-6");
+  EXPECT_EQ(second_of(8192 * kibibyte), "H2D 5-6");
+  device.latency.small_handover_s = 0;  // as after others
+  EXPECT_EQ(second_of(1), "H2D 5-6");
 }
 
 // -------------------------------------------------------------------------------------- workers
