@@ -3,15 +3,15 @@
 # libkokkos-dev with the configuration of backends/ before them. Nothing is linked. One line for each unit that fails, with
 # the compiler's first errors; what is up to date is skipped.
 #
-# compile.sh cuda     with nvcc: device code is compiled, host code checked (of tests by nvcc alone, which is quicker); of
-#                     the libraries several files at once, those without Kokkos, too, as nvcc_wrapper compiles them where
-#                     it is the compiler of the whole build
-# compile.sh hip      with clang, checks device and host code of the libraries that launch kernels or call HIP; and the
-#                     libraries without Kokkos, each file by itself
+# compile.sh cuda     with nvcc: device code is compiled, host code checked; of the libraries several files at once, those
+#                     without Kokkos, too, as nvcc_wrapper compiles them where it is the compiler of the whole build
+# compile.sh hip      with clang, checks device and host code of the libraries that launch kernels or call HIP
 # compile.sh threads  with g++, the same for Kokkos::Threads
 #
+# --tests               cuda: the tests but for those without Kokkos, by nvcc alone, which is quicker
 # --every-architecture  cuda, hip: the program's device code, for each major architecture that nvcc knows, for gfx90a and
 #                       gfx942
+# --without-kokkos      hip: the libraries without Kokkos, each file by itself
 # --oldest              cuda: the libraries without Kokkos with the oldest packages supported
 # --self-test           plants a type error in the back end's lanes and sees it found
 #
@@ -25,9 +25,12 @@ backend=${1-} what=${2-}
 case "$backend $what" in
   'cuda --oldest') headers_from=oldest ;;
   'threads ' | 'threads --self-test') headers_from=5 ;;
-  'cuda ' | 'cuda --every-architecture' | 'cuda --self-test' | 'hip ' | 'hip --every-architecture' | 'hip --self-test')
-    headers_from=hip ;;
-  *) printf 'usage: compile.sh cuda|hip|threads [--every-architecture | --oldest | --self-test]\n' >&2; exit 2 ;;
+  'cuda ' | 'cuda --tests' | 'hip ' | 'hip --without-kokkos') headers_from=hip ;;
+  'cuda --every-architecture' | 'cuda --self-test' | 'hip --every-architecture' | 'hip --self-test') headers_from=hip ;;
+  *)
+    printf 'usage: compile.sh cuda|hip|threads [--tests | --every-architecture | --without-kokkos | --oldest | --self-test]\n' >&2
+    exit 2
+    ;;
 esac
 
 if [[ $backend == cuda ]]; then
@@ -144,8 +147,7 @@ sources_without_kokkos() {
   fi
 }
 
-# All that uses Kokkos and is worth its time, but what needs MPI and hwloc, which the root lacks, and other vendors' files;
-# of the tests, everything but tests/unit and tests/fuzz.
+# All that uses Kokkos and is worth its time, but what needs MPI and hwloc, which the root lacks, and other vendors' files.
 sources_with_kokkos() {
   local folders=(src/{workload,lanes,measure}) others
   if [[ $backend == cuda || -n $what ]]; then folders+=(src/fleet miniapp); fi
@@ -153,9 +155,10 @@ sources_with_kokkos() {
   grep -E "$units_with_kokkos" <<<"$units" || true
   find "${folders[@]}" -name '*.cpp' ! -name '*_mpi.cpp' ! -name '*_hwloc.cpp' | grep -vE "_($others)\.cpp$" |
     grep -vxFf <(in_units)
-  if [[ $backend$what == cuda ]]; then
-    find tests \( -path tests/unit -o -path tests/fuzz \) -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print
-  fi
+}
+
+tests_with_kokkos() {
+  find tests \( -path tests/unit -o -path tests/fuzz \) -prune -o \( -name '*.cpp' -o -name '*.cu' \) -print
 }
 
 # A header of the back end's lanes, and the type error.
@@ -179,12 +182,17 @@ fi
 
 kokkos=() plain=() units=
 units_with_kokkos='(src|miniapp)/(CMakeFiles/(overlap_)?)?(workload|lanes|measure|fleet|miniapp)'
-if [[ $backend == cuda ]]; then units=$(units_of_build); fi
-if [[ $what != --oldest ]]; then mapfile -t kokkos < <(sources_with_kokkos); fi
-if [[ $backend != threads && $what != --every-architecture ]]; then
-  without_kokkos=$(sources_without_kokkos)
-  mapfile -t plain <<<"$without_kokkos"
-fi
+if [[ $backend == cuda && $what != --tests ]]; then units=$(units_of_build); fi
+case $what in
+  --tests) mapfile -t kokkos < <(tests_with_kokkos) ;;
+  '' | --every-architecture) mapfile -t kokkos < <(sources_with_kokkos) ;;
+esac
+case $backend$what in
+  cuda | cuda--oldest | hip--without-kokkos)
+    without_kokkos=$(sources_without_kokkos)
+    mapfile -t plain <<<"$without_kokkos"
+    ;;
+esac
 sources=("${kokkos[@]}" "${plain[@]}")
 for ((number = 0; number < ${#sources[@]}; ++number)); do
   while (($(jobs -rp | wc -l) >= ${JOBS:-2})); do wait -n || true; done
