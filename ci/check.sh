@@ -129,7 +129,6 @@ steps=(
   "kokkos4-default        4     ci/quickstart.sh --test" # in the quick start's build
   "integrations           4     integrations"
   "kokkos4-asan           clang build_and_test kokkos4-asan --preset asan -DCMAKE_CXX_COMPILER=clang++"
-  "browser                browser browser"
   "kokkos5-default        hip   build_and_test kokkos5-default --preset default"
   "hip                    hip   compile hip"
   "cuda                   hip   compile cuda"
@@ -137,8 +136,10 @@ steps=(
 full_steps=(
   "kokkos4-asan-runs       clang  build_and_test kokkos4-asan-runs --preset asan -DCMAKE_CXX_COMPILER=clang++"
   "kokkos4-tsan            clang  build_and_test kokkos4-tsan --preset tsan -DCMAKE_CXX_COMPILER=clang++"
+  "browser                 browser browser"
   "slurm                   slurm  slurm"
   "cuda-tests              hip    ci/compile.sh cuda --tests"
+  "cuda-without-kokkos     hip    ci/compile.sh cuda --without-kokkos"
   "cuda-every-architecture hip    ci/compile.sh cuda --every-architecture"
   "cuda-oldest             oldest ci/compile.sh cuda --oldest"
   "hip-without-kokkos      hip    ci/compile.sh hip --without-kokkos"

@@ -3,15 +3,15 @@
 # libkokkos-dev with the configuration of backends/ before them. Nothing is linked. One line for each unit that fails, with
 # the compiler's first errors; what is up to date is skipped.
 #
-# compile.sh cuda     with nvcc: device code is compiled, host code checked; of the libraries several files at once, those
-#                     without Kokkos, too, as nvcc_wrapper compiles them where it is the compiler of the whole build
+# compile.sh cuda     with nvcc: device code is compiled, host code checked; several files of a library at once
 # compile.sh hip      with clang, checks device and host code of the libraries that launch kernels or call HIP
 # compile.sh threads  with g++, the same for Kokkos::Threads
 #
 # --tests               cuda: the tests but for those without Kokkos, by nvcc alone, which is quicker
 # --every-architecture  cuda, hip: the program's device code, for each major architecture that nvcc knows, for gfx90a and
 #                       gfx942
-# --without-kokkos      hip: the libraries without Kokkos, each file by itself
+# --without-kokkos      cuda, hip: the libraries without Kokkos: as nvcc_wrapper compiles them where it is the compiler of
+#                       the whole build; by clang each file by itself
 # --oldest              cuda: the libraries without Kokkos with the oldest packages supported
 # --self-test           plants a type error in the back end's lanes and sees it found
 #
@@ -25,8 +25,8 @@ backend=${1-} what=${2-}
 case "$backend $what" in
   'cuda --oldest') headers_from=oldest ;;
   'threads ' | 'threads --self-test') headers_from=5 ;;
-  'cuda ' | 'cuda --tests' | 'hip ' | 'hip --without-kokkos') headers_from=hip ;;
-  'cuda --every-architecture' | 'cuda --self-test' | 'hip --every-architecture' | 'hip --self-test') headers_from=hip ;;
+  'cuda ' | 'cuda --tests' | 'cuda --without-kokkos' | 'cuda --every-architecture' | 'cuda --self-test' | \
+    'hip ' | 'hip --without-kokkos' | 'hip --every-architecture' | 'hip --self-test') headers_from=hip ;;
   *)
     printf 'usage: compile.sh cuda|hip|threads [--tests | --every-architecture | --without-kokkos | --oldest | --self-test]\n' >&2
     exit 2
@@ -188,7 +188,7 @@ case $what in
   '' | --every-architecture) mapfile -t kokkos < <(sources_with_kokkos) ;;
 esac
 case $backend$what in
-  cuda | cuda--oldest | hip--without-kokkos)
+  *--without-kokkos | *--oldest)
     without_kokkos=$(sources_without_kokkos)
     mapfile -t plain <<<"$without_kokkos"
     ;;

@@ -7,6 +7,7 @@ import functools
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import unittest
 
@@ -66,6 +67,7 @@ NOT_RUN = {
     "compute-sanitizer --tool racecheck build/cuda/miniapp/miniapp increment --set workload.elements=65536": CUDA,
     "cmake --preset fuzz": BUILDS,
     "cmake --build build/fuzz --target overlap_fuzzers": BUILDS,
+    "miniapp --calibrate here.yaml": "takes a minute and a half; model_test.py calibrates",
     "tests/mutants/mutants.py --count 60 --seed 1 --jobs 2": "an hour; ci/check.sh runs its self-test",
     "tests/fuzz/fuzz.py build/fuzz/tests/fuzz --seconds 3600 --jobs 8": "an hour; ci/check.sh --full runs it for a minute",
 }
@@ -312,6 +314,7 @@ class Commands(TestCase):
         (self.folder / "work/ci").mkdir(parents=True)
         for name in ("docs", "input", "tests"):
             (self.folder / "work" / name).symlink_to(SOURCE / name)
+        shutil.copy(SOURCE / "input/devices/host.yaml", self.folder / "work/here.yaml")
         for name in ("miniapp", "work/ci/quickstart.sh"):
             wrapper = self.folder / name
             wrapper.write_text(WRAPPER.format(miniapp=MINIAPP, folder=self.folder))
