@@ -6,7 +6,7 @@
 #   4, 5     Debian unstable with Kokkos 4 or 5
 #   browser  chromium, nothing to build with
 #   clang    root 4 with clang: for sanitizers, which GCC takes twice as long to compile, and libFuzzer
-#   hip      root 5 with what compiles for AMD's GPUs
+#   hip      root 5 with clang 21 and what compiles for AMD's GPUs
 #   oldest   Debian 12: the oldest compiler and packages that the libraries without Kokkos support
 #   slurm    Debian unstable with Kokkos 4, Slurm and MPICH: unstable's Slurm has no PMIx, which Open MPI needs under srun
 
@@ -26,7 +26,8 @@ declare -A packages_of=(
   [4]="$kokkos4_packages"
   [clang]="$kokkos4_packages clang libclang-rt-dev"
   [5]="$kokkos5_packages"
-  [hip]="$kokkos5_packages clang-21 clang-tools-21 lld-21 llvm-21 rocm-device-libs-21 libamdhip64-dev librocm-smi-dev"
+  [hip]="$kokkos5_packages clang-21 clang-tools-21 libclang-rt-21-dev lld-21 llvm-21 rocm-device-libs-21 libamdhip64-dev \
+librocm-smi-dev"
   [browser]="chromium chromium-driver python3-selenium fonts-dejavu-core mount"
   [oldest]="g++ cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libpugixml-dev libgtest-dev libgmock-dev \
 python3 mount"

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/sha256.hpp"
-#include "base/units.hpp"
 #include "deck/words.hpp"
 
 /// All sections except `workload` and `require`.

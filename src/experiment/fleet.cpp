@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <map>
 #include <tuple>
 
-#include "base/units.hpp"
 #include "experiment/fleet_parts.hpp"
 
 namespace overlap::experiment {

@@ -24,14 +24,13 @@ std::vector<std::optional<double>> tolerances(const DeviceRecord& record, const 
   return all;
 }
 
-Check check_of(const Reference& reference, const Entry& entry, const Figure& figure, double below) {
+Check check_of(const Reference& reference, const Entry& entry, const Figure& figure,
+               std::optional<double> below) {
   Check check;
   check.metric = figure.key.metric;
   check.order = figure.key.order;
   check.value = figure.value;
-  check.at_least = deck::row_of(check.metric).better == deck::Better::more;
-  check.limit = entry.value * (check.at_least ? 1 - below : 1 + below);
-  check.source = LimitSource{reference.path, entry.value, below};
+  limit_by(reference, entry, below, check);
   check.verdict = judge(check.value, check.at_least, check.limit);
   return check;
 }
@@ -61,7 +60,7 @@ void judge_by(const Reference& reference, DeviceRecord& record) {
     if (entry == nullptr) continue;
     for (const std::optional<double> below : tolerances(record, figure.key)) {
       known = true;
-      const Check check = check_of(reference, *entry, figure, below.value_or(entry->tolerance));
+      const Check check = check_of(reference, *entry, figure, below);
       if (check.verdict == Verdict::pass) continue;
       record.troubles.push_back(
           {.code = code_of(check.verdict), .text = words(check), .phase = figure.key.phase});

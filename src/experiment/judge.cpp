@@ -74,9 +74,7 @@ Check referenced(Check check, const deck::Criterion& criterion, const References
     check.reason = missing_words(file->second, subject);
     return check;
   }
-  const double below = criterion.below.value_or(entry->tolerance);
-  check.limit = entry->value * (check.at_least ? 1 - below : 1 + below);
-  check.source = LimitSource{file->second.path, entry->value, below};
+  limit_by(file->second, *entry, criterion.below, check);
   return check;
 }
 
@@ -153,6 +151,14 @@ bool is_judged(deck::Metric metric, const Run& run) {
   if (deck::of_device(needs)) return false;
   if (needs == deck::Needs::baseline && run.order == deck::Order::sequential) return false;
   return !run.disturbance && run.host_work == (needs == deck::Needs::host_work);
+}
+
+void limit_by(const Reference& reference, const Entry& entry, std::optional<double> below,
+              Check& check) {
+  const double part = below.value_or(entry.tolerance);
+  check.at_least = deck::row_of(check.metric).better == deck::Better::more;
+  check.limit = entry.value * (check.at_least ? 1 - part : 1 + part);
+  check.source = LimitSource{reference.path, entry.value, part};
 }
 
 Verdict judge(const base::Summary& value, bool at_least, double limit) {

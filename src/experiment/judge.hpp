@@ -109,6 +109,11 @@ struct Outcome : Setup {
 /// host work only host_work_hidden.
 bool is_judged(deck::Metric metric, const Run& run);
 
+/// Sets the limit of a check of the entry's metric: worse than the entry by the part `below`, or
+/// else by its own tolerance.
+void limit_by(const Reference& reference, const Entry& entry, std::optional<double> below,
+              Check& check);
+
 /// PASS if the whole interval of the value meets the limit, FAIL if none of it does, otherwise
 /// INCONCLUSIVE.
 Verdict judge(const base::Summary& value, bool at_least, double limit);

@@ -111,7 +111,8 @@ struct Latencies {
   double small_lane_s = 0;   ///< lane_s beside copies of at most 64 KiB; 0: the same
   double small_event_s = 0;  ///< event_s beside copies of at most 64 KiB; 0: the same
   double notice_s = 0;       ///< from the end of a task to the return of the waiting host
-  /// Idle time of a copy engine after a copy, if tasks of other lanes wait for it and for others.
+  /// Idle time of a copy engine after a copy, if at least two other lanes wait for it, and one for
+  /// another engine.
   double handover_s = 0;
   double small_handover_s = 0;  ///< handover_s after copies of at most 512 KiB; 0: the same
 

@@ -319,7 +319,7 @@ const Table<Latencies>& latency_table() {
             "measured: event, beside copies up to 64 KiB"),
       field("notice", &L::notice_s, time(), "measured: until the host that waits for it continues"),
       field("handover", &L::handover_s, time(),
-            "measured: of a copy engine after a copy, if other lanes wait for it and for others"),
+            "measured: of a copy engine after a copy, while two other lanes or more wait for it"),
       field("small_handover", &L::small_handover_s, nonzero(time()),
             "measured: handover, after copies up to 512 KiB"),
   }};

@@ -125,7 +125,7 @@ class Simulation {
   struct Lane {
     TaskId issued = none;      ///< last task issued
     TaskId seen = none;        ///< last task that the host waited for
-    std::vector<int> waiting;  ///< as waiting_, of this lane
+    std::vector<int> waiting;  ///< per engine: issued tasks that have not started
   };
 
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
@@ -285,25 +285,26 @@ class Simulation {
     }
   }
 
-  /// Whether it is a copy that ends while tasks of other lanes wait for its engine and for others.
-  /// (Observed on an H100 and an H200.)
+  /// Whether it is a copy that ends while at least two other lanes have tasks that wait for its
+  /// engine, and one for another engine. (Observed on H100s and an H200.)
   bool hands_over(TaskId id) {
-    if (!schedule::is_copy(task(id).stage)) return false;
-    const std::vector<int>& own = lane_of(id).waiting;
-    std::size_t engines = 0;
+    if (!schedule::is_copy(task(id).stage) || waiting_.empty()) return false;
+    const auto others = [&](std::size_t engine) {
+      return waiting_[engine] - (lane_of(id).waiting[engine] > 0);
+    };
+    if (others(engine_of(id)) < 2) return false;
     for (std::size_t engine = 0; engine < waiting_.size(); ++engine) {
-      const bool wait = waiting_[engine] > own[engine];
-      if (engine == engine_of(id) && !wait) return false;
-      engines += wait;
+      if (engine != engine_of(id) && others(engine) > 0) return true;
     }
-    return engines > 1;
+    return false;
   }
 
   void count_waiting(TaskId id, int change) {
     if (waiting_.empty()) return;
-    const std::size_t engine = engine_of(id);
-    waiting_[engine] += change;
-    lane_of(id).waiting[engine] += change;
+    int& tasks = lane_of(id).waiting[engine_of(id)];
+    const bool waited = tasks > 0;
+    tasks += change;
+    waiting_[engine_of(id)] += (tasks > 0) - waited;
   }
 
   void mark_complete(TaskId id) {
@@ -428,7 +429,7 @@ class Simulation {
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;
   std::uint64_t order_ = 0;
   std::vector<Engine> engines_;
-  std::vector<int> waiting_;  ///< per engine: issued tasks that have not started; empty: not needed
+  std::vector<int> waiting_;   ///< per engine: lanes with such tasks; empty: not needed
   std::vector<State> states_;  ///< per task
   std::vector<KernelRun> runs_;
   TaskId done_before_ = 0;  ///< all tasks before it are complete

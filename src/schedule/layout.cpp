@@ -5,17 +5,14 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "base/units.hpp"
+#include "deck/fields.hpp"
 #include "deck/words.hpp"
 #include "schedule/build.hpp"
 
 namespace overlap::schedule {
 namespace {
-
-/// Limit of a schedule, whose tasks and dependencies must fit into host memory.
-constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
 
 std::string bytes(std::int64_t n) { return base::format_bytes(static_cast<std::uint64_t>(n)); }
 
@@ -84,9 +81,9 @@ void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling)
 }
 
 void expect_few(const deck::Deck& deck, const Costs& costs, std::int64_t chunks) {
-  if (chunks <= most_chunks / costs.iterations) return;
+  if (chunks <= deck::most_chunks / costs.iterations) return;
   fail_chunks(deck, fmt::format(", which makes {} chunks; allowed: at most {} in all iterations",
-                                chunks * costs.iterations, most_chunks));
+                                chunks * costs.iterations, deck::most_chunks));
 }
 
 /// Number of equal chunks per iteration; `up_bytes`: bytes per unit that are copied to the device.
