@@ -498,6 +498,9 @@ TEST(EngineRules, ACopyEngineRestsWhileTwoOtherLanesWaitForIt) {
   // Whatever follows in its own lane.
   EXPECT_THAT(predicted({h2d(0, 1), h2d(0, 1), h2d(1, 1), h2d(2, 1), kernel(2, 1)}, device),
               ElementsAre("H2D 0-1", "H2D 1.5-2.5", "H2D 3-4", "H2D 4-5", "SM 5-6"));
+  // Copies back as well.
+  EXPECT_THAT(predicted({d2h(0, 1), d2h(1, 1), d2h(2, 1), kernel(1, 1)}, device),
+              ElementsAre("D2H 0-1", "D2H 1.5-2.5", "D2H 2.5-3.5", "SM 2.5-3.5"));
   // Not for one other lane.
   EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), kernel(1, 1), h2d(1, 1)}, device),
               ElementsAre("H2D 0-1", "H2D 1-2", "SM 2-3", "H2D 3-4"));
