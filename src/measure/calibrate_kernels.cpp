@@ -136,4 +136,27 @@ void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
   }
 }
 
+void calibrate_zero_copy(const CalibrationPlan& plan, model::Device& device) {
+  constexpr int many = 16;  // pieces, each read and written once: no cache helps
+  deck::Deck deck =
+      plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, plan.most_bytes);
+  const auto workload = resident_workload(deck);
+  const std::int64_t most_units = deck.workload.elements / many;
+  deck.memory.transfer = deck::Transfer::zero_copy;
+  deck.chunks.count = many;
+  Executor executor(1);
+  const StageMeter meter{executor, workload, plan};
+  std::vector<model::Curve::Point> points;
+  for (const std::int64_t units : sizes_up_to(most_units)) {
+    deck.workload.elements = many * units;
+    const schedule::Costs costs = schedule::costs(deck.workload, 1);
+    const auto layout = schedule::layout(deck, costs, std::nullopt);
+    const auto all = schedule::build(costs, layout, deck::Order::depth_first, 1);
+    const auto one = rows_of(all, {{all.tasks.front()}});
+    const double seconds = meter.difference_s(&Elapsed::complete_s, one, all, 1) / (many - 1);
+    if (seconds > 0) points.push_back({4 * static_cast<double>(units), seconds});
+  }
+  device.zero_copy = model::increasing(std::move(points));
+}
+
 }  // namespace overlap::measure

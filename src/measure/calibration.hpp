@@ -42,6 +42,10 @@ model::Device in_passes(int passes, int more, const std::function<model::Device(
 /// and intensity.
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device);
 
+/// Adds the times of kernels on host memory, which must be page-locked, up to a sixteenth of the
+/// largest copy.
+void calibrate_zero_copy(const CalibrationPlan& plan, model::Device& device);
+
 /// Sizes in bytes of the lines in lines_apart() of all copies of the schedule.
 std::set<std::size_t> line_sizes(const schedule::Schedule& schedule);
 
@@ -106,8 +110,12 @@ struct StageMeter {
   Elapsed time(const Add& fill) const;
   double complete_s(const Add& fill) const { return time(fill).complete_s; }
 
-  /// Marginal time of one more task, from rows of `few` and of `many` tasks, run in turn so that a
-  /// disturbance affects both. Takes `times` times the repetitions of the plan.
+  /// Difference of the times of two schedules, run in turn so that a disturbance affects both.
+  /// Takes `times` times the repetitions of the plan.
+  double difference_s(double Elapsed::* time, const schedule::Schedule& shorter,
+                      const schedule::Schedule& longer, int times) const;
+
+  /// Marginal time of one more task, from rows of `few` and of `many` tasks.
   double marginal_s(double Elapsed::* time, int few, int many, int times, const Rows& row) const;
 
   /// Marginal time of one more `add`. One copy per entry of `covers`, each in its own lane, delays

@@ -161,14 +161,16 @@ struct Probe {
     if (model == nullptr) facts.device = std::move(present);
   }
 
+  static std::int64_t most_brief_bytes() { return on_gpu() ? 64 << 20 : 16 << 20; }
+
   /// A brief calibration for predictions, measured once in about a second.
   const model::Device& present_device() {
     const bool pageable = deck.memory.host == deck::HostMemory::pageable;
     std::optional<model::Device>& known = session.present;
     if (!known || (pageable && known->h2d.pageable.points().empty())) {
-      const std::int64_t most_bytes = on_gpu() ? 64 << 20 : 16 << 20;
       const auto plan = shown(
-          {.most_bytes = most_bytes, .repetitions = on_gpu() ? 3 : 5, .pageable = pageable}, hooks);
+          {.most_bytes = most_brief_bytes(), .repetitions = on_gpu() ? 3 : 5, .pageable = pageable},
+          hooks);
       // On a host the tasks of the deck are timed in their places later.
       known = in_passes(on_gpu() ? 3 : 1, 0, [&] { return calibrate(session.device, plan); });
     }
@@ -185,6 +187,9 @@ struct Probe {
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(draft)), {}, device());
+      if (deck.memory.transfer == deck::Transfer::zero_copy) {
+        calibrate_zero_copy(shown({.most_bytes = most_brief_bytes()}, hooks), device());
+      }
     }
     workload =
         workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
@@ -357,6 +362,7 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
       model::Device device = calibrate(session.device, plan);
       calibrate_kernels(plan, device);
       if (gpu) {
+        calibrate_zero_copy(plan, device);
         calibrate_lines(
             {4 * kib, 8 * kib, 16 * kib, 32 * kib, 64 * kib, 128 * kib, 256 * kib, 1024 * kib},
             plan, device);

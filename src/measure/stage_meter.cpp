@@ -73,15 +73,19 @@ double StageMeter::marginal_s(double Elapsed::* time, int few, int many, int tim
   HandSchedule longer(workload);
   row(shorter, few);
   row(longer, many);
-  const auto run_s = [&](const HandSchedule& hand) {
-    return executor.run(hand.schedule(), workload).*time;
+  return difference_s(time, shorter.schedule(), longer.schedule(), times) / (many - few);
+}
+
+double StageMeter::difference_s(double Elapsed::* time, const schedule::Schedule& shorter,
+                                const schedule::Schedule& longer, int times) const {
+  const auto run_s = [&](const schedule::Schedule& schedule) {
+    return executor.run(schedule, workload).*time;
   };
   using Pair = std::pair<double, double>;
   const auto pairs =
       sample({.samples = times * plan.repetitions, .enough_s = 0.16, .step = plan.step},
              [&] { return Pair(run_s(shorter), run_s(longer)); });
-  return (lower_quartile(pairs, &Pair::second) - lower_quartile(pairs, &Pair::first)) /
-         (many - few);
+  return lower_quartile(pairs, &Pair::second) - lower_quartile(pairs, &Pair::first);
 }
 
 double StageMeter::slope(std::initializer_list<Stage> covers, const Add& add) const {

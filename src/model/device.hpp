@@ -163,6 +163,8 @@ struct Device {
   int concurrent_kernels = 1;
   double kernels_slowed = 1;  ///< time factor of kernels per active copy direction, at least 1
   double cache_bytes = 0;     ///< a larger working set slows down copies of `lines`
+  Curve zero_copy;  ///< kernels on host memory, by the bytes they read from it, and as many that
+                    ///< they write; empty: 1.2 times as long as copies
   std::map<std::string, Kernel> kernels;  ///< by Schedule::kernel, or its part before the '/'
 
   int cores = 1;              ///< Queues::worker: cores shared by all workers

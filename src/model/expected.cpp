@@ -14,6 +14,7 @@ Device at_end(Device device, int end) {
       *curve = slower(*curve, factor(spread.copies));
     }
   }
+  device.zero_copy = slower(device.zero_copy, factor(spread.copies));
   for (auto& [name, kernel] : device.kernels) {
     for (Roof& roof : kernel.roofs) roof.time = slower(roof.time, factor(spread.kernels));
   }

@@ -245,6 +245,8 @@ const Table<Device>& kernels_table() {
             "measured: time factor for each active copy direction"),
       field("cache", &Device::cache_bytes, nonzero(size()),
             "definition: larger kernels slow down copies of lines"),
+      field("zero_copy", &Device::zero_copy, curve(),
+            "measured: kernels on host memory, by the bytes of each direction"),
       {.key = "rates",
        .help = "by the device memory that a kernel reads and writes",
        .read = read_rates,

@@ -41,6 +41,7 @@ class Combination {
                 [=](auto& device) -> auto& { return device.*copies.*curve; });
       }
     }
+    combine("kernels.zero_copy", copies_, [](auto& device) -> auto& { return device.zero_copy; });
     for (auto& [name, kernel] : result_.kernels) combine(name, kernel);
     for (const auto cost : {&HostCosts::copy_s, &HostCosts::kernel_s, &HostCosts::record_s,
                             &HostCosts::wait_s, &HostCosts::synchronize_s}) {

@@ -402,6 +402,16 @@ TYPED_TEST(MeasureTest, TasksInTheirPlacesAreCalibrated) {
   }
 }
 
+TEST(Calibration, KernelsOnHostMemoryAreMeasuredBySize) {
+  model::Device device;
+  measure::calibrate_zero_copy({.most_bytes = 1 << 20, .repetitions = 3}, device);
+  ASSERT_FALSE(device.zero_copy.points().empty());
+  EXPECT_EQ(device.zero_copy.points().back().bytes, 65536);  // a sixteenth
+  const double seconds = device.zero_copy.seconds(65536);
+  EXPECT_GT(seconds, 65536 / 1e12);  // no link or memory is faster
+  EXPECT_LT(seconds, 10e-3);
+}
+
 TEST(Sampling, TakesFewSamplesOfWhatIsLong) {
   const auto count = [](double enough_s) {
     return measure::sample({.warmup = 0, .samples = 9, .enough_s = enough_s, .step = {}},

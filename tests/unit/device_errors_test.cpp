@@ -114,7 +114,8 @@ TEST(DeviceErrors, UnknownAndRepeatedKeys) {
        "@:4:10: queues.kinds: unknown key; allowed: kind, connections, copy_connections, "
        "delayed_signal, query_releases, window; did you mean 'kind'?"},
       {"unit: 1 ms\nkernels: {concurent: 4}\n",
-       "@:2:11: kernels.concurent: unknown key; allowed: concurrent, slowed, cache, rates; did you "
+       "@:2:11: kernels.concurent: unknown key; allowed: concurrent, slowed, cache, zero_copy, "
+       "rates; did you "
        "mean "
        "'concurrent'?"},
       {device("host: {notice: 1 us}\n"),

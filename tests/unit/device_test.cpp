@@ -288,6 +288,7 @@ void expect_equal(const Device& found, const Device& expected) {
   EXPECT_EQ(found.concurrent_kernels, expected.concurrent_kernels);
   expect_close(found.kernels_slowed, expected.kernels_slowed, "kernels.slowed");
   EXPECT_EQ(found.cache_bytes, expected.cache_bytes);
+  expect_equal(found.zero_copy, expected.zero_copy, "kernels.zero_copy");
   ASSERT_EQ(found.kernels.size(), expected.kernels.size());
   for (const auto& [name, kernel] : expected.kernels) {
     ASSERT_EQ(found.kernels.count(name), 1u) << name;
@@ -340,6 +341,7 @@ Device crooked() {
   device.concurrent_kernels = 5;
   device.kernels_slowed = 1.01234;
   device.cache_bytes = 12345678;
+  device.zero_copy = Curve({{4096, 3.2e-6}, {1 << 24, 4.2e-4}});
   device.kernels["increment"] = {{{0, Curve::line(3e-6, 1.23456e12)}}};
   device.kernels["rowsum/int32"] = {
       {{0.214286, Curve::line(0, 4.4e12)}, {1.75, Curve({{65536, 3e-6}, {1e9, 3e-3}})}}};

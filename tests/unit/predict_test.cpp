@@ -365,7 +365,7 @@ TEST(EngineRules, SmallCopiesCanBeSlowedMoreThanLargeOnes) {
 }
 
 TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
-  const auto seconds = [](bool input, bool output) {
+  const auto seconds = [](bool input, bool output, const Curve& zero_copy = {}) {
     schedule::Costs costs;
     costs.kernel = "k";
     costs.units = 10;
@@ -378,12 +378,18 @@ TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
     Device device = device_of(Queues::connection);
     device.h2d.duplex = device.d2h.duplex = Curve::line(0, 0.5);
     device.kernels["k"] = {{{0, Curve::line(0, 100)}}};
+    device.zero_copy = zero_copy;
     return seconds_alone(schedule, schedule.tasks.at(0), device);
   };
   // A fifth longer than copies, which slow each other down only where both directions have data.
   EXPECT_DOUBLE_EQ(seconds(true, false), 12);
   EXPECT_DOUBLE_EQ(seconds(false, true), 12);
   EXPECT_DOUBLE_EQ(seconds(true, true), 24);
+  // Measured in both directions: 1.5 times as long as copies of 10 bytes.
+  const Curve measured({{5, 1}, {10, 30}, {20, 1000}});
+  EXPECT_DOUBLE_EQ(seconds(true, true, measured), 30);
+  EXPECT_DOUBLE_EQ(seconds(true, false, measured), 15);
+  EXPECT_DOUBLE_EQ(seconds(false, true, measured), 15);
 }
 
 TEST(EngineRules, LinesApartTakeTheirTime) {
