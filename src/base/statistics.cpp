@@ -12,12 +12,12 @@ namespace {
 /// from the (k+1)-th smallest to the (k+1)-th largest sample then covers the median with >= 95 %.
 /// -1 when even the extremes do not reach it.
 int order_statistic(int n) {
-  const double log_half_power = -n * std::log(2.0);
+  double log_probability = -n * std::log(2.0);  // of X = k
   double tail = 0;
   for (int k = 0; k <= n; ++k) {
-    tail += std::exp(std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0) +
-                     log_half_power);
+    tail += std::exp(log_probability);
     if (tail > 0.025) return k - 1;
+    log_probability += std::log((n - k) / (k + 1.0));
   }
   return -1;
 }

@@ -18,9 +18,14 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+const Device& h200() {
+  static const Device device = load_device("h200");
+  return device;
+}
+
 /// A pass of a calibration of the H200: each figure takes as much longer as `factor` says.
 Device pass(const std::function<double()>& factor) {
-  Device device = load_device("h200");
+  Device device = h200();
   const auto disturb = [&](Curve& curve) {
     std::vector<Curve::Point> points = curve.points();
     for (Curve::Point& point : points) point.seconds *= factor();
@@ -107,7 +112,7 @@ TEST_F(Passes, ASpreadIsAtMostTheFigure) {
 
 TEST_F(Passes, OfAQuietMachineAgree) {
   const Device found = device(4, 0);
-  EXPECT_LE(difference(found, load_device("h200")), 0.025);
+  EXPECT_LE(difference(found, h200()), 0.025);
   EXPECT_THAT(found.doubtful, IsEmpty());
   ASSERT_TRUE(found.spread);
   EXPECT_GT(found.spread->copies, 0.0005);
@@ -119,7 +124,7 @@ TEST_F(Passes, OfAQuietMachineAgree) {
 TEST_F(Passes, ADisturbanceInHalfOfThemChangesNothing) {
   for (int trial = 0; trial < 20; ++trial) {
     const Device found = device(2, 2);
-    EXPECT_LE(difference(found, load_device("h200")), 0.05);
+    EXPECT_LE(difference(found, h200()), 0.05);
     EXPECT_THAT(found.doubtful, IsEmpty());
   }
 }
@@ -128,7 +133,7 @@ TEST_F(Passes, WhatIsDisturbedInMostOfThemIsDoubtful) {
   int wrong = 0;
   for (int trial = 0; trial < 20; ++trial) {
     const Device found = device(0, 4);
-    if (difference(found, load_device("h200")) <= 0.05) continue;
+    if (difference(found, h200()) <= 0.05) continue;
     ++wrong;
     EXPECT_THAT(found.doubtful, Not(IsEmpty()));
   }
