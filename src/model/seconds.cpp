@@ -25,9 +25,9 @@ double working_set(const Schedule& schedule, const Task& copy) {
   return bytes;
 }
 
-/// Time of direct accesses of a kernel to host memory: as that of copies of as many bytes, but for
-/// the ratio of both, which is known in both directions at once. 1.2 is what an NVIDIA H200 takes
-/// above 64 MiB.
+/// Time of direct accesses of a kernel to host memory: that of copies of as many bytes, times a
+/// factor. Calibrations measure the factor for both directions at once; 1.2 is that of an NVIDIA
+/// H200 above 64 MiB.
 double link_seconds(const Schedule& schedule, const Task& task, const Device& device) {
   constexpr double slower_than_copies = 1.2;
   if (schedule.transfer == deck::Transfer::staged || device.queues == Queues::worker) return 0;
@@ -41,9 +41,11 @@ double link_seconds(const Schedule& schedule, const Task& task, const Device& de
     };
     return std::max(seconds(device.h2d, h2d, d2h), seconds(device.d2h, d2h, h2d));
   };
-  if (device.zero_copy.points().empty()) return slower_than_copies * copies_s(up, down);
   const double bytes = std::max(up, down);
-  return device.zero_copy.seconds(bytes) * copies_s(up, down) / copies_s(bytes, bytes);
+  const double both_s = copies_s(bytes, bytes);
+  const bool known = !device.zero_copy.points().empty() && both_s > 0;
+  const double factor = known ? device.zero_copy.seconds(bytes) / both_s : slower_than_copies;
+  return factor * copies_s(up, down);
 }
 
 }  // namespace
