@@ -9,6 +9,7 @@
 #include "hand_schedule.hpp"
 #include "model/load.hpp"
 #include "model/predict.hpp"
+#include "schedule/build.hpp"
 
 namespace overlap::model {
 namespace {
@@ -242,6 +243,22 @@ TEST(Expected, KernelsByTheirRateHaveTheirSpread) {
   const auto interval = expected(schedule, device);
   EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * 2);
   EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * 6);
+}
+
+TEST(Expected, KernelsOnHostMemoryHaveTheSpreadOfCopies) {
+  schedule::Costs costs{.kernel = "k", .units = 10};
+  costs.arrays.push_back({.name = "data", .unit_bytes = 1, .to_device = true, .to_host = true});
+  costs.arrays[0].host = schedule::adjacent(1, 10);
+  const schedule::Layout layout{
+      .transfer = deck::Transfer::zero_copy, .borders = {0, 10}, .largest_chunk_units = 10};
+  Device device = device_of(Queues::connection);
+  device.kernels["k"] = {{{0, Curve::line(0, 100)}}};
+  device.zero_copy = Curve({{10, 12}});
+  device.spread = Spread{.copies = 0.25};
+  const auto interval =
+      expected(schedule::build(costs, layout, deck::Order::depth_first, 1), device);
+  EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * 9);
+  EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * 15);
 }
 
 TEST(Expected, IsWiderOnAHost) {
