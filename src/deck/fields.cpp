@@ -92,7 +92,7 @@ Field<Measure> repetitions_field() {
   auto row = field("repetitions", &Measure::repetitions, count(1, 1000000),
                    "Samples per order; with `precision` the minimum, and no fewer than 20.");
   row.write = [](const Measure& m) { return m.duration_s ? Json() : Json(m.repetitions); };
-  row.may_miss = true;
+  row.key.values.may_miss = true;
   return row;
 }
 
@@ -376,6 +376,13 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
 
 // The deck.
 
+/// The schema of a sweep: dotted keys with lists of values.
+Json sweep_schema() {
+  const Json value = {{"type", {"integer", "number", "string"}}};
+  const Json list = {{"type", "array"}, {"minItems", 1}, {"items", value}};
+  return {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", list}};
+}
+
 const Table<Deck> deck_table = {{
     field("title", &Deck::title, line(), "Title of reports.")
         .reads([](const Reader& deck, Deck& d) {
@@ -402,18 +409,15 @@ const Table<Deck> deck_table = {{
     field("acceptance", &Deck::acceptance, list_of(map_of(criterion_table), criteria),
           "Criteria of the verdict; without criteria it is PASS if the data are correct.")
         .reads(read_acceptance),
-    {.key = "sweep",
-     .help = "Dotted keys with lists of values; each combination is an experiment. In result "
-             "files the other keys are those of the point with the fewest keys.",
-     .values = "a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}",
-     .schema = {{"type", "object"},
-                {"minProperties", 1},
-                {"additionalProperties",
-                 {{"type", "array"},
-                  {"minItems", 1},
-                  {"items", {{"type", {"integer", "number", "string"}}}}}}},
-     .may_miss = true,
-     .fallback = "none"},
+    {.key = {.name = "sweep",
+             .help =
+                 "Dotted keys with lists of values; each combination is an experiment. In result "
+                 "files the other keys are those of the point with the fewest keys.",
+             .values = {.allowed =
+                            "a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}",
+                        .schema = sweep_schema(),
+                        .may_miss = true},
+             .fallback = "none"}},
 }};
 
 /// Part of docs/decks.md about the keys of a map.

@@ -13,14 +13,13 @@ using namespace yaml;
 
 /// A flag spelled with two words.
 Kind<bool> either(const std::string& yes, const std::string& no) {
-  return {.values = yes + ", " + no,
-          .schema = {{"enum", {yes, no}}},
-          .words = {yes, no},
-          .parse = [=](const std::string& text) -> std::optional<bool> {
-            if (text != yes && text != no) return std::nullopt;
-            return text == yes;
-          },
-          .write = [=](const bool& value) -> Json { return value ? yes : no; }};
+  return {
+      .values = {.allowed = yes + ", " + no, .schema = {{"enum", {yes, no}}}, .words = {yes, no}},
+      .parse = [=](const std::string& text) -> std::optional<bool> {
+        if (text != yes && text != no) return std::nullopt;
+        return text == yes;
+      },
+      .write = [=](const bool& value) -> Json { return value ? yes : no; }};
 }
 
 std::string spell(const Require::Link& link) {
@@ -28,9 +27,9 @@ std::string spell(const Require::Link& link) {
 }
 
 Kind<Require::Link> link() {
-  return {.values = "max or a link, such as gen5 x16",
-          .schema = {{"type", "string"}, {"pattern", "^(max|gen[1-9] x[1-9][0-9]?)$"}},
-          .words = {"max"},
+  return {.values = {.allowed = "max or a link, such as gen5 x16",
+                     .schema = {{"type", "string"}, {"pattern", "^(max|gen[1-9] x[1-9][0-9]?)$"}},
+                     .words = {"max"}},
           .parse = [](const std::string& text) -> std::optional<Require::Link> {
             Require::Link link;
             if (text == "max") return link;
@@ -49,9 +48,9 @@ Kind<Require::Link> link() {
 /// A minimum version; empty: any.
 Kind<std::vector<int>> versions() {
   const std::string from = ">= ";
-  return {.values = "any or a minimum version, such as '>= 570'",
-          .schema = {{"type", "string"}, {"pattern", "^(any|>= [0-9]+([.][0-9]+)*)$"}},
-          .words = {"any"},
+  return {.values = {.allowed = "any or a minimum version, such as '>= 570'",
+                     .schema = {{"type", "string"}, {"pattern", "^(any|>= [0-9]+([.][0-9]+)*)$"}},
+                     .words = {"any"}},
           .parse = [=](const std::string& text) -> std::optional<std::vector<int>> {
             if (text == "any") return std::vector<int>();
             const auto version = text.starts_with(from)

@@ -19,12 +19,12 @@ Kind<std::int64_t> size() { return count(1, most_elements); }
 
 Kind<Intensity> intensity() {
   constexpr std::string_view suffix = "x balanced";
-  return {.values =
-              "a whole number from 0 to 1000000, balanced, or 'Nx balanced' with N from 1 to 1000",
-          .schema = {{"oneOf",
-                      {count(0, 1000000).schema,
-                       {{"type", "string"}, {"pattern", "^([0-9]+x )?balanced$"}}}}},
-          .words = {"balanced"},
+  constexpr const char* allowed =
+      "a whole number from 0 to 1000000, balanced, or 'Nx balanced' with N from 1 to 1000";
+  const Json words = {{"type", "string"}, {"pattern", "^([0-9]+x )?balanced$"}};
+  return {.values = {.allowed = allowed,
+                     .schema = {{"oneOf", {count(0, 1000000).values.schema, words}}},
+                     .words = {"balanced"}},
           .parse = [=](const std::string& text) -> std::optional<Intensity> {
             if (text == "balanced") return Intensity{.balance = 1};
             const bool factor = text.ends_with(suffix);
@@ -54,8 +54,8 @@ Kind<std::string> name() {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-' || c == '.';
   };
-  return {.values = "letters, digits, '_', '-' and '.', at most 64",
-          .schema = {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]+$"}},
+  return {.values = {.allowed = "letters, digits, '_', '-' and '.', at most 64",
+                     .schema = {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]+$"}}},
           .parse = [=](const std::string& text) {
             const bool good =
                 !text.empty() && text.size() <= 64 && std::ranges::all_of(text, allowed);
@@ -138,13 +138,13 @@ Json write_tasks(const Workload& w) {
 }
 
 Field<Workload> tasks() {
-  return {.key = "tasks",
-          .help = "The tasks, in the sequence in which order `custom` issues them.",
-          .values = "a list of tasks",
-          .schema = {{"type", "array"}, {"minItems", 1}, {"items", schema(task_table())}},
+  const Json list = {{"type", "array"}, {"minItems", 1}, {"items", schema(task_table())}};
+  return {.key = {.name = "tasks",
+                  .help = "The tasks, in the sequence in which order `custom` issues them.",
+                  .values = {.allowed = "a list of tasks", .schema = list},
+                  .fallback = "required"},
           .read = read_tasks,
-          .write = write_tasks,
-          .fallback = "required"};
+          .write = write_tasks};
 }
 
 void read_task_duration(const Reader& task, CustomTask& into) {
@@ -166,10 +166,9 @@ Field<Workload> sizes(const std::string& key, std::array<std::int64_t, 3> Box::*
                      {"minItems", 2},
                      {"maxItems", 3},
                      {"items", {{"type", "integer"}, {"minimum", 0}}}};
-  Field<Workload> row{.key = key,
-                      .help = help,
-                      .values = "none, [rows, columns] or [planes, rows, columns]",
-                      .schema = {{"oneOf", {{{"const", "none"}}, list}}},
+  const Values values = {.allowed = "none, [rows, columns] or [planes, rows, columns]",
+                         .schema = {{"oneOf", {{{"const", "none"}}, list}}}};
+  Field<Workload> row{.key = {.name = key, .help = help, .values = values},
                       .write = [=](const Workload& w) -> Json {
                         if (!w.box) return "none";
                         const auto& all = (*w.box).*of;
@@ -347,12 +346,12 @@ const Table<CustomTask>& task_table() {
       field("sms", &T::sms, number("a fraction of the device, above 0 and up to 1", above_0, 1),
             "Fraction of the device that the kernel fills.")
           .with({kernel}),
-      Field<T>{.key = "after",
-               .help = "Tasks that must complete before it starts.",
-               .values = "a list of names of tasks",
-               .schema = {{"type", "array"}, {"items", {{"type", "string"}}}},
-               .write = [](const T& task) { return task.after.empty() ? Json() : Json::array(); },
-               .may_miss = true}
+      Field<T>{.key = {.name = "after",
+                       .help = "Tasks that must complete before it starts.",
+                       .values = {.allowed = "a list of names of tasks",
+                                  .schema = {{"type", "array"}, {"items", {{"type", "string"}}}},
+                                  .may_miss = true}},
+               .write = [](const T& task) { return task.after.empty() ? Json() : Json::array(); }}
           .with({h2d, kernel, d2h, host})
           .defaults_to("none"),
       field("chunk", &T::chunk, count(1, most_chunks), "The chunk of data that it works on.")

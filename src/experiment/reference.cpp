@@ -18,12 +18,12 @@ using namespace yaml;
 constexpr const char* schema_name = "overlap-reference/1";
 
 Kind<std::string> exactly(const std::string& text) {
-  return only<std::string>({.values = text, .words = {text}, .parse = line().parse},
+  return only<std::string>({.values = {.allowed = text, .words = {text}}, .parse = line().parse},
                            [text](const std::string& found) { return found == text; });
 }
 
 Kind<std::string> name() {
-  return only<std::string>({.values = "a name", .parse = line().parse},
+  return only<std::string>({.values = {.allowed = "a name"}, .parse = line().parse},
                            [](const std::string& found) { return !found.empty(); });
 }
 
@@ -64,7 +64,7 @@ const Table<Entry>& entry_table() {
     const std::vector<Field<Entry>> more = {
         field("deck_name", &Entry::deck_name, line(), ""),
         field("value", &Entry::value, rounded(positive()), "").required(),
-        {.key = "unit",
+        {.key = {.name = "unit"},
          .read =
              [=](const Reader& map, Entry& entry) {
                if (map.has("unit")) exactly(unit_of(entry)).read(map.at("unit"));
@@ -188,7 +188,7 @@ std::string to_yaml(const Reference& reference, const std::string& how) {
   for (const Entry& entry : reference.entries) {
     const char* indent = "  - ";
     for (const Field<Entry>& row : entry_table().rows) {
-      text += fmt::format("{}{}: {}\n", std::exchange(indent, "    "), row.key,
+      text += fmt::format("{}{}: {}\n", std::exchange(indent, "    "), row.key.name,
                           in_file(row.write(entry)));
     }
   }

@@ -107,18 +107,18 @@ bool is_line(const Curve& curve) {
 /// The keys of a curve; the row of one of them reads all.
 const Table<Curve>& curve_table() {
   static const Table<Curve> table = {{
-      {.key = "latency",
+      {.key = {.name = "latency"},
        .write = [](const Curve& curve) -> Json {
          if (!is_line(curve)) return {};
          return time().write(curve.points().size() == 2 ? curve.points()[0].seconds : 0);
        }},
-      {.key = "bandwidth",
+      {.key = {.name = "bandwidth"},
        .read = [](const Reader& map, Curve& curve) { curve = read_curve(map); },
        .write =
            [](const Curve& curve) {
              return is_line(curve) ? bandwidth().write(1 / curve.seconds_per_byte()) : Json();
            }},
-      {.key = "times",
+      {.key = {.name = "times"},
        .write = [](const Curve& curve) -> Json {
          if (is_line(curve) || curve.points().empty()) return {};
          Json list;
@@ -143,7 +143,7 @@ Kind<Curve> curve() {
 const Table<Copies>& copies_table() {
   static const Table<Copies> table = [] {
     auto rows = rows_of(&Copies::pinned, curve_table(), "measured");
-    rows.push_back({.key = "slowed", .read = [](const Reader& map, Copies& copies) {
+    rows.push_back({.key = {.name = "slowed"}, .read = [](const Reader& map, Copies& copies) {
                       copies.pageable = copies.pinned;
                       map.expect_one("slowed", "duplex");
                       const bool given = map.has("slowed");
@@ -247,8 +247,7 @@ const Table<Device>& kernels_table() {
             "definition: larger kernels slow down copies of lines"),
       field("zero_copy", &Device::zero_copy, curve(),
             "measured: kernels on host memory, by the bytes of each direction"),
-      {.key = "rates",
-       .help = "by the device memory that a kernel reads and writes",
+      {.key = {.name = "rates", .help = "by the device memory that a kernel reads and writes"},
        .read = read_rates,
        .write = [](const Device& device) { return device.kernels.empty() ? Json() : Json(true); },
        .block = rates_block},

@@ -52,9 +52,9 @@ Kind<bool> flag() {
   const auto parse = [](const std::string& text) {
     return text == "true" || text == "false" ? std::optional(text == "true") : std::nullopt;
   };
-  return {.values = "true, false",
-          .schema = {{"type", "boolean"}},
-          .words = {"true", "false"},
+  return {.values = {.allowed = "true, false",
+                     .schema = {{"type", "boolean"}},
+                     .words = {"true", "false"}},
           .parse = parse};
 }
 
@@ -63,7 +63,8 @@ Kind<std::string> line() {
     while (text.ends_with('\n')) text.pop_back();  // in which a block scalar ends
     return text == base::one_line(text) ? std::optional(text) : std::nullopt;
   };
-  return {.values = "one line of text", .schema = {{"type", "string"}}, .parse = parse};
+  return {.values = {.allowed = "one line of text", .schema = {{"type", "string"}}},
+          .parse = parse};
 }
 
 }  // namespace overlap::yaml

@@ -24,6 +24,15 @@ Json value_at(const Json& map, std::string key);
 /// The value as one line of YAML, with unquoted strings.
 std::string spell(const Json& value);
 
+/// What messages, pages and the schema say of values.
+struct Values {
+  std::string allowed;  ///< for messages and pages
+  Json schema;          ///< JSON Schema of what is written
+  std::string unit = {};
+  std::vector<std::string> words = {};  ///< for suggestions
+  bool may_miss = false;                ///< may be omitted when written
+};
+
 template <class T>
 struct Kind {
   static Json as_is(const T& value) {
@@ -31,21 +40,17 @@ struct Kind {
     return {};
   }
 
-  std::string values;  ///< allowed values, for messages and pages
-  Json schema;         ///< JSON Schema of the result of `write`
-  std::string unit = {};
-  std::vector<std::string> words = {};                             ///< words for suggestions
+  Values values;
   std::function<std::optional<T>(const std::string&)> parse = {};  ///< reads a scalar
   std::function<T(const Reader&)> take = {};                       ///< reads a list or map
   std::function<Json(const T&)> write = as_is;                     ///< null: not written
-  bool may_miss = false;                                           ///< `write` may return null
 
   /// Reads a value. Throws Error{usage}.
   T read(const Reader& reader) const {
     if (take) return take(reader);
-    const std::string found = reader.text(values);
+    const std::string found = reader.text(values.allowed);
     if (auto value = parse(found)) return *value;
-    reader.fail_allowed(values + suggestion(found, words));
+    reader.fail_allowed(values.allowed + suggestion(found, values.words));
   }
 };
 
@@ -73,7 +78,7 @@ Kind<T> ranged(const std::string& values, T least, T most, const std::string& un
   const bool open = static_cast<double>(least) == above_0;
   schema[open ? "exclusiveMinimum" : "minimum"] = open ? T{} : least;
   if (most != any<T>) schema["maximum"] = most;
-  return only<T>({.values = values, .schema = schema, .unit = unit, .parse = parse},
+  return only<T>({.values = {.allowed = values, .schema = schema, .unit = unit}, .parse = parse},
                  [=](T value) { return value >= least && value <= most; });
 }
 
@@ -95,9 +100,9 @@ Kind<Enum> word(std::size_t count = words<Enum>.size()) {
     const auto at = static_cast<std::size_t>(std::ranges::find(names, text) - names.begin());
     return at < names.size() ? std::optional(words<Enum>[at].value) : std::nullopt;
   };
-  return {.values = fmt::format("{}", fmt::join(names, ", ")),
-          .schema = {{"enum", names}},
-          .words = names,
+  return {.values = {.allowed = fmt::format("{}", fmt::join(names, ", ")),
+                     .schema = {{"enum", names}},
+                     .words = names},
           .parse = parse,
           .write = [](const Enum& value) -> Json { return to_string(value); }};
 }
@@ -105,11 +110,12 @@ Kind<Enum> word(std::size_t count = words<Enum>.size()) {
 /// A value, or the word `none` for no value.
 template <class T>
 Kind<std::optional<T>> or_word(const std::string& none, Kind<T> kind) {
-  kind.values = none + " or " + kind.values;
-  kind.words.push_back(none);
-  return {.values = kind.values,
-          .schema = {{"oneOf", {{{"const", none}}, kind.schema}}},
-          .unit = kind.unit,
+  Values& values = kind.values;
+  values.allowed = none + " or " + values.allowed;
+  values.words.push_back(none);
+  return {.values = {.allowed = values.allowed,
+                     .schema = {{"oneOf", {{{"const", none}}, values.schema}}},
+                     .unit = values.unit},
           .take = [=](const Reader& reader) -> std::optional<T> {
             if (reader.is(none)) return std::nullopt;
             return kind.read(reader);
@@ -120,18 +126,17 @@ Kind<std::optional<T>> or_word(const std::string& none, Kind<T> kind) {
 /// An optional value: without one the key is not written.
 template <class T>
 Kind<std::optional<T>> optional(const Kind<T>& kind) {
-  return {.values = kind.values,
-          .schema = kind.schema,
-          .unit = kind.unit,
+  Values values = kind.values;
+  values.may_miss = true;
+  return {.values = values,
           .take = [=](const Reader& reader) { return std::optional(kind.read(reader)); },
-          .write = [=](const auto& value) { return value ? kind.write(*value) : Json(); },
-          .may_miss = true};
+          .write = [=](const auto& value) { return value ? kind.write(*value) : Json(); }};
 }
 
 /// A value whose key is not written if it is 0.
 template <class T>
 Kind<T> nonzero(Kind<T> kind) {
-  kind.may_miss = true;
+  kind.values.may_miss = true;
   kind.write = [write = kind.write](const T& value) {
     return value == T{} ? Json() : write(value);
   };
@@ -142,8 +147,8 @@ Kind<T> nonzero(Kind<T> kind) {
 template <class T>
 Kind<std::vector<T>> list_of(const Kind<T>& kind, const std::string& values,
                              std::size_t least = 0) {
-  return {.values = values,
-          .schema = {{"type", "array"}, {"minItems", least}, {"items", kind.schema}},
+  const Json schema = {{"type", "array"}, {"minItems", least}, {"items", kind.values.schema}};
+  return {.values = {.allowed = values, .schema = schema},
           .take =
               [=](const Reader& reader) {
                 std::vector<T> items;
