@@ -72,10 +72,13 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
     for (const deck::Order order : orders) {
       for (const int lanes : lane_counts) {
         schedule::Schedule schedule = schedule::build(costs, layout, order, lanes);
-        if (!seen.emplace(order, schedule.lanes).second) continue;  // same lanes as before
-        schedule.instances = std::max(schedule.lanes, other_lanes);
-        candidate.order = order;
-        candidates.push_back(judged(candidate, schedule, device));
+        const int used = schedule.lanes;
+        if (seen.emplace(order, used).second) {
+          schedule.instances = std::max(used, other_lanes);
+          candidate.order = order;
+          candidates.push_back(judged(candidate, schedule, device));
+        }
+        if (used < lanes) break;  // more lanes would be empty
       }
     }
     return true;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -500,19 +499,19 @@ TEST(Trace, IsAFileWithoutTimelines) {
   EXPECT_TRUE(json::parse(trace({}))["traceEvents"].empty());
 }
 
-TEST(Trace, HundredThousandTasksInSeconds) {
-  const auto deck = schedule::small_deck(deck::WorkloadKind::increment, 1 << 20, 33'334);
+// Quadratic in the tasks, it would take minutes.
+TEST(Trace, ManyTasksTakeSeconds) {
+  const auto deck = schedule::small_deck(deck::WorkloadKind::increment, 1 << 20, 10'000);
   const auto order = deck::Order::by_engine;
   experiment::Run run{{.order = order, .schedule = schedule::small_schedule(deck, order, 3)}};
-  ASSERT_GT(run.schedule.tasks.size(), 100'000u);
+  ASSERT_GE(run.schedule.tasks.size(), 30'000u);
   run.predicted = model::predict(run.schedule, model::load_device("h200"));
   run.trace = experiment::Trace{.timeline = *run.predicted, .source = "CUPTI"};
   const Study result = result_of({std::move(run)});
   const auto begin = std::chrono::steady_clock::now();
-  const std::string text = trace({result});
+  EXPECT_FALSE(trace({result}).empty());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  std::cout << text.size() / 1'000'000 << " MB in " << seconds.count() << " s\n";
-  EXPECT_LT(seconds.count(), 60);  // sanitizers are slow, and machines busy
+  EXPECT_LT(seconds.count(), 20);  // sanitizers are slow, and machines busy
 }
 
 }  // namespace
