@@ -23,7 +23,7 @@ compile() { # BACKEND
   ci/compile.sh "$1" --self-test && ci/compile.sh "$1"
 }
 
-quick="-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" # to compile
+quick="-DCMAKE_CXX_FLAGS_RELEASE=-Og -DNDEBUG" # to compile
 
 # build_and_test NAME CMAKE-ARGS...
 build_and_test() {
