@@ -59,6 +59,8 @@ def spell(run):
 
 def main():
     miniapp, device, *names = sys.argv[1:]
+    if unknown := set(names) - set(PROBLEMS):
+        sys.exit(f"found {', '.join(sorted(unknown))}; allowed: {', '.join(PROBLEMS)}")
     failed = False
     for name in names or PROBLEMS:
         workload, repetitions = PROBLEMS[name]
