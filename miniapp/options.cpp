@@ -152,10 +152,10 @@ void check(const CLI::App& app, const Options& options) {
     for (const char* other : idle) together(other, option);
   }
   if (app.count("--report") > 0 && !options.fleet) {
-    fail("--report without --fleet; allowed: with --fleet, or merge and compare");
+    fail("--report without --fleet; allowed: with --fleet, or with the commands merge and compare");
   }
   if (options.resume && options.outputs.empty()) {
-    fail("--resume without a result file, next to which the points are kept; allowed: with " +
+    fail("--resume needs a result file, next to which finished points are saved; allowed: with " +
          report::sweep_options());
   }
 }
@@ -183,7 +183,8 @@ Options parse_options(int argc, char** argv) {
       "Predict the decks' runs on a device instead of running them: a name from input/devices or a "
       "file; repeatable");
   add("--device", options.device, "DEVICE",
-      "Device file for the predictions of real runs (default: the device is measured first)");
+      "Predict measured runs with this device: a name from input/devices or a file (default: the "
+      "device is measured first)");
   add("--reference", options.reference, "FILE",
       "Reference for criteria with `reference: given`: a name from input/references or a file");
   add("--calibrate", options.calibrate, "FILE",
@@ -227,10 +228,10 @@ Options parse_options(int argc, char** argv) {
   if (options.command == Command::run) {
     check(app, options);
   } else if (!options.decks.empty()) {
-    fail(fmt::format("found {} before a command; allowed: decks, or a command with its own options",
+    fail(fmt::format("found the deck {} before a command; allowed: either decks or a command",
                      options.decks.front()));
   } else if (!app.parse_order().empty()) {
-    fail(fmt::format("found {} before a command; allowed: behind it",
+    fail(fmt::format("found {} before a command; allowed: after the command",
                      app.parse_order().front()->get_name()));
   }
   return options;

@@ -297,9 +297,10 @@ void require_writable(const Options& options, const Inputs& inputs, Machinery& m
     const std::string journal = journal_path(options);
     if (!journal.empty()) files.reads(journal, "the file of finished points");
     if (journal.empty() && options.resume) {
-      throw base::Error(ExitCode::usage,
-                        "--resume: found no result file, next to which finished points are kept; "
-                        "allowed: with --json FILE or --csv FILE");
+      throw base::Error(
+          ExitCode::usage,
+          "--resume: found only pipes or devices as result files; allowed: a regular file, "
+          "next to which finished points are saved");
     }
   }
   if (!options.calibrate.empty()) files.writes(options.calibrate, "--calibrate");

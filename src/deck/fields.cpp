@@ -262,7 +262,7 @@ void check_criterion(const Reader& item, const Criterion& criterion, const Deck&
   item.expect_one("min", "reference");
   item.expect_one("max", "reference");
   if (criterion.below && !criterion.reference) {
-    item.at_key("below").fail("found without reference; allowed: with reference");
+    item.at_key("below").fail("found in a criterion without reference; allowed: next to reference");
   }
   if (criterion.min && criterion.max && *criterion.min > *criterion.max) {
     item.at("min").fail(fmt::format("found {}, above max {}; allowed: at most max",
@@ -411,8 +411,9 @@ const Table<Deck> deck_table = {{
         .reads(read_acceptance),
     {.key = {.name = "sweep",
              .help =
-                 "Dotted keys with lists of values; each combination is an experiment. In result "
-                 "files the other keys are those of the point with the fewest keys.",
+                 "Dotted keys with lists of values; each combination is an experiment. A "
+                 "result file has it beside the keys of the point with the fewest keys, which are "
+                 "valid for all points.",
              .values = {.allowed =
                             "a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}",
                         .schema = sweep_schema(),

@@ -19,7 +19,7 @@ enum class Order {
   four_way,
   four_plus,
   custom,
-  automatic,  ///< the order, chunks and lanes that the model predicts to be fastest
+  automatic,  ///< the fastest combination of order, chunks, lanes and transfer
 };
 
 struct OrderRow {
@@ -53,7 +53,8 @@ inline constexpr auto orders = std::to_array<OrderRow>({
     {Order::custom, "custom", "the tasks of a custom workload as the deck lists them",  //
      false, false, true},
     {Order::automatic, "auto",
-     "the order, chunk count and lanes that the model predicts to be best", true, false, false},
+     "the fastest order, chunks, lanes and transfer, by the model and by trial runs", true, false,
+     false},
 });
 
 static_assert(std::ranges::adjacent_find(orders, std::greater_equal(), &OrderRow::value) ==

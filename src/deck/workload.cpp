@@ -180,7 +180,7 @@ Field<Workload> sizes(const std::string& key, std::array<std::int64_t, 3> Box::*
 void read_box(const Reader& reader, Workload& workload) {
   if (!reader.gives("box")) {
     for (const char* key : {"array", "origin", "pitch"}) {
-      if (reader.gives(key)) reader.at(key).fail_allowed("none without workload.box");
+      if (reader.gives(key)) reader.at(key).fail_allowed("none, or any with workload.box");
     }
     return;
   }

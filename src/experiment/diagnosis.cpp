@@ -233,7 +233,7 @@ Found waits(const Evidence& of) {
 Found one_copy_engine(const Evidence& of) {
   const bool both = of.traffic.h2d > 0 && of.traffic.d2h > 0;
   if (!of.gpu() || of.conditions.engines.copy_engines != 1 || !both) return {};
-  return found(fmt::format("one copy engine: both directions share it, for {} of {}",
+  return found(fmt::format("one copy engine: copies of both directions occupy it for {} of {}",
                            base::format_seconds(of.copies_s), base::format_seconds(of.time_s)),
                {{"copies_s", of.copies_s}, {"time_s", of.time_s}});
 }

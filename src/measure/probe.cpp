@@ -123,7 +123,7 @@ struct Probe {
       choose("warning", "a Kokkos tool is loaded and may fence every kernel");
     }
     choose("model", model == nullptr
-                        ? "device measured first, briefly (--device FILE replaces that)"
+                        ? "device measured first, briefly (--device DEVICE replaces that)"
                         : "device file " + model->path);
     if (model == nullptr || schedule::has_timed_copies(deck.workload)) {
       facts.device = present_device();

@@ -266,13 +266,13 @@ TEST(DeckErrors, Boxes) {
   expect_messages({
       {workload("kind: increment, array: [4, 4]"),
        {},
-       "@:1:36: workload.array: found a list; allowed: none without workload.box"},
+       "@:1:36: workload.array: found a list; allowed: none, or any with workload.box"},
       {workload("kind: increment, box: none, origin: [4, 4]"),
        {},
-       "@:1:48: workload.origin: found a list; allowed: none without workload.box"},
+       "@:1:48: workload.origin: found a list; allowed: none, or any with workload.box"},
       {workload("kind: increment, pitch: 4096"),
        {},
-       "@:1:36: workload.pitch: found '4096'; allowed: none without workload.box"},
+       "@:1:36: workload.pitch: found '4096'; allowed: none, or any with workload.box"},
       {workload("kind: increment, box: 5"),
        {},
        "@:1:34: workload.box: found '5'; allowed: none, [rows, columns] or [planes, rows, "
@@ -1360,7 +1360,8 @@ TEST(DeckErrors, Criteria) {
        "mutually exclusive"},
       {criteria("[{metric: time, max: 1, below: 3 %}]"),
        {},
-       "@:3:37: acceptance[0].below: found without reference; allowed: with reference"},
+       "@:3:37: acceptance[0].below: found in a criterion without reference; allowed: next to "
+       "reference"},
       {criteria("[{metric: time, reference: given, below: -3 %}]"),
        {},
        "@:3:54: acceptance[0].below: found '-3 %'; allowed: a fraction from 0 to 100 %, such as 3 "
