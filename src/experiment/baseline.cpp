@@ -28,7 +28,7 @@ class Collection {
     if (values.empty()) return;
     auto found = std::ranges::find(all_, subject, &Collected::subject);
     if (found == all_.end()) found = all_.insert(all_.end(), {.subject = subject});
-    found->medians[result.unit].push_back(base::median(values));
+    found->medians[result.device()].push_back(base::median(values));
     if (!result.driver.empty()) found->drivers.insert(result.driver);
     if (found->newest == nullptr || found->newest->started < result.started) {
       found->newest = &result;
@@ -40,6 +40,7 @@ class Collection {
     Subject subject = result.machine;
     subject.phase = point.phase;
     for (const deck::MetricRow& row : deck::metrics) {
+      if (row.needs == deck::Needs::health) continue;  // events, not what a device reaches
       subject.metric = row.value;
       subject.order.reset();
       add(result, subject, values(row.value, point.device));

@@ -26,14 +26,15 @@ void add_differences(const KeyWords& a, const KeyWords& b, std::vector<Differenc
   }
 }
 
-/// Verdict on the change of a metric from a to b. Rounding errors may differ between builds, so
-/// max_error is judged by the limit of the deck.
+/// Verdict on the change of a metric from a to b. Rounding errors may differ between builds, and
+/// errors of the hardware between runs: they are judged by the limit of the deck.
 Verdict judged(const Change& change, const std::vector<double>& b, double below,
                std::optional<double> limit) {
-  const bool more = deck::row_of(change.metric).better == deck::Better::more;
+  const deck::MetricRow& row = deck::row_of(change.metric);
+  const bool more = row.better == deck::Better::more;
   const double worse = more ? -below : below;
   if (!change.a || !change.b) return Verdict::inconclusive;
-  if (limit && change.metric == deck::Metric::max_error) {
+  if (limit && (row.value == deck::Metric::max_error || row.needs == deck::Needs::health)) {
     return judge(base::summarize(b), more, *limit);
   }
   if (change.ratio) {

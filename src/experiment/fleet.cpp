@@ -12,12 +12,6 @@
 namespace overlap::experiment {
 namespace {
 
-/// Key that identifies device and deck across results.
-std::string device_key(const DeviceRecord& record) {
-  return fmt::format("{}\n{}\n{}", record.unique ? "" : record.host, record.unit,
-                     record.machine.deck);
-}
-
 /// Compared figures over the results of one device, oldest first.
 std::vector<History> histories_of(const std::vector<DeviceRecord>& results) {
   std::vector<History> histories;
@@ -38,8 +32,10 @@ std::vector<History> histories_of(const std::vector<DeviceRecord>& results) {
 
 /// Moves the newest result of each device and deck into the fleet, sorted by host and slot.
 void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
-  std::map<std::string, std::vector<DeviceRecord>> by_device;
-  for (DeviceRecord& record : records) by_device[device_key(record)].push_back(std::move(record));
+  std::map<std::pair<std::string, std::string>, std::vector<DeviceRecord>> by_device;
+  for (DeviceRecord& record : records) {
+    by_device[{record.device(), record.machine.deck}].push_back(std::move(record));
+  }
   std::vector<std::pair<DeviceRecord, std::vector<History>>> newest;
   for (auto& [key, results] : by_device) {
     std::ranges::sort(results, {}, [](const DeviceRecord& result) {
@@ -51,8 +47,10 @@ void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
     newest.emplace_back(std::move(results.back()), std::move(histories));
   }
   std::ranges::sort(newest, [](const auto& a, const auto& b) {
-    for (const auto part : {&DeviceRecord::host, &DeviceRecord::slot, &DeviceRecord::unit,
-                            &DeviceRecord::deck_name, &DeviceRecord::file}) {
+    using Part = std::string DeviceRecord::*;
+    for (const Part part :
+         std::initializer_list<Part>{&DeviceRecord::host, &DeviceRecord::slot, &DeviceRecord::unit,
+                                     &DeviceRecord::deck_name, &DeviceRecord::file}) {
       if (comes_before(a.first.*part, b.first.*part)) return true;
       if (comes_before(b.first.*part, a.first.*part)) return false;
     }

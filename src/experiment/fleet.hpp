@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "experiment/judge.hpp"
-#include "experiment/reference.hpp"
+#include "experiment/recorded.hpp"
 
 /// Combines the results of many devices into one outcome: pure, from small records.
 namespace overlap::experiment {
@@ -40,17 +40,9 @@ struct Trouble {
 };
 
 /// The retained part of the result of one device with one deck.
-struct DeviceRecord {
-  std::string file;
-  std::string host;
-  std::string unit;     ///< UUID; on host back ends "rank3", or the host name
-  bool unique = false;  ///< `unit` is a UUID, unique among all hosts
-  std::string slot;     ///< PCI address, or the rank; empty: unknown
-  Subject machine;      ///< device name, link, back end and deck identity
+struct DeviceRecord : Origin {
   std::string deck_name;
-  std::string build;  ///< version and commit of the program
-  std::string driver;
-  std::string started;                      ///< UTC
+  std::string build;                        ///< version and commit of the program
   std::vector<Trouble> troubles;            ///< none: PASS
   std::vector<Figure> figures;              ///< sorted by key
   std::vector<deck::Criterion> referenced;  ///< criteria with a reference

@@ -35,10 +35,6 @@ Check check_of(const Reference& reference, const Entry& entry, const Figure& fig
   return check;
 }
 
-base::ExitCode code_of(Verdict verdict) {
-  return verdict == Verdict::fail ? base::ExitCode::performance : base::ExitCode::inconclusive;
-}
-
 }  // namespace
 
 void judge_by(const Reference& reference, DeviceRecord& record) {
@@ -62,8 +58,9 @@ void judge_by(const Reference& reference, DeviceRecord& record) {
       known = true;
       const Check check = check_of(reference, *entry, figure, below);
       if (check.verdict == Verdict::pass) continue;
-      record.troubles.push_back(
-          {.code = code_of(check.verdict), .text = words(check), .phase = figure.key.phase});
+      record.troubles.push_back({.code = code_of(check.metric, check.verdict),
+                                 .text = words(check),
+                                 .phase = figure.key.phase});
     }
   }
   if (known) return;

@@ -101,12 +101,18 @@ bool has(const std::vector<Check>& checks, Verdict verdict) {
                      [verdict](const Check& check) { return check.verdict == verdict; });
 }
 
-/// A violated limit on max_error means wrong data: the user defines what is correct.
 bool is_wrong_data(const Check& check) {
-  return check.metric == deck::Metric::max_error && check.verdict == Verdict::fail;
+  return code_of(check.metric, check.verdict) == base::ExitCode::wrong_data;
 }
 
 }  // namespace
+
+base::ExitCode code_of(deck::Metric metric, Verdict verdict) {
+  if (verdict == Verdict::pass) return base::ExitCode::pass;
+  if (verdict != Verdict::fail) return base::ExitCode::inconclusive;
+  return metric == deck::Metric::max_error ? base::ExitCode::wrong_data
+                                           : base::ExitCode::performance;
+}
 
 bool Outcome::ran() const {
   return std::any_of(runs.begin(), runs.end(),

@@ -81,6 +81,10 @@ struct Check {
   std::optional<LimitSource> source = {};  ///< empty: the limit is in the deck
 };
 
+/// The exit code of a check of a metric. A violated limit on max_error means wrong data: the user
+/// defines what is correct.
+base::ExitCode code_of(deck::Metric metric, Verdict verdict);
+
 /// An error that ended an experiment.
 struct Failure {
   base::ExitCode code = base::ExitCode::runtime_error;

@@ -13,6 +13,21 @@ namespace overlap::experiment {
 /// Dotted keys with their values as text.
 using KeyWords = std::map<std::string, std::string>;
 
+/// The device that a result comes from; on host back ends the processor.
+struct Origin {
+  std::string file;
+  Subject machine;  ///< device name, link, back end and deck identity
+  std::string host;
+  std::string unit;     ///< UUID; without one "rank3", or the host name
+  bool unique = false;  ///< `unit` is a UUID, unique among all hosts
+  std::string slot;     ///< PCI address, or the rank; empty: unknown
+  std::string driver;   ///< empty: unknown
+  std::string started;  ///< UTC
+
+  /// Identifies the device among those of all hosts.
+  std::string device() const { return unique ? unit : host + "\n" + unit; }
+};
+
 /// One point of a sweep, or one phase of a fleet; otherwise the whole deck.
 struct RecordedPoint {
   std::string words;  ///< "chunks.count 4", "together"; empty: no sweep, alone
@@ -23,14 +38,9 @@ struct RecordedPoint {
 };
 
 /// The result of one deck.
-struct Recorded {
-  std::string file;  ///< source file
-  Subject machine;   ///< with the deck identity
-  std::string unit;  ///< distinguishes devices of one kind: UUID, or the host name
+struct Recorded : Origin {
   std::string title;
   std::string deck_path;
-  std::string driver;   ///< empty: unknown
-  std::string started;  ///< UTC
   std::string version;  ///< of the program
   KeyWords provenance;  ///< program, host and device
   KeyWords deck;        ///< all keys that affect execution

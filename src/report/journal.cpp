@@ -80,7 +80,8 @@ bool Journal::open_and_lock() {
   if (fstat(descriptor_, &opened) != 0 || !S_ISREG(opened.st_mode)) {
     refuse_opened("found no regular file; allowed: a file of its own next to the result file");
   }
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  // Some file systems have no locks (Lustre with noflock, NFS without lockd).
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     refuse_opened("found in use by another run; allowed: one run per result file");
   }
   return stat(path_.c_str(), &there) == 0 && there.st_dev == opened.st_dev &&

@@ -35,15 +35,6 @@ constexpr auto unused = std::to_array<std::string_view>({"timeline", "predicted_
                                                          "measure",  "require",
                                                          "devices",  "comparisons"});
 
-deck::Phase phase_of(const Value& entry) {
-  const Value phase = entry.at_or_null("phase");
-  return phase.is_null() ? deck::Phase::alone : phase.word<deck::Phase>();
-}
-
-std::string text_or(const Value& value, const std::string& otherwise) {
-  return value.is_null() ? otherwise : value.text();
-}
-
 base::Summary summary_of(const Value& value, int n) {
   if (!value.is_object()) {
     const double one = value.number();
@@ -136,19 +127,26 @@ void add_checks(const Value& result, DeviceRecord& into) {
     if (const Value order = check.at("order"); !order.is_null()) {
       about.order = order.word<deck::Order>();
     }
-    const bool fails = verdict == experiment::Verdict::fail;
-    Trouble trouble{.code = fails ? base::ExitCode::performance : base::ExitCode::inconclusive,
+    Trouble trouble{.code = experiment::code_of(about.metric, verdict),
                     .text = check.at("text").text(),
                     .phase = about.phase};
-    if (fails && about.metric == deck::Metric::max_error) trouble.code = base::ExitCode::wrong_data;
     if (check.at("limit").is_null()) trouble.undecided = about;
     into.troubles.push_back(std::move(trouble));
   }
 }
 
+base::ExitCode exit_code_in(const Value& value) {
+  const double number = value.number();
+  try {
+    return base::exit_code(number);
+  } catch (const base::Error&) {
+    value.fail(value.spelled(), "an exit code of miniapp");
+  }
+}
+
 /// Why it does not pass; the file's own exit code counts where it is worse.
 void add_troubles(const Value& result, DeviceRecord& into) {
-  const base::ExitCode code = base::exit_code(result.at("exit_code").number());
+  const base::ExitCode code = exit_code_in(result.at("exit_code"));
   add_checks(result, into);
   if (const Value error = result.at("error"); !error.is_null()) {
     const bool known = code != base::ExitCode::pass;
@@ -174,43 +172,16 @@ void add_criteria(const Value& deck, DeviceRecord& into) {
   }
 }
 
-/// The device; on host back ends the processor.
-void add_device(const Value& result, DeviceRecord& into) {
-  const Value host = result.at("host");
-  into.host = host.at("name").text();
-  into.unit = into.host;
-  into.machine.device = host.at("cpu").name();
-  const Value job = result.at_or_null("job");
-  if (!job.is_null() && !job.at("rank").is_null()) {
-    into.slot = fmt::format("{}", job.at("rank").number());
-    into.unit = "rank" + into.slot;
-  }
-  const Value device = result.at("device");
-  if (device.is_null()) return;
-  into.machine.device = device.at("name").name();
-  into.machine.link = link_of(result);
-  into.driver = text_or(device.at_or_null("driver"), "");
-  into.slot = text_or(device.at_or_null("pci"), into.slot);
-  if (const Value uuid = device.at("uuid"); !uuid.is_null()) {
-    into.unit = uuid.text();
-    into.unique = true;
-  }
-}
-
 DeviceRecord device_of(const std::string& file, const Value& result) {
   // Member by member: GCC 16 destroys members of an aggregate twice when a later one throws.
   DeviceRecord record;
-  record.file = file;
-  add_device(result, record);
+  static_cast<experiment::Origin&>(record) = origin_of(file, result);
   const Value build = result.at("build");
   const Value deck = result.at("deck");
-  record.machine.backend = build.at("backend").name();
-  record.machine.deck = deck.at("identity").name();
   record.deck_name = yaml::name_of(deck.at("path").text());
   record.build = build.at("version").text();
-  const std::string sha = text_or(build.at_or_null("git_sha"), "");
+  const std::string sha = build.at_or_null("git_sha").text_or_nothing();
   if (!sha.empty()) record.build += " " + sha.substr(0, 12);
-  record.started = result.at("started").text();
   add_runs(result, record);
   add_device_figures(deck::Phase::alone, result, record);
   if (const Value together = result.at_or_null("together"); !together.is_null()) {

@@ -67,8 +67,7 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
     for (const auto& [key, of] : swept.object().items()) {
       values.push_back({base::one_line(key), base::one_line(yaml::spell(of))});
     }
-    const auto phase =
-        value.has("phase") ? value.at("phase").word<deck::Phase>() : deck::Phase::alone;
+    const deck::Phase phase = phase_of(value);
     const std::string words =
         phase == deck::Phase::together ? std::string(deck::to_string(phase)) : point_words(values);
     const auto [place, is_new] = place_of.emplace(words, points.size());
@@ -79,9 +78,30 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
   return points;
 }
 
-experiment::DeviceSamples read_rates(const Value& rates) {
-  if (rates.is_null()) return {};
+/// What changed during the runs, as counters that started at 0.
+std::optional<experiment::HealthRecord> read_health(const Value& health) {
+  if (health.is_null()) return {};
+  experiment::HealthRecord read;
+  const Value replays = health.at_or_null("pcie_replays"), errors = health.at_or_null("ecc_errors");
+  const Value throttled_s = health.at_or_null("throttled_s");
+  if (!replays.is_null()) {
+    read.before.pcie_replays = 0;
+    read.after.pcie_replays = replays.whole<std::int64_t>("a number of packets");
+  }
+  if (!errors.is_null()) {
+    read.before.ecc_corrected = read.before.ecc_uncorrected = read.after.ecc_uncorrected = 0;
+    read.after.ecc_corrected = errors.whole<std::int64_t>("a number of errors");
+  }
+  if (!throttled_s.is_null()) read.throttled.emplace().slowed_s = throttled_s.number();
+  return read;
+}
+
+/// Of a result, or of its phase together.
+experiment::DeviceSamples read_device(const Value& of) {
   experiment::DeviceSamples device;
+  device.health = read_health(of.at_or_null("health"));
+  const Value rates = of.at("rates");
+  if (rates.is_null()) return device;
   device.link_bytes = rates.at("bytes").whole<std::int64_t>("a size");
   device.h2d_s = rates.at("h2d_s").times();
   device.d2h_s = rates.at("d2h_s").times();
@@ -109,14 +129,9 @@ Recorded read_result(const std::string& file, const Value& result, Extent extent
   const Value deck = result.at("deck");
   // Member by member: GCC 16 destroys members of an aggregate twice when a later one throws.
   Recorded recorded;
-  recorded.file = file;
-  recorded.machine.device = result.at("host").at("cpu").name();
-  recorded.machine.backend = result.at("build").at("backend").name();
-  recorded.machine.deck = deck.at("identity").name();
-  recorded.unit = result.at("host").at("name").text();
+  static_cast<experiment::Origin&>(recorded) = origin_of(file, result);
   recorded.title = result.at_or_null("title").text_or_nothing();
   recorded.deck_path = deck.at("path").text();
-  recorded.started = result.at("started").text();
   recorded.version = result.at("build").at("version").text();
   recorded.provenance = provenance(result);
   recorded.deck = deck_keys(deck);
@@ -125,13 +140,7 @@ Recorded read_result(const std::string& file, const Value& result, Extent extent
   if (error.is_null()) recorded.points = read_points(result.at("runs"), extent);
   for (experiment::RecordedPoint& point : recorded.points) {
     const bool alone = point.phase == deck::Phase::alone;
-    point.device = read_rates((alone ? result : result.at("together")).at("rates"));
-  }
-  if (const Value device = result.at("device"); !device.is_null()) {
-    recorded.machine.device = device.at("name").name();
-    recorded.machine.link = link_of(result);
-    recorded.unit = device.at("uuid").text_or_nothing();
-    if (device.has("driver")) recorded.driver = device.at("driver").text_or_nothing();
+    point.device = read_device(alone ? result : result.at("together"));
   }
   return recorded;
 }

@@ -40,6 +40,9 @@ std::vector<Value> results_in(const Value& root) {
   return results;
 }
 
+namespace {
+
+/// The link of the device of a result, as measured while awake if recorded.
 std::optional<std::string> link_of(const Value& result) {
   const auto of = [](const Value& state) -> std::optional<std::string> {
     std::vector<std::optional<int>> numbers;
@@ -55,6 +58,42 @@ std::optional<std::string> link_of(const Value& result) {
     if (health.has("after") && !health.at("after").is_null()) return of(health.at("after"));
   }
   return of(result.at("device"));
+}
+
+}  // namespace
+
+experiment::Origin origin_of(const std::string& file, const Value& result) {
+  // Member by member: GCC 16 destroys members of an aggregate twice when a later one throws.
+  experiment::Origin origin;
+  origin.file = file;
+  origin.machine.backend = result.at("build").at("backend").name();
+  origin.machine.deck = result.at("deck").at("identity").name();
+  origin.started = result.at("started").text();
+  const Value host = result.at("host");
+  origin.host = host.at("name").text();
+  origin.unit = origin.host;
+  origin.machine.device = host.at("cpu").name();
+  const Value job = result.at_or_null("job");
+  if (!job.is_null() && !job.at("rank").is_null()) {
+    origin.slot = fmt::format("{}", job.at("rank").number());
+    origin.unit = "rank" + origin.slot;
+  }
+  const Value device = result.at("device");
+  if (device.is_null()) return origin;
+  origin.machine.device = device.at("name").name();
+  origin.machine.link = link_of(result);
+  origin.driver = device.at_or_null("driver").text_or_nothing();
+  if (const Value pci = device.at_or_null("pci"); !pci.is_null()) origin.slot = pci.text();
+  if (const Value uuid = device.at("uuid"); !uuid.is_null()) {
+    origin.unit = uuid.text();
+    origin.unique = true;
+  }
+  return origin;
+}
+
+deck::Phase phase_of(const Value& entry) {
+  const Value phase = entry.at_or_null("phase");
+  return phase.is_null() ? deck::Phase::alone : phase.word<deck::Phase>();
 }
 
 experiment::Run read_run(const Value& value) {

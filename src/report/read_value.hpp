@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "base/whole.hpp"
 #include "deck/words.hpp"
-#include "experiment/run.hpp"
+#include "experiment/recorded.hpp"
 #include "yaml/kinds.hpp"
 
 /// Common parts of result file readers.
@@ -126,8 +126,11 @@ class Value {
 /// The results in a file, one per deck, all of schema overlap-result/2.
 std::vector<Value> results_in(const Value& root);
 
-/// The link of the device of a result, as measured while awake if recorded.
-std::optional<std::string> link_of(const Value& result);
+/// The device that a result comes from.
+experiment::Origin origin_of(const std::string& file, const Value& result);
+
+/// The phase of one of `runs` or `checks`; files of earlier versions have only `alone`.
+deck::Phase phase_of(const Value& entry);
 
 /// Reads a criterion of the resolved deck without `min` and `reference`.
 deck::Criterion read_criterion(const Value& value);

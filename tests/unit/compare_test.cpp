@@ -28,14 +28,16 @@ Run run(Order order, double seconds) {
 
 /// A result of two orders; by_engine takes this long and is judged by its throughput.
 Recorded result(const std::string& file, double seconds) {
-  return {.file = file,
-          .machine = {.device = "GPU", .backend = "Cuda", .deck = "abc"},
-          .deck_path = "input/gpu.yaml",
-          .provenance = {{"build.version", "1"}, {"host.name", "n1"}},
-          .deck = {{"chunks.count", "4"}},
-          .acceptance = {{.metric = Metric::throughput, .order = Order::by_engine}},
-          .points = {
-              {.words = "", .runs = {run(Order::sequential, 2), run(Order::by_engine, seconds)}}}};
+  Recorded result;
+  result.file = file;
+  result.machine = {.device = "GPU", .backend = "Cuda", .deck = "abc"};
+  result.deck_path = "input/gpu.yaml";
+  result.provenance = {{"build.version", "1"}, {"host.name", "n1"}};
+  result.deck = {{"chunks.count", "4"}};
+  result.acceptance = {{.metric = Metric::throughput, .order = Order::by_engine}};
+  result.points = {
+      {.words = "", .runs = {run(Order::sequential, 2), run(Order::by_engine, seconds)}}};
+  return result;
 }
 
 TEST(Trend, NeedsTheWholeIntervalBeyondOnePercent) {
@@ -114,6 +116,22 @@ TEST(Compare, RoundingErrorsMayChangeWithinTheLimit) {
   EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::pass);
   other.points[0].runs[1].max_error = 2e-6;
   EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::fail);
+}
+
+TEST(Compare, HealthIsJudgedByTheLimitOfTheDeck) {
+  Recorded one = result("a", 1);
+  one.acceptance = {{.metric = Metric::pcie_replays, .max = 10}};
+  const auto with_replays = [&](std::int64_t replays) {
+    Recorded made = one;
+    HealthRecord& health = made.points[0].device.health.emplace();
+    health.before.pcie_replays = 0;
+    health.after.pcie_replays = replays;
+    return made;
+  };
+  EXPECT_EQ(verdict_of({compare(with_replays(0), with_replays(0), 0.01)}), Verdict::pass);
+  EXPECT_EQ(verdict_of({compare(with_replays(1), with_replays(9), 0.01)}), Verdict::pass);
+  EXPECT_EQ(verdict_of({compare(with_replays(0), with_replays(11), 0.01)}), Verdict::fail);
+  EXPECT_EQ(verdict_of({compare(with_replays(0), one, 0.01)}), Verdict::inconclusive);
 }
 
 TEST(Compare, FewRepetitionsWhoseIntervalHoldsTheLimitAreInconclusive) {

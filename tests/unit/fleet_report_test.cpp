@@ -258,6 +258,8 @@ TEST(Devices, WhatIsNoResultSaysSo) {
             "a.json: runs[0].point: found a sweep; allowed: a deck without a sweep");
   EXPECT_THAT(changed("/runs", json::array()), HasSubstr("runs: found no run"));
   EXPECT_THAT(changed("/runs/1/phase", "apart"), HasSubstr("allowed: alone, together"));
+  EXPECT_EQ(changed("/exit_code", 9),
+            "a.json: exit_code: found 9; allowed: an exit code of miniapp");
   EXPECT_THAT(changed("/host/name", 3), HasSubstr("host.name: found 3; allowed: text"));
   EXPECT_THAT(changed("/deck/identity", ""), HasSubstr("identity: found ''; allowed: a name"));
   EXPECT_THAT(changed("/exit_code", 9), HasSubstr("exit code"));

@@ -348,6 +348,15 @@ TEST(Fleet, AReferenceJudges) {
   EXPECT_EQ(fleet({wide}, {}, &good).exit_code(), ExitCode::inconclusive);
 }
 
+TEST(Fleet, ErrorsBeyondAReferenceAreWrongData) {
+  DeviceRecord one = device("a", 50);
+  one.figures = {{{deck::Phase::alone, Order::by_engine, Metric::max_error}, exactly(1e-3)}};
+  one.referenced = {{.metric = Metric::max_error, .order = {}, .min = {}, .max = {}}};
+  Reference small = reference(1e-6);
+  small.entries[0].subject.metric = Metric::max_error;
+  EXPECT_EQ(fleet({one}, {}, &small).exit_code(), ExitCode::wrong_data);
+}
+
 TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   DeviceRecord open = device("a", 50);
   open.troubles = {{.code = ExitCode::inconclusive,

@@ -545,16 +545,16 @@ TEST(Golden, PointsAsItIsWritten) {
 
 /// A recorded result whose by_engine takes so long.
 experiment::Recorded recorded(const std::string& file, double seconds) {
-  experiment::Recorded result{
-      .file = file,
-      .machine = {.device = "GPU", .backend = "Cuda", .deck = "abc"},
-      .deck_path = "hand.yaml",
-      .provenance = {{"build.version", "1"}, {"host.name", "n" + file}},
-      .deck = {{"chunks.count", "4"}, {"issue.lanes", file}},
-      .acceptance = {{.metric = deck::Metric::throughput, .order = Order::by_engine},
-                     {.metric = deck::Metric::d2h_rate}},
-      .points = {{.words = "chunks.count 4", .runs = {}, .device = device_samples()},
-                 {.words = "chunks.count 8", .runs = {}}}};
+  experiment::Recorded result;
+  result.file = file;
+  result.machine = {.device = "GPU", .backend = "Cuda", .deck = "abc"};
+  result.deck_path = "hand.yaml";
+  result.provenance = {{"build.version", "1"}, {"host.name", "n" + file}};
+  result.deck = {{"chunks.count", "4"}, {"issue.lanes", file}};
+  result.acceptance = {{.metric = deck::Metric::throughput, .order = Order::by_engine},
+                       {.metric = deck::Metric::d2h_rate}};
+  result.points = {{.words = "chunks.count 4", .runs = {}, .device = device_samples()},
+                   {.words = "chunks.count 8", .runs = {}}};
   for (double& time_s : result.points[0].device.d2h_s) time_s *= seconds;
   for (const Order order : {Order::sequential, Order::by_engine, Order::depth_first}) {
     Run run;

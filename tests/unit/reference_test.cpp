@@ -309,15 +309,19 @@ Recorded result(const std::string& unit, double gb_per_s) {
   Subject machine = h200;
   machine.order.reset();
   machine.metric = {};
-  return {.file = unit + ".json",
-          .machine = machine,
-          .unit = unit,
-          .deck_path = "input/acceptance/gpu.yaml",
-          .driver = "575.57.08",
-          .started = "2026-01-31T12:00:00Z",
-          .version = "2.1.0",
-          .points = {{.words = "",
-                      .runs = {run(Order::by_engine, std::vector<double>(5, 1 / gb_per_s))}}}};
+  Recorded result;
+  static_cast<Origin&>(result) = {.file = unit + ".json",
+                                  .machine = machine,
+                                  .host = "n1",
+                                  .unit = unit,
+                                  .unique = true,
+                                  .driver = "575.57.08",
+                                  .started = "2026-01-31T12:00:00Z"};
+  result.deck_path = "input/acceptance/gpu.yaml";
+  result.version = "2.1.0";
+  result.points = {
+      {.words = "", .runs = {run(Order::by_engine, std::vector<double>(5, 1 / gb_per_s))}}};
+  return result;
 }
 
 const Entry* throughput(const std::vector<Entry>& entries) {
@@ -446,6 +450,37 @@ TEST(ReadResult, HasWhatMetricsAreMadeFrom) {
   EXPECT_DOUBLE_EQ(value(Metric::d2h_rate, one.points[0].device)->median, 0.5);
   EXPECT_EQ(one.acceptance[0].metric, Metric::throughput);
   EXPECT_EQ(one.acceptance[0].order, Order::by_engine);
+}
+
+TEST(ReadResult, HasTheHealth) {
+  auto file = result_file();
+  EXPECT_FALSE(report::results_of("a.json", file.dump())[0].points[0].device.health);
+  file["health"] = {{"pcie_replays", 3}, {"ecc_errors", 2}, {"throttled_s", 0.5}};
+  const DeviceSamples read = report::results_of("a.json", file.dump())[0].points[0].device;
+  EXPECT_EQ(values(Metric::pcie_replays, read), std::vector{3.0});
+  EXPECT_EQ(values(Metric::ecc_errors, read), std::vector{2.0});
+  EXPECT_EQ(values(Metric::throttled, read), std::vector{0.5});
+  file["health"] = {{"pcie_replays", nullptr}, {"ecc_errors", 0}, {"throttled_s", nullptr}};
+  const DeviceSamples part = report::results_of("a.json", file.dump())[0].points[0].device;
+  EXPECT_TRUE(values(Metric::pcie_replays, part).empty());
+  EXPECT_EQ(values(Metric::ecc_errors, part), std::vector{0.0});
+  EXPECT_TRUE(values(Metric::throttled, part).empty());
+  file["health"]["ecc_errors"] = 0.5;
+  EXPECT_THROW(report::results_of("a.json", file.dump()), base::Error);
+}
+
+TEST(ReadResult, TellsDevicesWithoutUuidApart) {
+  const auto on = [](const char* host, std::optional<int> rank) {
+    auto file = result_file();
+    file["device"]["uuid"] = nullptr;
+    file["host"]["name"] = host;
+    if (rank) file["job"] = {{"rank", *rank}};
+    return report::results_of("a.json", file.dump())[0];
+  };
+  EXPECT_EQ(on("n1", {}).device(), on("n1", {}).device());
+  EXPECT_NE(on("n1", {}).device(), on("n2", {}).device());
+  EXPECT_NE(on("n1", 0).device(), on("n1", 1).device());
+  EXPECT_EQ(baseline({on("n1", {}), on("n2", {})}, {})[0].devices, 2);
 }
 
 TEST(ReadResult, TakesTheLinkOfTheAwakeDevice) {

@@ -44,19 +44,20 @@ Run traced(Run made) {
 /// A result of two orders; by_engine takes this long.
 Recorded result(const std::string& device, double seconds,
                 const std::string& mechanism = "streams") {
-  return {.file = device + ".json",
-          .machine = {.device = device, .backend = "Cuda"},
-          .title = "By hand & <more>",
-          .provenance = {{"build.kokkos_version", "4.5.1"},
-                         {"build.compiler", "g++ 1"},
-                         {"host.name", "n1"}},
-          .deck = {{"issue.mechanism", mechanism},
-                   {"workload.elements", "4096"},
-                   {"workload.kind", "increment"},
-                   {"workload.pitch", "none"}},
-          .points = {{.words = "",
-                      .runs = {traced(run(Order::sequential, 1)),
-                               traced(run(Order::by_engine, seconds))}}}};
+  Recorded result;
+  result.file = device + ".json";
+  result.machine = {.device = device, .backend = "Cuda"};
+  result.title = "By hand & <more>";
+  result.provenance = {
+      {"build.kokkos_version", "4.5.1"}, {"build.compiler", "g++ 1"}, {"host.name", "n1"}};
+  result.deck = {{"issue.mechanism", mechanism},
+                 {"workload.elements", "4096"},
+                 {"workload.kind", "increment"},
+                 {"workload.pitch", "none"}};
+  result.points = {
+      {.words = "",
+       .runs = {traced(run(Order::sequential, 1)), traced(run(Order::by_engine, seconds))}}};
+  return result;
 }
 
 std::vector<std::string> titles(const std::vector<Recorded>& results) {
