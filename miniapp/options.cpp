@@ -52,6 +52,16 @@ Output output_of(std::string_view option, const std::string& file) {
                    fmt::join(suffixes, " or ")));
 }
 
+/// Adds an option that takes the name of a file.
+CLI::Option* add_file(CLI::App& app, const char* name, std::string& file, const char* type,
+                      const char* help) {
+  const auto take = [name, &file](const std::string& found) {
+    if (found.empty()) fail(fmt::format("{} needs a file name", name));
+    file = found;
+  };
+  return app.add_option_function<std::string>(name, take, help)->type_name(type);
+}
+
 /// The subcommands, which read results and need no device.
 void add_commands(CLI::App& app, Options& options) {
   const auto take_below = [&options](const std::string& text) {
@@ -70,40 +80,31 @@ void add_commands(CLI::App& app, Options& options) {
   };
   CLI::App* const baseline = command(Command::baseline, "baseline",
                                      "Make a reference file from results", "FILE|FOLDER", 1);
-  baseline->add_option("-o", options.output, "Reference file to write")
-      ->type_name("FILE.yaml")
-      ->required();
+  add_file(*baseline, "-o", options.output, "FILE.yaml", "Reference file to write")->required();
   CLI::App* const compare = command(Command::compare, "compare",
                                     "Compare later results with the first one", "FILE|FOLDER", 2);
-  compare->add_option("--json", options.json, "Write the comparison")->type_name("FILE");
-  compare->add_option("--report", options.report, "Write it as an HTML page")
-      ->type_name("FILE.html");
+  add_file(*compare, "--json", options.json, "FILE", "Write the comparison");
+  add_file(*compare, "--report", options.report, "FILE.html", "Write it as an HTML page");
   CLI::Option* const side_by_side = compare->add_flag(
       "--side-by-side", options.side_by_side,
       "Show all files side by side, one column per file, without verdicts: for porting studies");
   compare->add_option("--to", options.to, "The column that ratios refer to (default 1)")
       ->type_name("NUMBER|TITLE")
       ->needs(side_by_side);
-  compare->add_option("--csv", options.csv, "Write a table: one row per order and column")
-      ->type_name("FILE")
+  add_file(*compare, "--csv", options.csv, "FILE", "Write a table: one row per order and column")
       ->needs(side_by_side);
   CLI::App* const merge = command(
       Command::merge, "merge", "Judge the results of many devices as one fleet", "FILE|FOLDER", 1);
-  const auto add = [merge](const char* name, std::string& value, const char* type,
-                           const char* help) {
-    const auto take = [name, &value](const std::string& file) {
-      if (file.empty()) fail(fmt::format("{} needs a file name", name));
-      value = file;
-    };
-    merge->add_option_function<std::string>(name, take, help)->type_name(type);
-  };
-  add("--expect", options.expected, "HOSTS", "File that lists the hosts that must have a result");
-  add("--reference", options.reference, "FILE", "Reference file to judge the devices by");
-  add("--json", options.json, "FILE", "Write the fleet file");
-  add("--junit", options.junit, "FILE", "Write the verdicts as JUnit XML: one test per device");
-  add("--report", options.report, "FILE.html", "Write it as an HTML page");
-  add("--nodecheck", options.node_check, "FILE",
-      "Write one line per node for the OLCF test harness");
+  add_file(*merge, "--expect", options.expected, "HOSTS",
+           "File that lists the hosts that must have a result");
+  add_file(*merge, "--reference", options.reference, "FILE",
+           "Reference file to judge the devices by");
+  add_file(*merge, "--json", options.json, "FILE", "Write the fleet file");
+  add_file(*merge, "--junit", options.junit, "FILE",
+           "Write the verdicts as JUnit XML: one test per device");
+  add_file(*merge, "--report", options.report, "FILE.html", "Write it as an HTML page");
+  add_file(*merge, "--nodecheck", options.node_check, "FILE",
+           "Write one line per node for the OLCF test harness");
   merge->add_flag("--quiet", options.quiet, "Print only the result lines");
   for (CLI::App* const one : {baseline, compare}) {
     CLI::Option* const below =
@@ -132,12 +133,6 @@ void check(const CLI::App& app, const Options& options) {
   if (options.decks.empty() && !idles && options.calibrate.empty()) {
     fail("no deck given (see miniapp --help)");
   }
-  const auto empty = [&](const char* option, const std::string& file) {
-    return app.count(option) > 0 && file.empty();
-  };
-  if (empty("--calibrate", options.calibrate)) fail("--calibrate needs a file name");
-  if (empty("--device", options.device)) fail("--device needs a file name");
-  if (empty("--reference", options.reference)) fail("--reference needs a file name");
   const auto together = [&](const char* a, const std::string& b) {
     if (app.count(a) == 0 || app.count(b) == 0) return;
     fail(fmt::format("{} and {} are mutually exclusive (see miniapp --help)", a, b));
@@ -182,18 +177,19 @@ Options parse_options(int argc, char** argv) {
   add("--predict", options.predict, "DEVICE",
       "Predict the decks' runs on a device instead of running them: a name from input/devices or a "
       "file; repeatable");
-  add("--device", options.device, "DEVICE",
-      "Predict measured runs with this device: a name from input/devices or a file (default: the "
-      "device is measured first)");
-  add("--reference", options.reference, "FILE",
+  add_file(app, "--device", options.device, "DEVICE",
+           "Predict measured runs with this device: a name from input/devices or a file (default: "
+           "the device is measured first)");
+  add_file(
+      app, "--reference", options.reference, "FILE",
       "Reference for criteria with `reference: given`: a name from input/references or a file");
-  add("--calibrate", options.calibrate, "FILE",
-      "Measure this device and write a device file, before any deck runs");
+  add_file(app, "--calibrate", options.calibrate, "FILE",
+           "Measure this device and write a device file, before any deck runs");
   app.add_flag("--fleet", options.fleet,
                "Run under mpirun or srun with one rank per device: the devices of a node one at a "
                "time, then all together");
-  add("--report", options.report, "FILE.html",
-      "With --fleet: write the results of all ranks as an HTML page");
+  add_file(app, "--report", options.report, "FILE.html",
+           "With --fleet: write the results of all ranks as an HTML page");
   app.add_flag("--list", options.list,
                "List workloads, issue orders, model devices, back end, devices");
   app.add_flag("--resume", options.resume,
