@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "deck/fields.hpp"
 #include "report/fleet.hpp"
 #include "report/json.hpp"
 #include "report/output_file.hpp"
@@ -37,6 +38,7 @@ void add_lost(const fleet::Lost& lost, const std::vector<report::Study>& studies
     record.host = lost.host;
     record.unit = fmt::format("rank{}", lost.rank);
     record.slot = fmt::format("{}", lost.rank);
+    record.machine.deck = deck::identity(study.deck());
     record.deck_name = study.deck().name();
     record.troubles.push_back({ExitCode::runtime_error, words(lost), {}});
   }
@@ -63,20 +65,14 @@ experiment::Fleet fleet_from(const fleet::Gathered& gathered,
 
 /// Writes the fleet's files; those that cannot be written are broken files of it.
 void write_all(const Options& options, const FileNames& names, experiment::Fleet& fleet) {
-  const auto write = [&](const std::string& name, const std::string& text) {
+  for (const auto& [option, path] : common_files(options, names)) {
     try {
-      report::write_file(names.of(name), text);
+      report::write_file(path, option == "--json"    ? report::fleet_json(fleet)
+                               : option == "--junit" ? report::fleet_junit(fleet)
+                                                     : report::fleet_html(fleet, path));
     } catch (const base::Error& error) {
-      fleet.broken.push_back({names.of(name), error.what()});
+      fleet.broken.push_back({path, error.what()});
     }
-  };
-  for (const Output& output : options.outputs) {
-    if (!is_fleets(output)) continue;
-    const bool json = output.writer->option == "--json";
-    write(output.path, json ? report::fleet_json(fleet) : report::fleet_junit(fleet));
-  }
-  if (!options.report.empty()) {
-    write(options.report, report::fleet_html(fleet, names.of(options.report)));
   }
 }
 
@@ -121,7 +117,7 @@ void require_no_phases(const Inputs& inputs) {
   }
 }
 
-std::vector<Output> rank_outputs(const Options& options, const FileNames& names) {
+std::vector<Output> rank_outputs(const Options& options) {
   std::vector<Output> own;
   for (const Output& output : options.outputs) {
     if (!is_fleets(output)) {
@@ -135,13 +131,20 @@ std::vector<Output> rank_outputs(const Options& options, const FileNames& names)
                                     output.writer->option, output.path));
     }
     require_no_deck(output.path);
-    if (names.rank == 0) report::require_writable(names.of(output.path));
   }
   require_no_deck(options.report);
-  if (!options.report.empty() && names.rank == 0) {
-    report::require_writable(names.of(options.report));
-  }
   return own;
+}
+
+std::vector<std::pair<std::string, std::string>> common_files(const Options& options,
+                                                              const FileNames& names) {
+  std::vector<std::pair<std::string, std::string>> files;
+  if (!options.fleet || names.rank > 0) return files;
+  for (const Output& output : options.outputs) {
+    if (is_fleets(output)) files.emplace_back(output.writer->option, names.of(output.path));
+  }
+  if (!options.report.empty()) files.emplace_back("--report", names.of(options.report));
+  return files;
 }
 
 ExitCode finish_fleet(const Options& options, const FileNames& names,

@@ -17,9 +17,13 @@ void split_phases(Inputs& inputs);
 /// Throws base::Error{usage} for a deck with criteria that require --fleet.
 void require_no_phases(const Inputs& inputs);
 
-/// The outputs with one file per rank. All others belong to rank 0, which checks that they are
-/// writable. Throws base::Error{usage} for outputs that support neither.
-std::vector<Output> rank_outputs(const Options& options, const FileNames& names);
+/// The outputs with one file per rank. Throws base::Error{usage} for outputs that are neither that
+/// nor a file about all ranks.
+std::vector<Output> rank_outputs(const Options& options);
+
+/// The files about all ranks with their options; rank 0 writes them, the others have none.
+std::vector<std::pair<std::string, std::string>> common_files(const Options& options,
+                                                              const FileNames& names);
 
 /// Gathers the results of all ranks; rank 0 prints and writes the fleet. Returns its exit code on
 /// all ranks.

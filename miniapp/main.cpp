@@ -71,7 +71,7 @@ base::ExitCode run(const Options& options, Machinery& machinery, Terminal& termi
   start(options, inputs, machinery, terminal);
   const FileNames names = names_of(machine_of(machinery));
   const Options own = own_files(options, inputs, names);
-  require_writable(own, inputs, machinery);
+  require_writable(own, inputs, common_files(options, names), machinery);
   if (!options.calibrate.empty()) {
     inputs.device = measure::calibrate(*machinery.session, hooks_of(terminal));
     inputs.device->path = options.calibrate;

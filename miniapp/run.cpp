@@ -266,7 +266,7 @@ Inputs read_inputs(const Options& options) {
 Options own_files(const Options& options, const Inputs& inputs, const FileNames& names) {
   Options own = options;
   own.outputs.clear();
-  const auto own_outputs = options.fleet ? rank_outputs(options, names) : options.outputs;
+  const auto own_outputs = options.fleet ? rank_outputs(options) : options.outputs;
   for (const Output& output : own_outputs) {
     const std::string path = names.of(output.path);
     if (!has_deck_placeholder(path)) {
@@ -281,7 +281,9 @@ Options own_files(const Options& options, const Inputs& inputs, const FileNames&
   return own;
 }
 
-void require_writable(const Options& options, const Inputs& inputs, Machinery& machinery) {
+void require_writable(const Options& options, const Inputs& inputs,
+                      const std::vector<std::pair<std::string, std::string>>& common,
+                      Machinery& machinery) {
   report::Files files;
   bool sweeps = false;
   for (const auto& points : inputs.decks) {
@@ -304,6 +306,7 @@ void require_writable(const Options& options, const Inputs& inputs, Machinery& m
     }
   }
   if (!options.calibrate.empty()) files.writes(options.calibrate, "--calibrate");
+  for (const auto& [option, path] : common) files.writes(path, option);
   try {
     for (const Output& output : options.outputs) {
       files.writes(output.path, std::string(output.writer->option));

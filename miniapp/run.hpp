@@ -69,13 +69,15 @@ std::string calibration_note(const base::Machine& machine);
 Inputs read_inputs(const Options& options);
 
 /// The options with placeholders replaced in the names of the result files of this process. With
-/// --fleet without the files about all ranks, which rank 0 writes and now checks. Throws
-/// base::Error.
+/// --fleet without the files about all ranks. Throws base::Error.
 Options own_files(const Options& options, const Inputs& inputs, const FileNames& names);
 
 /// Throws base::Error if a result file cannot be written or would overwrite another file of the
-/// command; an unwritable file of one rank of a fleet makes it unusable.
-void require_writable(const Options& options, const Inputs& inputs, Machinery& machinery);
+/// command; an unwritable file of one rank of a fleet makes it unusable. `common`: the files about
+/// all ranks.
+void require_writable(const Options& options, const Inputs& inputs,
+                      const std::vector<std::pair<std::string, std::string>>& common,
+                      Machinery& machinery);
 
 /// Runs the remaining points of a study. In a sweep finished points go to the journal (null: none),
 /// and points that this machine cannot run are skipped. Errors are stored in the outcome;
