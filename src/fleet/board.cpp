@@ -71,7 +71,8 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   const std::size_t bytes = sizeof(Slot) * static_cast<std::size_t>(slots);
   const int file = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file < 0) fail("create");
-  if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+  errno = posix_fallocate(file, 0, static_cast<off_t>(bytes));  // a write to a full /dev/shm kills
+  if (errno == 0) {
     memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   }
   close(file);

@@ -10,6 +10,7 @@
 
 #include "base/interrupt.hpp"
 #include "base/parallel.hpp"
+#include "experiment/series.hpp"
 #include "fleet/bind.hpp"
 #include "measure/platform.hpp"
 
@@ -210,13 +211,14 @@ measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, 
     board_->meet_at_once();
     board_->start_sample();
   };
-  made.after_sample = [this, poll, &window](bool scored) {
+  made.after_sample = [this, poll, &window, number = std::int64_t{0}](bool scored) mutable {
     board_->stop_sample();
     board_->meet(poll);
     if (!scored) return;
     const Board::Shared shared = board_->shared();
-    window.skew_s.push_back(shared.skew_s);
-    window.shared_s.push_back(shared.shared_s);
+    constexpr std::int64_t most_kept = 4096;
+    experiment::add_thinned(window.skew_s, shared.skew_s, number, most_kept);
+    experiment::add_thinned(window.shared_s, shared.shared_s, number++, most_kept);
   };
   made.all_stop = [this, short_nap](bool wish) { return board_->agree(wish, short_nap); };
   made.together = [this, poll, short_nap](const std::function<void()>& body) {

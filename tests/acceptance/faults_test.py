@@ -87,6 +87,12 @@ class Faults(TestCase):
                                 ("open", "ENOSPC", "old"), ("open", "EIO", None)):
             self.assertGreaterEqual(self.each(call, kind, lambda done: self.assert_told(done, old, call), old), len(self.names))
 
+    def test_a_sweep_where_files_have_no_locks(self):
+        self.arguments = [self.deck(), "--predict=h200", "--quiet", "--set=sweep={chunks.count: [1, 2]}", "--json", self.out / "a.json"]
+        done = self.run_with("flock", "ENOLCK", 1, None)
+        self.assert_clean(done)
+        self.assertEqual(list(self.contents()), ["a.json"])
+
     def test_a_planted_fault_is_found(self):
         self.assert_invisible(self.run_with("write", "EINTR", 1, None))
         done = self.run_with("write", "lost", 1, None)

@@ -1,11 +1,12 @@
 // Loaded before the C library (LD_PRELOAD): the n-th call that touches a file below a folder fails.
 //   FAULTS_BELOW   the folder, an absolute path without links
-//   FAULTS_CALL    write, fsync, rename, close, open, ftruncate or unlink
+//   FAULTS_CALL    write, fsync, rename, close, open, ftruncate, unlink or flock
 //   FAULTS_N       which call of these, from 1 on
-//   FAULTS_KIND    ENOSPC, EIO, EINTR, short (write a part), or lost (pretend to write: a planted
-//   defect) FAULTS_REACHED a file outside of the folder that is made when the fault happens
+//   FAULTS_KIND    ENOSPC, EIO, EINTR, ENOLCK, short (write a part), or lost (pretend to write: a
+//   planted defect) FAULTS_REACHED a file outside of the folder that is made when the fault happens
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ std::string_view fault(std::string_view call, File file) {
   const int reached = creat(setting("FAULTS_REACHED").data(), 0600);
   if (reached >= 0) real<int(int)>("close")(reached);
   const std::string_view kind = setting("FAULTS_KIND");
-  errno = kind == "ENOSPC" ? ENOSPC : kind == "EIO" ? EIO : EINTR;
+  errno = kind == "ENOSPC" ? ENOSPC : kind == "EIO" ? EIO : kind == "ENOLCK" ? ENOLCK : EINTR;
   return kind;
 }
 
@@ -88,6 +89,11 @@ int ftruncate(int descriptor, off_t size) noexcept {
   return fault("ftruncate", descriptor).empty()
              ? real<int(int, off_t)>("ftruncate")(descriptor, size)
              : -1;
+}
+
+int flock(int descriptor, int operation) noexcept {
+  return fault("flock", descriptor).empty() ? real<int(int, int)>("flock")(descriptor, operation)
+                                            : -1;
 }
 
 int rename(const char* from, const char* to) noexcept {
