@@ -109,6 +109,8 @@ class Results(TestCase):
         self.assert_error(run("compare", self.first, self.second, "--json", self.first), 3, "found .*, which is also an input")
         self.assertEqual(self.first.read_text(), before)
         self.assert_error(run("compare", self.first), 3)
+        for option in ("--json", "--report"):
+            self.assert_error(run("compare", self.first, self.second, option, ""), 3, f"{option} needs a file name")
         self.assert_error(run("compare", self.first, self.folder / "none.json"), 1, "cannot be read")
 
 

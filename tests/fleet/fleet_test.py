@@ -199,6 +199,16 @@ class Trouble(Case):
             self.assertRegex(output + errors, r"found \{deck\} in the name of a file about all ranks")
             self.assertEqual(self.files(), ["small.yaml"])
 
+    def test_a_file_about_all_ranks_overwrites_nothing(self):
+        deck = self.deck()
+        text = deck.read_text()
+        for options, other in (([f"--json={deck}"], "the deck"), (["--json=one.json", "--report=one.json"], "--json"),
+                               (["--json=rank-{rank}.json", "--report=rank-0.json"], "--report")):
+            _, output, errors = self.mpirun(MINIAPP, "--fleet", deck, "--device=host", *options, ranks=2).end()
+            self.assertRegex(output + errors, f"which is also {other}; allowed: one file for each")
+            self.assertEqual(deck.read_text(), text)
+            self.assertEqual(set(self.files()) - {"rank-1.json"}, {"small.yaml"})
+
     def test_a_machine_that_is_not_what_the_deck_requires(self):
         started = self.mpirun(MINIAPP, "--fleet", "acceptance/node", "--quiet", "--device=host", "--json=rank-{rank}.json",
                               "--json=fleet.json", ranks=2)
@@ -225,6 +235,17 @@ class Trouble(Case):
                     self.assert_missing(text, rank)
                     for other in {0, 1, 3}:
                         self.assert_valid(self.result(other))
+
+    @others_live_on
+    def test_a_rank_that_is_killed_is_lost_with_each_deck(self):
+        more = self.folder / "more.yaml"
+        more.write_text(long("alone").replace("65536", "32768"))
+        started = self.fleet(long("alone"), more)
+        started.started()
+        started.send(signal.SIGKILL, 2)
+        self.assert_ends(started, "ERROR", 1, 2 * (RANKS * max(DURATIONS.values()) + DEADLINE) + 30)
+        lost = [device["deck_name"] for device in self.fleet_file()["devices"] if device["uuid"] == "rank2"]
+        self.assertEqual(sorted(lost), ["more", "small"])
 
     def test_a_rank_that_never_comes(self):
         """It is stopped, not dead; when it goes on, the others took it for lost."""
