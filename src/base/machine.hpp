@@ -1,12 +1,13 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/in_sequence.hpp"
 
 /// Hardware and software on which the program runs, as far as they can be read.
 namespace overlap::base {
@@ -72,14 +73,7 @@ inline constexpr auto throttles = std::to_array<ThrottleRow>({
 });
 constexpr auto words_of(Throttle) { return throttles; }
 
-static_assert(
-    [] {
-      for (std::size_t i = 0; i < throttles.size(); ++i) {
-        if (throttles[i].value != static_cast<Throttle>(i)) return false;
-      }
-      return throttles.back().value == Throttle::display_clocks;
-    }(),
-    "one row for each reason, in their sequence");
+static_assert(in_sequence(throttles, Throttle::display_clocks), "one row for each reason");
 
 /// Reasons that apply at the same time.
 using Throttles = std::vector<Throttle>;

@@ -103,6 +103,10 @@ Summary summarize(std::vector<double> samples) {
   return summary;
 }
 
+std::optional<Summary> summary_if_any(std::vector<double> samples) {
+  return samples.empty() ? std::nullopt : std::optional(summarize(std::move(samples)));
+}
+
 std::optional<Estimate> ratio(std::vector<double> a, std::vector<double> b) {
   for (std::vector<double>* sample : {&a, &b}) {
     std::sort(sample->begin(), sample->end());

@@ -24,6 +24,9 @@ double median(std::vector<double> samples);
 /// Summary of an unsorted sample; all zero for an empty one.
 Summary summarize(std::vector<double> samples);
 
+/// Summary of an unsorted sample; empty for an empty one.
+std::optional<Summary> summary_if_any(std::vector<double> samples);
+
 /// An estimate with its 95 % interval.
 struct Estimate {
   double value = 0;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/in_sequence.hpp"
 #include "base/statistics.hpp"
 
 /// The metrics. A metric consists of an enumerator and its row here; criteria, tables, result lines
@@ -184,14 +185,7 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      Better::less, [](const Repetition& r) { return r.throttled_s; }, false, "throttled_s"},
 });
 
-static_assert(
-    [] {
-      for (std::size_t i = 0; i < metrics.size(); ++i) {
-        if (metrics[i].value != static_cast<Metric>(i)) return false;
-      }
-      return metrics.back().value == Metric::throttled;
-    }(),
-    "one row for each metric, in their sequence");
+static_assert(base::in_sequence(metrics, Metric::throttled), "one row for each metric");
 
 /// Metrics of runs, and metrics of the device, which follow them in the table.
 inline constexpr std::span<const MetricRow> run_metrics =

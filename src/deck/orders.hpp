@@ -1,9 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <functional>
 #include <string_view>
+
+#include "base/in_sequence.hpp"
 
 /// The issue orders. An order consists of an enumerator and its row here, and of a file in
 /// src/schedule (NAME.cpp; those of tiles: ways.cpp), which issues the tasks to the lanes.
@@ -57,9 +57,6 @@ inline constexpr auto orders = std::to_array<OrderRow>({
      false},
 });
 
-static_assert(std::ranges::adjacent_find(orders, std::greater_equal(), &OrderRow::value) ==
-                      orders.end() &&
-                  orders.size() == static_cast<std::size_t>(Order::automatic) + 1,
-              "one row for each order, in their sequence");
+static_assert(base::in_sequence(orders, Order::automatic), "one row for each order");
 
 }  // namespace overlap::deck

@@ -88,10 +88,6 @@ std::vector<double> values(double (*formula)(const Repetition&),
   return values;
 }
 
-std::optional<base::Summary> summary(std::vector<double> values) {
-  return values.empty() ? std::nullopt : std::optional(base::summarize(std::move(values)));
-}
-
 }  // namespace
 
 std::string name(const Case& run) {
@@ -142,21 +138,21 @@ std::optional<base::Summary> value(deck::Metric metric, const Run& run,
                                    const std::vector<Run>& runs) {
   const deck::MetricRow& row = deck::row_of(metric);
   if (row.of_all != nullptr) return row.of_all(repetitions(run, runs));
-  return summary(values(metric, run, runs));
+  return base::summary_if_any(values(metric, run, runs));
 }
 
 std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& device) {
-  return summary(values(metric, device));
+  return base::summary_if_any(values(metric, device));
 }
 
 std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs) {
   if (!run.disturbance) return std::nullopt;
-  return summary(values([](const Repetition& r) { return r.time_s / r.undisturbed_s - 1; },
-                        repetitions(run, runs)));
+  return base::summary_if_any(values(
+      [](const Repetition& r) { return r.time_s / r.undisturbed_s - 1; }, repetitions(run, runs)));
 }
 
 std::optional<base::Summary> flops_per_s(const Run& run) {
-  return summary(
+  return base::summary_if_any(
       values([](const Repetition& r) { return r.flops / r.time_s; }, repetitions(run, {})));
 }
 

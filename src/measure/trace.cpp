@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "measure/measure.hpp"
 #include "measure/sampling.hpp"

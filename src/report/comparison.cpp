@@ -8,6 +8,7 @@
 #include "base/table.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "report/lines.hpp"
 #include "report/page.hpp"
 #include "report/result_fields.hpp"
 #include "report/side_by_side.hpp"
@@ -165,11 +166,6 @@ std::string ratios_svg(const Comparison& of) {
   return svg.finish(title(of));
 }
 
-std::string result_line(const Comparisons& of) {
-  return fmt::format("OVERLAP_RESULT verdict={} data=OK exit={}\n", deck::to_string(of.verdict()),
-                     static_cast<int>(of.exit_code()));
-}
-
 }  // namespace
 
 base::ExitCode Comparisons::exit_code() const {
@@ -189,7 +185,7 @@ std::string comparison_text(const Comparisons& comparisons) {
     if (!differences.empty()) text += base::align(differences, false) + "\n";
     text += base::align(change_rows(one), true) + "\n";
   }
-  return base::prose(text) + result_line(comparisons);
+  return base::prose(text) + verdict_line(comparisons.verdict(), comparisons.exit_code(), true);
 }
 
 std::string comparison_json(const Comparisons& comparisons) {
@@ -197,11 +193,7 @@ std::string comparison_json(const Comparisons& comparisons) {
 }
 
 std::string comparison_schema() {
-  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                 {"title", "overlap-comparison/1"},
-                 {"description",
-                  "What miniapp compare found. Fields may be added within a version: readers "
-                  "ignore what they do not know."}};
+  Json schema = schema_head("overlap-comparison/1", "What miniapp compare found.");
   schema.update(schema_of<Comparisons>());
   return schema.dump(2) + "\n";
 }
@@ -210,9 +202,7 @@ std::string comparison_html(const Comparisons& comparisons) {
   if (comparisons.side_by_side) return side_by_side_html(*comparisons.side_by_side);
   std::string html = page_head("Comparison") + "<main>\n";
   for (const Comparison& one : comparisons.all) {
-    html +=
-        fmt::format("<section class=\"deck\">\n<h1>{}</h1>\n<p class=\"place\">{} &rarr; {}</p>\n",
-                    escape_xml(one.deck), escape_xml(one.a), escape_xml(one.b));
+    html += page_section(escape_xml(one.deck), escape_xml(one.a) + " &rarr; " + escape_xml(one.b));
     html += page_table(difference_rows(one)) + ratios_svg(one) + page_table(change_rows(one)) +
             "</section>\n";
   }

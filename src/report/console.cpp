@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"

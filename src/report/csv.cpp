@@ -1,9 +1,6 @@
 #include "report/csv.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "base/text.hpp"
 #include "report/sweep.hpp"
@@ -11,8 +8,6 @@
 
 namespace overlap::report {
 namespace {
-
-using Cells = std::vector<std::string>;
 
 std::string quoted(const std::string& words) {
   const std::string cell = base::one_line(words);
@@ -26,44 +21,53 @@ std::string quoted(const std::string& words) {
   return text + '"';
 }
 
-Cells column_names(const std::vector<Axis>& axes) {
-  Cells cells = {"deck", "device"};
-  for (const Axis& axis : axes) cells.push_back(axis.key);
-  cells.insert(cells.end(), {"phase", "order", "disturb", "host_work", "lanes", "chunks", "tasks",
-                             "bytes", "n", "median_s", "min_s", "max_s", "lo_s", "hi_s"});
+std::vector<CsvCell> cells_of(const Study& study, const PointResult& point, const Row& row) {
+  std::vector<CsvCell> cells = {{"deck", study.deck().name()}, {"device", row.device}};
+  std::size_t place = point.number;
+  std::size_t count = study.points.size();
+  for (const Axis& axis : study.axes) {
+    count /= axis.values.size();
+    const Axis::Value& value = axis.values[place / count];
+    cells.push_back({axis.key, value.number ? csv_cell(value.number) : value.text});
+    place %= count;
+  }
+  const auto time = [&](double base::Summary::* part) {
+    return row.time ? csv_cell((*row.time).*part) : "";
+  };
+  cells.insert(cells.end(),
+               {{"phase", std::string(deck::to_string(study.points[point.number].phase))},
+                {"order", row.order},
+                {"disturb", row.disturb},
+                {"host_work", row.host_work ? "true" : "false"},
+                {"lanes", std::to_string(row.lanes)},
+                {"chunks", std::to_string(row.chunks)},
+                {"tasks", std::to_string(row.tasks)},
+                {"bytes", std::to_string(row.bytes)},
+                {"n", std::to_string(row.time ? row.time->n : 0)},
+                {"median_s", time(&base::Summary::median)},
+                {"min_s", time(&base::Summary::min)},
+                {"max_s", time(&base::Summary::max)},
+                {"lo_s", time(&base::Summary::lo)},
+                {"hi_s", time(&base::Summary::hi)}});
   for (const deck::MetricRow& metric : deck::run_metrics) {
-    if (!metric.whole) cells.emplace_back(metric.column());
+    if (metric.whole) continue;
+    cells.push_back({std::string(metric.column()), csv_cell(row.median(metric.value))});
   }
-  cells.insert(cells.end(), {"bound_s", "schedule_bound_s", "predicted_s", "verified", "verdict"});
-  return cells;
-}
-
-Cells cells_of(const std::string& name, const Cells& point, deck::Phase phase, const Row& row) {
-  Cells cells = {name, row.device};
-  cells.insert(cells.end(), point.begin(), point.end());
-  cells.insert(cells.end(),
-               {std::string(deck::to_string(phase)), row.order, row.disturb,
-                row.host_work ? "true" : "false", fmt::format("{}", row.lanes),
-                fmt::format("{}", row.chunks), fmt::format("{}", row.tasks),
-                fmt::format("{}", row.bytes), fmt::format("{}", row.time ? row.time->n : 0)});
-  const base::Summary time = row.time.value_or(base::Summary());
-  for (const double part : {time.median, time.min, time.max, time.lo, time.hi}) {
-    cells.push_back(row.time ? csv_cell(part) : "");
-  }
-  for (std::size_t i = 0; i < row.medians.size(); ++i) {
-    if (!deck::run_metrics[i].whole) cells.push_back(csv_cell(row.medians[i]));
-  }
-  cells.insert(cells.end(),
-               {csv_cell(row.bound_s), csv_cell(row.schedule_bound_s), csv_cell(row.predicted_s),
-                row.time ? (row.verified ? "true" : "false") : "", row.verdict});
+  cells.insert(cells.end(), {{"bound_s", csv_cell(row.bound_s)},
+                             {"schedule_bound_s", csv_cell(row.schedule_bound_s)},
+                             {"predicted_s", csv_cell(row.predicted_s)},
+                             {"verified", row.time ? (row.verified ? "true" : "false") : ""},
+                             {"verdict", row.verdict}});
   return cells;
 }
 
 }  // namespace
 
-std::string csv_line(std::vector<std::string> cells) {
-  std::transform(cells.begin(), cells.end(), cells.begin(), quoted);
-  return fmt::format("{}\n", fmt::join(cells, ","));
+std::string csv_line(const std::vector<CsvCell>& cells, std::string CsvCell::* part) {
+  std::string line;
+  for (const CsvCell& cell : cells) line += quoted(cell.*part) + ',';
+  line.back() = '\n';
+  return line;
 }
 
 std::string csv_cell(const std::optional<double>& value) {
@@ -72,22 +76,12 @@ std::string csv_cell(const std::optional<double>& value) {
 
 std::string csv(const Studies& studies) {
   std::string text =
-      csv_line(column_names(studies.empty() ? std::vector<Axis>() : studies[0].axes));
+      csv_line(studies.empty() ? cells_of(new_study({}, std::vector<deck::Point>(1)), {}, {})
+                               : cells_of(studies.front(), {}, {}),
+               &CsvCell::name);
   for (const Study& study : studies) {
     for (const PointResult& point : study.done) {
-      Cells values;
-      std::size_t place = point.number;
-      std::size_t count = study.points.size();
-      for (const Axis& axis : study.axes) {
-        count /= axis.values.size();
-        const Axis::Value& value = axis.values[place / count];
-        values.push_back(value.number ? csv_cell(value.number) : value.text);
-        place %= count;
-      }
-      for (const Row& row : point.rows) {
-        const deck::Phase phase = study.points[point.number].phase;
-        text += csv_line(cells_of(study.deck().name(), values, phase, row));
-      }
+      for (const Row& row : point.rows) text += csv_line(cells_of(study, point, row));
     }
   }
   return text;

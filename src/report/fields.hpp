@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <concepts>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -102,6 +101,18 @@ const T& example() {
   static const T one{};
   return one;
 }
+
+/// The start of the JSON Schema of a file; `what`: the file in a sentence.
+inline Json schema_head(const char* schema, const std::string& what) {
+  constexpr const char* promise =
+      " Fields may be added within a version: readers ignore what they do not know.";
+  return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+          {"title", schema},
+          {"description", what + promise}};
+}
+
+/// The schema of the exit code of a result; usage errors leave none.
+inline Json exit_codes() { return {{"enum", {0, 1, 2, 4, 5, 6, 77, 130}}}; }
 
 inline Json array_of(const Json& items) { return {{"type", "array"}, {"items", items}}; }
 

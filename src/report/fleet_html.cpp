@@ -163,11 +163,10 @@ constexpr const char* pictures = R"html(<div class="fleet">
 std::string fleet_html(const Fleet& fleet, const std::string& page) {
   const std::string verdict(deck::to_string(fleet.verdict()));
   std::string html = page_head("Fleet: " + verdict);
-  html += fmt::format("<style>\n{}</style>\n{}<main>\n<section class=\"deck\">\n", fleet_style(),
+  html += fmt::format("<style>\n{}</style>\n{}<main>\n", fleet_style(),
                       fleet.groups.empty() ? "" : map_tools);
-  html += fmt::format(
-      "<h1>Fleet: <span class=\"verdict {0}\">{0}</span></h1>\n<p class=\"place\">{1}</p>\n",
-      verdict, escape_xml(summary_words(fleet)));
+  html += page_section(fmt::format("Fleet: <span class=\"verdict {0}\">{0}</span>", verdict),
+                       escape_xml(summary_words(fleet)));
   if (!fleet.groups.empty()) html += pictures;
   html +=
       tables(fleet) + "</section>\n</main>\n<div id=\"details\" role=\"status\" hidden></div>\n";

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "base/parallel.hpp"
@@ -79,8 +77,6 @@ std::vector<NamedDriver> named(const std::vector<experiment::DriverUse>& drivers
   }
   return all;
 }
-
-Json exit_codes() { return {{"enum", {0, 1, 2, 4, 5, 6, 77, 130}}}; }
 
 /// What all descriptions of figures have in common.
 void add_key(Record& add, const experiment::FigureKey& key) {
@@ -267,11 +263,7 @@ std::string fleet_json(const Fleet& fleet) {
 }
 
 std::string fleet_schema() {
-  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                 {"title", "overlap-fleet/1"},
-                 {"description",
-                  "What miniapp found about many devices. Fields may be added within a version: "
-                  "readers ignore what they do not know."}};
+  Json schema = schema_head("overlap-fleet/1", "What miniapp found about many devices.");
   schema.update(schema_of<Fleet>());
   return schema.dump(2) + "\n";
 }

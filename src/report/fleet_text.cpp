@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "report/fleet_tables.hpp"
 #include "report/junit_suite.hpp"
+#include "report/lines.hpp"
 
 namespace overlap::report {
 namespace {
@@ -106,13 +107,7 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
                      of.key.order ? deck::to_string(*of.key.order) : "-", deck_of(device));
     }
   }
-  const base::ExitCode code = fleet.exit_code();
-  return text + fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n",
-                            deck::to_string(fleet.verdict()),
-                            code == base::ExitCode::wrong_data ? "WRONG"
-                            : fleet.groups.empty()             ? "NONE"
-                                                               : "OK",
-                            static_cast<int>(code));
+  return text + verdict_line(fleet.verdict(), fleet.exit_code(), !fleet.groups.empty());
 }
 
 std::string fleet_junit(const Fleet& fleet) {

@@ -76,9 +76,7 @@ std::string facts_list(const Study& study, const Outcome& outcome) {
 
 std::string section(const Study& study, std::size_t deck) {
   const Outcome* const outcome = study.outcome();
-  std::string html =
-      fmt::format("<section class=\"deck\">\n<h1>{}</h1>\n<p class=\"place\">{}</p>\n",
-                  escape_xml(study.deck().title), escape_xml(place_words(study)));
+  std::string html = page_section(escape_xml(study.deck().title), escape_xml(place_words(study)));
   if (outcome == nullptr) return html + "</section>\n";
   html += page_table(study.predicts() ? prediction_rows(*outcome) : order_rows(*outcome));
   for (const std::string& words : {unexpected_words(*outcome), stop_words(*outcome)}) {

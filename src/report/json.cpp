@@ -171,8 +171,7 @@ void fields(Record& add, const Result& of) {
   add.raw("error", "What ended it early; null: nothing.", at("error"),
           {{"type", {"string", "null"}}});
   add("verdict", "The worst of all checks.", of.verdict);
-  add.raw("exit_code", "Exit code of this result.", static_cast<int>(of.code),
-          {{"enum", {0, 1, 2, 4, 5, 6, 77, 130}}});
+  add.raw("exit_code", "Exit code of this result.", static_cast<int>(of.code), exit_codes());
 }
 
 /// The keys of a study's deck. A sweep of a selector, such as chunks.profile, has points with more
@@ -284,12 +283,8 @@ std::string json_schema() {
   Record several(true);
   several.raw("results", "One result per deck.", {},
               {{"type", "array"}, {"minItems", 1}, {"items", result}});
-  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                 {"title", result_schema},
-                 {"description",
-                  "Result file of miniapp. Fields may be added within a version: readers ignore "
-                  "what they do not know."},
-                 {"oneOf", {result, std::move(several).json()}}};
+  Json schema = schema_head(result_schema, "Result file of miniapp.");
+  schema["oneOf"] = {result, std::move(several).json()};
   schema["$defs"]["result"] = schema_of<Result>();
   return schema.dump(2) + "\n";
 }

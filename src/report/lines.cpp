@@ -78,19 +78,18 @@ std::string point_lines(const Outcome& outcome) {
   return text;
 }
 
+std::string verdict_line(experiment::Verdict verdict, base::ExitCode code, bool ran) {
+  // A limit on max_error that is broken is the user's word on the data, too.
+  const char* const data = code == base::ExitCode::wrong_data ? "WRONG" : ran ? "OK" : "NONE";
+  return fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n", deck::to_string(verdict), data,
+                     static_cast<int>(code));
+}
+
 std::string verdict_line(std::span<const Study> studies) {
   auto code = base::ExitCode::pass;
   for (const Study& study : studies) code = base::worst(code, study.exit_code());
   const auto worst = std::ranges::find(studies, code, &Study::exit_code);
-  // A limit on max_error that is broken is the user's word on the data, too.
-  const bool wrong = code == base::ExitCode::wrong_data;
-  const bool ran = std::ranges::any_of(studies, &Study::ran);
-  return fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n",
-                     deck::to_string(worst->verdict()),
-                     wrong ? "WRONG"
-                     : ran ? "OK"
-                           : "NONE",
-                     static_cast<int>(code));
+  return verdict_line(worst->verdict(), code, std::ranges::any_of(studies, &Study::ran));
 }
 
 std::string result_lines(const Study& study) {

@@ -16,6 +16,11 @@ std::string page_head(const std::string& title) {
       escape_xml(title), page_colours(), page_style());
 }
 
+std::string page_section(const std::string& heading, const std::string& place) {
+  return fmt::format("<section class=\"deck\">\n<h1>{}</h1>\n<p class=\"place\">{}</p>\n", heading,
+                     place);
+}
+
 std::string page_json(const std::string& id, std::string_view json) {
   std::string safe;
   for (const char c : json) {

@@ -12,6 +12,9 @@ namespace overlap::report {
 /// The page up to its body, with the common style.
 std::string page_head(const std::string& title);
 
+/// The start of a section; heading and place are HTML.
+std::string page_section(const std::string& heading, const std::string& place);
+
 /// JSON as the script `id` of the page.
 std::string page_json(const std::string& id, std::string_view json);
 

@@ -243,7 +243,7 @@ void fields(Record& add, const experiment::StagingCosts& of) {
 void fields(Record& add, const experiment::HostWorkSamples& of) {
   add("threads", "Threads that took part.", of.threads, from_zero);
   add("time_s", "Time of the work, seconds; null: it did not run.",
-      of.samples_s.empty() ? std::nullopt : std::optional(base::summarize(of.samples_s)));
+      base::summary_if_any(of.samples_s));
   add("samples_s", "The same of each repetition, seconds.", of.samples_s, from_zero);
 }
 
@@ -333,7 +333,7 @@ void fields(Record& add, const RunOf& of) {
   add("issue_s",
       "Until the host had issued all tasks, waits for blocking ones included, seconds; null: not "
       "run.",
-      of.run.issue_s.empty() ? std::nullopt : std::optional(base::summarize(of.run.issue_s)));
+      base::summary_if_any(of.run.issue_s));
   add("chunk_issue_s",
       "What issuing two copies and a kernel cost the host between the runs, seconds, derived from "
       "the calls of this run; the prediction uses it. Null: not measured.",
@@ -406,13 +406,10 @@ void fields(Record& add, const experiment::HealthRecord& of) {
 }
 
 void fields(Record& add, const experiment::Window& of) {
-  const auto summary = [](const std::vector<double>& samples) {
-    return samples.empty() ? std::nullopt : std::optional(base::summarize(samples));
-  };
   add("skew_s", "Between the first and the last start of a repetition, seconds.",
-      summary(of.skew_s));
+      base::summary_if_any(of.skew_s));
   add("shared_s", "From its last start until the last rank had its sample, seconds.",
-      summary(of.shared_s));
+      base::summary_if_any(of.shared_s));
 }
 
 void fields(Record& add, const Together& of) {

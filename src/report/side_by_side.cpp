@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 
 #include "base/units.hpp"
@@ -71,6 +70,42 @@ constexpr auto figure_table = std::to_array<FigureRow>({
      }},
     {"time / column {}", [](const Figures& of) { return of.ratio ? ratio_words(*of.ratio) : ""; }},
 });
+
+std::vector<CsvCell> cells_of(const SideBySide& all, const SharedDeck& deck, const Match& match,
+                              std::size_t number) {
+  const Column& column = all.columns[number];
+  const Figures& of = *match.figures[number];
+  const auto ratio = [&](double base::Estimate::* part) {
+    return of.ratio ? csv_cell((*of.ratio).*part) : "";
+  };
+  return {{"deck", deck.title},
+          {"workload", workload_words(deck)},
+          {"point", match.point},
+          {"order", match.order},
+          {"column", std::to_string(number + 1)},
+          {"title", column.title},
+          {"device", column.device},
+          {"backend", column.backend},
+          {"mechanism", column.mechanism},
+          {"kokkos_version", column.kokkos_version},
+          {"compiler", column.compiler},
+          {"host", column.host},
+          {"file", column.file},
+          {"n", std::to_string(of.time.n)},
+          {"median_s", csv_cell(of.time.median)},
+          {"min_s", csv_cell(of.time.min)},
+          {"max_s", csv_cell(of.time.max)},
+          {"lo_s", csv_cell(of.time.lo)},
+          {"hi_s", csv_cell(of.time.hi)},
+          {"speedup", csv_cell(median(of.speedup))},
+          {"overlap_efficiency", csv_cell(median(of.overlap_efficiency))},
+          {"bound_s", csv_cell(bound_s(of))},
+          {"bound_fraction", csv_cell(median(of.bound_fraction))},
+          {"to", std::to_string(all.to + 1)},
+          {"ratio", ratio(&base::Estimate::value)},
+          {"ratio_lo", ratio(&base::Estimate::lo)},
+          {"ratio_hi", ratio(&base::Estimate::hi)}};
+}
 
 std::vector<std::string> numbered(const SideBySide& all, const std::string& first) {
   std::vector<std::string> headings = {first};
@@ -163,67 +198,12 @@ std::string side_by_side_text(const SideBySide& all) {
 }
 
 std::string side_by_side_csv(const SideBySide& all) {
-  std::string text = csv_line({"deck",
-                               "workload",
-                               "point",
-                               "order",
-                               "column",
-                               "title",
-                               "device",
-                               "backend",
-                               "mechanism",
-                               "kokkos_version",
-                               "compiler",
-                               "host",
-                               "file",
-                               "n",
-                               "median_s",
-                               "min_s",
-                               "max_s",
-                               "lo_s",
-                               "hi_s",
-                               "speedup",
-                               "overlap_efficiency",
-                               "bound_s",
-                               "bound_fraction",
-                               "to",
-                               "ratio",
-                               "ratio_lo",
-                               "ratio_hi"});
+  std::string text =
+      csv_line(cells_of({.columns = {{}}}, {}, {.figures = {Figures()}}, 0), &CsvCell::name);
   for (const SharedDeck& deck : all.decks) {
     for (const Match& match : deck.matches) {
       for (std::size_t i = 0; i < all.columns.size(); ++i) {
-        if (!match.figures[i]) continue;
-        const Column& column = all.columns[i];
-        const Figures& of = *match.figures[i];
-        std::vector<std::string> cells = {deck.title,
-                                          workload_words(deck),
-                                          match.point,
-                                          match.order,
-                                          std::to_string(i + 1),
-                                          column.title,
-                                          column.device,
-                                          column.backend,
-                                          column.mechanism,
-                                          column.kokkos_version,
-                                          column.compiler,
-                                          column.host,
-                                          column.file,
-                                          std::to_string(of.time.n)};
-        const auto of_ratio = [&](double base::Estimate::* part) {
-          return of.ratio ? std::optional((*of.ratio).*part) : std::nullopt;
-        };
-        for (const std::optional<double> value :
-             {std::optional(of.time.median), std::optional(of.time.min), std::optional(of.time.max),
-              std::optional(of.time.lo), std::optional(of.time.hi), median(of.speedup),
-              median(of.overlap_efficiency), bound_s(of), median(of.bound_fraction)}) {
-          cells.push_back(csv_cell(value));
-        }
-        cells.push_back(std::to_string(all.to + 1));
-        for (const auto part : {&base::Estimate::value, &base::Estimate::lo, &base::Estimate::hi}) {
-          cells.push_back(csv_cell(of_ratio(part)));
-        }
-        text += csv_line(std::move(cells));
+        if (match.figures[i]) text += csv_line(cells_of(all, deck, match, i));
       }
     }
   }

@@ -151,15 +151,12 @@ std::string timelines(const SideBySide& all, const SharedDeck& deck) {
 
 std::string side_by_side_html(const SideBySide& all) {
   std::string html = page_head("Side by side");
-  html +=
-      fmt::format("<style>\n{}</style>\n<main>\n<section class=\"deck\">\n", side_by_side_style());
-  html +=
-      fmt::format("<h1>Side by side</h1>\n<p class=\"place\">Ratios refer to column {}, {}.</p>\n",
-                  all.to + 1, escape_xml(all.columns[all.to].title));
+  html += fmt::format("<style>\n{}</style>\n<main>\n", side_by_side_style());
+  html += page_section("Side by side", fmt::format("Ratios refer to column {}, {}.", all.to + 1,
+                                                   escape_xml(all.columns[all.to].title)));
   html += words_table("Columns", column_rows(all)) + "</section>\n";
   for (const SharedDeck& deck : all.decks) {
-    html += fmt::format("<section class=\"deck\">\n<h1>{}</h1>\n<p class=\"place\">{}</p>\n",
-                        escape_xml(deck.title), escape_xml(workload_words(deck)));
+    html += page_section(escape_xml(deck.title), escape_xml(workload_words(deck)));
     for (const std::string& line : error_lines(deck)) {
       html += fmt::format("<p>{}</p>\n", escape_xml(line));
     }

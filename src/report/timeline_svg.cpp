@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/units.hpp"
 #include "report/picture.hpp"
 #include "report/sweep.hpp"
