@@ -74,9 +74,10 @@ std::string facts_list(const Study& study, const Outcome& outcome) {
   return html + "</dl></details>\n";
 }
 
-std::string section(const Study& study, std::size_t deck) {
-  const Outcome* const outcome = study.outcome();
-  std::string html = page_section(escape_xml(study.deck().title), escape_xml(place_words(study)));
+/// One phase of a deck with the drawing `number`; null: not finished.
+std::string section(const Study& study, const Outcome* outcome, std::size_t number) {
+  std::string html =
+      page_section(escape_xml(study.deck().title), escape_xml(place_words(study, outcome)));
   if (outcome == nullptr) return html + "</section>\n";
   html += page_table(study.predicts() ? prediction_rows(*outcome) : order_rows(*outcome));
   for (const std::string& words : {unexpected_words(*outcome), stop_words(*outcome)}) {
@@ -94,7 +95,7 @@ std::string section(const Study& study, std::size_t deck) {
     html += fmt::format(
         "<canvas tabindex=\"0\" role=\"img\" data-deck=\"{}\" data-run=\"{}\" "
         "aria-label=\"Timeline of {}; arrow keys go from task to task\"></canvas>\n</article>\n",
-        deck, i, order);
+        number, i, order);
   }
   return html + "</section>\n";
 }
@@ -117,10 +118,13 @@ std::string timelines(const Studies& studies) {
   std::string html = fmt::format("<nav aria-label=\"Pictures\">\n{}{}</nav>\n<main>\n",
                                  page_legend(used_inks(studies)), tools);
   Json drawings = Json::array();
-  for (std::size_t deck = 0; deck < studies.size(); ++deck) {
-    const experiment::Outcome* const outcome = studies[deck].outcome();
-    html += section(studies[deck], deck);
-    drawings.push_back(outcome != nullptr ? drawing(*outcome) : Json());
+  for (const Study& study : studies) {
+    std::vector<const Outcome*> outcomes = study.outcomes();
+    if (outcomes.empty()) outcomes = {nullptr};
+    for (const Outcome* const outcome : outcomes) {
+      html += section(study, outcome, drawings.size());
+      drawings.push_back(outcome != nullptr ? drawing(*outcome) : Json());
+    }
   }
   return html +
          "<noscript><p>The pictures need JavaScript; the tables do not.</p></noscript>\n</main>\n"

@@ -203,8 +203,9 @@ double longest_s(const experiment::Outcome& outcome) {
   return longest > 0 ? longest : 1;
 }
 
-std::string place_words(const Study& study) {
+std::string place_words(const Study& study, const experiment::Outcome* outcome) {
   std::string words = study.deck().path;
+  if (outcome != nullptr && outcome->phase == deck::Phase::together) words += ", together";
   if (study.predicts()) return words;
   const auto& [build, host, device, job, placement] = study.machine;
   if (device) {
@@ -218,8 +219,9 @@ std::string place_words(const Study& study) {
 std::vector<Ink> used_inks(std::span<const Study> studies) {
   std::vector<const experiment::Run*> runs;
   for (const Study& study : studies) {
-    if (study.outcome() == nullptr) continue;
-    for (const experiment::Run& run : study.outcome()->runs) runs.push_back(&run);
+    for (const experiment::Outcome* const outcome : study.outcomes()) {
+      for (const experiment::Run& run : outcome->runs) runs.push_back(&run);
+    }
   }
   return inks_of(runs);
 }

@@ -75,8 +75,9 @@ double longest_s(const experiment::Outcome& outcome);
 /// without a soak.
 std::string soak_svg(const experiment::Outcome& outcome);
 
-/// Deck, device and software: "increment.yaml, NVIDIA H200, Kokkos 5.2.0 CUDA".
-std::string place_words(const Study& study);
+/// Deck, phase (if together), device and software: "increment.yaml, NVIDIA H200, Kokkos 5.2.0
+/// CUDA".
+std::string place_words(const Study& study, const experiment::Outcome* outcome = nullptr);
 
 /// Colours of all stages that occur, for legends.
 std::vector<Ink> used_inks(std::span<const Study> studies);

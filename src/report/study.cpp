@@ -27,6 +27,14 @@ const experiment::Outcome* Study::outcome() const {
   return !sweeps() && !done.empty() && done.front().outcome ? &*done.front().outcome : nullptr;
 }
 
+std::vector<const experiment::Outcome*> Study::outcomes() const {
+  std::vector<const experiment::Outcome*> outcomes;
+  for (const PointResult& point : done) {
+    if (point.outcome) outcomes.push_back(&*point.outcome);
+  }
+  return outcomes;
+}
+
 bool Study::any(bool (*has)(const Row&)) const {
   return std::ranges::any_of(
       done, [&](const PointResult& point) { return std::ranges::any_of(point.rows, has); });

@@ -91,8 +91,10 @@ struct Study {
   bool predicts() const { return !devices.empty(); }
   bool any(bool (*has)(const Row&)) const;  ///< whether any row satisfies a predicate
   bool ran() const;                         ///< whether anything was measured
-  /// The outcome of a deck without a sweep; null: not finished.
+  /// The outcome of a deck without a sweep, in its first phase; null: not finished.
   const experiment::Outcome* outcome() const;
+  /// The outcomes of all its phases that are finished.
+  std::vector<const experiment::Outcome*> outcomes() const;
   experiment::Verdict verdict() const;  ///< worst of all points
   base::ExitCode exit_code() const;
 };

@@ -57,28 +57,30 @@ void draw(Svg& svg, const experiment::Run& run, const experiment::Outcome& outco
   svg.y += 18;
 }
 
+/// One phase of a deck.
+void draw(Svg& page, const Study& study, const experiment::Outcome& outcome) {
+  page.words("title", edge, page.y + 18, study.deck().title);
+  page.words("muted", edge, page.y + 40, place_words(study, &outcome));
+  page.y += 65;
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (const Ink& ink : used_inks({&study, 1})) {
+    entries.emplace_back(fmt::format(R"(<rect class="{}" y="-7" width="14" height="14" rx="2"/>)",
+                                     schedule::to_string(ink.stage)),
+                         ink.words);
+  }
+  page.legend(edge, 14, entries);
+  const double longest = longest_s(outcome);
+  for (const experiment::Run& run : outcome.runs) draw(page, run, outcome, longest);
+  page.y += 7;
+}
+
 }  // namespace
 
 std::string svg(const Studies& studies) {
   if (!studies.empty() && studies.front().sweeps()) return sweep_svg(studies.front());
   Svg page{.text = {}, .y = edge};
   for (const Study& study : studies) {
-    if (study.outcome() == nullptr) continue;
-    page.words("title", edge, page.y + 18, study.deck().title);
-    page.words("muted", edge, page.y + 40, place_words(study));
-    page.y += 65;
-    std::vector<std::pair<std::string, std::string>> entries;
-    for (const Ink& ink : used_inks({&study, 1})) {
-      entries.emplace_back(fmt::format(R"(<rect class="{}" y="-7" width="14" height="14" rx="2"/>)",
-                                       schedule::to_string(ink.stage)),
-                           ink.words);
-    }
-    page.legend(edge, 14, entries);
-    const double longest = longest_s(*study.outcome());
-    for (const experiment::Run& run : study.outcome()->runs) {
-      draw(page, run, *study.outcome(), longest);
-    }
-    page.y += 7;
+    for (const experiment::Outcome* const outcome : study.outcomes()) draw(page, study, *outcome);
   }
   return page.finish(studies.empty() ? "" : studies.front().deck().title);
 }

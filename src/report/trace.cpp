@@ -131,11 +131,13 @@ void Events::timeline(const experiment::Run& run, const Picture& picture,
 std::string trace(const Studies& studies) {
   Events writer;
   for (const Study& study : studies) {
-    const std::string title = studies.size() > 1 ? study.deck().title + ": " : "";
-    if (study.outcome() == nullptr) continue;
-    for (const experiment::Run& run : study.outcome()->runs) {
-      writer.timeline(run, measured(run), title);
-      writer.timeline(run, predicted(run), title);
+    for (const experiment::Outcome* const outcome : study.outcomes()) {
+      std::string title = studies.size() > 1 ? study.deck().title + ": " : "";
+      if (outcome->phase == deck::Phase::together) title += "together: ";
+      for (const experiment::Run& run : outcome->runs) {
+        writer.timeline(run, measured(run), title);
+        writer.timeline(run, predicted(run), title);
+      }
     }
   }
   return writer.finish();

@@ -169,6 +169,25 @@ TEST(Tables, HaveNoRateOfWhatDidNotMoveOrTookNoTime) {
   EXPECT_EQ(up[3], "-");
 }
 
+TEST(Picture, ShowsBothPhasesOfAFleet) {
+  Study study = result_of({small_run()});
+  study.points.push_back(study.points.front());
+  study.points[1].phase = deck::Phase::together;
+  experiment::Outcome together = outcome_of({small_run()});
+  together.phase = deck::Phase::together;
+  add(study, 1, std::move(together));
+  const auto times = [](const std::string& text, const std::string& part) {
+    std::size_t number = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++number;
+    return number;
+  };
+  EXPECT_EQ(times(svg({study}), "hand.yaml, together"), 1U);
+  EXPECT_EQ(times(svg({study}), ">By hand<"), 3U);  // the page's title, and that of each phase
+  EXPECT_EQ(times(html({study}), "<canvas"), 2U);
+  EXPECT_EQ(times(html({study}), "data-deck=\"1\""), 1U);
+  EXPECT_EQ(times(trace({study}), "\"together: breadth_first"), 2U);
+}
+
 TEST(Picture, SaysWhereItComesFrom) {
   Study study = result_of({small_run()});
   study.machine = {.build = {.kokkos_version = "5.2.0", .backend = "OpenMP"}};
