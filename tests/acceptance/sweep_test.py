@@ -156,7 +156,7 @@ class Sweep(Case):
         for arguments, message in (
             ((deck, deck), "sweep.yaml: found a sweep and other decks"),
             ((deck, "--trace", self.folder / "trace.json"), "found --trace with a sweep.*: --csv, --json, --junit, --timeline, or"),
-            ((deck, "--resume"), "--resume without a result file"),
+            ((deck, "--resume"), "--resume needs a result file"),
             ((deck, "--set=sweep={}", "--resume", "--json", self.target), "--resume without a sweep"),
             ((deck, "--set=sweep.chunks.count=[1, 5000]"), r"small\.yaml|chunks"),
         ):
@@ -441,7 +441,7 @@ class Resume(Case):
 
     def test_nothing_to_resume_from(self):
         done = run(self.sweep(), "--quiet", "--resume", "--json", "/dev/stdout")
-        self.assert_error(done, 3, "--resume: found no result file")
+        self.assert_error(done, 3, "--resume: found only pipes or devices")
 
     def test_no_result_file_takes_the_place_of_the_journal(self):
         done = run(self.sweep(), "--json", "a", "--csv", "a.points", cwd=self.folder)
