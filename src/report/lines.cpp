@@ -80,8 +80,8 @@ std::string point_lines(const Outcome& outcome) {
 
 std::string verdict_line(experiment::Verdict verdict, base::ExitCode code, bool ran) {
   // A limit on max_error that is broken is the user's word on the data, too.
-  const char* const data = code == base::ExitCode::wrong_data ? "WRONG" : ran ? "OK" : "NONE";
-  return fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n", deck::to_string(verdict), data,
+  const char* const state = code == base::ExitCode::wrong_data ? "WRONG" : ran ? "OK" : "NONE";
+  return fmt::format("OVERLAP_RESULT verdict={} data={} exit={}\n", deck::to_string(verdict), state,
                      static_cast<int>(code));
 }
 
