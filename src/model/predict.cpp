@@ -98,7 +98,7 @@ class Simulation {
   struct Engine {
     std::vector<Queue> queues;
     std::vector<TaskId> ready;  ///< queue heads that wait only for the engine
-    std::uint32_t served = 0;   ///< queue served last
+    std::uint32_t next = 0;     ///< queue to serve if it has a ready task
     int running = 0;
   };
 
@@ -223,18 +223,14 @@ class Simulation {
     return started;
   }
 
-  /// SMs serve tasks in issue order. A copy engine stays with a queue while that has ready tasks,
-  /// then serves the next queue that has some. (Observed on an H200.)
+  /// An engine serves the queues in turn. (Observed on an H100 and an H200.)
   TaskId take(Engine& engine) const {
-    const bool sm = is_sm(engine);
-    const auto key = [&](TaskId id) {
+    const auto chosen = std::ranges::min_element(engine.ready, {}, [&](TaskId id) {
       const std::uint32_t queue = states_[id].queue;
-      return std::pair(!sm && queue < engine.served, sm ? id : queue);
-    };
-    const auto chosen = std::min_element(engine.ready.begin(), engine.ready.end(),
-                                         [&](TaskId a, TaskId b) { return key(a) < key(b); });
+      return std::pair(queue < engine.next, queue);
+    });
     const TaskId id = *chosen;
-    engine.served = states_[id].queue;
+    engine.next = states_[id].queue;
     engine.ready.erase(chosen);
     return id;
   }
@@ -249,6 +245,8 @@ class Simulation {
     return is_sm(engine) && engine.running < device_.concurrent_kernels && running_.has_room();
   }
 
+  /// Starts a task. A copy engine stays with its queue until that has no more ready tasks, SMs if
+  /// the next kernel is ready already. (Observed on an H100 and an H200.)
   void start(Engine& engine, TaskId id) {
     ++engine.running;
     timeline_.spans[id] = {static_cast<int>(&engine - engines_.data()), now_, now_};
@@ -256,6 +254,12 @@ class Simulation {
     states_[id].started = true;
     count_waiting(id, -1);
     if (states_[id].next_in_queue != none) release(states_[id].next_in_queue, 0);
+    if (is_sm(engine) && !has_ready(engine, states_[id].queue)) ++engine.next;
+  }
+
+  bool has_ready(const Engine& engine, std::uint32_t queue) const {
+    return std::ranges::any_of(engine.ready,
+                               [=, this](TaskId id) { return states_[id].queue == queue; });
   }
 
   // Completion

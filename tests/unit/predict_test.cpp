@@ -211,7 +211,7 @@ TEST(QueueRules, CopiesHaveConnectionsOfTheirOwn) {
   EXPECT_THAT(predicted(tasks, device), ElementsAre("SM 0-3", "H2D 3-4", "H2D 4-5"));
 }
 
-TEST(QueueRules, AnEngineStaysWithAQueueThatHasMore) {
+TEST(QueueRules, ACopyEngineStaysWithAQueueThatHasMore) {
   const std::vector<Task> tasks = {h2d(0, 1), h2d(1, 1), h2d(0, 1), h2d(1, 1)};
   EXPECT_THAT(predicted(tasks, device_of(Queues::engine)),
               ElementsAre("H2D 0-1", "H2D 1-2", "H2D 2-3", "H2D 3-4"));
@@ -226,6 +226,25 @@ TEST(QueueRules, AfterAnEmptyQueueTheNextOneIsServed) {
                                    h2d(1, 1), h2d(2, 1),    h2d(1, 1)};
   EXPECT_THAT(predicted(tasks, device_of(Queues::connection)),
               ElementsAre("H2D 0-1", "SM 1-2", "H2D 4-5", "H2D 1-2", "H2D 3-4", "H2D 2-3"));
+}
+
+TEST(QueueRules, TheSmsServeTheQueuesInTurn) {
+  // At 1 all lanes have a kernel ready; the turn is lane 1's, then lane 2's, then lane 0's.
+  const std::vector<Task> tasks = {kernel(0, 1), kernel(0, 1), kernel(1, 1), kernel(2, 1),
+                                   kernel(1, 1)};
+  EXPECT_THAT(predicted(tasks, device_of(Queues::connection)),
+              ElementsAre("SM 0-1", "SM 3-4", "SM 1-2", "SM 2-3", "SM 4-5"));
+}
+
+TEST(QueueRules, TheSmsStayWithAQueueWhoseNextKernelIsReady) {
+  // Lane 2 shares the queue of lane 0. At 1 both lanes have a kernel ready, but lane 2 only in the
+  // first case when lane 0's starts.
+  Device device = device_of(Queues::connection);
+  device.connections = 2;
+  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 1), kernel(2, 1)}, device),
+              ElementsAre("SM 0-1", "SM 2-3", "SM 1-2"));
+  EXPECT_THAT(predicted({h2d(2, 1), kernel(0, 2), kernel(1, 1), kernel(2, 1)}, device),
+              ElementsAre("H2D 0-1", "SM 0-2", "SM 2-3", "SM 3-4"));
 }
 
 TEST(QueueRules, ALaneChangesItsQueueWhenAnotherHasUsedIt) {
