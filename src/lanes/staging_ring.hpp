@@ -48,13 +48,14 @@ class StagingRing {
             bool to_device) {
     for (std::size_t at = 0; at < bytes; at += slot_bytes_) {
       const std::size_t part = std::min(slot_bytes_, bytes - at);
-      const Use use = (to_device ? up_ : down_).next();
+      const SlotUse use = (to_device ? up_ : down_).next();
       auto& [threads, lanes] = *use.done;
       if (to_device) {
+        operations_.wait(&threads, use.turn);
+        operations_.enqueue(
+            lane);  // before the job, so that every job has a lane that waits for it
         pool_.push(fill,
                    CopyJob{use.data, host + at, part, &lanes, use.turn - 1, &threads, use.turn});
-        operations_.wait(&threads, use.turn);
-        operations_.enqueue(lane);
         Api::copy(device + at, use.data, part, Api::to_device, lane);
         operations_.write(&lanes, use.turn);
       } else {
@@ -69,9 +70,11 @@ class StagingRing {
     operations_.enqueue(lane);
   }
 
-  /// Waits until the data copied back in this lane have left the slots. The lane must be complete.
+  /// Waits until the data copied back in this lane have left the slots. The lane must be complete:
+  /// a slot that it has not written then is one of a copy that failed.
   void finish(Stream lane) {
-    for (const Use& use : draining_[lane]) {
+    for (const SlotUse& use : draining_[lane]) {
+      if (!has_reached(use.done->lanes, use.turn)) continue;
       while (!has_reached(use.done->threads, use.turn)) std::this_thread::yield();
     }
     draining_[lane].clear();
@@ -93,7 +96,7 @@ class StagingRing {
     alignas(128) Turn lanes;
   };
   /// One use of a slot.
-  struct Use {
+  struct SlotUse {
     workload::Byte* data;
     Turns* done;
     Turn turn;
@@ -114,7 +117,7 @@ class StagingRing {
       std::memset(turns_, 0, count_ * sizeof(Turns));
     }
 
-    Use next() {
+    SlotUse next() {
       const std::size_t slot = uses_ % count_;
       return {.data = data_.data() + slot * bytes_,
               .done = static_cast<Turns*>(turns_.get()) + slot,
@@ -129,8 +132,8 @@ class StagingRing {
     typename Api::PageLockedMemory turns_;  ///< coherent, unlike Kokkos allocations on some systems
   };
 
-  typename Api::WordOperations operations_;      ///< collected for a lane, not yet enqueued
-  std::map<Stream, std::vector<Use>> draining_;  ///< since the last wait for the lane
+  typename Api::WordOperations operations_;          ///< collected for a lane, not yet enqueued
+  std::map<Stream, std::vector<SlotUse>> draining_;  ///< since the last wait for the lane
   std::size_t slot_bytes_;
   Slots up_;
   Slots down_;
