@@ -58,10 +58,10 @@ class FencedLanes final : public Lanes {
     }
     try {
       if constexpr (has_api<Space>) trace_.begin(id, Api::stream_of(space_of(task.lane)));
-      perform(space_of(task.lane), *workload_, *schedule_, task, Copies::kokkos);
+      perform(space_of(task.lane), *workload_, *schedule_, task, CopyCalls::kokkos);
       if constexpr (has_api<Space>) trace_.end(id, Api::stream_of(space_of(task.lane)));
     } catch (const std::exception& error) {
-      throw lane_error(*schedule_, id, error.what());
+      throw lane_error(*schedule_, id, base::error_of(error).what());
     }
     issued_[static_cast<std::size_t>(task.lane)] = id + 1;
   }
@@ -72,7 +72,7 @@ class FencedLanes final : public Lanes {
     try {
       space_of(lane).fence("overlap::wait");
     } catch (const std::exception& error) {
-      throw lane_error(*schedule_, issued - 1, error.what());
+      throw lane_error(*schedule_, issued - 1, base::error_of(error).what());
     }
     complete_[static_cast<std::size_t>(lane)] = issued;
   }

@@ -88,11 +88,9 @@ std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes, const deck
 
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,
                        const std::string& what) {
-  std::string line = what;
-  line.resize(std::min(line.size(), line.find('\n')));
   return base::Error(base::ExitCode::runtime_error, std::string(deck::to_string(schedule.order)) +
                                                         ": " + schedule::describe(schedule, task) +
-                                                        " failed: " + line);
+                                                        " failed: " + what);
 }
 
 }  // namespace overlap::lanes

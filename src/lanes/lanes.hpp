@@ -24,6 +24,8 @@ inline double seconds_since(Clock::time_point start) {
 /// finalized any more.
 struct DeviceLost : base::Error {
   explicit DeviceLost(const base::Error& error) : base::Error(error) {}
+
+  std::vector<std::shared_ptr<const void>> kept = {};  ///< what must not be freed
 };
 
 /// The trace source lost the times of a task.
@@ -95,7 +97,7 @@ class Lanes {
 std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes,
                                   const deck::Issue& options = {}, const deck::Memory& memory = {});
 
-/// A runtime error that names the order and the task; `what` is cut to its first line.
+/// A runtime error that names the order and the task.
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,
                        const std::string& what);
 

@@ -102,7 +102,7 @@ class StreamLanes final : public Lanes {
       trace_.end(id, stream);
       if (event_of_[id] != nullptr) Api::record(*event_of_[id], stream);
     } catch (const std::exception& error) {
-      throw lane_error(*schedule_, id, error.what());
+      throw lane_error(*schedule_, id, base::error_of(error).what());
     }
   }
 

@@ -13,7 +13,7 @@ namespace overlap::measure {
 namespace {
 
 /// One run of a schedule.
-struct Issue {
+struct IssuedRun {
   lanes::Lanes& lanes;
   HostWorker* host_worker;
   const schedule::Schedule& schedule;
@@ -129,7 +129,18 @@ Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Worklo
                       const std::function<void()>& before_start) {
   bind(schedule, workload);
   if (before_start) before_start();
-  return Issue{*lanes_, host_worker_, schedule, workload, lanes::Clock::now(), nullptr}.run();
+  return issue(schedule, workload, lanes::Clock::now(), nullptr);
+}
+
+Elapsed Executor::issue(const schedule::Schedule& schedule, const workload::Workload& workload,
+                        lanes::Clock::time_point start, std::vector<timeline::Span>* spans) {
+  try {
+    return IssuedRun{*lanes_, host_worker_, schedule, workload, start, spans}.run();
+  } catch (lanes::DeviceLost& error) {
+    error.kept = {std::shared_ptr<const lanes::Lanes>(std::move(lanes_)),
+                  std::make_shared<workload::Workload>(workload)};
+    throw;
+  }
 }
 
 timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
@@ -141,8 +152,7 @@ timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
   bind(schedule, workload);
   timed.resize(schedule.tasks.size(), true);
   const auto start = lanes_->mark(timed);
-  const Elapsed elapsed =
-      Issue{*lanes_, host_worker_, schedule, workload, start, &traced.spans}.run();
+  const Elapsed elapsed = issue(schedule, workload, start, &traced.spans);
   lanes_->collect(traced.spans);
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     traced.spans[id].engine = engines.of(schedule.tasks[id]);

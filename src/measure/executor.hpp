@@ -36,8 +36,9 @@ class Executor {
 
   /// Issues the schedule and waits for its lanes, without a device-wide fence unless issue.sync
   /// asks for one. Calls `before_start`, if set, when everything is ready and before time counts.
-  /// Throws base::Error{runtime_error} with task and lane, lanes::DeviceLost if the device is lost;
-  /// the lanes are then idle. Throws std::logic_error if the schedule has more lanes.
+  /// Throws base::Error{runtime_error} with task and lane; the lanes are then idle. Throws
+  /// lanes::DeviceLost, which keeps lanes and workload, if the device is lost. Throws
+  /// std::logic_error if the schedule has more lanes.
   Elapsed run(const schedule::Schedule& schedule, const workload::Workload& workload,
               const std::function<void()>& before_start = {});
 
@@ -51,6 +52,8 @@ class Executor {
 
  private:
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload);
+  Elapsed issue(const schedule::Schedule& schedule, const workload::Workload& workload,
+                lanes::Clock::time_point start, std::vector<timeline::Span>* spans);
 
   std::unique_ptr<lanes::Lanes> lanes_;
   int count_;

@@ -168,11 +168,9 @@ Runtime::Runtime(std::vector<std::string> arguments) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    std::string line = error.what();
-    line.resize(std::min(line.size(), line.find('\n')));
     // Without Kokkos arguments the machine is to blame.
     throw base::Error(arguments.empty() ? base::ExitCode::precondition : base::ExitCode::usage,
-                      "Kokkos refused to start: " + line);
+                      std::string("Kokkos refused to start: ") + base::error_of(error).what());
   }
 }
 

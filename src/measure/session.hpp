@@ -32,8 +32,9 @@ struct Session {
     if (lost) throw base::Error(base::ExitCode::runtime_error, "the device was lost earlier");
     try {
       return body();
-    } catch (const lanes::DeviceLost&) {
+    } catch (lanes::DeviceLost& error) {
       lost = true;
+      kept = std::move(error.kept);
       throw;
     }
   }
@@ -47,6 +48,7 @@ struct Session {
   std::optional<Executor> meter;  ///< for rates
   workload::Workload workload;
   bool lost = false;  ///< the device is lost: nothing on it can be freed
+  std::vector<std::shared_ptr<const void>> kept;  ///< what was in use when it was lost
 };
 
 /// Calibrates the current device completely, for a device file.

@@ -1,6 +1,5 @@
 #include "workload/workload.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -32,16 +31,14 @@ void allocate(Workload& workload, const schedule::Array& array, std::size_t devi
   try {
     std::visit(allocate_in, workload.space);
   } catch (const std::exception& error) {
-    std::string reason = error.what();
-    reason.resize(std::min(reason.size(), reason.find('\n')));
-    throw base::Error(base::ExitCode::precondition,
-                      "not enough memory for array " + array.name + ", " +
-                          base::format_bytes(array.host_bytes) +
-                          (pinned && !on_host(workload.space)
-                               ? " page-locked on the host (with memory.host: pageable_staged "
-                                 "a ring of slots is enough) and "
-                               : " on the host and ") +
-                          base::format_bytes(device_bytes) + " on the device: " + reason);
+    throw base::Error(
+        base::ExitCode::precondition,
+        "not enough memory for array " + array.name + ", " + base::format_bytes(array.host_bytes) +
+            (pinned && !on_host(workload.space)
+                 ? " page-locked on the host (with memory.host: pageable_staged "
+                   "a ring of slots is enough) and "
+                 : " on the host and ") +
+            base::format_bytes(device_bytes) + " on the device: " + base::error_of(error).what());
   }
 }
 

@@ -1,6 +1,6 @@
 // A kernel that writes to no memory at all loses the device: the error must reach the caller with
-// task and lane named, and the process must be able to end in its own way. A program of its own,
-// since nothing can run on the device afterwards.
+// task and lane named, nothing may be freed on the way, and the process must be able to end in its
+// own way. A program of its own, since nothing can run on the device afterwards.
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -30,17 +30,16 @@ int main(int argc, char** argv) {
   const auto arrays = schedule::device_bytes(costs, {}, costs.units);
   const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
                                         deck::Order::depth_first, 2);
-  auto* const executor = new measure::Executor(2);
-  auto* const workload =
-      new workload::Workload(workload::make(workload::default_space, deck, costs, arrays, 1));
-  workload->generate(1);
-  executor->run(schedule, *workload);
-  workload->launch = [](const Space& instance, const workload::Call&) {
-    Kokkos::parallel_for("test::wild_write", Kokkos::RangePolicy<Space>(instance, 0, 1),
-                         WildWrite{nullptr});
-  };
   try {
-    executor->run(schedule, *workload);
+    measure::Executor executor(2);
+    auto workload = workload::make(workload::default_space, deck, costs, arrays, 1);
+    workload.generate(1);
+    executor.run(schedule, workload);
+    workload.launch = [](const Space& instance, const workload::Call&) {
+      Kokkos::parallel_for("test::wild_write", Kokkos::RangePolicy<Space>(instance, 0, 1),
+                           WildWrite{nullptr});
+    };
+    executor.run(schedule, workload);
     std::cerr << "no error\n";
   } catch (const lanes::DeviceLost& error) {
     const std::string message = error.what();

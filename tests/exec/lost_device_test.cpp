@@ -1,0 +1,48 @@
+#include <gtest/gtest.h>
+
+#include "bench.hpp"
+
+namespace overlap {
+namespace {
+
+/// Lanes of a device that is lost on the way.
+class LostLanes final : public lanes::Lanes {
+ public:
+  explicit LostLanes(std::shared_ptr<int> token) : token_(std::move(token)) {}
+
+  void bind(const schedule::Schedule&, const workload::Workload&) override {}
+  void issue(schedule::TaskId) override {}
+  void wait(int) override {
+    throw lanes::DeviceLost(base::Error(base::ExitCode::runtime_error, "lost"));
+  }
+  bool query(int) override { return true; }
+  workload::InstanceRef instance(int) const override { return instance_; }
+
+ private:
+  std::shared_ptr<int> token_;
+  Kokkos::DefaultHostExecutionSpace instance_;
+};
+
+TEST(LostDevice, LanesAndArraysAreKeptWithTheError) {
+  const auto lanes = std::make_shared<int>(), array = std::make_shared<int>();
+  std::vector<std::shared_ptr<const void>> kept;
+  try {
+    TestBench<Kokkos::DefaultHostExecutionSpace> bench(
+        test_deck(deck::WorkloadKind::increment, 1000, 4, deck::ElementType::float32),
+        deck::Order::depth_first, 4, std::make_unique<LostLanes>(lanes));
+    bench.workload.host[0].lock = array;
+    bench.executor->run(bench.schedule, bench.workload);
+    FAIL() << "no error";
+  } catch (const lanes::DeviceLost& error) {
+    EXPECT_STREQ(error.what(), "lost");
+    kept = error.kept;
+  }
+  EXPECT_EQ(lanes.use_count(), 2);
+  EXPECT_EQ(array.use_count(), 2);
+  kept.clear();
+  EXPECT_EQ(lanes.use_count(), 1);
+  EXPECT_EQ(array.use_count(), 1);
+}
+
+}  // namespace
+}  // namespace overlap
