@@ -88,6 +88,11 @@ double median(std::vector<double> samples) {
   return (*std::max_element(samples.begin(), middle) + *middle) / 2;
 }
 
+double median_deviation(std::vector<double> samples, double center) {
+  for (double& sample : samples) sample = std::abs(sample - center);
+  return median(std::move(samples));
+}
+
 Summary summarize(std::vector<double> samples) {
   Summary summary;
   if (samples.empty()) return summary;

@@ -21,6 +21,9 @@ struct Summary {
 /// The median of a non-empty sample.
 double median(std::vector<double> samples);
 
+/// The median absolute deviation from `center` of a non-empty sample.
+double median_deviation(std::vector<double> samples, double center);
+
 /// Summary of an unsorted sample; all zero for an empty one.
 Summary summarize(std::vector<double> samples);
 

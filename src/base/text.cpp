@@ -9,39 +9,39 @@
 namespace overlap::base {
 namespace {
 
-struct Range {
+struct CodeRange {
   char32_t first;
   char32_t last;
 };
 
-bool is_in(std::span<const Range> ranges, char32_t code) {
+bool is_in(std::span<const CodeRange> ranges, char32_t code) {
   return std::ranges::any_of(ranges,
-                             [=](const Range& r) { return code >= r.first && code <= r.last; });
+                             [=](const CodeRange& r) { return code >= r.first && code <= r.last; });
 }
 
 /// Controls, separators of lines and paragraphs, and what changes the direction of text.
-constexpr auto spelled = std::to_array<Range>(
+constexpr auto spelled = std::to_array<CodeRange>(
     {{0, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x2029}, {0x202a, 0x202e}, {0x2066, 0x2069}});
 
 /// Marks above or below other characters, joiners and selectors of variants.
-constexpr auto narrow = std::to_array<Range>({{0x300, 0x36f},
-                                              {0x1ab0, 0x1aff},
-                                              {0x1dc0, 0x1dff},
-                                              {0x200b, 0x200f},
-                                              {0x20d0, 0x20ff},
-                                              {0xfe00, 0xfe0f},
-                                              {0xfe20, 0xfe2f}});
+constexpr auto narrow = std::to_array<CodeRange>({{0x300, 0x36f},
+                                                  {0x1ab0, 0x1aff},
+                                                  {0x1dc0, 0x1dff},
+                                                  {0x200b, 0x200f},
+                                                  {0x20d0, 0x20ff},
+                                                  {0xfe00, 0xfe0f},
+                                                  {0xfe20, 0xfe2f}});
 /// East Asian characters and emoji.
-constexpr auto wide = std::to_array<Range>({{0x1100, 0x115f},
-                                            {0x2e80, 0xa4cf},
-                                            {0xac00, 0xd7a3},
-                                            {0xf900, 0xfaff},
-                                            {0xfe30, 0xfe6f},
-                                            {0xff00, 0xff60},
-                                            {0xffe0, 0xffe6},
-                                            {0x1f300, 0x1f64f},
-                                            {0x1f900, 0x1f9ff},
-                                            {0x20000, 0x3fffd}});
+constexpr auto wide = std::to_array<CodeRange>({{0x1100, 0x115f},
+                                                {0x2e80, 0xa4cf},
+                                                {0xac00, 0xd7a3},
+                                                {0xf900, 0xfaff},
+                                                {0xfe30, 0xfe6f},
+                                                {0xff00, 0xff60},
+                                                {0xffe0, 0xffe6},
+                                                {0x1f300, 0x1f64f},
+                                                {0x1f900, 0x1f9ff},
+                                                {0x20000, 0x3fffd}});
 
 std::string spell(char32_t code) {
   switch (code) {

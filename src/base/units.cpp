@@ -146,6 +146,11 @@ std::string spell_version(const std::vector<int>& version) {
   return fmt::format("{}", fmt::join(version, "."));
 }
 
+std::optional<std::string> spell_link(std::optional<int> generation, std::optional<int> width) {
+  if (!generation || !width) return std::nullopt;
+  return fmt::format("gen{} x{}", *generation, *width);
+}
+
 std::string format_bytes(std::uint64_t bytes) {
   const auto value = static_cast<double>(bytes);
   const Unit& unit = bytes == 0 ? binary_units.back() : unit_of(value, binary_units);

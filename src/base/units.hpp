@@ -43,6 +43,8 @@ std::string spell_seconds(double seconds);
 std::string spell_bandwidth(double bytes_per_s);
 std::string spell_version(const std::vector<int>& version);
 std::string spell_part(double part);  ///< "1.5 %"
+/// "gen5 x16"; empty: one of them is unknown.
+std::optional<std::string> spell_link(std::optional<int> generation, std::optional<int> width);
 
 /// "16 MiB", "1.5 GiB": in the largest binary unit with a value of at least 1, integers exactly,
 /// others with one decimal.

@@ -193,7 +193,7 @@ struct Require {
 };
 
 /// How --fleet runs a deck on all devices of all nodes.
-struct Fleet {
+struct FleetRun {
   std::vector<Phase> phases = {Phase::alone, Phase::together};
   double deadline_s = 60;  ///< maximum silence of a rank before it counts as lost
 
@@ -235,7 +235,7 @@ struct Deck {
   std::optional<Disturb> disturb;
   Measure measure;
   Require require;
-  Fleet fleet;
+  FleetRun fleet;
   std::vector<Criterion> acceptance;
   yaml::NodePtr document;  ///< the parsed file, for later errors; null: deck made by the program
 

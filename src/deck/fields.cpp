@@ -115,11 +115,11 @@ const Table<Measure> measure_table = {
     {{"if", {{"properties", {{"duration", {{"const", "none"}}}}}}},
      {"then", given("repetitions")}}};
 
-const Table<Fleet> fleet_table = {
-    {field("phases", &Fleet::phases, list_of(word<Phase>(), "a list of alone, together", 1),
+const Table<FleetRun> fleet_table = {
+    {field("phases", &FleetRun::phases, list_of(word<Phase>(), "a list of alone, together", 1),
            "One device of a node at a time, or all of them at once.")
          .defaults_to("`[alone, together]`"),
-     field("deadline", &Fleet::deadline_s, long_time(),
+     field("deadline", &FleetRun::deadline_s, long_time(),
            "A rank that gives no sign of life for this long counts as lost.")}};
 
 Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::* member,

@@ -22,9 +22,7 @@ Kind<bool> either(const std::string& yes, const std::string& no) {
       .write = [=](const bool& value) -> Json { return value ? yes : no; }};
 }
 
-std::string spell(const Require::Link& link) {
-  return fmt::format("gen{} x{}", link.gen, link.width);
-}
+std::string spell(const Require::Link& link) { return *base::spell_link(link.gen, link.width); }
 
 Kind<Require::Link> link() {
   return {.values = {.allowed = "max or a link, such as gen5 x16",

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "experiment/judge.hpp"
@@ -45,7 +44,7 @@ class Collection {
       subject.order.reset();
       add(result, subject, values(row.value, point.device));
       for (const Run& run : point.runs) {
-        if (!is_judged(row.value, run)) continue;
+        if (!applies_to(row.value, run)) continue;
         subject.order = run.order;
         add(result, subject, values(row.value, run, point.runs));
       }
@@ -64,8 +63,7 @@ Entry entry_of(const Collected& collected, std::optional<double> below) {
   Entry entry{collected.subject};
   entry.value = base::median(values);
   entry.devices = static_cast<int>(values.size());
-  for (double& value : values) value = std::abs(value - entry.value);
-  entry.mad = base::median(values);
+  entry.mad = base::median_deviation(values, entry.value);
   entry.tolerance = below.value_or(tolerance_of(entry.value, entry.mad, values.size()));
   entry.driver = fmt::format("{}", fmt::join(collected.drivers, ", "));
   entry.deck_name = yaml::name_of(collected.newest->deck_path);

@@ -107,7 +107,7 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
       for (const deck::MetricRow& row : deck::run_metrics) {
         if (row.formula == nullptr) continue;  // derived from the times, which are compared
         const auto* const criterion =
-            experiment::is_judged(row.value, run)
+            experiment::applies_to(row.value, run)
                 ? criterion_of(a.acceptance, row.value, run.order, point.phase)
                 : nullptr;
         if (criterion == nullptr && row.value != deck::Metric::time) continue;

@@ -249,8 +249,8 @@ Found narrow_link(const Evidence& of) {
     return {};
   }
   const auto link = [](std::optional<int> gen, std::optional<int> width) {
-    return (gen ? fmt::format("gen {}", *gen) : "") + (gen && width ? " " : "") +
-           (width ? fmt::format("x{}", *width) : "");
+    return base::spell_link(gen, width)
+        .value_or(gen ? fmt::format("gen{}", *gen) : fmt::format("x{}", width.value_or(0)));
   };
   return found(
       fmt::format(

@@ -32,17 +32,17 @@ void add_drivers(const std::vector<DeviceRecord>& devices, Group& group) {
                            [](const DriverUse& use) { return use.devices.size(); });
 }
 
-struct Values {
+struct FigureValues {
   std::vector<std::size_t> devices;
   std::vector<double> values;
   bool compared = true;
 };
 
 void add_distributions(const std::vector<DeviceRecord>& devices, Group& group) {
-  std::map<FigureKey, Values> by_key;
+  std::map<FigureKey, FigureValues> by_key;
   for (const std::size_t device : group.devices) {
     for (const Figure& figure : devices[device].figures) {
-      Values& of = by_key[figure.key];
+      FigureValues& of = by_key[figure.key];
       of.devices.push_back(device);
       of.values.push_back(figure.value.median);
       of.compared = of.compared && is_compared(devices[device], figure.key);
@@ -105,9 +105,7 @@ Distribution distribution_of(const FigureKey& key, const std::vector<std::size_t
   made.median = base::median(values);
   made.min = std::ranges::min(values);
   made.max = std::ranges::max(values);
-  std::vector<double> deviations = values;
-  for (double& value : deviations) value = std::abs(value - made.median);
-  made.mad = base::median(std::move(deviations));
+  made.mad = base::median_deviation(values, made.median);
   if (!(made.median > 0)) return made;  // relative deviations are undefined
 
   const bool more = deck::row_of(key.metric).better == deck::Better::more;

@@ -152,7 +152,7 @@ base::ExitCode Outcome::exit_code() const {
   return failure->code;
 }
 
-bool is_judged(deck::Metric metric, const Run& run) {
+bool applies_to(deck::Metric metric, const Run& run) {
   const deck::Needs needs = deck::row_of(metric).needs;
   if (deck::of_device(needs)) return false;
   if (needs == deck::Needs::baseline && run.order == deck::Order::sequential) return false;
@@ -204,7 +204,7 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
       add(criterion, {}, found.value_or(unknown), found ? "" : missing);
     }
     for (const Run& run : runs) {
-      if (criterion.order.value_or(run.order) != run.order || !is_judged(metric, run)) continue;
+      if (criterion.order.value_or(run.order) != run.order || !applies_to(metric, run)) continue;
       if (const auto value = experiment::value(metric, run, runs)) {
         add(criterion, run.order, *value, unjudgeable(metric, run, runs));
       } else if (ran(run)) {
@@ -285,7 +285,7 @@ Outcome judge(Plan plan, Samples samples, References references, const Outcome* 
   }
   // The link of an idle device may have been in power saving.
   if (const auto& awake = samples.conditions.device) {
-    references.machine.link = link_words(awake->pcie_gen, awake->pcie_width);
+    references.machine.link = base::spell_link(awake->pcie_gen, awake->pcie_width);
   }
   references.machine.phase = outcome.phase;
   references.machine.deck = deck::identity(outcome.deck);
@@ -304,7 +304,7 @@ std::string_view verdict_of(const Run& run, const std::vector<Check>& checks) {
   if (run.wrong) return "WRONG DATA";
   auto worst = Verdict::pass;
   for (const Check& check : checks) {
-    if (check.order != run.order || !is_judged(check.metric, run)) continue;
+    if (check.order != run.order || !applies_to(check.metric, run)) continue;
     if (check.verdict != Verdict::pass && worst != Verdict::fail) worst = check.verdict;
   }
   return yaml::to_string(worst);

@@ -111,7 +111,7 @@ struct Outcome : Setup {
 
 /// Whether criteria judge this metric of this run. Disturbed runs are never judged; of runs with
 /// host work only host_work_hidden.
-bool is_judged(deck::Metric metric, const Run& run);
+bool applies_to(deck::Metric metric, const Run& run);
 
 /// Sets the limit of a check of the entry's metric: worse than the entry by the part `below`, or
 /// else by its own tolerance.

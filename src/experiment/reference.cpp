@@ -141,16 +141,11 @@ std::string in_file(const Json& value) {
 
 }  // namespace
 
-std::optional<std::string> link_words(std::optional<int> generation, std::optional<int> width) {
-  if (!generation || !width) return std::nullopt;
-  return fmt::format("gen{} x{}", *generation, *width);
-}
-
 Subject subject_of(const base::Machine& machine) {
   Subject subject{.device = machine.host.cpu, .backend = machine.build.backend};
   if (machine.device) {
     subject.device = machine.device->name;
-    subject.link = link_words(machine.device->pcie_gen, machine.device->pcie_width);
+    subject.link = base::spell_link(machine.device->pcie_gen, machine.device->pcie_width);
   }
   return subject;
 }

@@ -51,9 +51,6 @@ struct References {
 /// Device, link and back end of a machine.
 Subject subject_of(const base::Machine& machine);
 
-/// "gen5 x16"; empty: unknown.
-std::optional<std::string> link_words(std::optional<int> generation, std::optional<int> width);
-
 /// Reads a reference file. Throws base::Error{usage} with place, found and allowed values in one
 /// line.
 Reference load_reference(const std::string& path);

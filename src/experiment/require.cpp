@@ -18,7 +18,7 @@ namespace {
 using deck::Require;
 
 /// A requirement with the found value.
-struct Judged {
+struct Compared {
   std::optional<std::string> found;  ///< empty: unknown
   std::string wanted;
   bool met = false;  ///< by the found value
@@ -27,13 +27,13 @@ struct Judged {
 /// A key of the section with its check; empty result: not required.
 struct Requirement {
   std::string_view key;
-  std::optional<Judged> (*judge)(const Require&, const Readings&);
+  std::optional<Compared> (*judge)(const Require&, const Readings&);
 };
 
-std::optional<Judged> judge_pcie(const Require& require, const Readings& readings) {
+std::optional<Compared> judge_pcie(const Require& require, const Readings& readings) {
   if (!require.pcie) return std::nullopt;
   const base::DeviceInfo& device = readings.device;
-  Judged judged{.found = link_words(device.pcie_gen, device.pcie_width), .wanted = "max"};
+  Compared judged{.found = base::spell_link(device.pcie_gen, device.pcie_width), .wanted = "max"};
   std::optional<int> gen = require.pcie->gen;
   std::optional<int> width = require.pcie->width;
   const bool max = gen == 0;
@@ -41,36 +41,37 @@ std::optional<Judged> judge_pcie(const Require& require, const Readings& reading
     gen = device.pcie_gen_max;
     width = device.pcie_width_max;
   }
-  if (const auto wanted = link_words(gen, width)) {
+  if (const auto wanted = base::spell_link(gen, width)) {
     judged.wanted = *wanted + (max ? " (max)" : "");
     judged.met = device.pcie_gen >= gen && device.pcie_width >= width;
   }
   return judged;
 }
 
-std::optional<Judged> judge_mode(const std::optional<bool>& wanted,
-                                 const std::optional<bool>& found) {
+std::optional<Compared> judge_mode(const std::optional<bool>& wanted,
+                                   const std::optional<bool>& found) {
   if (!wanted) return std::nullopt;
   const auto word = [](bool on) { return std::string(on ? "on" : "off"); };
-  return Judged{found ? std::optional(word(*found)) : std::nullopt, word(*wanted), found == wanted};
+  return Compared{found ? std::optional(word(*found)) : std::nullopt, word(*wanted),
+                  found == wanted};
 }
 
-std::optional<Judged> judge_processes(const Require& require, const Readings& readings) {
+std::optional<Compared> judge_processes(const Require& require, const Readings& readings) {
   if (!require.no_processes) return std::nullopt;
   const auto& others = readings.other_processes;
-  return Judged{others ? std::optional(fmt::format("{} more", *others)) : std::nullopt, "none",
-                others == 0};
+  return Compared{others ? std::optional(fmt::format("{} more", *others)) : std::nullopt, "none",
+                  others == 0};
 }
 
-std::optional<Judged> judge_power(const Require& require, const Readings& readings) {
+std::optional<Compared> judge_power(const Require& require, const Readings& readings) {
   if (!require.default_power_limit) return std::nullopt;
   const auto watts = [](double power) { return fmt::format("{:.0f} W", power); };
   const auto& limit = readings.device.power_limit_w;
   const auto& usual = readings.device.power_limit_default_w;
   constexpr double same_w = 0.5;
-  return Judged{limit ? std::optional(watts(*limit)) : std::nullopt,
-                usual ? watts(*usual) + " (default)" : "default",
-                limit && usual && std::abs(*limit - *usual) < same_w};
+  return Compared{limit ? std::optional(watts(*limit)) : std::nullopt,
+                  usual ? watts(*usual) + " (default)" : "default",
+                  limit && usual && std::abs(*limit - *usual) < same_w};
 }
 
 /// The numbers of a list such as "0-7,16".
@@ -85,21 +86,21 @@ std::set<int> numbers(const std::string& list) {
   return all;
 }
 
-std::optional<Judged> judge_numa(const Require& require, const Readings& readings) {
+std::optional<Compared> judge_numa(const Require& require, const Readings& readings) {
   if (!require.local_numa) return std::nullopt;
   const auto& node = readings.device.numa_node;
-  if (!node || readings.node_cpus.empty() || readings.cpus.empty()) return Judged{{}, "local"};
-  return Judged{
+  if (!node || readings.node_cpus.empty() || readings.cpus.empty()) return Compared{{}, "local"};
+  return Compared{
       "CPUs " + readings.cpus,
       fmt::format("among CPUs {} (local to the device's node {})", readings.node_cpus, *node),
       std::ranges::includes(numbers(readings.node_cpus), numbers(readings.cpus))};
 }
 
-std::optional<Judged> judge_driver(const Require& require, const Readings& readings) {
+std::optional<Compared> judge_driver(const Require& require, const Readings& readings) {
   if (require.driver.empty()) return std::nullopt;
   const auto& driver = readings.device.driver;
-  return Judged{driver, ">= " + base::spell_version(require.driver),
-                driver && base::parse_version(*driver) >= require.driver};
+  return Compared{driver, ">= " + base::spell_version(require.driver),
+                  driver && base::parse_version(*driver) >= require.driver};
 }
 
 constexpr auto requirements = std::to_array<Requirement>({

@@ -32,12 +32,12 @@ Column column_of(const std::vector<Recorded>& results) {
           .host = word(first.provenance, "host.name")};
 }
 
-using Word = std::string Column::*;
+using TextOfColumn = std::string Column::*;
 
 /// A part of column titles: always shown if columns differ in it, or only if it distinguishes
 /// columns that would have equal titles.
 struct TitlePart {
-  Word value;
+  TextOfColumn value;
   const char* before;
   bool always;
 };
@@ -95,18 +95,18 @@ KeyWords workload_of(const Recorded& result) {
 }
 
 /// A deck with one result per column; null: none.
-struct Shared {
+struct SameDeck {
   std::string title;
   KeyWords workload;
   std::vector<const Recorded*> results;
 };
 
-std::vector<Shared> shared_decks(const std::vector<std::vector<Recorded>>& files) {
-  std::vector<Shared> all;
+std::vector<SameDeck> shared_decks(const std::vector<std::vector<Recorded>>& files) {
+  std::vector<SameDeck> all;
   for (std::size_t column = 0; column < files.size(); ++column) {
     for (const Recorded& result : files[column]) {
       const KeyWords workload = workload_of(result);
-      auto same = std::ranges::find_if(all, [&](const Shared& one) {
+      auto same = std::ranges::find_if(all, [&](const SameDeck& one) {
         return one.title == result.title && one.workload == workload;
       });
       if (same == all.end()) {
@@ -200,7 +200,7 @@ SideBySide side_by_side(const std::vector<std::vector<Recorded>>& files, const s
   const std::vector<std::string> titles = titles_of(all.columns);
   for (std::size_t i = 0; i < titles.size(); ++i) all.columns[i].title = titles[i];
   all.to = chosen(all.columns, to);
-  for (const Shared& shared : shared_decks(files)) {
+  for (const SameDeck& shared : shared_decks(files)) {
     SharedDeck& deck = all.decks.emplace_back();
     deck.title = shared.title;
     deck.workload = shared.workload;

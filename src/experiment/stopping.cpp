@@ -65,7 +65,8 @@ double Stopping::widest(const std::vector<Run>& runs) const {
   double widest = 0;
   for (const Judged& judged : judged_) {
     for (const Run& run : runs) {
-      if (judged.order.value_or(run.order) != run.order || !is_judged(judged.metric, run)) continue;
+      if (judged.order.value_or(run.order) != run.order || !applies_to(judged.metric, run))
+        continue;
       const base::Summary value = experiment::value(judged.metric, run, runs).value_or(time_s(run));
       const double width = value.hi - value.lo;
       if (width > 0) widest = std::max(widest, width / std::abs(value.median));

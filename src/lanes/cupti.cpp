@@ -15,7 +15,7 @@ namespace overlap::lanes {
 namespace {
 
 /// Times of a copy or kernel, with the correlation id of its launch.
-struct Record {
+struct CuptiRecord {
   std::uint32_t correlation;
   std::uint64_t start_ns;
   std::uint64_t stop_ns;
@@ -24,13 +24,13 @@ struct Record {
 /// Records from CUPTI callbacks; global, because these callbacks have no user data.
 struct Records {
   std::mutex mutex;
-  std::vector<Record> list;
+  std::vector<CuptiRecord> list;
 };
 Records& records() {
   static Records records;
   return records;
 }
-std::vector<Record> take_records() {
+std::vector<CuptiRecord> take_records() {
   const std::scoped_lock lock(records().mutex);
   return std::exchange(records().list, {});
 }
@@ -159,7 +159,7 @@ std::vector<bool> ActivityTrace::stop(std::vector<timeline::Span>& spans) {
   const auto seconds = [&](std::uint64_t ns) {
     return std::max(0.0, (static_cast<double>(ns) - static_cast<double>(start_ns_)) * 1e-9);
   };
-  for (const Record& record : take_records()) {
+  for (const CuptiRecord& record : take_records()) {
     const auto found = tasks_.find(record.correlation);
     if (found == tasks_.end()) continue;  // not launched by a task
     const schedule::TaskId task = found->second;

@@ -23,31 +23,31 @@ void copy_views(const Space& instance, const auto& host, const auto& device, boo
 
 using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
 
-/// Copies lines of page-locked memory as elements of type Word; returns false if they are not
+/// Copies lines of page-locked memory as elements of type Unit; returns false if they are not
 /// aligned to it. Kokkos copies views of different layouts with a kernel on the instance.
-template <class Word, class Space>
+template <class Unit, class Space>
 bool copy_words(const Space& instance, Byte* host, Byte* device, bool to_device,
                 const schedule::Region& region) {
   const auto misfit = reinterpret_cast<std::uintptr_t>(host + region.begin) |
                       reinterpret_cast<std::uintptr_t>(device) | region.line_bytes | region.pitch |
                       region.plane_pitch;
-  if (misfit % sizeof(Word) != 0) return false;
-  const std::size_t words = region.line_bytes / sizeof(Word);
+  if (misfit % sizeof(Unit) != 0) return false;
+  const std::size_t words = region.line_bytes / sizeof(Unit);
   using HostView =
-      Kokkos::View<Word***, Kokkos::LayoutStride, workload::PinnedSpace<Space>, Unmanaged>;
+      Kokkos::View<Unit***, Kokkos::LayoutStride, workload::PinnedSpace<Space>, Unmanaged>;
   using DeviceView =
-      Kokkos::View<Word***, Kokkos::LayoutRight, typename Space::memory_space, Unmanaged>;
-  const Kokkos::LayoutStride layout(region.planes, region.plane_pitch / sizeof(Word), region.lines,
-                                    region.pitch / sizeof(Word), words, 1);
-  copy_views(instance, HostView(reinterpret_cast<Word*>(host + region.begin), layout),
-             DeviceView(reinterpret_cast<Word*>(device), region.planes, region.lines, words),
+      Kokkos::View<Unit***, Kokkos::LayoutRight, typename Space::memory_space, Unmanaged>;
+  const Kokkos::LayoutStride layout(region.planes, region.plane_pitch / sizeof(Unit), region.lines,
+                                    region.pitch / sizeof(Unit), words, 1);
+  copy_views(instance, HostView(reinterpret_cast<Unit*>(host + region.begin), layout),
+             DeviceView(reinterpret_cast<Unit*>(device), region.planes, region.lines, words),
              to_device);
   return true;
 }
 
 template <class Space>
 void copy_on(const Space& instance, const workload::HostArray& host, Byte* device, bool to_device,
-             const schedule::Region& region, [[maybe_unused]] Copies copies) {
+             const schedule::Region& region, [[maybe_unused]] CopyCalls copies) {
   if constexpr (workload::is_host<Space>) {
     // Kokkos::deep_copy between host views would use the threads of the default instance.
     const auto parts = static_cast<std::size_t>(instance.concurrency());
@@ -68,7 +68,7 @@ void copy_on(const Space& instance, const workload::HostArray& host, Byte* devic
   } else {
     if constexpr (has_api<Space>) {
       using Api = typename ApiOf<Space>::type;
-      if (copies == Copies::native && region.all_lines() > 1 &&
+      if (copies == CopyCalls::native && region.all_lines() > 1 &&
           region.pitch <= Api::longest_pitch) {
         Api::copy_lines(Api::stream_of(instance), host.data(), device, region,
                         to_device ? Api::to_device : Api::to_host);
@@ -102,7 +102,7 @@ void copy_on(const Space& instance, const workload::HostArray& host, Byte* devic
 
 void copy(const workload::InstanceRef& instance, const workload::Workload& workload,
           std::size_t array, bool to_device, const schedule::Region& region,
-          std::size_t device_offset, Copies copies) {
+          std::size_t device_offset, CopyCalls copies) {
   Byte* const device = workload.device[array].data() + device_offset;
   instance.with([&](const auto& space) {
     copy_on(space, workload.host[array], device, to_device, region, copies);
@@ -110,7 +110,7 @@ void copy(const workload::InstanceRef& instance, const workload::Workload& workl
 }
 
 void perform(const workload::InstanceRef& instance, const workload::Workload& workload,
-             const schedule::Schedule& schedule, const schedule::Task& task, Copies copies) {
+             const schedule::Schedule& schedule, const schedule::Task& task, CopyCalls copies) {
   const auto used = schedule::uses(schedule, task);
   if (!schedule::is_kernel(task.stage)) {
     copy(instance, workload, static_cast<std::size_t>(used.front().array),

@@ -6,7 +6,7 @@
 namespace overlap::lanes {
 
 /// Implementation of strided copies: the native call of the back end if available, or Kokkos.
-enum class Copies { native, kokkos };
+enum class CopyCalls { native, kokkos };
 
 /// Enqueues a copy between a region of a host array and contiguous bytes of the device array from
 /// `device_offset` on, without a fence. On a GPU a native strided copy is one call, executed by
@@ -14,11 +14,11 @@ enum class Copies { native, kokkos };
 /// kernel, and strided pageable memory or unaligned lines in one call per line.
 void copy(const workload::InstanceRef& instance, const workload::Workload& workload,
           std::size_t array, bool to_device, const schedule::Region& region,
-          std::size_t device_offset, Copies copies = Copies::native);
+          std::size_t device_offset, CopyCalls copies = CopyCalls::native);
 
 /// Enqueues a copy or kernel of a schedule on the instance.
 void perform(const workload::InstanceRef& instance, const workload::Workload& workload,
              const schedule::Schedule& schedule, const schedule::Task& task,
-             Copies copies = Copies::native);
+             CopyCalls copies = CopyCalls::native);
 
 }  // namespace overlap::lanes

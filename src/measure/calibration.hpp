@@ -99,7 +99,7 @@ class IssueMeter {
 /// Measures stages through the same lanes and copies as experiments. All times in seconds.
 struct StageMeter {
   using Add = std::function<void(HandSchedule&)>;
-  using Rows = std::function<void(HandSchedule&, int tasks)>;
+  using Fill = std::function<void(HandSchedule&, int tasks)>;
 
   Executor& executor;
   const workload::Workload& workload;
@@ -116,7 +116,7 @@ struct StageMeter {
                       const schedule::Schedule& longer, int times) const;
 
   /// Marginal time of one more task, from rows of `few` and of `many` tasks.
-  double marginal_s(double Elapsed::* time, int few, int many, int times, const Rows& row) const;
+  double marginal_s(double Elapsed::* time, int few, int many, int times, const Fill& row) const;
 
   /// Marginal time of one more `add`. One copy per entry of `covers`, each in its own lane, delays
   /// the row until all of it is issued.

@@ -64,7 +64,7 @@ bool is_rule(std::string_view text) { return text == "mpi_rank" || text == "rand
 
 bool is_text(std::string_view) { return true; }
 
-struct Setting {
+struct KokkosSetting {
   std::string_view option;  ///< empty: none
   const char* variable;
   bool (*takes)(std::string_view);
@@ -77,7 +77,7 @@ constexpr const char* id = "the number of a device, counted from 0";
 constexpr const char* flag = "true, yes, 1, false, no, 0";
 
 /// The settings of Kokkos 4.5 to 5.2 and OpenMP that are checked before Kokkos reads them.
-constexpr auto settings = std::to_array<Setting>({
+constexpr auto settings = std::to_array<KokkosSetting>({
     {"--kokkos-num-threads", "KOKKOS_NUM_THREADS", is_threads, threads},
     {"", "OMP_NUM_THREADS", is_openmp_threads, threads},
     {"--kokkos-device-id", "KOKKOS_DEVICE_ID", is_device, id},
@@ -100,8 +100,8 @@ constexpr auto settings = std::to_array<Setting>({
 void require_kokkos_settings(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     const std::size_t equals = std::min(argument.find('='), argument.size());
-    const auto* const setting =
-        std::ranges::find(settings, std::string_view(argument).substr(0, equals), &Setting::option);
+    const auto* const setting = std::ranges::find(
+        settings, std::string_view(argument).substr(0, equals), &KokkosSetting::option);
     if (setting == settings.end()) continue;  // Kokkos warns about it
     if (equals == argument.size()) {
       if (!setting->stands_alone) refuse(setting->option, "no value", setting->allowed);
@@ -110,7 +110,7 @@ void require_kokkos_settings(const std::vector<std::string>& arguments) {
     const std::string value = argument.substr(equals + 1);
     if (!setting->takes(value)) refuse(setting->option, "'" + value + "'", setting->allowed);
   }
-  for (const Setting& setting : settings) {
+  for (const KokkosSetting& setting : settings) {
     const char* const value = std::getenv(setting.variable);
     if (value == nullptr || setting.takes(value)) continue;
     refuse(setting.variable, "'" + std::string(value) + "'", setting.allowed);

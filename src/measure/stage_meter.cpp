@@ -68,7 +68,7 @@ Elapsed StageMeter::time(const Add& fill) const {
 }
 
 double StageMeter::marginal_s(double Elapsed::* time, int few, int many, int times,
-                              const Rows& row) const {
+                              const Fill& row) const {
   HandSchedule shorter(workload);
   HandSchedule longer(workload);
   row(shorter, few);

@@ -20,7 +20,7 @@ using experiment::Change;
 using experiment::Comparison;
 using experiment::Difference;
 using experiment::Trend;
-using enum Range;
+using enum Sign;
 
 /// A metric in one of the files.
 struct MetricValue {

@@ -32,8 +32,8 @@ std::string device_table(const base::DeviceInfo& device, bool gpu) {
   const auto number = [](const std::optional<int>& value, const char* unit = "") {
     return value ? fmt::format("{}{}", *value, unit) : std::string("unknown");
   };
-  const auto pcie = [](const std::optional<int>& gen, const std::optional<int>& width) {
-    return gen && width ? fmt::format("gen {} x{}", *gen, *width) : "unknown";
+  const auto pcie = [](std::optional<int> gen, std::optional<int> width) {
+    return base::spell_link(gen, width).value_or("unknown");
   };
   const auto word = [](const std::optional<bool>& value, const char* yes, const char* no) {
     return !value ? "unknown" : *value ? yes : no;

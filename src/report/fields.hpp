@@ -24,7 +24,7 @@ inline std::optional<std::string> or_null(const std::string& text) {
 }
 
 /// Allowed range of a number.
-enum class Range { any, from_zero, above_zero };
+enum class Sign { any, from_zero, above_zero };
 
 /// An object of a result file, or its schema.
 class Record {
@@ -37,7 +37,7 @@ class Record {
   /// a type with fields is an object.
   template <class T>
   void operator()(std::string_view key, std::string_view help, const T& value,
-                  Range range = Range::any);
+                  Sign range = Sign::any);
 
   /// Adds a field that is already JSON.
   void raw(std::string_view key, std::string_view help, Json value, const Json& schema) {
@@ -118,7 +118,7 @@ inline Json array_of(const Json& items) { return {{"type", "array"}, {"items", i
 
 /// The JSON Schema of a type.
 template <class T>
-Json schema_of(Range range = Range::any) {
+Json schema_of(Sign range = Sign::any) {
   if constexpr (is_optional<T>) {
     Json schema = schema_of<typename T::value_type>(range);
     if (schema.contains("type") && schema["type"].is_string()) {
@@ -141,8 +141,8 @@ Json schema_of(Range range = Range::any) {
     return {{"type", "boolean"}};
   } else if constexpr (std::is_arithmetic_v<T>) {
     Json schema = {{"type", std::is_integral_v<T> ? "integer" : "number"}};
-    if (range == Range::from_zero) schema["minimum"] = 0;
-    if (range == Range::above_zero) schema["exclusiveMinimum"] = 0;
+    if (range == Sign::from_zero) schema["minimum"] = 0;
+    if (range == Sign::above_zero) schema["exclusiveMinimum"] = 0;
     return schema;
   } else {
     static_assert(std::is_convertible_v<T, std::string_view>);
@@ -151,7 +151,7 @@ Json schema_of(Range range = Range::any) {
 }
 
 template <class T>
-void Record::operator()(std::string_view key, std::string_view help, const T& value, Range range) {
+void Record::operator()(std::string_view key, std::string_view help, const T& value, Sign range) {
   if (describes_) {
     raw(key, help, {}, schema_of<T>(range));
   } else {

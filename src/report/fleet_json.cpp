@@ -9,7 +9,7 @@ namespace overlap::report {
 
 using experiment::DeviceRecord;
 using experiment::Fleet;
-using enum Range;
+using enum Sign;
 
 /// A group, or something about one of the devices, and the fleet that it belongs to.
 struct GroupOf {

@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "report/json.hpp"
 #include "report/page.hpp"
 #include "report/picture.hpp"
 #include "report/sweep.hpp"
 #include "report/tables.hpp"
 #include "report/writers.hpp"
+#include "yaml/kinds.hpp"
 
 namespace overlap::report {
 
@@ -16,7 +15,7 @@ std::string_view page_script();
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using yaml::Json;
 
 Json bands(const std::vector<Band>& bands) {
   Json json = Json::array();

@@ -9,18 +9,18 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/sha256.hpp"
 #include "report/output_file.hpp"
 #include "report/skim.hpp"
+#include "yaml/kinds.hpp"
 
 namespace overlap::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using yaml::Json;
 
 constexpr const char* journal_schema = "overlap-points/1";
 

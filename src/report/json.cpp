@@ -114,15 +114,15 @@ void fields(Record& add, const DeckFile& of) {
           deck::resolved_schema());
 }
 
-struct Verification {
+struct VerifiedRuns {
   std::int64_t runs = 0;
   double reference_s = 0;
 };
 
-void fields(Record& add, const Verification& of) {
-  add("runs", "Runs that were verified.", of.runs, Range::from_zero);
+void fields(Record& add, const VerifiedRuns& of) {
+  add("runs", "Runs that were verified.", of.runs, Sign::from_zero);
   add("reference_s", "References and comparisons together, seconds.", of.reference_s,
-      Range::from_zero);
+      Sign::from_zero);
 }
 
 struct Result {
@@ -159,7 +159,7 @@ void fields(Record& add, const Result& of) {
   add.raw("together", "Of phase together; null: without --fleet, or not in fleet.phases.",
           at("together"), schema_of<std::optional<Together>>());
   add("verification", "What comparing with the reference took, outside the samples.",
-      Verification{at("verified_runs"), at("reference_s")});
+      VerifiedRuns{at("verified_runs"), at("reference_s")});
   add.raw("runs", "One run per issue order, point of a sweep and, of predictions, device.",
           at("runs"), schema_of<std::vector<RunOf>>());
   add.raw("findings", "Why orders hide less than they could.", at("findings"),

@@ -60,7 +60,7 @@ void add_run_figures(deck::Phase phase, const PhaseRuns& of, DeviceRecord& into)
     const experiment::Run& run = of.runs[i];
     if (run.samples_s.empty()) continue;
     for (const MetricRow& row : deck::run_metrics) {
-      if (!experiment::is_judged(row.value, run)) continue;
+      if (!experiment::applies_to(row.value, run)) continue;
       const Value value = of.values[i].at_or_null(std::string(row.key()));
       if (value.is_null()) continue;
       base::Summary summary = summary_of(value, static_cast<int>(run.samples_s.size()));

@@ -51,7 +51,7 @@ std::optional<std::string> link_of(const Value& result) {
       numbers.push_back(value.is_null() ? std::nullopt
                                         : std::optional(value.whole<int>("a whole number")));
     }
-    return experiment::link_words(numbers[0], numbers[1]);
+    return base::spell_link(numbers[0], numbers[1]);
   };
   if (result.has("health")) {
     const Value health = result.at("health");

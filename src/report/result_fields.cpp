@@ -10,7 +10,7 @@ namespace {
 
 using experiment::Outcome;
 using experiment::Run;
-using enum Range;
+using enum Sign;
 
 /// One task of a timeline.
 struct TaskEntry {
@@ -23,7 +23,7 @@ struct TaskEntry {
   double start_s = 0, stop_s = 0;
 };
 
-struct Product {
+struct ProductRate {
   double flops = 0;
   std::optional<double> flop_per_byte;
   std::size_t h2d_bytes = 0, d2h_bytes = 0;
@@ -64,14 +64,14 @@ std::optional<std::vector<TaskEntry>> entries(const schedule::Schedule& schedule
 }
 
 /// The matrix product that a run computed; empty: none.
-std::optional<Product> product(const Run& run) {
+std::optional<ProductRate> product(const Run& run) {
   const double flops = experiment::product_flops(run.schedule);
   if (flops == 0) return std::nullopt;
   const schedule::Traffic traffic = schedule::traffic(run.schedule);
-  Product product{.flops = flops,
-                  .h2d_bytes = traffic.h2d,
-                  .d2h_bytes = traffic.d2h,
-                  .host_tiles = experiment::host_tiles(run.schedule)};
+  ProductRate product{.flops = flops,
+                      .h2d_bytes = traffic.h2d,
+                      .d2h_bytes = traffic.d2h,
+                      .host_tiles = experiment::host_tiles(run.schedule)};
   const auto bytes = static_cast<double>(traffic.h2d + traffic.d2h);
   if (bytes > 0) product.flop_per_byte = flops / bytes;
   product.flop_per_s = experiment::flops_per_s(run);
@@ -275,7 +275,7 @@ void fields(Record& add, const TaskEntry& of) {
   add("stop_s", "Seconds from the start of the first issue.", of.stop_s, from_zero);
 }
 
-void fields(Record& add, const Product& of) {
+void fields(Record& add, const ProductRate& of) {
   add("flops", "Floating-point operations.", of.flops, above_zero);
   add("flop_per_byte", "Operations per byte over the link.", of.flop_per_byte);
   add("h2d_bytes", "Bytes to the device.", of.h2d_bytes, from_zero);
@@ -345,9 +345,9 @@ void fields(Record& add, const RunOf& of) {
   add("product", "Of a matrix product; null: another workload.", product(of.run));
   for (const deck::MetricRow& row : deck::run_metrics) {
     const auto value = experiment::value(row.value, of.run, of.outcome.runs);
-    const Range range = row.value == deck::Metric::throughput  ? above_zero
-                        : row.value == deck::Metric::max_error ? from_zero
-                                                               : Range::any;
+    const Sign range = row.value == deck::Metric::throughput  ? above_zero
+                       : row.value == deck::Metric::max_error ? from_zero
+                                                              : Sign::any;
     if (row.whole) {
       add(row.key(), row.help, value, range);
     } else {

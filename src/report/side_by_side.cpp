@@ -18,7 +18,7 @@ using experiment::Match;
 using experiment::Setting;
 using experiment::SharedDeck;
 using experiment::SideBySide;
-using enum Range;
+using enum Sign;
 
 namespace {
 

@@ -29,11 +29,11 @@ struct Plot {
 };
 
 /// What is drawn of the device, where it was read.
-struct Quantity {
+struct HealthCurve {
   const char* name;
   decltype(&experiment::HealthPoint::power_w) value;
 };
-constexpr std::array<Quantity, 3> quantities = {{
+constexpr std::array<HealthCurve, 3> quantities = {{
     {"SM clock, MHz", &experiment::HealthPoint::sm_clock_mhz},
     {"temperature, °C", &experiment::HealthPoint::temperature_c},
     {"power, W", &experiment::HealthPoint::power_w},
@@ -55,7 +55,7 @@ Plot throughput(const Outcome& outcome) {
 std::vector<Plot> plots_of(const Outcome& outcome) {
   std::vector<Plot> plots = {throughput(outcome)};
   if (plots.front().lines.empty()) return {};
-  for (const Quantity& quantity : quantities) {
+  for (const HealthCurve& quantity : quantities) {
     Line line;
     for (const experiment::HealthPoint& point : outcome.device.series) {
       if (point.*quantity.value) line.points.emplace_back(point.at_s, *(point.*quantity.value));

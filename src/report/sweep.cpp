@@ -15,11 +15,12 @@ namespace overlap::report {
 namespace {
 
 /// Makes `found` the fastest of itself and the orders at a point.
-void improve(std::optional<Entry>& found, const PointResult& point, const Yardstick& yardstick) {
+void improve(std::optional<SweepEntry>& found, const PointResult& point,
+             const Yardstick& yardstick) {
   for (const Row& row : point.rows) {
     const auto here = yardstick.of(row);
     if (!here || (found && !yardstick.better(*here, *yardstick.of(*found->row)))) continue;
-    found = Entry{&point, &row};
+    found = SweepEntry{&point, &row};
   }
 }
 
@@ -66,8 +67,8 @@ std::string Yardstick::words(double value) const {
   return by_time_ ? base::format_seconds(value) : base::format_number(value);
 }
 
-std::optional<Entry> best(const Study& study) {
-  std::optional<Entry> found;
+std::optional<SweepEntry> best(const Study& study) {
+  std::optional<SweepEntry> found;
   const Yardstick yardstick(study);
   for (const PointResult& point : study.done) improve(found, point, yardstick);
   return found;
@@ -76,8 +77,8 @@ std::optional<Entry> best(const Study& study) {
 std::optional<Knee> knee(const Study& study) {
   const Axis& axis = study.axes.front();
   const Yardstick yardstick(study);
-  std::optional<Entry> best_of_all;
-  std::vector<std::optional<Entry>> at(axis.values.size());
+  std::optional<SweepEntry> best_of_all;
+  std::vector<std::optional<SweepEntry>> at(axis.values.size());
   for (const PointResult& point : study.done) {
     improve(best_of_all, point, yardstick);
     improve(at[point.number / combinations(study)], point, yardstick);
@@ -119,7 +120,7 @@ Rows sweep_rows(const Study& study, bool narrow) {
   for (const PointResult& point : study.done) {
     auto& cells = rows.emplace_back();
     for (const auto& value : study.points[point.number].values) cells.push_back(value.text);
-    std::optional<Entry> here;
+    std::optional<SweepEntry> here;
     improve(here, point, yardstick);
     for (const std::string& name : names) {
       const auto row = std::find_if(point.rows.begin(), point.rows.end(), [&](const Row& r) {
@@ -138,11 +139,13 @@ std::vector<std::string> sweep_words(const Study& study) {
   const auto found = best(study);
   if (!found) return {};
   const Yardstick yardstick(study);
-  const auto figure = [&](const Entry& place) {
+  const auto figure = [&](const SweepEntry& place) {
     return fmt::format("{}{}, {}", yardstick.words(*yardstick.of(*place.row)), yardstick.unit(),
                        series_of(study, *place.row));
   };
-  const auto values = [&](const Entry& place) { return study.points[place.point->number].values; };
+  const auto values = [&](const SweepEntry& place) {
+    return study.points[place.point->number].values;
+  };
   std::vector<std::string> lines = {
       fmt::format("best: {} at {}", figure(*found), point_words(values(*found)))};
   const auto turn = knee(study);

@@ -41,18 +41,18 @@ class Yardstick {
 };
 
 /// An order at a point.
-struct Entry {
+struct SweepEntry {
   const PointResult* point = nullptr;
   const Row* row = nullptr;
 };
 
 /// The fastest order over all points; empty without times.
-std::optional<Entry> best(const Study& study);
+std::optional<SweepEntry> best(const Study& study);
 
 /// The knee: smallest value of the first swept key at which some order, for any values of the other
 /// keys, comes within `knee_margin` of the best.
 struct Knee {
-  Entry at;            ///< the fastest entry there
+  SweepEntry at;       ///< the fastest entry there
   std::size_t value;   ///< index of the value
   std::size_t last;    ///< index of the last value up to which all stay within the margin
   bool least = false;  ///< no smaller value was tried

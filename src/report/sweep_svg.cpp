@@ -80,7 +80,7 @@ struct Chart {
   Yardstick yardstick;
   std::vector<std::string> names;
   std::vector<std::size_t> pens;  ///< of each name: the baseline has the first, others theirs
-  std::optional<Entry> fastest;
+  std::optional<SweepEntry> fastest;
   std::optional<Knee> turn;
   Scale across, up;
 };

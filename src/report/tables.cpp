@@ -263,10 +263,8 @@ Rows health_rows(const Outcome& outcome) {
   Rows rows = {
       {"", "link", "replays", "ECC errors", "SM clock", "memory clock", "temperature", "power"}};
   const auto add = [&](const char* when, const base::Health& health) {
-    const bool link = health.pcie_gen && health.pcie_width;
     const bool ecc = health.ecc_corrected && health.ecc_uncorrected;
-    rows.push_back({when,
-                    link ? fmt::format("gen{} x{}", *health.pcie_gen, *health.pcie_width) : "-",
+    rows.push_back({when, base::spell_link(health.pcie_gen, health.pcie_width).value_or("-"),
                     number(health.pcie_replays),
                     ecc ? fmt::format("{}", *health.ecc_corrected + *health.ecc_uncorrected) : "-",
                     number(health.sm_clock_mhz, " MHz"), number(health.memory_clock_mhz, " MHz"),

@@ -14,9 +14,9 @@ namespace overlap::schedule {
 namespace {
 
 /// Vector clock: for each lane, one past the last task that is certain to be complete.
-using Clock = std::vector<TaskId>;
+using VectorClock = std::vector<TaskId>;
 
-void merge(Clock& into, const Clock& other) {
+void merge(VectorClock& into, const VectorClock& other) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], other[i]);
 }
 
@@ -69,7 +69,7 @@ class Checker {
         host_clock_(static_cast<std::size_t>(schedule.lanes)),
         lane_clocks_(host_clock_.size(), host_clock_) {
     for (const Task& task : schedule.tasks) {
-      for (const TaskId other : task.after) waited_for_.emplace(other, Clock());
+      for (const TaskId other : task.after) waited_for_.emplace(other, VectorClock());
     }
     for (std::size_t i = 0; i < schedule.arrays.size(); ++i) {
       arrays_of_op_[schedule.arrays[i].op].push_back(static_cast<int>(i));
@@ -192,7 +192,7 @@ class Checker {
       for (const TaskId other : task(id).after) merge(host_clock_, lane_clocks_[lane(other)]);
       return;
     }
-    Clock& clock = lane_clocks_[lane(id)];
+    VectorClock& clock = lane_clocks_[lane(id)];
     merge(clock, host_clock_);
     for (const TaskId other : task(id).after) merge(clock, waited_for_.at(other));
     clock[lane(id)] = id + 1;
@@ -202,7 +202,7 @@ class Checker {
 
   bool complete_before(TaskId other, TaskId id) const {
     if (on_host(task(other).stage)) return true;  // complete before anything later is issued
-    const Clock& clock = on_host(task(id).stage) ? host_clock_ : lane_clocks_[lane(id)];
+    const VectorClock& clock = on_host(task(id).stage) ? host_clock_ : lane_clocks_[lane(id)];
     return clock[lane(other)] > other;
   }
 
@@ -306,9 +306,9 @@ class Checker {
 
   const Schedule& schedule_;
   std::size_t most_;
-  Clock host_clock_;  ///< what the host has waited for
-  std::vector<Clock> lane_clocks_;
-  std::map<TaskId, Clock> waited_for_;  ///< clock at completion of each task in some `after`
+  VectorClock host_clock_;  ///< what the host has waited for
+  std::vector<VectorClock> lane_clocks_;
+  std::map<TaskId, VectorClock> waited_for_;  ///< clock at completion of each task in some `after`
   std::map<int, std::vector<int>> arrays_of_op_;
   std::map<std::pair<bool, int>, Ranges> ranges_;  ///< by (on host, array)
   std::vector<Hazard> hazards_;

@@ -114,8 +114,8 @@ void add(Verification& result, const std::string& array, std::int64_t index, T f
 
 /// Compares every element of a host array with expected(index), and its padding with that of
 /// fill(), in parallel. `smallest_part`: minimum elements per thread.
-template <class T, class Reference>
-Verification compare(const HostArray& array, const std::string& name, const Reference& expected,
+template <class T, class ExpectedAt>
+Verification compare(const HostArray& array, const std::string& name, const ExpectedAt& expected,
                      std::int64_t smallest_part = 1 << 14) {
   Verification result;
   std::mutex mutex;

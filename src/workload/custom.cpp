@@ -16,24 +16,24 @@ namespace overlap::workload {
 namespace {
 
 /// The words of an array that kernels access: few enough for the shortest kernel.
-struct Samples {
+struct SampledWords {
   int count;
   int stride;
 
-  explicit Samples(std::int64_t words)
+  explicit SampledWords(std::int64_t words)
       : count(static_cast<int>(std::min<std::int64_t>(words, 1024))),
         stride(static_cast<int>(words / count)) {}
   KOKKOS_FUNCTION std::int64_t position(int i) const { return std::int64_t{i % count} * stride; }
 };
 
 /// An array of a chunk on the device.
-struct Part {
+struct DeviceArray {
   Word* data;
   std::int64_t words;
-  Samples samples = Samples(words);
+  SampledWords samples = SampledWords(words);
 };
 
-Part part_of(const Bytes& array) {
+DeviceArray part_of(const Bytes& array) {
   return {reinterpret_cast<Word*>(array.data()),
           static_cast<std::int64_t>(array.size() / sizeof(Word))};
 }
@@ -48,7 +48,7 @@ KOKKOS_INLINE_FUNCTION Word with_kernel(Word x, Word busy, int number) {
 /// teams occupy their share of the device, and concurrent kernels do not slow each other down. Each
 /// team updates its part of the samples.
 struct Busy {
-  const Part* parts;  ///< of the chunk: inputs, then outputs
+  const DeviceArray* parts;  ///< of the chunk: inputs, then outputs
   int inputs;
   int outputs;
   int number;
@@ -61,7 +61,7 @@ struct Busy {
     const int rank = team.league_rank();
     const int teams = team.league_size();
     for (int output = 0; output < outputs; ++output) {
-      const Part& out = parts[inputs + output];
+      const DeviceArray& out = parts[inputs + output];
       const auto update = [&](const auto& with) {
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, out.samples.count * rank / teams,
                                                      out.samples.count * (rank + 1) / teams),
@@ -71,7 +71,7 @@ struct Busy {
                              });
       };
       for (int k = 0; k < inputs; ++k) {
-        const Part& in = parts[k];
+        const DeviceArray& in = parts[k];
         update([&](Word x, int i) { return with_input(x, in.data[in.samples.position(i)]); });
       }
       update([&](Word x, int) { return with_kernel(x, busy, number); });
@@ -93,11 +93,12 @@ void enqueue_busy(const Space& instance, const Busy& busy, double share) {
   constexpr unsigned size = is_host<Space> ? 1 : 512;
   // Limits registers so that teams can fill the device. Ignored where an SM has fewer than 2048
   // threads, which have more registers.
-  using Bounds = Kokkos::LaunchBounds<size, 2048 / size>;
+  using LaunchLimits = Kokkos::LaunchBounds<size, 2048 / size>;
   const auto teams = std::max<std::int64_t>(
       1, std::llround(share * static_cast<double>(instance.concurrency()) / size));
   enqueue("overlap::custom::busy",
-          Kokkos::TeamPolicy<Space, Bounds>(instance, static_cast<int>(teams), int{size}), busy);
+          Kokkos::TeamPolicy<Space, LaunchLimits>(instance, static_cast<int>(teams), int{size}),
+          busy);
 }
 
 /// Memory of a space as a view of bytes.
@@ -108,33 +109,33 @@ auto view(void* data, std::size_t bytes) {
 }
 
 /// The arrays of one chunk of the deck.
-struct Group {
+struct ChunkArrays {
   int chunk = 0;                    ///< number in the deck
   std::vector<std::size_t> arrays;  ///< inputs first
   int inputs = 0;
-  Bytes parts = {};  ///< device copy of the Parts of the arrays
+  Bytes parts = {};  ///< device copy of the DeviceArrays of the arrays
 };
 
 /// The groups, sorted by chunk number.
-std::vector<Group> groups_of(const Workload& w, const std::vector<deck::CustomTask>& tasks) {
+std::vector<ChunkArrays> groups_of(const Workload& w, const std::vector<deck::CustomTask>& tasks) {
   std::set<int> chunks;
   for (const deck::CustomTask& task : tasks) {
     if (task.chunk > 0) chunks.insert(task.chunk);
   }
-  std::vector<Group> groups;
+  std::vector<ChunkArrays> groups;
   for (const int chunk : chunks) groups.push_back({.chunk = chunk});
   for (const bool input : {true, false}) {
     for (std::size_t i = 0; i < w.arrays.size(); ++i) {
       if (w.arrays[i].to_device != input) continue;
-      Group& group = groups[static_cast<std::size_t>(w.arrays[i].op)];
+      ChunkArrays& group = groups[static_cast<std::size_t>(w.arrays[i].op)];
       group.arrays.push_back(i);
       if (input) ++group.inputs;
     }
   }
-  for (Group& group : groups) {
-    std::vector<Part> parts;
+  for (ChunkArrays& group : groups) {
+    std::vector<DeviceArray> parts;
     for (const std::size_t i : group.arrays) parts.push_back(part_of(w.device[i]));
-    const std::size_t bytes = parts.size() * sizeof(Part);
+    const std::size_t bytes = parts.size() * sizeof(DeviceArray);
     const auto copy_in = [&]<class Space>(std::type_identity<Space>) {
       using Memory = typename Space::memory_space;
       group.parts = Bytes::in<Memory>("overlap::custom::parts", bytes);
@@ -175,17 +176,17 @@ std::vector<Word> ends_of(const std::vector<deck::CustomTask>& tasks, std::int64
 }
 
 /// The reference of a custom workload.
-struct Reference {
+struct ListReference {
   Workload w;
   std::vector<deck::CustomTask> tasks;
-  std::vector<Group> groups;
+  std::vector<ChunkArrays> groups;
 
   /// Compares an array of a group with the expected result of the listed kernels: at the point of
   /// the list where it is copied back, and on the device after all kernels.
-  Verification verify(const Group& group, std::size_t array, std::uint32_t repetition,
+  Verification verify(const ChunkArrays& group, std::size_t array, std::uint32_t repetition,
                       const std::vector<Word>& ends) const {
     const schedule::Array& listed = w.arrays[array];
-    const Samples samples = part_of(w.device[array]).samples;
+    const SampledWords samples = part_of(w.device[array]).samples;
     const auto before = [&](std::size_t of, std::int64_t position) {
       return word(position, repetition, static_cast<int>(of));
     };
@@ -212,7 +213,7 @@ struct Reference {
         Word& x = updated[static_cast<std::size_t>(i)];
         for (int k = 0; k < group.inputs; ++k) {
           const std::size_t input = group.arrays[static_cast<std::size_t>(k)];
-          const Samples of = part_of(w.device[input]).samples;
+          const SampledWords of = part_of(w.device[input]).samples;
           x = with_input(x, before(input, of.position(i)));
         }
         x = with_kernel(x, ends[task], static_cast<int>(task));
@@ -226,7 +227,7 @@ struct Reference {
   Verification verify(std::uint32_t repetition, std::int64_t steps_per_s) const {
     const std::vector<Word> ends = ends_of(tasks, steps_per_s);
     Verification result;
-    for (const Group& group : groups) {
+    for (const ChunkArrays& group : groups) {
       for (const std::size_t array : group.arrays) {
         add(result, verify(group, array, repetition, ends));
       }
@@ -239,12 +240,12 @@ struct Reference {
 
 template <>
 void set_up<deck::WorkloadKind::custom>(Workload& w, const deck::Workload& deck) {
-  const Reference reference{w, deck.tasks, groups_of(w, deck.tasks)};
+  const ListReference reference{w, deck.tasks, groups_of(w, deck.tasks)};
   w.launch = [groups = reference.groups](const InstanceRef& instance, const Call& call) {
     Busy busy{nullptr, 0, 0, call.number, call.repeats};
     if (call.op >= 0) {
-      const Group& group = groups[static_cast<std::size_t>(call.op)];
-      busy.parts = reinterpret_cast<const Part*>(group.parts.data());
+      const ChunkArrays& group = groups[static_cast<std::size_t>(call.op)];
+      busy.parts = reinterpret_cast<const DeviceArray*>(group.parts.data());
       busy.inputs = group.inputs;
       busy.outputs = static_cast<int>(group.arrays.size()) - group.inputs;
     }
@@ -255,7 +256,7 @@ void set_up<deck::WorkloadKind::custom>(Workload& w, const deck::Workload& deck)
                                                    std::uint32_t repetition) {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       if (arrays[i].to_device) continue;
-      const Part part = part_of(device[i]);
+      const DeviceArray part = part_of(device[i]);
       enqueue("overlap::custom::preset", instance, part.words,
               Preset{part.data, repetition, static_cast<int>(i)});
     }

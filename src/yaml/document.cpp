@@ -119,9 +119,9 @@ std::shared_ptr<Node> node_of(Node::Kind kind, const base::SourcePlace& place) {
 }
 
 /// Builds the tree of a document.
-class Builder : public YAML::EventHandler {
+class TreeBuilder : public YAML::EventHandler {
  public:
-  Builder(const base::SourcePlace& origin, std::string_view text) : places_(origin, text) {}
+  TreeBuilder(const base::SourcePlace& origin, std::string_view text) : places_(origin, text) {}
 
   NodePtr root;  ///< null: no document
 
@@ -226,7 +226,7 @@ bool tab_indents(std::string_view line) {
 /// The document; null where the text has none.
 NodePtr parse(const std::string& text, const base::SourcePlace& origin) {
   expect_text(text, origin);
-  Builder builder(origin, text);
+  TreeBuilder builder(origin, text);
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);

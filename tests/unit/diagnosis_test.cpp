@@ -247,9 +247,9 @@ const Row rows[] = {
         "takes at least 14.00 ms, the busiest engine only 8.000 ms", "another order"},
     Row{"one_copy_engine", [](Evidence& e) { e.conditions.engines.copy_engines = 1; },
         "16.00 ms of 16.00 ms", "one copy engine"},
-    Row{"narrow_link", [](Evidence& e) { e.conditions.device->pcie_width = 8; }, "gen 5 x8",
-        "gen 5 x16"},
-    Row{"narrow_link", [](Evidence& e) { e.conditions.device->pcie_gen = 3; }, "gen 3 x16",
+    Row{"narrow_link", [](Evidence& e) { e.conditions.device->pcie_width = 8; }, "gen5 x8",
+        "gen5 x16"},
+    Row{"narrow_link", [](Evidence& e) { e.conditions.device->pcie_gen = 3; }, "gen3 x16",
         "another slot"},
     Row{"kernel_bound",
         [](Evidence& e) {
@@ -300,7 +300,7 @@ TEST(Diagnosis, WhatIsUnknownOfTheLinkIsNoEvidence) {
   ASSERT_THAT(causes(evidence), ElementsAre("narrow_link"));
   using Numbers = std::vector<std::pair<Cause, double>>;
   EXPECT_EQ(findings[0].evidence, Numbers({{"gen", 0}, {"width", 8}}));
-  EXPECT_THAT(findings[0].text, HasSubstr("runs at x8, but supports gen 5 x16"));
+  EXPECT_THAT(findings[0].text, HasSubstr("runs at x8, but supports gen5 x16"));
   evidence.conditions.device->pcie_gen = 3;
   evidence.conditions.device->pcie_width.reset();
   EXPECT_EQ(evidence.findings()[0].evidence, Numbers({{"gen", 3}, {"width", 0}}));

@@ -37,7 +37,7 @@ inline base::Error failed_call(const std::string& call, const std::string& text,
 
 /// A function of a vendor library, called through check().
 template <class Code, class... Arguments>
-struct Call {
+struct ApiCall {
   Code (*function)(Arguments...);
   const char* name;
 
@@ -46,7 +46,7 @@ struct Call {
   }
 };
 
-/// A Call that creates an object through its first argument; returns the owner of that object.
+/// An ApiCall that creates an object through its first argument; returns the owner of that object.
 template <class Owner, class Code, class... Arguments>
 struct Make {
   Code (*function)(typename Owner::pointer*, Arguments...);

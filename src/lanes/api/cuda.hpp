@@ -47,11 +47,11 @@ struct CudaApi {
   static constexpr Make<OwnedStream, unsigned> make_stream{cudaStreamCreateWithFlags,
                                                            "cudaStreamCreate"};
   static constexpr Make<Event, unsigned> make_event{cudaEventCreateWithFlags, "cudaEventCreate"};
-  static constexpr Call record{cudaEventRecord, "cudaEventRecord"};
-  static constexpr Call wait{cudaStreamWaitEvent, "cudaStreamWaitEvent"};
-  static constexpr Call synchronize{cudaStreamSynchronize, "cudaStreamSynchronize"};
-  static constexpr Call synchronize_event{cudaEventSynchronize, "cudaEventSynchronize"};
-  static constexpr Call synchronize_device{cudaDeviceSynchronize, "cudaDeviceSynchronize"};
+  static constexpr ApiCall record{cudaEventRecord, "cudaEventRecord"};
+  static constexpr ApiCall wait{cudaStreamWaitEvent, "cudaStreamWaitEvent"};
+  static constexpr ApiCall synchronize{cudaStreamSynchronize, "cudaStreamSynchronize"};
+  static constexpr ApiCall synchronize_event{cudaEventSynchronize, "cudaEventSynchronize"};
+  static constexpr ApiCall synchronize_device{cudaDeviceSynchronize, "cudaDeviceSynchronize"};
   static Stream legacy_stream() { return cudaStreamLegacy; }
   static Stream per_thread_stream() { return cudaStreamPerThread; }
   static Stream stream_of(const Space& instance) { return instance.cuda_stream(); }
@@ -74,7 +74,7 @@ struct CudaApi {
   static constexpr auto to_device = cudaMemcpyHostToDevice;
   static constexpr auto to_host = cudaMemcpyDeviceToHost;
   static constexpr auto within_device = cudaMemcpyDeviceToDevice;
-  static constexpr Call copy{cudaMemcpyAsync, "cudaMemcpyAsync"};
+  static constexpr ApiCall copy{cudaMemcpyAsync, "cudaMemcpyAsync"};
   /// Copies several lines of a host array to packed memory or back.
   static void copy_lines(Stream stream, unsigned char* host, unsigned char* device,
                          const schedule::Region& region, cudaMemcpyKind kind,
@@ -97,11 +97,11 @@ struct CudaApi {
 
   // Graphs.
   static constexpr auto relaxed = cudaStreamCaptureModeRelaxed;
-  static constexpr Call begin_capture{cudaStreamBeginCapture, "cudaStreamBeginCapture"};
+  static constexpr ApiCall begin_capture{cudaStreamBeginCapture, "cudaStreamBeginCapture"};
   static constexpr Make<GraphExec, cudaGraph_t, unsigned long long> instantiate{
       cudaGraphInstantiateWithFlags, "cudaGraphInstantiate"};
-  static constexpr Call upload{cudaGraphUpload, "cudaGraphUpload"};
-  static constexpr Call launch{cudaGraphLaunch, "cudaGraphLaunch"};
+  static constexpr ApiCall upload{cudaGraphUpload, "cudaGraphUpload"};
+  static constexpr ApiCall launch{cudaGraphLaunch, "cudaGraphLaunch"};
   static Graph end_capture(Stream stream, Where at = Where::current()) {
     cudaGraph_t graph = nullptr;
     check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture", at);
@@ -150,10 +150,10 @@ struct CudaApi {
   static constexpr Make<DeviceMemory, std::size_t> allocate{cudaMalloc, "cudaMalloc"};
   static constexpr Make<PageLockedMemory, std::size_t> allocate_page_locked{cudaMallocHost,
                                                                             "cudaMallocHost"};
-  static constexpr Call set_bytes{cudaMemset, "cudaMemset"};
-  static constexpr Call set_bytes_async{cudaMemsetAsync, "cudaMemsetAsync"};
-  static constexpr Call copy_and_wait{cudaMemcpy, "cudaMemcpy"};
-  static constexpr Call set_cache_config{cudaDeviceSetCacheConfig, "cudaDeviceSetCacheConfig"};
+  static constexpr ApiCall set_bytes{cudaMemset, "cudaMemset"};
+  static constexpr ApiCall set_bytes_async{cudaMemsetAsync, "cudaMemsetAsync"};
+  static constexpr ApiCall copy_and_wait{cudaMemcpy, "cudaMemcpy"};
+  static constexpr ApiCall set_cache_config{cudaDeviceSetCacheConfig, "cudaDeviceSetCacheConfig"};
   static constexpr auto more_shared = cudaFuncCachePreferShared, more_cache = cudaFuncCachePreferL1;
 };
 

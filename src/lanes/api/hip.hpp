@@ -40,11 +40,11 @@ struct HipApi {
   static constexpr Make<OwnedStream, unsigned> make_stream{hipStreamCreateWithFlags,
                                                            "hipStreamCreate"};
   static constexpr Make<Event, unsigned> make_event{hipEventCreateWithFlags, "hipEventCreate"};
-  static constexpr Call record{hipEventRecord, "hipEventRecord"};
-  static constexpr Call wait{hipStreamWaitEvent, "hipStreamWaitEvent"};
-  static constexpr Call synchronize{hipStreamSynchronize, "hipStreamSynchronize"};
-  static constexpr Call synchronize_event{hipEventSynchronize, "hipEventSynchronize"};
-  static constexpr Call synchronize_device{hipDeviceSynchronize, "hipDeviceSynchronize"};
+  static constexpr ApiCall record{hipEventRecord, "hipEventRecord"};
+  static constexpr ApiCall wait{hipStreamWaitEvent, "hipStreamWaitEvent"};
+  static constexpr ApiCall synchronize{hipStreamSynchronize, "hipStreamSynchronize"};
+  static constexpr ApiCall synchronize_event{hipEventSynchronize, "hipEventSynchronize"};
+  static constexpr ApiCall synchronize_device{hipDeviceSynchronize, "hipDeviceSynchronize"};
   static Stream legacy_stream() { return nullptr; }
   static Stream per_thread_stream() { return hipStreamPerThread; }
   static Stream stream_of(const Space& instance) { return instance.hip_stream(); }
@@ -67,7 +67,7 @@ struct HipApi {
   static constexpr auto to_device = hipMemcpyHostToDevice;
   static constexpr auto to_host = hipMemcpyDeviceToHost;
   static constexpr auto within_device = hipMemcpyDeviceToDevice;
-  static constexpr Call copy{hipMemcpyAsync, "hipMemcpyAsync"};
+  static constexpr ApiCall copy{hipMemcpyAsync, "hipMemcpyAsync"};
   /// Copies several lines of a host array to packed memory or back.
   static void copy_lines(Stream stream, unsigned char* host, unsigned char* device,
                          const schedule::Region& region, hipMemcpyKind kind,
@@ -90,11 +90,11 @@ struct HipApi {
 
   // Graphs.
   static constexpr auto relaxed = hipStreamCaptureModeRelaxed;
-  static constexpr Call begin_capture{hipStreamBeginCapture, "hipStreamBeginCapture"};
+  static constexpr ApiCall begin_capture{hipStreamBeginCapture, "hipStreamBeginCapture"};
   static constexpr Make<GraphExec, hipGraph_t, unsigned long long> instantiate{
       hipGraphInstantiateWithFlags, "hipGraphInstantiate"};
-  static constexpr Call upload{hipGraphUpload, "hipGraphUpload"};
-  static constexpr Call launch{hipGraphLaunch, "hipGraphLaunch"};
+  static constexpr ApiCall upload{hipGraphUpload, "hipGraphUpload"};
+  static constexpr ApiCall launch{hipGraphLaunch, "hipGraphLaunch"};
   static Graph end_capture(Stream stream, Where at = Where::current()) {
     hipGraph_t graph = nullptr;
     check(hipStreamEndCapture(stream, &graph), "hipStreamEndCapture", at);
@@ -153,10 +153,10 @@ struct HipApi {
     check(hipHostMalloc(&memory, bytes, hipHostMallocCoherent), "hipHostMalloc", at);
     return PageLockedMemory(memory);
   }
-  static constexpr Call set_bytes{hipMemset, "hipMemset"};
-  static constexpr Call set_bytes_async{hipMemsetAsync, "hipMemsetAsync"};
-  static constexpr Call copy_and_wait{hipMemcpy, "hipMemcpy"};
-  static constexpr Call set_cache_config{hipDeviceSetCacheConfig, "hipDeviceSetCacheConfig"};
+  static constexpr ApiCall set_bytes{hipMemset, "hipMemset"};
+  static constexpr ApiCall set_bytes_async{hipMemsetAsync, "hipMemsetAsync"};
+  static constexpr ApiCall copy_and_wait{hipMemcpy, "hipMemcpy"};
+  static constexpr ApiCall set_cache_config{hipDeviceSetCacheConfig, "hipDeviceSetCacheConfig"};
   static constexpr auto more_shared = hipFuncCachePreferShared, more_cache = hipFuncCachePreferL1;
 };
 
