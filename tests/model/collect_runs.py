@@ -43,6 +43,8 @@ def point(draw):
     else:
         intensity = draw.choice(["1", "balanced", "4x balanced", str(round(log_uniform(draw, 1, 100)))])
         shape = f"elements: {elements}, intensity: {intensity}"
+    if workload == "pipeline":
+        shape += f", iterations: {draw.choice([1, 1, 1, 3])}"
     memory = ""
     if workload != "pipeline" and profile == "uniform" and chunks >= 8 and draw.random() < 0.25:
         memory = f"memory: {{device_limit: {int(size * draw.uniform(0.3, 0.7))}}}\n"
