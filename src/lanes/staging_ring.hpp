@@ -114,7 +114,7 @@ class StagingRing {
 
     void reset() {
       uses_ = 0;
-      std::memset(turns_, 0, count_ * sizeof(Turns));
+      std::memset(turns_.get(), 0, count_ * sizeof(Turns));
     }
 
     SlotUse next() {
