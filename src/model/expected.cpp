@@ -23,13 +23,24 @@ Device at_end(Device device, int end) {
   return device;
 }
 
+/// The schedule with the kernels of a task list, whose times are given, at one end.
+schedule::Schedule at_end(schedule::Schedule schedule, double spread) {
+  for (schedule::Task& task : schedule.tasks) {
+    if (schedule::is_kernel(task.stage)) task.duration_s *= std::max(0.0, 1 + spread);
+  }
+  return schedule;
+}
+
 }  // namespace
 
 std::optional<Interval> expected(const schedule::Schedule& schedule, const Device& device,
                                  const std::function<void()>& step) {
   if (!device.spread) return std::nullopt;
-  const double low_s = predict(schedule, at_end(device, -1), step).complete_s;
-  const double high_s = predict(schedule, at_end(device, 1), step).complete_s;
+  const auto end_s = [&](int end) {
+    return predict(at_end(schedule, end * device.spread->kernels), at_end(device, end), step)
+        .complete_s;
+  };
+  const double low_s = end_s(-1), high_s = end_s(1);
   const double own = own_error(device);
   return Interval{(1 - own) * std::min(low_s, high_s), (1 + own) * std::max(low_s, high_s)};
 }

@@ -84,7 +84,8 @@ double RunningTasks::share_of(const Task& task) const {
 }
 
 void RunningTasks::share_cores() {
-  const double wanted = static_cast<double>(running_.size()) * cores_per_lane_;
+  const double wanted =
+      static_cast<double>(running_.size()) * cores_per_lane_ + (host_busy_ ? 1 : 0);
   const double busy = std::min(wanted, static_cast<double>(device_.cores));
   const double time_factor = std::max(1.0, wanted / device_.cores);
   const double crowd = device_.cores > 1 ? std::max(0.0, busy - 1) / (device_.cores - 1) : 0;

@@ -17,7 +17,9 @@ class RunningTasks {
 
   /// Call set_speeds() before time advances.
   void start(schedule::TaskId id);
-  /// After a start, a finish, or both.
+  /// The issuing thread begins or ends work of its own, which takes a core from the workers.
+  void set_host_busy(bool busy) { host_busy_ = busy; }
+  /// After a start, a finish, a change of the host, or several of them.
   void set_speeds();
   void advance(double from, double to);
   /// When the first task ends at the current speeds.
@@ -50,6 +52,7 @@ class RunningTasks {
   const Device& device_;
   const Kernel* kernel_;
   int cores_per_lane_;
+  bool host_busy_ = false;
   std::vector<Running> running_;                           ///< in the order of their starts
   std::vector<Running>::iterator first_ = running_.end();  ///< the first to end
 };

@@ -221,7 +221,7 @@ TEST(Expected, IsUnknownWithoutASpread) {
 }
 
 TEST(Expected, ReachesFromTheLeastToTheLongestTimes) {
-  // A copy of 4 s, a kernel of 2 s by its duration, which has no spread, calls of 1 s.
+  // A copy of 4 s, a kernel of 2 s by its duration, calls of 1 s.
   Device device = device_of(Queues::connection);
   device.host.copy_s = device.host.kernel_s = 1;
   device.spread = {.copies = 0.25, .kernels = 0.5, .calls = 0.5};
@@ -229,8 +229,8 @@ TEST(Expected, ReachesFromTheLeastToTheLongestTimes) {
   EXPECT_DOUBLE_EQ(predict(schedule, device).complete_s, 7);
   const auto interval = expected(schedule, device);
   ASSERT_TRUE(interval);
-  EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * (0.5 + 3 + 2));
-  EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * (1.5 + 5 + 2));
+  EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * (0.5 + 3 + 1));
+  EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * (1.5 + 5 + 3));
 }
 
 TEST(Expected, KernelsByTheirRateHaveTheirSpread) {

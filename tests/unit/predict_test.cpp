@@ -567,6 +567,17 @@ TEST(Workers, ShareTheCoresWhenTheyAreMore) {
   EXPECT_DOUBLE_EQ(timeline.complete_s, 4);
 }
 
+TEST(Workers, ShareTheCoresWithTheHostsWork) {
+  Device device = device_of(Queues::worker);
+  device.cores = 2;
+  // Three on two cores until 1, then a core each: 2/3 are done, 4/3 s are left.
+  EXPECT_THAT(predicted({kernel(0, 2), kernel(1, 2), host(1)}, device),
+              ElementsAre("worker 0 0-2.33333", "worker 1 0-2.33333", "host 0-1"));
+  device.cores = 3;
+  EXPECT_THAT(predicted({kernel(0, 2), kernel(1, 2), host(1)}, device),
+              ElementsAre("worker 0 0-2", "worker 1 0-2", "host 0-1"));
+}
+
 TEST(Workers, AreNoneWhereKokkosAloneIssues) {
   // The call returns when the task is complete.
   Device device = device_of(Queues::worker);
