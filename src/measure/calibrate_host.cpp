@@ -5,11 +5,12 @@
 #include "measure/calibration.hpp"
 #include "measure/measure.hpp"
 #include "measure/sampling.hpp"
+#include "model/predict.hpp"
 
 namespace overlap::measure {
 namespace {
 
-/// Task times of a stage by bytes.
+/// Task times of a stage by size: bytes, or the given duration of kernels of task lists.
 using Times = std::map<double, double>;
 
 std::vector<timeline::Timeline> traced(const StageMeter& meter,
@@ -22,16 +23,16 @@ std::vector<timeline::Timeline> traced(const StageMeter& meter,
   return timelines;
 }
 
-/// Visits copies and kernels with a size: use(stage, bytes, seconds).
+/// Visits copies and kernels: use(stage, size, seconds).
 template <class Use>
 void for_each_task(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
                    const Use& use) {
   for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
-    const bool kernel = task.stage == Stage::kernel && task.bytes > 0;
-    if (!kernel && !schedule::is_copy(task.stage)) continue;
+    if (task.stage != Stage::kernel && !schedule::is_copy(task.stage)) continue;
+    const double size = task.bytes > 0 ? static_cast<double>(task.bytes) : task.duration_s;
     const timeline::Span& span = timeline.spans[id];
-    use(task.stage, static_cast<double>(task.bytes), span.stop_s - span.start_s);
+    if (size > 0) use(task.stage, size, span.stop_s - span.start_s);
   }
 }
 
@@ -57,18 +58,27 @@ std::map<Stage, Times> times_alone(const StageMeter& meter,
 }
 
 /// Factors by which tasks took longer with all cores busy than on one core alone, one per run.
-std::vector<double> slowed_in_crowd(const StageMeter& meter, const schedule::Schedule& schedule,
+std::vector<double> slowed_in_crowd(const schedule::Schedule& schedule,
+                                    const std::vector<timeline::Timeline>& runs,
                                     std::map<Stage, Times>& alone, double cores) {
   std::vector<double> factors = {};
-  for (const timeline::Timeline& timeline : traced(meter, schedule)) {
+  for (const timeline::Timeline& timeline : runs) {
     double work_s = 0, busy_s = 0;
-    for_each_task(schedule, timeline, [&](Stage stage, double bytes, double seconds) {
-      work_s += alone[stage][bytes];
+    for_each_task(schedule, timeline, [&](Stage stage, double size, double seconds) {
+      work_s += alone[stage][size];
       busy_s += seconds;
     });
     factors.push_back(std::min(busy_s, cores * timeline.complete_s) / work_s);
   }
   return factors;
+}
+
+/// Sets the time factor of tasks while all cores are busy.
+void set_slowed(double factor, model::Device& device) {
+  device.kernels_slowed = factor;
+  for (model::Copies* copies : {&device.h2d, &device.d2h}) {
+    copies->duplex = model::slower(copies->pinned, factor);
+  }
 }
 
 /// The curve with its points from half the smallest of these sizes on replaced by `times`.
@@ -91,29 +101,38 @@ void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Sch
                         const schedule::Schedule& crowded, int cores_of_lane,
                         model::Device& device) {
   std::map<Stage, Times> times = times_alone(meter, alone);
-  auto factors = slowed_in_crowd(meter, crowded, times, double(device.cores) / cores_of_lane);
+  if (times.empty()) return;
+  const auto runs = traced(meter, crowded);
+  auto factors = slowed_in_crowd(crowded, runs, times, double(device.cores) / cores_of_lane);
   std::ranges::sort(factors);
   // Other processes only lengthen runs.
   const double quartile = factors[factors.size() / 4];
   const double spread = (factors[factors.size() * 3 / 4] - quartile) / 2 / quartile;
   device.spread = {.copies = spread, .kernels = spread};
-  std::optional<double> slowed;
-  if (crowded.lanes > 1) slowed = std::max(1.0, quartile);
   for (auto& [stage, sizes] : times) {
-    for (auto& [bytes, seconds] : sizes) seconds *= cores_of_lane;
+    for (auto& [size, seconds] : sizes) seconds *= cores_of_lane;
     if (stage == Stage::kernel) {
       // Products of tiles of several shapes have one curve per intensity, measured before.
-      auto& roofs = device.kernels.at(crowded.kernel).roofs;
-      if (roofs.size() == 1) roofs.front().time = with(sizes, roofs.front().time);
-      device.kernels_slowed = slowed.value_or(device.kernels_slowed);
+      const auto kernel = device.kernels.find(crowded.kernel);
+      if (kernel != device.kernels.end() && kernel->second.roofs.size() == 1) {
+        model::Curve& time = kernel->second.roofs.front().time;
+        time = with(sizes, time);
+      }
     } else {
       model::Copies& copies = stage == Stage::h2d ? device.h2d : device.d2h;
       const double before = copies.slowed(sizes.rbegin()->first);
       copies.pinned = with(sizes, copies.pinned);
-      copies.duplex = model::slower(copies.pinned, slowed.value_or(before));
+      copies.duplex = model::slower(copies.pinned, before);
       if (!copies.pageable.points().empty()) copies.pageable = copies.pinned;
     }
   }
+  if (crowded.lanes == 1) return;
+  const double slowed = std::max(1.0, quartile);
+  set_slowed(slowed, device);
+  // The rest of the difference, such as lanes that take turns on the cores, lengthens tasks, too.
+  const double complete_s = lower_quartile(runs, &timeline::Timeline::complete_s);
+  set_slowed(slowed * std::max(1.0, complete_s / model::predict(crowded, device).complete_s),
+             device);
 }
 
 void scale_copies_in_place(const StageMeter& meter, const schedule::Schedule& alone,

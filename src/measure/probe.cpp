@@ -94,6 +94,7 @@ struct Probe {
     if (custom()) {
       size_copies_in_place();
       find_steps();
+      if (model == nullptr) find_task_times();
     }
     if (deck.workload.intensity.balance > 0) find_balance();
     workload.generate(0);
@@ -197,6 +198,16 @@ struct Probe {
     if (!workload.blas.empty()) choose("BLAS", workload.blas);
     if (deck.memory.host == deck::HostMemory::registered) page_lock(workload);
     session.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
+  }
+
+  /// On a host, measures the tasks of a list in their places.
+  void find_task_times() {
+    if (!takes_times()) return;
+    const auto crowded = std::ranges::max_element(
+        draft.schedules, {}, [](const auto& schedule) { return schedule->lanes; });
+    calibrate_in_place({*session.executor, workload, shown({}, hooks)},
+                       {schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1)},
+                       **crowded, device().cores_of_lane(draft.lanes), device());
   }
 
   void find_steps() {
