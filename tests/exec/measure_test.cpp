@@ -379,6 +379,7 @@ TYPED_TEST(MeasureTest, TasksInTheirPlacesAreCalibrated) {
   const model::Curve before({{1000, 1e-3}, {100000, 1}, {1e6, 2}});
   for (const int cores_of_lane : {1, 2}) {
     model::Device device;
+    device.queues = model::Queues::worker;
     device.cores = 4 * cores_of_lane;
     device.h2d.pinned = device.d2h.pinned = device.d2h.pageable = before;
     device.kernels[costs.kernel].roofs = {{.flop_per_byte = 1, .time = before}};
