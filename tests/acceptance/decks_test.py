@@ -84,6 +84,20 @@ class Limits(TestCase):
                 self.assert_error(done, 77, r"(issue\.mechanism: graph|memory\.host: pageable_staged) needs streams of a GPU")
 
 
+class TaskLists(TestCase):
+    def test_predictions_on_a_host_have_a_range(self):
+        for deck in ("kernel_sizes", "three_streams"):
+            target = self.folder / f"{deck}.json"
+            few = "--set=measure.repetitions=2"
+            self.assert_clean(run(SOURCE / f"input/rennich/{deck}.yaml", few, "--json", target, calibrate=True))
+            result = json.loads(target.read_text())
+            if result["device"] is not None:
+                self.skipTest("a GPU")
+            for measured in result["runs"]:
+                self.assertLess(measured["predicted_lo_s"], measured["predicted_s"])
+                self.assertGreater(measured["predicted_hi_s"], measured["predicted_s"])
+
+
 class Portable(TestCase):
     def test_kokkos_alone_runs_every_deck_that_asks_for_no_native_call(self):
         passed = 0
