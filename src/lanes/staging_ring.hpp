@@ -51,9 +51,9 @@ class StagingRing {
       const SlotUse use = (to_device ? up_ : down_).next();
       auto& [threads, lanes] = *use.done;
       if (to_device) {
+        // First the lane's wait: whatever fails, a lane that is complete has no job left.
         operations_.wait(&threads, use.turn);
-        operations_.enqueue(
-            lane);  // before the job, so that every job has a lane that waits for it
+        operations_.enqueue(lane);
         pool_.push(fill,
                    CopyJob{use.data, host + at, part, &lanes, use.turn - 1, &threads, use.turn});
         Api::copy(device + at, use.data, part, Api::to_device, lane);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "measure/calibration.hpp"
 #include "measure/measure.hpp"

@@ -142,8 +142,9 @@ model::Kernel calibrate_products(const StageMeter& meter,
 
 /// On a host, replaces curves of the description by times of the tasks of the deck, with their data
 /// in memory or cache as during runs. One-lane schedules `alone` give the times of copies and
-/// kernel, scaled to one core; `crowded`, on all lanes, gives the slow-down by concurrent tasks.
-/// Kernels with several intensities keep their curves.
+/// kernel, scaled to one core; `crowded`, on all lanes, gives the slow-down by concurrent tasks: as
+/// much as tasks lengthen, or as the prediction of this run lacks. Kernels with several intensities
+/// keep their curves. Does nothing without copies and kernels.
 void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Schedule>& alone,
                         const schedule::Schedule& crowded, int cores_of_lane,
                         model::Device& device);
