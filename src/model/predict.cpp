@@ -223,7 +223,7 @@ class Simulation {
     return started;
   }
 
-  /// An engine serves the queues in turn. (Observed on an H100 and an H200.)
+  /// An engine serves the queues in turn.
   TaskId take(Engine& engine) const {
     const auto chosen = std::ranges::min_element(engine.ready, {}, [&](TaskId id) {
       const std::uint32_t queue = states_[id].queue;
@@ -246,7 +246,7 @@ class Simulation {
   }
 
   /// Starts a task. A copy engine stays with its queue until that has no more ready tasks, SMs if
-  /// the next kernel is ready already. (Observed on an H100 and an H200.)
+  /// the next kernel is ready already. (Observed on an H200 and on an H100.)
   void start(Engine& engine, TaskId id) {
     ++engine.running;
     timeline_.spans[id] = {static_cast<int>(&engine - engines_.data()), now_, now_};
