@@ -92,6 +92,7 @@ class Simulation {
 
   struct Queue {
     TaskId last = none;            ///< last task issued to it
+    int lane = -1;                 ///< of that task
     std::uint32_t unfinished = 0;  ///< issued tasks that are not complete
   };
 
@@ -106,8 +107,9 @@ class Simulation {
     std::vector<TaskId> dependents;  ///< dependent tasks of other lanes
     TaskId next_in_lane = none;
     TaskId next_in_queue = none;
+    std::uint32_t engine = 0;
     std::uint32_t queue = 0;    ///< of its engine
-    std::size_t run = none;     ///< kernels with delayed signals: index in runs_
+    std::uint32_t run = none;   ///< kernels with delayed signals: index in runs_
     std::uint32_t waiting = 1;  ///< predecessors to wait for, and the issue
     double arrival_s = never;   ///< when its engine knows of it
     double ready_s = 0;         ///< earliest start so far
@@ -129,13 +131,14 @@ class Simulation {
   };
 
   const Task& task(TaskId id) const { return schedule_.tasks[id]; }
-  std::size_t engine_of(TaskId id) const { return static_cast<std::size_t>(kinds_.of(task(id))); }
+  std::size_t engine_of(TaskId id) const { return states_[id].engine; }
   Lane& lane_of(TaskId id) { return lanes_[static_cast<std::size_t>(task(id).lane)]; }
 
   void link_tasks() {
     std::vector<TaskId> lanes(lanes_.size(), none);
     for (TaskId id = 0; id < states_.size(); ++id) {
       const Task& t = task(id);
+      states_[id].engine = static_cast<std::uint32_t>(kinds_.of(t));
       if (schedule::on_host(t.stage)) continue;
       for (const TaskId other : t.after) {
         if (schedule::on_host(task(other).stage)) continue;
@@ -158,7 +161,7 @@ class Simulation {
       if (schedule::is_kernel(t.stage)) {
         if (!open) runs_.emplace_back();
         runs_.back().kernels.push_back(id);
-        states_[id].run = runs_.size() - 1;
+        states_[id].run = static_cast<std::uint32_t>(runs_.size() - 1);
         open = !t.blocking;
       } else if (schedule::is_copy(t.stage) || t.stage == Stage::fence ||
                  (t.stage == Stage::query && device_.query_releases)) {
@@ -174,9 +177,8 @@ class Simulation {
   /// not been used for longest. (Observed on an H100 and an H200.)
   void enter_queue(TaskId id) {
     std::vector<Queue>& queues = engines_[engine_of(id)].queues;
-    auto queue = std::ranges::find_if(queues, [&](const Queue& one) {
-      return one.last != none && task(one.last).lane == task(id).lane;
-    });
+    const int lane = task(id).lane;
+    auto queue = std::ranges::find_if(queues, [&](const Queue& one) { return one.lane == lane; });
     if (queue == queues.end()) {
       queue = std::ranges::min_element(queues, {}, [](const Queue& one) {
         return std::tuple(one.unfinished > 0, one.last != none, one.last);
@@ -187,6 +189,7 @@ class Simulation {
       ++states_[id].waiting;
     }
     queue->last = id;
+    queue->lane = lane;
     ++queue->unfinished;
     states_[id].queue = static_cast<std::uint32_t>(queue - queues.begin());
   }
@@ -268,7 +271,7 @@ class Simulation {
     timeline_.spans[id].stop_s = now_;
     const double handover_s =
         hands_over(id) ? device_.latency.handover(static_cast<double>(task(id).bytes)) : 0;
-    const auto engine = static_cast<std::uint32_t>(engine_of(id));
+    const std::uint32_t engine = states_[id].engine;
     --engines_[engine].queues[states_[id].queue].unfinished;
     if (handover_s > 0) {
       events_.push({now_ + handover_s, order_++, Event::Kind::engine, engine});

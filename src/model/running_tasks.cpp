@@ -34,7 +34,16 @@ void RunningTasks::start(TaskId id) {
 }
 
 void RunningTasks::set_speeds() {
-  if (device_.queues == Queues::worker) return share_cores();
+  if (device_.queues == Queues::worker) {
+    share_cores();
+  } else {
+    share_device();
+  }
+  first_ = std::ranges::min_element(
+      running_, {}, [](const Running& running) { return running.left_s / running.speed; });
+}
+
+void RunningTasks::share_device() {
   bool up = false, down = false;
   for (const Running& running : running_) {
     up |= running.stage == Stage::h2d;
@@ -62,10 +71,7 @@ void RunningTasks::advance(double from, double to) {
   }
 }
 
-double RunningTasks::next_end(double now) {
-  first_ = std::min_element(running_.begin(), running_.end(), [](const auto& a, const auto& b) {
-    return a.left_s / a.speed < b.left_s / b.speed;
-  });
+double RunningTasks::next_end(double now) const {
   return first_ == running_.end() ? never : now + first_->left_s / first_->speed;
 }
 

@@ -23,9 +23,9 @@ class RunningTasks {
   void set_speeds();
   void advance(double from, double to);
   /// When the first task ends at the current speeds.
-  double next_end(double now);
+  double next_end(double now) const;
 
-  /// Removes the task found by next_end().
+  /// Removes the task that next_end() is about.
   schedule::TaskId finish() {
     const schedule::TaskId id = first_->id;
     running_.erase(first_);
@@ -46,6 +46,7 @@ class RunningTasks {
   };
 
   double share_of(const schedule::Task& task) const;
+  void share_device();
   void share_cores();
 
   const schedule::Schedule& schedule_;
