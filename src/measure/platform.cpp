@@ -12,53 +12,13 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "base/proc.hpp"
 #include "base/units.hpp"
 #include "measure/kokkos_settings.hpp"
 #include "workload/spaces.hpp"
 
 namespace overlap::measure {
 namespace {
-
-/// Value of the first line "KEY... : value" or "KEY: value" in a file under /proc.
-std::string proc_value(const char* path, const std::string& key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    const auto colon = line.find(':');
-    if (line.starts_with(key) && colon != std::string::npos) {
-      const auto begin = line.find_first_not_of(" \t", colon + 1);
-      return begin == std::string::npos ? std::string() : line.substr(begin);
-    }
-  }
-  return {};
-}
-
-std::int64_t memory_bytes(const std::string& key) {
-  return 1024 * std::strtoll(proc_value("/proc/meminfo", key).c_str(), nullptr, 10);
-}
-
-/// Bytes that a control group still allows its processes; inactive file caches count as free.
-/// Empty: no limit.
-std::optional<std::int64_t> left_in_group(const std::string& folder) {
-  std::int64_t most = 0, used = 0, bytes = 0;
-  if (!(std::ifstream(folder + "/memory.max") >> most)) return std::nullopt;
-  std::ifstream(folder + "/memory.current") >> used;
-  std::ifstream stat(folder + "/memory.stat");
-  for (std::string word; stat >> word >> bytes;) {
-    if (word == "inactive_file") used -= bytes;
-  }
-  return std::max<std::int64_t>(0, most - used);
-}
-
-/// Available memory in bytes, limited by the control groups of this process (batch job, container).
-std::int64_t available_memory() {
-  std::int64_t available = memory_bytes("MemAvailable");
-  std::string group = proc_value("/proc/self/cgroup", "0:");
-  group.erase(0, group.find('/'));
-  for (; group.find('/') != std::string::npos; group.resize(group.rfind('/'))) {
-    available = std::min(available, left_in_group("/sys/fs/cgroup" + group).value_or(available));
-  }
-  return available;
-}
 
 /// The word in brackets of "always [madvise] never".
 std::optional<std::string> transparent_huge_pages() {
@@ -90,16 +50,16 @@ base::HostInfo host_info() {
   gethostname(name.data(), name.size() - 1);
   utsname system{};
   uname(&system);
-  const std::string cpu = proc_value("/proc/cpuinfo", "model name");
+  const std::string cpu = base::proc_value("/proc/cpuinfo", "model name");
   return {.name = name.data(),
           .cpu = cpu.empty() ? "processor" : cpu,
           .cores = base::usable_cpus(),
-          .affinity = proc_value("/proc/thread-self/status", "Cpus_allowed_list"),
-          .total_bytes = memory_bytes("MemTotal"),
-          .available_bytes = available_memory(),
+          .affinity = base::proc_value("/proc/thread-self/status", "Cpus_allowed_list"),
+          .total_bytes = base::memory_bytes("MemTotal"),
+          .available_bytes = base::available_memory(),
           .kernel = system.release,
           .transparent_huge_pages = transparent_huge_pages(),
-          .huge_pages = base::parse_count(proc_value("/proc/meminfo", "HugePages_Total"))};
+          .huge_pages = base::parse_count(base::proc_value("/proc/meminfo", "HugePages_Total"))};
 }
 
 std::optional<base::Job> job_info() {
@@ -145,7 +105,7 @@ base::BuildInfo build_info() {
 bool on_gpu() { return !workload::on_host(workload::default_space); }
 
 void require_host_memory(std::int64_t bytes) {
-  const std::int64_t available = available_memory();
+  const std::int64_t available = base::available_memory();
   if (bytes <= available) return;
   throw base::Error(base::ExitCode::precondition,
                     "found " + base::format_bytes(static_cast<std::uint64_t>(available)) +

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/parallel.hpp"
+#include "base/proc.hpp"
 #include "base/sha256.hpp"
 #include "base/statistics.hpp"
 #include "base/units.hpp"
@@ -27,6 +30,50 @@ TEST(Caches, FlushingKeepsTheData) {
     EXPECT_EQ(data, before);
   }
   flush_caches(nullptr, 0);
+}
+
+/// Files below a folder that stands for "/".
+struct Root {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / "overlap-proc-test";
+  Root() {
+    std::filesystem::remove_all(path);
+    write("proc/meminfo", "MemTotal:  2000 kB\nMemAvailable:   1000 kB\n");
+  }
+  ~Root() { std::filesystem::remove_all(path); }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((path / name).parent_path());
+    std::ofstream(path / name) << text;
+  }
+};
+
+TEST(Memory, IsWhatTheMachineHasWithoutGroups) {
+  const Root root;
+  EXPECT_EQ(memory_bytes("MemTotal", root.path), 2048000);
+  EXPECT_EQ(available_memory(root.path), 1024000);
+  root.write("proc/self/cgroup", "0::/job/step\n");
+  EXPECT_EQ(available_memory(root.path), 1024000);
+}
+
+TEST(Memory, IsLimitedByAnyGroupOfVersion2) {
+  const Root root;
+  root.write("proc/self/cgroup", "0::/job/step\n");
+  root.write("sys/fs/cgroup/job/step/memory.max", "max\n");
+  root.write("sys/fs/cgroup/job/memory.max", "700000\n");
+  root.write("sys/fs/cgroup/job/memory.current", "300000\n");
+  root.write("sys/fs/cgroup/job/memory.stat", "anon 200000\ninactive_file 50000\n");
+  EXPECT_EQ(available_memory(root.path), 450000);
+}
+
+TEST(Memory, IsLimitedByAnyGroupOfVersion1) {
+  const Root root;
+  root.write("proc/self/cgroup", "7:cpu,cpuacct:/job\n4:memory:/slurm/job\n0::/other\n");
+  const std::string group = "sys/fs/cgroup/memory/slurm/job/memory.";
+  root.write(group + "limit_in_bytes", "500000\n");
+  root.write(group + "usage_in_bytes", "300000\n");
+  root.write(group + "stat", "inactive_file 1\ntotal_inactive_file 100000\n");
+  EXPECT_EQ(available_memory(root.path), 300000);
+  root.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "200000\n");  // that of a container
+  EXPECT_EQ(available_memory(root.path), 200000);
 }
 
 TEST(Units, ParseBytes) {
