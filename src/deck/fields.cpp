@@ -53,7 +53,7 @@ const Table<Memory> memory_table = {{
           "Maximum device memory to use; if the data need more, chunks share slots."),
     field("ring_slots", &Memory::ring_slots, count(2, 1024), "Slots per direction.")
         .with({HostMemory::pageable_staged}),
-    field("ring_bytes", &Memory::ring_bytes, bytes(4096), "Size of a slot.")
+    field("ring_bytes", &Memory::ring_bytes, bytes(4096, std::int64_t{64} << 30), "Size of a slot.")
         .with({HostMemory::pageable_staged}),
 }};
 

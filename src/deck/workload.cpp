@@ -101,6 +101,38 @@ std::vector<int> read_after(const Reader& after, const std::vector<CustomTask>& 
   return places;
 }
 
+/// Tasks of which each waits for the next one, and the last for the first; empty: none.
+std::vector<int> cycle_in(const std::vector<CustomTask>& tasks) {
+  std::vector<std::vector<int>> dependents(tasks.size());
+  std::vector<std::size_t> waiting(tasks.size());
+  std::vector<int> free;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    waiting[i] = tasks[i].after.size();
+    if (waiting[i] == 0) free.push_back(static_cast<int>(i));
+    for (const int other : tasks[i].after) {
+      dependents[static_cast<std::size_t>(other)].push_back(static_cast<int>(i));
+    }
+  }
+  while (!free.empty()) {
+    const auto task = static_cast<std::size_t>(free.back());
+    free.pop_back();
+    for (const int other : dependents[task]) {
+      if (--waiting[static_cast<std::size_t>(other)] == 0) free.push_back(other);
+    }
+  }
+  const auto is_stuck = [&](int task) { return waiting[static_cast<std::size_t>(task)] > 0; };
+  const auto stuck = std::ranges::find_if(waiting, [](std::size_t count) { return count > 0; });
+  std::vector<int> path;
+  if (stuck == waiting.end()) return path;
+  auto at = static_cast<int>(stuck - waiting.begin());
+  while (std::ranges::find(path, at) == path.end()) {
+    path.push_back(at);
+    at = *std::ranges::find_if(tasks[static_cast<std::size_t>(at)].after, is_stuck);
+  }
+  path.erase(path.begin(), std::ranges::find(path, at));
+  return path;
+}
+
 void read_tasks(const Reader& workload, Workload& into) {
   const Reader list = workload.at("tasks");
   if (list.size() > static_cast<std::size_t>(most_tasks)) {
@@ -124,6 +156,18 @@ void read_tasks(const Reader& workload, Workload& into) {
     if (!items[i].has("after")) continue;
     task.after = read_after(items[i].at("after"), into.tasks, numbers, task.name);
   }
+  const std::vector<int> cycle = cycle_in(into.tasks);
+  if (cycle.empty()) return;
+  constexpr std::size_t most_named = 6;
+  const auto name = [&](int task) { return into.tasks[static_cast<std::size_t>(task)].name; };
+  std::string words = name(cycle[0]);
+  for (std::size_t i = 1; i <= cycle.size(); ++i) {
+    words += i == 1 ? " waits for " : ", which waits for ";
+    words += i < most_named ? name(cycle[i % cycle.size()]) : "...";
+    if (i == most_named) break;
+  }
+  items[static_cast<std::size_t>(cycle[0])].at("after").fail(
+      fmt::format("found a cycle: {}; allowed: tasks that do not wait for each other", words));
 }
 
 Json write_tasks(const Workload& w) {

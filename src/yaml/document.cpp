@@ -240,14 +240,32 @@ NodePtr parse(const std::string& text, const base::SourcePlace& origin) {
   return builder.root;
 }
 
+/// Whether a value contains a key below it; one that is no map replaces all keys.
+bool sets(const Node* value, const std::string& key) {
+  for (const std::string& part : parts_of(key)) {
+    if (value->kind != Node::Kind::map) return true;
+    const Node::Entry* const entry = value->find(part);
+    if (entry == nullptr) return false;
+    value = entry->value.get();
+  }
+  return true;
+}
+
 /// Takes from the sweep what an option sets to one value: the key itself and all keys below it.
-NodePtr pinned(const NodePtr& root, const std::string& key) {
+NodePtr pinned(const NodePtr& root, const std::string& key, const NodePtr& value) {
   const Node::Entry* const sweep = root->find("sweep");
   if (sweep == nullptr || sweep->value->kind != Node::Kind::map) return root;
   Node left = *sweep->value;
   std::erase_if(left.entries, [&](const Node::Entry& entry) {
     const std::string& swept = entry.key->text;
-    return swept == key || swept.starts_with(key + ".");
+    if (swept == key) return true;
+    if (!swept.starts_with(key + ".")) return false;
+    const std::string below = swept.substr(key.size() + 1);
+    if (sets(value.get(), below)) return true;
+    fail(value->place,
+         fmt::format("{}: found no {}, which is swept ({}); allowed: with {}, or after "
+                     "--set 'sweep={{}}'",
+                     clean(key), clean(below), base::to_string(entry.key->place), clean(below)));
   });
   const std::array<std::string, 1> path = {"sweep"};
   return with(root, path, std::make_shared<Node>(std::move(left)));
@@ -341,7 +359,7 @@ NodePtr with_option(const NodePtr& root, const std::string& option, int number) 
   }
   NodePtr value = parse(option.substr(equals + 1), origin);
   if (!value) value = node_of(Node::Kind::null, origin);
-  return pinned(with(root, path, value), key);
+  return pinned(with(root, path, value), key, value);
 }
 
 std::string name_of(const std::string& path) {

@@ -31,9 +31,12 @@ Kind<std::int64_t> count(std::int64_t least, std::int64_t most) {
                 "", base::parse_count);
 }
 
-Kind<std::int64_t> bytes(std::int64_t least) {
-  return ranged(fmt::format("a size of at least {} B, such as 65536, 16 MiB or 2 GB", least), least,
-                any<std::int64_t>, "B", base::parse_bytes);
+Kind<std::int64_t> bytes(std::int64_t least, std::int64_t most) {
+  const std::string limit =
+      most == any<std::int64_t> ? "" : " and at most " + base::spell_bytes(most);
+  return ranged(
+      fmt::format("a size of at least {} B{}, such as 65536, 16 MiB or 2 GB", least, limit), least,
+      most, "B", base::parse_bytes);
 }
 
 Kind<double> number(const std::string& values, double least, double most) {

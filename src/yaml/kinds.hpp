@@ -84,7 +84,7 @@ Kind<T> ranged(const std::string& values, T least, T most, const std::string& un
 
 /// Kinds of scalars in [least, most]; `values` describes the allowed values.
 Kind<std::int64_t> count(std::int64_t least, std::int64_t most);
-Kind<std::int64_t> bytes(std::int64_t least);
+Kind<std::int64_t> bytes(std::int64_t least, std::int64_t most = any<std::int64_t>);
 Kind<double> number(const std::string& values, double least, double most);
 Kind<double> seconds(const std::string& values, double least, double most);
 Kind<double> part(const std::string& values, double least, double most);  ///< a fraction

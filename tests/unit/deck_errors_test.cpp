@@ -452,6 +452,22 @@ TEST(DeckErrors, DependenciesOfTasks) {
   });
 }
 
+TEST(DeckErrors, TasksThatWaitForEachOther) {
+  const auto task = [](const std::string& name, const std::string& after) {
+    return "name: " + name + ", stage: kernel, lane: 1, duration: 1 ms, after: [" + after + "]";
+  };
+  expect_messages({
+      {tasks({task("A", "B"), task("B", "A")}),
+       {},
+       "@:4:64: workload.tasks[0].after: found a cycle: A waits for B, which waits for A; allowed: "
+       "tasks that do not wait for each other"},
+      {tasks({task("A", "C"), task("D", "C"), task("C", "B"), task("B", "D")}),
+       {},
+       "@:6:64: workload.tasks[2].after: found a cycle: C waits for B, which waits for D, which "
+       "waits for C; allowed: tasks that do not wait for each other"},
+  });
+}
+
 TEST(DeckErrors, WhatACustomWorkloadDoesNotTake) {
   expect_messages({
       {tasks({kernel}, "chunks: {count: 4}\n"),
@@ -870,9 +886,13 @@ TEST(DeckErrors, Words) {
        "pageable_staged"},
       {increment("memory: {host: pageable_staged, ring_bytes: 1}\n"),
        {},
-       "@:2:45: memory.ring_bytes: found '1'; allowed: a size of at least 4096 B, such as 65536, "
-       "16 "
-       "MiB or 2 GB"},
+       "@:2:45: memory.ring_bytes: found '1'; allowed: a size of at least 4096 B and at most 64 "
+       "GiB, such as 65536, 16 MiB or 2 GB"},
+      {increment("memory: {host: pageable_staged, ring_bytes: 1 TiB}\n"),
+       {},
+       "@:2:45: memory.ring_bytes: found '1 TiB'; allowed: a size of at least 4096 B and at most "
+       "64 "
+       "GiB, such as 65536, 16 MiB or 2 GB"},
       {increment("memory: {host: pageable_staged}\nissue: {mechanism: graph}\n"),
        {},
        "@:3:20: issue.mechanism: found 'graph'; allowed: streams with memory.host pageable_staged "

@@ -79,7 +79,14 @@ TEST(Sweep, OptionsPinAndChangeIt) {
   EXPECT_THAT(names(points_of(sweep, {"chunks.count=8"})),
               ElementsAre("issue.lanes 1", "issue.lanes 2"));
   EXPECT_EQ(points_of(sweep, {"chunks.count=8"})[0].deck.chunks.count, 8);
-  EXPECT_EQ(points_of(sweep, {"chunks={bytes: 4096}"})[1].deck.chunks.bytes, 4096);
+  EXPECT_THAT(names(points_of(sweep, {"chunks={count: 8}"})),
+              ElementsAre("issue.lanes 1", "issue.lanes 2"));
+  const auto bytes = points_of(sweep, {"sweep={issue.lanes: [1, 2]}", "chunks={bytes: 4096}"});
+  EXPECT_EQ(bytes.at(1).deck.chunks.bytes, 4096);
+  EXPECT_THAT(names(points_of("host_work: {per_chunk: 1 us}\n"
+                              "sweep: {host_work.per_chunk: [1 us, 2 us]}\n",
+                              {"host_work=none"})),
+              ElementsAre(""));
   EXPECT_THAT(names(points_of(sweep, {"sweep.chunks.count=[3]", "issue.lanes=2"})),
               ElementsAre("chunks.count 3"));
   EXPECT_THAT(
@@ -198,7 +205,12 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        {"sweep.chunks.count=[1, 0]"},
        "--set sweep.chunks.count=[1, 0]: chunks.count: found '0'; allowed: a whole number from 1 "
        "to 1048576"},
-      {"sweep: {chunks.count: [1, 0]}\n", {"chunks={}"}, ""},
+      {"sweep: {chunks.count: [1, 0]}\n",
+       {"chunks={profile: ramp}"},
+       "--set chunks={profile: ramp}: chunks: found no count, which is swept (@:2:9); allowed: "
+       "with "
+       "count, or after --set 'sweep={}'"},
+      {"sweep: {chunks.count: [1, 0]}\n", {"sweep={}", "chunks={}"}, ""},
   };
   for (const Bad& bad : table) {
     SCOPED_TRACE(bad.sweep);
