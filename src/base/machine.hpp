@@ -15,7 +15,7 @@ namespace overlap::base {
 /// A device. Fields that cannot be read are empty. On host back ends the processor is the device.
 struct DeviceInfo {
   std::string name;
-  std::string uuid;
+  std::string uuid;  ///< empty: it has none
   std::string compute_capability;
   std::optional<int> copy_engines;
   std::optional<bool> concurrent_kernels;
@@ -38,6 +38,9 @@ struct DeviceInfo {
   std::optional<std::string> serial;
   std::optional<double> power_limit_w;
   std::optional<double> power_limit_default_w;
+
+  /// Identifies it on its host; empty: unknown.
+  std::string id() const { return uuid.empty() ? pci_bus_id.value_or("") : uuid; }
 };
 
 /// Reasons for reduced clocks.

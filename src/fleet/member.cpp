@@ -140,10 +140,11 @@ std::vector<Member::Taken> Member::take_devices(const std::vector<Rank>& ranks) 
   for (const int rank : local_) {
     const auto& devices = ranks[static_cast<std::size_t>(rank)].devices;
     const auto owner_of = [&](const base::DeviceInfo& device) {
-      return std::ranges::find(taken, device.uuid, [](const Taken& t) { return t.device->uuid; });
+      return std::ranges::find(taken, device.id(), [](const Taken& t) { return t.device->id(); });
     };
-    const auto free = std::ranges::find_if(
-        devices, [&](const base::DeviceInfo& device) { return owner_of(device) == taken.end(); });
+    const auto free = std::ranges::find_if(devices, [&](const base::DeviceInfo& device) {
+      return !device.id().empty() && owner_of(device) == taken.end();  // without one: it is lost
+    });
     if (free != devices.end()) taken.push_back({&*free, rank});
     if (rank != world_.rank()) continue;
     if (free != devices.end()) {
@@ -151,8 +152,10 @@ std::vector<Member::Taken> Member::take_devices(const std::vector<Rank>& ranks) 
     } else if (!devices.empty()) {  // without devices the back end reports it
       std::string owners;
       for (const base::DeviceInfo& device : devices) {
-        owners += fmt::format("{}rank {} uses {}", owners.empty() ? "" : ", ",
-                              owner_of(device)->rank, device.uuid);
+        const auto owner = owner_of(device);
+        if (!owners.empty()) owners += ", ";
+        owners += owner == taken.end() ? "one is lost"
+                                       : fmt::format("rank {} uses {}", owner->rank, device.id());
       }
       unplaced_ = base::Error(
           base::ExitCode::precondition,
@@ -254,12 +257,12 @@ experiment::Outcome Member::run(deck::Phase phase, const measure::Hooks& hooks, 
         load();
       };
     }
-    outcome = body(hooks_of(phase, hooks, poll, window));
+    outcome = lanes::keep_if_lost([&] { return body(hooks_of(phase, hooks, poll, window)); }, poll);
     outcome.window = std::move(window);
   }
   hooks.show("waiting for the other ranks");
   try {
-    board_->wait_for_all(poll);
+    lanes::keep_if_lost([&] { board_->wait_for_all(poll); }, poll);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
     outcome.interrupted = true;

@@ -60,6 +60,9 @@ class Member {
 
   /// This rank takes part in no further phases.
   void leave() { board_->leave(); }
+  /// Receives messages and periodically sends signs of life: to rank 0, or, on rank 0, to the ranks
+  /// that are done and wait for the verdict.
+  void tell();
 
   /// Collects the texts of all ranks on rank 0; returns an empty result elsewhere. Does not wait
   /// for lost ranks. `can_end`: this process can end regularly, with MPI; if one cannot, none does.
@@ -90,9 +93,6 @@ class Member {
   measure::Hooks hooks_of(deck::Phase phase, const measure::Hooks& hooks, const Poll& poll,
                           experiment::Window& window);
   void sign();
-  /// Receives messages and periodically sends signs of life: to rank 0, or, on rank 0, to the ranks
-  /// that are done and wait for the verdict.
-  void tell();
   /// Receives all pending messages.
   void receive();
   base::ExitCode rank_0s_code();

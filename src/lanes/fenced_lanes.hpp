@@ -56,6 +56,7 @@ class FencedLanes final : public Lanes {
       const int lane = schedule_->tasks[other].lane;
       if (other >= complete_[static_cast<std::size_t>(lane)]) wait(lane);
     }
+    issued_[static_cast<std::size_t>(task.lane)] = id + 1;
     try {
       if constexpr (has_api<Space>) trace_.begin(id, Api::stream_of(space_of(task.lane)));
       perform(space_of(task.lane), *workload_, *schedule_, task, CopyCalls::kokkos);
@@ -63,7 +64,6 @@ class FencedLanes final : public Lanes {
     } catch (const std::exception& error) {
       throw lane_error(*schedule_, id, base::error_of(error).what());
     }
-    issued_[static_cast<std::size_t>(task.lane)] = id + 1;
   }
 
   void wait(int lane) override {

@@ -28,6 +28,18 @@ struct DeviceLost : base::Error {
   std::vector<std::shared_ptr<const void>> kept = {};  ///< what must not be freed
 };
 
+/// body(). If the device is lost in it, copies of `owners` remain, so that what they share is not
+/// freed.
+template <class Body, class... Owners>
+auto keep_if_lost(const Body& body, const Owners&... owners) {
+  try {
+    return body();
+  } catch (DeviceLost& error) {
+    (error.kept.push_back(std::make_shared<Owners>(owners)), ...);
+    throw;
+  }
+}
+
 /// The trace source lost the times of a task.
 struct TraceLost : base::Error {
   using base::Error::Error;

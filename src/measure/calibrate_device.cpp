@@ -249,7 +249,7 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
   if (plan.pageable) {
     deck.memory.host = deck::HostMemory::pageable;
     const auto pageable = resident_workload(deck);
-    measure_pageable({executor, pageable, plan}, device);
+    lanes::keep_if_lost([&] { measure_pageable({executor, pageable, plan}, device); }, increment);
   }
   return device;
 }
@@ -312,11 +312,13 @@ void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& 
     for (auto [stage, points] : {std::pair{Stage::h2d, &up}, std::pair{Stage::d2h, &down}}) {
       HandSchedule copy(box);
       copy.add(stage, lines, 0);
+      const auto copy_after_fill = [&] {
+        executor.run(fill.schedule(), filling);
+        return executor.run(copy.schedule(), box).complete_s;
+      };
       const auto samples =
-          sample({.warmup = 0, .samples = plan.repetitions, .step = plan.step}, [&] {
-            executor.run(fill.schedule(), filling);
-            return executor.run(copy.schedule(), box).complete_s;
-          });
+          sample({.warmup = 0, .samples = plan.repetitions, .step = plan.step},
+                 [&] { return lanes::keep_if_lost(copy_after_fill, filling, box); });
       const double copy_s = median(samples) - device.host.copy_s - device.host.synchronize_s;
       points->push_back(
           {static_cast<double>(bytes), std::max(1e-9, copy_s / static_cast<double>(lines))});

@@ -185,8 +185,9 @@ void measure_beside(const experiment::Plan& plan, Session& session, const Hooks&
   }
   if (!wants_link(plan)) return;
   try {
-    auto link =
-        measure_link(largest_copy(runs), experiment::least_repetitions(deck.measure), hooks);
+    constexpr int most = 50;  // a repetition takes milliseconds, however small the deck
+    const int repetitions = std::min(experiment::least_repetitions(deck.measure), most);
+    auto link = measure_link(largest_copy(runs), repetitions, hooks);
     link.health = std::move(device.health);
     link.series = std::move(device.series);
     device = std::move(link);
@@ -328,13 +329,13 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
       if (may_end) stop = stopping.stop(runs, number, progress.elapsed_s());
       if (hooks.stop(stop.has_value())) samples.stopped = stop;
     }
+    // Verification of the last run may have let the device fall asleep.
+    if (monitor.health) wake(executor, runs.front().schedule, workload);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted || runs.back().samples_s.empty()) throw;
     samples.interrupted = true;
   }
   progress.show("");
-  // Verification of the last run may have let the device fall asleep.
-  if (monitor.health && !samples.interrupted) wake(executor, runs.front().schedule, workload);
   samples.device.health = watch.finish();
   samples.device.series = std::move(watch.series());
   return samples;

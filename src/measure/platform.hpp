@@ -55,8 +55,8 @@ Variables variables();
 /// GPU back end finds no GPU or driver. Does not require Kokkos to be initialized.
 std::vector<base::DeviceInfo> devices();
 
-/// The visible GPUs with name, UUID, PCI address and NUMA node only, without creating contexts on
-/// devices of other ranks. Empty on host back ends.
+/// The visible GPUs by number, with name, UUID, PCI address and NUMA node only, without creating
+/// contexts on devices of other ranks; lost ones are empty. None on host back ends.
 std::vector<base::DeviceInfo> visible_devices();
 
 /// Throws base::Error{precondition} if there is no device to run on. Does not require Kokkos to be

@@ -50,19 +50,23 @@ std::optional<DeviceInfo> device(int index) {
   return monitor.describe ? monitor.describe(*device) : device;
 }
 
-/// describe(index) of all visible devices.
+/// describe(index) of all visible devices; empty for lost ones.
 std::vector<DeviceInfo> all_devices(std::optional<DeviceInfo> (*describe)(int index)) {
   std::vector<DeviceInfo> found;
   const int count = vendor::visible().count;
   for (int index = 0; index < count; ++index) {
-    if (auto info = describe(index)) found.push_back(*info);
+    found.push_back(describe(index).value_or(DeviceInfo()));
   }
   return found;
 }
 
 }  // namespace
 
-std::vector<DeviceInfo> devices() { return all_devices(device); }
+std::vector<DeviceInfo> devices() {
+  std::vector<DeviceInfo> found = all_devices(device);
+  std::erase_if(found, [](const DeviceInfo& device) { return device.id().empty(); });
+  return found;
+}
 
 std::vector<DeviceInfo> visible_devices() { return all_devices(vendor::identity_of); }
 

@@ -13,11 +13,11 @@ namespace vendor {
 namespace {
 
 /// The UUID bytes of AMD are 16 hexadecimal digits, or "XX" on devices without a UUID.
-std::string uuid_of(const hipDeviceProp_t& properties, const std::string& otherwise) {
+std::string uuid_of(const hipDeviceProp_t& properties) {
   const std::span<const char, 16> bytes(properties.uuid.bytes);
   const auto is_digit = [](unsigned char c) { return std::isxdigit(c) != 0; };
   if (std::ranges::all_of(bytes, is_digit)) return "GPU-" + std::string(bytes.begin(), bytes.end());
-  return bytes[0] == 'X' && bytes[1] == 'X' ? otherwise : uuid_text(bytes);
+  return bytes[0] == 'X' && bytes[1] == 'X' ? "" : uuid_text(bytes);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ std::optional<base::DeviceInfo> identity_of(int index) {
     device.pci_bus_id = bus_id.data();
     device.numa_node = numa_node_of(*device.pci_bus_id);
   }
-  device.uuid = uuid_of(properties, device.pci_bus_id.value_or(""));
+  device.uuid = uuid_of(properties);
   return device;
 }
 

@@ -66,7 +66,8 @@ static_assert(component_driver == RSMI_SW_COMP_DRIVER);
 #endif
 
 /// PCIe generation for a transfer rate per lane of 2.5, 5, 8, 16 or 32 GT/s.
-int generation(std::uint64_t transfers) {
+std::optional<int> generation(std::uint64_t transfers) {
+  if (transfers == 0) return std::nullopt;
   return static_cast<int>(std::lround(std::log2(static_cast<double>(transfers) / 2.5e9))) + 1;
 }
 

@@ -179,11 +179,17 @@ struct Probe {
   }
 
   void allocate() {
+    workload = {};  // of the round before
     device_units = most_device_units(deck, draft);
     const auto device_bytes = schedule::device_bytes(draft.costs, draft.layout, device_units);
     // On host back ends device arrays are in host memory, too.
     std::size_t host_bytes = on_gpu() ? 0 : std::reduce(device_bytes.begin(), device_bytes.end());
     for (const auto& array : draft.costs.arrays) host_bytes += array.host_bytes;
+    if (deck.memory.host == deck::HostMemory::pageable_staged) {
+      constexpr std::int64_t rings = 4;  // both directions, in the lanes and in those for rates
+      host_bytes +=
+          static_cast<std::size_t>(rings * deck.memory.ring_slots * deck.memory.ring_bytes);
+    }
     require_host_memory(static_cast<std::int64_t>(host_bytes));
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {

@@ -34,7 +34,7 @@ struct Session {
       return body();
     } catch (lanes::DeviceLost& error) {
       lost = true;
-      kept = std::move(error.kept);
+      kept.insert(kept.end(), error.kept.begin(), error.kept.end());
       throw;
     }
   }

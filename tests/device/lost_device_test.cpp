@@ -7,6 +7,7 @@
 
 #include "deck/deck.hpp"
 #include "measure/executor.hpp"
+#include "measure/session.hpp"
 #include "schedule/build.hpp"
 #include "workload/workload.hpp"
 
@@ -19,10 +20,10 @@ struct WildWrite {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main() {
   using namespace overlap;
   using Space = Kokkos::DefaultExecutionSpace;
-  Kokkos::initialize(argc, argv);
+  measure::Session session({});
   deck::Deck deck;
   deck.workload.elements = 1000;
   deck.chunks.count = 2;
@@ -30,7 +31,7 @@ int main(int argc, char** argv) {
   const auto arrays = schedule::device_bytes(costs, {}, costs.units);
   const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
                                         deck::Order::depth_first, 2);
-  try {
+  const auto lose = [&] {
     measure::Executor executor(2);
     auto workload = workload::make(workload::default_space, deck, costs, arrays, 1);
     workload.generate(1);
@@ -41,12 +42,19 @@ int main(int argc, char** argv) {
     };
     executor.run(schedule, workload);
     std::cerr << "no error\n";
+  };
+  try {
+    // A fleet uses the session around each use of it.
+    session.use([&] { session.use(lose); });
   } catch (const lanes::DeviceLost& error) {
     const std::string message = error.what();
     std::cerr << message << '\n';
     const bool named = message.find("of chunk ") != std::string::npos &&
                        message.find(" on lane ") != std::string::npos;
-    std::_Exit(named && error.code() == base::ExitCode::runtime_error ? 0 : 1);
+    std::_Exit(named && session.lost && session.kept.size() == 2 &&
+                       error.code() == base::ExitCode::runtime_error
+                   ? 0
+                   : 1);
   } catch (const std::exception& error) {
     std::cerr << "another error: " << error.what() << '\n';
   }

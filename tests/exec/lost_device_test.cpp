@@ -44,5 +44,22 @@ TEST(LostDevice, LanesAndArraysAreKeptWithTheError) {
   EXPECT_EQ(array.use_count(), 1);
 }
 
+TEST(LostDevice, WhatOthersOwnIsKeptToo) {
+  const auto inner = std::make_shared<int>(), outer = std::make_shared<int>();
+  const auto lose = [] {
+    throw lanes::DeviceLost(base::Error(base::ExitCode::runtime_error, "lost"));
+  };
+  try {
+    lanes::keep_if_lost([&] { lanes::keep_if_lost(lose, inner, inner); }, outer);
+    FAIL() << "no error";
+  } catch (const lanes::DeviceLost& error) {
+    EXPECT_EQ(error.kept.size(), 3U);
+    EXPECT_EQ(inner.use_count(), 3);
+    EXPECT_EQ(outer.use_count(), 2);
+  }
+  EXPECT_EQ(inner.use_count(), 1);
+  EXPECT_EQ(lanes::keep_if_lost([] { return 7; }, outer), 7);
+}
+
 }  // namespace
 }  // namespace overlap
