@@ -1,11 +1,13 @@
 #include "results.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -49,14 +51,23 @@ void require_outputs(const std::vector<NamedFile>& outputs,
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   require_outputs({{"-o", options.output}}, files_in(options.results));
   const std::vector<experiment::Recorded> results = report::read_results(options.results);
-  const experiment::Reference reference{options.output,
-                                        experiment::baseline(results, options.below)};
+  const auto [entries, left_out] = experiment::baseline(results, options.below);
+  const experiment::Reference reference{options.output, entries};
   const std::string how =
       fmt::format("Written by `miniapp baseline` {} from {} {}.", base::version().version,
                   results.size(), results.size() == 1 ? "result" : "results");
   report::write_file(options.output, experiment::to_yaml(reference, how));
-  terminal.shown(fmt::format("wrote {}: {} entries\n", base::one_line(options.output),
-                             reference.entries.size()));
+  std::set<std::string> names;
+  for (const experiment::Entry& entry : left_out) {
+    const experiment::Subject& of = entry.subject;
+    names.insert(experiment::words({.phase = of.phase, .order = of.order, .metric = of.metric}));
+  }
+  const std::string none =
+      names.empty()
+          ? ""
+          : fmt::format("; none for medians that are not above 0: {}", fmt::join(names, "; "));
+  terminal.shown(fmt::format("wrote {}: {} entries{}\n", base::one_line(options.output),
+                             entries.size(), none));
   return base::ExitCode::pass;
 }
 

@@ -80,7 +80,7 @@ double tolerance_of(double median, double mad, std::size_t n) {
   return std::clamp(3 * sigma * mad / median, n < enough ? 0.05 : 0.01, 1.0);
 }
 
-std::vector<Entry> baseline(const std::vector<Recorded>& results, std::optional<double> below) {
+Baseline baseline(const std::vector<Recorded>& results, std::optional<double> below) {
   Collection collection;
   for (const Recorded& result : results) {
     const auto swept = [](const RecordedPoint& point) {
@@ -92,16 +92,16 @@ std::vector<Entry> baseline(const std::vector<Recorded>& results, std::optional<
     }
     for (const RecordedPoint& point : result.points) collection.add(result, point);
   }
-  std::vector<Entry> entries;
+  Baseline made;
   for (const Collected& collected : collection.all()) {
     const Entry entry = entry_of(collected, below);
-    if (entry.value > 0) entries.push_back(entry);
+    (entry.value > 0 ? made.entries : made.left_out).push_back(entry);
   }
-  if (entries.empty()) {
+  if (made.entries.empty()) {
     throw base::Error(base::ExitCode::runtime_error,
                       "found no measured run; allowed: results with measured runs");
   }
-  return entries;
+  return made;
 }
 
 }  // namespace overlap::experiment

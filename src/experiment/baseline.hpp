@@ -12,11 +12,16 @@ namespace overlap::experiment {
 /// least 5 % below 8 devices.
 double tolerance_of(double median, double mad, std::size_t n);
 
+struct Baseline {
+  std::vector<Entry> entries;
+  std::vector<Entry> left_out;  ///< medians that are not above 0: these have no relative tolerance
+};
+
 /// One entry per metric and order: the median over all devices of the same kind, link, back end and
 /// deck; several results of one device count as their median. `below` replaces the tolerance.
-/// Contains the metrics that criteria can judge, except drift and contention, with medians above 0
-/// (others have no relative tolerance). Throws base::Error{runtime_error} for a sweep, which has
+/// Contains the metrics that criteria can judge, except drift, contention and those of health.
+/// Throws base::Error{runtime_error} for a sweep, which has
 /// more than one deck, and for results without a figure.
-std::vector<Entry> baseline(const std::vector<Recorded>& results, std::optional<double> below);
+Baseline baseline(const std::vector<Recorded>& results, std::optional<double> below);
 
 }  // namespace overlap::experiment

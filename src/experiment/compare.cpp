@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "yaml/document.hpp"
@@ -54,18 +55,63 @@ Change changed(Change change, const std::vector<double>& a, const std::vector<do
   const deck::Better better = deck::row_of(change.metric).better;
   if (change.ratio) change.trend = trend_of(*change.ratio, better);
   if (!a.empty() && a == b) change.trend = Trend::same;  // counters and errors have a single value
-  if (criterion != nullptr) change.verdict = judged(change, b, below, criterion->max);
+  if (criterion != nullptr) {
+    change.verdict = judged(change, b, below, criterion->max);
+    const bool undecided = change.verdict == Verdict::inconclusive;
+    if (undecided && change.trend == Trend::same) change.verdict = Verdict::pass;
+  }
   return change;
 }
 
-/// The criterion that judges a metric; null: none.
+/// The criterion that judges a metric, of several the one with the lowest maximum; null: none.
 const deck::Criterion* criterion_of(const std::vector<deck::Criterion>& criteria,
                                     deck::Metric metric, std::optional<deck::Order> order,
                                     deck::Phase phase) {
-  const auto found = std::ranges::find_if(criteria, [&](const deck::Criterion& criterion) {
-    return criterion.metric == metric && criterion.covers(order, phase);
-  });
-  return found == criteria.end() ? nullptr : &*found;
+  const auto most = [](const deck::Criterion* criterion) {
+    return criterion->max.value_or(std::numeric_limits<double>::infinity());
+  };
+  const deck::Criterion* strictest = nullptr;
+  for (const deck::Criterion& criterion : criteria) {
+    if (criterion.metric != metric || !criterion.covers(order, phase)) continue;
+    if (strictest == nullptr || most(&criterion) < most(strictest)) strictest = &criterion;
+  }
+  return strictest;
+}
+
+/// The result to compare with one: of its deck, of several the one of the same name, device and
+/// place. Throws base::Error{runtime_error} unless there is exactly one.
+const Recorded& counterpart(const Recorded& one, const std::vector<Recorded>& all) {
+  const std::string name = yaml::name_of(one.deck_path);
+  const auto is_named = [&](const Recorded& other) {
+    return yaml::name_of(other.deck_path) == name;
+  };
+  std::vector<const Recorded*> same;
+  for (const Recorded& other : all) {
+    if (other.machine.deck == one.machine.deck) same.push_back(&other);
+  }
+  for (const Recorded& other : all) {
+    if (same.empty() && is_named(other)) same.push_back(&other);
+  }
+  const auto prefer = [&](const auto& matches) {
+    std::vector<const Recorded*> preferred;
+    for (const Recorded* other : same) {
+      if (matches(*other)) preferred.push_back(other);
+    }
+    if (!preferred.empty()) same = std::move(preferred);
+  };
+  prefer(is_named);
+  prefer([&](const Recorded& other) { return other.device() == one.device(); });
+  prefer([&](const Recorded& other) { return other.host == one.host && other.slot == one.slot; });
+  if (same.size() == 1) return *same.front();
+  throw base::Error(
+      base::ExitCode::runtime_error,
+      same.empty()
+          ? fmt::format("{}: found no result of the deck {} of {}; allowed: results of the same "
+                        "decks",
+                        all.front().file, name, one.file)
+          : fmt::format("{}: found {} results of the deck {}, {} and {} among them, of which "
+                        "neither device nor place decides; allowed: one per deck and device",
+                        one.file, same.size(), name, same[0]->file, same[1]->file));
 }
 
 }  // namespace
@@ -129,20 +175,7 @@ std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vecto
                                 double below) {
   std::vector<Comparison> comparisons;
   for (const Recorded& one : a) {
-    const std::string name = yaml::name_of(one.deck_path);
-    auto other = std::ranges::find_if(
-        b, [&](const Recorded& r) { return r.machine.deck == one.machine.deck; });
-    if (other == b.end()) {
-      other = std::ranges::find_if(
-          b, [&](const Recorded& r) { return yaml::name_of(r.deck_path) == name; });
-    }
-    if (other == b.end()) {
-      throw base::Error(base::ExitCode::runtime_error,
-                        fmt::format("{}: found no result of the deck {} of {}; allowed: results of "
-                                    "the same decks",
-                                    b.front().file, name, one.file));
-    }
-    comparisons.push_back(compare(one, *other, below));
+    comparisons.push_back(compare(one, counterpart(one, b), below));
   }
   return comparisons;
 }

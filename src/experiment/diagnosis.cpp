@@ -115,8 +115,8 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
     const double both_s = copy_engines == 1 ? of.copies_s : of.rates.both_s;
     of.busiest_s = std::max({of.rates.kernel_s, both_s, of.rates.h2d_s, of.rates.d2h_s});
   }
-  // Kernels may share the device.
-  of.busiest_s = std::min(of.busiest_s, of.bounds.schedule_bound_s);
+  // Kernels may share the device; the host may be busier than it.
+  of.busiest_s = std::max(std::min(of.busiest_s, of.bounds.schedule_bound_s), of.bounds.bound_s);
   of.wanted_lanes = std::min(of.gpu() ? stages_of(run.schedule) : workers, chains_of(run.schedule));
   const auto potential = overlap_potential(run, runs);
   of.nothing_to_hide = potential && *potential < least_potential;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <tuple>
@@ -32,9 +33,11 @@ std::vector<History> histories_of(const std::vector<DeviceRecord>& results) {
 
 /// Moves the newest result of each device and deck into the fleet, sorted by host and slot.
 void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
-  std::map<std::pair<std::string, std::string>, std::vector<DeviceRecord>> by_device;
+  std::map<std::array<std::string, 3>, std::vector<DeviceRecord>> by_device;
   for (DeviceRecord& record : records) {
-    by_device[{record.device(), record.machine.deck}].push_back(std::move(record));
+    // Decks that differ in what they accept have one identity.
+    by_device[{record.device(), record.machine.deck, record.deck_name}].push_back(
+        std::move(record));
   }
   std::vector<std::pair<DeviceRecord, std::vector<History>>> newest;
   for (auto& [key, results] : by_device) {
@@ -128,28 +131,6 @@ base::ExitCode exit_code_of(const DeviceRecord& record, std::optional<deck::Phas
     if (counts) code = base::worst(code, trouble.code);
   }
   return code;
-}
-
-Verdict verdict_of(base::ExitCode code) {
-  switch (code) {
-    using enum base::ExitCode;
-    case pass:
-      return Verdict::pass;
-    case wrong_data:
-    case performance:
-      return Verdict::fail;
-    case inconclusive:
-      return Verdict::inconclusive;
-    case skipped:
-      return Verdict::skipped;
-    case interrupted:
-      return Verdict::interrupted;
-    case runtime_error:
-    case usage:
-    case precondition:
-      break;
-  }
-  return Verdict::error;
 }
 
 bool compares(deck::Metric metric) {

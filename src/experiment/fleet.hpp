@@ -28,6 +28,7 @@ std::string words(const FigureKey& key);
 struct Figure {
   FigureKey key;
   base::Summary value;
+  std::string unjudgeable = {};  ///< why no limit can be applied; empty: it can
 };
 
 /// A reason for a verdict other than PASS.
@@ -56,9 +57,6 @@ std::vector<deck::Phase> phases_of(const DeviceRecord& record);
 
 /// The worst exit code of the troubles of a device, in all phases or in one.
 base::ExitCode exit_code_of(const DeviceRecord& record, std::optional<deck::Phase> phase = {});
-
-/// The verdict of an exit code.
-Verdict verdict_of(base::ExitCode code);
 
 /// A file that is not a result; `text` names the file and the reason.
 struct BrokenFile {

@@ -139,8 +139,8 @@ void add_groups(Fleet& fleet) {
     if (device.figures.empty()) continue;
     const Subject& of = device.machine;
     const auto [found, is_new] =
-        numbers.emplace(fmt::format("{}\n{}\n{}\n{}\n{}", of.device, of.link.value_or(""),
-                                    of.backend, of.deck, device.build),
+        numbers.emplace(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", of.device, of.link.value_or(""),
+                                    of.backend, of.deck, device.deck_name, device.build),
                         fleet.groups.size());
     if (is_new) {
       fleet.groups.push_back({.machine = of, .deck_name = device.deck_name, .build = device.build});

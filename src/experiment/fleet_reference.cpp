@@ -31,7 +31,9 @@ Check check_of(const Reference& reference, const Entry& entry, const Figure& fig
   check.order = figure.key.order;
   check.value = figure.value;
   limit_by(reference, entry, below, check);
-  check.verdict = judge(check.value, check.at_least, check.limit);
+  check.reason = figure.unjudgeable;
+  check.verdict = check.reason.empty() ? judge(check.value, check.at_least, check.limit)
+                                       : Verdict::inconclusive;
   return check;
 }
 

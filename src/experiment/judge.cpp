@@ -96,11 +96,6 @@ std::vector<Check> limits(const deck::Criterion& criterion, std::optional<deck::
   return checks;
 }
 
-bool has(const std::vector<Check>& checks, Verdict verdict) {
-  return std::any_of(checks.begin(), checks.end(),
-                     [verdict](const Check& check) { return check.verdict == verdict; });
-}
-
 bool is_wrong_data(const Check& check) {
   return code_of(check.metric, check.verdict) == base::ExitCode::wrong_data;
 }
@@ -114,6 +109,28 @@ base::ExitCode code_of(deck::Metric metric, Verdict verdict) {
                                            : base::ExitCode::performance;
 }
 
+Verdict verdict_of(base::ExitCode code) {
+  switch (code) {
+    using enum base::ExitCode;
+    case pass:
+      return Verdict::pass;
+    case wrong_data:
+    case performance:
+      return Verdict::fail;
+    case inconclusive:
+      return Verdict::inconclusive;
+    case skipped:
+      return Verdict::skipped;
+    case interrupted:
+      return Verdict::interrupted;
+    case runtime_error:
+    case usage:
+    case precondition:
+      break;
+  }
+  return Verdict::error;
+}
+
 bool Outcome::ran() const {
   return std::any_of(runs.begin(), runs.end(),
                      [](const Run& run) { return !run.samples_s.empty(); });
@@ -124,32 +141,13 @@ bool Outcome::data_right() const {
          std::none_of(checks.begin(), checks.end(), is_wrong_data);
 }
 
-Verdict Outcome::verdict() const {
-  if (!data_right()) return Verdict::fail;
-  if (interrupted) return Verdict::interrupted;
-  if (failure) {
-    return failure->code == base::ExitCode::skipped ? Verdict::skipped : Verdict::error;
-  }
-  if (has(checks, Verdict::fail)) return Verdict::fail;
-  return has(checks, Verdict::inconclusive) ? Verdict::inconclusive : Verdict::pass;
-}
-
 base::ExitCode Outcome::exit_code() const {
-  using Code = base::ExitCode;
-  switch (verdict()) {
-    case Verdict::pass:
-      return Code::pass;
-    case Verdict::fail:
-      return data_right() ? Code::performance : Code::wrong_data;
-    case Verdict::inconclusive:
-      return Code::inconclusive;
-    case Verdict::interrupted:
-      return Code::interrupted;
-    case Verdict::error:
-    case Verdict::skipped:
-      break;
-  }
-  return failure->code;
+  auto code = base::ExitCode::pass;
+  if (!data_right()) code = base::ExitCode::wrong_data;
+  if (interrupted) code = base::worst(code, base::ExitCode::interrupted);
+  if (failure) code = base::worst(code, failure->code);
+  for (const Check& check : checks) code = base::worst(code, code_of(check.metric, check.verdict));
+  return code;
 }
 
 bool applies_to(deck::Metric metric, const Run& run) {

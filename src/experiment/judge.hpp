@@ -85,6 +85,9 @@ struct Check {
 /// defines what is correct.
 base::ExitCode code_of(deck::Metric metric, Verdict verdict);
 
+/// The verdict of an exit code.
+Verdict verdict_of(base::ExitCode code);
+
 /// An error that ended an experiment.
 struct Failure {
   base::ExitCode code = base::ExitCode::runtime_error;
@@ -105,8 +108,8 @@ struct Outcome : Setup {
 
   bool ran() const;  ///< whether anything was measured
   bool data_right() const;
-  Verdict verdict() const;
   base::ExitCode exit_code() const;
+  Verdict verdict() const { return verdict_of(exit_code()); }
 };
 
 /// Whether criteria judge this metric of this run. Disturbed runs are never judged; of runs with

@@ -134,6 +134,25 @@ TEST(Compare, HealthIsJudgedByTheLimitOfTheDeck) {
   EXPECT_EQ(verdict_of({compare(with_replays(0), one, 0.01)}), Verdict::inconclusive);
 }
 
+TEST(Compare, TheStrictestLimitCounts) {
+  Recorded one = result("a", 1);
+  const deck::Criterion loose = {.metric = Metric::max_error, .max = 1e-3};
+  const deck::Criterion strict = {
+      .metric = Metric::max_error, .order = Order::by_engine, .max = 1e-6};
+  Recorded other = one;
+  other.points[0].runs[1].max_error = 5e-4;
+  for (const auto& criteria : {std::vector{loose, strict}, std::vector{strict, loose}}) {
+    one.acceptance = criteria;
+    EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::fail);
+  }
+}
+
+TEST(Compare, AResultPassesBesideItself) {
+  Recorded one = result("a", 1);
+  one.points[0].runs[1].samples_s = {1.0, 1.5, 2.1};  // whose interval is wide
+  EXPECT_EQ(verdict_of({compare(one, one, 0.01)}), Verdict::pass);
+}
+
 TEST(Compare, FewRepetitionsWhoseIntervalHoldsTheLimitAreInconclusive) {
   Recorded one = result("a", 1);
   one.acceptance = {{.metric = Metric::time, .order = Order::by_engine}};
@@ -220,6 +239,35 @@ TEST(Compare, PairsDecksByIdentityBeforeTheirName) {
   EXPECT_EQ(comparisons.at(0).changes[1].trend, Trend::same);
   first.deck_path = "other.yaml";
   EXPECT_THROW(compare(std::vector{result("a", 1)}, std::vector{first}, 0.01), base::Error);
+}
+
+Recorded on(const std::string& host, const std::string& uuid, double seconds) {
+  Recorded made = result(host + uuid, seconds);
+  made.host = host;
+  made.unit = made.slot = uuid;
+  made.unique = true;
+  return made;
+}
+
+TEST(Compare, PairsResultsByTheirDevices) {
+  const std::vector before = {on("n1", "a", 1), on("n1", "b", 1), on("n2", "a2", 1)};
+  std::vector after = {on("n1", "a", 1), on("n1", "b", 2), on("n2", "a2", 1)};
+  const auto verdicts = [&] {
+    std::vector<Verdict> found;
+    for (const Comparison& one : compare(before, after, 0.01)) found.push_back(verdict_of({one}));
+    return found;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(verdicts(), ElementsAre(Verdict::pass, Verdict::fail, Verdict::pass));
+  after[1].unit = "new";  // in the same slot
+  EXPECT_THAT(verdicts(), ElementsAre(Verdict::pass, Verdict::fail, Verdict::pass));
+  after[1].slot = "elsewhere";
+  EXPECT_THROW(verdicts(), base::Error);
+  after = {on("n9", "z", 2)};  // one for all
+  EXPECT_THAT(verdicts(), ElementsAre(Verdict::fail, Verdict::fail, Verdict::fail));
+  after.push_back(after[0]);
+  after[1].deck_path = "gpu_strict.yaml";
+  EXPECT_EQ(compare(before, after, 0.01).size(), 3U);  // by the name of the deck
 }
 
 TEST(Comparison, ShowsInTextFileAndPage) {

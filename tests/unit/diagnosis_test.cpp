@@ -292,6 +292,12 @@ TEST(Diagnosis, EveryCauseHasEvidence) {
   }
 }
 
+TEST(Diagnosis, EnginesThatWaitForTheHostDoNotWaitForEachOther) {
+  Evidence evidence = unexplained();
+  evidence.run().bounds = {.bound_s = 10e-3, .schedule_bound_s = 10e-3, .limit = "host"};
+  EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
 TEST(Diagnosis, WhatIsUnknownOfTheLinkIsNoEvidence) {
   Evidence evidence = unexplained();
   evidence.conditions.device->pcie_gen.reset();

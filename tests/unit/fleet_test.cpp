@@ -236,6 +236,16 @@ TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
   DeviceRecord other_deck = device("GPU-0", 50);
   other_deck.machine.deck = "def";
   EXPECT_EQ(fleet({device("GPU-0", 50), other_deck}).devices.size(), 2U);
+  DeviceRecord other_limits = device("GPU-0", 50);  // the same identity
+  other_limits.deck_name = "strict";
+  other_limits.troubles = {{.code = ExitCode::performance, .text = "too slow", .phase = {}}};
+  for (const auto& records : {std::vector{device("GPU-0", 50), other_limits},
+                              std::vector{other_limits, device("GPU-0", 50)}}) {
+    const Fleet both = fleet(records);
+    EXPECT_EQ(both.exit_code(), ExitCode::performance);
+    EXPECT_EQ(both.superseded, 0U);
+    EXPECT_EQ(both.groups.size(), 2U);
+  }
   DeviceRecord a = device("rank0", 50, "n1"), b = device("rank0", 50, "n2");
   a.unique = b.unique = false;
   EXPECT_EQ(fleet({a, b}).devices.size(), 2U);
@@ -367,6 +377,13 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   EXPECT_EQ(fleet({open}).exit_code(), ExitCode::inconclusive);
   EXPECT_EQ(fleet({open}, {}, &good).exit_code(), ExitCode::pass);
   EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::performance);
+  DeviceRecord unjudgeable = open;
+  unjudgeable.figures[0].unjudgeable = "there is nothing to hide";
+  for (const Reference* const one : {&good, &strict}) {
+    const Fleet made = fleet({unjudgeable}, {}, one);
+    EXPECT_EQ(made.exit_code(), ExitCode::inconclusive);
+    EXPECT_THAT(made.devices[0].troubles.at(0).text, HasSubstr("there is nothing to hide"));
+  }
   const Reference far = reference(50, deck::Phase::together);
   const Fleet unknown = fleet({open}, {}, &far);
   EXPECT_EQ(unknown.exit_code(), ExitCode::inconclusive);

@@ -332,7 +332,7 @@ const Entry* throughput(const std::vector<Entry>& entries) {
 TEST(Baseline, IsTheMedianOfDevices) {
   std::vector<Recorded> results;
   for (int i = 0; i < 9; ++i) results.push_back(result("GPU-" + std::to_string(i), 96 + i));
-  const auto entries = baseline(results, {});
+  const auto entries = baseline(results, {}).entries;
   const Entry* const found = throughput(entries);
   ASSERT_NE(found, nullptr);
   EXPECT_DOUBLE_EQ(found->value, 100);
@@ -343,7 +343,7 @@ TEST(Baseline, IsTheMedianOfDevices) {
   EXPECT_EQ(found->driver, "575.57.08");
   EXPECT_EQ(found->date, "2026-01-31");
   EXPECT_EQ(found->version, "2.1.0");
-  EXPECT_DOUBLE_EQ(throughput(baseline(results, 0.03))->tolerance, 0.03);
+  EXPECT_DOUBLE_EQ(throughput(baseline(results, 0.03).entries)->tolerance, 0.03);
 }
 
 TEST(Baseline, HasAnEntryOrIsRefused) {
@@ -360,14 +360,14 @@ TEST(Baseline, IsDescribedByItsNewestResult) {
   newer.started = "2026-02-01T00:00:00Z";
   for (const auto& results : {std::vector{older, newer, oldest}, std::vector{newer, oldest, older},
                               std::vector{oldest, older, newer}}) {
-    const auto entries = baseline(results, {});
+    const auto entries = baseline(results, {}).entries;
     EXPECT_EQ(throughput(entries)->date, "2026-02-01");
   }
 }
 
 TEST(Baseline, CountsADeviceOnce) {
   const auto entries =
-      baseline({result("a", 90), result("a", 92), result("a", 94), result("b", 100)}, {});
+      baseline({result("a", 90), result("a", 92), result("a", 94), result("b", 100)}, {}).entries;
   const Entry* const found = throughput(entries);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->devices, 2);
@@ -389,12 +389,16 @@ TEST(Baseline, HasWhatCriteriaJudge) {
   one.points[0].device = {
       .link_bytes = 1000000000, .h2d_s = {0.02}, .d2h_s = {0.04}, .duplex_s = {0.02}};
   std::vector<std::string> lines;
-  for (const Entry& entry : baseline({one}, {})) {
+  const auto [entries, left_out] = baseline({one}, {});
+  for (const Entry& entry : entries) {
     lines.push_back(fmt::format("{} {} {:g}",
                                 entry.subject.order ? to_string(*entry.subject.order) : "-",
                                 to_string(entry.subject.metric), entry.value));
   }
   // Errors of 0 have no part that they could be worse by.
+  EXPECT_TRUE(std::ranges::any_of(left_out, [](const Entry& entry) {
+    return entry.subject.metric == deck::Metric::max_error;
+  }));
   EXPECT_THAT(lines, testing::ElementsAre("sequential time 0.02", "by_engine time 0.01",
                                           "sequential throughput 50", "by_engine throughput 100",
                                           "by_engine speedup 2", "- h2d_rate 50", "- d2h_rate 25",
@@ -406,7 +410,7 @@ TEST(Baseline, HasWhatCriteriaJudge) {
     for (double& time_s : run.samples_s) time_s *= 2;
   }
   one.points.push_back(together);
-  const std::vector<Entry> both = baseline({one}, {});
+  const std::vector<Entry> both = baseline({one}, {}).entries;
   ASSERT_EQ(both.size(), 2 * lines.size());
   EXPECT_EQ(both.back().subject.phase, deck::Phase::together);
   EXPECT_DOUBLE_EQ(both[lines.size()].value, 2 * both[0].value);
@@ -480,7 +484,7 @@ TEST(ReadResult, TellsDevicesWithoutUuidApart) {
   EXPECT_EQ(on("n1", {}).device(), on("n1", {}).device());
   EXPECT_NE(on("n1", {}).device(), on("n2", {}).device());
   EXPECT_NE(on("n1", 0).device(), on("n1", 1).device());
-  EXPECT_EQ(baseline({on("n1", {}), on("n2", {})}, {})[0].devices, 2);
+  EXPECT_EQ(baseline({on("n1", {}), on("n2", {})}, {}).entries[0].devices, 2);
 }
 
 TEST(ReadResult, TakesTheLinkOfTheAwakeDevice) {
