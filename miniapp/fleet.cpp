@@ -46,9 +46,10 @@ void add_lost(const fleet::Lost& lost, const std::vector<report::Study>& studies
 
 /// All ranks as one fleet. A text begins with a line that names its file.
 experiment::Fleet fleet_from(const fleet::Gathered& gathered,
-                             const std::vector<report::Study>& studies) {
+                             const std::vector<report::Study>& studies, fleet::Member& member) {
   experiment::FleetInput input;
   for (const std::string& text : gathered.texts) {
+    member.tell();
     const std::size_t end = text.find('\n');
     const std::string file = text.substr(0, end);
     try {
@@ -63,17 +64,28 @@ experiment::Fleet fleet_from(const fleet::Gathered& gathered,
   return experiment::fleet_of(std::move(input));
 }
 
-/// Writes the fleet's files; those that cannot be written are broken files of it.
-void write_all(const Options& options, const FileNames& names, experiment::Fleet& fleet) {
-  for (const auto& [option, path] : common_files(options, names)) {
+/// Writes the fleet's files; those that cannot be written are broken files of it. The others then
+/// are written again: they tell of it.
+void write_all(const Options& options, const FileNames& names, experiment::Fleet& fleet,
+               fleet::Member& member) {
+  const auto files = common_files(options, names);
+  const auto write = [&](const auto& file) {
+    const auto& [option, path] = file;
+    member.tell();
     try {
       report::write_file(path, option == "--json"    ? report::fleet_json(fleet)
                                : option == "--junit" ? report::fleet_junit(fleet)
                                                      : report::fleet_html(fleet, path));
     } catch (const base::Error& error) {
       fleet.broken.push_back({path, error.what()});
+      return false;
     }
-  }
+    return true;
+  };
+  std::vector<std::pair<std::string, std::string>> written;
+  std::ranges::copy_if(files, std::back_inserter(written), write);
+  if (written.size() < files.size()) std::ranges::for_each(written, write);
+  member.tell();
 }
 
 }  // namespace
@@ -163,8 +175,8 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
       member.gather(file + "\n" + report::without_lists(report::to_json(studies, -1)), can_end);
   if (names.rank > 0) return member.conclude(ExitCode::pass);
   for (const fleet::Lost& lost : gathered.lost) terminal.error(words(lost));
-  experiment::Fleet fleet = fleet_from(gathered, studies);
-  write_all(options, names, fleet);
+  experiment::Fleet fleet = fleet_from(gathered, studies, member);
+  write_all(options, names, fleet, member);
   terminal.shown("\n" + report::fleet_text(fleet));
   terminal.text(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return member.conclude(fleet.exit_code());

@@ -56,7 +56,7 @@ std::vector<report::Study> run_decks(const Options& options, const Inputs& input
 }
 
 /// Executes the command line.
-base::ExitCode run(const Options& options, Machinery& machinery, Terminal& terminal) {
+base::ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   if (const std::string text = answer(options); !text.empty()) {
     terminal.text(text);
     return base::ExitCode::pass;
@@ -70,14 +70,14 @@ base::ExitCode run(const Options& options, Machinery& machinery, Terminal& termi
   }
   start(options, inputs, machinery, terminal);
   const FileNames names = names_of(machine_of(machinery));
-  const Options own = own_files(options, inputs, names);
+  Options own = own_files(options, inputs, names);
   require_writable(own, inputs, common_files(options, names), machinery);
-  if (!options.calibrate.empty()) {
+  if (!own.calibrate.empty() && !machinery.unusable) {
     inputs.device = measure::calibrate(*machinery.session, hooks_of(terminal));
-    inputs.device->path = options.calibrate;
-    report::write_file(options.calibrate,
+    inputs.device->path = own.calibrate;
+    report::write_file(own.calibrate,
                        model::to_yaml(*inputs.device, calibration_note(machine_of(machinery))));
-    terminal.shown("wrote " + base::one_line(options.calibrate) + "\n");
+    terminal.shown("wrote " + base::one_line(own.calibrate) + "\n");
   }
   base::check_interrupt();
   std::unique_ptr<report::Journal> journal;

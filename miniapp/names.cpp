@@ -1,8 +1,11 @@
 #include "names.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <regex>
 
 #include "base/error.hpp"
 #include "measure/platform.hpp"
@@ -29,6 +32,17 @@ std::string with_deck(std::string name, const std::string& deck) {
 
 bool has_rank_placeholder(const std::string& name) {
   return has(name, "{rank}") || has(name, "{uuid}");
+}
+
+void require_known_placeholders(std::string_view option, const std::string& name) {
+  static const std::regex words("\\{[A-Za-z_]+\\}");
+  constexpr auto known = std::to_array<std::string_view>({"{deck}", "{host}", "{rank}", "{uuid}"});
+  for (std::sregex_iterator at(name.begin(), name.end(), words), end; at != end; ++at) {
+    if (std::ranges::find(known, at->str()) != known.end()) continue;
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("{}: found {} in a file name; allowed: {}", option, at->str(),
+                                  fmt::join(known, ", ")));
+  }
 }
 
 std::string FileNames::of(std::string name) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/machine.hpp"
@@ -24,6 +25,9 @@ bool has_deck_placeholder(const std::string& name);
 std::string with_deck(std::string name, const std::string& deck);
 /// Whether the name contains {rank} or {uuid}, so that each rank has its own file.
 bool has_rank_placeholder(const std::string& name);
+
+/// Throws base::Error{usage} if a name contains another word in braces.
+void require_known_placeholders(std::string_view option, const std::string& name);
 
 /// Throws base::Error{usage} if several ranks without --fleet would write the same file.
 void require_own_files(const Options& options);

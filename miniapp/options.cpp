@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "names.hpp"
 
 namespace overlap {
 namespace {
@@ -23,6 +24,7 @@ constexpr auto exclusive = std::to_array<std::array<const char*, 2>>({
     {"--predict", "--calibrate"},
     {"--predict", "--dry-run"},
     {"--device", "--calibrate"},
+    {"--predict", "--reference"},
     {"--resume", "--predict"},
     {"--resume", "--dry-run"},
     {"--fleet", "--predict"},
@@ -46,6 +48,7 @@ Output output_of(std::string_view option, const std::string& file) {
       continue;
     }
     if (file.empty()) fail(fmt::format("{} needs a file name", option));
+    require_known_placeholders(option, file);
     return {&writer, file, {}};
   }
   fail(fmt::format("{}: found '{}'; allowed: a name that ends in {}", option, file,
@@ -146,6 +149,13 @@ void check(const CLI::App& app, const Options& options) {
     }
     for (const char* other : idle) together(other, option);
   }
+  for (const char* option : {"--set", "--reference", "--dry-run", "--fleet"}) {
+    if (options.decks.empty() && !idles && app.count(option) > 0) {
+      fail(fmt::format("{} without a deck (see miniapp --help)", option));
+    }
+  }
+  require_known_placeholders("--calibrate", options.calibrate);
+  require_known_placeholders("--report", options.report);
   if (app.count("--report") > 0 && !options.fleet) {
     fail("--report without --fleet; allowed: with --fleet, or with the commands merge and compare");
   }

@@ -47,7 +47,7 @@ report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
       {"build",
        fmt::format("Kokkos {} {}, {}", build.kokkos_version, build.backend, build.compiler)},
       {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
-      {"device", device ? device->name + " " + device->uuid : host.cpu},
+      {"device", device ? device->name + " " + device->id() : host.cpu},
       {"model", inputs.device ? with_hash(inputs.device->path, model::to_yaml(*inputs.device, ""))
                               : "measured"},
       {"references", fmt::format("{}", fmt::join(references, ", "))}};
@@ -192,11 +192,30 @@ base::Machine machine_of(const Machinery& machinery) {
   return machine;
 }
 
-void start(const Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal) {
+namespace {
+
+/// Makes this rank one without a fleet, since the ranks cannot meet.
+void go_on_alone(Options& options) {
+  const auto job = measure::job_info();
+  if (job && job->rank.value_or(0) > 0) options.outputs = rank_outputs(options);
+  options.report.clear();
+  options.fleet = false;
+}
+
+}  // namespace
+
+void start(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal) {
   if (!inputs.predicted.empty()) return;
   std::vector<std::string> kokkos = options.kokkos;
   if (options.fleet) {
-    const auto& member = machinery.member.emplace(deadline_s(inputs));
+    try {
+      machinery.member.emplace(deadline_s(inputs));
+    } catch (const base::Error& error) {
+      if (error.code() == ExitCode::usage) throw;
+      machinery.unusable = error;
+      return go_on_alone(options);
+    }
+    const auto& member = *machinery.member;
     if (member.rank() > 0) terminal.speak_for(member.name());
     kokkos = member.kokkos_arguments(std::move(kokkos));
     machinery.unusable = member.unplaced();
@@ -265,6 +284,7 @@ Inputs read_inputs(const Options& options) {
 
 Options own_files(const Options& options, const Inputs& inputs, const FileNames& names) {
   Options own = options;
+  own.calibrate = names.of(options.calibrate);
   own.outputs.clear();
   const auto own_outputs = options.fleet ? rank_outputs(options) : options.outputs;
   for (const Output& output : own_outputs) {
@@ -281,7 +301,7 @@ Options own_files(const Options& options, const Inputs& inputs, const FileNames&
   return own;
 }
 
-void require_writable(const Options& options, const Inputs& inputs,
+void require_writable(Options& options, const Inputs& inputs,
                       const std::vector<std::pair<std::string, std::string>>& common,
                       Machinery& machinery) {
   report::Files files;
@@ -305,16 +325,21 @@ void require_writable(const Options& options, const Inputs& inputs,
           "next to which finished points are saved");
     }
   }
-  if (!options.calibrate.empty()) files.writes(options.calibrate, "--calibrate");
-  for (const auto& [option, path] : common) files.writes(path, option);
-  try {
-    for (const Output& output : options.outputs) {
-      files.writes(output.path, std::string(output.writer->option));
+  const auto can_write = [&](const std::string& path, const std::string& option) {
+    try {
+      files.writes(path, option);
+      return true;
+    } catch (const base::Error& error) {
+      if (error.code() == ExitCode::usage || inputs.decks.empty()) throw;
+      if (!machinery.unusable) machinery.unusable = error;
+      return false;
     }
-  } catch (const base::Error& error) {
-    if (!machinery.member || error.code() == ExitCode::usage) throw;
-    machinery.unusable = error;
-  }
+  };
+  if (!options.calibrate.empty()) can_write(options.calibrate, "--calibrate");
+  for (const auto& [option, path] : common) can_write(path, option);
+  std::erase_if(options.outputs, [&](const Output& output) {
+    return !can_write(output.path, std::string(output.writer->option));
+  });
 }
 
 std::unique_ptr<report::Journal> open_journal(const Options& options, const Inputs& inputs,
@@ -346,7 +371,7 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
         if (journal != nullptr) journal->add(result.record);
       } catch (const base::Error& error) {
         terminal.error(error.what());
-        study.unwritten = true;
+        study.unwritten = error.what();
         journal = nullptr;
       }
     } else if (study.sweeps() && is_skipped(result)) {
@@ -361,27 +386,49 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
   if (!points.empty()) terminal.note(points);
 }
 
+namespace {
+
+/// Writes a file; returns whether it could.
+bool write_output(const Output& output, std::vector<report::Study>& studies, Terminal& terminal) {
+  report::Study& study = studies[output.deck.value_or(studies.size() - 1)];
+  try {
+    report::write_file(output.path,
+                       output.writer->write(output.deck ? std::vector{study} : studies));
+    return true;
+  } catch (const std::exception& error) {
+    std::string why = base::error_of(error).what();
+    if (!why.starts_with(output.path)) why = output.path + ": cannot write: " + why;
+    terminal.error(why);
+    study.unwritten = why;
+    return false;
+  }
+}
+
+/// Writes all files, and again those that do not yet tell that another could not be written.
+void write_outputs(const std::vector<Output>& outputs, std::vector<report::Study>& studies,
+                   Terminal& terminal) {
+  std::vector<Output> written;
+  for (const Output& output : outputs) {
+    if (write_output(output, studies, terminal)) written.push_back(output);
+  }
+  if (written.size() == outputs.size()) return;
+  for (const Output& output : written) {
+    if (!report::is_stream(output.path)) write_output(output, studies, terminal);
+  }
+}
+
+}  // namespace
+
 ExitCode finish(const Options& options, std::vector<report::Study>& studies,
                 report::Journal* journal, Terminal& terminal) {
   const bool nothing = std::all_of(studies.begin(), studies.end(), [](const auto& study) {
     return study.exit_code() == ExitCode::interrupted && !study.ran();
   });
-  for (const Output& output : options.outputs) {
-    try {
-      if (nothing) continue;
-      report::write_file(
-          output.path,
-          output.writer->write(output.deck ? std::vector{studies[*output.deck]} : studies));
-    } catch (const std::exception& error) {
-      const std::string why = base::error_of(error).what();
-      terminal.error(why.starts_with(output.path) ? why : output.path + ": cannot write: " + why);
-      studies[output.deck.value_or(studies.size() - 1)].unwritten = true;
-    }
-  }
+  if (!nothing) write_outputs(options.outputs, studies, terminal);
   auto code = ExitCode::pass;
   for (const report::Study& study : studies) code = base::worst(code, study.exit_code());
   if (!options.fleet) terminal.verdict(studies);
-  if (journal != nullptr && is_over(studies.back()) && !studies.back().unwritten) {
+  if (journal != nullptr && is_over(studies.back()) && studies.back().unwritten.empty()) {
     journal->remove();
   }
   return code;

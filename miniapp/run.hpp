@@ -46,7 +46,7 @@ struct Machinery {
 
 /// Creates the resources for the options. Throws base::Error{usage}, and as fleet::Member; other
 /// errors of this machine or rank are stored in `unusable` (with --calibrate: thrown).
-void start(const Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal);
+void start(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal);
 
 /// The machine; without a session, without its device.
 base::Machine machine_of(const Machinery& machinery);
@@ -72,10 +72,10 @@ Inputs read_inputs(const Options& options);
 /// --fleet without the files about all ranks. Throws base::Error.
 Options own_files(const Options& options, const Inputs& inputs, const FileNames& names);
 
-/// Throws base::Error if a result file cannot be written or would overwrite another file of the
-/// command; an unwritable file of one rank of a fleet makes it unusable. `common`: the files about
-/// all ranks.
-void require_writable(const Options& options, const Inputs& inputs,
+/// Removes the result files that cannot be written from the options; with one, nothing runs, and
+/// the other files tell it. Throws base::Error{usage} if a file would overwrite another one of the
+/// command, and for an unwritable file without a deck. `common`: the files about all ranks.
+void require_writable(Options& options, const Inputs& inputs,
                       const std::vector<std::pair<std::string, std::string>>& common,
                       Machinery& machinery);
 

@@ -94,6 +94,7 @@ Json parts_of(const Study& study) {
     }
     merge(all, std::move(part));
   }
+  if (all["error"].is_null() && !study.unwritten.empty()) all["error"] = study.unwritten;
   return all;
 }
 
@@ -168,7 +169,7 @@ void fields(Record& add, const Result& of) {
           schema_of<std::vector<CheckOf>>());
   add("interrupted", "Whether it was interrupted before all repetitions were done.",
       at("interrupted").get<bool>());
-  add.raw("error", "What ended it early; null: nothing.", at("error"),
+  add.raw("error", "What ended it early, or what could not be written; null: nothing.", at("error"),
           {{"type", {"string", "null"}}});
   add("verdict", "The worst of all checks.", of.verdict);
   add.raw("exit_code", "Exit code of this result.", static_cast<int>(of.code), exit_codes());

@@ -51,7 +51,7 @@ JunitCase check_case(const PointResult& point, const CheckRow& check) {
       .name = "/" + check.order + "/" + check.metric, .verdict = check.verdict, .text = check.text};
   if (!point.outcome) return test;
   for (const experiment::Run& run : point.outcome->runs) {
-    if (deck::to_string(run.order) != check.order) continue;
+    if (run.disturbance || run.host_work || deck::to_string(run.order) != check.order) continue;
     for (const experiment::Finding& finding : run.findings) test.text += "\n" + finding.text;
   }
   return test;
@@ -76,6 +76,9 @@ std::vector<JunitCase> cases_of(const Study& study) {
     for (const CheckRow& check : point.checks) add(point.number, check_case(point, check));
   }
   add_missing(study.points.size());
+  if (!study.unwritten.empty()) {
+    tests.push_back({.name = "files", .verdict = Verdict::error, .text = study.unwritten});
+  }
   return tests;
 }
 
@@ -93,7 +96,7 @@ JunitSuite suite_of(const Study& study) {
                    .tests = cases_of(study),
                    .output = result_lines(study) + verdict_line({&study, 1})};
   for (JunitCase& test : suite.tests) {
-    test.where = host.name + "." + (device ? device->uuid : build.backend);
+    test.where = host.name + "." + (device ? device->id() : build.backend);
   }
   return suite;
 }

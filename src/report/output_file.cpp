@@ -7,13 +7,16 @@
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/interrupt.hpp"
 
 namespace overlap::report {
 namespace {
@@ -36,7 +39,7 @@ int uninterrupted(const Call& call) {
 /// it even if a signal interrupts the call.
 bool is_closed(int descriptor) { return close(descriptor) == 0 || errno == EINTR; }
 
-/// A file that is removed unless it was renamed to its place.
+/// A file that is removed unless it is whole.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target) : target_(target) {
@@ -48,7 +51,7 @@ class TemporaryFile {
   }
   ~TemporaryFile() {
     if (descriptor_ >= 0) close(descriptor_);
-    if (!renamed_) uninterrupted([&] { return unlink(path_.c_str()); });
+    if (!stays_) uninterrupted([&] { return unlink(path_.c_str()); });
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -62,19 +65,36 @@ class TemporaryFile {
     umask(mask);
     const mode_t mode = stat(target_.c_str(), &before) == 0 ? before.st_mode & 07777 : 0666 & ~mask;
     if (fchmod(descriptor_, mode) != 0 || uninterrupted([&] { return fsync(descriptor_); }) != 0 ||
-        !is_closed(std::exchange(descriptor_, -1)) ||
-        uninterrupted([&] { return std::rename(path_.c_str(), target_.c_str()); }) != 0) {
+        !is_closed(std::exchange(descriptor_, -1))) {
       fail(target_, std::strerror(errno));
     }
-    renamed_ = true;
+    stays_ = true;  // whole from here on
+    if (uninterrupted([&] { return std::rename(path_.c_str(), target_.c_str()); }) != 0) {
+      fail(target_, fmt::format("{}; the result is in {}", std::strerror(errno), path_));
+    }
   }
 
  private:
   std::string target_;
   std::string path_;
   int descriptor_;
-  bool renamed_ = false;
+  bool stays_ = false;
 };
+
+/// Opens a device or a pipe for writing. Waits until a process reads the pipe.
+int open_stream(const std::string& path) {
+  using namespace std::chrono_literals;
+  while (true) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor >= 0) {
+      if (fcntl(descriptor, F_SETFL, O_WRONLY) != 0) fail(path, std::strerror(errno));
+      return descriptor;
+    }
+    if (errno != ENXIO || !std::filesystem::is_fifo(path)) fail(path, std::strerror(errno));
+    if (base::interrupted()) fail(path, "no process reads this pipe");
+    std::this_thread::sleep_for(50ms);
+  }
+}
 
 /// Where a file name leads.
 struct Target {
@@ -148,7 +168,9 @@ void require_writable(const std::string& path) {
 bool is_stream(const std::string& path) { return follow(path).descriptor || is_device(path); }
 
 void Files::reads(const std::string& path, const std::string& what) {
-  if (!path.empty()) known_.emplace(place_of(path), what);
+  std::error_code error;  // whoever reads it reports it
+  const auto place = std::filesystem::weakly_canonical(path, error);
+  if (!path.empty() && !error) known_.emplace(place.string(), what);
 }
 
 void Files::writes(const std::string& path, const std::string& option) {
@@ -168,8 +190,7 @@ void write_file(const std::string& path, const std::string& content) {
     return;
   }
   if (is_device(path)) {
-    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) fail(path, std::strerror(errno));
+    const int descriptor = open_stream(path);
     write_all(descriptor, path, content);
     if (!is_closed(descriptor)) fail(path, std::strerror(errno));
     return;

@@ -40,12 +40,16 @@ base::Summary summary_of(const Value& value, int n) {
     const double one = value.number();
     return {.n = n, .median = one, .min = one, .max = one, .lo = one, .hi = one};
   }
-  return {.n = n,
-          .median = value.at("median").number(),
-          .min = value.at("min").number(),
-          .max = value.at("max").number(),
-          .lo = value.at("lo").number(),
-          .hi = value.at("hi").number()};
+  const base::Summary summary = {.n = n,
+                                 .median = value.at("median").number(),
+                                 .min = value.at("min").number(),
+                                 .max = value.at("max").number(),
+                                 .lo = value.at("lo").number(),
+                                 .hi = value.at("hi").number()};
+  if (summary.lo > summary.median || summary.hi < summary.median) {
+    value.at("median").fail(value.at("median").spelled(), "a number from lo to hi");
+  }
+  return summary;
 }
 
 /// The runs of one phase, and where they come from.
@@ -67,7 +71,9 @@ void add_run_figures(deck::Phase phase, const PhaseRuns& of, DeviceRecord& into)
       if (!value.is_object()) {
         summary = experiment::value(row.value, run, of.runs).value_or(summary);
       }
-      into.figures.push_back({{phase, run.order, row.value}, summary});
+      into.figures.push_back({{phase, run.order, row.value},
+                              summary,
+                              experiment::unjudgeable(row.value, run, of.runs)});
     }
   }
 }
@@ -104,11 +110,15 @@ void add_runs(const Value& result, DeviceRecord& into) {
     experiment::Run run = read_run(value);
     (run.samples_s.empty() ? predicted : measured) = true;
     PhaseRuns& of = phases[static_cast<std::size_t>(phase_of(value))];
+    const std::string name = experiment::name(run);
+    if (std::ranges::find(of.runs, name, experiment::name) != of.runs.end()) {
+      value.at("order").fail("a second run of " + name, "one");
+    }
     of.runs.push_back(std::move(run));
     of.values.push_back(value);
   }
   const bool ended_early = !result.at("error").is_null() || result.at("interrupted").flag();
-  if (!measured && !ended_early) {
+  if ((!measured || predicted) && !ended_early) {
     result.at("runs").fail(predicted ? "a prediction" : "no run", "measured runs");
   }
   for (const auto& word : deck::words<deck::Phase>) {
@@ -147,6 +157,10 @@ base::ExitCode exit_code_in(const Value& value) {
 /// Why it does not pass; the file's own exit code counts where it is worse.
 void add_troubles(const Value& result, DeviceRecord& into) {
   const base::ExitCode code = exit_code_in(result.at("exit_code"));
+  const Value verdict = result.at("verdict");
+  if (verdict.word<experiment::Verdict>() != experiment::verdict_of(code)) {
+    verdict.fail(verdict.spelled(), fmt::format("that of exit code {}", static_cast<int>(code)));
+  }
   add_checks(result, into);
   if (const Value error = result.at("error"); !error.is_null()) {
     const bool known = code != base::ExitCode::pass;
@@ -276,8 +290,11 @@ experiment::FleetInput read_devices(const std::vector<SourceFile>& files) {
 std::vector<std::string> read_hosts(const std::string& file) {
   std::vector<std::string> hosts;
   constexpr std::size_t most_bytes = std::size_t{1} << 26;
-  std::istringstream lines(
-      base::read_file(file, most_bytes, "a file of host names", base::ExitCode::usage));
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  std::string text =
+      base::read_file(file, most_bytes, "a file of host names", base::ExitCode::usage);
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+  std::istringstream lines(std::move(text));
   lines.exceptions(std::ios::badbit);  // a lack of memory must not shorten the list
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line.substr(0, line.find('#')));

@@ -53,8 +53,9 @@ std::optional<std::string> link_of(const Value& result) {
     }
     return base::spell_link(numbers[0], numbers[1]);
   };
-  if (result.has("health")) {
-    const Value health = result.at("health");
+  for (const Value& phase : {result, result.at_or_null("together")}) {
+    if (phase.is_null() || !phase.has("health")) continue;
+    const Value health = phase.at("health");
     if (health.has("after") && !health.at("after").is_null()) return of(health.at("after"));
   }
   return of(result.at("device"));
@@ -83,7 +84,10 @@ experiment::Origin origin_of(const std::string& file, const Value& result) {
   origin.machine.device = device.at("name").name();
   origin.machine.link = link_of(result);
   origin.driver = device.at_or_null("driver").text_or_nothing();
-  if (const Value pci = device.at_or_null("pci"); !pci.is_null()) origin.slot = pci.text();
+  if (const Value pci = device.at_or_null("pci"); !pci.is_null()) {
+    origin.slot = pci.text();
+    origin.unit = origin.slot;
+  }
   if (const Value uuid = device.at("uuid"); !uuid.is_null()) {
     origin.unit = uuid.text();
     origin.unique = true;

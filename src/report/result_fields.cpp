@@ -438,6 +438,8 @@ void fields(Record& add, const CheckOf& of) {
 
 void fields(Record& add, const FindingOf& of) {
   add("order", "Issue order.", of.run.order);
+  add("disturb", "Its disturbance; null: none.", of.run.disturbance);
+  add("host_work", "Whether it has host work.", of.run.host_work);
   add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
   add("phase", phase_help, of.outcome.phase);
   add("cause", "Name of the diagnosis.", of.finding.cause);

@@ -45,16 +45,9 @@ bool Study::ran() const {
 }
 
 base::ExitCode Study::exit_code() const {
-  auto code = unwritten ? base::ExitCode::runtime_error : base::ExitCode::pass;
+  auto code = unwritten.empty() ? base::ExitCode::pass : base::ExitCode::runtime_error;
   for (const PointResult& point : done) code = base::worst(code, point.code);
   return code;
-}
-
-experiment::Verdict Study::verdict() const {
-  const base::ExitCode worst = exit_code();
-  const auto point = std::ranges::find(done, worst, &PointResult::code);
-  if (point != done.end()) return point->verdict;
-  return unwritten ? experiment::Verdict::error : experiment::Verdict::pass;
 }
 
 Study new_study(base::Machine machine, std::vector<deck::Point> points,

@@ -84,7 +84,7 @@ struct Study {
   std::vector<Axis> axes;            ///< empty: no sweep
   std::vector<std::string> devices;  ///< devices of predictions; empty: points run here
   std::vector<PointResult> done;     ///< finished points, by number
-  bool unwritten = false;            ///< a result file could not be written
+  std::string unwritten = {};        ///< why a file could not be written; empty: all were
 
   const deck::Deck& deck() const { return points.front().deck; }
   bool sweeps() const { return !axes.empty(); }
@@ -95,8 +95,8 @@ struct Study {
   const experiment::Outcome* outcome() const;
   /// The outcomes of all its phases that are finished.
   std::vector<const experiment::Outcome*> outcomes() const;
-  experiment::Verdict verdict() const;  ///< worst of all points
-  base::ExitCode exit_code() const;
+  base::ExitCode exit_code() const;  ///< worst of all points
+  experiment::Verdict verdict() const { return experiment::verdict_of(exit_code()); }
 };
 
 /// A study without finished points.

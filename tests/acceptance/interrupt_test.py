@@ -19,7 +19,7 @@ from whole import CHECKS
 
 TIMES = int(os.environ.get("TIMES", 3))
 SEED = int(os.environ.get("SEED", random.randrange(10**6)))
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 WITHIN_S = 5  # of the signal
 RUN = SMALL.replace("repetitions: 3", "repetitions: 10")
 SWEEP = SMALL[: SMALL.index("acceptance")] + "sweep:\n  chunks.count: [1, 2, 4, 8, 16]\n  issue.lanes: [1, 2, 3, 4]\n"

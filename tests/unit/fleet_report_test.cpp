@@ -12,6 +12,7 @@
 #include "report/fleet_tables.hpp"
 #include "report/json.hpp"
 #include "report/read_devices.hpp"
+#include "report/read_value.hpp"
 #include "report/skim.hpp"
 #include "studies.hpp"
 
@@ -141,6 +142,25 @@ TEST(Devices, WithoutUuidHaveTheirRankOrHost) {
   file["job"] = {{"id", "7"}, {"step", nullptr}, {"rank", 3}, {"ranks", 4}};
   EXPECT_EQ(read(file).unit, "rank3");
   EXPECT_EQ(read(file).slot, "3");
+  json gpu = result();
+  gpu["device"]["uuid"] = nullptr;  // the place stands for it, on its host only
+  EXPECT_EQ(read(gpu).unit, "0000:1a:00.0");
+  EXPECT_FALSE(read(gpu).unique);
+}
+
+TEST(Devices, HaveTheLinkOfTheAwakeDeviceInEitherPhase) {
+  json file = result();
+  file["device"]["pcie_gen"] = 1;  // asleep at the start
+  EXPECT_EQ(read(file).machine.link, "gen1 x16");
+  const json awake = {{"after", {{"pcie_gen", 4}, {"pcie_width", 16}}}};
+  for (const char* const place : {"/health", "/together/health"}) {
+    json other = file;
+    if (place[1] == 't') {
+      other["together"] = {{"rates", nullptr}, {"health", nullptr}, {"window", nullptr}};
+    }
+    other[json::json_pointer(place)] = awake;
+    EXPECT_EQ(origin_of("a.json", Value(other, "a.json")).machine.link, "gen4 x16") << place;
+  }
 }
 
 TEST(Devices, HaveFiguresOfBothPhases) {
@@ -189,6 +209,7 @@ TEST(Devices, SayWhyTheyDoNotPass) {
        {"limit", nullptr}},
       {{"metric", "time"}, {"order", nullptr}, {"verdict", "PASS"}, {"limit", 1}, {"text", ""}}};
   file["exit_code"] = 5;
+  file["verdict"] = "FAIL";
   const DeviceRecord one = read(file);
   ASSERT_EQ(one.troubles.size(), 2U);
   EXPECT_EQ(one.troubles[0].text, "too slow");
@@ -208,6 +229,7 @@ TEST(Devices, WrongDataErrorsAndInterruptionsAreResults) {
   json error = result();
   error["error"] = "no GPU";
   error["exit_code"] = 4;
+  error["verdict"] = "ERROR";
   error["runs"] = json::array();
   error["device"] = nullptr;
   EXPECT_EQ(exit_code_of(read(error)), ExitCode::precondition);
@@ -215,6 +237,7 @@ TEST(Devices, WrongDataErrorsAndInterruptionsAreResults) {
   json interrupted = result();
   interrupted["interrupted"] = true;
   interrupted["exit_code"] = 130;
+  interrupted["verdict"] = "INTERRUPTED";
   EXPECT_EQ(exit_code_of(read(interrupted)), ExitCode::interrupted);
   json unexplained = result();
   unexplained["exit_code"] = 5;
@@ -263,6 +286,13 @@ TEST(Devices, WhatIsNoResultSaysSo) {
   EXPECT_THAT(changed("/host/name", 3), HasSubstr("host.name: found 3; allowed: text"));
   EXPECT_THAT(changed("/deck/identity", ""), HasSubstr("identity: found ''; allowed: a name"));
   EXPECT_THAT(changed("/exit_code", 9), HasSubstr("exit code"));
+  EXPECT_EQ(changed("/verdict", "FAIL"),
+            "a.json: verdict: found \"FAIL\"; allowed: that of exit code 0");
+  EXPECT_EQ(changed("/runs/1/order", "sequential"),
+            "a.json: runs[1].order: found a second run of sequential; allowed: one");
+  EXPECT_EQ(changed("/runs/1/samples_s", json::array()),
+            "a.json: runs: found a prediction; allowed: measured runs");
+  EXPECT_THAT(changed("/runs/1/time_s/median", -1), HasSubstr("allowed: a number from lo to hi"));
   json prediction = result();
   for (json& run : prediction["runs"]) run["samples_s"] = json::array();
   EXPECT_THAT(error_of(prediction.dump()), HasSubstr("found a prediction"));

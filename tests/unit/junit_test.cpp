@@ -98,6 +98,22 @@ TEST(Junit, SaysWhatBecameOfACheck) {
   }
 }
 
+TEST(Junit, FindingsOfADisturbedRunAreNotThoseOfItsOrder) {
+  experiment::Outcome outcome =
+      outcome_of({run_of(deck::Order::by_engine), run_of(deck::Order::by_engine)});
+  outcome.runs[1].disturbance = deck::Disturbance::malloc;
+  outcome.runs[1].findings = {{"waits", "engines wait", {}}};
+  outcome.checks = {check_of(Verdict::fail)};
+  EXPECT_EQ(count(written(std::move(outcome)), "engines wait"), 0);
+}
+
+TEST(Junit, SaysWhatCouldNotBeWritten) {
+  Study study = study_of(outcome_of({run_of(deck::Order::by_engine)}));
+  study.unwritten = "a.json: cannot write: No space left on device";
+  const std::string text = junit({study});
+  EXPECT_EQ(count(text, "<error type=\"ERROR\">a.json: cannot write"), 1) << text;
+}
+
 TEST(Junit, SaysWhatBecameOfTheData) {
   const deck::Point point{.values = {}, .deck = outcome_of({}).deck};
   const auto failed = [&](base::ExitCode code) {
