@@ -43,6 +43,11 @@ std::string spell_seconds(double seconds);
 std::string spell_bandwidth(double bytes_per_s);
 std::string spell_version(const std::vector<int>& version);
 std::string spell_part(double part);  ///< "1.5 %"
+/// "1 chunk", "2 chunks"; `one` has a regular plural.
+template <std::integral T>
+std::string counted(T number, std::string_view one) {
+  return std::to_string(number).append(" ").append(one).append(number == 1 ? "" : "s");
+}
 /// "gen5 x16"; empty: one of them is unknown.
 std::optional<std::string> spell_link(std::optional<int> generation, std::optional<int> width);
 

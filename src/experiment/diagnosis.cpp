@@ -167,14 +167,13 @@ Found few_lanes(const Evidence& of) {
   const int lanes = of.schedule.lanes;
   if (lanes >= of.wanted_lanes) return {};
   const std::string pieces =
-      of.listed() ? "the tasks of a list" : fmt::format("{} chunks", of.schedule.chunks);
+      of.listed() ? "the tasks of a list" : base::counted(of.schedule.chunks, "chunk");
   const std::string remedy =
       of.listed() ? fmt::format("spread the tasks over {} lanes or more", of.wanted_lanes)
                   : fmt::format("set issue.lanes: {} or more", of.wanted_lanes);
-  return found(
-      fmt::format("{} {} for {}: at most {} {} at once; {}", lanes, lanes == 1 ? "lane" : "lanes",
-                  pieces, lanes, lanes == 1 ? "task runs" : "tasks run", remedy),
-      {{"lanes", lanes}, {"wanted", of.wanted_lanes}});
+  return found(fmt::format("{} for {}: at most {} {} at once; {}", base::counted(lanes, "lane"),
+                           pieces, lanes, lanes == 1 ? "task runs" : "tasks run", remedy),
+               {{"lanes", lanes}, {"wanted", of.wanted_lanes}});
 }
 
 Found default_stream(const Evidence& of) {
@@ -194,8 +193,8 @@ Found few_connections(const Evidence& of) {
     return {};
   }
   const auto& [name, queues] = *setting;
-  return found(fmt::format("{}={}: {} lanes share {} {} and block each other; unset it", name,
-                           queues, of.schedule.lanes, queues, queues == 1 ? "queue" : "queues"),
+  return found(fmt::format("{}={}: {} lanes share {} and block each other; unset it", name, queues,
+                           of.schedule.lanes, base::counted(queues, "queue")),
                {{"queues", static_cast<double>(queues)}, {"lanes", of.schedule.lanes}});
 }
 

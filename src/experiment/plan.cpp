@@ -41,8 +41,8 @@ void require_safe(const deck::Deck& deck, const schedule::Schedule& schedule, de
 /// Description of a candidate.
 std::string words(const model::Candidate& c) {
   return fmt::format(
-      "{} with {} {} on {} {}{}{}{}", deck::to_string(c.order), c.chunks,
-      c.chunks == 1 ? "chunk" : "chunks", c.lanes, c.lanes == 1 ? "lane" : "lanes",
+      "{} with {} on {}{}{}{}", deck::to_string(c.order), base::counted(c.chunks, "chunk"),
+      base::counted(c.lanes, "lane"),
       c.profile == deck::Profile::ramp ? fmt::format(", a ramp of spread {}", c.spread) : "",
       c.transfer == deck::Transfer::zero_copy ? ", zero copy" : "",
       c.mechanism == deck::Mechanism::graph ? ", as a graph" : "");

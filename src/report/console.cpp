@@ -132,7 +132,7 @@ std::string sweep_heading(const Study& study) {
   if (study.predicts()) {
     rows.push_back({"devices", fmt::format("{}", fmt::join(study.devices, ", "))});
   }
-  rows.push_back({"sweep", fmt::format("{} points", study.points.size())});
+  rows.push_back({"sweep", base::counted(study.points.size(), "point")});
   for (const Axis& axis : study.axes) rows.push_back({"  " + axis.key, values_words(axis)});
   return title(study) + base::align(rows, false);
 }
@@ -164,7 +164,7 @@ std::string table(const Study& study, int width) {
                   health_rows(outcome)) +
           section("", finding_rows(outcome), false);
   const bool product = outcome.deck.workload.kind == deck::WorkloadKind::dgemm;
-  text += fmt::format("\n{} runs verified {} in {}\n", outcome.verified_runs,
+  text += fmt::format("\n{} verified {} in {}\n", base::counted(outcome.verified_runs, "run"),
                       product ? "by Freivalds' check" : "element by element",
                       format_seconds(outcome.reference_s));
   if (const std::string words = stop_words(outcome); !words.empty()) text += words + "\n";
@@ -234,11 +234,12 @@ std::string schedule_table(const Case& run) {
   }
   const schedule::Traffic traffic = schedule::traffic(schedule);
   const auto count = [&](const char* what, int n) {
-    return custom ? "" : fmt::format(", {} {}", n, what);
+    return custom ? "" : ", " + base::counted(n, what);
   };
-  return fmt::format("{}: {} tasks{}, {} lanes{}, {} to the device, {} back\n{}\n",
-                     order_words(run), schedule.tasks.size(), count("chunks", schedule.chunks),
-                     schedule.lanes, count("slots", schedule.slots), format_bytes(traffic.h2d),
+  return fmt::format("{}: {}{}, {}{}, {} to the device, {} back\n{}\n", order_words(run),
+                     base::counted(schedule.tasks.size(), "task"),
+                     count("chunk", schedule.chunks), base::counted(schedule.lanes, "lane"),
+                     count("slot", schedule.slots), format_bytes(traffic.h2d),
                      format_bytes(traffic.d2h), base::align(rows, true));
 }
 
@@ -259,9 +260,9 @@ std::string point_table(const std::vector<deck::Point>& points,
   }
   const auto& first = points.front().values.front();
   return fmt::format(
-      "{} points; number of tasks on lanes per order (for the schedules of one point: --set {}={} "
+      "{}; number of tasks on lanes per order (for the schedules of one point: --set {}={} "
       "and so on)\n{}",
-      points.size(), first.key, first.text, base::align(rows, true));
+      base::counted(points.size(), "point"), first.key, first.text, base::align(rows, true));
 }
 
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,

@@ -28,10 +28,6 @@ std::string words_of_value(double value, deck::Metric metric) {
                                           : base::format_number(value);
 }
 
-std::string plural(std::size_t n, const char* one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
-}
-
 bool is_compared(const Distribution& of) { return !of.slowest.empty(); }
 
 /// Cuts a table to its first rows and says how many are missing; empty without any.
@@ -86,19 +82,19 @@ std::size_t hosts_in(const Fleet& fleet, const Group& group) {
 std::string group_words(const Fleet& fleet, const Group& group) {
   const experiment::Subject& of = group.machine;
   return fmt::format("{} on {}: {}, {}{}, deck {}, program {}",
-                     plural(group.devices.size(), "device"), plural(hosts_in(fleet, group), "host"),
-                     of.device, of.link ? *of.link + ", " : "", of.backend, group.deck_name,
-                     group.build);
+                     base::counted(group.devices.size(), "device"),
+                     base::counted(hosts_in(fleet, group), "host"), of.device,
+                     of.link ? *of.link + ", " : "", of.backend, group.deck_name, group.build);
 }
 
 std::string summary_words(const Fleet& fleet) {
   const auto failing = std::ranges::count_if(fleet.devices, [](const DeviceRecord& device) {
     return exit_code_of(device) != base::ExitCode::pass;
   });
-  std::string words = fmt::format("{}: {}, {} not passed", plural(fleet.files, "file"),
-                                  plural(fleet.devices.size(), "device"), failing);
+  std::string words = fmt::format("{}: {}, {} not passed", base::counted(fleet.files, "file"),
+                                  base::counted(fleet.devices.size(), "device"), failing);
   const auto add = [&](std::size_t n, const char* what, const char* state) {
-    if (n > 0) words += fmt::format(", {}{}", plural(n, what), state);
+    if (n > 0) words += fmt::format(", {}{}", base::counted(n, what), state);
   };
   add(fleet.superseded, "older result", " of them");
   add(fleet.missing.size(), "expected host", " missing");

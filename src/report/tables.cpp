@@ -48,10 +48,9 @@ std::string tiles_line(const deck::Workload& workload, const schedule::Layout& l
 /// How the data are cut; a custom list has no chunks of its own.
 void add_layout(Rows& rows, const deck::Deck& deck, const schedule::Layout& layout) {
   if (deck.workload.kind == deck::WorkloadKind::custom) return;
-  std::string line = layout.tiles
-                         ? tiles_line(deck.workload, layout)
-                         : fmt::format("{}, {} {} on the device", layout.chunks_per_iteration,
-                                       layout.slots, layout.slots == 1 ? "slot" : "slots");
+  std::string line = layout.tiles ? tiles_line(deck.workload, layout)
+                                  : fmt::format("{}, {} on the device", layout.chunks_per_iteration,
+                                                base::counted(layout.slots, "slot"));
   if (!layout.tiles && deck.chunks.profile == deck::Profile::ramp) {
     line +=
         fmt::format(", a ramp from {} to {} units", layout.borders[1], layout.largest_chunk_units);
