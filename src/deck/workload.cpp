@@ -124,8 +124,10 @@ std::vector<int> cycle_in(const std::vector<CustomTask>& tasks) {
   const auto stuck = std::ranges::find_if(waiting, [](std::size_t count) { return count > 0; });
   std::vector<int> path;
   if (stuck == waiting.end()) return path;
+  std::vector<bool> passed(tasks.size());
   auto at = static_cast<int>(stuck - waiting.begin());
-  while (std::ranges::find(path, at) == path.end()) {
+  while (!passed[static_cast<std::size_t>(at)]) {
+    passed[static_cast<std::size_t>(at)] = true;
     path.push_back(at);
     at = *std::ranges::find_if(tasks[static_cast<std::size_t>(at)].after, is_stuck);
   }

@@ -240,9 +240,10 @@ NodePtr parse(const std::string& text, const base::SourcePlace& origin) {
   return builder.root;
 }
 
-/// Whether a value contains a key below it; one that is no map replaces all keys.
+/// Whether a value contains a key below it; a word, such as `none`, replaces all keys.
 bool sets(const Node* value, const std::string& key) {
   for (const std::string& part : parts_of(key)) {
+    if (value->kind == Node::Kind::null) return false;
     if (value->kind != Node::Kind::map) return true;
     const Node::Entry* const entry = value->find(part);
     if (entry == nullptr) return false;

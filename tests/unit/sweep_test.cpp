@@ -210,6 +210,10 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "--set chunks={profile: ramp}: chunks: found no count, which is swept (@:2:9); allowed: "
        "with "
        "count, or after --set 'sweep={}'"},
+      {"sweep: {chunks.count: [1, 0]}\n",
+       {"chunks="},
+       "--set chunks=: chunks: found no count, which is swept (@:2:9); allowed: with count, or "
+       "after --set 'sweep={}'"},
       {"sweep: {chunks.count: [1, 0]}\n", {"sweep={}", "chunks={}"}, ""},
   };
   for (const Bad& bad : table) {
