@@ -99,7 +99,7 @@ Baseline baseline(const std::vector<Recorded>& results, std::optional<double> be
   }
   if (made.entries.empty()) {
     throw base::Error(base::ExitCode::runtime_error,
-                      "found no measured run; allowed: results with measured runs");
+                      "found no measured figure above 0; allowed: results with measured runs");
   }
   return made;
 }

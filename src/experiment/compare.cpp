@@ -109,8 +109,9 @@ const Recorded& counterpart(const Recorded& one, const std::vector<Recorded>& al
           ? fmt::format("{}: found no result of the deck {} of {}; allowed: results of the same "
                         "decks",
                         all.front().file, name, one.file)
-          : fmt::format("{}: found {} results of the deck {}, {} and {} among them, of which "
-                        "neither device nor place decides; allowed: one per deck and device",
+          : fmt::format("{}: found {} results of the deck {} to compare with, such as {} and {}, "
+                        "none or several of them of the same device; allowed: one per deck and "
+                        "device",
                         one.file, same.size(), name, same[0]->file, same[1]->file));
 }
 

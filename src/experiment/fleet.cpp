@@ -35,9 +35,7 @@ std::vector<History> histories_of(const std::vector<DeviceRecord>& results) {
 void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
   std::map<std::array<std::string, 3>, std::vector<DeviceRecord>> by_device;
   for (DeviceRecord& record : records) {
-    // Decks that differ in what they accept have one identity.
-    by_device[{record.device(), record.machine.deck, record.deck_name}].push_back(
-        std::move(record));
+    by_device[{record.device(), record.machine.deck, record.criteria}].push_back(std::move(record));
   }
   std::vector<std::pair<DeviceRecord, std::vector<History>>> newest;
   for (auto& [key, results] : by_device) {

@@ -43,6 +43,7 @@ struct Trouble {
 /// The retained part of the result of one device with one deck.
 struct DeviceRecord : Origin {
   std::string deck_name;
+  std::string criteria;                     ///< hash of the acceptance criteria of the deck
   std::string build;                        ///< version and commit of the program
   std::vector<Trouble> troubles;            ///< none: PASS
   std::vector<Figure> figures;              ///< sorted by key

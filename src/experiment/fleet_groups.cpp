@@ -140,7 +140,7 @@ void add_groups(Fleet& fleet) {
     const Subject& of = device.machine;
     const auto [found, is_new] =
         numbers.emplace(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", of.device, of.link.value_or(""),
-                                    of.backend, of.deck, device.deck_name, device.build),
+                                    of.backend, of.deck, device.criteria, device.build),
                         fleet.groups.size());
     if (is_new) {
       fleet.groups.push_back({.machine = of, .deck_name = device.deck_name, .build = device.build});

@@ -115,7 +115,8 @@ void fields(Record& add, const DeviceRecord& of) {
   const base::ExitCode code = exit_code_of(of);
   add("file", "Result file.", of.file);
   add("host", "Host name.", of.host);
-  add("uuid", "UUID; on host back ends rankN, or the host's name.", of.unit);
+  add("uuid", "UUID; without one the PCI address; on host back ends rankN, or the host's name.",
+      of.unit);
   add("slot", "PCI address, or rank; null: unknown.", or_null(of.slot));
   add("device", "Name of the device; on host back ends the processor.", of.machine.device);
   add("link", "Generation and width of the link; null: none, or unknown.", of.machine.link);

@@ -10,6 +10,7 @@
 #include "base/input_file.hpp"
 #include "base/interrupt.hpp"
 #include "base/parallel.hpp"
+#include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "report/read_value.hpp"
 #include "report/skim.hpp"
@@ -111,7 +112,8 @@ void add_runs(const Value& result, DeviceRecord& into) {
     (run.samples_s.empty() ? predicted : measured) = true;
     PhaseRuns& of = phases[static_cast<std::size_t>(phase_of(value))];
     const std::string name = experiment::name(run);
-    if (std::ranges::find(of.runs, name, experiment::name) != of.runs.end()) {
+    if (!run.samples_s.empty() &&
+        std::ranges::find(of.runs, name, experiment::name) != of.runs.end()) {
       value.at("order").fail("a second run of " + name, "one");
     }
     of.runs.push_back(std::move(run));
@@ -193,6 +195,7 @@ DeviceRecord device_of(const std::string& file, const Value& result) {
   const Value build = result.at("build");
   const Value deck = result.at("deck");
   record.deck_name = yaml::name_of(deck.at("path").text());
+  record.criteria = base::sha256(deck.at("resolved").at("acceptance").dumped());
   record.build = build.at("version").text();
   const std::string sha = build.at_or_null("git_sha").text_or_nothing();
   if (!sha.empty()) record.build += " " + sha.substr(0, 12);

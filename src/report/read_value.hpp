@@ -38,7 +38,7 @@ class Value {
   Value at(const std::string& key) const {
     const std::string path = path_.empty() ? key : path_ + "." + key;
     if (!object().contains(key))
-      Value(*json_, file_, path).fail("nothing", "a result file's field");
+      Value(*json_, file_, path).fail("nothing", "a value, as in every result file");
     return {(*json_)[key], file_, path};
   }
   bool has(const std::string& key) const { return json_->is_object() && json_->contains(key); }
@@ -56,6 +56,7 @@ class Value {
     return json_->is_array() ? "a list" : json_->is_object() ? "an object" : json_->dump();
   }
 
+  std::string dumped() const { return json_->dump(); }
   std::vector<Value> items() const {
     if (!json_->is_array()) fail("no list", "a list");
     std::vector<Value> items;

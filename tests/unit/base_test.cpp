@@ -1,5 +1,7 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -34,7 +36,8 @@ TEST(Caches, FlushingKeepsTheData) {
 
 /// Files below a folder that stands for "/".
 struct Root {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / "overlap-proc-test";
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("overlap-proc-{}", getpid());
   Root() {
     std::filesystem::remove_all(path);
     write("proc/meminfo", "MemTotal:  2000 kB\nMemAvailable:   1000 kB\n");

@@ -254,6 +254,7 @@ TEST(Devices, KnowWhichCriteriaHaveAReference) {
                                              {"phase", "together"},
                                              {"reference", "given"},
                                              {"below", 0.1}}};
+  EXPECT_NE(read(file).criteria, read(result()).criteria);
   const auto criteria = read(file).referenced;
   ASSERT_EQ(criteria.size(), 1U);
   EXPECT_EQ(criteria[0].below, 0.1);

@@ -237,7 +237,7 @@ TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
   other_deck.machine.deck = "def";
   EXPECT_EQ(fleet({device("GPU-0", 50), other_deck}).devices.size(), 2U);
   DeviceRecord other_limits = device("GPU-0", 50);  // the same identity
-  other_limits.deck_name = "strict";
+  other_limits.criteria = "strict";
   other_limits.troubles = {{.code = ExitCode::performance, .text = "too slow", .phase = {}}};
   for (const auto& records : {std::vector{device("GPU-0", 50), other_limits},
                               std::vector{other_limits, device("GPU-0", 50)}}) {

@@ -513,7 +513,7 @@ TEST(ReadResult, NamesFileAndField) {
       {[](Json& f) { f["schema"] = "overlap-result/1"; },
        "a.json: found \"overlap-result/1\"; allowed: a result file, schema overlap-result/2"},
       {[](Json& f) { f["deck"].erase("identity"); },
-       "a.json: deck.identity: found nothing; allowed: a result file's field"},
+       "a.json: deck.identity: found nothing; allowed: a value, as in every result file"},
       {[](Json& f) { f["runs"][1]["samples_s"][0] = "fast"; },
        "a.json: runs[1].samples_s[0]: found \"fast\"; allowed: a number"},
       {[](Json& f) { f["runs"][1]["samples_s"][0] = -1; },
