@@ -64,8 +64,8 @@ experiment::Fleet fleet_from(const fleet::Gathered& gathered,
   return experiment::fleet_of(std::move(input));
 }
 
-/// Writes the fleet's files; those that cannot be written are broken files of it. The others then
-/// are written again: they tell of it.
+/// Writes the fleet's files; those that cannot be written are broken files of it. If one fails,
+/// writes the others again, because they report it.
 void write_all(const Options& options, const FileNames& names, experiment::Fleet& fleet,
                fleet::Member& member) {
   const auto files = common_files(options, names);
@@ -83,8 +83,14 @@ void write_all(const Options& options, const FileNames& names, experiment::Fleet
     return true;
   };
   std::vector<std::pair<std::string, std::string>> written;
-  std::ranges::copy_if(files, std::back_inserter(written), write);
-  if (written.size() < files.size()) std::ranges::for_each(written, write);
+  for (const auto& file : files) {
+    if (write(file)) written.push_back(file);
+  }
+  if (written.size() < files.size()) {
+    for (const auto& file : written) {
+      if (!report::is_stream(file.second)) write(file);
+    }
+  }
   member.tell();
 }
 

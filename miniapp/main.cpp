@@ -31,7 +31,7 @@ std::vector<report::Study> run_decks(const Options& options, const Inputs& input
     report::Study& study = studies.emplace_back(new_study(inputs, i, machine));
     if (mark_interrupted(studies)) continue;
     if (machinery.unusable) study.points.resize(1);  // one error stands for all
-    journal = open_journal(options, inputs, study, terminal);
+    if (!machinery.unusable) journal = open_journal(options, inputs, study, terminal);
     if (study.sweeps()) terminal.shown(report::sweep_heading(study));
     std::optional<Measured> measured;
     if (machinery.session) {

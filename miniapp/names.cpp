@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <regex>
+#include <span>
 
 #include "base/error.hpp"
 #include "measure/platform.hpp"
@@ -36,7 +37,8 @@ bool has_rank_placeholder(const std::string& name) {
 
 void require_known_placeholders(std::string_view option, const std::string& name) {
   static const std::regex words("\\{[A-Za-z_]+\\}");
-  constexpr auto known = std::to_array<std::string_view>({"{deck}", "{host}", "{rank}", "{uuid}"});
+  constexpr auto all = std::to_array<std::string_view>({"{deck}", "{host}", "{rank}", "{uuid}"});
+  const std::span known = std::span(all).subspan(option == "--calibrate" ? 1 : 0);
   for (std::sregex_iterator at(name.begin(), name.end(), words), end; at != end; ++at) {
     if (std::ranges::find(known, at->str()) != known.end()) continue;
     throw base::Error(base::ExitCode::usage,
@@ -54,18 +56,19 @@ std::string FileNames::of(std::string name) const {
 
 FileNames names_of(const base::Machine& machine) {
   const int rank = machine.job ? machine.job->rank.value_or(0) : 0;
-  const bool known = machine.device && !machine.device->uuid.empty();
-  return {machine.host.name, rank, known ? machine.device->uuid : fmt::format("rank{}", rank)};
+  const std::string id = machine.device ? machine.device->id() : "";
+  return {machine.host.name, rank, id.empty() ? fmt::format("rank{}", rank) : id};
 }
 
 void require_own_files(const Options& options) {
   const auto job = measure::job_info();
   const int ranks = job && job->ranks ? *job->ranks : 1;
   if (ranks < 2 || options.fleet) return;
-  if (!options.calibrate.empty()) {
+  if (!options.calibrate.empty() && !has_rank_placeholder(options.calibrate)) {
     throw base::Error(base::ExitCode::usage,
                       fmt::format("--calibrate: found {} with {} ranks, all of which would write "
-                                  "this file; allowed: one rank",
+                                  "this file; allowed: one rank, or a name with {{rank}} or "
+                                  "{{uuid}}",
                                   options.calibrate, ranks));
   }
   for (const Output& output : options.outputs) {

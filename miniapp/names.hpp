@@ -15,7 +15,7 @@ namespace overlap {
 struct FileNames {
   std::string host;
   int rank = 0;
-  std::string uuid;  ///< of the device; without one "rankN"
+  std::string uuid;  ///< of the device; without one its PCI address, or "rankN"
   std::string of(std::string name) const;
 };
 
@@ -26,7 +26,8 @@ std::string with_deck(std::string name, const std::string& deck);
 /// Whether the name contains {rank} or {uuid}, so that each rank has its own file.
 bool has_rank_placeholder(const std::string& name);
 
-/// Throws base::Error{usage} if a name contains another word in braces.
+/// Throws base::Error{usage} if a name contains another word in braces; --calibrate also refuses
+/// {deck}.
 void require_known_placeholders(std::string_view option, const std::string& name);
 
 /// Throws base::Error{usage} if several ranks without --fleet would write the same file.

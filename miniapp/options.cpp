@@ -149,7 +149,7 @@ void check(const CLI::App& app, const Options& options) {
     }
     for (const char* other : idle) together(other, option);
   }
-  for (const char* option : {"--set", "--reference", "--dry-run", "--fleet"}) {
+  for (const char* option : {"--set", "--reference"}) {
     if (options.decks.empty() && !idles && app.count(option) > 0) {
       fail(fmt::format("{} without a deck (see miniapp --help)", option));
     }

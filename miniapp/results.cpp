@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "base/version.hpp"
 #include "experiment/baseline.hpp"
 #include "report/comparison.hpp"
@@ -54,18 +55,17 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   const auto [entries, left_out] = experiment::baseline(results, options.below);
   const experiment::Reference reference{options.output, entries};
   const std::string how =
-      fmt::format("Written by `miniapp baseline` {} from {} {}.", base::version().version,
-                  results.size(), results.size() == 1 ? "result" : "results");
+      fmt::format("Written by `miniapp baseline` {} from {}.", base::version().version,
+                  base::counted(results.size(), "result"));
   report::write_file(options.output, experiment::to_yaml(reference, how));
   std::set<std::string> names;
   for (const experiment::Entry& entry : left_out) {
     const experiment::Subject& of = entry.subject;
     names.insert(experiment::words({.phase = of.phase, .order = of.order, .metric = of.metric}));
   }
-  const std::string none =
-      names.empty()
-          ? ""
-          : fmt::format("; none for medians that are not above 0: {}", fmt::join(names, "; "));
+  const std::string none = names.empty() ? ""
+                                         : fmt::format("; no entry for medians of 0 or less: {}",
+                                                       fmt::join(names, "; "));
   terminal.shown(fmt::format("wrote {}: {} entries{}\n", base::one_line(options.output),
                              entries.size(), none));
   return base::ExitCode::pass;

@@ -194,10 +194,16 @@ base::Machine machine_of(const Machinery& machinery) {
 
 namespace {
 
-/// Makes this rank one without a fleet, since the ranks cannot meet.
-void go_on_alone(Options& options) {
+/// Makes this process one without a fleet, because its ranks cannot meet. Files about all ranks are
+/// then those of rank 0.
+void go_on_alone(Options& options, Terminal& terminal) {
   const auto job = measure::job_info();
-  if (job && job->rank.value_or(0) > 0) options.outputs = rank_outputs(options);
+  const int rank = job ? job->rank.value_or(0) : 0;
+  std::vector<Output> own = rank_outputs(options);
+  if (rank > 0) {
+    options.outputs = std::move(own);
+    terminal.speak_for(fmt::format("rank {}", rank));
+  }
   options.report.clear();
   options.fleet = false;
 }
@@ -213,7 +219,7 @@ void start(Options& options, const Inputs& inputs, Machinery& machinery, Termina
     } catch (const base::Error& error) {
       if (error.code() == ExitCode::usage) throw;
       machinery.unusable = error;
-      return go_on_alone(options);
+      return go_on_alone(options, terminal);
     }
     const auto& member = *machinery.member;
     if (member.rank() > 0) terminal.speak_for(member.name());
@@ -331,7 +337,10 @@ void require_writable(Options& options, const Inputs& inputs,
       return true;
     } catch (const base::Error& error) {
       if (error.code() == ExitCode::usage || inputs.decks.empty()) throw;
-      if (!machinery.unusable) machinery.unusable = error;
+      std::optional<base::Error>& all = machinery.unusable;
+      all = all ? base::Error(base::worst(all->code(), error.code()),
+                              fmt::format("{}; {}", all->what(), error.what()))
+                : error;
       return false;
     }
   };
@@ -404,7 +413,7 @@ bool write_output(const Output& output, std::vector<report::Study>& studies, Ter
   }
 }
 
-/// Writes all files, and again those that do not yet tell that another could not be written.
+/// Writes all files. If one fails, writes the others again, because they report it.
 void write_outputs(const std::vector<Output>& outputs, std::vector<report::Study>& studies,
                    Terminal& terminal) {
   std::vector<Output> written;

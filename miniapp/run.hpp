@@ -44,8 +44,9 @@ struct Machinery {
   }
 };
 
-/// Creates the resources for the options. Throws base::Error{usage}, and as fleet::Member; other
-/// errors of this machine or rank are stored in `unusable` (with --calibrate: thrown).
+/// Creates the resources for the options. Throws base::Error{usage}; other errors of this machine
+/// or rank are stored in `unusable` (with --calibrate: thrown). If the ranks of a fleet cannot
+/// meet, changes the options to those of one process.
 void start(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal);
 
 /// The machine; without a session, without its device.
@@ -72,9 +73,10 @@ Inputs read_inputs(const Options& options);
 /// --fleet without the files about all ranks. Throws base::Error.
 Options own_files(const Options& options, const Inputs& inputs, const FileNames& names);
 
-/// Removes the result files that cannot be written from the options; with one, nothing runs, and
-/// the other files tell it. Throws base::Error{usage} if a file would overwrite another one of the
-/// command, and for an unwritable file without a deck. `common`: the files about all ranks.
+/// Removes result files that cannot be written from the options, and makes the machinery unusable:
+/// nothing runs, and the other files contain the error. Throws base::Error{usage} if a file would
+/// overwrite another one of the command, and any error without a deck. `common`: the files about
+/// all ranks.
 void require_writable(Options& options, const Inputs& inputs,
                       const std::vector<std::pair<std::string, std::string>>& common,
                       Machinery& machinery);

@@ -21,8 +21,8 @@ extern "C" void on_interrupt(int) {
 }  // namespace
 
 void catch_interrupts() {
-  // nohup ignores it; libraries of MPI use it to debug themselves.
-  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  // MPI libraries catch SIGHUP to print debug output. Unless nohup ignores it, it ends the program.
+  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   // A write beyond the file size limit or to a closed pipe then fails with an error.

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-/// What the kernel tells in /proc and /sys.
+/// Values that the kernel reports in /proc and /sys.
 namespace overlap::base {
 
 /// Value of the first line "KEY... : value" or "KEY: value" in a file under /proc; empty: none.

@@ -34,7 +34,7 @@ struct Session {
       return body();
     } catch (lanes::DeviceLost& error) {
       lost = true;
-      kept.insert(kept.end(), error.kept.begin(), error.kept.end());
+      kept = error.kept;  // a copy: an enclosing call needs it, too
       throw;
     }
   }

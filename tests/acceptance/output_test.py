@@ -178,7 +178,9 @@ class ResultFile(TestCase):
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0)
         process = start(self.deck(), "--device=host", "--quiet", "--json", pipe)
-        time.sleep(3)
+        used = None
+        while used != (used := pathlib.Path(f"/proc/{process.pid}/stat").read_text().split()[13:15]):
+            time.sleep(2)
         process.send_signal(signal.SIGTERM)
         _, stderr = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1)

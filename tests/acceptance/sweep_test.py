@@ -283,6 +283,10 @@ class Resume(Case):
         self.assert_error(done, 3, f"out.json.points: found {len(kept)} points of an unfinished sweep; "
                                    "allowed: --resume to continue, or remove the file")
         self.assertEqual(self.kept(), kept)
+        # Nor with a file that cannot be written.
+        done = run(self.sweep(LARGE), "--json", self.target, "--resume", "--csv", self.folder / "missing/a.csv")
+        self.assert_error(done, 1, "missing/a.csv: cannot write")
+        self.assertEqual(self.kept(), kept)
         self.goes_on(kept)
 
     def test_after_a_kill(self):
