@@ -237,10 +237,9 @@ std::string schedule_table(const Case& run) {
     return custom ? "" : ", " + base::counted(n, what);
   };
   return fmt::format("{}: {}{}, {}{}, {} to the device, {} back\n{}\n", order_words(run),
-                     base::counted(schedule.tasks.size(), "task"),
-                     count("chunk", schedule.chunks), base::counted(schedule.lanes, "lane"),
-                     count("slot", schedule.slots), format_bytes(traffic.h2d),
-                     format_bytes(traffic.d2h), base::align(rows, true));
+                     base::counted(schedule.tasks.size(), "task"), count("chunk", schedule.chunks),
+                     base::counted(schedule.lanes, "lane"), count("slot", schedule.slots),
+                     format_bytes(traffic.h2d), format_bytes(traffic.d2h), base::align(rows, true));
 }
 
 std::string point_table(const std::vector<deck::Point>& points,

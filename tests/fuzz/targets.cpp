@@ -117,7 +117,8 @@ void result(const std::string& input) {
         report::comparison_html(all);
         report::side_by_side_csv(*all.side_by_side);
         report::comparison_html({.below = 0.1, .all = experiment::compare(results, results, 0.1)});
-        to_yaml_and_back({.path = "", .entries = experiment::baseline(results, std::nullopt)});
+        to_yaml_and_back(
+            {.path = "", .entries = experiment::baseline(results, std::nullopt).entries});
       }
     } catch (const base::Error&) {
       // the other reader may take it
