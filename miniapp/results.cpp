@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -26,8 +26,18 @@
 namespace overlap {
 namespace {
 
-/// An option with the file that it names; empty: none.
-using NamedFile = std::pair<const char*, std::string>;
+/// A file that a command writes; `path` empty: not wanted.
+struct OutputFile {
+  const char* option;
+  std::string path;
+  std::function<std::string()> text = {};
+};
+
+void write(const std::vector<OutputFile>& outputs) {
+  for (const OutputFile& output : outputs) {
+    if (!output.path.empty()) report::write_file(output.path, output.text());
+  }
+}
 
 /// All files that are given, also through their folders.
 std::vector<std::string> files_in(const std::vector<std::string>& files_or_folders) {
@@ -39,12 +49,12 @@ std::vector<std::string> files_in(const std::vector<std::string>& files_or_folde
 }
 
 /// Throws base::Error where an output cannot be written, is written twice or is an input.
-void require_outputs(const std::vector<NamedFile>& outputs,
+void require_outputs(const std::vector<OutputFile>& outputs,
                      const std::vector<std::string>& inputs) {
   report::Files files;
   for (const std::string& input : inputs) files.reads(input, "an input");
-  for (const auto& [option, output] : outputs) {
-    if (!output.empty()) files.writes(output, option);
+  for (const OutputFile& output : outputs) {
+    if (!output.path.empty()) files.writes(output.path, output.option);
   }
 }
 
@@ -94,16 +104,15 @@ experiment::SideBySide side_by_side(const Options& options) {
 
 /// `compare`: prints how results differ.
 base::ExitCode compare_results(const Options& options, Terminal& terminal) {
-  require_outputs({{"--json", options.json}, {"--report", options.report}, {"--csv", options.csv}},
-                  files_in(options.results));
-  const report::Comparisons comparisons =
-      options.side_by_side ? report::Comparisons{.side_by_side = side_by_side(options)}
-                           : comparisons_of(options);
-  if (!options.csv.empty()) {
-    report::write_file(options.csv, report::side_by_side_csv(*comparisons.side_by_side));
-  }
-  if (!options.json.empty()) report::write_file(options.json, comparison_json(comparisons));
-  if (!options.report.empty()) report::write_file(options.report, comparison_html(comparisons));
+  report::Comparisons comparisons;
+  const std::vector<OutputFile> outputs = {
+      {"--csv", options.csv, [&] { return report::side_by_side_csv(*comparisons.side_by_side); }},
+      {"--json", options.json, [&] { return comparison_json(comparisons); }},
+      {"--report", options.report, [&] { return comparison_html(comparisons); }}};
+  require_outputs(outputs, files_in(options.results));
+  comparisons = options.side_by_side ? report::Comparisons{.side_by_side = side_by_side(options)}
+                                     : comparisons_of(options);
+  write(outputs);
   terminal.text(report::comparison_text(comparisons));
   return comparisons.exit_code();
 }
@@ -111,11 +120,11 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
 /// The files that `merge` reads. A fleet file of an earlier call may be written anew.
 std::vector<std::string> inputs_of(const Options& options,
                                    const std::vector<report::SourceFile>& sources,
-                                   const std::vector<NamedFile>& outputs) {
+                                   const std::vector<OutputFile>& outputs) {
   std::vector<std::string> inputs = {options.expected, options.reference};
   for (const report::SourceFile& source : sources) {
     const bool written =
-        std::ranges::find(outputs, source.path, &NamedFile::second) != outputs.end();
+        std::ranges::find(outputs, source.path, &OutputFile::path) != outputs.end();
     if (!written || !report::is_left_out(source)) inputs.push_back(source.path);
   }
   return inputs;
@@ -123,10 +132,12 @@ std::vector<std::string> inputs_of(const Options& options,
 
 /// `merge`: prints many devices' results as one outcome.
 base::ExitCode merge_results(const Options& options, Terminal& terminal) {
-  const std::vector<NamedFile> outputs = {{"--json", options.json},
-                                          {"--junit", options.junit},
-                                          {"--report", options.report},
-                                          {"--nodecheck", options.node_check}};
+  experiment::Fleet fleet;
+  const std::vector<OutputFile> outputs = {
+      {"--json", options.json, [&] { return report::fleet_json(fleet); }},
+      {"--junit", options.junit, [&] { return report::fleet_junit(fleet); }},
+      {"--report", options.report, [&] { return report::fleet_html(fleet, options.report); }},
+      {"--nodecheck", options.node_check, [&] { return report::node_check(fleet); }}};
   const std::vector<report::SourceFile> sources = report::source_files(options.results);
   require_outputs(outputs, inputs_of(options, sources, outputs));
   std::vector<std::string> expected;
@@ -136,15 +147,9 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
     reference =
         experiment::load_reference(yaml::path_of(options.reference, "references", "reference"));
   }
-  const experiment::Fleet fleet = experiment::fleet_of(report::read_devices(sources), expected,
-                                                       reference ? &*reference : nullptr);
-  const auto write = [](const std::string& path, const auto& text_of) {
-    if (!path.empty()) report::write_file(path, text_of());
-  };
-  write(options.json, [&] { return report::fleet_json(fleet); });
-  write(options.junit, [&] { return report::fleet_junit(fleet); });
-  write(options.report, [&] { return report::fleet_html(fleet, options.report); });
-  write(options.node_check, [&] { return report::node_check(fleet); });
+  fleet = experiment::fleet_of(report::read_devices(sources), expected,
+                               reference ? &*reference : nullptr);
+  write(outputs);
   terminal.shown(report::fleet_text(fleet));
   terminal.text(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return fleet.exit_code();

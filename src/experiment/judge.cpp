@@ -269,7 +269,6 @@ Outcome judge(Plan plan, Samples samples, References references, const Outcome* 
   outcome.device = std::move(samples.device);
   outcome.stopped = samples.stopped;
   outcome.interrupted = samples.interrupted;
-  outcome.window = std::move(samples.window);
   if (outcome.runs.empty()) {
     for (Case& predicted : plan.cases) outcome.runs.push_back({std::move(predicted)});
   }

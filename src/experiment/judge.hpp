@@ -54,7 +54,6 @@ struct Samples {
   double reference_s = 0;  ///< total time of reference results and comparisons
   DeviceSamples device;    ///< empty: not measured
   Conditions conditions;
-  Window window;
   std::optional<Stop> stopped;  ///< empty: interrupted
   bool interrupted = false;     ///< before the last repetition
 };

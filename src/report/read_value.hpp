@@ -75,16 +75,13 @@ class Value {
     if (!found) fail(spelled(), allowed);
     return *found;
   }
-  std::vector<double> numbers() const {
-    std::vector<double> numbers;
-    for (const Value& item : items()) numbers.push_back(item.number());
-    return numbers;
-  }
   std::vector<double> times() const {
+    std::vector<double> times;
     for (const Value& item : items()) {
-      if (item.number() <= 0) item.fail(item.spelled(), "a time above 0");
+      times.push_back(item.number());
+      if (times.back() <= 0) item.fail(item.spelled(), "a time above 0");
     }
-    return numbers();
+    return times;
   }
   /// The field; null if missing, as in files of earlier versions.
   Value at_or_null(const std::string& key) const {
