@@ -94,7 +94,7 @@ class DryRun(TestCase):
         self.assertNotIn("OVERLAP_", done.stdout)
         found = []
         for line in done.stdout.splitlines():
-            heading = re.match(r"(\w+): (\d+) tasks, (\d+) chunks, (\d+) lanes, (\d+) slots,", line)
+            heading = re.match(r"(\w+): (\d+) tasks?, (\d+) chunks?, (\d+) lanes?, (\d+) slots?,", line)
             if heading:
                 found.append((heading[1], int(heading[2]), []))
             elif re.match(r"\s*\d", line):

@@ -59,7 +59,11 @@ class Faults(TestCase):
             return self.assert_invisible(done)
         self.assert_error(done, 1, "/out/(?:" + "|".join(map(re.escape, self.names)) + "): cannot ")
         there = self.contents()
-        self.assertEqual(set(there) - set(self.names), set(), "strangers")
+        for stranger in set(there) - set(self.names):  # whole, but not in its place
+            self.assertRegex(done.stderr, f"; the result is in [^ ]*/{re.escape(stranger)}\n")
+            self.assertEqual(call, "rename")
+            name = stranger.rpartition(".")[0]
+            CHECKS[name[name.index(".") :]](there[stranger])
         for name in self.names:
             if there.get(name) != old:
                 CHECKS[name[name.index(".") :]](there[name])

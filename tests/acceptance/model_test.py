@@ -7,7 +7,7 @@ import re
 import subprocess
 import unittest
 
-from program import FOM, MINIAPP, RESULT, SMALL, SOURCE, TestCase, records, run
+from program import FOM, MINIAPP, NOT_BEGUN, RESULT, SMALL, SOURCE, TestCase, records, run
 
 FOUR = """\
 title: Four chunks
@@ -245,7 +245,7 @@ class PredictErrors(TestCase):
     def test_an_unwritable_result_file_is_found_before(self):
         done = run(self.deck(FOUR), "--predict=h200", "--json", self.folder / "no" / "out.json")
         self.assert_error(done, 1, "cannot write")
-        self.assertEqual(done.stdout, "")
+        self.assertTrue(NOT_BEGUN.fullmatch(done.stdout), done.stdout)
 
     def test_nothing_is_predicted_when_one_deck_of_several_is_bad(self):
         target = self.folder / "out.json"
@@ -337,7 +337,7 @@ class RealRuns(TestCase):
         shown = run(deck, "--dry-run", "--device", "h200").stdout
         chosen = run(deck, "--predict", "h200").stdout
         chunks = re.search(r"(?m)^auto on h200 +\w+ with (\d+) chunk", chosen)[1]
-        self.assertRegex(shown, rf"(?m)^\w+: \d+ tasks, {chunks} chunks")
+        self.assertRegex(shown, rf"(?m)^\w+: \d+ tasks?, {chunks} chunks?")
 
 
 class Calibrate(TestCase):
