@@ -263,6 +263,11 @@ TEST(Compare, PairsResultsByTheirDevices) {
   EXPECT_THAT(verdicts(), ElementsAre(Verdict::pass, Verdict::fail, Verdict::pass));
   after[1].slot = "elsewhere";
   EXPECT_THROW(verdicts(), base::Error);
+  after[1] = on("n1", "b", 1);
+  after[1].slot = "other";  // where it was, there is another one
+  after.push_back(on("n1", "new", 2));
+  after[3].slot = "b";
+  EXPECT_THAT(verdicts(), ElementsAre(Verdict::pass, Verdict::pass, Verdict::pass));
   after = {on("n9", "z", 2)};  // one for all
   EXPECT_THAT(verdicts(), ElementsAre(Verdict::fail, Verdict::fail, Verdict::fail));
   after.push_back(after[0]);

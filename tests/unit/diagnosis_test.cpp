@@ -294,7 +294,7 @@ TEST(Diagnosis, EveryCauseHasEvidence) {
 
 TEST(Diagnosis, EnginesThatWaitForTheHostDoNotWaitForEachOther) {
   Evidence evidence = unexplained();
-  evidence.run().bounds = {.bound_s = 10e-3, .schedule_bound_s = 10e-3, .limit = "host"};
+  evidence.run().bounds = {.bound_s = 12e-3, .schedule_bound_s = 12e-3, .limit = "host"};
   EXPECT_THAT(causes(evidence), IsEmpty());
 }
 
