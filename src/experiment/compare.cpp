@@ -29,8 +29,8 @@ void add_differences(const KeyWords& a, const KeyWords& b, std::vector<Differenc
 
 /// Verdict on the change of a metric from a to b. Rounding errors may differ between builds, and
 /// errors of the hardware between runs: they are judged by the limit of the deck.
-Verdict judged(const Change& change, const std::vector<double>& b, double below,
-               std::optional<double> limit) {
+Verdict judged(const Change& change, const std::vector<double>& a, const std::vector<double>& b,
+               double below, std::optional<double> limit) {
   const deck::MetricRow& row = deck::row_of(change.metric);
   const bool more = row.better == deck::Better::more;
   const double worse = more ? -below : below;
@@ -38,6 +38,7 @@ Verdict judged(const Change& change, const std::vector<double>& b, double below,
   if (limit && (row.value == deck::Metric::max_error || row.needs == deck::Needs::health)) {
     return judge(base::summarize(b), more, *limit);
   }
+  if (a == b) return Verdict::pass;  // the same measurement, however wide its interval
   if (change.ratio) {
     const base::Summary ratio{.lo = change.ratio->lo, .hi = change.ratio->hi};
     return judge(ratio, more, 1 + worse);
@@ -55,11 +56,7 @@ Change changed(Change change, const std::vector<double>& a, const std::vector<do
   const deck::Better better = deck::row_of(change.metric).better;
   if (change.ratio) change.trend = trend_of(*change.ratio, better);
   if (!a.empty() && a == b) change.trend = Trend::same;  // counters and errors have a single value
-  if (criterion != nullptr) {
-    change.verdict = judged(change, b, below, criterion->max);
-    const bool undecided = change.verdict == Verdict::inconclusive;
-    if (undecided && change.trend == Trend::same) change.verdict = Verdict::pass;
-  }
+  if (criterion != nullptr) change.verdict = judged(change, a, b, below, criterion->max);
   return change;
 }
 

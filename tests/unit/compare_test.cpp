@@ -151,6 +151,10 @@ TEST(Compare, AResultPassesBesideItself) {
   Recorded one = result("a", 1);
   one.points[0].runs[1].samples_s = {1.0, 1.5, 2.1};  // whose interval is wide
   EXPECT_EQ(verdict_of({compare(one, one, 0.01)}), Verdict::pass);
+  // But alike within 1 % is not within less.
+  Recorded alike = result("b", 1.0005);
+  EXPECT_EQ(compare(result("a", 1), alike, 0.0005).changes[1].trend, Trend::same);
+  EXPECT_EQ(verdict_of({compare(result("a", 1), alike, 0.0005)}), Verdict::inconclusive);
 }
 
 TEST(Compare, FewRepetitionsWhoseIntervalHoldsTheLimitAreInconclusive) {
