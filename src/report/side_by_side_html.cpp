@@ -25,7 +25,7 @@ using experiment::SideBySide;
 constexpr Frame multiples{.left = 84, .width = Svg::width - 84 - 24};
 
 /// The end of the axis of a deck.
-double longest_s(const SharedDeck& deck) {
+double end_of_axis_s(const SharedDeck& deck) {
   double longest = 1e-9;
   for (const Match& match : deck.matches) {
     for (const std::optional<Figures>& one : match.figures) {
@@ -138,7 +138,7 @@ std::string timelines(const SideBySide& all, const SharedDeck& deck) {
       "<h2>Timelines</h2>\n<p class=\"place\">Measured, all on one axis. Solid mark: median time; "
       "dotted mark: bound of this machine.</p>\n" +
       page_legend(inks_of(runs));
-  const double longest = longest_s(deck);
+  const double longest = end_of_axis_s(deck);
   for (const Match& match : deck.matches) {
     html += fmt::format(
         "<article class=\"run columns\">\n<h2>{}</h2>\n<div class=\"wide\">{}</div></article>\n",

@@ -124,7 +124,7 @@ TEST(Search, TakesSecondsAtMost) {
   deck::Deck deck = increment(1);
   deck.workload.kind = deck::WorkloadKind::pipeline;
   deck.workload.elements = 2;
-  deck.workload.iterations = 17000;
+  deck.workload.iterations = 8200;
   const auto candidates = search(deck, "h200");
   EXPECT_FALSE(candidates.empty());
   for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.chunks, 1);
