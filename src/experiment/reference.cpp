@@ -184,7 +184,7 @@ std::string to_yaml(const Reference& reference, const std::string& how) {
     const char* indent = "  - ";
     for (const Field<Entry>& row : entry_table().rows) {
       text += fmt::format("{}{}: {}\n", std::exchange(indent, "    "), row.key.name,
-                          in_file(row.write(entry)));
+                          in_file(row.value(entry)));
     }
   }
   return text;
