@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "lanes/api.hpp"
+#include "lanes/lanes.hpp"
 
 namespace overlap::lanes {
 namespace {
@@ -133,6 +134,21 @@ void perform(const workload::InstanceRef& instance, const workload::Workload& wo
     if (!call.mapped) call.device_begin = schedule::slot_begin(schedule, used.front());
   }
   workload.launch(instance, call);
+}
+
+void wait_for(const workload::InstanceRef& instance, const std::string& label) {
+  instance.with([&]<class Space>(const Space& space) {
+    if constexpr (has_api<Space>) {
+      using Api = typename ApiOf<Space>::type;
+      try {
+        Api::synchronize(Api::stream_of(space));
+      } catch (const base::Error& error) {
+        throw DeviceLost(base::Error(error.code(), label + ": " + error.what()));
+      }
+    } else {
+      space.fence("overlap::" + label);
+    }
+  });
 }
 
 }  // namespace overlap::lanes

@@ -21,4 +21,8 @@ void perform(const workload::InstanceRef& instance, const workload::Workload& wo
              const schedule::Schedule& schedule, const schedule::Task& task,
              CopyCalls copies = CopyCalls::native);
 
+/// Waits for the work of an instance, as its fence does, which on a lost device prints a stack
+/// trace and aborts. Throws DeviceLost.
+void wait_for(const workload::InstanceRef& instance, const std::string& label);
+
 }  // namespace overlap::lanes

@@ -252,7 +252,7 @@ void reset(const workload::InstanceRef& instance, const workload::Workload& work
     if (!workload.arrays[i].to_device) transfer(i, false, true);
   }
   if (workload.place) workload.place(instance, repetition);
-  instance.fence("overlap::reset");
+  lanes::wait_for(instance, "reset");
 }
 
 void page_lock(workload::Workload& workload) {

@@ -81,10 +81,6 @@ class InstanceRef {
     return with([]<class Space>(const Space&) -> SpaceId { return id_of<Space>; });
   }
 
-  void fence(const std::string& label) const {
-    with([&](const auto& instance) { instance.fence(label); });
-  }
-
  private:
   Spaces::Instance instance_;
 };

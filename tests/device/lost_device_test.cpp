@@ -7,6 +7,7 @@
 
 #include "deck/deck.hpp"
 #include "measure/executor.hpp"
+#include "measure/measure.hpp"
 #include "measure/session.hpp"
 #include "schedule/build.hpp"
 #include "workload/workload.hpp"
@@ -20,27 +21,40 @@ struct WildWrite {
 
 }  // namespace
 
-int main() {
+// Where the device is lost: in a `run` on streams, in a `portable` run, or in a `reset` before one.
+int main(int, char** argv) {
   using namespace overlap;
   using Space = Kokkos::DefaultExecutionSpace;
+  const std::string where = argv[1];
   measure::Session session({});
   deck::Deck deck;
   deck.workload.elements = 1000;
   deck.chunks.count = 2;
+  if (where == "portable") deck.issue.mechanism = deck::Mechanism::portable;
   const auto costs = schedule::costs(deck.workload, 1);
   const auto arrays = schedule::device_bytes(costs, {}, costs.units);
-  const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
-                                        deck::Order::depth_first, 2);
+  auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
+                                  deck::Order::depth_first, 2);
+  if (where == "portable") schedule = schedule::fenced(schedule);
+  const auto write_nowhere = [](const Space& instance) {
+    Kokkos::parallel_for("test::wild_write", Kokkos::RangePolicy<Space>(instance, 0, 1),
+                         WildWrite{nullptr});
+  };
   const auto lose = [&] {
-    measure::Executor executor(2);
-    auto workload = workload::make(workload::default_space, deck, costs, arrays, 1);
+    measure::Executor& executor = session.executor.emplace(2, deck.issue);
+    workload::Workload& workload = session.workload;
+    workload = workload::make(workload::default_space, deck, costs, arrays, 1);
     workload.generate(1);
     executor.run(schedule, workload);
-    workload.launch = [](const Space& instance, const workload::Call&) {
-      Kokkos::parallel_for("test::wild_write", Kokkos::RangePolicy<Space>(instance, 0, 1),
-                           WildWrite{nullptr});
-    };
-    executor.run(schedule, workload);
+    if (where == "reset") {
+      workload.place = [=](const Space& instance, std::uint32_t) { write_nowhere(instance); };
+      measure::reset(executor.lanes().instance(0), workload, 2);
+    } else {
+      workload.launch = [=](const Space& instance, const workload::Call&) {
+        write_nowhere(instance);
+      };
+      executor.run(schedule, workload);
+    }
     std::cerr << "no error\n";
   };
   try {
@@ -49,12 +63,11 @@ int main() {
   } catch (const lanes::DeviceLost& error) {
     const std::string message = error.what();
     std::cerr << message << '\n';
-    const bool named = message.find("of chunk ") != std::string::npos &&
-                       message.find(" on lane ") != std::string::npos;
-    std::_Exit(named && session.lost && session.kept.size() == 2 &&
-                       error.code() == base::ExitCode::runtime_error
-                   ? 0
-                   : 1);
+    const auto has = [&](const char* text) { return message.find(text) != std::string::npos; };
+    const bool named = where == "reset"
+                           ? has("reset: ")
+                           : has("of chunk ") && has(" on lane ") && session.kept.size() == 2;
+    std::_Exit(named && session.lost && error.code() == base::ExitCode::runtime_error ? 0 : 1);
   } catch (const std::exception& error) {
     std::cerr << "another error: " << error.what() << '\n';
   }
