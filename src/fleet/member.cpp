@@ -205,6 +205,7 @@ measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, 
     hooks.show(what, done, total);
   };
   if (phase == deck::Phase::alone) return made;
+  made.ranks = placement_.local_ranks;
   const Poll short_nap = [this] {
     sign();
     std::this_thread::sleep_for(100us);

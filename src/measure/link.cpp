@@ -25,7 +25,7 @@ experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, cons
   const auto copies = static_cast<int>(std::max<std::int64_t>(1, row / bytes));
   const deck::Deck deck =
       plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, 2 * bytes);
-  require_host_memory((on_gpu() ? 2 : 4) * bytes);
+  require_host_memory((on_gpu() ? 2 : 4) * bytes, hooks.ranks);
   const workload::Workload workload = resident_workload(deck);
   Executor executor(2);
   const auto schedule_of = [&](bool up, bool down) {

@@ -24,6 +24,8 @@ struct Hooks {
   /// Called after each complete round with whether this rank wishes to stop; returns whether all
   /// ranks of the phase do. Empty: this rank decides alone.
   std::function<bool(bool wish)> all_stop;
+  /// Ranks of this node that allocate at once.
+  int ranks = 1;
   /// Wraps measurements whose number of runs differs between ranks; empty: direct call.
   std::function<void(const std::function<void()>& body)> together;
 

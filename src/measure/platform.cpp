@@ -1,5 +1,6 @@
 #include "measure/platform.hpp"
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -104,13 +105,14 @@ base::BuildInfo build_info() {
 
 bool on_gpu() { return !workload::on_host(workload::default_space); }
 
-void require_host_memory(std::int64_t bytes) {
+void require_host_memory(std::int64_t bytes, int ranks) {
   const std::int64_t available = base::available_memory();
-  if (bytes <= available) return;
+  if (bytes <= available / ranks) return;
   throw base::Error(base::ExitCode::precondition,
                     "found " + base::format_bytes(static_cast<std::uint64_t>(available)) +
                         " of available host memory; required: " +
-                        base::format_bytes(static_cast<std::uint64_t>(bytes)));
+                        base::format_bytes(static_cast<std::uint64_t>(bytes)) +
+                        (ranks > 1 ? fmt::format(" for each of {} ranks", ranks) : ""));
 }
 
 Runtime::Runtime(std::vector<std::string> arguments) {

@@ -23,9 +23,9 @@ std::optional<int> ranks_of_node();
 /// Whether the devices of the back end are GPUs.
 bool on_gpu();
 
-/// Throws base::Error{precondition} if less than `bytes` of host memory are available, before the
-/// kernel's out-of-memory killer acts.
-void require_host_memory(std::int64_t bytes);
+/// Throws base::Error{precondition} if less than `bytes` of host memory are available for each of
+/// `ranks` that allocate at once, before the kernel's out-of-memory killer acts.
+void require_host_memory(std::int64_t bytes, int ranks = 1);
 
 /// Initializes Kokkos for its lifetime.
 class Runtime {

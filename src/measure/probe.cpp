@@ -190,7 +190,7 @@ struct Probe {
       host_bytes +=
           static_cast<std::size_t>(rings * deck.memory.ring_slots * deck.memory.ring_bytes);
     }
-    require_host_memory(static_cast<std::int64_t>(host_bytes));
+    require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(draft)), {}, device());

@@ -430,5 +430,15 @@ TEST(Sampling, TakesFewSamplesOfWhatIsLong) {
   EXPECT_EQ(count(60), 9U);
 }
 
+TEST(Link, RanksThatMeasureAtOnceShareTheMemory) {
+  try {
+    measure::measure_link(1 << 20, 1, {.ranks = 1'000'000'000});
+    FAIL() << "no error";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::precondition);
+    EXPECT_THAT(error.what(), testing::HasSubstr(" for each of 1000000000 ranks"));
+  }
+}
+
 }  // namespace
 }  // namespace overlap
