@@ -23,9 +23,16 @@ Json parse_json(const std::string& file, const std::string& text) {
         fmt::format("{}: found lists and objects more than {} deep; allowed: a result file", file,
                     most_nested));
   }
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) fail_to_read(file + ": found no complete JSON; allowed: a result file");
-  return json;
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {  // its byte counts from 1
+    const std::string_view before(text.data(),
+                                  std::clamp<std::size_t>(error.byte, 1, text.size() + 1) - 1);
+    const auto line = 1 + std::ranges::count(before, '\n');
+    const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+    fail_to_read(fmt::format("{}:{}:{}: found no complete JSON; allowed: a result file", file, line,
+                             column));
+  }
 }
 
 std::vector<Value> results_in(const Value& root) {

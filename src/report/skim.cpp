@@ -47,6 +47,16 @@ char next(std::string_view text, std::size_t& at) {
   return at < text.size() ? text[at] : '\0';
 }
 
+constexpr std::string_view null = "null";
+
+/// Appends null in place of a value of the same size or more, with blanks that leave what follows
+/// at its line and column.
+void append_null(std::string& kept, std::string_view value) {
+  const auto lines = static_cast<std::size_t>(std::ranges::count(value, '\n'));
+  const std::size_t before = lines > 0 ? value.rfind('\n') + 1 : null.size();
+  kept.append(null).append(lines, '\n').append(value.size() - before, ' ');
+}
+
 }  // namespace
 
 std::string without(std::string_view json, std::span<const std::string_view> names) {
@@ -62,8 +72,13 @@ std::string without(std::string_view json, std::span<const std::string_view> nam
     if (first != '[' && first != '{') continue;
     const std::size_t last = end_of_value(json, at);
     if (last == none) break;
-    kept.append(json, from, at - from).append("null");
-    at = from = last + 1;
+    const std::string_view value = json.substr(at, last + 1 - at);
+    if (value.size() >= null.size()) {
+      kept.append(json, from, at - from);
+      append_null(kept, value);
+      from = last + 1;
+    }
+    at = last + 1;
   }
   return kept.append(json, from);
 }

@@ -6,9 +6,9 @@
 
 namespace overlap::report {
 
-/// Replaces every list and object that is the value of a member in `names` by null, without parsing
-/// it: the rest is read in a fraction of the time and memory. A text that ends inside such a value
-/// remains incomplete.
+/// Replaces every list and object of more than three characters that is the value of a member in
+/// `names` by null, without parsing it. The rest, which is read in a fraction of the time and
+/// memory, keeps its lines and columns. A text that ends inside such a value remains incomplete.
 std::string without(std::string_view json, std::span<const std::string_view> names);
 
 /// How many lists and objects lie in one another, at most.

@@ -33,11 +33,16 @@ std::string skimmed(const std::string& text) { return without(text, names); }
 
 TEST(Skim, TakesListsAndObjectsOut) {
   EXPECT_EQ(skimmed(R"({"a": 1, "timeline": [{"b": "]"}, [2]], "c": 3})"),
-            R"({"a": 1, "timeline": null, "c": 3})");
+            R"({"a": 1, "timeline": null             , "c": 3})");
   EXPECT_EQ(skimmed(R"({"series" :{"timeline":[1]},"timeline":[],"x":"timeline"})"),
-            R"({"series" :null,"timeline":null,"x":"timeline"})");
-  EXPECT_EQ(skimmed(R"({"a\\": "x\\\\", "timeline": [1]})"),
+            R"({"series" :null            ,"timeline":[],"x":"timeline"})");
+  EXPECT_EQ(skimmed(R"({"a\\": "x\\\\", "timeline": [12]})"),
             R"({"a\\": "x\\\\", "timeline": null})");
+}
+
+TEST(Skim, LeavesTheRestInItsPlace) {
+  EXPECT_EQ(skimmed("{\"timeline\": [\n  1,\n  2\n ], \"a\": 1\n}"),
+            "{\"timeline\": null\n\n\n  , \"a\": 1\n}");
 }
 
 TEST(Skim, LeavesEverythingElse) {
@@ -270,7 +275,9 @@ TEST(Devices, SeveralDecksAreSeveralRecords) {
 TEST(Devices, WhatIsNoResultSaysSo) {
   const std::string text = result().dump();
   EXPECT_THAT(error_of(text.substr(0, text.size() / 2)),
-              HasSubstr("a.json: found no complete JSON"));
+              HasSubstr(fmt::format("a.json:1:{}: found no complete JSON", text.size() / 2 + 1)));
+  EXPECT_THAT(error_of("{\n  \"timeline\": [\n    1\n  ], x\n}"), HasSubstr("a.json:4:6: found"));
+  EXPECT_THAT(error_of(""), HasSubstr("a.json:1:1: found"));
   EXPECT_THAT(error_of("{}"), HasSubstr("found no schema"));
   EXPECT_THAT(error_of(R"({"results": []})"), HasSubstr("found no result"));
   const auto changed = [](const char* pointer, const json& value) {
@@ -323,7 +330,7 @@ TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
   EXPECT_EQ(input.files, 3U);
   EXPECT_EQ(input.records.size(), 1U);
   ASSERT_EQ(input.broken.size(), 1U);
-  EXPECT_THAT(input.broken[0].text, HasSubstr("b.json: found no complete JSON"));
+  EXPECT_THAT(input.broken[0].text, HasSubstr("b.json:1:10: found no complete JSON"));
   ASSERT_EQ(input.left_out.size(), 1U);
   EXPECT_THAT(input.left_out[0], HasSubstr("c.json: overlap-fleet/1, not a result file; skipped"));
   EXPECT_EQ(read_devices(source_files({fleet})).broken.size(), 1U);  // by its own name
