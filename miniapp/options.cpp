@@ -170,9 +170,9 @@ void check(const CLI::App& app, const Options& options) {
 Options parse_options(int argc, char** argv) {
   Options options;
   CLI::App app(
-      "Runs overlap experiments: chunked host-device transfers and kernels in several issue "
-      "orders,\n"
-      "verified, timed, compared with the sequential baseline and judged.",
+      "Runs overlap experiments: chunked host-device transfers and kernels in\n"
+      "several issue orders, verified, timed, compared with the sequential baseline\n"
+      "and judged.",
       "miniapp");
   app.add_option("DECK", options.decks,
                  "YAML decks or names of shipped decks, run one after the other");
@@ -211,8 +211,9 @@ Options parse_options(int argc, char** argv) {
                "Print version, git commit, Kokkos, compiler, CUDA or HIP");
   app.footer(
       "Options that begin with --kokkos- go to Kokkos.\n"
-      "Exit codes: 0 pass, 1 runtime error, 2 wrong data, 3 bad usage or deck, 4 precondition not\n"
-      "met, 5 performance below a criterion, 6 inconclusive, 77 skipped, 130 interrupted.");
+      "Exit codes: 0 pass, 1 runtime error, 2 wrong data, 3 bad usage or deck,\n"
+      "4 precondition not met, 5 performance below a criterion, 6 inconclusive,\n"
+      "77 skipped, 130 interrupted.");
 
   add_commands(app, options);
 
