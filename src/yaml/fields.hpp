@@ -55,13 +55,15 @@ struct Cell {
 
 template <class S, class M, class T>
 struct Member final : Cell<S> {
-  Member(M S::* at, const Kind<T>& of) : member(at), kind(of) {}
+  using Place = M S::*;
+
+  Member(Place at, const Kind<T>& of) : member(at), kind(of) {}
   void read(const Reader& value, S& s) const override {
     s.*member = static_cast<M>(kind.read(value));
   }
   Json write(const S& s) const override { return kind.write(static_cast<T>(s.*member)); }
 
-  M S::* member;
+  Place member;
   Kind<T> kind;
 };
 
@@ -69,11 +71,11 @@ struct Member final : Cell<S> {
 template <class S>
 struct Field {
   Key key;
-  std::shared_ptr<const Cell<S>> cell = {};  ///< null: `read` and `write` know
+  std::shared_ptr<const Cell<S>> cell;  ///< null: `read` and `write` know
   /// Reads the key, which may be missing, from the map; null: into the cell. Throws Error{usage}.
-  std::function<void(const Reader&, S&)> read = {};
+  std::function<void(const Reader&, S&)> read;
   /// Null: from the cell; without one it is not written.
-  std::function<Json(const S&)> write = {};
+  std::function<Json(const S&)> write;
   std::function<std::string(const S&)> chosen;  ///< of a selector: its current word
   /// Of a key with a nested map: its indented lines.
   std::function<std::string(const S&, const std::string&)> block;
