@@ -411,8 +411,8 @@ const Table<Deck> deck_table = {{
         .reads(read_acceptance),
     {.key = {.name = "sweep",
              .help =
-                 "Dotted keys with lists of values; each combination is an experiment. A "
-                 "result file has it beside the keys of the point with the fewest keys, which are "
+                 "Dotted keys with lists of values; each combination is an experiment. In a "
+                 "result file the other keys are those of the point with the fewest keys; they are "
                  "valid for all points.",
              .values = {.allowed =
                             "a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}",

@@ -108,7 +108,7 @@ struct MetricRow {
 
 inline constexpr auto metrics = std::to_array<MetricRow>({
     {Metric::time, "time", "s",
-     "wall-clock time of a repetition, from the first issue until the last lane has finished",
+     "wall-clock time of one run of the order, from the first issue until the last lane has finished",
      Needs::nothing, Better::less, [](const Repetition& r) { return r.time_s; }, true, "time_s"},
     {Metric::throughput,
      "throughput",

@@ -21,15 +21,17 @@ SUMMARY = re.compile(r"Ran (\d+)/(\d+) test case\(s\) from (\d+) check\(s\) \((\
 
 
 class ReFrame(TestCase):
-    def reframe(self, deck, expected=None, code=None, check=CHECK):
+    def reframe(self, deck, expected=None, code=None, check=CHECK, options=None):
         """Runs the check; returns its exit code, its counts (ran, of, checks, failures, skipped) and its output. `code`:
-        what the program ends with, whatever it found."""
+        what the program ends with, whatever it found. `options`: for the program, in ReFrame's notation."""
         program = self.folder / "miniapp"
         program.write_text(f'#!/bin/sh\n"{MINIAPP}" "$@" --device=host\nexit {"$?" if code is None else code}\n')
         program.chmod(0o755)
         settings = [f"overlap.executable={program}", f"overlap.deck={deck}"]
         if expected:
             settings.append(f"overlap.expected={expected}")
+        if options:
+            settings.append(f"overlap.options={options}")
         done = subprocess.run(
             [pathlib.Path(sys.executable).parent / "reframe", "-c", check, "-r", "--nocolor", "--prefix", self.folder / "rfm",
              *(word for setting in settings for word in ("-S", setting))],
@@ -59,6 +61,10 @@ class ReFrame(TestCase):
     def test_names_the_criterion_that_fails(self):
         self.assert_fails(r"performance error: failed to meet reference\(s\): Serial/by_engine/throughput passed=0 1, expected 1 ",
                           self.deck(SLOW))
+
+    def test_gives_the_program_its_options(self):
+        deck = self.deck(SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: h2d_rate, reference: given}"))
+        self.assert_fails("sanity error: miniapp ended with exit code 6:", deck, options="--reference,h200")
 
     def test_skips_what_this_build_lacks(self):
         result, counts, output = self.reframe("limits/increment_16mib")

@@ -130,7 +130,7 @@ class Ramble(Case):
     def test_the_command_is_the_programs(self):
         (_, template), = [words for words, _ in self.application()["executable"]]
         self.real_miniapp()
-        done = self.shell("sh", "-c", template.format(deck=self.deck(), experiment_run_dir=self.folder))
+        done = self.shell("sh", "-c", template.format(deck=self.deck(), options="--set title=other", experiment_run_dir=self.folder))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assert_valid(json.loads((self.folder / "result.json").read_text()))
 
@@ -184,7 +184,9 @@ class Pavilion(Case):
     def test_the_command_is_the_programs(self):
         self.real_miniapp()
         (command,) = self.test["run"]["cmds"]
-        done = self.shell("sh", "-c", command.replace("{{sched.test_cmd}}", "").replace("{{deck}}", str(self.deck())))
+        for name, value in (("sched.test_cmd", ""), ("deck", self.deck()), ("options", "--set title=other")):
+            command = command.replace(f"{{{{{name}}}}}", str(value))
+        done = self.shell("sh", "-c", command)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assert_valid(json.loads((self.folder / "result.json").read_text()))
 
@@ -347,7 +349,8 @@ class GitLab(Case):
         job = yaml.safe_load((FILES / "gitlab-ci.yml").read_text())["overlap"]
         self.real_miniapp()
         for text, code in ((SMALL, 0), (SLOW, 5)):
-            done = self.shell("bash", "-ec", "\n".join(job["script"]), **{**job["variables"], "DECK": str(self.deck(text))})
+            variables = {**job["variables"], "DECK": str(self.deck(text)), "OPTIONS": "--set title=other"}
+            done = self.shell("bash", "-ec", "\n".join(job["script"]), **variables)
             self.assertEqual(done.returncode, code, done.stderr)
             report = self.folder / job["artifacts"]["reports"]["junit"]
             suites = xml.etree.ElementTree.parse(report).getroot()

@@ -14,9 +14,15 @@ class Overlap(ExecutableApplication):
         software_spec("overlap", pkg_spec="overlap")
         required_package("overlap")
 
-    executable("run", "miniapp {deck} --quiet --json {experiment_run_dir}/result.json", use_mpi=False)
+    executable("run", "miniapp {deck} {options} --quiet --json {experiment_run_dir}/result.json", use_mpi=False)
     workload("acceptance", executable="run")
     workload_variable("deck", default="acceptance/gpu", description="Name or path of a deck", workload="acceptance")
+    workload_variable(
+        "options",
+        default="--reference h200",
+        description="More options; a reference is a name from input/references or a file about your devices",
+        workload="acceptance",
+    )
 
     figure_of_merit_context(
         "order",

@@ -1,10 +1,11 @@
 """ReFrame: runs a deck of miniapp and names the device, order and metric that miss a reference.
 
     reframe -c ci/integrations/reframe/overlap.py -r -S overlap.deck=acceptance/gpu \\
+        -S overlap.options=--reference,h200 \\
         -S overlap.expected=GPU-5ad8.../by_engine/throughput:96.1,GPU-5ad8.../-/h2d_rate:57.0
 
-Without an expected value for a figure, the deck's own criteria judge it. ReFrame prints PASSED when it loads no test at
-all, so a job that calls it must also count the tests that ran ("Ran 1/1 test case(s)").
+The deck's own criteria must hold, too; acceptance/gpu needs a reference for them. ReFrame prints PASSED when it loads no
+test at all, so a job that calls it must also count the tests that ran ("Ran 1/1 test case(s)").
 """
 
 import json
