@@ -86,8 +86,9 @@ const Recorded& counterpart(const Recorded& one, const std::vector<Recorded>& al
   for (const Recorded& other : all) {
     if (other.machine.deck == one.machine.deck) same.push_back(&other);
   }
+  const bool by_name = same.empty();
   for (const Recorded& other : all) {
-    if (same.empty() && is_named(other)) same.push_back(&other);
+    if (by_name && is_named(other)) same.push_back(&other);
   }
   const auto prefer = [&](const auto& matches) {
     std::vector<const Recorded*> preferred;

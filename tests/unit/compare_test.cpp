@@ -267,7 +267,10 @@ TEST(Compare, PairsResultsByTheirDevices) {
   EXPECT_THAT(verdicts(), ElementsAre(Verdict::pass, Verdict::fail, Verdict::pass));
   after[1].slot = "elsewhere";
   EXPECT_THROW(verdicts(), base::Error);
-  after[1] = on("n1", "b", 1);
+  after[1] = on("n1", "b", 2);
+  for (Recorded& one : after) one.machine.deck = "another";  // edited since, under the same name
+  EXPECT_THAT(verdicts(), ElementsAre(Verdict::pass, Verdict::fail, Verdict::pass));
+  after = {on("n1", "a", 1), on("n1", "b", 1), on("n2", "a2", 1)};
   after[1].slot = "other";  // where it was, there is another one
   after.push_back(on("n1", "new", 2));
   after[3].slot = "b";
