@@ -66,10 +66,14 @@ std::vector<Point> points_of(const yaml::NodePtr& root) {
   std::vector<Point> points(1);
   points[0].deck.document = root;
   const yaml::Reader reader = yaml::Reader(*root, "deck").at("sweep");
+  const std::string allowed = "a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}";
   if (reader.is(yaml::Node::Kind::list) || reader.is(yaml::Node::Kind::scalar)) {
-    reader.fail_allowed("a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}");
+    reader.fail_allowed(allowed);
   }
   const std::vector<std::string> keys = reader.keys();
+  if (keys.size() < reader.size()) {
+    reader.fail("found a list, a map or nothing as a key; allowed: " + allowed);
+  }
   if (keys.size() > most_keys) {
     reader.fail(fmt::format("found {} keys; allowed: at most {}", keys.size(), most_keys));
   }

@@ -512,6 +512,14 @@ TEST(DeckErrors, KeysThatAreNoWords) {
        {},
        "@:1:1: deck: found nothing as a key; allowed: title, workload, chunks, memory, issue, "
        "host_work, disturb, measure, require, fleet, acceptance, sweep"},
+      {increment("sweep: {[chunks.count]: [1, 2]}\n"),
+       {},
+       "@:2:8: sweep: found a list, a map or nothing as a key; allowed: a map of dotted keys to "
+       "lists, such as {chunks.count: [1, 2, 4]}"},
+      {increment("sweep: {issue.lanes: [1, 2], ~: [1, 2]}\n"),
+       {},
+       "@:2:8: sweep: found a list, a map or nothing as a key; allowed: a map of dotted keys to "
+       "lists, such as {chunks.count: [1, 2, 4]}"},
   });
 }
 
