@@ -70,9 +70,7 @@ class FencedLanes final : public Lanes {
     if (query(lane)) return;
     const schedule::TaskId issued = issued_[static_cast<std::size_t>(lane)];
     try {
-      wait_for(space_of(lane), "wait");
-    } catch (const DeviceLost& error) {
-      throw DeviceLost(lane_error(*schedule_, issued - 1, error.what()));
+      space_of(lane).fence("overlap::wait");
     } catch (const std::exception& error) {
       throw lane_error(*schedule_, issued - 1, base::error_of(error).what());
     }

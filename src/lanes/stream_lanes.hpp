@@ -13,7 +13,6 @@
 #include "lanes/perform.hpp"
 #include "lanes/staging_ring.hpp"
 #include "lanes/stream_trace.hpp"
-#include "schedule/hazard.hpp"
 
 namespace overlap::lanes {
 

@@ -21,7 +21,7 @@ struct WildWrite {
 
 }  // namespace
 
-// Where the device is lost: in a `run` on streams, in a `portable` run, or in a `reset` before one.
+// Where the device is lost: in a `run`, or in a `reset` before one.
 int main(int, char** argv) {
   using namespace overlap;
   using Space = Kokkos::DefaultExecutionSpace;
@@ -30,18 +30,16 @@ int main(int, char** argv) {
   deck::Deck deck;
   deck.workload.elements = 1000;
   deck.chunks.count = 2;
-  if (where == "portable") deck.issue.mechanism = deck::Mechanism::portable;
   const auto costs = schedule::costs(deck.workload, 1);
   const auto arrays = schedule::device_bytes(costs, {}, costs.units);
-  auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
-                                  deck::Order::depth_first, 2);
-  if (where == "portable") schedule = schedule::fenced(schedule);
+  const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
+                                        deck::Order::depth_first, 2);
   const auto write_nowhere = [](const Space& instance) {
     Kokkos::parallel_for("test::wild_write", Kokkos::RangePolicy<Space>(instance, 0, 1),
                          WildWrite{nullptr});
   };
   const auto lose = [&] {
-    measure::Executor& executor = session.executor.emplace(2, deck.issue);
+    measure::Executor& executor = session.executor.emplace(2);
     workload::Workload& workload = session.workload;
     workload = workload::make(workload::default_space, deck, costs, arrays, 1);
     workload.generate(1);

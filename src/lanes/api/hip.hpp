@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "lanes/api/common.hpp"
@@ -124,7 +125,7 @@ struct HipApi {
     void clear() { operations_.clear(); }
     /// Enqueues the collected operations in order.
     void enqueue(Stream stream, Where at = Where::current()) {
-      for (const auto& [word, value, waits] : operations_) {
+      for (const auto& [word, value, waits] : std::exchange(operations_, {})) {
         if (waits) {  // for this value or a later one
           check(hipStreamWaitValue32(stream, word, value, hipStreamWaitValueGte, ~0U), word_call,
                 at);
@@ -132,7 +133,6 @@ struct HipApi {
           check(hipStreamWriteValue32(stream, word, value, 0), "hipStreamWriteValue32", at);
         }
       }
-      clear();
     }
 
    private:
