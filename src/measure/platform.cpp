@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <Kokkos_Core.hpp>
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>

@@ -9,8 +9,6 @@
 namespace overlap::measure {
 namespace vendor {
 
-std::string name() { return "CUDA"; }
-
 Visible visible() {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);

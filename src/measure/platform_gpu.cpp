@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/units.hpp"
+#include "lanes/api.hpp"
 
 namespace overlap::measure {
 
@@ -42,6 +43,8 @@ base::Error cannot_page_lock(std::size_t bytes, const std::string& reason) {
 
 namespace {
 
+using Api = lanes::ApiOf<Kokkos::DefaultExecutionSpace>::type;
+
 std::optional<DeviceInfo> device(int index) {
   auto device = vendor::identity_of(index);
   if (!device) return std::nullopt;
@@ -57,6 +60,7 @@ std::vector<DeviceInfo> all_devices(std::optional<DeviceInfo> (*describe)(int in
   for (int index = 0; index < count; ++index) {
     found.push_back(describe(index).value_or(DeviceInfo()));
   }
+  static_cast<void>(Api::take_last_error());  // of a lost device; Kokkos would report it
   return found;
 }
 
@@ -73,7 +77,7 @@ std::vector<DeviceInfo> visible_devices() { return all_devices(vendor::identity_
 void require_device() {
   const auto [count, problem] = vendor::visible();
   if (count > 0) return;
-  throw base::Error(base::ExitCode::precondition, "this build runs on " + vendor::name() +
+  throw base::Error(base::ExitCode::precondition, std::string("this build runs on ") + Api::vendor +
                                                       " and there is no GPU to use: " + problem);
 }
 

@@ -12,9 +12,6 @@
 /// measure/platform.hpp. Only chosen_index() requires Kokkos to be initialized.
 namespace overlap::measure::vendor {
 
-/// "CUDA" or "HIP".
-std::string name();
-
 /// Number of visible devices; if 0, the reason.
 struct Visible {
   int count = 0;

@@ -22,8 +22,6 @@ std::string uuid_of(const hipDeviceProp_t& properties) {
 
 }  // namespace
 
-std::string name() { return "HIP"; }
-
 Visible visible() {
   int count = 0;
   const hipError_t code = hipGetDeviceCount(&count);
