@@ -9,6 +9,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "measure/platform.hpp"
 #include "report/output_file.hpp"
 
@@ -17,18 +18,11 @@ namespace {
 
 bool has(const std::string& name, const char* part) { return name.find(part) != name.npos; }
 
-void replace(std::string& name, const std::string& part, const std::string& by) {
-  for (std::size_t at = 0; (at = name.find(part, at)) != name.npos; at += by.size()) {
-    name.replace(at, part.size(), by);
-  }
-}
-
 }  // namespace
 
 bool has_deck_placeholder(const std::string& name) { return has(name, "{deck}"); }
-std::string with_deck(std::string name, const std::string& deck) {
-  replace(name, "{deck}", deck);
-  return name;
+std::string with_deck(const std::string& name, const std::string& deck) {
+  return base::replaced(name, "{deck}", deck);
 }
 
 bool has_rank_placeholder(const std::string& name) {
@@ -48,10 +42,9 @@ void require_known_placeholders(std::string_view option, const std::string& name
 }
 
 std::string FileNames::of(std::string name) const {
-  replace(name, "{host}", host);
-  replace(name, "{rank}", fmt::format("{}", rank));
-  replace(name, "{uuid}", uuid);
-  return name;
+  name = base::replaced(name, "{host}", host);
+  name = base::replaced(name, "{rank}", fmt::format("{}", rank));
+  return base::replaced(name, "{uuid}", uuid);
 }
 
 FileNames names_of(const base::Machine& machine) {

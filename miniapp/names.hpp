@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/machine.hpp"
 #include "options.hpp"
@@ -22,7 +21,7 @@ struct FileNames {
 FileNames names_of(const base::Machine& machine);
 
 bool has_deck_placeholder(const std::string& name);
-std::string with_deck(std::string name, const std::string& deck);
+std::string with_deck(const std::string& name, const std::string& deck);
 /// Whether the name contains {rank} or {uuid}, so that each rank has its own file.
 bool has_rank_placeholder(const std::string& name);
 

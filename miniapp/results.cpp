@@ -4,9 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <vector>

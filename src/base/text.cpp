@@ -132,6 +132,15 @@ std::string field_value(std::string_view bytes) {
   return value.empty() ? "-" : value;
 }
 
+std::string replaced(std::string_view text, std::string_view part, std::string_view by) {
+  std::string result;
+  std::size_t from = 0;
+  for (std::size_t at; (at = text.find(part, from)) != text.npos; from = at + part.size()) {
+    result.append(text, from, at - from).append(by);
+  }
+  return result.append(text, from);
+}
+
 std::size_t columns(std::string_view line) {
   std::size_t sum = 0;
   while (!line.empty()) {

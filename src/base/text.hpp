@@ -27,6 +27,9 @@ std::string prose(std::string_view bytes);
 /// One line as the value of a key=value line: without spaces and '='; empty: "-".
 std::string field_value(std::string_view bytes);
 
+/// The text with `by` in place of each `part`.
+std::string replaced(std::string_view text, std::string_view part, std::string_view by);
+
 /// Columns that a line takes on a terminal: 2 for wide characters, 0 for combining ones.
 std::size_t columns(std::string_view line);
 /// What fits into that many columns.

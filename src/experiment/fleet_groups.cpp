@@ -57,15 +57,9 @@ void add_distributions(const std::vector<DeviceRecord>& devices, Group& group) {
   }
 }
 
-/// Sums over the devices of one node with one order.
-struct Sums {
-  int devices = 0;
-  double alone = 0, together = 0, bound = 0;
-  bool bounded = true;
-};
-
+/// Adds the sums over the devices of each node, per order.
 void add_nodes(const std::vector<DeviceRecord>& devices, Group& group) {
-  std::map<std::pair<std::string, deck::Order>, Sums> sums;
+  std::map<std::pair<std::string, deck::Order>, NodeTotal> totals;
   for (const std::size_t number : group.devices) {
     const DeviceRecord& device = devices[number];
     const Figure* const duplex =
@@ -75,22 +69,20 @@ void add_nodes(const std::vector<DeviceRecord>& devices, Group& group) {
       if (phase != deck::Phase::together || !order || metric != deck::Metric::throughput) continue;
       const Figure* const alone = find(device, {deck::Phase::alone, order, metric});
       if (alone == nullptr) continue;
-      Sums& node = sums[{device.host, *order}];
+      NodeTotal& node =
+          totals
+              .try_emplace({device.host, *order},
+                           NodeTotal{.host = device.host, .order = *order, .bound = 0})
+              .first->second;
       ++node.devices;
       node.alone += alone->value.median;
       node.together += figure.value.median;
-      node.bounded = node.bounded && duplex != nullptr;
-      if (duplex != nullptr) node.bound += duplex->value.median;
+      node.bound = duplex != nullptr && node.bound
+                       ? std::optional(*node.bound + duplex->value.median)
+                       : std::nullopt;
     }
   }
-  for (const auto& [key, node] : sums) {
-    group.nodes.push_back({.host = key.first,
-                           .order = key.second,
-                           .devices = node.devices,
-                           .alone = node.alone,
-                           .together = node.together,
-                           .bound = node.bounded ? std::optional(node.bound) : std::nullopt});
-  }
+  for (const auto& [key, node] : totals) group.nodes.push_back(node);
   std::ranges::stable_sort(group.nodes, [](const NodeTotal& a, const NodeTotal& b) {
     return comes_before(a.host, b.host);
   });

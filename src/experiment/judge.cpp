@@ -96,10 +96,6 @@ std::vector<Check> limits(const deck::Criterion& criterion, std::optional<deck::
   return checks;
 }
 
-bool is_wrong_data(const Check& check) {
-  return code_of(check.metric, check.verdict) == base::ExitCode::wrong_data;
-}
-
 }  // namespace
 
 base::ExitCode code_of(deck::Metric metric, Verdict verdict) {
@@ -136,14 +132,9 @@ bool Outcome::ran() const {
                      [](const Run& run) { return !run.samples_s.empty(); });
 }
 
-bool Outcome::data_right() const {
-  return std::none_of(runs.begin(), runs.end(), [](const Run& run) { return run.wrong; }) &&
-         std::none_of(checks.begin(), checks.end(), is_wrong_data);
-}
-
 base::ExitCode Outcome::exit_code() const {
-  auto code = base::ExitCode::pass;
-  if (!data_right()) code = base::ExitCode::wrong_data;
+  const bool wrong = std::ranges::any_of(runs, [](const Run& run) { return !!run.wrong; });
+  auto code = wrong ? base::ExitCode::wrong_data : base::ExitCode::pass;
   if (interrupted) code = base::worst(code, base::ExitCode::interrupted);
   if (failure) code = base::worst(code, failure->code);
   for (const Check& check : checks) code = base::worst(code, code_of(check.metric, check.verdict));
@@ -262,13 +253,7 @@ std::string limit_words(const Check& check) {
 }
 
 Outcome judge(Plan plan, Samples samples, References references, const Outcome* alone) {
-  Outcome outcome{Setup(std::move(plan))};
-  outcome.runs = std::move(samples.runs);
-  outcome.verified_runs = samples.verified_runs;
-  outcome.reference_s = samples.reference_s;
-  outcome.device = std::move(samples.device);
-  outcome.stopped = samples.stopped;
-  outcome.interrupted = samples.interrupted;
+  Outcome outcome{Setup(std::move(plan)), std::move(samples)};
   if (outcome.runs.empty()) {
     for (Case& predicted : plan.cases) outcome.runs.push_back({std::move(predicted)});
   }
@@ -276,12 +261,12 @@ Outcome judge(Plan plan, Samples samples, References references, const Outcome* 
     outcome.runs[i].alone_s = alone->runs[i].samples_s;  // same plan, same runs
   }
   if (plan.present) predict_again(outcome, *plan.present);
-  add_bounds(outcome.runs, samples.conditions.engines);
+  add_bounds(outcome.runs, outcome.conditions.engines);
   for (Run& run : outcome.runs) {
-    run.findings = diagnose(run, outcome.runs, samples.conditions);
+    run.findings = diagnose(run, outcome.runs, outcome.conditions);
   }
   // The link of an idle device may have been in power saving.
-  if (const auto& awake = samples.conditions.device) {
+  if (const auto& awake = outcome.conditions.device) {
     references.machine.link = base::spell_link(awake->pcie_gen, awake->pcie_width);
   }
   references.machine.phase = outcome.phase;

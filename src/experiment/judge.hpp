@@ -94,19 +94,12 @@ struct Failure {
 };
 
 /// The outcome of one point.
-struct Outcome : Setup {
-  std::vector<Run> runs = {};
-  int verified_runs = 0;
-  double reference_s = 0;
-  DeviceSamples device = {};
+struct Outcome : Setup, Samples {
   Window window = {};
-  std::optional<Stop> stopped = {};  ///< empty: not run, or interrupted
   std::vector<Check> checks = {};
   std::optional<Failure> failure = {};  ///< empty: completed or interrupted
-  bool interrupted = false;
 
   bool ran() const;  ///< whether anything was measured
-  bool data_right() const;
   base::ExitCode exit_code() const;
   Verdict verdict() const { return verdict_of(exit_code()); }
 };

@@ -1,7 +1,6 @@
 #include <hwloc.h>
 
 #include <memory>
-#include <vector>
 
 #include "fleet/bind.hpp"
 

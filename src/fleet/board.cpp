@@ -140,11 +140,7 @@ void Board::begin_phase() {
 }
 
 void Board::wait_for_turn(const Poll& poll) {
-  const int own = own_;
-  const auto before = [&](const Slot& other) {
-    return &other > &slot(own) || other.ended >= phase_;
-  };
-  wait(before, poll);
+  wait([&](const Slot& other) { return &other > &slot(own_) || other.ended >= phase_; }, poll);
 }
 
 void Board::end_phase() { slot(own_).ended = phase_; }

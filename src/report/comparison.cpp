@@ -168,14 +168,6 @@ std::string ratios_svg(const Comparison& of) {
 
 }  // namespace
 
-base::ExitCode Comparisons::exit_code() const {
-  using experiment::Verdict;
-  const Verdict worst = verdict();
-  return worst == Verdict::pass   ? base::ExitCode::pass
-         : worst == Verdict::fail ? base::ExitCode::performance
-                                  : base::ExitCode::inconclusive;
-}
-
 std::string comparison_text(const Comparisons& comparisons) {
   std::string text;
   if (comparisons.side_by_side) text = side_by_side_text(*comparisons.side_by_side);

@@ -17,7 +17,8 @@ struct Comparisons {
   std::optional<experiment::SideBySide> side_by_side = {};  ///< if set, nothing is judged
 
   experiment::Verdict verdict() const { return experiment::verdict_of(all); }
-  base::ExitCode exit_code() const;
+  /// As of limits on the time.
+  base::ExitCode exit_code() const { return experiment::code_of(deck::Metric::time, verdict()); }
 };
 
 /// Differences, a table of the changes for each comparison, and the verdict.

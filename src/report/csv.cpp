@@ -12,13 +12,7 @@ namespace {
 std::string quoted(const std::string& words) {
   const std::string cell = base::one_line(words);
   const bool plain = cell.find_first_of(",\"") == std::string::npos;
-  if (plain) return cell;
-  std::string text = "\"";
-  for (const char c : cell) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text + '"';
+  return plain ? cell : '"' + base::replaced(cell, "\"", "\"\"") + '"';
 }
 
 std::vector<CsvCell> cells_of(const Study& study, const PointResult& point, const Row& row) {

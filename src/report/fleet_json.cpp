@@ -13,24 +13,13 @@ using enum Sign;
 
 /// A group, or something about one of the devices, and the fleet that it belongs to.
 struct GroupOf {
-  const experiment::Group& group;
-  const Fleet& fleet;
+  const experiment::Group& group = example<experiment::Group>();
+  const Fleet& fleet = example<Fleet>();
 };
 struct HistoryOf {
-  const experiment::History& history;
-  const Fleet& fleet;
+  const experiment::History& history = example<experiment::History>();
+  const Fleet& fleet = example<Fleet>();
 };
-
-template <>
-inline const GroupOf& example() {
-  static const GroupOf one{example<experiment::Group>(), example<Fleet>()};
-  return one;
-}
-template <>
-inline const HistoryOf& example() {
-  static const HistoryOf one{example<experiment::History>(), example<Fleet>()};
-  return one;
-}
 
 namespace {
 

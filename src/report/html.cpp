@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
+#include "report/fields.hpp"
 #include "report/json.hpp"
 #include "report/page.hpp"
 #include "report/picture.hpp"
 #include "report/sweep.hpp"
 #include "report/tables.hpp"
 #include "report/writers.hpp"
-#include "yaml/kinds.hpp"
 
 namespace overlap::report {
 
@@ -27,12 +27,8 @@ Json bands(const std::vector<Band>& bands) {
 Json picture(const experiment::Run& run, const Picture& picture) {
   Json json = {{"words", picture.words}, {"doubt", picture.doubt}};
   if (picture.timeline == nullptr) return json;
-  Json waits = Json::array();
-  for (const auto& other : waited_for(run.schedule, *picture.timeline)) {
-    waits.push_back(other ? Json(*other) : Json(nullptr));
-  }
   json["complete_s"] = picture.timeline->complete_s;
-  json["waited_for"] = std::move(waits);
+  json["waited_for"] = json_of(waited_for(run.schedule, *picture.timeline));
   json["engines"] = bands(engine_bands(*picture.timeline));
   json["lanes"] = bands(lane_bands(run.schedule, *picture.timeline));
   return json;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace overlap::report {
 
 /// timeline.css, which CMake builds in.
@@ -22,14 +24,8 @@ std::string page_section(const std::string& heading, const std::string& place) {
 }
 
 std::string page_json(const std::string& id, std::string_view json) {
-  std::string safe;
-  for (const char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";  // `</` and `<!--` could end or change the element
-    } else {
-      safe += c;
-    }
-  }
+  // `</` and `<!--` could end or change the element.
+  const std::string safe = base::replaced(json, "<", "\\u003c");
   return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, safe);
 }
 

@@ -10,19 +10,19 @@ namespace overlap::report {
 
 /// A run with its outcome.
 struct RunOf {
-  const experiment::Run& run;
-  const experiment::Outcome& outcome;
+  const experiment::Run& run = example<experiment::Run>();
+  const experiment::Outcome& outcome = example<experiment::Outcome>();
 };
 
 struct CheckOf {
-  const experiment::Check& check;
-  const experiment::Outcome& outcome;
+  const experiment::Check& check = example<experiment::Check>();
+  const experiment::Outcome& outcome = example<experiment::Outcome>();
 };
 
 struct FindingOf {
-  const experiment::Finding& finding;
-  const experiment::Run& run;
-  const experiment::Outcome& outcome;
+  const experiment::Finding& finding = example<experiment::Finding>();
+  const experiment::Run& run = example<experiment::Run>();
+  const experiment::Outcome& outcome = example<experiment::Outcome>();
 };
 
 /// Data of phase together other than its runs, as written by part_of().
@@ -45,22 +45,5 @@ void fields(Record& add, const Together& of);
 void fields(Record& add, const RunOf& of);
 void fields(Record& add, const CheckOf& of);
 void fields(Record& add, const FindingOf& of);
-
-template <>
-inline const RunOf& example() {
-  static const RunOf one{example<experiment::Run>(), example<experiment::Outcome>()};
-  return one;
-}
-template <>
-inline const CheckOf& example() {
-  static const CheckOf one{example<experiment::Check>(), example<experiment::Outcome>()};
-  return one;
-}
-template <>
-inline const FindingOf& example() {
-  static const FindingOf one{example<experiment::Finding>(), example<experiment::Run>(),
-                             example<experiment::Outcome>()};
-  return one;
-}
 
 }  // namespace overlap::report

@@ -19,24 +19,11 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 
 /// The closing bracket of the list or object that opens at `at`.
 std::size_t end_of_value(std::string_view text, std::size_t at) {
-  int depth = 0;
-  for (; at < text.size(); ++at) {
-    switch (text[at]) {
-      case '"':
-        at = end_of_string(text, at);
-        if (at == none) return none;
-        break;
-      case '[':
-      case '{':
-        ++depth;
-        break;
-      case ']':
-      case '}':
-        if (--depth == 0) return at;
-        break;
-      default:
-        break;
-    }
+  for (int depth = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') at = std::min(end_of_string(text, at), text.size());
+    if (c == '[' || c == '{') ++depth;
+    if ((c == ']' || c == '}') && --depth == 0) return at;
   }
   return none;
 }

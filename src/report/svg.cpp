@@ -88,13 +88,10 @@ std::string page_colours() {
 }
 
 std::string escape_xml(const std::string& text) {
-  constexpr std::array<std::pair<char, const char*>, 5> names = {
-      {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
-  std::string escaped;
-  for (const char c : base::one_line(text)) {
-    const auto name = std::ranges::find(names, c, &std::pair<char, const char*>::first);
-    escaped += name != names.end() ? name->second : std::string(1, c);
-  }
+  constexpr std::array<std::pair<const char*, const char*>, 5> names = {
+      {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}}};
+  std::string escaped = base::one_line(text);
+  for (const auto& [character, name] : names) escaped = base::replaced(escaped, character, name);
   return escaped;
 }
 
@@ -161,11 +158,7 @@ void Svg::legend(double edge, double wide,
 
 std::string Svg::finish(const std::string& title) const {
   const std::string colours = themes([](const Colour& colour, const std::string& shade) {
-    std::string rules = colour.rules;
-    for (std::size_t at = 0; (at = rules.find('$')) != std::string::npos;) {
-      rules.replace(at, 1, shade);
-    }
-    return rules;
+    return base::replaced(colour.rules, "$", shade);
   });
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" height=\"{1:g}\" "
