@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <limits>
@@ -108,18 +109,12 @@ struct MetricRow {
 
 inline constexpr auto metrics = std::to_array<MetricRow>({
     {Metric::time, "time", "s",
-     "wall-clock time of one run of the order, from the first issue until the last lane has finished",
+     "wall-clock time of one run of the order, from the first issue until the last lane has "
+     "finished",
      Needs::nothing, Better::less, [](const Repetition& r) { return r.time_s; }, true, "time_s"},
-    {Metric::throughput,
-     "throughput",
-     "GB/s",
-     "bytes copied in both directions / time, decimal",
-     Needs::nothing,
-     Better::more,
-     [](const Repetition& r) { return 1e-9 * r.bytes / r.time_s; },
-     false,
-     {},
-     "throughput_gb_per_s"},
+    {Metric::throughput, "throughput", "GB/s", "bytes copied in both directions / time, decimal",
+     Needs::nothing, Better::more, [](const Repetition& r) { return 1e-9 * r.bytes / r.time_s; },
+     false, "", "throughput_gb_per_s"},
     {Metric::speedup, "speedup", "1", "time of `sequential` / time, repetition by repetition",
      Needs::baseline, Better::more, [](const Repetition& r) { return r.sequential_s / r.time_s; }},
     {Metric::max_error, "max_error", "1",
@@ -140,30 +135,14 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      "share of the host work that adds no time, repetition by repetition", Needs::host_work,
      Better::more,
      [](const Repetition& r) { return 1 - (r.time_s - r.undisturbed_s) / r.host_work_s; }},
-    {Metric::drift,
-     "drift",
-     "1",
+    {Metric::drift, "drift", "1",
      "median time of the last third of the repetitions / that of the first third - 1; needs at "
      "least 15 repetitions",
-     Needs::nothing,
-     Better::less,
-     nullptr,
-     false,
-     {},
-     {},
-     drift},
-    {Metric::contention,
-     "contention",
-     "1",
+     Needs::nothing, Better::less, nullptr, false, "", "", drift},
+    {Metric::contention, "contention", "1",
      "time while all devices of the node work / time while this one works alone, same order; in "
      "phase `together` of a fleet",
-     Needs::alone,
-     Better::less,
-     nullptr,
-     false,
-     {},
-     {},
-     contention},
+     Needs::alone, Better::less, nullptr, false, "", "", contention},
     {Metric::h2d_rate, "h2d_rate", "GB/s",
      "rate of copies to the device while the other direction is idle; copies of the deck's largest "
      "chunk, but at least 64 MiB",
@@ -193,17 +172,11 @@ inline constexpr std::span<const MetricRow> run_metrics =
 inline constexpr std::span<const MetricRow> device_metrics =
     std::span(metrics).subspan<run_metrics.size()>();
 
-static_assert(
-    [] {
-      for (const MetricRow& row : run_metrics) {
-        if (of_device(row.needs)) return false;
-      }
-      for (const MetricRow& row : device_metrics) {
-        if (!of_device(row.needs)) return false;
-      }
-      return true;
-    }(),
-    "metrics of runs before those of the device");
+static_assert(std::ranges::all_of(metrics,
+                                  [](const MetricRow& row) {
+                                    return of_device(row.needs) == (row.value >= Metric::h2d_rate);
+                                  }),
+              "metrics of runs before those of the device");
 
 constexpr const MetricRow& row_of(Metric metric) {
   return metrics[static_cast<std::size_t>(metric)];

@@ -36,7 +36,10 @@ void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& ho
   host.copy_s = issue_s([](HandSchedule& hand, int) { hand.add(Stage::h2d, tiny, 0); });
   // Kernels are issued between copies on several lanes in turn: on a single lane they cost less,
   // behind a busy device more. The cost matters only if the device keeps up.
-  const auto chunk = [&](HandSchedule& hand, int i) { hand.add_chunk(tiny, i % lanes); };
+  const auto chunk = [&](HandSchedule& hand, int i) {
+    for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h})
+      hand.add(stage, tiny, i % lanes);
+  };
   host.kernel_s = at_least_0(issue_s(chunk, false) - 2 * host.copy_s);
   // The first copy, in lane 0, has an event; every further task waits for it.
   const double waiting =
@@ -240,8 +243,7 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
     device.lanes_divide = threads > 1;
     device.cores = engines_of(info, threads).workers;
   }
-  deck::Deck deck =
-      plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, plan.most_bytes);
+  deck::Deck deck = plain_deck(plan.most_bytes);
   const int lanes = calibration_lanes();
   const auto increment = resident_workload(deck);
   Executor executor(lanes);
@@ -291,12 +293,9 @@ void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& 
     measured.insert(std::min<std::int64_t>(static_cast<std::int64_t>(bytes), 1 << 20));
   }
   if (measured.empty()) return;
-  const auto increment = [&](std::int64_t bytes) {
-    return plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, bytes);
-  };
   Executor executor(1, {}, {}, space);
   const auto filled = std::max<std::int64_t>(4096, std::llround(2 * device.cache_bytes));
-  const auto filling = resident_workload(increment(filled), space);
+  const auto filling = resident_workload(plain_deck(filled), space);
   HandSchedule fill(filling);
   fill.add(Stage::kernel, filled / 4, 0);
 
@@ -306,7 +305,7 @@ void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& 
     constexpr std::int64_t most_lines = 4096;
     const std::int64_t lines = std::min(most_lines, most_bytes / bytes);
     const std::int64_t distance = std::max<std::int64_t>(64 << 10, 4 * bytes);
-    deck::Deck deck = increment(lines * bytes);
+    deck::Deck deck = plain_deck(lines * bytes);
     deck.workload.box = {.extent = {lines, 1, bytes / 4}, .array = {lines, 1, distance / 4}};
     const auto box = resident_workload(deck, space);
     for (auto [stage, points] : {std::pair{Stage::h2d, &up}, std::pair{Stage::d2h, &down}}) {

@@ -38,7 +38,7 @@ std::vector<std::int64_t> sizes_with_steps(std::int64_t most) {
 /// Kernels of one kind and type at several intensities.
 void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Executor& executor,
                           const CalibrationPlan& plan, model::Device& device) {
-  const deck::Deck deck = plain_deck(kind, type, plan.most_bytes);
+  const deck::Deck deck = plain_deck(plan.most_bytes, kind, type);
   auto workload = resident_workload(deck);
   for (const std::int64_t repeats : {0, 1, 2, 8, 32, 128}) {
     if (kind == deck::WorkloadKind::rowsum && repeats != 1) continue;
@@ -52,7 +52,7 @@ void calibrate_kernels_of(deck::WorkloadKind kind, deck::ElementType type, Execu
 /// Matrix products of one type with several k.
 void calibrate_products_of(deck::ElementType type, Executor& executor, const CalibrationPlan& plan,
                            model::Device& device) {
-  deck::Deck deck = plain_deck(deck::WorkloadKind::dgemm, type);
+  deck::Deck deck = plain_deck(0, deck::WorkloadKind::dgemm, type);
   deck::Workload& product = deck.workload;
   product.m = product.n = product.tile_m = product.tile_n = on_gpu() ? 2048 : 512;
   for (const std::int64_t k : {16, 64, 256, 1024, 4096}) {
@@ -138,8 +138,7 @@ void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
 
 void calibrate_zero_copy(const CalibrationPlan& plan, model::Device& device) {
   constexpr int many = 16;  // pieces, each read and written once: no cache helps
-  deck::Deck deck =
-      plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, plan.most_bytes);
+  deck::Deck deck = plain_deck(plan.most_bytes);
   const auto workload = resident_workload(deck);
   const std::int64_t most_units = deck.workload.elements / many;
   deck.memory.transfer = deck::Transfer::zero_copy;

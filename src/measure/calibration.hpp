@@ -64,9 +64,6 @@ class HandSchedule {
   /// Adds a task on `units` units; `after` as in schedule::Task.
   TaskId add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after = {});
 
-  /// Adds a copy to the device, a kernel and a copy back.
-  void add_chunk(std::int64_t units, int lane);
-
   /// Adds a copy that keeps its lane busy while the host issues the tasks behind it.
   void cover(Stage stage = Stage::h2d, int lane = 0);
 
@@ -164,7 +161,8 @@ int calibration_lanes();
 std::vector<std::int64_t> sizes_up_to(std::int64_t most);
 
 /// A deck of one workload in one chunk on arrays of at most `bytes`, otherwise with defaults.
-deck::Deck plain_deck(deck::WorkloadKind kind, deck::ElementType type, std::int64_t bytes = 0);
+deck::Deck plain_deck(std::int64_t bytes, deck::WorkloadKind kind = deck::WorkloadKind::increment,
+                      deck::ElementType type = deck::ElementType::float32);
 
 /// The workload of a deck with device arrays for all data. Inputs are generated on the host;
 /// nothing is copied.

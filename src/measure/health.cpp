@@ -22,8 +22,7 @@ std::string cpus_of_node(int node) {
 
 void put_load_on_device() {
   constexpr std::int64_t bytes = 64 << 20;
-  const workload::Workload workload = resident_workload(
-      plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, bytes));
+  const workload::Workload workload = resident_workload(plain_deck(bytes));
   Executor executor(1);
   HandSchedule hand(workload);
   hand.add(Stage::h2d, bytes / 4, 0);

@@ -23,8 +23,7 @@ experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, cons
   constexpr std::int64_t row = 256 << 20;  // bytes per row of copies, which amortizes their start
   bytes = std::max(bytes, least);
   const auto copies = static_cast<int>(std::max<std::int64_t>(1, row / bytes));
-  const deck::Deck deck =
-      plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, 2 * bytes);
+  const deck::Deck deck = plain_deck(2 * bytes);
   require_host_memory((on_gpu() ? 2 : 4) * bytes, hooks.ranks);
   const workload::Workload workload = resident_workload(deck);
   Executor executor(2);
@@ -68,8 +67,7 @@ std::function<void()> copy_load() {
   };
   constexpr std::int64_t bytes = 32 << 20;
   require_host_memory((on_gpu() ? 2 : 4) * bytes);
-  const auto load = std::make_shared<Load>(
-      plain_deck(deck::WorkloadKind::increment, deck::ElementType::float32, 2 * bytes));
+  const auto load = std::make_shared<Load>(plain_deck(2 * bytes));
   HandSchedule hand(load->workload);
   hand.add(Stage::h2d, bytes / 4, 0);  // each direction has its half of the arrays
   hand.add(Stage::d2h, bytes / 4, 1);

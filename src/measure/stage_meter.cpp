@@ -44,10 +44,6 @@ TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<
   return id;
 }
 
-void HandSchedule::add_chunk(std::int64_t units, int lane) {
-  for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) add(stage, units, lane);
-}
-
 void HandSchedule::cover(Stage stage, int lane) {
   const std::size_t bytes = workload::on_host(workload_.space) ? 2 << 20 : 16 << 20;
   add(stage, std::max<std::int64_t>(1, device_units(bytes)), lane);
@@ -130,7 +126,7 @@ std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
   return sizes;
 }
 
-deck::Deck plain_deck(deck::WorkloadKind kind, deck::ElementType type, std::int64_t bytes) {
+deck::Deck plain_deck(std::int64_t bytes, deck::WorkloadKind kind, deck::ElementType type) {
   deck::Deck deck;
   deck.chunks.count = 1;
   deck.workload.kind = kind;

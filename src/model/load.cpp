@@ -49,16 +49,6 @@ Kind<double> factor(const std::string& values, double least, double most) {
 
 Kind<double> slowed() { return factor("a number from 1 to 100", 1, 100); }
 
-/// A YAML string on one line.
-std::string in_quotes(const std::string& text) {
-  std::string line = "\"";
-  for (const char c : base::one_line(text)) {
-    if (c == '"' || c == '\\') line += '\\';
-    line += c;
-  }
-  return line + '"';
-}
-
 // Curves: time by size.
 
 Curve read_times(const Reader& reader) {
@@ -362,7 +352,9 @@ const Table<Device>& device_table() {
         "# workers of the host with one engine each.");
     queues = std::move(queues).decides(&Device::queues);
     Field<Device> title = field("title", &Device::title, line(), "");
-    title.write = [](const Device& device) { return Json(in_quotes(device.title)); };
+    title.write = [](const Device& device) {
+      return Json(Json(base::one_line(device.title)).dump());  // a YAML string in quotes
+    };
     return Table<Device>{{
         title,
         field("unit", &Device::unit_s,

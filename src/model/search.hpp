@@ -6,7 +6,6 @@
 
 #include "model/device.hpp"
 #include "schedule/build.hpp"
-#include "timeline/timeline.hpp"
 
 namespace overlap::model {
 

@@ -149,14 +149,10 @@ Schedule build(const Costs& costs, const Layout& layout, Order order, int lanes)
   }
   Builder builder(costs, order == Order::sequential ? baseline(costs, layout) : layout, order,
                   lanes);
-  if (costs.tasks.empty()) {
-    issuers[static_cast<std::size_t>(order)](builder);
-    number_lanes(builder.schedule);
-    add_dependencies(builder.schedule);
-  } else {
-    issue_listed(builder);
-    number_lanes(builder.schedule);
-  }
+  const bool listed = !costs.tasks.empty();
+  issuers[static_cast<std::size_t>(listed ? Order::custom : order)](builder);
+  number_lanes(builder.schedule);
+  if (!listed) add_dependencies(builder.schedule);
   if (layout.mechanism == deck::Mechanism::portable) return fenced(builder.schedule);
   return std::move(builder.schedule);
 }

@@ -36,12 +36,6 @@ struct Builder {
 template <Order>
 void issue(Builder& builder);
 
-/// Issues the tasks of a custom workload with the requested dependencies: in list order (custom;
-/// sequential, on one lane), lane by lane (depth_first), or the i-th tasks of all lanes in turn
-/// (breadth_first). Tasks without a lane (host work, default_stream) follow the task listed before
-/// them.
-void issue_listed(Builder& builder);
-
 /// Round-robin lane of an operation on a chunk.
 inline int lane_in_turn(const Builder& builder, int chunk, int op) {
   return (chunk * builder.costs.ops + op) % builder.lanes;

@@ -154,7 +154,12 @@ std::optional<std::string> misplaced(const Costs& costs, Order order) {
   return std::nullopt;
 }
 
-void issue_listed(Builder& builder) {
+/// Issues listed tasks with the requested dependencies, in any of their orders: in list order
+/// (custom; sequential, on one lane), lane by lane (depth_first), or the i-th tasks of all lanes in
+/// turn (breadth_first). Tasks without a lane (host work, default_stream) follow the task listed
+/// before them.
+template <>
+void issue<Order::custom>(Builder& builder) {
   const std::vector<Task>& listed = builder.costs.tasks;
   Schedule& schedule = builder.schedule;
   const bool sequential = schedule.order == Order::sequential;
@@ -201,9 +206,5 @@ void issue_listed(Builder& builder) {
     schedule.names.push_back(builder.costs.names[i]);
   }
 }
-
-/// Unreachable: only custom workloads have a list, and issue_listed() issues it.
-template <>
-void issue<Order::custom>(Builder&) {}
 
 }  // namespace overlap::schedule

@@ -10,16 +10,10 @@ const Key* MapKeys::selector() const {
   return key == keys.end() ? nullptr : *key;
 }
 
-std::vector<std::string> MapKeys::names() const {
-  std::vector<std::string> names;
-  for (const Key* const key : keys) names.push_back(key->name);
-  return names;
-}
-
-std::vector<std::string> MapKeys::names(const std::string& word) const {
+std::vector<std::string> MapKeys::names(const std::optional<std::string>& word) const {
   std::vector<std::string> names;
   for (const Key* const key : keys) {
-    if (key->is_valid(word)) names.push_back(key->name);
+    if (!word || key->is_valid(*word)) names.push_back(key->name);
   }
   return names;
 }

@@ -28,8 +28,8 @@ struct MapKeys {
   std::vector<const Key*> keys;
 
   const Key* selector() const;  ///< null: all keys are always valid
-  std::vector<std::string> names() const;
-  std::vector<std::string> names(const std::string& word) const;  ///< valid with it
+  /// All names, or those that are valid with a word of the selector.
+  std::vector<std::string> names(const std::optional<std::string>& word = {}) const;
   /// Rejects keys that are not valid with the word of the selector. Throws Error{usage}.
   void expect_selected(const Reader& map, const std::string& word) const;
   /// JSON Schema of a written map.
