@@ -146,6 +146,7 @@ void read_tasks(const Reader& workload, Workload& into) {
   for (const Reader& item : items) {
     CustomTask& task = into.tasks.emplace_back();
     read(task_table(), item, task);
+    if (task.chunk == 0 && task.stage <= Stage::d2h) task.chunk = task.lane;
     const auto [first, is_new] = numbers.emplace(task.name, static_cast<int>(numbers.size()));
     if (!is_new) {
       item.at("name").fail(fmt::format(
@@ -401,12 +402,6 @@ const Table<CustomTask>& task_table() {
           .with({h2d, kernel, d2h, host})
           .defaults_to("none"),
       field("chunk", &T::chunk, count(1, most_chunks), "The chunk of data that it works on.")
-          .reads([](const Reader& map, T& task) {
-            task.chunk = task.lane;
-            if (map.has("chunk")) {
-              task.chunk = static_cast<int>(count(1, most_chunks).read(map.at("chunk")));
-            }
-          })
           .with({h2d, kernel, d2h})
           .defaults_to("its lane"),
   }};

@@ -1,7 +1,6 @@
 #include "experiment/reference.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <sstream>
 
@@ -103,26 +102,22 @@ std::vector<Entry> read_entries(const Reader& list) {
   return entries;
 }
 
-/// The parts of a subject as text.
-using Parts = std::array<std::pair<const char*, std::string>, 7>;
-Parts parts(const Subject& of) {
-  return {{{"device", of.device},
-           {"link", of.link.value_or("none")},
-           {"backend", of.backend},
-           {"deck", of.deck.substr(0, 12)},
-           {"phase", std::string(deck::to_string(of.phase))},
-           {"order", of.order ? std::string(deck::to_string(*of.order)) : "none"},
-           {"metric", std::string(deck::to_string(of.metric))}}};
+/// A subject in words: "device NVIDIA H200", "link gen5 x16", ...
+std::vector<std::string> words_of(Subject subject) {
+  subject.deck = subject.deck.substr(0, 12);
+  std::vector<std::string> words;
+  for (const Field<Subject>& row : subject_table().rows) {
+    words.push_back(fmt::format("{} {}", row.key.name, spell(row.value(subject))));
+  }
+  return words;
 }
 
-/// The parts of `a` that differ from `b`.
+/// Those of `a` that differ from `b`.
 std::vector<std::string> differences(const Subject& a, const Subject& b) {
-  std::vector<std::string> words;
-  const Parts of_a = parts(a);
-  const Parts of_b = parts(b);
-  for (std::size_t i = 0; i < of_a.size(); ++i) {
-    if (of_a[i] != of_b[i]) words.push_back(fmt::format("{} {}", of_a[i].first, of_a[i].second));
-  }
+  std::vector<std::string> words = words_of(a);
+  const std::vector<std::string> others = words_of(b);
+  std::erase_if(words,
+                [&](const auto& one) { return std::ranges::find(others, one) != others.end(); });
   return words;
 }
 
@@ -196,14 +191,11 @@ const Entry* find(const Reference& reference, const Subject& subject) {
 }
 
 std::string missing_words(const Reference& reference, const Subject& subject) {
-  std::vector<std::string> searched;
-  for (const auto& [name, words] : parts(subject)) {
-    searched.push_back(fmt::format("{} {}", name, words));
-  }
   const auto nearest = std::ranges::min_element(reference.entries, {}, [&](const Entry& entry) {
     return differences(entry.subject, subject).size();
   });
-  return fmt::format("{} has no entry for {}; {}", reference.path, fmt::join(searched, ", "),
+  return fmt::format("{} has no entry for {}; {}", reference.path,
+                     fmt::join(words_of(subject), ", "),
                      nearest == reference.entries.end()
                          ? "it has no entries"
                          : fmt::format("the nearest is for {}",

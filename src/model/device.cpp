@@ -14,14 +14,6 @@
 namespace overlap::model {
 namespace {
 
-constexpr double kibibyte = 1 << 10;
-
-/// Linear between the sizes `small` and `large`, constant beyond; `small_s` of 0: as `large_s`.
-double between(double small_s, double large_s, double small, double large, double bytes) {
-  if (small_s == 0) return large_s;
-  return std::lerp(small_s, large_s, std::clamp((bytes - small) / (large - small), 0.0, 1.0));
-}
-
 /// Value at x of the line through two points.
 double on_line(double x, double x0, double y0, double x1, double y1) {
   return y0 + (x - x0) * (y1 - y0) / (x1 - x0);
@@ -78,18 +70,6 @@ HostCosts slower(HostCosts costs, double factor) {
     *cost *= factor;
   }
   return costs;
-}
-
-double Latencies::lane(double bytes) const {
-  return between(small_lane_s, lane_s, 64 * kibibyte, 128 * kibibyte, bytes);
-}
-
-double Latencies::event(double bytes) const {
-  return between(small_event_s, event_s, 64 * kibibyte, 128 * kibibyte, bytes);
-}
-
-double Latencies::handover(double bytes) const {
-  return between(small_handover_s, handover_s, 512 * kibibyte, 4096 * kibibyte, bytes);
 }
 
 HostCosts with_chunk_s(const HostCosts& costs, double chunk_s) {

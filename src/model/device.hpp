@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -118,10 +120,21 @@ struct Latencies {
 
   /// lane_s or event_s between tasks of which the larger copy has `bytes`: linear between 64 KiB
   /// and 128 KiB.
-  double lane(double bytes) const;
-  double event(double bytes) const;
+  double lane(double bytes) const { return between(small_lane_s, lane_s, 0x1p16, 0x1p17, bytes); }
+  double event(double bytes) const {
+    return between(small_event_s, event_s, 0x1p16, 0x1p17, bytes);
+  }
   /// handover_s after a copy of `bytes`: linear between 512 KiB and 4 MiB.
-  double handover(double bytes) const;
+  double handover(double bytes) const {
+    return between(small_handover_s, handover_s, 0x1p19, 0x1p22, bytes);
+  }
+
+ private:
+  /// Linear between the sizes `small` and `large`, constant beyond; `small_s` of 0: as `large_s`.
+  static double between(double small_s, double large_s, double small, double large, double bytes) {
+    if (small_s == 0) return large_s;
+    return std::lerp(small_s, large_s, std::clamp((bytes - small) / (large - small), 0.0, 1.0));
+  }
 };
 
 /// All of them.

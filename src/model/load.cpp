@@ -55,8 +55,7 @@ Curve read_times(const Reader& reader) {
   const std::string point = "a point [size, time], such as [64 KiB, 3.9 us]";
   const std::string allowed =
       "a list of points [size, time], such as [[64 KiB, 3.9 us], [1 MiB, 21 us]]";
-  const std::vector<Reader> items = reader.items(allowed);
-  if (items.empty()) reader.fail("found an empty list; allowed: " + allowed);
+  const std::vector<Reader> items = reader.items(allowed, 1);
   std::vector<Curve::Point> points;
   for (const Reader& item : items) {
     const std::vector<Reader> pair = item.items(point);
@@ -169,16 +168,13 @@ Kernel read_kernel(const Reader& reader) {
     kernel.roofs.push_back({.flop_per_byte = 0, .time = curve().read(reader)});
     return kernel;
   }
-  for (const Reader& item : reader.items("")) {
+  for (const Reader& item : reader.items("rates by increasing intensity", 1)) {
     Roof roof;
     read(roof_table(), item, roof);
     if (!kernel.roofs.empty() && roof.flop_per_byte <= kernel.roofs.back().flop_per_byte) {
       item.at("intensity").fail_allowed("more than in the entry before");
     }
     kernel.roofs.push_back(std::move(roof));
-  }
-  if (kernel.roofs.empty()) {
-    reader.fail("found an empty list; allowed: rates by increasing intensity");
   }
   return kernel;
 }
@@ -346,11 +342,6 @@ Field<Device> copies(const std::string& key, Copies Device::* member, const std:
 
 const Table<Device>& device_table() {
   static const Table<Device> table = [] {
-    Field<Device> queues = section<Device>(
-        "queues", std::identity(), queues_table(),
-        "Where operations wait: one FIFO per engine, connections that streams share (Hyper-Q), or\n"
-        "# workers of the host with one engine each.");
-    queues = std::move(queues).decides(&Device::queues);
     Field<Device> title = field("title", &Device::title, line(), "");
     title.write = [](const Device& device) {
       return Json(Json(base::one_line(device.title)).dump());  // a YAML string in quotes
@@ -364,7 +355,10 @@ const Table<Device>& device_table() {
         field("copy_engines", &Device::copy_engines, count(1, 2),
               "measured; 1: both directions share it")
             .with({Queues::engine, Queues::connection}),
-        queues,
+        section<Device>("queues", std::identity(), queues_table(),
+                        "Where operations wait: one FIFO per engine, connections that streams "
+                        "share (Hyper-Q), or\n# workers of the host with one engine each.")
+            .decides(&Device::queues),
         section<Device>("workers", std::identity(), workers_table(), "The workers.")
             .with({Queues::worker}),
         copies("h2d", &Device::h2d,
