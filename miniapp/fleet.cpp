@@ -64,12 +64,11 @@ experiment::Fleet fleet_from(const fleet::Gathered& gathered,
   return experiment::fleet_of(std::move(input));
 }
 
-/// Writes the fleet's files; those that cannot be written are broken files of it. If one fails,
-/// writes the others again, because they report it.
-void write_all(const Options& options, const FileNames& names, experiment::Fleet& fleet,
+/// Writes the fleet's files; those that cannot be written are broken files of it.
+void write_files(const Options& options, const FileNames& names, experiment::Fleet& fleet,
                fleet::Member& member) {
-  const auto files = common_files(options, names);
-  const auto write = [&](const auto& file) {
+  using File = std::pair<std::string, std::string>;
+  report::write_each(common_files(options, names), &File::second, [&](const File& file) {
     const auto& [option, path] = file;
     member.tell();
     try {
@@ -81,16 +80,7 @@ void write_all(const Options& options, const FileNames& names, experiment::Fleet
       return false;
     }
     return true;
-  };
-  std::vector<std::pair<std::string, std::string>> written;
-  for (const auto& file : files) {
-    if (write(file)) written.push_back(file);
-  }
-  if (written.size() < files.size()) {
-    for (const auto& file : written) {
-      if (!report::is_stream(file.second)) write(file);
-    }
-  }
+  });
   member.tell();
 }
 
@@ -182,7 +172,7 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   if (names.rank > 0) return member.conclude(ExitCode::pass);
   for (const fleet::Lost& lost : gathered.lost) terminal.error(words(lost));
   experiment::Fleet fleet = fleet_from(gathered, studies, member);
-  write_all(options, names, fleet, member);
+  write_files(options, names, fleet, member);
   terminal.shown("\n" + report::fleet_text(fleet));
   terminal.text(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return member.conclude(fleet.exit_code());

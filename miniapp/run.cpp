@@ -413,19 +413,6 @@ bool write_output(const Output& output, std::vector<report::Study>& studies, Ter
   }
 }
 
-/// Writes all files. If one fails, writes the others again, because they report it.
-void write_outputs(const std::vector<Output>& outputs, std::vector<report::Study>& studies,
-                   Terminal& terminal) {
-  std::vector<Output> written;
-  for (const Output& output : outputs) {
-    if (write_output(output, studies, terminal)) written.push_back(output);
-  }
-  if (written.size() == outputs.size()) return;
-  for (const Output& output : written) {
-    if (!report::is_stream(output.path)) write_output(output, studies, terminal);
-  }
-}
-
 }  // namespace
 
 ExitCode finish(const Options& options, std::vector<report::Study>& studies,
@@ -433,7 +420,11 @@ ExitCode finish(const Options& options, std::vector<report::Study>& studies,
   const bool nothing = std::all_of(studies.begin(), studies.end(), [](const auto& study) {
     return study.exit_code() == ExitCode::interrupted && !study.ran();
   });
-  if (!nothing) write_outputs(options.outputs, studies, terminal);
+  if (!nothing) {
+    report::write_each(options.outputs, &Output::path, [&](const Output& output) {
+      return write_output(output, studies, terminal);
+    });
+  }
   auto code = ExitCode::pass;
   for (const report::Study& study : studies) code = base::worst(code, study.exit_code());
   if (!options.fleet) terminal.verdict(studies);

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace overlap::report {
 
@@ -34,5 +35,19 @@ void write_all(int descriptor, const std::string& path, const std::string& conte
 /// are followed. Devices, pipes and open descriptors (/dev/stdout) are written directly. Throws
 /// base::Error{runtime_error}.
 void write_file(const std::string& path, const std::string& content);
+
+/// Calls write(file), which returns whether it could, for all files; `path` is their member. If one
+/// fails, writes the others again, except streams, because they report it.
+template <class File>
+void write_each(const std::vector<File>& files, std::string File::* path, const auto& write) {
+  std::vector<const File*> again;
+  for (const File& file : files) {
+    if (write(file)) again.push_back(&file);
+  }
+  if (again.size() == files.size()) return;
+  for (const File* const file : again) {
+    if (!is_stream(file->*path)) write(*file);
+  }
+}
 
 }  // namespace overlap::report

@@ -136,6 +136,13 @@ TEST(Text, KnowsWideAndNarrowCharacters) {
   }
 }
 
+TEST(Text, IsReplacedOnceAndEverywhere) {
+  EXPECT_EQ(replaced("{r}-{r}.json", "{r}", "7"), "7-7.json");
+  EXPECT_EQ(replaced("aaa", "a", "aa"), "aaaaaa");
+  EXPECT_EQ(replaced("", "a", "b"), "");
+  EXPECT_EQ(replaced("aab", "ab", ""), "a");
+}
+
 TEST(Text, TakesColumns) {
   EXPECT_EQ(columns("abµ"), 3U);
   EXPECT_EQ(columns("漢字\U0001f600"), 6U);
