@@ -66,7 +66,7 @@ experiment::Fleet fleet_from(const fleet::Gathered& gathered,
 
 /// Writes the fleet's files; those that cannot be written are broken files of it.
 void write_files(const Options& options, const FileNames& names, experiment::Fleet& fleet,
-               fleet::Member& member) {
+                 fleet::Member& member) {
   using File = std::pair<std::string, std::string>;
   report::write_each(common_files(options, names), &File::second, [&](const File& file) {
     const auto& [option, path] = file;

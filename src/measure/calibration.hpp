@@ -64,7 +64,8 @@ class HandSchedule {
   /// Adds a task on `units` units; `after` as in schedule::Task.
   TaskId add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after = {});
 
-  /// Adds a copy that keeps its lane busy while the host issues the tasks behind it.
+  /// Adds a copy that keeps its lane busy while the host issues the tasks behind it. Those begin in
+  /// the middle of small arrays, because the first elements of an increment take the least time.
   void cover(Stage stage = Stage::h2d, int lane = 0);
 
   const schedule::Schedule& schedule() const { return schedule_; }
@@ -73,8 +74,11 @@ class HandSchedule {
   /// Units in at most `bytes` of the first device array.
   std::int64_t device_units(std::size_t bytes) const;
 
+  std::int64_t host_units() const;
+
   const workload::Workload& workload_;
   schedule::Schedule schedule_;
+  std::int64_t next_ = 0;  ///< first unit of the next task
 };
 
 /// Measures the host cost of issuing a schedule, repeatedly during a run: it depends on the order

@@ -33,12 +33,11 @@ TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<
   const auto behind = [units](std::int64_t last, std::int64_t all) {
     return last + units <= all ? last : 0;
   };
-  const schedule::Piece last = pieces.empty() ? schedule::Piece() : pieces.back();
-  const std::int64_t last_slot = slots.empty() ? 0 : slots.back();
-  const std::int64_t begin =
-      behind(last.end, static_cast<std::int64_t>(workload_.arrays[0].host.planes));
-  pieces.push_back({.begin = begin, .end = begin + units});
-  slots.push_back(behind(last_slot + last.size(), device_units(workload_.device[0].size())));
+  const std::int64_t last_slot = slots.empty() ? 0 : slots.back() + pieces.back().size();
+  const std::int64_t begin = behind(next_, host_units());
+  next_ = begin + units;
+  pieces.push_back({.begin = begin, .end = next_});
+  slots.push_back(behind(last_slot, device_units(workload_.device[0].size())));
   schedule_.lanes = std::max(schedule_.lanes, lane + 1);
   schedule_.tasks.push_back(std::move(task));
   return id;
@@ -47,6 +46,11 @@ TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<
 void HandSchedule::cover(Stage stage, int lane) {
   const std::size_t bytes = workload::on_host(workload_.space) ? 2 << 20 : 16 << 20;
   add(stage, std::max<std::int64_t>(1, device_units(bytes)), lane);
+  next_ = std::min(next_, host_units() / 2);
+}
+
+std::int64_t HandSchedule::host_units() const {
+  return static_cast<std::int64_t>(workload_.arrays[0].host.planes);
 }
 
 std::int64_t HandSchedule::device_units(std::size_t bytes) const {

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/input_file.hpp"
+#include "base/units.hpp"
 #include "experiment/reference.hpp"
 #include "report/json.hpp"
 #include "report/skim.hpp"

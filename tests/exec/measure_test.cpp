@@ -430,6 +430,16 @@ TEST(Sampling, TakesFewSamplesOfWhatIsLong) {
   EXPECT_EQ(count(60), 9U);
 }
 
+TEST(HandSchedule, BeginsInTheMiddleOfSmallArrays) {
+  const auto workload = measure::resident_workload(measure::plain_deck(4000));  // 1000 elements
+  measure::HandSchedule hand(workload);
+  hand.cover();
+  for (int i = 0; i < 3; ++i) hand.add(schedule::Stage::kernel, 300, 0);
+  std::vector<std::int64_t> begins;
+  for (const auto& piece : hand.schedule().cuts[0].pieces) begins.push_back(piece.begin);
+  EXPECT_THAT(begins, testing::ElementsAre(0, 500, 0, 300));
+}
+
 TEST(Link, RanksThatMeasureAtOnceShareTheMemory) {
   try {
     measure::measure_link(1 << 20, 1, {.ranks = 1'000'000'000});
