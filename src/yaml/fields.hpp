@@ -54,10 +54,10 @@ struct Cell {
 };
 
 template <class S, class M, class T>
-struct Member final : Cell<S> {
+struct MemberCell final : Cell<S> {
   using Place = M S::*;
 
-  Member(Place at, const Kind<T>& of) : member(at), kind(of) {}
+  MemberCell(Place at, const Kind<T>& of) : member(at), kind(of) {}
   void read(const Reader& value, S& s) const override {
     s.*member = static_cast<M>(kind.read(value));
   }
@@ -127,7 +127,7 @@ template <class S, class M, class T>
 Field<S> field(const std::string& key, M S::* member, const Kind<T>& kind,
                const std::string& help) {
   return {.key = {.name = key, .help = help, .values = kind.values},
-          .cell = std::unique_ptr<const Cell<S>>(new Member<S, M, T>(member, kind))};
+          .cell = std::unique_ptr<const Cell<S>>(new MemberCell<S, M, T>(member, kind))};
 }
 
 /// The rows of a map.
