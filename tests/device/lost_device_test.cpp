@@ -21,11 +21,11 @@ struct WildWrite {
 
 }  // namespace
 
-// Where the device is lost: in a `run`, or in a `reset` before one.
-int main(int, char** argv) {
+// Where the device is lost: in a `run`, the default, or in a `reset` before one.
+int main(int argc, char** argv) {
   using namespace overlap;
   using Space = Kokkos::DefaultExecutionSpace;
-  const std::string where = argv[1];
+  const std::string where = argc > 1 ? argv[1] : "run";
   measure::Session session({});
   deck::Deck deck;
   deck.workload.elements = 1000;

@@ -4,7 +4,6 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "lanes/api/common.hpp"
@@ -125,7 +124,7 @@ struct HipApi {
     void clear() { operations_.clear(); }
     /// Enqueues the collected operations in order.
     void enqueue(Stream stream, Where at = Where::current()) {
-      for (const auto& [word, value, waits] : std::exchange(operations_, {})) {
+      for (const auto& [word, value, waits] : operations_) {
         if (waits) {  // for this value or a later one
           check(hipStreamWaitValue32(stream, word, value, hipStreamWaitValueGte, ~0U), word_call,
                 at);
@@ -133,6 +132,7 @@ struct HipApi {
           check(hipStreamWriteValue32(stream, word, value, 0), "hipStreamWriteValue32", at);
         }
       }
+      clear();
     }
 
    private:
