@@ -51,23 +51,26 @@ class Simulation {
   }
 
   timeline::Timeline run(const std::function<void()>& step) {
-    events_.push({0, order_++, Event::Kind::host, 0});
+    resume_host(0);
     while (true) {
       step();
-      const double event = events_.empty() ? never : events_.top().time;
+      const bool host_first = events_.empty() || events_.top() > host_;
+      const double event = host_first ? host_.time : events_.top().time;
+      // Engines choose after all simultaneous events.
+      if (event > now_ && !running_.has_ended() && serve_engines()) continue;
       const double finish = running_.next_end(now_);
       const double next = std::min(event, finish);
-      // Engines choose after all simultaneous events.
-      if (next > now_ && serve_engines()) continue;
       if (next == never) break;
       running_.advance(now_, next);
       now_ = next;
       if (finish <= event) {
         complete(running_.finish());
+      } else if (host_first) {
+        host_.time = never;
+        step_host();
       } else {
         const Event happened = events_.top();
         events_.pop();
-        if (happened.kind == Event::Kind::host) step_host();
         if (happened.kind == Event::Kind::task) offer(happened.index);
         if (happened.kind == Event::Kind::engine) --engines_[happened.index].running;
       }
@@ -81,10 +84,10 @@ class Simulation {
   /// The host continues, a task may start, or an engine becomes free.
   struct Event {
     enum class Kind { host, task, engine };
-    double time;
-    std::uint64_t order;
-    Kind kind;
-    std::uint32_t index;  ///< of the task or the engine
+    double time = never;
+    std::uint64_t order = 0;  ///< of simultaneous events
+    Kind kind = Kind::host;
+    std::uint32_t index = 0;  ///< of the task or the engine
     bool operator>(const Event& other) const {
       return std::pair(time, order) > std::pair(other.time, other.order);
     }
@@ -222,7 +225,6 @@ class Simulation {
         started = true;
       }
     }
-    if (started) running_.set_speeds();
     return started;
   }
 
@@ -278,7 +280,6 @@ class Simulation {
     } else {
       --engines_[engine].running;
     }
-    running_.set_speeds();
     mark_complete(id);
     signal(id, true);
     if (states_[id].run == none) {
@@ -350,7 +351,7 @@ class Simulation {
 
   // The host
 
-  void resume_host(double at) { events_.push({at, order_++, Event::Kind::host, 0}); }
+  void resume_host(double at) { host_ = {.time = at, .order = order_++}; }
 
   /// The host has finished its current action; starts the next one.
   void step_host() {
@@ -381,9 +382,7 @@ class Simulation {
   }
 
   void set_host_busy(const Task& t, bool busy) {
-    if (t.stage != Stage::host) return;
-    running_.set_host_busy(busy);
-    running_.set_speeds();
+    if (t.stage == Stage::host) running_.set_host_busy(busy);
   }
 
   /// Waits for a lane of a predecessor that the host has not seen complete; returns whether there
@@ -441,7 +440,8 @@ class Simulation {
   timeline::Engines kinds_;
 
   double now_ = 0;
-  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;
+  Event host_;  ///< the only one of its kind
+  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;  ///< the others
   std::uint64_t order_ = 0;
   std::vector<Engine> engines_;
   std::vector<int> waiting_;   ///< per engine: lanes with such tasks; empty: not needed

@@ -1,6 +1,7 @@
 #include "model/running_tasks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/predict.hpp"
 
@@ -31,6 +32,19 @@ void RunningTasks::start(TaskId id) {
                       .left_s = whole ? alone_s : alone_s / cores_per_lane_,
                       .share = is_kernel ? share_of(task) : 0,
                       .slowed = slowed});
+  changed_ = true;
+}
+
+void RunningTasks::set_host_busy(bool busy) {
+  host_busy_ = busy;
+  changed_ = true;
+}
+
+TaskId RunningTasks::finish() {
+  const TaskId id = first_->id;
+  running_.erase(first_);
+  changed_ = true;
+  return id;
 }
 
 void RunningTasks::set_speeds() {
@@ -39,8 +53,8 @@ void RunningTasks::set_speeds() {
   } else {
     share_device();
   }
-  first_ = std::ranges::min_element(
-      running_, {}, [](const Running& running) { return running.left_s / running.speed; });
+  for (Running& running : running_) running.wait_s = running.left_s / running.speed;
+  first_ = std::ranges::min_element(running_, {}, &Running::wait_s);
 }
 
 void RunningTasks::share_device() {
@@ -71,8 +85,13 @@ void RunningTasks::advance(double from, double to) {
   }
 }
 
-double RunningTasks::next_end(double now) const {
+double RunningTasks::next_end(double now) {
+  if (std::exchange(changed_, false)) set_speeds();
   return first_ == running_.end() ? never : now + first_->left_s / first_->speed;
+}
+
+bool RunningTasks::has_ended() const {
+  return std::ranges::any_of(running_, [](const Running& running) { return running.left_s == 0; });
 }
 
 bool RunningTasks::has_room() const {

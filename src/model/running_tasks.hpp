@@ -15,22 +15,16 @@ class RunningTasks {
  public:
   RunningTasks(const schedule::Schedule& schedule, const Device& device);
 
-  /// Call set_speeds() before time advances.
   void start(schedule::TaskId id);
   /// The issuing thread begins or ends work of its own, which takes a core from the workers.
-  void set_host_busy(bool busy) { host_busy_ = busy; }
-  /// After a start, a finish, a change of the host, or several of them.
-  void set_speeds();
-  void advance(double from, double to);
+  void set_host_busy(bool busy);
   /// When the first task ends at the current speeds.
-  double next_end(double now) const;
-
+  double next_end(double now);
+  void advance(double from, double to);
+  /// Whether a task ends now.
+  bool has_ended() const;
   /// Removes the task that next_end() is about.
-  schedule::TaskId finish() {
-    const schedule::TaskId id = first_->id;
-    running_.erase(first_);
-    return id;
-  }
+  schedule::TaskId finish();
 
   /// Whether the running kernels leave a part of the device free.
   bool has_room() const;
@@ -41,11 +35,13 @@ class RunningTasks {
     schedule::Stage stage;
     double left_s;     ///< remaining time at speed 1
     double speed = 1;  ///< seconds of `left_s` per second
+    double wait_s = 0;  ///< when the speeds were set: time until its end
     double share;      ///< kernels: fraction of the device when alone
     double slowed;     ///< time factor during opposite copies, or with all cores busy
   };
 
   double share_of(const schedule::Task& task) const;
+  void set_speeds();
   void share_device();
   void share_cores();
 
@@ -54,8 +50,9 @@ class RunningTasks {
   const Kernel* kernel_;
   int cores_per_lane_;
   bool host_busy_ = false;
-  std::vector<Running> running_;                           ///< in the order of their starts
-  std::vector<Running>::iterator first_ = running_.end();  ///< the first to end
+  bool changed_ = true;                    ///< speeds must be set before time advances
+  std::vector<Running> running_;           ///< in the order of their starts
+  std::vector<Running>::iterator first_{};  ///< the first to end
 };
 
 }  // namespace overlap::model
