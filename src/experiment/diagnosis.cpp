@@ -268,6 +268,20 @@ Found drifting(const Evidence& of) {
                {{"drift", of.drift->median}});
 }
 
+/// Makes the bounds, and every criterion on them, doubtful. Kernels that share the device may be
+/// faster than alone.
+Found below_bound(const Evidence& of) {
+  constexpr double noise = 0.03;
+  if (!of.run.bounds || of.run.bounds->limit == "SM") return {};
+  const double bound_s = of.run.bounds->bound_s;
+  const base::Summary time = time_s(of.run);
+  if (time.hi >= (1 - noise) * bound_s) return {};
+  return found(fmt::format("faster than its bound of {}: the rates behind the bounds were measured "
+                           "while the machine was slower; measure again on a quiet machine",
+                           base::format_seconds(bound_s)),
+               {{"bound_s", bound_s}, {"time_s", time.median}});
+}
+
 /// The runs to which a diagnosis applies.
 enum class When {
   any_run,  ///< all runs, also the baseline and runs without rates
@@ -294,6 +308,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"waits", When::hides, waits},
     {"one_copy_engine", When::hides, one_copy_engine},
     {"narrow_link", When::hides, narrow_link},
+    {"below_bound", When::any_run, below_bound},
     {"drifting", When::any_run, drifting},
 });
 

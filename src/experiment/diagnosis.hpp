@@ -39,8 +39,9 @@ inline constexpr double least_drift = 0.01;
 std::span<const std::string_view> causes();
 
 /// Findings of a run, most likely first. Runs with an efficiency of at least `good_efficiency`, and
-/// runs in which overlap can save less than `least_potential`, have only kernel_bound and drifting,
-/// the latter runs also pageable_memory. The baseline, and runs without rates, have only drifting.
+/// runs in which overlap can save less than `least_potential`, have only kernel_bound, below_bound
+/// and drifting, the latter runs also pageable_memory. The baseline has only below_bound and
+/// drifting, runs without rates only drifting.
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions);
 

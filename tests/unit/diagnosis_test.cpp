@@ -174,6 +174,16 @@ TEST(Diagnosis, FindsADriftToFasterRuns) {
   EXPECT_THAT(evidence.findings()[0].text, HasSubstr("-9.1 % from the first third"));
 }
 
+TEST(Diagnosis, TheWholeIntervalMustBeBelowTheBound) {
+  Evidence evidence = unexplained();
+  evidence.runs[0].bounds = {.bound_s = 8e-3};
+  for (auto& run : evidence.runs) run.samples_s = {7e-3, 7e-3, 7e-3, 7.9e-3, 7.9e-3, 7.9e-3};
+  EXPECT_THAT(causes(evidence), IsEmpty());
+  evidence.runs[0].samples_s.assign(10, 7e-3);  // also of the baseline
+  const auto found = diagnose(evidence.runs[0], evidence.runs, evidence.conditions);
+  EXPECT_THAT(found, ElementsAre(testing::Field(&Finding::cause, "below_bound")));
+}
+
 TEST(Diagnosis, SaysNothingWithoutRates) {
   Evidence evidence = unexplained();
   evidence.conditions.launch_blocking = {"CUDA_LAUNCH_BLOCKING", 1};
@@ -258,6 +268,8 @@ const Row rows[] = {
           e.run().samples_s.assign(10, 15.3e-3);
         },
         "98 % of the time", "faster copies would change nothing"},
+    Row{"below_bound", [](Evidence& e) { e.run().samples_s.assign(10, 7.7e-3); },
+        "its bound of 8.000 ms", "measure again"},
     Row{"drifting",
         [](Evidence& e) {
           e.run().samples_s.resize(15, 17.6e-3);  // after ten of 16 ms
