@@ -45,7 +45,7 @@ void predict_again(Outcome& outcome, const model::Device& device) {
     if (now.spread && chunk_s.n >= enough) {
       now.spread->calls = (chunk_s.hi - chunk_s.lo) / 2 / chunk_s.median;
     }
-    predict(run, now);
+    predict(run, now, [] {});  // not to be interrupted: what was measured would be lost
     measured.push_back(chunk_s.median);
   }
   if (measured.empty()) return;

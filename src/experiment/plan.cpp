@@ -150,10 +150,10 @@ Plan plan(const deck::Point& point, const Facts& facts) {
   return plan;
 }
 
-void predict(Case& one, const model::Device& device) {
+void predict(Case& one, const model::Device& device, const std::function<void()>& step) {
   if (one.disturbance) return;
-  one.predicted = model::predict(one.schedule, device);
-  one.expected = model::expected(one.schedule, device);
+  one.predicted = model::predict(one.schedule, device, step);
+  one.expected = model::expected(one.schedule, device, step);
 }
 
 /// Throws base::Error{usage} where all orders together have too many tasks. Lists of tasks and

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/interrupt.hpp"
 #include "deck/deck.hpp"
 #include "experiment/run.hpp"
 #include "model/device.hpp"
@@ -76,8 +78,10 @@ struct Plan : Setup {
   std::optional<model::Device> present = {};  ///< description of the current device; empty: unknown
 };
 
-/// Predicts a case, unless it is disturbed, which the model does not cover.
-void predict(Case& one, const model::Device& device);
+/// Predicts a case, unless it is disturbed, which the model does not cover. Throws as
+/// model::predict().
+void predict(Case& one, const model::Device& device,
+             const std::function<void()>& step = base::check_interrupt);
 
 /// The cases of a deck, proved free of hazards, with predictions if the facts contain a device.
 /// Throws base::Error{usage} if a custom list has hazards or `auto` has no choice, and as draft().

@@ -85,6 +85,13 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   sign();
   wait([](const Slot& other) { return other.state != absent; },
        [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+  for (int index = 0; index < slots; ++index) {
+    if (this->slot(index).pid != 0) continue;
+    munmap(memory_, bytes);
+    throw base::Error(base::ExitCode::runtime_error,
+                      "not all ranks of this node came to its shared memory within fleet.deadline; "
+                      "allowed: ranks that see the same /dev/shm, such as those of one container");
+  }
 }
 
 Board::~Board() {

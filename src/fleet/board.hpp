@@ -16,8 +16,8 @@ using Poll = std::function<void()>;
 class Board {
  public:
   /// All ranks of a node pass the same name and each its own slot in [0, slots); waits until all
-  /// have come or the deadline (seconds) has passed. Throws base::Error{runtime_error} if shared
-  /// memory is not available.
+  /// have come. Throws base::Error{runtime_error} if shared memory is not available, or if some
+  /// have not come within the deadline (seconds).
   Board(const std::string& name, int slot, int slots, double deadline_s);
   ~Board();
   Board(const Board&) = delete;

@@ -104,7 +104,8 @@ void Member::take_place(const std::vector<Rank>& ranks) {
   };
   const auto sharing = static_cast<int>(std::ranges::count_if(local_, same_cores));
   // When the program was loaded, OpenMP counted the cores as if this rank owned all.
-  if (sharing > 1) threads_ = std::max(1, base::usable_cpus() / sharing);
+  base::cpu_sharers = sharing;
+  if (sharing > 1) threads_ = base::own_cpus();
   crowded_ = !measure::on_gpu() && sharing > base::usable_cpus();
   if (measure::on_gpu()) {
     const std::vector<Taken> taken = take_devices(ranks);
@@ -112,10 +113,11 @@ void Member::take_place(const std::vector<Rank>& ranks) {
     if (own != taken.end()) {
       binding = bind_to_device(own->device->pci_bus_id);
       const auto near = std::ranges::count_if(taken, [&](const Taken& other) {
-        return other.device->numa_node == own->device->numa_node;
+        return other.device->numa_node == own->device->numa_node && same_cores(other.rank);
       });
       if (!binding.cpus.empty()) {
-        threads_ = std::max(1, base::usable_cpus() / static_cast<int>(near));
+        base::cpu_sharers = static_cast<int>(near);
+        threads_ = base::own_cpus();
       }
     }
   } else {
@@ -125,7 +127,10 @@ void Member::take_place(const std::vector<Rank>& ranks) {
       binding.note = "bound by the launcher";
     } else {
       binding = bind_to_share(placement_.local_rank, placement_.local_ranks);
-      if (!binding.cpus.empty()) threads_ = base::usable_cpus();  // shares may be unequal
+      if (!binding.cpus.empty()) {
+        base::cpu_sharers = 1;
+        threads_ = base::own_cpus();  // shares may be unequal
+      }
     }
   }
   placement_.cpus = binding.cpus;

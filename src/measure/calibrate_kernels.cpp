@@ -109,14 +109,28 @@ model::Kernel calibrate_products(const StageMeter& meter,
 double host_flops_per_s(const workload::Workload& workload, schedule::Product tile) {
   constexpr double moments_s = 30e-3;
   const std::int64_t all = tile.n;
-  for (tile.n = std::min<std::int64_t>(all, 8);; tile.n = std::min(2 * tile.n, all)) {
+  const auto seconds = [&](std::int64_t columns) {
+    tile.n = columns;
     const auto start = lanes::Clock::now();
     workload.compute_on_host({.product = tile});
-    const double seconds = lanes::seconds_since(start);
-    if (seconds < moments_s && tile.n < all) continue;
-    return 2 * static_cast<double>(tile.m) * static_cast<double>(tile.n) *
-           static_cast<double>(tile.k) / seconds;
+    return lanes::seconds_since(start);
+  };
+  const auto flops = [&](std::int64_t columns) {
+    return 2 * static_cast<double>(tile.m) * static_cast<double>(tile.k) *
+           static_cast<double>(columns);
+  };
+  // A call reads all of A, however few the columns: the difference of two calls does not.
+  std::int64_t columns = std::min<std::int64_t>(all, 8);
+  seconds(columns);  // the first call does more
+  double time_s = seconds(columns);
+  while (columns < all) {
+    const std::int64_t next = std::min(2 * columns, all);
+    const double more_s = seconds(next) - time_s;
+    if (more_s >= moments_s) return flops(next - columns) / more_s;
+    time_s += more_s;
+    columns = next;
   }
+  return flops(all) / time_s;
 }
 
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {

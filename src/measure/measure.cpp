@@ -77,12 +77,12 @@ class Progress {
         total_((plan.warmup + experiment::most_repetitions(plan)) * static_cast<int>(runs)) {}
 
   void begin_scored() { start_ = lanes::Clock::now(); }
-  int begin_next() { return ++done_; }  ///< number of the run, from 1
+  std::int64_t begin_next() { return ++done_; }  ///< number of the run, from 1
   /// Seconds since the first scored run began.
   double elapsed_s() const { return start_ ? lanes::seconds_since(*start_) : 0; }
 
   void show(const std::string& what) const {
-    if (!duration_s_) return hooks_.show(what, done_, total_);
+    if (!duration_s_) return hooks_.show(what, static_cast<int>(done_), total_);
     const auto ms = [](double seconds) { return static_cast<int>(1e3 * seconds); };
     hooks_.show(what, ms(std::min(elapsed_s(), *duration_s_)), ms(*duration_s_));
   }
@@ -91,7 +91,7 @@ class Progress {
   const Hooks& hooks_;
   std::optional<double> duration_s_;
   int total_;
-  int done_ = 0;
+  std::int64_t done_ = 0;
   std::optional<lanes::Clock::time_point> start_;
 };
 

@@ -122,9 +122,11 @@ void trace_run(Executor& executor, experiment::Run& run, const workload::Workloa
                deck::Verify verify, const timeline::Engines& engines);
 
 /// Measures H2D copies and kernel of the first chunk of the schedule alone, and sets
-/// `workload.repeats` so that the kernel takes about `balance` times as long as the copies.
+/// `workload.repeats` so that the kernel takes about `balance` times as long as the copies. `step`
+/// is called before each run.
 experiment::Balance find_balance(Executor& executor, const schedule::Schedule& schedule,
-                                 workload::Workload& workload, double balance);
+                                 workload::Workload& workload, double balance,
+                                 const std::function<void()>& step = base::check_interrupt);
 
 /// Marginal seconds per step, from `time(steps)`.
 double seconds_per_step(const std::function<double(std::int64_t steps)>& time);

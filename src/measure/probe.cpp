@@ -226,7 +226,7 @@ struct Probe {
 
   void find_balance() {
     facts.balance = measure::find_balance(*session.executor, chunked(draft), workload,
-                                          deck.workload.intensity.balance);
+                                          deck.workload.intensity.balance, shown({}, hooks).step);
     facts.repeats = workload.repeats;
     draft = experiment::draft(deck, facts);
   }
@@ -240,8 +240,8 @@ struct Probe {
     std::vector<schedule::Schedule> schedules;
     for (auto& schedule : all.schedules) schedules.push_back(*std::move(schedule));
     const int cores_of_lane = device().cores_of_lane(draft.lanes);
-    device().kernels[draft.costs.kernel] =
-        calibrate_products({*session.executor, workload}, schedules, cores_of_lane);
+    device().kernels[draft.costs.kernel] = calibrate_products(
+        {*session.executor, workload, shown({}, hooks)}, schedules, cores_of_lane);
     if (!takes_times()) return;
     // Threads of a BLAS, if it has any, are not those of the lanes: products may take turns.
     const auto crowded = std::ranges::max_element(schedules, {}, &schedule::Schedule::lanes);
@@ -252,7 +252,7 @@ struct Probe {
   void find_kernel_rate() {
     const int cores_of_lane = device().cores_of_lane(draft.lanes);
     device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
-        {*session.executor, workload, {.longest_kernel_s = 50e-3}},
+        {*session.executor, workload, shown({.longest_kernel_s = 50e-3}, hooks)},
         kernel_sizes(deck, draft.layout, device_units), draft.costs, cores_of_lane)};
     if (!takes_times()) return;
     const auto depth_first = [&](int lanes) {

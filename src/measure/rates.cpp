@@ -17,18 +17,21 @@ using schedule::Stage;
 /// Stages, and how often the tasks of each are repeated.
 using Stages = std::vector<std::pair<Stage, int>>;
 
-/// Tasks of the stages, one row per entry.
+/// Tasks of the stages, one row per entry. Rows begin at different chunks, so as not to find each
+/// other's data in caches.
 std::vector<std::vector<schedule::Task>> tasks_of(const schedule::Schedule& schedule,
                                                   const Stages& stages, int times) {
   std::vector<std::vector<schedule::Task>> rows;
   for (const auto& [stage, repeats] : stages) {
-    auto& row = rows.emplace_back();
-    for (int i = 0; i < repeats * times; ++i) {
-      for (const schedule::Task& task : schedule.tasks) {
-        const bool default_stream = task.stage == Stage::default_stream;
-        if ((default_stream ? Stage::kernel : task.stage) == stage) row.push_back(task);
-      }
+    std::vector<schedule::Task> tasks;
+    for (const schedule::Task& task : schedule.tasks) {
+      const bool default_stream = task.stage == Stage::default_stream;
+      if ((default_stream ? Stage::kernel : task.stage) == stage) tasks.push_back(task);
     }
+    std::ranges::rotate(tasks,
+                        tasks.begin() + std::ssize(tasks) * std::ssize(rows) / std::ssize(stages));
+    auto& row = rows.emplace_back();
+    for (int i = 0; i < repeats * times; ++i) row.insert(row.end(), tasks.begin(), tasks.end());
   }
   return rows;
 }
@@ -172,9 +175,11 @@ timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload
 }
 
 experiment::Balance find_balance(Executor& executor, const schedule::Schedule& schedule,
-                                 workload::Workload& workload, double balance) {
+                                 workload::Workload& workload, double balance,
+                                 const std::function<void()>& step) {
   const auto time = [&](Stage stage) {
-    return median_s(executor, first_of(schedule, stage), workload, {.warmup = 2, .samples = 7});
+    return median_s(executor, first_of(schedule, stage), workload,
+                    {.warmup = 2, .samples = 7, .step = step});
   };
   workload.repeats = 1;
   workload.generate(0);
@@ -203,7 +208,7 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
     return low.repeats + std::llround(part * static_cast<double>(high.repeats - low.repeats));
   };
   std::int64_t repeats = between();
-  for (int step = 0; step < 2 && low.repeats < repeats && repeats < high.repeats; ++step) {
+  for (int trials = 0; trials < 2 && low.repeats < repeats && repeats < high.repeats; ++trials) {
     const Trial trial = kernel(repeats);
     (trial.kernel_s < wanted ? low : high) = trial;
     repeats = between();

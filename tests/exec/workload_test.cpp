@@ -71,6 +71,14 @@ TYPED_TEST(WorkloadTest, RowsumOfFewVeryLongLines) {
   }
 }
 
+TYPED_TEST(WorkloadTest, LongSumsOfOtherDataAreNoRoundingErrors) {
+  deck::Deck deck = test_deck(WorkloadKind::rowsum, 4, 2, ElementType::float32);
+  deck.workload.columns = 1 << 20;
+  TestBench<TypeParam> bench(deck, Order::depth_first, 2);
+  EXPECT_FALSE(bench.run(1).mismatch);
+  EXPECT_TRUE(bench.workload.verify(2, 1).mismatch);
+}
+
 TYPED_TEST(WorkloadTest, RowsumAccumulatesIn64Bits) {
   deck::Deck deck = test_deck(WorkloadKind::rowsum, 1000, 4, ElementType::int32);
   deck.workload.sum_type = deck::SumType::int64;

@@ -53,14 +53,15 @@ class Node {
  public:
   using Body = std::function<void(Board&, int slot)>;
 
-  Node(int slots, double deadline_s, const Body& body) {
+  /// `absent`: slots without a process.
+  Node(int slots, double deadline_s, const Body& body, int absent = 0) {
     const std::string name = fmt::format("/overlap-test-{}-{}", getpid(), ++made_);
     for (int slot = 0; slot < slots; ++slot) {
       const pid_t pid = fork();
       if (pid == 0) {
         int code = 0;
         try {
-          Board board(name, slot, slots, deadline_s);
+          Board board(name, slot, slots + absent, deadline_s);
           body(board, slot);
         } catch (const base::Error& error) {
           code = static_cast<int>(error.code());
@@ -120,6 +121,12 @@ TEST(Board, GivesTurnsBySlots) {
   });
   EXPECT_THAT(node.codes(), ElementsAre(0, 0, 0));
   EXPECT_THAT(notes.list(), ElementsAre(0, 0, 1, 1, 2, 2, 10, 10, 10));
+}
+
+TEST(Board, AllMustCome) {
+  Node node(2, 0.2, [](Board&, int) {}, 1);
+  const int failed = static_cast<int>(base::ExitCode::runtime_error);
+  EXPECT_THAT(node.codes(), ElementsAre(failed, failed));
 }
 
 TEST(Board, NobodyLeavesAMeetingBeforeAllHaveCome) {

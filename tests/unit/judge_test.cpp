@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdlib>
+
+#include "base/interrupt.hpp"
 #include "hand_schedule.hpp"
 
 namespace overlap::experiment {
@@ -55,6 +59,22 @@ TEST(Judge, PredictsWithTheHostCostsBetweenTheRuns) {
               ElementsAre(Pair("issuing",
                                "12.00 s of host time per chunk between the runs; 4.000 s in "
                                "here.yaml")));
+}
+
+TEST(Judge, AnInterruptLosesNothingThatWasMeasured) {
+  Plan plan;
+  plan.present = device();
+  Samples samples;
+  auto& run = samples.runs.emplace_back();
+  run.schedule = model::schedule_of({model::kernel(0, 2), model::h2d(0, 4)});
+  predict(run, device());
+  run.chunk_issue_s = about(12);
+  const auto in_child = [&] {
+    base::catch_interrupts();
+    std::raise(SIGTERM);
+    std::_Exit(predicted_s(judge(std::move(plan), std::move(samples))) == 6 + 3 + 4 ? 0 : 1);
+  };
+  EXPECT_EXIT(in_child(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Judge, EachRunHasItsOwnHostCosts) {
