@@ -40,11 +40,16 @@ Verdict judged(const Change& change, const std::vector<double>& a, const std::ve
   }
   if (a == b) return Verdict::pass;  // the same measurement, however wide its interval
   if (change.ratio) {
+    if (!change.ratio->covers) return Verdict::inconclusive;
     const base::Summary ratio{.lo = change.ratio->lo, .hi = change.ratio->hi};
     return judge(ratio, more, 1 + worse);
   }
-  const double median = change.a->median;
-  return judge(base::summarize(b), more, median + worse * std::abs(median));
+  // Values of 0 and below have no ratio: both ends of the interval of a must agree.
+  const auto judged_by = [&](double value) {
+    return judge(*change.b, more, value + worse * std::abs(value));
+  };
+  const Verdict verdict = judged_by(change.a->lo);
+  return verdict == judged_by(change.a->hi) ? verdict : Verdict::inconclusive;
 }
 
 /// Derives all other members from the values of both results.
@@ -138,12 +143,9 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
     for (const deck::MetricRow& row : deck::device_metrics) {
       const auto* const criterion = criterion_of(a.acceptance, row.value, {}, point.phase);
       if (criterion == nullptr) continue;
-      const auto of_a = values(row.value, point.device);
-      const auto of_b = values(row.value, same.device);
-      if (of_a.empty() && of_b.empty() && !point.words.empty())
-        continue;  // a sweep has no device metrics
       comparison.changes.push_back(changed(
-          {.point = point.words, .order = "-", .metric = row.value}, of_a, of_b, criterion, below));
+          {.point = point.words, .order = "-", .metric = row.value},
+          values(row.value, point.device), values(row.value, same.device), criterion, below));
     }
     for (const Run& run : point.runs) {
       const std::string name = experiment::name(run);
@@ -161,7 +163,10 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
         comparison.changes.push_back(
             changed({.point = point.words, .order = name, .metric = row.value},
                     values(row.value, run, point.runs), of_b, criterion, below));
-        if (criterion != nullptr && !unjudgeable(row.value, run, point.runs).empty()) {
+        const bool judgeable =
+            unjudgeable(row.value, run, point.runs).empty() &&
+            (other == others.end() || unjudgeable(row.value, *other, others).empty());
+        if (criterion != nullptr && !judgeable) {
           comparison.changes.back().verdict = Verdict::inconclusive;
         }
       }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "experiment/fleet_parts.hpp"
@@ -33,9 +34,10 @@ std::vector<History> histories_of(const std::vector<DeviceRecord>& results) {
 
 /// Moves the newest result of each device and deck into the fleet, sorted by host and slot.
 void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
-  std::map<std::array<std::string, 3>, std::vector<DeviceRecord>> by_device;
+  std::map<std::array<std::string, 4>, std::vector<DeviceRecord>> by_device;
   for (DeviceRecord& record : records) {
-    by_device[{record.device(), record.machine.deck, record.criteria}].push_back(std::move(record));
+    by_device[{record.device(), record.deck_name, record.machine.deck, record.criteria}].push_back(
+        std::move(record));
   }
   std::vector<std::pair<DeviceRecord, std::vector<History>>> newest;
   for (auto& [key, results] : by_device) {
@@ -85,11 +87,13 @@ std::vector<std::string> missing_hosts(const std::vector<std::string>& expected,
     previous = device.host;
   }
   std::vector<std::string> missing;
+  std::set<std::string_view> known;
   for (const std::string& name : expected) {
+    if (!known.insert(name).second) continue;
     const auto [first, last] = hosts.equal_range(label(name));
     const bool found =
         std::any_of(first, last, [&](const auto& host) { return is_host(name, host.second); });
-    if (!found && std::ranges::find(missing, name) == missing.end()) missing.push_back(name);
+    if (!found) missing.push_back(name);
   }
   return missing;
 }

@@ -165,7 +165,8 @@ Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected = {},
 
 /// Judges the figures of a device by a reference, in addition to the verdict of the run: the
 /// figures with a referenced criterion in the deck, or, if the deck has none, all compared figures.
-/// Decides checks that the run left undecided. A device without any entry is inconclusive.
+/// Decides checks that the run left undecided. A criterion with a reference but without an entry is
+/// inconclusive, as is a device without such criteria and without any entry.
 void judge_by(const Reference& reference, DeviceRecord& record);
 
 /// Natural string order: node9 before node10.

@@ -55,7 +55,16 @@ void judge_by(const Reference& reference, DeviceRecord& record) {
   }
   for (const Figure& figure : record.figures) {
     const Entry* const entry = find(reference, subject_of(record, figure.key));
-    if (entry == nullptr) continue;
+    if (entry == nullptr) {
+      const bool told = std::ranges::any_of(
+          record.troubles, [&](const Trouble& trouble) { return trouble.undecided == figure.key; });
+      if (record.referenced.empty() || tolerances(record, figure.key).empty() || told) continue;
+      record.troubles.push_back({.code = base::ExitCode::inconclusive,
+                                 .text = missing_words(reference, subject_of(record, figure.key)),
+                                 .phase = figure.key.phase});
+      known = true;
+      continue;
+    }
     for (const std::optional<double> below : tolerances(record, figure.key)) {
       known = true;
       const Check check = check_of(reference, *entry, figure, below);

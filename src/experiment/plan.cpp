@@ -215,6 +215,9 @@ Plan predictions(const deck::Point& point, const std::vector<model::Device>& dev
     std::ranges::move(one.cases, std::back_inserter(all.cases));
     std::ranges::move(one.choices, std::back_inserter(all.choices));
   }
+  if (point.deck.disturb) {
+    all.choices.emplace_back("disturb", "not predicted: the model does not cover such calls");
+  }
   return all;
 }
 

@@ -124,6 +124,9 @@ std::string ratios_svg(const Comparison& of) {
   const auto label = [](const Change& change) {
     return fmt::format("{} {}", change_words(change), deck::to_string(change.metric));
   };
+  const auto is_drawn = [](const Change& change) {
+    return change.ratio && std::isfinite(change.ratio->lo) && std::isfinite(change.ratio->hi);
+  };
   double left = least;
   for (const Change& change : of.changes) {
     left = std::min(std::max(left, margin + width_of(label(change)) + 24), most);
@@ -131,7 +134,7 @@ std::string ratios_svg(const Comparison& of) {
   double lo = 1 - 2 * experiment::same_within;
   double hi = 1 + 2 * experiment::same_within;
   for (const Change& change : of.changes) {
-    if (!change.ratio) continue;
+    if (!is_drawn(change)) continue;
     lo = std::min(lo, change.ratio->lo);
     hi = std::max(hi, change.ratio->hi);
   }
@@ -152,7 +155,8 @@ std::string ratios_svg(const Comparison& of) {
   svg.y = top + row / 2;
   for (const Change& change : of.changes) {
     svg.words_within(left - 24 - margin, "end", left - 24, svg.y + 4, label(change));
-    if (const auto& ratio = change.ratio) {
+    if (is_drawn(change)) {
+      const auto& ratio = change.ratio;
       const int pen = pen_of(change.trend);
       svg.add(R"(<g class="p{}"><path class="whisker" d="M{:g} {:g}H{:g}"/>)", pen, x(ratio->lo),
               svg.y, x(ratio->hi));

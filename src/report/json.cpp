@@ -239,6 +239,7 @@ Row read_row(const Json& run, const Json& row) {
   read.chunks = whole<std::int64_t>(run.at("chunks"));
   read.tasks = whole<std::int64_t>(run.at("tasks"));
   read.bytes = whole<std::int64_t>(run.at("bytes"));
+  read.repetitions = whole<std::int64_t>(run.at("repetitions"));
   read.bound_s = read_number(run.at("bound_s"));
   read.schedule_bound_s = read_number(run.at("schedule_bound_s"));
   read.predicted_s = read_number(run.at("predicted_s"));
@@ -302,6 +303,7 @@ std::vector<Row> rows_of(const Outcome& outcome) {
             .chunks = run.schedule.chunks,
             .tasks = static_cast<std::int64_t>(run.schedule.tasks.size()),
             .bytes = copied_bytes(run),
+            .repetitions = run.repetitions,
             .predicted_s = experiment::predicted_s(run),
             .verified = run.verified && !run.wrong});
     for (std::size_t i = 0; i < deck::run_metrics.size(); ++i) {

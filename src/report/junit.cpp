@@ -30,7 +30,7 @@ JunitCase data_case(const PointResult& point) {
   for (const Row& row : point.rows) {
     wrong = wrong || row.verdict == "WRONG DATA";
     ran = ran || row.time;
-    if (row.time) test.time_s += row.time->n * row.time->median;
+    if (row.time) test.time_s += static_cast<double>(row.repetitions) * row.time->median;
   }
   if (wrong) {
     test.verdict = Verdict::fail;

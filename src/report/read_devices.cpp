@@ -25,16 +25,10 @@ using experiment::DeviceRecord;
 using experiment::Trouble;
 
 /// What no figure of a device is made from: most of a file.
-constexpr auto unused = std::to_array<std::string_view>({"timeline", "predicted_timeline",
-                                                         "series",   "findings",
-                                                         "issue_s",  "chunk_issue_s",
-                                                         "bounds",   "trace",
-                                                         "stopped",  "product",
-                                                         "staging",  "graph",
-                                                         "choices",  "verification",
-                                                         "workload", "memory",
-                                                         "measure",  "require",
-                                                         "devices",  "comparisons"});
+constexpr auto unused = std::to_array<std::string_view>(
+    {"timeline", "predicted_timeline", "series", "findings", "issue_s", "chunk_issue_s", "bounds",
+     "trace", "stopped", "product", "staging", "graph", "choices", "verification", "workload",
+     "memory", "measure", "devices", "comparisons"});
 
 base::Summary summary_of(const Value& value, int n) {
   if (!value.is_object()) {
@@ -123,6 +117,11 @@ void add_runs(const Value& result, DeviceRecord& into) {
   if ((!measured || predicted) && !ended_early) {
     result.at("runs").fail(predicted ? "a prediction" : "no run", "measured runs");
   }
+  const auto& alone = phases[static_cast<std::size_t>(Phase::alone)].runs;
+  for (experiment::Run& run : phases[static_cast<std::size_t>(Phase::together)].runs) {
+    const auto same = std::ranges::find(alone, experiment::name(run), experiment::name);
+    if (same != alone.end()) run.alone_s = same->samples_s;
+  }
   for (const auto& word : deck::words<deck::Phase>) {
     const PhaseRuns& of = phases[static_cast<std::size_t>(word.value)];
     add_run_figures(word.value, of, into);
@@ -195,7 +194,9 @@ DeviceRecord device_of(const std::string& file, const Value& result) {
   const Value build = result.at("build");
   const Value deck = result.at("deck");
   record.deck_name = yaml::name_of(deck.at("path").text());
-  record.criteria = base::sha256(deck.at("resolved").at("acceptance").dumped());
+  const Value keys = deck.at("resolved");
+  const Value require = keys.at_or_null("require");
+  record.criteria = base::sha256(keys.at("acceptance").dumped() + require.dumped());
   record.build = build.at("version").text();
   const std::string sha = build.at_or_null("git_sha").text_or_nothing();
   if (!sha.empty()) record.build += " " + sha.substr(0, 12);

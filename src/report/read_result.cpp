@@ -1,9 +1,12 @@
 #include "report/read_result.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
+#include "report/read_devices.hpp"
 #include "report/read_value.hpp"
 #include "report/study.hpp"
 
@@ -159,13 +162,17 @@ std::vector<Recorded> results_of(const std::string& file, const std::string& tex
 std::vector<Recorded> read_results(const std::vector<std::string>& files_or_folders,
                                    Extent extent) {
   std::vector<Recorded> results;
-  for (const std::string& path : files_or_folders) {
-    for (const std::string& file : files_of(path)) {
-      base::check_interrupt();
-      for (Recorded& result : results_of(file, content_of(file), extent)) {
-        results.push_back(std::move(result));
-      }
+  for (const SourceFile& file : source_files(files_or_folders)) {
+    base::check_interrupt();
+    try {
+      std::ranges::move(results_of(file.path, content_of(file.path), extent),
+                        std::back_inserter(results));
+    } catch (const base::Error&) {
+      if (!is_left_out(file)) throw;
     }
+  }
+  if (results.empty()) {
+    fail_to_read(files_or_folders.front() + ": found no result file; allowed: at least one");
   }
   return results;
 }

@@ -40,6 +40,7 @@ struct Row {
   std::int64_t chunks = 0;
   std::int64_t tasks = 0;
   std::int64_t bytes = 0;                                               ///< copied, both directions
+  std::int64_t repetitions = 0;                                         ///< scored
   std::optional<base::Summary> time;                                    ///< empty: not measured
   std::array<std::optional<double>, deck::run_metrics.size()> medians;  ///< by metric
   std::optional<double> bound_s;

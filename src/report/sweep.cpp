@@ -7,6 +7,7 @@
 #include <numeric>
 #include <ranges>
 #include <set>
+#include <tuple>
 
 #include "base/units.hpp"
 #include "report/writers.hpp"
@@ -53,7 +54,14 @@ Yardstick::Yardstick(const Study& study) {
   for (const PointResult& point : study.done) {
     for (const Row& row : point.rows) bytes.insert(row.bytes);
   }
-  by_time_ = bytes.size() < 2;
+  // How many bytes a product copies depends on how it is cut, not only on what it is.
+  const auto is_first_product = [first = &study.deck().workload](const deck::Point& point) {
+    const deck::Workload& of = point.deck.workload;
+    return of.kind == deck::WorkloadKind::dgemm &&
+           std::tie(of.m, of.n, of.k, of.type) ==
+               std::tie(first->m, first->n, first->k, first->type);
+  };
+  by_time_ = bytes.size() < 2 || std::ranges::all_of(study.points, is_first_product);
 }
 
 std::optional<double> Yardstick::of(const Row& row, std::optional<double> seconds) const {

@@ -118,6 +118,7 @@ Kind<std::optional<T>> or_word(const std::string& none, Kind<T> kind) {
                      .unit = values.unit},
           .take = [=](const Reader& reader) -> std::optional<T> {
             if (reader.is(none)) return std::nullopt;
+            if (kind.take && reader.is(Node::Kind::null)) reader.fail_allowed(values.allowed);
             if (kind.take && reader.is(Node::Kind::scalar)) {
               reader.fail_allowed(values.allowed + suggestion(reader.text(""), values.words));
             }

@@ -166,15 +166,47 @@ TEST(Compare, FewRepetitionsWhoseIntervalHoldsTheLimitAreInconclusive) {
   EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::inconclusive);
 }
 
+TEST(Compare, OneSampleDecidesNothing) {
+  Recorded one = result("a", 1);
+  one.acceptance = {{.metric = Metric::time, .order = Order::by_engine}};
+  one.points[0].runs[1].samples_s = {1};
+  Recorded other = one;
+  for (const double time_s : {0.5, 2.0}) {
+    other.points[0].runs[1].samples_s = {time_s};
+    EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::inconclusive);
+  }
+}
+
+TEST(Compare, ValuesWithoutARatioAreJudgedByBothEndsOfTheFirstInterval) {
+  Recorded one = result("a", 1);
+  one.acceptance = {{.metric = Metric::overlap_efficiency, .order = Order::by_engine}};
+  // Efficiencies of the times: (2 - time) / (2 - 1).
+  const auto with_times = [&](const std::vector<double>& times_s) {
+    Recorded made = one;
+    made.points[0].runs[0].samples_s.assign(times_s.size(), 2);
+    made.points[0].runs[1].samples_s = times_s;
+    made.points[0].runs[1].bounds = model::Bounds{.serial_s = 2, .bound_s = 1};
+    return made;
+  };
+  const Recorded wide = with_times({2.05, 1.7, 1.4, 1.1, 1.05, 1.02});
+  const Recorded between = with_times({1.3, 1.299, 1.298, 1.297, 1.296, 1.295});
+  EXPECT_EQ(verdict_of({compare(wide, between, 0.01)}), Verdict::inconclusive);
+  const Recorded lower = with_times({2.2, 2.21, 2.22, 2.23, 2.24, 2.25});
+  EXPECT_EQ(verdict_of({compare(wide, lower, 0.01)}), Verdict::fail);
+}
+
 TEST(Compare, SpeedUpsWithoutPotentialAreNotJudged) {
   Recorded one = result("a", 2);
   one.acceptance = {{.metric = Metric::speedup, .order = Order::by_engine}};
   one.points[0].runs[1].bounds = model::Bounds{.bound_s = 1.9};
   Recorded other = one;
   for (double& time_s : other.points[0].runs[1].samples_s) time_s *= 1.2;
+  other.points[0].runs[1].bounds->bound_s = 1.7;
   EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::inconclusive);
   one.points[0].runs[1].bounds->bound_s = 1.7;
   EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::fail);
+  other.points[0].runs[1].bounds->bound_s = 1.9;
+  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::inconclusive);
 }
 
 TEST(Compare, ComparesEachPhaseWithItself) {
@@ -216,6 +248,11 @@ TEST(Compare, ComparesTheDeviceOnce) {
   EXPECT_EQ(comparison.changes[0].order, "-");
   EXPECT_DOUBLE_EQ(comparison.changes[0].ratio->value, 0.5);
   EXPECT_EQ(comparison.changes[0].verdict, Verdict::fail);
+  for (Recorded* of : {&one, &half}) {  // a sweep, whose files have no rates
+    of->points[0].words = "chunks.count 4";
+    of->points[0].device = {};
+  }
+  EXPECT_EQ(verdict_of({compare(one, half, 0.01)}), Verdict::inconclusive);
 }
 
 TEST(Compare, ListsWhatDiffersFirst) {
@@ -300,6 +337,12 @@ TEST(Comparison, ShowsInTextFileAndPage) {
   EXPECT_THAT(html, HasSubstr("<svg"));
   EXPECT_THAT(html, HasSubstr("a&lt;b.json"));
   EXPECT_EQ(html.find("a<b"), std::string::npos);
+}
+
+TEST(Comparison, APageLeavesOutRatiosThatAreInfinite) {
+  const report::Comparisons comparisons{
+      .below = 0.01, .all = {compare(result("a", 1e-300), result("b", 1e300), 0.01)}};
+  EXPECT_THAT(report::comparison_html(comparisons), HasSubstr("<svg"));
 }
 
 TEST(ComparisonSchema, IsWhatTheTablesSay) {

@@ -12,6 +12,7 @@
 #include "report/fleet_tables.hpp"
 #include "report/json.hpp"
 #include "report/read_devices.hpp"
+#include "report/read_result.hpp"
 #include "report/read_value.hpp"
 #include "report/skim.hpp"
 #include "studies.hpp"
@@ -178,6 +179,7 @@ TEST(Devices, HaveFiguresOfBothPhases) {
     file["runs"].push_back(together);
   }
   const json rate = {{"median", 60}, {"min", 59}, {"max", 61}, {"lo", 59}, {"hi", 61}};
+  file["runs"][3]["contention"] = 2;
   file["together"] = {{"rates", {{"bytes", 1}, {"duplex_rate", rate}, {"h2d_s", {1, 1, 1}}}},
                       {"health", {{"pcie_replays", 2}}}};
   const DeviceRecord one = read(file);
@@ -186,6 +188,10 @@ TEST(Devices, HaveFiguresOfBothPhases) {
       find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::throughput})
           ->value.lo,
       0.4);
+  const auto* const contention =
+      find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::contention});
+  ASSERT_NE(contention, nullptr);
+  EXPECT_LT(contention->value.lo, contention->value.hi);
   // Against the baseline of its own phase.
   EXPECT_DOUBLE_EQ(find(one, {deck::Phase::together, deck::Order::by_engine, deck::Metric::speedup})
                        ->value.median,
@@ -278,6 +284,7 @@ TEST(Devices, WhatIsNoResultSaysSo) {
               HasSubstr(fmt::format("a.json:1:{}: found no complete JSON", text.size() / 2 + 1)));
   EXPECT_THAT(error_of("{\n  \"timeline\": [\n    1\n  ], x\n}"), HasSubstr("a.json:4:6: found"));
   EXPECT_THAT(error_of(""), HasSubstr("a.json:1:1: found"));
+  EXPECT_THAT(error_of("{\"max_error\": 1e400}"), HasSubstr("a.json: found a number with more"));
   EXPECT_THAT(error_of("{}"), HasSubstr("found no schema"));
   EXPECT_THAT(error_of(R"({"results": []})"), HasSubstr("found no result"));
   const auto changed = [](const char* pointer, const json& value) {
@@ -335,6 +342,23 @@ TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
   EXPECT_THAT(input.left_out[0], HasSubstr("c.json: overlap-fleet/1, not a result file; skipped"));
   EXPECT_EQ(read_devices(source_files({fleet})).broken.size(), 1U);  // by its own name
   EXPECT_EQ(read_devices(source_files({(folder.path / "none.json").string()})).broken.size(), 1U);
+}
+
+TEST(Results, OfAFolderAreReadOnceAndWithoutOtherFilesOfTheProgram) {
+  const Folder folder;
+  const std::string good = folder.write("a.json", result().dump());
+  const std::string fleet = folder.write("c.json", R"({"schema": "overlap-fleet/1"})");
+  EXPECT_EQ(read_results({folder.path.string(), good}).size(), 1U);
+  EXPECT_THROW(read_results({fleet}), base::Error);  // by its own name
+  std::filesystem::remove(good);
+  EXPECT_THROW(read_results({folder.path.string()}), base::Error);
+}
+
+TEST(Devices, DifferInCriteriaIfTheirDecksRequireMore) {
+  json file = result();
+  const std::string before = read(file).criteria;
+  file["deck"]["resolved"]["require"] = {{"pcie", "max"}};
+  EXPECT_NE(read(file).criteria, before);
 }
 
 TEST(Hosts, AreReadFromAFile) {

@@ -246,6 +246,10 @@ TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
     EXPECT_EQ(both.superseded, 0U);
     EXPECT_EQ(both.groups.size(), 2U);
   }
+  DeviceRecord other_name = device("GPU-0", 50);
+  other_name.deck_name = "longer";  // and otherwise the same
+  other_name.troubles = other_limits.troubles;
+  EXPECT_EQ(fleet({other_name, device("GPU-0", 50)}).exit_code(), ExitCode::performance);
   DeviceRecord a = device("rank0", 50, "n1"), b = device("rank0", 50, "n2");
   a.unique = b.unique = false;
   EXPECT_EQ(fleet({a, b}).devices.size(), 2U);
@@ -356,6 +360,21 @@ TEST(Fleet, AReferenceJudges) {
   DeviceRecord wide = device("a", 50);
   wide.figures[0].value.lo = 48;
   EXPECT_EQ(fleet({wide}, {}, &good).exit_code(), ExitCode::inconclusive);
+}
+
+TEST(Fleet, EveryCriterionWithAReferenceNeedsAnEntry) {
+  const Reference good = reference(51);
+  DeviceRecord one = device("a", 50);
+  one.figures.push_back(
+      {{deck::Phase::alone, Order::by_engine, Metric::bound_fraction}, exactly(1)});
+  one.referenced = {{.metric = Metric::throughput, .order = {}},
+                    {.metric = Metric::bound_fraction, .order = {}}};
+  const Fleet made = fleet({one}, {}, &good);
+  EXPECT_EQ(made.exit_code(), ExitCode::inconclusive);
+  ASSERT_EQ(made.devices[0].troubles.size(), 1U);
+  EXPECT_THAT(made.devices[0].troubles[0].text, HasSubstr("metric bound_fraction"));
+  one.referenced.pop_back();
+  EXPECT_EQ(fleet({one}, {}, &good).exit_code(), ExitCode::pass);
 }
 
 TEST(Fleet, ErrorsBeyondAReferenceAreWrongData) {

@@ -15,6 +15,7 @@ experiment::Run run_of(deck::Order order) {
   experiment::Run run;
   run.order = run.schedule.order = order;
   run.samples_s.assign(6, 0.5);
+  run.repetitions = 12;  // a soak keeps some of the samples
   return run;
 }
 
@@ -53,7 +54,7 @@ TEST(Junit, IsASuitePerDeckWithATestForItsDataAndOnePerCheck) {
       "<testsuites>\n"
       "  <testsuite name=\"hand\" package=\"overlap\" id=\"0\" hostname=\"node7\" "
       "timestamp=\"2026-01-31T12:00:00\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\" "
-      "time=\"3.000000\">\n"
+      "time=\"6.000000\">\n"
       "    <properties>\n"
       "      <property name=\"version\" value=\"" +
           version +
@@ -63,7 +64,7 @@ TEST(Junit, IsASuitePerDeckWithATestForItsDataAndOnePerCheck) {
           "      <property name=\"deck\" value=\"hand.yaml\" />\n"
           "      <property name=\"sha256\" value=\"abc\" />\n"
           "    </properties>\n"
-          "    <testcase classname=\"node7.GPU-5ad8\" name=\"hand/alone/-/data\" time=\"3.000000\" "
+          "    <testcase classname=\"node7.GPU-5ad8\" name=\"hand/alone/-/data\" time=\"6.000000\" "
           "/>\n"
           "    <testcase classname=\"node7.GPU-5ad8\" name=\"hand/alone/by_engine/throughput\" "
           "time=\"0.000000\">\n"
@@ -128,7 +129,7 @@ TEST(Junit, SaysWhatBecameOfTheData) {
     experiment::Outcome outcome;
     const char* element;
   } rows[] = {
-      {outcome_of({run_of(deck::Order::by_engine)}), "/data\" time=\"3.000000\" />"},
+      {outcome_of({run_of(deck::Order::by_engine)}), "/data\" time=\"6.000000\" />"},
       {wrong, "<failure type=\"FAIL\">by_engine left wrong data</failure>"},
       {failed(base::ExitCode::precondition), "<error type=\"ERROR\">no &lt;GPU&gt;</error>"},
       {failed(base::ExitCode::skipped), "<skipped type=\"SKIPPED\">no &lt;GPU&gt;</skipped>"},

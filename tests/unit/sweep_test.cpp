@@ -341,6 +341,14 @@ TEST(SweepBest, IsTheMostBytesInASecondWhereTheyDiffer) {
               HasSubstr(" GB/s, depth_first at workload.elements 4096"));
 }
 
+TEST(SweepBest, OfOneProductIsTheLeastTimeHoweverManyBytesItCopies) {
+  Study sweep = sweep_of("sweep: {workload.elements: [1024, 4096]}\n", {4, 8});
+  for (deck::Point& point : sweep.points) point.deck.workload.kind = deck::WorkloadKind::dgemm;
+  EXPECT_EQ(best(sweep)->point->number, 0u);
+  sweep.points[1].deck.workload.n /= 2;
+  EXPECT_EQ(best(sweep)->point->number, 1u);
+}
+
 TEST(SweepKnee, IsTheSmallestValueNearTheBest) {
   const auto found = knee(sweep_of(counts, {9, 7, 5.2, 5, 5.25, 6}));
   ASSERT_TRUE(found);
