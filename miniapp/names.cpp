@@ -4,9 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <regex>
-#include <span>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -29,15 +27,15 @@ bool has_rank_placeholder(const std::string& name) {
   return has(name, "{rank}") || has(name, "{uuid}");
 }
 
-void require_known_placeholders(std::string_view option, const std::string& name) {
+void require_known_placeholders(std::string_view option, const std::string& name,
+                                std::span<const std::string_view> allowed) {
   static const std::regex words("\\{[A-Za-z_]+\\}");
-  constexpr auto all = std::to_array<std::string_view>({"{deck}", "{host}", "{rank}", "{uuid}"});
-  const std::span known = std::span(all).subspan(option == "--calibrate" ? 1 : 0);
   for (std::sregex_iterator at(name.begin(), name.end(), words), end; at != end; ++at) {
-    if (std::ranges::find(known, at->str()) != known.end()) continue;
+    if (std::ranges::find(allowed, at->str()) != allowed.end()) continue;
     throw base::Error(base::ExitCode::usage,
                       fmt::format("{}: found {} in a file name; allowed: {}", option, at->str(),
-                                  fmt::join(known, ", ")));
+                                  allowed.empty() ? "no words in braces"
+                                                  : fmt::format("{}", fmt::join(allowed, ", "))));
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,9 +27,12 @@ std::string with_deck(const std::string& name, const std::string& deck);
 /// Whether the name contains {rank} or {uuid}, so that each rank has its own file.
 bool has_rank_placeholder(const std::string& name);
 
-/// Throws base::Error{usage} if a name contains another word in braces; --calibrate also refuses
-/// {deck}.
-void require_known_placeholders(std::string_view option, const std::string& name);
+inline constexpr auto placeholders =
+    std::to_array<std::string_view>({"{deck}", "{host}", "{rank}", "{uuid}"});
+
+/// Throws base::Error{usage} if a name contains another word in braces than those allowed.
+void require_known_placeholders(std::string_view option, const std::string& name,
+                                std::span<const std::string_view> allowed = placeholders);
 
 /// Throws base::Error{usage} if several ranks without --fleet would write the same file.
 void require_own_files(const Options& options);

@@ -154,7 +154,7 @@ void check(const CLI::App& app, const Options& options) {
       fail(fmt::format("{} without a deck (see miniapp --help)", option));
     }
   }
-  require_known_placeholders("--calibrate", options.calibrate);
+  require_known_placeholders("--calibrate", options.calibrate, std::span(placeholders).subspan(1));
   require_known_placeholders("--report", options.report);
   if (app.count("--report") > 0 && !options.fleet) {
     fail("--report without --fleet; allowed: with --fleet, or with the commands merge and compare");
@@ -240,6 +240,16 @@ Options parse_options(int argc, char** argv) {
   } else if (!app.parse_order().empty()) {
     fail(fmt::format("found {} before a command; allowed: after the command",
                      app.parse_order().front()->get_name()));
+  }
+  if (options.command != Command::run) {
+    for (const auto& [option, file] : {std::pair("-o", options.output),
+                                       {"--csv", options.csv},
+                                       {"--json", options.json},
+                                       {"--junit", options.junit},
+                                       {"--nodecheck", options.node_check},
+                                       {"--report", options.report}}) {
+      require_known_placeholders(option, file, {});
+    }
   }
   return options;
 }

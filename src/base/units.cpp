@@ -14,6 +14,7 @@ namespace {
 struct Unit {
   std::string_view name;
   double size;
+  int power = 0;  ///< of ten, of a unit below 1
 };
 using Units = std::span<const Unit>;
 
@@ -26,44 +27,61 @@ constexpr Unit byte_units[] = {{"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}
                                {"MB", 1e6},     {"KB", 1e3},     {"kB", 1e3}};
 constexpr Unit rate_units[] = {
     {"TB/s", 1e12}, {"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1}};
-constexpr Unit time_units[] = {{"s", 1},     {"", 1},      {"min", 60},  {"h", 3600},
-                               {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}};
-constexpr Unit part_units[] = {{"", 1}, {"%", 1e-2}};
+constexpr Unit time_units[] = {{"s", 1},         {"", 1},          {"min", 60},
+                               {"h", 3600},      {"ms", 1e-3, -3}, {"us", 1e-6, -6},
+                               {"µs", 1e-6, -6}, {"ns", 1e-9, -9}};
+constexpr Unit part_units[] = {{"", 1}, {"%", 1e-2, -2}};
 constexpr Unit no_units[] = {{"", 1}};
 constexpr Units binary_units = Units(byte_units).first(5);
 
 struct Quantity {
-  double value = 0;
-  std::optional<std::int64_t> whole;  ///< the value where it is written without fraction, exponent
+  double scaled = 0;
+  std::optional<std::int64_t> whole;  ///< the number where it has no fraction and no exponent
   double unit = 1;
-
-  double scaled() const { return value * unit; }
 };
+
+/// A number times a power of ten, rounded once: 100 us and 0.1 ms are the same.
+double shifted(std::string_view number, int power) {
+  const std::size_t e = std::min(number.find_first_of("eE"), number.size());
+  int exponent = 0;
+  if (e < number.size()) {
+    const std::size_t begin = e + (number[e + 1] == '+' ? 2 : 1);
+    std::from_chars(number.data() + begin, number.data() + number.size(), exponent);
+  }
+  const std::string text = fmt::format("{}e{}", number.substr(0, e), exponent + power);
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
 
 std::optional<Quantity> parse(std::string_view text, Units units) {
   Quantity quantity;
   std::int64_t whole = 0;
-  const auto number = std::from_chars(text.begin(), text.end(), quantity.value);
-  if (number.ec != std::errc{} || !std::isfinite(quantity.value)) return std::nullopt;
+  double value = 0;
+  const auto number = std::from_chars(text.begin(), text.end(), value);
+  if (number.ec != std::errc{} || !std::isfinite(value)) return std::nullopt;
   const auto integer = std::from_chars(text.begin(), text.end(), whole);
   if (integer.ec == std::errc{} && integer.ptr == number.ptr) quantity.whole = whole;
-  text.remove_prefix(static_cast<std::size_t>(number.ptr - text.data()));
+  const std::string_view digits =
+      text.substr(0, static_cast<std::size_t>(number.ptr - text.data()));
+  text.remove_prefix(digits.size());
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   const auto unit = std::ranges::find(units, text, &Unit::name);
   if (unit == units.end()) return std::nullopt;
   quantity.unit = unit->size;
+  quantity.scaled = unit->power == 0 ? value * unit->size : shifted(digits, unit->power);
   return quantity;
 }
 
 std::optional<double> parse_real(std::string_view text, Units units) {
   const auto quantity = parse(text, units);
-  return quantity ? std::optional(quantity->scaled()) : std::nullopt;
+  return quantity ? std::optional(quantity->scaled) : std::nullopt;
 }
 
 std::optional<std::int64_t> parse_integral(std::string_view text, Units units) {
   const auto quantity = parse(text, units);
   if (!quantity) return std::nullopt;
-  const double scaled = quantity->scaled();
+  const double scaled = quantity->scaled;
   if (scaled != std::floor(scaled) || std::abs(scaled) >= 0x1p63) return std::nullopt;
   if (quantity->whole) return *quantity->whole * static_cast<std::int64_t>(quantity->unit);
   return static_cast<std::int64_t>(scaled);

@@ -77,7 +77,7 @@ const Table<HostWork> host_work_table = {
 
 const Table<Disturb> disturb_table = {{
     field("operation", &Disturb::operation, word<Disturbance>(), "The call.").required(),
-    field("at", &Disturb::at, number("a fraction of the tasks, from 0 to 1", 0, 1),
+    field("at", &Disturb::at, part("a fraction of the tasks, from 0 to 100 %", 0, 1),
           "Fraction of the tasks issued before it."),
     field("times", &Disturb::times, count(1, 10000), "Number of calls, one after the other."),
 }};

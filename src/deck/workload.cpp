@@ -80,7 +80,9 @@ std::vector<int> read_after(const Reader& after, const std::vector<CustomTask>& 
     const auto found = numbers.find(item.text("the name of a task"));
     if (found == numbers.end()) {
       Keys names;
-      for (const CustomTask& task : tasks) names.push_back(task.name);
+      for (const CustomTask& task : tasks) {
+        if (task.name != self) names.push_back(task.name);
+      }
       constexpr std::size_t few = 20;
       if (names.size() <= few) item.fail_allowed(names);
       item.fail_allowed("the name of a task" + yaml::suggestion(item.text(""), names));
@@ -367,7 +369,7 @@ const Table<Workload>& workload_table() {
           .reads(read_pitch)
           .with({increment, rowsum}),
       field("host_share", &W::host_share,
-            or_word("auto", number("a fraction of the tiles, from 0 to 1", 0, 1)),
+            or_word("auto", part("a fraction of the tiles, from 0 to 100 %", 0, 1)),
             "Fraction of the tiles that order `four_way` leaves to the host; auto: the fastest.")
           .with({dgemm}),
       tasks().with({custom}),
@@ -390,7 +392,7 @@ const Table<CustomTask>& task_table() {
       field("duration", &T::duration_s, nonzero(duration()), "Its intended duration.")
           .reads(read_task_duration)
           .with({h2d, kernel, d2h, host, default_stream}),
-      field("sms", &T::sms, number("a fraction of the device, above 0 and up to 1", above_0, 1),
+      field("sms", &T::sms, part("a fraction of the device, above 0 and up to 100 %", above_0, 1),
             "Fraction of the device that the kernel fills.")
           .with({kernel}),
       Field<T>{.key = {.name = "after",

@@ -27,18 +27,23 @@ void add_differences(const KeyWords& a, const KeyWords& b, std::vector<Differenc
   }
 }
 
-/// Verdict on the change of a metric from a to b. Rounding errors may differ between builds, and
-/// errors of the hardware between runs: they are judged by the limit of the deck.
+/// Whether the deck's own limit judges the second value: rounding errors may differ between builds
+/// and errors of the hardware between runs, and metrics without a formula are ratios themselves.
+bool by_limit(const deck::MetricRow& row) {
+  return row.value == deck::Metric::max_error || row.needs == deck::Needs::health ||
+         row.formula == nullptr;
+}
+
+/// Verdict on the change of a metric from a to b.
 Verdict judged(const Change& change, const std::vector<double>& a, const std::vector<double>& b,
                double below, std::optional<double> limit) {
   const deck::MetricRow& row = deck::row_of(change.metric);
   const bool more = row.better == deck::Better::more;
   const double worse = more ? -below : below;
   if (!change.a || !change.b) return Verdict::inconclusive;
-  if (limit && (row.value == deck::Metric::max_error || row.needs == deck::Needs::health)) {
-    return judge(base::summarize(b), more, *limit);
-  }
-  if (a == b) return Verdict::pass;  // the same measurement, however wide its interval
+  if (limit && by_limit(row)) return judge(*change.b, more, *limit);
+  if (!a.empty() && a == b)
+    return Verdict::pass;  // the same measurement, however wide its interval
   if (change.ratio) {
     if (!change.ratio->covers) return Verdict::inconclusive;
     const base::Summary ratio{.lo = change.ratio->lo, .hi = change.ratio->hi};
@@ -152,17 +157,21 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
       const auto other = std::ranges::find_if(
           others, [&](const Run& candidate) { return experiment::name(candidate) == name; });
       for (const deck::MetricRow& row : deck::run_metrics) {
-        if (row.formula == nullptr) continue;  // derived from the times, which are compared
         const auto* const criterion =
             experiment::applies_to(row.value, run)
                 ? criterion_of(a.acceptance, row.value, run.order, point.phase)
                 : nullptr;
         if (criterion == nullptr && row.value != deck::Metric::time) continue;
-        const auto of_b =
-            other == others.end() ? std::vector<double>() : values(row.value, *other, others);
+        Change change{.point = point.words, .order = name, .metric = row.value};
+        std::vector<double> of_b;
+        if (row.formula == nullptr) {
+          change.a = value(row.value, run, point.runs);
+          if (other != others.end()) change.b = value(row.value, *other, others);
+        } else if (other != others.end()) {
+          of_b = values(row.value, *other, others);
+        }
         comparison.changes.push_back(
-            changed({.point = point.words, .order = name, .metric = row.value},
-                    values(row.value, run, point.runs), of_b, criterion, below));
+            changed(change, values(row.value, run, point.runs), of_b, criterion, below));
         const bool judgeable =
             unjudgeable(row.value, run, point.runs).empty() &&
             (other == others.end() || unjudgeable(row.value, *other, others).empty());

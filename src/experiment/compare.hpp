@@ -47,9 +47,10 @@ struct Comparison {
 /// it lies within, otherwise (also with too few samples) inconclusive.
 Trend trend_of(const base::Estimate& ratio, deck::Better better);
 
-/// Compares the times of all orders and all metrics that the deck of `a` judges, except drift and
-/// contention. Verdict of a judged metric: FAIL if it got worse by more than the fraction `below`,
-/// PASS if not, INCONCLUSIVE if the interval contains that limit or a value is missing.
+/// Compares the times of all orders and all metrics that the deck of `a` judges. Verdict of a
+/// judged metric: FAIL if it got worse by more than the fraction `below` (errors, drift and
+/// contention: if it is beyond the limit of that deck), PASS if not, INCONCLUSIVE if the interval
+/// contains that limit or a value is missing.
 Comparison compare(const Recorded& a, const Recorded& b, double below);
 
 /// Compares each deck of `a` with the same deck (by identity, else by file name) of `b`. Throws

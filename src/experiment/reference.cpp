@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "deck/deck.hpp"
 #include "yaml/fields.hpp"
@@ -157,12 +158,20 @@ Reference load_reference(const std::string& path) {
 
 std::map<std::string, Reference> load_references(const deck::Deck& deck, const std::string& given) {
   std::map<std::string, Reference> files;
-  for (const deck::Criterion& criterion : deck.acceptance) {
-    if (!criterion.reference || files.contains(*criterion.reference)) continue;
-    const std::string& name = *criterion.reference;
+  for (std::size_t i = 0; i < deck.acceptance.size(); ++i) {
+    const auto& reference = deck.acceptance[i].reference;
+    if (!reference || files.contains(*reference)) continue;
+    const std::string& name = *reference;
     if (name != deck::given_reference) {
-      const auto folder = std::filesystem::path(deck.path).parent_path();
-      files.emplace(name, load_reference((folder / name).string()));
+      const auto path = std::filesystem::path(deck.path).parent_path() / name;
+      if (std::error_code error; !std::filesystem::exists(path, error)) {
+        throw deck::error_at(deck, base::ExitCode::usage,
+                             fmt::format("acceptance[{}].reference", i),
+                             fmt::format("found {}, but {} does not exist; allowed: given, or the "
+                                         "path of a reference file from the deck's folder",
+                                         yaml::quoted(name), base::one_line(path.string())));
+      }
+      files.emplace(name, load_reference(path.string()));
     } else if (!given.empty()) {
       files.emplace(name, load_reference(path_of(given, "references", "reference")));
     }

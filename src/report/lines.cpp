@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/text.hpp"
 #include "report/json.hpp"
@@ -53,8 +54,8 @@ std::string point_lines(const Outcome& outcome) {
   for (const Run& run : outcome.runs) {
     const std::string_view order = deck::to_string(run.order);
     if (const auto predicted = experiment::predicted_s(run)) {
-      const model::Interval expected =
-          run.expected.value_or(model::Interval{*predicted, *predicted});
+      constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+      const auto expected = run.expected.value_or(model::Interval{unknown, unknown});
       figure(
           order, "predicted_time", "s",
           {.median = *predicted, .lo = expected.lo_s, .hi = expected.hi_s},

@@ -126,7 +126,8 @@ Target follow(const std::string& name) {
 /// Where a name leads, the same for all names of one file.
 std::string place_of(const std::string& path) {
   std::error_code ignored;
-  const auto canonical = std::filesystem::weakly_canonical(follow(path).path, ignored);
+  const auto absolute = std::filesystem::absolute(follow(path).path, ignored);
+  const auto canonical = std::filesystem::weakly_canonical(absolute, ignored);
   return canonical.empty() ? path : canonical.string();
 }
 
@@ -169,7 +170,8 @@ bool is_stream(const std::string& path) { return follow(path).descriptor || is_d
 
 void Files::reads(const std::string& path, const std::string& what) {
   std::error_code error;  // whoever reads it reports it
-  const auto place = std::filesystem::weakly_canonical(path, error);
+  const auto absolute = std::filesystem::absolute(path, error);
+  const auto place = std::filesystem::weakly_canonical(absolute, error);
   if (!path.empty() && !error) known_.emplace(place.string(), what);
 }
 

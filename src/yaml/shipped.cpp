@@ -48,18 +48,17 @@ std::string path_of(const std::string& name_or_path, const std::string& folder,
     return std::filesystem::path(input_folder()) / folder / (name_or_path + ".yaml");
   }
   std::error_code error;
-  if (std::filesystem::exists(name_or_path, error) || name_or_path.find('/') != std::string::npos) {
-    return name_or_path;
-  }
+  const std::string near = suggestion(name_or_path, names);
+  const bool is_path = name_or_path.find('/') != std::string::npos && near.empty();
+  if (is_path || std::filesystem::exists(name_or_path, error)) return name_or_path;
   constexpr std::size_t few = 20;
   const std::string shipped = names.size() > few
                                   ? "the name of a shipped " + kind + ", or "
                                   : fmt::format("{}", fmt::join(names, ", ")) +
                                         (names.empty() ? "" : ", or ");  // nothing is installed
-  throw base::Error(
-      base::ExitCode::usage,
-      fmt::format("{}: no such {}; allowed: {}the path of a {} file{}", quoted(name_or_path), kind,
-                  shipped, kind, suggestion(name_or_path, names)));
+  throw base::Error(base::ExitCode::usage,
+                    fmt::format("{}: no such {}; allowed: {}the path of a {} file{}",
+                                quoted(name_or_path), kind, shipped, kind, near));
 }
 
 }  // namespace overlap::yaml

@@ -103,6 +103,10 @@ TEST(Units, ParseCount) {
 
 TEST(Units, ParseSeconds) {
   EXPECT_DOUBLE_EQ(*parse_seconds("50 us"), 50e-6);
+  for (const char* const text : {"100 us", "0.1 ms", "1e2 us", "1E+2us", "100000 ns", "1e-4"}) {
+    EXPECT_EQ(parse_seconds(text), 1e-4) << text;  // to the last bit
+  }
+  EXPECT_EQ(parse_seconds("3e-2 ms"), 3e-5);
   EXPECT_DOUBLE_EQ(*parse_seconds("0.25"), 0.25);
   EXPECT_DOUBLE_EQ(*parse_seconds("5 min"), 300);
   EXPECT_DOUBLE_EQ(*parse_seconds("1.5 h"), 5400);

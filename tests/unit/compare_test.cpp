@@ -229,12 +229,18 @@ TEST(Compare, ComparesEachPhaseWithItself) {
   }
 }
 
-TEST(Compare, LeavesOutWhatFollowsFromAllTimes) {
+TEST(Compare, WhatFollowsFromAllTimesIsJudgedByTheLimitOfTheDeck) {
   Recorded one = result("a", 1);
-  one.acceptance = {{.metric = Metric::drift}, {.metric = Metric::contention}};
-  const Comparison comparison = compare(one, one, 0.01);
-  for (const Change& change : comparison.changes) EXPECT_EQ(change.metric, Metric::time);
-  EXPECT_EQ(verdict_of({comparison}), Verdict::pass);
+  one.acceptance = {{.metric = Metric::drift, .order = Order::by_engine, .max = 0.1}};
+  const Comparison same = compare(one, one, 0.01);
+  EXPECT_EQ(same.changes.back().metric, Metric::drift);
+  EXPECT_EQ(verdict_of({same}), Verdict::pass);
+  Recorded drifting = one;
+  auto& samples_s = drifting.points[0].runs[1].samples_s;
+  for (std::size_t i = 13; i < samples_s.size(); ++i) samples_s[i] *= 1.2;
+  EXPECT_EQ(verdict_of({compare(one, drifting, 0.01)}), Verdict::fail);
+  samples_s.resize(6);  // of which no drift follows
+  EXPECT_EQ(verdict_of({compare(one, drifting, 0.01)}), Verdict::inconclusive);
 }
 
 TEST(Compare, ComparesTheDeviceOnce) {

@@ -409,7 +409,7 @@ TEST(DeckErrors, ValuesOfTasks) {
       {tasks({"name: K1, stage: kernel, lane: 1, duration: 1 ms, sms: 1.5"}),
        {},
        "@:4:63: workload.tasks[0].sms: found '1.5'; allowed: a fraction of the device, above 0 and "
-       "up to 1"},
+       "up to 100 %"},
       {tasks({"name: HD, stage: h2d, lane: 1"}),
        {},
        "@:4:7: workload.tasks[0]: found neither bytes nor duration; allowed: one of them"},
@@ -434,7 +434,7 @@ TEST(DeckErrors, DependenciesOfTasks) {
   expect_messages({
       {after("[HDa]"),
        {},
-       "@:6:66: workload.tasks[2].after[0]: found 'HDa'; allowed: HDa1, Q, K1; did you mean "
+       "@:6:66: workload.tasks[2].after[0]: found 'HDa'; allowed: HDa1, Q; did you mean "
        "'HDa1'?"},
       {after("HDa1"),
        {},
@@ -767,7 +767,7 @@ TEST(DeckErrors, Products) {
       {product("host_share: 1.5"),
        {},
        "@:1:37: workload.host_share: found '1.5'; allowed: auto or a fraction of the tiles, from "
-       "0 to 1"},
+       "0 to 100 %"},
       {product("k: 3") + "chunks: {count: 4}\n",
        {},
        "@:2:17: chunks.count: found '4'; allowed: 1 with workload.kind dgemm (@:1:18), which "
@@ -940,7 +940,7 @@ TEST(DeckErrors, Words) {
        "synchronize"},
       {increment("disturb: {operation: malloc, at: 2}\n"),
        {},
-       "@:2:34: disturb.at: found '2'; allowed: a fraction of the tasks, from 0 to 1"},
+       "@:2:34: disturb.at: found '2'; allowed: a fraction of the tasks, from 0 to 100 %"},
       {increment("host_work: {}\n"),
        {},
        "@:2:12: host_work.per_chunk: found nothing; allowed: a time above 0 and up to 100 s, such "
