@@ -42,7 +42,7 @@ clean=(env -i "HOME=$HOME" "OVERLAP_CACHE=$cache" ${OVERLAP_REGENERATE:+"OVERLAP
   UCX_MEM_EVENTS=n GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory "GIT_CONFIG_VALUE_0=*")
 
 self=$(basename "$(readlink -f "$0")" .sh)
-say() { printf '%s: %s\n' "$self" "$*" >&2; }
+say() { printf '%s: %s\n' "$self" "$*" >&2 || :; } # stderr may be closed
 fail() { say "error: $*"; exit 70; }
 set -E
 trap 'fail "command failed: $BASH_COMMAND"' ERR

@@ -78,6 +78,7 @@ void add_commands(CLI::App& app, Options& options) {
                            int least) {
     CLI::App* const made = app.add_subcommand(name, help);
     made->add_option(files, options.results, "Results")->expected(least, most_files)->required();
+    made->add_flag("--quiet", options.quiet, "Print only the result lines");
     made->callback([&options, which] { options.command = which; });
     return made;
   };
@@ -108,7 +109,6 @@ void add_commands(CLI::App& app, Options& options) {
   add_file(*merge, "--report", options.report, "FILE.html", "Write it as an HTML page");
   add_file(*merge, "--nodecheck", options.node_check, "FILE",
            "Write one line per node for the OLCF test harness");
-  merge->add_flag("--quiet", options.quiet, "Print only the result lines");
   for (CLI::App* const one : {baseline, compare}) {
     CLI::Option* const below =
         one->add_option_function<std::string>(

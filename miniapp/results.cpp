@@ -111,7 +111,8 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
   comparisons = options.side_by_side ? report::Comparisons{.side_by_side = side_by_side(options)}
                                      : comparisons_of(options);
   write(outputs);
-  terminal.text(report::comparison_text(comparisons));
+  if (!options.quiet) terminal.text(report::comparison_text(comparisons));
+  terminal.text(report::comparison_line(comparisons));
   return comparisons.exit_code();
 }
 

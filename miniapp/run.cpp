@@ -420,9 +420,7 @@ ExitCode finish(const Options& options, std::vector<report::Study>& studies,
   const bool nothing = std::all_of(studies.begin(), studies.end(), [](const auto& study) {
     return study.exit_code() == ExitCode::interrupted && !study.ran();
   });
-  if (nothing && !options.outputs.empty()) {
-    terminal.note("no repetition was complete: no result file is written");
-  } else {
+  if (!nothing) {
     report::write_each(options.outputs, &Output::path, [&](const Output& output) {
       return write_output(output, studies, terminal);
     });

@@ -181,7 +181,11 @@ std::string comparison_text(const Comparisons& comparisons) {
     if (!differences.empty()) text += base::align(differences, false) + "\n";
     text += base::align(change_rows(one), true) + "\n";
   }
-  return base::prose(text) + verdict_line(comparisons.verdict(), comparisons.exit_code(), true);
+  return base::prose(text);
+}
+
+std::string comparison_line(const Comparisons& comparisons) {
+  return verdict_line(comparisons.verdict(), comparisons.exit_code(), true);
 }
 
 std::string comparison_json(const Comparisons& comparisons) {

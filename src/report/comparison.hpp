@@ -21,8 +21,10 @@ struct Comparisons {
   base::ExitCode exit_code() const { return experiment::code_of(deck::Metric::time, verdict()); }
 };
 
-/// Differences, a table of the changes for each comparison, and the verdict.
+/// Differences and a table of the changes for each comparison.
 std::string comparison_text(const Comparisons& comparisons);
+/// The result line.
+std::string comparison_line(const Comparisons& comparisons);
 
 /// The comparison file, schema overlap-comparison/1, and its JSON Schema.
 std::string comparison_json(const Comparisons& comparisons);

@@ -498,14 +498,27 @@ class Interrupts(TestCase):
 
     def test_before_the_first_repetition(self):
         done = self.interrupted("--set=measure.warmup=1000000")
-        self.assert_error(done, 130, "interrupted")
+        self.assert_error(done, 130, "interrupted before a repetition was complete; no result is kept")
         self.assertEqual(self.files(), ["small.yaml"])
 
-    def test_twice(self):
-        done = self.interrupted(signals=(signal.SIGINT, signal.SIGINT))
-        self.assertEqual(done.returncode, 130)
-        if "out.json" in self.files():  # the first one was quicker
-            self.assert_kept()
+    def test_twice_at_once(self):
+        """As from timeout, which signals the process and its group."""
+        done = self.interrupted(signals=(signal.SIGTERM, signal.SIGTERM))
+        self.assert_error(done, 130, "interrupted")
+        self.assert_kept()
+
+    def test_again(self):
+        """Ends it while a kernel of minutes runs."""
+        text = "workload: {kind: increment, intensity: 100000, elements: 16 Mi}\n"
+        process = start(self.deck(text), "--json", self.folder / "out.json")
+        time.sleep(1.5)
+        began = time.monotonic()
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.4)
+        self.assertEqual(process.wait(60), 130)
+        process.communicate()
+        self.assertLess(time.monotonic() - began, 20)
 
     def test_after_the_last_repetition(self):
         """While rates and timelines are measured; if the machine is slow, earlier."""

@@ -116,6 +116,8 @@ class ResultFile(TestCase):
     def test_one_file_cannot_be_two(self):
         same = self.folder / "." / "out.json"
         self.assert_error(run(self.deck(), "--json", self.target, "--csv", same), 3, "which is also --(json|csv)")
+        done = run(self.deck(), "--json", "same", "--csv", "./same", cwd=self.folder)
+        self.assert_error(done, 3, "which is also --(json|csv)")
         deck = self.deck()
         self.assert_error(run(deck, "--json", deck), 3, "which is also the deck")
         self.assertEqual(deck.read_text(), SMALL)
@@ -140,6 +142,16 @@ class ResultFile(TestCase):
                             (run("compare", result, results, "--json", results / "a.json"), "--json: found .*, which is also an input")):
             self.assert_error(done, 3, words + ".*; allowed: one file for each")
         self.assertEqual({path: path.read_bytes() for path in before}, before)
+
+    def test_quiet_comparisons_print_the_result_line_alone(self):
+        result = self.folder / "result.json"
+        self.assert_clean(run(self.deck(), "--json", result))
+        done = run("compare", "--quiet", result, result)
+        self.assertEqual((done.stdout, done.stderr), ("OVERLAP_RESULT verdict=PASS data=OK exit=0\n", ""))
+        done = run("baseline", "--quiet", result, "-o", self.folder / "reference.yaml")
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("", "", 0))
+        for words in (("compare", result, result, "--json"), ("baseline", result, "-o"), ("merge", result, "--junit")):
+            self.assert_error(run(*words, self.folder / "{host}.json"), 3, "found {host} in a file name; allowed: no words")
 
     def test_the_limit_on_files_is_an_error_like_others(self):
         """SIGXFSZ would end the program and leave what it has of the file."""

@@ -577,7 +577,7 @@ TEST(Golden, ComparisonsAsItIsWritten) {
   // One whose differences are all within the range that is shaded.
   all.all.push_back(experiment::compare(recorded("a", 1), recorded("c", 1.001), 0.02));
   expect_golden({
-      {"comparison.txt", comparison_text(all)},
+      {"comparison.txt", comparison_text(all) + comparison_line(all)},
       {"comparison.html", without_style(comparison_html(all))},
       {"comparison.json", comparison_json(all)},
   });

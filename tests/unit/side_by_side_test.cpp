@@ -188,7 +188,7 @@ TEST(SideBySide, FilesAsItIsWritten) {
   const report::Comparisons all{.side_by_side = side_by_side({{first}, {other}}, "A, streams")};
   EXPECT_EQ(all.exit_code(), base::ExitCode::pass);
   expect_golden({
-      {"side_by_side.txt", report::comparison_text(all)},
+      {"side_by_side.txt", report::comparison_text(all) + report::comparison_line(all)},
       {"side_by_side.csv", report::side_by_side_csv(*all.side_by_side)},
       {"side_by_side.json", report::comparison_json(all)},
       {"side_by_side.html", without_style(report::comparison_html(all))},
