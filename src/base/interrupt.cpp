@@ -13,25 +13,22 @@ namespace overlap::base {
 namespace {
 
 // A signal handler can reach nothing but a global.
-std::atomic<bool> stop_asked = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-std::atomic<std::int64_t> asked_at_ms = 0;
+std::atomic<std::int64_t> asked_at_ms = 0;  ///< 0: no stop was requested
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 std::int64_t now_ms() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);  // may be called by a signal handler
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000 + 1;
 }
 
 extern "C" void on_interrupt(int) {
   // Programs such as timeout send one request twice, to the process and to its group.
   constexpr std::int64_t one_request_ms = 200;
-  if (!stop_asked.exchange(true)) {
-    asked_at_ms = now_ms();
-  } else if (now_ms() - asked_at_ms > one_request_ms) {
-    _exit(static_cast<int>(ExitCode::interrupted));
-  }
+  const std::int64_t now = now_ms();
+  std::int64_t first = 0;
+  if (asked_at_ms.compare_exchange_strong(first, now)) return;
+  if (now - first > one_request_ms) _exit(static_cast<int>(ExitCode::interrupted));
 }
 
 }  // namespace
@@ -46,7 +43,7 @@ void catch_interrupts() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-bool interrupted() { return stop_asked; }
+bool interrupted() { return asked_at_ms != 0; }
 
 void check_interrupt() {
   if (interrupted()) throw Error(ExitCode::interrupted, "interrupted; no result was written");

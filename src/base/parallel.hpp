@@ -18,12 +18,6 @@ inline int usable_cpus() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-/// Processes with the same affinity mask that work at the same time; set before any thread starts.
-inline int cpu_sharers = 1;
-
-/// This process's share of the processors in its affinity mask, at least 1.
-inline int own_cpus() { return std::max(1, usable_cpus() / cpu_sharers); }
-
 /// Calls `body(begin, end)` on contiguous parts of [0, count) of at least `smallest_part` each,
 /// with one thread per usable processor. Small counts run on the calling thread. Rethrows an
 /// exception of one part after all parts have ended.

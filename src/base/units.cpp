@@ -69,7 +69,8 @@ std::optional<Quantity> parse(std::string_view text, Units units) {
   const auto unit = std::ranges::find(units, text, &Unit::name);
   if (unit == units.end()) return std::nullopt;
   quantity.unit = unit->size;
-  quantity.scaled = unit->power == 0 ? value * unit->size : shifted(digits, unit->power);
+  quantity.scaled =
+      unit->power == 0 || value == 0 ? value * unit->size : shifted(digits, unit->power);
   return quantity;
 }
 

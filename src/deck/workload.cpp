@@ -81,8 +81,9 @@ std::vector<int> read_after(const Reader& after, const std::vector<CustomTask>& 
     if (found == numbers.end()) {
       Keys names;
       for (const CustomTask& task : tasks) {
-        if (task.name != self) names.push_back(task.name);
+        if (task.name != self && task.stage != Stage::query) names.push_back(task.name);
       }
+      if (names.empty()) item.fail_allowed("nothing: no other task completes anything");
       constexpr std::size_t few = 20;
       if (names.size() <= few) item.fail_allowed(names);
       item.fail_allowed("the name of a task" + yaml::suggestion(item.text(""), names));

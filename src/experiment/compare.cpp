@@ -65,7 +65,10 @@ Change changed(Change change, const std::vector<double>& a, const std::vector<do
   change.ratio = base::ratio(b, a);
   const deck::Better better = deck::row_of(change.metric).better;
   if (change.ratio) change.trend = trend_of(*change.ratio, better);
-  if (!a.empty() && a == b) change.trend = Trend::same;  // counters and errors have a single value
+  const bool alike = !a.empty() && a == b;  // counters and errors have a single value
+  const bool equal = change.a && change.b && change.a->median == change.b->median &&
+                     change.a->lo == change.b->lo && change.a->hi == change.b->hi;
+  if (alike || (a.empty() && equal)) change.trend = Trend::same;
   if (criterion != nullptr) change.verdict = judged(change, a, b, below, criterion->max);
   return change;
 }
@@ -162,6 +165,7 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
                 ? criterion_of(a.acceptance, row.value, run.order, point.phase)
                 : nullptr;
         if (criterion == nullptr && row.value != deck::Metric::time) continue;
+        if (row.formula == nullptr && !criterion->max) continue;
         Change change{.point = point.words, .order = name, .metric = row.value};
         std::vector<double> of_b;
         if (row.formula == nullptr) {

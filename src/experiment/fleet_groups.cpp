@@ -130,10 +130,10 @@ void add_groups(Fleet& fleet) {
     const DeviceRecord& device = fleet.devices[i];
     if (device.figures.empty()) continue;
     const Subject& of = device.machine;
-    const auto [found, is_new] =
-        numbers.emplace(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", of.device, of.link.value_or(""),
-                                    of.backend, of.deck, device.criteria, device.build),
-                        fleet.groups.size());
+    const auto [found, is_new] = numbers.emplace(
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", of.device, of.link.value_or(""), of.backend,
+                    device.deck_name, of.deck, device.criteria, device.build),
+        fleet.groups.size());
     if (is_new) {
       fleet.groups.push_back({.machine = of, .deck_name = device.deck_name, .build = device.build});
     }

@@ -257,9 +257,7 @@ Outcome judge(Plan plan, Samples samples, References references, const Outcome* 
   if (outcome.runs.empty()) {
     for (Case& predicted : plan.cases) outcome.runs.push_back({std::move(predicted)});
   }
-  for (std::size_t i = 0; alone != nullptr && i < alone->runs.size(); ++i) {
-    outcome.runs[i].alone_s = alone->runs[i].samples_s;  // same plan, same runs
-  }
+  if (alone != nullptr) set_alone(outcome.runs, alone->runs);
   if (plan.present) predict_again(outcome, *plan.present);
   add_bounds(outcome.runs, outcome.conditions.engines);
   for (Run& run : outcome.runs) {

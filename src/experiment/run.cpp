@@ -122,6 +122,14 @@ std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& 
 
 base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }
 
+void set_alone(std::vector<Run>& together, const std::vector<Run>& alone) {
+  for (Run& run : together) {
+    const auto same = std::ranges::find_if(
+        alone, [of = name(run)](const Run& other) { return name(other) == of; });
+    if (same != alone.end()) run.alone_s = same->samples_s;
+  }
+}
+
 std::vector<double> values(deck::Metric metric, const Run& run, const std::vector<Run>& runs) {
   const deck::MetricRow& row = deck::row_of(metric);
   if (deck::of_device(row.needs) || row.formula == nullptr) return {};

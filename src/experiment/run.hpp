@@ -158,6 +158,9 @@ std::optional<double> predicted_speedup(const Run& run, const std::vector<Run>& 
 /// Summary of the times of all repetitions, seconds.
 base::Summary time_s(const Run& run);
 
+/// Gives the runs of phase together the samples of the runs of the same name in phase alone.
+void set_alone(std::vector<Run>& together, const std::vector<Run>& alone);
+
 /// Values of a metric of a run, or of the device, for all repetitions with the necessary inputs.
 /// Empty for metrics over all repetitions (drift, contention).
 std::vector<double> values(deck::Metric metric, const Run& run, const std::vector<Run>& runs);

@@ -22,7 +22,7 @@
 namespace overlap::fleet {
 namespace {
 
-enum State : int { absent, present, out, missing };
+enum State : int { absent, present, out, missing, never };  // missing: lost; never: did not come
 
 /// Time of a clock that all processes of a machine share.
 std::int64_t now_ns() {
@@ -86,7 +86,8 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   wait([](const Slot& other) { return other.state != absent; },
        [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
   for (int index = 0; index < slots; ++index) {
-    if (this->slot(index).pid != 0) continue;
+    if (this->slot(index).state != never) continue;
+    leave();
     munmap(memory_, bytes);
     throw base::Error(base::ExitCode::runtime_error,
                       "not all ranks of this node came to its shared memory within fleet.deadline; "
@@ -103,7 +104,7 @@ Board::Slot& Board::slot(int index) const { return static_cast<Slot*>(memory_)[i
 
 void Board::sign() {
   slot(own_).alive_ns = now_ns();
-  if (slot(own_).state == missing) {
+  if (const int state = slot(own_).state; state == missing || state == never) {
     throw base::Error(base::ExitCode::runtime_error,
                       "the other ranks continued without this one, which gave no sign of life "
                       "within fleet.deadline");
@@ -113,13 +114,14 @@ void Board::sign() {
 /// Whether the rank left or is lost, so that nobody has to wait for it.
 bool Board::is_out(Slot& other) {
   int seen = other.state;
-  const auto is_out_already = [&] { return seen == out || seen == missing; };
+  const auto is_out_already = [&] { return seen == out || seen == missing || seen == never; };
   if (is_out_already()) return true;
   const std::int64_t silent_ns = now_ns() - std::max(begin_ns_, other.alive_ns.load());
   const bool comparable = seen == present && other.pid_namespace == slot(own_).pid_namespace.load();
   const bool dead = comparable && kill(static_cast<pid_t>(other.pid), 0) != 0 && errno == ESRCH;
   if (!dead && silent_ns <= deadline_ns_) return false;
-  return other.state.compare_exchange_strong(seen, missing) || is_out_already();
+  return other.state.compare_exchange_strong(seen, seen == absent ? never : missing) ||
+         is_out_already();
 }
 
 /// Waits until done(slot) for all other slots; waiting is a sign of life.

@@ -104,8 +104,7 @@ void Member::take_place(const std::vector<Rank>& ranks) {
   };
   const auto sharing = static_cast<int>(std::ranges::count_if(local_, same_cores));
   // When the program was loaded, OpenMP counted the cores as if this rank owned all.
-  base::cpu_sharers = sharing;
-  if (sharing > 1) threads_ = base::own_cpus();
+  if (sharing > 1) threads_ = std::max(1, base::usable_cpus() / sharing);
   crowded_ = !measure::on_gpu() && sharing > base::usable_cpus();
   if (measure::on_gpu()) {
     const std::vector<Taken> taken = take_devices(ranks);
@@ -116,8 +115,7 @@ void Member::take_place(const std::vector<Rank>& ranks) {
         return other.device->numa_node == own->device->numa_node && same_cores(other.rank);
       });
       if (!binding.cpus.empty()) {
-        base::cpu_sharers = static_cast<int>(near);
-        threads_ = base::own_cpus();
+        threads_ = std::max(1, base::usable_cpus() / static_cast<int>(near));
       }
     }
   } else {
@@ -127,10 +125,7 @@ void Member::take_place(const std::vector<Rank>& ranks) {
       binding.note = "bound by the launcher";
     } else {
       binding = bind_to_share(placement_.local_rank, placement_.local_ranks);
-      if (!binding.cpus.empty()) {
-        base::cpu_sharers = 1;
-        threads_ = base::own_cpus();  // shares may be unequal
-      }
+      if (!binding.cpus.empty()) threads_ = base::usable_cpus();  // shares may be unequal
     }
   }
   placement_.cpus = binding.cpus;

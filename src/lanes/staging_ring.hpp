@@ -29,7 +29,7 @@ class StagingRing {
       : slot_bytes_(static_cast<std::size_t>(slot_bytes)),
         up_(static_cast<std::size_t>(slots), slot_bytes_),
         down_(static_cast<std::size_t>(slots), slot_bytes_),
-        pool_(std::max(1, base::own_cpus() - 1)) {  // one core for the issuing thread
+        pool_(std::max(1, base::usable_cpus() - 1)) {  // one core for the issuing thread
     if (operations_.available()) return;
     throw base::Error(base::ExitCode::skipped, std::string("memory.host: pageable_staged needs ") +
                                                    Api::word_call + ", which this driver lacks");

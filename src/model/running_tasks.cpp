@@ -91,6 +91,7 @@ double RunningTasks::next_end(double now) {
 }
 
 bool RunningTasks::has_ended() const {
+  if (!changed_) return first_ != running_.end() && first_->left_s == 0;
   return std::ranges::any_of(running_, [](const Running& running) { return running.left_s == 0; });
 }
 

@@ -117,11 +117,8 @@ void add_runs(const Value& result, DeviceRecord& into) {
   if ((!measured || predicted) && !ended_early) {
     result.at("runs").fail(predicted ? "a prediction" : "no run", "measured runs");
   }
-  const auto& alone = phases[static_cast<std::size_t>(Phase::alone)].runs;
-  for (experiment::Run& run : phases[static_cast<std::size_t>(Phase::together)].runs) {
-    const auto same = std::ranges::find(alone, experiment::name(run), experiment::name);
-    if (same != alone.end()) run.alone_s = same->samples_s;
-  }
+  experiment::set_alone(phases[static_cast<std::size_t>(Phase::together)].runs,
+                        phases[static_cast<std::size_t>(Phase::alone)].runs);
   for (const auto& word : deck::words<deck::Phase>) {
     const PhaseRuns& of = phases[static_cast<std::size_t>(word.value)];
     add_run_figures(word.value, of, into);

@@ -80,11 +80,8 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
   if (points.empty()) runs.fail("no run", "measured runs");
   const auto alone = std::ranges::find(points, "", &experiment::RecordedPoint::words);
   for (experiment::RecordedPoint& point : points) {
-    if (point.phase != deck::Phase::together || alone == points.end()) continue;
-    for (experiment::Run& run : point.runs) {
-      const auto same = std::ranges::find(alone->runs, experiment::name(run), experiment::name);
-      if (same != alone->runs.end()) run.alone_s = same->samples_s;
-    }
+    const bool together = point.phase == deck::Phase::together;
+    if (together && alone != points.end()) experiment::set_alone(point.runs, alone->runs);
   }
   return points;
 }

@@ -72,7 +72,7 @@ static std::string end_of(const experiment::Outcome& outcome) {
   if (!outcome.interrupted) return "";
   const bool kept = std::ranges::any_of(
       outcome.runs, [](const experiment::Run& run) { return !run.samples_s.empty(); });
-  return kept ? "interrupted" : "interrupted before a repetition was complete; no result is kept";
+  return kept ? "interrupted" : "interrupted before a repetition was complete";
 }
 
 PointResult& add(Study& study, std::size_t point, experiment::Outcome outcome) {

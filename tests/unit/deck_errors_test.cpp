@@ -434,7 +434,7 @@ TEST(DeckErrors, DependenciesOfTasks) {
   expect_messages({
       {after("[HDa]"),
        {},
-       "@:6:66: workload.tasks[2].after[0]: found 'HDa'; allowed: HDa1, Q; did you mean "
+       "@:6:66: workload.tasks[2].after[0]: found 'HDa'; allowed: HDa1; did you mean "
        "'HDa1'?"},
       {after("HDa1"),
        {},

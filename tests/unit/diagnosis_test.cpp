@@ -180,6 +180,11 @@ TEST(Diagnosis, TheWholeIntervalMustBeBelowTheBound) {
   for (auto& run : evidence.runs) run.samples_s = {7e-3, 7e-3, 7e-3, 7.9e-3, 7.9e-3, 7.9e-3};
   EXPECT_THAT(causes(evidence), IsEmpty());
   evidence.runs[0].samples_s.assign(10, 7e-3);  // also of the baseline
+  for (const char* const limit : {"SM", "workers"}) {
+    evidence.runs[0].bounds->limit = limit;
+    EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
+  }
+  evidence.runs[0].bounds->limit = "H2D";
   const auto found = diagnose(evidence.runs[0], evidence.runs, evidence.conditions);
   EXPECT_THAT(found, ElementsAre(testing::Field(&Finding::cause, "below_bound")));
 }

@@ -249,7 +249,9 @@ TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
   DeviceRecord other_name = device("GPU-0", 50);
   other_name.deck_name = "longer";  // and otherwise the same
   other_name.troubles = other_limits.troubles;
-  EXPECT_EQ(fleet({other_name, device("GPU-0", 50)}).exit_code(), ExitCode::performance);
+  const Fleet both = fleet({other_name, device("GPU-0", 50)});
+  EXPECT_EQ(both.exit_code(), ExitCode::performance);
+  EXPECT_EQ(both.groups.size(), 2U);
   DeviceRecord a = device("rank0", 50, "n1"), b = device("rank0", 50, "n2");
   a.unique = b.unique = false;
   EXPECT_EQ(fleet({a, b}).devices.size(), 2U);
