@@ -165,6 +165,26 @@ void check(const CLI::App& app, const Options& options) {
   }
 }
 
+/// The options of the commands that read results.
+void check_command(const CLI::App& app, const Options& options) {
+  if (!options.decks.empty()) {
+    fail(fmt::format("found the deck {} before a command; allowed: either decks or a command",
+                     options.decks.front()));
+  }
+  if (!app.parse_order().empty()) {
+    fail(fmt::format("found {} before a command; allowed: after the command",
+                     app.parse_order().front()->get_name()));
+  }
+  for (const auto& [option, file] : {std::pair("-o", options.output),
+                                     {"--csv", options.csv},
+                                     {"--json", options.json},
+                                     {"--junit", options.junit},
+                                     {"--nodecheck", options.node_check},
+                                     {"--report", options.report}}) {
+    require_known_placeholders(option, file, {});
+  }
+}
+
 }  // namespace
 
 Options parse_options(int argc, char** argv) {
@@ -232,25 +252,7 @@ Options parse_options(int argc, char** argv) {
     fail(std::string(error.what()) + " (see miniapp --help)");
   }
   take_outputs(app, options);
-  if (options.command == Command::run) {
-    check(app, options);
-  } else if (!options.decks.empty()) {
-    fail(fmt::format("found the deck {} before a command; allowed: either decks or a command",
-                     options.decks.front()));
-  } else if (!app.parse_order().empty()) {
-    fail(fmt::format("found {} before a command; allowed: after the command",
-                     app.parse_order().front()->get_name()));
-  }
-  if (options.command != Command::run) {
-    for (const auto& [option, file] : {std::pair("-o", options.output),
-                                       {"--csv", options.csv},
-                                       {"--json", options.json},
-                                       {"--junit", options.junit},
-                                       {"--nodecheck", options.node_check},
-                                       {"--report", options.report}}) {
-      require_known_placeholders(option, file, {});
-    }
-  }
+  options.command == Command::run ? check(app, options) : check_command(app, options);
   return options;
 }
 

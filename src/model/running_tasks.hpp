@@ -33,11 +33,11 @@ class RunningTasks {
   struct Running {
     schedule::TaskId id;
     schedule::Stage stage;
-    double left_s;     ///< remaining time at speed 1
-    double speed = 1;  ///< seconds of `left_s` per second
+    double left_s;      ///< remaining time at speed 1
+    double speed = 1;   ///< seconds of `left_s` per second
     double wait_s = 0;  ///< when the speeds were set: time until its end
-    double share;      ///< kernels: fraction of the device when alone
-    double slowed;     ///< time factor during opposite copies, or with all cores busy
+    double share;       ///< kernels: fraction of the device when alone
+    double slowed;      ///< time factor during opposite copies, or with all cores busy
   };
 
   double share_of(const schedule::Task& task) const;
@@ -50,8 +50,8 @@ class RunningTasks {
   const Kernel* kernel_;
   int cores_per_lane_;
   bool host_busy_ = false;
-  bool changed_ = true;                    ///< speeds must be set before time advances
-  std::vector<Running> running_;           ///< in the order of their starts
+  bool changed_ = true;                     ///< speeds must be set before time advances
+  std::vector<Running> running_;            ///< in the order of their starts
   std::vector<Running>::iterator first_{};  ///< the first to end
 };
 
