@@ -67,12 +67,12 @@ Study new_study(base::Machine machine, std::vector<deck::Point> points,
 }
 
 /// Why a point did not come to its end; empty: it did.
-static std::string end_of(const experiment::Outcome& outcome) {
+static std::string end_of(const experiment::Outcome& outcome, bool sweeps) {
   if (outcome.failure) return outcome.failure->text;
   if (!outcome.interrupted) return "";
-  const bool kept = std::ranges::any_of(
+  const bool ran = std::ranges::any_of(
       outcome.runs, [](const experiment::Run& run) { return !run.samples_s.empty(); });
-  return kept ? "interrupted" : "interrupted before a repetition was complete";
+  return ran || sweeps ? "interrupted" : "interrupted before a repetition was complete";
 }
 
 PointResult& add(Study& study, std::size_t point, experiment::Outcome outcome) {
@@ -86,7 +86,7 @@ PointResult& add(Study& study, std::size_t point, experiment::Outcome outcome) {
                      .code = outcome.exit_code(),
                      .reasons = experiment::reasons(outcome),
                      .wrong_data = wrong_data(outcome),
-                     .ended_by = end_of(outcome)};
+                     .ended_by = end_of(outcome, study.sweeps())};
   if (!study.sweeps()) result.outcome = std::move(outcome);
   const auto behind = std::ranges::upper_bound(study.done, point, {}, &PointResult::number);
   return *study.done.insert(behind, std::move(result));
