@@ -43,7 +43,7 @@ std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::L
       sizes.insert(units);
     sizes.insert(smallest);
   }
-  if (!layout.out_of_core) sizes.insert(device_units);
+  sizes.insert(device_units);  // what a smaller kernel leaves free shows only beside a large one
   sizes.insert(std::max<std::int64_t>(1, *sizes.begin() / 4));
   return {sizes.begin(), sizes.end()};
 }
