@@ -152,6 +152,7 @@ sources_with_kokkos() {
   local folders=(src/{workload,lanes,measure}) others
   if [[ $backend == cuda || -n $what ]]; then folders+=(src/fleet miniapp); fi
   others=$(find ci/backends -mindepth 1 -maxdepth 1 ! -name "$backend" -printf '%f\n' | paste -sd '|')
+  [[ $backend != threads ]] || others+='|gpu' # what all vendors share needs one
   grep -E "$units_with_kokkos" <<<"$units" || true
   find "${folders[@]}" -name '*.cpp' ! -name '*_mpi.cpp' ! -name '*_hwloc.cpp' | grep -vE "_($others)\.cpp$" |
     grep -vxFf <(in_units)
