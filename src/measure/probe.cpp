@@ -29,8 +29,8 @@ std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
   return std::min(costs.units, layout.device_limit / static_cast<std::int64_t>(unit_bytes));
 }
 
-/// Kernel sizes to measure: the chunks of the deck, the whole data, few units (start cost); for
-/// `auto` also sizes in between.
+/// Kernel sizes to measure: the chunks of the deck, all that device arrays hold, few units (start
+/// cost); for `auto` also sizes in between.
 std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::Layout& layout,
                                        std::int64_t device_units) {
   std::set<std::int64_t> sizes = {layout.largest_chunk_units};
@@ -43,7 +43,7 @@ std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::L
       sizes.insert(units);
     sizes.insert(smallest);
   }
-  sizes.insert(device_units);  // what a smaller kernel leaves free shows only beside a large one
+  sizes.insert(device_units);  // shows how much of the device a chunk leaves free
   sizes.insert(std::max<std::int64_t>(1, *sizes.begin() / 4));
   return {sizes.begin(), sizes.end()};
 }
