@@ -502,8 +502,8 @@ class Interrupts(TestCase):
         self.assertEqual(self.files(), ["small.yaml"])
 
     def test_twice_at_once(self):
-        """As from timeout, which signals the process and its group."""
-        done = self.interrupted(signals=(signal.SIGTERM, signal.SIGTERM))
+        """As from timeout, which signals the process and its group. Two of one kind may arrive as one."""
+        done = self.interrupted(signals=(signal.SIGTERM, signal.SIGINT))
         self.assert_error(done, 130, "interrupted")
         self.assert_kept()
 
