@@ -13,9 +13,10 @@ struct Binding {
   std::string note;    ///< reason if something is not bound; empty: no remark
 };
 
-/// Binds threads and memory of this process to the NUMA node of the device with this PCI address,
-/// within the CPUs that the process may use.
-Binding bind_to_device(const std::optional<std::string>& pci);
+/// Binds threads and memory of this process to the NUMA node of the device with this PCI address;
+/// the threads to the `part`-th (from 0) of `parts` nearly equal shares of the cores there that the
+/// process may use.
+Binding bind_to_device(const std::optional<std::string>& pci, int part, int parts);
 
 /// Binds the threads to the `part`-th (from 0) of `parts` nearly equal shares of the cores that the
 /// process may use.

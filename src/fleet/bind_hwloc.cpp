@@ -47,18 +47,31 @@ class Topology {
   bool loaded_ = false;
 };
 
-/// Binds the threads; a failure is reported in the note.
-Binding bind_threads(const Topology& topology, hwloc_const_bitmap_t set) {
-  if (hwloc_set_cpubind(topology.get(), set, HWLOC_CPUBIND_PROCESS) != 0) {
+/// Binds the threads to the `part`-th of `parts` nearly equal shares of the cores in `set`, which
+/// changes the topology. A failure is reported in the note.
+Binding bind_threads(Topology& topology, hwloc_const_bitmap_t set, int part, int parts) {
+  // Also counts cores of which the process may use only some hardware threads.
+  hwloc_topology_restrict(topology.get(), set, 0);
+  const int cores = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE);
+  if (cores < parts) {
+    return {.cpus = {}, .memory = {}, .note = "more ranks than cores: ranks share cores"};
+  }
+  const Bitmap own = bitmap();
+  for (int core = cores * part / parts; core < cores * (part + 1) / parts; ++core) {
+    const hwloc_obj_t one =
+        hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(core));
+    hwloc_bitmap_or(own.get(), own.get(), one->cpuset);
+  }
+  if (hwloc_set_cpubind(topology.get(), own.get(), HWLOC_CPUBIND_PROCESS) != 0) {
     return {.cpus = {}, .memory = {}, .note = "the system refused to bind the threads"};
   }
-  return {.cpus = words(set), .memory = {}, .note = {}};
+  return {.cpus = words(own.get()), .memory = {}, .note = {}};
 }
 
 }  // namespace
 
-Binding bind_to_device(const std::optional<std::string>& pci) {
-  const Topology topology;
+Binding bind_to_device(const std::optional<std::string>& pci, int part, int parts) {
+  Topology topology;
   if (!topology.loaded())
     return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
   hwloc_obj_t device =
@@ -68,19 +81,21 @@ Binding bind_to_device(const std::optional<std::string>& pci) {
   if (near == nullptr) {
     return {.cpus = {}, .memory = {}, .note = "hwloc does not know where the device is"};
   }
-  if (hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE) < 2) {
-    return {.cpus = {}, .memory = {}, .note = "one NUMA node"};
-  }
+  const bool one_node = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE) < 2;
+  if (one_node && parts == 1) return {.cpus = {}, .memory = {}, .note = "one NUMA node"};
   const Bitmap set = topology.allowed();
   hwloc_bitmap_and(set.get(), set.get(), near->cpuset);
   if (hwloc_bitmap_iszero(set.get())) {
     return {.cpus = {}, .memory = {}, .note = "the process may not use any core near the device"};
   }
-  Binding bound = bind_threads(topology, set.get());
+  const Bitmap nodes = bitmap();
+  hwloc_bitmap_copy(nodes.get(), near->nodeset);
+  Binding bound = bind_threads(topology, set.get(), part, parts);
+  if (one_node) return bound;
   // Linux binds memory per thread; threads created later inherit the binding.
-  if (hwloc_set_membind(topology.get(), near->nodeset, HWLOC_MEMBIND_BIND,
-                        HWLOC_MEMBIND_BYNODESET) == 0) {
-    bound.memory = words(near->nodeset);
+  if (hwloc_set_membind(topology.get(), nodes.get(), HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_BYNODESET) ==
+      0) {
+    bound.memory = words(nodes.get());
   } else {
     bound.note += std::string(bound.note.empty() ? "" : "; ") + "the system refused to bind memory";
   }
@@ -88,24 +103,11 @@ Binding bind_to_device(const std::optional<std::string>& pci) {
 }
 
 Binding bind_to_share(int part, int parts) {
-  const Topology topology;
+  Topology topology;
   if (!topology.loaded())
     return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
-  const Bitmap allowed = topology.allowed();
-  // Also counts cores of which the process may use only some hardware threads.
-  hwloc_topology_restrict(topology.get(), allowed.get(), 0);
-  const int cores =
-      hwloc_get_nbobjs_inside_cpuset_by_type(topology.get(), allowed.get(), HWLOC_OBJ_CORE);
-  if (cores < parts) {
-    return {.cpus = {}, .memory = {}, .note = "more ranks than cores: ranks share cores"};
-  }
-  const Bitmap set = bitmap();
-  for (int core = cores * part / parts; core < cores * (part + 1) / parts; ++core) {
-    const hwloc_obj_t one = hwloc_get_obj_inside_cpuset_by_type(
-        topology.get(), allowed.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(core));
-    hwloc_bitmap_or(set.get(), set.get(), one->cpuset);
-  }
-  return bind_threads(topology, set.get());
+  const Bitmap set = topology.allowed();
+  return bind_threads(topology, set.get(), part, parts);
 }
 
 }  // namespace overlap::fleet

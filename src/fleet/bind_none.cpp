@@ -8,7 +8,7 @@ const Binding unbound = {.cpus = {}, .memory = {}, .note = "this build has no hw
 
 }  // namespace
 
-Binding bind_to_device(const std::optional<std::string>&) { return unbound; }
+Binding bind_to_device(const std::optional<std::string>&, int, int) { return unbound; }
 Binding bind_to_share(int, int) { return unbound; }
 
 }  // namespace overlap::fleet

@@ -110,13 +110,13 @@ void Member::take_place(const std::vector<Rank>& ranks) {
     const std::vector<Taken> taken = take_devices(ranks);
     const auto own = std::ranges::find(taken, world_.rank(), &Taken::rank);
     if (own != taken.end()) {
-      binding = bind_to_device(own->device->pci_bus_id);
-      const auto near = std::ranges::count_if(taken, [&](const Taken& other) {
-        return other.device->numa_node == own->device->numa_node && same_cores(other.rank);
-      });
-      if (!binding.cpus.empty()) {
-        threads_ = std::max(1, base::usable_cpus() / static_cast<int>(near));
+      int part = 0;
+      int parts = 0;  // one per rank that shares the cores near its device
+      for (const Taken& other : taken) {
+        if (other.rank == own->rank) part = parts;
+        parts += other.device->numa_node == own->device->numa_node && same_cores(other.rank);
       }
+      binding = bind_to_device(own->device->pci_bus_id, part, parts);
     }
   } else {
     if (local_.size() == 1) {
@@ -125,9 +125,9 @@ void Member::take_place(const std::vector<Rank>& ranks) {
       binding.note = "bound by the launcher";
     } else {
       binding = bind_to_share(placement_.local_rank, placement_.local_ranks);
-      if (!binding.cpus.empty()) threads_ = base::usable_cpus();  // shares may be unequal
     }
   }
+  if (!binding.cpus.empty()) threads_ = base::usable_cpus();  // shares may be unequal
   placement_.cpus = binding.cpus;
   placement_.memory = binding.memory;
   placement_.note = binding.note;
