@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -66,6 +67,28 @@ int chains_of(const schedule::Schedule& schedule) {
   return static_cast<int>(chains.size());
 }
 
+/// The work of the busiest lane.
+double lane_s(const schedule::Schedule& schedule, const model::Rates& rates) {
+  const auto weight = [](const schedule::Task& task) {
+    return task.duration_s > 0 ? task.duration_s : static_cast<double>(task.bytes);
+  };
+  std::map<Stage, double> total;
+  for (const schedule::Task& task : schedule.tasks) total[task.stage] += weight(task);
+  std::map<int, double> lanes;
+  for (const schedule::Task& task : schedule.tasks) {
+    const double stage_s = task.stage == Stage::h2d      ? rates.h2d_s
+                           : task.stage == Stage::d2h    ? rates.d2h_s
+                           : task.stage == Stage::kernel ? rates.kernel_s
+                                                         : 0;
+    if (stage_s > 0 && total[task.stage] > 0) {
+      lanes[task.lane] += stage_s * weight(task) / total[task.stage];
+    }
+  }
+  double most_s = 0;
+  for (const auto& [lane, seconds] : lanes) most_s = std::max(most_s, seconds);
+  return most_s;
+}
+
 /// Input of the diagnoses.
 struct Evidence {
   const Run& run;
@@ -79,6 +102,7 @@ struct Evidence {
   double time_s = 0;
   double copies_s = 0;   ///< sum of both directions
   double busiest_s = 0;  ///< time of the busiest engine for these chunks, without waits
+  double lane_s = 0;     ///< hosts: the work of the busiest lane
   int wanted_lanes = 0;  ///< lanes that could be busy at the same time
   bool good = false;     ///< efficiency of at least good_efficiency
   bool nothing_to_hide = false;
@@ -89,9 +113,19 @@ struct Evidence {
   double half_s() const { return (time_s - bounds.bound_s) / 2; }
   /// Whether the deck lists the tasks, instead of cutting chunks.
   bool listed() const { return !schedule.names.empty(); }
-  const char* fewer_chunks() const {
-    return listed() ? "list fewer, larger tasks" : "set fewer chunks";
+  bool is_auto() const { return run.order == deck::Order::automatic; }
+  /// What helps if there are too many chunks, or too few of them for this order.
+  const char* remedy(bool too_many) const {
+    if (is_auto()) return "";  // it chose both
+    if (listed()) return too_many ? "; list fewer, larger tasks" : "; list another order";
+    if (schedule.tiling) {
+      return too_many ? "; set larger workload.tile_m and tile_n"
+                      : "; set smaller workload.tile_m and tile_n or another order";
+    }
+    return too_many ? "; set fewer chunks" : "; set more chunks or another order";
   }
+  /// Host back ends without lanes of their own: tasks run in the issuing thread.
+  bool host_runs_tasks() const { return !gpu() && schedule.mechanism == deck::Mechanism::portable; }
 };
 
 Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditions& conditions) {
@@ -107,10 +141,13 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
   of.rates = *run.rates;
   of.bounds = *run.bounds;
   of.time_s = time_s(run).median;
+  // Rates are measured after the runs: nothing takes longer than it did.
+  of.bounds.schedule_bound_s = std::min(of.bounds.schedule_bound_s, of.time_s);
   of.copies_s = of.rates.h2d_s + of.rates.d2h_s;
   const auto& [workers, copy_engines] = conditions.engines;
   if (workers > 0) {
     of.busiest_s = (of.copies_s + of.rates.kernel_s) / std::min(workers, of.schedule.lanes);
+    of.lane_s = lane_s(run.schedule, of.rates);
   } else {
     const double both_s = copy_engines == 1 ? of.copies_s : of.rates.both_s;
     of.busiest_s = std::max({of.rates.kernel_s, both_s, of.rates.h2d_s, of.rates.d2h_s});
@@ -163,14 +200,33 @@ Found tool_loaded(const Evidence& of) {
   return found("a Kokkos tool is loaded, which may fence every kernel; unset KOKKOS_TOOLS_LIBS");
 }
 
+Found blocking_tasks(const Evidence& of) {
+  if (!of.host_runs_tasks()) return {};
+  return found(
+      "issue.mechanism: portable on a host back end: each task blocks the host, and lanes never "
+      "overlap; set issue.mechanism: streams");
+}
+
+Found uneven_lanes(const Evidence& of) {
+  if (of.gpu() || of.host_runs_tasks() || of.lane_s - of.busiest_s <= of.half_s()) return {};
+  return found(
+      fmt::format("uneven lanes: the busiest of {} lanes works {}, an equal share is {}; use an "
+                  "order whose lanes have whole chunks",
+                  of.schedule.lanes, base::format_seconds(of.lane_s),
+                  base::format_seconds(of.busiest_s)),
+      {{"lane_s", of.lane_s}, {"share_s", of.busiest_s}});
+}
+
 Found few_lanes(const Evidence& of) {
   const int lanes = of.schedule.lanes;
-  if (lanes >= of.wanted_lanes) return {};
+  if (lanes >= of.wanted_lanes || of.is_auto() || of.host_runs_tasks()) return {};
   const std::string pieces =
       of.listed() ? "the tasks of a list" : base::counted(of.schedule.chunks, "chunk");
   const std::string remedy =
       of.listed() ? fmt::format("spread the tasks over {} lanes or more", of.wanted_lanes)
-                  : fmt::format("set issue.lanes: {} or more", of.wanted_lanes);
+      : deck::row_of(of.run.order).lanes
+          ? fmt::format("set issue.lanes: {} or more", of.wanted_lanes)
+          : "use an order with more lanes";
   return found(fmt::format("{} for {}: at most {} {} at once; {}", base::counted(lanes, "lane"),
                            pieces, lanes, lanes == 1 ? "task runs" : "tasks run", remedy),
                {{"lanes", lanes}, {"wanted", of.wanted_lanes}});
@@ -201,9 +257,9 @@ Found few_connections(const Evidence& of) {
 Found small_chunks(const Evidence& of) {
   if (of.busiest_s - of.bounds.bound_s > of.half_s()) {
     return found(fmt::format("small chunks: the busiest engine needs {} for them, but {} for all "
-                             "data at once; {}",
+                             "data at once{}",
                              base::format_seconds(of.busiest_s),
-                             base::format_seconds(of.bounds.bound_s), of.fewer_chunks()),
+                             base::format_seconds(of.bounds.bound_s), of.remedy(true)),
                  {{"chunks_s", of.busiest_s}, {"whole_s", of.bounds.bound_s}});
   }
   if (!of.run.trace) return {};
@@ -212,20 +268,22 @@ Found small_chunks(const Evidence& of) {
   if (usage.short_gaps <= 2 || usage.short_gaps_s <= much * usage.span_s) return {};
   return found(
       fmt::format("small chunks: the busiest engine idles {:.0f} % of its time in {} gaps "
-                  "of {} on average; {}",
+                  "of {} on average{}",
                   100 * usage.short_gaps_s / usage.span_s, usage.short_gaps,
-                  base::format_seconds(usage.short_gaps_s / usage.short_gaps), of.fewer_chunks()),
+                  base::format_seconds(usage.short_gaps_s / usage.short_gaps), of.remedy(true)),
       {{"gaps", usage.short_gaps}, {"gaps_s", usage.short_gaps_s}});
 }
 
 Found waits(const Evidence& of) {
   const double bound_s = of.bounds.schedule_bound_s;
-  if (of.schedule.lanes < of.wanted_lanes || bound_s - of.busiest_s <= of.half_s()) return {};
+  const double explained_s = std::max(of.busiest_s, of.lane_s);
+  if (of.schedule.lanes < of.wanted_lanes || of.host_runs_tasks()) return {};
+  if (bound_s - explained_s <= of.half_s()) return {};
   return found(fmt::format("engines wait for each other, at the start and the end, possibly in "
                            "between: this order of these chunks takes at least {}, the busiest "
-                           "engine only {}; {} another order",
+                           "engine only {}{}",
                            base::format_seconds(bound_s), base::format_seconds(of.busiest_s),
-                           of.listed() ? "list" : "set more chunks or"),
+                           of.remedy(false)),
                {{"schedule_bound_s", bound_s}, {"busiest_s", of.busiest_s}});
 }
 
@@ -303,6 +361,8 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"pageable_memory", When::not_good, pageable_memory},
     {"launch_blocking", When::hides, launch_blocking},
     {"tool_loaded", When::hides, tool_loaded},
+    {"blocking_tasks", When::hides, blocking_tasks},
+    {"uneven_lanes", When::hides, uneven_lanes},
     {"few_lanes", When::hides, few_lanes},
     {"default_stream", When::hides, default_stream},
     {"few_connections", When::hides, few_connections},

@@ -95,6 +95,24 @@ TEST(Diagnosis, AsksNothingOfAListThatItsDeckRefuses) {
                         "tasks over 3 lanes or more"));
 }
 
+TEST(Diagnosis, TellsAutoNothingThatItChooses) {
+  Evidence evidence = unexplained();
+  evidence.run().order = deck::Order::automatic;
+  evidence.run().schedule.lanes = 1;
+  EXPECT_THAT(causes(evidence), IsEmpty());
+  evidence.run().schedule.lanes = 3;
+  evidence.run().bounds->schedule_bound_s = 14e-3;
+  ASSERT_THAT(causes(evidence), ElementsAre("waits"));
+  EXPECT_TRUE(evidence.findings()[0].text.ends_with("only 8.000 ms"));
+}
+
+TEST(Diagnosis, MoreAndFewerChunksAreNeverAskedForTogether) {
+  Evidence evidence = unexplained();
+  evidence.run().rates->both_s = 13e-3;
+  evidence.run().bounds->schedule_bound_s = 19e-3;  // above the time: measured later
+  EXPECT_THAT(causes(evidence), ElementsAre("small_chunks"));
+}
+
 TEST(Diagnosis, KernelsAloneHavePageableMemoryToNoHarm) {
   Evidence evidence = unexplained();
   evidence.run().schedule.host_memory = deck::HostMemory::pageable;
@@ -238,6 +256,31 @@ const Row rows[] = {
           e.run().schedule.lanes = 2;
         },
         "2 lanes for 4 chunks: at most 2 tasks run at once", "issue.lanes: 4"},
+    Row{"few_lanes",
+        [](Evidence& e) {
+          e.run().order = deck::Order::by_engine;
+          e.run().schedule.lanes = 2;
+        },
+        "2 lanes for 4 chunks", "use an order with more lanes"},
+    Row{"blocking_tasks",
+        [](Evidence& e) {
+          e.conditions.device.reset();
+          e.conditions.engines.workers = 4;
+          e.run().schedule.mechanism = deck::Mechanism::portable;
+          e.run().schedule.lanes = 2;
+          e.run().bounds->schedule_bound_s = 16e-3;
+        },
+        "each task blocks the host", "issue.mechanism: streams"},
+    Row{"uneven_lanes",
+        [](Evidence& e) {
+          e.conditions.device.reset();
+          e.conditions.engines.workers = 4;
+          e.run().rates = {.h2d_s = 8e-3, .d2h_s = 8e-3, .kernel_s = 16e-3};
+          e.run().bounds = {.bound_s = 8e-3, .schedule_bound_s = 16e-3, .limit = "workers"};
+          for (schedule::Task& task : e.run().schedule.tasks)
+            task.lane = static_cast<int>(task.stage);
+        },
+        "the busiest of 4 lanes works 16.00 ms, an equal share is 8.000 ms", "whole chunks"},
     Row{"default_stream",
         [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
         "1 task is in the default stream", "give it a lane"},
@@ -260,6 +303,14 @@ const Row rows[] = {
         "needs 13.00 ms for them, but 8.000 ms for all data", "set fewer chunks"},
     Row{"waits", [](Evidence& e) { e.run().bounds->schedule_bound_s = 14e-3; },
         "takes at least 14.00 ms, the busiest engine only 8.000 ms", "another order"},
+    Row{"waits",
+        [](Evidence& e) {
+          e.run().bounds->schedule_bound_s = 14e-3;
+          e.run().schedule.tiling.emplace();
+        },
+        "takes at least 14.00 ms", "set smaller workload.tile_m and tile_n or another order"},
+    Row{"waits", [](Evidence& e) { e.run().bounds->schedule_bound_s = 24e-3; },
+        "takes at least 16.00 ms", "another order"},
     Row{"one_copy_engine", [](Evidence& e) { e.conditions.engines.copy_engines = 1; },
         "16.00 ms of 16.00 ms", "one copy engine"},
     Row{"narrow_link", [](Evidence& e) { e.conditions.device->pcie_width = 8; }, "gen5 x8",
