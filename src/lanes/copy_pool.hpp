@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -46,12 +47,13 @@ class CopyPool {
 
   int threads() const { return static_cast<int>(threads_.size()); }
 
-  /// Appends a job to a queue (0 or 1). Blocks only while the queue holds 4096 jobs. Not
+  /// Appends a job to a queue (0 or 1). Calls `wait` while the queue holds 4096 jobs. Not
   /// thread-safe.
-  void push(std::size_t queue, const CopyJob& job) {
+  void push(std::size_t queue, const CopyJob& job,
+            const std::function<void()>& wait = std::this_thread::yield) {
     Queue& jobs = queues_[queue];
     const std::size_t at = jobs.pushed.load(std::memory_order_relaxed);
-    while (at - jobs.taken.load(std::memory_order_acquire) == capacity) std::this_thread::yield();
+    while (at - jobs.taken.load(std::memory_order_acquire) == capacity) wait();
     jobs.cells[at % capacity] = job;
     jobs.pushed.store(at + 1, std::memory_order_release);
     ++changes_;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
+#include "base/error.hpp"
 #include "deck/deck.hpp"
 
 namespace overlap::lanes {
@@ -12,6 +14,16 @@ namespace overlap::lanes {
 template <class Api>
 class Disturber {
  public:
+  Disturber() = default;
+  Disturber(const Disturber&) = delete;
+  Disturber& operator=(const Disturber&) = delete;
+  ~Disturber() {
+    try {
+      clear();
+    } catch (const base::Error&) {  // the device is lost
+    }
+  }
+
   void call(deck::Disturbance operation, typename Api::Stream lane) {
     using deck::Disturbance;
     switch (operation) {
@@ -32,8 +44,8 @@ class Disturber {
       case Disturbance::device_copy:
         return Api::copy_and_wait(other_, target_, bytes, Api::within_device);
       case Disturbance::cache_config:
-        shared_ = !shared_;  // changes with each call
-        return Api::set_cache_config(shared_ ? Api::more_shared : Api::more_cache);
+        preference_ = preference_ == Api::more_shared ? Api::more_cache : Api::more_shared;
+        return Api::set_cache_config(preference_);
       case Disturbance::timing_event:
         return Api::record(event_, lane);
       case Disturbance::stream_query:
@@ -44,10 +56,13 @@ class Disturber {
     }
   }
 
-  /// Frees the memory that calls have allocated.
+  /// Undoes the calls: frees their memory and takes back the setting of the device.
   void clear() {
     allocated_.clear();
     page_locked_.clear();
+    if (preference_ == Api::no_preference) return;
+    preference_ = Api::no_preference;
+    Api::set_cache_config(preference_);
   }
 
  private:
@@ -60,7 +75,7 @@ class Disturber {
   std::vector<typename Api::DeviceMemory> allocated_;
   std::vector<typename Api::PageLockedMemory> page_locked_;
   typename Api::Event event_ = Api::make_event(Api::timed);
-  bool shared_ = false;
+  std::remove_const_t<decltype(Api::no_preference)> preference_ = Api::no_preference;
 };
 
 }  // namespace overlap::lanes

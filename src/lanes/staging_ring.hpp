@@ -10,6 +10,7 @@
 #include "base/parallel.hpp"
 #include "experiment/run.hpp"
 #include "lanes/copy_pool.hpp"
+#include "lanes/lanes.hpp"
 #include "workload/workload.hpp"
 
 namespace overlap::lanes {
@@ -54,8 +55,8 @@ class StagingRing {
         // First the lane's wait: whatever fails, a lane that is complete has no job left.
         operations_.wait(&threads, use.turn);
         operations_.enqueue(lane);
-        pool_.push(fill,
-                   CopyJob{use.data, host + at, part, &lanes, use.turn - 1, &threads, use.turn});
+        push(fill, CopyJob{use.data, host + at, part, &lanes, use.turn - 1, &threads, use.turn},
+             lane);
         Api::copy(device + at, use.data, part, Api::to_device, lane);
         operations_.write(&lanes, use.turn);
       } else {
@@ -63,7 +64,7 @@ class StagingRing {
         operations_.enqueue(lane);
         Api::copy(use.data, device + at, part, Api::to_host, lane);
         operations_.write(&lanes, use.turn);
-        pool_.push(drain, CopyJob{host + at, use.data, part, &lanes, use.turn, &threads, use.turn});
+        push(drain, CopyJob{host + at, use.data, part, &lanes, use.turn, &threads, use.turn}, lane);
         draining_[lane].push_back(use);
       }
     }
@@ -89,6 +90,17 @@ class StagingRing {
  private:
   static constexpr std::size_t fill = 0;
   static constexpr std::size_t drain = 1;
+
+  /// A full queue waits for the device; an error of the device ends the wait.
+  void push(std::size_t queue, const CopyJob& job, Stream lane) {
+    auto checked = Clock::now();
+    pool_.push(queue, job, [&] {
+      std::this_thread::yield();
+      if (seconds_since(checked) < 1e-3) return;
+      static_cast<void>(Api::is_complete(lane));
+      checked = Clock::now();
+    });
+  }
 
   /// Turns of a slot that threads and lanes have completed, each in its own cache line.
   struct Turns {

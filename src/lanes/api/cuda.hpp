@@ -154,7 +154,8 @@ struct CudaApi {
   static constexpr ApiCall set_bytes_async{cudaMemsetAsync, "cudaMemsetAsync"};
   static constexpr ApiCall copy_and_wait{cudaMemcpy, "cudaMemcpy"};
   static constexpr ApiCall set_cache_config{cudaDeviceSetCacheConfig, "cudaDeviceSetCacheConfig"};
-  static constexpr auto more_shared = cudaFuncCachePreferShared, more_cache = cudaFuncCachePreferL1;
+  static constexpr auto more_shared = cudaFuncCachePreferShared, more_cache = cudaFuncCachePreferL1,
+                        no_preference = cudaFuncCachePreferNone;
 };
 
 template <>

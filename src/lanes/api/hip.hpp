@@ -157,7 +157,8 @@ struct HipApi {
   static constexpr ApiCall set_bytes_async{hipMemsetAsync, "hipMemsetAsync"};
   static constexpr ApiCall copy_and_wait{hipMemcpy, "hipMemcpy"};
   static constexpr ApiCall set_cache_config{hipDeviceSetCacheConfig, "hipDeviceSetCacheConfig"};
-  static constexpr auto more_shared = hipFuncCachePreferShared, more_cache = hipFuncCachePreferL1;
+  static constexpr auto more_shared = hipFuncCachePreferShared, more_cache = hipFuncCachePreferL1,
+                        no_preference = hipFuncCachePreferNone;
 };
 
 template <>
