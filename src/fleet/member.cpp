@@ -64,7 +64,7 @@ void Member::introduce() {
               {"cpus", host.affinity},
               {"board", fmt::format("/overlap-{}-{}", host.name, now)}};
   own["devices"] = json::array();
-  for (const base::DeviceInfo& device : measure::visible_devices()) {
+  for (const base::DeviceInfo& device : measure::kokkos_devices()) {
     own["devices"].push_back(
         {device.uuid, device.pci_bus_id.value_or(""), device.numa_node.value_or(-1)});
   }
@@ -253,7 +253,7 @@ experiment::Outcome Member::run(deck::Phase phase, const measure::Hooks& hooks, 
       hooks.show("waiting for its turn");
       board_->wait_for_turn(sleep);
     } else if (!crowded_) {
-      poll = [this, load = measure::copy_load()] {
+      poll = [this, load = measure::copy_load(placement_.local_ranks)] {
         sign();
         load();
       };

@@ -105,7 +105,7 @@ void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Sch
   auto factors = slowed_in_crowd(crowded, runs, times, double(device.cores) / cores_of_lane);
   std::ranges::sort(factors);
   // Other processes only lengthen runs.
-  const double quartile = factors[factors.size() / 4];
+  const double quartile = lower_quartile(factors);
   const double spread = (factors[factors.size() * 3 / 4] - quartile) / 2 / quartile;
   device.spread = {.copies = spread, .kernels = spread};
   for (auto& [stage, sizes] : times) {

@@ -6,8 +6,8 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <limits>
 #include <optional>
+#include <ranges>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -25,9 +25,18 @@ std::optional<int> whole_number(std::string_view text) {
   return whole && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-/// One past the largest device id.
-int devices_end() {
-  return on_gpu() ? static_cast<int>(visible_devices().size()) : std::numeric_limits<int>::max();
+/// The parts of a list with commas.
+std::vector<std::string_view> parts_of(std::string_view list) {
+  std::vector<std::string_view> parts;
+  for (const auto part : std::views::split(list, ',')) {
+    parts.emplace_back(part.begin(), part.end());
+  }
+  return parts;
+}
+
+bool is_device_of(const std::vector<base::DeviceInfo>& devices, std::string_view text) {
+  const auto number = whole_number(text);
+  return number && (!on_gpu() || static_cast<std::size_t>(*number) < devices.size());
 }
 
 bool is_threads(std::string_view text) {
@@ -40,17 +49,13 @@ bool is_openmp_threads(std::string_view text) {
   return text.empty() || is_threads(text.substr(0, text.find(',')));
 }
 
-bool is_device(std::string_view text) {
-  const auto number = whole_number(text);
-  return number && *number < devices_end();
-}
+bool is_device(std::string_view text) { return is_device_of(kokkos_devices(), text); }
 
 bool is_device_list(std::string_view text) {
-  for (; on_gpu(); text.remove_prefix(text.find(',') + 1)) {
-    if (!is_device(text.substr(0, text.find(',')))) return false;
-    if (text.find(',') == text.npos) break;
-  }
-  return true;
+  return !on_gpu() ||
+         std::ranges::all_of(parts_of(text), [all = visible_devices()](std::string_view number) {
+           return is_device_of(all, number);
+         });
 }
 
 bool is_flag(std::string_view text) {
@@ -115,6 +120,28 @@ void require_kokkos_settings(const std::vector<std::string>& arguments) {
     if (value == nullptr || setting.takes(value)) continue;
     refuse(setting.variable, "'" + std::string(value) + "'", setting.allowed);
   }
+}
+
+void require_free_choice(const std::vector<std::string>& arguments) {
+  if (!on_gpu()) return;
+  constexpr const char* none = "no choice of a device, which the ranks make";
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with("--kokkos-device-id=")) refuse("--fleet", argument, none);
+  }
+  if (const char* const id = std::getenv("KOKKOS_DEVICE_ID")) {
+    refuse("--fleet", std::string("KOKKOS_DEVICE_ID=") + id, none);
+  }
+}
+
+std::vector<base::DeviceInfo> kokkos_devices() {
+  const std::vector<base::DeviceInfo> all = visible_devices();
+  const char* const list = std::getenv("KOKKOS_VISIBLE_DEVICES");
+  if (list == nullptr || !is_device_list(list)) return all;  // a wrong list is refused elsewhere
+  std::vector<base::DeviceInfo> chosen;
+  for (const std::string_view number : parts_of(list)) {
+    chosen.push_back(all[static_cast<std::size_t>(*whole_number(number))]);
+  }
+  return chosen;
 }
 
 }  // namespace overlap::measure

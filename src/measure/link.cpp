@@ -18,33 +18,53 @@ std::int64_t largest_copy(const std::vector<experiment::Run>& runs) {
   return static_cast<std::int64_t>(bytes);
 }
 
-experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, const Hooks& hooks) {
-  constexpr std::int64_t least = 64 << 20;
-  constexpr std::int64_t row = 256 << 20;  // bytes per row of copies, which amortizes their start
-  bytes = std::max(bytes, least);
-  const auto copies = static_cast<int>(std::max<std::int64_t>(1, row / bytes));
-  const deck::Deck deck = plain_deck(2 * bytes);
-  require_host_memory((on_gpu() ? 2 : 4) * bytes, hooks.ranks);
-  const workload::Workload workload = resident_workload(deck);
-  Executor executor(2);
-  const auto schedule_of = [&](bool up, bool down) {
+namespace {
+
+/// Copies of `bytes` in each direction, each with its half of the arrays and a lane.
+struct Link {
+  Link(std::int64_t size, int ranks)
+      : bytes(size), workload(resident_workload(deck_of(size, ranks))) {}
+
+  /// `copies` in one direction or both.
+  schedule::Schedule row(bool up, bool down, int copies = 1) const {
     HandSchedule hand(workload);
-    for (int i = 0; i < copies; ++i) {  // each direction has its half of the arrays
+    for (int i = 0; i < copies; ++i) {
       if (up) hand.add(Stage::h2d, bytes / 4, 0);
       if (down) hand.add(Stage::d2h, bytes / 4, 1);
     }
     return hand.schedule();
-  };
-  const schedule::Schedule up = schedule_of(true, false);
-  const schedule::Schedule down = schedule_of(false, true);
-  const schedule::Schedule duplex = schedule_of(true, true);
+  }
+
+  std::int64_t bytes;
+  workload::Workload workload;
+  Executor executor = Executor(2);
+
+ private:
+  /// The memory is checked before it is allocated.
+  static deck::Deck deck_of(std::int64_t bytes, int ranks) {
+    require_host_memory((on_gpu() ? 2 : 4) * bytes, ranks);
+    return plain_deck(2 * bytes);
+  }
+};
+
+}  // namespace
+
+experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, const Hooks& hooks) {
+  constexpr std::int64_t least = 64 << 20;
+  constexpr std::int64_t row = 256 << 20;  // bytes per row of copies, which amortizes their start
+  Link link(std::max(bytes, least), hooks.ranks);
+  const auto copies = static_cast<int>(std::max<std::int64_t>(1, row / link.bytes));
+  const schedule::Schedule up = link.row(true, false, copies);
+  const schedule::Schedule down = link.row(false, true, copies);
+  const schedule::Schedule duplex = link.row(true, true, copies);
   const auto seconds = [&](const schedule::Schedule& schedule) {
-    const double time_s = executor.run(schedule, workload, hooks.before_sample).complete_s;
+    const double time_s =
+        link.executor.run(schedule, link.workload, hooks.before_sample).complete_s;
     hooks.after(false);
     return time_s / copies;
   };
-  wake(executor, up, workload);
-  experiment::DeviceSamples found{.link_bytes = bytes};
+  wake(link.executor, up, link.workload);
+  experiment::DeviceSamples found{.link_bytes = link.bytes};
   int done = 0;
   const auto once = [&] {
     hooks.show("rates of the link", done++, repetitions + 1);
@@ -58,21 +78,9 @@ experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, cons
   return found;
 }
 
-std::function<void()> copy_load() {
-  struct Load {
-    explicit Load(const deck::Deck& deck) : workload(resident_workload(deck)) {}
-    workload::Workload workload;
-    Executor executor = Executor(2);
-    schedule::Schedule schedule;
-  };
-  constexpr std::int64_t bytes = 32 << 20;
-  require_host_memory((on_gpu() ? 2 : 4) * bytes);
-  const auto load = std::make_shared<Load>(plain_deck(2 * bytes));
-  HandSchedule hand(load->workload);
-  hand.add(Stage::h2d, bytes / 4, 0);  // each direction has its half of the arrays
-  hand.add(Stage::d2h, bytes / 4, 1);
-  load->schedule = hand.schedule();
-  return [load] { load->executor.run(load->schedule, load->workload); };
+std::function<void()> copy_load(int ranks) {
+  const auto link = std::make_shared<Link>(32 << 20, ranks);
+  return [link, copies = link->row(true, true)] { link->executor.run(copies, link->workload); };
 }
 
 }  // namespace overlap::measure

@@ -56,6 +56,10 @@ void verify(experiment::Run& run, const Executor& executor, const workload::Work
   const workload::Verification result = workload.verify(repetition, workload.repeats);
   std::optional<experiment::WrongData> wrong_work;
   if (run.host_work) wrong_work = executor.host_worker()->verify();
+  if (wrong_work) {  // all runs do the same pieces, whatever their number of chunks
+    wrong_work->chunk = static_cast<int>(std::int64_t{wrong_work->chunk} * run.schedule.chunks /
+                                         executor.host_worker()->pieces());
+  }
   samples.reference_s += lanes::seconds_since(start);
   ++samples.verified_runs;
   run.verified = true;
@@ -178,10 +182,13 @@ void measure_beside(const experiment::Plan& plan, Session& session, const Hooks&
       [&] { measure_rates(on_gpu() ? *session.meter : executor, session.workload, runs, hooks); });
   for (experiment::Run& run : runs) {
     if (!plan.values.empty()) break;  // no traces for points of a sweep: too much data
-    hooks.show("tracing " + experiment::name(run));
+    const auto step = [&] {
+      base::check_interrupt();
+      hooks.show("tracing " + experiment::name(run));
+    };
     const timeline::Engines own = {.workers = on_gpu() ? 0 : run.schedule.lanes,
                                    .copy_engines = engines.copy_engines};
-    hooks.call([&] { trace_run(executor, run, session.workload, deck.measure.verify, own); });
+    hooks.call([&] { trace_run(executor, run, session.workload, deck.measure.verify, own, step); });
   }
   if (!wants_link(plan)) return;
   try {

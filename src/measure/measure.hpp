@@ -87,8 +87,9 @@ std::int64_t largest_copy(const std::vector<experiment::Run>& runs);
 experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, const Hooks& hooks);
 
 /// A function that copies 32 MiB in each direction at the same time: background load during samples
-/// of other ranks. Throws base::Error{precondition} if memory is short.
-std::function<void()> copy_load();
+/// of other ranks. `ranks` of this node allocate at once. Throws base::Error{precondition} if
+/// memory is short.
+std::function<void()> copy_load(int ranks);
 
 /// Engines that execute tasks on `lanes` lanes of the space.
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes,
@@ -117,11 +118,13 @@ using TraceOnce = std::function<timeline::Timeline(const std::vector<bool>& time
 experiment::Trace trace_in_turns(const experiment::Run& run, bool selective,
                                  const TraceOnce& trace_once);
 
-/// Traces a run with trace_in_turns(). If the trace fails, run.untraced gives the reason.
+/// Traces a run with trace_in_turns(). If the trace fails, run.untraced gives the reason. `step` is
+/// called before each run.
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
-               deck::Verify verify, const timeline::Engines& engines);
+               deck::Verify verify, const timeline::Engines& engines,
+               const std::function<void()>& step = base::check_interrupt);
 
-/// Measures H2D copies and kernel of the first chunk of the schedule alone, and sets
+/// Measures H2D copies and kernel of the largest chunk of the schedule alone, and sets
 /// `workload.repeats` so that the kernel takes about `balance` times as long as the copies. `step`
 /// is called before each run.
 experiment::Balance find_balance(Executor& executor, const schedule::Schedule& schedule,

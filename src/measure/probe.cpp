@@ -348,11 +348,12 @@ struct Probe {
     Executor& executor = session.executor.emplace(lanes, deck.issue, deck.memory);
     workload.generate(0);
     wake(executor, schedules.front(), workload);
+    const std::function<void()> step = shown({}, hooks).step;
     // Candidates take turns: at least three rounds, more if they are short.
     const auto rounds = sample({.samples = 15, .enough_s = 2}, [&] {
       std::vector<double> times;
       for (const schedule::Schedule& schedule : schedules) {
-        base::check_interrupt();
+        step();
         times.push_back(executor.run(schedule, workload).complete_s);
       }
       return times;

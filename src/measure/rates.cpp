@@ -36,12 +36,13 @@ std::vector<std::vector<schedule::Task>> tasks_of(const schedule::Schedule& sche
   return rows;
 }
 
-/// The tasks of one stage of the first chunk as a schedule.
-schedule::Schedule first_of(const schedule::Schedule& schedule, Stage stage) {
+/// The tasks of one stage of the largest chunk as a schedule.
+schedule::Schedule largest_of(const schedule::Schedule& schedule, Stage stage) {
+  const int chunk = schedule::largest_chunk(schedule);
   std::vector<schedule::Task> tasks;
   std::copy_if(schedule.tasks.begin(), schedule.tasks.end(), std::back_inserter(tasks),
                [&](const schedule::Task& task) {
-                 return task.stage == stage && task.chunk == 0 && task.op == 0;
+                 return task.stage == stage && task.chunk == chunk && task.op == 0;
                });
   return rows_of(schedule, {std::move(tasks)});
 }
@@ -178,7 +179,7 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
                                  workload::Workload& workload, double balance,
                                  const std::function<void()>& step) {
   const auto time = [&](Stage stage) {
-    return median_s(executor, first_of(schedule, stage), workload,
+    return median_s(executor, largest_of(schedule, stage), workload,
                     {.warmup = 2, .samples = 7, .step = step});
   };
   workload.repeats = 1;

@@ -79,12 +79,12 @@ double StageMeter::marginal_s(double Elapsed::* time, int few, int many, int tim
 double StageMeter::difference_s(double Elapsed::* time, const schedule::Schedule& shorter,
                                 const schedule::Schedule& longer, int times) const {
   const auto run_s = [&](const schedule::Schedule& schedule) {
+    if (plan.step) plan.step();
     return executor.run(schedule, workload).*time;
   };
   using Pair = std::pair<double, double>;
-  const auto pairs =
-      sample({.samples = times * plan.repetitions, .enough_s = 0.16, .step = plan.step},
-             [&] { return Pair(run_s(shorter), run_s(longer)); });
+  const auto pairs = sample({.samples = times * plan.repetitions, .enough_s = 0.16, .step = {}},
+                            [&] { return Pair(run_s(shorter), run_s(longer)); });
   return lower_quartile(pairs, &Pair::second) - lower_quartile(pairs, &Pair::first);
 }
 

@@ -120,7 +120,8 @@ experiment::Trace trace_in_turns(const experiment::Run& run, bool selective,
 }
 
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
-               deck::Verify verify, const timeline::Engines& engines) {
+               deck::Verify verify, const timeline::Engines& engines,
+               const std::function<void()>& step) {
   if (run.schedule.mechanism == deck::Mechanism::graph) {
     run.untraced = "its tasks are launched at once, as a graph";
     return;
@@ -132,7 +133,7 @@ void trace_run(Executor& executor, experiment::Run& run, const workload::Workloa
     constexpr double long_s = 0.2;
     std::uint32_t repetition = 0;
     const int samples = experiment::time_s(run).median < long_s ? 5 : 1;
-    auto timelines = sample({.samples = samples}, [&] {
+    auto timelines = sample({.samples = samples, .step = step}, [&] {
       if (verify == deck::Verify::every) {
         reset(executor.lanes().instance(0), workload, repetition++);
       }

@@ -157,11 +157,12 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
   schedule::Layout layout = schedule::layout(deck, once, std::nullopt);
   layout.transfer = deck::Transfer::staged;  // zero copy has no copies to balance
   const auto schedule = schedule::build(once, layout, deck::Order::depth_first, deck.issue.lanes);
-  const auto first_chunk = [&](std::int64_t repeats, bool copies) {
+  const int chunk = schedule::largest_chunk(schedule);
+  const auto chunk_s = [&](std::int64_t repeats, bool copies) {
     const double flops_per_unit = schedule::costs(deck.workload, repeats).flops_per_unit;
     double seconds = 0;
     for (schedule::Task task : schedule.tasks) {
-      if (task.chunk != 0 || task.op != 0) break;
+      if (task.chunk != chunk || task.op != 0) continue;
       const bool counts =
           copies ? task.stage == schedule::Stage::h2d : schedule::is_kernel(task.stage);
       task.flops *= flops_per_unit / once.flops_per_unit;
@@ -169,12 +170,12 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
     }
     return seconds;
   };
-  const double wanted = deck.workload.intensity.balance * first_chunk(1, true);
+  const double wanted = deck.workload.intensity.balance * chunk_s(1, true);
   // The time grows with the repeats: bisect for the first number that is long enough.
   constexpr std::int64_t most = std::int64_t{1} << 24;
   const auto counts = std::views::iota(std::int64_t{2}, most);
   const auto enough = std::ranges::partition_point(
-      counts, [&](std::int64_t repeats) { return first_chunk(repeats, false) < wanted; });
+      counts, [&](std::int64_t repeats) { return chunk_s(repeats, false) < wanted; });
   if (enough == counts.end()) {
     throw base::Error(base::ExitCode::usage,
                       fmt::format("{}: kernels.rates: the time of the kernel {} hardly depends on "
@@ -183,7 +184,7 @@ std::int64_t balanced_repeats(const deck::Deck& deck, const Device& device) {
                                   device.place(), once.kernel));
   }
   const auto error = [&](std::int64_t repeats) {
-    return std::abs(first_chunk(repeats, false) - wanted);
+    return std::abs(chunk_s(repeats, false) - wanted);
   };
   return error(*enough - 1) <= error(*enough) ? *enough - 1 : *enough;
 }

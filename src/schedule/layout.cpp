@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/interrupt.hpp"
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "deck/words.hpp"
@@ -132,6 +133,7 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
   chunks = even_chunks(deck, costs, up_bytes);
   if (ramps && deck.chunks.bytes) chunks = ramp_chunks(deck, costs, chunks, most);
   for (;; ++chunks) {
+    base::check_interrupt();  // long ramps of many units take seconds
     expect_few(deck, costs, chunks);
     layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks.growth, deck.chunks.spread)
                            : even(costs.units, chunks);

@@ -78,6 +78,11 @@ double work_units(const Schedule& schedule, const Use& use) {
   return static_cast<double>(host_region(schedule, use).bytes() / schedule.tiling->element_bytes);
 }
 
+int largest_chunk(const Schedule& schedule) {
+  const std::vector<Piece>& pieces = schedule.cuts.front().pieces;
+  return static_cast<int>(std::ranges::max_element(pieces, {}, &Piece::size) - pieces.begin());
+}
+
 int chunk_of(const Schedule& schedule, std::int64_t unit) {
   if (!schedule.tiling) {
     const std::vector<Piece>& pieces = schedule.cuts.front().pieces;

@@ -177,6 +177,9 @@ std::vector<Region> parts_of(const Array& array, std::size_t most_bytes);
 /// Size of a piece in units of work: its units; of a matrix, its elements.
 double work_units(const Schedule& schedule, const Use& use);
 
+/// The first of the largest chunks of an operation. Precondition: the schedule has chunks.
+int largest_chunk(const Schedule& schedule);
+
 /// The chunk that contains a unit of the arrays; of a product, an element of C.
 int chunk_of(const Schedule& schedule, std::int64_t unit);
 

@@ -256,6 +256,20 @@ TEST(BalancedRepeats, AreTheNearestToTheBalance) {
   EXPECT_EQ(balanced_repeats(deck, device), copied);
 }
 
+TEST(BalancedRepeats, OfARampAreThoseOfItsLargestChunk) {
+  const Device device = load_device("h200");
+  deck::Deck deck = increment(9);
+  deck.workload.elements = std::int64_t{1} << 26;
+  deck.workload.intensity.balance = 1;
+  deck.chunks.profile = deck::Profile::ramp;
+  const std::int64_t ramp = balanced_repeats(deck, device);
+  // Its middle chunk is more than a quarter of the data: as many repeats as for four even chunks.
+  deck.chunks = {.count = 4};
+  EXPECT_NEAR(static_cast<double>(ramp), static_cast<double>(balanced_repeats(deck, device)), 1);
+  deck.chunks = {.count = 200};  // chunks as small as its first
+  EXPECT_GT(ramp, 0);
+}
+
 TEST(BalancedRepeats, NeedRatesByIntensity) {
   Device device = load_device("h200");
   device.path = "flat.yaml";
