@@ -109,7 +109,7 @@ const Table<Measure> measure_table = {
      field("budget", &Measure::budget_s, or_word("none", long_time()),
            "Maximum time for the repetitions with `precision`."),
      field("duration", &Measure::duration_s, or_word("none", long_time()),
-           "Soak: repeat until this time has passed."),
+           "Soak: repeat until this time has passed; not with repetitions or precision."),
      field("verify", &Measure::verify, word<Verify>(),
            "Samples whose data are verified: each, or the first and the last.")},
     {{"if", {{"properties", {{"duration", {{"const", "none"}}}}}}},
@@ -124,15 +124,17 @@ const Table<FleetRun> fleet_table = {
 
 Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::* member,
                        const std::string& help) {
-  const auto any_metric = number("a non-negative number, for `time` a time", 0, any<double>);
+  const auto any_metric =
+      number("a non-negative number or percentage, for `time` a time", 0, any<double>);
   return field(key, member, optional(any_metric), help)
       .reads([=](const Reader& map, Criterion& c) {
         const std::string_view unit = row_of(c.metric).unit;
-        const std::string of = unit == "1" ? "" : fmt::format(" of {}", unit);
         const Kind<double> kind =
             unit == "s" ? seconds("a non-negative time, such as 0.005 (seconds), 5 ms or 50 us", 0,
                                   any<double>)
-                        : number("a non-negative number" + of, 0, any<double>);
+            : unit == "1"
+                ? part("a non-negative number or percentage", 0, any<double>)
+                : number(fmt::format("a non-negative number of {}", unit), 0, any<double>);
         if (map.has(key)) c.*member = kind.read(map.at(key));
       })
       .defaults_to("none");
@@ -232,20 +234,22 @@ void read_issue(const Reader& deck, Deck& into) {
 }
 
 /// Checks that the deck has the baseline and other orders for a metric that compares them.
-void check_comparison(const Reader& item, const Criterion& criterion, const Issue& issue,
+void check_comparison(const Reader& item, const Criterion& criterion, const Deck& deck,
                       const std::string& orders) {
   const auto fail = [&](std::string_view need) {
     Keys allowed;
     for (const MetricRow& row : metrics) {
-      if (row.needs == Needs::nothing || of_device(row.needs)) allowed.emplace_back(row.name);
+      const bool lacks = (row.needs == Needs::host_work && !deck.host_work) ||
+                         (row.needs == Needs::alone && !deck.fleet.compares());
+      if (row.needs != Needs::baseline && !lacks) allowed.emplace_back(row.name);
     }
     item.at("metric").fail(
         fmt::format("found '{}', which needs {} among issue.orders ({}); allowed: {}",
                     to_string(criterion.metric), need, orders, fmt::join(allowed, ", ")));
   };
-  Keys others = names_of(issue.orders);
+  Keys others = names_of(deck.issue.orders);
   std::erase(others, to_string(Order::sequential));
-  if (others.size() == issue.orders.size()) fail("the baseline 'sequential'");
+  if (others.size() == deck.issue.orders.size()) fail("the baseline 'sequential'");
   if (others.empty()) fail("an order other than 'sequential'");
   if (criterion.order == Order::sequential) {
     item.at("order").fail(
@@ -269,7 +273,7 @@ void check_criterion(const Reader& item, const Criterion& criterion, const Deck&
                                     quoted(item.at("min").text()), quoted(item.at("max").text())));
   }
   const MetricRow& metric = row_of(criterion.metric);
-  if (metric.needs == Needs::baseline) check_comparison(item, criterion, deck.issue, orders);
+  if (metric.needs == Needs::baseline) check_comparison(item, criterion, deck, orders);
   if (of_device(metric.needs) && criterion.order) {
     item.at("order").fail(
         fmt::format("found an order for '{}', a metric of the device; allowed: "
@@ -343,7 +347,7 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   return {
       {whole && deck.chunks.bytes, "chunks.bytes", "no such key", kinds, pieces},
       {whole && deck.chunks.count != 1, "chunks.count", "1", kinds, pieces},
-      {whole && !custom && ramp, "chunks.profile", "uniform", kinds, pieces},
+      {whole && ramp, "chunks.profile", "uniform", kinds, pieces},
       {zero_copy && !locked, "memory.transfer", "staged", "memory.host"},
       {zero_copy && section, "memory.transfer", "staged", box},
       {zero_copy && whole, "memory.transfer", "staged", kinds},

@@ -43,20 +43,20 @@ Kind<Require::Link> link() {
 
 /// A minimum version; empty: any.
 Kind<std::vector<int>> versions() {
-  const std::string from = ">= ";
-  return {.values = {.allowed = "any or a minimum version, such as '>= 570'",
-                     .schema = {{"type", "string"}, {"pattern", "^(any|>= [0-9]+([.][0-9]+)*)$"}},
-                     .words = {"any"}},
-          .parse = [=](const std::string& text) -> std::optional<std::vector<int>> {
-            if (text == "any") return std::vector<int>();
-            const auto version = text.starts_with(from)
-                                     ? base::parse_version(text.substr(from.size()))
-                                     : std::vector<int>();
-            return version.empty() ? std::nullopt : std::optional(version);
-          },
-          .write = [=](const std::vector<int>& version) -> Json {
-            return version.empty() ? "any" : from + base::spell_version(version);
-          }};
+  return {
+      .values = {.allowed = "any or a minimum version, such as '>= 570'",
+                 .schema = {{"type", "string"}, {"pattern", "^(any|(>= *)?[0-9]+([.][0-9]+)*)$"}},
+                 .words = {"any"}},
+      .parse = [](const std::string& text) -> std::optional<std::vector<int>> {
+        if (text == "any") return std::vector<int>();
+        const bool compares = text.starts_with(">=");
+        const std::size_t begin = compares ? text.find_first_not_of(' ', 2) : 0;
+        const auto version = base::parse_version(text.substr(std::min(begin, text.size())));
+        return version.empty() ? std::nullopt : std::optional(version);
+      },
+      .write = [](const std::vector<int>& version) -> Json {
+        return version.empty() ? "any" : ">= " + base::spell_version(version);
+      }};
 }
 
 }  // namespace

@@ -356,8 +356,8 @@ const Table<Workload>& workload_table() {
       field("iterations", &W::iterations, count(1, most_chunks), "Iterations over the arrays.")
           .with({pipeline}),
       field("intensity", &W::intensity, intensity(),
-            "Repeats of the arithmetic; balanced: as many as make a kernel take N times as long as "
-            "the copy of its chunk to the device.")
+            "Repeats of the arithmetic; balanced: as many as make the kernel of the largest chunk "
+            "take N times as long as its copy to the device.")
           .with({increment, pipeline}),
       sizes("box", &Box::extent, "Size of the box to work on, a part of a larger array.")
           .reads(read_box)

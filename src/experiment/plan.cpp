@@ -68,7 +68,10 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
   size_copies(facts, deck, device);
   if (deck.workload.kind == deck::WorkloadKind::dgemm && deck.issue.has(deck::Order::four_way)) {
     facts.host_share = HostShare();
-    facts.choices.emplace_back("host share", "none: the host's rate is not known");
+    const auto& share = deck.workload.host_share;
+    facts.choices.emplace_back(
+        "host share", fmt::format("none{}: the host's rate is not known",
+                                  share ? fmt::format(" instead of {:g} %", 100 * *share) : ""));
   }
   if (deck.issue.has(deck::Order::automatic)) {
     const auto found = candidates(deck, facts);

@@ -164,10 +164,11 @@ std::map<std::string, Reference> load_references(const deck::Deck& deck, const s
     const std::string& name = *reference;
     if (name != deck::given_reference) {
       const auto path = std::filesystem::path(deck.path).parent_path() / name;
-      if (std::error_code error; !std::filesystem::exists(path, error)) {
+      std::error_code error;
+      if (!std::filesystem::exists(path, error) || std::filesystem::is_directory(path, error)) {
         throw deck::error_at(deck, base::ExitCode::usage,
                              fmt::format("acceptance[{}].reference", i),
-                             fmt::format("found {}, but {} does not exist; allowed: given, or the "
+                             fmt::format("found {}, but {} is no file; allowed: given, or the "
                                          "path of a reference file from the deck's folder",
                                          yaml::quoted(name), base::one_line(path.string())));
       }

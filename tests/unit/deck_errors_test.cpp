@@ -87,7 +87,8 @@ TEST(DeckErrors, Requirements) {
       {require("numa: locl"),
        {},
        "@:2:17: require.numa: found 'locl'; allowed: local, any; did you mean 'local'?"},
-      {require("driver: 570"), {}, "@:2:19: require.driver: found '570'; allowed: " + from},
+      {require("driver: 570x"), {}, "@:2:19: require.driver: found '570x'; allowed: " + from},
+      {require("driver: '>'"), {}, "@:2:19: require.driver: found '>'; allowed: " + from},
       {require("driver: '>= 570.'"),
        {},
        "@:2:19: require.driver: found '>= 570.'; allowed: " + from},
@@ -372,6 +373,11 @@ TEST(DeckErrors, ValuesOfTasks) {
        "@:1:11: workload.tasks: found nothing; allowed: a list of tasks, such as [{name: K1, "
        "stage: "
        "kernel, lane: 1, duration: 1 ms}]"},
+      {"workload: {kind: custom, tasks: [{name: K, stage: kernel, lane: 1, duration: 1 ms}]}\n"
+       "chunks: {profile: ramp}\n",
+       {},
+       "@:2:19: chunks.profile: found 'ramp'; allowed: uniform with workload.kind custom (@:1:18), "
+       "whose tasks define the copies"},
       {"workload: {kind: custom, tasks: []}\n",
        {},
        "@:1:33: workload.tasks: found an empty list; allowed: a list of tasks, such as [{name: K1, "
@@ -1405,16 +1411,16 @@ TEST(DeckErrors, Criteria) {
        {},
        "@:3:23: acceptance[0].metric: found 'speedup', which needs the baseline 'sequential' "
        "among issue.orders (@:2:17); allowed: time, throughput, max_error, bound_fraction, "
-       "schedule_bound_fraction, drift, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, "
-       "throttled"},
+       "schedule_bound_fraction, drift, contention, h2d_rate, d2h_rate, duplex_rate, pcie_replays, "
+       "ecc_errors, throttled"},
       {"workload: {kind: increment}\n"
        "issue: {orders: [sequential]}\nacceptance: [{metric: speedup, min: 1}]\n",
        {},
        "@:3:23: acceptance[0].metric: found 'speedup', which needs an order other than "
        "'sequential' "
        "among issue.orders (@:2:17); allowed: time, throughput, max_error, bound_fraction, "
-       "schedule_bound_fraction, drift, h2d_rate, d2h_rate, duplex_rate, pcie_replays, ecc_errors, "
-       "throttled"},
+       "schedule_bound_fraction, drift, contention, h2d_rate, d2h_rate, duplex_rate, pcie_replays, "
+       "ecc_errors, throttled"},
       {criteria("[{metric: speedup, order: sequential, min: 1}]"),
        {},
        "@:3:39: acceptance[0].order: found 'sequential', which would be compared with itself; "
@@ -1450,22 +1456,22 @@ TEST(DeckErrors, Limits) {
        "(seconds), 5 ms or 50 us"},
       {criteria("[{metric: speedup, min: 1.3x}]"),
        {},
-       "@:3:37: acceptance[0].min: found '1.3x'; allowed: a non-negative number"},
+       "@:3:37: acceptance[0].min: found '1.3x'; allowed: a non-negative number or percentage"},
       {criteria("[{metric: speedup, min: inf}]"),
        {},
-       "@:3:37: acceptance[0].min: found 'inf'; allowed: a non-negative number"},
+       "@:3:37: acceptance[0].min: found 'inf'; allowed: a non-negative number or percentage"},
       {criteria("[{metric: speedup, min: .inf}]"),
        {},
-       "@:3:37: acceptance[0].min: found '.inf'; allowed: a non-negative number"},
+       "@:3:37: acceptance[0].min: found '.inf'; allowed: a non-negative number or percentage"},
       {criteria("[{metric: speedup, min: -1}]"),
        {},
-       "@:3:37: acceptance[0].min: found '-1'; allowed: a non-negative number"},
+       "@:3:37: acceptance[0].min: found '-1'; allowed: a non-negative number or percentage"},
       {criteria("[{metric: throughput, min: 50 GB/s}]"),
        {},
        "@:3:40: acceptance[0].min: found '50 GB/s'; allowed: a non-negative number of GB/s"},
       {criteria("[{metric: max_error, max: 1e-6 s}]"),
        {},
-       "@:3:39: acceptance[0].max: found '1e-6 s'; allowed: a non-negative number"},
+       "@:3:39: acceptance[0].max: found '1e-6 s'; allowed: a non-negative number or percentage"},
   });
 }
 
@@ -1758,7 +1764,7 @@ TEST(DeckErrors, OverridesThatClashWithTheDeck) {
        {"issue.orders=[depth_first]"},
        "@:5:23: acceptance[0].metric: found 'speedup', which needs the baseline 'sequential' "
        "among issue.orders (--set issue.orders=[depth_first]); allowed: time, throughput, "
-       "max_error, bound_fraction, schedule_bound_fraction, drift, h2d_rate, d2h_rate, "
+       "max_error, bound_fraction, schedule_bound_fraction, drift, contention, h2d_rate, d2h_rate, "
        "duplex_rate, pcie_replays, ecc_errors, throttled"},
       {good,
        {"issue.orders=[sequential, by_engine]"},

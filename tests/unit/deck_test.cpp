@@ -235,11 +235,16 @@ TEST(Deck, Require) {
                           .local_numa = true,
                           .driver = {570, 86}}));
   EXPECT_EQ(with("require: {pcie: max}").require.pcie, Require::Link());
+  for (const char* const spelling : {"570", "'>=570'", "'>=  570'"}) {
+    EXPECT_EQ(with(std::string("require: {driver: ") + spelling + "}").require.driver,
+              std::vector{570});
+  }
 }
 
 TEST(Deck, Acceptance) {
   const Criterion speedup = criterion("metric: speedup, order: depth_first, min: 1.3");
   EXPECT_EQ(speedup.metric, Metric::speedup);
+  EXPECT_EQ(criterion("metric: bound_fraction, min: 90 %").min, 0.9);
   EXPECT_EQ(speedup.order, Order::depth_first);
   EXPECT_EQ(speedup.min, 1.3);
   EXPECT_EQ(speedup.max, std::nullopt);
