@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "experiment/judge.hpp"
@@ -95,7 +96,7 @@ Baseline baseline(const std::vector<Recorded>& results, std::optional<double> be
   Baseline made;
   for (const Collected& collected : collection.all()) {
     const Entry entry = entry_of(collected, below);
-    (entry.value > 0 ? made.entries : made.left_out).push_back(entry);
+    (entry.value > 0 && std::isfinite(entry.value) ? made.entries : made.left_out).push_back(entry);
   }
   if (made.entries.empty()) {
     throw base::Error(base::ExitCode::runtime_error,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -88,42 +89,58 @@ const deck::Criterion* criterion_of(const std::vector<deck::Criterion>& criteria
   return strictest;
 }
 
-/// The result to compare with one: of its deck, of several the one of the same name, device and
-/// place. Throws base::Error{runtime_error} unless there is exactly one.
-const Recorded& counterpart(const Recorded& one, const std::vector<Recorded>& all) {
-  const std::string name = yaml::name_of(one.deck_path);
-  const auto is_named = [&](const Recorded& other) {
-    return yaml::name_of(other.deck_path) == name;
-  };
-  std::vector<const Recorded*> same;
-  for (const Recorded& other : all) {
-    if (other.machine.deck == one.machine.deck) same.push_back(&other);
-  }
-  const bool by_name = same.empty();
-  for (const Recorded& other : all) {
-    if (by_name && is_named(other)) same.push_back(&other);
-  }
-  const auto prefer = [&](const auto& matches) {
-    std::vector<const Recorded*> preferred;
-    for (const Recorded* other : same) {
-      if (matches(*other)) preferred.push_back(other);
+/// Results by their deck, its name and their device, as counterparts are looked for.
+class Index {
+ public:
+  explicit Index(const std::vector<Recorded>& all) : file(all.front().file) {
+    for (const Recorded& one : all) {
+      for (std::string& key : keys(one)) results_[std::move(key)].push_back(&one);
     }
-    if (!preferred.empty()) same = std::move(preferred);
-  };
-  prefer(is_named);
-  prefer([&](const Recorded& other) { return other.device() == one.device(); });
-  prefer([&](const Recorded& other) { return other.host == one.host && other.slot == one.slot; });
+  }
+
+  /// The results nearest to one: of its deck, of several those of the same name and device; of
+  /// another deck those of the same name.
+  std::vector<const Recorded*> nearest(const Recorded& one) const {
+    for (const std::string& key : keys(one)) {
+      if (const auto found = results_.find(key); found != results_.end()) return found->second;
+    }
+    return {};
+  }
+
+  const std::string file;  ///< of the first
+
+ private:
+  static std::vector<std::string> keys(const Recorded& one) {
+    const std::string deck = "d" + one.machine.deck, device = "\nu" + one.device();
+    const std::string name = "\nn" + yaml::name_of(one.deck_path);
+    return {deck + name + device, deck + name, deck + device, deck, name + device, name};
+  }
+
+  std::map<std::string, std::vector<const Recorded*>> results_;
+};
+
+/// The result to compare with one; of several that are near, the one of the same place. Throws
+/// base::Error{runtime_error} unless there is exactly one.
+const Recorded& counterpart(const Recorded& one, const Index& all) {
+  const std::string name = yaml::name_of(one.deck_path);
+  std::vector<const Recorded*> same = all.nearest(one);
+  std::vector<const Recorded*> here;
+  std::ranges::copy_if(same, std::back_inserter(here), [&](const Recorded* other) {
+    return other->host == one.host && other->slot == one.slot;
+  });
+  if (!here.empty()) same = std::move(here);
   if (same.size() == 1) return *same.front();
   throw base::Error(
       base::ExitCode::runtime_error,
       same.empty()
           ? fmt::format("{}: found no result of the deck {} of {}; allowed: results of the same "
                         "decks",
-                        all.front().file, name, one.file)
-          : fmt::format("{}: found {} results of the deck {} to compare with, such as {} and {}, "
-                        "none or several of them of the same device; allowed: one per deck and "
-                        "device",
-                        one.file, same.size(), name, same[0]->file, same[1]->file));
+                        all.file, name, one.file)
+          : fmt::format(
+                "{}: found {} results of the deck {} to compare with, {} and {}{}; allowed: "
+                "one result per deck and device: name the files instead of their folder",
+                one.file, same.size(), name, same[0]->file, same[1]->file,
+                same.size() > 2 ? " among them" : ""));
 }
 
 }  // namespace
@@ -191,8 +208,9 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
 std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vector<Recorded>& b,
                                 double below) {
   std::vector<Comparison> comparisons;
+  const Index all(b);
   for (const Recorded& one : a) {
-    comparisons.push_back(compare(one, counterpart(one, b), below));
+    comparisons.push_back(compare(one, counterpart(one, all), below));
   }
   return comparisons;
 }
