@@ -3,15 +3,12 @@
 #include <optional>
 
 #include "base/interrupt.hpp"
-#include "base/text.hpp"
 #include "fleet.hpp"
 #include "measured.hpp"
 #include "memory.hpp"
-#include "model/load.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "report/console.hpp"
-#include "report/output_file.hpp"
 #include "results.hpp"
 #include "run.hpp"
 
@@ -72,13 +69,7 @@ base::ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   const FileNames names = names_of(machine_of(machinery));
   Options own = own_files(options, inputs, names);
   require_writable(own, inputs, common_files(options, names), machinery);
-  if (!own.calibrate.empty() && !machinery.unusable) {
-    inputs.device = measure::calibrate(*machinery.session, hooks_of(terminal));
-    inputs.device->path = own.calibrate;
-    report::write_file(own.calibrate,
-                       model::to_yaml(*inputs.device, calibration_note(machine_of(machinery))));
-    terminal.shown("wrote " + base::one_line(own.calibrate) + "\n");
-  }
+  if (!own.calibrate.empty() && !machinery.unusable) calibrate(own, inputs, machinery, terminal);
   base::check_interrupt();
   std::unique_ptr<report::Journal> journal;
   std::vector<report::Study> studies = run_decks(own, inputs, machinery, journal, terminal);

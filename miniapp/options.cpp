@@ -77,7 +77,10 @@ void add_commands(CLI::App& app, Options& options) {
   const auto command = [&](Command which, const char* name, const char* help, const char* files,
                            int least) {
     CLI::App* const made = app.add_subcommand(name, help);
-    made->add_option(files, options.results, "Results")->expected(least, most_files)->required();
+    made->add_option(files, options.results, "Results, at least " + std::to_string(least))
+        ->expected(least, most_files)
+        ->required()
+        ->option_text("...");
     made->add_flag("--quiet", options.quiet, "Print only the result lines");
     made->callback([&options, which] { options.command = which; });
     return made;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <set>
@@ -37,20 +38,20 @@ void write(const std::vector<OutputFile>& outputs) {
   }
 }
 
-/// All files that are given, also through their folders.
-std::vector<std::string> files_in(const std::vector<std::string>& files_or_folders) {
-  std::vector<std::string> files;
-  for (const report::SourceFile& file : report::source_files(files_or_folders)) {
-    files.push_back(file.path);
-  }
-  return files;
-}
-
-/// Throws base::Error where an output cannot be written, is written twice or is an input.
+/// Throws base::Error where an output cannot be written, is written twice or is an input. A file
+/// that an earlier call left in a folder of results may be written anew.
 void require_outputs(const std::vector<OutputFile>& outputs,
-                     const std::vector<std::string>& inputs) {
+                     const std::vector<report::SourceFile>& sources,
+                     const std::vector<std::string>& others = {}) {
   report::Files files;
-  for (const std::string& input : inputs) files.reads(input, "an input");
+  for (const std::string& input : others) files.reads(input, "an input");
+  for (const report::SourceFile& source : sources) {
+    const bool written = std::ranges::any_of(outputs, [&](const OutputFile& output) {
+      std::error_code error;  // an output that is not there yet is none of the inputs
+      return std::filesystem::equivalent(source.path, output.path, error);
+    });
+    if (!written || !report::is_left_out(source)) files.reads(source.path, "an input");
+  }
   for (const OutputFile& output : outputs) {
     if (!output.path.empty()) files.writes(output.path, output.option);
   }
@@ -58,7 +59,7 @@ void require_outputs(const std::vector<OutputFile>& outputs,
 
 /// `baseline`: writes a reference file.
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
-  require_outputs({{"-o", options.output}}, files_in(options.results));
+  require_outputs({{"-o", options.output}}, report::source_files(options.results));
   const std::vector<experiment::Recorded> results = report::read_results(options.results);
   const auto [entries, left_out] = experiment::baseline(results, options.below);
   const experiment::Reference reference{options.output, entries};
@@ -107,26 +108,13 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
       {"--csv", options.csv, [&] { return report::side_by_side_csv(*comparisons.side_by_side); }},
       {"--json", options.json, [&] { return comparison_json(comparisons); }},
       {"--report", options.report, [&] { return comparison_html(comparisons); }}};
-  require_outputs(outputs, files_in(options.results));
+  require_outputs(outputs, report::source_files(options.results));
   comparisons = options.side_by_side ? report::Comparisons{.side_by_side = side_by_side(options)}
                                      : comparisons_of(options);
   write(outputs);
   if (!options.quiet) terminal.text(report::comparison_text(comparisons));
   terminal.text(report::comparison_line(comparisons));
   return comparisons.exit_code();
-}
-
-/// The files that `merge` reads. A fleet file of an earlier call may be written anew.
-std::vector<std::string> inputs_of(const Options& options,
-                                   const std::vector<report::SourceFile>& sources,
-                                   const std::vector<OutputFile>& outputs) {
-  std::vector<std::string> inputs = {options.expected, options.reference};
-  for (const report::SourceFile& source : sources) {
-    const bool written =
-        std::ranges::find(outputs, source.path, &OutputFile::path) != outputs.end();
-    if (!written || !report::is_left_out(source)) inputs.push_back(source.path);
-  }
-  return inputs;
 }
 
 /// `merge`: prints many devices' results as one outcome.
@@ -138,7 +126,7 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
       {"--report", options.report, [&] { return report::fleet_html(fleet, options.report); }},
       {"--nodecheck", options.node_check, [&] { return report::node_check(fleet); }}};
   const std::vector<report::SourceFile> sources = report::source_files(options.results);
-  require_outputs(outputs, inputs_of(options, sources, outputs));
+  require_outputs(outputs, sources, {options.expected, options.reference});
   std::vector<std::string> expected;
   std::optional<experiment::Reference> reference;
   if (!options.expected.empty()) expected = report::read_hosts(options.expected);
@@ -150,6 +138,9 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
                                reference ? &*reference : nullptr);
   write(outputs);
   terminal.shown(report::fleet_text(fleet));
+  if (options.quiet) {
+    for (const std::string& fault : report::faults(fleet)) terminal.error(fault);
+  }
   terminal.text(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return fleet.exit_code();
 }

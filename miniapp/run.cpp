@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <filesystem>
 #include <map>
 
 #include "base/interrupt.hpp"
@@ -14,6 +15,7 @@
 #include "base/version.hpp"
 #include "fleet.hpp"
 #include "measure/platform.hpp"
+#include "measured.hpp"
 #include "model/load.hpp"
 #include "report/console.hpp"
 #include "report/json.hpp"
@@ -77,11 +79,19 @@ std::string kept(const report::Study& study, const report::Journal* journal) {
                      study.points.size(), journal->path());
 }
 
-/// Where a sweep keeps its finished points: next to its first result file; empty: nowhere.
+/// Where a sweep keeps its finished points: next to the first of its result files that has some, or
+/// else to the first; empty: nowhere.
 std::string journal_path(const Options& options) {
-  const auto first = std::ranges::find_if_not(options.outputs, report::is_stream, &Output::path);
-  const bool nowhere = !options.predict.empty() || first == options.outputs.end();
-  return nowhere ? "" : first->path + ".points";
+  std::vector<std::string> paths;
+  for (const Output& output : options.outputs) {
+    if (!report::is_stream(output.path)) paths.push_back(output.path + ".points");
+  }
+  if (paths.empty() || !options.predict.empty()) return "";
+  const auto there = std::ranges::find_if(paths, [](const std::string& path) {
+    std::error_code error;
+    return std::filesystem::exists(path, error);
+  });
+  return there == paths.end() ? paths.front() : *there;
 }
 
 /// Runs a point. Returns a failed outcome for every error but base::Error{usage}, which is thrown.
@@ -194,6 +204,15 @@ base::Machine machine_of(const Machinery& machinery) {
 
 namespace {
 
+/// Origin of a device file, for its comment.
+std::string calibration_note(const base::Machine& machine) {
+  const base::BuildInfo& build = machine.build;
+  return fmt::format(
+      "Measured by `miniapp --calibrate` on {}:\n{}{}, {} cores; Kokkos {} {}, {}.\n",
+      now_utc().substr(0, 10), machine.device ? machine.device->name + ", " : "", machine.host.cpu,
+      machine.host.cores, build.kokkos_version, build.backend, build.compiler);
+}
+
 /// Makes this process one without a fleet, because its ranks cannot meet. Files about all ranks are
 /// then those of rank 0.
 void go_on_alone(Options& options, Terminal& terminal) {
@@ -214,6 +233,7 @@ void start(Options& options, const Inputs& inputs, Machinery& machinery, Termina
   if (!inputs.predicted.empty()) return;
   std::vector<std::string> kokkos = options.kokkos;
   if (options.fleet) {
+    measure::require_free_choice(kokkos);
     try {
       machinery.member.emplace(deadline_s(inputs));
     } catch (const base::Error& error) {
@@ -230,7 +250,28 @@ void start(Options& options, const Inputs& inputs, Machinery& machinery, Termina
   try {
     machinery.session.emplace(std::move(kokkos));
   } catch (const base::Error& error) {
-    if (error.code() == base::ExitCode::usage || !options.calibrate.empty()) throw;
+    if (error.code() == base::ExitCode::usage || inputs.decks.empty()) throw;
+    machinery.unusable = error;
+  }
+}
+
+void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Terminal& terminal) {
+  const std::string& path = options.calibrate;
+  try {
+    model::Device device = measure::calibrate(*machinery.session, hooks_of(terminal));
+    device.path = path;
+    report::write_file(path, model::to_yaml(device, calibration_note(machine_of(machinery))));
+    const std::string doubts =
+        device.doubtful.empty()
+            ? ""
+            : fmt::format("; {} in it {} doubtful: calibrate again on a quiet machine",
+                          base::counted(device.doubtful.size(), "figure"),
+                          device.doubtful.size() == 1 ? "is" : "are");
+    terminal.shown("wrote " + base::one_line(path) + doubts + "\n");
+    inputs.device = std::move(device);
+  } catch (const std::exception& exception) {
+    const base::Error error = base::error_of(exception);
+    if (error.code() == ExitCode::interrupted || inputs.decks.empty()) throw;
     machinery.unusable = error;
   }
 }
@@ -250,14 +291,6 @@ bool mark_interrupted(std::vector<report::Study>& studies) {
   const base::Error error(ExitCode::interrupted, "interrupted");
   report::add(study, 0, experiment::failed(study.points.front(), error));
   return true;
-}
-
-std::string calibration_note(const base::Machine& machine) {
-  const base::BuildInfo& build = machine.build;
-  return fmt::format(
-      "Measured by `miniapp --calibrate` on {}:\n{}{}, {} cores; Kokkos {} {}, {}.\n",
-      now_utc().substr(0, 10), machine.device ? machine.device->name + ", " : "", machine.host.cpu,
-      machine.host.cores, build.kokkos_version, build.backend, build.compiler);
 }
 
 Inputs read_inputs(const Options& options) {

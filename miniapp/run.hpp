@@ -45,9 +45,13 @@ struct Machinery {
 };
 
 /// Creates the resources for the options. Throws base::Error{usage}; other errors of this machine
-/// or rank are stored in `unusable` (with --calibrate: thrown). If the ranks of a fleet cannot
-/// meet, changes the options to those of one process.
+/// or rank are stored in `unusable` (without decks: thrown). If the ranks of a fleet cannot meet,
+/// changes the options to those of one process.
 void start(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal);
+
+/// Writes the file of --calibrate, which the decks then use. Errors are stored or thrown as those
+/// of start().
+void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Terminal& terminal);
 
 /// The machine; without a session, without its device.
 base::Machine machine_of(const Machinery& machinery);
@@ -61,9 +65,6 @@ report::Study new_study(const Inputs& inputs, std::size_t deck, const base::Mach
 /// If an interrupt ended the study before the last one, marks the last one as interrupted before
 /// its first point. Returns whether it did.
 bool mark_interrupted(std::vector<report::Study>& studies);
-
-/// Origin of a device file, for its comment.
-std::string calibration_note(const base::Machine& machine);
 
 /// Reads decks, references and device files. Throws base::Error{usage}, also for decks that no
 /// device could run.

@@ -26,8 +26,8 @@ void add_bounds(std::vector<Run>& runs, const timeline::Engines& engines) {
   for (Run& run : runs) {
     if (!run.rates) continue;
     // Tiles of the host reduce the work of the device: do not share rates.
-    const bool shared = !least || host_tiles(run.schedule) > 0;
-    run.bounds = model::bounds(run.schedule, *run.rates, shared ? *run.rates : *least, engines);
+    const Rates& used = least && host_tiles(run.schedule) == 0 ? *least : *run.rates;
+    run.bounds = model::bounds(run.schedule, *run.rates, used, engines);
     if (run.bounds->bound_s <= 0) run.bounds.reset();  // no work
   }
 }
@@ -219,7 +219,10 @@ std::string words(const Stop& stop) {
   if (stop.reason == StopReason::duration) {
     return fmt::format("{}, which took {}", after, base::format_seconds(stop.elapsed_s));
   }
-  const std::string width = stop.width ? fmt::format("{:.2g} %", 100 * *stop.width) : "unknown";
+  const double percent = 100 * stop.width.value_or(0);
+  const std::string width = !stop.width     ? "unknown"
+                            : percent < 100 ? fmt::format("{:.2g} %", percent)
+                                            : fmt::format("{:.0f} %", percent);
   if (stop.reason == StopReason::precision) {
     return fmt::format("precision {} reached {}", width, after);
   }

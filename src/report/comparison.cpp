@@ -97,12 +97,13 @@ base::Rows difference_rows(const Comparison& of) {
   return rows.size() == 1 ? base::Rows() : rows;
 }
 
-std::string change_words(const Change& of) {
-  return of.point.empty() ? of.order : of.order + ", " + of.point;
+/// The order, or of a metric of the device `other`, with the point of a sweep.
+std::string change_words(const Change& of, const std::string& other = "-") {
+  return (of.order == "-" ? other : of.order) + (of.point.empty() ? "" : ", " + of.point);
 }
 
 base::Rows change_rows(const Comparison& of) {
-  base::Rows rows = {{"order", "metric", "A", "B", "B / A", "95 % interval", "trend", "verdict"}};
+  base::Rows rows = {{"order", "metric", "A", "B", "change", "95 % interval", "trend", "verdict"}};
   for (const Change& change : of.changes) {
     const auto& ratio = change.ratio;
     rows.push_back({change_words(change), std::string(deck::to_string(change.metric)),
@@ -122,7 +123,8 @@ int pen_of(Trend trend) { return trend == Trend::slower ? 2 : trend == Trend::fa
 std::string ratios_svg(const Comparison& of) {
   constexpr double margin = 40, right = 1080, row = 26, least = 360, most = 720;
   const auto label = [](const Change& change) {
-    return fmt::format("{} {}", change_words(change), deck::to_string(change.metric));
+    const std::string metric(deck::to_string(change.metric));
+    return change.order == "-" ? change_words(change, metric) : change_words(change) + " " + metric;
   };
   const auto is_drawn = [](const Change& change) {
     return change.ratio && std::isfinite(change.ratio->lo) && std::isfinite(change.ratio->hi);
@@ -146,11 +148,10 @@ std::string ratios_svg(const Comparison& of) {
   const double from = x(1 - experiment::same_within);
   svg.add(R"(<rect class="track" x="{:g}" y="{:g}" width="{:g}" height="{:g}"/>)", from, top,
           x(1 + experiment::same_within) - from, bottom - top);
-  const double step = ticks(hi - lo, 8).at(1);
-  for (double at = std::ceil(lo / step) * step; at <= hi; at += step) {
-    svg.add(R"(<path class="{}" d="M{:g} {:g}V{:g}"/>)",
-            std::abs(at - 1) < step / 2 ? "axis" : "grid", x(at), top, bottom);
-    svg.words("tick mid", x(at), top - 10, percent_off(at));
+  for (const double off : ticks(lo - 1, hi - 1, 8)) {
+    svg.add(R"(<path class="{}" d="M{:g} {:g}V{:g}"/>)", off == 0 ? "axis" : "grid", x(1 + off),
+            top, bottom);
+    svg.words("tick mid", x(1 + off), top - 10, percent_off(1 + off));
   }
   svg.y = top + row / 2;
   for (const Change& change : of.changes) {
@@ -201,6 +202,9 @@ std::string comparison_schema() {
 std::string comparison_html(const Comparisons& comparisons) {
   if (comparisons.side_by_side) return side_by_side_html(*comparisons.side_by_side);
   std::string html = page_head("Comparison") + "<main>\n";
+  html += page_table({{"comparisons", "verdict"},
+                      {std::to_string(comparisons.all.size()),
+                       std::string(deck::to_string(comparisons.verdict()))}});
   for (const Comparison& one : comparisons.all) {
     html += page_section(escape_xml(one.deck), escape_xml(one.a) + " &rarr; " + escape_xml(one.b));
     html += page_table(difference_rows(one)) + ratios_svg(one) + page_table(change_rows(one)) +

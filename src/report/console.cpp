@@ -98,6 +98,9 @@ std::string section(const std::string& words, const Rows& rows, bool numbers = t
   return rows.empty() ? "" : "\n" + words + base::align(rows, numbers);
 }
 
+/// A line of words; nothing where there are none.
+std::string line(const std::string& words) { return words.empty() ? "" : words + "\n"; }
+
 std::string predictions(const Study& study, const Outcome& outcome, int width) {
   std::string text = title(study) + base::align(facts(study, outcome), false) + "\n" +
                      base::align(prediction_rows(outcome), true);
@@ -147,7 +150,7 @@ std::string table(const Study& study, int width) {
   const Outcome& outcome = *study.outcome();
   if (study.predicts() && !outcome.runs.empty()) return predictions(study, outcome, width);
   if (!outcome.ran()) return "";
-  std::string text = section("", order_rows(outcome)) + unexpected_words(outcome) +
+  std::string text = section("", order_rows(outcome)) + line(unexpected_words(outcome)) +
                      timelines(outcome, width) +
                      section("host work while the device works\n", host_work_rows(outcome)) +
                      section("compared with the undisturbed runs\n", disturbance_rows(outcome)) +
@@ -167,8 +170,7 @@ std::string table(const Study& study, int width) {
   text += fmt::format("\n{} verified {} in {}\n", base::counted(outcome.verified_runs, "run"),
                       product ? "by Freivalds' check" : "element by element",
                       format_seconds(outcome.reference_s));
-  if (const std::string words = stop_words(outcome); !words.empty()) text += words + "\n";
-  return text + section("", check_rows(outcome)) + "\n";
+  return text + line(stop_words(outcome)) + section("", check_rows(outcome)) + "\n";
 }
 
 std::string wrong_data(const Outcome& outcome) {

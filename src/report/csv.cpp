@@ -69,10 +69,7 @@ std::string csv_cell(const std::optional<double>& value) {
 }
 
 std::string csv(const Studies& studies) {
-  std::string text =
-      csv_line(studies.empty() ? cells_of(new_study({}, std::vector<deck::Point>(1)), {}, {})
-                               : cells_of(studies.front(), {}, {}),
-               &CsvCell::name);
+  std::string text = csv_line(cells_of(studies.front(), {}, {}), &CsvCell::name);
   for (const Study& study : studies) {
     for (const PointResult& point : study.done) {
       for (const Row& row : point.rows) text += csv_line(cells_of(study, point, row));

@@ -73,4 +73,16 @@ void draw_engines(Svg& svg, const schedule::Schedule& schedule, const timeline::
   }
 }
 
+void draw_time_axis(Svg& svg, const Frame& frame, double longest_s, double top,
+                    std::size_t behind) {
+  svg.add(R"(<path class="axis" d="M{:g} {:g}h{:g}"/>)", frame.left, svg.y, frame.width);
+  std::string grid;
+  for (const double tick : ticks(0, longest_s)) {
+    const double x = frame.left + tick / longest_s * frame.width;
+    svg.words("tick mid", x, svg.y + 15, tick_words(tick, longest_s));
+    grid += fmt::format("M{:g} {:g}V{:g}", x, top, svg.y);
+  }
+  svg.text.insert(behind, fmt::format("<path class=\"grid\" d=\"{}\"/>\n", grid));
+}
+
 }  // namespace overlap::report

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/table.hpp"
 #include "experiment/fleet.hpp"
@@ -20,6 +21,9 @@ std::string fleet_lines(const experiment::Fleet& fleet, bool all);
 /// The fleet file, schema overlap-fleet/1, with one line per device, and its JSON Schema.
 std::string fleet_json(const experiment::Fleet& fleet);
 std::string fleet_schema();
+
+/// The first missing hosts and broken files, one line each.
+std::vector<std::string> faults(const experiment::Fleet& fleet);
 
 /// JUnit XML: one suite with one test per device, missing host and broken file.
 std::string fleet_junit(const experiment::Fleet& fleet);

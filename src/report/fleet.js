@@ -176,7 +176,7 @@ function drawMap() {
 
 function drawLegend() {
   const [context, width] = prepare(find("legend"), 34);
-  const { median, more, unit } = view.figure;
+  const { median, more, unit, compared } = view.figure;
   const span = spanOf(view.figure);
   for (let x = 0; x < width; ++x) {
     context.fillStyle = rgb((2 * x) / (width - 1) - 1);
@@ -184,7 +184,7 @@ function drawLegend() {
   }
   context.fillStyle = colour("muted");
   const sign = more ? 1 : -1;
-  for (const [part, align, words] of [[0, "left", "slow, "], [0.5, "center", "median "], [1, "right", "fast, "]]) {
+  for (const [part, align, words] of [[0, "left", compared ? "slow, " : ""], [0.5, "center", "median "], [1, "right", compared ? "fast, " : ""]]) {
     context.textAlign = align;
     const value = median + sign * span * (2 * part - 1);
     context.fillText(words + shown(value, unit), part * width, 25);

@@ -80,7 +80,7 @@ function hover(place, event) {
   const value = values.get(place.device);
   if (value !== undefined) {
     say(view.figure.name, shown(value, view.figure.unit));
-    say("off median", percent(value / view.figure.median - 1));
+    if (view.figure.compared) say("off median", percent(value / view.figure.median - 1));
   }
   if (place.device !== null && fleet.slot[place.device]) say("slot", fleet.slot[place.device]);
   details.style.left = `${Math.min(event.clientX + 16, innerWidth - details.offsetWidth - 8)}px`;

@@ -110,6 +110,18 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
   return text + verdict_line(fleet.verdict(), fleet.exit_code(), !fleet.groups.empty());
 }
 
+std::vector<std::string> faults(const Fleet& fleet) {
+  std::vector<std::string> texts;
+  for (const std::string& host : fleet.missing) texts.push_back(host + ": no result of this host");
+  for (const experiment::BrokenFile& file : fleet.broken) texts.push_back(file.text);
+  if (texts.size() > most_shown) {
+    const std::size_t more = texts.size() - most_shown;
+    texts.resize(most_shown);
+    texts.push_back(fmt::format("and {} more", more));
+  }
+  return texts;
+}
+
 std::string fleet_junit(const Fleet& fleet) {
   JunitSuite suite{.name = "fleet",
                    .host = "-",

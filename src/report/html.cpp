@@ -34,8 +34,10 @@ Json picture(const experiment::Run& run, const Picture& picture) {
   return json;
 }
 
-Json drawing(const Outcome& outcome) {
-  Json runs = Json::array();
+/// Adds the pictures of the runs of a phase to those of its deck.
+void draw(Json& drawing, const Outcome& outcome) {
+  double& longest = drawing["longest_s"].get_ref<double&>();
+  longest = std::max(longest, longest_s(outcome));
   for (const experiment::Run& run : outcome.runs) {
     Json bytes = Json::array();
     Json arrays = Json::array();
@@ -44,12 +46,11 @@ Json drawing(const Outcome& outcome) {
       const schedule::Array* const array = schedule::copied_array(run.schedule, task);
       arrays.push_back(array != nullptr ? Json(array->name) : Json(nullptr));
     }
-    runs.push_back({{"bytes", bytes},
-                    {"arrays", arrays},
-                    {"measured", picture(run, measured(run))},
-                    {"predicted", picture(run, predicted(run))}});
+    drawing["runs"].push_back({{"bytes", bytes},
+                               {"arrays", arrays},
+                               {"measured", picture(run, measured(run))},
+                               {"predicted", picture(run, predicted(run))}});
   }
-  return {{"longest_s", longest_s(outcome)}, {"runs", runs}};
 }
 
 /// What the hardware allows, where it was measured.
@@ -69,28 +70,30 @@ std::string facts_list(const Study& study, const Outcome& outcome) {
   return html + "</dl></details>\n";
 }
 
-/// One phase of a deck with the drawing `number`; null: not finished.
-std::string section(const Study& study, const Outcome* outcome, std::size_t number) {
+/// One phase of a deck; `run`: the place of its first run among those of the deck's result.
+std::string section(const Study& study, const Outcome& outcome, std::size_t deck, std::size_t run) {
   std::string html =
-      page_section(escape_xml(study.deck().title), escape_xml(place_words(study, outcome)));
-  if (outcome == nullptr) return html + "</section>\n";
-  html += page_table(study.predicts() ? prediction_rows(*outcome) : order_rows(*outcome));
-  for (const std::string& words : {unexpected_words(*outcome), stop_words(*outcome)}) {
+      page_section(escape_xml(study.deck().title), escape_xml(place_words(study, &outcome)));
+  if (outcome.failure) {
+    html += fmt::format("<p class=\"finding\">{}</p>\n", escape_xml(outcome.failure->text));
+  }
+  if (outcome.runs.empty()) return html + "</section>\n";
+  html += page_table(study.predicts() ? prediction_rows(outcome) : order_rows(outcome));
+  for (const std::string& words : {unexpected_words(outcome), stop_words(outcome)}) {
     if (!words.empty()) html += fmt::format("<p>{}</p>\n", escape_xml(words));
   }
-  html += soak_svg(*outcome) + bounds_list(*outcome) + facts_list(study, *outcome);
-  for (std::size_t i = 0; i < outcome->runs.size(); ++i) {
-    const experiment::Run& run = outcome->runs[i];
-    const std::string order = escape_xml(order_words(run));
+  html += soak_svg(outcome) + bounds_list(outcome) + facts_list(study, outcome);
+  for (const experiment::Run& one : outcome.runs) {
+    const std::string order = escape_xml(order_words(one));
     html += fmt::format("<article class=\"run\">\n<h2>{}</h2><p class=\"figures\">{}</p>\n", order,
-                        escape_xml(figures(run, outcome->runs)));
-    for (const experiment::Finding& finding : run.findings) {
+                        escape_xml(figures(one, outcome.runs)));
+    for (const experiment::Finding& finding : one.findings) {
       html += fmt::format("<p class=\"finding\">{}</p>\n", escape_xml(finding.text));
     }
     html += fmt::format(
         "<canvas tabindex=\"0\" role=\"img\" data-deck=\"{}\" data-run=\"{}\" "
         "aria-label=\"Timeline of {}; arrow keys go from task to task\"></canvas>\n</article>\n",
-        number, i, order);
+        deck, run++, order);
   }
   return html + "</section>\n";
 }
@@ -112,13 +115,12 @@ constexpr const char* tools = R"html(<div class="tools">
 std::string timelines(const Studies& studies) {
   std::string html = fmt::format("<nav aria-label=\"Pictures\">\n{}{}</nav>\n<main>\n",
                                  page_legend(used_inks(studies)), tools);
-  Json drawings = Json::array();
+  Json drawings = Json::array();  // one per deck, as the results
   for (const Study& study : studies) {
-    std::vector<const Outcome*> outcomes = study.outcomes();
-    if (outcomes.empty()) outcomes = {nullptr};
-    for (const Outcome* const outcome : outcomes) {
-      html += section(study, outcome, drawings.size());
-      drawings.push_back(outcome != nullptr ? drawing(*outcome) : Json());
+    Json& drawing = drawings.emplace_back(Json{{"longest_s", 0.0}, {"runs", Json::array()}});
+    for (const Outcome* const outcome : study.outcomes()) {
+      html += section(study, *outcome, drawings.size() - 1, drawing["runs"].size());
+      draw(drawing, *outcome);
     }
   }
   return html +
@@ -130,12 +132,10 @@ std::string timelines(const Studies& studies) {
 }  // namespace
 
 std::string html(const Studies& studies) {
-  const bool sweep = !studies.empty() && studies.front().sweeps();
-  std::string html = page_head(studies.empty() ? "" : studies.front().deck().title);
-  html += page_json("result", to_json(studies, -1));
-  if (sweep) {
-    html += "<main>\n" + sweep_svg(studies.front()) + page_table(sweep_rows(studies.front())) +
-            "</main>\n";
+  const Study& first = studies.front();
+  std::string html = page_head(first.deck().title) + page_json("result", to_json(studies, -1));
+  if (first.sweeps()) {
+    html += "<main>\n" + sweep_svg(first) + page_table(sweep_rows(first)) + "</main>\n";
   } else {
     html += timelines(studies) + fmt::format("<script>\n{}</script>\n", page_script());
   }

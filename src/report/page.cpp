@@ -40,8 +40,9 @@ std::string page_table(const Rows& rows) {
     html += fmt::format("<tr><th scope=\"row\">{}</th>", escape_xml(rows[row][0]));
     for (std::size_t i = 1; i < rows[row].size(); ++i) {
       const std::string cell = escape_xml(rows[row][i]);
+      const bool judged = rows[0][i] == "verdict" && cell != "-";
       const std::string verdict =
-          rows[0][i] == "verdict" ? " class=\"verdict " + cell.substr(0, cell.find(' ')) + '"' : "";
+          judged ? " class=\"verdict " + cell.substr(0, cell.find(' ')) + '"' : "";
       html += fmt::format("<td{}>{}</td>", verdict, cell);
     }
     html += "</tr>\n";

@@ -179,7 +179,7 @@ Picture measured(const experiment::Run& run) {
   Picture picture{.words = "measured", .timeline = &trace.timeline};
   if (!trace.source.empty()) picture.words += " (" + trace.source + ")";
   if (trace.doubtful) {
-    picture.doubt = fmt::format("perturbed by {:.3g} %", 100 * trace.perturbation);
+    picture.doubt = fmt::format("doubtful: {:+.1f} % against the median", 100 * trace.perturbation);
   }
   return picture;
 }

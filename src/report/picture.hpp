@@ -52,6 +52,10 @@ struct Frame {
 void draw_engines(Svg& svg, const schedule::Schedule& schedule, const timeline::Timeline& timeline,
                   const Frame& frame);
 
+/// Draws the axis from 0 to `longest_s` across the frame at svg.y, and a grid from `top` down to it
+/// behind all that was drawn after the first `behind` characters.
+void draw_time_axis(Svg& svg, const Frame& frame, double longest_s, double top, std::size_t behind);
+
 /// "depth_first", "auto (breadth_first)", "depth_first on h200".
 std::string order_words(const experiment::Case& run);
 
@@ -62,7 +66,7 @@ std::string figures(const experiment::Run& run, const std::vector<experiment::Ru
 /// A timeline of a run, or the reason why there is none.
 struct Picture {
   std::string words;       ///< "measured (CUPTI)", "predicted", "not measured"
-  std::string doubt = {};  ///< "perturbed by 12 %"; empty: not doubtful
+  std::string doubt = {};  ///< "doubtful: +12.3 % against the median"; empty: not doubtful
   const timeline::Timeline* timeline = nullptr;  ///< null: none
 };
 Picture measured(const experiment::Run& run);

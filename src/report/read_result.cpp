@@ -75,7 +75,14 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
         phase == deck::Phase::together ? std::string(deck::to_string(phase)) : point_words(values);
     const auto [place, is_new] = place_of.emplace(words, points.size());
     if (is_new) points.push_back({words, phase, {}, {}});
-    points[place->second].runs.push_back(read_right_run(value, extent));
+    experiment::Run run = read_right_run(value, extent);
+    std::vector<experiment::Run>& others = points[place->second].runs;
+    const std::string name = experiment::name(run);
+    if (std::ranges::find(others, name, [](const auto& r) { return experiment::name(r); }) !=
+        others.end()) {
+      value.at("order").fail("a second run of " + name, "one");
+    }
+    others.push_back(std::move(run));
   }
   if (points.empty()) runs.fail("no run", "measured runs");
   const auto alone = std::ranges::find(points, "", &experiment::RecordedPoint::words);

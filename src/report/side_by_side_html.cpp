@@ -72,7 +72,7 @@ void draw_column(Svg& svg, const std::string& title, const Figures& of, double s
   svg.y += 10;
 }
 
-/// The timelines of an order in all columns, above one axis in milliseconds.
+/// The timelines of an order in all columns, above one time axis.
 std::string timelines_svg(const SideBySide& all, const Match& match, double longest) {
   const double scale = multiples.width / longest;
   Svg svg{.text = {}, .y = 4};
@@ -81,14 +81,7 @@ std::string timelines_svg(const SideBySide& all, const Match& match, double long
     if (!match.figures[i]) continue;
     draw_column(svg, fmt::format("{} {}", i + 1, all.columns[i].title), *match.figures[i], scale);
   }
-  std::string grid;
-  for (const double tick : ticks(longest)) {
-    const double x = multiples.left + tick * scale;
-    svg.words("tick mid", x, svg.y + 15, fmt::format("{:.6g} ms", 1e3 * tick));
-    grid += fmt::format("M{:g} {:g}V{:g}", x, top, svg.y);
-  }
-  svg.add(R"(<path class="axis" d="M{:g} {:g}h{:g}"/>)", multiples.left, svg.y, multiples.width);
-  svg.text.insert(0, fmt::format("<path class=\"grid\" d=\"{}\"/>\n", grid));
+  draw_time_axis(svg, multiples, longest, top, 0);
   svg.y += 26;
   return svg.finish(match_words(match));
 }

@@ -85,8 +85,7 @@ void draw(Svg& svg, const Plot& plot, double longest_s) {
     return svg.y + (most - value) / (most - least) * plot_height;
   };
   svg.words("name", Svg::margin, svg.y - 12, plot.name);
-  const double step = ticks(most - least, 5)[1];
-  for (double tick = std::ceil(least / step) * step; tick <= most; tick += step) {
+  for (const double tick : ticks(least, most, 5)) {
     svg.add(R"(<path class="grid" d="M{:g} {:g}h{:g}"/>)", soak.left, up(tick), soak.width);
     svg.words("tick end", soak.left - 8, up(tick) + 4, fmt::format("{:.6g}", tick));
   }
@@ -100,7 +99,7 @@ void draw(Svg& svg, const Plot& plot, double longest_s) {
   }
   svg.y += plot_height;
   svg.add(R"(<path class="axis" d="M{:g} {:g}h{:g}"/>)", soak.left, svg.y, soak.width);
-  for (const double tick : ticks(longest_s)) {
+  for (const double tick : ticks(0, longest_s)) {
     svg.words("tick mid", across(tick), svg.y + 16, tick_words(tick, longest_s));
   }
   svg.y += 56;

@@ -107,14 +107,17 @@ double width_of(std::string_view text) {
   return 7 * static_cast<double>(text.size()) + 1.4 * static_cast<double>(capitals);
 }
 
-std::vector<double> ticks(double longest, int most) {
-  const double power = std::pow(10, std::floor(std::log10(longest / most)));
+std::vector<double> ticks(double least, double most, int count) {
+  const double length = most - least;
+  const double power = std::pow(10, std::floor(std::log10(length / count)));
   double step = 10 * power;
   for (const double factor : {5, 2, 1}) {
-    if (longest / (factor * power) <= most) step = factor * power;
+    if (length / (factor * power) <= count) step = factor * power;
   }
   std::vector<double> places;
-  for (int i = 0; i * step <= longest * (1 + 1e-9); ++i) places.push_back(i * step);
+  for (double i = std::ceil(least / step); i * step <= most + 1e-9 * length; ++i) {
+    places.push_back(i * step + 0.0);  // not -0
+  }
   return places;
 }
 

@@ -71,6 +71,15 @@ std::optional<double> Yardstick::of(const Row& row, std::optional<double> second
   return static_cast<double>(row.bytes) / *seconds * 1e-9;
 }
 
+std::optional<double> Yardstick::bound(const PointResult& point) const {
+  std::optional<double> best;
+  for (const Row& row : point.rows) {
+    const auto value = of(row, row.bound_s);
+    if (value && (!best || better(*value, *best))) best = value;
+  }
+  return best;
+}
+
 std::string Yardstick::words(double value) const {
   return by_time_ ? base::format_seconds(value) : base::format_number(value);
 }
@@ -91,7 +100,8 @@ std::optional<Knee> knee(const Study& study) {
     improve(best_of_all, point, yardstick);
     improve(at[point.number / combinations(study)], point, yardstick);
   }
-  if (!axis.numeric() || axis.values.size() < 2 || !best_of_all) return std::nullopt;
+  const auto tried = std::ranges::count_if(at, [](const auto& entry) { return entry.has_value(); });
+  if (!axis.numeric() || tried < 2) return std::nullopt;
   std::vector<std::size_t> rising(axis.values.size());
   std::iota(rising.begin(), rising.end(), std::size_t{0});
   std::ranges::sort(rising, {}, [&](std::size_t value) { return *axis.values[value].number; });
@@ -130,13 +140,14 @@ Rows sweep_rows(const Study& study, bool narrow) {
     for (const auto& value : study.points[point.number].values) cells.push_back(value.text);
     std::optional<SweepEntry> here;
     improve(here, point, yardstick);
+    const auto bound = yardstick.bound(point);
     for (const std::string& name : names) {
       const auto row = std::find_if(point.rows.begin(), point.rows.end(), [&](const Row& r) {
         return narrow ? here && &r == here->row : series_of(study, r) == name;
       });
       cells.push_back(row == point.rows.end() ? "-" : cell(*row, row->seconds()));
     }
-    if (bounds) cells.push_back(here ? cell(*here->row, here->row->bound_s) : "-");
+    if (bounds) cells.push_back(bound ? yardstick.words(*bound) : "-");
     cells.push_back(here ? series_of(study, *here->row) : "-");
     cells.emplace_back(found && found->point == &point ? "best" : "");
   }
@@ -162,12 +173,12 @@ std::vector<std::string> sweep_words(const Study& study) {
   auto others = values(turn->at);
   others.erase(others.begin());
   std::string& line = lines.emplace_back(fmt::format(
-      "knee: {} {}, {} with a {} within {:.0f} % of the best: {}{}", axis.key,
+      "knee: {} {}{} comes within {:.0f} % of the best {}, with {}{}", axis.key,
       axis.values[turn->value].text,
-      turn->least ? "the smallest tried, is one" : "the smallest value", yardstick.what(),
-      100 * knee_margin, figure(turn->at), others.empty() ? "" : " at " + point_words(others)));
+      turn->least ? ", the smallest tried," : " is the smallest value that", 100 * knee_margin,
+      yardstick.what(), figure(turn->at), others.empty() ? "" : " at " + point_words(others)));
   if (turn->last != turn->value) {
-    line += fmt::format("; so are all up to {}", axis.values[turn->last].text);
+    line += fmt::format("; so do all up to {}", axis.values[turn->last].text);
   }
   return lines;
 }

@@ -32,6 +32,9 @@ class Yardstick {
   std::optional<double> of(const Row& row, std::optional<double> seconds) const;
   std::optional<double> of(const Row& row) const { return of(row, row.seconds()); }
 
+  /// The best bound of the orders at a point: on hosts an order's bound depends on its lanes.
+  std::optional<double> bound(const PointResult& point) const;
+
   std::string words(double value) const;  ///< "5.670 ms", "12.34"
   const char* unit() const { return by_time_ ? "" : " GB/s"; }
   const char* what() const { return by_time_ ? "time" : "throughput"; }

@@ -37,7 +37,7 @@ struct Scale {
 
   /// Places of ticks; without logarithms of a scale that begins at 0.
   std::vector<double> ticks() const {
-    if (!logarithmic()) return report::ticks(most, 6);
+    if (!logarithmic()) return report::ticks(0, most, 6);
     std::vector<double> places;
     for (double power = std::pow(10, std::floor(std::log10(least))); power <= most; power *= 10) {
       for (const double factor : {1, 2, 5}) {
@@ -48,6 +48,12 @@ struct Scale {
     }
     return places;
   }
+};
+
+/// Where the colour and the mark of a series come from.
+struct Look {
+  std::size_t pen = 0;
+  std::string_view mark;
 };
 
 /// What is drawn: a number for each series at each value of the first key.
@@ -68,9 +74,6 @@ struct Chart {
   std::optional<double> predicted(const Row& row) const {
     return yardstick.of(row, row.predicted_s);
   }
-  /// The least bound of a point: the chunks of some orders fill and drain less.
-  std::optional<double> bound(const PointResult& point) const;
-
   std::string words(double value) const { return yardstick.words(value) + yardstick.unit(); }
   std::string hint(const PointResult& point, const Row& row) const;
 
@@ -79,7 +82,7 @@ struct Chart {
   bool joined;  ///< numbers, by lines; words have none
   Yardstick yardstick;
   std::vector<std::string> names;
-  std::vector<std::size_t> pens;  ///< of each name: the baseline has the first, others theirs
+  std::vector<Look> looks;  ///< of each name: the baseline has the first pen, others theirs
   std::optional<SweepEntry> fastest;
   std::optional<Knee> turn;
   Scale across, up;
@@ -95,12 +98,18 @@ Chart::Chart(const Study& sweep)
       turn(knee(sweep)) {
   std::size_t others = 0;
   for (const std::string& name : names) {
-    const bool baseline = pens.empty() && name.starts_with("sequential");
-    pens.push_back(baseline ? 0 : 1 + others++ % (report::pens.size() - 1));
+    if (looks.empty() && name.starts_with("sequential")) {
+      looks.push_back({0, pens[0].mark});
+      continue;
+    }
+    // When the pens are used up, each colour gets the mark of a later pen.
+    constexpr std::size_t most = pens.size() - 1;
+    looks.push_back({1 + others % most, pens[1 + (others + others / most) % most].mark});
+    ++others;
   }
   for (const Axis::Value& value : axis.values) across.meet(value.number);
   for (const PointResult& point : study.done) {
-    up.meet(bound(point));
+    up.meet(yardstick.bound(point));
     for (const Row& row : point.rows) {
       up.meet(predicted(row));
       up.meet(measured(row));
@@ -112,15 +121,6 @@ Chart::Chart(const Study& sweep)
   if (!(up.most > 0)) up.meet(1);
   up.least = up.logarithmic() ? 0.9 * up.least : 0;
   up.most *= 1.05;
-}
-
-std::optional<double> Chart::bound(const PointResult& point) const {
-  std::optional<double> least;
-  for (const Row& row : point.rows) {
-    const auto value = yardstick.of(row, row.bound_s);
-    if (value && (!least || yardstick.better(*value, *least))) least = value;
-  }
-  return least;
 }
 
 std::string Chart::hint(const PointResult& point, const Row& row) const {
@@ -164,6 +164,8 @@ struct Panel {
 
   double at(double part) const { return x + part * width; }
   double at(const PointResult& point) const { return at(chart.x(point)); }
+  /// The width of a word of the first key.
+  double slot() const { return width / static_cast<double>(chart.axis.values.size()); }
   double up(double value) const { return y + (1 - chart.up(value)) * height; }
 
   void draw() const;
@@ -198,8 +200,12 @@ void Panel::draw_axes() const {
   for (const std::size_t value : rising) {
     const std::string& text = chart.axis.values[value].text;
     const double middle = at(chart.x(value));
-    const double half = width_of(text) / 2;
     page.add(R"(<path class="axis" d="M{:g} {:g}v4"/>)", middle, bottom);
+    if (!chart.joined) {
+      page.words_within(slot() - 6, "tick mid", middle, bottom + 18, text);
+      continue;
+    }
+    const double half = width_of(text) / 2;
     if (middle - half < until) continue;
     until = middle + half + 8;
     page.words("tick mid", middle, bottom + 18, text);
@@ -212,7 +218,8 @@ void Panel::draw_series(std::size_t name) const {
   std::string marks;
   // Words side by side: the series beside each other above each of them.
   const double middle = static_cast<double>(chart.names.size() - 1) / 2;
-  const double aside = chart.joined ? 0 : 14 * (static_cast<double>(name) - middle);
+  const double step = std::min(14.0, slot() / static_cast<double>(chart.names.size() + 1));
+  const double aside = chart.joined ? 0 : step * (static_cast<double>(name) - middle);
   for (const PointResult* const point : points) {
     const auto row = std::ranges::find(point->rows, chart.names[name],
                                        [&](const Row& r) { return series_of(chart.study, r); });
@@ -236,10 +243,10 @@ void Panel::draw_series(std::size_t name) const {
     marks += fmt::format(
         "<g transform=\"translate({})\"><path class=\"{}\" d=\"{}\"/>"
         "<circle class=\"area\" r=\"9\"/><title>{}</title></g>\n",
-        place(here, high), time ? "mark" : "hollow", pens[chart.pens[name]].mark,
+        place(here, high), time ? "mark" : "hollow", chart.looks[name].mark,
         escape_xml(chart.hint(*point, *row)));
   }
-  page.add("<g class=\"series p{}\">\n", chart.pens[name]);
+  page.add("<g class=\"series p{}\">\n", chart.looks[name].pen);
   draw_line("predicted", predicted);
   draw_line("measured", measured);
   page.add("{}</g>\n", marks);
@@ -260,8 +267,12 @@ void Panel::draw_best() const {
 
 void Panel::draw() const {
   page.add("<g class=\"plot\">\n");
-  const auto& values = chart.study.points[points.front()->number].values;
-  page.words_within(width, "name", x, y - 14, point_words({values.begin() + 1, values.end()}), 13);
+  auto values = chart.study.points[points.front()->number].values;
+  values.erase(values.begin());
+  if (width_of(point_words(values)) * 13 / 11 > width) {  // without sections
+    for (auto& value : values) value.key.erase(0, value.key.rfind('.') + 1);
+  }
+  page.words_within(width, "name", x, y - 14, point_words(values), 13);
   draw_axes();
   if (chart.turn && !chart.turn->least) {
     const double here = at(chart.x(chart.turn->value));
@@ -270,7 +281,8 @@ void Panel::draw() const {
   }
   std::vector<std::string> bounds;
   for (const PointResult* const point : points) {
-    if (const auto bound = chart.bound(*point)) bounds.push_back(place(at(*point), up(*bound)));
+    if (const auto bound = chart.yardstick.bound(*point))
+      bounds.push_back(place(at(*point), up(*bound)));
   }
   draw_line("bound", bounds);
   for (std::size_t name = 0; name < chart.names.size(); ++name) draw_series(name);
@@ -285,12 +297,12 @@ void draw_legend(Svg& page, const Chart& chart) {
   const bool bounds = study.any([](const Row& row) { return row.bound_s.has_value(); });
   std::vector<std::pair<std::string, std::string>> entries;
   for (std::size_t i = 0; i < chart.names.size(); ++i) {
-    const std::size_t pen = chart.pens[i];
+    const Look& look = chart.looks[i];
     entries.emplace_back(
         fmt::format(R"(<g class="series p{}"><path class="{}" d="M0 0h28"/>)"
                     R"g(<path class="{}" transform="translate(14 0)" d="{}"/></g>)g",
-                    pen, measured ? "measured" : "predicted", measured ? "mark" : "hollow",
-                    pens[pen].mark),
+                    look.pen, measured ? "measured" : "predicted", measured ? "mark" : "hollow",
+                    look.mark),
         chart.names[i]);
   }
   if (chart.joined && predicted && measured) {
@@ -313,10 +325,11 @@ std::string sweep_svg(const Study& study) {
   Svg page{.text = {}, .y = Svg::margin + 18};
   const double room = Svg::width - 2 * Svg::margin;
   page.words_within(room, "title", Svg::margin, page.y, study.deck().title, 20);
-  page.words("muted", Svg::margin, page.y += 22,
-             place_words(study) + (study.predicts() ? fmt::format(", predicted for {}",
-                                                                  fmt::join(study.devices, ", "))
-                                                    : ""));
+  page.words_within(
+      room, "muted", Svg::margin, page.y += 22,
+      place_words(study) + (study.predicts()
+                                ? fmt::format(", predicted for {}", fmt::join(study.devices, ", "))
+                                : ""));
   page.y += 4;
   for (const std::string& line : sweep_words(study)) {
     page.words_within(room, "", Svg::margin, page.y += 18, line);

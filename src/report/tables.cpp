@@ -93,11 +93,15 @@ Rows facts(const Study& study, const experiment::Setup& known) {
   }
   add_layout(rows, known.deck, known.layout);
   if (known.balance) {
+    const double asked = known.deck.workload.intensity.balance;
+    const bool beyond = known.balance->repeats == 1 && known.balance->ratio() > 1.1 * asked;
     rows.push_back(
         {"intensity",
-         fmt::format("{} repeats: kernel {} / copies to the device {} of a chunk = {:.3f}",
-                     known.balance->repeats, format_seconds(known.balance->kernel_s),
-                     format_seconds(known.balance->copy_s), known.balance->ratio())});
+         fmt::format(
+             "{} repeats: kernel {} / copies to the device {} of a chunk = {:.3f}{}",
+             known.balance->repeats, format_seconds(known.balance->kernel_s),
+             format_seconds(known.balance->copy_s), known.balance->ratio(),
+             beyond ? fmt::format(", not {:g}: a single repeat takes longer", asked) : "")});
   }
   for (const auto& [name, value] : known.choices) rows.push_back({name, value});
   return rows;
@@ -136,7 +140,7 @@ Rows order_rows(const Outcome& outcome) {
 
 std::string unexpected_words(const Outcome& outcome) {
   if (std::ranges::all_of(outcome.runs, experiment::as_expected)) return "";
-  return "! the measured time is outside the range that the model expects\n";
+  return "! the measured time is outside the range that the model expects";
 }
 
 Rows issue_rows(const Outcome& outcome) {

@@ -43,14 +43,7 @@ void draw(Svg& svg, const experiment::Run& run, const experiment::Outcome& outco
   draw(svg, run, predicted(run), scale);
   // Without a timeline there is no axis either.
   if (run.trace || run.predicted) {
-    svg.add(R"(<path class="axis" d="M{:g} {:g}h{:g}"/>)", engines.left, svg.y, engines.width);
-    std::string grid;
-    for (const double tick : ticks(longest)) {
-      const double x = engines.left + tick * scale;
-      svg.words("tick mid", x, svg.y + 15, tick_words(tick, longest));
-      grid += fmt::format("M{:g} {:g}V{:g}", x, top, svg.y);
-    }
-    svg.text.insert(behind, fmt::format("<path class=\"grid\" d=\"{}\"/>\n", grid));
+    draw_time_axis(svg, engines, longest, top, behind);
     svg.y += 22;
   }
   svg.add("</g>\n");
@@ -59,9 +52,15 @@ void draw(Svg& svg, const experiment::Run& run, const experiment::Outcome& outco
 
 /// One phase of a deck.
 void draw(Svg& page, const Study& study, const experiment::Outcome& outcome) {
-  page.words("title", edge, page.y + 18, study.deck().title);
-  page.words("muted", edge, page.y + 40, place_words(study, &outcome));
+  constexpr double room = Svg::width - 2 * edge;
+  page.words_within(room, "title", edge, page.y + 18, study.deck().title, 20);
+  page.words_within(room, "muted", edge, page.y + 40, place_words(study, &outcome));
   page.y += 65;
+  if (outcome.failure) {
+    page.words_within(room, "doubt", edge, page.y, outcome.failure->text);
+    page.y += 25;
+  }
+  if (outcome.runs.empty()) return;
   std::vector<std::pair<std::string, std::string>> entries;
   for (const Ink& ink : used_inks({&study, 1})) {
     entries.emplace_back(fmt::format(R"(<rect class="{}" y="-7" width="14" height="14" rx="2"/>)",
@@ -77,12 +76,12 @@ void draw(Svg& page, const Study& study, const experiment::Outcome& outcome) {
 }  // namespace
 
 std::string svg(const Studies& studies) {
-  if (!studies.empty() && studies.front().sweeps()) return sweep_svg(studies.front());
+  if (studies.front().sweeps()) return sweep_svg(studies.front());
   Svg page{.text = {}, .y = edge};
   for (const Study& study : studies) {
     for (const experiment::Outcome* const outcome : study.outcomes()) draw(page, study, *outcome);
   }
-  return page.finish(studies.empty() ? "" : studies.front().deck().title);
+  return page.finish(studies.front().deck().title);
 }
 
 }  // namespace overlap::report

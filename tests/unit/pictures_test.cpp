@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -142,7 +143,7 @@ TEST(Picture, Words) {
   EXPECT_EQ(measured(run).doubt, "");
   run.trace->doubtful = true;
   run.trace->perturbation = 0.123;
-  EXPECT_EQ(measured(run).doubt, "perturbed by 12.3 %");
+  EXPECT_EQ(measured(run).doubt, "doubtful: +12.3 % against the median");
   run.trace.reset();
   EXPECT_EQ(measured(run).words, "not measured");
   EXPECT_EQ(measured(run).timeline, nullptr);
@@ -169,6 +170,13 @@ TEST(Tables, HaveNoRateOfWhatDidNotMoveOrTookNoTime) {
   EXPECT_EQ(up[3], "-");
 }
 
+/// What the page carries in the script `id`.
+json embedded(const std::string& html, const std::string& id) {
+  const std::string open = "<script type=\"application/json\" id=\"" + id + "\">";
+  const auto begin = html.find(open) + open.size();
+  return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+}
+
 TEST(Picture, ShowsBothPhasesOfAFleet) {
   Study study = result_of({small_run()});
   study.points.push_back(study.points.front());
@@ -184,7 +192,9 @@ TEST(Picture, ShowsBothPhasesOfAFleet) {
   EXPECT_EQ(times(svg({study}), "hand.yaml, together"), 1U);
   EXPECT_EQ(times(svg({study}), ">By hand<"), 3U);  // the page's title, and that of each phase
   EXPECT_EQ(times(html({study}), "<canvas"), 2U);
-  EXPECT_EQ(times(html({study}), "data-deck=\"1\""), 1U);
+  // The second canvas shows the second run of the deck's result, as the script finds it.
+  EXPECT_EQ(times(html({study}), "data-deck=\"0\" data-run=\"1\""), 1U);
+  EXPECT_EQ(embedded(html({study}), "drawing")[0]["runs"].size(), 2U);
   EXPECT_EQ(times(trace({study}), "\"together: breadth_first"), 2U);
 }
 
@@ -200,11 +210,13 @@ TEST(Picture, SaysWhereItComesFrom) {
 }
 
 TEST(Svg, TicksAreRoundAndAsManyAsFit) {
-  EXPECT_THAT(ticks(4, 4), ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_THAT(ticks(4.1, 4), ElementsAre(0, 2, 4));
-  EXPECT_THAT(ticks(9, 4), ElementsAre(0, 5));
-  EXPECT_THAT(ticks(0.03, 3).size(), 4);  // its last step ends behind 0.03 by rounding
-  EXPECT_THAT(ticks(2100, 4), ElementsAre(0, 1000, 2000));
+  EXPECT_THAT(ticks(0, 4, 4), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(ticks(0, 4.1, 4), ElementsAre(0, 2, 4));
+  EXPECT_THAT(ticks(0, 9, 4), ElementsAre(0, 5));
+  EXPECT_THAT(ticks(0, 0.03, 3).size(), 4);  // its last step ends behind 0.03 by rounding
+  EXPECT_THAT(ticks(0, 2100, 4), ElementsAre(0, 1000, 2000));
+  EXPECT_THAT(ticks(-1.5, 3, 5), ElementsAre(-1, 0, 1, 2, 3));
+  EXPECT_FALSE(std::signbit(ticks(-0.4, 2, 5)[0]));  // "-0" on the page
 }
 
 TEST(Svg, TicksHaveTheUnitOfTheLongest) {
@@ -274,8 +286,17 @@ TEST(Pictures, OfNothingAreComplete) {
   Study study = result_of({});
   study.done.clear();
   EXPECT_THAT(svg({study}), Not(HasSubstr("<text")));
-  EXPECT_THAT(html({study}), HasSubstr("<h1>By hand</h1>"));
   EXPECT_TRUE(json::parse(trace({study}))["traceEvents"].empty());
+}
+
+TEST(Pictures, OfADeckThatFailedSayWhy) {
+  Study study = result_of({});
+  study.done.clear();
+  add(study, 0,
+      experiment::failed(study.points.front(), base::Error(base::ExitCode::precondition, "a < b")));
+  EXPECT_THAT(html({study}), HasSubstr("<p class=\"finding\">a &lt; b</p>"));
+  EXPECT_THAT(html({study}), Not(HasSubstr("<table")));
+  EXPECT_THAT(svg({study}), HasSubstr(">a &lt; b</text>"));
 }
 
 TEST(TimelineSvg, SaysWhatIsMissingOrDoubtful) {
@@ -286,7 +307,7 @@ TEST(TimelineSvg, SaysWhatIsMissingOrDoubtful) {
   experiment::Run neither = run;
   neither.trace.reset();
   const std::string picture = svg({result_of({run, neither})});
-  EXPECT_THAT(picture, HasSubstr("perturbed by 50 %"));
+  EXPECT_THAT(picture, HasSubstr("doubtful: +50.0 % against the median"));
   EXPECT_EQ(times(picture, ">not predicted</text>"), 2u);
   EXPECT_EQ(times(picture, ">not measured</text>"), 1u);
 }
@@ -343,13 +364,6 @@ TEST(Pictures, OddTextKeepsItsPlace) {
     found += event["ph"] == "X" && event["name"] == "<b>\"&'</script><!--\x01\xef\xbf\xbd";
   }
   EXPECT_EQ(found, 2u);
-}
-
-/// What the page carries in the script `id`.
-json embedded(const std::string& html, const std::string& id) {
-  const std::string open = "<script type=\"application/json\" id=\"" + id + "\">";
-  const auto begin = html.find(open) + open.size();
-  return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
 }
 
 TEST(TimelineHtml, CarriesTheResultFile) {

@@ -193,6 +193,14 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        {},
        "@:2:38: sweep.chunks.bytes[2]: found '1024' again, first at @:2:24; allowed: each value "
        "once"},
+      {"sweep: {measure.precision: [1 %, 2 %, 0.01]}\n",
+       {},
+       "@:2:39: sweep.measure.precision[2]: found '0.01' again, first at @:2:29; allowed: each "
+       "value once"},
+      {"sweep: {measure.budget: [1 min, 60 s]}\n",
+       {},
+       "@:2:33: sweep.measure.budget[1]: found '60 s' again, first at @:2:26; allowed: each value "
+       "once"},
       {"sweep: {chunks.count: [1], chunks.count: [2]}\n",
        {},
        "@:2:28: sweep.chunks.count: found twice, first at @:2:9; allowed: once"},
@@ -388,8 +396,8 @@ TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
       "32              10.00 ms     6.000 ms  4.000 ms  depth_first\n"
       "\n"
       "best: 5.000 ms, depth_first at chunks.count 8\n"
-      "knee: chunks.count 4, the smallest value with a time within 5 % of the best: 5.200 ms, "
-      "depth_first; so are all up to 16\n\n");
+      "knee: chunks.count 4 is the smallest value that comes within 5 % of the best time, with "
+      "5.200 ms, depth_first; so do all up to 16\n\n");
   EXPECT_EQ(sweep_table(sweep, 66), sweep_table(sweep, 100));
   EXPECT_THAT(sweep_table(sweep, 65), HasSubstr("chunks.count      time     bound      fastest\n"
                                                 "1             9.000 ms  4.000 ms  depth_first\n"));
