@@ -185,10 +185,23 @@ class Merge(TestCase):
         self.assertEqual(result.read_text(), before)
         self.assert_error(run("merge", result, "--json=x", "--junit=x"), 3, "--junit: found x, which is also --json")
         self.assert_clean(run("merge", self.results, "--json", fleet))
-        done = run("merge", self.results, "--json", fleet)  # again: a fleet file is no result
-        self.assert_clean(done)
-        self.assertIn("fleet.json: overlap-fleet/1, not a result file; skipped\n", done.stdout)
+        for folder in (self.results, f"{self.results}/../results"):
+            done = run("merge", folder, "--json", fleet)  # again: a fleet file is no result
+            self.assert_clean(done)
+            self.assertIn("fleet.json: overlap-fleet/1, not a result file; skipped\n", done.stdout)
+        for _ in range(2):  # so does a comparison lie among what it compares
+            self.assert_clean(run("compare", self.results, self.results, "--json", self.results / "comparison.json"))
         self.assert_clean(run("merge", fleet), 1)
+
+    def test_quiet_names_what_is_missing_or_broken(self):
+        self.write("a.json")
+        broken, hosts = self.results / "b.json", self.folder / "hosts"
+        broken.write_text("{")
+        hosts.write_text("node9\n")
+        done = run("merge", self.results, "--expect", hosts, "--quiet")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("miniapp: error: node9: no result of this host\n", done.stderr)
+        self.assertRegex(done.stderr, f"(?m)^miniapp: error: {re.escape(str(broken))}:")
 
     def test_says_what_is_wrong_with_its_inputs(self):
         self.assert_error(run("merge"), 3)

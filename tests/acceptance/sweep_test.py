@@ -243,9 +243,9 @@ class Resume(Case):
         stdout, stderr = process.communicate(timeout=60)
         return process.returncode, stderr
 
-    def goes_on(self, kept):
+    def goes_on(self, kept, *before):
         """The rest runs, and only the rest; then every point and order is there once."""
-        done = run(self.sweep(LARGE), "--json", self.target, "--resume", "--quiet")
+        done = run(self.sweep(LARGE), *before, "--json", self.target, "--resume", "--quiet")
         self.assert_clean(done)
         result = self.written()
         counted = collections.Counter(points_of(result))
@@ -297,7 +297,7 @@ class Resume(Case):
         # As if it had been killed while it wrote.
         with self.journal.open("a") as journal:
             journal.write(kept[0][: len(kept[0]) // 2])
-        self.goes_on(kept)
+        self.goes_on(kept, "--csv", self.folder / "first.csv")  # the points stay next to the other file
 
     def test_twice(self):
         """A sweep that is resumed may be interrupted again."""

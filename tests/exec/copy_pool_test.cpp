@@ -87,5 +87,20 @@ TEST(CopyPool, ForgetsJobsThatNeverBegan) {
   EXPECT_EQ(to, 'y');
 }
 
+TEST(CopyPool, AFullQueueAsksTheCallerWhetherToWait) {
+  using lanes::Turn;
+  const Turn never = 0;
+  Turn done = 0;
+  char from = 'x', to = 'y';
+  lanes::CopyPool pool(1);
+  const lanes::CopyJob job{&to, &from, 1, &never, 1, &done, 1};
+  struct Lost {};
+  const auto fill = [&] {
+    for (int i = 0; i < 10000; ++i) pool.push(0, job, [] { throw Lost(); });
+  };
+  EXPECT_THROW(fill(), Lost);
+  pool.reset();
+}
+
 }  // namespace
 }  // namespace overlap

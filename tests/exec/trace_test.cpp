@@ -287,5 +287,16 @@ TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
   EXPECT_EQ(run.untraced, "lost a task");
 }
 
+TEST(TraceRun, EachRunIsASignOfLife) {
+  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                             Order::depth_first, 4, std::make_unique<LosingLanes>());
+  experiment::Run run = scored_run();
+  run.schedule = bench.schedule;
+  struct Sign {};
+  EXPECT_THROW(measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {},
+                                  [] { throw Sign(); }),
+               Sign);
+}
+
 }  // namespace
 }  // namespace overlap
