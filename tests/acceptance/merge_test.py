@@ -6,6 +6,7 @@ MERGE_FILES: how many (default 1000). With 10000 the limits hold: 10 s on two pr
 
 import json
 import os
+import re
 import resource
 import time
 import unittest
