@@ -406,8 +406,9 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
     const deck::Point& point = study.points[number];
     const std::string words = report::point_words(point.values);
     if (study.sweeps()) terminal.begin_part(number, study.points.size(), words);
-    report::PointResult& result = report::add(study, number, outcome_of(study, point, run_point));
-    terminal.lines(result.wrong_data);
+    experiment::Outcome outcome = outcome_of(study, point, run_point);
+    terminal.lines(report::wrong_data(outcome));
+    report::PointResult& result = report::add(study, number, std::move(outcome));
     if (is_whole(result)) {
       try {
         if (journal != nullptr) journal->add(result.record);

@@ -337,7 +337,6 @@ std::string record(const Outcome& outcome, const deck::Point& point, std::size_t
   Json json = {{"point", number},
                {"fingerprint", fingerprint(point)},
                {"verdicts", verdicts},
-               {"verdict", deck::to_string(outcome.verdict())},
                {"exit_code", static_cast<int>(outcome.exit_code())},
                {"reasons", experiment::reasons(outcome)},
                {"lines", point_lines(outcome)}};
@@ -353,7 +352,6 @@ PointResult read_record(const std::string& line) {
     point.fingerprint = json.at("fingerprint");
     point.record = line;
     point.lines = json.at("lines");
-    point.verdict = read_verdict(json.at("verdict"));
     point.reasons = json.at("reasons");
     point.code = base::exit_code(json.at("exit_code"));
     const Json& verdicts = json.at("verdicts");

@@ -36,7 +36,7 @@ JunitCase data_case(const PointResult& point) {
     test.verdict = Verdict::fail;
     test.text = fmt::format("{}", fmt::join(point.reasons, "\n"));
   } else if (!point.ended_by.empty()) {
-    test.verdict = point.verdict;
+    test.verdict = experiment::verdict_of(point.code);
     test.text = point.ended_by;
   } else if (!ran) {
     test.verdict = Verdict::skipped;

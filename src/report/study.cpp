@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "report/console.hpp"
 #include "report/json.hpp"
 #include "report/lines.hpp"
 
@@ -82,10 +81,8 @@ PointResult& add(Study& study, std::size_t point, experiment::Outcome outcome) {
                      .rows = rows_of(outcome),
                      .checks = checks_of(outcome),
                      .lines = point_lines(outcome),
-                     .verdict = outcome.verdict(),
                      .code = outcome.exit_code(),
                      .reasons = experiment::reasons(outcome),
-                     .wrong_data = wrong_data(outcome),
                      .ended_by = end_of(outcome, study.sweeps())};
   if (!study.sweeps()) result.outcome = std::move(outcome);
   const auto behind = std::ranges::upper_bound(study.done, point, {}, &PointResult::number);

@@ -70,10 +70,8 @@ struct PointResult {
   std::vector<Row> rows;
   std::vector<CheckRow> checks;
   std::string lines;  ///< result lines without OVERLAP_RESULT
-  experiment::Verdict verdict = experiment::Verdict::pass;
   base::ExitCode code = base::ExitCode::pass;
   std::vector<std::string> reasons;  ///< for the verdict
-  std::string wrong_data;            ///< one line per order with wrong data
   std::string ended_by;              ///< error that ended it early, or "interrupted"; else empty
   std::optional<experiment::Outcome> outcome;  ///< complete outcome; empty for points of a sweep
 };
