@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "fleet.hpp"
+#include "measure/kokkos_settings.hpp"
 #include "measure/platform.hpp"
 #include "measured.hpp"
 #include "model/load.hpp"

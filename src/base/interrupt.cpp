@@ -31,11 +31,20 @@ extern "C" void on_interrupt(int) {
   if (now - first > one_request_ms) _exit(static_cast<int>(ExitCode::interrupted));
 }
 
+/// Whether SIGHUP is ignored, as nohup asks. Looked up before the constructors of MPI libraries,
+/// which catch it to print debug output.
+bool ignores_hangup = false;
+void look_at_hangup(int, char**, char**) {
+  struct sigaction now = {};
+  ignores_hangup = sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*const at_start)(int, char**,
+                                                                     char**) = look_at_hangup;
+
 }  // namespace
 
 void catch_interrupts() {
-  // MPI libraries catch SIGHUP to print debug output. Unless nohup ignores it, it ends the program.
-  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+  std::signal(SIGHUP, ignores_hangup ? SIG_IGN : SIG_DFL);
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   // A write beyond the file size limit or to a closed pipe then fails with an error.

@@ -12,6 +12,7 @@
 #include "base/parallel.hpp"
 #include "experiment/series.hpp"
 #include "fleet/bind.hpp"
+#include "measure/kokkos_settings.hpp"
 #include "measure/platform.hpp"
 
 namespace overlap::fleet {

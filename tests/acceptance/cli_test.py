@@ -510,9 +510,12 @@ class Interrupts(TestCase):
     def test_again(self):
         """Ends it while a kernel of minutes runs."""
         text = "workload: {kind: increment, intensity: 100000, elements: 16 Mi}\n"
-        process = start(self.deck(text), "--json", self.folder / "out.json")
+        process = start(self.deck(text), "--json", self.folder / "out.json", "--device=host")
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
+        for line in process.stdout:  # the heading ends when all is prepared
+            if line.startswith("model"):
+                break
         time.sleep(3)
         process.send_signal(signal.SIGINT)
         time.sleep(1)
