@@ -12,6 +12,7 @@
 #include "base/interrupt.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "base/version.hpp"
 #include "fleet.hpp"
 #include "measure/kokkos_settings.hpp"
