@@ -89,7 +89,7 @@ TEST(CopyPool, ForgetsJobsThatNeverBegan) {
 
 TEST(CopyPool, AFullQueueAsksTheCallerWhetherToWait) {
   using lanes::Turn;
-  const Turn never = 0;
+  Turn never = 0;
   Turn done = 0;
   char from = 'x', to = 'y';
   lanes::CopyPool pool(1);
