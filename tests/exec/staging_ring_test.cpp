@@ -24,6 +24,7 @@ struct LateApi {
   static void copy(void* to, const void* from, std::size_t bytes, Kind, Stream stream) {
     stream->push_back([=] { std::memcpy(to, from, bytes); });
   }
+  static bool is_complete(Stream) { throw std::runtime_error("lost"); }
   static void synchronize(Stream stream) {
     for (const auto& operation : *stream) operation();
     stream->clear();
@@ -106,6 +107,18 @@ TEST(StagingRing, EndsAfterAFailedOperation) {
     }
     EXPECT_GT(calls, 8);
   }
+}
+
+TEST(StagingRing, ADeviceThatIsLostEndsTheWaitForIt) {
+  constexpr std::size_t slot = 64, parts = 10000;  // more than its queue holds
+  std::vector<unsigned char> from(slot * parts), device(slot * parts);
+  std::vector<std::function<void()>> never;
+  LateApi::WordOperations::calls_before_failure = -1;
+  lanes::StagingRing<LateApi> ring(2, slot);
+  ring.begin_run();
+  EXPECT_THROW(ring.copy(&never, from.data(), device.data(), from.size(), true),
+               std::runtime_error);
+  ring.begin_run();
 }
 
 }  // namespace
