@@ -183,7 +183,7 @@ class Products(TestCase):
     def test_a_share_that_cannot_be_predicted_is_none(self):
         done = run(self.DECK, "--set", self.ORDERS, "--set=workload.host_share=0.5", "--predict=h200")
         self.assert_clean(done)
-        self.assertRegex(done.stdout, "(?m)^host share on h200  none: the host's rate is not known$")
+        self.assertRegex(done.stdout, "(?m)^host share on h200  none instead of 50 %: the host's rate is not known$")
         three, four = (line["value"] for line in records(done.stdout)["OVERLAP_FOM"])
         self.assertEqual(three, four)
 

@@ -7,6 +7,8 @@ import re
 import subprocess
 import unittest
 
+import yaml
+
 from program import FOM, MINIAPP, NOT_BEGUN, RESULT, SMALL, SOURCE, TestCase, records, run
 
 FOUR = """\
@@ -345,7 +347,9 @@ class Calibrate(TestCase):
         mine = self.folder / "mine.yaml"
         done = run(self.deck(), "--calibrate", mine)
         self.assert_clean(done)
-        self.assertTrue(done.stdout.startswith(f"wrote {mine}\n"), done.stdout)
+        doubtful = len(yaml.safe_load(mine.read_text()).get("doubtful", []))
+        doubts = f"; {doubtful} figure" if doubtful > 0 else "\n"
+        self.assertTrue(done.stdout.startswith(f"wrote {mine}{doubts}"), done.stdout)
         self.assertRegex(done.stdout, "(?m)^OVERLAP_RESULT")
         self.assertTrue(mine.read_text().startswith("# Measured by `miniapp --calibrate` on 20"))
         decks = [path for path in sorted((SOURCE / "input").glob("*.yaml"))]

@@ -241,7 +241,6 @@ class Checker(unittest.TestCase):
     def axis(self, picture):
         """Where time 0 is, and the pixels of a second."""
         ticks = [(float(tick.get("x")), numbers(tick.text)[0]) for tick in picture.findall("text[@class='tick mid']")]
-        self.assertTrue(all(tick.text.endswith(" ms") for tick in picture.findall("text[@class='tick mid']")))
         (zero, start), (end, stop) = ticks[0], ticks[-1]
         self.assertEqual(start, 0)
         scale = (end - zero) / stop
@@ -373,7 +372,7 @@ class SideBySide(TestCase):
         self.assertRegex(text, r"(?m)^issue.mechanism +streams +graph +streams +streams +streams$")
         page_settings = page[page.index("Settings that differ"):]
         self.assertIn('<th scope="row">issue.mechanism</th><td>streams</td><td>graph</td>', page_settings)
-        self.assertIn("perturbed by 7 %", page)
+        self.assertIn("doubtful: +7.0 % against the median", page)
         self.assertNotIn("http", page.replace("http://www.w3.org/2000/svg", ""))
 
     def test_usage(self):

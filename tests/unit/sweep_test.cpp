@@ -193,10 +193,6 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        {},
        "@:2:38: sweep.chunks.bytes[2]: found '1024' again, first at @:2:24; allowed: each value "
        "once"},
-      {"sweep: {measure.precision: [1 %, 2 %, 0.01]}\n",
-       {},
-       "@:2:39: sweep.measure.precision[2]: found '0.01' again, first at @:2:29; allowed: each "
-       "value once"},
       {"sweep: {measure.budget: [1 min, 60 s]}\n",
        {},
        "@:2:33: sweep.measure.budget[1]: found '60 s' again, first at @:2:26; allowed: each value "
