@@ -15,12 +15,13 @@ constexpr std::size_t most_points = 10000;
 constexpr std::size_t most_keys = 100;  // limit on the number of swept keys
 
 /// Forms in which two values of a sweep may be equal while their kind is unknown: the text, the
-/// count ("1 Ki" is 1024), the size, the time.
+/// count ("1 Ki" is 1024), the size, the time with its unit.
 std::vector<std::string> names_of(const std::string& text) {
   std::vector<std::string> names = {text};
   if (const auto count = base::parse_count(text)) names.push_back(fmt::format("{} ", *count));
   if (const auto bytes = base::parse_bytes(text)) names.push_back(fmt::format("{} B ", *bytes));
-  if (const auto time_s = base::parse_seconds(text)) names.push_back(fmt::format("{} s ", *time_s));
+  const auto time_s = base::parse_number(text) ? std::nullopt : base::parse_seconds(text);
+  if (time_s) names.push_back(fmt::format("{} s ", *time_s));
   return names;
 }
 
