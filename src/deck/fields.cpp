@@ -124,17 +124,15 @@ const Table<FleetRun> fleet_table = {
 
 Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::* member,
                        const std::string& help) {
-  const auto any_metric =
-      number("a non-negative number or percentage, for `time` a time", 0, any<double>);
+  constexpr double most = any<double>;
+  const auto any_metric = number("a non-negative number or percentage, for `time` a time", 0, most);
   return field(key, member, optional(any_metric), help)
       .reads([=](const Reader& map, Criterion& c) {
-        const std::string_view unit = row_of(c.metric).unit;
+        const std::string unit(row_of(c.metric).unit), least = "a non-negative ";
         const Kind<double> kind =
-            unit == "s" ? seconds("a non-negative time, such as 0.005 (seconds), 5 ms or 50 us", 0,
-                                  any<double>)
-            : unit == "1"
-                ? part("a non-negative number or percentage", 0, any<double>)
-                : number(fmt::format("a non-negative number of {}", unit), 0, any<double>);
+            unit == "s"   ? seconds(least + "time, such as 0.005 (seconds), 5 ms or 50 us", 0, most)
+            : unit == "1" ? part(least + "number or percentage", 0, most)
+                          : number(least + "number of " + unit, 0, most);
         if (map.has(key)) c.*member = kind.read(map.at(key));
       })
       .defaults_to("none");
@@ -239,8 +237,7 @@ void check_comparison(const Reader& item, const Criterion& criterion, const Deck
   const auto fail = [&](std::string_view need) {
     Keys allowed;
     for (const MetricRow& row : metrics) {
-      const bool lacks = (row.needs == Needs::host_work && !deck.host_work) ||
-                         (row.needs == Needs::alone && !deck.fleet.compares());
+      const bool lacks = row.needs == Needs::host_work && !deck.host_work;
       if (row.needs != Needs::baseline && !lacks) allowed.emplace_back(row.name);
     }
     item.at("metric").fail(
@@ -280,13 +277,12 @@ void check_criterion(const Reader& item, const Criterion& criterion, const Deck&
                     "no order",
                     metric.name));
   }
-  if (metric.needs == Needs::alone && (criterion.phase == Phase::alone || !deck.fleet.compares())) {
+  const bool alone = criterion.phase == Phase::alone;
+  if (metric.needs == Needs::alone && (alone || !deck.fleet.compares())) {
     item.at("metric").fail(
-        fmt::format("found '{}', time together / time alone, {}; allowed: {}", metric.name,
-                    criterion.phase == Phase::alone ? "with phase alone"
-                                                    : "with one of the phases in fleet.phases",
-                    criterion.phase == Phase::alone ? "phase together, or no phase"
-                                                    : "fleet.phases [alone, together]"));
+        fmt::format("found '{}', time together / time alone, with {}; allowed: {}", metric.name,
+                    alone ? "phase alone" : "one of the phases in fleet.phases",
+                    alone ? "phase together, or no phase" : "fleet.phases [alone, together]"));
   }
   if (criterion.phase && !deck.fleet.has(*criterion.phase)) {
     item.at("phase").fail(fmt::format("found '{}', which is not in fleet.phases; allowed: {}",

@@ -9,8 +9,6 @@
 #include <set>
 #include <tuple>
 
-#include "experiment/fleet_parts.hpp"
-
 namespace overlap::experiment {
 namespace {
 
@@ -167,7 +165,6 @@ Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected,
     for (DeviceRecord& device : fleet.devices) judge_by(*reference, device);
   }
   add_groups(fleet);
-  for (const Group& group : fleet.groups) add_outliers(group, fleet.devices);
   return fleet;
 }
 

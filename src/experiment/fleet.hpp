@@ -169,6 +169,14 @@ Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected = {},
 /// inconclusive, as is a device without such criteria and without any entry.
 void judge_by(const Reference& reference, DeviceRecord& record);
 
+/// Whether devices are compared by this figure: by time only if the order has no throughput because
+/// it copies nothing.
+bool is_compared(const DeviceRecord& record, const FigureKey& key);
+
+/// Part of fleet_of(): groups the devices that have figures, with drivers, distributions and
+/// nodes; a slow outlier becomes a trouble of its device.
+void add_groups(Fleet& fleet);
+
 /// Natural string order: node9 before node10.
 bool comes_before(std::string_view a, std::string_view b);
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/units.hpp"
-#include "experiment/fleet_parts.hpp"
+#include "experiment/fleet.hpp"
 
 namespace overlap::experiment {
 namespace {
@@ -88,6 +88,22 @@ void add_nodes(const std::vector<DeviceRecord>& devices, Group& group) {
   });
 }
 
+/// Adds a trouble to the device of every slow outlier.
+void add_outliers(const Group& group, std::vector<DeviceRecord>& devices) {
+  for (const Distribution& of : group.distributions) {
+    for (const Standing& outlier : of.outliers) {
+      if (!outlier.slow) continue;
+      devices[outlier.device].troubles.push_back(
+          {.code = base::ExitCode::performance,
+           .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices", words(of.key),
+                               base::format_number(outlier.value), 100 * std::abs(outlier.off),
+                               outlier.off < 0 ? "below" : "above", base::format_number(of.median),
+                               of.devices),
+           .phase = of.key.phase});
+    }
+  }
+}
+
 }  // namespace
 
 Distribution distribution_of(const FigureKey& key, const std::vector<std::size_t>& devices,
@@ -142,22 +158,8 @@ void add_groups(Fleet& fleet) {
   for (Group& group : fleet.groups) {
     add_drivers(fleet.devices, group);
     add_distributions(fleet.devices, group);
+    add_outliers(group, fleet.devices);
     add_nodes(fleet.devices, group);
-  }
-}
-
-void add_outliers(const Group& group, std::vector<DeviceRecord>& devices) {
-  for (const Distribution& of : group.distributions) {
-    for (const Standing& outlier : of.outliers) {
-      if (!outlier.slow) continue;
-      devices[outlier.device].troubles.push_back(
-          {.code = base::ExitCode::performance,
-           .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices", words(of.key),
-                               base::format_number(outlier.value), 100 * std::abs(outlier.off),
-                               outlier.off < 0 ? "below" : "above", base::format_number(of.median),
-                               of.devices),
-           .phase = of.key.phase});
-    }
   }
 }
 

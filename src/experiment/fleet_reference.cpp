@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "experiment/fleet_parts.hpp"
+#include "experiment/fleet.hpp"
 
 namespace overlap::experiment {
 namespace {
