@@ -210,10 +210,11 @@ Found blocking_tasks(const Evidence& of) {
 Found uneven_lanes(const Evidence& of) {
   if (of.gpu() || of.host_runs_tasks() || of.lane_s - of.busiest_s <= of.half_s()) return {};
   return found(
-      fmt::format("uneven lanes: the busiest of {} lanes works {}, an equal share is {}; use an "
-                  "order whose lanes have whole chunks",
+      fmt::format("uneven lanes: the busiest of {} lanes works {}, an equal share is {}; {}",
                   of.schedule.lanes, base::format_seconds(of.lane_s),
-                  base::format_seconds(of.busiest_s)),
+                  base::format_seconds(of.busiest_s),
+                  of.listed() ? "spread the tasks evenly"
+                              : "use an order that spreads its work over the lanes evenly"),
       {{"lane_s", of.lane_s}, {"share_s", of.busiest_s}});
 }
 

@@ -1,6 +1,7 @@
 #include <hwloc.h>
 
 #include <memory>
+#include <utility>
 
 #include "fleet/bind.hpp"
 
@@ -52,14 +53,19 @@ class Topology {
 Binding bind_threads(Topology& topology, hwloc_const_bitmap_t set, int part, int parts) {
   // Also counts cores of which the process may use only some hardware threads.
   hwloc_topology_restrict(topology.get(), set, 0);
-  const int cores = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_CORE);
+  const auto count = [&](hwloc_obj_type_t type) {
+    return hwloc_get_nbobjs_by_type(topology.get(), type);
+  };
+  // Some virtual machines show hardware threads only.
+  const hwloc_obj_type_t type = count(HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+  const int cores = count(type);
   if (cores < parts) {
     return {.cpus = {}, .memory = {}, .note = "more ranks than cores: ranks share cores"};
   }
   const Bitmap own = bitmap();
   for (int core = cores * part / parts; core < cores * (part + 1) / parts; ++core) {
     const hwloc_obj_t one =
-        hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_CORE, static_cast<unsigned>(core));
+        hwloc_get_obj_by_type(topology.get(), type, static_cast<unsigned>(core));
     hwloc_bitmap_or(own.get(), own.get(), one->cpuset);
   }
   if (hwloc_set_cpubind(topology.get(), own.get(), HWLOC_CPUBIND_PROCESS) != 0) {
@@ -88,16 +94,16 @@ Binding bind_to_device(const std::optional<std::string>& pci, int part, int part
   if (hwloc_bitmap_iszero(set.get())) {
     return {.cpus = {}, .memory = {}, .note = "the process may not use any core near the device"};
   }
-  const Bitmap nodes = bitmap();
-  hwloc_bitmap_copy(nodes.get(), near->nodeset);
-  Binding bound = bind_threads(topology, set.get(), part, parts);
-  if (one_node) return bound;
   // Linux binds memory per thread; threads created later inherit the binding.
-  if (hwloc_set_membind(topology.get(), nodes.get(), HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_BYNODESET) ==
-      0) {
-    bound.memory = words(nodes.get());
-  } else {
+  std::string memory = words(near->nodeset);
+  const bool refused =
+      !one_node && hwloc_set_membind(topology.get(), near->nodeset, HWLOC_MEMBIND_BIND,
+                                     HWLOC_MEMBIND_BYNODESET) != 0;
+  Binding bound = bind_threads(topology, set.get(), part, parts);
+  if (refused) {
     bound.note += std::string(bound.note.empty() ? "" : "; ") + "the system refused to bind memory";
+  } else if (!one_node) {
+    bound.memory = std::move(memory);
   }
   return bound;
 }

@@ -280,7 +280,7 @@ const Row rows[] = {
           for (schedule::Task& task : e.run().schedule.tasks)
             task.lane = static_cast<int>(task.stage);
         },
-        "the busiest of 4 lanes works 16.00 ms, an equal share is 8.000 ms", "whole chunks"},
+        "the busiest of 4 lanes works 16.00 ms, an equal share is 8.000 ms", "over the lanes evenly"},
     Row{"default_stream",
         [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
         "1 task is in the default stream", "give it a lane"},
