@@ -72,9 +72,10 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
     const experiment::Subject& of = entry.subject;
     names.insert(experiment::words({.phase = of.phase, .order = of.order, .metric = of.metric}));
   }
-  const std::string none = names.empty() ? ""
-                                         : fmt::format("; no entry for medians of 0 or less: {}",
-                                                       fmt::join(names, "; "));
+  const std::string none =
+      names.empty()
+          ? ""
+          : fmt::format("; no entry for medians that are not above 0: {}", fmt::join(names, "; "));
   terminal.shown(fmt::format("wrote {}: {} entries{}\n", base::one_line(options.output),
                              entries.size(), none));
   return base::ExitCode::pass;

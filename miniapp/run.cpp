@@ -91,7 +91,7 @@ std::string journal_path(const Options& options) {
   if (paths.empty() || !options.predict.empty()) return "";
   const auto there = std::ranges::find_if(paths, [](const std::string& path) {
     std::error_code error;
-    return std::filesystem::exists(path, error);
+    return std::filesystem::is_regular_file(path, error);
   });
   return there == paths.end() ? paths.front() : *there;
 }

@@ -49,8 +49,8 @@ struct Machinery {
 /// changes the options to those of one process.
 void start(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal);
 
-/// Writes the file of --calibrate, which the decks then use. Errors are stored or thrown as those
-/// of start().
+/// Writes the file of --calibrate, which the decks then use. With decks, errors other than
+/// interrupts are stored in `unusable`.
 void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Terminal& terminal);
 
 /// The machine; without a session, without its device.

@@ -44,7 +44,7 @@ void look_at_hangup(int, char**, char**) {
 }  // namespace
 
 void catch_interrupts() {
-  std::signal(SIGHUP, ignores_hangup ? SIG_IGN : SIG_DFL);
+  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN || ignores_hangup) std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   // A write beyond the file size limit or to a closed pipe then fails with an error.

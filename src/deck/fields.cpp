@@ -6,25 +6,14 @@
 #include "base/sha256.hpp"
 #include "deck/words.hpp"
 
-/// All sections except `workload` and `require`.
+/// All sections except `workload`, `require` and `acceptance`.
 namespace overlap::deck {
 namespace {
 
 using namespace yaml;
 using Keys = std::vector<std::string>;
 
-Keys names_of(const std::vector<Order>& orders) {
-  Keys names;
-  for (const Order order : orders) names.emplace_back(to_string(order));
-  return names;
-}
-
-constexpr const char* criteria = "a list of criteria, such as [{metric: speedup, min: 1.3}]";
-
 // Rows of the sections.
-
-/// JSON Schema: the key is present.
-Json given(const char* key) { return {{"required", {key}}}; }
 
 const Table<Chunks> chunks_table = {
     {field("profile", &Chunks::profile, word<Profile>(), "How chunk sizes vary.")
@@ -122,43 +111,6 @@ const Table<FleetRun> fleet_table = {
      field("deadline", &FleetRun::deadline_s, long_time(),
            "A rank that gives no sign of life for this long counts as lost.")}};
 
-Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::* member,
-                       const std::string& help) {
-  constexpr double most = any<double>;
-  const auto any_metric = number("a non-negative number or percentage, for `time` a time", 0, most);
-  return field(key, member, optional(any_metric), help)
-      .reads([=](const Reader& map, Criterion& c) {
-        const std::string unit(row_of(c.metric).unit), least = "a non-negative ";
-        const Kind<double> kind =
-            unit == "s"   ? seconds(least + "time, such as 0.005 (seconds), 5 ms or 50 us", 0, most)
-            : unit == "1" ? part(least + "number or percentage", 0, most)
-                          : number(least + "number of " + unit, 0, most);
-        if (map.has(key)) c.*member = kind.read(map.at(key));
-      })
-      .defaults_to("none");
-}
-
-const Table<Criterion> criterion_table = {
-    {field("metric", &Criterion::metric, word<Metric>(), "What is judged.").required(),
-     field("order", &Criterion::order, optional(word<Order>()),
-           "The order it applies to, one of issue.orders.")
-         .defaults_to("every order"),
-     field("phase", &Criterion::phase, optional(word<Phase>()),
-           "The phase of a fleet it applies to; without --fleet there is only `alone`.")
-         .defaults_to("every phase"),
-     limit("min", &Criterion::min, "At least this, in the metric's unit."),
-     limit("max", &Criterion::max, "At most this, in the metric's unit."),
-     field(
-         "reference", &Criterion::reference, optional(line()),
-         "Instead of min and max: a reference file, its path relative to the deck, or `given`, the "
-         "file of --reference.")
-         .defaults_to("none"),
-     field("below", &Criterion::below,
-           optional(part("a fraction from 0 to 100 %, such as 3 %", 0, 1)),
-           "How much worse than the reference a value may be.")
-         .defaults_to("the reference's tolerance")},
-    {{"anyOf", {given("min"), given("max"), given("reference")}}}};
-
 // Keys that depend on other sections.
 
 /// Rejects two mutually exclusive keys; an option may replace both by the second.
@@ -228,86 +180,6 @@ void read_issue(const Reader& deck, Deck& into) {
   if (custom && issue.lanes != lanes) {
     reader.at("lanes").fail_allowed(
         fmt::format("{}, the lanes that workload.tasks names, or no key", lanes));
-  }
-}
-
-/// Checks that the deck has the baseline and other orders for a metric that compares them.
-void check_comparison(const Reader& item, const Criterion& criterion, const Deck& deck,
-                      const std::string& orders) {
-  const auto fail = [&](std::string_view need) {
-    Keys allowed;
-    for (const MetricRow& row : metrics) {
-      const bool lacks = row.needs == Needs::host_work && !deck.host_work;
-      if (row.needs != Needs::baseline && !lacks) allowed.emplace_back(row.name);
-    }
-    item.at("metric").fail(
-        fmt::format("found '{}', which needs {} among issue.orders ({}); allowed: {}",
-                    to_string(criterion.metric), need, orders, fmt::join(allowed, ", ")));
-  };
-  Keys others = names_of(deck.issue.orders);
-  std::erase(others, to_string(Order::sequential));
-  if (others.size() == deck.issue.orders.size()) fail("the baseline 'sequential'");
-  if (others.empty()) fail("an order other than 'sequential'");
-  if (criterion.order == Order::sequential) {
-    item.at("order").fail(
-        fmt::format("found 'sequential', which would be compared with itself; allowed: {}",
-                    fmt::join(others, ", ")));
-  }
-}
-
-void check_criterion(const Reader& item, const Criterion& criterion, const Deck& deck,
-                     const std::string& orders) {
-  if (!criterion.min && !criterion.max && !criterion.reference) {
-    item.fail("found no limit; allowed: min, max or both, or reference");
-  }
-  item.expect_one("min", "reference");
-  item.expect_one("max", "reference");
-  if (criterion.below && !criterion.reference) {
-    item.at_key("below").fail("found in a criterion without reference; allowed: next to reference");
-  }
-  if (criterion.min && criterion.max && *criterion.min > *criterion.max) {
-    item.at("min").fail(fmt::format("found {}, above max {}; allowed: at most max",
-                                    quoted(item.at("min").text()), quoted(item.at("max").text())));
-  }
-  const MetricRow& metric = row_of(criterion.metric);
-  if (metric.needs == Needs::baseline) check_comparison(item, criterion, deck, orders);
-  if (of_device(metric.needs) && criterion.order) {
-    item.at("order").fail(
-        fmt::format("found an order for '{}', a metric of the device; allowed: "
-                    "no order",
-                    metric.name));
-  }
-  const bool alone = criterion.phase == Phase::alone;
-  if (metric.needs == Needs::alone && (alone || !deck.fleet.compares())) {
-    item.at("metric").fail(
-        fmt::format("found '{}', time together / time alone, with {}; allowed: {}", metric.name,
-                    alone ? "phase alone" : "one of the phases in fleet.phases",
-                    alone ? "phase together, or no phase" : "fleet.phases [alone, together]"));
-  }
-  if (criterion.phase && !deck.fleet.has(*criterion.phase)) {
-    item.at("phase").fail(fmt::format("found '{}', which is not in fleet.phases; allowed: {}",
-                                      to_string(*criterion.phase),
-                                      to_string(deck.fleet.phases.front())));
-  }
-  if (metric.needs == Needs::host_work && !deck.host_work) {
-    item.at("metric").fail(
-        fmt::format("found '{}' without host_work; allowed: the other metrics", metric.name));
-  }
-}
-
-void read_acceptance(const Reader& deck, Deck& into) {
-  if (!deck.has("acceptance")) return;
-  const std::string origin = deck.at("issue").at("orders").origin();
-  const Keys names = names_of(into.issue.orders);
-  for (const Reader& item : deck.at("acceptance").items(criteria)) {
-    const Reader order = item.at("order");
-    if (item.has("order") && std::ranges::find(names, order.text()) == names.end()) {
-      order.fail_allowed(fmt::format("{}, those in issue.orders ({}){}", fmt::join(names, ", "),
-                                     origin, suggestion(order.text(), names)));
-    }
-    Criterion& criterion = into.acceptance.emplace_back();
-    read(criterion_table, item, criterion);
-    check_criterion(item, criterion, into, origin);
   }
 }
 
@@ -406,7 +278,7 @@ const Table<Deck> deck_table = {{
     section<Deck>("fleet", &Deck::fleet, fleet_table,
                   "Settings for --fleet: all devices of a node, all nodes of a machine.")
         .reads(read_fleet),
-    field("acceptance", &Deck::acceptance, list_of(map_of(criterion_table), criteria),
+    field("acceptance", &Deck::acceptance, list_of(map_of(criterion_table()), criteria),
           "Criteria of the verdict; without criteria it is PASS if the data are correct.")
         .reads(read_acceptance),
     {.key = {.name = "sweep",
@@ -492,7 +364,8 @@ std::string reference_markdown() {
                  "miniapp names it and exits with code 4 before anything is timed.") +
          keys_of(fleet_table, "fleet",
                  "Settings for --fleet; without that option they have no effect.") +
-         keys_of(criterion_table, "acceptance", "A list of criteria, each a map with these keys.") +
+         keys_of(criterion_table(), "acceptance",
+                 "A list of criteria, each a map with these keys.") +
          words_with_help<WorkloadKind>("Workloads") + words_with_help<Order>("Issue orders") +
          metrics_with_help();
 }

@@ -13,11 +13,19 @@ const yaml::Table<CustomTask>& task_table();
 /// Rows of the section `require`.
 const yaml::Table<Require>& require_table();
 
+/// Rows of a criterion, and the form of their list.
+const yaml::Table<Criterion>& criterion_table();
+inline constexpr const char* criteria = "a list of criteria, such as [{metric: speedup, min: 1.3}]";
+
 /// Reads a deck and checks constraints between its keys. Throws Error{usage}.
 void read(const yaml::Reader& reader, Deck& deck);
 
 /// Reads the section `workload` and checks constraints between its keys. Throws Error{usage}.
 void read(const yaml::Reader& reader, Workload& workload);
+
+/// Reads the section `acceptance` and checks it against the sections before it. Throws
+/// Error{usage}.
+void read_acceptance(const yaml::Reader& deck, Deck& into);
 
 /// The deck with all defaults filled in, itself a valid deck.
 yaml::Json resolved(const Deck& deck);
@@ -38,6 +46,9 @@ inline constexpr std::int64_t most_chunks = std::int64_t{1} << 20;
 inline constexpr std::int64_t most_lanes = 1024;
 /// Of all orders of a deck together: planned, predicted and written as JSON they take about 1 GB.
 inline constexpr std::int64_t most_tasks = std::int64_t{1} << 19;
+
+/// JSON Schema: the key is present.
+inline yaml::Json given(const char* key) { return {{"required", {key}}}; }
 
 /// A kind for durations of work: seconds, above 0.
 yaml::Kind<double> duration();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "deck/deck.hpp"
@@ -55,6 +56,12 @@ constexpr auto words_of(Disturbance) {
 constexpr auto words_of(Phase) { return in_order<Phase>("alone", "together"); }
 constexpr auto words_of(Verify) { return in_order<Verify>("every", "ends"); }
 constexpr auto words_of(Metric) { return metrics; }
+
+inline std::vector<std::string> names_of(const std::vector<Order>& some) {
+  std::vector<std::string> names;
+  for (const Order order : some) names.emplace_back(to_string(order));
+  return names;
+}
 
 /// The orders that a kind of workload supports.
 inline std::vector<Order> orders_of(WorkloadKind kind) {

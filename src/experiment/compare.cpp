@@ -92,14 +92,14 @@ const deck::Criterion* criterion_of(const std::vector<deck::Criterion>& criteria
 /// Results by their deck, its name and their device, as counterparts are looked for.
 class Index {
  public:
-  explicit Index(const std::vector<Recorded>& all) : file(all.front().file) {
+  explicit Index(const std::vector<Recorded>& all) : first_file(all.front().file) {
     for (const Recorded& one : all) {
       for (std::string& key : keys(one)) results_[std::move(key)].push_back(&one);
     }
   }
 
-  /// The results nearest to one: of its deck, of several those of the same name and device; of
-  /// another deck those of the same name.
+  /// The results nearest to one, by the first of these that any has: its deck, name and device; its
+  /// deck and name; its deck and device; its deck; its name and device; its name.
   std::vector<const Recorded*> nearest(const Recorded& one) const {
     for (const std::string& key : keys(one)) {
       if (const auto found = results_.find(key); found != results_.end()) return found->second;
@@ -107,7 +107,7 @@ class Index {
     return {};
   }
 
-  const std::string file;  ///< of the first
+  const std::string first_file;
 
  private:
   static std::vector<std::string> keys(const Recorded& one) {
@@ -135,7 +135,7 @@ const Recorded& counterpart(const Recorded& one, const Index& all) {
       same.empty()
           ? fmt::format("{}: found no result of the deck {} of {}; allowed: results of the same "
                         "decks",
-                        all.file, name, one.file)
+                        all.first_file, name, one.file)
           : fmt::format(
                 "{}: found {} results of the deck {} to compare with, {} and {}{}; allowed: "
                 "one result per deck and device: name the files instead of their folder",

@@ -103,6 +103,7 @@ struct Evidence {
   double copies_s = 0;   ///< sum of both directions
   double busiest_s = 0;  ///< time of the busiest engine for these chunks, without waits
   double lane_s = 0;     ///< hosts: the work of the busiest lane
+  double waits_s = 0;    ///< the schedule bound, at most the time
   int wanted_lanes = 0;  ///< lanes that could be busy at the same time
   bool good = false;     ///< efficiency of at least good_efficiency
   bool nothing_to_hide = false;
@@ -124,7 +125,7 @@ struct Evidence {
     }
     return too_many ? "; set fewer chunks" : "; set more chunks or another order";
   }
-  /// Host back ends without lanes of their own: tasks run in the issuing thread.
+  /// With mechanism portable on a host back end, tasks run in the issuing thread.
   bool host_runs_tasks() const { return !gpu() && schedule.mechanism == deck::Mechanism::portable; }
 };
 
@@ -142,18 +143,18 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
   of.bounds = *run.bounds;
   of.time_s = time_s(run).median;
   // Rates are measured after the runs: nothing takes longer than it did.
-  of.bounds.schedule_bound_s = std::min(of.bounds.schedule_bound_s, of.time_s);
+  of.waits_s = std::min(of.bounds.schedule_bound_s, of.time_s);
   of.copies_s = of.rates.h2d_s + of.rates.d2h_s;
   const auto& [workers, copy_engines] = conditions.engines;
   if (workers > 0) {
     of.busiest_s = (of.copies_s + of.rates.kernel_s) / std::min(workers, of.schedule.lanes);
-    of.lane_s = lane_s(run.schedule, of.rates);
+    of.lane_s = std::min(lane_s(run.schedule, of.rates), of.time_s);
   } else {
     const double both_s = copy_engines == 1 ? of.copies_s : of.rates.both_s;
     of.busiest_s = std::max({of.rates.kernel_s, both_s, of.rates.h2d_s, of.rates.d2h_s});
   }
   // Kernels may share the device; the host may be busier than it.
-  of.busiest_s = std::max(std::min(of.busiest_s, of.bounds.schedule_bound_s), of.bounds.bound_s);
+  of.busiest_s = std::max(std::min(of.busiest_s, of.waits_s), of.bounds.bound_s);
   of.wanted_lanes = std::min(of.gpu() ? stages_of(run.schedule) : workers, chains_of(run.schedule));
   const auto potential = overlap_potential(run, runs);
   of.nothing_to_hide = potential && *potential < least_potential;
@@ -208,14 +209,19 @@ Found blocking_tasks(const Evidence& of) {
 }
 
 Found uneven_lanes(const Evidence& of) {
+  const bool turns = deck::row_of(of.run.order).lanes;  // chunks go to the lanes in turn
+  const std::string remedy =
+      of.is_auto()                  ? ""
+      : of.listed()                 ? "; spread the tasks evenly"
+      : turns && of.schedule.tiling ? "; set smaller workload.tile_m and tile_n"
+      : turns ? fmt::format("; set chunks.count to a multiple of {}, all of one size",
+                            of.schedule.lanes)
+              : "; use an order that spreads its work over the lanes evenly";
   if (of.gpu() || of.host_runs_tasks() || of.lane_s - of.busiest_s <= of.half_s()) return {};
-  return found(
-      fmt::format("uneven lanes: the busiest of {} lanes works {}, an equal share is {}; {}",
-                  of.schedule.lanes, base::format_seconds(of.lane_s),
-                  base::format_seconds(of.busiest_s),
-                  of.listed() ? "spread the tasks evenly"
-                              : "use an order that spreads its work over the lanes evenly"),
-      {{"lane_s", of.lane_s}, {"share_s", of.busiest_s}});
+  return found(fmt::format("uneven lanes: the busiest of {} lanes works {}, an equal share is {}{}",
+                           of.schedule.lanes, base::format_seconds(of.lane_s),
+                           base::format_seconds(of.busiest_s), remedy),
+               {{"lane_s", of.lane_s}, {"share_s", of.busiest_s}});
 }
 
 Found few_lanes(const Evidence& of) {
@@ -279,13 +285,13 @@ Found waits(const Evidence& of) {
   const double bound_s = of.bounds.schedule_bound_s;
   const double explained_s = std::max(of.busiest_s, of.lane_s);
   if (of.schedule.lanes < of.wanted_lanes || of.host_runs_tasks()) return {};
-  if (bound_s - explained_s <= of.half_s()) return {};
+  if (of.waits_s - explained_s <= of.half_s()) return {};
   return found(fmt::format("engines wait for each other, at the start and the end, possibly in "
                            "between: this order of these chunks takes at least {}, the busiest "
                            "engine only {}{}",
-                           base::format_seconds(bound_s), base::format_seconds(of.busiest_s),
+                           base::format_seconds(bound_s), base::format_seconds(explained_s),
                            of.remedy(false)),
-               {{"schedule_bound_s", bound_s}, {"busiest_s", of.busiest_s}});
+               {{"schedule_bound_s", bound_s}, {"busiest_s", explained_s}});
 }
 
 Found one_copy_engine(const Evidence& of) {

@@ -10,6 +10,7 @@ namespace overlap::fleet {
 struct Binding {
   std::string cpus;    ///< "0-15"
   std::string memory;  ///< NUMA nodes, "0"
+  int ranks = 1;       ///< that share these CPUs
   std::string note;    ///< reason if something is not bound; empty: no remark
 };
 

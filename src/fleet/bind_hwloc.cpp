@@ -48,8 +48,8 @@ class Topology {
   bool loaded_ = false;
 };
 
-/// Binds the threads to the `part`-th of `parts` nearly equal shares of the cores in `set`, which
-/// changes the topology. A failure is reported in the note.
+/// Binds the threads to the `part`-th of `parts` nearly equal shares of the cores in `set`; to all
+/// of them where there are fewer. Changes the topology.
 Binding bind_threads(Topology& topology, hwloc_const_bitmap_t set, int part, int parts) {
   // Also counts cores of which the process may use only some hardware threads.
   hwloc_topology_restrict(topology.get(), set, 0);
@@ -59,8 +59,11 @@ Binding bind_threads(Topology& topology, hwloc_const_bitmap_t set, int part, int
   // Some virtual machines show hardware threads only.
   const hwloc_obj_type_t type = count(HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
   const int cores = count(type);
+  Binding bound;
   if (cores < parts) {
-    return {.cpus = {}, .memory = {}, .note = "more ranks than cores: ranks share cores"};
+    bound = {.ranks = parts, .note = "more ranks than cores: ranks share cores"};
+    part = 0;
+    parts = 1;
   }
   const Bitmap own = bitmap();
   for (int core = cores * part / parts; core < cores * (part + 1) / parts; ++core) {
@@ -71,7 +74,8 @@ Binding bind_threads(Topology& topology, hwloc_const_bitmap_t set, int part, int
   if (hwloc_set_cpubind(topology.get(), own.get(), HWLOC_CPUBIND_PROCESS) != 0) {
     return {.cpus = {}, .memory = {}, .note = "the system refused to bind the threads"};
   }
-  return {.cpus = words(own.get()), .memory = {}, .note = {}};
+  bound.cpus = words(own.get());
+  return bound;
 }
 
 }  // namespace

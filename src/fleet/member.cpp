@@ -128,7 +128,9 @@ void Member::take_place(const std::vector<Rank>& ranks) {
       binding = bind_to_share(placement_.local_rank, placement_.local_ranks);
     }
   }
-  if (!binding.cpus.empty()) threads_ = base::usable_cpus();  // shares may be unequal
+  if (!binding.cpus.empty()) {  // shares may be unequal
+    threads_ = std::max(1, base::usable_cpus() / binding.ranks);
+  }
   placement_.cpus = binding.cpus;
   placement_.memory = binding.memory;
   placement_.note = binding.note;

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -49,8 +48,8 @@ class CopyPool {
 
   /// Appends a job to a queue (0 or 1). Calls `wait` while the queue holds 4096 jobs. Not
   /// thread-safe.
-  void push(std::size_t queue, const CopyJob& job,
-            const std::function<void()>& wait = std::this_thread::yield) {
+  template <class Wait = void (*)()>
+  void push(std::size_t queue, const CopyJob& job, Wait wait = std::this_thread::yield) {
     Queue& jobs = queues_[queue];
     const std::size_t at = jobs.pushed.load(std::memory_order_relaxed);
     while (at - jobs.taken.load(std::memory_order_acquire) == capacity) wait();

@@ -93,8 +93,7 @@ class StagingRing {
 
   /// A full queue waits for the device; an error of the device ends the wait.
   void push(std::size_t queue, const CopyJob& job, Stream lane) {
-    auto checked = Clock::now();
-    pool_.push(queue, job, [&] {
+    pool_.push(queue, job, [lane, checked = Clock::time_point()]() mutable {
       std::this_thread::yield();
       if (seconds_since(checked) < 1e-3) return;
       static_cast<void>(Api::is_complete(lane));

@@ -52,7 +52,8 @@ bool is_openmp_threads(std::string_view text) {
 bool is_device(std::string_view text) { return is_device_of(kokkos_devices(), text); }
 
 bool is_device_list(std::string_view text) {
-  return !on_gpu() ||
+  if (!on_gpu()) return true;
+  return !text.empty() &&
          std::ranges::all_of(parts_of(text), [all = visible_devices()](std::string_view number) {
            return is_device_of(all, number);
          });
@@ -128,15 +129,16 @@ void require_free_choice(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument.starts_with("--kokkos-device-id=")) refuse("--fleet", argument, none);
   }
-  if (const char* const id = std::getenv("KOKKOS_DEVICE_ID")) {
-    refuse("--fleet", std::string("KOKKOS_DEVICE_ID=") + id, none);
+  if (const char* const chosen = std::getenv("KOKKOS_DEVICE_ID")) {
+    refuse("--fleet", std::string("KOKKOS_DEVICE_ID=") + chosen, none);
   }
 }
 
 std::vector<base::DeviceInfo> kokkos_devices() {
   const std::vector<base::DeviceInfo> all = visible_devices();
   const char* const list = std::getenv("KOKKOS_VISIBLE_DEVICES");
-  if (list == nullptr || !is_device_list(list)) return all;  // a wrong list is refused elsewhere
+  if (!on_gpu() || list == nullptr || !is_device_list(list))
+    return all;  // a wrong list is refused elsewhere
   std::vector<base::DeviceInfo> chosen;
   for (const std::string_view number : parts_of(list)) {
     chosen.push_back(all[static_cast<std::size_t>(*whole_number(number))]);

@@ -12,8 +12,8 @@ namespace overlap::measure {
 /// OpenMP.
 void require_kokkos_settings(const std::vector<std::string>& arguments);
 
-/// Throws base::Error{usage} if the arguments or the environment choose a GPU, as only one process
-/// may.
+/// Throws base::Error{usage} if the arguments or the environment select a GPU, which all ranks
+/// would then share.
 void require_free_choice(const std::vector<std::string>& arguments);
 
 /// The visible GPUs as Kokkos numbers them: those of KOKKOS_VISIBLE_DEVICES in its order, otherwise

@@ -36,8 +36,6 @@ Json picture(const experiment::Run& run, const Picture& picture) {
 
 /// Adds the pictures of the runs of a phase to those of its deck.
 void draw(Json& drawing, const Outcome& outcome) {
-  double& longest = drawing["longest_s"].get_ref<double&>();
-  longest = std::max(longest, longest_s(outcome));
   for (const experiment::Run& run : outcome.runs) {
     Json bytes = Json::array();
     Json arrays = Json::array();
@@ -117,7 +115,8 @@ std::string timelines(const Studies& studies) {
                                  page_legend(used_inks(studies)), tools);
   Json drawings = Json::array();  // one per deck, as the results
   for (const Study& study : studies) {
-    Json& drawing = drawings.emplace_back(Json{{"longest_s", 0.0}, {"runs", Json::array()}});
+    Json& drawing = drawings.emplace_back();
+    drawing = {{"longest_s", longest_s(study.outcomes())}, {"runs", Json::array()}};
     for (const Outcome* const outcome : study.outcomes()) {
       html += section(study, *outcome, drawings.size() - 1, drawing["runs"].size());
       draw(drawing, *outcome);

@@ -189,15 +189,19 @@ Picture predicted(const experiment::Run& run) {
   return {.words = "predicted", .timeline = &*run.predicted};
 }
 
-double longest_s(const experiment::Outcome& outcome) {
+double longest_s(const std::vector<const experiment::Outcome*>& outcomes) {
   double longest = 0;
-  for (const experiment::Run& run : outcome.runs) {
-    for (const Picture& picture : {measured(run), predicted(run)}) {
-      if (picture.timeline == nullptr) continue;
-      longest = std::max(longest, picture.timeline->complete_s);
-      for (const timeline::Span& span : picture.timeline->spans) {
-        longest = std::max(longest, span.stop_s);
-      }
+  const auto meet = [&](const Picture& picture) {
+    if (picture.timeline == nullptr) return;
+    longest = std::max(longest, picture.timeline->complete_s);
+    for (const timeline::Span& span : picture.timeline->spans) {
+      longest = std::max(longest, span.stop_s);
+    }
+  };
+  for (const experiment::Outcome* const outcome : outcomes) {
+    for (const experiment::Run& run : outcome->runs) {
+      meet(measured(run));
+      meet(predicted(run));
     }
   }
   return longest > 0 ? longest : 1;

@@ -72,8 +72,8 @@ struct Picture {
 Picture measured(const experiment::Run& run);
 Picture predicted(const experiment::Run& run);
 
-/// End of the common time axis of a deck: the latest time in any timeline, above 0.
-double longest_s(const experiment::Outcome& outcome);
+/// End of the common time axis of outcomes: the latest time in any timeline, above 0.
+double longest_s(const std::vector<const experiment::Outcome*>& outcomes);
 
 /// SVG of a soak: throughput over time, with clocks, temperature and power if available; empty
 /// without a soak.

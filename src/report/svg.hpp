@@ -64,8 +64,8 @@ std::string quote_json(const std::string& text);
 /// Estimated width in pixels of 11 px text; the actual font is unknown.
 double width_of(std::string_view text);
 
-/// At most `count` ticks of an axis from `least` to `most`, at multiples of 1, 2 or 5 times a power
-/// of ten.
+/// Ticks of an axis from `least` to `most`, which make at most `count` steps, at multiples of 1, 2
+/// or 5 times a power of ten.
 std::vector<double> ticks(double least, double most, int count = 10);
 
 /// A tick label in the unit of the longest time: "0.5 ms".

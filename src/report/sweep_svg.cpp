@@ -202,7 +202,7 @@ void Panel::draw_axes() const {
     const double middle = at(chart.x(value));
     page.add(R"(<path class="axis" d="M{:g} {:g}v4"/>)", middle, bottom);
     if (!chart.joined) {
-      page.words_within(slot() - 6, "tick mid", middle, bottom + 18, text);
+      page.words_within(std::max(0.0, slot() - 6), "tick mid", middle, bottom + 18, text);
       continue;
     }
     const double half = width_of(text) / 2;

@@ -98,7 +98,7 @@ Rows facts(const Study& study, const experiment::Setup& known) {
     rows.push_back(
         {"intensity",
          fmt::format(
-             "{} repeats: kernel {} / copies to the device {} of a chunk = {:.3f}{}",
+             "{} repeats: kernel {} / copies to the device {} of the largest chunk = {:.3f}{}",
              known.balance->repeats, format_seconds(known.balance->kernel_s),
              format_seconds(known.balance->copy_s), known.balance->ratio(),
              beyond ? fmt::format(", not {:g}: a single repeat takes longer", asked) : "")});

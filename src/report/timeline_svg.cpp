@@ -68,7 +68,7 @@ void draw(Svg& page, const Study& study, const experiment::Outcome& outcome) {
                          ink.words);
   }
   page.legend(edge, 14, entries);
-  const double longest = longest_s(outcome);
+  const double longest = longest_s({&outcome});
   for (const experiment::Run& run : outcome.runs) draw(page, run, outcome, longest);
   page.y += 7;
 }

@@ -450,6 +450,8 @@ class Streams(TestCase):
             self.assert_error(run(self.deck(), f"--kokkos-{name}"), 3, f"--kokkos-{name}: found no value; allowed: ")
         for good in ("--kokkos-device-id=0", "--kokkos-disable-warnings=YES", "--kokkos-tune-internals=no"):
             self.assert_clean(run(self.deck(), good, "--quiet"))
+        devices = {**os.environ, "KOKKOS_VISIBLE_DEVICES": "0"}  # of GPUs, which this back end may not have
+        self.assert_clean(run(self.deck(), "--kokkos-device-id=0", "--quiet", env=devices))
 
 
 class Interrupts(TestCase):

@@ -113,6 +113,15 @@ TEST(Diagnosis, MoreAndFewerChunksAreNeverAskedForTogether) {
   EXPECT_THAT(causes(evidence), ElementsAre("small_chunks"));
 }
 
+TEST(Diagnosis, EvenLanesAreEvenWhereRatesAreSlowerThanTheRun) {
+  Evidence evidence = unexplained();
+  evidence.conditions.device.reset();
+  evidence.conditions.engines.workers = 4;
+  evidence.run().rates = {.h2d_s = 24e-3, .d2h_s = 24e-3, .kernel_s = 24e-3};
+  evidence.run().bounds = {.bound_s = 5e-3, .schedule_bound_s = 18e-3, .limit = "workers"};
+  EXPECT_THAT(causes(evidence), Not(Contains("uneven_lanes")));
+}
+
 TEST(Diagnosis, KernelsAloneHavePageableMemoryToNoHarm) {
   Evidence evidence = unexplained();
   evidence.run().schedule.host_memory = deck::HostMemory::pageable;
@@ -273,6 +282,7 @@ const Row rows[] = {
         "each task blocks the host", "issue.mechanism: streams"},
     Row{"uneven_lanes",
         [](Evidence& e) {
+          e.run().order = deck::Order::by_engine;
           e.conditions.device.reset();
           e.conditions.engines.workers = 4;
           e.run().rates = {.h2d_s = 8e-3, .d2h_s = 8e-3, .kernel_s = 16e-3};
@@ -280,7 +290,18 @@ const Row rows[] = {
           for (schedule::Task& task : e.run().schedule.tasks)
             task.lane = static_cast<int>(task.stage);
         },
-        "the busiest of 4 lanes works 16.00 ms, an equal share is 8.000 ms", "over the lanes evenly"},
+        "the busiest of 4 lanes works 16.00 ms, an equal share is 8.000 ms",
+        "over the lanes evenly"},
+    Row{"uneven_lanes",
+        [](Evidence& e) {
+          e.conditions.device.reset();
+          e.conditions.engines.workers = 2;
+          e.run().schedule.lanes = 2;
+          e.run().rates = {.h2d_s = 4e-3, .d2h_s = 4e-3, .kernel_s = 8e-3};
+          e.run().bounds = {.bound_s = 8e-3, .schedule_bound_s = 15e-3, .limit = "workers"};
+          for (schedule::Task& task : e.run().schedule.tasks) task.lane = task.chunk / 4;
+        },
+        "the busiest of 2 lanes works 16.00 ms, an equal share is 8.000 ms", "a multiple of 2"},
     Row{"default_stream",
         [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
         "1 task is in the default stream", "give it a lane"},
@@ -310,7 +331,7 @@ const Row rows[] = {
         },
         "takes at least 14.00 ms", "set smaller workload.tile_m and tile_n or another order"},
     Row{"waits", [](Evidence& e) { e.run().bounds->schedule_bound_s = 24e-3; },
-        "takes at least 16.00 ms", "another order"},
+        "takes at least 24.00 ms", "another order"},
     Row{"one_copy_engine", [](Evidence& e) { e.conditions.engines.copy_engines = 1; },
         "16.00 ms of 16.00 ms", "one copy engine"},
     Row{"narrow_link", [](Evidence& e) { e.conditions.device->pcie_width = 8; }, "gen5 x8",

@@ -195,7 +195,17 @@ TEST(Picture, ShowsBothPhasesOfAFleet) {
   // The second canvas shows the second run of the deck's result, as the script finds it.
   EXPECT_EQ(times(html({study}), "data-deck=\"0\" data-run=\"1\""), 1U);
   EXPECT_EQ(embedded(html({study}), "drawing")[0]["runs"].size(), 2U);
+  EXPECT_EQ(embedded(html({study}), "drawing")[0]["longest_s"], 9);
   EXPECT_EQ(times(trace({study}), "\"together: breadth_first"), 2U);
+  // A phase without timelines does not change the axis.
+  study.done.pop_back();
+  add(study, 1, experiment::failed(study.points[1], base::Error(base::ExitCode::skipped, "no")));
+  for (timeline::Timeline* const timeline : {&study.done.front().outcome->runs[0].trace->timeline,
+                                             &*study.done.front().outcome->runs[0].predicted}) {
+    timeline->complete_s = 9e-3;
+    timeline->spans.clear();
+  }
+  EXPECT_EQ(longest_s(study.outcomes()), 9e-3);
 }
 
 TEST(Picture, SaysWhereItComesFrom) {
@@ -278,11 +288,12 @@ TEST(TimelineSvg, DrawsEveryTaskWhereItBelongs) {
 }
 
 TEST(Pictures, OfNothingAreComplete) {
-  EXPECT_EQ(longest_s(outcome_of({})), 1);
+  const auto longest = [](const experiment::Outcome& outcome) { return longest_s({&outcome}); };
+  EXPECT_EQ(longest(outcome_of({})), 1);
   experiment::Run run = small_run();
-  EXPECT_EQ(longest_s(outcome_of({run})), 9);
+  EXPECT_EQ(longest(outcome_of({run})), 9);
   run.trace->timeline.spans[5].stop_s = 10;  // clocks may differ
-  EXPECT_EQ(longest_s(outcome_of({run})), 10);
+  EXPECT_EQ(longest(outcome_of({run})), 10);
   Study study = result_of({});
   study.done.clear();
   EXPECT_THAT(svg({study}), Not(HasSubstr("<text")));
