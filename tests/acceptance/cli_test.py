@@ -474,6 +474,21 @@ class Interrupts(TestCase):
             self.fail("it goes on after the signal")
         return subprocess.CompletedProcess([], process.returncode, stdout, stderr)
 
+    def test_the_end_of_the_terminal(self):
+        """It ends the program unless nohup started it, whatever libraries of MPI do with the signal."""
+        for ignored, code in ((False, -signal.SIGHUP), (True, 130)):
+            action = signal.SIG_IGN if ignored else signal.SIG_DFL  # nohup may run this test
+            process = subprocess.Popen([MINIAPP, self.deck(ENDLESS), "--device=host"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                       text=True, preexec_fn=lambda: signal.signal(signal.SIGHUP, action))  # noqa: B023
+            for line in process.stdout:
+                if line.startswith("host memory"):
+                    break
+            process.send_signal(signal.SIGHUP)
+            time.sleep(0.5)
+            process.terminate()
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, code)
+
     def assert_kept(self, others=0):
         """The result file has the complete repetitions, the same number of each order; and other decks, which did not
         run."""

@@ -14,7 +14,7 @@ import time
 import unittest
 
 from planted import plant
-from program import ENDLESS, MINIAPP, SMALL, TestCase, run, start
+from program import SMALL, TestCase, run, start
 from whole import CHECKS
 
 TIMES = int(os.environ.get("TIMES", 3))
@@ -158,18 +158,6 @@ class Interrupts(TestCase):
         self.assert_clean(run(self.deck(), "--json", real))
         plant(json.loads(real.read_text()), self.folder / "results", files)
         return self.folder / "results", real
-
-    def test_the_end_of_the_terminal_ends_it(self):
-        """Libraries of MPI would catch the signal; nohup, which may run this test, ignores it."""
-        for action, code in ((signal.SIG_DFL, -signal.SIGHUP), (signal.SIG_IGN, 130)):
-            process = subprocess.Popen([MINIAPP, self.deck(ENDLESS), "--device=host"], stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGHUP, action))  # noqa: B023
-            while not is_listening(process):
-                time.sleep(0.01)
-            process.send_signal(signal.SIGHUP)
-            time.sleep(0.5)
-            process.terminate()
-            self.assertEqual(process.wait(timeout=60), code)
 
     def test_merge(self):
         results, _ = self.results(50)
