@@ -117,8 +117,8 @@ TEST(Diagnosis, EvenLanesAreEvenWhereRatesAreSlowerThanTheRun) {
   Evidence evidence = unexplained();
   evidence.conditions.device.reset();
   evidence.conditions.engines.workers = 4;
-  evidence.run().rates = {.h2d_s = 24e-3, .d2h_s = 24e-3, .kernel_s = 24e-3};
-  evidence.run().bounds = {.bound_s = 5e-3, .schedule_bound_s = 18e-3, .limit = "workers"};
+  evidence.run().rates = {.h2d_s = 40e-3, .d2h_s = 40e-3, .kernel_s = 40e-3};
+  evidence.run().bounds = {.bound_s = 5e-3, .schedule_bound_s = 30e-3, .limit = "workers"};
   EXPECT_THAT(causes(evidence), Not(Contains("uneven_lanes")));
 }
 
