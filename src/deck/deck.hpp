@@ -240,7 +240,7 @@ struct Deck {
   yaml::NodePtr document;  ///< the parsed file, for later errors; null: deck made by the program
 
   /// File name without folder and extension, for messages and result lines.
-  std::string name() const;
+  std::string name() const { return yaml::name_of(path); }
 };
 
 /// One experiment: a deck with one value per swept key, or one phase of a fleet.

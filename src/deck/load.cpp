@@ -108,8 +108,6 @@ std::vector<Point> points_of(const yaml::NodePtr& root) {
 
 }  // namespace
 
-std::string Deck::name() const { return yaml::name_of(path); }
-
 std::vector<Point> load_points(const std::string& name, const std::vector<std::string>& overrides) {
   const std::string path = yaml::path_of(name, "", "deck");
   const yaml::Document document = yaml::read_document(path, "deck");

@@ -9,17 +9,6 @@ namespace {
 
 using namespace yaml;
 
-/// A flag spelled with two words.
-Kind<bool> either(const std::string& yes, const std::string& no) {
-  return {
-      .values = {.allowed = yes + ", " + no, .schema = {{"enum", {yes, no}}}, .words = {yes, no}},
-      .parse = [=](const std::string& text) -> std::optional<bool> {
-        if (text != yes && text != no) return std::nullopt;
-        return text == yes;
-      },
-      .write = [=](const bool& value) -> Json { return value ? yes : no; }};
-}
-
 std::string spell(const Require::Link& link) { return *base::spell_link(link.gen, link.width); }
 
 Kind<Require::Link> link() {

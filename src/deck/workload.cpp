@@ -282,6 +282,7 @@ void read_pitch(const Reader& map, Workload& workload) {
   } else if (workload.axis == SumAxis::columns) {
     std::swap(lines, length);
   }
+  if (length > most_elements / lines) return;  // an error of its own
   const auto element = static_cast<std::int64_t>(size_of(workload.type));
   const std::int64_t least = element * length;
   const std::int64_t most = 8 * most_elements / lines;

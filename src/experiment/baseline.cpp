@@ -21,42 +21,32 @@ struct Collected {
   const Recorded* newest = nullptr;
 };
 
-/// All values by subject, in the order of the results.
-class Collection {
- public:
-  void add(const Recorded& result, const Subject& subject, const std::vector<double>& values) {
-    if (values.empty()) return;
-    auto found = std::ranges::find(all_, subject, &Collected::subject);
-    if (found == all_.end()) found = all_.insert(all_.end(), {.subject = subject});
-    found->medians[result.device()].push_back(base::median(values));
-    if (!result.driver.empty()) found->drivers.insert(result.driver);
-    if (found->newest == nullptr || found->newest->started < result.started) {
-      found->newest = &result;
+void add(std::vector<Collected>& all, const Recorded& result, const Subject& subject,
+         const std::vector<double>& values) {
+  if (values.empty()) return;
+  auto found = std::ranges::find(all, subject, &Collected::subject);
+  if (found == all.end()) found = all.insert(all.end(), {.subject = subject});
+  found->medians[result.device()].push_back(base::median(values));
+  if (!result.driver.empty()) found->drivers.insert(result.driver);
+  if (found->newest == nullptr || found->newest->started < result.started) found->newest = &result;
+}
+
+/// Adds all metrics of one phase.
+void add(std::vector<Collected>& all, const Recorded& result, const RecordedPoint& point) {
+  Subject subject = result.machine;
+  subject.phase = point.phase;
+  for (const deck::MetricRow& row : deck::metrics) {
+    if (row.needs == deck::Needs::health) continue;  // events, not what a device reaches
+    subject.metric = row.value;
+    subject.order.reset();
+    add(all, result, subject, values(row.value, point.device));
+    for (const Run& run : point.runs) {
+      if (!applies_to(row.value, run)) continue;
+      subject.order = run.order;
+      add(all, result, subject, values(row.value, run, point.runs));
     }
   }
-
-  /// Adds all metrics of one phase.
-  void add(const Recorded& result, const RecordedPoint& point) {
-    Subject subject = result.machine;
-    subject.phase = point.phase;
-    for (const deck::MetricRow& row : deck::metrics) {
-      if (row.needs == deck::Needs::health) continue;  // events, not what a device reaches
-      subject.metric = row.value;
-      subject.order.reset();
-      add(result, subject, values(row.value, point.device));
-      for (const Run& run : point.runs) {
-        if (!applies_to(row.value, run)) continue;
-        subject.order = run.order;
-        add(result, subject, values(row.value, run, point.runs));
-      }
-    }
-  }
-
-  const std::vector<Collected>& all() const { return all_; }
-
- private:
-  std::vector<Collected> all_;
-};
+}
 
 Entry entry_of(const Collected& collected, std::optional<double> below) {
   std::vector<double> values;
@@ -82,7 +72,7 @@ double tolerance_of(double median, double mad, std::size_t n) {
 }
 
 Baseline baseline(const std::vector<Recorded>& results, std::optional<double> below) {
-  Collection collection;
+  std::vector<Collected> all;  // by subject, in the order of the results
   for (const Recorded& result : results) {
     const auto swept = [](const RecordedPoint& point) {
       return point.phase == deck::Phase::alone && !point.words.empty();
@@ -91,10 +81,10 @@ Baseline baseline(const std::vector<Recorded>& results, std::optional<double> be
       throw base::Error(base::ExitCode::runtime_error,
                         result.file + ": found a sweep; allowed: a deck without a sweep");
     }
-    for (const RecordedPoint& point : result.points) collection.add(result, point);
+    for (const RecordedPoint& point : result.points) add(all, result, point);
   }
   Baseline made;
-  for (const Collected& collected : collection.all()) {
+  for (const Collected& collected : all) {
     const Entry entry = entry_of(collected, below);
     (entry.value > 0 && std::isfinite(entry.value) ? made.entries : made.left_out).push_back(entry);
   }

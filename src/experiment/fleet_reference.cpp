@@ -26,10 +26,7 @@ std::vector<std::optional<double>> tolerances(const DeviceRecord& record, const 
 
 Check check_of(const Reference& reference, const Entry& entry, const Figure& figure,
                std::optional<double> below) {
-  Check check;
-  check.metric = figure.key.metric;
-  check.order = figure.key.order;
-  check.value = figure.value;
+  Check check{.metric = figure.key.metric, .order = figure.key.order, .value = figure.value};
   limit_by(reference, entry, below, check);
   check.reason = figure.unjudgeable;
   check.verdict = check.reason.empty() ? judge(check.value, check.at_least, check.limit)

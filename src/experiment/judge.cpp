@@ -81,9 +81,7 @@ Check referenced(Check check, const deck::Criterion& criterion, const References
 /// Checks of a criterion for an order or the device, before they are applied.
 std::vector<Check> limits(const deck::Criterion& criterion, std::optional<deck::Order> order,
                           const References& references) {
-  Check check;
-  check.metric = criterion.metric;
-  check.order = order;
+  Check check{.metric = criterion.metric, .order = order};
   if (criterion.reference) return {referenced(check, criterion, references)};
   std::vector<Check> checks;
   for (const bool at_least : {true, false}) {
@@ -209,7 +207,7 @@ std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<R
   const bool compared = deck::row_of(metric).needs == deck::Needs::baseline;
   if (!compared || !potential || *potential >= least_potential) return "";
   return fmt::format(
-      "overlap could save at most {:.1f} % of the sequential time, less than {:.0f} %",
+      "overlap could save at most {:.2f} % of the sequential time, less than {:.0f} %",
       100 * std::max(0.0, *potential), 100 * least_potential);
 }
 

@@ -51,10 +51,7 @@ std::string words(const model::Candidate& c) {
 }  // namespace
 
 Facts facts_of(const deck::Deck& deck) {
-  Facts facts;
-  facts.workload = deck.workload;
-  facts.repeats = deck.workload.intensity.repeats;
-  return facts;
+  return {.workload = deck.workload, .repeats = deck.workload.intensity.repeats};
 }
 
 Facts facts_of(const deck::Deck& deck, const model::Device& device) {
@@ -166,11 +163,13 @@ static void require_few_tasks(const deck::Deck& deck, const schedule::Costs& cos
   const std::int64_t chunks = layout.chunks_per_iteration;
   std::int64_t of_chunk = costs.ops;
   for (const schedule::Array& array : costs.arrays) of_chunk += array.to_device + array.to_host;
-  const int cases = 1 + (deck.host_work ? 1 : 0) + (deck.disturb ? 1 : 0);
   std::int64_t tasks = 0;
   for (const deck::Order order : deck.issue.orders) {
-    const bool whole = order == deck::Order::sequential && !layout.out_of_core;
-    tasks += (whole ? 1 : chunks) * costs.iterations * of_chunk * cases;
+    const bool baseline = order == deck::Order::sequential;
+    const std::int64_t pieces = (baseline && !layout.out_of_core ? 1 : chunks) * costs.iterations;
+    tasks += pieces * of_chunk;
+    if (deck.disturb && !baseline) tasks += pieces * of_chunk + deck.disturb->times;
+    if (deck.host_work) tasks += pieces * of_chunk + pieces;
   }
   if (tasks <= deck::most_tasks) return;
   const bool iterates = costs.iterations > chunks;

@@ -18,7 +18,7 @@ struct Origin {
   std::string file;
   Subject machine;  ///< device name, link, back end and deck identity
   std::string host;
-  std::string unit;     ///< UUID; without one "rank3", or the host name
+  std::string unit;     ///< UUID; without one the PCI address, "rank3", or the host name
   bool unique = false;  ///< `unit` is a UUID, unique among all hosts
   std::string slot;     ///< PCI address, or the rank; empty: unknown
   std::string driver;   ///< empty: unknown

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -26,8 +25,6 @@ Kind<std::string> name() {
   return only<std::string>({.values = {.allowed = "a name"}, .parse = line().parse},
                            [](const std::string& found) { return !found.empty(); });
 }
-
-Kind<double> positive() { return number("a number above 0", above_0, any<double>); }
 
 Kind<double> tolerance() {
   Kind<double> kind = part("a fraction from 0 to 100 %, such as 3 %", 0, 1);
@@ -63,7 +60,8 @@ const Table<Entry>& entry_table() {
     Table<Entry> all = {rows_of(&Entry::subject, subject_table(), "")};
     const std::vector<Field<Entry>> more = {
         field("deck_name", &Entry::deck_name, line(), ""),
-        field("value", &Entry::value, rounded(positive()), "").required(),
+        field("value", &Entry::value, rounded(number("a number above 0", above_0, any<double>)), "")
+            .required(),
         {.key = {.name = "unit"},
          .read =
              [=](const Reader& map, Entry& entry) {
@@ -181,10 +179,7 @@ std::map<std::string, Reference> load_references(const deck::Deck& deck, const s
 }
 
 std::string to_yaml(const Reference& reference, const std::string& how) {
-  std::string text;
-  std::istringstream lines(how);
-  for (std::string line; std::getline(lines, line);) text += fmt::format("# {}\n", line);
-  text += fmt::format("schema: {}\nentries:\n", schema_name);
+  std::string text = as_comment(how) + fmt::format("schema: {}\nentries:\n", schema_name);
   for (const Entry& entry : reference.entries) {
     const char* indent = "  - ";
     for (const Field<Entry>& row : entry_table().rows) {
@@ -201,9 +196,14 @@ const Entry* find(const Reference& reference, const Subject& subject) {
 }
 
 std::string missing_words(const Reference& reference, const Subject& subject) {
-  const auto nearest = std::ranges::min_element(reference.entries, {}, [&](const Entry& entry) {
-    return differences(entry.subject, subject).size();
-  });
+  const auto equal_members = [&](const Entry& entry) {
+    const Subject& of = entry.subject;
+    return (of.device == subject.device) + (of.link == subject.link) +
+           (of.backend == subject.backend) + (of.deck == subject.deck) +
+           (of.phase == subject.phase) + (of.order == subject.order) +
+           (of.metric == subject.metric);
+  };
+  const auto nearest = std::ranges::max_element(reference.entries, {}, equal_members);
   return fmt::format("{} has no entry for {}; {}", reference.path,
                      fmt::join(words_of(subject), ", "),
                      nearest == reference.entries.end()

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "base/units.hpp"
-#include "experiment/reference.hpp"
 
 namespace overlap::experiment {
 namespace {

@@ -24,7 +24,7 @@ void add_thinned(std::vector<double>& kept, double value, std::int64_t number, s
 }
 
 void add(std::vector<Stretch>& series, double duration_s, double at_s, double seconds) {
-  constexpr std::int64_t most_kept = 64;
+  constexpr std::int64_t most = 64;
   const auto stretch = [&](double time_s) {
     return std::min(most_stretches - 1, static_cast<int>(time_s / duration_s * most_stretches));
   };
@@ -32,7 +32,7 @@ void add(std::vector<Stretch>& series, double duration_s, double at_s, double se
     series.push_back({.at_s = at_s, .min_s = seconds, .max_s = seconds, .kept_s = {}});
   }
   Stretch& last = series.back();
-  add_thinned(last.kept_s, seconds, last.repetitions++, most_kept);
+  add_thinned(last.kept_s, seconds, last.repetitions++, most);
   last.min_s = std::min(last.min_s, seconds);
   last.max_s = std::max(last.max_s, seconds);
 }

@@ -6,6 +6,8 @@
 /// Bounded subsets of the samples of long runs.
 namespace overlap::experiment {
 
+inline constexpr std::int64_t most_kept = 4096;  ///< of the samples of a soak
+
 /// Appends a value to a list that keeps at most `most` (a power of two) evenly spaced values: all
 /// of them first, from number `most` on every second, then every fourth, and so on. `number` counts
 /// all values from 0. Lists with the same numbers keep the same values.

@@ -8,8 +8,6 @@
 #include <map>
 #include <set>
 
-#include "base/nearest.hpp"
-
 namespace overlap::experiment {
 namespace {
 
@@ -78,12 +76,10 @@ std::size_t chosen(const std::vector<Column>& columns, const std::string& to) {
     if (to == columns[i].title || to == std::to_string(i + 1)) return i;
     titles.push_back(columns[i].title);
   }
-  const auto near = base::nearest(to, titles);
   throw base::Error(
       base::ExitCode::usage,
       fmt::format("--to: found '{}'; allowed: 1 to {}, or the title of a column: {}{}", to,
-                  columns.size(), fmt::join(titles, "; "),
-                  near ? fmt::format("; did you mean '{}'?", *near) : ""));
+                  columns.size(), fmt::join(titles, "; "), yaml::suggestion(to, titles)));
 }
 
 KeyWords workload_of(const Recorded& result) {

@@ -1,7 +1,6 @@
 #include "model/load.hpp"
 
 #include <cmath>
-#include <sstream>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -259,8 +258,10 @@ const Table<Device>& queues_table() {
             device.copy_connections = static_cast<int>(own);
           })
           .with({connection}),
-      field("delayed_signal", &D::delayed_signal, flag(), "").with({engine, connection}),
-      field("query_releases", &D::query_releases, flag(), "").with({engine, connection}),
+      field("delayed_signal", &D::delayed_signal, either("true", "false"), "")
+          .with({engine, connection}),
+      field("query_releases", &D::query_releases, either("true", "false"), "")
+          .with({engine, connection}),
       field("window", &D::window, count(0, 1 << 20),
             "definition: operations between two that still run together; 0: any number")
           .with({engine, connection}),
@@ -272,7 +273,7 @@ const Table<Device>& workers_table() {
   static const Table<Device> table = {{
       field("cores", &Device::cores, count(1, most_parallel),
             "measured: cores that the workers share when they are more"),
-      field("lanes_divide", &Device::lanes_divide, flag(),
+      field("lanes_divide", &Device::lanes_divide, either("true", "false"),
             "whether each lane gets its part of the cores"),
   }};
   return table;
@@ -400,10 +401,7 @@ Device load_device(const std::string& name_or_path) {
 std::vector<std::string> device_names() { return shipped_names("devices"); }
 
 std::string to_yaml(const Device& device, const std::string& how) {
-  std::string text;
-  std::istringstream lines(how);
-  for (std::string line; std::getline(lines, line);) text += fmt::format("# {}\n", line);
-  return text + to_yaml(device_table(), device);
+  return as_comment(how) + to_yaml(device_table(), device);
 }
 
 }  // namespace overlap::model

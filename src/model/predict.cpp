@@ -359,7 +359,7 @@ class Simulation {
       if (task(issuing_).stage == Stage::fence && wait_for_unseen(task(issuing_))) return;
       const TaskId id = std::exchange(issuing_, none);
       const Task& t = task(id);
-      set_host_busy(t, false);
+      if (t.stage == Stage::host) running_.set_host_busy(false);
       if (schedule::on_host(t.stage)) {
         timeline_.spans[id].stop_s = now_;
         mark_complete(id);
@@ -377,12 +377,8 @@ class Simulation {
     if (task(next_issue_).stage == Stage::host && wait_for_unseen(task(next_issue_))) return;
     issuing_ = next_issue_++;
     timeline_.spans[issuing_] = {static_cast<int>(engines_.size()), now_, now_};
-    set_host_busy(task(issuing_), true);
+    if (task(issuing_).stage == Stage::host) running_.set_host_busy(true);
     resume_host(now_ + issue_seconds(issuing_));
-  }
-
-  void set_host_busy(const Task& t, bool busy) {
-    if (t.stage == Stage::host) running_.set_host_busy(busy);
   }
 
   /// Waits for a lane of a predecessor that the host has not seen complete; returns whether there

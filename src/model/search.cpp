@@ -11,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
-#include "deck/words.hpp"
 #include "model/predict.hpp"
 
 namespace overlap::model {

@@ -6,9 +6,6 @@
 
 namespace overlap::schedule {
 
-/// Lanes per operation with one lane per engine.
-inline constexpr int engine_lanes = 3;
-
 /// Interface of the issue orders: an order selects stage, chunk and lane of each next task. The
 /// dependencies are added after all tasks are issued.
 struct Builder {

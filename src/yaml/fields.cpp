@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.hpp"
+
 namespace overlap::yaml {
 
 const Key* MapKeys::selector() const {
@@ -69,6 +71,10 @@ std::string to_yaml(const Key& key, const Json& value, const std::optional<std::
   }
   if (indent.empty()) return fmt::format("\n{}\n{}:\n{}", comment, key.name, *block);
   return fmt::format("{}{}:  {}\n{}", indent, key.name, comment, *block);
+}
+
+std::string as_comment(const std::string& lines) {
+  return lines.empty() ? "" : "# " + base::replaced(lines, "\n", "\n# ") + "\n";
 }
 
 std::string reference(const Key& key, const std::optional<Json>& written, const Key* selector) {

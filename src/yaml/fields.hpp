@@ -184,6 +184,9 @@ Json write(const Table<S>& table, const S& s) {
   return map;
 }
 
+/// Lines of text as comments of a YAML file; empty: none.
+std::string as_comment(const std::string& lines);
+
 /// The map as lines of a YAML file, with help texts as comments.
 template <class S>
 std::string to_yaml(const Table<S>& table, const S& s, const std::string& indent = "") {

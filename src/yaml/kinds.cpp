@@ -51,14 +51,14 @@ Kind<double> part(const std::string& values, double least, double most) {
   return ranged(values, least, most, "", base::parse_part);
 }
 
-Kind<bool> flag() {
-  const auto parse = [](const std::string& text) {
-    return text == "true" || text == "false" ? std::optional(text == "true") : std::nullopt;
-  };
-  return {.values = {.allowed = "true, false",
-                     .schema = {{"type", "boolean"}},
-                     .words = {"true", "false"}},
-          .parse = parse};
+Kind<bool> either(const std::string& yes, const std::string& no) {
+  return {
+      .values = {.allowed = yes + ", " + no, .schema = {{"enum", {yes, no}}}, .words = {yes, no}},
+      .parse = [=](const std::string& text) -> std::optional<bool> {
+        if (text != yes && text != no) return std::nullopt;
+        return text == yes;
+      },
+      .write = [=](const bool& value) -> Json { return value ? yes : no; }};
 }
 
 Kind<std::string> line() {

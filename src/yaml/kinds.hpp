@@ -89,7 +89,8 @@ Kind<double> number(const std::string& values, double least, double most);
 Kind<double> seconds(const std::string& values, double least, double most);
 Kind<double> part(const std::string& values, double least, double most);  ///< a fraction
 Kind<std::string> line();                                                 ///< one line of text
-Kind<bool> flag();
+/// A flag spelled with two words.
+Kind<bool> either(const std::string& yes, const std::string& no);
 
 /// One of the first `count` words of an enumeration.
 template <class Enum>

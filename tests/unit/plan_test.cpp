@@ -30,13 +30,15 @@ TEST(PlanCheck, CountsTheTasksOfAllOrdersAndCases) {
       "chunks: {count: 200000}\n"
       "issue: {orders: [sequential, depth_first]}\n";
   EXPECT_THAT(refusal(deck), HasSubstr("found 200000 chunks, which make 600003 tasks"));
+  // One more task per chunk, or for all data at once.
   EXPECT_THAT(refusal(deck + "host_work: {per_chunk: 1 us}\n"),
-              HasSubstr("which make 1200006 tasks"));
-  EXPECT_THAT(refusal(deck + "disturb: {operation: default_stream}\n"),
-              HasSubstr("which make 1200006 tasks"));
+              HasSubstr("which make 1400007 tasks"));
+  // The baseline is not disturbed.
+  EXPECT_THAT(refusal(deck + "disturb: {operation: default_stream, times: 5}\n"),
+              HasSubstr("which make 1200008 tasks"));
   EXPECT_THAT(
       refusal(deck + "host_work: {per_chunk: 1 us}\ndisturb: {operation: default_stream}\n"),
-      HasSubstr("which make 1800009 tasks"));
+      HasSubstr("which make 2000008 tasks"));
 }
 
 TEST(PlanCheck, SaysWhichKeyMakesTooManyTasks) {
