@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/in_sequence.hpp"
+#include "base/units.hpp"
 
 /// Hardware and software on which the program runs, as far as they can be read.
 namespace overlap::base {
@@ -107,6 +108,13 @@ struct HostInfo {
   std::optional<std::string> transparent_huge_pages;  ///< "always", "madvise" or "never"
   std::optional<std::int64_t> huge_pages;             ///< reserved by the system
 };
+
+/// The cores of a host as one device.
+inline DeviceInfo device_of(const HostInfo& host) {
+  return {.name = host.cpu + ", " + counted(host.cores, "core"),
+          .free_bytes = host.available_bytes,
+          .total_bytes = host.total_bytes};
+}
 
 /// The batch job and the rank of this process, from the environment of the launcher.
 struct Job {

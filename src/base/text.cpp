@@ -44,17 +44,11 @@ constexpr auto wide = std::to_array<CodeRange>({{0x1100, 0x115f},
                                                 {0x20000, 0x3fffd}});
 
 std::string spell(char32_t code) {
-  switch (code) {
-    case '\n':
-      return "\\n";
-    case '\r':
-      return "\\r";
-    case '\t':
-      return "\\t";
-    default:
-      return code < 0x20 ? fmt::format("\\x{:02x}", static_cast<unsigned>(code))
-                         : fmt::format("\\u{:04x}", static_cast<unsigned>(code));
-  }
+  if (code == '\n') return "\\n";
+  if (code == '\r') return "\\r";
+  if (code == '\t') return "\\t";
+  return code < 0x20 ? fmt::format("\\x{:02x}", static_cast<unsigned>(code))
+                     : fmt::format("\\u{:04x}", static_cast<unsigned>(code));
 }
 
 std::size_t columns_of(const Character& character) {

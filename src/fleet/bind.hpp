@@ -8,10 +8,10 @@ namespace overlap::fleet {
 
 /// Result of a binding; empty `cpus` or `memory`: not bound.
 struct Binding {
-  std::string cpus;    ///< "0-15"
-  std::string memory;  ///< NUMA nodes, "0"
-  int ranks = 1;       ///< that share these CPUs
-  std::string note;    ///< reason if something is not bound; empty: no remark
+  std::string cpus = {};    ///< "0-15"
+  std::string memory = {};  ///< NUMA nodes, "0"
+  int ranks = 1;            ///< that share these CPUs
+  std::string note;         ///< reason if something is not bound; empty: no remark
 };
 
 /// Binds threads and memory of this process to the NUMA node of the device with this PCI address;

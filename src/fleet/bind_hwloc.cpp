@@ -19,42 +19,36 @@ std::string words(hwloc_const_bitmap_t set) {
   return text;
 }
 
-/// The topology with PCI devices.
-class Topology {
- public:
-  Topology() {
-    hwloc_topology_init(&topology_);
-    hwloc_topology_set_io_types_filter(topology_, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-    loaded_ = hwloc_topology_load(topology_) == 0;
+using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
+
+/// The machine with its PCI devices; null: hwloc cannot read it.
+Topology load_topology() {
+  hwloc_topology_t made = nullptr;
+  const bool is_made = hwloc_topology_init(&made) == 0;
+  Topology topology(is_made ? made : nullptr, hwloc_topology_destroy);
+  if (is_made) hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  if (is_made && hwloc_topology_load(made) != 0) topology.reset();
+  return topology;
+}
+
+/// The CPUs that this process may use.
+Bitmap allowed(hwloc_topology_t topology) {
+  Bitmap set = bitmap();
+  if (hwloc_get_cpubind(topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+    hwloc_bitmap_copy(set.get(), hwloc_topology_get_allowed_cpuset(topology));
   }
-  ~Topology() { hwloc_topology_destroy(topology_); }
-  Topology(const Topology&) = delete;
-  Topology& operator=(const Topology&) = delete;
+  return set;
+}
 
-  bool loaded() const { return loaded_; }
-  hwloc_topology_t get() const { return topology_; }
-
-  /// The CPUs that this process may use.
-  Bitmap allowed() const {
-    Bitmap set = bitmap();
-    if (hwloc_get_cpubind(topology_, set.get(), HWLOC_CPUBIND_PROCESS) != 0) {
-      hwloc_bitmap_copy(set.get(), hwloc_topology_get_allowed_cpuset(topology_));
-    }
-    return set;
-  }
-
- private:
-  hwloc_topology_t topology_ = nullptr;
-  bool loaded_ = false;
-};
+const Binding unreadable = {.note = "hwloc cannot read the machine"};
 
 /// Binds the threads to the `part`-th of `parts` nearly equal shares of the cores in `set`; to all
 /// of them where there are fewer. Changes the topology.
-Binding bind_threads(Topology& topology, hwloc_const_bitmap_t set, int part, int parts) {
+Binding bind_threads(hwloc_topology_t topology, hwloc_const_bitmap_t set, int part, int parts) {
   // Also counts cores of which the process may use only some hardware threads.
-  hwloc_topology_restrict(topology.get(), set, 0);
+  hwloc_topology_restrict(topology, set, 0);
   const auto count = [&](hwloc_obj_type_t type) {
-    return hwloc_get_nbobjs_by_type(topology.get(), type);
+    return hwloc_get_nbobjs_by_type(topology, type);
   };
   // Some virtual machines show hardware threads only.
   const hwloc_obj_type_t type = count(HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
@@ -67,12 +61,11 @@ Binding bind_threads(Topology& topology, hwloc_const_bitmap_t set, int part, int
   }
   const Bitmap own = bitmap();
   for (int core = cores * part / parts; core < cores * (part + 1) / parts; ++core) {
-    const hwloc_obj_t one =
-        hwloc_get_obj_by_type(topology.get(), type, static_cast<unsigned>(core));
+    const hwloc_obj_t one = hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(core));
     hwloc_bitmap_or(own.get(), own.get(), one->cpuset);
   }
-  if (hwloc_set_cpubind(topology.get(), own.get(), HWLOC_CPUBIND_PROCESS) != 0) {
-    return {.cpus = {}, .memory = {}, .note = "the system refused to bind the threads"};
+  if (hwloc_set_cpubind(topology, own.get(), HWLOC_CPUBIND_PROCESS) != 0) {
+    return {.note = "the system refused to bind the threads"};
   }
   bound.cpus = words(own.get());
   return bound;
@@ -81,29 +74,28 @@ Binding bind_threads(Topology& topology, hwloc_const_bitmap_t set, int part, int
 }  // namespace
 
 Binding bind_to_device(const std::optional<std::string>& pci, int part, int parts) {
-  Topology topology;
-  if (!topology.loaded())
-    return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
+  const Topology topology = load_topology();
+  if (!topology) return unreadable;
   hwloc_obj_t device =
       pci ? hwloc_get_pcidev_by_busidstring(topology.get(), pci->c_str()) : nullptr;
   const hwloc_obj_t near =
       device != nullptr ? hwloc_get_non_io_ancestor_obj(topology.get(), device) : nullptr;
   if (near == nullptr) {
-    return {.cpus = {}, .memory = {}, .note = "hwloc does not know where the device is"};
+    return {.note = "hwloc does not know where the device is"};
   }
   const bool one_node = hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE) < 2;
-  if (one_node && parts == 1) return {.cpus = {}, .memory = {}, .note = "one NUMA node"};
-  const Bitmap set = topology.allowed();
+  if (one_node && parts == 1) return {.note = "one NUMA node"};
+  const Bitmap set = allowed(topology.get());
   hwloc_bitmap_and(set.get(), set.get(), near->cpuset);
   if (hwloc_bitmap_iszero(set.get())) {
-    return {.cpus = {}, .memory = {}, .note = "the process may not use any core near the device"};
+    return {.note = "the process may not use any core near the device"};
   }
   // Linux binds memory per thread; threads created later inherit the binding.
   std::string memory = words(near->nodeset);
   const bool refused =
       !one_node && hwloc_set_membind(topology.get(), near->nodeset, HWLOC_MEMBIND_BIND,
                                      HWLOC_MEMBIND_BYNODESET) != 0;
-  Binding bound = bind_threads(topology, set.get(), part, parts);
+  Binding bound = bind_threads(topology.get(), set.get(), part, parts);
   if (refused) {
     bound.note += std::string(bound.note.empty() ? "" : "; ") + "the system refused to bind memory";
   } else if (!one_node) {
@@ -113,11 +105,10 @@ Binding bind_to_device(const std::optional<std::string>& pci, int part, int part
 }
 
 Binding bind_to_share(int part, int parts) {
-  Topology topology;
-  if (!topology.loaded())
-    return {.cpus = {}, .memory = {}, .note = "hwloc cannot read the machine"};
-  const Bitmap set = topology.allowed();
-  return bind_threads(topology, set.get(), part, parts);
+  const Topology topology = load_topology();
+  if (!topology) return unreadable;
+  const Bitmap set = allowed(topology.get());
+  return bind_threads(topology.get(), set.get(), part, parts);
 }
 
 }  // namespace overlap::fleet

@@ -4,7 +4,7 @@
 namespace overlap::fleet {
 namespace {
 
-const Binding unbound = {.cpus = {}, .memory = {}, .note = "this build has no hwloc"};
+const Binding unbound = {.note = "this build has no hwloc"};
 
 }  // namespace
 

@@ -82,16 +82,21 @@ Board::Board(const std::string& name, int slot, int slots, double deadline_s)
   own.pid_namespace = pid_namespace();
   int seen = absent;
   own.state.compare_exchange_strong(seen, present);  // fails if the others stopped waiting
-  sign();
-  wait([](const Slot& other) { return other.state != absent; },
-       [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
-  for (int index = 0; index < slots; ++index) {
-    if (this->slot(index).state != never) continue;
+  try {
+    sign();
+    wait([](const Slot& other) { return other.state != absent; },
+         [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+    for (int index = 0; index < slots; ++index) {
+      if (this->slot(index).state != never) continue;
+      throw base::Error(
+          base::ExitCode::runtime_error,
+          "not all ranks of this node came to its shared memory within fleet.deadline; allowed: "
+          "ranks that see the same /dev/shm, such as those of one container");
+    }
+  } catch (...) {
     leave();
     munmap(memory_, bytes);
-    throw base::Error(base::ExitCode::runtime_error,
-                      "not all ranks of this node came to its shared memory within fleet.deadline; "
-                      "allowed: ranks that see the same /dev/shm, such as those of one container");
+    throw;
   }
 }
 

@@ -223,9 +223,8 @@ measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, 
     board_->meet(poll);
     if (!scored) return;
     const Board::Shared shared = board_->shared();
-    constexpr std::int64_t most_kept = 4096;
-    experiment::add_thinned(window.skew_s, shared.skew_s, number, most_kept);
-    experiment::add_thinned(window.shared_s, shared.shared_s, number++, most_kept);
+    experiment::add_thinned(window.skew_s, shared.skew_s, number, experiment::most_kept);
+    experiment::add_thinned(window.shared_s, shared.shared_s, number++, experiment::most_kept);
   };
   made.all_stop = [this, short_nap](bool wish) { return board_->agree(wish, short_nap); };
   made.together = [this, poll, short_nap](const std::function<void()>& body) {

@@ -14,9 +14,6 @@ namespace overlap::lanes {
 template <class Api>
 class Disturber {
  public:
-  Disturber() = default;
-  Disturber(const Disturber&) = delete;
-  Disturber& operator=(const Disturber&) = delete;
   ~Disturber() {
     try {
       clear();

@@ -108,8 +108,7 @@ struct StageMeter {
 
   /// Lower quartile of the times of the schedule that `fill` builds, in the repetitions of the plan
   /// after a warm-up; long schedules run fewer times.
-  Elapsed time(const Add& fill) const;
-  double complete_s(const Add& fill) const { return time(fill).complete_s; }
+  double complete_s(const Add& fill) const;
 
   /// Difference of the times of two schedules, run in turn so that a disturbance affects both.
   /// Takes `times` times the repetitions of the plan.

@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include <Kokkos_Macros.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -44,9 +45,15 @@ bool is_threads(std::string_view text) {
   return number && *number >= 1 && *number <= most_threads;
 }
 
-/// OpenMP also accepts a list with one number per nesting level; checks the first.
-bool is_openmp_threads(std::string_view text) {
-  return text.empty() || is_threads(text.substr(0, text.find(',')));
+/// OpenMP also accepts blanks, and a list with one number per nesting level; checks the first.
+bool is_openmp_threads([[maybe_unused]] std::string_view text) {
+#ifdef KOKKOS_ENABLE_OPENMP
+  text = text.substr(0, text.find(','));
+  const auto from = text.find_first_not_of(' ');
+  if (from != text.npos)
+    return is_threads(text.substr(from, text.find_last_not_of(' ') + 1 - from));
+#endif
+  return true;
 }
 
 bool is_device(std::string_view text) { return is_device_of(kokkos_devices(), text); }

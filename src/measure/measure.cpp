@@ -16,8 +16,6 @@
 namespace overlap::measure {
 namespace {
 
-constexpr std::int64_t most_kept = 4096;  ///< values of a soak
-
 /// Result of a scored run.
 struct Sample {
   double at_s = 0;  ///< start since the first scored run
@@ -30,7 +28,7 @@ void add_sample(experiment::Run& run, const Sample& sample, const deck::Measure&
   const std::int64_t number = run.repetitions++;
   const auto add = [&](std::vector<double>& list, double value) {
     if (plan.duration_s) {
-      experiment::add_thinned(list, value, number, most_kept);
+      experiment::add_thinned(list, value, number, experiment::most_kept);
     } else {
       list.push_back(value);
     }
@@ -145,7 +143,8 @@ class IssueCosts {
 
   void add() {
     for (auto& [run, meter, chunk_s] : all_) {
-      experiment::add_thinned(chunk_s, meter.chunk_s(executor_, workload_), number_, most_kept);
+      experiment::add_thinned(chunk_s, meter.chunk_s(executor_, workload_), number_,
+                              experiment::most_kept);
     }
     ++number_;
   }

@@ -16,10 +16,7 @@ void require_device() {}
 
 base::DeviceInfo chosen_device() {
   if (on_gpu()) return {.name = workload::name(workload::default_space)};
-  const base::HostInfo host = host_info();
-  return {.name = host.cpu + ", " + std::to_string(host.cores) + " cores",
-          .free_bytes = host.available_bytes,
-          .total_bytes = host.total_bytes};
+  return base::device_of(host_info());
 }
 
 Monitor monitor_of(const base::DeviceInfo&) { return {}; }
@@ -28,10 +25,6 @@ bool has_graphs() { return false; }
 
 std::optional<bool> page_locked(const void*) { return std::nullopt; }
 
-std::shared_ptr<const void> page_lock(void*, std::size_t) {
-  throw base::Error(base::ExitCode::skipped,
-                    "memory.host: registered needs streams of a GPU; this back end is " +
-                        workload::name(workload::default_space));
-}
+std::shared_ptr<const void> page_lock(void*, std::size_t) { return {}; }
 
 }  // namespace overlap::measure

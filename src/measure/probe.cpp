@@ -152,8 +152,7 @@ struct Probe {
     for (int round = 0; round < 2; ++round) {
       workload.generate(0);
       const auto alone = schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1);
-      scale_copies_in_place({*session.executor, workload, shown({}, hooks)}, alone,
-                            present.cores_of_lane(draft.lanes), present);
+      scale_copies_in_place(meter(), alone, present.cores_of_lane(draft.lanes), present);
       std::erase_if(facts.choices, [](const auto& choice) { return choice.first == "copy rates"; });
       size_copies(facts, deck, present);
       draft = experiment::draft(deck, facts);
@@ -193,7 +192,7 @@ struct Probe {
     require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
-      calibrate_lines(line_sizes(chunked(draft)), {}, device());
+      calibrate_lines(line_sizes(chunked(draft)), shown({}, hooks), device());
       if (deck.memory.transfer == deck::Transfer::zero_copy) {
         calibrate_zero_copy(shown({.most_bytes = most_brief_bytes()}, hooks), device());
       }
@@ -202,8 +201,12 @@ struct Probe {
         workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
     if (!workload.kernel.empty()) choose("kernel", workload.kernel);
     if (!workload.blas.empty()) choose("BLAS", workload.blas);
-    if (deck.memory.host == deck::HostMemory::registered) page_lock(workload);
     session.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
+    if (deck.memory.host == deck::HostMemory::registered) page_lock(workload);
+  }
+
+  StageMeter meter(CalibrationPlan plan = {}) {
+    return {*session.executor, workload, shown(std::move(plan), hooks)};
   }
 
   /// On a host, measures the tasks of a list in their places.
@@ -211,7 +214,7 @@ struct Probe {
     if (!takes_times()) return;
     const auto crowded = std::ranges::max_element(
         draft.schedules, {}, [](const auto& schedule) { return schedule->lanes; });
-    calibrate_in_place({*session.executor, workload, shown({}, hooks)},
+    calibrate_in_place(meter(),
                        {schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1)},
                        **crowded, device().cores_of_lane(draft.lanes), device());
   }
@@ -240,26 +243,25 @@ struct Probe {
     std::vector<schedule::Schedule> schedules;
     for (auto& schedule : all.schedules) schedules.push_back(*std::move(schedule));
     const int cores_of_lane = device().cores_of_lane(draft.lanes);
-    device().kernels[draft.costs.kernel] = calibrate_products(
-        {*session.executor, workload, shown({}, hooks)}, schedules, cores_of_lane);
+    device().kernels[draft.costs.kernel] = calibrate_products(meter(), schedules, cores_of_lane);
     if (!takes_times()) return;
     // Threads of a BLAS, if it has any, are not those of the lanes: products may take turns.
     const auto crowded = std::ranges::max_element(schedules, {}, &schedule::Schedule::lanes);
-    calibrate_in_place({*session.executor, workload, shown({}, hooks)},
-                       {rows_of(*crowded, {crowded->tasks})}, *crowded, cores_of_lane, device());
+    calibrate_in_place(meter(), {rows_of(*crowded, {crowded->tasks})}, *crowded, cores_of_lane,
+                       device());
   }
 
   void find_kernel_rate() {
     const int cores_of_lane = device().cores_of_lane(draft.lanes);
     device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
-        {*session.executor, workload, shown({.longest_kernel_s = 50e-3}, hooks)},
-        kernel_sizes(deck, draft.layout, device_units), draft.costs, cores_of_lane)};
+        meter({.longest_kernel_s = 50e-3}), kernel_sizes(deck, draft.layout, device_units),
+        draft.costs, cores_of_lane)};
     if (!takes_times()) return;
     const auto depth_first = [&](int lanes) {
       return schedule::build(draft.costs, draft.layout, deck::Order::depth_first, lanes);
     };
     const auto whole = schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1);
-    calibrate_in_place({*session.executor, workload, shown({}, hooks)}, {whole, depth_first(1)},
+    calibrate_in_place(meter(), {whole, depth_first(1)},
                        depth_first(std::min(deck.issue.lanes, draft.lanes)), cores_of_lane,
                        device());
   }

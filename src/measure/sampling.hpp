@@ -15,9 +15,8 @@ namespace overlap::measure {
 struct Sampling {
   int warmup = 1;
   int samples = 7;
-  /// Stops after `few` samples if they and the warm-up took longer than this.
+  /// Stops after three samples if they and the warm-up took longer than this.
   double enough_s = std::numeric_limits<double>::infinity();
-  int few = 3;
   std::function<void()> step = base::check_interrupt;  ///< called before each sample; may be empty
 };
 
@@ -27,7 +26,7 @@ auto sample(const Sampling& how, const Once& once) {
   std::vector<decltype(once())> samples;
   const auto start = lanes::Clock::now();
   for (int i = -how.warmup; i < how.samples; ++i) {
-    if (i >= how.few && lanes::seconds_since(start) > how.enough_s) break;
+    if (i >= 3 && lanes::seconds_since(start) > how.enough_s) break;
     if (how.step) how.step();
     auto one = once();
     if (i >= 0) samples.push_back(std::move(one));

@@ -196,7 +196,8 @@ Verification verify(const Problem<T>& problem, const HostArray& c, std::uint32_t
       add<T>(result, "C", i, found[i], element(i));
     }
     // No single element exceeds the tolerance, but their sum does.
-    if (!result.mismatch) result.mismatch = {-1, "C times a vector", row, 0, *worst};
+    if (!result.mismatch)
+      result.mismatch = {-1, "C times a vector, any tile of the row", row, 0, *worst};
   } else if (!problem.exact()) {
     result.max_error =
         std::ldexp(*worst / std::sqrt(static_cast<double>(problem.n)), -problem.bits(2));

@@ -42,14 +42,6 @@ void allocate(Workload& workload, const schedule::Array& array, std::size_t devi
   }
 }
 
-/// Sets bytes of device memory.
-struct SetBytes {
-  Byte* data;
-  Byte value;
-
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { data[i] = value; }
-};
-
 }  // namespace
 
 Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& costs,
@@ -80,8 +72,10 @@ Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& cost
 void poison(const Workload& workload, const InstanceRef& instance) {
   constexpr Byte pattern = 0xff;
   for (const Bytes& array : workload.device) {
-    enqueue("overlap::poison", instance, static_cast<std::int64_t>(array.size()),
-            SetBytes{array.data(), pattern});
+    Byte* const data = array.data();
+    enqueue(
+        "overlap::poison", instance, static_cast<std::int64_t>(array.size()),
+        KOKKOS_LAMBDA(std::int64_t i) { data[i] = pattern; });
   }
 }
 

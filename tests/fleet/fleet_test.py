@@ -185,6 +185,16 @@ class Verdict(Case):
             self.assertEqual(phases, set(PHASES))
 
 
+    def test_each_deck_has_its_file(self):
+        other = self.folder / "other.yaml"
+        other.write_text(SMALL)
+        started = self.mpirun(MINIAPP, "--fleet", self.deck(), other, "--quiet", "--device=host",
+                              "--json={rank}-{deck}.json", "--json=fleet.json", ranks=2)
+        self.assert_ends(started, "PASS", 0)
+        files = sorted(f"{rank}-{deck}.json" for rank in range(2) for deck in ("small", "other"))
+        self.assertEqual(sorted(device["file"] for device in self.fleet_file()["devices"]), files)
+        self.assertEqual(self.files(), sorted([*files, "fleet.json", "other.yaml", "small.yaml"]))
+
     def test_ranks_that_measure_together_stop_together(self):
         deck = SMALL.replace("repetitions: 3", "repetitions: 3, precision: 2 %, budget: 5 s")
         self.assert_ends(self.fleet(deck + FLEET.format("together")), "PASS", 0)
