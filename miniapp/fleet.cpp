@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "deck/fields.hpp"
 #include "report/fleet.hpp"
@@ -44,7 +43,7 @@ void add_lost(const fleet::Lost& lost, const std::vector<report::Study>& studies
   }
 }
 
-/// All ranks as one fleet. A text begins with a line that names its file.
+/// All ranks as one fleet. A text begins with a line that names its file, for every deck its own.
 experiment::Fleet fleet_from(const fleet::Gathered& gathered,
                              const std::vector<report::Study>& studies, fleet::Member& member) {
   experiment::FleetInput input;
@@ -53,8 +52,10 @@ experiment::Fleet fleet_from(const fleet::Gathered& gathered,
     const std::size_t end = text.find('\n');
     const std::string file = text.substr(0, end);
     try {
-      std::ranges::move(report::devices_of(file, text.substr(end + 1)),
-                        std::back_inserter(input.records));
+      for (experiment::DeviceRecord& record : report::devices_of(file, text.substr(end + 1))) {
+        record.file = with_deck(record.file, record.deck_name);
+        input.records.push_back(std::move(record));
+      }
     } catch (const base::Error& error) {
       input.broken.push_back({file, error.what()});
     }
@@ -92,37 +93,6 @@ double deadline_s(const Inputs& inputs) {
     longest = std::max(longest, points.front().deck.fleet.deadline_s);
   }
   return longest;
-}
-
-void split_phases(Inputs& inputs) {
-  for (std::vector<deck::Point>& points : inputs.decks) {
-    if (!points.front().values.empty()) {
-      throw base::Error(ExitCode::usage,
-                        points.front().deck.path +
-                            ": found a sweep with --fleet; allowed: a deck without a sweep, or "
-                            "--set sweep={}");
-    }
-    const deck::Point point = points.front();
-    points.clear();
-    for (const deck::Phase phase : point.deck.fleet.phases) {
-      points.push_back(point);
-      points.back().phase = phase;
-    }
-  }
-}
-
-void require_no_phases(const Inputs& inputs) {
-  for (const auto& points : inputs.decks) {
-    const deck::Deck& deck = points.front().deck;
-    for (std::size_t i = 0; i < deck.acceptance.size(); ++i) {
-      const deck::Criterion& criterion = deck.acceptance[i];
-      const bool compares = deck::row_of(criterion.metric).needs == deck::Needs::alone;
-      if (!compares && criterion.phase != deck::Phase::together) continue;
-      throw deck::error_at(deck, ExitCode::usage, fmt::format("acceptance[{}]", i),
-                           fmt::format("found {} without --fleet; allowed: with --fleet",
-                                       compares ? "metric contention" : "phase together"));
-    }
-  }
 }
 
 std::vector<Output> rank_outputs(const Options& options) {
@@ -163,7 +133,7 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   std::string file = fmt::format("rank {}", names.rank);
   for (const Output& output : options.outputs) {
     if (is_fleets(output) || output.writer->option != "--json") continue;
-    file = with_deck(names.of(output.path), studies.front().deck().name());
+    file = names.of(output.path);
   }
   member.leave();
   terminal.progress(0, 0, "waiting for the other ranks");

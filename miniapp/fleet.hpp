@@ -11,12 +11,6 @@ namespace overlap {
 /// The longest fleet.deadline of all decks, seconds.
 double deadline_s(const Inputs& inputs);
 
-/// Replaces the point of each deck by one point per phase. Throws base::Error{usage} for a sweep.
-void split_phases(Inputs& inputs);
-
-/// Throws base::Error{usage} for a deck with criteria that require --fleet.
-void require_no_phases(const Inputs& inputs);
-
 /// The outputs with one file per rank. Throws base::Error{usage} for outputs that are neither that
 /// nor a file about all ranks.
 std::vector<Output> rank_outputs(const Options& options);

@@ -27,24 +27,25 @@ std::vector<report::Study> run_decks(const Options& options, const Inputs& input
     const base::Machine machine = machine_of(machinery);
     report::Study& study = studies.emplace_back(new_study(inputs, i, machine));
     if (mark_interrupted(studies)) continue;
-    if (machinery.unusable) study.points.resize(1);  // one error stands for all
     if (!machinery.unusable) journal = open_journal(options, inputs, study, terminal);
     if (study.sweeps()) terminal.shown(report::sweep_heading(study));
     std::optional<Measured> measured;
     if (machinery.session) {
-      measured.emplace(
-          *machinery.session, inputs.device ? &*inputs.device : nullptr,
-          experiment::References{experiment::subject_of(machine), inputs.references[i]}, member,
-          terminal);
+      measured.emplace(Measured{*machinery.session,
+                                inputs.device ? &*inputs.device : nullptr,
+                                {experiment::subject_of(machine), inputs.references[i]},
+                                member,
+                                terminal});
     }
-    run_points(
-        study,
-        [&](const report::Study& of, const deck::Point& point) {
-          if (machinery.unusable) throw *machinery.unusable;
-          return measured ? (*measured)(of, point)
-                          : experiment::judge(experiment::predictions(point, inputs.predicted), {});
-        },
-        journal.get(), terminal);
+    const auto run_point = [&](const report::Study& of, const deck::Point& point) {
+      return measured ? (*measured)(of, point)
+                      : experiment::judge(experiment::predictions(point, inputs.predicted), {});
+    };
+    if (machinery.unusable) {
+      fail_first(study, *machinery.unusable, terminal);
+    } else {
+      run_points(study, run_point, journal.get(), terminal);
+    }
     if (member == nullptr) terminal.shown(report::table(study, terminal.width()));
     phases += inputs.decks[i].size();
     if (member != nullptr) member->skip_to(phases);  // skipped after an error

@@ -16,6 +16,7 @@
 #include "experiment/baseline.hpp"
 #include "report/comparison.hpp"
 #include "report/fleet.hpp"
+#include "report/lines.hpp"
 #include "report/output_file.hpp"
 #include "report/read_devices.hpp"
 #include "report/read_result.hpp"
@@ -32,10 +33,18 @@ struct OutputFile {
   std::function<std::string()> text = {};
 };
 
-void write(const std::vector<OutputFile>& outputs) {
-  for (const OutputFile& output : outputs) {
-    if (!output.path.empty()) report::write_file(output.path, output.text());
-  }
+/// Writes all files; `fail` takes the name of each that cannot be written, and why.
+void write(const std::vector<OutputFile>& outputs,
+           const std::function<void(const std::string&, const std::string&)>& fail) {
+  report::write_each(outputs, &OutputFile::path, [&](const OutputFile& output) {
+    try {
+      if (!output.path.empty()) report::write_file(output.path, output.text());
+      return true;
+    } catch (const base::Error& error) {
+      fail(output.path, error.what());
+      return false;
+    }
+  });
 }
 
 /// Throws base::Error where an output cannot be written, is written twice or is an input. A file
@@ -112,10 +121,14 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
   require_outputs(outputs, report::source_files(options.results));
   comparisons = options.side_by_side ? report::Comparisons{.side_by_side = side_by_side(options)}
                                      : comparisons_of(options);
-  write(outputs);
+  base::ExitCode code = comparisons.exit_code();
+  write(outputs, [&](const std::string&, const std::string& why) {
+    terminal.error(why);
+    code = base::ExitCode::runtime_error;
+  });
   if (!options.quiet) terminal.text(report::comparison_text(comparisons));
-  terminal.text(report::comparison_line(comparisons));
-  return comparisons.exit_code();
+  terminal.text(report::verdict_line(experiment::verdict_of(code), code, true));
+  return code;
 }
 
 /// `merge`: prints many devices' results as one outcome.
@@ -137,7 +150,9 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
   }
   fleet = experiment::fleet_of(report::read_devices(sources), expected,
                                reference ? &*reference : nullptr);
-  write(outputs);
+  write(outputs, [&](const std::string& path, const std::string& why) {
+    fleet.broken.push_back({path, why});
+  });
   terminal.shown(report::fleet_text(fleet));
   if (options.quiet) {
     for (const std::string& fault : report::faults(fleet)) terminal.error(fault);
@@ -149,17 +164,9 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
 }  // namespace
 
 base::ExitCode work_on_results(const Options& options, Terminal& terminal) {
-  switch (options.command) {
-    case Command::baseline:
-      return make_baseline(options, terminal);
-    case Command::compare:
-      return compare_results(options, terminal);
-    case Command::merge:
-      return merge_results(options, terminal);
-    case Command::run:
-      break;
-  }
-  return base::ExitCode::pass;
+  if (options.command == Command::baseline) return make_baseline(options, terminal);
+  if (options.command == Command::compare) return compare_results(options, terminal);
+  return merge_results(options, terminal);
 }
 
 }  // namespace overlap

@@ -29,12 +29,6 @@ namespace {
 
 using base::ExitCode;
 
-/// The error with the deck's name before it, if it does not name it.
-base::Error named(const deck::Deck& deck, const base::Error& error) {
-  const std::string text = error.what(), path = base::one_line(deck.path);
-  return {error.code(), text.starts_with(path) ? text : path + ": " + text};
-}
-
 /// Properties that a resumed run must share with the saved points.
 report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
   const auto& [build, host, device, job, placement] = machine;
@@ -109,43 +103,6 @@ experiment::Outcome outcome_of(const report::Study& study, const deck::Point& po
   }
 }
 
-/// Throws base::Error{usage} if a sweep is combined with other decks or with outputs that need
-/// traces, or if --resume has no sweep.
-void require_alone(const Options& options, const Inputs& inputs) {
-  const auto fail = [](const std::string& message) { throw base::Error(ExitCode::usage, message); };
-  const auto sweep = std::find_if(inputs.decks.begin(), inputs.decks.end(), [](const auto& points) {
-    return !points.front().values.empty();
-  });
-  if (sweep == inputs.decks.end()) {
-    if (options.resume) fail("--resume without a sweep; allowed: with a deck that has a sweep");
-    return;
-  }
-  const std::string& path = sweep->front().deck.path;
-  if (inputs.decks.size() > 1) {
-    fail(path + ": found a sweep and other decks; allowed: a sweep alone, or --set sweep={}");
-  }
-  for (const Output& output : options.outputs) {
-    if (output.writer->takes_sweeps) continue;
-    fail(fmt::format(
-        "{}: found {} with a sweep, whose points are not traced; allowed: {}, or --set sweep={{}}",
-        path, output.writer->option, report::sweep_options()));
-  }
-}
-
-/// Reads the references of all decks. Rejects --reference if no criterion uses it.
-void read_references(const Options& options, Inputs& inputs) {
-  bool asked = false;
-  for (const auto& points : inputs.decks) {
-    const auto& files = inputs.references.emplace_back(
-        experiment::load_references(points.front().deck, options.reference));
-    asked = asked || files.contains(deck::given_reference);
-  }
-  if (asked || options.reference.empty()) return;
-  throw base::Error(ExitCode::usage,
-                    "--reference: found no criterion with reference: given; allowed: with a deck "
-                    "that has one");
-}
-
 /// Puts the journal's points into the study, by their numbers in the deck.
 void restore(report::Study& study, const report::Journal& journal) {
   std::map<std::string, report::PointResult> kept;  // by fingerprint
@@ -209,10 +166,10 @@ namespace {
 /// Origin of a device file, for its comment.
 std::string calibration_note(const base::Machine& machine) {
   const base::BuildInfo& build = machine.build;
-  return fmt::format(
-      "Measured by `miniapp --calibrate` on {}:\n{}{}, {} cores; Kokkos {} {}, {}.\n",
-      now_utc().substr(0, 10), machine.device ? machine.device->name + ", " : "", machine.host.cpu,
-      machine.host.cores, build.kokkos_version, build.backend, build.compiler);
+  return fmt::format("Measured by `miniapp --calibrate` on {}:\n{}{}; Kokkos {} {}, {}.",
+                     now_utc().substr(0, 10), machine.device ? machine.device->name + ", " : "",
+                     base::device_of(machine.host).name, build.kokkos_version, build.backend,
+                     build.compiler);
 }
 
 /// Makes this process one without a fleet, because its ranks cannot meet. Files about all ranks are
@@ -286,6 +243,12 @@ report::Study new_study(const Inputs& inputs, std::size_t deck, const base::Mach
   return study;
 }
 
+void fail_first(report::Study& study, const base::Error& error, Terminal& terminal) {
+  const deck::Point& first = study.points.front();
+  terminal.error(
+      report::add(study, 0, experiment::failed(first, named(first.deck, error))).ended_by);
+}
+
 bool mark_interrupted(std::vector<report::Study>& studies) {
   const auto before = studies.size() - 1;
   if (before == 0 || studies[before - 1].exit_code() != ExitCode::interrupted) return false;
@@ -293,34 +256,6 @@ bool mark_interrupted(std::vector<report::Study>& studies) {
   const base::Error error(ExitCode::interrupted, "interrupted");
   report::add(study, 0, experiment::failed(study.points.front(), error));
   return true;
-}
-
-Inputs read_inputs(const Options& options) {
-  Inputs inputs;
-  for (const std::string& path : options.decks) {
-    inputs.decks.push_back(deck::load_points(path, options.overrides));
-  }
-  require_alone(options, inputs);
-  if (options.fleet) {
-    split_phases(inputs);
-  } else if (options.predict.empty() && !options.dry_run) {
-    require_no_phases(inputs);
-  }
-  read_references(options, inputs);
-  if (!options.device.empty()) inputs.device = model::load_device(options.device);
-  for (const std::string& name : options.predict) {
-    inputs.predicted.push_back(model::load_device(name));
-  }
-  for (const auto& points : inputs.decks) {
-    for (const deck::Point& point : points) {
-      try {
-        experiment::check(point, inputs.device ? &*inputs.device : nullptr);
-      } catch (const base::Error& error) {
-        throw named(point.deck, error);
-      }
-    }
-  }
-  return inputs;
 }
 
 Options own_files(const Options& options, const Inputs& inputs, const FileNames& names) {
@@ -438,7 +373,7 @@ bool write_output(const Output& output, std::vector<report::Study>& studies, Ter
   report::Study& study = studies[output.deck.value_or(studies.size() - 1)];
   try {
     report::write_file(output.path,
-                       output.writer->write(output.deck ? std::vector{study} : studies));
+                       output.deck ? output.writer->write({study}) : output.writer->write(studies));
     return true;
   } catch (const std::exception& error) {
     std::string why = base::error_of(error).what();
@@ -468,25 +403,6 @@ ExitCode finish(const Options& options, std::vector<report::Study>& studies,
     journal->remove();
   }
   return code;
-}
-
-std::string dry_run(const Inputs& inputs) {
-  std::string text;
-  for (const auto& points : inputs.decks) {
-    std::vector<experiment::Plan> plans;
-    for (const deck::Point& point : points) {
-      const deck::Deck& deck = point.deck;
-      plans.push_back(experiment::plan(point, inputs.device
-                                                  ? experiment::facts_of(deck, *inputs.device)
-                                                  : experiment::facts_of(deck)));
-    }
-    if (!points.front().values.empty()) {
-      text += report::point_table(points, plans);
-      continue;
-    }
-    for (const experiment::Case& one : plans.front().cases) text += report::schedule_table(one);
-  }
-  return text;
 }
 
 }  // namespace overlap

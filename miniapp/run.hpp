@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fleet/member.hpp"
+#include "inputs.hpp"
 #include "measure/session.hpp"
 #include "model/device.hpp"
 #include "names.hpp"
@@ -19,15 +20,6 @@ namespace overlap {
 
 /// Measures or predicts one point.
 using RunPoint = std::function<experiment::Outcome(const report::Study&, const deck::Point&)>;
-
-/// Inputs of the command line, loaded.
-struct Inputs {
-  std::vector<std::vector<deck::Point>> decks;  ///< points per deck
-  std::vector<std::map<std::string, experiment::Reference>>
-      references;                        ///< per deck, by name in criteria
-  std::optional<model::Device> device;   ///< of --device
-  std::vector<model::Device> predicted;  ///< of --predict
-};
 
 /// Resources of runs. Must outlive the error handling.
 struct Machinery {
@@ -62,13 +54,12 @@ std::string answer(const Options& options);
 /// A study of one of the decks that starts now.
 report::Study new_study(const Inputs& inputs, std::size_t deck, const base::Machine& machine);
 
+/// Stores an error that stands for all points of a study, and prints it.
+void fail_first(report::Study& study, const base::Error& error, Terminal& terminal);
+
 /// If an interrupt ended the study before the last one, marks the last one as interrupted before
 /// its first point. Returns whether it did.
 bool mark_interrupted(std::vector<report::Study>& studies);
-
-/// Reads decks, references and device files. Throws base::Error{usage}, also for decks that no
-/// device could run.
-Inputs read_inputs(const Options& options);
 
 /// The options with placeholders replaced in the names of the result files of this process. With
 /// --fleet without the files about all ranks. Throws base::Error.
@@ -89,8 +80,8 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
                 Terminal& terminal);
 
 /// Writes all result files, prints the verdicts, and removes the journal if the result files are
-/// complete. A file that cannot be written counts as an error of the last study. Returns the worst
-/// exit code.
+/// complete. A file that cannot be written counts as an error of its deck's study, or of the last
+/// one. Returns the worst exit code.
 base::ExitCode finish(const Options& options, std::vector<report::Study>& studies,
                       report::Journal* journal, Terminal& terminal);
 
@@ -98,8 +89,5 @@ base::ExitCode finish(const Options& options, std::vector<report::Study>& studie
 /// interrupted run into the study.
 std::unique_ptr<report::Journal> open_journal(const Options& options, const Inputs& inputs,
                                               report::Study& study, Terminal& terminal);
-
-/// --dry-run: all schedules, or the points of a sweep.
-std::string dry_run(const Inputs& inputs);
 
 }  // namespace overlap

@@ -8,7 +8,6 @@
 #include "base/table.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "report/lines.hpp"
 #include "report/page.hpp"
 #include "report/result_fields.hpp"
 #include "report/side_by_side.hpp"
@@ -183,10 +182,6 @@ std::string comparison_text(const Comparisons& comparisons) {
     text += base::align(change_rows(one), true) + "\n";
   }
   return base::prose(text);
-}
-
-std::string comparison_line(const Comparisons& comparisons) {
-  return verdict_line(comparisons.verdict(), comparisons.exit_code(), true);
 }
 
 std::string comparison_json(const Comparisons& comparisons) {

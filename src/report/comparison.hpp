@@ -23,8 +23,6 @@ struct Comparisons {
 
 /// Differences and a table of the changes for each comparison.
 std::string comparison_text(const Comparisons& comparisons);
-/// The result line.
-std::string comparison_line(const Comparisons& comparisons);
 
 /// The comparison file, schema overlap-comparison/1, and its JSON Schema.
 std::string comparison_json(const Comparisons& comparisons);

@@ -116,15 +116,8 @@ std::string predictions(const Study& study, const Outcome& outcome, int width) {
 std::string title(const Study& study) {
   const std::string text = base::one_line(study.deck().title) + "\n\n";
   if (study.predicts()) return text;
-  base::DeviceInfo device;
-  if (study.machine.device) {
-    device = *study.machine.device;
-  } else {
-    device.name = fmt::format("{}, {} cores", study.machine.host.cpu, study.machine.host.cores);
-    device.free_bytes = study.machine.host.available_bytes;
-    device.total_bytes = study.machine.host.total_bytes;
-  }
-  return text + device_table(device, study.machine.device.has_value());
+  const auto& [build, host, device, job, placement] = study.machine;
+  return text + device_table(device.value_or(base::device_of(host)), device.has_value());
 }
 
 std::string sweep_heading(const Study& study) {
@@ -186,8 +179,9 @@ std::string wrong_data(const Outcome& outcome) {
   return text;
 }
 
-std::string verdict_words(const Study& study) {
-  std::string text = fmt::format("verdict: {}", deck::to_string(study.verdict()));
+std::string verdict_words(const Study& study, bool named) {
+  std::string text = fmt::format("verdict{}: {}", named ? " of " + study.deck().name() : "",
+                                 deck::to_string(study.verdict()));
   constexpr std::size_t most = 8;
   std::size_t shown = 0;
   for (const PointResult& point : study.done) {
@@ -244,26 +238,27 @@ std::string schedule_table(const Case& run) {
                      format_bytes(traffic.h2d), format_bytes(traffic.d2h), base::align(rows, true));
 }
 
-std::string point_table(const std::vector<deck::Point>& points,
-                        const std::vector<experiment::Plan>& plans) {
-  Rows rows(1);
-  for (const auto& value : points.front().values) rows[0].push_back(value.key);
-  for (const deck::Order order : points.front().deck.issue.orders) {
-    rows[0].emplace_back(deck::to_string(order));
+std::vector<std::string> point_row(const experiment::Plan& plan) {
+  std::vector<std::string> row;
+  for (const auto& value : plan.values) row.push_back(value.text);
+  for (const Case& one : plan.cases) {
+    if (one.host_work || one.disturbance) continue;
+    row.push_back(fmt::format("{} on {}", one.schedule.tasks.size(), one.schedule.lanes));
   }
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    auto& row = rows.emplace_back();
-    for (const auto& value : points[i].values) row.push_back(value.text);
-    for (const Case& one : plans[i].cases) {
-      if (one.host_work || one.disturbance) continue;
-      row.push_back(fmt::format("{} on {}", one.schedule.tasks.size(), one.schedule.lanes));
-    }
+  return row;
+}
+
+std::string point_table(const deck::Point& first, Rows rows) {
+  const std::string points = base::counted(rows.size(), "point");
+  std::vector<std::string>& heading = *rows.emplace(rows.begin());
+  for (const auto& value : first.values) heading.push_back(value.key);
+  for (const deck::Order order : first.deck.issue.orders) {
+    heading.emplace_back(deck::to_string(order));
   }
-  const auto& first = points.front().values.front();
   return fmt::format(
       "{}; number of tasks on lanes per order (for the schedules of one point: --set {}={} "
       "and so on)\n{}",
-      base::counted(points.size(), "point"), first.key, first.text, base::align(rows, true));
+      points, first.values.front().key, first.values.front().text, base::align(rows, true));
 }
 
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,

@@ -25,15 +25,16 @@ std::string table(const Study& study, int width);
 /// One line per order with wrong data: order, chunk, array, index, expected, found.
 std::string wrong_data(const experiment::Outcome& outcome);
 
-/// The verdict with its reasons.
-std::string verdict_words(const Study& study);
+/// The verdict with its reasons; `named`: with the name of the deck.
+std::string verdict_words(const Study& study, bool named = false);
 
 /// All tasks of a schedule: --dry-run.
 std::string schedule_table(const experiment::Case& one);
 
-/// One row per point with tasks and lanes of each order: --dry-run of a sweep.
-std::string point_table(const std::vector<deck::Point>& points,
-                        const std::vector<experiment::Plan>& plans);
+/// --dry-run of a sweep: the row of a point with tasks and lanes of each order, and the table of
+/// these rows. `first`: the first point.
+std::vector<std::string> point_row(const experiment::Plan& plan);
+std::string point_table(const deck::Point& first, Rows rows);
 
 /// Workloads (with reasons for unavailable ones), issue orders, devices of the model, back end and
 /// devices: --list.

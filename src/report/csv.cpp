@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "report/sweep.hpp"
+#include "report/json.hpp"
 #include "report/writers.hpp"
 
 namespace overlap::report {
@@ -17,13 +17,9 @@ std::string quoted(const std::string& words) {
 
 std::vector<CsvCell> cells_of(const Study& study, const PointResult& point, const Row& row) {
   std::vector<CsvCell> cells = {{"deck", study.deck().name()}, {"device", row.device}};
-  std::size_t place = point.number;
-  std::size_t count = study.points.size();
-  for (const Axis& axis : study.axes) {
-    count /= axis.values.size();
-    const Axis::Value& value = axis.values[place / count];
-    cells.push_back({axis.key, value.number ? csv_cell(value.number) : value.text});
-    place %= count;
+  for (const auto& [key, text] : study.points[point.number].values) {
+    const auto number = number_at(study.points[point.number].deck, key);
+    cells.push_back({key, number ? csv_cell(number) : text});
   }
   const auto time = [&](double base::Summary::* part) {
     return row.time ? csv_cell((*row.time).*part) : "";

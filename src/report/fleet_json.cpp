@@ -11,27 +11,22 @@ using experiment::DeviceRecord;
 using experiment::Fleet;
 using enum Sign;
 
-/// A group, or something about one of the devices, and the fleet that it belongs to.
-struct GroupOf {
-  const experiment::Group& group = example<experiment::Group>();
-  const Fleet& fleet = example<Fleet>();
-};
-struct HistoryOf {
-  const experiment::History& history = example<experiment::History>();
+/// A part of a fleet that refers to devices by number, and the fleet.
+template <class T>
+struct In {
+  const T& part = example<T>();
   const Fleet& fleet = example<Fleet>();
 };
 
 namespace {
 
-/// A device in words, and where it stands.
-struct Named {
-  std::string host, unit;
-  experiment::Standing standing;
-};
-struct NamedDistribution {
-  experiment::Distribution of;
-  std::vector<Named> slowest, outliers;
-};
+template <class T>
+std::vector<In<T>> all_in(const Fleet& fleet, const std::vector<T>& parts) {
+  std::vector<In<T>> all;
+  for (const T& part : parts) all.push_back({part, fleet});
+  return all;
+}
+
 struct NamedDriver {
   std::string driver;
   std::size_t devices = 0;
@@ -45,15 +40,6 @@ struct PhaseVerdict {
 /// The device that a number stands for; an example has none.
 const DeviceRecord& device_at(const Fleet& fleet, std::size_t number) {
   return number < fleet.devices.size() ? fleet.devices[number] : example<DeviceRecord>();
-}
-
-std::vector<Named> named(const std::vector<experiment::Standing>& standings, const Fleet& fleet) {
-  std::vector<Named> all;
-  for (const experiment::Standing& standing : standings) {
-    const DeviceRecord& device = device_at(fleet, standing.device);
-    all.push_back({device.host, device.unit, standing});
-  }
-  return all;
 }
 
 std::vector<NamedDriver> named(const std::vector<experiment::DriverUse>& drivers,
@@ -122,31 +108,33 @@ void fields(Record& add, const DeviceRecord& of) {
   add("figures", "Every metric, by phase and order.", of.figures);
 }
 
-void fields(Record& add, const Named& of) {
-  const bool scored = std::isfinite(of.standing.score);
-  add("host", "Host name.", of.host);
-  add("uuid", "UUID, or what stands for it.", of.unit);
-  add("value", "Median of its samples.", of.standing.value);
-  add("off", "value / median of all devices - 1.", of.standing.off);
+void fields(Record& add, const In<experiment::Standing>& in) {
+  const experiment::Standing& of = in.part;
+  const DeviceRecord& device = device_at(in.fleet, of.device);
+  add("host", "Host name.", device.host);
+  add("uuid", "UUID, or what stands for it.", device.unit);
+  add("value", "Median of its samples.", of.value);
+  add("off", "value / median of all devices - 1.", of.off);
   add("score", "0.6745 (value - median) / MAD; null: the MAD is 0.",
-      scored ? std::optional(of.standing.score) : std::nullopt);
-  add("slow", "Whether it is on the worse side of the median.", of.standing.slow);
+      std::isfinite(of.score) ? std::optional(of.score) : std::nullopt);
+  add("slow", "Whether it is on the worse side of the median.", of.slow);
 }
 
-void fields(Record& add, const NamedDistribution& of) {
-  add_key(add, of.of.key);
-  add("unit", "Unit of the metric.", deck::row_of(of.of.key.metric).unit);
-  add("devices", "Devices that have the figure.", of.of.devices, above_zero);
-  add("median", "Median of the devices' medians.", of.of.median);
-  add("mad", "Median absolute deviation.", of.of.mad, from_zero);
-  add("min", "Least.", of.of.min);
-  add("max", "Largest.", of.of.max);
+void fields(Record& add, const In<experiment::Distribution>& in) {
+  const experiment::Distribution& of = in.part;
+  add_key(add, of.key);
+  add("unit", "Unit of the metric.", deck::row_of(of.key.metric).unit);
+  add("devices", "Devices that have the figure.", of.devices, above_zero);
+  add("median", "Median of the devices' medians.", of.median);
+  add("mad", "Median absolute deviation.", of.mad, from_zero);
+  add("min", "Least.", of.min);
+  add("max", "Largest.", of.max);
   add("slowest", "The slowest devices, worst first; empty: devices are not compared by it.",
-      of.slowest);
+      all_in(in.fleet, of.slowest));
   add("outliers",
       "Devices beyond a modified z-score of 3.5 and more than 2 % off the median; slow ones, which "
       "fail, first; needs at least 8 devices.",
-      of.outliers);
+      all_in(in.fleet, of.outliers));
 }
 
 void fields(Record& add, const NamedDriver& of) {
@@ -165,35 +153,32 @@ void fields(Record& add, const experiment::NodeTotal& of) {
       from_zero);
 }
 
-void fields(Record& add, const GroupOf& of) {
-  std::vector<NamedDistribution> distributions;
-  for (const experiment::Distribution& one : of.group.distributions) {
-    distributions.push_back({one, named(one.slowest, of.fleet), named(one.outliers, of.fleet)});
-  }
-  const experiment::Subject& machine = of.group.machine;
+void fields(Record& add, const In<experiment::Group>& in) {
+  const experiment::Group& of = in.part;
+  const experiment::Subject& machine = of.machine;
   add("device", "Name of the devices.", machine.device);
   add("link", "Generation and width of their links; null: none, or unknown.", machine.link);
   add("backend", "Default execution space.", machine.backend);
   add("deck", "Identity of the deck.", machine.deck);
-  add("deck_name", "Name of the deck.", of.group.deck_name);
-  add("build", "Version and commit of the program.", of.group.build);
-  add("devices", "Devices with figures.", of.group.devices.size(), above_zero);
-  add("drivers", "Drivers, the most frequent first.", named(of.group.drivers, of.fleet));
-  add("distributions", "Each figure over all devices.", distributions);
-  add("nodes", "Throughput of the devices of each node together; only with both phases.",
-      of.group.nodes);
+  add("deck_name", "Name of the deck.", of.deck_name);
+  add("build", "Version and commit of the program.", of.build);
+  add("devices", "Devices with figures.", of.devices.size(), above_zero);
+  add("drivers", "Drivers, the most frequent first.", named(of.drivers, in.fleet));
+  add("distributions", "Each figure over all devices.", all_in(in.fleet, of.distributions));
+  add("nodes", "Throughput of the devices of each node together; only with both phases.", of.nodes);
 }
 
-void fields(Record& add, const HistoryOf& of) {
-  const DeviceRecord& device = device_at(of.fleet, of.history.device);
+void fields(Record& add, const In<experiment::History>& in) {
+  const experiment::History& of = in.part;
+  const DeviceRecord& device = device_at(in.fleet, of.device);
   add("host", "Host name, in the newest result.", device.host);
   add("uuid", "UUID, or what stands for it.", device.unit);
-  add_key(add, of.history.key);
-  add("results", "Results that have the figure.", of.history.results, above_zero);
-  add("since", "When the first of them started, UTC.", of.history.since);
-  add("first", "Median in the first of them.", of.history.first);
-  add("last", "Median in the newest.", of.history.last);
-  add("change", "last / first - 1.", of.history.change());
+  add_key(add, of.key);
+  add("results", "Results that have the figure.", of.results, above_zero);
+  add("since", "When the first of them started, UTC.", of.since);
+  add("first", "Median in the first of them.", of.first);
+  add("last", "Median in the newest.", of.last);
+  add("change", "last / first - 1.", of.change());
 }
 
 void fields(Record& add, const experiment::BrokenFile& of) {
@@ -204,10 +189,6 @@ void fields(Record& add, const experiment::BrokenFile& of) {
 /// A fleet, with these devices.
 void add_fields(Record& add, const Fleet& of, const std::vector<DeviceRecord>& devices) {
   constexpr const char* schema = "overlap-fleet/1";
-  std::vector<GroupOf> groups;
-  for (const experiment::Group& group : of.groups) groups.push_back({group, of});
-  std::vector<HistoryOf> histories;
-  for (const experiment::History& history : of.histories) histories.push_back({history, of});
   add.raw("schema", "Name and version of this format.", schema, {{"const", schema}});
   add("files", "Files that were read.", of.files, from_zero);
   add("superseded", "Results with a newer one of the same device and deck.", of.superseded,
@@ -215,8 +196,9 @@ void add_fields(Record& add, const Fleet& of, const std::vector<DeviceRecord>& d
   add("missing_hosts", "Expected hosts without a result.", of.missing);
   add("broken_files", "Files that are not valid results.", of.broken);
   add("left_out", "Other files of this program, which were skipped, in words.", of.left_out);
-  add("groups", "Devices of one kind on one kind of link, with one deck and one build.", groups);
-  add("history", "Figures of devices with several results.", histories);
+  add("groups", "Devices of one kind on one kind of link, with one deck and one build.",
+      all_in(of, of.groups));
+  add("history", "Figures of devices with several results.", all_in(of, of.histories));
   add("devices", "The newest result of each device and deck, by host.", devices);
   add("verdict", "The worst of all devices, missing hosts and broken files.", of.verdict());
   add.raw("exit_code", "Exit code.", static_cast<int>(of.exit_code()), exit_codes());

@@ -334,7 +334,8 @@ std::string histogram(const Fleet& fleet, const Group& group) {
     rows.push_back({words_of_value(from, widest->key.metric),
                     counts[bin] == 0 ? "" : std::to_string(counts[bin]), std::string(length, '#')});
   }
-  return fmt::format("{}: number of devices per bin, by its lower end\n{}", words(widest->key),
+  return fmt::format("{}, {}: number of devices per bin, by its lower end\n{}",
+                     figure_words(widest->key), deck::to_string(widest->key.phase),
                      base::align(rows, false));
 }
 

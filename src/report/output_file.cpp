@@ -102,9 +102,11 @@ struct Target {
   std::optional<int> descriptor;  ///< what the process has open under names such as /dev/stdout
 };
 
-/// Follows links, so that writing beside and renaming replaces the file and not a link to it.
+/// Follows links ("-": standard output), so that writing beside and renaming replaces the file and
+/// not a link to it.
 Target follow(const std::string& name) {
   constexpr int most_links = 40;
+  if (name == "-") return {.path = name, .descriptor = STDOUT_FILENO};
   Target target{.path = name, .descriptor = {}};
   std::error_code error;
   for (int i = 0; i < most_links; ++i) {

@@ -215,7 +215,7 @@ std::string place_words(const Study& study, const experiment::Outcome* outcome) 
   if (device) {
     words += ", " + device->name;
   } else if (!host.cpu.empty()) {
-    words += fmt::format(", {}, {} cores", host.cpu, host.cores);
+    words += ", " + base::device_of(host).name;
   }
   return words + fmt::format(", Kokkos {} {}", build.kokkos_version, build.backend);
 }

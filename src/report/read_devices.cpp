@@ -60,10 +60,10 @@ void add_run_figures(deck::Phase phase, const PhaseRuns& of, DeviceRecord& into)
     if (run.samples_s.empty()) continue;
     for (const MetricRow& row : deck::run_metrics) {
       if (!experiment::applies_to(row.value, run)) continue;
-      const Value value = of.values[i].at_or_null(std::string(row.key()));
-      if (value.is_null()) continue;
-      base::Summary summary = summary_of(value, static_cast<int>(run.samples_s.size()));
-      if (!value.is_object()) {
+      const auto value = of.values[i].find(std::string(row.key()));
+      if (!value) continue;
+      base::Summary summary = summary_of(*value, static_cast<int>(run.samples_s.size()));
+      if (!value->is_object()) {
         summary = experiment::value(row.value, run, of.runs).value_or(summary);
       }
       into.figures.push_back({{phase, run.order, row.value},
@@ -77,12 +77,11 @@ void add_run_figures(deck::Phase phase, const PhaseRuns& of, DeviceRecord& into)
 void add_device_figures(deck::Phase phase, const Value& of, DeviceRecord& into) {
   for (const MetricRow& row : deck::device_metrics) {
     const bool of_link = row.needs == deck::Needs::link;
-    const Value part = of.at_or_null(of_link ? "rates" : "health");
-    if (part.is_null()) continue;
-    const Value value = part.at_or_null(std::string(row.key()));
-    if (value.is_null()) continue;
-    const int n = of_link ? static_cast<int>(part.at("h2d_s").items().size()) : 1;
-    into.figures.push_back({{phase, std::nullopt, row.value}, summary_of(value, n)});
+    const auto part = of.find(of_link ? "rates" : "health");
+    const auto value = part ? part->find(std::string(row.key())) : std::nullopt;
+    if (!value) continue;
+    const int n = of_link ? static_cast<int>(part->at("h2d_s").items().size()) : 1;
+    into.figures.push_back({{phase, std::nullopt, row.value}, summary_of(*value, n)});
   }
 }
 
@@ -177,13 +176,6 @@ void add_troubles(const Value& result, DeviceRecord& into) {
                            .phase = {}});
 }
 
-void add_criteria(const Value& deck, DeviceRecord& into) {
-  for (const Value& value : deck.at("acceptance").items()) {
-    if (value.at_or_null("reference").is_null()) continue;
-    into.referenced.push_back(read_criterion(value));
-  }
-}
-
 DeviceRecord device_of(const std::string& file, const Value& result) {
   // Member by member: GCC 16 destroys members of an aggregate twice when a later one throws.
   DeviceRecord record;
@@ -199,11 +191,13 @@ DeviceRecord device_of(const std::string& file, const Value& result) {
   if (!sha.empty()) record.build += " " + sha.substr(0, 12);
   add_runs(result, record);
   add_device_figures(deck::Phase::alone, result, record);
-  if (const Value together = result.at_or_null("together"); !together.is_null()) {
-    add_device_figures(deck::Phase::together, together, record);
+  if (const auto together = result.find("together")) {
+    add_device_figures(deck::Phase::together, *together, record);
   }
   std::ranges::stable_sort(record.figures, {}, &experiment::Figure::key);
-  add_criteria(deck.at("resolved"), record);
+  for (const Value& value : keys.at("acceptance").items()) {
+    if (value.find("reference")) record.referenced.push_back(read_criterion(value));
+  }
   add_troubles(result, record);
   return record;
 }
@@ -241,6 +235,21 @@ Reading reading_of(const SourceFile& file) {
   return reading;
 }
 
+/// The files *.json of a folder, by name. Throws base::Error{runtime_error}, also if there is none.
+std::vector<std::string> files_in(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> files;
+  for (auto at = std::filesystem::directory_iterator(folder, error);
+       !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    if (at->path().extension() == ".json") files.push_back(at->path().string());
+  }
+  if (error) fail_to_read(folder + ": cannot read: " + error.message());
+  if (files.empty())
+    fail_to_read(folder + ": found no file *.json; allowed: a folder with result files");
+  std::ranges::sort(files);
+  return files;
+}
+
 }  // namespace
 
 std::string without_lists(const std::string& text) { return without(text, unused); }
@@ -258,7 +267,7 @@ std::vector<SourceFile> source_files(const std::vector<std::string>& files_or_fo
   for (const std::string& path : files_or_folders) {
     std::error_code unknown;
     const bool named = !std::filesystem::is_directory(path, unknown);
-    for (std::string& file : files_of(path)) {
+    for (std::string& file : named ? std::vector{path} : files_in(path)) {
       const auto place = std::filesystem::absolute(file, unknown).lexically_normal();
       if (known.insert(place.string()).second) files.push_back({std::move(file), named});
     }

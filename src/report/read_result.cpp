@@ -97,17 +97,17 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
 std::optional<experiment::HealthRecord> read_health(const Value& health) {
   if (health.is_null()) return {};
   experiment::HealthRecord read;
-  const Value replays = health.at_or_null("pcie_replays"), errors = health.at_or_null("ecc_errors");
-  const Value throttled_s = health.at_or_null("throttled_s");
-  if (!replays.is_null()) {
+  if (const auto replays = health.find("pcie_replays")) {
     read.before.pcie_replays = 0;
-    read.after.pcie_replays = replays.whole<std::int64_t>("a number of packets");
+    read.after.pcie_replays = replays->whole<std::int64_t>("a number of packets");
   }
-  if (!errors.is_null()) {
+  if (const auto errors = health.find("ecc_errors")) {
     read.before.ecc_corrected = read.before.ecc_uncorrected = read.after.ecc_uncorrected = 0;
-    read.after.ecc_corrected = errors.whole<std::int64_t>("a number of errors");
+    read.after.ecc_corrected = errors->whole<std::int64_t>("a number of errors");
   }
-  if (!throttled_s.is_null()) read.throttled.emplace().slowed_s = throttled_s.number();
+  if (const auto seconds = health.find("throttled_s")) {
+    read.throttled.emplace().slowed_s = seconds->number();
+  }
   return read;
 }
 
@@ -127,14 +127,6 @@ experiment::DeviceSamples read_device(const Value& of) {
   return device;
 }
 
-std::vector<deck::Criterion> read_acceptance(const Value& deck) {
-  std::vector<deck::Criterion> criteria;
-  for (const Value& value : deck.at("acceptance").items()) {
-    criteria.push_back(read_criterion(value));
-  }
-  return criteria;
-}
-
 Recorded read_result(const std::string& file, const Value& result, Extent extent) {
   const Value error = result.at("error");
   if (!error.is_null() && extent != Extent::all) error.fail(yaml::quoted(error.text()), "null");
@@ -150,7 +142,9 @@ Recorded read_result(const std::string& file, const Value& result, Extent extent
   recorded.version = result.at("build").at("version").text();
   recorded.provenance = provenance(result);
   recorded.deck = deck_keys(deck);
-  recorded.acceptance = read_acceptance(deck.at("resolved"));
+  for (const Value& value : deck.at("resolved").at("acceptance").items()) {
+    recorded.acceptance.push_back(read_criterion(value));
+  }
   recorded.error = error.text_or_nothing();
   if (error.is_null()) recorded.points = read_points(result.at("runs"), extent);
   for (experiment::RecordedPoint& point : recorded.points) {

@@ -1,7 +1,6 @@
 #include "report/read_value.hpp"
 
 #include <array>
-#include <filesystem>
 
 #include "base/error.hpp"
 #include "base/input_file.hpp"
@@ -11,8 +10,6 @@
 #include "report/skim.hpp"
 
 namespace overlap::report {
-
-namespace fs = std::filesystem;
 
 void fail_to_read(const std::string& message) {
   throw base::Error(base::ExitCode::runtime_error, message);
@@ -84,9 +81,9 @@ experiment::Origin origin_of(const std::string& file, const Value& result) {
   origin.host = host.at("name").text();
   origin.unit = origin.host;
   origin.machine.device = host.at("cpu").name();
-  const Value job = result.at_or_null("job");
-  if (!job.is_null() && !job.at("rank").is_null()) {
-    origin.slot = fmt::format("{}", job.at("rank").number());
+  const auto job = result.find("job");
+  if (const auto rank = job ? job->find("rank") : std::nullopt) {
+    origin.slot = fmt::format("{}", rank->number());
     origin.unit = "rank" + origin.slot;
   }
   const Value device = result.at("device");
@@ -94,8 +91,8 @@ experiment::Origin origin_of(const std::string& file, const Value& result) {
   origin.machine.device = device.at("name").name();
   origin.machine.link = link_of(result);
   origin.driver = device.at_or_null("driver").text_or_nothing();
-  if (const Value pci = device.at_or_null("pci"); !pci.is_null()) {
-    origin.slot = pci.text();
+  if (const auto pci = device.find("pci")) {
+    origin.slot = pci->text();
     origin.unit = origin.slot;
   }
   if (const Value uuid = device.at("uuid"); !uuid.is_null()) {
@@ -164,18 +161,17 @@ std::vector<std::string> engines_of(const std::vector<Value>& entries) {
 }  // namespace
 
 void read_trace(const Value& value, experiment::Run& run) {
-  const Value timeline = value.at_or_null("timeline");
-  const Value source = value.at_or_null("trace");
-  if (timeline.is_null() || source.is_null()) return;
-  const std::vector<Value> entries = timeline.items();
+  const auto timeline = value.find("timeline"), source = value.find("trace");
+  if (!timeline || !source) return;
+  const std::vector<Value> entries = timeline->items();
   if (entries.empty()) return;
-  const Value perturbation = source.at("perturbation");
+  const Value perturbation = source->at("perturbation");
   // Member by member: GCC 16 destroys members of an aggregate twice when a later one throws.
   experiment::Trace trace;
   trace.timeline.engines = engines_of(entries);
-  trace.source = source.at("source").text();
+  trace.source = source->at("source").text();
   trace.perturbation = perturbation.is_null() ? 0 : perturbation.number();
-  trace.doubtful = source.at("doubtful").flag();
+  trace.doubtful = source->at("doubtful").flag();
   const std::size_t bytes = run.schedule.tasks.front().bytes;
   run.schedule.tasks.clear();
   for (const Value& entry : entries) {
@@ -195,7 +191,7 @@ void read_trace(const Value& value, experiment::Run& run) {
     trace.timeline.complete_s = std::max(trace.timeline.complete_s, stop_s);
   }
   if (!run.schedule.names.empty() && run.schedule.names.size() != entries.size()) {
-    timeline.fail("names of some tasks", "names of all tasks, or of none");
+    timeline->fail("names of some tasks", "names of all tasks, or of none");
   }
   const auto copy = std::ranges::find_if(
       run.schedule.tasks, [](const schedule::Task& task) { return schedule::is_copy(task.stage); });
@@ -206,29 +202,11 @@ void read_trace(const Value& value, experiment::Run& run) {
 deck::Criterion read_criterion(const Value& value) {
   deck::Criterion criterion;
   criterion.metric = value.at("metric").word<deck::Metric>();
-  const Value order = value.at_or_null("order"), phase = value.at_or_null("phase");
-  if (!order.is_null()) criterion.order = order.word<deck::Order>();
-  if (!phase.is_null()) criterion.phase = phase.word<deck::Phase>();
-  const Value below = value.at_or_null("below");
-  if (!below.is_null()) criterion.below = below.number();
-  const Value max = value.at_or_null("max");
-  if (!max.is_null()) criterion.max = max.number();
+  if (const auto order = value.find("order")) criterion.order = order->word<deck::Order>();
+  if (const auto phase = value.find("phase")) criterion.phase = phase->word<deck::Phase>();
+  if (const auto below = value.find("below")) criterion.below = below->number();
+  if (const auto max = value.find("max")) criterion.max = max->number();
   return criterion;
-}
-
-std::vector<std::string> files_of(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return {path};
-  std::vector<std::string> files;
-  for (auto at = fs::directory_iterator(path, error); !error && at != fs::directory_iterator();
-       at.increment(error)) {
-    if (at->path().extension() == ".json") files.push_back(at->path().string());
-  }
-  if (error) fail_to_read(path + ": cannot read: " + error.message());
-  if (files.empty())
-    fail_to_read(path + ": found no file *.json; allowed: a folder with result files");
-  std::ranges::sort(files);
-  return files;
 }
 
 std::string content_of(const std::string& file) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,10 @@ class Value {
     static const Json null;
     return has(key) ? at(key) : Value(null, file_, path_ + "." + key);
   }
+  /// The field; empty if null or missing.
+  std::optional<Value> find(const std::string& key) const {
+    return has(key) && !(*json_)[key].is_null() ? std::optional(at(key)) : std::nullopt;
+  }
   bool flag() const {
     if (!json_->is_boolean()) fail(spelled(), "true, false");
     return *json_;
@@ -139,9 +144,6 @@ experiment::Run read_run(const Value& value);
 /// Reads the measured timeline of one of `runs`, if any: all tasks of the schedule with the data
 /// that pictures need. The first copy carries the bytes of all.
 void read_trace(const Value& value, experiment::Run& run);
-
-/// The *.json files of a folder, sorted by name, or the path itself.
-std::vector<std::string> files_of(const std::string& file_or_folder);
 
 /// The content of a file. Throws base::Error{runtime_error}.
 std::string content_of(const std::string& file);

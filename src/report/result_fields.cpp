@@ -23,12 +23,9 @@ struct TaskEntry {
   double start_s = 0, stop_s = 0;
 };
 
-struct ProductRate {
-  double flops = 0;
-  std::optional<double> flop_per_byte;
-  std::size_t h2d_bytes = 0, d2h_bytes = 0;
-  int host_tiles = 0;
-  std::optional<base::Summary> flop_per_s;
+/// The matrix product that a run computed.
+struct ProductOf {
+  const Run& run = example<Run>();
 };
 
 constexpr const char* phase_help = "alone, or together with the other devices of its node.";
@@ -61,21 +58,6 @@ std::optional<std::vector<TaskEntry>> entries(const schedule::Schedule& schedule
          span.start_s, span.stop_s});
   }
   return entries;
-}
-
-/// The matrix product that a run computed; empty: none.
-std::optional<ProductRate> product(const Run& run) {
-  const double flops = experiment::product_flops(run.schedule);
-  if (flops == 0) return std::nullopt;
-  const schedule::Traffic traffic = schedule::traffic(run.schedule);
-  ProductRate product{.flops = flops,
-                      .h2d_bytes = traffic.h2d,
-                      .d2h_bytes = traffic.d2h,
-                      .host_tiles = experiment::host_tiles(run.schedule)};
-  const auto bytes = static_cast<double>(traffic.h2d + traffic.d2h);
-  if (bytes > 0) product.flop_per_byte = flops / bytes;
-  product.flop_per_s = experiment::flops_per_s(run);
-  return product;
 }
 
 /// Of one repetition.
@@ -275,13 +257,18 @@ void fields(Record& add, const TaskEntry& of) {
   add("stop_s", "Seconds from the start of the first issue.", of.stop_s, from_zero);
 }
 
-void fields(Record& add, const ProductRate& of) {
-  add("flops", "Floating-point operations.", of.flops, above_zero);
-  add("flop_per_byte", "Operations per byte over the link.", of.flop_per_byte);
-  add("h2d_bytes", "Bytes to the device.", of.h2d_bytes, from_zero);
-  add("d2h_bytes", "Bytes back.", of.d2h_bytes, from_zero);
-  add("host_tiles", "Tiles that the host computes.", of.host_tiles, from_zero);
-  add("flop_per_s", "Rate; null: not run.", of.flop_per_s);
+void fields(Record& add, const ProductOf& of) {
+  const double flops = experiment::product_flops(of.run.schedule);
+  const schedule::Traffic traffic = schedule::traffic(of.run.schedule);
+  const auto bytes = static_cast<double>(traffic.h2d + traffic.d2h);
+  add("flops", "Floating-point operations.", flops, above_zero);
+  add("flop_per_byte", "Operations per byte over the link.",
+      bytes > 0 ? std::optional(flops / bytes) : std::nullopt);
+  add("h2d_bytes", "Bytes to the device.", traffic.h2d, from_zero);
+  add("d2h_bytes", "Bytes back.", traffic.d2h, from_zero);
+  add("host_tiles", "Tiles that the host computes.", experiment::host_tiles(of.run.schedule),
+      from_zero);
+  add("flop_per_s", "Rate; null: not run.", experiment::flops_per_s(of.run));
 }
 
 void fields(Record& add, const experiment::Stop& of) {
@@ -342,7 +329,9 @@ void fields(Record& add, const RunOf& of) {
       of.run.issue_s.empty() ? std::nullopt : std::optional(of.run.polls), from_zero);
   add("graph", "Costs of the graph; null: none.", of.run.graph);
   add("staging", "Work of the staging ring; null: none.", staging(of.run));
-  add("product", "Of a matrix product; null: another workload.", product(of.run));
+  add("product", "Of a matrix product; null: another workload.",
+      experiment::product_flops(of.run.schedule) > 0 ? std::optional(ProductOf{of.run})
+                                                     : std::nullopt);
   for (const deck::MetricRow& row : deck::run_metrics) {
     const auto value = experiment::value(row.value, of.run, of.outcome.runs);
     const Sign range = row.value == deck::Metric::throughput  ? above_zero

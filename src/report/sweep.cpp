@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/writers.hpp"
 
@@ -185,7 +186,9 @@ std::vector<std::string> sweep_words(const Study& study) {
 
 std::string sweep_table(const Study& study, int width) {
   std::string table = base::align(sweep_rows(study), true);
-  const auto too_wide = [&](const auto& line) { return std::ranges::distance(line) > width; };
+  const auto too_wide = [&](const auto& line) {
+    return base::columns({line.begin(), line.end()}) > static_cast<std::size_t>(width);
+  };
   if (std::ranges::any_of(std::views::split(table, '\n'), too_wide)) {
     table = base::align(sweep_rows(study, true), true);
   }

@@ -77,8 +77,8 @@ std::string workload_line(const deck::Workload& workload,
 }
 
 Rows provenance(const base::Machine& machine) {
-  return {{"host", fmt::format("{}, {} cores (CPUs {})", machine.host.name, machine.host.cores,
-                               machine.host.affinity)},
+  return {{"host", fmt::format("{}, {} (CPUs {})", machine.host.name,
+                               base::counted(machine.host.cores, "core"), machine.host.affinity)},
           {"back end", fmt::format("Kokkos {} {}, {}", machine.build.kokkos_version,
                                    machine.build.backend, machine.build.compiler)}};
 }

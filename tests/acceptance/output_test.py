@@ -179,6 +179,43 @@ class ResultFile(TestCase):
                 self.assertIn('<error type="ERROR">', junit.read_text())
                 self.assertIn(message, junit.read_text())
 
+    def test_a_sweep_that_cannot_run_writes_its_other_files(self):
+        missing = self.folder / "missing/a.json"
+        files = [self.folder / name for name in ("a.csv", "a.xml", "a.svg", "a.html")]
+        for more in ((), ("--predict", "h200")):
+            done = run(self.deck(), "--set=sweep.chunks.count=[1, 2, 4]", "--json", missing, "--csv", files[0],
+                       "--junit", files[1], "--timeline", files[2], "--timeline", files[3], *more)
+            self.assert_error(done, 1, f"{missing}: cannot write: No such file")
+            self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=ERROR data=NONE exit=1\n"), done.stdout)
+            self.assertEqual(done.stdout.count("3 points"), 1)
+            self.assertEqual(files[0].read_text().count("\n"), 1)
+            self.assertEqual(files[1].read_text().count("<testcase"), 3)
+            for file in files:
+                file.unlink()
+
+    def test_files_of_commands_do_not_wait_for_each_other(self):
+        self.assert_clean(run(self.deck(), "--quiet", "--json", self.target))
+        page, report = self.folder / "page.html", self.folder / "suite.xml"
+        done = run("merge", self.target, "--json", "/dev/full", "--junit", report, "--report", page)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("/dev/full: cannot write: No space left", done.stdout)
+        self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=ERROR data=OK exit=1\n"), done.stdout)
+        self.assertIn("/dev/full: cannot write", report.read_text())
+        self.assertIn("/dev/full: cannot write", page.read_text())
+        page.unlink()
+        done = run("compare", self.target, self.target, "--json", "/dev/full", "--report", page)
+        self.assert_error(done, 1, "/dev/full: cannot write: No space left")
+        self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=ERROR data=OK exit=1\n"), done.stdout)
+        self.assertTrue(page.exists())
+
+    def test_standard_output_is_a_dash(self):
+        done = run(self.deck(), "--quiet", "--json", "-")
+        self.assert_clean(done)
+        result, end = json.JSONDecoder().raw_decode(done.stdout)
+        self.assertEqual(result["verdict"], "PASS")
+        self.assertTrue(done.stdout[end:].strip().startswith("OVERLAP_"))
+        self.assertEqual(self.files(), ["small.yaml"])
+
     def test_a_pipe_waits_for_its_reader_until_it_is_interrupted(self):
         pipe = self.folder / "out.json"
         os.mkfifo(pipe)

@@ -7,6 +7,7 @@
 
 #include "generated.hpp"
 #include "report/comparison.hpp"
+#include "report/lines.hpp"
 
 namespace overlap::experiment {
 namespace {
@@ -330,7 +331,8 @@ TEST(Comparison, ShowsInTextFileAndPage) {
       .below = 0.02, .all = {compare(result("a<b.json", 1), result("b.json", 1.03), 0.02)}};
   EXPECT_EQ(comparisons.exit_code(), base::ExitCode::performance);
   const std::string text =
-      report::comparison_text(comparisons) + report::comparison_line(comparisons);
+      report::comparison_text(comparisons) +
+      report::verdict_line(comparisons.verdict(), comparisons.exit_code(), true);
   EXPECT_THAT(text, testing::ContainsRegex("by_engine +time +1\\.001 s +1\\.031 s +\\+3\\.00 % +"
                                            "\\+2\\.[0-9]+ % \\.\\. \\+3\\.[0-9]+ % +slower"));
   EXPECT_THAT(text, testing::EndsWith("OVERLAP_RESULT verdict=FAIL data=OK exit=5\n"));

@@ -527,9 +527,9 @@ TEST(Golden, SweepsAsItIsWritten) {
 
 TEST(Golden, PointsAsItIsWritten) {
   const auto points = golden_points(std::string(increment) + "sweep: {chunks.count: [1, 3, 5]}\n");
-  std::vector<experiment::Plan> plans;
+  Rows rows;
   for (const deck::Point& point : points) {
-    plans.push_back(experiment::plan(point, facts_of(point.deck)));
+    rows.push_back(point_row(experiment::plan(point, facts_of(point.deck))));
   }
   // Of more than sixteen values only the first and the last are shown.
   std::string headings;
@@ -540,7 +540,7 @@ TEST(Golden, PointsAsItIsWritten) {
         machine(), golden_points(fmt::format("{}sweep: {{chunks.count: [{}]}}\n", increment, list)),
         {}));
   }
-  expect_golden({{"points.txt", point_table(points, plans) + headings}});
+  expect_golden({{"points.txt", point_table(points.front(), rows) + headings}});
 }
 
 /// A recorded result whose by_engine takes so long.
@@ -577,7 +577,7 @@ TEST(Golden, ComparisonsAsItIsWritten) {
   // One whose differences are all within the range that is shaded.
   all.all.push_back(experiment::compare(recorded("a", 1), recorded("c", 1.001), 0.02));
   expect_golden({
-      {"comparison.txt", comparison_text(all) + comparison_line(all)},
+      {"comparison.txt", comparison_text(all) + verdict_line(all.verdict(), all.exit_code(), true)},
       {"comparison.html", without_style(comparison_html(all))},
       {"comparison.json", comparison_json(all)},
   });

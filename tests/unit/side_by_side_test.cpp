@@ -8,6 +8,7 @@
 #include "golden.hpp"
 #include "report/comparison.hpp"
 #include "report/json.hpp"
+#include "report/lines.hpp"
 #include "report/read_result.hpp"
 #include "report/side_by_side.hpp"
 #include "studies.hpp"
@@ -188,7 +189,8 @@ TEST(SideBySide, FilesAsItIsWritten) {
   const report::Comparisons all{.side_by_side = side_by_side({{first}, {other}}, "A, streams")};
   EXPECT_EQ(all.exit_code(), base::ExitCode::pass);
   expect_golden({
-      {"side_by_side.txt", report::comparison_text(all) + report::comparison_line(all)},
+      {"side_by_side.txt",
+       report::comparison_text(all) + report::verdict_line(all.verdict(), all.exit_code(), true)},
       {"side_by_side.csv", report::side_by_side_csv(*all.side_by_side)},
       {"side_by_side.json", report::comparison_json(all)},
       {"side_by_side.html", without_style(report::comparison_html(all))},

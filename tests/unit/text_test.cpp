@@ -285,7 +285,8 @@ TEST(Text, OfComparedFilesIsSafe) {
     for (const report::Comparisons& all : {beside, changes}) {
       EXPECT_TRUE(json::accept(report::comparison_json(all)));
       EXPECT_TRUE(is_safe(report::comparison_html(all)));
-      const std::string shown = report::comparison_text(all) + report::comparison_line(all);
+      const std::string shown =
+          report::comparison_text(all) + report::verdict_line(all.verdict(), all.exit_code(), true);
       EXPECT_TRUE(is_safe(shown));
       EXPECT_THAT(shown, Not(StartsWith("OVERLAP_")));
       EXPECT_EQ(shown.rfind("\nOVERLAP_"), shown.find("\nOVERLAP_"));

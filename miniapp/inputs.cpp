@@ -1,0 +1,144 @@
+#include "inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "experiment/plan.hpp"
+#include "model/load.hpp"
+#include "report/console.hpp"
+#include "report/writers.hpp"
+
+namespace overlap {
+namespace {
+
+using base::ExitCode;
+
+/// Throws base::Error{usage} if a sweep is combined with other decks or with outputs that need
+/// traces, or if --resume has no sweep.
+void require_alone(const Options& options, const Inputs& inputs) {
+  const auto fail = [](const std::string& message) { throw base::Error(ExitCode::usage, message); };
+  const auto sweep = std::find_if(inputs.decks.begin(), inputs.decks.end(), [](const auto& points) {
+    return !points.front().values.empty();
+  });
+  if (sweep == inputs.decks.end()) {
+    if (options.resume) fail("--resume without a sweep; allowed: with a deck that has a sweep");
+    return;
+  }
+  const std::string& path = sweep->front().deck.path;
+  if (inputs.decks.size() > 1) {
+    fail(path + ": found a sweep and other decks; allowed: a sweep alone, or --set sweep={}");
+  }
+  for (const Output& output : options.outputs) {
+    if (output.writer->takes_sweeps) continue;
+    fail(fmt::format(
+        "{}: found {} with a sweep, whose points are not traced; allowed: {}, or --set sweep={{}}",
+        path, output.writer->option, report::sweep_options()));
+  }
+}
+
+/// Reads the references of all decks. Rejects --reference if no criterion uses it.
+void read_references(const Options& options, Inputs& inputs) {
+  bool asked = false;
+  for (const auto& points : inputs.decks) {
+    const auto& files = inputs.references.emplace_back(
+        experiment::load_references(points.front().deck, options.reference));
+    asked = asked || files.contains(deck::given_reference);
+  }
+  if (asked || options.reference.empty()) return;
+  throw base::Error(ExitCode::usage,
+                    "--reference: found no criterion with reference: given; allowed: with a deck "
+                    "that has one");
+}
+
+/// Replaces the point of each deck by one point per phase. Throws base::Error{usage} for a sweep.
+void split_phases(Inputs& inputs) {
+  for (std::vector<deck::Point>& points : inputs.decks) {
+    if (!points.front().values.empty()) {
+      throw base::Error(ExitCode::usage,
+                        points.front().deck.path +
+                            ": found a sweep with --fleet; allowed: a deck without a sweep, or "
+                            "--set sweep={}");
+    }
+    const deck::Point point = points.front();
+    points.clear();
+    for (const deck::Phase phase : point.deck.fleet.phases) {
+      points.push_back(point);
+      points.back().phase = phase;
+    }
+  }
+}
+
+/// Throws base::Error{usage} for a deck with criteria that require --fleet.
+void require_no_phases(const Inputs& inputs) {
+  for (const auto& points : inputs.decks) {
+    const deck::Deck& deck = points.front().deck;
+    for (std::size_t i = 0; i < deck.acceptance.size(); ++i) {
+      const deck::Criterion& criterion = deck.acceptance[i];
+      const bool compares = deck::row_of(criterion.metric).needs == deck::Needs::alone;
+      if (!compares && criterion.phase != deck::Phase::together) continue;
+      throw deck::error_at(deck, ExitCode::usage, fmt::format("acceptance[{}]", i),
+                           fmt::format("found {} without --fleet; allowed: with --fleet",
+                                       compares ? "metric contention" : "phase together"));
+    }
+  }
+}
+
+}  // namespace
+
+base::Error named(const deck::Deck& deck, const base::Error& error) {
+  const std::string text = error.what(), path = base::one_line(deck.path);
+  return {error.code(), text.starts_with(path) ? text : path + ": " + text};
+}
+
+Inputs read_inputs(const Options& options) {
+  Inputs inputs;
+  for (const std::string& path : options.decks) {
+    inputs.decks.push_back(deck::load_points(path, options.overrides));
+  }
+  require_alone(options, inputs);
+  if (options.fleet) {
+    split_phases(inputs);
+  } else if (options.predict.empty() && !options.dry_run) {
+    require_no_phases(inputs);
+  }
+  read_references(options, inputs);
+  if (!options.device.empty()) inputs.device = model::load_device(options.device);
+  for (const std::string& name : options.predict) {
+    inputs.predicted.push_back(model::load_device(name));
+  }
+  for (const auto& points : inputs.decks) {
+    for (const deck::Point& point : points) {
+      try {
+        experiment::check(point, inputs.device ? &*inputs.device : nullptr);
+      } catch (const base::Error& error) {
+        throw named(point.deck, error);
+      }
+    }
+  }
+  return inputs;
+}
+
+std::string dry_run(const Inputs& inputs) {
+  std::string text;
+  for (const auto& points : inputs.decks) {
+    const bool sweeps = !points.front().values.empty();
+    base::Rows rows;
+    for (const deck::Point& point : points) {
+      const experiment::Facts facts = inputs.device
+                                          ? experiment::facts_of(point.deck, *inputs.device)
+                                          : experiment::facts_of(point.deck);
+      const experiment::Plan plan = experiment::plan(point, facts);
+      if (sweeps) {
+        rows.push_back(report::point_row(plan));
+        continue;
+      }
+      for (const experiment::Case& one : plan.cases) text += report::schedule_table(one);
+    }
+    if (sweeps) text += report::point_table(points.front(), std::move(rows));
+  }
+  return text;
+}
+
+}  // namespace overlap
