@@ -1,8 +1,6 @@
 // Draws a fleet on canvases, as there may be ten thousand devices: a map of them by host and slot, and the distribution of
 // one figure.
-"use strict";
-const fleet = JSON.parse(document.getElementById("fleet").textContent);
-const find = (id) => document.getElementById(id);
+const fleet = read("fleet");
 const natural = new Intl.Collator("en", { numeric: true }).compare;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const PHASES = ["alone", "together"];
@@ -13,7 +11,6 @@ const LABELLED = 15; // cells of this size have their host's name
 const RAMPS = { light: [[213, 94, 0], [201, 212, 221], [0, 114, 178]], dark: [[255, 139, 61], [58, 68, 78], [86, 180, 233]] };
 const MARKS = { PASS: "", FAIL: "x", INCONCLUSIVE: "?", ERROR: "!", SKIPPED: "-", INTERRUPTED: "=", missing: "o" };
 
-const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]];
 function shown(value, unit) {
   if (value === null || value === undefined) return "-";
   if (unit !== "s") return `${Number(value.toPrecision(4))}${unit ? ` ${unit}` : ""}`;
@@ -21,8 +18,6 @@ function shown(value, unit) {
   return `${(value / size).toPrecision(4)} ${name}`;
 }
 const percent = (part) => `${part < 0 ? "" : "+"}${(100 * part).toFixed(1)} %`;
-const style = getComputedStyle(document.documentElement);
-const colour = (name) => style.getPropertyValue(`--${name}`);
 
 const view = { group: 0, figure: null, chosen: null };
 const map = { hosts: [], places: [], size: 0, label: 0, high: 0 };
@@ -64,20 +59,6 @@ function rgb(off) {
   const [slow, middle, fast] = RAMPS[dark.matches ? "dark" : "light"];
   const end = off < 0 ? slow : fast;
   return `rgb(${middle.map((from, i) => Math.round(from + (end[i] - from) * Math.abs(off))).join(" ")})`;
-}
-
-// A canvas with the pixels of the screen.
-function prepare(canvas, height) {
-  const width = canvas.clientWidth, ratio = devicePixelRatio || 1;
-  canvas.style.height = `${height}px`;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
-  context.font = "12px system-ui, sans-serif";
-  context.textBaseline = "middle";
-  return [context, width];
 }
 
 // Hosts with their devices of this group, or of none; those that are missing have none.
@@ -148,7 +129,7 @@ const verdictOf = (place) => (place.device === null ? "missing" : fleet.verdict[
 function drawMap() {
   const canvas = find("map");
   const measure = canvas.getContext("2d");
-  measure.font = "12px system-ui, sans-serif";
+  measure.font = `12px ${FONT}`;
   layout(measure, canvas.clientWidth);
   const [context] = prepare(canvas, map.high + 2);
   const text = colour("text"), empty = colour("line");
@@ -190,23 +171,17 @@ function drawLegend() {
     context.fillText(words + shown(value, unit), part * width, 25);
   }
   const used = new Set(map.places.map(verdictOf));
-  find("marks").replaceChildren(...Object.keys(MARKS).filter((verdict) => MARKS[verdict] && used.has(verdict)).map((verdict) => {
-    const item = document.createElement("li"), picture = document.createElement("canvas");
-    picture.width = picture.height = 36;
-    item.append(picture, verdict === "missing" ? "missing host" : verdict);
-    const drawing = picture.getContext("2d");
-    drawing.setTransform(2, 0, 0, 2, 0, 0);
+  find("marks").replaceChildren();
+  for (const [verdict, kind] of Object.entries(MARKS).filter(([one, kind]) => kind && used.has(one))) {
+    const item = add(find("marks"), "li"), [drawing] = prepare(add(item, "canvas"), 18, 18);
+    item.append(verdict === "missing" ? "missing host" : verdict);
     drawing.strokeStyle = colour("text");
-    mark(drawing, MARKS[verdict], 0, 0, 18);
-    return item;
-  }));
+    mark(drawing, kind, 0, 0, 18);
+  }
 }
 
-// Steps of 1, 2 or 5 times a power of ten, at most so many.
 function ticks(from, to, most) {
-  const power = 10 ** Math.floor(Math.log10((to - from) / most));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => (to - from) / size <= most);
-  const places = [];
+  const step = stepOf(to - from, most), places = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) places.push(Number(at.toPrecision(12)));
   return places;
 }

@@ -15,14 +15,6 @@ function at(event) {
 
 const nameOf = (device) => [...new Set([fleet.host[device], fleet.unit[device]])].join(" ");
 
-function add(parent, kind, text, name) {
-  const element = document.createElement(kind);
-  if (text !== undefined) element.textContent = text;
-  if (name) element.className = name;
-  parent.append(element);
-  return element;
-}
-
 // A device's figures with those of its group.
 function figureTable(panel, device) {
   const number = group().devices.indexOf(device);
