@@ -22,14 +22,14 @@ const percent = (part) => `${part < 0 ? "" : "+"}${(100 * part).toFixed(1)} %`;
 const view = { group: 0, figure: null, chosen: null };
 const map = { hosts: [], places: [], size: 0, label: 0, high: 0 };
 
-// Figures of the group by name, each with those of its phases.
+// Figures of the group by name, each with those of its phases; those by which devices are compared come first.
 function figuresOf(group) {
-  const names = new Map();
+  const names = new Map(), isCompared = (figures) => Object.values(figures).some((figure) => figure.compared);
   for (const figure of group.figures) {
     if (!names.has(figure.name)) names.set(figure.name, {});
     names.get(figure.name)[figure.phase] = figure;
   }
-  return names;
+  return new Map([...names].sort(([, a], [, b]) => isCompared(b) - isCompared(a)));
 }
 const group = () => fleet.groups[view.group];
 const phases = () => figuresOf(group()).get(view.figure.name);
