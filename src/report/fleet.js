@@ -13,9 +13,7 @@ const MARKS = { PASS: "", FAIL: "x", INCONCLUSIVE: "?", ERROR: "!", SKIPPED: "-"
 
 function shown(value, unit) {
   if (value === null || value === undefined) return "-";
-  if (unit !== "s") return `${Number(value.toPrecision(4))}${unit ? ` ${unit}` : ""}`;
-  const [size, name] = UNITS.find(([least]) => Math.abs(value) >= least) ?? UNITS[3];
-  return `${(value / size).toPrecision(4)} ${name}`;
+  return unit === "s" ? time(value) : `${Number(value.toPrecision(4))}${unit ? ` ${unit}` : ""}`;
 }
 const percent = (part) => `${part < 0 ? "" : "+"}${(100 * part).toFixed(1)} %`;
 
@@ -44,16 +42,18 @@ function takeValues() {
   });
 }
 
-// How far from the median the colours reach: never below 0, where no figure lies.
+// How far from the median the colours reach; 0: median and MAD are 0. Never below 0 for figures that cannot be negative:
+// their MAD is at most the median.
 function spanOf({ median, mad }) {
-  return Math.min(Math.max(5 * 1.4826 * mad, 0.02 * Math.abs(median)), Math.abs(median)) || 1;
+  const span = Math.max(5 * 1.4826 * mad, 0.02 * Math.abs(median));
+  return mad > median ? span : Math.min(span, median);
 }
 
 // From -1, slow, to 1, fast; devices within the usual spread are near 0.
 function offOf(value) {
-  const { median, more } = view.figure;
-  const span = spanOf(view.figure);
-  return Math.max(-1, Math.min(1, ((value - median) / span) * (more ? 1 : -1)));
+  const { median, more } = view.figure, span = spanOf(view.figure);
+  const off = span > 0 ? Math.max(-1, Math.min(1, (value - median) / span)) : Math.sign(value - median);
+  return more ? off : -off;
 }
 function rgb(off) {
   const [slow, middle, fast] = RAMPS[dark.matches ? "dark" : "light"];
@@ -158,18 +158,22 @@ function drawMap() {
 function drawLegend() {
   const [context, width] = prepare(find("legend"), 34);
   const { median, more, unit, compared } = view.figure;
-  const span = spanOf(view.figure);
+  const span = spanOf(view.figure), sign = more ? 1 : -1;
+  // Without a span no ramp: a value is the median or above it.
+  const offAt = (part) => (span > 0 ? 2 * part - 1 : part < 0.5 ? 0 : sign);
   for (let x = 0; x < width; ++x) {
-    context.fillStyle = rgb((2 * x) / (width - 1) - 1);
+    context.fillStyle = rgb(offAt(x / (width - 1)));
     context.fillRect(x, 0, 1.5, 12);
   }
+  const middle = `median ${shown(median, unit)}`;
+  const end = (words, off) => (compared ? words : "") + shown(median + sign * span * off, unit);
+  const labels = span > 0 ? [end("slow, ", -1), middle, end("fast, ", 1)] : [middle, "above"];
   context.fillStyle = colour("muted");
-  const sign = more ? 1 : -1;
-  for (const [part, align, words] of [[0, "left", compared ? "slow, " : ""], [0.5, "center", "median "], [1, "right", compared ? "fast, " : ""]]) {
-    context.textAlign = align;
-    const value = median + sign * span * (2 * part - 1);
-    context.fillText(words + shown(value, unit), part * width, 25);
-  }
+  labels.forEach((words, i) => {
+    const part = i / (labels.length - 1);
+    context.textAlign = ["left", "center", "right"][2 * part];
+    context.fillText(words, part * width, 25);
+  });
   const used = new Set(map.places.map(verdictOf));
   find("marks").replaceChildren();
   for (const [verdict, kind] of Object.entries(MARKS).filter(([one, kind]) => kind && used.has(one))) {
@@ -193,7 +197,7 @@ function drawSpread() {
   const all = shownPhases.map((figure) => figure.values.filter((value) => value !== null));
   let lo = Infinity, hi = -Infinity;
   for (const list of all) for (const value of list) { lo = Math.min(lo, value); hi = Math.max(hi, value); }
-  if (!(hi > lo)) { const pad = Math.abs(lo) * 0.01 || 1; lo -= pad; hi += pad; }
+  if (!(hi > lo)) { const pad = Math.abs(lo) * 0.01; lo -= pad; hi += pad || 1; } // an axis of zeros starts at 0
   const [context, width] = prepare(find("spread"), all.length * (HIGH + GAP) + 24);
   const inner = width - LEFT - RIGHT, bins = Math.max(20, Math.min(160, Math.floor(inner / 7)));
   const x = (value) => LEFT + ((value - lo) / (hi - lo)) * inner;
@@ -206,14 +210,15 @@ function drawSpread() {
     context.fillText(shown(at, view.figure.unit), x(at), bottom + 12);
   }
   all.forEach((list, i) => {
-    const counts = new Array(bins).fill(0), base = (i + 1) * (HIGH + GAP) - 4;
+    const counts = new Array(bins).fill(0), wide = (hi - lo) / bins, base = (i + 1) * (HIGH + GAP) - 4;
     for (const value of list) ++counts[Math.min(bins - 1, Math.floor(((value - lo) / (hi - lo)) * bins))];
     const most = Math.max(...counts);
     counts.forEach((n, bin) => {
       if (n === 0) return;
       const tall = Math.max(3, (n / most) * (HIGH - 16)); // one device among ten thousand is seen
-      const middle = lo + ((bin + 0.5) / bins) * (hi - lo);
-      context.fillStyle = shownPhases[i] === view.figure ? rgb(offOf(middle)) : colour("muted");
+      // The value of the bin that is nearest to the median: the bin of the median has the median's colour.
+      const nearest = Math.min(lo + (bin + 1) * wide, Math.max(lo + bin * wide, view.figure.median));
+      context.fillStyle = shownPhases[i] === view.figure ? rgb(offOf(nearest)) : colour("muted");
       context.fillRect(LEFT + (bin / bins) * inner, base - tall, inner / bins - 1, tall);
     });
     context.fillStyle = colour("text");
