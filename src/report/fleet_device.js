@@ -138,6 +138,7 @@ function takeGroup(number) {
   }
   takeHosts();
   takeFigure(select.value);
+  if (view.chosen !== null) showDevice();
 }
 
 find("group").replaceChildren(...fleet.groups.map((one, i) => new Option(one.words, i)));

@@ -163,6 +163,26 @@ class Page(PageTest):
         self.assertEqual(reach[0], 1)
         self.assertAlmostEqual(reach[1], 5 * 1.4826 * 2e-3)
 
+    def test_another_group_has_other_figures(self):
+        def split(data):
+            one = data["groups"][0]
+            data["groups"] = [{"words": words, "devices": one["devices"][part],
+                               "figures": [figure | {"values": figure["values"][part]} for figure in one["figures"]]}
+                              for words, part in (("even", slice(0, None, 2)), ("odd", slice(1, None, 2)))]
+
+        self.open_changed("groups", split)
+        self.find("#map").send_keys(Keys.ARROW_RIGHT)
+        heading, table = self.find("#device h2").text, self.find("#device table").text
+        Select(self.find("#group")).select_by_visible_text("odd")
+        self.assertEqual(self.find("#device h2").text, heading)
+        self.assertEqual(self.find_all("#device table"), [])
+        self.find("#map").send_keys(Keys.ARROW_RIGHT)
+        self.assertNotEqual(self.find("#device table").text, table)
+        Select(self.find("#group")).select_by_visible_text("even")
+        self.assertEqual(self.find_all("#device table"), [])
+        self.find("#map").send_keys(Keys.ARROW_RIGHT)
+        self.assertEqual(self.find("#device table").text, table)
+
     def test_a_verdict_is_no_colour_alone(self):
         marks = self.find("#marks").text
         self.assertIn("FAIL", marks)
