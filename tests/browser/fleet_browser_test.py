@@ -183,6 +183,10 @@ class Page(PageTest):
         self.find("#map").send_keys(Keys.ARROW_RIGHT)
         self.assertEqual(self.find("#device table").text, table)
 
+    def test_figure_and_phase_lie_side_by_side(self):
+        figure, phases = self.find("#figure").rect, self.find("#phases").rect
+        self.assertGreater(phases["x"], figure["x"] + figure["width"])
+
     def test_a_verdict_is_no_colour_alone(self):
         marks = self.find("#marks").text
         self.assertIn("FAIL", marks)
