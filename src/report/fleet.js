@@ -1,8 +1,6 @@
 // Draws a fleet on canvases, as there may be ten thousand devices: a map of them by host and slot, and the distribution of
 // one figure.
-"use strict";
-const fleet = JSON.parse(document.getElementById("fleet").textContent);
-const find = (id) => document.getElementById(id);
+const fleet = read("fleet");
 const natural = new Intl.Collator("en", { numeric: true }).compare;
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const PHASES = ["alone", "together"];
@@ -13,28 +11,23 @@ const LABELLED = 15; // cells of this size have their host's name
 const RAMPS = { light: [[213, 94, 0], [201, 212, 221], [0, 114, 178]], dark: [[255, 139, 61], [58, 68, 78], [86, 180, 233]] };
 const MARKS = { PASS: "", FAIL: "x", INCONCLUSIVE: "?", ERROR: "!", SKIPPED: "-", INTERRUPTED: "=", missing: "o" };
 
-const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]];
 function shown(value, unit) {
   if (value === null || value === undefined) return "-";
-  if (unit !== "s") return `${Number(value.toPrecision(4))}${unit ? ` ${unit}` : ""}`;
-  const [size, name] = UNITS.find(([least]) => Math.abs(value) >= least) ?? UNITS[3];
-  return `${(value / size).toPrecision(4)} ${name}`;
+  return unit === "s" ? time(value) : `${Number(value.toPrecision(4))}${unit ? ` ${unit}` : ""}`;
 }
 const percent = (part) => `${part < 0 ? "" : "+"}${(100 * part).toFixed(1)} %`;
-const style = getComputedStyle(document.documentElement);
-const colour = (name) => style.getPropertyValue(`--${name}`);
 
 const view = { group: 0, figure: null, chosen: null };
 const map = { hosts: [], places: [], size: 0, label: 0, high: 0 };
 
-// Figures of the group by name, each with those of its phases.
+// Figures of the group by name, each with those of its phases; those by which devices are compared come first.
 function figuresOf(group) {
-  const names = new Map();
+  const names = new Map(), isCompared = (figures) => Object.values(figures).some((figure) => figure.compared);
   for (const figure of group.figures) {
     if (!names.has(figure.name)) names.set(figure.name, {});
     names.get(figure.name)[figure.phase] = figure;
   }
-  return names;
+  return new Map([...names].sort(([, a], [, b]) => isCompared(b) - isCompared(a)));
 }
 const group = () => fleet.groups[view.group];
 const phases = () => figuresOf(group()).get(view.figure.name);
@@ -49,35 +42,23 @@ function takeValues() {
   });
 }
 
-// How far from the median the colours reach: never below 0, where no figure lies.
+// How far from the median the colours reach; 0: median and MAD are 0. Never below 0 for figures that cannot be negative:
+// their MAD is at most the median.
 function spanOf({ median, mad }) {
-  return Math.min(Math.max(5 * 1.4826 * mad, 0.02 * Math.abs(median)), Math.abs(median)) || 1;
+  const span = Math.max(5 * 1.4826 * mad, 0.02 * Math.abs(median));
+  return mad > median ? span : Math.min(span, median);
 }
 
 // From -1, slow, to 1, fast; devices within the usual spread are near 0.
 function offOf(value) {
-  const { median, more } = view.figure;
-  const span = spanOf(view.figure);
-  return Math.max(-1, Math.min(1, ((value - median) / span) * (more ? 1 : -1)));
+  const { median, more } = view.figure, span = spanOf(view.figure);
+  const off = span > 0 ? Math.max(-1, Math.min(1, (value - median) / span)) : Math.sign(value - median);
+  return more ? off : -off;
 }
 function rgb(off) {
   const [slow, middle, fast] = RAMPS[dark.matches ? "dark" : "light"];
   const end = off < 0 ? slow : fast;
   return `rgb(${middle.map((from, i) => Math.round(from + (end[i] - from) * Math.abs(off))).join(" ")})`;
-}
-
-// A canvas with the pixels of the screen.
-function prepare(canvas, height) {
-  const width = canvas.clientWidth, ratio = devicePixelRatio || 1;
-  canvas.style.height = `${height}px`;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.clearRect(0, 0, width, height);
-  context.font = "12px system-ui, sans-serif";
-  context.textBaseline = "middle";
-  return [context, width];
 }
 
 // Hosts with their devices of this group, or of none; those that are missing have none.
@@ -148,7 +129,7 @@ const verdictOf = (place) => (place.device === null ? "missing" : fleet.verdict[
 function drawMap() {
   const canvas = find("map");
   const measure = canvas.getContext("2d");
-  measure.font = "12px system-ui, sans-serif";
+  measure.font = `12px ${FONT}`;
   layout(measure, canvas.clientWidth);
   const [context] = prepare(canvas, map.high + 2);
   const text = colour("text"), empty = colour("line");
@@ -177,36 +158,34 @@ function drawMap() {
 function drawLegend() {
   const [context, width] = prepare(find("legend"), 34);
   const { median, more, unit, compared } = view.figure;
-  const span = spanOf(view.figure);
+  const span = spanOf(view.figure), sign = more ? 1 : -1;
+  // Without a span no ramp: a value is the median or above it.
+  const offAt = (part) => (span > 0 ? 2 * part - 1 : part < 0.5 ? 0 : sign);
   for (let x = 0; x < width; ++x) {
-    context.fillStyle = rgb((2 * x) / (width - 1) - 1);
+    context.fillStyle = rgb(offAt(x / (width - 1)));
     context.fillRect(x, 0, 1.5, 12);
   }
+  const middle = `median ${shown(median, unit)}`;
+  const end = (words, off) => (compared ? words : "") + shown(median + sign * span * off, unit);
+  const labels = span > 0 ? [end("slow, ", -1), middle, end("fast, ", 1)] : [middle, "above"];
   context.fillStyle = colour("muted");
-  const sign = more ? 1 : -1;
-  for (const [part, align, words] of [[0, "left", compared ? "slow, " : ""], [0.5, "center", "median "], [1, "right", compared ? "fast, " : ""]]) {
-    context.textAlign = align;
-    const value = median + sign * span * (2 * part - 1);
-    context.fillText(words + shown(value, unit), part * width, 25);
-  }
+  labels.forEach((words, i) => {
+    const part = i / (labels.length - 1);
+    context.textAlign = ["left", "center", "right"][2 * part];
+    context.fillText(words, part * width, 25);
+  });
   const used = new Set(map.places.map(verdictOf));
-  find("marks").replaceChildren(...Object.keys(MARKS).filter((verdict) => MARKS[verdict] && used.has(verdict)).map((verdict) => {
-    const item = document.createElement("li"), picture = document.createElement("canvas");
-    picture.width = picture.height = 36;
-    item.append(picture, verdict === "missing" ? "missing host" : verdict);
-    const drawing = picture.getContext("2d");
-    drawing.setTransform(2, 0, 0, 2, 0, 0);
+  find("marks").replaceChildren();
+  for (const [verdict, kind] of Object.entries(MARKS).filter(([one, kind]) => kind && used.has(one))) {
+    const item = add(find("marks"), "li"), [drawing] = prepare(add(item, "canvas"), 18, 18);
+    item.append(verdict === "missing" ? "missing host" : verdict);
     drawing.strokeStyle = colour("text");
-    mark(drawing, MARKS[verdict], 0, 0, 18);
-    return item;
-  }));
+    mark(drawing, kind, 0, 0, 18);
+  }
 }
 
-// Steps of 1, 2 or 5 times a power of ten, at most so many.
 function ticks(from, to, most) {
-  const power = 10 ** Math.floor(Math.log10((to - from) / most));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => (to - from) / size <= most);
-  const places = [];
+  const step = stepOf(to - from, most), places = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) places.push(Number(at.toPrecision(12)));
   return places;
 }
@@ -218,7 +197,7 @@ function drawSpread() {
   const all = shownPhases.map((figure) => figure.values.filter((value) => value !== null));
   let lo = Infinity, hi = -Infinity;
   for (const list of all) for (const value of list) { lo = Math.min(lo, value); hi = Math.max(hi, value); }
-  if (!(hi > lo)) { const pad = Math.abs(lo) * 0.01 || 1; lo -= pad; hi += pad; }
+  if (!(hi > lo)) { const pad = Math.abs(lo) * 0.01; lo -= pad; hi += pad || 1; } // an axis of zeros starts at 0
   const [context, width] = prepare(find("spread"), all.length * (HIGH + GAP) + 24);
   const inner = width - LEFT - RIGHT, bins = Math.max(20, Math.min(160, Math.floor(inner / 7)));
   const x = (value) => LEFT + ((value - lo) / (hi - lo)) * inner;
@@ -231,14 +210,15 @@ function drawSpread() {
     context.fillText(shown(at, view.figure.unit), x(at), bottom + 12);
   }
   all.forEach((list, i) => {
-    const counts = new Array(bins).fill(0), base = (i + 1) * (HIGH + GAP) - 4;
+    const counts = new Array(bins).fill(0), wide = (hi - lo) / bins, base = (i + 1) * (HIGH + GAP) - 4;
     for (const value of list) ++counts[Math.min(bins - 1, Math.floor(((value - lo) / (hi - lo)) * bins))];
     const most = Math.max(...counts);
     counts.forEach((n, bin) => {
       if (n === 0) return;
       const tall = Math.max(3, (n / most) * (HIGH - 16)); // one device among ten thousand is seen
-      const middle = lo + ((bin + 0.5) / bins) * (hi - lo);
-      context.fillStyle = shownPhases[i] === view.figure ? rgb(offOf(middle)) : colour("muted");
+      // The value of the bin that is nearest to the median: the bin of the median has the median's colour.
+      const nearest = Math.min(lo + (bin + 1) * wide, Math.max(lo + bin * wide, view.figure.median));
+      context.fillStyle = shownPhases[i] === view.figure ? rgb(offOf(nearest)) : colour("muted");
       context.fillRect(LEFT + (bin / bins) * inner, base - tall, inner / bins - 1, tall);
     });
     context.fillStyle = colour("text");

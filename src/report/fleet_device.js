@@ -15,14 +15,6 @@ function at(event) {
 
 const nameOf = (device) => [...new Set([fleet.host[device], fleet.unit[device]])].join(" ");
 
-function add(parent, kind, text, name) {
-  const element = document.createElement(kind);
-  if (text !== undefined) element.textContent = text;
-  if (name) element.className = name;
-  parent.append(element);
-  return element;
-}
-
 // A device's figures with those of its group.
 function figureTable(panel, device) {
   const number = group().devices.indexOf(device);
@@ -31,9 +23,7 @@ function figureTable(panel, device) {
   const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
   const used = PHASES.filter((phase) => group().figures.some((figure) => figure.phase === phase));
   for (const words of ["figure", ...used.flatMap((phase) => [phase, "off"])]) add(head, "th", words);
-  const rows = [...figuresOf(group())];
-  const isCompared = ([, figures]) => Object.values(figures).some((figure) => figure.compared);
-  for (const [name, figures] of [...rows.filter(isCompared), ...rows.filter((row) => !isCompared(row))]) {
+  for (const [name, figures] of figuresOf(group())) {
     const row = add(body, "tr");
     const { unit } = Object.values(figures)[0], bare = unit === "s" ? unit : "";
     add(row, "th", unit === bare ? name : `${name}, ${unit}`);
@@ -132,14 +122,11 @@ function takeFigure(name) {
   takePhase(phase);
 }
 
-// Figures by which devices are compared come first.
 function takeGroup(number) {
   view.group = number;
   view.figure = null;
-  const names = [...figuresOf(group()).entries()];
-  const usual = names.filter(([, figures]) => Object.values(figures).some((figure) => figure.compared));
   const select = find("figure");
-  select.replaceChildren(...[...usual, ...names.filter((one) => !usual.includes(one))].map(([name]) => new Option(name)));
+  select.replaceChildren(...[...figuresOf(group()).keys()].map((name) => new Option(name)));
   const used = PHASES.filter((phase) => group().figures.some((figure) => figure.phase === phase));
   find("phases").hidden = used.length < 2;
   for (const old of find("phases").querySelectorAll("label")) old.remove();
@@ -151,6 +138,7 @@ function takeGroup(number) {
   }
   takeHosts();
   takeFigure(select.value);
+  if (view.chosen !== null) showDevice();
 }
 
 find("group").replaceChildren(...fleet.groups.map((one, i) => new Option(one.words, i)));

@@ -137,7 +137,7 @@ std::string tables(const Fleet& fleet) {
 }
 
 constexpr const char* map_tools = R"html(<nav aria-label="What the map shows">
-<div class="map_tools">
+<div class="tools">
 <label id="pick-group">Group <select id="group"></select></label>
 <label>Figure <select id="figure"></select></label>
 <fieldset class="choice" id="phases"><legend>Phase</legend></fieldset>

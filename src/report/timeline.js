@@ -1,20 +1,11 @@
 // Draws the timelines of the page: canvases, as there may be ten thousand tasks. All share one view,
 // the part of time that is shown, so that orders compare at every zoom.
-"use strict";
-const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const document_ = read("result");
 const results = document_.results ?? [document_];
 const drawings = read("drawing");
 const KINDS = ["measured", "predicted"];
 const LEFT = 92, RIGHT = 16, HEAD = 24, AXIS = 26, GAP = 3;
 
-const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]];
-const unitOf = (seconds) => UNITS.find(([size]) => Math.abs(seconds) >= size) ?? UNITS[3];
-const time = (seconds) => {
-  if (seconds === 0) return "0 s";
-  const [size, name] = unitOf(seconds);
-  return `${(seconds / size).toPrecision(4)} ${name}`;
-};
 const count = (bytes) => {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let at = 0, value = bytes;
@@ -33,8 +24,6 @@ const longest = drawings.map((drawing) => drawing.longest_s);
 // Decks differ in length: the view is a part of each deck's own time, 0 to 1.
 const view = { from: 0, to: 1, rows: "engines" };
 let chosen = null; // {picture, kind, task}: under the pointer, or by the keys
-const style = getComputedStyle(document.documentElement);
-const colour = (name) => style.getPropertyValue(`--${name}`);
 
 const label = (span) => span.name ?? String(span.chunk);
 const fullLabel = (span) => span.name ?? `${span.stage} ${span.chunk}`;
@@ -93,9 +82,7 @@ function firstAfter(spans, tasks, seconds) {
 
 function ticks(picture) {
   const { from, to } = shown(picture);
-  const most = Math.max(2, Math.floor(widthOf(picture) / 110));
-  const power = 10 ** Math.floor(Math.log10((to - from) / most));
-  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => (to - from) / s <= most) ?? 10 * power;
+  const step = stepOf(to - from, Math.max(2, Math.floor(widthOf(picture) / 110)));
   const [size, unit] = unitOf(to);
   const digits = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));
   const found = [];
@@ -109,7 +96,7 @@ function drawRow(picture, context, row) {
   const spans = picture.spans[row.kind];
   const { from, to } = shown(picture);
   const size = Math.min(12, row.height - 5);
-  context.font = `${size}px system-ui, "DejaVu Sans", sans-serif`;
+  context.font = `${size}px ${FONT}`;
   const narrow = {}; // of each stage: the part of each pixel that tasks narrower than a pixel take
   for (let i = firstAfter(spans, row.tasks, from); i < row.tasks.length; ++i) {
     const span = spans[row.tasks[i]];
@@ -173,19 +160,10 @@ function drawChosen(picture, context) {
 }
 
 function draw(picture) {
-  const { canvas, width } = picture;
-  const dots = Math.max(window.devicePixelRatio || 1, printing ? 3 : 1);
-  const across = Math.round(width * dots), down = Math.round(picture.height * dots);
-  if (canvas.width !== across || canvas.height !== down) {
-    canvas.width = across;
-    canvas.height = down;
-  }
-  const context = canvas.getContext("2d");
-  context.setTransform(dots, 0, 0, dots, 0, 0);
-  context.clearRect(0, 0, width, picture.height);
-  context.textBaseline = "middle";
+  const dots = Math.max(devicePixelRatio || 1, printing ? 3 : 1);
+  const [context, width] = prepare(picture.canvas, picture.height, picture.width, dots);
   const words = (text, x, y, name, align = "left", font = "11px") => {
-    context.font = `${font} system-ui, "DejaVu Sans", sans-serif`;
+    context.font = `${font} ${FONT}`;
     context.fillStyle = colour(name);
     context.textAlign = align;
     context.fillText(text, x, y);
@@ -263,8 +241,8 @@ function show(from, to) {
   view.from = Math.min(Math.max(0, from), 1 - wide);
   view.to = view.from + wide;
   const all = wide >= 1;
-  document.getElementById("out").disabled = all;
-  document.getElementById("reset").disabled = all;
+  find("out").disabled = all;
+  find("reset").disabled = all;
   redraw();
 }
 function zoom(factor, at = 0.5) {
@@ -272,9 +250,9 @@ function zoom(factor, at = 0.5) {
   show(centre - at * wide * factor, centre + (1 - at) * wide * factor);
 }
 const pan = (part) => show(view.from + part * (view.to - view.from), view.to + part * (view.to - view.from));
-document.getElementById("in").onclick = () => zoom(0.5);
-document.getElementById("out").onclick = () => zoom(2);
-document.getElementById("reset").onclick = () => show(0, 1);
+find("in").onclick = () => zoom(0.5);
+find("out").onclick = () => zoom(2);
+find("reset").onclick = () => show(0, 1);
 for (const input of document.getElementsByName("rows")) {
   input.onchange = () => {
     view.rows = input.value;
@@ -284,4 +262,4 @@ for (const input of document.getElementsByName("rows")) {
 }
 
 // What a task is, in words.
-const details = document.getElementById("details");
+const details = find("details");

@@ -18,16 +18,14 @@ function facts({ picture, kind, task }) {
 }
 function tell(x, y) {
   const { picture, kind, task } = chosen, span = picture.spans[kind][task];
-  const [list, head, mark] = ["dl", "strong", "i"].map((name) => document.createElement(name));
-  mark.style.background = `var(--${span.stage})`;
-  head.append(mark, `${fullLabel(span)}, task ${task}, ${kind}`);
+  details.replaceChildren();
+  const head = add(details, "strong"), list = add(details, "dl");
+  add(head, "i").style.background = `var(--${span.stage})`;
+  head.append(`${fullLabel(span)}, task ${task}, ${kind}`);
   for (const [name, value] of facts(chosen)) {
-    const dt = document.createElement("dt"), dd = document.createElement("dd");
-    dt.textContent = name;
-    dd.textContent = value; // never markup: names come from outside
-    list.append(dt, dd);
+    add(list, "dt", name);
+    add(list, "dd", value);
   }
-  details.replaceChildren(head, list);
   details.hidden = false;
   const { offsetWidth: wide, offsetHeight: high } = details;
   details.style.left = `${x + 18 + wide > innerWidth ? Math.max(4, x - 18 - wide) : x + 18}px`;

@@ -8,6 +8,7 @@ chromedriver and selenium.
 
 import json
 import pathlib
+import re
 import time
 import unittest
 
@@ -18,6 +19,14 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 OPEN_S = 2
+# What the page's function of that name writes on a canvas, and the colours of what it fills.
+DRAWN = """
+  const words = [], colours = new Set(), drawing = CanvasRenderingContext2D.prototype, { fillText, fillRect } = drawing;
+  Object.assign(drawing, { fillText: (text) => words.push(text), fillRect() { colours.add(this.fillStyle); } });
+  window[arguments[0]]();
+  Object.assign(drawing, { fillText, fillRect });
+  return [words, [...colours]];
+"""
 
 
 class Page(PageTest):
@@ -43,6 +52,14 @@ class Page(PageTest):
     def figure(self, device, phase, order, metric):
         return next(one["median"] for one in device["figures"]
                     if (one["phase"], one["order"], one["metric"]) == (phase, order, metric))
+
+    def open_changed(self, name, change):
+        """Opens a page with other data: `change` gets those of the script."""
+        before, data, after = re.split(r'(?<= id="fleet">)(.*?)(?=</script>)', (FOLDER / "fleet.html").read_text(), maxsplit=1)
+        data = json.loads(data)
+        change(data)
+        (FOLDER / f"{name}.html").write_text(before + json.dumps(data).replace("<", "\\u003c") + after)
+        self.open(name)
 
     def opened_in(self, name):
         start = time.monotonic()
@@ -118,6 +135,57 @@ class Page(PageTest):
         median = next(of["median"] for of in self.fleet["groups"][0]["distributions"]
                       if (of["phase"], of["order"], of["metric"]) == ("together", "by_engine", "throughput"))
         self.assertAlmostEqual(self.do("return view.figure.median"), median, delta=1e-4 * median)
+
+    def test_figures_that_are_zero(self):
+        def throttle(data):
+            group = data["groups"][0]
+            group["figures"].append({"phase": "alone", "name": "throttled", "unit": "s", "more": False, "compared": False,
+                                     "median": 0, "mad": 0, "values": [0] * len(group["devices"])})
+
+        self.open_changed("zero", throttle)
+        Select(self.find("#figure")).select_by_visible_text("throttled")
+        self.find("#map").send_keys(Keys.ARROW_RIGHT)
+        self.assertRegex(self.find("#device").text, r"throttled 0 s\b")
+        usual, slow = "#c9d4dd", "#d55e00"
+        self.assertEqual(self.do(DRAWN, "drawLegend"), [["median 0 s", "above"], [usual, slow]])
+        words, colours = self.do(DRAWN, "drawSpread")
+        self.assertEqual(words[0], "0 s")
+        self.assertIn("median 0 s", words)
+        self.assertEqual([word for word in words if word.startswith("-") or word.endswith("ns")], [])
+        self.assertIn(usual, colours)
+        self.assertNotIn(slow, colours)
+        self.assertEqual(self.do("return [0, 1e-3].map((value) => offOf(value))"), [0, -1])
+        self.do("draw()")
+        self.shot("fleet-zero")
+
+    def test_colours_reach_below_zero_only_where_figures_do(self):
+        reach = self.do("return [[1, 0.5], [-1e-3, 2e-3]].map(([median, mad]) => spanOf({ median, mad }))")
+        self.assertEqual(reach[0], 1)
+        self.assertAlmostEqual(reach[1], 5 * 1.4826 * 2e-3)
+
+    def test_another_group_has_other_figures(self):
+        def split(data):
+            one = data["groups"][0]
+            data["groups"] = [{"words": words, "devices": one["devices"][part],
+                               "figures": [figure | {"values": figure["values"][part]} for figure in one["figures"]]}
+                              for words, part in (("even", slice(0, None, 2)), ("odd", slice(1, None, 2)))]
+
+        self.open_changed("groups", split)
+        self.find("#map").send_keys(Keys.ARROW_RIGHT)
+        heading, table = self.find("#device h2").text, self.find("#device table").text
+        Select(self.find("#group")).select_by_visible_text("odd")
+        self.assertEqual(self.find("#device h2").text, heading)
+        self.assertEqual(self.find_all("#device table"), [])
+        self.find("#map").send_keys(Keys.ARROW_RIGHT)
+        self.assertNotEqual(self.find("#device table").text, table)
+        Select(self.find("#group")).select_by_visible_text("even")
+        self.assertEqual(self.find_all("#device table"), [])
+        self.find("#map").send_keys(Keys.ARROW_RIGHT)
+        self.assertEqual(self.find("#device table").text, table)
+
+    def test_figure_and_phase_lie_side_by_side(self):
+        figure, phases = self.find("#figure").rect, self.find("#phases").rect
+        self.assertGreater(phases["x"], figure["x"] + figure["width"])
 
     def test_a_verdict_is_no_colour_alone(self):
         marks = self.find("#marks").text
