@@ -102,9 +102,9 @@ TEST(JudgeAll, OverlapIsInconclusiveWhereItCouldSaveLittle) {
     const auto checks = judge_all(criteria, with_bound(1.9));  // 5 % of 2 s
     ASSERT_EQ(checks.size(), 1U);
     EXPECT_EQ(checks[0].verdict, Verdict::inconclusive);
-    EXPECT_THAT(checks[0].reason, HasSubstr("at most 5.0 % of the sequential time"));
+    EXPECT_THAT(checks[0].reason, HasSubstr("at most 5.00 % of the sequential time"));
     EXPECT_EQ(exit_code(two_runs, checks), ExitCode::inconclusive);
-    EXPECT_THAT(judge_all(criteria, with_bound(2.1))[0].reason, HasSubstr("at most 0.0 %"));
+    EXPECT_THAT(judge_all(criteria, with_bound(2.1))[0].reason, HasSubstr("at most 0.00 %"));
   }
   const auto time =
       judge_all({{.metric = Metric::time, .order = {}, .min = {}, .max = 3}}, with_bound(1.9));
