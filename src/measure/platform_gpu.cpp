@@ -87,6 +87,4 @@ Monitor monitor_of(const DeviceInfo& device) {
   return device.pci_bus_id ? vendor::monitor_of(*device.pci_bus_id) : Monitor();
 }
 
-bool has_graphs() { return true; }
-
 }  // namespace overlap::measure
