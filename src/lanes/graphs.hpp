@@ -15,11 +15,12 @@ inline schedule::TaskId device_tasks(const schedule::Schedule& schedule) {
   return static_cast<schedule::TaskId>(first - tasks.begin());
 }
 
-/// Whether a graph can contain all device tasks: no task blocks the host, and host work, if any, is
-/// last.
+/// Whether a graph can contain all device tasks: there are some, no task blocks the host, and host
+/// work, if any, is last.
 inline bool is_capturable(const schedule::Schedule& schedule) {
   const auto rest = schedule.tasks.begin() + device_tasks(schedule);
-  return std::ranges::none_of(schedule.tasks, &schedule::Task::blocking) &&
+  return device_tasks(schedule) > 0 &&
+         std::ranges::none_of(schedule.tasks, &schedule::Task::blocking) &&
          std::all_of(rest, schedule.tasks.end(), [](const schedule::Task& task) {
            return task.stage == schedule::Stage::host;
          });
@@ -34,7 +35,7 @@ class Graphs {
     std::vector<schedule::Task> tasks;
     std::vector<schedule::Use> uses;
     std::vector<schedule::Cut> cuts;
-    const workload::Byte* data;
+    const workload::Byte* data;  ///< of the first array on the device; null: there is none
     std::int64_t repeats;
     bool operator==(const Content&) const = default;
   };
@@ -48,7 +49,8 @@ class Graphs {
   template <class Issue>
   const Graph& of(const schedule::Schedule& schedule, const workload::Workload& workload,
                   const std::vector<typename Api::Stream>& streams, const Issue& issue) {
-    Content content{schedule.tasks, schedule.uses, schedule.cuts, workload.device.front().data(),
+    Content content{schedule.tasks, schedule.uses, schedule.cuts,
+                    workload.device.empty() ? nullptr : workload.device.front().data(),
                     workload.repeats};
     const auto known = std::ranges::find(graphs_, content, &Graph::content);
     if (known != graphs_.end()) return *known;

@@ -80,9 +80,6 @@ struct Monitor {
 /// All functions are empty on back ends without a management library.
 Monitor monitor_of(const base::DeviceInfo& device);
 
-/// Whether the lanes of the back end can issue a schedule as a graph.
-bool has_graphs();
-
 /// Whether host memory is page-locked; empty if the back end cannot tell. Requires Kokkos to be
 /// initialized.
 std::optional<bool> page_locked(const void* memory);

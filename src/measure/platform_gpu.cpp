@@ -1,19 +1,17 @@
 #include "measure/platform_gpu.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <fstream>
 
 #include "base/units.hpp"
-#include "lanes/api.hpp"
 
 namespace overlap::measure {
 
 using base::DeviceInfo;
 
-namespace vendor {
-
-std::string uuid_text(std::span<const char, 16> bytes) {
+std::string vendor::uuid_text(std::span<const char, 16> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text = "GPU-";
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -24,6 +22,26 @@ std::string uuid_text(std::span<const char, 16> bytes) {
   return text;
 }
 
+namespace {
+
+using Api = lanes::ApiOf<Kokkos::DefaultExecutionSpace>::type;
+
+bool succeeded(OVERLAP_GPU(Error_t) code) { return code == OVERLAP_GPU(Success); }
+
+/// Number of visible devices; if 0, the reason.
+struct Visible {
+  int count = 0;
+  std::string problem;
+};
+
+Visible visible() {
+  int count = 0;
+  const auto code = OVERLAP_GPU(GetDeviceCount)(&count);
+  if (!succeeded(code)) return {0, OVERLAP_GPU(GetErrorString)(code)};
+  return {count, count > 0 ? "" : "no device is visible"};
+}
+
+/// NUMA node of the device at a PCI address; empty: unknown.
 std::optional<int> numa_node_of(std::string pci_bus_id) {
   std::transform(pci_bus_id.begin(), pci_bus_id.end(), pci_bus_id.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -33,22 +51,51 @@ std::optional<int> numa_node_of(std::string pci_bus_id) {
   return node;
 }
 
-base::Error cannot_page_lock(std::size_t bytes, const std::string& reason) {
-  return base::Error(base::ExitCode::precondition,
-                     "cannot page-lock " + base::format_bytes(bytes) + " of host memory: " +
-                         reason + " (with memory.host: pageable_staged a ring of slots is enough)");
+/// Without creating a context. Empty: the device is lost.
+std::optional<Api::Properties> properties_of(int index) {
+  Api::Properties properties{};
+  if (!succeeded(OVERLAP_GPU(GetDeviceProperties)(&properties, index))) return std::nullopt;
+  return properties;
 }
 
-}  // namespace vendor
+/// Name, UUID, PCI address and NUMA node, as properties_of().
+std::optional<DeviceInfo> identity_of(int index) {
+  const auto properties = properties_of(index);
+  if (!properties) return std::nullopt;
+  DeviceInfo device{.name = properties->name, .uuid = vendor::uuid_of(*properties)};
+  std::array<char, 32> bus_id{};
+  if (succeeded(OVERLAP_GPU(DeviceGetPCIBusId)(bus_id.data(), bus_id.size(), index))) {
+    device.pci_bus_id = bus_id.data();
+    device.numa_node = numa_node_of(*device.pci_bus_id);
+  }
+  return device;
+}
 
-namespace {
-
-using Api = lanes::ApiOf<Kokkos::DefaultExecutionSpace>::type;
+/// Adds all other properties that the runtime reports.
+void describe(int index, DeviceInfo& device) {
+  const auto properties = properties_of(index);
+  if (!properties) return;
+  vendor::describe(*properties, device);
+  device.cache_bytes = properties->l2CacheSize;
+  device.concurrent_kernels = properties->concurrentKernels != 0;
+  device.total_bytes = static_cast<std::int64_t>(properties->totalGlobalMem);
+  device.ecc = properties->ECCEnabled != 0;
+  int before = 0;
+  if (!succeeded(OVERLAP_GPU(GetDevice)(&before)) || !succeeded(OVERLAP_GPU(SetDevice)(index))) {
+    return;
+  }
+  std::size_t free = 0;
+  std::size_t total = 0;
+  if (succeeded(OVERLAP_GPU(MemGetInfo)(&free, &total))) {
+    device.free_bytes = static_cast<std::int64_t>(free);
+  }
+  static_cast<void>(OVERLAP_GPU(SetDevice)(before));
+}
 
 std::optional<DeviceInfo> device(int index) {
-  auto device = vendor::identity_of(index);
+  auto device = identity_of(index);
   if (!device) return std::nullopt;
-  vendor::describe(index, *device);
+  describe(index, *device);
   const Monitor monitor = monitor_of(*device);
   return monitor.describe ? monitor.describe(*device) : device;
 }
@@ -56,7 +103,7 @@ std::optional<DeviceInfo> device(int index) {
 /// describe(index) of all visible devices; empty for lost ones.
 std::vector<DeviceInfo> all_devices(std::optional<DeviceInfo> (*describe)(int index)) {
   std::vector<DeviceInfo> found;
-  const int count = vendor::visible().count;
+  const int count = visible().count;
   for (int index = 0; index < count; ++index) {
     found.push_back(describe(index).value_or(DeviceInfo()));
   }
@@ -72,10 +119,10 @@ std::vector<DeviceInfo> devices() {
   return found;
 }
 
-std::vector<DeviceInfo> visible_devices() { return all_devices(vendor::identity_of); }
+std::vector<DeviceInfo> visible_devices() { return all_devices(identity_of); }
 
 void require_device() {
-  const auto [count, problem] = vendor::visible();
+  const auto [count, problem] = visible();
   if (count > 0) return;
   throw base::Error(base::ExitCode::precondition, std::string("this build runs on ") + Api::vendor +
                                                       " and there is no GPU to use: " + problem);
@@ -87,6 +134,25 @@ Monitor monitor_of(const DeviceInfo& device) {
   return device.pci_bus_id ? vendor::monitor_of(*device.pci_bus_id) : Monitor();
 }
 
-bool has_graphs() { return true; }
+std::optional<bool> page_locked(const void* memory) {
+  Api::PointerAttributes attributes{};
+  if (succeeded(OVERLAP_GPU(PointerGetAttributes)(&attributes, memory))) {
+    return attributes.type == OVERLAP_GPU(MemoryTypeHost);
+  }
+  Api::take_last_error();  // no later check must report it
+  return std::nullopt;
+}
+
+std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes) {
+  const auto code = OVERLAP_GPU(HostRegister)(memory, bytes, OVERLAP_GPU(HostRegisterDefault));
+  if (succeeded(code)) {
+    return {memory, [](void* locked) { static_cast<void>(OVERLAP_GPU(HostUnregister)(locked)); }};
+  }
+  Api::take_last_error();  // no later check must report it
+  throw base::Error(base::ExitCode::precondition,
+                    "cannot page-lock " + base::format_bytes(bytes) +
+                        " of host memory: " + OVERLAP_GPU(GetErrorString)(code) +
+                        " (with memory.host: pageable_staged a ring of slots is enough)");
+}
 
 }  // namespace overlap::measure

@@ -21,8 +21,6 @@ base::DeviceInfo chosen_device() {
 
 Monitor monitor_of(const base::DeviceInfo&) { return {}; }
 
-bool has_graphs() { return false; }
-
 std::optional<bool> page_locked(const void*) { return std::nullopt; }
 
 std::shared_ptr<const void> page_lock(void*, std::size_t) { return {}; }

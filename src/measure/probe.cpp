@@ -7,6 +7,7 @@
 
 #include "base/units.hpp"
 #include "deck/words.hpp"
+#include "lanes/api.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
 #include "measure/sampling.hpp"
@@ -337,7 +338,8 @@ struct Probe {
     }
     // Same conditions as for decks. Disturbed runs are issued task by task, and so must be their
     // undisturbed counterparts.
-    const bool graphs = has_graphs() && deck::page_locked(deck.memory.host) &&
+    const bool graphs = lanes::has_api<Kokkos::DefaultExecutionSpace> &&
+                        deck::page_locked(deck.memory.host) &&
                         deck.issue.mechanism != deck::Mechanism::portable &&
                         deck.issue.streams == deck::Streams::own && !deck.disturb;
     const auto finalists = model::finalists(candidates, graphs);

@@ -122,7 +122,7 @@ experiment::Trace trace_in_turns(const experiment::Run& run, bool selective,
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
                deck::Verify verify, const timeline::Engines& engines,
                const std::function<void()>& step) {
-  if (run.schedule.mechanism == deck::Mechanism::graph) {
+  if (run.graph) {
     run.untraced = "its tasks are launched at once, as a graph";
     return;
   }

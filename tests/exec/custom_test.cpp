@@ -5,6 +5,7 @@
 #include "bench.hpp"
 #include "deck/words.hpp"
 #include "lanes/fenced_lanes.hpp"
+#include "lanes/graphs.hpp"
 #include "measure/measure.hpp"
 #include "spaces.hpp"
 
@@ -119,6 +120,37 @@ TYPED_TEST(CustomTest, EveryStageAndDependencyIsRight) { expect_right<TypeParam>
 TYPED_TEST(CustomTest, TasksWithoutDataAreRight) {
   expect_right<TypeParam>({task("C", Stage::host, 0)});
   expect_right<TypeParam>({task("Q", Stage::query, 1), task("Z", Stage::default_stream, 0)});
+}
+
+TEST(CustomGraphs, HoldTasksOfTheDeviceWithNoneOfTheHostBeforeThem) {
+  const auto is_capturable = [](const std::vector<Stage>& stages) {
+    schedule::Schedule schedule;
+    for (const Stage stage : stages) schedule.tasks.push_back({.stage = stage});
+    return lanes::is_capturable(schedule);
+  };
+  EXPECT_TRUE(is_capturable({Stage::default_stream}));
+  EXPECT_TRUE(is_capturable({Stage::kernel, Stage::d2h, Stage::host, Stage::host}));
+  EXPECT_FALSE(is_capturable({Stage::kernel, Stage::host, Stage::d2h}));
+  EXPECT_FALSE(is_capturable({Stage::kernel, Stage::query}));
+  EXPECT_FALSE(is_capturable({Stage::host}));
+}
+
+TYPED_TEST(CustomTest, GraphsNeedNoData) {
+  if (workload::is_host<TypeParam>) GTEST_SKIP() << "only GPUs have graphs";
+  const auto host = task("C", Stage::host, 0);
+  const auto barrier = task("Z", Stage::default_stream, 0);
+  for (const auto& [tasks, graph] :
+       {std::pair(std::vector{barrier}, true), std::pair(std::vector{barrier, host}, true),
+        std::pair(std::vector{host}, false),
+        std::pair(std::vector{task("Q", Stage::query, 1), barrier}, false)}) {
+    deck::Deck deck = custom_deck(tasks);
+    deck.issue.mechanism = deck::Mechanism::graph;
+    TestBench<TypeParam> bench(deck, Order::custom, 1);
+    for (std::uint32_t repetition = 1; repetition < 3; ++repetition) {
+      EXPECT_FALSE(bench.run(repetition).mismatch);
+    }
+    EXPECT_EQ(bench.executor->lanes().graph_costs().has_value(), graph);
+  }
 }
 
 TYPED_TEST(CustomTest, SmallAndOddSizesAreRight) {

@@ -287,6 +287,19 @@ TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
   EXPECT_EQ(run.untraced, "lost a task");
 }
 
+TEST(TraceRun, LeavesOutOnlyWhatWasLaunchedAsAGraph) {
+  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                             Order::depth_first, 4, std::make_unique<LosingLanes>());
+  experiment::Run run = scored_run();
+  run.schedule = bench.schedule;
+  run.schedule.mechanism = deck::Mechanism::graph;
+  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
+  EXPECT_EQ(run.untraced, "lost a task") << "issued one by one, it can be traced";
+  run.graph = experiment::GraphCosts{};
+  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
+  EXPECT_EQ(run.untraced, "its tasks are launched at once, as a graph");
+}
+
 TEST(TraceRun, EachRunIsASignOfLife) {
   TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                              Order::depth_first, 4, std::make_unique<LosingLanes>());

@@ -55,8 +55,6 @@ struct hipDeviceProp_t : cudaDeviceProp {
 #define hipMemcpy3DAsync cudaMemcpy3DAsync
 #define hipMemset cudaMemset
 #define hipMemsetAsync cudaMemsetAsync
-#define make_hipPitchedPtr make_cudaPitchedPtr
-#define make_hipExtent make_cudaExtent
 
 #define hipStreamCaptureModeRelaxed cudaStreamCaptureModeRelaxed
 #define hipStreamBeginCapture cudaStreamBeginCapture
@@ -87,6 +85,7 @@ struct hipDeviceProp_t : cudaDeviceProp {
 #define hipDeviceSetCacheConfig cudaDeviceSetCacheConfig
 #define hipFuncCachePreferShared cudaFuncCachePreferShared
 #define hipFuncCachePreferL1 cudaFuncCachePreferL1
+#define hipFuncCachePreferNone cudaFuncCachePreferNone
 
 inline hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
   std::strcpy(properties->gcnArchName, "gfx000:none");
