@@ -144,7 +144,7 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   experiment::Fleet fleet = fleet_from(gathered, studies, member);
   write_files(options, names, fleet, member);
   terminal.shown("\n" + report::fleet_text(fleet));
-  terminal.text(report::fleet_lines(fleet, terminal.wants_all_lines()));
+  terminal.result(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return member.conclude(fleet.exit_code());
 }
 

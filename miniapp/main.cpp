@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
     const base::Error ours = base::error_of(error);
     terminal.error(ours.what());
     code = ours.code();
+    if (code != base::ExitCode::usage) terminal.failed(code);
     machinery.broken = true;
   }
   if (!terminal.flush()) {

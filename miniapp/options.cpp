@@ -5,11 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
 
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "names.hpp"
+#include "yaml/reader.hpp"
 
 namespace overlap {
 namespace {
@@ -134,7 +136,30 @@ void take_outputs(const CLI::App& app, Options& options) {
   }
 }
 
+/// Rejects a misspelled command, which was taken for a deck.
+void require_no_command(const Options& options) {
+  std::error_code error;
+  if (options.decks.empty() || std::filesystem::exists(options.decks.front(), error)) return;
+  const auto commands = std::to_array<std::string>({"baseline", "compare", "merge"});
+  const std::string near = yaml::suggestion(options.decks.front(), commands);
+  if (near.empty()) return;
+  fail(fmt::format("found {}; allowed: decks, or {} and its arguments{}",
+                   yaml::quoted(options.decks.front()), fmt::join(commands, ", "), near));
+}
+
+[[noreturn]] void fail_unknown(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  const CLI::App& command = commands.empty() ? app : *commands.front();
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : command.get_options()) names.push_back(option->get_name());
+  const std::string found = app.remaining(true).front();
+  fail(fmt::format("found {}; allowed: the options in miniapp {}--help{}", yaml::quoted(found),
+                   commands.empty() ? "" : command.get_name() + " ",
+                   yaml::suggestion(found, names)));
+}
+
 void check(const CLI::App& app, const Options& options) {
+  require_no_command(options);
   const bool idles = options.list || options.version;
   if (options.decks.empty() && !idles && options.calibrate.empty()) {
     fail("no deck given (see miniapp --help)");
@@ -251,6 +276,9 @@ Options parse_options(int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     options.help = app.help();
     return options;
+  } catch (const CLI::ExtrasError&) {
+    require_no_command(options);
+    fail_unknown(app);
   } catch (const CLI::ParseError& error) {
     fail(std::string(error.what()) + " (see miniapp --help)");
   }

@@ -45,7 +45,16 @@ void Terminal::verdict(const std::vector<report::Study>& studies) {
     if (!study.predicts()) shown(report::verdict_words(study, studies.size() > 1));
     if (wants_all_lines()) text(report::result_lines(study));
   }
-  if (!studies.empty()) text(report::verdict_line(studies));
+  if (!studies.empty()) result(report::verdict_line(studies));
+}
+
+void Terminal::result(const std::string& line) {
+  has_result_ = true;
+  text(line);
+}
+
+void Terminal::failed(base::ExitCode code) {
+  if (!has_result_) result(report::verdict_line(experiment::verdict_of(code), code, false));
 }
 
 bool Terminal::wants_all_lines() const { return quiet_ || isatty(STDOUT_FILENO) == 0; }

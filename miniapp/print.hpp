@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.hpp"
 #include "report/study.hpp"
 
 namespace overlap {
@@ -31,6 +32,10 @@ class Terminal {
   void shown(const std::string& words);  ///< output for people: not with --quiet
   /// Prints the end of a call: verdicts and result lines, on a terminal only OVERLAP_RESULT.
   void verdict(const std::vector<report::Study>& studies);
+  /// Prints OVERLAP_RESULT.
+  void result(const std::string& line);
+  /// The same for an error that left no outcome, unless an outcome was printed.
+  void failed(base::ExitCode code);
   /// Whether to print all result lines: stdout is not a terminal, or --quiet.
   bool wants_all_lines() const;
   void lines(const std::string& text);   ///< on stderr
@@ -59,6 +64,7 @@ class Terminal {
   };
 
   bool quiet_ = false;
+  bool has_result_ = false;
   std::string name_;  ///< empty: the only process, or rank 0
   std::optional<Part> part_;
   bool line_ = false;  ///< the progress line is visible

@@ -127,7 +127,7 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
     code = base::ExitCode::runtime_error;
   });
   if (!options.quiet) terminal.text(report::comparison_text(comparisons));
-  terminal.text(report::verdict_line(experiment::verdict_of(code), code, true));
+  terminal.result(report::verdict_line(experiment::verdict_of(code), code, true));
   return code;
 }
 
@@ -157,7 +157,7 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
   if (options.quiet) {
     for (const std::string& fault : report::faults(fleet)) terminal.error(fault);
   }
-  terminal.text(report::fleet_lines(fleet, terminal.wants_all_lines()));
+  terminal.result(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return fleet.exit_code();
 }
 

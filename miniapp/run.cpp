@@ -330,6 +330,9 @@ std::unique_ptr<report::Journal> open_journal(const Options& options, const Inpu
   restore(study, *journal);
   if (options.resume && study.done.empty()) {
     terminal.note(journal->path() + ": no saved points; starting from scratch");
+  } else if (options.resume) {
+    terminal.shown(fmt::format("{} of {} points are taken from {}\n\n", study.done.size(),
+                               study.points.size(), journal->path()));
   }
   return journal;
 }

@@ -102,6 +102,18 @@ std::string spell(double value, Units units) {
 
 }  // namespace
 
+std::vector<std::string> unit_names(std::string_view unit) {
+  const Units units = unit == "B"     ? Units(byte_units)
+                      : unit == "s"   ? Units(time_units)
+                      : unit == "B/s" ? Units(rate_units)
+                                      : Units();
+  std::vector<std::string> names;
+  for (const Unit& one : units) {
+    if (!one.name.empty()) names.emplace_back(one.name);
+  }
+  return names;
+}
+
 std::optional<double> parse_number(std::string_view text) { return parse_real(text, no_units); }
 
 std::optional<std::int64_t> parse_count(std::string_view text) {

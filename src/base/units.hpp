@@ -43,6 +43,9 @@ std::string spell_seconds(double seconds);
 std::string spell_bandwidth(double bytes_per_s);
 std::string spell_version(const std::vector<int>& version);
 std::string spell_part(double part);  ///< "1.5 %"
+/// The units of sizes ("B"), times ("s") or bandwidths ("B/s"); others: none.
+std::vector<std::string> unit_names(std::string_view unit);
+
 /// "1 chunk", "2 chunks"; `one` has a regular plural.
 template <std::integral T>
 std::string counted(T number, std::string_view one) {

@@ -67,6 +67,10 @@ void check_criterion(const Reader& item, const Criterion& criterion, const Deck&
                                     quoted(item.at("min").text()), quoted(item.at("max").text())));
   }
   const MetricRow& metric = row_of(criterion.metric);
+  if (is_part(criterion.metric) && criterion.min && *criterion.min > 1) {
+    item.at("min").fail(fmt::format("found {} for '{}', a part of a whole; allowed: at most 100 %",
+                                    quoted(item.at("min").text()), metric.name));
+  }
   if (metric.needs == Needs::baseline) check_comparison(item, criterion, deck, orders);
   if (of_device(metric.needs) && criterion.order) {
     item.at("order").fail(

@@ -69,7 +69,7 @@ std::vector<Point> points_of(const yaml::NodePtr& root) {
   points[0].deck.document = root;
   const yaml::Reader reader = yaml::Reader(*root, "deck").at("sweep");
   const std::string allowed = "a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}";
-  if (reader.is(yaml::Node::Kind::list) || reader.is(yaml::Node::Kind::scalar)) {
+  if (root->find("sweep") != nullptr && !reader.is(yaml::Node::Kind::map)) {
     reader.fail_allowed(allowed);
   }
   const std::vector<std::string> keys = reader.keys();

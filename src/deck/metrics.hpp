@@ -182,4 +182,10 @@ constexpr const MetricRow& row_of(Metric metric) {
   return metrics[static_cast<std::size_t>(metric)];
 }
 
+/// Whether it is a part of a whole, which exceeds 1 only by noise.
+constexpr bool is_part(Metric metric) {
+  return metric == Metric::host_work_hidden ||
+         (metric >= Metric::overlap_efficiency && metric <= Metric::schedule_bound_fraction);
+}
+
 }  // namespace overlap::deck

@@ -215,16 +215,14 @@ std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vecto
   return comparisons;
 }
 
-Verdict verdict_of(const std::vector<Comparison>& comparisons) {
-  auto worst = Verdict::pass;
+base::ExitCode exit_code_of(const std::vector<Comparison>& comparisons) {
+  auto code = base::ExitCode::pass;
   for (const Comparison& comparison : comparisons) {
     for (const Change& change : comparison.changes) {
-      const Verdict verdict = change.verdict.value_or(Verdict::pass);
-      if (verdict == Verdict::fail) return Verdict::fail;
-      if (verdict != Verdict::pass) worst = verdict;
+      code = base::worst(code, code_of(change.metric, change.verdict.value_or(Verdict::pass)));
     }
   }
-  return worst;
+  return code;
 }
 
 }  // namespace overlap::experiment

@@ -58,7 +58,7 @@ Comparison compare(const Recorded& a, const Recorded& b, double below);
 std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vector<Recorded>& b,
                                 double below);
 
-/// The worst verdict: PASS, FAIL or INCONCLUSIVE.
-Verdict verdict_of(const std::vector<Comparison>& comparisons);
+/// The worst exit code of all verdicts, as code_of().
+base::ExitCode exit_code_of(const std::vector<Comparison>& comparisons);
 
 }  // namespace overlap::experiment

@@ -220,6 +220,17 @@ Plan predictions(const deck::Point& point, const std::vector<model::Device>& dev
   if (point.deck.disturb) {
     all.choices.emplace_back("disturb", "not predicted: the model does not cover such calls");
   }
+  const auto& [orders, lanes, mechanism, sync, streams] = point.deck.issue;
+  const auto add = [&](const char* key, auto value, auto as) {
+    all.choices.emplace_back(
+        key, fmt::format("{}: predicted as {}", deck::to_string(value), deck::to_string(as)));
+  };
+  if (mechanism == deck::Mechanism::graph)
+    add("issue.mechanism", mechanism, deck::Mechanism::streams);
+  if (streams != deck::Streams::own) add("issue.streams", streams, deck::Streams::own);
+  if (point.deck.memory.host == deck::HostMemory::pageable_staged) {
+    add("memory.host", point.deck.memory.host, deck::HostMemory::pinned);
+  }
   return all;
 }
 

@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-#include <Kokkos_Macros.hpp>
+#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -46,14 +46,12 @@ bool is_threads(std::string_view text) {
 }
 
 /// OpenMP also accepts blanks, and a list with one number per nesting level; checks the first.
-bool is_openmp_threads([[maybe_unused]] std::string_view text) {
-#ifdef KOKKOS_ENABLE_OPENMP
+bool is_openmp_threads(std::string_view text) {
   text = text.substr(0, text.find(','));
   const auto from = text.find_first_not_of(' ');
-  if (from != text.npos)
-    return is_threads(text.substr(from, text.find_last_not_of(' ') + 1 - from));
-#endif
-  return true;
+  const std::string_view host = Kokkos::DefaultHostExecutionSpace::name();
+  if (host != "OpenMP" || from == text.npos) return true;
+  return is_threads(text.substr(from, text.find_last_not_of(' ') + 1 - from));
 }
 
 bool is_device(std::string_view text) { return is_device_of(kokkos_devices(), text); }

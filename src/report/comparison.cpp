@@ -71,7 +71,7 @@ void fields(Record& add, const Comparisons& of) {
   add("side_by_side", "The files next to each other, with nothing judged; null: not asked for.",
       of.side_by_side);
   add("verdict", "The worst of all changes.", of.verdict());
-  add.raw("exit_code", "Exit code.", static_cast<int>(of.exit_code()), {{"enum", {0, 5, 6}}});
+  add.raw("exit_code", "Exit code.", static_cast<int>(of.exit_code()), {{"enum", {0, 2, 5, 6}}});
 }
 
 namespace {
@@ -109,7 +109,8 @@ base::Rows change_rows(const Comparison& of) {
                     value_words(change.a, change.metric), value_words(change.b, change.metric),
                     ratio ? percent_off(ratio->value) : "-",
                     ratio ? percent_off(ratio->lo) + " .. " + percent_off(ratio->hi) : "-",
-                    std::string(deck::to_string(change.trend)),
+                    std::string(deck::to_string(change.trend)) +
+                        (ratio && !ratio->covers ? ", few samples" : ""),
                     change.verdict ? std::string(deck::to_string(*change.verdict)) : "-"});
   }
   return rows;

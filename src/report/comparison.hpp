@@ -16,9 +16,9 @@ struct Comparisons {
   std::vector<experiment::Comparison> all;
   std::optional<experiment::SideBySide> side_by_side = {};  ///< if set, nothing is judged
 
-  experiment::Verdict verdict() const { return experiment::verdict_of(all); }
-  /// As of limits on the time.
-  base::ExitCode exit_code() const { return experiment::code_of(deck::Metric::time, verdict()); }
+  /// The worst of all judged changes.
+  base::ExitCode exit_code() const { return experiment::exit_code_of(all); }
+  experiment::Verdict verdict() const { return experiment::verdict_of(exit_code()); }
 };
 
 /// Differences and a table of the changes for each comparison.

@@ -79,12 +79,19 @@ std::size_t hosts_in(const Fleet& fleet, const Group& group) {
 
 }  // namespace
 
+std::string deck_words(const Fleet& fleet, const std::string& name, const std::string& identity) {
+  const bool alone = std::ranges::none_of(fleet.groups, [&](const Group& group) {
+    return group.deck_name == name && group.machine.deck != identity;
+  });
+  return alone ? name : name + "@" + identity.substr(0, 7);
+}
+
 std::string group_words(const Fleet& fleet, const Group& group) {
   const experiment::Subject& of = group.machine;
-  return fmt::format("{} on {}: {}, {}{}, deck {}, program {}",
-                     base::counted(group.devices.size(), "device"),
-                     base::counted(hosts_in(fleet, group), "host"), of.device,
-                     of.link ? *of.link + ", " : "", of.backend, group.deck_name, group.build);
+  return fmt::format(
+      "{} on {}: {}, {}{}, deck {}, program {}", base::counted(group.devices.size(), "device"),
+      base::counted(hosts_in(fleet, group), "host"), of.device, of.link ? *of.link + ", " : "",
+      of.backend, deck_words(fleet, group.deck_name, of.deck), group.build);
 }
 
 std::string summary_words(const Fleet& fleet) {

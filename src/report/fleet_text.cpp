@@ -23,7 +23,7 @@ constexpr std::size_t most_shown = 20;   // rows of a table on the terminal
 /// Whether lines must say which deck they are about.
 bool several_decks(const Fleet& fleet) {
   return std::ranges::any_of(fleet.devices, [&](const DeviceRecord& device) {
-    return device.deck_name != fleet.devices.front().deck_name;
+    return device.machine.deck != fleet.devices.front().machine.deck;
   });
 }
 
@@ -80,8 +80,9 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
   std::string text;
   all = all || fleet.devices.size() <= few_devices;
   const bool several = several_decks(fleet);
-  const auto deck_of = [several](const DeviceRecord& device) {
-    return several ? " deck=" + field_value(device.deck_name) : "";
+  const auto deck_of = [&](const DeviceRecord& device) {
+    if (!several) return std::string();
+    return " deck=" + field_value(deck_words(fleet, device.deck_name, device.machine.deck));
   };
   for (const DeviceRecord& device : fleet.devices) {
     const std::string deck = deck_of(device);

@@ -307,6 +307,7 @@ void fields(Record& add, const RunOf& of) {
   add("bytes", "Bytes copied, both directions.", copied_bytes(of.run), from_zero);
   add("transfer", "Staged copies or zero copy.", of.run.schedule.transfer);
   add("mechanism", "Streams, a graph, or Kokkos alone.", of.run.schedule.mechanism);
+  add("issued", "Issue order of its tasks; differs from `order` for auto.", of.run.schedule.order);
   add("repetitions", "Repetitions that were scored.", of.run.repetitions, from_zero);
   add("stopped", "Why there were no more; null: not run, or interrupted.",
       of.run.samples_s.empty() ? std::nullopt : of.outcome.stopped);

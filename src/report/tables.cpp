@@ -83,15 +83,32 @@ Rows provenance(const base::Machine& machine) {
                                    machine.build.backend, machine.build.compiler)}};
 }
 
+/// The settings that no other line shows and that differ from their defaults.
+std::string settings_words(const deck::Deck& deck) {
+  const yaml::Json all = deck::resolved(deck), defaults = deck::resolved(deck::Deck());
+  std::string words;
+  for (const char* section : {"memory", "issue", "measure"}) {
+    for (const auto& [key, value] : all[section].items()) {
+      const bool shown =
+          key == "host" || key == "device_limit" || key == "orders" || key == "lanes";
+      if (shown || value == defaults[section][key]) continue;
+      words +=
+          fmt::format("{}{}.{} {}", words.empty() ? "" : ", ", section, key, yaml::spell(value));
+    }
+  }
+  return words;
+}
+
 Rows facts(const Study& study, const experiment::Setup& known) {
   Rows rows;
   if (!study.predicts()) rows = provenance(study.machine);
   rows.push_back({"deck", known.deck.path});
   rows.push_back({"workload", workload_line(known.deck.workload)});
-  if (!study.predicts()) {
-    rows.push_back({"host memory", std::string(deck::to_string(known.deck.memory.host))});
-  }
+  rows.push_back({"host memory", std::string(deck::to_string(known.deck.memory.host))});
   add_layout(rows, known.deck, known.layout);
+  if (const std::string words = settings_words(known.deck); !words.empty()) {
+    rows.push_back({"settings", words});
+  }
   if (known.balance) {
     const double asked = known.deck.workload.intensity.balance;
     const bool beyond = known.balance->repeats == 1 && known.balance->ratio() > 1.1 * asked;

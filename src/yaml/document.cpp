@@ -200,6 +200,24 @@ bool tab_indents(std::string_view line) {
   return start != std::string_view::npos && line[start] == '\t';
 }
 
+struct PlainWords {
+  std::string_view parser;
+  const char* ours;
+};
+
+const auto plain_words = std::to_array<PlainWords>({
+    {YAML::ErrorMsg::END_OF_MAP,
+     "found text that is neither a key nor a part of the value before it"},
+    {YAML::ErrorMsg::END_OF_SEQ,
+     "found text that is neither an item nor a part of the one before it"},
+    {YAML::ErrorMsg::END_OF_MAP_FLOW, "found no ',' or '}' where one must be"},
+    {YAML::ErrorMsg::END_OF_SEQ_FLOW, "found no ',' or ']' where one must be"},
+    {YAML::ErrorMsg::FLOW_END, "found a bracket that closes nothing"},
+    {YAML::ErrorMsg::EOF_IN_SCALAR, "found no closing quote"},
+    {YAML::ErrorMsg::UNKNOWN_TOKEN, "found a character that begins no value; allowed: quotes"},
+    {YAML::ErrorMsg::CHAR_IN_BLOCK, "found text behind '>' or '|'; allowed: quotes around both"},
+});
+
 /// What the parser says, in the same words whatever its version.
 [[noreturn]] void fail_to_parse(const YAML::Exception& error, const std::string& text,
                                 const base::SourcePlace& origin) {
@@ -207,8 +225,10 @@ bool tab_indents(std::string_view line) {
   const bool deep = error.msg == YAML::ErrorMsg::BAD_FILE;
   // Since version 0.8 the name follows.
   const std::string anchor = "the referenced anchor is not defined";
+  const auto plain = std::ranges::find(plain_words, error.msg, &PlainWords::parser);
   const std::string message = deep                            ? "nested too deeply"
                               : error.msg.starts_with(anchor) ? anchor
+                              : plain != plain_words.end()    ? plain->ours
                                                               : error.msg;
   if (origin.option > 0) fail(origin, "the value is not YAML: " + message);
   if (deep) fail(origin, "not YAML: " + message);
@@ -228,7 +248,8 @@ NodePtr parse(const std::string& text, const base::SourcePlace& origin) {
   expect_text(text, origin);
   TreeBuilder builder(origin, text);
   try {
-    std::istringstream stream(text);
+    // The parser overlooks a missing quote if the text ends with a line break: a comment ends it.
+    std::istringstream stream(text.ends_with('\n') ? text + '#' : text);
     YAML::Parser parser(stream);
     // At a comma after the document the parser stays where it is and finds documents for ever: the
     // builder ends that.

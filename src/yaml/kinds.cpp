@@ -1,5 +1,9 @@
 #include "yaml/kinds.hpp"
 
+#include <strings.h>
+
+#include <charconv>
+
 #include "base/text.hpp"
 #include "base/units.hpp"
 
@@ -22,6 +26,21 @@ std::string spell(const Json& value) {
   }
   const std::string list = fmt::format("{}", fmt::join(parts, ", "));
   return value.is_object() ? "{" + list + "}" : "[" + list + "]";
+}
+
+std::string unit_words(const std::string& found, const std::string& unit) {
+  const std::vector<std::string> names = base::unit_names(unit);
+  double ignored = 0;
+  const char* const end = std::from_chars(found.data(), found.data() + found.size(), ignored).ptr;
+  const std::size_t begin =
+      found.find_first_not_of(' ', static_cast<std::size_t>(end - found.data()));
+  if (end == found.data() || begin == found.npos) return "";
+  const std::string own = found.substr(begin);
+  if (names.empty() || std::ranges::find(names, own) != names.end()) return "";
+  const auto near = std::ranges::find_if(
+      names, [&](const std::string& name) { return strcasecmp(name.c_str(), own.c_str()) == 0; });
+  return fmt::format("; units: {}{}", fmt::join(names, ", "),
+                     near == names.end() ? "" : fmt::format("; did you mean '{}'?", *near));
 }
 
 Kind<std::int64_t> count(std::int64_t least, std::int64_t most) {

@@ -33,6 +33,9 @@ struct Values {
   bool may_miss = false;                ///< may be omitted when written
 };
 
+/// "; units: s, min, ..." if the text is a number with a unit that is none of its kind's.
+std::string unit_words(const std::string& found, const std::string& unit);
+
 template <class T>
 struct Kind {
   static Json as_is(const T& value) {
@@ -50,7 +53,8 @@ struct Kind {
     if (take) return take(reader);
     const std::string found = reader.text(values.allowed);
     if (auto value = parse(found)) return *value;
-    reader.fail_allowed(values.allowed + suggestion(found, values.words));
+    reader.fail_allowed(values.allowed + unit_words(found, values.unit) +
+                        suggestion(found, values.words));
   }
 };
 

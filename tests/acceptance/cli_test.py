@@ -196,6 +196,13 @@ class Usage(TestCase):
 
     def test_missing_deck(self):
         self.assert_error(run("nowhere.yaml"), 3, r"nowhere\.yaml: no such deck")
+        for words, message in (
+            (("comapre", "a", "b"), "found 'comapre'; allowed: .*; did you mean 'compare'"),
+            (("basline", "-o", "x", "y"), "found 'basline'; allowed: .*; did you mean 'baseline'"),
+            (("rowsum", "--predcit", "h200"), "found '--predcit'; allowed: .* --help; did you mean '--predict'"),
+            (("compare", "--blow", "3", "a", "b"), "found '--blow'; .* compare --help; did you mean '--below'"),
+        ):
+            self.assert_error(run(*words), 3, message)
 
     def test_unknown_option(self):
         done = run("--frobnicate", self.deck())

@@ -163,6 +163,16 @@ class Merge(TestCase):
         self.assertIn("2 files: 1 device, 0 not passed, 1 older result of them", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^drift .*\n\S.* 2 +2026-01-01 ")
 
+    def test_decks_of_one_name_are_told_apart(self):
+        files = [self.folder / f"{count}.json" for count in (2, 4)]
+        for count, file in zip((2, 4), files):
+            self.assert_clean(run(self.deck(), f"--set=chunks.count={count}", "--quiet", "--json", file))
+        done = run("merge", *files)
+        decks = re.findall(r"deck=(small@[0-9a-f]{7})$", done.stdout, re.MULTILINE)
+        self.assertEqual(len(set(decks)), 2, done.stdout)
+        for deck in decks:
+            self.assertIn(f", deck {deck}, program", done.stdout)
+
     def test_a_reference_decides(self):
         path = self.deck(SMALL[: SMALL.index("acceptance")].replace("repetitions: 3", "repetitions: 8") +
                          "acceptance: [{metric: throughput, order: by_engine, reference: given}]\n")

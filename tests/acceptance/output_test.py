@@ -208,6 +208,12 @@ class ResultFile(TestCase):
         self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=ERROR data=OK exit=1\n"), done.stdout)
         self.assertTrue(page.exists())
 
+    def test_errors_have_a_result_line_too(self):
+        for words in (("merge", self.folder / "none.json"), ("compare", self.folder / "none.json", self.target)):
+            done = run(*words)
+            self.assertEqual(done.returncode, 1)
+            self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=ERROR data=NONE exit=1\n"), done.stdout)
+
     def test_standard_output_is_a_dash(self):
         done = run(self.deck(), "--quiet", "--json", "-")
         self.assert_clean(done)

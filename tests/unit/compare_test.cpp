@@ -94,7 +94,7 @@ TEST(Compare, WhatIsMissingNeverPasses) {
   EXPECT_FALSE(throughput(comparison).b);
   EXPECT_EQ(throughput(comparison).trend, Trend::inconclusive);
   EXPECT_EQ(throughput(comparison).verdict, Verdict::inconclusive);
-  EXPECT_EQ(verdict_of({comparison}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(exit_code_of({comparison})), Verdict::inconclusive);
 }
 
 TEST(Compare, FindsWorseErrorsOfZero) {
@@ -103,9 +103,9 @@ TEST(Compare, FindsWorseErrorsOfZero) {
   Recorded wrong = exact;
   wrong.points[0].runs[1].max_error = 1e-3;
   const Comparison same = compare(exact, exact, 0.01);
-  EXPECT_EQ(verdict_of({same}), Verdict::pass);
+  EXPECT_EQ(verdict_of(exit_code_of({same})), Verdict::pass);
   for (const Change& change : same.changes) EXPECT_EQ(change.trend, Trend::same);
-  EXPECT_EQ(verdict_of({compare(exact, wrong, 0.01)}), Verdict::fail);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(exact, wrong, 0.01)})), Verdict::fail);
 }
 
 TEST(Compare, RoundingErrorsMayChangeWithinTheLimit) {
@@ -114,9 +114,9 @@ TEST(Compare, RoundingErrorsMayChangeWithinTheLimit) {
   for (auto& run : one.points[0].runs) run.max_error = 6e-8;
   Recorded other = one;
   for (auto& run : other.points[0].runs) run.max_error = 2e-7;
-  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::pass);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(one, other, 0.01)})), Verdict::pass);
   other.points[0].runs[1].max_error = 2e-6;
-  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::fail);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(one, other, 0.01)})), Verdict::fail);
 }
 
 TEST(Compare, HealthIsJudgedByTheLimitOfTheDeck) {
@@ -129,10 +129,13 @@ TEST(Compare, HealthIsJudgedByTheLimitOfTheDeck) {
     health.after.pcie_replays = replays;
     return made;
   };
-  EXPECT_EQ(verdict_of({compare(with_replays(0), with_replays(0), 0.01)}), Verdict::pass);
-  EXPECT_EQ(verdict_of({compare(with_replays(1), with_replays(9), 0.01)}), Verdict::pass);
-  EXPECT_EQ(verdict_of({compare(with_replays(0), with_replays(11), 0.01)}), Verdict::fail);
-  EXPECT_EQ(verdict_of({compare(with_replays(0), one, 0.01)}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(with_replays(0), with_replays(0), 0.01)})),
+            Verdict::pass);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(with_replays(1), with_replays(9), 0.01)})),
+            Verdict::pass);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(with_replays(0), with_replays(11), 0.01)})),
+            Verdict::fail);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(with_replays(0), one, 0.01)})), Verdict::inconclusive);
 }
 
 TEST(Compare, TheStrictestLimitCounts) {
@@ -144,18 +147,19 @@ TEST(Compare, TheStrictestLimitCounts) {
   other.points[0].runs[1].max_error = 5e-4;
   for (const auto& criteria : {std::vector{loose, strict}, std::vector{strict, loose}}) {
     one.acceptance = criteria;
-    EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::fail);
+    EXPECT_EQ(verdict_of(exit_code_of({compare(one, other, 0.01)})), Verdict::fail);
   }
 }
 
 TEST(Compare, AResultPassesBesideItself) {
   Recorded one = result("a", 1);
   one.points[0].runs[1].samples_s = {1.0, 1.5, 2.1};  // whose interval is wide
-  EXPECT_EQ(verdict_of({compare(one, one, 0.01)}), Verdict::pass);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(one, one, 0.01)})), Verdict::pass);
   // But alike within 1 % is not within less.
   Recorded alike = result("b", 1.0005);
   EXPECT_EQ(compare(result("a", 1), alike, 0.0005).changes[1].trend, Trend::same);
-  EXPECT_EQ(verdict_of({compare(result("a", 1), alike, 0.0005)}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(result("a", 1), alike, 0.0005)})),
+            Verdict::inconclusive);
 }
 
 TEST(Compare, FewRepetitionsWhoseIntervalHoldsTheLimitAreInconclusive) {
@@ -164,7 +168,7 @@ TEST(Compare, FewRepetitionsWhoseIntervalHoldsTheLimitAreInconclusive) {
   one.points[0].runs[1].samples_s = {1.0, 1.05, 1.1};
   Recorded other = one;
   other.points[0].runs[1].samples_s = {1.07, 1.08, 1.12};
-  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(one, other, 0.01)})), Verdict::inconclusive);
 }
 
 TEST(Compare, OneSampleDecidesNothing) {
@@ -174,7 +178,7 @@ TEST(Compare, OneSampleDecidesNothing) {
   Recorded other = one;
   for (const double time_s : {0.5, 2.0}) {
     other.points[0].runs[1].samples_s = {time_s};
-    EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::inconclusive);
+    EXPECT_EQ(verdict_of(exit_code_of({compare(one, other, 0.01)})), Verdict::inconclusive);
   }
 }
 
@@ -191,9 +195,9 @@ TEST(Compare, ValuesWithoutARatioAreJudgedByBothEndsOfTheFirstInterval) {
   };
   const Recorded wide = with_times({2.05, 1.7, 1.4, 1.1, 1.05, 1.02});
   const Recorded between = with_times({1.3, 1.299, 1.298, 1.297, 1.296, 1.295});
-  EXPECT_EQ(verdict_of({compare(wide, between, 0.01)}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(wide, between, 0.01)})), Verdict::inconclusive);
   const Recorded lower = with_times({2.2, 2.21, 2.22, 2.23, 2.24, 2.25});
-  EXPECT_EQ(verdict_of({compare(wide, lower, 0.01)}), Verdict::fail);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(wide, lower, 0.01)})), Verdict::fail);
 }
 
 TEST(Compare, SpeedUpsWithoutPotentialAreNotJudged) {
@@ -203,11 +207,11 @@ TEST(Compare, SpeedUpsWithoutPotentialAreNotJudged) {
   Recorded other = one;
   for (double& time_s : other.points[0].runs[1].samples_s) time_s *= 1.2;
   other.points[0].runs[1].bounds->bound_s = 1.7;
-  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(one, other, 0.01)})), Verdict::inconclusive);
   one.points[0].runs[1].bounds->bound_s = 1.7;
-  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::fail);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(one, other, 0.01)})), Verdict::fail);
   other.points[0].runs[1].bounds->bound_s = 1.9;
-  EXPECT_EQ(verdict_of({compare(one, other, 0.01)}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(one, other, 0.01)})), Verdict::inconclusive);
 }
 
 TEST(Compare, ComparesEachPhaseWithItself) {
@@ -235,13 +239,13 @@ TEST(Compare, WhatFollowsFromAllTimesIsJudgedByTheLimitOfTheDeck) {
   one.acceptance = {{.metric = Metric::drift, .order = Order::by_engine, .max = 0.1}};
   const Comparison same = compare(one, one, 0.01);
   EXPECT_EQ(same.changes.back().metric, Metric::drift);
-  EXPECT_EQ(verdict_of({same}), Verdict::pass);
+  EXPECT_EQ(verdict_of(exit_code_of({same})), Verdict::pass);
   Recorded drifting = one;
   auto& samples_s = drifting.points[0].runs[1].samples_s;
   for (std::size_t i = 13; i < samples_s.size(); ++i) samples_s[i] *= 1.2;
-  EXPECT_EQ(verdict_of({compare(one, drifting, 0.01)}), Verdict::fail);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(one, drifting, 0.01)})), Verdict::fail);
   samples_s.resize(6);  // of which no drift follows
-  EXPECT_EQ(verdict_of({compare(one, drifting, 0.01)}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(one, drifting, 0.01)})), Verdict::inconclusive);
 }
 
 TEST(Compare, ComparesTheDeviceOnce) {
@@ -259,7 +263,7 @@ TEST(Compare, ComparesTheDeviceOnce) {
     of->points[0].words = "chunks.count 4";
     of->points[0].device = {};
   }
-  EXPECT_EQ(verdict_of({compare(one, half, 0.01)}), Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(exit_code_of({compare(one, half, 0.01)})), Verdict::inconclusive);
 }
 
 TEST(Compare, ListsWhatDiffersFirst) {
@@ -302,7 +306,8 @@ TEST(Compare, PairsResultsByTheirDevices) {
   std::vector after = {on("n1", "a", 1), on("n1", "b", 2), on("n2", "a2", 1)};
   const auto verdicts = [&] {
     std::vector<Verdict> found;
-    for (const Comparison& one : compare(before, after, 0.01)) found.push_back(verdict_of({one}));
+    for (const Comparison& one : compare(before, after, 0.01))
+      found.push_back(verdict_of(exit_code_of({one})));
     return found;
   };
   using testing::ElementsAre;

@@ -250,7 +250,10 @@ TEST(DeckErrors, Pitch) {
       rowsum("0", "'0'"),
       rowsum("-24", "'-24'"),
       rowsum("17592192", "'17592192'"),
-      rowsum("24 rows", "'24 rows'"),
+      {workload("kind: rowsum, pitch: 24 rows"),
+       {},
+       "@:1:33: workload.pitch: found '24 rows'" + allowed +
+           "; units: TiB, GiB, MiB, KiB, B, TB, GB, MB, KB, kB"},
       rowsum("[24]", "a list"),
       {workload("kind: rowsum, rows: 5, axis: columns, type: float64, pitch: 36"),
        {},
@@ -954,7 +957,7 @@ TEST(DeckErrors, Words) {
       {increment("host_work: {per_chunk: 4 MiB}\n"),
        {},
        "@:2:24: host_work.per_chunk: found '4 MiB'; allowed: a time above 0 and up to 100 s, such "
-       "as 0.005 (seconds), 5 ms or 50 us"},
+       "as 0.005 (seconds), 5 ms or 50 us; units: s, min, h, ms, us, µs, ns"},
       {increment("host_work: {per_chunks: 1 ms}\n"),
        {},
        "@:2:13: host_work.per_chunks: unknown key; allowed: per_chunk; did you mean 'per_chunk'?"},
@@ -1196,7 +1199,7 @@ TEST(DeckErrors, PartsAndLongTimes) {
        "@:2:21: measure.duration: found '241 h'" + times},
       {increment("measure: {precision: 1 %, budget: 3 d}\n"),
        {},
-       "@:2:35: measure.budget: found '3 d'" + times},
+       "@:2:35: measure.budget: found '3 d'" + times + "; units: s, min, h, ms, us, µs, ns"},
   });
 }
 
@@ -1217,11 +1220,11 @@ TEST(DeckErrors, Sizes) {
       {increment("chunks: {bytes: 16 Mi}\n"),
        {},
        "@:2:17: chunks.bytes: found '16 Mi'; allowed: a size of at least 1 B, such as 65536, 16 "
-       "MiB or 2 GB"},
+       "MiB or 2 GB; units: TiB, GiB, MiB, KiB, B, TB, GB, MB, KB, kB"},
       {increment("chunks: {bytes: 16 mib}\n"),
        {},
        "@:2:17: chunks.bytes: found '16 mib'; allowed: a size of at least 1 B, such as 65536, 16 "
-       "MiB or 2 GB"},
+       "MiB or 2 GB; units: TiB, GiB, MiB, KiB, B, TB, GB, MB, KB, kB; did you mean 'MiB'?"},
       {increment("chunks: {bytes: MiB}\n"),
        {},
        "@:2:17: chunks.bytes: found 'MiB'; allowed: a size of at least 1 B, such as 65536, 16 MiB "
@@ -1253,7 +1256,7 @@ TEST(DeckErrors, Sizes) {
       {increment("memory: {device_limit: 1 EB}\n"),
        {},
        "@:2:24: memory.device_limit: found '1 EB'; allowed: none or a size of at least 1 B, such "
-       "as 65536, 16 MiB or 2 GB"},
+       "as 65536, 16 MiB or 2 GB; units: TiB, GiB, MiB, KiB, B, TB, GB, MB, KB, kB"},
   });
 }
 
@@ -1433,7 +1436,7 @@ TEST(DeckErrors, Limits) {
       {criteria("[{metric: time, max: 5 hours}]"),
        {},
        "@:3:34: acceptance[0].max: found '5 hours'; allowed: a non-negative time, such as 0.005 "
-       "(seconds), 5 ms or 50 us"},
+       "(seconds), 5 ms or 50 us; units: s, min, h, ms, us, µs, ns"},
       {criteria("[{metric: time, max: -1}]"),
        {},
        "@:3:34: acceptance[0].max: found '-1'; allowed: a non-negative time, such as 0.005 "
@@ -1477,10 +1480,18 @@ TEST(DeckErrors, Limits) {
 
 TEST(DeckErrors, NotYaml) {
   expect_messages({
-      {"workload: {kind: increment\n", {}, "@:2:1: not YAML: end of map flow not found"},
-      {"workload: {kind: increment}}\n", {}, "@:1:28: not YAML: illegal flow end"},
-      {"workload: [kind: increment\n", {}, "@:2:1: not YAML: end of sequence flow not found"},
-      {"workload: {kind: increment} trailing\n", {}, "@:1:29: not YAML: end of map not found"},
+      {"workload: {kind: increment\n",
+       {},
+       "@:2:1: not YAML: found no ',' or '}' where one must be"},
+      {"workload: {kind: increment}}\n",
+       {},
+       "@:1:28: not YAML: found a bracket that closes nothing"},
+      {"workload: [kind: increment\n",
+       {},
+       "@:2:1: not YAML: found no ',' or ']' where one must be"},
+      {"workload: {kind: increment} trailing\n",
+       {},
+       "@:1:29: not YAML: found text that is neither a key nor a part of the value before it"},
       {"title: a: b\nworkload: {kind: increment}\n",
        {},
        "@:1:9: not YAML: illegal map value (text with ': ' needs quotes; keys of a map share one "
@@ -1496,8 +1507,29 @@ TEST(DeckErrors, NotYaml) {
        {},
        "@:3:1: not YAML: found a tab; allowed: spaces to indent"},
       {"title: \"abc\\q\"\n", {}, "@:1:14: not YAML: unknown escape character: q"},
-      {"title: 'abc", {}, "@:1:12: not YAML: illegal EOF in scalar"},
-      {"@\n", {}, "@:1:1: not YAML: unknown token"},
+      {"title: 'abc", {}, "@:1:12: not YAML: found no closing quote"},
+      {increment("title: \"abc\nacceptance: [{metric: time, max: 1}]\n\n"),
+       {},
+       "@:5:2: not YAML: found no closing quote"},
+      {increment("require: {driver: >= 570}\n"),
+       {},
+       "@:2:19: not YAML: found a character that begins no value; allowed: quotes"},
+      {increment("title: >= 570\n"),
+       {},
+       "@:2:9: not YAML: found text behind '>' or '|'; allowed: quotes around both"},
+      {increment("sweep:\n"),
+       {},
+       "@:2:1: sweep: found nothing; allowed: a map of dotted keys to lists, such as "
+       "{chunks.count: [1, 2, 4]}"},
+      {increment("chunks: {bytes: 16 Mib}\n"),
+       {},
+       "@:2:17: chunks.bytes: found '16 Mib'; allowed: a size of at least 1 B, such as 65536, "
+       "16 MiB or 2 GB; units: TiB, GiB, MiB, KiB, B, TB, GB, MB, KB, kB; did you mean 'MiB'?"},
+      {criteria("[{metric: bound_fraction, min: 90}]"),
+       {},
+       "@:3:44: acceptance[0].min: found '90' for 'bound_fraction', a part of a whole; allowed: at "
+       "most 100 %"},
+      {"@\n", {}, "@:1:1: not YAML: found a character that begins no value; allowed: quotes"},
       {"%YAML 9.9\n---\n", {}, "@:1:1: not YAML: YAML major version too large"},
       {std::string(2000, '['), {}, "@: not YAML: nested too deeply"},
   });
@@ -1627,16 +1659,19 @@ TEST(DeckErrors, OverridesThatAreNone) {
        "chunks.count=8"},
       {good,
        {"chunks.count=["},
-       "--set chunks.count=[: the value is not YAML: end of sequence flow not found"},
+       "--set chunks.count=[: the value is not YAML: found no ',' or ']' where one must be"},
       {good,
        {"chunks={count: "},
-       "--set chunks={count: : the value is not YAML: end of map flow not found"},
+       "--set chunks={count: : the value is not YAML: found no ',' or '}' where one must be"},
       {good, {"title=a: b: c"}, "--set title=a: b: c: the value is not YAML: illegal map value"},
       {good,
        {"title=*x"},
        "--set title=*x: the value is not YAML: the referenced anchor is not defined"},
-      {good, {"title='x"}, "--set title='x: the value is not YAML: illegal EOF in scalar"},
-      {good, {"title=`x"}, "--set title=`x: the value is not YAML: unknown token"},
+      {good, {"title='x"}, "--set title='x: the value is not YAML: found no closing quote"},
+      {good,
+       {"title=`x"},
+       "--set title=`x: the value is not YAML: found a character that begins no value; allowed: "
+       "quotes"},
   });
 }
 

@@ -92,7 +92,7 @@ TEST(DeviceErrors, FilesThatAreNoDevices) {
   expect_messages({
       {"[1]\n", "@:1:1: device file: found a list; allowed: a map with the keys " + top_keys},
       {"", "@: h2d: found nothing; allowed: " + curve_keys + "; a device without rates has a unit"},
-      {"h2d: {bandwidth: 5 GB/s\n", "@:2:1: not YAML: end of map flow not found"},
+      {"h2d: {bandwidth: 5 GB/s\n", "@:2:1: not YAML: found no ',' or '}' where one must be"},
       {"unit: 1 ms\n---\nunit: 1 ms\n", "@:2:1: found a second YAML document; allowed: one"},
       {"title: \xff\n",
        "@:1:8: not YAML: found the byte 0xff; allowed: UTF-8 text without control characters"},
@@ -147,19 +147,20 @@ TEST(DeviceErrors, Values) {
       {"unit: 0 ms\n",
        "@:1:7: unit: found '0 ms'; allowed: a time from 1 ns to 1000 s, such as 1 ms"},
       {"unit: 1 GB/s\n",
-       "@:1:7: unit: found '1 GB/s'; allowed: a time from 1 ns to 1000 s, such as 1 ms"},
+       "@:1:7: unit: found '1 GB/s'; allowed: a time from 1 ns to 1000 s, such as 1 ms; units: s, "
+       "min, h, ms, us, µs, ns"},
       {device("copy_engines: 3\n"),
        "@:4:15: copy_engines: found '3'; allowed: a whole number from 1 to 2"},
       {h2d("bandwidth: 5"), "@:1:18: h2d.bandwidth: found '5'; allowed: " + bandwidth},
       {h2d("bandwidth: 0 GB/s"), "@:1:18: h2d.bandwidth: found '0 GB/s'; allowed: " + bandwidth},
       {h2d("bandwidth: -1 GB/s"), "@:1:18: h2d.bandwidth: found '-1 GB/s'; allowed: " + bandwidth},
-      {h2d("bandwidth: 5 Gbit/s"),
-       "@:1:18: h2d.bandwidth: found '5 Gbit/s'; allowed: " + bandwidth},
+      {h2d("bandwidth: 5 Gbit/s"), "@:1:18: h2d.bandwidth: found '5 Gbit/s'; allowed: " +
+                                       bandwidth + "; units: TB/s, GB/s, MB/s, kB/s, B/s"},
       {h2d("bandwidth: [5 GB/s]"), "@:1:18: h2d.bandwidth: found a list; allowed: " + bandwidth},
       {h2d("bandwidth: 5 GB/s, latency: -1 us"),
        "@:1:35: h2d.latency: found '-1 us'; allowed: " + time},
-      {h2d("bandwidth: 5 GB/s, latency: 1 day"),
-       "@:1:35: h2d.latency: found '1 day'; allowed: " + time},
+      {h2d("bandwidth: 5 GB/s, latency: 1 day"), "@:1:35: h2d.latency: found '1 day'; allowed: " +
+                                                     time + "; units: s, min, h, ms, us, µs, ns"},
       {h2d("bandwidth: 5 GB/s, slowed: 0.9"),
        "@:1:34: h2d.slowed: found '0.9'; allowed: a number from 1 to 100"},
       {h2d("bandwidth: 5 GB/s, slowed: 101"),
@@ -204,9 +205,12 @@ TEST(DeviceErrors, Points) {
       {h2d("times: []"), "@:1:14: h2d.times: found an empty list; allowed: " + points},
       {h2d("times: [4 KiB, 3 us]"), "@:1:15: h2d.times[0]: found '4 KiB'; allowed: " + point},
       {h2d("times: [[4 KiB]]"), "@:1:15: h2d.times[0]: found a list of 1; allowed: " + point},
-      {h2d("times: [[4 KB/s, 3 us]]"), "@:1:16: h2d.times[0][0]: found '4 KB/s'; allowed: " + size},
-      {h2d("times: [[3 us, 4 KiB]]"), "@:1:16: h2d.times[0][0]: found '3 us'; allowed: " + size},
-      {h2d("times: [[4 KiB, 3 um]]"), "@:1:23: h2d.times[0][1]: found '3 um'; allowed: " + time},
+      {h2d("times: [[4 KB/s, 3 us]]"), "@:1:16: h2d.times[0][0]: found '4 KB/s'; allowed: " + size +
+                                           "; units: TiB, GiB, MiB, KiB, B, TB, GB, MB, KB, kB"},
+      {h2d("times: [[3 us, 4 KiB]]"), "@:1:16: h2d.times[0][0]: found '3 us'; allowed: " + size +
+                                          "; units: TiB, GiB, MiB, KiB, B, TB, GB, MB, KB, kB"},
+      {h2d("times: [[4 KiB, 3 um]]"), "@:1:23: h2d.times[0][1]: found '3 um'; allowed: " + time +
+                                          "; units: s, min, h, ms, us, µs, ns"},
       {h2d("times: [[4 KiB, 3 us], [4 KiB, 4 us]]"),
        "@:1:31: h2d.times[1][0]: found '4 KiB'; allowed: more than at the point before"},
       {h2d("times: [[4 KiB, 3 us], [8 KiB, 3 us]]"),

@@ -5,11 +5,15 @@
 #include <gtest/gtest.h>
 
 #include "deck_file.hpp"
+#include "model/load.hpp"
 
 namespace overlap::experiment {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
 
 /// The error of check(); empty: none.
 std::string refusal(const std::string& text) {
@@ -58,6 +62,21 @@ TEST(PlanCheck, SaysWhichKeyMakesTooManyTasks) {
   EXPECT_THAT(pipeline(257, "count: 257"), HasSubstr("chunks.count: found 257 chunks"));
   EXPECT_THAT(pipeline(258, "count: 257"),
               HasSubstr("workload.iterations: found 258 iterations, which make 530448 tasks"));
+}
+
+TEST(Predictions, NameSettingsThatTheModelDoesNotCover) {
+  const auto choices = [](const std::string& keys) {
+    const DeckFile file("workload: {kind: increment, elements: 1 Mi}\n" + keys);
+    const deck::Point point = deck::load_points(file.path()).front();
+    return predictions(point, {model::load_device("h200")}).choices;
+  };
+  EXPECT_THAT(choices(""), IsEmpty());
+  EXPECT_THAT(choices("issue: {mechanism: graph}\n"),
+              ElementsAre(Pair("issue.mechanism", "graph: predicted as streams")));
+  EXPECT_THAT(choices("issue: {streams: legacy_default}\n"),
+              ElementsAre(Pair("issue.streams", "legacy_default: predicted as own")));
+  EXPECT_THAT(choices("memory: {host: pageable_staged}\n"),
+              ElementsAre(Pair("memory.host", "pageable_staged: predicted as pinned")));
 }
 
 /// The error of plan() without a device; empty: none.
