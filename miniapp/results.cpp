@@ -85,8 +85,12 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
       names.empty()
           ? ""
           : fmt::format("; no entry for medians that are not above 0: {}", fmt::join(names, "; "));
-  terminal.shown(fmt::format("wrote {}: {} entries{}\n", base::one_line(options.output),
-                             entries.size(), none));
+  const auto failed =
+      std::ranges::count_if(results, [](const auto& result) { return result.code != base::ExitCode::pass; });
+  terminal.shown(fmt::format("wrote {}: {} entries from {}{}{}\n", base::one_line(options.output),
+                             entries.size(), base::counted(results.size(), "result"),
+                             failed == 0 ? "" : fmt::format(", {} of which did not pass", failed),
+                             none));
   return base::ExitCode::pass;
 }
 

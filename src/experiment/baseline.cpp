@@ -74,6 +74,10 @@ double tolerance_of(double median, double mad, std::size_t n) {
 Baseline baseline(const std::vector<Recorded>& results, std::optional<double> below) {
   std::vector<Collected> all;  // by subject, in the order of the results
   for (const Recorded& result : results) {
+    if (result.code == base::ExitCode::wrong_data) {
+      throw base::Error(base::ExitCode::runtime_error,
+                        result.file + ": found wrong data; allowed: results with correct data");
+    }
     const auto swept = [](const RecordedPoint& point) {
       return point.phase == deck::Phase::alone && !point.words.empty();
     };

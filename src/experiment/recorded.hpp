@@ -46,6 +46,7 @@ struct Recorded : Origin {
   KeyWords deck;        ///< all keys that affect execution
   std::vector<deck::Criterion> acceptance;
   std::vector<RecordedPoint> points;
+  base::ExitCode code = base::ExitCode::pass;
   std::string error;  ///< why there are no points; else empty
 };
 

@@ -142,15 +142,6 @@ void add_checks(const Value& result, DeviceRecord& into) {
   }
 }
 
-base::ExitCode exit_code_in(const Value& value) {
-  const double number = value.number();
-  try {
-    return base::exit_code(number);
-  } catch (const base::Error&) {
-    value.fail(value.spelled(), "an exit code of miniapp");
-  }
-}
-
 /// Why it does not pass; the file's own exit code counts where it is worse.
 void add_troubles(const Value& result, DeviceRecord& into) {
   const base::ExitCode code = exit_code_in(result.at("exit_code"));

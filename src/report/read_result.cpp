@@ -145,6 +145,7 @@ Recorded read_result(const std::string& file, const Value& result, Extent extent
   for (const Value& value : deck.at("resolved").at("acceptance").items()) {
     recorded.acceptance.push_back(read_criterion(value));
   }
+  recorded.code = exit_code_in(result.at("exit_code"));
   recorded.error = error.text_or_nothing();
   if (error.is_null()) recorded.points = read_points(result.at("runs"), extent);
   for (experiment::RecordedPoint& point : recorded.points) {

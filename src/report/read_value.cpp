@@ -28,7 +28,7 @@ Json parse_json(const std::string& file, const std::string& text) {
                                   std::clamp<std::size_t>(error.byte, 1, text.size() + 1) - 1);
     const auto line = 1 + std::ranges::count(before, '\n');
     const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
-    fail_to_read(fmt::format("{}:{}:{}: found no complete JSON; allowed: a result file", file, line,
+    fail_to_read(fmt::format("{}:{}:{}: found no valid JSON; allowed: a result file", file, line,
                              column));
   } catch (const Json::exception&) {
     fail_to_read(file + ": found a number with more than 308 digits; allowed: a result file");
@@ -197,6 +197,15 @@ void read_trace(const Value& value, experiment::Run& run) {
       run.schedule.tasks, [](const schedule::Task& task) { return schedule::is_copy(task.stage); });
   if (copy != run.schedule.tasks.end()) copy->bytes = bytes;
   run.trace = std::move(trace);
+}
+
+base::ExitCode exit_code_in(const Value& value) {
+  const double number = value.number();
+  try {
+    return base::exit_code(number);
+  } catch (const base::Error&) {
+    value.fail(value.spelled(), "an exit code of miniapp");
+  }
 }
 
 deck::Criterion read_criterion(const Value& value) {

@@ -134,6 +134,9 @@ experiment::Origin origin_of(const std::string& file, const Value& result);
 /// The phase of one of `runs` or `checks`; files of earlier versions have only `alone`.
 deck::Phase phase_of(const Value& entry);
 
+/// A known exit code.
+base::ExitCode exit_code_in(const Value& value);
+
 /// Reads a criterion of the resolved deck without `min` and `reference`.
 deck::Criterion read_criterion(const Value& value);
 

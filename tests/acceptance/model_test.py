@@ -362,7 +362,7 @@ class Calibrate(TestCase):
     def test_an_unwritable_file_is_found_before(self):
         done = run("--calibrate", self.folder / "no" / "mine.yaml")
         self.assert_error(done, 1, "cannot write")
-        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stdout, "OVERLAP_RESULT verdict=ERROR data=NONE exit=1\n")
 
     def test_empty_file_name(self):
         for option in ("--calibrate", "--device"):

@@ -11,6 +11,7 @@ from program import SMALL, SOURCE, TestCase, records, run
 COMPARISON = json.loads((SOURCE / "src/report/overlap-comparison-1.schema.json").read_text())
 CRITERIA = "acceptance: [{metric: throughput, order: by_engine, reference: given%s}]\n"
 DECK = SMALL[: SMALL.index("acceptance")].replace("repetitions: 3", "repetitions: 8")
+SMALLER = ("--set=workload.elements=65536", "--set=measure.repetitions=3")
 
 
 class Results(TestCase):
@@ -72,9 +73,23 @@ class Results(TestCase):
         prediction, note = self.folder / "p.json", self.folder / "note.json"
         self.assert_clean(run(self.path, "--predict=host", "--json", prediction))
         note.write_text("{}")
-        for file, message in ((prediction, "found a prediction"), (note, "found no schema"), (self.path, "no complete JSON")):
+        for file, message in ((prediction, "found a prediction"), (note, "found no schema"), (self.path, "no valid JSON")):
             self.assert_error(run("baseline", "-o", self.folder / "new.yaml", self.first, file), 1, message)
+        wrong = self.folder / "wrong.json"
+        limit = "--set=acceptance=[{metric: max_error, max: 0}]"
+        self.assertEqual(run("increment", limit, *SMALLER, "--quiet", "--json", wrong).returncode, 2)
+        done = run("baseline", "-o", self.folder / "new.yaml", wrong)
+        self.assert_error(done, 1, "wrong.json: found wrong data; allowed: results with correct data")
+        self.assertEqual(run("compare", "--quiet", wrong, wrong).stdout, "OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n")
         self.assertFalse((self.folder / "new.yaml").exists())
+
+    def test_a_baseline_counts_results_that_did_not_pass(self):
+        slow = self.folder / "slow.json"
+        limit = "--set=acceptance=[{metric: time, max: 1 ns}]"
+        self.assertEqual(run("increment", limit, *SMALLER, "--quiet", "--json", slow).returncode, 5)
+        done = run("baseline", "-o", self.folder / "new.yaml", slow)
+        self.assert_clean(done)
+        self.assertIn("entries from 1 result, 1 of which did not pass", done.stdout)
 
     def test_what_is_no_result_file_is_refused(self):
         result = self.first.read_text()

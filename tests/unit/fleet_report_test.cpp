@@ -281,7 +281,7 @@ TEST(Devices, SeveralDecksAreSeveralRecords) {
 TEST(Devices, WhatIsNoResultSaysSo) {
   const std::string text = result().dump();
   EXPECT_THAT(error_of(text.substr(0, text.size() / 2)),
-              HasSubstr(fmt::format("a.json:1:{}: found no complete JSON", text.size() / 2 + 1)));
+              HasSubstr(fmt::format("a.json:1:{}: found no valid JSON", text.size() / 2 + 1)));
   EXPECT_THAT(error_of("{\n  \"timeline\": [\n    1\n  ], x\n}"), HasSubstr("a.json:4:6: found"));
   EXPECT_THAT(error_of(""), HasSubstr("a.json:1:1: found"));
   EXPECT_THAT(error_of("{\"max_error\": 1e400}"), HasSubstr("a.json: found a number with more"));
@@ -337,7 +337,7 @@ TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
   EXPECT_EQ(input.files, 3U);
   EXPECT_EQ(input.records.size(), 1U);
   ASSERT_EQ(input.broken.size(), 1U);
-  EXPECT_THAT(input.broken[0].text, HasSubstr("b.json:1:10: found no complete JSON"));
+  EXPECT_THAT(input.broken[0].text, HasSubstr("b.json:1:10: found no valid JSON"));
   ASSERT_EQ(input.left_out.size(), 1U);
   EXPECT_THAT(input.left_out[0], HasSubstr("c.json: overlap-fleet/1, not a result file; skipped"));
   EXPECT_EQ(read_devices(source_files({fleet})).broken.size(), 1U);  // by its own name
