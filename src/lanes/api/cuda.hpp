@@ -19,7 +19,7 @@ inline void check(CUresult code, const char* call, Where at) {
 }
 
 /// The CUDA calls of stream lanes.
-struct CudaApi : OVERLAP_GPU(Calls) {
+struct CudaApi : GpuCalls<CudaApi> {
   using Space = Kokkos::Cuda;
   using Properties = cudaDeviceProp;
   using PointerAttributes = cudaPointerAttributes;

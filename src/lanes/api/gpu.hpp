@@ -16,8 +16,10 @@ inline void check(OVERLAP_GPU(Error_t) code, const char* call, Where at) {
   throw failed_call(call, OVERLAP_GPU(GetErrorString)(code), OVERLAP_GPU(GetErrorName)(code), at);
 }
 
-/// cudaCalls or hipCalls: the calls of stream lanes that need no code of the vendor's own.
-struct OVERLAP_GPU(Calls) {
+/// The calls of stream lanes that both vendors have. The parameter, CudaApi or HipApi, only keeps
+/// the symbols apart in a program that has both (tests/hip_on_cuda).
+template <class Api>
+struct GpuCalls {
   using Stream = OVERLAP_GPU(Stream_t);
   using OwnedStream = Owned<Stream, OVERLAP_GPU(StreamDestroy)>;
   using Event = Owned<OVERLAP_GPU(Event_t), OVERLAP_GPU(EventDestroy)>;

@@ -13,7 +13,7 @@
 namespace overlap::lanes {
 
 /// The HIP calls of stream lanes.
-struct HipApi : OVERLAP_GPU(Calls) {
+struct HipApi : GpuCalls<HipApi> {
   using Space = Kokkos::HIP;
   using Properties = hipDeviceProp_t;
   using PointerAttributes = hipPointerAttribute_t;
