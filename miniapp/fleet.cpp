@@ -76,8 +76,8 @@ void write_files(const Options& options, const FileNames& names, experiment::Fle
       report::write_file(path, option == "--json"    ? report::fleet_json(fleet)
                                : option == "--junit" ? report::fleet_junit(fleet)
                                                      : report::fleet_html(fleet, path));
-    } catch (const base::Error& error) {
-      fleet.broken.push_back({path, error.what()});
+    } catch (const std::exception& error) {
+      fleet.broken.push_back({path, base::error_of(error).what()});
       return false;
     }
     return true;

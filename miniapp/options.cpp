@@ -137,29 +137,33 @@ void take_outputs(const CLI::App& app, Options& options) {
 }
 
 /// Rejects a misspelled command, which was taken for a deck.
-void require_no_command(const Options& options) {
+void require_no_command(const CLI::App& app, const Options& options) {
   std::error_code error;
   if (options.decks.empty() || std::filesystem::exists(options.decks.front(), error)) return;
-  const auto commands = std::to_array<std::string>({"baseline", "compare", "merge"});
+  std::vector<std::string> commands;
+  for (const CLI::App* const command : app.get_subcommands({})) {
+    commands.push_back(command->get_name());
+  }
   const std::string near = yaml::suggestion(options.decks.front(), commands);
   if (near.empty()) return;
   fail(fmt::format("found {}; allowed: decks, or {} and its arguments{}",
                    yaml::quoted(options.decks.front()), fmt::join(commands, ", "), near));
 }
 
+/// Rejects an option that miniapp, or else its command, does not have.
 [[noreturn]] void fail_unknown(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  const CLI::App& command = commands.empty() ? app : *commands.front();
+  const bool in_command = app.remaining().empty();
+  const CLI::App& where = in_command ? *app.get_subcommands().front() : app;
   std::vector<std::string> names;
-  for (const CLI::Option* const option : command.get_options()) names.push_back(option->get_name());
-  const std::string found = app.remaining(true).front();
+  for (const CLI::Option* const option : where.get_options()) names.push_back(option->get_name());
+  const std::string argument = where.remaining().front();
+  const std::string found = argument.substr(0, argument.find('='));
   fail(fmt::format("found {}; allowed: the options in miniapp {}--help{}", yaml::quoted(found),
-                   commands.empty() ? "" : command.get_name() + " ",
-                   yaml::suggestion(found, names)));
+                   in_command ? where.get_name() + " " : "", yaml::suggestion(found, names)));
 }
 
 void check(const CLI::App& app, const Options& options) {
-  require_no_command(options);
+  require_no_command(app, options);
   const bool idles = options.list || options.version;
   if (options.decks.empty() && !idles && options.calibrate.empty()) {
     fail("no deck given (see miniapp --help)");
@@ -277,7 +281,7 @@ Options parse_options(int argc, char** argv) {
     options.help = app.help();
     return options;
   } catch (const CLI::ExtrasError&) {
-    require_no_command(options);
+    require_no_command(app, options);
     fail_unknown(app);
   } catch (const CLI::ParseError& error) {
     fail(std::string(error.what()) + " (see miniapp --help)");

@@ -48,9 +48,9 @@ void Terminal::verdict(const std::vector<report::Study>& studies) {
   if (!studies.empty()) result(report::verdict_line(studies));
 }
 
-void Terminal::result(const std::string& line) {
+void Terminal::result(const std::string& lines) {
   has_result_ = true;
-  text(line);
+  text(lines);
 }
 
 void Terminal::failed(base::ExitCode code) {

@@ -32,9 +32,9 @@ class Terminal {
   void shown(const std::string& words);  ///< output for people: not with --quiet
   /// Prints the end of a call: verdicts and result lines, on a terminal only OVERLAP_RESULT.
   void verdict(const std::vector<report::Study>& studies);
-  /// Prints OVERLAP_RESULT.
-  void result(const std::string& line);
-  /// The same for an error that left no outcome, unless an outcome was printed.
+  /// Prints result lines, the last of which is OVERLAP_RESULT.
+  void result(const std::string& lines);
+  /// Prints OVERLAP_RESULT for an error, unless it was printed before.
   void failed(base::ExitCode code);
   /// Whether to print all result lines: stdout is not a terminal, or --quiet.
   bool wants_all_lines() const;

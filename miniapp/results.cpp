@@ -40,8 +40,8 @@ void write(const std::vector<OutputFile>& outputs,
     try {
       if (!output.path.empty()) report::write_file(output.path, output.text());
       return true;
-    } catch (const base::Error& error) {
-      fail(output.path, error.what());
+    } catch (const std::exception& error) {
+      fail(output.path, base::error_of(error).what());
       return false;
     }
   });
@@ -85,8 +85,9 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
       names.empty()
           ? ""
           : fmt::format("; no entry for medians that are not above 0: {}", fmt::join(names, "; "));
-  const auto failed =
-      std::ranges::count_if(results, [](const auto& result) { return result.code != base::ExitCode::pass; });
+  const auto failed = std::ranges::count_if(
+      results, [](const auto& result) { return result.code != base::ExitCode::pass; });
+  if (report::is_stream(options.output)) return base::ExitCode::pass;
   terminal.shown(fmt::format("wrote {}: {} entries from {}{}{}\n", base::one_line(options.output),
                              entries.size(), base::counted(results.size(), "result"),
                              failed == 0 ? "" : fmt::format(", {} of which did not pass", failed),
@@ -128,7 +129,7 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
   base::ExitCode code = comparisons.exit_code();
   write(outputs, [&](const std::string&, const std::string& why) {
     terminal.error(why);
-    code = base::ExitCode::runtime_error;
+    code = base::worst(code, base::ExitCode::runtime_error);
   });
   if (!options.quiet) terminal.text(report::comparison_text(comparisons));
   terminal.result(report::verdict_line(experiment::verdict_of(code), code, true));
@@ -154,13 +155,14 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
   }
   fleet = experiment::fleet_of(report::read_devices(sources), expected,
                                reference ? &*reference : nullptr);
-  write(outputs, [&](const std::string& path, const std::string& why) {
-    fleet.broken.push_back({path, why});
-  });
-  terminal.shown(report::fleet_text(fleet));
   if (options.quiet) {
     for (const std::string& fault : report::faults(fleet)) terminal.error(fault);
   }
+  write(outputs, [&](const std::string& path, const std::string& why) {
+    terminal.error(why);
+    fleet.broken.push_back({path, why});
+  });
+  terminal.shown(report::fleet_text(fleet));
   terminal.result(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return fleet.exit_code();
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -9,7 +8,6 @@
 #include "fleet/member.hpp"
 #include "inputs.hpp"
 #include "measure/session.hpp"
-#include "model/device.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "print.hpp"

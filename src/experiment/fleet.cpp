@@ -96,6 +96,18 @@ std::vector<std::string> missing_hosts(const std::vector<std::string>& expected,
   return missing;
 }
 
+/// Adds the start of their identity to the names of decks that have the same.
+void tell_decks_apart(std::vector<DeviceRecord>& devices) {
+  std::map<std::string, std::set<std::string>> identities;  // by name
+  for (const DeviceRecord& device : devices) {
+    identities[device.deck_name].insert(device.machine.deck);
+  }
+  for (DeviceRecord& device : devices) {
+    if (identities[device.deck_name].size() == 1) continue;
+    device.deck_name += "@" + device.machine.deck.substr(0, 7);
+  }
+}
+
 }  // namespace
 
 std::string words(const FigureKey& key) {
@@ -160,6 +172,7 @@ Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected,
   fleet.broken = std::move(input.broken);
   fleet.left_out = std::move(input.left_out);
   add_devices(std::move(input.records), fleet);
+  tell_decks_apart(fleet.devices);
   fleet.missing = missing_hosts(expected, fleet.devices);
   if (reference != nullptr) {
     for (DeviceRecord& device : fleet.devices) judge_by(*reference, device);

@@ -84,8 +84,9 @@ Monitor monitor_of(const base::DeviceInfo& device);
 /// initialized.
 std::optional<bool> page_locked(const void* memory);
 
-/// Page-locks host memory for the lifetime of the returned object. Throws base::Error{skipped} if
-/// the back end does not support it, base::Error{precondition} if the system refuses.
+/// Page-locks host memory for the lifetime of the returned object. Throws
+/// base::Error{precondition} if the system refuses. Does nothing on host back ends, whose lanes
+/// refuse `memory.host: registered`.
 std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes);
 
 }  // namespace overlap::measure

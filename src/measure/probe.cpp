@@ -202,7 +202,7 @@ struct Probe {
         workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
     if (!workload.kernel.empty()) choose("kernel", workload.kernel);
     if (!workload.blas.empty()) choose("BLAS", workload.blas);
-    session.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
+    session.executor.emplace(draft.lanes, deck::Issue(), deck.memory);  // refuses what it cannot do
     if (deck.memory.host == deck::HostMemory::registered) page_lock(workload);
   }
 

@@ -71,7 +71,8 @@ void fields(Record& add, const Comparisons& of) {
   add("side_by_side", "The files next to each other, with nothing judged; null: not asked for.",
       of.side_by_side);
   add("verdict", "The worst of all changes.", of.verdict());
-  add.raw("exit_code", "Exit code.", static_cast<int>(of.exit_code()), {{"enum", {0, 2, 5, 6}}});
+  add.raw("exit_code", "Exit code of the comparison.", static_cast<int>(of.exit_code()),
+          {{"enum", {0, 2, 5, 6}}});
 }
 
 namespace {

@@ -138,7 +138,10 @@ std::string heading(const Study& study, const experiment::Plan& plan) {
 }
 
 std::string table(const Study& study, int width) {
-  if (study.sweeps()) return study.done.empty() ? "" : sweep_table(study, width);
+  if (study.sweeps()) {
+    const bool empty = !study.any([](const Row&) { return true; });
+    return empty ? "" : sweep_table(study, width);
+  }
   if (study.outcome() == nullptr) return "";
   const Outcome& outcome = *study.outcome();
   if (study.predicts() && !outcome.runs.empty()) return predictions(study, outcome, width);

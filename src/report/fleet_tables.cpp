@@ -79,19 +79,18 @@ std::size_t hosts_in(const Fleet& fleet, const Group& group) {
 
 }  // namespace
 
-std::string deck_words(const Fleet& fleet, const std::string& name, const std::string& identity) {
-  const bool alone = std::ranges::none_of(fleet.groups, [&](const Group& group) {
-    return group.deck_name == name && group.machine.deck != identity;
+bool several_decks(const Fleet& fleet) {
+  return std::ranges::any_of(fleet.devices, [&](const DeviceRecord& device) {
+    return device.deck_name != fleet.devices.front().deck_name;
   });
-  return alone ? name : name + "@" + identity.substr(0, 7);
 }
 
 std::string group_words(const Fleet& fleet, const Group& group) {
   const experiment::Subject& of = group.machine;
-  return fmt::format(
-      "{} on {}: {}, {}{}, deck {}, program {}", base::counted(group.devices.size(), "device"),
-      base::counted(hosts_in(fleet, group), "host"), of.device, of.link ? *of.link + ", " : "",
-      of.backend, deck_words(fleet, group.deck_name, of.deck), group.build);
+  return fmt::format("{} on {}: {}, {}{}, deck {}, program {}",
+                     base::counted(group.devices.size(), "device"),
+                     base::counted(hosts_in(fleet, group), "host"), of.device,
+                     of.link ? *of.link + ", " : "", of.backend, group.deck_name, group.build);
 }
 
 std::string summary_words(const Fleet& fleet) {
@@ -276,11 +275,12 @@ Rows driver_rows(const Fleet& fleet, const Group& group, std::size_t most) {
 
 Rows trouble_rows(const Fleet& fleet, std::size_t most) {
   Rows rows = {{"not passed", "slot", "device", "verdict", "reason"}};
+  const bool several = several_decks(fleet);
   for (const DeviceRecord& device : fleet.devices) {
     if (device.troubles.empty()) continue;
     std::vector<std::string>& row = rows.emplace_back(place_of(device));
     row.emplace_back(deck::to_string(verdict_of(exit_code_of(device))));
-    row.push_back(reasons(device));
+    row.push_back((several ? device.deck_name + ": " : "") + reasons(device));
   }
   return cut(std::move(rows), most);
 }

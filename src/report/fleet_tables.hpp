@@ -10,9 +10,8 @@ using base::Rows;
 
 inline constexpr std::size_t all_rows = 1000;
 
-/// The name of a deck, with the start of its identity if the fleet has other decks of this name.
-std::string deck_words(const experiment::Fleet& fleet, const std::string& name,
-                       const std::string& identity);
+/// Whether texts must say which deck they are about.
+bool several_decks(const experiment::Fleet& fleet);
 
 /// "9980 devices of 1250 hosts: NVIDIA H100, gen5 x16, Cuda, deck node, program 0.1.0".
 std::string group_words(const experiment::Fleet& fleet, const experiment::Group& group);

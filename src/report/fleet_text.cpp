@@ -20,13 +20,6 @@ using experiment::Group;
 constexpr std::size_t few_devices = 16;  // one row or line each
 constexpr std::size_t most_shown = 20;   // rows of a table on the terminal
 
-/// Whether lines must say which deck they are about.
-bool several_decks(const Fleet& fleet) {
-  return std::ranges::any_of(fleet.devices, [&](const DeviceRecord& device) {
-    return device.machine.deck != fleet.devices.front().machine.deck;
-  });
-}
-
 void add(const Rows& rows, bool numbers, std::string& text) {
   if (!rows.empty()) text += base::align(rows, numbers) + "\n";
 }
@@ -82,7 +75,7 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
   const bool several = several_decks(fleet);
   const auto deck_of = [&](const DeviceRecord& device) {
     if (!several) return std::string();
-    return " deck=" + field_value(deck_words(fleet, device.deck_name, device.machine.deck));
+    return " deck=" + field_value(device.deck_name);
   };
   for (const DeviceRecord& device : fleet.devices) {
     const std::string deck = deck_of(device);

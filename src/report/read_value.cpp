@@ -28,8 +28,8 @@ Json parse_json(const std::string& file, const std::string& text) {
                                   std::clamp<std::size_t>(error.byte, 1, text.size() + 1) - 1);
     const auto line = 1 + std::ranges::count(before, '\n');
     const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
-    fail_to_read(fmt::format("{}:{}:{}: found no valid JSON; allowed: a result file", file, line,
-                             column));
+    fail_to_read(
+        fmt::format("{}:{}:{}: found no valid JSON; allowed: a result file", file, line, column));
   } catch (const Json::exception&) {
     fail_to_read(file + ": found a number with more than 308 digits; allowed: a result file");
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -84,16 +85,20 @@ Rows provenance(const base::Machine& machine) {
 }
 
 /// The settings that no other line shows and that differ from their defaults.
-std::string settings_words(const deck::Deck& deck) {
-  const yaml::Json all = deck::resolved(deck), defaults = deck::resolved(deck::Deck());
+std::string settings_words(const deck::Deck& deck, bool measured) {
+  constexpr auto shown = std::to_array<std::string_view>(
+      {"memory.host", "memory.device_limit", "issue.orders", "issue.lanes"});
+  deck::Deck plain;
+  plain.memory.host = deck.memory.host;  // which decides what other keys there are
+  yaml::Json all = deck::resolved(deck), defaults = deck::resolved(plain);
   std::string words;
-  for (const char* section : {"memory", "issue", "measure"}) {
-    for (const auto& [key, value] : all[section].items()) {
-      const bool shown =
-          key == "host" || key == "device_limit" || key == "orders" || key == "lanes";
-      if (shown || value == defaults[section][key]) continue;
-      words +=
-          fmt::format("{}{}.{} {}", words.empty() ? "" : ", ", section, key, yaml::spell(value));
+  for (const char* const section : {"memory", "issue", "measure"}) {
+    if (!measured && section == std::string_view("measure")) continue;
+    for (const auto& [name, value] : all[section].items()) {
+      const std::string key = fmt::format("{}.{}", section, name);
+      if (value == defaults[section][name] || std::ranges::find(shown, key) != shown.end())
+        continue;
+      words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key, yaml::spell(value));
     }
   }
   return words;
@@ -106,9 +111,8 @@ Rows facts(const Study& study, const experiment::Setup& known) {
   rows.push_back({"workload", workload_line(known.deck.workload)});
   rows.push_back({"host memory", std::string(deck::to_string(known.deck.memory.host))});
   add_layout(rows, known.deck, known.layout);
-  if (const std::string words = settings_words(known.deck); !words.empty()) {
-    rows.push_back({"settings", words});
-  }
+  const std::string settings = settings_words(known.deck, !study.predicts());
+  if (!settings.empty()) rows.push_back({"settings", settings});
   if (known.balance) {
     const double asked = known.deck.workload.intensity.balance;
     const bool beyond = known.balance->repeats == 1 && known.balance->ratio() > 1.1 * asked;

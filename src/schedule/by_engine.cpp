@@ -7,10 +7,11 @@ namespace overlap::schedule {
 /// operations in turn.
 template <>
 void issue<Order::by_engine>(Builder& builder) {
+  constexpr int engines = 3;
   for (int chunk = 0; chunk < builder.schedule.chunks; ++chunk) {
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
       for (int op = 0; op < builder.costs.ops; ++op) {
-        builder.issue(stage, chunk, op, 3 * op + static_cast<int>(stage));
+        builder.issue(stage, chunk, op, engines * op + static_cast<int>(stage));
       }
     }
   }

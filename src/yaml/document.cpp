@@ -214,8 +214,10 @@ const auto plain_words = std::to_array<PlainWords>({
     {YAML::ErrorMsg::END_OF_SEQ_FLOW, "found no ',' or ']' where one must be"},
     {YAML::ErrorMsg::FLOW_END, "found a bracket that closes nothing"},
     {YAML::ErrorMsg::EOF_IN_SCALAR, "found no closing quote"},
-    {YAML::ErrorMsg::UNKNOWN_TOKEN, "found a character that begins no value; allowed: quotes"},
-    {YAML::ErrorMsg::CHAR_IN_BLOCK, "found text behind '>' or '|'; allowed: quotes around both"},
+    {YAML::ErrorMsg::UNKNOWN_TOKEN,
+     "found a character that must not begin a value; allowed: quotes around the value"},
+    {YAML::ErrorMsg::CHAR_IN_BLOCK,
+     "found text behind the sign of a block, '>' or '|'; allowed: quotes around the value"},
 });
 
 /// What the parser says, in the same words whatever its version.
@@ -233,7 +235,13 @@ const auto plain_words = std::to_array<PlainWords>({
   if (origin.option > 0) fail(origin, "the value is not YAML: " + message);
   if (deep) fail(origin, "not YAML: " + message);
   Places places(origin, text);
-  base::SourcePlace place = places.of(error.mark);
+  YAML::Mark mark = error.mark;
+  if (error.msg == YAML::ErrorMsg::EOF_IN_SCALAR) {  // behind the last character
+    const std::string_view used(text.data(), text.find_last_not_of(" \t\r\n") + 1);
+    mark.line = static_cast<int>(std::ranges::count(used, '\n'));
+    mark.column = static_cast<int>(used.size() - (used.rfind('\n') + 1));
+  }
+  base::SourcePlace place = places.of(mark);
   if (tab_indents(places.line(error.mark.line))) {
     place.column = 1;
     fail(place, "not YAML: found a tab; allowed: spaces to indent");

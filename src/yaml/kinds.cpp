@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include <cctype>
 #include <charconv>
 
 #include "base/text.hpp"
@@ -34,7 +35,8 @@ std::string unit_words(const std::string& found, const std::string& unit) {
   const char* const end = std::from_chars(found.data(), found.data() + found.size(), ignored).ptr;
   const std::size_t begin =
       found.find_first_not_of(' ', static_cast<std::size_t>(end - found.data()));
-  if (end == found.data() || begin == found.npos) return "";
+  const bool is_number = end != found.data() && !std::isalpha(static_cast<unsigned char>(end[-1]));
+  if (!is_number || begin == found.npos) return "";
   const std::string own = found.substr(begin);
   if (names.empty() || std::ranges::find(names, own) != names.end()) return "";
   const auto near = std::ranges::find_if(

@@ -190,6 +190,9 @@ class ResultFile(TestCase):
             self.assertEqual(done.stdout.count("3 points"), 1)
             self.assertEqual(files[0].read_text().count("\n"), 1)
             self.assertEqual(files[1].read_text().count("<testcase"), 3)
+            self.assertTrue(files[2].read_text().endswith("</svg>\n"))
+            self.assertTrue(files[3].read_text().rstrip().endswith("</html>"))
+            self.assertNotIn("median times", done.stdout)
             for file in files:
                 file.unlink()
 
@@ -197,7 +200,7 @@ class ResultFile(TestCase):
         self.assert_clean(run(self.deck(), "--quiet", "--json", self.target))
         page, report = self.folder / "page.html", self.folder / "suite.xml"
         done = run("merge", self.target, "--json", "/dev/full", "--junit", report, "--report", page)
-        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assert_error(done, 1, "/dev/full: cannot write: No space left")
         self.assertIn("/dev/full: cannot write: No space left", done.stdout)
         self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=ERROR data=OK exit=1\n"), done.stdout)
         self.assertIn("/dev/full: cannot write", report.read_text())
@@ -207,6 +210,12 @@ class ResultFile(TestCase):
         self.assert_error(done, 1, "/dev/full: cannot write: No space left")
         self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=ERROR data=OK exit=1\n"), done.stdout)
         self.assertTrue(page.exists())
+        wrong = self.folder / "wrong.json"
+        limit = "--set=acceptance=[{metric: max_error, max: 0}]"
+        self.assertEqual(run(self.deck(), limit, "--quiet", "--json", wrong).returncode, 2)
+        done = run("compare", wrong, wrong, "--quiet", "--json", "/dev/full")
+        self.assert_error(done, 2, "/dev/full: cannot write: No space left")
+        self.assertEqual(done.stdout, "OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n")
 
     def test_errors_have_a_result_line_too(self):
         for words in (("merge", self.folder / "none.json"), ("compare", self.folder / "none.json", self.target)):

@@ -1510,13 +1510,15 @@ TEST(DeckErrors, NotYaml) {
       {"title: 'abc", {}, "@:1:12: not YAML: found no closing quote"},
       {increment("title: \"abc\nacceptance: [{metric: time, max: 1}]\n\n"),
        {},
-       "@:5:2: not YAML: found no closing quote"},
+       "@:3:37: not YAML: found no closing quote"},
       {increment("require: {driver: >= 570}\n"),
        {},
-       "@:2:19: not YAML: found a character that begins no value; allowed: quotes"},
+       "@:2:19: not YAML: found a character that must not begin a value; allowed: quotes around "
+       "the value"},
       {increment("title: >= 570\n"),
        {},
-       "@:2:9: not YAML: found text behind '>' or '|'; allowed: quotes around both"},
+       "@:2:9: not YAML: found text behind the sign of a block, '>' or '|'; allowed: quotes around "
+       "the value"},
       {increment("sweep:\n"),
        {},
        "@:2:1: sweep: found nothing; allowed: a map of dotted keys to lists, such as "
@@ -1529,7 +1531,10 @@ TEST(DeckErrors, NotYaml) {
        {},
        "@:3:44: acceptance[0].min: found '90' for 'bound_fraction', a part of a whole; allowed: at "
        "most 100 %"},
-      {"@\n", {}, "@:1:1: not YAML: found a character that begins no value; allowed: quotes"},
+      {"@\n",
+       {},
+       "@:1:1: not YAML: found a character that must not begin a value; allowed: quotes around the "
+       "value"},
       {"%YAML 9.9\n---\n", {}, "@:1:1: not YAML: YAML major version too large"},
       {std::string(2000, '['), {}, "@: not YAML: nested too deeply"},
   });
@@ -1670,8 +1675,8 @@ TEST(DeckErrors, OverridesThatAreNone) {
       {good, {"title='x"}, "--set title='x: the value is not YAML: found no closing quote"},
       {good,
        {"title=`x"},
-       "--set title=`x: the value is not YAML: found a character that begins no value; allowed: "
-       "quotes"},
+       "--set title=`x: the value is not YAML: found a character that must not begin a "
+       "value; allowed: quotes around the value"},
   });
 }
 

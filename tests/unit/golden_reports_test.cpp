@@ -300,6 +300,9 @@ TEST(Golden, HeadingsAsItIsWritten) {
                       "memory: {device_limit: 200 KiB, host: pageable}\n"
                       "issue: {orders: [auto]}\n") +
            heading_of("workload: {kind: rowsum, rows: 90}\nchunks: {count: 1}\n") +
+           heading_of("workload: {kind: rowsum, rows: 90}\n"
+                      "memory: {host: pageable_staged, ring_slots: 4, transfer: staged}\n"
+                      "issue: {lanes: 2, sync: device}\nmeasure: {warmup: 0}\n") +
            heading_of(
                "workload: {kind: custom, tasks: [{name: A, stage: h2d, lane: 1, duration: 1 ms},\n"
                "  {name: B, stage: d2h, lane: 2, bytes: 4 KiB}]}\n"
