@@ -10,8 +10,8 @@ namespace overlap::report {
 /// before anything runs.
 void require_writable(const std::string& path);
 
-/// Whether `path` is a device, a pipe or an open descriptor (/dev/stdout, "-"), next to which no other
-/// file can be created. Throws base::Error{runtime_error} for a folder.
+/// Whether `path` is a device, a pipe or an open descriptor (/dev/stdout, "-"), next to which no
+/// other file can be created. Throws base::Error{runtime_error} for a folder.
 bool is_stream(const std::string& path);
 
 /// The files of a command; detects outputs that would overwrite another of these files.
