@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "yaml/reader.hpp"
+
 namespace overlap::experiment {
 namespace {
 
