@@ -26,6 +26,7 @@ constexpr auto exclusive = std::to_array<std::array<const char*, 2>>({
     {"--predict", "--calibrate"},
     {"--predict", "--dry-run"},
     {"--device", "--calibrate"},
+    {"--dry-run", "--calibrate"},
     {"--predict", "--reference"},
     {"--resume", "--predict"},
     {"--resume", "--dry-run"},
@@ -34,9 +35,6 @@ constexpr auto exclusive = std::to_array<std::array<const char*, 2>>({
     {"--fleet", "--dry-run"},
     {"--fleet", "--resume"},
 });
-
-/// Options that run nothing, and so write no result files.
-constexpr auto idle = std::to_array<const char*>({"--dry-run", "--list", "--version"});
 
 constexpr int most_files = 1 << 20;
 
@@ -162,10 +160,17 @@ void require_no_command(const CLI::App& app, const Options& options) {
                    in_command ? where.get_name() + " " : "", yaml::suggestion(found, names)));
 }
 
+void require_alone(const CLI::App& app, const std::string& name) {
+  for (const CLI::Option* const option : app.parse_order()) {
+    const std::string other = option->get_name();
+    if (other != name) fail(fmt::format("{} with {}; allowed: alone", name, other));
+  }
+}
+
 void check(const CLI::App& app, const Options& options) {
   require_no_command(app, options);
-  const bool idles = options.list || options.version;
-  if (options.decks.empty() && !idles && options.calibrate.empty()) {
+  if (options.list || options.version) return require_alone(app, options.list ? "--list" : "--version");
+  if (options.decks.empty() && options.calibrate.empty()) {
     fail("no deck given (see miniapp --help)");
   }
   const auto together = [&](const char* a, const std::string& b) {
@@ -173,16 +178,15 @@ void check(const CLI::App& app, const Options& options) {
     fail(fmt::format("{} and {} are mutually exclusive (see miniapp --help)", a, b));
   };
   for (const auto& [a, b] : exclusive) together(a, b);
-  for (const char* other : idle) together("--calibrate", other);
   for (const report::Writer& writer : report::writers) {
     const std::string option(writer.option);
     if (options.decks.empty() && app.count(option) > 0) {
       fail(option + " without a deck (see miniapp --help)");
     }
-    for (const char* other : idle) together(other, option);
+    together("--dry-run", option);
   }
   for (const char* option : {"--set", "--reference"}) {
-    if (options.decks.empty() && !idles && app.count(option) > 0) {
+    if (options.decks.empty() && app.count(option) > 0) {
       fail(fmt::format("{} without a deck (see miniapp --help)", option));
     }
   }

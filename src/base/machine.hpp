@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -39,6 +40,13 @@ struct DeviceInfo {
   std::optional<std::string> serial;
   std::optional<double> power_limit_w;
   std::optional<double> power_limit_default_w;
+
+  /// Free memory that arrays can have, without what the back end takes; empty: unknown.
+  std::optional<std::int64_t> array_bytes() const {
+    constexpr std::int64_t reserve = 256 << 20;
+    if (!free_bytes) return {};
+    return std::max<std::int64_t>(0, *free_bytes - reserve);
+  }
 
   /// Identifies it on its host; empty: unknown.
   std::string id() const { return uuid.empty() ? pci_bus_id.value_or("") : uuid; }

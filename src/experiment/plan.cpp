@@ -57,6 +57,7 @@ Facts facts_of(const deck::Deck& deck) {
 Facts facts_of(const deck::Deck& deck, const model::Device& device) {
   Facts facts = facts_of(deck);
   facts.device = device;
+  if (device.memory_bytes > 0) facts.free_bytes = device.memory_bytes;
   if (deck.workload.intensity.balance > 0) {
     facts.repeats = model::balanced_repeats(deck, device);
     facts.choices.emplace_back("intensity",

@@ -233,6 +233,7 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
   model::Device device{.title = title_of(info)};
   if (on_gpu()) {
     device.name = info.name;
+    device.memory_bytes = info.array_bytes().value_or(0);
     device.concurrent_kernels = info.concurrent_kernels.value_or(true) ? 128 : 1;
     device.cache_bytes = info.cache_bytes.value_or(0);
     device.copy_engines = engines_of(info, 1).copy_engines;

@@ -138,10 +138,7 @@ struct Probe {
                                      fmt::join(facts.device->doubtful, ", ")));
     }
     // On host back ends host memory is the limit.
-    if (on_gpu() && session.device.free_bytes) {
-      constexpr std::int64_t reserve = 256 << 20;  // for the back end
-      facts.free_bytes = std::max<std::int64_t>(0, *session.device.free_bytes - reserve);
-    }
+    facts.free_bytes = on_gpu() ? session.device.array_bytes() : std::nullopt;
     draft = experiment::draft(deck, facts);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -160,6 +161,8 @@ struct Device {
   /// and others in proportion (a task of the baseline takes it once per chunk). Durations in decks
   /// are unchanged.
   double unit_s = 0;
+
+  std::int64_t memory_bytes = 0;  ///< for arrays; 0: unknown
 
   int copy_engines = 2;  ///< 1: shared by both directions
   Copies h2d;

@@ -353,6 +353,9 @@ const Table<Device>& device_table() {
               nonzero(spelled(seconds("a time from 1 ns to 1000 s, such as 1 ms", 1e-9, 1000),
                               base::spell_seconds)),
               "definition: of any copy or kernel of one chunk"),
+        field("memory", &Device::memory_bytes, nonzero(size()),
+              "measured: for arrays; data that do not fit are predicted out of core")
+            .with({Queues::engine, Queues::connection}),
         field("copy_engines", &Device::copy_engines, count(1, 2),
               "measured; 1: both directions share it")
             .with({Queues::engine, Queues::connection}),

@@ -140,18 +140,21 @@ class TreeBuilder : public YAML::EventHandler {
     if (!node) fail(places_.of(mark), "not YAML: found an alias inside its own anchor");
     add(node);
   }
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
+    expect_no_tag(mark, tag);
     begin(Node::Kind::scalar, mark, anchor).text = value;
     end();
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
+    expect_no_tag(mark, tag);
     begin(Node::Kind::list, mark, anchor);
   }
   void OnSequenceEnd() override { end(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
+    expect_no_tag(mark, tag);
     begin(Node::Kind::map, mark, anchor);
   }
   void OnMapEnd() override { end(); }
@@ -162,6 +165,11 @@ class TreeBuilder : public YAML::EventHandler {
     YAML::anchor_t anchor;
     NodePtr key;  ///< of a map: the key whose value comes next
   };
+
+  void expect_no_tag(const YAML::Mark& mark, const std::string& tag) {
+    if (tag.empty() || tag == "?" || tag == "!") return;  // plain and quoted values
+    fail(places_.of(mark), fmt::format("found the tag {}; allowed: values without tags", quoted(tag)));
+  }
 
   Node& begin(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
     open_.push_back({node_of(kind, places_.of(mark)), anchor, {}});

@@ -210,9 +210,12 @@ class PredictErrors(TestCase):
             self.assert_error(done, 3, f"{a} and {b} are mutually exclusive")
         done = run(self.deck(FOUR), "--predict=h200", "--dry-run")
         self.assert_error(done, 3, "--predict and --dry-run are mutually exclusive")
-        for idle in ("--dry-run", "--list", "--version"):
-            done = run(self.deck(FOUR), "--calibrate", options["--calibrate"], idle)
-            self.assert_error(done, 3, f"--calibrate and {idle} are mutually exclusive")
+        done = run(self.deck(FOUR), "--calibrate", options["--calibrate"], "--dry-run")
+        self.assert_error(done, 3, "--dry-run and --calibrate are mutually exclusive")
+        for alone in ("--list", "--version"):
+            done = run("--calibrate", options["--calibrate"], alone)
+            self.assert_error(done, 3, f"{alone} with --calibrate; allowed: alone")
+            self.assert_error(run(alone, self.deck(FOUR)), 3, f"{alone} with DECK; allowed: alone")
         self.assertNotIn("new.yaml", self.files())
 
     def test_bad_devices_come_before_an_unwritable_file(self):

@@ -171,7 +171,7 @@ class Pictures(TestCase):
         self.assert_error(run(self.deck(), "--trace", ""), 3, "--trace needs a file name")
         for option, name in (("--timeline", "t.svg"), ("--trace", "t.json")):
             self.assert_error(run(option, name), 3, "no deck")
-            self.assert_error(run("--list", option, name), 3, f"{option} without a deck")
+            self.assert_error(run("--list", option, name), 3, f"--list with {option}")
 
     def test_what_cannot_be_written_is_found_first(self):
         missing = self.folder / "missing"

@@ -1540,6 +1540,19 @@ TEST(DeckErrors, NotYaml) {
   });
 }
 
+TEST(DeckErrors, Tags) {
+  const std::string allowed = "; allowed: values without tags";
+  expect_messages({
+      {"workload: {kind: !!str increment}\n",
+       {},
+       "@:1:18: found the tag 'tag:yaml.org,2002:str'" + allowed},
+      {"workload: !mine {kind: increment}\n", {}, "@:1:11: found the tag '!mine'" + allowed},
+      {"issue: {orders: !!seq [depth_first]}\n",
+       {},
+       "@:1:17: found the tag 'tag:yaml.org,2002:seq'" + allowed},
+  });
+}
+
 TEST(DeckErrors, SeveralDocuments) {
   expect_messages({
       {"workload: {kind: increment}\n---\nworkload: {kind: increment}\n",

@@ -276,6 +276,7 @@ void expect_equal(const Copies& found, const Copies& expected, const std::string
 void expect_equal(const Device& found, const Device& expected) {
   EXPECT_EQ(found.title, expected.title);
   expect_close(found.unit_s, expected.unit_s, "unit");
+  EXPECT_EQ(found.memory_bytes, expected.memory_bytes);
   EXPECT_EQ(found.copy_engines, expected.copy_engines);
   expect_equal(found.h2d, expected.h2d, "h2d");
   expect_equal(found.d2h, expected.d2h, "d2h");
@@ -333,6 +334,7 @@ Device crooked() {
                 .pageable = Curve({{3333, 1e-5}}),
                 .duplex = Curve::line(1.5e-6, 1e9),
                 .unblocked_bytes = 1};
+  device.memory_bytes = 79 << 20;
   device.connections = 7;
   device.copy_connections = 3;
   device.delayed_signal = true;

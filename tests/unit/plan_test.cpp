@@ -79,6 +79,26 @@ TEST(Predictions, NameSettingsThatTheModelDoesNotCover) {
               ElementsAre(Pair("memory.host", "pageable_staged: predicted as pinned")));
 }
 
+TEST(Predictions, DataThatExceedTheMemoryGoOutOfCore) {
+  const DeckFile file("workload: {kind: increment, elements: 1 Mi}\nchunks: {count: 16}\n");
+  const deck::Point point = deck::load_points(file.path()).front();
+  model::Device device = model::load_device("h200");
+  const auto slots = [&](std::int64_t bytes) {
+    device.memory_bytes = bytes;
+    return predictions(point, {device}).layout.slots;
+  };
+  EXPECT_EQ(slots(0), 16);
+  EXPECT_EQ(slots(4 << 20), 16);
+  EXPECT_EQ(slots((4 << 20) - 1), 15);
+  EXPECT_EQ(slots(256 << 10), 1);
+  try {
+    slots((256 << 10) - 1);
+    FAIL() << "a chunk does not fit";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::ExitCode::precondition);
+  }
+}
+
 /// The error of plan() without a device; empty: none.
 std::string plan_error(const std::string& text) {
   const DeckFile file(text);

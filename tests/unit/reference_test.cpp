@@ -122,6 +122,20 @@ TEST(ReferenceLimit, OfSomethingElseNeverPasses) {
               "deck 0123456789ab, phase alone, order by_engine, metric throughput; " +
                   mismatch.words);
   }
+  // Of two entries the one that differs in less.
+  for (std::size_t i = 0; i < mismatches.size(); ++i) {
+    const auto mismatch = [&](std::size_t steps) {
+      return mismatches[(i + steps) % mismatches.size()];
+    };
+    Subject near = h200, far = h200;
+    mismatch(0).change(far);
+    mismatch(3).change(far);
+    mismatch(2).change(near);
+    EXPECT_THAT(checked(Metric::throughput, {0.01},
+                        references({entry(far, 1, 0.03), entry(near, 1, 0.03)}))
+                    .reason,
+                testing::EndsWith(mismatch(2).words));
+  }
   EXPECT_THAT(checked(Metric::throughput, {0.01}, references({})).reason,
               HasSubstr("it has no entries"));
   EXPECT_EQ(checked(Metric::throughput, {0.01}, {}).reason, "no --reference was given");
