@@ -170,6 +170,7 @@ struct Panel {
 
   void draw() const;
   void draw_line(const char* kind, const std::vector<std::string>& places) const;
+  void draw_name() const;
   void draw_axes() const;
   void draw_series(std::size_t name) const;
   void draw_best() const;
@@ -265,14 +266,26 @@ void Panel::draw_best() const {
              high + 30 < y + height ? high + 25 : high - 16, words);
 }
 
-void Panel::draw() const {
-  page.add("<g class=\"plot\">\n");
+/// Says which values the panel is of: without sections where they need too much room, and then in
+/// two lines.
+void Panel::draw_name() const {
   auto values = chart.study.points[points.front()->number].values;
   values.erase(values.begin());
-  if (width_of(point_words(values)) * 13 / 11 > width) {  // without sections
+  const auto too_wide = [&] { return width_of(point_words(values)) * 13 / 11 > width; };
+  if (too_wide()) {
     for (auto& value : values) value.key.erase(0, value.key.rfind('.') + 1);
   }
+  if (too_wide() && values.size() > 1) {
+    const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    page.words_within(width, "name", x, y - 30, point_words({values.begin(), half}), 13);
+    values.erase(values.begin(), half);
+  }
   page.words_within(width, "name", x, y - 14, point_words(values), 13);
+}
+
+void Panel::draw() const {
+  page.add("<g class=\"plot\">\n");
+  draw_name();
   draw_axes();
   if (chart.turn && !chart.turn->least) {
     const double here = at(chart.x(chart.turn->value));
@@ -314,6 +327,17 @@ void draw_legend(Svg& page, const Chart& chart) {
   page.legend(Svg::margin, 28, entries);
 }
 
+/// How many points could not run, and why the first of them could not; empty: all could.
+std::string missing_words(const Study& study) {
+  const auto missing = [](const PointResult& point) { return point.rows.empty(); };
+  const auto first = std::ranges::find_if(study.done, missing);
+  if (first == study.done.end()) return "";
+  return fmt::format("{} of {} points could not run; {}: {}",
+                     std::ranges::count_if(study.done, missing), study.points.size(),
+                     point_words(study.points[first->number].values),
+                     first->ended_by);
+}
+
 }  // namespace
 
 std::string sweep_svg(const Study& study) {
@@ -334,6 +358,9 @@ std::string sweep_svg(const Study& study) {
   for (const std::string& line : sweep_words(study)) {
     page.words_within(room, "", Svg::margin, page.y += 18, line);
   }
+  if (const std::string words = missing_words(study); !words.empty()) {
+    page.words_within(room, "doubt", Svg::margin, page.y += 18, words);
+  }
   page.y += 36;
   draw_legend(page, chart);
   page.words("muted", Svg::margin, page.y,
@@ -343,7 +370,7 @@ std::string sweep_svg(const Study& study) {
     page.words("muted end", Svg::width - Svg::margin, page.y,
                fmt::format("the first {} of {} panels", shown, panels.size()));
   }
-  page.y += study.axes.size() > 1 ? 40 : 26;
+  page.y += study.axes.size() > 1 ? 46 : 26;
   const auto count = static_cast<double>(columns);
   const double wide = (Svg::width - 2 * Svg::margin - (count - 1) * gap) / count;
   const double high = columns == 1 ? 440 : columns == 2 ? 320 : 230;

@@ -512,6 +512,10 @@ TEST(Golden, SweepsAsItIsWritten) {
        sweep_of("sweep: {chunks.count: [1, 2, 4]}\nhost_work: {per_chunk: 30 us}\n", 1, true,
                 "[sequential, depth_first, by_engine]")},
       {"sweep_failed", failed_sweep()},
+      {"sweep_panels",
+       sweep_of("sweep: {chunks.count: [1, 2], workload.type: [float32, float64], memory.host: "
+                "[pinned, pageable], issue.lanes: [1, 2], workload.intensity: [1, 2]}\n",
+                0.9, false, "[by_engine]")},
       {"sweep_dense",
        sweep_of("sweep: {chunks.count: [1, 2, 3, 5, 8, 9, 10, 11, 12, 13, 14, 15, 16, 64]}\n", 1.3,
                 false, "[by_engine]")},
