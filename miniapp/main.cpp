@@ -83,7 +83,7 @@ base::ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
 
 int main(int argc, char** argv) {
   using namespace overlap;
-  prepare_for_lack_of_memory();
+  prepare_for_ends();
   occupy_standard_streams();
   base::catch_interrupts();
   auto code = base::ExitCode::pass;

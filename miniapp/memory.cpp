@@ -19,11 +19,19 @@ constexpr std::size_t reserve_bytes = std::size_t{4} << 20;
 std::atomic<void*> reserve = nullptr;  // handlers take no arguments
 std::terminate_handler otherwise = nullptr;
 
-extern "C" void end_without_memory(int) {
-  constexpr std::string_view line = "miniapp: error: out of memory\n";
+[[noreturn]] void end(std::string_view line, base::ExitCode code) {
   const auto written = write(STDERR_FILENO, line.data(), line.size());
   static_cast<void>(written);
-  std::_Exit(static_cast<int>(base::ExitCode::precondition));
+  std::_Exit(static_cast<int>(code));
+}
+
+extern "C" void end_without_memory(int) {
+  end("miniapp: error: out of memory\n", base::ExitCode::precondition);
+}
+
+extern "C" void end_of_abort(int) {
+  end("miniapp: error: a library ended the run, for the reason above\n",
+      base::ExitCode::runtime_error);
 }
 
 [[noreturn]] void fail_to_allocate() {
@@ -42,7 +50,8 @@ extern "C" void end_without_memory(int) {
 
 }  // namespace
 
-void prepare_for_lack_of_memory() {
+void prepare_for_ends() {
+  std::signal(SIGABRT, end_of_abort);
   reserve = std::malloc(reserve_bytes);
   otherwise = std::set_terminate(terminate);
   std::set_new_handler(fail_to_allocate);

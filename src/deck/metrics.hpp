@@ -145,7 +145,7 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      Needs::alone, Better::less, nullptr, false, "", "", contention},
     {Metric::h2d_rate, "h2d_rate", "GB/s",
      "rate of copies to the device while the other direction is idle; copies of the deck's largest "
-     "chunk, but at least 64 MiB",
+     "chunk, but 64 MiB to 1 GiB",
      Needs::link, Better::more, [](const Repetition& r) { return 1e-9 * r.link_bytes / r.h2d_s; }},
     {Metric::d2h_rate, "d2h_rate", "GB/s",
      "rate of copies back while the other direction is idle; size as for `h2d_rate`", Needs::link,

@@ -80,9 +80,10 @@ class CopyPool {
 
   struct Queue {
     std::vector<CopyJob> cells = std::vector<CopyJob>(capacity);
-    std::atomic<std::size_t> pushed = 0;
-    std::atomic<std::size_t> taken = 0;
-    std::atomic_flag looking;  ///< held by the thread that inspects the next job
+    // Apart: what polling threads write must not delay push().
+    alignas(128) std::atomic<std::size_t> pushed = 0;
+    alignas(128) std::atomic<std::size_t> taken = 0;
+    alignas(128) std::atomic_flag looking;  ///< held by the thread that inspects the next job
     std::atomic<std::int64_t> ns = 0;
 
     bool empty() const { return taken.load() == pushed.load(); }
@@ -132,7 +133,7 @@ class CopyPool {
   }
 
   std::array<Queue, 2> queues_;
-  std::atomic<unsigned> changes_ = 0;  ///< incremented to wake the threads
+  alignas(128) std::atomic<unsigned> changes_ = 0;  ///< incremented to wake the threads
   std::vector<std::jthread> threads_;  ///< last member, so that they end before what they use
 };
 

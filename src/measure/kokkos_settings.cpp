@@ -54,6 +54,19 @@ bool is_openmp_threads(std::string_view text) {
   return is_threads(text.substr(from, text.find_last_not_of(' ') + 1 - from));
 }
 
+/// Lanes are threads of their own: OpenMP binds the thread that starts them, and so all of them, to
+/// one core.
+bool is_unbound(std::string_view text) {
+  const std::string_view host = Kokkos::DefaultHostExecutionSpace::name();
+  return host != "OpenMP" || strcasecmp(std::string(text).c_str(), "false") == 0;
+}
+
+/// OpenMP places bind as well, unless OMP_PROC_BIND is false.
+bool is_place(std::string_view) {
+  const char* const bind = std::getenv("OMP_PROC_BIND");
+  return is_unbound(bind == nullptr ? "" : bind);
+}
+
 bool is_device(std::string_view text) { return is_device_of(kokkos_devices(), text); }
 
 bool is_device_list(std::string_view text) {
@@ -84,6 +97,7 @@ struct KokkosSetting {
 };
 
 constexpr const char* threads = "a whole number from 1 to 4096";
+constexpr const char* unbound = "false, since OpenMP would bind all lanes to one core";
 constexpr const char* id = "the number of a device, counted from 0";
 constexpr const char* flag = "true, yes, 1, false, no, 0";
 
@@ -91,6 +105,9 @@ constexpr const char* flag = "true, yes, 1, false, no, 0";
 constexpr auto settings = std::to_array<KokkosSetting>({
     {"--kokkos-num-threads", "KOKKOS_NUM_THREADS", is_threads, threads},
     {"", "OMP_NUM_THREADS", is_openmp_threads, threads},
+    {"", "OMP_PROC_BIND", is_unbound, unbound},
+    {"", "OMP_PLACES", is_place, "OMP_PROC_BIND=false beside it"},
+    {"", "GOMP_CPU_AFFINITY", is_place, "OMP_PROC_BIND=false beside it"},
     {"--kokkos-device-id", "KOKKOS_DEVICE_ID", is_device, id},
     {"", "KOKKOS_VISIBLE_DEVICES", is_device_list, "numbers of devices, such as 0,1"},
     {"--kokkos-map-device-id-by", "KOKKOS_MAP_DEVICE_ID_BY", is_rule, "mpi_rank, random"},

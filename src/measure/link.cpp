@@ -9,8 +9,14 @@
 namespace overlap::measure {
 
 std::int64_t largest_copy(const std::vector<experiment::Run>& runs) {
+  // The baseline copies all data at once.
+  const auto in_chunks = [](const experiment::Run& run) {
+    return run.order != deck::Order::sequential;
+  };
+  const bool baseline_alone = std::ranges::none_of(runs, in_chunks);
   std::size_t bytes = 0;
   for (const experiment::Run& run : runs) {
+    if (!baseline_alone && !in_chunks(run)) continue;
     for (const schedule::Task& task : run.schedule.tasks) {
       if (schedule::is_copy(task.stage)) bytes = std::max(bytes, task.bytes);
     }
@@ -50,9 +56,9 @@ struct Link {
 }  // namespace
 
 experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, const Hooks& hooks) {
-  constexpr std::int64_t least = 64 << 20;
+  constexpr std::int64_t least = 64 << 20, most = 1 << 30;
   constexpr std::int64_t row = 256 << 20;  // bytes per row of copies, which amortizes their start
-  Link link(std::max(bytes, least), hooks.ranks);
+  Link link(std::clamp(bytes, least, most), hooks.ranks);
   const auto copies = static_cast<int>(std::max<std::int64_t>(1, row / link.bytes));
   const schedule::Schedule up = link.row(true, false, copies);
   const schedule::Schedule down = link.row(false, true, copies);

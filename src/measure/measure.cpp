@@ -243,6 +243,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
 void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
            std::uint32_t repetition) {
   workload.generate(repetition);
+  lanes::wait_for(instance, "reset");  // finds a lost device, on which calls of Kokkos would abort
   const auto transfer = [&](std::size_t array, bool to_device, bool back) {
     for (const schedule::Region& part :
          schedule::parts_of(workload.arrays[array], workload.device[array].size())) {
@@ -261,9 +262,9 @@ void reset(const workload::InstanceRef& instance, const workload::Workload& work
   lanes::wait_for(instance, "reset");
 }
 
-void page_lock(workload::Workload& workload) {
+void page_lock(workload::Workload& workload, bool mapped) {
   for (workload::HostArray& host : workload.host) {
-    host.lock = page_lock(host.data(), host.size());
+    host.lock = page_lock(host.data(), host.size(), mapped);
   }
 }
 
@@ -324,15 +325,17 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
     progress.begin_scored();
     std::vector<Sample> round(runs.size());
     for (int number = 1; !samples.stopped; ++number) {
-      const bool may_end = stopping.may_end(number, progress.elapsed_s());
-      const bool verified = plan.verify == deck::Verify::every || number == 1 || may_end;
+      const bool verified = plan.verify == deck::Verify::every || number == 1 ||
+                            stopping.may_end(number, progress.elapsed_s());
       for (std::size_t i = 0; i < runs.size(); ++i) {
         round[i] = run_once(runs[i], plan.warmup + number - 1, verified);
       }
       for (std::size_t i = 0; i < runs.size(); ++i) add_sample(runs[i], round[i], plan);
       if (hooks.after_round) hooks.after_round();
       std::optional<experiment::Stop> stop;
-      if (may_end) stop = stopping.stop(runs, number, progress.elapsed_s());
+      if (verified && stopping.may_end(number, progress.elapsed_s())) {
+        stop = stopping.stop(runs, number, progress.elapsed_s());
+      }
       if (hooks.stop(stop.has_value())) samples.stopped = stop;
     }
     // Verification of the last run may have let the device fall asleep.

@@ -84,9 +84,10 @@ Monitor monitor_of(const base::DeviceInfo& device);
 /// initialized.
 std::optional<bool> page_locked(const void* memory);
 
-/// Page-locks host memory for the lifetime of the returned object. Throws
-/// base::Error{precondition} if the system refuses. Does nothing on host back ends, whose lanes
+/// Page-locks host memory for the lifetime of the returned object; `mapped`: kernels will use its
+/// address. Throws base::Error{precondition} if the system refuses or the device has another
+/// address for it. Does nothing on host back ends, whose lanes
 /// refuse `memory.host: registered`.
-std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes);
+std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes, bool mapped);
 
 }  // namespace overlap::measure

@@ -143,10 +143,19 @@ std::optional<bool> page_locked(const void* memory) {
   return std::nullopt;
 }
 
-std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes) {
+std::shared_ptr<const void> page_lock(void* memory, std::size_t bytes, bool mapped) {
   const auto code = OVERLAP_GPU(HostRegister)(memory, bytes, OVERLAP_GPU(HostRegisterDefault));
   if (succeeded(code)) {
-    return {memory, [](void* locked) { static_cast<void>(OVERLAP_GPU(HostUnregister)(locked)); }};
+    std::shared_ptr<const void> lock(
+        memory, [](void* locked) { static_cast<void>(OVERLAP_GPU(HostUnregister)(locked)); });
+    void* on_device = memory;
+    if (!mapped || (succeeded(OVERLAP_GPU(HostGetDevicePointer)(&on_device, memory, 0)) &&
+                    on_device == memory)) {
+      return lock;
+    }
+    throw base::Error(base::ExitCode::precondition,
+                      "this device sees registered memory at another address; allowed for "
+                      "memory.transfer: zero_copy: memory.host: pinned");
   }
   Api::take_last_error();  // no later check must report it
   throw base::Error(base::ExitCode::precondition,

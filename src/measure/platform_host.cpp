@@ -23,6 +23,6 @@ Monitor monitor_of(const base::DeviceInfo&) { return {}; }
 
 std::optional<bool> page_locked(const void*) { return std::nullopt; }
 
-std::shared_ptr<const void> page_lock(void*, std::size_t) { return {}; }
+std::shared_ptr<const void> page_lock(void*, std::size_t, bool) { return {}; }
 
 }  // namespace overlap::measure

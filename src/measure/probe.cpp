@@ -188,6 +188,7 @@ struct Probe {
           static_cast<std::size_t>(rings * deck.memory.ring_slots * deck.memory.ring_bytes);
     }
     require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
+    hooks.call([] {});  // memory that one rank has taken must not count against the others
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(draft)), shown({}, hooks), device());
@@ -200,7 +201,9 @@ struct Probe {
     if (!workload.kernel.empty()) choose("kernel", workload.kernel);
     if (!workload.blas.empty()) choose("BLAS", workload.blas);
     session.executor.emplace(draft.lanes, deck::Issue(), deck.memory);  // refuses what it cannot do
-    if (deck.memory.host == deck::HostMemory::registered) page_lock(workload);
+    if (deck.memory.host == deck::HostMemory::registered) {
+      page_lock(workload, deck.memory.transfer == deck::Transfer::zero_copy);
+    }
   }
 
   StageMeter meter(CalibrationPlan plan = {}) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "workload/workload.hpp"
 
 /// Common parts of the workload files: kernel launches, and the function that each file implements.
@@ -13,13 +15,17 @@ void enqueue(const char* label, const Policy& policy, const Functor& functor) {
   Kokkos::parallel_for(label, policy, functor);
 }
 
-/// Enqueues a kernel over `count` elements.
+/// Enqueues a kernel over `count` elements, or several: Kokkos before 4.6 computes strides of CUDA
+/// and HIP grids in 32 bits.
 template <class Functor>
 void enqueue(const char* label, const InstanceRef& instance, std::int64_t count,
              const Functor& functor) {
+  constexpr std::int64_t most = std::int64_t{1} << 31;
   instance.with([&]<class Space>(const Space& space) {
-    enqueue(label, Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, count),
-            functor);
+    using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
+    for (std::int64_t begin = 0; begin < count; begin += most) {
+      enqueue(label, Range(space, begin, std::min(count, begin + most)), functor);
+    }
   });
 }
 

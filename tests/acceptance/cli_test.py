@@ -444,6 +444,17 @@ class Streams(TestCase):
                 else:
                     self.assert_error(done, 3, f"{variable}: found '{value}'")
 
+    def test_bindings_that_put_all_lanes_on_one_core(self):
+        openmp = "OpenMP" in run("--version").stdout
+        for bad in ({"OMP_PROC_BIND": "spread"}, {"OMP_PLACES": "cores"}, {"GOMP_CPU_AFFINITY": "0"}):
+            (name, value), = bad.items()
+            done = run(self.deck(), "--quiet", env={**os.environ, **bad})
+            if openmp:
+                self.assert_error(done, 3, f"{name}: found '{value}'; allowed: .*false")
+                bad["OMP_PROC_BIND"] = "false"
+                done = run(self.deck(), "--quiet", env={**os.environ, **bad})
+            self.assert_clean(done)
+
     def test_values_that_kokkos_aborts_on(self):
         flag = "true, yes, 1, false, no, 0"
         settings = {

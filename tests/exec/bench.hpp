@@ -42,7 +42,7 @@ struct TestBench {
     executor = back_end ? std::make_unique<measure::Executor>(std::move(back_end), schedule.lanes)
                         : std::make_unique<measure::Executor>(schedule.lanes, deck.issue,
                                                               deck.memory, workload::id_of<Space>);
-    if (deck.memory.host == deck::HostMemory::registered) measure::page_lock(workload);
+    if (deck.memory.host == deck::HostMemory::registered) measure::page_lock(workload, false);
   }
 
   /// Resets, runs and verifies one repetition.

@@ -98,6 +98,28 @@ TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
   }
 }
 
+TYPED_TEST(MeasureTest, TheRoundInWhichTimeRunsOutIsTheLast) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                             Order::depth_first, 4);
+  std::vector<experiment::Run> runs = {{{.order = Order::depth_first, .schedule = bench.schedule}}};
+  const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  const experiment::Samples samples =
+      measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .duration_s = 0.01},
+                       {.progress = {}, .before_sample = nap});
+  EXPECT_EQ(samples.stopped->repetitions, 1);
+}
+
+TEST(LinkTest, CopiesAsTheLargestChunk) {
+  experiment::Run baseline, chunked;
+  baseline.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 4000}};
+  chunked.order = Order::depth_first;
+  chunked.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 1000},
+                            {.stage = schedule::Stage::kernel, .bytes = 5000},
+                            {.stage = schedule::Stage::d2h, .bytes = 2000}};
+  EXPECT_EQ(measure::largest_copy({baseline, chunked}), 2000);
+  EXPECT_EQ(measure::largest_copy({baseline}), 4000);
+}
+
 TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                              Order::depth_first, 4);

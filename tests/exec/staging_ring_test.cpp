@@ -55,6 +55,12 @@ struct LateApi {
   };
 };
 
+TEST(StagingRing, HasNoMoreThreadsThanSlots) {
+  EXPECT_LE(lanes::StagingRing<LateApi>::threads_for(1), 2);
+  EXPECT_LE(lanes::StagingRing<LateApi>::threads_for(1024), 16);
+  EXPECT_GE(lanes::StagingRing<LateApi>::threads_for(1024), 1);
+}
+
 /// 1000 bytes through slots of 300 to the device and, in another lane, back.
 struct RoundTrip {
   std::vector<unsigned char> from = std::vector<unsigned char>(1000);

@@ -3,6 +3,7 @@
 #include "bench.hpp"
 #include "spaces.hpp"
 #include "workload/data.hpp"
+#include "workload/kernel.hpp"
 
 namespace overlap {
 namespace {
@@ -19,6 +20,25 @@ class WorkloadTest : public testing::Test {
   }
 };
 TYPED_TEST_SUITE(WorkloadTest, Spaces);
+
+/// Number of indices from 2^32 - 2 on that a kernel over `count` elements visits.
+template <class Space>
+std::int64_t last_visited(std::int64_t count) {
+  const Space space;
+  const Kokkos::View<std::int64_t, typename Space::memory_space> visited("visited");
+  workload::enqueue(
+      "count", workload::InstanceRef(space), count, KOKKOS_LAMBDA(std::int64_t i) {
+        if (i >= (std::int64_t{1} << 32) - 2) Kokkos::atomic_inc(visited.data());
+      });
+  std::int64_t found = 0;
+  Kokkos::deep_copy(found, visited);
+  return found;
+}
+
+TYPED_TEST(WorkloadTest, KernelsMayHaveMoreElementsThan32BitsCount) {
+  if (workload::is_host<TypeParam>) GTEST_SKIP() << "takes seconds on a host";
+  EXPECT_EQ(last_visited<TypeParam>((std::int64_t{1} << 32) + 3), 5);
+}
 
 TYPED_TEST(WorkloadTest, IncrementOfEveryTypeAndIntensity) {
   for (const ElementType type : {ElementType::float32, ElementType::float64}) {

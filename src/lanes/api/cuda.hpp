@@ -35,26 +35,19 @@ struct CudaApi : GpuCalls<CudaApi> {
   static constexpr const char* word_call = "cuStreamBatchMemOp";
   class WordOperations {
    public:
-    /// Looks up the driver function, which has no counterpart in the runtime.
-    explicit WordOperations(Where at = Where::current()) {
-      cudaDriverEntryPointQueryResult found{};
-      auto** const function = reinterpret_cast<void**>(&batch_);
-      check(cudaGetDriverEntryPointByVersion(word_call, function, 12000, cudaEnableDefault, &found),
-            "cudaGetDriverEntryPoint", at);
-    }
     void wait(std::uint32_t* word, std::uint32_t value) {
       fill(operations_.emplace_back().waitValue, CU_STREAM_MEM_OP_WAIT_VALUE_32, word, value);
     }
     void write(std::uint32_t* word, std::uint32_t value) {
       fill(operations_.emplace_back().writeValue, CU_STREAM_MEM_OP_WRITE_VALUE_32, word, value);
     }
-    bool available() const { return batch_ != nullptr; }
+    static bool available() { return true; }
     void clear() { operations_.clear(); }
     /// Enqueues the collected operations in order.
     void enqueue(Stream stream, Where at = Where::current()) {
       if (operations_.empty()) return;
       const auto count = static_cast<unsigned>(operations_.size());
-      const CUresult code = batch_(stream, count, operations_.data(), 0);
+      const CUresult code = cuStreamBatchMemOp(stream, count, operations_.data(), 0);
       clear();
       check(code, word_call, at);
     }
@@ -65,7 +58,6 @@ struct CudaApi : GpuCalls<CudaApi> {
       operation.address = reinterpret_cast<CUdeviceptr>(word);
       operation.value = value;
     }
-    decltype(&cuStreamBatchMemOp) batch_ = nullptr;
     std::vector<CUstreamBatchMemOpParams> operations_;
   };
 };
