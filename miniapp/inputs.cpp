@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/text.hpp"
+#include "deck/fields.hpp"
 #include "experiment/plan.hpp"
 #include "model/load.hpp"
 #include "report/console.hpp"
@@ -85,6 +88,23 @@ void require_no_phases(const Inputs& inputs) {
   }
 }
 
+/// Adds the start of their identity to the names of decks that have the same. Throws
+/// base::Error{usage} where that is the same, too.
+void tell_decks_apart(Inputs& inputs) {
+  std::map<std::string, std::set<std::string>> identities;  // by name
+  for (const auto& points : inputs.decks) {
+    const deck::Deck& deck = points.front().deck;
+    if (identities[deck.name()].insert(deck::identity(deck)).second) continue;
+    throw base::Error(ExitCode::usage, deck.path + ": found the same deck twice; allowed: once");
+  }
+  for (auto& points : inputs.decks) {
+    if (identities[points.front().deck.name()].size() == 1) continue;
+    for (deck::Point& point : points) {
+      point.deck.mark = "@" + deck::identity(point.deck).substr(0, 7);
+    }
+  }
+}
+
 }  // namespace
 
 base::Error named(const deck::Deck& deck, const base::Error& error) {
@@ -98,6 +118,7 @@ Inputs read_inputs(const Options& options) {
     inputs.decks.push_back(deck::load_points(path, options.overrides));
   }
   require_alone(options, inputs);
+  tell_decks_apart(inputs);
   if (options.fleet) {
     split_phases(inputs);
   } else if (options.predict.empty() && !options.dry_run) {
@@ -124,6 +145,7 @@ std::string dry_run(const Inputs& inputs) {
   std::string text;
   for (const auto& points : inputs.decks) {
     const bool sweeps = !points.front().values.empty();
+    if (inputs.decks.size() > 1) text += fmt::format("deck {}\n", points.front().deck.name());
     base::Rows rows;
     for (const deck::Point& point : points) {
       const experiment::Facts facts = inputs.device

@@ -73,6 +73,12 @@ void Terminal::error(const std::string& words) { note("error: " + words); }
 
 bool Terminal::flush() { return static_cast<bool>(std::cout.flush()); }
 
+/// Whether a line can be wiped from standard error.
+static bool wipes_lines() {
+  const char* const kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
+}
+
 void Terminal::end_progress() {
   if (line_) std::cerr << "\r\033[K" << std::flush;
   line_ = false;
@@ -88,7 +94,7 @@ void Terminal::progress(int done, int total, const std::string& what) {
   const auto now = std::chrono::steady_clock::now();
   if (!start_) start_ = now;
   const bool soon = line_ && now - last_ < std::chrono::milliseconds(100);
-  if (!name_.empty() || soon || (part_ && total == 0) || isatty(STDERR_FILENO) == 0) return;
+  if (!name_.empty() || soon || (part_ && total == 0) || !wipes_lines()) return;
   const double elapsed_s = std::chrono::duration<double>(now - *start_).count();
   std::string line;
   if (total == 0) {

@@ -126,12 +126,12 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
   require_outputs(outputs, report::source_files(options.results));
   comparisons = options.side_by_side ? report::Comparisons{.side_by_side = side_by_side(options)}
                                      : comparisons_of(options);
-  base::ExitCode code = comparisons.exit_code();
   write(outputs, [&](const std::string&, const std::string& why) {
     terminal.error(why);
-    code = base::worst(code, base::ExitCode::runtime_error);
+    comparisons.least = base::ExitCode::runtime_error;
   });
   if (!options.quiet) terminal.text(report::comparison_text(comparisons));
+  const base::ExitCode code = comparisons.exit_code();
   terminal.result(report::verdict_line(experiment::verdict_of(code), code, true));
   return code;
 }

@@ -55,6 +55,7 @@ double shifted(std::string_view number, int power) {
 }
 
 std::optional<Quantity> parse(std::string_view text, Units units) {
+  if (text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9') return {};  // octal?
   Quantity quantity;
   std::int64_t whole = 0;
   double value = 0;

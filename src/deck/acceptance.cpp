@@ -24,7 +24,7 @@ Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::
                           : number(any_number + "number of " + unit, 0, most);
         if (map.has(key)) c.*member = kind.read(map.at(key));
       })
-      .defaults_to("none");
+      .defaults_to("not set");
 }
 
 /// Checks that the deck has the baseline and other orders for a metric that compares them.
@@ -113,7 +113,7 @@ const Table<Criterion>& criterion_table() {
              "Instead of min and max: a reference file, its path relative to the deck, or `given`, "
              "the "
              "file of --reference.")
-           .defaults_to("none"),
+           .defaults_to("not set"),
        field("below", &Criterion::below,
              optional(part("a fraction from 0 to 100 %, such as 3 %", 0, 1)),
              "How much worse than the reference a value may be.")

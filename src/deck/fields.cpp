@@ -22,7 +22,7 @@ const Table<Chunks> chunks_table = {
          .defaults_to("`4`; pipeline, dgemm, custom: `1`"),
      field("bytes", &Chunks::bytes, optional(bytes(1)),
            "Maximum host-to-device bytes per chunk; instead of `count`.")
-         .defaults_to("none"),
+         .defaults_to("not set"),
      field("growth", &Chunks::growth, number("a number from 1.01 to 100", 1.01, 100),
            "Ratio of the size of a chunk to that of its neighbour closer to either end.")
          .with({Profile::ramp}),

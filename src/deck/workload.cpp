@@ -404,7 +404,7 @@ const Table<CustomTask>& task_table() {
                                   .may_miss = true}},
                .write = [](const T& task) { return task.after.empty() ? Json() : Json::array(); }}
           .with({h2d, kernel, d2h, host})
-          .defaults_to("none"),
+          .defaults_to("not set"),
       field("chunk", &T::chunk, count(1, most_chunks), "The chunk of data that it works on.")
           .with({h2d, kernel, d2h})
           .defaults_to("its lane"),

@@ -119,17 +119,22 @@ class Index {
   std::map<std::string, std::vector<const Recorded*>> results_;
 };
 
-/// The result to compare with one; of several that are near, the one of the same place. Throws
+/// The result to compare with one; of several that are near, the one of the same place. Null if
+/// `one` is one of `several` devices, and the others are of other devices. Throws
 /// base::Error{runtime_error} unless there is exactly one.
-const Recorded& counterpart(const Recorded& one, const Index& all) {
+const Recorded* counterpart(const Recorded& one, bool several, const Index& all) {
   const std::string name = yaml::name_of(one.deck_path);
   std::vector<const Recorded*> same = all.nearest(one);
   std::vector<const Recorded*> here;
   std::ranges::copy_if(same, std::back_inserter(here), [&](const Recorded* other) {
     return other->host == one.host && other->slot == one.slot;
   });
-  if (!here.empty()) same = std::move(here);
-  if (same.size() == 1) return *same.front();
+  if (!here.empty()) {
+    same = std::move(here);
+  } else if (several && same.size() > 1 && same.front()->device() != one.device()) {
+    return nullptr;
+  }
+  if (same.size() == 1) return same.front();
   throw base::Error(
       base::ExitCode::runtime_error,
       same.empty()
@@ -177,8 +182,10 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
       const auto other = std::ranges::find_if(
           others, [&](const Run& candidate) { return experiment::name(candidate) == name; });
       for (const deck::MetricRow& row : deck::run_metrics) {
+        const bool compares_phases = row.needs == deck::Needs::alone;
         const auto* const criterion =
-            experiment::applies_to(row.value, run)
+            experiment::applies_to(row.value, run) &&
+                    !(compares_phases && point.phase == deck::Phase::alone)
                 ? criterion_of(a.acceptance, row.value, run.order, point.phase)
                 : nullptr;
         if (criterion == nullptr && row.value != deck::Metric::time) continue;
@@ -209,8 +216,15 @@ std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vecto
                                 double below) {
   std::vector<Comparison> comparisons;
   const Index all(b);
+  std::map<std::string, int> results;  // of `a`, by deck
+  for (const Recorded& one : a) ++results[one.machine.deck];
   for (const Recorded& one : a) {
-    comparisons.push_back(compare(one, counterpart(one, all), below));
+    if (const auto* const other = counterpart(one, results[one.machine.deck] > 1, all)) {
+      comparisons.push_back(compare(one, *other, below));
+    } else {
+      comparisons.push_back({one.file, "-", yaml::name_of(one.deck_path),
+                             {{"device", one.host + " " + one.slot, "-"}}, {}});
+    }
   }
   return comparisons;
 }
@@ -218,6 +232,7 @@ std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vecto
 base::ExitCode exit_code_of(const std::vector<Comparison>& comparisons) {
   auto code = base::ExitCode::pass;
   for (const Comparison& comparison : comparisons) {
+    if (comparison.changes.empty()) code = base::worst(code, base::ExitCode::inconclusive);
     for (const Change& change : comparison.changes) {
       code = base::worst(code, code_of(change.metric, change.verdict.value_or(Verdict::pass)));
     }

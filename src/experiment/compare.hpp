@@ -54,11 +54,12 @@ Trend trend_of(const base::Estimate& ratio, deck::Better better);
 Comparison compare(const Recorded& a, const Recorded& b, double below);
 
 /// Compares each deck of `a` with the same deck (by identity, else by file name) of `b`. Throws
-/// base::Error{runtime_error} if `b` has neither.
+/// base::Error{runtime_error} if `b` has neither. Where both have several devices and `b` lacks one
+/// of `a`, that comparison has no changes.
 std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vector<Recorded>& b,
                                 double below);
 
-/// The worst exit code of all verdicts, as code_of().
+/// The worst exit code of all verdicts, as code_of(); inconclusive where a device is missing.
 base::ExitCode exit_code_of(const std::vector<Comparison>& comparisons);
 
 }  // namespace overlap::experiment

@@ -166,7 +166,7 @@ std::map<std::string, Reference> load_references(const deck::Deck& deck, const s
       if (!std::filesystem::exists(path, error) || std::filesystem::is_directory(path, error)) {
         throw deck::error_at(deck, base::ExitCode::usage,
                              fmt::format("acceptance[{}].reference", i),
-                             fmt::format("found {}, but {} is no file; allowed: given, or the "
+                             fmt::format("found {}, but '{}' is no file; allowed: given, or the "
                                          "path of a reference file from the deck's folder",
                                          yaml::quoted(name), base::one_line(path.string())));
       }

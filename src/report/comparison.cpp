@@ -72,7 +72,7 @@ void fields(Record& add, const Comparisons& of) {
       of.side_by_side);
   add("verdict", "The worst of all changes.", of.verdict());
   add.raw("exit_code", "Exit code of the comparison.", static_cast<int>(of.exit_code()),
-          {{"enum", {0, 2, 5, 6}}});
+          {{"enum", {0, 1, 2, 5, 6}}});
 }
 
 namespace {

@@ -15,9 +15,10 @@ struct Comparisons {
   double below = 0;  ///< tolerated relative degradation of judged metrics
   std::vector<experiment::Comparison> all;
   std::optional<experiment::SideBySide> side_by_side = {};  ///< if set, nothing is judged
+  base::ExitCode least = base::ExitCode::pass;              ///< of writing the files
 
-  /// The worst of all judged changes.
-  base::ExitCode exit_code() const { return experiment::exit_code_of(all); }
+  /// The worst of all judged changes and of writing the files.
+  base::ExitCode exit_code() const { return base::worst(least, experiment::exit_code_of(all)); }
   experiment::Verdict verdict() const { return experiment::verdict_of(exit_code()); }
 };
 

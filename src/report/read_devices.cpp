@@ -97,12 +97,16 @@ void add_wrong_data(deck::Phase phase, const PhaseRuns& of, DeviceRecord& into) 
 void add_runs(const Value& result, DeviceRecord& into) {
   std::array<PhaseRuns, deck::words<deck::Phase>.size()> phases;
   bool predicted = false, measured = false;
+  const bool passed = result.at("verdict").text() == "PASS";
   for (const Value& value : result.at("runs").items()) {
     if (!value.at("point").object().empty()) {
       value.at("point").fail("a sweep", "a deck without a sweep");
     }
     experiment::Run run = read_run(value);
     (run.samples_s.empty() ? predicted : measured) = true;
+    if (!run.verified && !run.samples_s.empty() && passed) {
+      value.at("verified").fail("false", "true, where the verdict is PASS");
+    }
     PhaseRuns& of = phases[static_cast<std::size_t>(phase_of(value))];
     const std::string name = experiment::name(run);
     if (!run.samples_s.empty() &&
@@ -125,6 +129,12 @@ void add_runs(const Value& result, DeviceRecord& into) {
   }
 }
 
+/// The text of a check, of a fleet with the phase.
+std::string check_words(const std::string& text, const experiment::FigureKey& about, bool fleet) {
+  const std::size_t colon = text.find(": ");
+  return fleet && colon != std::string::npos ? experiment::words(about) + text.substr(colon) : text;
+}
+
 void add_checks(const Value& result, DeviceRecord& into) {
   for (const Value& check : result.at("checks").items()) {
     const auto verdict = check.at("verdict").word<experiment::Verdict>();
@@ -135,7 +145,7 @@ void add_checks(const Value& result, DeviceRecord& into) {
       about.order = order.word<deck::Order>();
     }
     Trouble trouble{.code = experiment::code_of(about.metric, verdict),
-                    .text = check.at("text").text(),
+                    .text = check_words(check.at("text").text(), about, check.has("phase")),
                     .phase = about.phase};
     if (check.at("limit").is_null()) trouble.undecided = about;
     into.troubles.push_back(std::move(trouble));

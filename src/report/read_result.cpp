@@ -55,8 +55,9 @@ KeyWords deck_keys(const Value& deck) {
 experiment::Run read_right_run(const Value& value, Extent extent) {
   experiment::Run run = read_run(value);
   if (run.samples_s.empty()) value.at("samples_s").fail("a prediction", "measured runs");
-  if (const Value wrong = value.at("wrong"); !wrong.is_null()) wrong.fail("wrong data", "null");
-  if (!run.verified) value.at("verified").fail("false", "true");
+  if (!value.at("wrong").is_null() || !run.verified) {
+    value.at("verified").fail("wrong data", "true", base::ExitCode::wrong_data);
+  }
   if (extent == Extent::all) read_trace(value, run);
   return run;
 }

@@ -1,5 +1,7 @@
 #include "report/read_value.hpp"
 
+#include <time.h>
+
 #include <array>
 
 #include "base/error.hpp"
@@ -11,8 +13,8 @@
 
 namespace overlap::report {
 
-void fail_to_read(const std::string& message) {
-  throw base::Error(base::ExitCode::runtime_error, message);
+void fail_to_read(const std::string& message, base::ExitCode code) {
+  throw base::Error(code, message);
 }
 
 Json parse_json(const std::string& file, const std::string& text) {
@@ -68,6 +70,16 @@ std::optional<std::string> link_of(const Value& result) {
   return of(result.at("device"));
 }
 
+std::string start_in(const Value& value) {
+  std::tm time = {};
+  const std::string text = value.text();
+  const char* const end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &time);
+  if (end == nullptr || *end != '\0') {
+    value.fail(yaml::quoted(text), "a time such as 2026-01-31T12:00:00Z");
+  }
+  return text;
+}
+
 }  // namespace
 
 experiment::Origin origin_of(const std::string& file, const Value& result) {
@@ -76,9 +88,9 @@ experiment::Origin origin_of(const std::string& file, const Value& result) {
   origin.file = file;
   origin.machine.backend = result.at("build").at("backend").name();
   origin.machine.deck = result.at("deck").at("identity").name();
-  origin.started = result.at("started").text();
+  origin.started = start_in(result.at("started"));
   const Value host = result.at("host");
-  origin.host = host.at("name").text();
+  origin.host = host.at("name").name();
   origin.unit = origin.host;
   origin.machine.device = host.at("cpu").name();
   const auto job = result.find("job");

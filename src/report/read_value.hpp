@@ -19,8 +19,9 @@ namespace overlap::report {
 
 using yaml::Json;
 
-/// Throws base::Error{runtime_error}.
-[[noreturn]] void fail_to_read(const std::string& message);
+/// Throws base::Error.
+[[noreturn]] void fail_to_read(const std::string& message,
+                               base::ExitCode code = base::ExitCode::runtime_error);
 
 /// The text of a result file as JSON. Throws base::Error{runtime_error}.
 Json parse_json(const std::string& file, const std::string& text);
@@ -31,9 +32,10 @@ class Value {
   Value(const Json& json, std::string file, std::string path = "")
       : json_(&json), file_(std::move(file)), path_(std::move(path)) {}
 
-  [[noreturn]] void fail(const std::string& found, const std::string& allowed) const {
+  [[noreturn]] void fail(const std::string& found, const std::string& allowed,
+                         base::ExitCode code = base::ExitCode::runtime_error) const {
     const std::string where = path_.empty() ? file_ : file_ + ": " + path_;
-    fail_to_read(fmt::format("{}: found {}; allowed: {}", where, found, allowed));
+    fail_to_read(fmt::format("{}: found {}; allowed: {}", where, found, allowed), code);
   }
   Value at(const std::string& key) const {
     const std::string path = path_.empty() ? key : path_ + "." + key;

@@ -354,10 +354,11 @@ NodePtr with(const NodePtr& node, std::span<const std::string> path, const NodeP
   if (path.empty()) return value;
   const bool absent = !node || node->kind == Node::Kind::null;
   if (!absent && node->kind != Node::Kind::map) {
-    const std::string whole = fmt::format(", or the whole list, --set '{}=[...]'", clean(above));
-    fail(value->place, fmt::format("{}: found {}; allowed: a map, which can hold the key {}{}",
-                                   clean(above), describe(node.get()), quoted(path[0]),
-                                   node->kind == Node::Kind::list ? whole : ""));
+    fail(value->place,
+         fmt::format("{}: found {}; allowed: {}", clean(above), describe(node.get()),
+                     node->kind == Node::Kind::list
+                         ? fmt::format("the whole list, --set '{}=[...]'", clean(above))
+                         : "a map, which can hold the key " + quoted(path[0])));
   }
   const auto made = absent ? node_of(Node::Kind::map, value->place) : std::make_shared<Node>(*node);
   const Node::Entry* const old = made->find(path[0]);

@@ -403,11 +403,12 @@ class Streams(TestCase):
         self.assert_clean(done)
         self.assertNotRegex(done.stdout, "\r|\033| left")
 
-    def test_progress_on_a_terminal_is_wiped_at_the_end(self):
+    def on_terminal(self, kind):
+        """What the program writes to a terminal of this kind as standard error."""
         ours, theirs = pty.openpty()
         try:
             process = subprocess.Popen(
-                [MINIAPP, str(self.deck())], stdout=subprocess.DEVNULL, stderr=theirs
+                [MINIAPP, str(self.deck())], stdout=subprocess.DEVNULL, stderr=theirs, env={**os.environ, "TERM": kind}
             )
             os.close(theirs)
             seen = b""
@@ -422,6 +423,10 @@ class Streams(TestCase):
             self.assertEqual(process.wait(timeout=60), 0)
         finally:
             os.close(ours)
+        return seen
+
+    def test_progress_on_a_terminal_is_wiped_at_the_end(self):
+        seen = self.on_terminal("xterm")
         self.assertRegex(seen, rb"\d+ %  (sequential|depth_first|by_engine)")
         self.assertTrue(seen.endswith(b"\r\033[K"), seen)
         self.assertNotIn(b"\n", seen)
@@ -443,6 +448,27 @@ class Streams(TestCase):
                     self.assert_clean(done)  # nothing reads it
                 else:
                     self.assert_error(done, 3, f"{variable}: found '{value}'")
+
+    def test_decks_of_one_name(self):
+        paths = [self.folder / name / "d.yaml" for name in ("one", "two")]
+        for path, count in zip(paths, (2, 4)):
+            path.parent.mkdir()
+            path.write_text(f"workload: {{kind: increment, elements: 4096}}\nchunks: {{count: {count}}}\n")
+        done = run(*paths, "--quiet")
+        self.assert_clean(done)
+        names = {record["deck"] for record in records(done.stdout)["OVERLAP_FOM"]}
+        self.assertEqual({re.sub("[0-9a-f]{7}$", "", name) for name in names}, {"d@"})
+        self.assertEqual(len(names), 2)
+        dry = run(*paths, "--dry-run").stdout
+        self.assertEqual(set(re.findall("(?m)^deck (.*)$", dry)), names)
+        self.assert_error(run(paths[0], paths[0]), 3, "d.yaml: found the same deck twice; allowed: once")
+
+    def test_a_shipped_deck_with_its_suffix(self):
+        done = run("rowsum.yaml", "--dry-run", cwd=self.folder)
+        self.assert_error(done, 3, "'rowsum.yaml': no such deck; .*did you mean 'rowsum'")
+
+    def test_a_dumb_terminal_gets_no_escapes(self):
+        self.assertEqual(self.on_terminal("dumb"), b"")
 
     def test_bindings_that_put_all_lanes_on_one_core(self):
         openmp = "OpenMP" in run("--version").stdout

@@ -226,6 +226,19 @@ class Merge(TestCase):
         self.assert_error(run("merge", result, "--expect", empty / "no"), 3, "cannot be read")
         self.assert_error(run("merge", result, "--reference", empty / "no"), 3, "no such reference")
 
+    def test_results_that_contradict_themselves_are_broken(self):
+        runs = [{**each, "verified": False} for each in self.result["runs"]]
+        for changes, message in (
+            ({"started": "yesterday"}, "started: found 'yesterday'; allowed: a time such as 2026-01-31T12:00:00Z"),
+            ({"started": "2026-13-31T12:00:00Z"}, "started: found '2026-13-31T12:00:00Z'; allowed: a time"),
+            ({"host__name": ""}, "host.name: found ''; allowed: a name"),
+            ({"runs": runs}, "runs[0].verified: found false; allowed: true, where the verdict is PASS"),
+        ):
+            self.write("a.json", **changes)
+            done = run("merge", self.results, "--quiet")
+            self.assertEqual(done.returncode, 1, changes)
+            self.assertIn(message, done.stderr)
+
     def test_inputs_that_are_no_files(self):
         result, pipe = self.write("a.json"), self.folder / "pipe.json"
         os.mkfifo(pipe)

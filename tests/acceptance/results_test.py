@@ -128,6 +128,22 @@ class Results(TestCase):
             self.assert_error(run("compare", self.first, self.second, option, ""), 3, f"{option} needs a file name")
         self.assert_error(run("compare", self.first, self.folder / "none.json"), 1, "cannot be read")
 
+    def test_compare_with_wrong_data_is_wrong_data(self):
+        result = json.loads(self.first.read_text())
+        result["runs"][0]["verified"] = False
+        self.second.write_text(json.dumps(result))
+        done = run("compare", self.first, self.second)
+        self.assert_error(done, 2, r"b.json: runs\[0\].verified: found wrong data; allowed: true")
+        self.assertIn("OVERLAP_RESULT verdict=FAIL data=WRONG exit=2\n", done.stdout)
+
+    def test_a_comparison_says_that_another_file_could_not_be_written(self):
+        out = self.folder / "comparison.json"
+        done = run("compare", self.first, self.first, "--json", out, "--report", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        comparison = json.loads(out.read_text())
+        self.assertEqual((comparison["verdict"], comparison["exit_code"]), ("ERROR", 1))
+        jsonschema.Draft202012Validator(COMPARISON).validate(comparison)
+
 
 if __name__ == "__main__":
     unittest.main()

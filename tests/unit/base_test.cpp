@@ -97,6 +97,9 @@ TEST(Units, ParseCount) {
   EXPECT_EQ(parse_count("64 Mi"), 64 << 20);
   EXPECT_EQ(parse_count("3e9"), 3000000000);
   EXPECT_EQ(parse_count("-1"), -1);
+  EXPECT_EQ(parse_count("0"), 0);
+  EXPECT_EQ(parse_count("010"), std::nullopt);  // octal in other programs
+  EXPECT_EQ(parse_number("0.5"), 0.5);
   EXPECT_EQ(parse_count("1.5"), std::nullopt);
   EXPECT_EQ(parse_count("16 MiB"), std::nullopt);
 }

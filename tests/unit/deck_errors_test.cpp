@@ -1708,8 +1708,8 @@ TEST(DeckErrors, OverridesThroughWhatIsNoMap) {
        "'x'"},
       {good,
        {"issue.orders.0=sequential"},
-       "--set issue.orders.0=sequential: issue.orders: found a list; allowed: a map, which can "
-       "hold the key '0', or the whole list, --set 'issue.orders=[...]'"},
+       "--set issue.orders.0=sequential: issue.orders: found a list; allowed: the whole "
+       "list, --set 'issue.orders=[...]'"},
       {good,
        {"issue.orders[0]=depth_first"},
        "--set issue.orders[0]=depth_first: issue.orders[0]: found an index; allowed: the whole "
