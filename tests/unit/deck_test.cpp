@@ -283,7 +283,7 @@ TEST(Deck, Times) {
 
 TEST(Deck, YamlMayBeWrittenInAnyOfItsWays) {
   const Deck deck = loaded(
-      "%YAML 1.2\n--- # comment\nworkload:\r\n  kind: \"rowsum\"\r\n  ? rows\n  : 0012\n"
+      "%YAML 1.2\n--- # comment\nworkload:\r\n  kind: \"rowsum\"\r\n  ? rows\n  : 12\n"
       "memory: &m {host: 'pageable'}\nissue:\n  orders:\n  - sequential\n  - &o depth_first\n"
       "acceptance: [{metric: speedup, order: *o, min: 1}]\n...\n");
   EXPECT_EQ(deck.workload.kind, WorkloadKind::rowsum);

@@ -235,6 +235,8 @@ TEST(Devices, WrongDataErrorsAndInterruptionsAreResults) {
   json wrong = result();
   wrong["runs"][1]["wrong"] = {{"chunk", 0}, {"array", "a"}, {"index", 3}};
   wrong["runs"][1]["verified"] = false;
+  wrong["verdict"] = "FAIL";
+  wrong["exit_code"] = 2;
   EXPECT_EQ(exit_code_of(read(wrong)), ExitCode::wrong_data);
   EXPECT_EQ(read(wrong).troubles[0].text, "by_engine left wrong data");
   json error = result();

@@ -21,7 +21,7 @@ inline experiment::Outcome outcome_of(std::vector<experiment::Run> runs) {
 /// The study of one point.
 inline report::Study study_of(experiment::Outcome outcome) {
   report::Study study =
-      report::new_study({.build = {.backend = "Serial"}, .host = {.cpu = "CPU"}},
+      report::new_study({.build = {.backend = "Serial"}, .host = {.name = "n1", .cpu = "CPU"}},
                         {deck::Point{.values = outcome.values, .deck = outcome.deck}});
   study.axes.clear();
   study.started = "2026-01-31T12:00:00Z";

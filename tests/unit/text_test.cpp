@@ -180,7 +180,7 @@ report::Study study_with(const std::string& text) {
   outcome.deck.path = text + ".yaml";
   report::Study study = study_of(std::move(outcome));
   const std::string name = text.empty() ? "x" : text;  // files without these are refused
-  study.machine.host = {.name = text, .cpu = name};
+  study.machine.host = {.name = name, .cpu = name};
   study.machine.device = DeviceInfo{.name = name, .uuid = text, .driver = text};
   study.machine.build = {.compiler = text, .backend = name};
   return study;
