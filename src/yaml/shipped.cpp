@@ -44,15 +44,16 @@ std::string path_of(const std::string& name_or_path, const std::string& folder,
                     const std::string& kind) {
   const std::vector<std::string> names = shipped_names(folder);
   std::error_code error;
+  std::string name = name_or_path;
   if (constexpr std::string_view suffix = ".yaml"; name_or_path.ends_with(suffix)) {
-    const std::string name = name_or_path.substr(0, name_or_path.size() - suffix.size());
+    name.resize(name.size() - suffix.size());
     const bool shipped = std::ranges::find(names, name) != names.end();
     if (!shipped || std::filesystem::exists(name_or_path, error)) return name_or_path;
   }
   if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
     return std::filesystem::path(input_folder()) / folder / (name_or_path + ".yaml");
   }
-  const std::string near = suggestion(name_or_path, names);
+  const std::string near = suggestion(name, names);
   const bool is_path = name_or_path.find('/') != std::string::npos && near.empty();
   if (is_path || std::filesystem::exists(name_or_path, error)) return name_or_path;
   constexpr std::size_t few = 20;

@@ -166,8 +166,10 @@ class Predict(TestCase):
     def test_needs_neither_memory_nor_kokkos(self):
         """64 TiB are no obstacle; the settings of a runtime that never starts do not matter."""
         deck = self.deck(FOUR.replace("65536", "16 Ti"))
-        stdout = self.predicted(deck, "--predict=h200", "--kokkos-num-threads=1000000")
-        self.assertIn("breadth_first on h200", stdout)
+        stdout = self.predicted(deck, "--predict=host", "--kokkos-num-threads=1000000")
+        self.assertIn("breadth_first on host", stdout)
+        done = run(deck, "--predict=h200")
+        self.assert_error(done, 4, "the device has 139.0 GiB free and a chunk needs 16 TiB on the device; use more chunks")
 
     def test_auto(self):
         stdout = self.predicted(self.deck(AUTO), "--predict=ideal_1copy", "--predict=ideal_2copy")

@@ -71,7 +71,7 @@ def run(*arguments, calibrate=False, timeout=300, **options):
     """
     runs = not arguments or arguments[0] not in ("baseline", "compare", "merge")
     words = " ".join(map(str, arguments))
-    if runs and not calibrate and not re.search("--(device|predict|calibrate)", words):
+    if runs and not calibrate and not re.search("--(device|predict|calibrate|list|version)", words):
         arguments = (*arguments, "--device=host")
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     return subprocess.run(

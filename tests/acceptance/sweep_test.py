@@ -455,7 +455,7 @@ class Resume(Case):
 class Progress(Case):
     def test_on_a_terminal(self):
         ours, theirs = pty.openpty()
-        process = subprocess.Popen([MINIAPP, self.sweep(LARGE), "--device=host"],
+        process = subprocess.Popen([MINIAPP, self.sweep(LARGE), "--device=host"], env={**os.environ, "TERM": "xterm"},
                                    stdout=subprocess.DEVNULL, stderr=theirs)
         os.close(theirs)
         seen = b""
