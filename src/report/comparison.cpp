@@ -112,7 +112,7 @@ base::Rows change_rows(const Comparison& of) {
                     ratio ? percent_off(ratio->lo) + " .. " + percent_off(ratio->hi) : "-",
                     std::string(deck::to_string(change.trend)) +
                         (ratio && !ratio->covers ? ", few samples" : ""),
-                    change.verdict ? std::string(deck::to_string(*change.verdict)) : "-"});
+                    change.verdict ? std::string(deck::to_string(*change.verdict)) : "not judged"});
   }
   return rows;
 }
@@ -143,8 +143,7 @@ std::string ratios_svg(const Comparison& of) {
   }
   const auto x = [&](double ratio) { return left + (ratio - lo) / (hi - lo) * (right - left); };
   Svg svg;
-  svg.words_within(Svg::width - 2 * margin, "title", margin, 44, title(of), 20);
-  const double top = 90;
+  const double top = 50;
   const double bottom = top + row * static_cast<double>(of.changes.size());
   const double from = x(1 - experiment::same_within);
   svg.add(R"(<rect class="track" x="{:g}" y="{:g}" width="{:g}" height="{:g}"/>)", from, top,
@@ -152,7 +151,7 @@ std::string ratios_svg(const Comparison& of) {
   for (const double off : ticks(lo - 1, hi - 1, 8)) {
     svg.add(R"(<path class="{}" d="M{:g} {:g}V{:g}"/>)", off == 0 ? "axis" : "grid", x(1 + off),
             top, bottom);
-    svg.words("tick mid", x(1 + off), top - 10, percent_off(1 + off));
+    svg.words("tick mid", x(1 + off), top - 10, off == 0 ? "0 %" : percent_off(1 + off));
   }
   svg.y = top + row / 2;
   for (const Change& change : of.changes) {
@@ -168,7 +167,9 @@ std::string ratios_svg(const Comparison& of) {
     svg.words("muted", right + 16, svg.y + 4, std::string(deck::to_string(change.trend)));
     svg.y += row;
   }
-  svg.y += 10;
+  svg.words("muted mid", x(1), svg.y + 8,
+            fmt::format("shaded: same, within {:g} %", 100 * experiment::same_within));
+  svg.y += 24;
   return svg.finish(title(of));
 }
 
@@ -199,13 +200,14 @@ std::string comparison_schema() {
 std::string comparison_html(const Comparisons& comparisons) {
   if (comparisons.side_by_side) return side_by_side_html(*comparisons.side_by_side);
   std::string html = page_head("Comparison") + "<main>\n";
-  html += page_table({{"comparisons", "verdict"},
-                      {std::to_string(comparisons.all.size()),
-                       std::string(deck::to_string(comparisons.verdict()))}});
+  html += page_section(fmt::format("Comparison: <span class=\"verdict {0}\">{0}</span>",
+                                   deck::to_string(comparisons.verdict())),
+                       base::counted(comparisons.all.size(), "comparison")) +
+          "</section>\n";
   for (const Comparison& one : comparisons.all) {
     html += page_section(escape_xml(one.deck), escape_xml(one.a) + " &rarr; " + escape_xml(one.b));
-    html += page_table(difference_rows(one)) + ratios_svg(one) + page_table(change_rows(one)) +
-            "</section>\n";
+    html += page_table(difference_rows(one)) + page_picture(ratios_svg(one)) +
+            page_table(change_rows(one)) + "</section>\n";
   }
   return html + "</main>\n</body>\n</html>\n";
 }

@@ -6,6 +6,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const PHASES = ["alone", "together"];
 const SIZES = [26, 22, 18, 15, 12, 10, 8, 6, 5];
 const TALLEST = 900; // of the map, unless its smallest cells need more
+const EDGE = 2; // around the map, for the ring of the chosen device
 const LABELLED = 15; // cells of this size have their host's name
 // Slow, median and fast: told apart by people with any colour vision, as the colours of stages are.
 const RAMPS = { light: [[213, 94, 0], [201, 212, 221], [0, 114, 178]], dark: [[255, 139, 61], [58, 68, 78], [86, 180, 233]] };
@@ -13,12 +14,12 @@ const MARKS = { PASS: "", FAIL: "x", INCONCLUSIVE: "?", ERROR: "!", SKIPPED: "-"
 
 function shown(value, unit) {
   if (value === null || value === undefined) return "-";
-  return unit === "s" ? time(value) : `${Number(value.toPrecision(4))}${unit ? ` ${unit}` : ""}`;
+  return unit === "s" ? time(value) : `${number(value)}${unit ? ` ${unit}` : ""}`;
 }
 const percent = (part) => `${part < 0 ? "" : "+"}${(100 * part).toFixed(1)} %`;
 
 const view = { group: 0, figure: null, chosen: null };
-const map = { hosts: [], places: [], size: 0, label: 0, high: 0 };
+const map = { hosts: [], most: 1, slots: null, places: [], names: [], size: 0, high: 0 };
 
 // Figures of the group by name, each with those of its phases; those by which devices are compared come first.
 function figuresOf(group) {
@@ -71,29 +72,51 @@ function takeHosts() {
     hosts.get(host).push(device);
   });
   map.hosts = [...hosts].sort(([a], [b]) => natural(a, b));
+  map.most = Math.max(1, ...map.hosts.map(([, devices]) => devices.length));
+  // Columns are PCI addresses, so that a lost device leaves a gap; in order, if they are ranks, shared or too many.
+  const slots = map.hosts.map(([, devices]) => new Set(devices.map((device) => fleet.slot[device])));
+  const all = [...new Set(slots.flatMap((of) => [...of]))].sort();
+  const known = all.every((slot) => slot.includes(":")) && all.length <= 2 * map.most &&
+    map.hosts.every(([, devices], i) => slots[i].size === devices.length);
+  map.slots = known ? new Map(all.map((slot, column) => [slot, column])) : null;
+  if (known) map.most = all.length;
+  find("by").textContent = `Devices by host${known ? " and slot" : ""}`;
+}
+
+// A host's name without its domain; where there is no room, its end.
+function shortened(context, name, room) {
+  const fits = (words) => context.measureText(words).width <= room;
+  let words = name.replace(/\.[a-z].*/i, "");
+  if (fits(words)) return words;
+  while (words && !fits(`…${words}`)) words = words.slice(1);
+  return `…${words}`;
 }
 
 // The largest cells with which all hosts fit.
 function layout(context, width) {
-  const most = Math.max(1, ...map.hosts.map(([, devices]) => devices.length));
-  let longest = 0;
-  if (map.hosts.length <= 400) {
-    for (const [host] of map.hosts) longest = Math.max(longest, context.measureText(host).width);
-  }
+  const few = map.hosts.length <= 400;
+  const names = few ? map.hosts.map(([host]) => shortened(context, host, Math.max(80, width / 3))) : [];
+  const longest = Math.max(0, ...names.map((name) => context.measureText(name).width));
+  let label, wide, rows;
   for (const size of SIZES) {
-    const label = size >= LABELLED ? longest + 8 : 0;
-    const wide = label + most * size + (label ? 24 : 5);
-    const columns = Math.max(1, Math.floor((width + 5) / wide));
-    const rows = Math.ceil(map.hosts.length / columns);
-    Object.assign(map, { size, label, wide, rows, high: rows * (size + 1) });
-    if (map.high <= TALLEST && (size < LABELLED || map.hosts.length <= 400)) break;
+    label = size >= LABELLED ? longest + 8 : 0;
+    const gap = label ? 24 : 5;
+    wide = label + map.most * size + gap;
+    const columns = Math.floor((width - 2 * EDGE + gap) / wide);
+    rows = Math.ceil(map.hosts.length / Math.max(1, columns));
+    Object.assign(map, { size, high: rows * (size + 1) + 2 * EDGE });
+    if (columns > 0 && map.high <= TALLEST && (size < LABELLED || few)) break;
   }
   map.places = [];
+  map.names = [];
   map.hosts.forEach(([host, devices], i) => {
-    const x = Math.floor(i / map.rows) * map.wide, y = (i % map.rows) * (map.size + 1);
-    const cells = devices.length > 0 ? devices : [null];
-    const wide = devices.length > 0 ? map.size : most * map.size; // a missing host is one hollow place
-    cells.forEach((device, slot) => map.places.push({ host, device, x: x + map.label + slot * map.size, y, wide }));
+    const left = EDGE + Math.floor(i / rows) * wide, x = left + label, y = EDGE + (i % rows) * (map.size + 1);
+    if (label) map.names.push({ name: names[i], x: left, y: y + map.size / 2 });
+    for (const [number, device] of devices.entries()) {
+      const column = map.slots?.get(fleet.slot[device]) ?? number;
+      map.places.push({ host, device, x: x + column * map.size, y, wide: map.size });
+    }
+    if (devices.length === 0) map.places.push({ host, device: null, x, y, wide: map.most * map.size }); // a missing host
   });
 }
 
@@ -131,7 +154,7 @@ function drawMap() {
   const measure = canvas.getContext("2d");
   measure.font = `12px ${FONT}`;
   layout(measure, canvas.clientWidth);
-  const [context] = prepare(canvas, map.high + 2);
+  const [context] = prepare(canvas, map.high);
   const text = colour("text"), empty = colour("line");
   for (const place of map.places) {
     const value = values.get(place.device);
@@ -144,10 +167,7 @@ function drawMap() {
   }
   context.fillStyle = colour("muted");
   context.textAlign = "left";
-  map.hosts.forEach(([host], i) => {
-    if (!map.label) return;
-    context.fillText(host, Math.floor(i / map.rows) * map.wide, (i % map.rows) * (map.size + 1) + map.size / 2);
-  });
+  for (const { name, x, y } of map.names) context.fillText(name, x, y);
   const chosen = map.places.find((place) => place.device !== null && place.device === view.chosen);
   if (!chosen) return;
   context.strokeStyle = colour("accent");
@@ -156,6 +176,7 @@ function drawMap() {
 }
 
 function drawLegend() {
+  find("legend").hidden = values.size < 2; // nothing to compare with
   const [context, width] = prepare(find("legend"), 34);
   const { median, more, unit, compared } = view.figure;
   const span = spanOf(view.figure), sign = more ? 1 : -1;
@@ -192,7 +213,7 @@ function ticks(from, to, most) {
 
 // Both phases below each other on one scale: number of devices by value.
 function drawSpread() {
-  const LEFT = 84, RIGHT = 24, HIGH = 120, GAP = 22;
+  const LEFT = 100, RIGHT = 24, HIGH = 120, GAP = 22;
   const shownPhases = PHASES.filter((phase) => phases()[phase]).map((phase) => phases()[phase]);
   const all = shownPhases.map((figure) => figure.values.filter((value) => value !== null));
   let lo = Infinity, hi = -Infinity;
@@ -203,16 +224,24 @@ function drawSpread() {
   const x = (value) => LEFT + ((value - lo) / (hi - lo)) * inner;
   const bottom = all.length * (HIGH + GAP);
   context.textAlign = "center";
-  for (const at of ticks(lo, hi, 8)) {
+  for (const at of ticks(lo, hi, Math.max(1, Math.min(8, Math.floor(inner / 90))))) {
+    const words = shown(at, view.figure.unit);
     context.fillStyle = colour("line");
     context.fillRect(x(at), 4, 1, bottom - 4);
     context.fillStyle = colour("muted");
-    context.fillText(shown(at, view.figure.unit), x(at), bottom + 12);
+    context.fillText(words, Math.min(x(at), width - context.measureText(words).width / 2), bottom + 12);
   }
-  all.forEach((list, i) => {
-    const counts = new Array(bins).fill(0), wide = (hi - lo) / bins, base = (i + 1) * (HIGH + GAP) - 4;
-    for (const value of list) ++counts[Math.min(bins - 1, Math.floor(((value - lo) / (hi - lo)) * bins))];
-    const most = Math.max(...counts);
+  const wide = (hi - lo) / bins;
+  const histograms = all.map((list) => {
+    const counts = new Array(bins).fill(0);
+    for (const value of list) ++counts[Math.min(bins - 1, Math.floor((value - lo) / wide))];
+    return counts;
+  });
+  const most = Math.max(...histograms.flat()); // one scale for both
+  histograms.forEach((counts, i) => {
+    const base = (i + 1) * (HIGH + GAP) - 4;
+    context.fillStyle = colour("line");
+    context.fillRect(LEFT, base - (HIGH - 16), inner, 1);
     counts.forEach((n, bin) => {
       if (n === 0) return;
       const tall = Math.max(3, (n / most) * (HIGH - 16)); // one device among ten thousand is seen
@@ -230,7 +259,8 @@ function drawSpread() {
     context.textAlign = "right";
     context.fillText(shownPhases[i].phase, LEFT - 12, base - 12);
     context.fillStyle = colour("muted");
-    context.fillText(`${list.length}`, LEFT - 12, base - 28);
+    context.fillText(`${all[i].length} device${all[i].length === 1 ? "" : "s"}`, LEFT - 12, base - 28);
+    context.fillText(`${most}`, LEFT - 12, base - (HIGH - 16));
     context.textAlign = "center";
   });
   find("spread-words").textContent = `number of devices by ${view.figure.name}`;

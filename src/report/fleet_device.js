@@ -100,10 +100,14 @@ canvas.addEventListener("keydown", (event) => {
 
 find("find").addEventListener("input", (event) => {
   const words = event.target.value.trim().toLowerCase();
+  find("found").textContent = "";
   if (!words) return;
-  const found = map.places.find(({ device }) => device !== null &&
-    [fleet.host[device], fleet.unit[device]].some((name) => name.toLowerCase().startsWith(words)));
-  if (found) choose(found.device);
+  const starts = (name) => name.toLowerCase().startsWith(words);
+  const found = map.places.find(({ host }) => starts(host)) ??
+    map.places.find(({ device }) => device !== null && starts(fleet.unit[device]));
+  if (!found) find("found").textContent = `nothing ${fleet.groups.length > 1 ? "in this group " : ""}matches`;
+  else if (found.device === null) find("found").textContent = `${found.host} is missing`;
+  else choose(found.device);
 });
 
 function takePhase(phase) {

@@ -142,19 +142,19 @@ constexpr const char* map_tools = R"html(<nav aria-label="What the map shows">
 <label>Figure <select id="figure"></select></label>
 <fieldset class="choice" id="phases"><legend>Phase</legend></fieldset>
 </div>
-<label>Find <input type="search" id="find" placeholder="host or UUID"></label>
+<label>Find <input type="search" id="find" placeholder="host or UUID"> <output id="found"></output></label>
 </nav>
 )html";
 
 constexpr const char* pictures = R"html(<div class="fleet">
-<article class="run"><h2>Devices by host and slot</h2><p class="figures" id="scale"></p>
-<canvas id="map" tabindex="0" role="img" aria-label="Devices by host and slot; arrow keys go from device to device, Enter opens a device's own page"></canvas>
+<article class="run"><h2 id="by">Devices by host</h2><p class="figures" id="scale"></p>
+<canvas id="map" tabindex="0" role="img" aria-label="Devices by host; arrow keys go from device to device, Enter opens a device's own page"></canvas>
 <div class="key"><canvas id="legend" aria-hidden="true"></canvas><ul class="legend" id="marks" aria-label="Marks"></ul></div>
 </article>
 <aside class="run" id="device" aria-live="polite"><p class="figures">Choose a device for its figures.</p></aside>
-</div>
 <article class="run"><h2>Distribution</h2><p class="figures" id="spread-words"></p>
 <canvas id="spread" role="img" aria-label="Number of devices by value"></canvas></article>
+</div>
 <noscript><p>The pictures need JavaScript; the tables do not.</p></noscript>
 )html";
 

@@ -151,8 +151,10 @@ Rows distribution_rows(const Fleet& fleet, const Group& group) {
     rows.push_back({figure_words(of.key), std::string(deck::to_string(of.key.phase)),
                     std::to_string(of.devices), words(of.median),
                     fmt::format("{:.2f} %", 100 * of.mad / of.median), words(of.min), words(of.max),
-                    fmt::format("{} ({})", device_words(fleet.devices[last.device]),
-                                base::format_change(last.off))});
+                    of.devices == 1
+                        ? "-"
+                        : fmt::format("{} ({})", device_words(fleet.devices[last.device]),
+                                      base::format_change(last.off))});
   }
   return cut(std::move(rows), all_rows);
 }

@@ -80,7 +80,7 @@ std::string section(const Study& study, const Outcome& outcome, std::size_t deck
   for (const std::string& words : {unexpected_words(outcome), stop_words(outcome)}) {
     if (!words.empty()) html += fmt::format("<p>{}</p>\n", escape_xml(words));
   }
-  html += soak_svg(outcome) + bounds_list(outcome) + facts_list(study, outcome);
+  html += page_picture(soak_svg(outcome)) + bounds_list(outcome) + facts_list(study, outcome);
   for (const experiment::Run& one : outcome.runs) {
     const std::string order = escape_xml(order_words(one));
     html += fmt::format("<article class=\"run\">\n<h2>{}</h2><p class=\"figures\">{}</p>\n", order,
@@ -134,7 +134,8 @@ std::string html(const Studies& studies) {
   const Study& first = studies.front();
   std::string html = page_head(first.deck().title) + page_json("result", to_json(studies, -1));
   if (first.sweeps()) {
-    html += "<main>\n" + sweep_svg(first) + page_table(sweep_rows(first)) + "</main>\n";
+    html +=
+        "<main>\n" + page_picture(sweep_svg(first)) + page_table(sweep_rows(first)) + "</main>\n";
   } else {
     html += timelines(studies) + fmt::format("<script>\n{}</script>\n", page_script());
   }

@@ -40,7 +40,7 @@ std::string page_table(const Rows& rows) {
     html += fmt::format("<tr><th scope=\"row\">{}</th>", escape_xml(rows[row][0]));
     for (std::size_t i = 1; i < rows[row].size(); ++i) {
       const std::string cell = escape_xml(rows[row][i]);
-      const bool judged = rows[0][i] == "verdict" && cell != "-";
+      const bool judged = rows[0][i] == "verdict" && cell[0] >= 'A' && cell[0] <= 'Z';
       const std::string verdict =
           judged ? " class=\"verdict " + cell.substr(0, cell.find(' ')) + '"' : "";
       html += fmt::format("<td{}>{}</td>", verdict, cell);
@@ -48,6 +48,10 @@ std::string page_table(const Rows& rows) {
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";
+}
+
+std::string page_picture(const std::string& svg) {
+  return svg.empty() ? "" : "<div class=\"wide picture\">" + svg + "</div>\n";
 }
 
 std::string page_legend(const std::vector<Ink>& used) {

@@ -21,6 +21,9 @@ std::string page_json(const std::string& id, std::string_view json);
 /// Rows as an HTML table; the first row contains the headings.
 std::string page_table(const base::Rows& rows);
 
+/// A picture, which scrolls sideways in a narrow window; empty: none.
+std::string page_picture(const std::string& svg);
+
 /// Legend of the stage colours.
 std::string page_legend(const std::vector<Ink>& used);
 

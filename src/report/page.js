@@ -8,10 +8,17 @@ const FONT = 'system-ui, "DejaVu Sans", sans-serif';
 
 const UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]];
 const unitOf = (seconds) => UNITS.find(([size]) => Math.abs(seconds) >= size) ?? UNITS[3];
+// As the tables write it.
+const number = (value) => {
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size >= 1e7 || size < 1e-3) return value.toExponential(3).replace(/e([+-])(?=\d$)/, "e$10");
+  return value.toFixed(Math.max(0, 3 - Math.floor(Math.log10(size))));
+};
 const time = (seconds) => {
   if (seconds === 0) return "0 s";
   const [size, name] = unitOf(seconds);
-  return `${(seconds / size).toPrecision(4)} ${name}`;
+  return `${number(seconds / size)} ${name}`;
 };
 
 function add(parent, kind, text, name) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "base/units.hpp"
 #include "report/page.hpp"
@@ -24,18 +26,30 @@ using experiment::SideBySide;
 // Room for names before time begins, and for half of a tick's words behind.
 constexpr Frame multiples{.left = 84, .width = Svg::width - 84 - 24};
 
-/// The end of the axis of a deck.
-double end_of_axis_s(const SharedDeck& deck) {
-  double longest = 1e-9;
+/// How much longer than a column its time axis may be: bars stay wide enough to read.
+constexpr double longest_axis = 8;
+
+/// The end of the time axis of each column of a deck. Columns share the longest axis that they may.
+std::vector<double> ends_of_axes_s(const SideBySide& all, const SharedDeck& deck) {
+  std::vector<double> ends(all.columns.size());
   for (const Match& match : deck.matches) {
-    for (const std::optional<Figures>& one : match.figures) {
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const std::optional<Figures>& one = match.figures[i];
       if (!one) continue;
-      longest = std::max(longest, one->time.median);
-      if (one->run.bounds) longest = std::max(longest, one->run.bounds->bound_s);
-      if (one->run.trace) longest = std::max(longest, one->run.trace->timeline.complete_s);
+      ends[i] = std::max({ends[i], one->time.median, 1e-9});
+      if (one->run.bounds) ends[i] = std::max(ends[i], one->run.bounds->bound_s);
+      if (one->run.trace) ends[i] = std::max(ends[i], one->run.trace->timeline.complete_s);
     }
   }
-  return longest;
+  std::map<double, double, std::greater<>> axes;
+  for (const double end : ends) axes[end] = 0;
+  double longest = axes.begin()->first;
+  for (auto& [end, axis] : axes) {
+    if (end > 0 && longest > longest_axis * end) longest = end;
+    axis = longest;
+  }
+  for (double& end : ends) end = axes[end];
+  return ends;
 }
 
 /// A column's timeline of an order, with marks at its median time and at its bound.
@@ -63,26 +77,37 @@ void draw_column(Svg& svg, const std::string& title, const Figures& of, double s
     svg.y += 12;
   }
   const auto mark = [&](const char* kind, double seconds) {
-    svg.add(R"(<path class="{}" d="M{:g} {:g}V{:g}"/>)", kind, multiples.left + seconds * scale,
-            top - 3, svg.y + 1);
+    for (const char* const stroke : {"halo", kind}) {
+      svg.add(R"(<path class="{}" d="M{:g} {:g}V{:g}"/>)", stroke, multiples.left + seconds * scale,
+              top - 3, svg.y + 1);
+    }
   };
-  mark("axis", of.time.median);
+  mark("median", of.time.median);
   if (of.run.bounds) mark("bound", of.run.bounds->bound_s);
   svg.add("\n</g>\n");
   svg.y += 10;
 }
 
-/// The timelines of an order in all columns, above one time axis.
-std::string timelines_svg(const SideBySide& all, const Match& match, double longest) {
-  const double scale = multiples.width / longest;
+/// The timelines of an order in all columns; neighbours with the same axis share it.
+std::string timelines_svg(const SideBySide& all, const Match& match,
+                          const std::vector<double>& axes) {
   Svg svg{.text = {}, .y = 4};
-  const double top = svg.y + 14;
+  double top = svg.y + 14, axis = 0;
+  std::size_t behind = 0;
+  const auto draw_axis = [&] {
+    draw_time_axis(svg, multiples, axis, top, behind);
+    svg.y += 26;
+    top = svg.y + 14;
+    behind = svg.text.size();
+  };
   for (std::size_t i = 0; i < all.columns.size(); ++i) {
     if (!match.figures[i]) continue;
-    draw_column(svg, fmt::format("{} {}", i + 1, all.columns[i].title), *match.figures[i], scale);
+    if (axis > 0 && axis != axes[i]) draw_axis();
+    axis = axes[i];
+    draw_column(svg, fmt::format("{} {}", i + 1, all.columns[i].title), *match.figures[i],
+                multiples.width / axis);
   }
-  draw_time_axis(svg, multiples, longest, top, 0);
-  svg.y += 26;
+  draw_axis();
   return svg.finish(match_words(match));
 }
 
@@ -127,15 +152,21 @@ std::string timelines(const SideBySide& all, const SharedDeck& deck) {
     }
   }
   if (runs.empty()) return "";
+  const std::vector<double> axes = ends_of_axes_s(all, deck);
+  const bool one_axis = std::ranges::count(axes, axes.front()) == std::ssize(axes);
   std::string html =
-      "<h2>Timelines</h2>\n<p class=\"place\">Measured, all on one axis. Solid mark: median time; "
-      "dotted mark: bound of this machine.</p>\n" +
+      fmt::format(
+          "<h2>Timelines</h2>\n<p class=\"place\">Measured, {}. Solid mark: median time; "
+          "dotted mark: bound of this machine.</p>\n",
+          one_axis
+              ? "all on one axis"
+              : fmt::format("<b>on several axes</b>: times differ by more than a factor of {:g}",
+                            longest_axis)) +
       page_legend(inks_of(runs));
-  const double longest = end_of_axis_s(deck);
   for (const Match& match : deck.matches) {
     html += fmt::format(
         "<article class=\"run columns\">\n<h2>{}</h2>\n<div class=\"wide\">{}</div></article>\n",
-        escape_xml(match_words(match)), timelines_svg(all, match, longest));
+        escape_xml(match_words(match)), timelines_svg(all, match, axes));
   }
   return html;
 }

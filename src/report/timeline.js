@@ -170,8 +170,13 @@ function draw(picture) {
     return context.measureText(text).width;
   };
   for (const head of picture.heads) {
-    const behind = words(head.words, 0, head.y + 12, "muted", "left", "12px");
-    if (head.doubt) words(head.doubt, behind + 10, head.y + 12, "doubt", "left", "600 12px");
+    head.end = words(head.words, 0, head.y + 12, "muted", "left", "12px") + 10;
+    if (head.doubt) {
+      context.font = `600 12px ${FONT}`;
+      const fits = head.end + context.measureText(head.doubt).width + 80 < width; // 80: the time
+      const doubt = fits ? head.doubt : head.doubt.split(":")[0];
+      head.end += words(doubt, head.end, head.y + 12, "doubt", "left", "600 12px") + 10;
+    }
     let free = 0; // names of low bands must not cover each other
     for (const band of head.bands) {
       context.fillStyle = colour("track");
@@ -197,19 +202,23 @@ function draw(picture) {
   context.clip();
   context.textAlign = "left";
   for (const row of picture.rows) drawRow(picture, context, row);
+  if (chosen?.picture === picture) drawChosen(picture, context);
+  context.restore();
   for (const head of drawn) {
-    const x = xOf(picture, head.complete);
+    const x = xOf(picture, head.complete), text = time(head.complete);
+    if (x < LEFT || x > width - RIGHT + 1) continue;
+    context.font = `11px ${FONT}`;
+    const fits = x - 6 - context.measureText(text).width > head.end; // else it follows the words
     context.strokeStyle = colour("muted");
     context.lineWidth = 1;
     context.setLineDash([2, 2]);
     context.beginPath();
-    context.moveTo(x, head.y + 4);
+    context.moveTo(x, head.y + (fits ? 4 : 20));
     context.lineTo(x, head.bottom - GAP);
     context.stroke();
-    words(time(head.complete), x - 6, head.y + 12, "text", "right");
+    words(text, fits ? x - 6 : head.end, head.y + 12, "text", fits ? "right" : "left");
   }
-  if (chosen?.picture === picture) drawChosen(picture, context);
-  context.restore();
+  context.setLineDash([]);
 }
 
 // Only what is on the screen is drawn; the rest when it comes there, or for paper.

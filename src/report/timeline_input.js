@@ -10,7 +10,7 @@ function facts({ picture, kind, task }) {
   if (arrays[task]) found.push(["array", arrays[task]]);
   if (bytes[task] > 0) found.push(["bytes", `${count(bytes[task])} (${bytes[task].toLocaleString("en")})`]);
   found.push(["duration", time(seconds)]);
-  if (bytes[task] > 0 && seconds > 0) found.push(["rate", `${(bytes[task] / seconds / 1e9).toPrecision(4)} GB/s`]);
+  if (bytes[task] > 0 && seconds > 0) found.push(["rate", `${number(bytes[task] / seconds / 1e9)} GB/s`]);
   found.push(["from", time(span.start_s)], ["to", time(span.stop_s)]);
   const before = waited === null ? null : picture.spans[kind][waited];
   found.push(["waited for", before ? `${fullLabel(before)}, until ${time(before.stop_s)}` : "nothing"]);
@@ -94,6 +94,8 @@ function step(picture, key) {
     const half = (view.to - view.from) / 2;
     show(middle - half, middle + half);
   }
+  const below = place(picture, chosen.kind, chosen.task).y;
+  if (below < 100 || below > innerHeight - 20) scrollBy(0, below - innerHeight / 2);
   const { x, y } = place(picture, chosen.kind, chosen.task);
   tell(x, y);
   redraw();
@@ -167,6 +169,7 @@ addEventListener("keydown", (event) => {
 });
 
 new ResizeObserver(redraw).observe(document.querySelector("main"));
+addEventListener("resize", redraw); // a taller window shows more
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
 matchMedia("print").addEventListener("change", (event) => {
   printing = event.matches;

@@ -61,6 +61,18 @@ class Page(PageTest):
         (FOLDER / f"{name}.html").write_text(before + json.dumps(data).replace("<", "\\u003c") + after)
         self.open(name)
 
+    def open_few(self, name, change=lambda data: None, devices=16):
+        """The same with a few devices."""
+        def cut(data):
+            for key in ("host", "slot", "unit", "verdict", "link", "reasons"):
+                del data[key][devices:]
+            for group in data["groups"]:
+                for part in (group, *group["figures"]):
+                    part.update({key: part[key][:devices] for key in ("devices", "values") if key in part})
+            change(data)
+
+        self.open_changed(name, cut)
+
     def opened_in(self, name):
         start = time.monotonic()
         self.open(name)
@@ -85,9 +97,45 @@ class Page(PageTest):
         places = self.do("return map.places.map((place) => [place.device, place.x, place.y])")
         self.assertEqual(len({tuple(place[1:]) for place in places}), len(places))
         self.assertEqual(sorted(place[0] for place in places if place[0] is not None), list(range(len(self.fleet["devices"]))))
+        self.assertGreater(min(min(place[1:]) for place in places), 1)  # the ring of the chosen device is not cut
         self.assertEqual(sum(place[0] is None for place in places), len(self.fleet["missing_hosts"]))
         self.assertLessEqual(self.do("return Math.max(...map.places.map((place) => place.x)) + map.size"),
                              self.find("#map").rect["width"])
+
+    def test_columns_are_slots(self):
+        def lose(data):
+            data["slot"][2:8] = [*data["slot"][3:8], "0000:18:00.0"]
+
+        self.open_few("lost", lose)
+        places = self.do("return map.places.filter((place) => place.device !== null).map(({ x, host, device }) => "
+                         "[fleet.slot[device], x - map.names.find(({ name }) => name === host).x])")
+        self.assertEqual(len(places), 16)
+        self.assertEqual(len(set(map(tuple, places))), 9)
+        self.assertEqual(self.find("#by").text, "Devices by host and slot")
+        self.open_few("ranks", lambda data: data.update(slot=[str(rank) for rank in range(16)]))
+        self.assertEqual(self.find("#by").text, "Devices by host")
+
+    def test_long_names(self):
+        def rename(data):
+            data["host"] = [f"compute-cluster-rack12-chassis3-blade7-{host}.cluster.supercomputing.example.org" for host in data["host"]]
+
+        self.size(420, 1000)
+        self.open_few("long", rename)
+        self.assert_words_apart("drawMap()")
+        self.assertLess(self.do("return Math.max(...map.places.map((place) => place.x + place.wide))"), self.find("#map").rect["width"])
+
+    def test_one_device(self):
+        self.open_few("one", devices=1)
+        self.assertFalse(self.find("#legend").is_displayed())
+        self.find("#map").send_keys(Keys.ARROW_RIGHT)
+        self.assertTrue(self.find("#device h2").text)
+
+    def test_the_panel_moves_nothing(self):
+        self.open_few("few")
+        before = self.find("#spread").rect
+        self.do("choose(0)")
+        self.assertEqual(self.find("#spread").rect, before)
+        self.assertLessEqual(self.do("const table = document.querySelector('#device .wide'); return table.scrollWidth - table.clientWidth"), 0)
 
     def test_pointing_and_choosing(self):
         number = self.slow()
@@ -103,7 +151,7 @@ class Page(PageTest):
         for words in (device["host"], device["uuid"], "FAIL", device["slot"], device["reasons"][0]["text"]):
             self.assertIn(words, panel)
         value = self.figure(device, "alone", "by_engine", "throughput")
-        self.assertRegex(panel, rf"throughput of by_engine, GB/s\s+{float(f'{value:.4g}'):g} ")
+        self.assertRegex(panel, rf"throughput of by_engine, GB/s\s+{value:#.4g} ")
         self.assertTrue(self.find("#own").get_attribute("href").endswith(pathlib.Path(device["file"]).name))
         self.shot("fleet-light")
         self.open("fleet", dark=True)
@@ -121,6 +169,16 @@ class Page(PageTest):
         device = self.fleet["devices"][-1]
         self.find("#find").send_keys(device["uuid"])
         self.assertIn(device["uuid"], self.find("#device h2").text)
+        for words, said in (("nowhere", "nothing matches"), (self.fleet["missing_hosts"][0], "is missing"), ("n0001", "")):
+            self.find("#find").clear()
+            self.find("#find").send_keys(words)
+            self.assertIn(said, self.find("#found").text)
+            self.assertEqual(bool(self.find("#found").text), bool(said))
+        self.assertIn("n0001", self.find("#device h2").text)
+
+    def test_numbers_are_those_of_the_tables(self):
+        words = self.do("return [0, 5.96e-8, 0.5, 1, 12345, 99999999].map(number)")
+        self.assertEqual(words, ["0", "5.960e-08", "0.5000", "1.000", "12345", "1.000e+08"])
 
     def test_figures_and_phases(self):
         def scale():
@@ -204,6 +262,8 @@ class Page(PageTest):
 
     def test_narrow_window(self):
         self.assert_fits_narrow("fleet-narrow")
+        self.assert_words_apart("drawSpread()")
+        self.assert_words_apart("for (const one of Object.values(phases())) one.values = [0.5, 1]; drawSpread()")
 
 
 if __name__ == "__main__":

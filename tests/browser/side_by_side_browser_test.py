@@ -43,6 +43,12 @@ class Page(PageTest):
         self.assertEqual([" ".join(head.split()) for head in heads],
                          [f"{i + 1} {column['title']}" for i, column in enumerate(self.all["columns"])])
 
+    def test_bars_are_wide_enough(self):
+        widths = self.do("return [...document.querySelectorAll('article g.column')].map((column) => Math.max("
+                         "0, ...[...column.querySelectorAll(':scope > g rect')].map((bar) => bar.x.baseVal.value + bar.width.baseVal.value - 84)))")
+        self.assertGreater(min(width for width in widths if width > 0), 1092 / 16)
+        self.assertEqual(self.colour("path.median", "stroke"), self.colour("body"))
+
     def overlaps(self):
         """Pairs of texts of one picture that cover each other."""
         return self.do("""

@@ -216,6 +216,23 @@ class Page(PageTest):
 
     def test_narrow_window(self):
         self.assert_fits_narrow("narrow")
+        self.assert_words_apart("draw(pictures[1])")
+        self.do("for (const head of pictures[1].heads) Object.assign(head, "
+                "{ complete: longest[0] / 20, doubt: 'doubtful: +50.9 % against the median' })")
+        self.assert_words_apart("draw(pictures[1])")
+
+    def test_a_taller_window_shows_more(self):
+        self.size(1440, 300)
+        self.open("small")
+        last = self.find_all("canvas")[-1]
+        self.assertEqual(last.get_property("width"), 300)  # as it is before it is drawn
+        self.size(1440, 4000)
+        self.assertGreater(last.get_property("width"), 1000)
+
+    def test_keys_scroll(self):
+        self.size(1440, 300)
+        y = self.do("step(pictures.at(-1), 'ArrowDown'); return place(chosen.picture, chosen.kind, chosen.task).y")
+        self.assertTrue(0 < y < 300, y)
 
     def test_ten_thousand_tasks(self):
         self.open("large")
