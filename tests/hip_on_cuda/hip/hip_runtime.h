@@ -73,6 +73,7 @@ struct hipDeviceProp_t : cudaDeviceProp {
 #define hipHostRegister cudaHostRegister
 #define hipHostRegisterDefault cudaHostRegisterDefault
 #define hipHostUnregister cudaHostUnregister
+#define hipHostGetDevicePointer cudaHostGetDevicePointer
 #define hipMemoryTypeHost cudaMemoryTypeHost
 #define hipPointerGetAttributes cudaPointerGetAttributes
 #define hipMemGetInfo cudaMemGetInfo
