@@ -181,7 +181,7 @@ TEST(Fleet, TimesCountOnlyWithoutThroughput) {
   std::vector<DeviceRecord> records;
   for (int i = 0; i < 9; ++i) {
     DeviceRecord one = device("GPU-" + std::to_string(i), 50);
-    one.figures.insert(one.figures.begin(), {contention_free, exactly(i == 8 ? 1.5 : 1.0)});
+    one.figures.insert(one.figures.begin(), {contention_free, exactly(i == 8 ? 1.5e-3 : 1e-3)});
     records.push_back(one);
   }
   EXPECT_EQ(fleet(records).exit_code(), ExitCode::pass);
@@ -191,7 +191,7 @@ TEST(Fleet, TimesCountOnlyWithoutThroughput) {
   const Fleet late = fleet(records);
   EXPECT_EQ(late.exit_code(), ExitCode::performance);
   EXPECT_THAT(late.devices.back().troubles.at(0).text,
-              HasSubstr("1.500 s, 50.0 % above the median 1.000 s of 9 devices"));
+              HasSubstr("1.500 ms, 50.0 % above the median 1.000 ms of 9 devices"));
 }
 
 TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {

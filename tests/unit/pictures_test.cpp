@@ -336,6 +336,13 @@ TEST(TimelineSvg, OfPredictionsNamesTheDevicesOnce) {
   EXPECT_THAT(svg({study}), Not(HasSubstr("not measured")));
 }
 
+TEST(TimelineSvg, HasLongTitlesInTwoLines) {
+  Study study = result_of({small_run()});
+  std::string& title = study.points.front().deck.title = "A long one:";
+  for (int i = 0; i < 30; ++i) title += " word";
+  EXPECT_THAT(svg({study}), Not(HasSubstr("\u2026")));
+}
+
 TEST(TimelineSvg, NamesTheArraysOfCopies) {
   experiment::Run run = small_run();
   run.schedule.arrays.resize(1);
