@@ -182,20 +182,26 @@ std::string wrong_data(const Outcome& outcome) {
   return text;
 }
 
-std::string verdict_words(const Study& study, bool named) {
-  std::string text = fmt::format("verdict{}: {}", named ? " of " + study.deck().name() : "",
-                                 deck::to_string(study.verdict()));
+std::vector<std::string> reasons(const Study& study) {
+  std::vector<std::string> lines;
   constexpr std::size_t most = 8;
   std::size_t shown = 0;
   for (const PointResult& point : study.done) {
     for (const std::string& reason : point.reasons) {
       if (point.code != study.exit_code() || ++shown > most) continue;
-      text += fmt::format(
-          "\n  {}{}", study.sweeps() ? point_words(study.points[point.number].values) + ": " : "",
+      lines.push_back(
+          (study.sweeps() ? point_words(study.points[point.number].values) + ": " : "") +
           base::one_line(reason));
     }
   }
-  if (shown > most) text += fmt::format("\n  and {} more", shown - most);
+  if (shown > most) lines.push_back(fmt::format("and {} more", shown - most));
+  return lines;
+}
+
+std::string verdict_words(const Study& study, bool named) {
+  std::string text = fmt::format("verdict{}: {}", named ? " of " + study.deck().name() : "",
+                                 deck::to_string(study.verdict()));
+  for (const std::string& line : reasons(study)) text += "\n  " + line;
   return text + "\n";
 }
 

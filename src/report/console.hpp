@@ -25,6 +25,8 @@ std::string table(const Study& study, int width);
 /// One line per order with wrong data: order, chunk, array, index, expected, found.
 std::string wrong_data(const experiment::Outcome& outcome);
 
+/// Reasons for the verdict, one line each; of many the first and the number of the others.
+std::vector<std::string> reasons(const Study& study);
 /// The verdict with its reasons; `named`: with the name of the deck.
 std::string verdict_words(const Study& study, bool named = false);
 

@@ -14,6 +14,8 @@ std::string hint(const schedule::Schedule& schedule, const timeline::Span& at,
                  schedule::TaskId id) {
   const schedule::Task& task = schedule.tasks[id];
   std::string words = full_label(schedule, id);
+  if (const auto* const array = schedule::copied_array(schedule, task))
+    words += " of " + array->name;
   if (!schedule::on_host(task.stage)) words += fmt::format(", lane {}", task.lane);
   return words + fmt::format(": {} .. {}", base::format_seconds(at.start_s),
                              base::format_seconds(at.stop_s));
@@ -42,8 +44,11 @@ void draw_row(Svg& svg, const schedule::Schedule& schedule, const timeline::Time
             name, begin, std::max(0.5, wide), height, height > 8 && wide > 5 ? R"( rx="2")" : "",
             alone ? escape_xml(hint(schedule, at, row[i]))
                   : fmt::format("{} {} tasks", next - i, name));
-    const std::string words = label(schedule, row[i]);
-    const double spare = wide - width_of(words) * 10 / 11;
+    std::string words = label(schedule, row[i]);
+    // A tile is made of three arrays.
+    const auto* const array = schedule::copied_array(schedule, schedule.tasks[row[i]]);
+    if (schedule.tiling && array != nullptr) words = array->name + words;
+    const double spare = wide - width_of(words, 10);
     if (alone && height >= 11 && spare >= 1) {
       svg.words(fmt::format("bar {}", name), begin + std::min(4.0, spare / 2), height / 2 + 4,
                 words);

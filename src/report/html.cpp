@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "deck/words.hpp"
+#include "report/console.hpp"
 #include "report/fields.hpp"
 #include "report/json.hpp"
 #include "report/page.hpp"
@@ -51,6 +53,26 @@ void draw(Json& drawing, const Outcome& outcome) {
   }
 }
 
+/// A verdict with its reasons; nothing for a prediction.
+std::string verdict_list(const Study& study, experiment::Verdict verdict,
+                         const std::vector<std::string>& reasons) {
+  if (study.predicts() && verdict == experiment::Verdict::pass) return "";
+  std::string html =
+      fmt::format("<p class=\"verdict {0}\">verdict: {0}</p>\n", deck::to_string(verdict));
+  for (const std::string& reason : reasons) {
+    html += fmt::format("<p class=\"finding\">{}</p>\n", escape_xml(reason));
+  }
+  return html;
+}
+
+/// The criteria, open if one is not met.
+std::string criteria_list(const Outcome& outcome) {
+  if (outcome.checks.empty()) return "";
+  return fmt::format("<details{}><summary>Criteria</summary>\n",
+                     outcome.verdict() == experiment::Verdict::pass ? "" : " open") +
+         page_table(check_rows(outcome)) + "</details>\n";
+}
+
 /// What the hardware allows, where it was measured.
 std::string bounds_list(const Outcome& outcome) {
   const std::string words = bound_words(outcome);
@@ -72,15 +94,14 @@ std::string facts_list(const Study& study, const Outcome& outcome) {
 std::string section(const Study& study, const Outcome& outcome, std::size_t deck, std::size_t run) {
   std::string html =
       page_section(escape_xml(study.deck().title), escape_xml(place_words(study, &outcome)));
-  if (outcome.failure) {
-    html += fmt::format("<p class=\"finding\">{}</p>\n", escape_xml(outcome.failure->text));
-  }
+  html += verdict_list(study, outcome.verdict(), experiment::reasons(outcome));
   if (outcome.runs.empty()) return html + "</section>\n";
   html += page_table(study.predicts() ? prediction_rows(outcome) : order_rows(outcome));
   for (const std::string& words : {unexpected_words(outcome), stop_words(outcome)}) {
     if (!words.empty()) html += fmt::format("<p>{}</p>\n", escape_xml(words));
   }
-  html += page_picture(soak_svg(outcome)) + bounds_list(outcome) + facts_list(study, outcome);
+  html += page_picture(soak_svg(outcome)) + bounds_list(outcome) + criteria_list(outcome) +
+          facts_list(study, outcome);
   for (const experiment::Run& one : outcome.runs) {
     const std::string order = escape_xml(order_words(one));
     html += fmt::format("<article class=\"run\">\n<h2>{}</h2><p class=\"figures\">{}</p>\n", order,
@@ -134,8 +155,10 @@ std::string html(const Studies& studies) {
   const Study& first = studies.front();
   std::string html = page_head(first.deck().title) + page_json("result", to_json(studies, -1));
   if (first.sweeps()) {
-    html +=
-        "<main>\n" + page_picture(sweep_svg(first)) + page_table(sweep_rows(first)) + "</main>\n";
+    html += "<main>\n" + verdict_list(first, first.verdict(), reasons(first)) +
+            page_picture(sweep_svg(first)) +
+            fmt::format("<p class=\"place\">{}</p>\n", sweep_table_heading(first)) +
+            page_table(sweep_rows(first)) + "</main>\n";
   } else {
     html += timelines(studies) + fmt::format("<script>\n{}</script>\n", page_script());
   }

@@ -210,7 +210,9 @@ double longest_s(const std::vector<const experiment::Outcome*>& outcomes) {
 std::string place_words(const Study& study, const experiment::Outcome* outcome) {
   std::string words = study.deck().path;
   if (outcome != nullptr && outcome->phase == deck::Phase::together) words += ", together";
-  if (study.predicts()) return words;
+  if (study.predicts()) {
+    return words + fmt::format(", predicted for {}", fmt::join(study.devices, ", "));
+  }
   const auto& [build, host, device, job, placement] = study.machine;
   if (device) {
     words += ", " + device->name;

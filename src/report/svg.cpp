@@ -102,9 +102,14 @@ std::string json_text(const nlohmann::ordered_json& json, int indent) {
 
 std::string quote_json(const std::string& text) { return json_text(text); }
 
-double width_of(std::string_view text) {
-  const auto capitals = std::ranges::count_if(text, [](char c) { return c >= 'A' && c <= 'Z'; });
-  return 7 * static_cast<double>(text.size()) + 1.4 * static_cast<double>(capitals);
+double width_of(std::string_view text, double size) {
+  double width = 0;  // of DejaVu Sans, the widest of the fonts
+  for (const char c : text) {
+    const auto is_of = [&](std::string_view some) { return some.find(c) != some.npos; };
+    const bool capital = c >= 'A' && c <= 'Z';
+    width += is_of(" .,:;'|!()[]/-Ifijlrt") ? 0.4 : is_of("mwMW%@") ? 1 : capital ? 0.76 : 0.62;
+  }
+  return size * width;
 }
 
 std::vector<double> ticks(double least, double most, int count) {
@@ -129,17 +134,43 @@ std::string tick_words(double seconds, double longest_s) {
   return fmt::format("{:.6g} {}", seconds / unit->first, unit->second);
 }
 
+/// Whether a text fits into `room` pixels.
+static bool fits(std::string_view words, double room, std::string_view kind, double size) {
+  const bool is_bold = kind == "title" || kind == "name" || kind == "doubt";
+  return width_of(words, is_bold ? bold * size : size) <= room;
+}
+
+/// What fits of it.
+static std::string_view beginning(std::string_view words, double room, std::string_view kind,
+                                  double size) {
+  auto columns = static_cast<std::size_t>(std::max(0.0, room) / (0.4 * size));
+  columns = std::min(columns, base::columns(words));
+  while (columns > 0 && !fits(base::first_columns(words, columns), room, kind, size)) --columns;
+  return base::first_columns(words, columns);
+}
+
 void Svg::words(std::string_view kind, double x, double base, const std::string& words) {
   add("<text class=\"{}\" x=\"{:g}\" y=\"{:g}\">{}</text>\n", kind, x, base, escape_xml(words));
 }
 
 void Svg::words_within(double room, std::string_view kind, double x, double base,
                        const std::string& words, double size) {
-  const double part = room / (width_of(words) * size / 11);
-  if (part >= 1) return this->words(kind, x, base, words);
-  const auto columns = static_cast<std::size_t>(part * static_cast<double>(base::columns(words)));
+  if (fits(words, room, kind, size)) return this->words(kind, x, base, words);
   add("<text class=\"{}\" x=\"{:g}\" y=\"{:g}\">{}\u2026<title>{}</title></text>\n", kind, x, base,
-      escape_xml(std::string(base::first_columns(words, columns))), escape_xml(words));
+      escape_xml(std::string(beginning(words, room - size, kind, size))), escape_xml(words));
+}
+
+void Svg::words_in_two_lines(double room, std::string_view kind, double x, double step,
+                             const std::string& words, double size) {
+  std::size_t space = 0;
+  if (!fits(words, room, kind, size)) {
+    space = words.rfind(' ', beginning(words, room, kind, size).size()) + 1;  // 0: none
+  }
+  if (space > 0) {
+    this->words(kind, x, y, words.substr(0, space - 1));
+    y += step;
+  }
+  words_within(room, kind, x, y, words.substr(space), size);
 }
 
 void Svg::legend(double edge, double wide,

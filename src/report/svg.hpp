@@ -61,8 +61,9 @@ std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 /// A quoted JSON string.
 std::string quote_json(const std::string& text);
 
-/// Estimated width in pixels of 11 px text; the actual font is unknown.
-double width_of(std::string_view text);
+/// Estimated width in pixels of text of `size` pixels; the actual font is unknown.
+double width_of(std::string_view text, double size = 12);
+inline constexpr double bold = 1.1;  ///< how much wider bold letters are
 
 /// Ticks of an axis from `least` to `most`, which make at most `count` steps, at multiples of 1, 2
 /// or 5 times a power of ten.
@@ -89,7 +90,11 @@ struct Svg {
   /// The same in at most `room` pixels: the end is cut off, and a tooltip has the whole text.
   /// `size`: of the letters.
   void words_within(double room, std::string_view kind, double x, double base,
-                    const std::string& words, double size = 11);
+                    const std::string& words, double size = 12);
+
+  /// The same from y down, in one line or two, `step` apart; y is that of the last.
+  void words_in_two_lines(double room, std::string_view kind, double x, double step,
+                          const std::string& words, double size = 12);
 
   /// A legend: swatches, drawn around (0, 0) and `wide` pixels wide, with labels; lines start at
   /// `edge`.

@@ -184,6 +184,11 @@ std::vector<std::string> sweep_words(const Study& study) {
   return lines;
 }
 
+std::string sweep_table_heading(const Study& study) {
+  return fmt::format("{} {}", study.predicts() ? "predicted" : "median",
+                     Yardstick(study).by_time() ? "times" : "GB/s, both directions");
+}
+
 std::string sweep_table(const Study& study, int width) {
   std::string table = base::align(sweep_rows(study), true);
   const auto too_wide = [&](const auto& line) {
@@ -192,8 +197,7 @@ std::string sweep_table(const Study& study, int width) {
   if (std::ranges::any_of(std::views::split(table, '\n'), too_wide)) {
     table = base::align(sweep_rows(study, true), true);
   }
-  return fmt::format("\n{} {}\n{}\n{}\n\n", study.predicts() ? "predicted" : "median",
-                     Yardstick(study).by_time() ? "times" : "GB/s, both directions", table,
+  return fmt::format("\n{}\n{}\n{}\n\n", sweep_table_heading(study), table,
                      fmt::join(sweep_words(study), "\n"));
 }
 

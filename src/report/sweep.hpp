@@ -68,6 +68,8 @@ std::optional<Knee> knee(const Study& study);
 /// One row per point: its values, the time of each series (`narrow`: only of the fastest), the
 /// bound and the fastest series.
 Rows sweep_rows(const Study& study, bool narrow = false);
+/// "median times"
+std::string sweep_table_heading(const Study& study);
 
 /// The best point and the knee, one line each.
 std::vector<std::string> sweep_words(const Study& study);

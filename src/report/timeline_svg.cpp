@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "deck/words.hpp"
 #include "report/picture.hpp"
 #include "report/sweep.hpp"
 #include "report/writers.hpp"
@@ -39,7 +40,7 @@ void draw(Svg& svg, const experiment::Run& run, const experiment::Outcome& outco
   const std::size_t behind = svg.text.size();
   const double top = svg.y + 19;
   const double scale = engines.width / longest;
-  draw(svg, run, measured(run), scale);
+  if (run.device.empty()) draw(svg, run, measured(run), scale);
   draw(svg, run, predicted(run), scale);
   // Without a timeline there is no axis either.
   if (run.trace || run.predicted) {
@@ -53,11 +54,15 @@ void draw(Svg& svg, const experiment::Run& run, const experiment::Outcome& outco
 /// One phase of a deck.
 void draw(Svg& page, const Study& study, const experiment::Outcome& outcome) {
   constexpr double room = Svg::width - 2 * edge;
-  page.words_within(room, "title", edge, page.y + 18, study.deck().title, 20);
-  page.words_within(room, "muted", edge, page.y + 40, place_words(study, &outcome));
-  page.y += 65;
-  if (outcome.failure) {
-    page.words_within(room, "doubt", edge, page.y, outcome.failure->text);
+  page.y += 18;
+  page.words_in_two_lines(room, "title", edge, 26, study.deck().title, 20);
+  page.words_within(room, "muted", edge, page.y += 22, place_words(study, &outcome));
+  page.y += 25;
+  if (outcome.verdict() != experiment::Verdict::pass) {
+    const auto reasons = experiment::reasons(outcome);
+    page.words_in_two_lines(room, "doubt", edge, 18,
+                            std::string(deck::to_string(outcome.verdict())) +
+                                (reasons.empty() ? "" : ": " + reasons.front()));
     page.y += 25;
   }
   if (outcome.runs.empty()) return;

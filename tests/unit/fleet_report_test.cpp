@@ -396,9 +396,9 @@ experiment::Fleet planted(int devices = 9) {
 TEST(FleetText, NamesEveryTrouble) {
   const std::string text = fleet_text(planted());
   EXPECT_THAT(text, HasSubstr("9 devices on 3 hosts: GPU, gen5 x16, Cuda, deck hand"));
-  EXPECT_THAT(text,
-              testing::ContainsRegex("n2 +0000:1a:00.0 +GPU-4 +FAIL +throughput of sequential, "
-                                     "alone: 0.3500, 30.0 % below the median 0.5000 of 9"));
+  EXPECT_THAT(
+      text, testing::ContainsRegex("n2 +0000:1a:00.0 +GPU-4 +FAIL +throughput of sequential, "
+                                   "alone: 0.3500 GB/s, 30.0 % below the median 0.5000 GB/s of 9"));
   EXPECT_THAT(text, HasSubstr("missing host\nn4\n"));
   EXPECT_THAT(text, HasSubstr("x.json: found <nothing>"));
   EXPECT_THAT(text, HasSubstr("y.json: overlap-fleet/1"));
@@ -492,8 +492,8 @@ TEST(NodeCheck, HasOneLinePerNode) {
   experiment::Fleet fleet = planted();
   EXPECT_EQ(node_check(fleet),
             "n1 PASS\n"
-            "n2 PERF-FAIL GPU-4: throughput of sequential, alone: 0.3500, 30.0 % below the median "
-            "0.5000 of 9 devices\n"
+            "n2 PERF-FAIL GPU-4: throughput of sequential, alone: 0.3500 GB/s, 30.0 % below the "
+            "median 0.5000 GB/s of 9 devices\n"
             "n3 PASS\n"
             "n4 FAIL no result\n");
   fleet.devices[0].troubles = {{.code = ExitCode::wrong_data, .text = "left\nwrong", .phase = {}}};

@@ -170,7 +170,8 @@ TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
   }
   EXPECT_THAT(
       slow.devices.back().troubles.at(0).text,
-      HasSubstr("throughput of by_engine, alone: 40.00, 20.0 % below the median 50.03 of 9"));
+      HasSubstr(
+          "throughput of by_engine, alone: 40.00 GB/s, 20.0 % below the median 50.03 GB/s of 9"));
   const Fleet fast = fleet(nine(60));
   EXPECT_EQ(fast.exit_code(), ExitCode::pass);
   EXPECT_THAT(numbers(fast.groups.at(0).distributions.at(0).outliers), ElementsAre(8U));
@@ -180,7 +181,7 @@ TEST(Fleet, TimesCountOnlyWithoutThroughput) {
   std::vector<DeviceRecord> records;
   for (int i = 0; i < 9; ++i) {
     DeviceRecord one = device("GPU-" + std::to_string(i), 50);
-    one.figures.insert(one.figures.begin(), {contention_free, exactly(i == 8 ? 1.5 : 1.0)});
+    one.figures.insert(one.figures.begin(), {contention_free, exactly(i == 8 ? 1.5e-3 : 1e-3)});
     records.push_back(one);
   }
   EXPECT_EQ(fleet(records).exit_code(), ExitCode::pass);
@@ -189,7 +190,8 @@ TEST(Fleet, TimesCountOnlyWithoutThroughput) {
   for (DeviceRecord& one : records) one.figures.pop_back();
   const Fleet late = fleet(records);
   EXPECT_EQ(late.exit_code(), ExitCode::performance);
-  EXPECT_THAT(late.devices.back().troubles.at(0).text, HasSubstr("50.0 % above the median"));
+  EXPECT_THAT(late.devices.back().troubles.at(0).text,
+              HasSubstr("1.500 ms, 50.0 % above the median 1.000 ms of 9 devices"));
 }
 
 TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {

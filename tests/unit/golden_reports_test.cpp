@@ -500,7 +500,7 @@ TEST(Golden, FilesAsItIsWritten) {
 
 TEST(Golden, SweepsAsItIsWritten) {
   const std::pair<const char*, Study> sweeps[] = {
-      {"sweep_linear", sweep_of("sweep: {chunks.count: [1, 2, 4, 6, 10]}\n", 0.8)},
+      {"sweep_linear", sweep_of("sweep: {chunks.count: [1, 2, 4, 6, 7]}\n", 0.8)},
       {"sweep_logarithmic",
        sweep_of("sweep: {chunks.count: [1, 4, 64, 16], issue.lanes: [2, 3, 4, 5]}\n", 0.2)},
       {"sweep_bytes",

@@ -34,6 +34,7 @@ using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pair;
 
 /// Two chunks on two lanes; the second copy back comes after the first kernel, too. Measured, the
 /// kernels overlap for a second.
@@ -237,18 +238,17 @@ TEST(Svg, TicksHaveTheUnitOfTheLongest) {
   EXPECT_EQ(tick_words(0.5e-10, 0.9e-10), "0.05 ns");
 }
 
-TEST(Svg, CapitalsAreWider) {
-  for (const char* const wide : {"A", "Z"}) {
-    EXPECT_GT(width_of(wide), width_of("a"));
-  }
-  for (const char* const narrow : {"@", "[", "1"}) {
-    EXPECT_EQ(width_of(narrow), width_of("a"));
-  }
+TEST(Svg, LettersHaveTheirWidths) {
+  for (const char* const wide : {"A", "Z", "m", "%"}) EXPECT_GT(width_of(wide), width_of("a"));
+  for (const char* const narrow : {"i", "[", " "}) EXPECT_LT(width_of(narrow), width_of("a"));
+  for (const char* const usual : {"z", "_", "1"}) EXPECT_EQ(width_of(usual), width_of("a"));
+  EXPECT_GT(width_of("M"), width_of("A"));
+  EXPECT_DOUBLE_EQ(width_of("ab", 24), 2 * width_of("ab"));
 }
 
 TEST(Svg, ALegendFillsItsLines) {
-  // Swatches of 14 pixels, words of 22 * 7, 24 between: six fill the page between its edges.
-  const std::pair<std::string, std::string> entry{"<swatch/>", std::string(22, 'a')};
+  // Swatches of 14 pixels, words of 20 * 7.44, 24 between: six fill the page between its edges.
+  const std::pair<std::string, std::string> entry{"<swatch/>", std::string(20, 'a')};
   const auto legend = [&](int entries) {
     Svg page{.text = {}, .y = 100};
     page.legend(24, 14, std::vector(static_cast<std::size_t>(entries), entry));
@@ -257,7 +257,7 @@ TEST(Svg, ALegendFillsItsLines) {
   for (const int entries : {1, 6}) EXPECT_EQ(legend(entries).y, 134) << entries;
   for (const int entries : {7, 12}) EXPECT_EQ(legend(entries).y, 156) << entries;
   EXPECT_THAT(legend(6).text,
-              HasSubstr(R"g(translate(984 100)"><swatch/><text x="22" y="4">aaa)g"));
+              HasSubstr(R"g(translate(958 100)"><swatch/><text x="22" y="4">aaa)g"));
   EXPECT_THAT(legend(7).text, HasSubstr("translate(24 122)"));
   // One that is wider than the page has a line of its own, and none above it.
   Svg page{.text = {}, .y = 100};
@@ -305,9 +305,54 @@ TEST(Pictures, OfADeckThatFailedSayWhy) {
   study.done.clear();
   add(study, 0,
       experiment::failed(study.points.front(), base::Error(base::ExitCode::precondition, "a < b")));
-  EXPECT_THAT(html({study}), HasSubstr("<p class=\"finding\">a &lt; b</p>"));
+  EXPECT_THAT(html({study}), HasSubstr("<p class=\"verdict ERROR\">verdict: ERROR</p>\n"
+                                       "<p class=\"finding\">a &lt; b</p>"));
   EXPECT_THAT(html({study}), Not(HasSubstr("<table")));
-  EXPECT_THAT(svg({study}), HasSubstr(">a &lt; b</text>"));
+  EXPECT_THAT(svg({study}), HasSubstr(">ERROR: a &lt; b</text>"));
+}
+
+TEST(Pictures, SayWhetherCriteriaAreMet) {
+  experiment::Outcome outcome = outcome_of({small_run()});
+  outcome.checks.push_back({.metric = deck::Metric::time, .limit = 7});
+  EXPECT_THAT(html({study_of(outcome)}), HasSubstr("\"verdict PASS\">verdict: PASS</p>\n<div"));
+  EXPECT_THAT(html({study_of(outcome)}), HasSubstr("<details><summary>Criteria</summary>"));
+  EXPECT_THAT(html({study_of(outcome)}), HasSubstr("<th scope=\"row\">time &lt;= 7</th>"));
+  EXPECT_THAT(svg({study_of(outcome)}), Not(HasSubstr(">PASS")));
+  outcome.checks[0].verdict = experiment::Verdict::fail;
+  EXPECT_THAT(html({study_of(outcome)}),
+              HasSubstr("verdict: FAIL</p>\n<p class=\"finding\">time: "));
+  EXPECT_THAT(html({study_of(outcome)}), HasSubstr("<details open><summary>Criteria</summary>"));
+  EXPECT_THAT(svg({study_of(outcome)}), HasSubstr(">FAIL: time: "));
+  // Predictions are not judged.
+  Study study = odd_result();
+  study.devices = {"h200"};
+  EXPECT_THAT(html({study}), Not(HasSubstr("verdict: ")));
+}
+
+TEST(TimelineSvg, OfPredictionsNamesTheDevicesOnce) {
+  Study study = odd_result();
+  study.devices = {"h200", "c2050"};
+  EXPECT_THAT(svg({study}), HasSubstr(">hand.yaml, predicted for h200, c2050</text>"));
+  EXPECT_THAT(svg({study}), Not(HasSubstr("not measured")));
+}
+
+TEST(TimelineSvg, HasLongTitlesInTwoLines) {
+  Study study = result_of({small_run()});
+  std::string& title = study.points.front().deck.title = "A long one:";
+  for (int i = 0; i < 30; ++i) title += " word";
+  EXPECT_THAT(svg({study}), Not(HasSubstr("\u2026")));
+}
+
+TEST(TimelineSvg, NamesTheArraysOfCopies) {
+  experiment::Run run = small_run();
+  run.schedule.arrays.resize(1);
+  run.schedule.arrays[0].name = "A";
+  run.schedule.uses.resize(1);
+  run.schedule.tasks[0].uses.count = 1;
+  EXPECT_THAT(svg({result_of({run})}), HasSubstr("<title>h2d 0 of A, lane 0: "));
+  EXPECT_THAT(svg({result_of({run})}), Not(HasSubstr(">A0</text>")));
+  run.schedule.tiling.emplace();  // of a matrix product, with several copies of a number
+  EXPECT_THAT(svg({result_of({run})}), HasSubstr(">A0</text>"));
 }
 
 TEST(TimelineSvg, SaysWhatIsMissingOrDoubtful) {
@@ -447,9 +492,34 @@ TEST(Svg, WordsBeyondTheirRoomAreCut) {
   svg.words_within(100, "name", 1, 2, "short");
   EXPECT_EQ(std::exchange(svg.text, ""), "<text class=\"name\" x=\"1\" y=\"2\">short</text>\n");
   svg.words_within(70, "name", 1, 2, "\u00e4 < 20 letters or so");
-  EXPECT_EQ(svg.text,
-            "<text class=\"name\" x=\"1\" y=\"2\">\u00e4 &lt; 20 le\u2026"
+  EXPECT_EQ(std::exchange(svg.text, ""),
+            "<text class=\"name\" x=\"1\" y=\"2\">\u00e4 &lt; 20 \u2026"
             "<title>\u00e4 &lt; 20 letters or so</title></text>\n");
+  // Bold letters need more room.
+  const std::string ten = "0123456789";
+  for (const char* const kind : {"title", "name", "doubt"}) {
+    svg.words_within(80, kind, 1, 2, ten);
+    EXPECT_THAT(std::exchange(svg.text, ""), HasSubstr("\u2026")) << kind;
+  }
+  svg.words_within(80, "muted", 1, 2, ten);
+  EXPECT_THAT(svg.text, HasSubstr(">0123456789</text>"));
+}
+
+TEST(Svg, LongLinesBecomeTwo) {
+  const auto lines = [](const std::string& words) {
+    Svg svg{.text = {}, .y = 50};
+    svg.words_in_two_lines(100, "muted", 1, 18, words);
+    return std::pair(svg.text, svg.y);
+  };
+  EXPECT_THAT(lines("aaa aaa"),
+              Pair("<text class=\"muted\" x=\"1\" y=\"50\">aaa aaa</text>\n", 50));
+  EXPECT_THAT(lines("aaaaaaa aaaaaa bb"),
+              Pair("<text class=\"muted\" x=\"1\" y=\"50\">aaaaaaa</text>\n"
+                   "<text class=\"muted\" x=\"1\" y=\"68\">aaaaaa bb</text>\n",
+                   68));
+  // What remains beyond the second is cut, and so is a word without an end.
+  EXPECT_THAT(lines("aaaaaaa aaaaaa aaaaaaaaaa").first, HasSubstr(">aaaaaa aaaaa\u2026<title>"));
+  EXPECT_EQ(lines(std::string(40, 'a')).second, 50);
 }
 
 TEST(TimelineHtml, NeedsNothingElse) {

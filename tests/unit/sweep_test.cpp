@@ -1,5 +1,6 @@
 #include "report/sweep.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -30,6 +31,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::vector<deck::Point> points_of(const std::string& sweep,
@@ -397,6 +399,86 @@ TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
   EXPECT_EQ(sweep_table(sweep, 66), sweep_table(sweep, 100));
   EXPECT_THAT(sweep_table(sweep, 65), HasSubstr("chunks.count      time     bound      fastest\n"
                                                 "1             9.000 ms  4.000 ms  depth_first\n"));
+}
+
+TEST(SweepSvg, HasThePanelOfTheBestPoint) {
+  const std::string lanes =
+      "sweep: {chunks.count: [1, 2], issue.lanes: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]}";
+  std::vector<double> milliseconds(28, 9);
+  milliseconds[11] = 5;  // of the last panel that is shown anyway
+  EXPECT_THAT(svg({sweep_of(lanes, milliseconds)}), HasSubstr(">the first 12 of 14 panels<"));
+  milliseconds[12] = 4;
+  const std::string picture = svg({sweep_of(lanes, milliseconds)});
+  EXPECT_THAT(picture, HasSubstr(">the first 11 of 14 panels and the best<"));
+  EXPECT_THAT(picture, HasSubstr(">issue.lanes 13</text>"));
+  EXPECT_THAT(picture, HasSubstr(">best 4.000 ms</text>"));
+  EXPECT_THAT(picture, Not(HasSubstr(">issue.lanes 12</text>")));
+}
+
+TEST(SweepSvg, HasTheWordBestWhereNoMarkIs) {
+  // The throughput of sequential is 10 % lower: a mark where the word is elsewhere.
+  const std::string picture = svg({sweep_of("sweep: {workload.elements: [3072, 4096]}\n", {9, 9})});
+  const auto y_of = [&](const std::string& what) {
+    return std::stod(picture.substr(picture.find("y=\"", picture.find(what)) + 3));
+  };
+  EXPECT_NEAR(y_of("doubt halo mid"), y_of("class=\"best\""), 16.01);
+  EXPECT_LT(y_of("doubt halo mid"), y_of("class=\"best\""));
+}
+
+TEST(SweepSvg, LongWordsTakeTwoLines) {
+  Study sweep = sweep_of(
+      "sweep: {chunks.count: [1, 2, 4], issue.lanes: [1], memory.host: [pinned], "
+      "measure.repetitions: [7], workload.intensity: [1]}\n",
+      {9, 7, 5});
+  EXPECT_GT(sweep_words(sweep)[1].size(), 180);
+  std::string& title = sweep.points.front().deck.title = "A long one:";
+  for (int i = 0; i < 30; ++i) title += " word";
+  EXPECT_THAT(svg({sweep}), Not(HasSubstr("\u2026")));
+}
+
+TEST(SweepSvg, SeriesOfASingleNumberStandSideBySide) {
+  Study sweep = sweep_of("sweep: {chunks.count: [4]}\n", {10});
+  for (Row& row : sweep.done[0].rows) row.predicted_s = 9e-3;
+  EXPECT_THAT(svg({sweep}), HasSubstr("translate(621 "));
+  EXPECT_THAT(svg({sweep}), HasSubstr("translate(635 "));
+  // Strokes at the predictions, where there are marks at the times.
+  EXPECT_THAT(svg({sweep}), HasSubstr("m-7 0h14"));
+  for (Row& row : sweep.done[0].rows) row.time.reset();
+  EXPECT_THAT(svg({sweep}), Not(HasSubstr("m-7 0h14")));
+}
+
+TEST(SweepSvg, HasLogarithmsFromAFactorOfEight) {
+  for (const int most : {7, 8}) {
+    const std::string picture =
+        svg({sweep_of(fmt::format("sweep: {{chunks.count: [1, {}]}}\n", most), {9, 9})});
+    EXPECT_EQ(picture.find(">chunks.count (log)<") != picture.npos, most == 8) << most;
+  }
+}
+
+TEST(SweepSvg, WordsStandInAsManyRowsAsTheyNeed) {
+  const std::string words = "memory.host: [pinned, pageable, registered, pageable_staged]";
+  const std::string wide = svg({sweep_of("sweep: {" + words + "}\n", {9, 9, 9, 9})});
+  const std::string narrow = svg({sweep_of("sweep: {" + words + ", issue.lanes: [1, 2, 3, 4, 5]}\n",
+                                           std::vector<double>(20, 9))});
+  const auto y_of = [](const std::string& picture, const std::string& word) {
+    const auto end = picture.find("\">" + word + "</text>");  // not cut
+    EXPECT_NE(end, picture.npos);
+    return std::stod(picture.substr(picture.rfind("y=\"", end) + 3));
+  };
+  EXPECT_EQ(y_of(wide, "pageable_staged"), y_of(wide, "pinned"));
+  EXPECT_EQ(y_of(narrow, "pageable_staged"), y_of(narrow, "pinned") + 13);
+  EXPECT_EQ(y_of(narrow, "registered"), y_of(narrow, "pinned"));
+  EXPECT_EQ(y_of(narrow, "memory.host"), y_of(narrow, "pinned") + 19 + 13);
+}
+
+TEST(SweepHtml, SaysWhyItDoesNotPass) {
+  Study sweep = sweep_of(counts, {9, 9});
+  EXPECT_THAT(html({sweep}), HasSubstr("verdict: PASS</p>\n<svg"));
+  EXPECT_THAT(html({sweep}), HasSubstr("<p class=\"place\">median times</p>\n<div"));
+  add(sweep, 2,
+      experiment::failed(sweep.points[2], base::Error(base::ExitCode::skipped, "no room")));
+  EXPECT_THAT(html({sweep}), HasSubstr("verdict: SKIPPED</p>\n"
+                                       "<p class=\"finding\">chunks.count 4: no room</p>\n<svg"));
 }
 
 TEST(Csv, HasARowForEachPointAndOrder) {
