@@ -169,7 +169,8 @@ void require_alone(const CLI::App& app, const std::string& name) {
 
 void check(const CLI::App& app, const Options& options) {
   require_no_command(app, options);
-  if (options.list || options.version) return require_alone(app, options.list ? "--list" : "--version");
+  if (options.list || options.version)
+    return require_alone(app, options.list ? "--list" : "--version");
   if (options.decks.empty() && options.calibrate.empty()) {
     fail("no deck given (see miniapp --help)");
   }

@@ -239,7 +239,7 @@ struct Deck {
   std::vector<Criterion> acceptance;
   yaml::NodePtr document;  ///< the parsed file, for later errors; null: deck made by the program
 
-  std::string mark = {};   ///< tells decks of one name in one call apart
+  std::string mark = {};  ///< tells decks of one name in one call apart
 
   /// File name without folder and extension, for messages and result lines.
   std::string name() const { return yaml::name_of(path) + mark; }

@@ -222,8 +222,11 @@ std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vecto
     if (const auto* const other = counterpart(one, results[one.machine.deck] > 1, all)) {
       comparisons.push_back(compare(one, *other, below));
     } else {
-      comparisons.push_back({one.file, "-", yaml::name_of(one.deck_path),
-                             {{"device", one.host + " " + one.slot, "-"}}, {}});
+      comparisons.push_back({one.file,
+                             "-",
+                             yaml::name_of(one.deck_path),
+                             {{"device", one.host + " " + one.slot, "-"}},
+                             {}});
     }
   }
   return comparisons;

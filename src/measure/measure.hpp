@@ -46,8 +46,8 @@ struct Hooks {
 void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
            std::uint32_t repetition);
 
-/// Page-locks the host arrays for the lifetime of the workload; `mapped`: kernels will work on them.
-/// Throws as page_lock() of memory.
+/// Page-locks the host arrays for the lifetime of the workload; `mapped`: kernels will work on
+/// them. Throws as page_lock() of memory.
 void page_lock(workload::Workload& workload, bool mapped);
 
 /// Throws base::Error{runtime_error} if host memory is not of the kind that the schedule states, as

@@ -106,8 +106,8 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
     }
   };
   consider_fewest({}, Order::sequential);
-  const bool mapped = deck.memory.host == deck::HostMemory::pinned && !deck.workload.box &&
-                      !deck.workload.pitch;
+  const bool mapped =
+      deck.memory.host == deck::HostMemory::pinned && !deck.workload.box && !deck.workload.pitch;
   if (mapped && !teaching && device.queues != Queues::worker) {
     consider_fewest({.transfer = deck::Transfer::zero_copy}, Order::depth_first);
   }

@@ -168,7 +168,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void expect_no_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;  // plain and quoted values
-    fail(places_.of(mark), fmt::format("found the tag {}; allowed: values without tags", quoted(tag)));
+    fail(places_.of(mark),
+         fmt::format("found the tag {}; allowed: values without tags", quoted(tag)));
   }
 
   Node& begin(Node::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {

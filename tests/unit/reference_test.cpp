@@ -131,10 +131,10 @@ TEST(ReferenceLimit, OfSomethingElseNeverPasses) {
     mismatch(0).change(far);
     mismatch(3).change(far);
     mismatch(2).change(near);
-    EXPECT_THAT(checked(Metric::throughput, {0.01},
-                        references({entry(far, 1, 0.03), entry(near, 1, 0.03)}))
-                    .reason,
-                testing::EndsWith(mismatch(2).words));
+    EXPECT_THAT(
+        checked(Metric::throughput, {0.01}, references({entry(far, 1, 0.03), entry(near, 1, 0.03)}))
+            .reason,
+        testing::EndsWith(mismatch(2).words));
   }
   EXPECT_THAT(checked(Metric::throughput, {0.01}, references({})).reason,
               HasSubstr("it has no entries"));

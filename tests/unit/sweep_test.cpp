@@ -473,12 +473,15 @@ TEST(SweepSvg, WordsStandInAsManyRowsAsTheyNeed) {
 
 TEST(SweepHtml, SaysWhyItDoesNotPass) {
   Study sweep = sweep_of(counts, {9, 9});
-  EXPECT_THAT(html({sweep}), HasSubstr("verdict: PASS</p>\n<svg"));
+  EXPECT_THAT(html({sweep}), HasSubstr("verdict: PASS</p>\n<div class=\"wide picture\"><svg"));
   EXPECT_THAT(html({sweep}), HasSubstr("<p class=\"place\">median times</p>\n<div"));
   add(sweep, 2,
       experiment::failed(sweep.points[2], base::Error(base::ExitCode::skipped, "no room")));
-  EXPECT_THAT(html({sweep}), HasSubstr("verdict: SKIPPED</p>\n"
-                                       "<p class=\"finding\">chunks.count 4: no room</p>\n<svg"));
+  EXPECT_THAT(
+      html({sweep}),
+      HasSubstr(
+          "verdict: SKIPPED</p>\n"
+          "<p class=\"finding\">chunks.count 4: no room</p>\n<div class=\"wide picture\"><svg"));
 }
 
 TEST(Csv, HasARowForEachPointAndOrder) {
