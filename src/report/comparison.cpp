@@ -114,7 +114,7 @@ base::Rows change_rows(const Comparison& of) {
                         (ratio && !ratio->covers ? ", few samples" : ""),
                     change.verdict ? std::string(deck::to_string(*change.verdict)) : "not judged"});
   }
-  return rows;
+  return of.changes.empty() ? base::Rows() : rows;  // nothing: a device is missing
 }
 
 /// The pen of a trend.
@@ -206,7 +206,8 @@ std::string comparison_html(const Comparisons& comparisons) {
           "</section>\n";
   for (const Comparison& one : comparisons.all) {
     html += page_section(escape_xml(one.deck), escape_xml(one.a) + " &rarr; " + escape_xml(one.b));
-    html += page_table(difference_rows(one)) + page_picture(ratios_svg(one)) +
+    html += page_table(difference_rows(one)) +
+            (one.changes.empty() ? "" : page_picture(ratios_svg(one))) +
             page_table(change_rows(one)) + "</section>\n";
   }
   return html + "</main>\n</body>\n</html>\n";

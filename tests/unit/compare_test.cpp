@@ -359,6 +359,16 @@ TEST(Comparison, ShowsInTextFileAndPage) {
   EXPECT_EQ(html.find("a<b"), std::string::npos);
 }
 
+TEST(Comparison, NamesAMissingDevice) {
+  report::Comparisons comparisons{.all = {{"a.json", "-", "gpu", {{"device", "n1 b", "-"}}, {}}}};
+  const std::string text = report::comparison_text(comparisons);
+  EXPECT_THAT(text, HasSubstr("gpu: a.json -> -"));
+  EXPECT_THAT(text, testing::ContainsRegex("device +n1 b +-"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("trend")));
+  EXPECT_THAT(report::comparison_html(comparisons), testing::Not(HasSubstr("<svg")));
+  EXPECT_EQ(comparisons.exit_code(), base::ExitCode::inconclusive);
+}
+
 TEST(Comparison, APageLeavesOutRatiosThatAreInfinite) {
   const report::Comparisons comparisons{
       .below = 0.01, .all = {compare(result("a", 1e-300), result("b", 1e300), 0.01)}};

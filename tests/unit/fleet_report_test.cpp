@@ -210,20 +210,21 @@ TEST(Devices, SayWhyTheyDoNotPass) {
       {{"metric", "throughput"},
        {"order", "by_engine"},
        {"verdict", "FAIL"},
-       {"text", "too slow"},
+       {"text", "throughput of by_engine: too slow"},
        {"limit", 3},
        {"phase", "together"}},
       {{"metric", "h2d_rate"},
        {"order", nullptr},
        {"verdict", "INCONCLUSIVE"},
-       {"text", "no reference"},
+       {"text", "h2d_rate: no reference"},
        {"limit", nullptr}},
       {{"metric", "time"}, {"order", nullptr}, {"verdict", "PASS"}, {"limit", 1}, {"text", ""}}};
   file["exit_code"] = 5;
   file["verdict"] = "FAIL";
   const DeviceRecord one = read(file);
   ASSERT_EQ(one.troubles.size(), 2U);
-  EXPECT_EQ(one.troubles[0].text, "too slow");
+  EXPECT_EQ(one.troubles[0].text, "throughput of by_engine, together: too slow");
+  EXPECT_EQ(one.troubles[1].text, "h2d_rate: no reference");
   EXPECT_EQ(one.troubles[0].phase, deck::Phase::together);
   EXPECT_FALSE(one.troubles[0].undecided);
   EXPECT_EQ(one.troubles[1].code, ExitCode::inconclusive);
