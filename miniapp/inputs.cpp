@@ -100,7 +100,7 @@ void tell_decks_apart(Inputs& inputs) {
   for (auto& points : inputs.decks) {
     if (identities[points.front().deck.name()].size() == 1) continue;
     for (deck::Point& point : points) {
-      point.deck.mark = "@" + deck::identity(point.deck).substr(0, 7);
+      point.deck.mark = deck::mark_of(deck::identity(point.deck));
     }
   }
 }

@@ -34,6 +34,9 @@ yaml::Json resolved(const Deck& deck);
 /// host_work, disturb. A reference applies to decks with the same identity.
 std::string identity(const Deck& deck);
 
+/// The start of an identity, which tells decks of one name apart.
+inline std::string mark_of(const std::string& identity) { return "@" + identity.substr(0, 7); }
+
 /// JSON Schema of resolved(), plus the key `sweep` of sweep results.
 yaml::Json resolved_schema();
 

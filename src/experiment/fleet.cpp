@@ -9,6 +9,8 @@
 #include <set>
 #include <tuple>
 
+#include "deck/fields.hpp"
+
 namespace overlap::experiment {
 namespace {
 
@@ -104,7 +106,7 @@ void tell_decks_apart(std::vector<DeviceRecord>& devices) {
   }
   for (DeviceRecord& device : devices) {
     if (identities[device.deck_name].size() == 1) continue;
-    device.deck_name += "@" + device.machine.deck.substr(0, 7);
+    device.deck_name += deck::mark_of(device.machine.deck);
   }
 }
 

@@ -30,7 +30,7 @@ class StagingRing {
       : slot_bytes_(static_cast<std::size_t>(slot_bytes)),
         up_(static_cast<std::size_t>(slots), slot_bytes_),
         down_(static_cast<std::size_t>(slots), slot_bytes_),
-        pool_(threads_for(slots)) {
+        pool_(threads_for(slots, base::usable_cpus())) {
     if (operations_.available()) return;
     throw base::Error(base::ExitCode::skipped, std::string("memory.host: pageable_staged needs ") +
                                                    Api::word_call + ", which this driver lacks");
@@ -38,10 +38,10 @@ class StagingRing {
 
   /// One core is left to the issuing thread. Idle threads poll and so slow it down: more than one
   /// per slot, or than saturate memory, are of no use.
-  static int threads_for(std::int64_t slots) {
+  static int threads_for(std::int64_t slots, int cpus) {
     constexpr std::int64_t most = 16;
     const auto useful = static_cast<int>(std::min(most, 2 * slots));
-    return std::clamp(base::usable_cpus() - 1, 1, useful);
+    return std::clamp(cpus - 1, 1, useful);
   }
 
   /// Prepares for a run. All earlier copies must be complete.

@@ -55,10 +55,11 @@ struct LateApi {
   };
 };
 
-TEST(StagingRing, HasNoMoreThreadsThanSlots) {
-  EXPECT_LE(lanes::StagingRing<LateApi>::threads_for(1), 2);
-  EXPECT_LE(lanes::StagingRing<LateApi>::threads_for(1024), 16);
-  EXPECT_GE(lanes::StagingRing<LateApi>::threads_for(1024), 1);
+TEST(StagingRing, HasNoMoreThreadsThanAreOfUse) {
+  EXPECT_EQ(lanes::StagingRing<LateApi>::threads_for(4, 64), 8);
+  EXPECT_EQ(lanes::StagingRing<LateApi>::threads_for(1024, 64), 16);
+  EXPECT_EQ(lanes::StagingRing<LateApi>::threads_for(1024, 8), 7);
+  EXPECT_EQ(lanes::StagingRing<LateApi>::threads_for(1024, 1), 1);
 }
 
 /// 1000 bytes through slots of 300 to the device and, in another lane, back.
