@@ -8,27 +8,61 @@
 #include <thread>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "lanes/lanes.hpp"
 #include "lanes/perform.hpp"
 
 namespace overlap::lanes {
 
-/// Lanes for host back ends, whose launches block the calling thread: one worker thread per lane,
-/// each with its own instance, so that lanes overlap without a GPU. One mutex protects the queues;
-/// waiting threads sleep. Wakes only threads that can proceed: any other would occupy an idle core
-/// for a moment, and the thread that can proceed would then preempt the one that woke it.
+/// Instances of a host space, one per lane, that our own threads can use concurrently; empty if the
+/// space does not support this.
+template <class Space>
+std::vector<Space> own_instances(int lanes) {
+  std::vector<Space> instances;
+  if constexpr (workload::is_host<Space> && std::is_constructible_v<Space, int>) {  // OpenMP
+    // partition_space would return copies of the default instance if nested parallelism is off.
+    const int threads = std::max(1, Space().concurrency() / lanes);
+    for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(threads);
+  }
+#if defined(KOKKOS_ENABLE_SERIAL)
+  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
+    for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(Kokkos::NewInstance{});
+  }
+#endif
+  return instances;
+}
+
+/// Lanes for host back ends, whose launches block the calling thread: worker threads run the tasks,
+/// those of a lane on its own instance, so that lanes overlap without a GPU. Each worker serves one
+/// lane; if a schedule has more lanes than there are workers, a free worker takes, of the tasks
+/// that may start, the one issued first. Workers that fill all cores keep to their own. One mutex
+/// protects the queues; waiting threads sleep. Wakes only threads that can proceed: any other would
+/// occupy an idle core for a moment, and the thread that can proceed would then preempt the one
+/// that woke it.
 template <class Space>
 class HostLanes final : public Lanes {
  public:
   /// With `poll` the host polls the state of a lane instead of sleeping.
-  HostLanes(std::vector<Space> instances, bool poll)
+  HostLanes(std::vector<Space> instances, int most_workers, bool poll)
       : instances_(std::move(instances)),
         poll_(poll),
-        ready_(instances_.size()),
+        ready_(std::min(instances_.size(), static_cast<std::size_t>(most_workers))),
+        busy_(ready_.size()),
         empty_(instances_.size()),
-        queues_(instances_.size()) {
-    for (std::size_t lane = 0; lane < instances_.size(); ++lane) {
-      workers_.emplace_back([this, lane](const std::stop_token& stop) { work(stop, lane); });
+        queues_(instances_.size()),
+        running_(instances_.size()) {
+    const auto threads = static_cast<std::size_t>(instances_.front().concurrency());
+    const std::vector<std::size_t> cpus = base::cpus_of_thread();
+    bound_ = !cpus.empty() && ready_.size() * threads >= cpus.size();
+    for (std::size_t worker = 0; worker < ready_.size(); ++worker) {
+      std::vector<std::size_t> own = cpus;
+      if (bound_) own.resize(threads);
+      for (std::size_t i = 0; i < own.size(); ++i)
+        own[i] = cpus[(worker * threads + i) % cpus.size()];
+      workers_.emplace_back([this, worker, own](const std::stop_token& stop) {
+        if (bound_) base::keep_thread_on(own);
+        work(stop, worker);
+      });
     }
   }
 
@@ -36,8 +70,11 @@ class HostLanes final : public Lanes {
     return instances_[static_cast<std::size_t>(lane)];
   }
 
+  Workers workers() const override { return {static_cast<int>(ready_.size()), bound_}; }
+
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
     const std::scoped_lock lock(mutex_);
+    shared_ = schedule.lanes > workers().count;
     schedule_ = &schedule;
     workload_ = &workload;
     complete_.assign(schedule.tasks.size(), false);
@@ -63,13 +100,13 @@ class HostLanes final : public Lanes {
 
   void issue(schedule::TaskId id) override {
     const auto lane = static_cast<std::size_t>(schedule_->tasks[id].lane);
-    bool may_start = false;
+    std::vector<std::size_t> woken;
     {
       const std::scoped_lock lock(mutex_);
-      may_start = queues_[lane].empty() && ready(id);
       queues_[lane].push_back(id);
+      if (queues_[lane].front() == id && is_ready(lane)) woken = assigned({lane});
     }
-    if (may_start) ready_[lane].notify_one();
+    wake(woken);
   }
 
   void wait(int lane) override {
@@ -90,16 +127,23 @@ class HostLanes final : public Lanes {
   }
 
  private:
-  void work(const std::stop_token& stop, std::size_t lane) {
+  void work(const std::stop_token& stop, std::size_t worker) {
     std::unique_lock lock(mutex_);
-    auto& queue = queues_[lane];
-    while (ready_[lane].wait(lock, stop, [&] { return !queue.empty() && ready(queue.front()); })) {
+    std::size_t lane = worker;
+    const auto found = [&] {
+      lane = shared_ ? earliest() : worker;
+      busy_[worker] = is_ready(lane);
+      return bool{busy_[worker]};
+    };
+    while (ready_[worker].wait(lock, stop, found)) {
+      auto& queue = queues_[lane];
       const schedule::TaskId id = queue.front();
+      running_[lane] = true;
       // After a failure skips all remaining tasks, so that waiting threads return.
       if (!failure_) {
         std::optional<base::Error> failed;
         lock.unlock();
-        timeline::Span span = {.start_s = seconds_since(mark_)};
+        timeline::Span span = {.engine = static_cast<int>(worker), .start_s = seconds_since(mark_)};
         try {
           perform(instances_[lane], *workload_, *schedule_, schedule_->tasks[id]);
           instances_[lane].fence("overlap::task");
@@ -112,44 +156,79 @@ class HostLanes final : public Lanes {
         if (!failure_) failure_ = failed;
       }
       complete_[id] = true;
+      running_[lane] = false;
       queue.pop_front();  // only now: an empty queue means that all tasks are complete
       const bool empty = queue.empty();
-      const std::vector<std::size_t> released = released_by(id);
+      std::vector<std::size_t> released = released_by(id);
+      // This worker takes one of them itself.
+      if (shared_ && !is_ready(lane) && !released.empty()) released.pop_back();
+      const std::vector<std::size_t> woken = assigned(released);
       lock.unlock();
-      for (const std::size_t other : released) ready_[other].notify_one();
+      wake(woken);
       if (empty) empty_[lane].notify_one();
       lock.lock();
     }
+  }
+
+  /// For each of these lanes, whose next task may start, a worker to wake, if one is idle.
+  std::vector<std::size_t> assigned(std::vector<std::size_t> lanes) {
+    if (!shared_) return lanes;
+    std::vector<std::size_t> workers;
+    for (std::size_t worker = 0; worker < busy_.size() && workers.size() < lanes.size(); ++worker) {
+      if (busy_[worker]) continue;
+      busy_[worker] = true;
+      workers.push_back(worker);
+    }
+    return workers;
+  }
+
+  void wake(const std::vector<std::size_t>& workers) {
+    for (const std::size_t worker : workers) ready_[worker].notify_one();
+  }
+
+  /// Of the lanes whose next task may start, the one whose task was issued first; else any.
+  std::size_t earliest() const {
+    std::size_t found = 0;
+    for (std::size_t lane = 1; lane < queues_.size(); ++lane) {
+      if (!is_ready(lane)) continue;
+      if (!is_ready(found) || queues_[lane].front() < queues_[found].front()) found = lane;
+    }
+    return found;
   }
 
   /// The other lanes whose next task waited for this one alone.
   std::vector<std::size_t> released_by(schedule::TaskId id) const {
     std::vector<std::size_t> lanes;
     for (std::size_t lane = 0; lane < queues_.size(); ++lane) {
-      if (queues_[lane].empty()) continue;
-      const schedule::TaskId next = queues_[lane].front();
-      const auto& after = schedule_->tasks[next].after;
-      if (std::ranges::find(after, id) != after.end() && ready(next)) lanes.push_back(lane);
+      if (!is_ready(lane)) continue;
+      const auto& after = schedule_->tasks[queues_[lane].front()].after;
+      if (std::ranges::find(after, id) != after.end()) lanes.push_back(lane);
     }
     return lanes;
   }
 
-  bool ready(schedule::TaskId id) const {
-    const auto& after = schedule_->tasks[id].after;
+  /// Whether the lane's next task may start.
+  bool is_ready(std::size_t lane) const {
+    if (queues_[lane].empty() || running_[lane]) return false;
+    const auto& after = schedule_->tasks[queues_[lane].front()].after;
     return std::all_of(after.begin(), after.end(), [&](auto other) { return complete_[other]; });
   }
 
   std::vector<Space> instances_;
   bool poll_;
+  bool bound_ = false;      ///< each worker to its share of the cores
   std::int64_t polls_ = 0;  ///< used by the issuing thread only
   std::mutex mutex_;
-  std::vector<std::condition_variable_any> ready_;  ///< by lane: its next task may start
+  bool shared_ = false;                             ///< each worker serves all lanes
+  std::vector<std::condition_variable_any> ready_;  ///< by worker: a task may start
+  std::vector<bool> busy_;                          ///< by worker: runs a task or is woken
   std::vector<std::condition_variable> empty_;      ///< by lane: its queue is empty
   std::vector<std::deque<schedule::TaskId>> queues_;
+  std::vector<bool> running_;  ///< by lane: the first task of its queue
   std::vector<bool> complete_;
   std::optional<base::Error> failure_;  ///< first failure
   Clock::time_point mark_;              ///< set while all workers are idle
-  std::vector<timeline::Span> spans_;   ///< per task, relative to mark_
+  std::vector<timeline::Span> spans_;   ///< per task, relative to mark_; the engine: its worker
   const schedule::Schedule* schedule_ = nullptr;
   const workload::Workload* workload_ = nullptr;
   std::vector<std::jthread> workers_;  ///< last member, so that they end before what they use

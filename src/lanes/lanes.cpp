@@ -39,24 +39,6 @@ void require_no_streams(workload::SpaceId space, const deck::Issue& options,
   refuse(options.sync == deck::Sync::query && !polls, "issue.sync", options.sync);
 }
 
-/// Instances of a host space, one per lane, that our own threads can use concurrently; empty if the
-/// space does not support this.
-template <class Space>
-std::vector<Space> own_instances(int lanes) {
-  std::vector<Space> instances;
-  if constexpr (workload::is_host<Space> && std::is_constructible_v<Space, int>) {  // OpenMP
-    // partition_space would return copies of the default instance if nested parallelism is off.
-    const int threads = std::max(1, Space().concurrency() / lanes);
-    for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(threads);
-  }
-#if defined(KOKKOS_ENABLE_SERIAL)
-  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
-    for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(Kokkos::NewInstance{});
-  }
-#endif
-  return instances;
-}
-
 template <class Space>
 std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::Memory& memory) {
   if (options.mechanism == deck::Mechanism::portable) {
@@ -68,7 +50,9 @@ std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::M
     std::vector<Space> instances = own_instances<Space>(lanes);
     require_no_streams(workload::id_of<Space>, options, memory, !instances.empty());
     if (instances.empty()) return std::make_unique<FencedLanes<Space>>(lanes);
-    return std::make_unique<HostLanes<Space>>(std::move(instances),
+    // At least two, so that lanes can proceed without each other.
+    const int workers = std::max(2, cores_of_lanes(workload::id_of<Space>));
+    return std::make_unique<HostLanes<Space>>(std::move(instances), workers,
                                               options.sync == deck::Sync::query);
   }
 }
@@ -84,6 +68,11 @@ std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes, const deck
   return std::visit(
       [&]<class Space>(std::type_identity<Space>) { return make<Space>(lanes, options, memory); },
       space);
+}
+
+int cores_of_lanes(workload::SpaceId space) {
+  const int threads = workload::concurrency(space);
+  return threads > 1 ? std::min(threads, base::usable_cpus()) : base::usable_cpus();
 }
 
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,

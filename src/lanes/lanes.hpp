@@ -51,11 +51,19 @@ struct TraceSource {
   bool selective = false;  ///< tasks can be excluded, without overhead for them
 };
 
+/// Threads of our own that execute tasks.
+struct Workers {
+  int count = 0;       ///< 0: a device or Kokkos does
+  bool bound = false;  ///< each to its share of the cores
+};
+
 /// The lanes of a back end: a fixed number of execution-space instances, each of which runs its
 /// tasks in issue order. The only virtual interface of the program.
 class Lanes {
  public:
   virtual ~Lanes() = default;
+
+  virtual Workers workers() const { return {}; }
 
   /// Prepares for a schedule (events, queues), outside the timed region. Both arguments must
   /// outlive the run.
@@ -95,8 +103,8 @@ class Lanes {
   /// excludes tasks that are not `timed`.
   virtual Clock::time_point mark(const std::vector<bool>& /*timed*/) { return Clock::now(); }
 
-  /// Sets start and stop of all timed tasks of the last traced run, in seconds since mark(). Throws
-  /// TraceLost.
+  /// Sets start and stop of all timed tasks of the last traced run, in seconds since mark(), and
+  /// the workers that ran them. Throws TraceLost.
   virtual void collect(std::vector<timeline::Span>& /*spans*/) {}
 
   /// The instance of a lane, for work outside the timed region.
@@ -108,6 +116,10 @@ class Lanes {
 /// base::Error{skipped} for options that the space does not support.
 std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes,
                                   const deck::Issue& options = {}, const deck::Memory& memory = {});
+
+/// Tasks that a host space runs at once in separate lanes: as many as it has threads, on Serial,
+/// whose lanes bring their own, as many as there are cores.
+int cores_of_lanes(workload::SpaceId space);
 
 /// A runtime error that names the order and the task.
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,

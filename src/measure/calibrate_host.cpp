@@ -15,9 +15,8 @@ using Times = std::map<double, double>;
 std::vector<timeline::Timeline> traced(const StageMeter& meter,
                                        const schedule::Schedule& schedule) {
   meter.executor.lanes().trace(true);
-  auto timelines = sample({.samples = 15, .enough_s = 0.5, .step = meter.plan.step}, [&] {
-    return meter.executor.run_traced(schedule, meter.workload, {.workers = schedule.lanes});
-  });
+  auto timelines = sample({.samples = 15, .enough_s = 0.5, .step = meter.plan.step},
+                          [&] { return meter.executor.run_traced(schedule, meter.workload); });
   meter.executor.lanes().trace(false);
   return timelines;
 }

@@ -144,19 +144,21 @@ Elapsed Executor::issue(const schedule::Schedule& schedule, const workload::Work
 }
 
 timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
-                                        const workload::Workload& workload,
-                                        const timeline::Engines& engines, std::vector<bool> timed) {
+                                        const workload::Workload& workload, int copy_engines,
+                                        std::vector<bool> timed) {
+  const timeline::Engines engines = {.workers = std::min(schedule.lanes, lanes_->workers().count),
+                                     .copy_engines = copy_engines};
   timeline::Timeline traced;
   traced.engines = engines.names();
   traced.spans.resize(schedule.tasks.size());
   bind(schedule, workload);
   timed.resize(schedule.tasks.size(), true);
-  const auto start = lanes_->mark(timed);
-  const Elapsed elapsed = issue(schedule, workload, start, &traced.spans);
-  lanes_->collect(traced.spans);
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     traced.spans[id].engine = engines.of(schedule.tasks[id]);
   }
+  const auto start = lanes_->mark(timed);
+  const Elapsed elapsed = issue(schedule, workload, start, &traced.spans);
+  lanes_->collect(traced.spans);
   traced.issued_s = elapsed.issued_s;
   traced.complete_s = elapsed.complete_s;
   align_clocks(schedule, traced);

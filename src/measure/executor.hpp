@@ -44,11 +44,11 @@ class Executor {
 
   lanes::Lanes& lanes() const { return *lanes_; }
 
-  /// As run(), with the times of all tasks on the given engines. Requires lanes().trace(true). A
-  /// selective source excludes tasks that are not `timed` (empty: all are).
+  /// As run(), with the times of all tasks, on this many copy engines or on workers. Requires
+  /// lanes().trace(true). A selective source excludes tasks that are not `timed` (empty: all are).
   timeline::Timeline run_traced(const schedule::Schedule& schedule,
-                                const workload::Workload& workload,
-                                const timeline::Engines& engines, std::vector<bool> timed = {});
+                                const workload::Workload& workload, int copy_engines = 2,
+                                std::vector<bool> timed = {});
 
  private:
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload);

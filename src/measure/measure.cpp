@@ -170,7 +170,7 @@ class IssueCosts {
 
 /// Measures what the scored runs are compared with: rates, traces and the link.
 void measure_beside(const experiment::Plan& plan, Session& session, const Hooks& hooks,
-                    const timeline::Engines& engines, std::vector<experiment::Run>& runs,
+                    int copy_engines, std::vector<experiment::Run>& runs,
                     experiment::DeviceSamples& device) {
   const deck::Deck& deck = plan.deck;
   Executor& executor = *session.executor;
@@ -185,9 +185,9 @@ void measure_beside(const experiment::Plan& plan, Session& session, const Hooks&
       base::check_interrupt();
       hooks.show("tracing " + experiment::name(run));
     };
-    const timeline::Engines own = {.workers = on_gpu() ? 0 : run.schedule.lanes,
-                                   .copy_engines = engines.copy_engines};
-    hooks.call([&] { trace_run(executor, run, session.workload, deck.measure.verify, own, step); });
+    hooks.call([&] {
+      trace_run(executor, run, session.workload, deck.measure.verify, copy_engines, step);
+    });
   }
   if (!wants_link(plan)) return;
   try {
@@ -227,7 +227,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   try {
     if (!samples.interrupted) {
-      measure_beside(plan, session, hooks, engines, runs, samples.device);
+      measure_beside(plan, session, hooks, engines.copy_engines, runs, samples.device);
     }
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;

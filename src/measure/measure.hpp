@@ -122,7 +122,7 @@ experiment::Trace trace_in_turns(const experiment::Run& run, bool selective,
 /// Traces a run with trace_in_turns(). If the trace fails, run.untraced gives the reason. `step` is
 /// called before each run.
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
-               deck::Verify verify, const timeline::Engines& engines,
+               deck::Verify verify, int copy_engines = 2,
                const std::function<void()>& step = base::check_interrupt);
 
 /// Measures H2D copies and kernel of the largest chunk of the schedule alone, and sets

@@ -166,11 +166,10 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload::SpaceId space) {
   timeline::Engines engines;
   engines.copy_engines = std::clamp(device.copy_engines.value_or(2), 1, 2);
-  // Lanes of a threaded back end divide its threads; other lanes share the cores.
   if (workload::on_host(space)) {
-    const int threads = workload::concurrency(space);
-    engines.workers =
-        threads > 1 ? std::min({lanes, threads, base::usable_cpus()}) : base::usable_cpus();
+    engines.workers = lanes::cores_of_lanes(space);
+    // Lanes of a threaded back end divide its threads.
+    if (workload::concurrency(space) > 1) engines.workers = std::min(engines.workers, lanes);
   }
   return engines;
 }

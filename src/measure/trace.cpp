@@ -120,8 +120,7 @@ experiment::Trace trace_in_turns(const experiment::Run& run, bool selective,
 }
 
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
-               deck::Verify verify, const timeline::Engines& engines,
-               const std::function<void()>& step) {
+               deck::Verify verify, int copy_engines, const std::function<void()>& step) {
   if (run.graph) {
     run.untraced = "its tasks are launched at once, as a graph";
     return;
@@ -137,7 +136,7 @@ void trace_run(Executor& executor, experiment::Run& run, const workload::Workloa
       if (verify == deck::Verify::every) {
         reset(executor.lanes().instance(0), workload, repetition++);
       }
-      return executor.run_traced(run.schedule, workload, engines, timed);
+      return executor.run_traced(run.schedule, workload, copy_engines, timed);
     });
     const auto median = timelines.begin() + samples / 2;
     std::ranges::nth_element(timelines, median, {}, &timeline::Timeline::complete_s);

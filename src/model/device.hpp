@@ -183,7 +183,7 @@ struct Device {
                     ///< they write; empty: 1.2 times as long as copies
   std::map<std::string, Kernel> kernels;  ///< by Schedule::kernel, or its part before the '/'
 
-  int cores = 1;              ///< Queues::worker: cores shared by all workers
+  int cores = 1;              ///< Queues::worker: cores; at most as many workers run at once
   bool lanes_divide = false;  ///< Queues::worker: lanes divide the cores between them
 
   HostCosts host;

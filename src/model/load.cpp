@@ -272,7 +272,7 @@ const Table<Device>& queues_table() {
 const Table<Device>& workers_table() {
   static const Table<Device> table = {{
       field("cores", &Device::cores, count(1, most_parallel),
-            "measured: cores that the workers share when they are more"),
+            "measured: cores; at most as many workers run at once"),
       field("lanes_divide", &Device::lanes_divide, either("true", "false"),
             "whether each lane gets its part of the cores"),
   }};

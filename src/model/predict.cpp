@@ -31,11 +31,19 @@ class Simulation {
         running_(schedule, device),
         states_(schedule.tasks.size()),
         lanes_(static_cast<std::size_t>(schedule.lanes)) {
-    kinds_ = {.workers = device.queues == Queues::worker ? schedule.lanes : 0,
-              .copy_engines = device.copy_engines};
-    timeline_.engines = kinds_.names();
+    const bool workers = device.queues == Queues::worker;
+    const timeline::Engines engines = {
+        .workers = workers ? std::min(schedule.lanes, device.cores) : 0,
+        .copy_engines = device.copy_engines};
+    timeline_.engines = engines.names();
     timeline_.spans.resize(schedule.tasks.size());
-    engines_.resize(timeline_.engines.size() - 1);  // without the host
+    for (TaskId id = 0; id < states_.size(); ++id) {
+      const Task& t = task(id);
+      const int engine = workers && !schedule::on_host(t.stage) ? t.lane : engines.of(t);
+      states_[id].engine = static_cast<std::uint32_t>(engine);
+    }
+    engines_.resize(workers ? lanes_.size() : timeline_.engines.size() - 1);  // without the host
+    busy_.resize(workers ? timeline_.engines.size() - 1 : 0);
     if (device.latency.handover_s > 0) {
       waiting_.resize(engines_.size());
       for (Lane& lane : lanes_) lane.waiting.resize(engines_.size());
@@ -141,7 +149,6 @@ class Simulation {
     std::vector<TaskId> lanes(lanes_.size(), none);
     for (TaskId id = 0; id < states_.size(); ++id) {
       const Task& t = task(id);
-      states_[id].engine = static_cast<std::uint32_t>(kinds_.of(t));
       if (schedule::on_host(t.stage)) continue;
       for (const TaskId other : t.after) {
         if (schedule::on_host(task(other).stage)) continue;
@@ -218,12 +225,35 @@ class Simulation {
 
   /// Starts tasks on free engines; returns whether any started.
   bool serve_engines() {
+    if (device_.queues == Queues::worker) return serve_workers();
     bool started = false;
     for (Engine& engine : engines_) {
       while (!engine.ready.empty() && has_room(engine)) {
         start(engine, take(engine));
         started = true;
       }
+    }
+    return started;
+  }
+
+  /// Free workers start tasks in the order of issue; returns whether any started. A task runs on
+  /// the worker of its lane, or, if the lanes are more, on the first free one.
+  bool serve_workers() {
+    bool started = false;
+    while (std::ranges::count(busy_, true) < std::ssize(busy_)) {
+      Engine* first = nullptr;
+      for (Engine& engine : engines_) {
+        if (engine.ready.empty() || engine.running > 0) continue;
+        if (first == nullptr || engine.ready.front() < first->ready.front()) first = &engine;
+      }
+      if (first == nullptr) break;
+      const TaskId id = take(*first);
+      start(*first, id);
+      const auto worker = lanes_.size() > busy_.size() ? std::ranges::find(busy_, false)
+                                                       : busy_.begin() + task(id).lane;
+      *worker = true;
+      timeline_.spans[id].engine = static_cast<int>(worker - busy_.begin());
+      started = true;
     }
     return started;
   }
@@ -271,6 +301,7 @@ class Simulation {
 
   void complete(TaskId id) {
     timeline_.spans[id].stop_s = now_;
+    if (!busy_.empty()) busy_[static_cast<std::size_t>(timeline_.spans[id].engine)] = false;
     const double handover_s =
         hands_over(id) ? device_.latency.handover(static_cast<double>(task(id).bytes)) : 0;
     const std::uint32_t engine = states_[id].engine;
@@ -376,7 +407,7 @@ class Simulation {
     // These waits do not count as host work.
     if (task(next_issue_).stage == Stage::host && wait_for_unseen(task(next_issue_))) return;
     issuing_ = next_issue_++;
-    timeline_.spans[issuing_] = {static_cast<int>(engines_.size()), now_, now_};
+    timeline_.spans[issuing_] = {static_cast<int>(timeline_.engines.size()) - 1, now_, now_};
     if (task(issuing_).stage == Stage::host) running_.set_host_busy(true);
     resume_host(now_ + issue_seconds(issuing_));
   }
@@ -433,13 +464,13 @@ class Simulation {
   const Device& device_;
   RunningTasks running_;
   timeline::Timeline timeline_;
-  timeline::Engines kinds_;
 
   double now_ = 0;
   Event host_;  ///< the only one of its kind
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;  ///< the others
   std::uint64_t order_ = 0;
   std::vector<Engine> engines_;
+  std::vector<bool> busy_;     ///< per worker; then each lane has an engine
   std::vector<int> waiting_;   ///< per engine: lanes with such tasks; empty: not needed
   std::vector<State> states_;  ///< per task
   std::vector<KernelRun> runs_;

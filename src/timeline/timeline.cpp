@@ -17,7 +17,7 @@ std::vector<std::string> Engines::names() const {
 int Engines::of(const schedule::Task& task) const {
   const int last = workers > 0 ? workers : copy_engines + 1;
   if (schedule::on_host(task.stage)) return last;
-  if (workers > 0) return task.lane;
+  if (workers > 0) return task.lane % workers;
   if (schedule::is_kernel(task.stage)) return 1;
   return task.stage == schedule::Stage::h2d || copy_engines == 1 ? 0 : 2;
 }

@@ -27,7 +27,7 @@ struct Timeline {
 
 /// What executes tasks: the engines of a device, or worker threads of a host.
 struct Engines {
-  int workers = 0;       ///< above 0: number of workers; in a timeline one per lane
+  int workers = 0;       ///< above 0: number of workers
   int copy_engines = 2;  ///< without workers: 1 or 2; 1: shared by both directions
 
   /// As in Timeline::engines.

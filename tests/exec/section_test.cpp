@@ -189,9 +189,7 @@ TYPED_TEST(SectionTest, CopiesOfLinesAreTraced) {
     TestBench<TypeParam> bench(deck, Order::depth_first, 2);
     bench.workload.generate(1);
     ASSERT_NE(bench.executor->lanes().trace(true).name, "");
-    const auto traced = bench.executor->run_traced(
-        bench.schedule, bench.workload,
-        {.workers = workload::is_host<TypeParam> ? bench.schedule.lanes : 0});
+    const auto traced = bench.executor->run_traced(bench.schedule, bench.workload);
     bench.executor->lanes().trace(false);
     for (const timeline::Span& span : traced.spans) EXPECT_GT(span.stop_s, span.start_s);
   }

@@ -22,11 +22,6 @@ template <class Space>
 class TraceTest : public testing::Test {};
 TYPED_TEST_SUITE(TraceTest, Spaces);
 
-template <class Space>
-timeline::Engines engines(const schedule::Schedule& schedule) {
-  return {.workers = workload::is_host<Space> ? schedule.lanes : 0};
-}
-
 /// Events of a device have a resolution of half a microsecond.
 template <class Space>
 constexpr double resolution_s = workload::is_host<Space> ? 0 : 1e-6;
@@ -63,8 +58,7 @@ TYPED_TEST(TraceTest, TasksComeAfterWhatTheyWaitFor) {
       bench.workload.generate(1);
       ASSERT_NE(bench.executor->lanes().trace(true).name, "");
       expect_in_order<TypeParam>(bench.schedule,
-                                 bench.executor->run_traced(bench.schedule, bench.workload,
-                                                            engines<TypeParam>(bench.schedule)));
+                                 bench.executor->run_traced(bench.schedule, bench.workload));
       bench.executor->lanes().trace(false);
     }
   }
@@ -75,7 +69,7 @@ TYPED_TEST(TraceTest, LeavesTheSameData) {
                              Order::by_engine, 3);
   measure::reset(bench.executor->lanes().instance(0), bench.workload, 1);
   bench.executor->lanes().trace(true);
-  bench.executor->run_traced(bench.schedule, bench.workload, engines<TypeParam>(bench.schedule));
+  bench.executor->run_traced(bench.schedule, bench.workload);
   bench.executor->lanes().trace(false);
   EXPECT_FALSE(bench.workload.verify(1, bench.workload.repeats).mismatch);
   EXPECT_FALSE(bench.run(2).mismatch);  // and the next run is an ordinary one
@@ -110,10 +104,8 @@ TYPED_TEST(TraceTest, KernelsTakeTheirTime) {
       }
       return true;
     };
-    EXPECT_TRUE(right(first_that(right, [&] {
-      return bench.executor->run_traced(bench.schedule, bench.workload,
-                                        engines<TypeParam>(bench.schedule));
-    })));
+    EXPECT_TRUE(right(first_that(
+        right, [&] { return bench.executor->run_traced(bench.schedule, bench.workload); })));
   }
 }
 
@@ -282,7 +274,7 @@ TEST(TraceRun, ALostTaskCostsTheTraceAlone) {
                              Order::depth_first, 4, std::make_unique<LosingLanes>());
   experiment::Run run = scored_run();
   run.schedule = bench.schedule;
-  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
+  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
   EXPECT_FALSE(run.trace);
   EXPECT_EQ(run.untraced, "lost a task");
 }
@@ -293,10 +285,10 @@ TEST(TraceRun, LeavesOutOnlyWhatWasLaunchedAsAGraph) {
   experiment::Run run = scored_run();
   run.schedule = bench.schedule;
   run.schedule.mechanism = deck::Mechanism::graph;
-  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
+  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
   EXPECT_EQ(run.untraced, "lost a task") << "issued one by one, it can be traced";
   run.graph = experiment::GraphCosts{};
-  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {});
+  measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
   EXPECT_EQ(run.untraced, "its tasks are launched at once, as a graph");
 }
 
@@ -306,7 +298,7 @@ TEST(TraceRun, EachRunIsASignOfLife) {
   experiment::Run run = scored_run();
   run.schedule = bench.schedule;
   struct Sign {};
-  EXPECT_THROW(measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, {},
+  EXPECT_THROW(measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends, 2,
                                   [] { throw Sign(); }),
                Sign);
 }

@@ -556,15 +556,22 @@ TEST(EngineRules, ACopyEngineRestsForLessAfterSmallCopies) {
 
 // -------------------------------------------------------------------------------------- workers
 
-TEST(Workers, ShareTheCoresWhenTheyAreMore) {
+TEST(Workers, WaitForACoreWhenTheyAreMore) {
   Device device = device_of(Queues::worker);
   device.cores = 2;
-  // Four at half the speed; when two are done (1 s of work each by 2), the others at full speed.
+  // The first two start at once, the third when the shorter one ends, then the fourth.
   const timeline::Timeline timeline =
-      predict(schedule_of({kernel(0, 1), kernel(1, 1), kernel(2, 3), h2d(3, 3)}), device);
+      predict(schedule_of({kernel(0, 2), kernel(1, 1), kernel(2, 3), h2d(3, 3)}), device);
   EXPECT_THAT(text(timeline),
-              ElementsAre("worker 0 0-2", "worker 1 0-2", "worker 2 0-4", "worker 3 0-4"));
-  EXPECT_DOUBLE_EQ(timeline.complete_s, 4);
+              ElementsAre("worker 0 0-2", "worker 1 0-1", "worker 1 1-4", "worker 0 2-5"));
+  EXPECT_DOUBLE_EQ(timeline.complete_s, 5);
+}
+
+TEST(Workers, TakeWhatWasIssuedFirst) {
+  Device device = device_of(Queues::worker);
+  // When the first ends, the second task of its lane was issued before that of the other lane.
+  EXPECT_THAT(predicted({kernel(1, 1), kernel(1, 1), kernel(0, 1)}, device),
+              ElementsAre("worker 0 0-1", "worker 0 1-2", "worker 0 2-3"));
 }
 
 TEST(Workers, ShareTheCoresWithTheHostsWork) {
