@@ -36,7 +36,7 @@ std::string number(double value) {
 
 /// The address of a file, seen from the page.
 std::string address_of(const fs::path& file, const fs::path& page) {
-  const fs::path folder = fs::absolute(page).parent_path();
+  const fs::path folder = fs::absolute(page).lexically_normal().parent_path();
   const std::string path = fs::absolute(file).lexically_normal().lexically_proximate(folder);
   std::string address;
   for (const char c : path) {

@@ -123,7 +123,7 @@ constexpr const char* tools = R"html(<div class="tools">
 <label><input type="radio" name="rows" value="lanes"><span>Lanes</span></label>
 </fieldset>
 <div class="zoom" role="group" aria-label="Zoom">
-<button type="button" id="out" aria-label="Zoom out" title="Zoom out (-)" > &minus;</button>
+<button type="button" id="out" aria-label="Zoom out" title="Zoom out (-)">&minus;</button>
 <button type="button" id="in" aria-label="Zoom in" title="Zoom in (+)">+</button>
 <button type="button" id="reset" title="Show all (0)">Show all</button>
 </div>

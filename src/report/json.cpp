@@ -1,5 +1,7 @@
 #include "report/json.hpp"
 
+#include <sstream>
+
 #include "base/sha256.hpp"
 #include "base/whole.hpp"
 #include "deck/fields.hpp"

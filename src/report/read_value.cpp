@@ -74,7 +74,8 @@ std::string start_in(const Value& value) {
   std::tm time = {};
   const std::string text = value.text();
   const char* const end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &time);
-  if (end == nullptr || *end != '\0') {
+  constexpr std::size_t characters = std::string_view("2026-01-31T12:00:00Z").size();
+  if (end == nullptr || *end != '\0' || text.size() != characters) {
     value.fail(yaml::quoted(text), "a time such as 2026-01-31T12:00:00Z");
   }
   return text;

@@ -230,6 +230,7 @@ class Merge(TestCase):
         runs = [{**each, "verified": False} for each in self.result["runs"]]
         for changes, message in (
             ({"started": "yesterday"}, "started: found 'yesterday'; allowed: a time such as 2026-01-31T12:00:00Z"),
+            ({"started": "2026-1-31T12:00:00Z"}, "started: found '2026-1-31T12:00:00Z'; allowed: a time"),
             ({"started": "2026-13-31T12:00:00Z"}, "started: found '2026-13-31T12:00:00Z'; allowed: a time"),
             ({"host__name": ""}, "host.name: found ''; allowed: a name"),
             ({"runs": runs}, "runs[0].verified: found false; allowed: true, where the verdict is PASS"),

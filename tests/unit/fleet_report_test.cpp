@@ -485,8 +485,10 @@ TEST(FleetPage, ADeviceLeadsToItsPageOrFile) {
   fleet.devices[1].file = folder.write("c.json", "");
   folder.write("c.html", "");
   std::filesystem::create_directories(folder.path / "out");
-  const std::string page = fleet_html(fleet, (folder.path / "out/fleet.html").string());
-  EXPECT_THAT(page, HasSubstr(R"("link":["../az%20AZ09%7B%60%40%5B%3A.json","../c.html","",)"));
+  for (const char* const path : {"out/fleet.html", "out/../out/fleet.html"}) {
+    const std::string page = fleet_html(fleet, (folder.path / path).string());
+    EXPECT_THAT(page, HasSubstr(R"("link":["../az%20AZ09%7B%60%40%5B%3A.json","../c.html","",)"));
+  }
 }
 
 TEST(NodeCheck, HasOneLinePerNode) {
