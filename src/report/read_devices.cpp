@@ -213,8 +213,9 @@ struct Reading {
 /// The schema of another kind of file of this program; empty: it is none. Throws as parse_json().
 std::string other_schema(const std::string& file, const std::string& text) {
   const Json json = parse_json(file, without_lists(text));
-  if (!json.is_object() || !json.contains("schema") || !json["schema"].is_string()) return "";
-  const std::string schema = json["schema"];
+  const auto found = json.find("schema");
+  if (found == json.end() || !found->is_string()) return "";
+  const std::string schema = *found;
   return schema.starts_with("overlap-") && !schema.starts_with("overlap-result/") ? schema : "";
 }
 

@@ -32,12 +32,13 @@ class KernelBench {
  public:
   KernelBench(const std::vector<int>& lanes_of_chunks, int workers,
               const std::function<void(int)>& launch)
-      : bench_(test_deck(WorkloadKind::increment, 4000, std::ssize(lanes_of_chunks),
-                         ElementType::float32),
+      : bench_(test_deck(WorkloadKind::increment, 1024 * std::ssize(lanes_of_chunks),
+                         std::ssize(lanes_of_chunks), ElementType::float32),
                Order::depth_first, 1 + *std::ranges::max_element(lanes_of_chunks),
                host_lanes(1 + *std::ranges::max_element(lanes_of_chunks), workers)) {
     schedule::Schedule& schedule = bench_.schedule;
     std::erase_if(schedule.tasks, [](const auto& task) { return task.stage != Stage::kernel; });
+    EXPECT_EQ(schedule.tasks.size(), lanes_of_chunks.size());
     for (std::size_t chunk = 0; chunk < lanes_of_chunks.size(); ++chunk) {
       schedule.tasks[chunk].lane = lanes_of_chunks[chunk];
       schedule.tasks[chunk].after.clear();

@@ -336,11 +336,15 @@ TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
   folder.write("b.json", "{\"schema\"");
   const std::string fleet = folder.write("c.json", R"({"schema": "overlap-fleet/1"})");
   folder.write("d.txt", "no");
+  folder.write("e.json", "{}");
+  folder.write("f.json", "[]");
   const auto input = read_devices(source_files({folder.path.string(), good}));
-  EXPECT_EQ(input.files, 3U);
+  EXPECT_EQ(input.files, 5U);
   EXPECT_EQ(input.records.size(), 1U);
-  ASSERT_EQ(input.broken.size(), 1U);
+  ASSERT_EQ(input.broken.size(), 3U);
   EXPECT_THAT(input.broken[0].text, HasSubstr("b.json:1:10: found no valid JSON"));
+  EXPECT_THAT(input.broken[1].text, HasSubstr("e.json: found no schema"));
+  EXPECT_THAT(input.broken[2].text, HasSubstr("f.json: found"));
   ASSERT_EQ(input.left_out.size(), 1U);
   EXPECT_THAT(input.left_out[0], HasSubstr("c.json: overlap-fleet/1, not a result file; skipped"));
   EXPECT_EQ(read_devices(source_files({fleet})).broken.size(), 1U);  // by its own name
