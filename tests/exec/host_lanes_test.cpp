@@ -86,6 +86,9 @@ TEST(HostLanes, AllWorkersWorkAndNoMore) {
     met[chunk] = wait_for(&begun[chunk ^ 1]);
     --running;
   });
+  bench.run();  // now all workers sleep
+  std::ranges::fill(begun, 0);
+  std::ranges::fill(met, false);
   const timeline::Timeline timeline = bench.run();
   EXPECT_THAT(met, Each(true));
   EXPECT_EQ(most, 2);
