@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -22,12 +23,12 @@ inline std::vector<std::size_t> cpus_of_thread() {
   return cpus;
 }
 
-/// Keeps the calling thread on these processors; one that the system refuses stays where it was.
-inline void keep_thread_on(const std::vector<std::size_t>& cpus) {
+/// Keeps a thread on these processors; if the system refuses, it stays where it was.
+inline void keep_on(const std::vector<std::size_t>& cpus, pthread_t thread) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   for (const std::size_t cpu : cpus) CPU_SET(cpu, &mask);
-  sched_setaffinity(0, sizeof mask, &mask);
+  pthread_setaffinity_np(thread, sizeof mask, &mask);
 }
 
 /// Number of processors in the affinity mask of the calling thread, at least 1.

@@ -35,10 +35,10 @@ std::vector<Space> own_instances(int lanes) {
 /// Lanes for host back ends, whose launches block the calling thread: worker threads run the tasks,
 /// those of a lane on its own instance, so that lanes overlap without a GPU. Each worker serves one
 /// lane; if a schedule has more lanes than there are workers, a free worker takes, of the tasks
-/// that may start, the one issued first. Workers that fill all cores keep to their own. One mutex
-/// protects the queues; waiting threads sleep. Wakes only threads that can proceed: any other would
-/// occupy an idle core for a moment, and the thread that can proceed would then preempt the one
-/// that woke it.
+/// that may start, the one issued first. While a schedule's workers fill all cores, each keeps to
+/// its own. One mutex protects the queues; waiting threads sleep. Wakes only threads that can
+/// proceed: any other would occupy an idle core for a moment, and the thread that can proceed would
+/// then preempt the one that woke it.
 template <class Space>
 class HostLanes final : public Lanes {
  public:
@@ -51,18 +51,8 @@ class HostLanes final : public Lanes {
         empty_(instances_.size()),
         queues_(instances_.size()),
         running_(instances_.size()) {
-    const auto threads = static_cast<std::size_t>(instances_.front().concurrency());
-    const std::vector<std::size_t> cpus = base::cpus_of_thread();
-    bound_ = !cpus.empty() && ready_.size() * threads >= cpus.size();
     for (std::size_t worker = 0; worker < ready_.size(); ++worker) {
-      std::vector<std::size_t> own = cpus;
-      if (bound_) own.resize(threads);
-      for (std::size_t i = 0; i < own.size(); ++i)
-        own[i] = cpus[(worker * threads + i) % cpus.size()];
-      workers_.emplace_back([this, worker, own](const std::stop_token& stop) {
-        if (bound_) base::keep_thread_on(own);
-        work(stop, worker);
-      });
+      workers_.emplace_back([this, worker](const std::stop_token& stop) { work(stop, worker); });
     }
   }
 
@@ -70,11 +60,15 @@ class HostLanes final : public Lanes {
     return instances_[static_cast<std::size_t>(lane)];
   }
 
-  Workers workers() const override { return {static_cast<int>(ready_.size()), bound_}; }
+  Workers workers() const override {
+    return {static_cast<int>(workers_.size()), fill_cores(workers_.size())};
+  }
 
   void bind(const schedule::Schedule& schedule, const workload::Workload& workload) override {
     const std::scoped_lock lock(mutex_);
-    shared_ = schedule.lanes > workers().count;
+    const auto lanes = static_cast<std::size_t>(schedule.lanes);
+    shared_ = lanes > workers_.size();
+    keep_apart(fill_cores(std::min(lanes, workers_.size())));
     schedule_ = &schedule;
     workload_ = &workload;
     complete_.assign(schedule.tasks.size(), false);
@@ -127,6 +121,23 @@ class HostLanes final : public Lanes {
   }
 
  private:
+  bool fill_cores(std::size_t workers) const {
+    return !cpus_.empty() && workers * threads_ >= cpus_.size();
+  }
+
+  /// Binds each worker to its share of the cores, or to none.
+  void keep_apart(bool bound) {
+    if (bound == bound_) return;
+    bound_ = bound;
+    for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
+      std::vector<std::size_t> share;
+      for (std::size_t i = 0; i < threads_; ++i) {
+        share.push_back(cpus_[(worker * threads_ + i) % cpus_.size()]);
+      }
+      base::keep_on(bound ? share : cpus_, workers_[worker].native_handle());
+    }
+  }
+
   void work(const std::stop_token& stop, std::size_t worker) {
     std::unique_lock lock(mutex_);
     std::size_t lane = worker;
@@ -216,6 +227,8 @@ class HostLanes final : public Lanes {
 
   std::vector<Space> instances_;
   bool poll_;
+  std::vector<std::size_t> cpus_ = base::cpus_of_thread();  ///< that the workers may use
+  std::size_t threads_ = static_cast<std::size_t>(instances_.front().concurrency());  ///< of each
   bool bound_ = false;      ///< each worker to its share of the cores
   std::int64_t polls_ = 0;  ///< used by the issuing thread only
   std::mutex mutex_;

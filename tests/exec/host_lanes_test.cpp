@@ -17,7 +17,6 @@ using deck::WorkloadKind;
 using schedule::Stage;
 using testing::Each;
 using testing::ElementsAre;
-using testing::Le;
 using testing::SizeIs;
 
 using Space = Kokkos::DefaultHostExecutionSpace;
@@ -27,15 +26,16 @@ std::unique_ptr<lanes::Lanes> host_lanes(int lanes, int workers) {
                                                    false);
 }
 
-/// Kernels alone, one per chunk, in these lanes, in this order; launch(chunk) is what they do.
+/// Kernels alone, one per chunk, in these of `lanes` lanes, in this order; launch(chunk) is what
+/// they do.
 class KernelBench {
  public:
-  KernelBench(const std::vector<int>& lanes_of_chunks, int workers,
+  KernelBench(const std::vector<int>& lanes_of_chunks, int lanes, int workers,
               const std::function<void(int)>& launch)
       : bench_(test_deck(WorkloadKind::increment, 1024 * std::ssize(lanes_of_chunks),
                          std::ssize(lanes_of_chunks), ElementType::float32),
                Order::depth_first, 1 + *std::ranges::max_element(lanes_of_chunks),
-               host_lanes(1 + *std::ranges::max_element(lanes_of_chunks), workers)) {
+               host_lanes(lanes, workers)) {
     schedule::Schedule& schedule = bench_.schedule;
     std::erase_if(schedule.tasks, [](const auto& task) { return task.stage != Stage::kernel; });
     EXPECT_EQ(schedule.tasks.size(), lanes_of_chunks.size());
@@ -57,6 +57,11 @@ class KernelBench {
     for (int lane = 0; lane < bench_.schedule.lanes; ++lane) lanes.wait(lane);
   }
 
+  void use_one_lane() {
+    for (schedule::Task& task : bench_.schedule.tasks) task.lane = 0;
+    bench_.schedule.lanes = 1;
+  }
+
   timeline::Timeline run() { return bench_.executor->run_traced(bench_.schedule, bench_.workload); }
 
  private:
@@ -66,7 +71,7 @@ class KernelBench {
 TEST(HostLanes, WorkersStartWhatWasIssuedFirst) {
   int may_start = 0;
   std::vector<int> started;
-  KernelBench bench({3, 2, 1, 0, 3, 2, 1, 0}, 1, [&](int chunk) {
+  KernelBench bench({3, 2, 1, 0, 3, 2, 1, 0}, 4, 1, [&](int chunk) {
     if (chunk == 0) wait_for(&may_start);
     started.push_back(chunk);
   });
@@ -79,7 +84,7 @@ TEST(HostLanes, AllWorkersWorkAndNoMore) {
   int begun[4] = {};
   bool met[4] = {};
   std::atomic<int> running = 0, most = 0;
-  KernelBench bench({0, 1, 2, 3}, 2, [&](int chunk) {
+  KernelBench bench({0, 1, 2, 3}, 4, 2, [&](int chunk) {
     const int now = ++running;
     for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) continue;
     give(&begun[chunk]);
@@ -114,29 +119,41 @@ TEST(HostLanes, OrdersAreRightOnFewerWorkers) {
   }
 }
 
-/// The processors on which each lane may run, one lane per entry.
-std::vector<std::vector<std::size_t>> cpus_of_lanes(int lanes, int workers) {
-  std::vector<int> lanes_of_chunks;
-  for (int lane = 0; lane < lanes; ++lane) lanes_of_chunks.push_back(lane);
-  std::vector<std::vector<std::size_t>> cpus(lanes_of_chunks.size());
-  KernelBench bench(lanes_of_chunks, workers, [&](int chunk) {
-    cpus[static_cast<std::size_t>(chunk)] = base::cpus_of_thread();
-  });
-  bench.run();
-  return cpus;
-}
-
 TEST(HostLanes, WorkersThatFillTheCoresKeepToTheirOwn) {
   const std::vector<std::size_t> all = base::cpus_of_thread();
-  const int cores = base::usable_cpus() / Space().concurrency();
+  const int cores = base::usable_cpus();
   if (cores < 2) GTEST_SKIP() << "a single core";
+  // The processors on which each lane of a schedule may run.
+  const auto cpus_of = [&](int lanes) {
+    std::vector<int> lanes_of_chunks;
+    for (int lane = 0; lane < lanes; ++lane) lanes_of_chunks.push_back(lane);
+    std::vector<std::vector<std::size_t>> cpus(lanes_of_chunks.size());
+    KernelBench bench(lanes_of_chunks, 2 * cores, cores, [&](int chunk) {
+      cpus[static_cast<std::size_t>(chunk)] = base::cpus_of_thread();
+    });
+    bench.run();
+    return cpus;
+  };
   std::vector<std::size_t> used;
-  for (const auto& own : cpus_of_lanes(cores, cores))
-    used.insert(used.end(), own.begin(), own.end());
+  for (const auto& own : cpus_of(cores)) used.insert(used.end(), own.begin(), own.end());
   EXPECT_EQ(used, all);
   EXPECT_EQ(base::cpus_of_thread(), all) << "the issuing thread runs where it may";
-  EXPECT_THAT(cpus_of_lanes(cores - 1, cores), Each(all)) << "the system finds the idle core";
-  EXPECT_THAT(cpus_of_lanes(2 * cores, cores), Each(SizeIs(Le(all.size() / 2))));
+  EXPECT_THAT(cpus_of(cores - 1), Each(all)) << "the system finds the idle core";
+  EXPECT_THAT(cpus_of(2 * cores), Each(SizeIs(1)));
+}
+
+TEST(HostLanes, WorkersAreFreeAgainForFewerLanes) {
+  const int cores = base::usable_cpus();
+  if (cores < 2) GTEST_SKIP() << "a single core";
+  std::vector<std::size_t> cpus;
+  KernelBench bench({0, cores - 1}, cores, cores, [&](int chunk) {
+    if (chunk == 0) cpus = base::cpus_of_thread();
+  });
+  bench.run();
+  EXPECT_THAT(cpus, SizeIs(1));
+  bench.use_one_lane();
+  bench.run();
+  EXPECT_EQ(cpus, base::cpus_of_thread());
 }
 
 }  // namespace
