@@ -12,13 +12,27 @@ namespace {
 /// Task times of a stage by size: bytes, or the given duration of kernels of task lists.
 using Times = std::map<double, double>;
 
-std::vector<timeline::Timeline> traced(const StageMeter& meter,
-                                       const schedule::Schedule& schedule) {
+/// Traced runs of a schedule.
+using Runs = std::vector<timeline::Timeline>;
+
+/// Runs of each schedule. They take turns for a second or more: what else slows a host, for tenths
+/// of a second, then affects few runs, and all schedules alike.
+std::vector<Runs> traced(const StageMeter& meter,
+                         const std::vector<schedule::Schedule>& schedules) {
   meter.executor.lanes().trace(true);
-  auto timelines = sample({.samples = 15, .enough_s = 0.5, .step = meter.plan.step},
-                          [&] { return meter.executor.run_traced(schedule, meter.workload); });
+  const auto rounds = sample({.samples = 60, .enough_s = 1.5, .step = meter.plan.step}, [&] {
+    Runs round;
+    for (const schedule::Schedule& schedule : schedules) {
+      round.push_back(meter.executor.run_traced(schedule, meter.workload));
+    }
+    return round;
+  });
   meter.executor.lanes().trace(false);
-  return timelines;
+  std::vector<Runs> runs(schedules.size());
+  for (const Runs& round : rounds) {
+    for (std::size_t i = 0; i < round.size(); ++i) runs[i].push_back(round[i]);
+  }
+  return runs;
 }
 
 /// Visits copies and kernels: use(stage, size, seconds).
@@ -34,13 +48,13 @@ void for_each_task(const schedule::Schedule& schedule, const timeline::Timeline&
   }
 }
 
-/// Median task times over all schedules, by stage and bytes.
-std::map<Stage, Times> times_alone(const StageMeter& meter,
-                                   const std::vector<schedule::Schedule>& schedules) {
+/// Median task times over the runs of each schedule, by stage and bytes.
+std::map<Stage, Times> task_times(const std::vector<schedule::Schedule>& schedules,
+                                  const std::vector<Runs>& runs) {
   std::map<Stage, std::map<double, std::vector<double>>> samples;
-  for (const schedule::Schedule& schedule : schedules) {
-    for (const timeline::Timeline& timeline : traced(meter, schedule)) {
-      for_each_task(schedule, timeline, [&](Stage stage, double bytes, double seconds) {
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    for (const timeline::Timeline& timeline : runs[i]) {
+      for_each_task(schedules[i], timeline, [&](Stage stage, double bytes, double seconds) {
         samples[stage][bytes].push_back(seconds);
       });
     }
@@ -56,8 +70,7 @@ std::map<Stage, Times> times_alone(const StageMeter& meter,
 }
 
 /// Factors by which tasks took longer with all cores busy than on one core alone, one per run.
-std::vector<double> slowed_in_crowd(const schedule::Schedule& schedule,
-                                    const std::vector<timeline::Timeline>& runs,
+std::vector<double> slowed_in_crowd(const schedule::Schedule& schedule, const Runs& runs,
                                     std::map<Stage, Times>& alone, double cores) {
   std::vector<double> factors = {};
   for (const timeline::Timeline& timeline : runs) {
@@ -98,10 +111,12 @@ model::Curve with(const Times& times, const model::Curve& curve) {
 void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Schedule>& alone,
                         const schedule::Schedule& crowded, int cores_of_lane,
                         model::Device& device) {
-  std::map<Stage, Times> times = times_alone(meter, alone);
+  std::vector<schedule::Schedule> schedules = alone;
+  schedules.push_back(crowded);
+  const std::vector<Runs> runs = traced(meter, schedules);
+  std::map<Stage, Times> times = task_times(alone, runs);
   if (times.empty()) return;
-  const auto runs = traced(meter, crowded);
-  auto factors = slowed_in_crowd(crowded, runs, times, double(device.cores) / cores_of_lane);
+  auto factors = slowed_in_crowd(crowded, runs.back(), times, double(device.cores) / cores_of_lane);
   std::ranges::sort(factors);
   // Other processes only lengthen runs.
   const double quartile = lower_quartile(factors);
@@ -128,14 +143,14 @@ void calibrate_in_place(const StageMeter& meter, const std::vector<schedule::Sch
   const double slowed = std::max(1.0, quartile);
   set_slowed(slowed, device);
   // The rest of the difference, such as lanes that take turns on the cores, lengthens tasks, too.
-  const double complete_s = lower_quartile(runs, &timeline::Timeline::complete_s);
+  const double complete_s = lower_quartile(runs.back(), &timeline::Timeline::complete_s);
   set_slowed(slowed * std::max(1.0, complete_s / model::predict(crowded, device).complete_s),
              device);
 }
 
 void scale_copies_in_place(const StageMeter& meter, const schedule::Schedule& alone,
                            int cores_of_lane, model::Device& device) {
-  for (const auto& [stage, sizes] : times_alone(meter, {alone})) {
+  for (const auto& [stage, sizes] : task_times({alone}, traced(meter, {alone}))) {
     if (stage == Stage::kernel) continue;
     model::Copies& copies = stage == Stage::h2d ? device.h2d : device.d2h;
     std::vector<double> factors;
