@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
-#include "report/json.hpp"
 #include "report/writers.hpp"
 
 namespace overlap::report {
@@ -17,15 +18,17 @@ std::string quoted(const std::string& words) {
 
 std::vector<CsvCell> cells_of(const Study& study, const PointResult& point, const Row& row) {
   std::vector<CsvCell> cells = {{"deck", study.deck().name()}, {"device", row.device}};
-  for (const auto& [key, text] : study.points[point.number].values) {
-    const auto number = number_at(study.points[point.number].deck, key);
-    cells.push_back({key, number ? csv_cell(number) : text});
+  const deck::Point& of = study.points[point.number];
+  for (std::size_t i = 0; i < study.axes.size(); ++i) {
+    const Axis& axis = study.axes[i];
+    const auto value = std::ranges::find(axis.values, of.values[i].text, &Axis::Value::text);
+    cells.push_back({axis.key, value->number ? csv_cell(value->number) : value->text});
   }
   const auto time = [&](double base::Summary::* part) {
     return row.time ? csv_cell((*row.time).*part) : "";
   };
   cells.insert(cells.end(),
-               {{"phase", std::string(deck::to_string(study.points[point.number].phase))},
+               {{"phase", std::string(deck::to_string(of.phase))},
                 {"order", row.order},
                 {"disturb", row.disturb},
                 {"host_work", row.host_work ? "true" : "false"},

@@ -189,6 +189,8 @@ Rows issue_rows(const Outcome& outcome) {
       row.insert(row.end(), {format_seconds(run.staging->fill_s / repetitions),
                              format_seconds(run.staging->drain_s / repetitions),
                              fmt::format("{}", run.staging->threads)});
+    } else if (staging) {
+      row.insert(row.end(), 3, "-");
     }
   }
   return or_nothing(std::move(rows));
