@@ -52,6 +52,45 @@ TEST(Bounds, ScheduleBoundHasFillAndDrain) {
   EXPECT_DOUBLE_EQ(bounds(chunks(4, 2, 1, 2), four, four, {}).bound_s, 8);
 }
 
+TEST(Bounds, DirectionsSlowEachOtherByWhatBothTook) {
+  // A copy each way at once; only their own rates limit them.
+  const auto ideal_s = [](double h2d_s, double d2h_s, double both_s) {
+    const auto both = schedule_of({h2d(0, 4), d2h(1, 4)});
+    return bounds(both, rates(h2d_s, 0, d2h_s, both_s), {}, {}).schedule_bound_s;
+  };
+  EXPECT_NEAR(ideal_s(2, 2, 3), 3, 1e-9);
+  EXPECT_NEAR(ideal_s(2, 2, 1), 2, 1e-9);  // at least as long as alone
+  EXPECT_NEAR(ideal_s(2, 2, 6), 4, 1e-9);  // at most twice as long
+  EXPECT_NEAR(ideal_s(4, 2, 5), 5, 1e-9);  // the rest of the longer one alone
+  EXPECT_NEAR(ideal_s(2, 4, 5), 5, 1e-9);
+  EXPECT_NEAR(ideal_s(4, 0, 4), 4, 1e-9);
+  EXPECT_NEAR(ideal_s(0, 4, 4), 4, 1e-9);
+}
+
+TEST(Bounds, KernelsOfPartsOfTheDeviceRunTogether) {
+  // Two of a quarter of a second in the list and half of the device took 8.
+  Schedule halves = chunks(2, 1, 0.25, 1);
+  for (Task& task : halves.tasks) task.share /= 2;
+  const auto slow = rates(2, 8, 2, 2);
+  const auto b = bounds(halves, slow, slow, {});
+  EXPECT_DOUBLE_EQ(b.serial_s, 12);
+  EXPECT_DOUBLE_EQ(b.bound_s, 4);
+  EXPECT_EQ(b.limit, "SM");
+  EXPECT_NEAR(b.schedule_bound_s, 7, 1e-9);  // K 1-5, 2-6, D 5-6, 6-7
+}
+
+TEST(Bounds, KernelsByTheirRateRunOneByOne) {
+  Schedule by_rate = chunks(2, 2, 0, 2);
+  for (Task& task : by_rate.tasks) {
+    if (task.stage == Stage::kernel) task.bytes = 3;
+  }
+  const auto slow = rates(4, 20, 4, 4);
+  const auto b = bounds(by_rate, slow, slow, {});
+  EXPECT_DOUBLE_EQ(b.bound_s, 20);
+  EXPECT_EQ(b.limit, "SM");
+  EXPECT_NEAR(b.schedule_bound_s, 24, 1e-9);  // H 0-2, K 2-12, 12-22, D 22-24
+}
+
 TEST(Bounds, NameWhatLimits) {
   const auto limit = [](const model::Rates& r, int engines) {
     return bounds(chunks(2, 1, 1, 1), r, r, {.copy_engines = engines}).limit;
@@ -155,6 +194,13 @@ TEST(Bounds, OfWorkers) {
   EXPECT_DOUBLE_EQ(one.bound_s, 20);
   EXPECT_DOUBLE_EQ(one.schedule_bound_s, 20);
   EXPECT_EQ(one.limit, "workers");
+}
+
+TEST(Bounds, OneWorkerHasOneTaskAtATime) {
+  const auto b = bounds(chunks(2, 2, 1, 2), rates(8, 4, 8, 0), rates(4, 2, 4, 0), {.workers = 1});
+  EXPECT_DOUBLE_EQ(b.bound_s, 10);
+  EXPECT_DOUBLE_EQ(b.schedule_bound_s, 20);
+  EXPECT_EQ(b.limit, "workers");
 }
 
 TEST(Bounds, OfWorkersAreThoseOfTasksThatNeedEachOther) {
