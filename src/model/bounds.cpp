@@ -59,14 +59,15 @@ double duplex_factor(const Rates& rates) {
 struct Ideal {
   Ideal(Schedule scheduled, const Work& work, const Rates& rates, const timeline::Engines& engines)
       : schedule(std::move(scheduled)) {
-    device.queues = engines.workers > 0 ? Queues::worker : Queues::connection;
-    device.cores = std::max(1, engines.workers);
     device.connections = device.copy_connections = schedule.lanes;
     device.copy_engines = engines.copy_engines;
     device.concurrent_kernels = std::numeric_limits<int>::max();
     device.h2d.pinned = rate(work.h2d_bytes, rates.h2d_s);
     device.d2h.pinned = rate(work.d2h_bytes, rates.d2h_s);
-    if (engines.workers == 0) {
+    if (engines.workers > 0) {
+      device.queues = Queues::worker;
+      device.cores = engines.workers;
+    } else {
       const double factor = duplex_factor(rates);
       device.h2d.duplex = slower(device.h2d.pinned, factor);
       device.d2h.duplex = slower(device.d2h.pinned, factor);
@@ -85,16 +86,13 @@ struct Ideal {
   double longest_chain_s() const {
     const bool listed = !schedule.names.empty();
     std::map<std::pair<int, int>, double> chains;
-    std::vector<double> ends_s;
+    std::vector<double> ends_s(schedule.tasks.size());  // of listed tasks, else 0
     double longest_s = 0;
-    for (const Task& task : schedule.tasks) {
-      double before_s = 0;
-      for (const schedule::TaskId other : task.after) {
-        before_s = std::max(before_s, ends_s[other]);
-      }
-      double& end_s = listed ? ends_s.emplace_back(before_s) : chains[{task.chunk, task.op}];
+    for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
+      const Task& task = schedule.tasks[id];
+      double& end_s = listed ? ends_s[id] : chains[{task.chunk, task.op}];
+      for (const schedule::TaskId other : task.after) end_s = std::max(end_s, ends_s[other]);
       if (!schedule::on_host(task.stage)) end_s += seconds_alone(schedule, task, device);
-      if (!listed) ends_s.push_back(0);
       longest_s = std::max(longest_s, end_s);
     }
     return longest_s;
