@@ -19,10 +19,9 @@ double on_line(double x, double x0, double y0, double x1, double y1) {
 }
 
 /// Value of `to` where `of` is x: on the line through the neighbouring points or, beyond the last,
-/// the last two; `least` up to the first.
+/// the last two; `least` up to the first. Precondition: there are points.
 double on_curve(const std::vector<Curve::Point>& points, double x, double Curve::Point::* of,
                 double Curve::Point::* to, double least) {
-  if (points.empty()) return 0;
   const Curve::Point& first = points.front();
   if (points.size() == 1) return x * first.*to / first.*of;
   if (x <= first.*of) return least;
@@ -41,8 +40,8 @@ Curve Curve::line(double latency_s, double bytes_per_s) {
 }
 
 double Curve::seconds(double bytes) const {
-  const double least = points_.empty() ? 0 : points_.front().seconds;
-  return on_curve(points_, bytes, &Point::bytes, &Point::seconds, least);
+  if (points_.empty()) return 0;
+  return on_curve(points_, bytes, &Point::bytes, &Point::seconds, points_.front().seconds);
 }
 
 double Curve::seconds_per_byte() const {
@@ -54,6 +53,7 @@ double Curve::seconds_per_byte() const {
 }
 
 double Curve::bytes(double seconds) const {
+  if (points_.empty()) return 0;
   return on_curve(points_, seconds, &Point::seconds, &Point::bytes, 0);
 }
 

@@ -114,7 +114,7 @@ void RunningTasks::share_cores() {
       static_cast<double>(running_.size()) * cores_per_lane_ + (host_busy_ ? 1 : 0);
   const double busy = std::min(wanted, static_cast<double>(device_.cores));
   const double time_factor = std::max(1.0, wanted / device_.cores);
-  const double crowd = device_.cores > 1 ? std::max(0.0, busy - 1) / (device_.cores - 1) : 0;
+  const double crowd = device_.cores > 1 ? (busy - 1) / (device_.cores - 1) : 0;
   for (Running& running : running_) {
     running.speed = 1 / (time_factor * (1 + (running.slowed - 1) * crowd));
   }
