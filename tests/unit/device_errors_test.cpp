@@ -72,6 +72,22 @@ TEST(DeviceErrors, TheGoodDeviceIsGood) {
   EXPECT_EQ(complaint(DeckFile("unit: 1 ms\n", "device.yaml").path()), "");
 }
 
+TEST(DeviceErrors, TheLimitsThemselvesAreGood) {
+  for (const std::string& text :
+       {std::string("unit: 1 ns\n"), std::string("unit: 1000 s\n"),
+        std::string("unit: 1 ms\nkernels: {concurrent: 1, slowed: 1}\n"),
+        std::string("unit: 1 ms\nkernels: {concurrent: 1024, slowed: 100}\n"),
+        device("queues: {connections: 1, copy_connections: 1, window: 0}\n"),
+        device("queues: {connections: 1024, copy_connections: 1024, window: 1048576}\n"),
+        device("queues: {kind: worker}\nworkers: {cores: 1}\n"),
+        device("queues: {kind: worker}\nworkers: {cores: 1024}\n"), device("copy_engines: 1\n"),
+        device("copy_engines: 2\n"), device("spread: {copies: 0, kernels: 0, calls: 0}\n"),
+        device("spread: {copies: 1, kernels: 1, calls: 1}\n"),
+        device("latency: {event: 0, notice: 1000}\n")}) {
+    EXPECT_EQ(complaint(DeckFile(text, "device.yaml").path()), "") << text;
+  }
+}
+
 TEST(DeviceErrors, FilesThatAreNoDevices) {
   const DeckFile file("[1]\n", "device.yaml");
   EXPECT_EQ(complaint(""),
@@ -182,10 +198,22 @@ TEST(DeviceErrors, Values) {
        "'engine'?"},
       {queues("connections: 0"),
        "@:4:23: queues.connections: found '0'; allowed: a whole number from 1 to 1024"},
+      {queues("copy_connections: 0"),
+       "@:4:28: queues.copy_connections: found '0'; allowed: a whole number from 1 to 1024"},
+      {queues("copy_connections: 1025"),
+       "@:4:28: queues.copy_connections: found '1025'; allowed: a whole number from 1 to 1024"},
       {queues("delayed_signal: yes"),
        "@:4:26: queues.delayed_signal: found 'yes'; allowed: true, false"},
       {queues("window: -1"),
        "@:4:18: queues.window: found '-1'; allowed: a whole number from 0 to 1048576"},
+      {queues("window: 1048577"),
+       "@:4:18: queues.window: found '1048577'; allowed: a whole number from 0 to 1048576"},
+      {"unit: 1001 s\n",
+       "@:1:7: unit: found '1001 s'; allowed: a time from 1 ns to 1000 s, such as 1 ms"},
+      {device("spread: {copies: 0, kernels: -0.1, calls: 0}\n"),
+       "@:4:30: spread.kernels: found '-0.1'; allowed: a number from 0 to 1"},
+      {device("queues: {kind: worker}\nworkers: {cores: 1025}\n"),
+       "@:5:18: workers.cores: found '1025'; allowed: a whole number from 1 to 1024"},
       {"unit: 1 ms\nkernels: {concurrent: 0}\n",
        "@:2:23: kernels.concurrent: found '0'; allowed: a whole number from 1 to 1024"},
       {"unit: 1 ms\nkernels: {slowed: 0}\n",

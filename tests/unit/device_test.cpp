@@ -95,6 +95,18 @@ TEST(DeviceKernel, SmallKernelsLeaveRoom) {
   EXPECT_NEAR(rows.share(10, 30), 28. / 40, 1e-9);
 }
 
+TEST(DeviceHost, CostsKeepTheirProportionsInAChunkOfAnotherTime) {
+  const auto all = [](const HostCosts& costs) {
+    return std::array{costs.copy_s, costs.kernel_s, costs.record_s,
+                      costs.wait_s, costs.query_s,  costs.synchronize_s};
+  };
+  const HostCosts costs = {0.125, 0.25, 3, 4, 5, 6};  // 0.5 a chunk
+  EXPECT_THAT(all(with_chunk_s(costs, 0.25)), testing::ElementsAre(0.0625, 0.125, 1.5, 2, 2.5, 3));
+  EXPECT_EQ(all(with_chunk_s(costs, 0)), all(costs));
+  const HostCosts no_chunk = {.wait_s = 4};
+  EXPECT_EQ(all(with_chunk_s(no_chunk, 1)), all(no_chunk));
+}
+
 TEST(DeviceKernel, IsFoundByWorkloadAndType) {
   Device device;
   device.kernels["rowsum"].roofs.resize(1);
@@ -347,6 +359,7 @@ Device crooked() {
   device.kernels["increment"] = {{{0, Curve::line(3e-6, 1.23456e12)}}};
   device.kernels["rowsum/int32"] = {
       {{0.214286, Curve::line(0, 4.4e12)}, {1.75, Curve({{65536, 3e-6}, {1e9, 3e-3}})}}};
+  device.kernels["rowsum/int64"] = {{{1.5, Curve::line(0, 2.3e12)}}};
   device.host = {1.1e-6, 2.2e-6, 3.3e-6, 4.4e-7, 5.5e-9, 6.6e-10};
   device.latency = {1.5e-6, 0, 3.25e-3, 1.75, 1.25e-6};
   device.spread = {.copies = 0.0125, .kernels = 0, .calls = 0.5};
@@ -392,6 +405,10 @@ TEST(DeviceFile, SaysHowItWasMeasuredAndWhatItMeans) {
   EXPECT_THAT(text,
               testing::HasSubstr("pageable: {latency: 12.3456 us, bandwidth: 22.81235 GB/s}"));
   EXPECT_THAT(text, testing::HasSubstr("[4 KiB, 2.712346 us], [64 KiB, 3.91 us]"));
+  // One rate for any intensity, or a list.
+  EXPECT_THAT(text, testing::HasSubstr(
+                        " increment: {latency: 3 us, bandwidth: 1.23456 TB/s}  # measured\n"));
+  EXPECT_THAT(text, testing::HasSubstr(" rowsum/int64:  # intensity in flop/byte\n"));
 }
 
 }  // namespace
