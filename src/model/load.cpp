@@ -19,7 +19,6 @@ using namespace yaml;
 using Keys = std::vector<std::string>;
 
 constexpr const char* curve_keys = "bandwidth (and latency) or times";
-constexpr int most_parallel = 1024;
 
 /// A kind whose values are written with a unit.
 template <class T>
@@ -45,6 +44,9 @@ Kind<double> factor(const std::string& values, double least, double most) {
   return spelled<double>(number(values, least, most),
                          [](double value) { return fmt::format("{:.7g}", value); });
 }
+
+/// How many there are side by side.
+Kind<std::int64_t> parallel() { return count(1, 1024); }
 
 Kind<double> slowed() { return factor("a number from 1 to 100", 1, 100); }
 
@@ -224,7 +226,7 @@ std::string rates_block(const Device& device, const std::string& indent) {
 
 const Table<Device>& kernels_table() {
   static const Table<Device> table = {{
-      field("concurrent", &Device::concurrent_kernels, count(1, most_parallel),
+      field("concurrent", &Device::concurrent_kernels, parallel(),
             "definition: kernels that run together, at most"),
       field("slowed", &Device::kernels_slowed, slowed(),
             "measured: time factor for each active copy direction"),
@@ -247,14 +249,12 @@ const Table<Device>& queues_table() {
   using D = Device;
   static const Table<D> table = {{
       field("kind", &D::queues, word<Queues>(), "").decides(&D::queues),
-      field("connections", &D::connections, count(1, most_parallel), "measured: of the SMs")
-          .with({connection}),
-      field("copy_connections", &D::copy_connections, count(1, most_parallel),
-            "measured: of each copy engine")
+      field("connections", &D::connections, parallel(), "measured: of the SMs").with({connection}),
+      field("copy_connections", &D::copy_connections, parallel(), "measured: of each copy engine")
           .reads([](const Reader& map, D& device) {
             device.copy_connections = device.connections;
             if (!map.has("copy_connections")) return;
-            const auto own = count(1, most_parallel).read(map.at("copy_connections"));
+            const auto own = parallel().read(map.at("copy_connections"));
             device.copy_connections = static_cast<int>(own);
           })
           .with({connection}),
@@ -271,7 +271,7 @@ const Table<Device>& queues_table() {
 
 const Table<Device>& workers_table() {
   static const Table<Device> table = {{
-      field("cores", &Device::cores, count(1, most_parallel),
+      field("cores", &Device::cores, parallel(),
             "measured: cores; at most as many workers run at once"),
       field("lanes_divide", &Device::lanes_divide, either("true", "false"),
             "whether each lane gets its part of the cores"),
