@@ -116,6 +116,43 @@ TEST_F(Passes, ASpreadIsAtMostTheFigure) {
     passes[i].latency = {};
   }
   EXPECT_EQ(combine(passes).spread->calls, 1);
+  const Device quick = pass([] { return 1; });
+  const Spread all = combine({quick, quick, pass([] { return 1000; })}).spread.value();
+  EXPECT_EQ(all.copies, 1);
+  EXPECT_EQ(all.kernels, 1);
+  EXPECT_EQ(all.calls, 1);
+}
+
+TEST_F(Passes, ASpreadIsHalfOfTheRange) {
+  std::vector<Device> passes;
+  for (const double factor : {1.3, 1.0, 1.1}) {
+    passes.push_back(pass([&] { return factor; }));
+    passes.back().host = {.copy_s = factor};
+    passes.back().latency = {};
+  }
+  const Device found = combine(passes);
+  EXPECT_DOUBLE_EQ(found.host.copy_s, 1.1);
+  EXPECT_NEAR(found.spread->copies, 0.15 / 1.1, 1e-9);
+  EXPECT_NEAR(found.spread->kernels, 0.15 / 1.1, 1e-9);
+  EXPECT_NEAR(found.spread->calls, 0.15 / 1.1, 1e-9);
+}
+
+TEST_F(Passes, OfTwoTheLongerTimeCounts) {
+  const auto combined = [](double other) {
+    std::vector<Device> passes(2, pass([] { return 1; }));
+    for (Device& pass : passes) {
+      pass.host = {.copy_s = 1};
+      pass.latency = {};
+    }
+    passes[0].host.copy_s = other;
+    return combine(passes);
+  };
+  const Device apart = combined(3);
+  EXPECT_EQ(apart.host.copy_s, 3);
+  EXPECT_DOUBLE_EQ(apart.spread->calls, 1. / 3);
+  EXPECT_THAT(apart.doubtful, ElementsAre("host"));
+  EXPECT_EQ(combined(1.04).host.copy_s, 1.04);
+  EXPECT_THAT(combined(1.04).doubtful, IsEmpty());
 }
 
 TEST_F(Passes, OfAQuietMachineAgree) {
@@ -195,6 +232,12 @@ TEST_F(Passes, PhysicsExcludesFigures) {
               Contains("d2h.duplex at 64 MiB"));
   EXPECT_THAT(found_in([](Device& device) { device.d2h.duplex = slower(device.d2h.pinned, 2.2); }),
               Contains("d2h.duplex at 64 MiB"));
+  // Workers copy from memory to memory, and there are caches.
+  EXPECT_THAT(found_in([](Device& device) {
+                device.queues = Queues::worker;
+                device.d2h.duplex = slower(device.d2h.pinned, 2.2);
+              }),
+              IsEmpty());
 }
 
 TEST_F(Passes, SizesOfFewPassesAreLeftOut) {
@@ -231,6 +274,16 @@ TEST(Expected, ReachesFromTheLeastToTheLongestTimes) {
   ASSERT_TRUE(interval);
   EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * (0.5 + 3 + 1));
   EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * (1.5 + 5 + 3));
+}
+
+TEST(Expected, NothingTakesLessThanNoTime) {
+  // Of this run the costs of calls may differ by more than they take.
+  Device device = device_of(Queues::connection);
+  device.host.copy_s = 1;
+  device.spread = Spread{.calls = 1.5};
+  const auto interval = expected(schedule_of({h2d(0, 4)}), device);
+  EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * 4);
+  EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * (2.5 + 4));
 }
 
 TEST(Expected, KernelsByTheirRateHaveTheirSpread) {
