@@ -318,6 +318,10 @@ TEST(QueueRules, TheWindowLimitsWhatStandsBetween) {
                          kernel(4, 1, 0.1)},
                         device),
               ElementsAre("H2D 0-9", "SM 0-1", "SM 0-1", "SM 0-1", "SM 9-10"));
+  device.window = 1;
+  EXPECT_THAT(
+      predicted({h2d(0, 9), kernel(1, 1, 0.1), kernel(2, 1, 0.1), kernel(3, 1, 0.1)}, device),
+      ElementsAre("H2D 0-9", "SM 0-1", "SM 0-1", "SM 9-10"));
   // Fermi: 62.
   std::vector<Task> tasks = {h2d(0, 1000)};
   for (int i = 0; i < 64; ++i) tasks.push_back(kernel(1, 1));
@@ -412,13 +416,15 @@ TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
 }
 
 TEST(EngineRules, LinesApartTakeTheirTime) {
-  // Tiles of half of a column of 64 KiB, and columns that are adjacent.
+  // Tiles of half of a column of 64 KiB, panels of A of 32 such columns, and columns that are
+  // adjacent.
   const auto seconds = [](std::int64_t tile_m, double cache_bytes, Stage stage, int array) {
     deck::Deck deck;
     deck.chunks.count = 1;
     deck.workload = {.kind = deck::WorkloadKind::dgemm, .type = deck::ElementType::float64};
     deck.workload.m = 8192;
-    deck.workload.n = deck.workload.k = 64;
+    deck.workload.n = 64;
+    deck.workload.k = 32;
     deck.workload.tile_m = tile_m;
     deck.workload.tile_n = 64;
     deck.workload.beta = 1;
@@ -436,15 +442,17 @@ TEST(EngineRules, LinesApartTakeTheirTime) {
         });
     return seconds_alone(schedule, *task, device);
   };
-  constexpr double half = 8.0 * 4096 * 64, working_set = 8 * (4096 * 128 + 64 * 64);
-  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 0), 64 * 40e-6, 1e-12);
+  constexpr double half = 8.0 * 4096 * 64, working_set = 8 * (4096 * (32 + 64) + 32 * 64);
+  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 0), 32 * 40e-6, 1e-12);
   EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 2), 64 * 40e-6, 1e-12);
   EXPECT_NEAR(seconds(4096, 0, Stage::d2h, 2), 64 * 50e-6, 1e-12);
-  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 1), 8.0 * 64 * 64 * 1e-9, 1e-12);  // adjacent
+  EXPECT_NEAR(seconds(4096, 0, Stage::h2d, 1), 8.0 * 32 * 64 * 1e-9, 1e-12);  // adjacent
   EXPECT_NEAR(seconds(8192, 0, Stage::d2h, 2), 2 * half * 1e-9, 1e-12);
   // Small kernels leave the cache alone.
   EXPECT_NEAR(seconds(4096, working_set - 1, Stage::d2h, 2), 64 * 50e-6, 1e-12);
   EXPECT_NEAR(seconds(4096, working_set, Stage::d2h, 2), half * 1e-9, 1e-12);
+  EXPECT_NEAR(seconds(4096, working_set - 1, Stage::h2d, 0), 32 * 40e-6, 1e-12);
+  EXPECT_NEAR(seconds(4096, working_set, Stage::h2d, 0), half / 2 * 1e-9, 1e-12);
   // Short lines: never faster than the same bytes in a row.
   EXPECT_NEAR(seconds(128, 0, Stage::h2d, 2), std::max(64 * 1e-6, half / 32 * 1e-9), 1e-12);
 }
@@ -572,6 +580,15 @@ TEST(Workers, TakeWhatWasIssuedFirst) {
   // When the first ends, the second task of its lane was issued before that of the other lane.
   EXPECT_THAT(predicted({kernel(1, 1), kernel(1, 1), kernel(0, 1)}, device),
               ElementsAre("worker 0 0-1", "worker 0 1-2", "worker 0 2-3"));
+}
+
+TEST(Workers, ChooseAfterAllTasksThatEndTogether) {
+  Device device = device_of(Queues::worker);
+  device.cores = 2;
+  // What lane 1 has next was issued before the task of lane 2, and has its turn before it although
+  // the task in front of it is the last to end at 1.
+  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 1), kernel(1, 1), kernel(2, 1)}, device),
+              ElementsAre("worker 0 0-1", "worker 1 0-1", "worker 0 1-2", "worker 1 1-2"));
 }
 
 TEST(Workers, ShareTheCoresWithTheHostsWork) {
