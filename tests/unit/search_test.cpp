@@ -256,6 +256,20 @@ TEST(BalancedRepeats, AreTheNearestToTheBalance) {
   EXPECT_EQ(balanced_repeats(deck, device), copied);
 }
 
+TEST(BalancedRepeats, OfTwoAsNearAreTheSmallerNumber) {
+  // A copy of 32 s against 64 s for each repeat.
+  Device device;
+  device.h2d.pinned = device.d2h.pinned = Curve::line(0, 1);
+  device.kernels["increment"] = {{{0.875, Curve::line(0, 1)}}};
+  deck::Deck deck = increment(1);
+  deck.workload.elements = 8;
+  for (const auto& [balance, repeats] :
+       {std::pair(1.0, 1), {3.0, 1}, {3.25, 2}, {4.75, 2}, {5.0, 2}, {5.25, 3}}) {
+    deck.workload.intensity.balance = balance;
+    EXPECT_EQ(balanced_repeats(deck, device), repeats) << balance;
+  }
+}
+
 TEST(BalancedRepeats, OfARampAreThoseOfItsLargestChunk) {
   const Device device = load_device("h200");
   deck::Deck deck = increment(9);
