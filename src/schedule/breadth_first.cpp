@@ -6,7 +6,8 @@ namespace overlap::schedule {
 /// windows of as many chunks as the device holds.
 template <>
 void issue<Order::breadth_first>(Builder& builder) {
-  for (int window = 0, end = 0; window < builder.schedule.chunks; window = end) {
+  for (int end = 0; end < builder.schedule.chunks;) {
+    const int window = end;
     end = builder.window_end(window);
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {
       for (int chunk = window; chunk < end; ++chunk) {

@@ -20,7 +20,8 @@ void issue_at_once(Builder& builder, int end, int kernel_lanes) {
 /// Out of core, proceeds in windows of as many tiles as the device holds with their panels.
 template <>
 void issue<Order::two_way>(Builder& builder) {
-  for (int window = 0, end = 0; window < builder.schedule.chunks; window = end) {
+  for (int end = 0; end < builder.schedule.chunks;) {
+    const int window = end;
     end = builder.window_end(window);
     for (int chunk = window; chunk < end; ++chunk) builder.issue(Stage::h2d, chunk, 0, 0);
     for (int chunk = window; chunk < end; ++chunk) {
