@@ -159,6 +159,11 @@ TEST(Calls, OnASectionHaveItsShape) {
     EXPECT_EQ(little.planes, 2U);  // of 4
     EXPECT_EQ(little.pitch, all.pitch);
   }
+  // The smallest: two rows, each of more than 4 KiB.
+  deck = increment(1, 2 * 2000);
+  deck.workload.box = {.extent = {1, 2, 2000}, .array = {1, 2, 2500}};
+  EXPECT_EQ(calls_of(small_schedule(deck, Order::depth_first, 1)).value().cuts[0].pieces[0],
+            (Piece{.begin = 0, .end = 2}));
 }
 
 TEST(Calls, WaitForNothingAndLeaveOutWhatTheHostDoes) {
@@ -407,6 +412,18 @@ TEST(Costs, OfAKernelsUnit) {
   EXPECT_EQ(costs(deck.workload, 3).flops_per_unit, 2 + 7 * 3);
 }
 
+TEST(Costs, OfAProductHaveTheHostsShareOfTheTiles) {
+  deck::Workload product{.kind = WorkloadKind::dgemm, .type = deck::ElementType::float64};
+  product.m = product.n = 20;
+  product.k = 3;
+  product.tile_m = product.tile_n = 10;
+  EXPECT_EQ(costs(product, 1).host_tiles, 0);
+  for (const auto& [share, tiles] : {std::pair(0.0, 0), {0.5, 2}, {0.6, 2}, {0.7, 3}, {1.0, 4}}) {
+    product.host_share = share;
+    EXPECT_EQ(costs(product, 1).host_tiles, tiles) << share;
+  }
+}
+
 TEST(Costs, SumsAlongColumnsAreLinesOfRows) {
   deck::Deck deck = rowsum(2);
   deck.workload.axis = deck::SumAxis::columns;
@@ -488,7 +505,10 @@ TEST(Disturbed, HasTheCallsBetweenTheTasksAndTheSameDependencies) {
       const bool call = id >= place && id < place + 3;
       EXPECT_EQ(s.tasks[id].stage == Stage::disturbance, call) << id;
       if (call) {
+        const Task& next = plain.tasks[std::min(place, plain.tasks.size() - 1)];
         EXPECT_EQ(s.tasks[id].call, deck::Disturbance::malloc);
+        EXPECT_EQ(s.tasks[id].chunk, next.chunk);
+        EXPECT_EQ(s.tasks[id].lane, next.lane);
         continue;
       }
       others.push_back(s.tasks[id]);
