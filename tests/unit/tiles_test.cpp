@@ -135,6 +135,13 @@ TEST(TilePlan, FitsTheDevice) {
   EXPECT_TRUE(plan_tiles(tiling, std::size_t{8 * 128 * 300}).turns.empty());
 }
 
+TEST(TilePlan, HoldsAllWhereThatJustFits) {
+  const Tiling tiling = square(3);
+  const std::size_t all = 3 * 8 * 100 * 64 + 3 * 8 * 64 * 100 + 9 * 8 * 100 * 100;
+  EXPECT_EQ(plan_tiles(tiling, all).slots, (TileSlots{3, 3, 9}));
+  EXPECT_EQ(plan_tiles(tiling, all - 1).slots, (TileSlots{3, 3, 8}));
+}
+
 /// The product's arrays; C goes to the device where beta is not 0.
 Costs costs_of(const Tiling& tiling, bool reads_c) {
   Costs costs;
@@ -219,6 +226,8 @@ TEST(TileSchedule, WaysAreAmountsOfConcurrency) {
   EXPECT_EQ(issued(shared), "H0 H0 H0 K1 D2 C0 C0");
   EXPECT_DOUBLE_EQ(shared.tasks.back().duration_s, 2.0 * 100 * 100 * 30 / 1e9);
   EXPECT_TRUE(find_hazards(shared).empty());
+  costs.host_flops_per_s = 0;  // unknown
+  EXPECT_EQ(build(costs, layout, Order::four_way, 2).tasks.back().duration_s, 0);
   // A tile that the host and the device compute, and one that neither does.
   Schedule faulty = shared;
   own_uses(faulty, faulty.tasks.back())[2].piece = 0;
