@@ -138,6 +138,14 @@ TEST(CustomOrders, BreadthFirstTakesTheLanesInTurn) {
               ElementsAre("Ka3 L0", "Ka7 L1", "Q3 L0", "Kb7 L1", "Kb3 L0", "C7"));
 }
 
+TEST(CustomOrders, HostWorkInFrontGoesWithTheFirstLaneOfTheList) {
+  const deck::Deck deck = custom({"name: C, stage: host, duration: 1 ms",
+                                  "name: K7, stage: kernel, lane: 7, duration: 1 ms",
+                                  "name: K3, stage: kernel, lane: 3, duration: 1 ms"});
+  EXPECT_THAT(text(build(deck, Order::depth_first)), ElementsAre("K3 L0", "C", "K7 L1"));
+  EXPECT_THAT(text(build(deck, Order::breadth_first)), ElementsAre("K3 L0", "C", "K7 L1"));
+}
+
 TEST(CustomOrders, KeepWhatTheModelNeeds) {
   const Schedule s = build(two_lanes(), Order::custom);
   EXPECT_EQ(s.kernel, "custom");
