@@ -145,6 +145,32 @@ TEST(Hazard, DroppedCopyIsStale) {
   EXPECT_THAT(hazard.message, HasSubstr("which nothing has written"));
 }
 
+TEST(Hazard, AnAccessIsReportedOnce) {
+  // Chunk 1 lies on half of chunk 0 and is not copied: its first half is stale, the other
+  // unwritten.
+  Schedule s = increment(Order::depth_first, 2, 1);
+  s.cuts[0].slots[1] = 300;
+  s.tasks.erase(s.tasks.begin() + 3);
+  const auto hazards = find_hazards(s);
+  ASSERT_EQ(hazards.size(), 2U);  // of kernel and copy back
+  EXPECT_EQ(hazards[0].task, 3U);
+  EXPECT_THAT(hazards[0].message, HasSubstr("last written by task 1"));
+  EXPECT_EQ(hazards[1].task, 4U);
+  EXPECT_EQ(find_hazards(s, 1).size(), 1U);
+}
+
+TEST(Hazard, AllBytesOfACopyBackAreRead) {
+  // Chunk 1 lies on the second half of chunk 0, and chunk 2 on that of chunk 1, for which it does
+  // not wait.
+  Schedule s = increment(Order::depth_first, 3, 2);
+  s.cuts[0].slots = {0, 200, 400};
+  s.tasks[3].after = {2};
+  const Hazard hazard = only(s);
+  EXPECT_EQ(hazard.kind, Kind::war);
+  EXPECT_EQ(hazard.task, 6U);
+  EXPECT_THAT(hazard.message, HasSubstr("without waiting for task 5 (d2h of chunk 1 on lane 1)"));
+}
+
 TEST(Hazard, SwappedChunksAreStale) {
   // Everything on one lane, so ordered; but the kernels of the two chunks changed places.
   Schedule s = increment(Order::breadth_first, 2, 1);
@@ -208,16 +234,20 @@ TEST(Hazard, IndicesOutOfRangeAreMalformed) {
   for (const Change change :
        std::initializer_list<Change>{[](Schedule&, Task& task, Use&) { task.lane = 2; },
                                      [](Schedule&, Task& task, Use&) { task.lane = -1; },
+                                     [](Schedule&, Task& task, Use&) { task.lane = 1000; },
                                      [](Schedule&, Task& task, Use&) { task.chunk = 2; },
                                      [](Schedule&, Task& task, Use&) { task.chunk = -1; },
                                      [](Schedule& s, Task& task, Use&) {
                                        task.uses.begin = static_cast<std::uint32_t>(s.uses.size());
                                      },
                                      [](Schedule&, Task&, Use& use) { use.array = 1; },
+                                     [](Schedule&, Task&, Use& use) { use.array = 1000; },
                                      [](Schedule&, Task&, Use& use) { use.array = -1; },
                                      [](Schedule&, Task&, Use& use) { use.piece = 2; },
+                                     [](Schedule&, Task&, Use& use) { use.piece = 1000; },
                                      [](Schedule&, Task&, Use& use) { use.piece = -1; },
                                      [](Schedule&, Task&, Use& use) { use.slot = 2; },
+                                     [](Schedule&, Task&, Use& use) { use.slot = 1000; },
                                      [](Schedule&, Task&, Use& use) { use.slot = -2; },
                                      [](Schedule& s, Task&, Use&) { s.arrays[0].cut = 1; },
                                      [](Schedule& s, Task&, Use&) { s.arrays[0].cut = -1; }}) {
