@@ -279,11 +279,11 @@ TEST(Expected, ReachesFromTheLeastToTheLongestTimes) {
 TEST(Expected, NothingTakesLessThanNoTime) {
   // Of this run the costs of calls may differ by more than they take.
   Device device = device_of(Queues::connection);
-  device.host.copy_s = 1;
+  device.host.query_s = 1;
   device.spread = Spread{.calls = 1.5};
-  const auto interval = expected(schedule_of({h2d(0, 4)}), device);
+  const auto interval = expected(schedule_of({blocking(h2d(0, 4)), query(0)}), device);
   EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * 4);
-  EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * (2.5 + 4));
+  EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * (4 + 2.5));
 }
 
 TEST(Expected, KernelsByTheirRateHaveTheirSpread) {

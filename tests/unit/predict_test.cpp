@@ -587,8 +587,9 @@ TEST(Workers, ChooseAfterAllTasksThatEndTogether) {
   device.cores = 2;
   // What lane 1 has next was issued before the task of lane 2, and has its turn before it although
   // the task in front of it is the last to end at 1.
-  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 1), kernel(1, 1), kernel(2, 1)}, device),
-              ElementsAre("worker 0 0-1", "worker 1 0-1", "worker 0 1-2", "worker 1 1-2"));
+  EXPECT_THAT(
+      predicted({kernel(0, 1), kernel(1, 1), kernel(1, 1), kernel(2, 1), kernel(0, 1)}, device),
+      ElementsAre("worker 0 0-1", "worker 1 0-1", "worker 0 1-2", "worker 1 1-2", "worker 0 2-3"));
 }
 
 TEST(Workers, ShareTheCoresWithTheHostsWork) {
