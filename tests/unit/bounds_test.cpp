@@ -97,6 +97,9 @@ TEST(Bounds, NameWhatLimits) {
   };
   EXPECT_EQ(limit(rates(8, 1, 2, 8), 2), "H2D");
   EXPECT_EQ(limit(rates(2, 1, 8, 8), 2), "D2H");
+  EXPECT_EQ(limit(rates(20, 1, 18.9, 20), 2), "H2D");
+  EXPECT_EQ(limit(rates(20, 1, 19.02, 20), 2), "H2D and D2H");
+  EXPECT_EQ(limit(rates(19.02, 1, 20, 20), 2), "H2D and D2H");
   EXPECT_EQ(limit(rates(8, 1, 2, 10), 1), "copy");
   EXPECT_EQ(limit(rates(8, 20, 8, 10), 2), "SM");
 }
@@ -194,6 +197,13 @@ TEST(Bounds, OfWorkers) {
   EXPECT_DOUBLE_EQ(one.bound_s, 20);
   EXPECT_DOUBLE_EQ(one.schedule_bound_s, 20);
   EXPECT_EQ(one.limit, "workers");
+  // The host's own work, beside them.
+  Schedule with_host = chunks(1, 8, 4, 8);
+  with_host.tasks.push_back(host(21));
+  const auto longer = bounds(with_host, four, four, {.workers = 8});
+  EXPECT_DOUBLE_EQ(longer.serial_s, 41);
+  EXPECT_DOUBLE_EQ(longer.bound_s, 21);
+  EXPECT_EQ(longer.limit, "host");
 }
 
 TEST(Bounds, OneWorkerHasOneTaskAtATime) {

@@ -310,6 +310,20 @@ TEST(Layout, ARampsLargestChunkHasAtMostTheGivenBytes) {
   }
 }
 
+TEST(Layout, ALongRampIsCutQuickly) {
+  // What takes 49000 even chunks takes a ramp of 100000; few numbers between them are tried.
+  deck::Deck deck = increment(1, 4900000000);
+  deck.chunks = {
+      .bytes = 400000, .profile = deck::Profile::ramp, .growth = 1.000033, .spread = 1e9};
+  const Costs costs = schedule::costs(deck.workload, 1);
+  const Layout ramp = layout(deck, costs, {});
+  EXPECT_NEAR(static_cast<double>(ramp.chunks_per_iteration), 1e5, 1e3);
+  EXPECT_LE(ramp.largest_chunk_units, 100000);
+  deck.chunks.count = ramp.chunks_per_iteration - 1;
+  deck.chunks.bytes.reset();
+  EXPECT_GT(layout(deck, costs, {}).largest_chunk_units, 100000);
+}
+
 TEST(Layout, TheSmallerOfDeckAndDeviceDecides) {
   deck::Deck deck = increment(4);
   deck.memory.device_limit = 3 * 1200;  // bytes; a chunk has 1200
