@@ -287,6 +287,11 @@ TEST(TileSchedule, ProductsFindTheirMatricesOnBothSides) {
     EXPECT_EQ(chunk_of(s, static_cast<std::int64_t>(on_host->matrices[2].begin / 8)), task.chunk);
   }
   EXPECT_THAT(places, ElementsAre(0, 8U * 100 * 30, 8U * 100 * 100));
+  // Tasks without data have none.
+  const int last = chunk_of(s, 250 * 350 - 1);
+  s.tasks.insert(s.tasks.begin(), {.stage = Stage::fence});
+  EXPECT_EQ(product(s, s.tasks[0]), std::nullopt);
+  EXPECT_EQ(chunk_of(s, 250 * 350 - 1), last);
 }
 
 TEST(TileSchedule, OfTheBaselineIsOneTile) {
