@@ -47,6 +47,18 @@ TEST(Sequential, GoesSlotBySlotOutOfCore) {
   EXPECT_EQ(s.cuts[0].device_units, 800);
 }
 
+TEST(Sequential, IsNoGraph) {
+  using deck::Mechanism;
+  deck::Deck deck = increment(4);
+  for (const auto& [asked, baseline] : {std::pair(Mechanism::streams, Mechanism::streams),
+                                        {Mechanism::graph, Mechanism::streams},
+                                        {Mechanism::portable, Mechanism::portable}}) {
+    deck.issue.mechanism = asked;
+    EXPECT_EQ(small_schedule(deck, Order::sequential, 1).mechanism, baseline);
+    EXPECT_EQ(small_schedule(deck, Order::depth_first, 1).mechanism, asked);
+  }
+}
+
 TEST(DepthFirst, IssuesAllStagesOfAChunkOnItsLane) {
   EXPECT_THAT(text(small_schedule(increment(3), Order::depth_first, 2)),
               ElementsAre("h2d 0 L0", "kernel 0 L0", "d2h 0 L0",  //
