@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
@@ -45,8 +44,7 @@ void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
       return std::tie(result.started, result.file);
     });
     fleet.superseded += results.size() - 1;
-    std::vector<History> histories;
-    if (results.size() > 1) histories = histories_of(results);
+    std::vector<History> histories = histories_of(results);
     newest.emplace_back(std::move(results.back()), std::move(histories));
   }
   std::ranges::sort(newest, [](const auto& a, const auto& b) {
@@ -68,19 +66,17 @@ void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
   }
 }
 
+/// The name of a host without its domain.
+std::string_view label(std::string_view name) { return name.substr(0, name.find('.')); }
+
 /// Whether both names denote the same host; either may lack its domain.
 bool is_host(std::string_view expected, std::string_view host) {
-  const auto is_short_for = [](std::string_view name, std::string_view full) {
-    return full.size() > name.size() && full[name.size()] == '.' && full.starts_with(name) &&
-           name.find('.') == std::string_view::npos;
-  };
-  return expected == host || is_short_for(expected, host) || is_short_for(host, expected);
+  return expected == host || expected == label(host) || label(expected) == host;
 }
 
 std::vector<std::string> missing_hosts(const std::vector<std::string>& expected,
                                        const std::vector<DeviceRecord>& devices) {
-  const auto label = [](std::string_view name) { return name.substr(0, name.find('.')); };
-  std::multimap<std::string_view, std::string_view> hosts;  // by name without domain
+  std::multimap<std::string_view, std::string_view> hosts;  // by label
   std::string_view previous;
   for (const DeviceRecord& device : devices) {
     if (device.host != previous) hosts.emplace(label(device.host), device.host);
@@ -184,7 +180,7 @@ Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected,
 }
 
 bool comes_before(std::string_view a, std::string_view b) {
-  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto number = [&](std::string_view text) {  // digits without leading zeros
     const auto end = std::ranges::find_if_not(text, is_digit);
     std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));

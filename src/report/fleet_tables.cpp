@@ -219,9 +219,8 @@ Rows outlier_rows(const Fleet& fleet, const Group& group, std::size_t most, bool
     for (const Standing& standing : of.outliers) {
       if (standing.slow && fast_only) continue;
       Outlying& one = by_device[{!standing.slow, standing.device}];
-      const bool is_worst =
-          one.figures++ == 0 || std::abs(standing.off) > std::abs(one.standing.off);
-      if (!is_worst) continue;
+      ++one.figures;
+      if (std::abs(standing.off) <= std::abs(one.standing.off)) continue;
       one.of = &of;
       one.standing = standing;
     }
