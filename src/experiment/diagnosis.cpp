@@ -57,12 +57,11 @@ int stages_of(const schedule::Schedule& schedule) {
 }
 
 /// The number of groups of tasks that do not need each other: operations of chunks; in a list,
-/// which has no chunks, tasks.
+/// which has no chunks, tasks, which alone are numbered.
 int chains_of(const schedule::Schedule& schedule) {
   std::set<std::tuple<int, int, int>> chains;
   for (const schedule::Task& task : schedule.tasks) {
-    const bool listed = !schedule.names.empty();
-    if (!schedule::on_host(task.stage)) chains.insert({task.chunk, task.op, listed * task.number});
+    if (!schedule::on_host(task.stage)) chains.insert({task.chunk, task.op, task.number});
   }
   return static_cast<int>(chains.size());
 }
@@ -313,9 +312,9 @@ Found narrow_link(const Evidence& of) {
       !below(device.pcie_width, device.pcie_width_max)) {
     return {};
   }
-  const auto link = [](std::optional<int> gen, std::optional<int> width) {
+  const auto link = [](std::optional<int> gen, std::optional<int> width) {  // one of them is known
     return base::spell_link(gen, width)
-        .value_or(gen ? fmt::format("gen{}", *gen) : fmt::format("x{}", width.value_or(0)));
+        .value_or(gen ? fmt::format("gen{}", *gen) : fmt::format("x{}", *width));
   };
   return found(
       fmt::format(
