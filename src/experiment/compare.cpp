@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "yaml/document.hpp"
 
@@ -67,8 +68,8 @@ Change changed(Change change, const std::vector<double>& a, const std::vector<do
   const deck::Better better = deck::row_of(change.metric).better;
   if (change.ratio) change.trend = trend_of(*change.ratio, better);
   const bool alike = !a.empty() && a == b;  // counters and errors have a single value
-  const bool equal = change.a && change.b && change.a->median == change.b->median &&
-                     change.a->lo == change.b->lo && change.a->hi == change.b->hi;
+  const auto interval = [](const base::Summary& of) { return std::tuple(of.median, of.lo, of.hi); };
+  const bool equal = change.a && change.b && interval(*change.a) == interval(*change.b);
   if (alike || (a.empty() && equal)) change.trend = Trend::same;
   if (criterion != nullptr) change.verdict = judged(change, a, b, below, criterion->max);
   return change;
