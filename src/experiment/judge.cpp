@@ -213,7 +213,6 @@ std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<R
 
 std::string words(const Stop& stop) {
   const std::string after = fmt::format("after {} repetitions", stop.repetitions);
-  if (stop.reason == StopReason::repetitions) return after;
   if (stop.reason == StopReason::duration) {
     return fmt::format("{}, which took {}", after, base::format_seconds(stop.elapsed_s));
   }

@@ -38,7 +38,7 @@ struct Stop {
 };
 
 /// "precision 0.8 % reached after 37 repetitions", "precision not reached: 1.9 % after 200
-/// repetitions (at_most)".
+/// repetitions (at_most)"; of every reason but `repetitions`.
 std::string words(const Stop& stop);
 
 /// Timing of each repetition on the ranks of a node in phase together, seconds.
