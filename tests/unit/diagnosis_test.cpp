@@ -79,9 +79,27 @@ TEST(Diagnosis, FindsPageableMemoryWhereItLeavesNothingToHide) {
   }
 }
 
+TEST(Diagnosis, OtherHostMemoryIsNotPageable) {
+  for (const auto memory : {deck::HostMemory::registered, deck::HostMemory::pageable_staged}) {
+    Evidence evidence = unexplained();
+    evidence.run().schedule.host_memory = memory;
+    EXPECT_THAT(causes(evidence), IsEmpty());
+  }
+}
+
+TEST(Diagnosis, AsManyConnectionsAsLanesAreEnough) {
+  Evidence evidence = unexplained();
+  evidence.conditions.max_connections = {"CUDA_DEVICE_MAX_CONNECTIONS", 4};
+  EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
 TEST(Diagnosis, AsksNothingOfAListThatItsDeckRefuses) {
   Evidence evidence = unexplained();
   evidence.run().schedule.names.assign(evidence.run().schedule.tasks.size(), "task");
+  for (schedule::Task& task : evidence.run().schedule.tasks) {  // a list has no chunks
+    task.number = task.chunk * 3 + static_cast<int>(task.stage);
+    task.chunk = 0;
+  }
   evidence.run().schedule.lanes = 1;
   evidence.run().rates->both_s = 13e-3;
   evidence.run().bounds->schedule_bound_s = 14e-3;
@@ -165,6 +183,18 @@ TEST(Diagnosis, FewOrShortGapsAreNoSmallChunks) {
   EXPECT_THAT(causes(evidence), IsEmpty());
 }
 
+TEST(Diagnosis, CountsTheShortGapsOfTheBusiestEngine) {
+  Evidence evidence = unexplained();
+  auto& spans = evidence.run().trace->timeline.spans;
+  spans = {{1, -16e-6, -15e-6}, {1, -11e-6, -10e-6},
+           {1, -6e-6, -5e-6},   {1, -5.5e-6, -5.2e-6},  // beside the one before
+           {1, -1e-6, 0},       {1, 20e-6, 23e-6}};     // no longer a short gap
+  ASSERT_THAT(causes(evidence), ElementsAre("small_chunks"));
+  EXPECT_EQ(evidence.findings()[0].text,
+            "small chunks: the busiest engine idles 31 % of its time in 3 gaps of 4.000 us on "
+            "average; set fewer chunks");
+}
+
 TEST(Diagnosis, AsManyLanesAsEnginesAreEnough) {
   Evidence evidence = unexplained();
   evidence.run().schedule.lanes = 3;
@@ -198,7 +228,9 @@ TEST(Diagnosis, FindsADriftToFasterRuns) {
   Evidence evidence = unexplained();
   evidence.run().samples_s.insert(evidence.run().samples_s.begin(), 5, 17.6e-3);
   ASSERT_THAT(causes(evidence), ElementsAre("drifting"));
-  EXPECT_THAT(evidence.findings()[0].text, HasSubstr("-9.1 % from the first third"));
+  EXPECT_THAT(evidence.findings()[0].text,
+              HasSubstr("-9.1 % from the first third of the repetitions to the last (-9.1 .. -9.1 "
+                        "%); raise"));
 }
 
 TEST(Diagnosis, TheWholeIntervalMustBeBelowTheBound) {
@@ -206,14 +238,18 @@ TEST(Diagnosis, TheWholeIntervalMustBeBelowTheBound) {
   evidence.runs[0].bounds = {.bound_s = 8e-3};
   for (auto& run : evidence.runs) run.samples_s = {7e-3, 7e-3, 7e-3, 7.9e-3, 7.9e-3, 7.9e-3};
   EXPECT_THAT(causes(evidence), IsEmpty());
+  evidence.runs[0].samples_s.assign(10, (1 - 0.03) * 8e-3);  // as much may be noise
+  EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
   evidence.runs[0].samples_s.assign(10, 7e-3);  // also of the baseline
   for (const char* const limit : {"SM", "workers"}) {
     evidence.runs[0].bounds->limit = limit;
     EXPECT_THAT(diagnose(evidence.runs[0], evidence.runs, evidence.conditions), IsEmpty());
   }
-  evidence.runs[0].bounds->limit = "H2D";
-  const auto found = diagnose(evidence.runs[0], evidence.runs, evidence.conditions);
-  EXPECT_THAT(found, ElementsAre(testing::Field(&Finding::cause, "below_bound")));
+  for (const char* const limit : {"H2D", "D2H", "H2D and D2H", "copy", "host"}) {
+    evidence.runs[0].bounds->limit = limit;
+    const auto found = diagnose(evidence.runs[0], evidence.runs, evidence.conditions);
+    EXPECT_THAT(found, ElementsAre(testing::Field(&Finding::cause, "below_bound"))) << limit;
+  }
 }
 
 TEST(Diagnosis, SaysNothingWithoutRates) {
@@ -302,6 +338,20 @@ const Row rows[] = {
           for (schedule::Task& task : e.run().schedule.tasks) task.lane = task.chunk / 4;
         },
         "the busiest of 2 lanes works 16.00 ms, an equal share is 8.000 ms", "a multiple of 2"},
+    Row{"uneven_lanes",
+        [](Evidence& e) {
+          e.conditions.device.reset();
+          e.conditions.engines.workers = 2;
+          e.run().rates = {.kernel_s = 16e-3};
+          e.run().bounds = {.bound_s = 8e-3, .schedule_bound_s = 14e-3, .limit = "workers"};
+          e.run().schedule = {
+              .tasks = {{.stage = Stage::kernel, .lane = 0, .duration_s = 7e-3, .number = 0},
+                        {.stage = Stage::kernel, .lane = 1, .duration_s = 1e-3, .number = 1}},
+              .names = {"K1", "K2"},
+              .lanes = 2};
+        },
+        "the busiest of 2 lanes works 14.00 ms, an equal share is 8.000 ms",
+        "spread the tasks evenly"},
     Row{"default_stream",
         [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
         "1 task is in the default stream", "give it a lane"},
@@ -332,7 +382,17 @@ const Row rows[] = {
         "takes at least 14.00 ms", "set smaller workload.tile_m and tile_n or another order"},
     Row{"waits", [](Evidence& e) { e.run().bounds->schedule_bound_s = 24e-3; },
         "takes at least 24.00 ms", "another order"},
-    Row{"one_copy_engine", [](Evidence& e) { e.conditions.engines.copy_engines = 1; },
+    Row{"one_copy_engine",
+        [](Evidence& e) {
+          e.conditions.engines.copy_engines = 1;
+          e.run().rates->h2d_s = 4e-3;
+        },
+        "12.00 ms of 16.00 ms", "one copy engine"},
+    Row{"one_copy_engine",
+        [](Evidence& e) {
+          e.conditions.engines.copy_engines = 1;
+          e.run().rates->h2d_s = 12e-3;  // slower than in the run
+        },
         "16.00 ms of 16.00 ms", "one copy engine"},
     Row{"narrow_link", [](Evidence& e) { e.conditions.device->pcie_width = 8; }, "gen5 x8",
         "gen5 x16"},
