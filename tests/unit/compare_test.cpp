@@ -198,6 +198,12 @@ TEST(Compare, ValuesWithoutARatioAreJudgedByBothEndsOfTheFirstInterval) {
   EXPECT_EQ(verdict_of(exit_code_of({compare(wide, between, 0.01)})), Verdict::inconclusive);
   const Recorded lower = with_times({2.2, 2.21, 2.22, 2.23, 2.24, 2.25});
   EXPECT_EQ(verdict_of(exit_code_of({compare(wide, lower, 0.01)})), Verdict::fail);
+  // Below -2 by 1 %.
+  const Recorded negative = with_times(std::vector<double>(6, 4));
+  for (const auto& [time_s, verdict] : {std::pair(4.01, Verdict::pass), {4.03, Verdict::fail}}) {
+    const Recorded worse = with_times(std::vector<double>(6, time_s));
+    EXPECT_EQ(verdict_of(exit_code_of({compare(negative, worse, 0.01)})), verdict) << time_s;
+  }
 }
 
 TEST(Compare, SpeedUpsWithoutPotentialAreNotJudged) {
@@ -244,11 +250,14 @@ TEST(Compare, WhatFollowsFromAllTimesIsJudgedByTheLimitOfTheDeck) {
   one.acceptance = {{.metric = Metric::drift, .order = Order::by_engine, .max = 0.1}};
   const Comparison same = compare(one, one, 0.01);
   EXPECT_EQ(same.changes.back().metric, Metric::drift);
+  EXPECT_EQ(same.changes.back().trend, Trend::same);
   EXPECT_EQ(verdict_of(exit_code_of({same})), Verdict::pass);
   Recorded drifting = one;
   auto& samples_s = drifting.points[0].runs[1].samples_s;
   for (std::size_t i = 13; i < samples_s.size(); ++i) samples_s[i] *= 1.2;
   EXPECT_EQ(verdict_of(exit_code_of({compare(one, drifting, 0.01)})), Verdict::fail);
+  EXPECT_EQ(compare(one, drifting, 0.01).changes.back().trend, Trend::inconclusive);
+  EXPECT_EQ(compare(drifting, one, 0.01).changes.back().trend, Trend::inconclusive);
   samples_s.resize(6);  // of which no drift follows
   EXPECT_EQ(verdict_of(exit_code_of({compare(one, drifting, 0.01)})), Verdict::inconclusive);
 }

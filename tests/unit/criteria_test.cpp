@@ -74,6 +74,15 @@ TEST(JudgeAll, ACriterionWithoutOrderHoldsForEveryOrder) {
   EXPECT_EQ(exit_code(two_runs, checks), ExitCode::performance);
 }
 
+TEST(JudgeAll, ACriterionWithAnOrderHoldsForItAlone) {
+  for (const Order order : {Order::sequential, Order::depth_first}) {
+    const auto checks =
+        judge_all({{.metric = Metric::time, .order = order, .min = {}, .max = 3}}, two_runs);
+    ASSERT_EQ(checks.size(), 1U);
+    EXPECT_EQ(checks[0].order, order);
+  }
+}
+
 /// The two runs, where the bound is so many seconds.
 std::vector<experiment::Run> with_bound(double bound_s) {
   std::vector<experiment::Run> runs = two_runs;
@@ -257,6 +266,14 @@ TEST(ExitCode, WorstFirst) {
 
 auto speedup(const Run& run, const std::vector<experiment::Run>& runs) {
   return value(Metric::speedup, run, runs);
+}
+
+TEST(Throughput, IsOfRunsThatCopy) {
+  for (const std::size_t bytes : {0U, 1U}) {
+    experiment::Run one = two_runs[0];
+    one.schedule.tasks[0].bytes = bytes;
+    EXPECT_EQ(value(Metric::throughput, one, {one}).has_value(), bytes > 0);
+  }
 }
 
 TEST(Speedup, PairsRepetitions) {

@@ -54,6 +54,7 @@ TEST(Judge, PredictsWithTheHostCostsBetweenTheRuns) {
   const Outcome slow = judged(about(12));          // instead of 4
   EXPECT_DOUBLE_EQ(predicted_s(slow), 6 + 3 + 4);  // the kernel is complete before that
   EXPECT_DOUBLE_EQ(slow.runs[0].expected->lo_s, 0.92 * (4.5 + 2.25 + 4));
+  EXPECT_DOUBLE_EQ(judged(about(12, 7)).runs[0].expected->lo_s, slow.runs[0].expected->lo_s);
   EXPECT_DOUBLE_EQ(slow.runs[0].chunk_issue_s.value().median, 12);
   EXPECT_THAT(slow.choices,
               ElementsAre(Pair("issuing",

@@ -315,6 +315,23 @@ TEST(Contention, ComparesAllRepetitionsOfBothPhases) {
   EXPECT_EQ(value(Metric::drift, run, {run})->n, 20);
 }
 
+TEST(Contention, ComparesRunsOfOneName) {
+  std::vector<experiment::Run> together(3), alone(2);
+  for (const auto& [run, order] : {std::pair(&together[0], Order::sequential),
+                                   {&together[1], Order::by_engine},
+                                   {&together[2], Order::depth_first},
+                                   {&alone[0], Order::by_engine},
+                                   {&alone[1], Order::sequential}}) {
+    run->order = order;
+  }
+  alone[0].samples_s = {1};
+  alone[1].samples_s = {2};
+  set_alone(together, alone);
+  EXPECT_EQ(together[0].alone_s, alone[1].samples_s);
+  EXPECT_EQ(together[1].alone_s, alone[0].samples_s);
+  EXPECT_TRUE(together[2].alone_s.empty());
+}
+
 TEST(Drift, ComparesTheThirds) {
   experiment::Run run;
   for (const double value : {1.0, 1.5, 1.1}) run.samples_s.insert(run.samples_s.end(), 5, value);
