@@ -130,6 +130,16 @@ TEST(Devices, AreReducedToTheirFigures) {
             nullptr);
 }
 
+TEST(Devices, HaveTheirErrors) {
+  json file = result();
+  file["runs"][1]["max_error"] = 1e-3;
+  const DeviceRecord one = read(file);
+  const experiment::Figure* const error =
+      find(one, {Phase::alone, deck::Order::by_engine, deck::Metric::max_error});
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(error->value.median, 1e-3);
+}
+
 TEST(Devices, KnowWhatTheyWereBuiltFrom) {
   json file = result();
   file["build"]["version"] = "1.2";
@@ -311,6 +321,14 @@ TEST(Devices, WhatIsNoResultSaysSo) {
   EXPECT_EQ(changed("/runs/1/samples_s", json::array()),
             "a.json: runs: found a prediction; allowed: measured runs");
   EXPECT_THAT(changed("/runs/1/time_s/median", -1), HasSubstr("allowed: a number from lo to hi"));
+  EXPECT_EQ(changed("/runs/1/verified", false),
+            "a.json: runs[1].verified: found false; allowed: true, where the verdict is PASS");
+  for (const char* const time : {"2026-01-31", "2026-1-31T12:00:00Z", "2026-1-31T12:00:00Zx",
+                                 "2026-1-1T12:00:00Z\u00e9", "2026-01-31T12:00:00Zx"}) {
+    EXPECT_THAT(changed("/started", time),
+                HasSubstr("allowed: a time such as 2026-01-31T12:00:00Z"))
+        << time;
+  }
   json prediction = result();
   for (json& run : prediction["runs"]) run["samples_s"] = json::array();
   EXPECT_THAT(error_of(prediction.dump()), HasSubstr("found a prediction"));
@@ -603,6 +621,41 @@ TEST(FleetText, CutsTablesThatAreLonger) {
   EXPECT_EQ(missing_rows(fleet, 3), (Rows{{"missing host"}, {"n1"}, {"n2"}, {"n3"}}));
   EXPECT_EQ(missing_rows(fleet, 2), (Rows{{"missing host"}, {"n1"}, {"n2"}, {"and 1 more"}}));
   EXPECT_EQ(missing_rows({}, 2), Rows());
+}
+
+TEST(FleetText, HasTheFigureOfAnOutlierThatDeviatesMost) {
+  const experiment::Fleet fleet = planted();
+  for (const auto& [off, figure] : {std::pair(-0.2, "throughput of sequential, GB/s"),
+                                    {-0.3, "throughput of sequential, GB/s"},
+                                    {-0.4, "throughput of by_engine, GB/s"}}) {
+    experiment::Group group = fleet.groups.at(0);
+    for (experiment::Distribution& of : group.distributions) {
+      for (experiment::Standing& outlier : of.outliers) {
+        outlier.off = of.key == throughput ? off : -0.3;
+      }
+    }
+    const Rows rows = outlier_rows(fleet, group, 9, false);
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[1][4], figure);
+    EXPECT_EQ(rows[1].back(), "2");
+  }
+  EXPECT_EQ(outlier_rows(fleet, fleet.groups.at(0), 9, true), Rows());
+}
+
+TEST(FleetText, HasTheHistogramOfTheFigureThatDiffersMost) {
+  experiment::FleetInput input;
+  for (const auto& [sequential, by_engine] : {std::pair(1.0, 0.5), {1.0, 1.0}, {1.2, 1.0}}) {
+    DeviceRecord one = read(result());
+    one.unit = "GPU-" + std::to_string(input.records.size());
+    for (experiment::Figure& figure : one.figures) {
+      if (figure.key.metric != deck::Metric::throughput) continue;
+      figure.value.median = figure.key == throughput ? by_engine : sequential;
+    }
+    input.records.push_back(one);
+  }
+  const experiment::Fleet fleet = experiment::fleet_of(std::move(input));
+  EXPECT_THAT(histogram(fleet, fleet.groups.at(0)),
+              testing::StartsWith("throughput of by_engine, GB/s, alone: number of devices"));
 }
 
 TEST(Golden, FleetsAsItIsWritten) {

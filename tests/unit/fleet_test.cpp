@@ -138,6 +138,7 @@ TEST(Distribution, ZerosHaveNoRanking) {
   EXPECT_THAT(of.slowest, IsEmpty());
   EXPECT_THAT(of.outliers, IsEmpty());
   EXPECT_EQ(distribution({}).devices, 0);
+  EXPECT_THAT(distribution({-3, -2, -1}).slowest, IsEmpty());
 }
 
 TEST(Fleet, ComparesByHowFastDevicesWork) {
@@ -192,6 +193,18 @@ TEST(Fleet, TimesCountOnlyWithoutThroughput) {
   EXPECT_EQ(late.exit_code(), ExitCode::performance);
   EXPECT_THAT(late.devices.back().troubles.at(0).text,
               HasSubstr("1.500 ms, 50.0 % above the median 1.000 ms of 9 devices"));
+}
+
+TEST(Fleet, ContentionHasNoUnit) {
+  constexpr FigureKey key{deck::Phase::together, Order::by_engine, Metric::contention};
+  std::vector<DeviceRecord> records;
+  for (int i = 0; i < 9; ++i) {
+    DeviceRecord one = device("GPU-" + std::to_string(i), 50);
+    one.figures = {{key, exactly(i == 8 ? 1.5 : 1.2)}};
+    records.push_back(one);
+  }
+  EXPECT_EQ(fleet(records).devices.back().troubles.at(0).text,
+            "contention of by_engine, together: 1.500, 25.0 % above the median 1.200 of 9 devices");
 }
 
 TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {
@@ -284,7 +297,10 @@ TEST(Fleet, MissingHostsFailByName) {
       fleet({device("a", 1, "n1"), device("b", 1, "n2.cluster")}, {"n1", "n2", "n3", "n3", "n1.x"});
   EXPECT_THAT(made.missing, ElementsAre("n3"));
   EXPECT_EQ(made.exit_code(), ExitCode::performance);
-  EXPECT_THAT(fleet({device("a", 1, "n2.a")}, {"n2.b"}).missing, ElementsAre("n2.b"));
+  for (const char* const other : {"n2.b", "n2.", "n2.a.b", "n"}) {
+    EXPECT_THAT(fleet({device("a", 1, "n2.a")}, {other}).missing, ElementsAre(other));
+  }
+  EXPECT_THAT(fleet({device("a", 1, "n2")}, {"n2.b"}).missing, IsEmpty());
 }
 
 TEST(Fleet, TheWorstCounts) {
@@ -381,6 +397,26 @@ TEST(Fleet, EveryCriterionWithAReferenceNeedsAnEntry) {
   EXPECT_EQ(fleet({one}, {}, &good).exit_code(), ExitCode::pass);
 }
 
+TEST(Fleet, AnUndecidedCheckIsToldForItsOwnFigureAlone) {
+  const Reference far = reference(50, deck::Phase::together);
+  constexpr FigureKey fraction{deck::Phase::alone, Order::by_engine, Metric::bound_fraction};
+  DeviceRecord one = device("a", 50);
+  one.figures.push_back({fraction, exactly(1)});
+  one.referenced = {{.metric = Metric::throughput, .order = {}},
+                    {.metric = Metric::bound_fraction, .order = {}}};
+  for (const FigureKey& undecided : {throughput, fraction}) {
+    one.troubles = {{.code = ExitCode::inconclusive,
+                     .text = "no --reference was given",
+                     .phase = deck::Phase::alone,
+                     .undecided = undecided}};
+    const auto troubles = fleet({one}, {}, &far).devices[0].troubles;
+    ASSERT_EQ(troubles.size(), 2U) << words(undecided);
+    const bool first = undecided == throughput;
+    EXPECT_THAT(troubles[first ? 0 : 1].text, HasSubstr("metric throughput"));
+    EXPECT_THAT(troubles[first ? 1 : 0].text, HasSubstr("metric bound_fraction"));
+  }
+}
+
 TEST(Fleet, ErrorsBeyondAReferenceAreWrongData) {
   DeviceRecord one = device("a", 50);
   one.figures = {{{deck::Phase::alone, Order::by_engine, Metric::max_error}, exactly(1e-3)}};
@@ -430,13 +466,13 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
 }
 
 TEST(Fleet, SortsAsPeopleCount) {
-  EXPECT_TRUE(comes_before("n9", "n10"));
-  EXPECT_FALSE(comes_before("n10", "n9"));
-  EXPECT_TRUE(comes_before("n1", "n1a"));
-  EXPECT_TRUE(comes_before("a2b3", "a2b10"));
-  EXPECT_TRUE(comes_before("a", "b"));
-  EXPECT_FALSE(comes_before("n1", "n1"));
-  EXPECT_NE(comes_before("n01", "n1"), comes_before("n1", "n01"));
+  const std::vector<std::string> sorted = {"",   "a",   "a2b3", "a2b10", "aa", "b",   "n", "n/",
+                                           "n0", "n01", "n1",   "n1a",   "n9", "n10", "n:"};
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    for (std::size_t j = 0; j < sorted.size(); ++j) {
+      EXPECT_EQ(comes_before(sorted[i], sorted[j]), i < j) << sorted[i] << " " << sorted[j];
+    }
+  }
 }
 
 }  // namespace
