@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "deck_file.hpp"
+#include "hand_schedule.hpp"
 #include "model/load.hpp"
 
 namespace overlap::experiment {
@@ -71,12 +72,37 @@ TEST(Predictions, NameSettingsThatTheModelDoesNotCover) {
     return predictions(point, {model::load_device("h200")}).choices;
   };
   EXPECT_THAT(choices(""), IsEmpty());
+  EXPECT_THAT(choices("issue: {mechanism: portable}\n"), IsEmpty());
   EXPECT_THAT(choices("issue: {mechanism: graph}\n"),
               ElementsAre(Pair("issue.mechanism", "graph: predicted as streams")));
   EXPECT_THAT(choices("issue: {streams: legacy_default}\n"),
               ElementsAre(Pair("issue.streams", "legacy_default: predicted as own")));
   EXPECT_THAT(choices("memory: {host: pageable_staged}\n"),
               ElementsAre(Pair("memory.host", "pageable_staged: predicted as pinned")));
+}
+
+TEST(Facts, CopiesByDurationMoveWhatTheCoresOfTheirLaneCan) {
+  model::Device device = model::device_of(model::Queues::worker);
+  device.cores = 4;
+  device.lanes_divide = true;
+  device.h2d.pinned = model::Curve::line(0, 4096e6);
+  device.d2h.pinned = model::Curve::line(0, 2e9);
+  const auto facts = [&](int lanes) {
+    const DeckFile file(
+        fmt::format("workload:\n  kind: custom\n  tasks:\n"
+                    "    - {{name: A, stage: h2d, lane: 1, duration: 1 ms}}\n"
+                    "    - {{name: B, stage: h2d, lane: {}, bytes: 4 KiB}}\n"
+                    "issue: {{orders: [custom]}}\n",
+                    lanes));
+    return facts_of(deck::load_points(file.path()).front().deck, device);
+  };
+  EXPECT_EQ(facts(1).workload.tasks[0].bytes, 4 * 4096000);
+  EXPECT_EQ(facts(2).workload.tasks[0].bytes, 2 * 4096000);
+  EXPECT_THAT(facts(1).choices,
+              ElementsAre(Pair("copy rates", "to the device 4.096 GB/s, back 2.000 GB/s")));
+  device.unit_s = 1e-3;  // a teaching device has no rates
+  EXPECT_EQ(facts(1).workload.tasks[0].bytes, 0);
+  EXPECT_THAT(facts(1).choices, IsEmpty());
 }
 
 TEST(Predictions, DataThatExceedTheMemoryGoOutOfCore) {
@@ -124,9 +150,22 @@ TEST(Plan, SaysWhichOrderCannotBe) {
       HasSubstr("workload.tasks[1]: order custom is not safe to run: RAW: task 1 (K, kernel)"));
 }
 
+TEST(PlanWords, SayHowACandidateDiffersFromUsualOnes) {
+  using model::Candidate;
+  for (const auto& [candidate, words] :
+       {std::pair(Candidate{.chunks = 4, .lanes = 2}, "with 4 chunks on 2 lanes, predicted"),
+        {Candidate{.profile = deck::Profile::ramp, .spread = 4},
+         "on 1 lane, a ramp of spread 4, predicted"},
+        {Candidate{.transfer = deck::Transfer::zero_copy}, "on 1 lane, zero copy, predicted"},
+        {Candidate{.mechanism = deck::Mechanism::graph}, "on 1 lane, as a graph, predicted"},
+        {Candidate{.mechanism = deck::Mechanism::portable}, "on 1 lane, predicted"}}) {
+    EXPECT_THAT(why(std::vector{candidate}), HasSubstr(words));
+  }
+}
+
 TEST(PlanWords, OfNoTimeHaveNoPart) {
-  EXPECT_THAT(why(std::vector<model::Candidate>{{.busiest = "SM"}}),
-              HasSubstr("predicted 0 s, of which SM is busy 0 %"));
+  EXPECT_EQ(why(std::vector<model::Candidate>{{.busiest = "SM"}}),
+            "sequential with 1 chunk on 1 lane, predicted 0 s, of which SM is busy 0 %");
 }
 
 TEST(PlanCheck, RefusesListedTasksThatRace) {

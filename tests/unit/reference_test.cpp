@@ -239,14 +239,17 @@ TEST(ReferenceFile, ReadsWhatItWrites) {
 
 TEST(ReferenceFile, QuotesWhatIsNotPlain) {
   Entry one = entry(h200, 1, 0.01);
-  for (const char* const plain : {"az", "09", "_. %", "a b"}) {
+  for (const char* const plain : {"az", "09", "_. %", "a b", "nulls"}) {
     one.driver = plain;
     EXPECT_THAT(to_yaml({.entries = {one}}, ""), HasSubstr("driver: " + one.driver + "\n"));
   }
-  for (const char* const odd : {"`", "{", "/", ":", "A", "-", "", " a", "a ", "%a", "null"}) {
+  for (const char* const odd :
+       {"`", "{", "/", ":", "A", "-", "", " a", "a ", "%a", "null", "a!", "a$", "a&", "a\u00e9"}) {
     one.driver = odd;
     EXPECT_THAT(to_yaml({.entries = {one}}, ""), HasSubstr("driver: \"" + one.driver + "\"\n"));
   }
+  one.driver = "a\tb";
+  EXPECT_THAT(to_yaml({.entries = {one}}, ""), HasSubstr("driver: \"a\\tb\"\n"));
 }
 
 /// What load_reference() says of a text; '@' stands for its path.
@@ -272,6 +275,7 @@ TEST(ReferenceFile, ErrorsAreExact) {
     return head + "  - {" + keys + ", value: 1, tolerance: 1 %" + more + "}\n";
   };
   EXPECT_EQ(complaint(entries("")), "");
+  EXPECT_EQ(complaint(entries(", devices: 1 Mi, mad: 0")), "");
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"schema: overlap-reference/2\nentries: []\n",
        "@:1:9: schema: found 'overlap-reference/2'; allowed: overlap-reference/1; did you mean "
@@ -299,6 +303,10 @@ TEST(ReferenceFile, ErrorsAreExact) {
       {head + "  - {" + keys + ", value: 0, tolerance: 3 %}\n",
        "@:3:61: entries[0].value: found '0'; allowed: a number above 0"},
       {entries(", unit: GB/s"), "@:3:86: entries[0].unit: found 'GB/s'; allowed: s"},
+      {entries(", devices: 1048577"),
+       "@:3:89: entries[0].devices: found '1048577'; allowed: a whole number from 1 to 1048576"},
+      {entries(", mad: -0.5"),
+       "@:3:85: entries[0].mad: found '-0.5'; allowed: a non-negative number"},
       {entries(", phase: both"),
        "@:3:87: entries[0].phase: found 'both'; allowed: alone, together"},
       {head + "  - {device: D}\n", "@:3:5: entries[0].backend: found nothing; allowed: a name"},
@@ -365,6 +373,22 @@ TEST(Baseline, HasAnEntryOrIsRefused) {
   failed.points.clear();  // it ended with an error
   EXPECT_THROW(baseline({failed}, {}), base::Error);
   EXPECT_THROW(baseline({}, {}), base::Error);
+}
+
+TEST(Baseline, NeedsCorrectDataAlone) {
+  for (const auto& [code, entries] : {std::pair(base::ExitCode::wrong_data, 0U),
+                                      {base::ExitCode::pass, 2U},
+                                      {base::ExitCode::performance, 2U},
+                                      {base::ExitCode::inconclusive, 2U}}) {
+    Recorded one = result("a", 100);
+    one.code = code;
+    try {
+      EXPECT_EQ(baseline({one}, {}).entries.size(), entries) << static_cast<int>(code);
+    } catch (const base::Error& error) {
+      EXPECT_STREQ(error.what(), "a.json: found wrong data; allowed: results with correct data");
+      EXPECT_EQ(entries, 0U) << static_cast<int>(code);
+    }
+  }
 }
 
 TEST(Baseline, IsDescribedByItsNewestResult) {
