@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 
 #include "experiment/plan.hpp"
@@ -281,6 +284,52 @@ TEST(Golden, ProductsAsItIsWritten) {
   expect_golden({{"console_products.txt", text}});
 }
 
+TEST(Console, SaysNothingOfProductsThatAreNone) {
+  EXPECT_EQ(product_words(*study_of(increment).outcome()), "");
+}
+
+TEST(Console, AProductIsThatOfTheDeviceAlone) {
+  experiment::Run run;
+  run.rates = model::Rates{.kernel_s = 1};
+  run.bounds = model::Bounds{.bound_s = 1, .limit = "H2D"};
+  run.schedule.tiling.emplace();
+  run.schedule.tasks = {{.stage = schedule::Stage::kernel, .flops = 3e9},
+                        {.stage = schedule::Stage::h2d, .bytes = 3'000'000},
+                        {.stage = schedule::Stage::d2h, .bytes = 1'000'000}};
+  experiment::Outcome outcome;
+  outcome.runs = {run};
+  EXPECT_EQ(product_words(outcome),
+            "matrix product: 3.000 Gflop, 750.0 flop per byte over the link; kernels alone "
+            "1.000 s, 3.000 Gflop/s; transfer-bound, at most 3.000 Gflop/s\n");
+  outcome.runs[0].schedule.tasks.push_back({.stage = schedule::Stage::host, .uses = {.count = 1}});
+  EXPECT_EQ(product_words(outcome), "");
+}
+
+TEST(Json, AProductHasItsOperationsPerByte) {
+  for (const auto& [h2d, d2h, flop_per_byte] :
+       {std::tuple(3U, 1U, nlohmann::json(3)), {1U, 0U, 12}, {0U, 0U, nullptr}}) {
+    experiment::Outcome outcome = *study_of(product).outcome();
+    outcome.runs.resize(1);
+    outcome.runs[0].schedule.tasks = {{.stage = schedule::Stage::kernel, .flops = 12},
+                                      {.stage = schedule::Stage::h2d, .bytes = h2d},
+                                      {.stage = schedule::Stage::d2h, .bytes = d2h}};
+    outcome.runs[0].predicted.reset();
+    outcome.runs[0].trace.reset();
+    const auto file = nlohmann::json::parse(to_json({study_of(golden_points(product), {outcome})}));
+    EXPECT_EQ(file["runs"][0]["product"]["flop_per_byte"], flop_per_byte);
+  }
+}
+
+TEST(Console, SaysWhyRepetitionsEndedUnlessTheDeckSaysHowMany) {
+  experiment::Outcome outcome;
+  EXPECT_EQ(stop_words(outcome), "");
+  outcome.stopped = experiment::Stop{.repetitions = 7};
+  EXPECT_EQ(stop_words(outcome), "");
+  outcome.stopped->reason = experiment::StopReason::precision;
+  outcome.stopped->width = 0.015;
+  EXPECT_EQ(stop_words(outcome), "stopped: precision 1.5 % reached after 7 repetitions");
+}
+
 /// What is said of a deck before it runs.
 std::string heading_of(const std::string& text) {
   const auto points = golden_points(text);
@@ -308,6 +357,46 @@ TEST(Golden, HeadingsAsItIsWritten) {
                "  {name: B, stage: d2h, lane: 2, bytes: 4 KiB}]}\n"
                "issue: {orders: [custom]}\n")},
   });
+}
+
+TEST(Console, SaysWhichSettingsDiffer) {
+  const auto settings = [](const std::string& keys) {
+    const auto points = golden_points("workload: {kind: increment}\n" + keys);
+    const experiment::Plan plan = experiment::plan(points[0], facts_of(points[0].deck));
+    for (const auto& row : facts(study_of(points, {}), plan)) {
+      if (row[0] == "settings") return row[1];
+    }
+    return std::string();
+  };
+  EXPECT_EQ(settings(""), "");
+  EXPECT_EQ(settings("memory: {host: pageable}\nissue: {orders: [by_engine], lanes: 3}\n"), "");
+  EXPECT_EQ(settings("measure: {repetitions: 7}\n"), "measure.repetitions 7");
+  EXPECT_EQ(settings("measure: {repetitions: 12, warmup: 0}\n"),
+            "measure.warmup 0, measure.repetitions 12");
+}
+
+TEST(Console, SaysHowWellKernelsAreBalanced) {
+  const auto points = golden_points("workload: {kind: increment, intensity: balanced}\n");
+  struct Case {
+    experiment::Balance balance;
+    const char* words;
+  };
+  for (const auto& [balance, words] :
+       {Case{{.repeats = 3, .copy_s = 2, .kernel_s = 6},
+             "3 repeats: kernel 6.000 s / copies to the device 2.000 s of the largest chunk = "
+             "3.000"},
+        {{.repeats = 1, .copy_s = 2, .kernel_s = 2.2},
+         "1 repeats: kernel 2.200 s / copies to the device 2.000 s of the largest chunk = 1.100"},
+        {{.repeats = 1, .copy_s = 2, .kernel_s = 6},
+         "1 repeats: kernel 6.000 s / copies to the device 2.000 s of the largest chunk = 3.000, "
+         "not 1: a single repeat takes longer"}}) {
+    experiment::Facts known = facts_of(points[0].deck);
+    known.balance = balance;
+    const Rows rows = facts(study_of(points, {}), experiment::plan(points[0], known));
+    const auto row = std::ranges::find(rows, "intensity", [](const auto& one) { return one[0]; });
+    ASSERT_NE(row, rows.end());
+    EXPECT_EQ((*row)[1], words);
+  }
 }
 
 /// Engines whose tasks are as long as it takes to be drawn in every way, in one row and in many.

@@ -11,9 +11,12 @@
 #include <fstream>
 #include <future>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/sha256.hpp"
 #include "deck/deck.hpp"
+#include "deck/fields.hpp"
 #include "deck_file.hpp"
 #include "experiment/run.hpp"
 #include "generated.hpp"
@@ -21,6 +24,7 @@
 #include "report/journal.hpp"
 #include "report/json.hpp"
 #include "report/lines.hpp"
+#include "report/svg.hpp"
 #include "report/writers.hpp"
 #include "schedule/build.hpp"
 #include "studies.hpp"
@@ -326,6 +330,9 @@ TEST(SweepRecord, FingerprintsTellDecksApart) {
   std::set<std::string> seen;
   for (const auto& point : points) seen.insert(fingerprint(point));
   EXPECT_EQ(seen.size(), 4u);
+  const deck::Point whole = points_of("").front();
+  EXPECT_EQ(fingerprint(whole),
+            base::sha256(json_text(deck::resolved(whole.deck), -1)).substr(0, 16));
 }
 
 TEST(SweepBest, IsTheLeastTime) {
@@ -516,6 +523,22 @@ TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {
   EXPECT_THAT(text, HasSubstr("\"predicted_timeline\":null"));
 }
 
+TEST(SweepJson, HasTheKeysThatAllPointsHave) {
+  for (const auto& [deck, has_spread] :
+       {std::pair("sweep: {chunks.profile: [uniform, ramp]}\n", false),
+        {"sweep: {chunks.profile: [ramp, uniform]}\n", false},
+        {"chunks: {profile: ramp}\nsweep: {chunks.count: [4, 8]}\n", true}}) {
+    const auto file = nlohmann::json::parse(to_json({sweep_of(deck, {5, 6})}));
+    EXPECT_EQ(file["deck"]["resolved"]["chunks"].contains("spread"), has_spread) << deck;
+  }
+}
+
+TEST(SweepJson, OfSeveralDecksHasTheirResults) {
+  const Study study = study_of(result_of(points_of("").front(), 5));
+  EXPECT_EQ(nlohmann::json::parse(to_json({study, study}))["results"].size(), 2U);
+  EXPECT_EQ(nlohmann::json::parse(to_json({study})).count("results"), 0U);
+}
+
 TEST(SweepJson, HasNumbersAsTheyAreAndWords) {
   const Study sweep = sweep_of(
       "chunks: {profile: ramp}\n"
@@ -567,8 +590,12 @@ TEST_F(JournalFile, KeepsPoints) {
 )"));
   EXPECT_THAT(complaint(identity_, false), HasSubstr("found 2 points of an unfinished sweep"));
   {
-    Journal journal(path_, identity_, true);
+    const Journal journal(path_, identity_, true);
     EXPECT_THAT(journal.records(), ElementsAre("{\"point\":0}", "{\"point\":1}"));
+  }
+  EXPECT_TRUE(std::filesystem::exists(path_));
+  {
+    Journal journal(path_, identity_, true);
     journal.add("{\"point\":2}");
     journal.remove();
   }
@@ -616,10 +643,12 @@ TEST_F(JournalFile, OfAnotherRunIsRefused) {
             path_ +
                 ": found 1 point of an unfinished sweep; allowed: --resume to continue, or "
                 "remove the file");
-  EXPECT_EQ(complaint({{"program", "2"}, {"host", "a \"b\""}}, true),
-            path_ +
-                ": program: found points with \"1\", here it is \"2\"; allowed: --resume where "
-                "the points come from, or remove the file");
+  for (const char* const other : {"0", "2"}) {
+    EXPECT_EQ(complaint({{"program", other}, {"host", "a \"b\""}}, true),
+              fmt::format("{}: program: found points with \"1\", here it is \"{}\"; allowed: "
+                          "--resume where the points come from, or remove the file",
+                          path_, other));
+  }
   append("nonsense\n");
   EXPECT_EQ(complaint(identity_, true),
             path_ + ": line 3: found a damaged point; allowed: remove the line or the file");
@@ -644,10 +673,12 @@ TEST_F(JournalFile, IsAsItWasWritten) {
 }
 
 TEST_F(JournalFile, HasTheUsualMode) {
-  const mode_t mask = umask(027);
-  const Journal journal(path_, identity_, false);
-  umask(mask);
-  EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0640));
+  for (const mode_t hidden : {mode_t(0), mode_t(027)}) {
+    const mode_t mask = umask(hidden);
+    const Journal journal(path_, identity_, false);
+    umask(mask);
+    EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0666 & ~hidden));
+  }
 }
 
 TEST_F(JournalFile, IsNoPipe) {
@@ -675,7 +706,9 @@ TEST_F(JournalFile, IsWhatItsNameLeadsTo) {
 }
 
 TEST_F(JournalFile, NeverOverwritesOtherFiles) {
-  for (const char* const other : {"precious", "precious\n", "{\"a\":1}\n", "{}\n{}\n"}) {
+  for (const char* const other :
+       {"precious", "precious\n", "{\"a\":1}\n", "{}\n{}\n", "{\"schema\":\"overlap-points/0\"}\n",
+        "{\"schema\":\"overlap-points/2\"}\n"}) {
     std::ofstream(path_) << other;
     EXPECT_THAT(complaint(identity_, true), HasSubstr("found no points of a sweep")) << other;
     EXPECT_EQ(text(), other);
