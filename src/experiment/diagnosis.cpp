@@ -109,7 +109,7 @@ struct Evidence {
   bool beyond_schedule = false;  ///< slower than the schedule alone explains
 
   bool gpu() const { return conditions.device.has_value(); }
-  /// Half of the lost time: a cause that explains as much is a main cause.
+  /// Half of the lost time: a cause that explains more is a main cause.
   double half_s() const { return (time_s - bounds.bound_s) / 2; }
   /// Whether the deck lists the tasks, instead of cutting chunks.
   bool listed() const { return !schedule.names.empty(); }

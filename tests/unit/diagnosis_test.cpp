@@ -131,6 +131,34 @@ TEST(Diagnosis, MoreAndFewerChunksAreNeverAskedForTogether) {
   EXPECT_THAT(causes(evidence), ElementsAre("small_chunks"));
 }
 
+TEST(Diagnosis, AMainCauseExplainsMoreThanHalfOfTheLostTime) {
+  constexpr double unit_s = 0x1p-10;  // for exact differences
+  Evidence gpu = unexplained();
+  gpu.runs[0].samples_s.assign(10, 20 * unit_s);
+  gpu.run().samples_s.assign(10, 16 * unit_s);
+  gpu.run().rates = {.h2d_s = 8 * unit_s, .d2h_s = 8 * unit_s, .both_s = 8 * unit_s};
+  gpu.run().bounds = {.bound_s = 8 * unit_s, .schedule_bound_s = 12 * unit_s, .limit = "H2D"};
+  Evidence host = gpu;
+  host.conditions.device.reset();
+  host.conditions.engines.workers = 2;
+  host.run().rates = {.kernel_s = 16 * unit_s};
+  host.run().schedule = {
+      .tasks = {{.stage = Stage::kernel, .lane = 0, .duration_s = 3},
+                {.stage = Stage::kernel, .chunk = 1, .lane = 1, .duration_s = 1}},
+      .lanes = 2};
+  Evidence small = gpu;
+  small.run().rates->both_s = 12 * unit_s;
+  for (const Evidence& half : {gpu, host, small}) EXPECT_THAT(causes(half), IsEmpty());
+  gpu.run().bounds->schedule_bound_s = 13 * unit_s;
+  EXPECT_THAT(causes(gpu), ElementsAre("waits"));
+  host.run().schedule.tasks[0].duration_s = 4;
+  host.run().bounds->schedule_bound_s = 13 * unit_s;
+  EXPECT_THAT(causes(host), ElementsAre("uneven_lanes"));
+  small.run().rates->both_s = 13 * unit_s;
+  small.run().bounds->schedule_bound_s = 13 * unit_s;
+  EXPECT_THAT(causes(small), ElementsAre("small_chunks"));
+}
+
 TEST(Diagnosis, EvenLanesAreEvenWhereRatesAreSlowerThanTheRun) {
   Evidence evidence = unexplained();
   evidence.conditions.device.reset();
