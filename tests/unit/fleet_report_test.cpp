@@ -656,6 +656,8 @@ TEST(FleetText, HasTheHistogramOfTheFigureThatDiffersMost) {
   const experiment::Fleet fleet = experiment::fleet_of(std::move(input));
   EXPECT_THAT(histogram(fleet, fleet.groups.at(0)),
               testing::StartsWith("throughput of by_engine, GB/s, alone: number of devices"));
+  const experiment::Fleet alike = planted(3);
+  EXPECT_EQ(histogram(alike, alike.groups.at(0)), "");
 }
 
 TEST(Golden, FleetsAsItIsWritten) {

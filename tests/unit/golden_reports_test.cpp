@@ -328,6 +328,10 @@ TEST(Console, SaysWhyRepetitionsEndedUnlessTheDeckSaysHowMany) {
   outcome.stopped->reason = experiment::StopReason::precision;
   outcome.stopped->width = 0.015;
   EXPECT_EQ(stop_words(outcome), "stopped: precision 1.5 % reached after 7 repetitions");
+  outcome.stopped->reason = experiment::StopReason::at_most;
+  outcome.stopped->width = 1;
+  EXPECT_EQ(stop_words(outcome),
+            "stopped: precision not reached: 100 % after 7 repetitions (at_most)");
 }
 
 /// What is said of a deck before it runs.

@@ -531,6 +531,9 @@ TEST(SweepJson, HasTheKeysThatAllPointsHave) {
     const auto file = nlohmann::json::parse(to_json({sweep_of(deck, {5, 6})}));
     EXPECT_EQ(file["deck"]["resolved"]["chunks"].contains("spread"), has_spread) << deck;
   }
+  const auto file =
+      nlohmann::json::parse(to_json({sweep_of("sweep: {chunks.count: [4, 8]}\n", {5, 6})}));
+  EXPECT_EQ(file["deck"]["resolved"]["chunks"]["count"], 4);
 }
 
 TEST(SweepJson, OfSeveralDecksHasTheirResults) {
