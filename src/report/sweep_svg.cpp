@@ -410,11 +410,12 @@ std::string sweep_svg(const Study& study) {
   const Chart chart(study);
   std::vector<Points> panels = panels_of(chart);
   const std::size_t shown = std::min(panels.size(), most_panels);
-  const auto best = std::ranges::find_if(panels, [&](const Points& points) {
+  const auto hidden = panels.begin() + static_cast<std::ptrdiff_t>(shown);
+  const auto best = std::find_if(hidden, panels.end(), [&](const Points& points) {
     return chart.fastest && std::ranges::count(points, chart.fastest->point) > 0;
   });
-  const bool late = panels.size() > shown && best >= panels.begin() + most_panels;
-  if (late) std::iter_swap(best, panels.begin() + most_panels - 1);
+  const bool late = best != panels.end();
+  if (late) std::iter_swap(best, hidden - 1);
   const std::size_t columns = shown > 4 ? 3 : shown > 1 ? 2 : 1;
 
   Svg page{.text = {}, .y = Svg::margin + 18};
