@@ -140,12 +140,11 @@ static bool fits(std::string_view words, double room, std::string_view kind, dou
   return width_of(words, is_bold ? bold * size : size) <= room;
 }
 
-/// What fits of it.
+/// What fits of a text that does not.
 static std::string_view beginning(std::string_view words, double room, std::string_view kind,
                                   double size) {
-  auto columns = static_cast<std::size_t>(std::max(0.0, room) / (0.4 * size));
-  columns = std::min(columns, base::columns(words));
-  while (columns > 0 && !fits(base::first_columns(words, columns), room, kind, size)) --columns;
+  std::size_t columns = 0;
+  while (fits(base::first_columns(words, columns + 1), room, kind, size)) ++columns;
   return base::first_columns(words, columns);
 }
 
