@@ -122,7 +122,7 @@ int pen_of(Trend trend) { return trend == Trend::slower ? 2 : trend == Trend::fa
 
 /// Each ratio with its interval on one scale; the range that counts as the same is shaded.
 std::string ratios_svg(const Comparison& of) {
-  constexpr double margin = 40, right = 1080, row = 26, least = 360, most = 720;
+  constexpr double margin = 40, gap = 24, right = 1080, row = 26;
   const auto label = [](const Change& change) {
     const std::string metric(deck::to_string(change.metric));
     return change.order == "-" ? change_words(change, metric) : change_words(change) + " " + metric;
@@ -130,10 +130,11 @@ std::string ratios_svg(const Comparison& of) {
   const auto is_drawn = [](const Change& change) {
     return change.ratio && std::isfinite(change.ratio->lo) && std::isfinite(change.ratio->hi);
   };
-  double left = least;
+  double room = 296;  // of labels
   for (const Change& change : of.changes) {
-    left = std::min(std::max(left, margin + width_of(label(change)) + 24), most);
+    room = std::min(std::max(room, width_of(label(change))), 656.0);
   }
+  const double left = margin + room + gap;
   double lo = 1 - 2 * experiment::same_within;
   double hi = 1 + 2 * experiment::same_within;
   for (const Change& change : of.changes) {
@@ -155,7 +156,7 @@ std::string ratios_svg(const Comparison& of) {
   }
   svg.y = top + row / 2;
   for (const Change& change : of.changes) {
-    svg.words_within(left - 24 - margin, "end", left - 24, svg.y + 4, label(change));
+    svg.words_within(room, "end", margin + room, svg.y + 4, label(change));
     if (is_drawn(change)) {
       const auto& ratio = change.ratio;
       const int pen = pen_of(change.trend);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "base/text.hpp"
 #include "generated.hpp"
 #include "report/comparison.hpp"
 #include "report/lines.hpp"
@@ -376,6 +378,35 @@ TEST(Comparison, NamesAMissingDevice) {
   EXPECT_THAT(text, testing::Not(HasSubstr("trend")));
   EXPECT_THAT(report::comparison_html(comparisons), testing::Not(HasSubstr("<svg")));
   EXPECT_EQ(comparisons.exit_code(), base::ExitCode::inconclusive);
+}
+
+TEST(Comparison, APageHasColoursOfTrends) {
+  const auto page = [](double seconds) {
+    return report::comparison_html(
+        {.below = 0.01, .all = {compare(result("a", 1), result("b", seconds), 0.01)}});
+  };
+  for (const auto& [seconds, slower, faster] :
+       {std::tuple(1.0, false, false), {1.1, true, false}, {0.9, false, true}}) {
+    EXPECT_EQ(page(seconds).find("<g class=\"p2\">") != std::string::npos, slower) << seconds;
+    EXPECT_EQ(page(seconds).find("<g class=\"p3\">") != std::string::npos, faster) << seconds;
+  }
+}
+
+TEST(Comparison, APageHasRoomForLabels) {
+  // "sequential,  time" is 109.92 pixels wide, each letter of the point 7.44; room: 296 to 656.
+  struct Case {
+    std::size_t letters;
+    std::string label;
+  };
+  for (const auto& [letters, label] : {Case{20, "x=\"336\" y=\"67\">sequential, @ time</text>"},
+                                       {30, "x=\"373.12\" y=\"67\">sequential, @ time</text>"},
+                                       {73, "x=\"693.04\" y=\"67\">sequential, @ time</text>"},
+                                       {74, "x=\"696\" y=\"67\">sequential, @ ti\u2026<title>"}}) {
+    Comparison one = compare(result("a", 1), result("b", 1), 0.01);
+    one.changes[0].point = std::string(letters, 'a');
+    EXPECT_THAT(report::comparison_html({.below = 0.01, .all = {one}}),
+                HasSubstr(base::replaced(label, "@", one.changes[0].point)));
+  }
 }
 
 TEST(Comparison, APageLeavesOutRatiosThatAreInfinite) {
