@@ -24,12 +24,14 @@ std::string hint(const schedule::Schedule& schedule, const timeline::Span& at,
 /// One row of tasks, `height` high, from y = 0 down.
 void draw_row(Svg& svg, const schedule::Schedule& schedule, const timeline::Timeline& timeline,
               const Tasks& row, const Frame& frame, double height) {
-  for (std::size_t i = 0, next = 0; i < row.size(); i = next) {
+  std::size_t next = 0;
+  while (next < row.size()) {
+    const std::size_t i = next++;
     const schedule::Stage stage = schedule.tasks[row[i]].stage;
     const timeline::Span& at = timeline.spans[row[i]];
     double stop_s = at.stop_s;
     // Tasks too narrow to be told apart become one bar: files stay small.
-    for (next = i + 1; next < row.size(); ++next) {
+    for (; next < row.size(); ++next) {
       const double next_s = timeline.spans[row[next]].stop_s;
       const bool same = schedule.tasks[row[next]].stage == stage;
       if (!same || (next_s - at.start_s) * frame.scale > 1) break;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -45,7 +46,8 @@ std::vector<Band> bands(const timeline::Timeline& timeline, const std::vector<st
 std::string draw(const schedule::Schedule& schedule, const timeline::Timeline& timeline,
                  const Tasks& row, std::size_t columns) {
   std::string line(columns, ' ');
-  std::vector<double> covered(columns);  // how much of each column its task takes
+  // How much of each column its task takes; less than anything: none does.
+  std::vector<double> covered(columns, -std::numeric_limits<double>::infinity());
   const double scale = static_cast<double>(columns) / timeline.complete_s;
   const auto nearest = [](double place) { return static_cast<std::size_t>(std::lround(place)); };
   for (const TaskId id : row) {
@@ -62,7 +64,7 @@ std::string draw(const schedule::Schedule& schedule, const timeline::Timeline& t
     for (std::size_t column = first; column < last; ++column) {
       const auto x = static_cast<double>(column);
       const double part = std::min(end, x + 1) - std::max(begin, x);
-      if (line[column] != ' ' && part <= covered[column]) continue;
+      if (part <= covered[column]) continue;
       covered[column] = part;
       const std::size_t at = column - first;
       const std::string& words = fits ? text : narrow;

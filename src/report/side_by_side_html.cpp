@@ -42,7 +42,7 @@ std::vector<double> ends_of_axes_s(const SideBySide& all, const SharedDeck& deck
     }
   }
   std::map<double, double, std::greater<>> axes;
-  for (const double end : ends) axes[end] = 0;
+  for (const double end : ends) axes.emplace(end, end);
   double longest = axes.begin()->first;
   for (auto& [end, axis] : axes) {
     if (end > 0 && longest > longest_axis * end) longest = end;

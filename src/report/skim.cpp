@@ -74,7 +74,7 @@ int nesting(std::string_view json) {
   int depth = 0, deepest = 0;
   for (std::size_t at = 0; at < json.size(); ++at) {
     const char c = json[at];
-    if (c == '"') at = std::min(end_of_string(json, at), json.size() - 1);
+    if (c == '"') at = std::min(end_of_string(json, at), json.size());
     if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
     if (c == ']' || c == '}') --depth;
   }
