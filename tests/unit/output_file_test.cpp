@@ -1,15 +1,29 @@
 #include "report/output_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <iterator>
 
 #include "deck_file.hpp"
 #include "generated.hpp"
+
+/// What fsync does in a test; empty: what it is for.
+static std::function<int()> instead_of_fsync;
+
+/// Takes the place of that of the C library.
+extern "C" int fsync(int descriptor) {
+  return instead_of_fsync ? instead_of_fsync() : static_cast<int>(syscall(SYS_fsync, descriptor));
+}
 
 namespace overlap::report {
 namespace {
@@ -30,6 +44,8 @@ std::string error_of(const std::function<void()>& write, ExitCode code = ExitCod
 
 class OutputFile : public testing::Test {
  protected:
+  void TearDown() override { instead_of_fsync = nullptr; }
+
   std::string path(const std::string& name) const { return folder_.folder() + "/" + name; }
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_.folder()), {}));
@@ -43,6 +59,81 @@ TEST_F(OutputFile, IsReplacedAsAWhole) {
   write_file(path("a.json"), "second");
   EXPECT_EQ(content(path("a.json")), "second");
   EXPECT_EQ(files(), 2U);  // the deck's and this one
+}
+
+TEST_F(OutputFile, IsTriedAgainAfterASignal) {
+  int calls = 0;
+  instead_of_fsync = [&] {
+    errno = ++calls < 3 ? EINTR : 0;  // success need not change it
+    return calls == 1 ? -1 : 0;
+  };
+  write_file(path("a.json"), "text");
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(content(path("a.json")), "text");
+}
+
+TEST_F(OutputFile, StaysAsItWasUntilTheNextIsWhole) {
+  write_file(path("a.json"), "first");
+  instead_of_fsync = [] {
+    errno = EIO;
+    return -1;
+  };
+  EXPECT_EQ(error_of([&] { write_file(path("a.json"), "second"); }),
+            path("a.json") + ": cannot write: Input/output error");
+  EXPECT_EQ(content(path("a.json")), "first");
+  EXPECT_EQ(files(), 2U);  // nothing is left of the attempt
+}
+
+TEST_F(OutputFile, IsKeptUnderAnotherNameIfItsOwnIsTaken) {
+  instead_of_fsync = [&] { return fs::create_directory(path("a.json")) ? 0 : -1; };
+  const std::string error = error_of([&] { write_file(path("a.json"), "text"); });
+  const std::string before = path("a.json") + ": cannot write: Is a directory; the result is in ";
+  ASSERT_EQ(error.substr(0, before.size()), before);
+  EXPECT_EQ(content(error.substr(before.size())), "text");
+}
+
+TEST_F(OutputFile, ClosesWhatItOpensAndNothingElse) {
+  const int input = dup(STDIN_FILENO);
+  const auto open = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  const auto before = open();
+  write_file(path("a.json"), "text");
+  EXPECT_EQ(open(), before);
+  close(STDIN_FILENO);  // now its number is the first that is free
+  for (const std::string& name : {path("b.json"), std::string("/dev/null")}) {
+    require_writable(name);
+    write_file(name, "text");
+    EXPECT_EQ(fcntl(STDIN_FILENO, F_GETFD), -1) << name;
+  }
+  dup2(input, STDIN_FILENO);
+  close(input);
+  EXPECT_EQ(content(path("b.json")), "text");
+}
+
+TEST_F(OutputFile, IsWholeThoughASignalInterruptsItsWriting) {
+  struct sigaction action{}, before{};
+  action.sa_handler = [](int) {};
+  sigaction(SIGUSR1, &action, &before);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += std::to_string(i);
+  const auto read_all = [&, writer = pthread_self()] {
+    const int room = fcntl(ends[0], F_GETPIPE_SZ);
+    for (int waiting = 0; waiting < room;) ioctl(ends[0], FIONREAD, &waiting);
+    pthread_kill(writer, SIGUSR1);  // a part is written
+    std::string all;
+    char part[4096];
+    for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;) {
+      all.append(part, static_cast<std::size_t>(n));
+    }
+    return all;
+  };
+  auto reader = std::async(std::launch::async, read_all);
+  write_all(ends[1], "pipe", text);
+  close(ends[1]);
+  EXPECT_TRUE(reader.get() == text);
+  close(ends[0]);
+  sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_F(OutputFile, HasTheUsualModeOrKeepsItsOwn) {
