@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -282,6 +283,30 @@ Study sweep_of(const std::string& text, const std::vector<double>& milliseconds)
   return sweep;
 }
 
+/// A sweep of `chunks.count`, of these values, and of other keys: one order, without a bound, whose
+/// times have no interval.
+Study single(const std::vector<double>& values, const std::vector<double>& milliseconds,
+             const std::string& others = "") {
+  std::string list = "1";
+  for (std::size_t i = 2; i <= values.size(); ++i) list += ", " + std::to_string(i);
+  Study sweep = sweep_of("sweep: {chunks.count: [" + list + "]" + others + "}\n", milliseconds);
+  for (std::size_t i = 0; i < values.size(); ++i) sweep.axes[0].values[i].number = values[i];
+  for (PointResult& point : sweep.done) {
+    point.rows.erase(point.rows.begin());
+    Row& row = point.rows.front();
+    row.time->lo = row.time->hi = row.time->median;
+    row.bound_s.reset();
+  }
+  return sweep;
+}
+
+/// A number of a picture: what follows `key`, behind `what`.
+double number_in(const std::string& picture, const std::string& what, const std::string& key) {
+  const auto at = picture.find(what);
+  EXPECT_NE(at, picture.npos) << what;
+  return std::stod(picture.substr(picture.find(key, at) + key.size()));
+}
+
 const char* const counts = "sweep: {chunks.count: [1, 2, 4, 8, 16, 32]}\n";
 
 TEST(SweepRecord, KeepsWhatIsShown) {
@@ -362,6 +387,12 @@ TEST(SweepBest, OfOneProductIsTheLeastTimeHoweverManyBytesItCopies) {
   EXPECT_EQ(best(sweep)->point->number, 1u);
 }
 
+TEST(SweepBest, IsTheFirstOfEquals) {
+  EXPECT_EQ(best(sweep_of(counts, {9, 5, 5}))->point->number, 1u);
+  const Study bytes = sweep_of("sweep: {workload.elements: [1024, 4096]}\n", {2, 8});
+  EXPECT_EQ(best(bytes)->point->number, 0u);
+}
+
 TEST(SweepKnee, IsTheSmallestValueNearTheBest) {
   const auto found = knee(sweep_of(counts, {9, 7, 5.2, 5, 5.25, 6}));
   ASSERT_TRUE(found);
@@ -420,6 +451,16 @@ TEST(SweepSvg, HasThePanelOfTheBestPoint) {
   EXPECT_THAT(picture, HasSubstr(">issue.lanes 13</text>"));
   EXPECT_THAT(picture, HasSubstr(">best 4.000 ms</text>"));
   EXPECT_THAT(picture, Not(HasSubstr(">issue.lanes 12</text>")));
+  milliseconds[13] = 3;
+  EXPECT_THAT(svg({sweep_of(lanes, milliseconds)}), HasSubstr(">issue.lanes 14</text>"));
+}
+
+TEST(SweepSvg, HasManyPanelsWithoutABest) {
+  Study sweep = sweep_of(
+      "sweep: {chunks.count: [1], issue.lanes: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]}",
+      std::vector<double>(14, 9));
+  for (PointResult& point : sweep.done) point.rows.clear();
+  EXPECT_THAT(svg({sweep}), HasSubstr(">the first 12 of 14 panels<"));
 }
 
 TEST(SweepSvg, HasTheWordBestWhereNoMarkIs) {
@@ -430,6 +471,104 @@ TEST(SweepSvg, HasTheWordBestWhereNoMarkIs) {
   };
   EXPECT_NEAR(y_of("doubt halo mid"), y_of("class=\"best\""), 16.01);
   EXPECT_LT(y_of("doubt halo mid"), y_of("class=\"best\""));
+}
+
+/// How far below the best mark its word is.
+double offset_of_best(const Study& sweep) {
+  const std::string picture = svg({sweep});
+  return number_in(picture, "doubt halo mid", "y=\"") -
+         number_in(picture, "class=\"best\"", "cy=\"");
+}
+
+/// Milliseconds that are `pixels` above the bottom of a panel of 440, from 1 to 100 ms.
+double log_ms(double pixels) { return std::pow(100, pixels / 440); }
+
+TEST(SweepSvg, HasTheWordBestInItsPanel) {
+  // Above the bottom by 5 pixels or more.
+  EXPECT_NEAR(offset_of_best(single({1, 2}, {log_ms(30.5), 90})), 25, 0.02);
+  EXPECT_NEAR(offset_of_best(single({1, 2}, {log_ms(29.5), 90})), -16, 0.02);
+  // Below the top by 10 or more: the best throughput, with a mark 20 pixels below it, where the
+  // whisker reaches so far that the best is at so many pixels.
+  for (const auto& [pixels, offset] : {std::pair(26.5, -16), {25.5, 42}}) {
+    const double most = 1 / (1 - pixels / 440);  // of the scale, the best being 1
+    Study sweep = single({1, 1.5, 1.501, 2}, {11, 10, 10 / (1 - 20 * most / 440), 11});
+    sweep.done[1].rows[0].time->lo = 10e-3 / (most / 1.05);
+    ++sweep.done[3].rows[0].bytes;
+    EXPECT_NEAR(offset_of_best(sweep), offset, 0.02) << pixels;
+  }
+}
+
+TEST(SweepSvg, HasTheWordBestAsideOfMarks) {
+  struct Case {
+    double above, aside;  ///< pixels from the best mark, which is near the bottom, to another
+    double offset;
+  };
+  // The word is 99.79 pixels wide, 6 wider with its margins at each side, and covers 24.
+  for (const auto& [above, aside, offset] : {Case{20, 1, -33},
+                                             {20, 55.5, -33},
+                                             {20, 56.3, -16},
+                                             {20, -55.5, -33},
+                                             {20, -56.3, -16},
+                                             {7.5, 1, -16},
+                                             {8.5, 1, -33},
+                                             {31.5, 1, -50},
+                                             {32.5, 1, -16}}) {
+    const double other = 1.5 + aside / (0.94 * 1080);
+    const std::vector<double> milliseconds = {90, log_ms(29.5), log_ms(29.5 + above), 90};
+    EXPECT_NEAR(offset_of_best(single({1, 1.5, other, 2}, milliseconds)), offset, 0.02)
+        << above << " " << aside;
+  }
+}
+
+TEST(SweepSvg, HasTheWordKneeInItsPanel) {
+  // Two panels of 498 pixels; the word and what is between it and the line: 32.28.
+  for (const auto& [pixels, left] : {std::pair(31.8, true), {32.8, false}}) {
+    const double before_last = (pixels / 498 - 0.03) / 0.94;
+    const std::string picture =
+        svg({single({1, 2 - before_last, 2}, {9, 9, 5, 5, 5, 5}, ", issue.lanes: [1, 2]")});
+    EXPECT_THAT(picture, HasSubstr("\"knee\""));
+    EXPECT_EQ(picture.find("tick halo end") != picture.npos, left) << pixels;
+  }
+}
+
+TEST(SweepSvg, HasNamesOfPanelsWithoutSectionsWhereTheyNeedRoom) {
+  const auto named = [](std::size_t letters) {
+    Study sweep = single({1}, {9, 9, 9, 9, 9}, ", issue.lanes: [1, 2, 3, 4, 5]");
+    for (deck::Point& point : sweep.points) {
+      point.values[1].key = "s." + std::string(letters, 'a');
+    }
+    return svg({sweep});
+  };
+  // Panels of 304 pixels; bold letters of 13 pixels are 8.87 wide.
+  EXPECT_THAT(named(30), HasSubstr(">s." + std::string(30, 'a') + " 1</text>"));
+  EXPECT_THAT(named(32), HasSubstr(">" + std::string(32, 'a') + " 1</text>"));
+  EXPECT_THAT(named(40), HasSubstr("a\u2026<title>" + std::string(40, 'a') + " 1</title>"));
+  EXPECT_THAT(named(40), Not(HasSubstr("\"></text>")));  // one value has no second line
+}
+
+TEST(SweepSvg, SeriesStandCloserWhereValuesAreNarrow) {
+  Study sweep =
+      sweep_of("sweep: {chunks.count: [1, 2, 3, 4, 5, 6, 7, 8], issue.lanes: [1, 2, 3, 4, 5]}\n",
+               std::vector<double>(40, 9));
+  for (Axis::Value& value : sweep.axes[0].values) value.number.reset();
+  // A value has 38 pixels, a series a third of it.
+  EXPECT_THAT(svg({sweep}), HasSubstr("translate(100.667 "));
+  EXPECT_THAT(svg({sweep}), HasSubstr("translate(113.333 "));
+}
+
+TEST(SweepSvg, HasAtMostSixSteps) {
+  EXPECT_THAT(svg({single({1, 2}, {27, 27})}), HasSubstr(">15 ms<"));
+  EXPECT_THAT(svg({single({1, 2}, {32, 32})}), Not(HasSubstr(">15 ms<")));
+}
+
+TEST(SweepSvg, HasTitlesInTwoLinesWhereOneIsTooNarrow) {
+  Study sweep = single({1, 2}, {9, 9});
+  // Of 1136 pixels; bold letters of 20 pixels are 13.64 wide.
+  std::string& title = sweep.points.front().deck.title =
+      std::string(70, 'a') + " " + std::string(11, 'b');
+  EXPECT_THAT(svg({sweep}), HasSubstr("a " + std::string(11, 'b') + "</text>\n"));
+  title = std::string(70, 'a') + " " + std::string(15, 'b');
+  EXPECT_THAT(svg({sweep}), HasSubstr("a</text>\n<text class=\"title\" x=\"32\" y=\"76\">bbb"));
 }
 
 TEST(SweepSvg, LongWordsTakeTwoLines) {
@@ -476,6 +615,21 @@ TEST(SweepSvg, WordsStandInAsManyRowsAsTheyNeed) {
   EXPECT_EQ(y_of(narrow, "pageable_staged"), y_of(narrow, "pinned") + 13);
   EXPECT_EQ(y_of(narrow, "registered"), y_of(narrow, "pinned"));
   EXPECT_EQ(y_of(narrow, "memory.host"), y_of(narrow, "pinned") + 19 + 13);
+  EXPECT_EQ(y_of(narrow, "issue.lanes 4"), y_of(narrow, "issue.lanes 1") + 230 + 84 + 13);
+  // Four words have 76 pixels each, 6 of them between words: this takes 69.74, and this 70.18.
+  Study sweep = sweep_of("sweep: {" + words + ", issue.lanes: [1, 2, 3, 4, 5]}\n",
+                         std::vector<double>(20, 9));
+  for (Axis::Value& value : sweep.axes[0].values) value.text = "a";
+  for (const auto& [text, rows] : {std::pair("aaaaaaa.....", 1), {"aaaaaaaaa..", 2}}) {
+    sweep.axes[0].values[0].text = text;
+    EXPECT_EQ(y_of(svg({sweep}), "memory.host"), y_of(svg({sweep}), text) + 19 + 13 * (rows - 1));
+  }
+  // One has all of 1080: this takes 1073.82, and this 1074.7.
+  Study one = sweep_of("sweep: {memory.host: [pinned]}\n", {9});
+  std::string& text = one.axes[0].values[0].text = std::string(151, 'a') + "..........";
+  EXPECT_THAT(svg({one}), HasSubstr(">" + text + "</text>"));
+  text = std::string(155, 'a') + "....";
+  EXPECT_THAT(svg({one}), HasSubstr("\u2026<title>" + text + "</title>"));
 }
 
 TEST(SweepHtml, SaysWhyItDoesNotPass) {
