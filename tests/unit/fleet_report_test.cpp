@@ -39,6 +39,7 @@ TEST(Skim, TakesListsAndObjectsOut) {
             R"({"series" :null            ,"timeline":[],"x":"timeline"})");
   EXPECT_EQ(skimmed(R"({"a\\": "x\\\\", "timeline": [12]})"),
             R"({"a\\": "x\\\\", "timeline": null})");
+  EXPECT_EQ(skimmed(R"({"": "a\"", "timeline": [12]})"), R"({"": "a\"", "timeline": null})");
 }
 
 TEST(Skim, LeavesTheRestInItsPlace) {
@@ -50,7 +51,8 @@ TEST(Skim, LeavesEverythingElse) {
   for (const char* const text :
        {R"({"timeline": null, "series": 3})", R"({"x": "\"timeline\": [1]"})",
         R"(["timeline", [1]])", R"({"x": "a\\", "y": [1]})", "", "{", R"("timeline)",
-        R"({"timeline":)", R"({"timeline"})"}) {
+        R"({"timeline":)", R"({"timeline"})", R"({"timeline": null, "x": [1]})",
+        R"({"timeline": 3, "x": [1]})", R"([{"timeline":}, [[1]]])"}) {
     EXPECT_EQ(skimmed(text), text);
   }
 }

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/version.hpp"
 #include "experiment/plan.hpp"
 #include "golden.hpp"
 #include "report/comparison.hpp"
@@ -509,6 +510,14 @@ TEST(Golden, ListsAsItIsWritten) {
   build.hip_toolkit = build.cuda_toolkit = "";
   text = without(without(text + version(build), "model devices\n", "\nback end"), "miniapp ", "\n");
   expect_golden({{"lists.txt", text}});
+}
+
+TEST(Console, NamesTheCommitOfTheProgram) {
+  const base::Version v = base::version();
+  const std::string sha = v.git_sha;
+  const std::string commit = sha + (v.dirty ? ", modified" : "");
+  EXPECT_EQ(version(machine().build).substr(0, version(machine().build).find('\n')),
+            fmt::format("miniapp {}{}", v.version, sha.empty() ? "" : " (" + commit + ")"));
 }
 
 TEST(Golden, PredictionsAsItIsWritten) {

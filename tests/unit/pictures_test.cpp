@@ -13,6 +13,7 @@
 #include "hand_schedule.hpp"
 #include "model/load.hpp"
 #include "report/json.hpp"
+#include "report/page.hpp"
 #include "report/picture.hpp"
 #include "report/svg.hpp"
 #include "report/tables.hpp"
@@ -227,6 +228,7 @@ TEST(Svg, TicksAreRoundAndAsManyAsFit) {
   EXPECT_THAT(ticks(0, 0.03, 3).size(), 4);  // its last step ends behind 0.03 by rounding
   EXPECT_THAT(ticks(0, 2100, 4), ElementsAre(0, 1000, 2000));
   EXPECT_THAT(ticks(-1.5, 3, 5), ElementsAre(-1, 0, 1, 2, 3));
+  EXPECT_THAT(ticks(0, 3.9e-8, 4).size(), 4);
   EXPECT_FALSE(std::signbit(ticks(-0.4, 2, 5)[0]));  // "-0" on the page
 }
 
@@ -259,6 +261,12 @@ TEST(Svg, ALegendFillsItsLines) {
   EXPECT_THAT(legend(6).text,
               HasSubstr(R"g(translate(958 100)"><swatch/><text x="22" y="4">aaa)g"));
   EXPECT_THAT(legend(7).text, HasSubstr("translate(24 122)"));
+  // Six lines and one letter would end between the edge and the end of the page.
+  Svg full{.text = {}, .y = 100};
+  std::vector entries(6, entry);
+  entries.emplace_back("", "a");
+  full.legend(24, 14, entries);
+  EXPECT_EQ(full.y, 156);
   // One that is wider than the page has a line of its own, and none above it.
   Svg page{.text = {}, .y = 100};
   page.legend(24, 14, {{"", std::string(200, 'a')}});
@@ -311,6 +319,28 @@ TEST(Pictures, OfADeckThatFailedSayWhy) {
   EXPECT_THAT(svg({study}), HasSubstr(">ERROR: a &lt; b</text>"));
 }
 
+TEST(Pictures, OfAPredictionThatFailedSayWhy) {
+  Study study = result_of({});
+  study.devices = {"h200"};
+  study.done.clear();
+  add(study, 0,
+      experiment::failed(study.points.front(), base::Error(base::ExitCode::precondition, "no")));
+  EXPECT_THAT(html({study}), HasSubstr("verdict: ERROR</p>\n<p class=\"finding\">no</p>"));
+}
+
+TEST(Page, ColoursVerdicts) {
+  const std::string page = page_table({{"order", "verdict", "verified"},
+                                       {"a", "PASS", "PASS"},
+                                       {"b", "FAIL (3)", ""},
+                                       {"c", "not judged", ""},
+                                       {"d", "a note", ""},
+                                       {"e", "2x", ""},
+                                       {"f", "", ""}});
+  EXPECT_THAT(page, HasSubstr("<td class=\"verdict PASS\">PASS</td><td>PASS</td>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"verdict FAIL\">FAIL (3)</td>"));
+  EXPECT_EQ(times(page, "class=\"verdict"), 2U);
+}
+
 TEST(Pictures, SayWhetherCriteriaAreMet) {
   experiment::Outcome outcome = outcome_of({small_run()});
   outcome.checks.push_back({.metric = deck::Metric::time, .limit = 7});
@@ -341,6 +371,27 @@ TEST(TimelineSvg, HasLongTitlesInTwoLines) {
   std::string& title = study.points.front().deck.title = "A long one:";
   for (int i = 0; i < 30; ++i) title += " word";
   EXPECT_THAT(svg({study}), Not(HasSubstr("\u2026")));
+}
+
+TEST(TimelineSvg, HasTitlesInTwoLinesWhereOneIsTooNarrow) {
+  Study study = result_of({small_run()});
+  // Of 1152 pixels; bold letters of 20 pixels are 13.64 wide.
+  study.points.front().deck.title = std::string(80, 'a') + " b";
+  EXPECT_EQ(times(svg({study}), "<text class=\"title\""), 1U);
+  study.points.front().deck.title = std::string(84, 'a') + " b";
+  EXPECT_THAT(svg({study}), HasSubstr("a</text>\n<text class=\"title\" x=\"24\" y=\"68\">b<"));
+}
+
+TEST(TimelineSvg, RoundsTheCornersOfWideBars) {
+  const schedule::Schedule schedule = schedule_of({kernel(0, 1)});
+  const auto bar = [&](double wide) {
+    Svg page;
+    draw_engines(page, schedule, {.engines = {"SM"}, .spans = {{0, 0, wide}}, .complete_s = wide},
+                 {});
+    return page.text;
+  };
+  EXPECT_THAT(bar(5.8), HasSubstr(R"(width="5" height="18"><title>)"));  // with a gap of 0.8
+  EXPECT_THAT(bar(5.9), HasSubstr(R"(width="5.1" height="18" rx="2"><title>)"));
 }
 
 TEST(TimelineSvg, NamesTheArraysOfCopies) {
@@ -483,8 +534,13 @@ TEST(SoakSvg, IsOfSoaksAlone) {
 TEST(SoakSvg, DrawsConstantsToo) {
   experiment::Outcome outcome = soak();
   for (auto& stretch : outcome.runs[0].series) stretch.kept_s = {8};
-  for (auto& reading : outcome.device.series) reading.power_w = 0;  // some libraries say so
+  for (auto& reading : outcome.device.series) {
+    reading.power_w = 0;  // some libraries say so
+    reading.sm_clock_mhz = 1000;
+  }
   EXPECT_THAT(soak_svg(outcome), Not(testing::ContainsRegex("nan|inf")));
+  // Within one percent, from 990 to 1010.
+  EXPECT_THAT(soak_svg(outcome), HasSubstr(">995</text>"));
 }
 
 TEST(Svg, WordsBeyondTheirRoomAreCut) {
@@ -603,6 +659,16 @@ TEST(Trace, OfASmallRunExactly) {
       arrows,
       ElementsAre(std::tuple("lane 0", 1, 4999999.999), std::tuple("lane 1", 1, 7000000.0),
                   std::tuple("lane 0", 2, 4999999.999), std::tuple("lane 1", 2, 8000000.0)));
+}
+
+TEST(Trace, NamesDecksIfThereAreSeveral) {
+  const Study study = result_of({small_run()});
+  EXPECT_THAT(trace({study}), HasSubstr("\"breadth_first, predicted\""));
+  EXPECT_THAT(trace({study, study}), HasSubstr("\"By hand: breadth_first, predicted\""));
+}
+
+TEST(Trace, HasSingleBytes) {
+  EXPECT_THAT(trace({odd_result()}), HasSubstr(R"("task":0,"chunk":0,"lane":0,"bytes":1,)"));
 }
 
 TEST(Trace, IsAFileWithoutTimelines) {

@@ -149,6 +149,35 @@ TEST(SideBySide, SaysWhyADeckDidNotRun) {
   EXPECT_FALSE(all.decks[0].matches[0].figures[1]);
   EXPECT_THAT(report::side_by_side_text(all), HasSubstr("column 2: no <GPU>\n"));
   EXPECT_THAT(report::side_by_side_html(all), HasSubstr("column 2: no &lt;GPU&gt;"));
+  EXPECT_THAT(report::side_by_side_html(all), HasSubstr("Measured, all on one axis."));
+  const SideBySide turned = side_by_side({{failed}, {result("A", 0.5)}}, "2");
+  EXPECT_THAT(report::error_lines(turned.decks[0]), ElementsAre("column 1: no <GPU>"));
+}
+
+TEST(SideBySide, APageMarksTheColumnThatRatiosReferTo) {
+  const std::vector<std::vector<Recorded>> files = {
+      {result("A", 1)}, {result("B", 1)}, {result("C", 1)}};
+  EXPECT_THAT(report::side_by_side_html(side_by_side(files, "2")),
+              HasSubstr("<th scope=\"col\">1 <b>A</b></th>"
+                        "<th scope=\"col\" class=\"to\">2 <b>B</b></th>"
+                        "<th scope=\"col\">3 <b>C</b></th>"));
+}
+
+TEST(SideBySide, AxesDifferWhereOneIsMoreThanEightTimesAsLong) {
+  const auto page = [](double longest_s) {
+    std::vector<std::vector<Recorded>> files = {{result("A", 1)}, {result("B", 1)}};
+    for (std::vector<Recorded>& file : files)
+      file[0].points[0].runs.erase(file[0].points[0].runs.begin());
+    files[0][0].points[0].runs[0].trace->timeline.complete_s = 1.25;
+    files[1][0].points[0].runs[0].trace->timeline.complete_s = longest_s;
+    return report::side_by_side_html(side_by_side(files, "1"));
+  };
+  // Above its axis a column has its title and two engines: 58 pixels.
+  EXPECT_THAT(page(10), HasSubstr("Measured, all on one axis."));
+  EXPECT_THAT(page(10), HasSubstr("<path class=\"grid\" d=\"M84 18V120"));
+  EXPECT_THAT(page(10.001), HasSubstr("<b>on several axes</b>"));
+  EXPECT_THAT(page(10.001), HasSubstr("<path class=\"grid\" d=\"M84 18V62"));
+  EXPECT_THAT(page(10.001), HasSubstr("<path class=\"grid\" d=\"M84 102V146"));
 }
 
 TEST(SideBySide, RefusesWhatHasNoPlace) {
