@@ -94,16 +94,19 @@ TEST_F(OutputFile, IsKeptUnderAnotherNameIfItsOwnIsTaken) {
 
 TEST_F(OutputFile, ClosesWhatItOpensAndNothingElse) {
   const int input = dup(STDIN_FILENO);
-  const auto open = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
-  const auto before = open();
+  const int null = open("/dev/null", O_RDONLY);
+  dup2(null, STDIN_FILENO);  // others may have closed it
+  const auto opened = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  const auto before = opened();
   write_file(path("a.json"), "text");
-  EXPECT_EQ(open(), before);
+  EXPECT_EQ(opened(), before);
   close(STDIN_FILENO);  // now its number is the first that is free
   for (const std::string& name : {path("b.json"), std::string("/dev/null")}) {
     require_writable(name);
     write_file(name, "text");
     EXPECT_EQ(fcntl(STDIN_FILENO, F_GETFD), -1) << name;
   }
+  close(null);
   dup2(input, STDIN_FILENO);
   close(input);
   EXPECT_EQ(content(path("b.json")), "text");

@@ -551,6 +551,8 @@ TEST(Svg, WordsBeyondTheirRoomAreCut) {
   EXPECT_EQ(std::exchange(svg.text, ""),
             "<text class=\"name\" x=\"1\" y=\"2\">\u00e4 &lt; 20 \u2026"
             "<title>\u00e4 &lt; 20 letters or so</title></text>\n");
+  svg.words_within(5, "name", 1, 2, "short");
+  EXPECT_THAT(std::exchange(svg.text, ""), HasSubstr("y=\"2\">\u2026<title>short</title>"));
   // Bold letters need more room.
   const std::string ten = "0123456789";
   for (const char* const kind : {"title", "name", "doubt"}) {
