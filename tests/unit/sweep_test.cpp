@@ -487,6 +487,13 @@ TEST(SweepSvg, HasTheWordBestInItsPanel) {
   // Above the bottom by 5 pixels or more.
   EXPECT_NEAR(offset_of_best(single({1, 2}, {log_ms(30.5), 90})), 25, 0.02);
   EXPECT_NEAR(offset_of_best(single({1, 2}, {log_ms(29.5), 90})), -16, 0.02);
+  // The word is 99.79 pixels wide, of 1080.
+  const std::pair<std::vector<double>, double> ends[] = {{{5, 6}, 88 + 49.896},
+                                                         {{6, 5}, 1168 - 49.896}};
+  for (const auto& [milliseconds, middle] : ends) {
+    EXPECT_NEAR(number_in(svg({single({1, 2}, milliseconds)}), "doubt halo mid", "x=\""), middle,
+                0.01);
+  }
   // Below the top by 10 or more: the best throughput, with a mark 20 pixels below it, where the
   // whisker reaches so far that the best is at so many pixels.
   for (const auto& [pixels, offset] : {std::pair(26.5, -16), {25.5, 42}}) {
