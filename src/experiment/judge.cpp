@@ -217,9 +217,9 @@ std::string words(const Stop& stop) {
     return fmt::format("{}, which took {}", after, base::format_seconds(stop.elapsed_s));
   }
   const double percent = 100 * stop.width.value_or(0);
-  const std::string width = !stop.width     ? "unknown"
-                            : percent < 100 ? fmt::format("{:.2g} %", percent)
-                                            : fmt::format("{:.0f} %", percent);
+  const std::string width = !stop.width      ? "unknown"
+                            : percent < 99.5 ? fmt::format("{:.2g} %", percent)
+                                             : fmt::format("{:.0f} %", percent);
   if (stop.reason == StopReason::precision) {
     return fmt::format("precision {} reached {}", width, after);
   }

@@ -5,9 +5,13 @@
 namespace overlap::model {
 namespace {
 
-/// The device with all figures at one end of their spread: -1 or 1.
+/// Of times at one end of their spread: -1 or 1. Positive, since tasks of no given time have a
+/// rate.
+double factor_at(int end, double spread) { return std::max(1e-9, 1 + end * spread); }
+
+/// The device with all figures at one end of their spread.
 Device at_end(Device device, int end) {
-  const auto factor = [&](double spread) { return std::max(0.0, 1 + end * spread); };
+  const auto factor = [&](double spread) { return factor_at(end, spread); };
   const Spread spread = *device.spread;
   for (Copies* copies : {&device.h2d, &device.d2h}) {
     for (Curve* curve : {&copies->pinned, &copies->pageable, &copies->duplex, &copies->lines}) {
@@ -24,9 +28,9 @@ Device at_end(Device device, int end) {
 }
 
 /// The schedule with the kernels of a task list, whose times are given, at one end.
-schedule::Schedule at_end(schedule::Schedule schedule, double spread) {
+schedule::Schedule at_end(schedule::Schedule schedule, int end, double spread) {
   for (schedule::Task& task : schedule.tasks) {
-    if (schedule::is_kernel(task.stage)) task.duration_s *= std::max(0.0, 1 + spread);
+    if (schedule::is_kernel(task.stage)) task.duration_s *= factor_at(end, spread);
   }
   return schedule;
 }
@@ -37,7 +41,7 @@ std::optional<Interval> expected(const schedule::Schedule& schedule, const Devic
                                  const std::function<void()>& step) {
   if (!device.spread) return std::nullopt;
   const auto end_s = [&](int end) {
-    return predict(at_end(schedule, end * device.spread->kernels), at_end(device, end), step)
+    return predict(at_end(schedule, end, device.spread->kernels), at_end(device, end), step)
         .complete_s;
   };
   const double low_s = end_s(-1), high_s = end_s(1);

@@ -27,21 +27,20 @@ std::vector<CsvCell> cells_of(const Study& study, const PointResult& point, cons
   const auto time = [&](double base::Summary::* part) {
     return row.time ? csv_cell((*row.time).*part) : "";
   };
-  cells.insert(cells.end(),
-               {{"phase", std::string(deck::to_string(of.phase))},
-                {"order", row.order},
-                {"disturb", row.disturb},
-                {"host_work", row.host_work ? "true" : "false"},
-                {"lanes", std::to_string(row.lanes)},
-                {"chunks", std::to_string(row.chunks)},
-                {"tasks", std::to_string(row.tasks)},
-                {"bytes", std::to_string(row.bytes)},
-                {"n", std::to_string(row.time ? row.time->n : 0)},
-                {"median_s", time(&base::Summary::median)},
-                {"min_s", time(&base::Summary::min)},
-                {"max_s", time(&base::Summary::max)},
-                {"lo_s", time(&base::Summary::lo)},
-                {"hi_s", time(&base::Summary::hi)}});
+  cells.insert(cells.end(), {{"phase", std::string(deck::to_string(of.phase))},
+                             {"order", row.order},
+                             {"disturb", row.disturb},
+                             {"host_work", row.host_work ? "true" : "false"},
+                             {"lanes", std::to_string(row.lanes)},
+                             {"chunks", std::to_string(row.chunks)},
+                             {"tasks", std::to_string(row.tasks)},
+                             {"bytes", std::to_string(row.bytes)},
+                             {"n", std::to_string(row.time ? row.time->n : 0)},
+                             {"median_s", time(&base::Summary::median)},
+                             {"min_s", time(&base::Summary::min)},
+                             {"max_s", time(&base::Summary::max)},
+                             {"lo_s", time(&base::Summary::lo)},
+                             {"hi_s", time(&base::Summary::hi)}});
   for (const deck::MetricRow& metric : deck::run_metrics) {
     if (metric.whole) continue;
     cells.push_back({std::string(metric.column()), csv_cell(row.median(metric.value))});

@@ -180,7 +180,7 @@ Rows phase_rows(const Group& group) {
 
 Rows slowest_rows(const Fleet& fleet, const Group& group) {
   struct Slow {
-    const Distribution* of;
+    const Distribution* of = nullptr;
     Standing standing;
     double behind;  ///< the median, relative
   };
@@ -210,7 +210,7 @@ Rows slowest_rows(const Fleet& fleet, const Group& group) {
 
 Rows outlier_rows(const Fleet& fleet, const Group& group, std::size_t most, bool fast_only) {
   struct Outlying {
-    const Distribution* of;
+    const Distribution* of = nullptr;
     Standing standing;
     std::size_t figures = 0;
   };
@@ -220,7 +220,7 @@ Rows outlier_rows(const Fleet& fleet, const Group& group, std::size_t most, bool
       if (standing.slow && fast_only) continue;
       Outlying& one = by_device[{!standing.slow, standing.device}];
       ++one.figures;
-      if (std::abs(standing.off) <= std::abs(one.standing.off)) continue;
+      if (one.of != nullptr && std::abs(standing.off) <= std::abs(one.standing.off)) continue;
       one.of = &of;
       one.standing = standing;
     }

@@ -140,11 +140,14 @@ static bool fits(std::string_view words, double room, std::string_view kind, dou
   return width_of(words, is_bold ? bold * size : size) <= room;
 }
 
-/// What fits of a text that does not.
+/// What fits of it.
 static std::string_view beginning(std::string_view words, double room, std::string_view kind,
                                   double size) {
+  const std::size_t all = base::columns(words);
   std::size_t columns = 0;
-  while (fits(base::first_columns(words, columns + 1), room, kind, size)) ++columns;
+  while (columns < all && fits(base::first_columns(words, columns + 1), room, kind, size)) {
+    ++columns;
+  }
   return base::first_columns(words, columns);
 }
 

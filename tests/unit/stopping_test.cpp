@@ -1,5 +1,6 @@
 #include "experiment/stopping.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -113,6 +114,15 @@ TEST(Stopping, SoakEndsWhenItsTimeIsOver) {
   EXPECT_EQ(stop.reason, StopReason::duration);
   EXPECT_EQ(stop.repetitions, 200);
   EXPECT_EQ(words(stop), "after 200 repetitions, which took 100.0 s");
+}
+
+TEST(Stopping, WidthsHaveTwoDigitsOrAreWholePercent) {
+  for (const auto& [width, text] :
+       {std::pair(0.0234, "2.3 %"), {0.994, "99 %"}, {0.997, "100 %"}, {12.344, "1234 %"}}) {
+    const Stop stop{.reason = StopReason::at_most, .repetitions = 9, .width = width};
+    EXPECT_EQ(words(stop),
+              fmt::format("precision not reached: {} after 9 repetitions (at_most)", text));
+  }
 }
 
 TEST(Stopping, WaitsForEveryJudgedMetricOfItsOrdersAlone) {
