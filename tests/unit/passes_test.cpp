@@ -264,16 +264,16 @@ TEST(Expected, IsUnknownWithoutASpread) {
 }
 
 TEST(Expected, ReachesFromTheLeastToTheLongestTimes) {
-  // A copy of 4 s, a kernel of 2 s by its duration, calls of 1 s.
+  // A copy of 4 s, 1 s until the next task, a kernel of 2 s by its duration, calls of 1 s.
   Device device = device_of(Queues::connection);
-  device.host.copy_s = device.host.kernel_s = 1;
+  device.host.copy_s = device.host.kernel_s = device.latency.lane_s = 1;
   device.spread = {.copies = 0.25, .kernels = 0.5, .calls = 0.5};
   const auto schedule = schedule_of({h2d(0, 4), kernel(0, 2)});
-  EXPECT_DOUBLE_EQ(predict(schedule, device).complete_s, 7);
+  EXPECT_DOUBLE_EQ(predict(schedule, device).complete_s, 8);
   const auto interval = expected(schedule, device);
   ASSERT_TRUE(interval);
-  EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * (0.5 + 3 + 1));
-  EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * (1.5 + 5 + 3));
+  EXPECT_DOUBLE_EQ(interval->lo_s, 0.92 * (0.5 + 3 + 0.5 + 1));
+  EXPECT_DOUBLE_EQ(interval->hi_s, 1.08 * (1.5 + 5 + 1.5 + 3));
 }
 
 TEST(Expected, NothingTakesLessThanNoTime) {
