@@ -365,10 +365,10 @@ TEST(Golden, HeadingsAsItIsWritten) {
 }
 
 TEST(Console, SaysWhichSettingsDiffer) {
-  const auto settings = [](const std::string& keys) {
+  const auto settings = [](const std::string& keys, std::vector<std::string> devices = {}) {
     const auto points = golden_points("workload: {kind: increment}\n" + keys);
     const experiment::Plan plan = experiment::plan(points[0], facts_of(points[0].deck));
-    for (const auto& row : facts(study_of(points, {}), plan)) {
+    for (const auto& row : facts(study_of(points, {}, std::move(devices)), plan)) {
       if (row[0] == "settings") return row[1];
     }
     return std::string();
@@ -378,6 +378,10 @@ TEST(Console, SaysWhichSettingsDiffer) {
   EXPECT_EQ(settings("measure: {repetitions: 7}\n"), "measure.repetitions 7");
   EXPECT_EQ(settings("measure: {repetitions: 12, warmup: 0}\n"),
             "measure.warmup 0, measure.repetitions 12");
+  const std::string all =
+      "memory: {transfer: zero_copy}\nissue: {sync: query}\nmeasure: {warmup: 0}\n";
+  EXPECT_EQ(settings(all), "memory.transfer zero_copy, issue.sync query, measure.warmup 0");
+  EXPECT_EQ(settings(all, {"h200"}), "memory.transfer zero_copy, issue.sync query");
 }
 
 TEST(Console, SaysHowWellKernelsAreBalanced) {

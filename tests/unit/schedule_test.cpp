@@ -438,6 +438,14 @@ TEST(Costs, OfAKernelsUnit) {
   EXPECT_EQ(costs(deck.workload, 3).flops_per_unit, 2 + 7 * 3);
 }
 
+TEST(Costs, OfAProductCopyCToTheDeviceUnlessItsFactorIsZero) {
+  deck::Workload product{.kind = WorkloadKind::dgemm};
+  for (const auto& [beta, copied] : {std::pair(0.0, false), {1.0, true}, {-0.5, true}}) {
+    product.beta = beta;
+    EXPECT_EQ(costs(product, 1).arrays[2].to_device, copied) << beta;
+  }
+}
+
 TEST(Costs, OfAProductHaveTheHostsShareOfTheTiles) {
   deck::Workload product{.kind = WorkloadKind::dgemm, .type = deck::ElementType::float64};
   product.m = product.n = 20;
