@@ -20,9 +20,10 @@ using Runs = std::vector<timeline::Timeline>;
 std::vector<Runs> traced(const StageMeter& meter,
                          const std::vector<schedule::Schedule>& schedules) {
   meter.executor.lanes().trace(true);
-  const auto rounds = sample({.samples = 60, .enough_s = 1.5, .step = meter.plan.step}, [&] {
+  const auto rounds = sample({.samples = 60, .enough_s = 1.5, .step = {}}, [&] {
     Runs round;
     for (const schedule::Schedule& schedule : schedules) {
+      if (meter.plan.step) meter.plan.step();
       round.push_back(meter.executor.run_traced(schedule, meter.workload));
     }
     return round;

@@ -366,12 +366,14 @@ TEST(Sampling, LeavesTheWarmUpOut) {
   EXPECT_EQ(measure::median(samples, [](double x) { return -x; }), -3);
 }
 
-/// Says that tasks take a time by their bytes, so many times as long on several lanes.
+/// Says that tasks take a time by their bytes, so many times as long on several lanes. Keeps the
+/// numbers of tasks and lanes of each traced run.
 template <class Space>
 class ClaimingLanes final : public ChangedLanes<Space> {
  public:
   static constexpr double seconds_per_byte = 1e-18;  // shorter than any real run
   static constexpr double slowed = 3;
+  static inline std::vector<std::pair<std::size_t, int>> turns;
   using ChangedLanes<Space>::ChangedLanes;
   void bind(const schedule::Schedule& s, const workload::Workload& w) override {
     schedule_ = &s;
@@ -380,6 +382,7 @@ class ClaimingLanes final : public ChangedLanes<Space> {
   lanes::TraceSource trace(bool) override { return {"claims"}; }
   lanes::Clock::time_point mark(const std::vector<bool>&) override { return lanes::Clock::now(); }
   void collect(std::vector<timeline::Span>& spans) override {
+    turns.emplace_back(schedule_->tasks.size(), schedule_->lanes);
     for (schedule::TaskId id = 0; id < spans.size(); ++id) {
       const double factor = schedule_->lanes > 1 ? slowed : 1;
       spans[id].start_s = 0;
@@ -405,9 +408,16 @@ TYPED_TEST(MeasureTest, TasksInTheirPlacesAreCalibrated) {
     device.cores = 4 * cores_of_lane;
     device.h2d.pinned = device.d2h.pinned = device.d2h.pageable = before;
     device.kernels[costs.kernel].roofs = {{.flop_per_byte = 1, .time = before}};
+    auto& turns = ClaimingLanes<TypeParam>::turns;
+    turns.clear();
     measure::calibrate_in_place({*bench.executor, bench.workload},
                                 {in_one_lane(Order::sequential), in_one_lane(Order::depth_first)},
                                 bench.schedule, cores_of_lane, device);
+    ASSERT_GE(turns.size(), 3U * 4);  // a warm-up and three rounds at least
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      const std::pair<std::size_t, int> expected[] = {{3, 1}, {12, 1}, {12, 4}};
+      EXPECT_EQ(turns[i], expected[i % 3]) << i;
+    }
     const double per_byte = ClaimingLanes<TypeParam>::seconds_per_byte * cores_of_lane;
     const auto expect = [&](const model::Curve& curve, double chunk_bytes, double slowed) {
       ASSERT_EQ(curve.points().size(), 3U);  // the smallest stays
