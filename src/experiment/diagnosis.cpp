@@ -333,6 +333,16 @@ Found drifting(const Evidence& of) {
                {{"drift", of.drift->median}});
 }
 
+Found unsteady(const Evidence& of) {
+  const base::Summary time = time_s(of.run);
+  const double width = time.median > 0 ? (time.hi - time.lo) / time.median : 0;
+  if (width <= most_steady) return {};
+  return found(fmt::format("the repetitions differ: the 95 % interval of the median is {:.0f} % "
+                           "wide; measure on a quiet machine, or raise measure.repetitions",
+                           100 * width),
+               {{"width", width}});
+}
+
 /// Makes the bounds, and every criterion on them, doubtful. Kernels that share the device, or find
 /// their data in a cache, may be faster than alone.
 Found below_bound(const Evidence& of) {
@@ -379,6 +389,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"narrow_link", When::hides, narrow_link},
     {"below_bound", When::any_run, below_bound},
     {"drifting", When::any_run, drifting},
+    {"unsteady", When::any_run, unsteady},
 });
 
 constexpr auto cause_names = [] {

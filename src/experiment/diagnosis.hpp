@@ -35,13 +35,16 @@ inline constexpr double good_efficiency = 0.9;
 /// Drift that is a finding if its whole interval exceeds this.
 inline constexpr double least_drift = 0.01;
 
+/// Maximum width of the interval of the median time, relative to it, for steady repetitions.
+inline constexpr double most_steady = 0.15;
+
 /// Names of all causes, most likely first.
 std::span<const std::string_view> causes();
 
 /// Findings of a run, most likely first. Runs with an efficiency of at least `good_efficiency`, and
-/// runs in which overlap can save less than `least_potential`, have only kernel_bound, below_bound
-/// and drifting, the latter runs also pageable_memory. The baseline has only below_bound and
-/// drifting, runs without rates only drifting.
+/// runs in which overlap can save less than `least_potential`, have only kernel_bound, below_bound,
+/// drifting and unsteady, the latter runs also pageable_memory. The baseline has only below_bound,
+/// drifting and unsteady, runs without rates only the last two.
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions);
 

@@ -261,6 +261,18 @@ TEST(Diagnosis, FindsADriftToFasterRuns) {
                         "%); raise"));
 }
 
+TEST(Diagnosis, RepetitionsAreSteadyUpToAWidth) {
+  Evidence evidence = unexplained();
+  const auto of_width = [&](double width) {
+    for (auto& run : evidence.runs) run.samples_s.assign(6, 16e-3);
+    evidence.run().samples_s.back() *= 1 + width;
+    return causes(evidence);
+  };
+  EXPECT_THAT(of_width(0.149), IsEmpty());
+  EXPECT_THAT(of_width(0.151), ElementsAre("unsteady"));
+  EXPECT_DOUBLE_EQ(evidence.findings()[0].evidence[0].second, 0.151);
+}
+
 TEST(Diagnosis, TheWholeIntervalMustBeBelowTheBound) {
   Evidence evidence = unexplained();
   evidence.runs[0].bounds = {.bound_s = 8e-3};
@@ -439,7 +451,12 @@ const Row rows[] = {
         [](Evidence& e) {
           e.run().samples_s.resize(15, 17.6e-3);  // after ten of 16 ms
         },
-        "+10.0 % from the first third", "measure.warmup"}};
+        "+10.0 % from the first third", "measure.warmup"},
+    Row{"unsteady",
+        [](Evidence& e) {
+          e.run().samples_s = {15e-3, 18e-3, 15e-3, 18e-3, 15e-3, 15e-3, 18e-3};
+        },
+        "interval of the median is 20 % wide", "on a quiet machine"}};
 
 class EachCause : public testing::TestWithParam<Row> {};
 
