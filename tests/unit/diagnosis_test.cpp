@@ -453,9 +453,7 @@ const Row rows[] = {
         },
         "+10.0 % from the first third", "measure.warmup"},
     Row{"unsteady",
-        [](Evidence& e) {
-          e.run().samples_s = {15e-3, 18e-3, 15e-3, 18e-3, 15e-3, 15e-3, 18e-3};
-        },
+        [](Evidence& e) { e.run().samples_s = {15e-3, 18e-3, 15e-3, 18e-3, 15e-3, 15e-3, 18e-3}; },
         "interval of the median is 20 % wide", "on a quiet machine"}};
 
 class EachCause : public testing::TestWithParam<Row> {};
