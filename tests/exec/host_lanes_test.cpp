@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <numeric>
 
 #include "base/parallel.hpp"
 #include "bench.hpp"
@@ -24,6 +25,13 @@ using Space = Kokkos::DefaultHostExecutionSpace;
 std::unique_ptr<lanes::Lanes> host_lanes(int lanes, int workers) {
   return std::make_unique<lanes::HostLanes<Space>>(lanes::own_instances<Space>(lanes), workers,
                                                    false);
+}
+
+/// Lanes of chunks, one chunk on each of `lanes`.
+std::vector<int> one_on_each(int lanes) {
+  std::vector<int> lanes_of_chunks(static_cast<std::size_t>(lanes));
+  std::iota(lanes_of_chunks.begin(), lanes_of_chunks.end(), 0);
+  return lanes_of_chunks;
 }
 
 /// Kernels alone, one per chunk, in these of `lanes` lanes, in this order; launch(chunk) is what
@@ -125,10 +133,8 @@ TEST(HostLanes, WorkersThatFillTheCoresKeepToTheirOwn) {
   if (cores < 2) GTEST_SKIP() << "a single core";
   // The processors on which each lane of a schedule may run.
   const auto cpus_of = [&](int lanes) {
-    std::vector<int> lanes_of_chunks;
-    for (int lane = 0; lane < lanes; ++lane) lanes_of_chunks.push_back(lane);
-    std::vector<std::vector<std::size_t>> cpus(lanes_of_chunks.size());
-    KernelBench bench(lanes_of_chunks, 2 * cores, cores, [&](int chunk) {
+    std::vector<std::vector<std::size_t>> cpus(static_cast<std::size_t>(lanes));
+    KernelBench bench(one_on_each(lanes), 2 * cores, cores, [&](int chunk) {
       cpus[static_cast<std::size_t>(chunk)] = base::cpus_of_thread();
     });
     bench.run();
@@ -146,7 +152,7 @@ TEST(HostLanes, WorkersAreFreeAgainForFewerLanes) {
   const int cores = base::usable_cpus();
   if (cores < 2) GTEST_SKIP() << "a single core";
   std::vector<std::size_t> cpus;
-  KernelBench bench({0, cores - 1}, cores, cores, [&](int chunk) {
+  KernelBench bench(one_on_each(cores), cores, cores, [&](int chunk) {
     if (chunk == 0) cpus = base::cpus_of_thread();
   });
   bench.run();
