@@ -70,7 +70,7 @@ class Member {
   /// Returns the code of rank 0 on all ranks. Throws base::Error{runtime_error} if rank 0 is lost.
   base::ExitCode conclude(base::ExitCode code);
 
-  /// Whether no rank was lost and all can end: only then can MPI be finalized.
+  /// Whether no rank was lost and all can end, as far as known: only then is MPI finalized.
   bool whole() const { return world_.whole(); }
 
  private:

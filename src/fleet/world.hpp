@@ -22,7 +22,7 @@ class World {
   /// Starts MPI. Throws base::Error{skipped} in a build without MPI, and base::Error{usage} if the
   /// launcher started several processes that this MPI considers independent.
   World();
-  /// Finalizes MPI after end_in_order(); otherwise it would wait forever for a lost rank.
+  /// Finalizes MPI if whole(); otherwise it would wait forever for a lost rank.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -41,8 +41,9 @@ class World {
   std::optional<Message> receive();
   bool sent();  ///< whether all messages have been sent
 
-  void end_in_order() { whole_ = true; }  ///< finalizes MPI at the end; call on all ranks
-  bool whole() const { return whole_; }
+  /// Finalizes MPI at the end, if all ranks call this and still answer within seconds.
+  void end_in_order();
+  bool whole() const { return whole_; }  ///< whether MPI is finalized at the end
 
  private:
   struct Transfer;

@@ -269,6 +269,22 @@ class Trouble(Case):
         for other in (0, 1, 3):
             self.assert_valid(self.result(other))
 
+    def test_a_rank_that_ends_after_it_gave_its_results(self):
+        """They count, but MPI cannot be finalized without it."""
+        pipe = self.folder / "fleet.json"
+        os.mkfifo(pipe)  # rank 0 waits here for a reader
+        started = self.fleet(SMALL)
+        started.wait_for("results", lambda: {f"rank-{rank}.json" for rank in range(RANKS)} <= set(self.files()))
+        time.sleep(1)
+        for _ in range(2):
+            started.send(signal.SIGTERM, 2)
+            time.sleep(0.5)
+        self.assertEqual(set(started.pids()), {0, 1, 3})
+        self.assertEqual(json.loads(pipe.read_text())["verdict"], "PASS")
+        started.wait_for("end", lambda: not started.pids(), 20)
+        _, output, errors = started.end()
+        self.assertIn("verdict=PASS data=OK exit=0", output + errors)
+
     def test_a_rank_without_memory(self):
         large = SMALL.replace("65536", "4 Mi").replace("depth_first, ", "")
         large = large.replace("repetitions: 3", "duration: 2 s")
