@@ -224,4 +224,12 @@ std::vector<int> Board::lost() const {
   return found;
 }
 
+std::vector<int> Board::alive() {
+  std::vector<int> found;
+  for (int index = 0; index < slots_; ++index) {
+    if (index != own_ && !is_out(slot(index))) found.push_back(index);
+  }
+  return found;
+}
+
 }  // namespace overlap::fleet

@@ -59,6 +59,8 @@ class Board {
   void leave();
 
   std::vector<int> lost() const;  ///< slots of lost ranks
+  /// Slots of the other ranks that have not left and are alive; those that are not are lost.
+  std::vector<int> alive();
 
  private:
   struct Slot;

@@ -18,10 +18,12 @@
 namespace overlap::fleet {
 namespace {
 
+using base::ExitCode;
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-/// Maximum wait for other ranks after an interrupt: batch systems kill soon after.
+/// Maximum wait of rank 0 after an interrupt for signs of ranks that are done or on other nodes:
+/// batch systems kill soon after.
 constexpr double interrupted_deadline_s = 10;
 
 constexpr auto nap = 5ms;  ///< sleep of ranks that wait for their turn, so as not to disturb
@@ -294,14 +296,14 @@ void Member::receive() {
 }
 
 void Member::look_around() {
-  for (const int slot : board_->lost()) {
-    lost_[static_cast<std::size_t>(local_[static_cast<std::size_t>(slot)])] = true;
-  }
+  const auto rank_of = [&](int slot) {
+    return static_cast<std::size_t>(local_[static_cast<std::size_t>(slot)]);
+  };
+  for (const int slot : board_->alive()) heard_[rank_of(slot)] = Clock::now();
+  for (const int slot : board_->lost()) lost_[rank_of(slot)] = true;
 }
 
-bool Member::silent(std::size_t rank) const {
-  const double deadline_s =
-      base::interrupted() ? std::min(deadline_s_, interrupted_deadline_s) : deadline_s_;
+bool Member::silent(std::size_t rank, double deadline_s) const {
   const std::chrono::duration<double> since = Clock::now() - heard_[rank];
   return lost_[rank] || since.count() > deadline_s;
 }
@@ -322,7 +324,9 @@ Gathered Member::gather(std::string text, bool can_end) {
   for (std::size_t rank = 1; rank < texts_.size();) {
     tell();
     look_around();
-    if (texts_[rank] || silent(rank)) {
+    const double deadline_s =
+        base::interrupted() ? std::min(deadline_s_, interrupted_deadline_s) : deadline_s_;
+    if (texts_[rank] || silent(rank, deadline_s)) {
       ++rank;
     } else {
       std::this_thread::sleep_for(1ms);
@@ -356,12 +360,12 @@ base::ExitCode Member::conclude(base::ExitCode code) {
 }
 
 base::ExitCode Member::rank_0s_code() {
-  for (receive(); !verdict_ && !silent(0); receive()) {
+  for (receive(); !verdict_ && !silent(0, deadline_s_); receive()) {
     look_around();
     std::this_thread::sleep_for(1ms);
   }
   if (!verdict_) {
-    throw base::Error(base::ExitCode::runtime_error,
+    throw base::Error(base::interrupted() ? ExitCode::interrupted : ExitCode::runtime_error,
                       fmt::format("{}, which gathers the results, is lost; the results of this "
                                   "rank are in its own files",
                                   place_of(0, hosts_[0])));

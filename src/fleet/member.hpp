@@ -96,10 +96,10 @@ class Member {
   /// Receives all pending messages.
   void receive();
   base::ExitCode rank_0s_code();
-  /// Records the lost ranks of this node.
+  /// Records which ranks of this node are lost and which are at work.
   void look_around();
-  /// Whether the rank is lost or has exceeded the deadline.
-  bool silent(std::size_t rank) const;
+  /// Whether the rank is lost or has exceeded this deadline.
+  bool silent(std::size_t rank, double deadline_s) const;
 
   double deadline_s_;
   World world_;

@@ -251,5 +251,26 @@ TEST(Board, NobodyWaitsForARankThatLeft) {
   EXPECT_THAT(node.codes(), ElementsAre(0, 0));
 }
 
+TEST(Board, TellsWhoIsAliveAndHasNotLeft) {
+  Notes notes;
+  Node node(3, 1000, [&](Board& board, int slot) {
+    notes.add(slot);
+    if (slot == 1) pause();
+    if (slot == 0) {
+      if (board.alive() != std::vector{1, 2}) throw base::Error(base::ExitCode::wrong_data, "");
+      notes.add(10);
+      while (!board.alive().empty()) nap();
+      if (board.lost() != std::vector{1}) throw base::Error(base::ExitCode::wrong_data, "");
+    } else {
+      while (notes.count() < 4) nap();  // and leaves
+    }
+  });
+  wait_until([&] { return notes.count() == 4; });
+  node.send(SIGKILL, 1);
+  node.code(1);  // a process that nobody has waited for still counts as one
+  EXPECT_EQ(node.code(0), 0);
+  EXPECT_EQ(node.code(2), 0);
+}
+
 }  // namespace
 }  // namespace overlap::fleet

@@ -318,6 +318,22 @@ class Trouble(Case):
         for rank in range(RANKS):
             self.assertTrue(self.result(rank)["interrupted"])
 
+    def test_sigterm_while_a_rank_takes_long(self):
+        """The others wait for it up to fleet.deadline, also when it has given no sign for more than 10 s."""
+        for slow in (0, 2):
+            with self.subTest(slow=slow):
+                started = self.fleet(ENDLESS + "fleet: {phases: [together]}\n")
+                started.started()
+                time.sleep(4)  # until all have samples of every order
+                started.send(signal.SIGSTOP, slow)
+                for rank in range(RANKS):
+                    started.send(signal.SIGTERM, rank)
+                time.sleep(12)
+                started.send(signal.SIGCONT, slow)
+                text = self.assert_ends(started, "INTERRUPTED", 130)
+                self.assertNotIn("is lost", text)
+                self.assert_results(range(RANKS), "INTERRUPTED", 130)
+
 
 class Usage(Case):
     def test_ranks_without_fleet_and_with_one_file_are_refused(self):
