@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "base/units.hpp"
 #include "deck/fields.hpp"
+#include "measure/kokkos_settings.hpp"
+#include "measure/platform.hpp"
 #include "report/fleet.hpp"
 #include "report/json.hpp"
 #include "report/output_file.hpp"
@@ -93,6 +97,42 @@ double deadline_s(const Inputs& inputs) {
     longest = std::max(longest, points.front().deck.fleet.deadline_s);
   }
   return longest;
+}
+
+std::optional<Inputs> read_together(const Options& options, Machinery& machinery,
+                                    Terminal& terminal) {
+  measure::require_free_choice(options.kokkos);
+  try {
+    machinery.world.emplace();
+  } catch (const base::Error& error) {
+    if (error.code() == ExitCode::usage) throw;
+    machinery.unusable = error;
+    return read_inputs(options);
+  }
+  fleet::World& world = *machinery.world;
+  if (world.size() == 1) return read_inputs(options);
+  std::optional<Inputs> inputs;
+  std::string error;
+  try {
+    inputs = read_inputs(options);
+  } catch (const base::Error& found) {
+    error = fmt::format("rank {} on {}: {}", world.rank(), measure::host_info().name, found.what());
+  }
+  std::vector<std::string> errors;  // by rank; empty: none
+  try {
+    errors = world.exchange(error, inputs ? deadline_s(*inputs) : deck::FleetRun{}.deadline_s);
+  } catch (const base::Error& found) {
+    if (!inputs) throw base::Error(ExitCode::usage, error);
+    machinery.unusable = found;
+    return inputs;
+  }
+  std::erase(errors, "");
+  if (errors.empty()) return inputs;
+  std::string words = errors.front();
+  if (errors.size() > 1) words += " (and " + base::counted(errors.size() - 1, "more rank") + ")";
+  if (world.rank() == 0) terminal.error(words);
+  world.end_in_order();
+  return std::nullopt;
 }
 
 std::vector<Output> rank_outputs(const Options& options) {

@@ -11,6 +11,12 @@ namespace overlap {
 /// The longest fleet.deadline of all decks, seconds.
 double deadline_s(const Inputs& inputs);
 
+/// Starts MPI and then reads the inputs: the start of MPI waits for all ranks. If some ranks cannot
+/// read theirs, rank 0 prints the first error, and no rank has inputs. If the ranks cannot meet,
+/// the machinery becomes unusable. Throws base::Error{usage}.
+std::optional<Inputs> read_together(const Options& options, Machinery& machinery,
+                                    Terminal& terminal);
+
 /// The outputs with one file per rank. Throws base::Error{usage} for outputs that are neither that
 /// nor a file about all ranks.
 std::vector<Output> rank_outputs(const Options& options);

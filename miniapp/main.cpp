@@ -61,7 +61,10 @@ base::ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   }
   if (options.command != Command::run) return work_on_results(options, terminal);
   require_own_files(options);
-  Inputs inputs = read_inputs(options);
+  std::optional<Inputs> read =
+      options.fleet ? read_together(options, machinery, terminal) : read_inputs(options);
+  if (!read) return base::ExitCode::usage;
+  Inputs& inputs = *read;
   if (options.dry_run) {
     terminal.text(dry_run(inputs));
     return base::ExitCode::pass;

@@ -174,7 +174,7 @@ std::string calibration_note(const base::Machine& machine) {
 
 /// Makes this process one without a fleet, because its ranks cannot meet. Files about all ranks are
 /// then those of rank 0.
-void go_on_alone(Options& options, Terminal& terminal) {
+void go_on_alone(Options& options, Machinery& machinery, Terminal& terminal) {
   const auto job = measure::job_info();
   const int rank = job ? job->rank.value_or(0) : 0;
   std::vector<Output> own = rank_outputs(options);
@@ -184,6 +184,7 @@ void go_on_alone(Options& options, Terminal& terminal) {
   }
   options.report.clear();
   options.fleet = false;
+  machinery.world.reset();
 }
 
 }  // namespace
@@ -192,14 +193,13 @@ void start(Options& options, const Inputs& inputs, Machinery& machinery, Termina
   if (!inputs.predicted.empty()) return;
   std::vector<std::string> kokkos = options.kokkos;
   if (options.fleet) {
-    measure::require_free_choice(kokkos);
     try {
-      machinery.member.emplace(deadline_s(inputs));
+      if (!machinery.unusable) machinery.member.emplace(*machinery.world, deadline_s(inputs));
     } catch (const base::Error& error) {
       if (error.code() == ExitCode::usage) throw;
       machinery.unusable = error;
-      return go_on_alone(options, terminal);
     }
+    if (machinery.unusable) return go_on_alone(options, machinery, terminal);
     const auto& member = *machinery.member;
     if (member.rank() > 0) terminal.speak_for(member.name());
     kokkos = member.kokkos_arguments(std::move(kokkos));

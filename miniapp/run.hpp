@@ -21,6 +21,7 @@ using RunPoint = std::function<experiment::Outcome(const report::Study&, const d
 
 /// Resources of runs. Must outlive the error handling.
 struct Machinery {
+  std::optional<fleet::World> world;    ///< of --fleet
   std::optional<fleet::Member> member;  ///< of --fleet
   std::optional<measure::Session> session;
   std::optional<base::Error>
@@ -30,13 +31,13 @@ struct Machinery {
   /// Whether a regular shutdown would crash or hang: a lost device cannot be freed, and MPI waits
   /// for lost ranks.
   bool cannot_end() const {
-    return (session && session->lost) || (member && (broken || !member->whole()));
+    return (session && session->lost) || (world && (broken || !world->whole()));
   }
 };
 
-/// Creates the resources for the options. Throws base::Error{usage}; other errors of this machine
-/// or rank are stored in `unusable` (without decks: thrown). If the ranks of a fleet cannot meet,
-/// changes the options to those of one process.
+/// Creates the resources for the options, apart from the world. Throws base::Error{usage}; other
+/// errors of this machine or rank are stored in `unusable` (without decks: thrown). If the ranks of
+/// a fleet cannot meet, changes the options to those of one process.
 void start(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal);
 
 /// Writes the file of --calibrate, which the decks then use. With decks, errors other than

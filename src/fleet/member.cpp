@@ -39,7 +39,7 @@ std::string words(const Lost& lost) {
          " is lost: it ended early or gave no sign of life within fleet.deadline";
 }
 
-Member::Member(double deadline_s) : deadline_s_(deadline_s) {
+Member::Member(World& world, double deadline_s) : deadline_s_(deadline_s), world_(world) {
   introduce();
   signed_ = Clock::now();
   heard_.resize(hosts_.size(), signed_);

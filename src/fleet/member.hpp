@@ -33,9 +33,9 @@ struct Gathered {
 
 class Member {
  public:
-  /// Starts MPI and selects device and cores; must be called before Kokkos is initialized. Throws
-  /// as World and Board.
-  explicit Member(double deadline_s);
+  /// Selects device and cores; must be called before Kokkos is initialized. Throws as
+  /// World::exchange() and Board.
+  Member(World& world, double deadline_s);
   ~Member();
 
   int rank() const { return world_.rank(); }
@@ -70,9 +70,6 @@ class Member {
   /// Returns the code of rank 0 on all ranks. Throws base::Error{runtime_error} if rank 0 is lost.
   base::ExitCode conclude(base::ExitCode code);
 
-  /// Whether no rank was lost and all can end, as far as known: only then is MPI finalized.
-  bool whole() const { return world_.whole(); }
-
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -102,7 +99,7 @@ class Member {
   bool silent(std::size_t rank, double deadline_s) const;
 
   double deadline_s_;
-  World world_;
+  World& world_;
   std::optional<Board> board_;
   base::Placement placement_;
   std::optional<base::Error> unplaced_;

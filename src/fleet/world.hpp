@@ -43,7 +43,7 @@ class World {
 
   /// Finalizes MPI at the end, if all ranks call this and still answer within seconds.
   void end_in_order();
-  bool whole() const { return whole_; }  ///< whether MPI is finalized at the end
+  bool whole() const { return whole_; }  ///< whether that is so
 
  private:
   struct Transfer;

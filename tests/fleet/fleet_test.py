@@ -219,6 +219,24 @@ class Trouble(Case):
             self.assertEqual(deck.read_text(), text)
             self.assertEqual(set(self.files()) - {"rank-1.json"}, {"small.yaml"})
 
+    def test_a_rank_without_the_deck(self):
+        """The others do not wait for it, and the error appears once."""
+        self.deck()
+        (self.folder / "other").mkdir()
+        started = self.mpirun("sh", "-c", f"[ ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} != 1 ] || cd other; exec '{MINIAPP}' --fleet "
+                              "small.yaml --quiet --device=host --json=fleet.json", ranks=3)
+        code, output, errors = started.end(30)
+        self.assertRegex(output + errors, rf"\Aminiapp: error: rank 1 on {re.escape(HOST)}: small\.yaml: [^\n]*\n")
+        self.assertEqual((output + errors).count("small.yaml"), 1)
+        self.assertEqual(self.files(), ["other", "small.yaml"])
+        if OPEN_MPI is None or OPEN_MPI >= 5:
+            self.assertEqual(code, 3)
+
+    def test_no_rank_has_the_deck(self):
+        _, output, errors = self.fleet(SMALL, "none.yaml", ranks=3).end(30)
+        self.assertRegex(output + errors, r"\Aminiapp: error: rank 0 on \S+: none\.yaml: [^\n]* \(and 2 more ranks\)\n")
+        self.assertEqual((output + errors).count("none.yaml"), 1)
+
     def test_a_machine_that_is_not_what_the_deck_requires(self):
         started = self.mpirun(MINIAPP, "--fleet", "acceptance/node", "--quiet", "--device=host", "--json=rank-{rank}.json",
                               "--json=fleet.json", ranks=2)
