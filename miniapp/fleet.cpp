@@ -47,6 +47,15 @@ void add_lost(const fleet::Lost& lost, const std::vector<report::Study>& studies
   }
 }
 
+/// The name of a deck in the names of its files: marked if several decks have it.
+std::string name_in_files(const experiment::DeviceRecord& record,
+                          const std::vector<report::Study>& studies) {
+  const std::string marked = record.deck_name + deck::mark_of(record.machine.deck);
+  const bool is_marked = std::ranges::any_of(
+      studies, [&](const report::Study& study) { return study.deck().name() == marked; });
+  return is_marked ? marked : record.deck_name;
+}
+
 /// All ranks as one fleet. A text begins with a line that names its file, for every deck its own.
 experiment::Fleet fleet_from(const fleet::Gathered& gathered,
                              const std::vector<report::Study>& studies, fleet::Member& member) {
@@ -57,7 +66,7 @@ experiment::Fleet fleet_from(const fleet::Gathered& gathered,
     const std::string file = text.substr(0, end);
     try {
       for (experiment::DeviceRecord& record : report::devices_of(file, text.substr(end + 1))) {
-        record.file = with_deck(record.file, record.deck_name);
+        record.file = with_deck(record.file, name_in_files(record, studies));
         input.records.push_back(std::move(record));
       }
     } catch (const base::Error& error) {

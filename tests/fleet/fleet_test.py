@@ -195,6 +195,16 @@ class Verdict(Case):
         self.assertEqual(sorted(device["file"] for device in self.fleet_file()["devices"]), files)
         self.assertEqual(self.files(), sorted([*files, "fleet.json", "other.yaml", "small.yaml"]))
 
+    def test_decks_of_one_name_have_files_of_their_own(self):
+        (self.folder / "other").mkdir()
+        other = self.deck(SMALL.replace("65536", "32768"), "other/small.yaml")
+        started = self.mpirun(MINIAPP, "--fleet", self.deck(), other, "--quiet", "--device=host", "--json={rank}-{deck}.json",
+                              "--json=fleet.json", ranks=2)
+        self.assert_ends(started, "PASS", 0)
+        files = [device["file"] for device in self.fleet_file()["devices"]]
+        self.assertEqual(len(set(files)), 4)
+        self.assertEqual(self.files(), sorted([*files, "fleet.json", "other", "small.yaml"]))
+
     def test_ranks_that_measure_together_stop_together(self):
         deck = SMALL.replace("repetitions: 3", "repetitions: 3, precision: 2 %, budget: 5 s")
         self.assert_ends(self.fleet(deck + FLEET.format("together")), "PASS", 0)
