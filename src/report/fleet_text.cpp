@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "report/fleet_tables.hpp"
-#include "report/junit_suite.hpp"
+#include "report/junit.hpp"
 #include "report/lines.hpp"
 
 namespace overlap::report {
