@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "yaml/reader.hpp"
 
@@ -94,8 +95,7 @@ KeyWords workload_of(const Recorded& result) {
 
 /// A deck with one result per column; null: none.
 struct SameDeck {
-  std::string title;
-  KeyWords workload;
+  SharedDeck deck;
   std::vector<const Recorded*> results;
 };
 
@@ -105,11 +105,11 @@ std::vector<SameDeck> shared_decks(const std::vector<std::vector<Recorded>>& fil
     for (const Recorded& result : files[column]) {
       const KeyWords workload = workload_of(result);
       auto same = std::ranges::find_if(all, [&](const SameDeck& one) {
-        return one.title == result.title && one.workload == workload;
+        return one.deck.title == result.title && one.deck.workload == workload;
       });
       if (same == all.end()) {
-        same = all.insert(
-            same, {result.title, workload, std::vector<const Recorded*>(files.size(), nullptr)});
+        same = all.insert(same, {{.title = result.title, .workload = workload},
+                                 std::vector<const Recorded*>(files.size())});
       }
       const Recorded*& place = same->results[column];
       if (place != nullptr) {
@@ -143,12 +143,15 @@ std::vector<Setting> differences_of(const std::vector<const Recorded*>& results)
 }
 
 Figures figures_of(const Run& run, const std::vector<Run>& runs) {
+  const auto median = [](const std::optional<base::Summary>& of) {
+    return of ? std::optional(of->median) : std::nullopt;
+  };
   return {.run = run,
           .time = time_s(run),
-          .speedup = value(deck::Metric::speedup, run, runs),
-          .overlap_efficiency = shown_efficiency(run, runs),
-          .bound_fraction = value(deck::Metric::bound_fraction, run, runs),
-          .ratio = {}};
+          .speedup = median(value(deck::Metric::speedup, run, runs)),
+          .overlap_efficiency = median(shown_efficiency(run, runs)),
+          .bound_fraction = median(value(deck::Metric::bound_fraction, run, runs)),
+          .bound_s = run.bounds ? std::optional(run.bounds->bound_s) : std::nullopt};
 }
 
 void add_ratios(Match& match, std::size_t to) {
@@ -198,15 +201,13 @@ SideBySide side_by_side(const std::vector<std::vector<Recorded>>& files, const s
   const std::vector<std::string> titles = titles_of(all.columns);
   for (std::size_t i = 0; i < titles.size(); ++i) all.columns[i].title = titles[i];
   all.to = chosen(all.columns, to);
-  for (const SameDeck& shared : shared_decks(files)) {
-    SharedDeck& deck = all.decks.emplace_back();
-    deck.title = shared.title;
-    deck.workload = shared.workload;
-    deck.differences = differences_of(shared.results);
-    for (const Recorded* const result : shared.results) {
+  for (auto& [deck, results] : shared_decks(files)) {
+    deck.differences = differences_of(results);
+    for (const Recorded* const result : results) {
       deck.errors.push_back(result == nullptr ? "" : result->error);
     }
-    deck.matches = matches_of(shared.results, all.to);
+    deck.matches = matches_of(results, all.to);
+    all.decks.push_back(std::move(deck));
   }
   return all;
 }

@@ -27,8 +27,9 @@ struct Column {
 struct Figures {
   Run run;  ///< with its timeline if recorded
   base::Summary time;
-  std::optional<base::Summary> speedup, overlap_efficiency, bound_fraction;
-  std::optional<base::Estimate> ratio;  ///< time / time of column `to`
+  std::optional<double> speedup, overlap_efficiency, bound_fraction;  ///< medians
+  std::optional<double> bound_s;
+  std::optional<base::Estimate> ratio = {};  ///< time / time of column `to`
 };
 
 /// One order at one point in all columns.

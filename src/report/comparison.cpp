@@ -11,7 +11,6 @@
 #include "report/page.hpp"
 #include "report/result_fields.hpp"
 #include "report/side_by_side.hpp"
-#include "report/svg.hpp"
 
 namespace overlap::report {
 
@@ -61,6 +60,59 @@ void fields(Record& add, const Comparison& of) {
   add("deck", "Name of the deck.", of.deck);
   add("differences", "What differs in machine, program and deck.", of.differences);
   add("changes", "Time of each order and all judged metrics.", of.changes);
+}
+
+void fields(Record& add, const experiment::Column& of) {
+  add("title", "What distinguishes the column from the others.", of.title);
+  add("file", "Result file.", of.file);
+  add("device", "Device; on host back ends the processor.", of.device);
+  add("backend", "Default execution space.", of.backend);
+  add("mechanism", "How tasks are issued, for all its decks.", of.mechanism);
+  add("kokkos_version", "Version of Kokkos.", of.kokkos_version);
+  add("compiler", "Compiler and its version.", of.compiler);
+  add("host", "Host name.", of.host);
+}
+
+void fields(Record& add, const experiment::Figures& of) {
+  add("n", "Repetitions.", of.time.n, above_zero);
+  add("time_s", "Time of a repetition, seconds.", of.time);
+  add("speedup", "Time of the column's own sequential order / time; null: no baseline.",
+      of.speedup);
+  add("overlap_efficiency",
+      "Time that overlap saves / time that it could save; null: no baseline or no bound, or "
+      "overlap can save less than 10 %.",
+      of.overlap_efficiency);
+  add("bound_s", "Least time that the column's own hardware allows, seconds; null: not measured.",
+      of.bound_s, from_zero);
+  add("bound_fraction", "bound_s / time; null: not measured.", of.bound_fraction);
+  add("ratio", "Time / time of the column `to`; null: that column does not have the order.",
+      of.ratio);
+}
+
+void fields(Record& add, const experiment::Match& of) {
+  add("point", "Swept keys and their values, or the phase; empty: neither.", of.point);
+  add("order", "Issue order with its disturbance or host work.", of.order);
+  add("columns", "One per column; null: the column does not have the order.", of.figures);
+}
+
+void fields(Record& add, const experiment::Setting& of) {
+  add("key", "Key of the deck.", of.key);
+  add("values", "One per column; -: missing.", of.values);
+}
+
+void fields(Record& add, const experiment::SharedDeck& of) {
+  add("title", "Title of the deck.", of.title);
+  add.raw("workload", "Its workload, the same in all columns: keys and values.", of.workload,
+          {{"type", "object"}});
+  add("differences", "Keys of the deck that differ between columns.", of.differences);
+  add("errors", "One per column: why the deck did not run; empty: it did.", of.errors);
+  add("orders", "Each order at each point.", of.matches);
+}
+
+void fields(Record& add, const experiment::SideBySide& of) {
+  add("columns", "One per file.", of.columns);
+  add("to", "The column that ratios refer to, from 1.", of.to + 1, above_zero);
+  add("decks", "Decks of the same title and workload.", of.decks);
 }
 
 void fields(Record& add, const Comparisons& of) {

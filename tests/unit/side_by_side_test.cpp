@@ -115,9 +115,9 @@ TEST(SideBySide, MatchesByWorkloadAndOrder) {
   EXPECT_NEAR(both[0]->ratio->value, 0.625, 1e-3);
   EXPECT_LT(both[0]->ratio->lo, both[0]->ratio->hi);
   EXPECT_EQ(both[1]->ratio->value, 1);
-  EXPECT_NEAR(both[0]->speedup->median, 2, 1e-12);
+  EXPECT_NEAR(*both[0]->speedup, 2, 1e-12);
   EXPECT_FALSE(both[1]->speedup);  // no baseline of its own
-  EXPECT_NEAR(both[0]->bound_fraction->median, 0.25 / 0.5 / 1.035, 1e-3);
+  EXPECT_NEAR(*both[0]->bound_fraction, 0.25 / 0.5 / 1.035, 1e-3);
   ASSERT_EQ(deck.differences.size(), 1U);
   EXPECT_EQ(deck.differences[0].key, "issue.mechanism");
   EXPECT_THAT(deck.differences[0].values, ElementsAre("streams", "graph"));
