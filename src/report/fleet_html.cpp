@@ -5,7 +5,6 @@
 
 #include "report/fleet_tables.hpp"
 #include "report/page.hpp"
-#include "report/svg.hpp"
 
 namespace overlap::report {
 

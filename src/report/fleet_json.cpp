@@ -3,7 +3,7 @@
 #include "base/parallel.hpp"
 #include "report/fields.hpp"
 #include "report/fleet.hpp"
-#include "report/svg.hpp"
+#include "report/page.hpp"
 
 namespace overlap::report {
 

@@ -6,9 +6,9 @@
 #include "base/whole.hpp"
 #include "deck/fields.hpp"
 #include "report/lines.hpp"
+#include "report/page.hpp"
 #include "report/result_fields.hpp"
 #include "report/skim.hpp"
-#include "report/svg.hpp"
 #include "report/writers.hpp"
 
 namespace overlap::report {

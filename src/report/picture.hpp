@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "report/page.hpp"
 #include "report/study.hpp"
-#include "report/svg.hpp"
 
 /// Common parts of timeline pictures: rows, labels, wait analysis.
 namespace overlap::report {

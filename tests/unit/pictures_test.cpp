@@ -15,7 +15,6 @@
 #include "report/json.hpp"
 #include "report/page.hpp"
 #include "report/picture.hpp"
-#include "report/svg.hpp"
 #include "report/tables.hpp"
 #include "report/writers.hpp"
 #include "schedules.hpp"

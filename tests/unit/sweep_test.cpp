@@ -25,7 +25,7 @@
 #include "report/journal.hpp"
 #include "report/json.hpp"
 #include "report/lines.hpp"
-#include "report/svg.hpp"
+#include "report/page.hpp"
 #include "report/writers.hpp"
 #include "schedule/build.hpp"
 #include "studies.hpp"
