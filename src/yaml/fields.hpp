@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <optional>
 
 #include "yaml/kinds.hpp"
@@ -44,54 +44,22 @@ std::string to_yaml(const Key& key, const Json& value, const std::optional<std::
 /// The key as a line of a Markdown table. `written`: its default; null: it is a nested map.
 std::string reference(const Key& key, const std::optional<Json>& written, const Key* selector);
 
-/// A place in an S for a value of some kind; a type of its own, because fewer functions are
-/// instantiated for it than for pairs of closures.
-template <class S>
-struct Cell {
-  virtual ~Cell() = default;
-  virtual void read(const Reader& value, S& s) const = 0;
-  virtual Json write(const S& s) const = 0;
-};
-
-template <class S, class M, class T>
-struct MemberCell final : Cell<S> {
-  using Place = M S::*;
-
-  MemberCell(Place at, const Kind<T>& of) : member(at), kind(of) {}
-  void read(const Reader& value, S& s) const override {
-    s.*member = static_cast<M>(kind.read(value));
-  }
-  Json write(const S& s) const override { return kind.write(static_cast<T>(s.*member)); }
-
-  Place member;
-  Kind<T> kind;
-};
-
 /// A row: a key of a map that is stored in an S.
 template <class S>
 struct Field {
   Key key;
-  std::shared_ptr<const Cell<S>> cell;  ///< null: `read` and `write` know
-  /// Reads the key, which may be missing, from the map; null: into the cell. Throws Error{usage}.
+  /// Reads the key, which may be missing, from the map. Throws Error{usage}.
   std::function<void(const Reader&, S&)> read;
-  /// Null: from the cell; without one it is not written.
-  std::function<Json(const S&)> write;
+  std::function<Json(const S&)> write;          ///< null: not written
   std::function<std::string(const S&)> chosen;  ///< of a selector: its current word
   /// Of a key with a nested map: its indented lines.
   std::function<std::string(const S&, const std::string&)> block;
 
   void take(const Reader& map, S& s) const {
     if (key.needed && !map.has(key.name)) map.at(key.name).fail_allowed(key.values.allowed);
-    if (read) {
-      read(map, s);
-    } else if (cell && map.has(key.name)) {
-      cell->read(map.at(key.name), s);
-    }
+    if (read) read(map, s);
   }
-  Json value(const S& s) const {
-    if (write) return write(s);
-    return cell ? cell->write(s) : Json();
-  }
+  Json value(const S& s) const { return write ? write(s) : Json(); }
 
   /// Makes this row the selector, whose word determines the other valid keys.
   template <class Enum>
@@ -115,7 +83,7 @@ struct Field {
     key.needed = true;
     return std::move(*this).defaults_to("required");
   }
-  /// Replaces the reader of its cell.
+  /// Replaces the reader.
   Field reads(std::function<void(const Reader&, S&)> other) && {
     read = std::move(other);
     return std::move(*this);
@@ -127,7 +95,11 @@ template <class S, class M, class T>
 Field<S> field(const std::string& key, M S::* member, const Kind<T>& kind,
                const std::string& help) {
   return {.key = {.name = key, .help = help, .values = kind.values},
-          .cell = std::unique_ptr<const Cell<S>>(new MemberCell<S, M, T>(member, kind))};
+          .read =
+              [=](const Reader& map, S& s) {
+                if (map.has(key)) s.*member = static_cast<M>(kind.read(map.at(key)));
+              },
+          .write = [=](const S& s) { return kind.write(static_cast<T>(s.*member)); }};
 }
 
 /// The rows of a map.
