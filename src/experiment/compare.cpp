@@ -18,13 +18,9 @@ namespace {
 void add_differences(const KeyWords& a, const KeyWords& b, std::vector<Difference>& into) {
   KeyWords all = a;
   all.insert(b.begin(), b.end());
-  const auto words = [](const KeyWords& keys, const std::string& key) {
-    const auto found = keys.find(key);
-    return found == keys.end() ? "-" : found->second;
-  };
   for (const auto& [key, ignored] : all) {
-    const std::string of_a = words(a, key);
-    const std::string of_b = words(b, key);
+    const std::string of_a = word_of(a, key);
+    const std::string of_b = word_of(b, key);
     if (of_a != of_b) into.push_back({key, of_a, of_b});
   }
 }
@@ -180,8 +176,7 @@ Comparison compare(const Recorded& a, const Recorded& b, double below) {
     }
     for (const Run& run : point.runs) {
       const std::string name = experiment::name(run);
-      const auto other = std::ranges::find_if(
-          others, [&](const Run& candidate) { return experiment::name(candidate) == name; });
+      const auto other = std::ranges::find(others, name, experiment::name);
       for (const deck::MetricRow& row : deck::run_metrics) {
         const bool compares_phases = row.needs == deck::Needs::alone;
         const auto* const criterion =

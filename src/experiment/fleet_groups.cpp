@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 
-#include "base/units.hpp"
 #include "experiment/fleet.hpp"
 
 namespace overlap::experiment {
@@ -91,19 +90,14 @@ void add_nodes(const std::vector<DeviceRecord>& devices, Group& group) {
 /// Adds a trouble to the device of every slow outlier.
 void add_outliers(const Group& group, std::vector<DeviceRecord>& devices) {
   for (const Distribution& of : group.distributions) {
-    const std::string_view unit = deck::row_of(of.key.metric).unit;
-    const auto figure = [&](double value) {
-      return unit == "s"   ? base::format_seconds(value)
-             : unit == "1" ? base::format_number(value)
-                           : fmt::format("{} {}", base::format_number(value), unit);
-    };
     for (const Standing& outlier : of.outliers) {
       if (!outlier.slow) continue;
       devices[outlier.device].troubles.push_back(
           {.code = base::ExitCode::performance,
            .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices", words(of.key),
-                               figure(outlier.value), 100 * std::abs(outlier.off),
-                               outlier.off < 0 ? "below" : "above", figure(of.median), of.devices),
+                               value_words(of.key.metric, outlier.value),
+                               100 * std::abs(outlier.off), outlier.off < 0 ? "below" : "above",
+                               value_words(of.key.metric, of.median), of.devices),
            .phase = of.key.phase});
     }
   }

@@ -13,6 +13,12 @@ namespace overlap::experiment {
 /// Dotted keys with their values as text.
 using KeyWords = std::map<std::string, std::string>;
 
+/// The value of a key; "-": none.
+inline std::string word_of(const KeyWords& keys, const std::string& key) {
+  const auto found = keys.find(key);
+  return found == keys.end() ? "-" : found->second;
+}
+
 /// The device that a result comes from; on host back ends the processor.
 struct Origin {
   std::string file;

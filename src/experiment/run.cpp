@@ -1,8 +1,11 @@
 #include "experiment/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.hpp"
 #include "deck/words.hpp"
 
 namespace overlap::experiment {
@@ -150,6 +153,13 @@ std::optional<base::Summary> value(deck::Metric metric, const Run& run,
 
 std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& device) {
   return base::summary_if_any(values(metric, device));
+}
+
+std::string value_words(deck::Metric metric, double value) {
+  const std::string_view unit = deck::row_of(metric).unit;
+  if (unit == "s") return base::format_seconds(value);
+  const std::string number = base::format_number(value);
+  return unit == "1" ? number : fmt::format("{} {}", number, unit);
 }
 
 std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs) {

@@ -173,6 +173,9 @@ std::optional<base::Summary> value(deck::Metric metric, const Run& run,
 /// A metric of the device; empty if not measured.
 std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& device);
 
+/// A value of a metric with its unit: "5.670 ms", "93.1 GB/s", "0.98".
+std::string value_words(deck::Metric metric, double value);
+
 /// Relative cost of a disturbance per repetition: time / undisturbed time - 1. Empty for
 /// undisturbed runs.
 std::optional<base::Summary> disturbance_loss(const Run& run, const std::vector<Run>& runs);

@@ -14,23 +14,18 @@
 namespace overlap::experiment {
 namespace {
 
-std::string word(const KeyWords& keys, const std::string& key) {
-  const auto found = keys.find(key);
-  return found == keys.end() ? "-" : found->second;
-}
-
 Column column_of(const std::vector<Recorded>& results) {
   const Recorded& first = results.front();
   std::set<std::string> mechanisms;
-  for (const Recorded& one : results) mechanisms.insert(word(one.deck, "issue.mechanism"));
+  for (const Recorded& one : results) mechanisms.insert(word_of(one.deck, "issue.mechanism"));
   return {.title = {},
           .file = first.file,
           .device = first.machine.device,
           .backend = first.machine.backend,
           .mechanism = fmt::format("{}", fmt::join(mechanisms, " and ")),
-          .kokkos_version = word(first.provenance, "build.kokkos_version"),
-          .compiler = word(first.provenance, "build.compiler"),
-          .host = word(first.provenance, "host.name")};
+          .kokkos_version = word_of(first.provenance, "build.kokkos_version"),
+          .compiler = word_of(first.provenance, "build.compiler"),
+          .host = word_of(first.provenance, "host.name")};
 }
 
 using TextOfColumn = std::string Column::*;
@@ -134,7 +129,7 @@ std::vector<Setting> differences_of(const std::vector<const Recorded*>& results)
     Setting setting{key, {}};
     std::set<std::string> distinct;
     for (const Recorded* const result : results) {
-      setting.values.push_back(result == nullptr ? "-" : word(result->deck, key));
+      setting.values.push_back(result == nullptr ? "-" : word_of(result->deck, key));
       if (result != nullptr) distinct.insert(setting.values.back());
     }
     if (distinct.size() > 1) differences.push_back(std::move(setting));

@@ -132,11 +132,7 @@ namespace {
 std::string percent_off(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio - 1)); }
 
 std::string value_words(const std::optional<base::Summary>& value, deck::Metric metric) {
-  if (!value) return "-";
-  const std::string_view unit = deck::row_of(metric).unit;
-  if (unit == "s") return base::format_seconds(value->median);
-  const std::string number = base::format_number(value->median);
-  return unit == "1" ? number : fmt::format("{} {}", number, unit);
+  return value ? experiment::value_words(metric, value->median) : "-";
 }
 
 std::string title(const Comparison& of) {
