@@ -95,10 +95,7 @@ std::string data_of(const Fleet& fleet, const std::string& page) {
       R"("groups":{}}})",
       texts([](const DeviceRecord& device) { return device.host; }),
       texts([](const DeviceRecord& device) { return device.slot; }),
-      texts([](const DeviceRecord& device) { return device.unit; }),
-      texts([](const DeviceRecord& device) {
-        return std::string(deck::to_string(experiment::verdict_of(exit_code_of(device))));
-      }),
+      texts([](const DeviceRecord& device) { return device.unit; }), texts(device_verdict),
       texts([&](const DeviceRecord& device) { return link_of(device, page); }),
       list_of(fleet.devices,
               [](const DeviceRecord& device) {
@@ -106,7 +103,7 @@ std::string data_of(const Fleet& fleet, const std::string& page) {
                   return quote_json(trouble.text);
                 });
               }),
-      list_of(fleet.missing, [](const std::string& host) { return quote_json(host); }),
+      list_of(fleet.missing, quote_json),
       list_of(fleet.groups, [&](const Group& group) { return group_json(fleet, group); }));
 }
 

@@ -21,7 +21,6 @@ using experiment::FigureKey;
 using experiment::Fleet;
 using experiment::Group;
 using experiment::Standing;
-using experiment::verdict_of;
 
 std::string words_of_value(double value, deck::Metric metric) {
   return deck::row_of(metric).unit == "s" ? base::format_seconds(value)
@@ -41,9 +40,27 @@ Rows cut(Rows rows, std::size_t most) {
   return rows;
 }
 
-/// Nodes, slots and units of devices, as the first cells of their rows.
-std::vector<std::string> place_of(const DeviceRecord& device) {
-  return {device.host, device.slot.empty() ? "-" : device.slot, device.unit};
+/// Node, slot and unit of a device, as the first cells of its row, and the others.
+std::vector<std::string> row_of(const DeviceRecord& device,
+                                const std::vector<std::string>& others = {}) {
+  std::vector<std::string> row = {device.host, device.slot.empty() ? "-" : device.slot,
+                                  device.unit};
+  row.insert(row.end(), others.begin(), others.end());
+  return row;
+}
+
+/// "throughput of by_engine, GB/s", "h2d_rate, GB/s".
+std::string figure_words(const FigureKey& key) {
+  const deck::MetricRow& row = deck::row_of(key.metric);
+  const std::string unit = row.unit == "1" || row.unit == "s" ? "" : fmt::format(", {}", row.unit);
+  return key.order ? fmt::format("{} of {}{}", row.name, deck::to_string(*key.order), unit)
+                   : fmt::format("{}{}", row.name, unit);
+}
+
+std::string phase_of(const FigureKey& key) { return std::string(deck::to_string(key.phase)); }
+
+std::string spread(const Distribution& of) {
+  return fmt::format("{:.2f} %", 100 * of.mad / of.median);
 }
 
 std::string device_words(const DeviceRecord& device) {
@@ -79,6 +96,10 @@ std::size_t hosts_in(const Fleet& fleet, const Group& group) {
 
 }  // namespace
 
+std::string device_verdict(const DeviceRecord& device) {
+  return std::string(deck::to_string(experiment::verdict_of(exit_code_of(device))));
+}
+
 bool several_decks(const Fleet& fleet) {
   return std::ranges::any_of(fleet.devices, [&](const DeviceRecord& device) {
     return device.deck_name != fleet.devices.front().deck_name;
@@ -109,13 +130,6 @@ std::string summary_words(const Fleet& fleet) {
   return words;
 }
 
-std::string figure_words(const FigureKey& key) {
-  const deck::MetricRow& row = deck::row_of(key.metric);
-  const std::string unit = row.unit == "1" || row.unit == "s" ? "" : fmt::format(", {}", row.unit);
-  return key.order ? fmt::format("{} of {}{}", row.name, deck::to_string(*key.order), unit)
-                   : fmt::format("{}{}", row.name, unit);
-}
-
 Rows device_rows(const Fleet& fleet, const Group& group) {
   const std::vector<FigureKey> columns = columns_of(group);
   Rows rows = {{"host", "slot", "device"}};
@@ -126,7 +140,7 @@ Rows device_rows(const Fleet& fleet, const Group& group) {
   rows[0].emplace_back("verdict");
   for (const std::size_t number : group.devices) {
     const DeviceRecord& device = fleet.devices[number];
-    std::vector<std::string>& row = rows.emplace_back(place_of(device));
+    std::vector<std::string>& row = rows.emplace_back(row_of(device));
     for (FigureKey key : columns) {
       std::string cell;
       for (const auto& phase : deck::words<deck::Phase>) {
@@ -137,7 +151,7 @@ Rows device_rows(const Fleet& fleet, const Group& group) {
       }
       row.push_back(cell.empty() ? "-" : cell);
     }
-    row.emplace_back(deck::to_string(verdict_of(exit_code_of(device))));
+    row.push_back(device_verdict(device));
   }
   return rows;
 }
@@ -148,9 +162,8 @@ Rows distribution_rows(const Fleet& fleet, const Group& group) {
     if (!is_compared(of)) continue;
     const auto words = [&](double value) { return words_of_value(value, of.key.metric); };
     const Standing& last = of.slowest.front();
-    rows.push_back({figure_words(of.key), std::string(deck::to_string(of.key.phase)),
-                    std::to_string(of.devices), words(of.median),
-                    fmt::format("{:.2f} %", 100 * of.mad / of.median), words(of.min), words(of.max),
+    rows.push_back({figure_words(of.key), phase_of(of.key), std::to_string(of.devices),
+                    words(of.median), spread(of), words(of.min), words(of.max),
                     of.devices == 1
                         ? "-"
                         : fmt::format("{} ({})", device_words(fleet.devices[last.device]),
@@ -161,9 +174,6 @@ Rows distribution_rows(const Fleet& fleet, const Group& group) {
 
 Rows phase_rows(const Group& group) {
   Rows rows = {{"figure", "alone", "MAD", "together", "MAD", "together / alone"}};
-  const auto spread = [](const Distribution& of) {
-    return fmt::format("{:.2f} %", 100 * of.mad / of.median);
-  };
   for (const Distribution& alone : group.distributions) {
     FigureKey key = alone.key;
     if (!is_compared(alone) ||
@@ -198,12 +208,9 @@ Rows slowest_rows(const Fleet& fleet, const Group& group) {
   for (const auto& [of, standing, behind] : all) {
     if (shown.size() == experiment::most_slowest || !shown.insert(standing.device).second) continue;
     const DeviceRecord& device = fleet.devices[standing.device];
-    std::vector<std::string>& row = rows.emplace_back(place_of(device));
-    row.push_back(figure_words(of->key));
-    row.emplace_back(deck::to_string(of->key.phase));
-    row.push_back(words_of_value(standing.value, of->key.metric));
-    row.push_back(base::format_change(standing.off));
-    row.emplace_back(deck::to_string(verdict_of(exit_code_of(device))));
+    rows.push_back(row_of(device, {figure_words(of->key), phase_of(of->key),
+                                   words_of_value(standing.value, of->key.metric),
+                                   base::format_change(standing.off), device_verdict(device)}));
   }
   return cut(std::move(rows), all_rows);
 }
@@ -229,15 +236,13 @@ Rows outlier_rows(const Fleet& fleet, const Group& group, std::size_t most, bool
                 "value", "median", "off", "score", "figures"}};
   for (const auto& [key, one] : by_device) {
     const auto& [of, standing, figures] = one;
-    std::vector<std::string>& row = rows.emplace_back(place_of(fleet.devices[standing.device]));
-    row.emplace_back(standing.slow ? "slow" : "fast");
-    row.push_back(figure_words(of->key));
-    row.emplace_back(deck::to_string(of->key.phase));
-    row.push_back(words_of_value(standing.value, of->key.metric));
-    row.push_back(words_of_value(of->median, of->key.metric));
-    row.push_back(base::format_change(standing.off));
-    row.push_back(std::isfinite(standing.score) ? fmt::format("{:.1f}", standing.score) : "-");
-    row.push_back(std::to_string(figures));
+    rows.push_back(
+        row_of(fleet.devices[standing.device],
+               {standing.slow ? "slow" : "fast", figure_words(of->key), phase_of(of->key),
+                words_of_value(standing.value, of->key.metric),
+                words_of_value(of->median, of->key.metric), base::format_change(standing.off),
+                std::isfinite(standing.score) ? fmt::format("{:.1f}", standing.score) : "-",
+                std::to_string(figures)}));
   }
   return cut(std::move(rows), most);
 }
@@ -279,9 +284,8 @@ Rows trouble_rows(const Fleet& fleet, std::size_t most) {
   const bool several = several_decks(fleet);
   for (const DeviceRecord& device : fleet.devices) {
     if (device.troubles.empty()) continue;
-    std::vector<std::string>& row = rows.emplace_back(place_of(device));
-    row.emplace_back(deck::to_string(verdict_of(exit_code_of(device))));
-    row.push_back((several ? device.deck_name + ": " : "") + reasons(device));
+    rows.push_back(row_of(device, {device_verdict(device),
+                                   (several ? device.deck_name + ": " : "") + reasons(device)}));
   }
   return cut(std::move(rows), most);
 }
@@ -305,14 +309,11 @@ Rows history_rows(const Fleet& fleet, std::size_t most) {
   Rows rows = {{"drift", "slot", "device", "figure", "phase", "results", "since", "first", "last",
                 "change"}};
   for (const experiment::History& of : all) {
-    std::vector<std::string>& row = rows.emplace_back(place_of(fleet.devices[of.device]));
-    row.push_back(figure_words(of.key));
-    row.emplace_back(deck::to_string(of.key.phase));
-    row.push_back(std::to_string(of.results));
-    row.push_back(of.since.substr(0, 10));
-    row.push_back(words_of_value(of.first, of.key.metric));
-    row.push_back(words_of_value(of.last, of.key.metric));
-    row.push_back(base::format_change(of.change()));
+    rows.push_back(
+        row_of(fleet.devices[of.device],
+               {figure_words(of.key), phase_of(of.key), std::to_string(of.results),
+                of.since.substr(0, 10), words_of_value(of.first, of.key.metric),
+                words_of_value(of.last, of.key.metric), base::format_change(of.change())}));
   }
   return cut(std::move(rows), most);
 }
@@ -343,8 +344,7 @@ std::string histogram(const Fleet& fleet, const Group& group) {
                     counts[bin] == 0 ? "" : std::to_string(counts[bin]), std::string(length, '#')});
   }
   return fmt::format("{}, {}: number of devices per bin, by its lower end\n{}",
-                     figure_words(widest->key), deck::to_string(widest->key.phase),
-                     base::align(rows, false));
+                     figure_words(widest->key), phase_of(widest->key), base::align(rows, false));
 }
 
 }  // namespace overlap::report

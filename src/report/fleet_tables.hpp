@@ -10,6 +10,9 @@ using base::Rows;
 
 inline constexpr std::size_t all_rows = 1000;
 
+/// "PASS", ...: the worst of all phases.
+std::string device_verdict(const experiment::DeviceRecord& device);
+
 /// Whether texts must say which deck they are about.
 bool several_decks(const experiment::Fleet& fleet);
 
@@ -18,9 +21,6 @@ std::string group_words(const experiment::Fleet& fleet, const experiment::Group&
 
 /// Numbers of files, devices and problems in one line.
 std::string summary_words(const experiment::Fleet& fleet);
-
-/// "throughput of by_engine, GB/s", "h2d_rate, GB/s".
-std::string figure_words(const experiment::FigureKey& key);
 
 /// Medians of the compared figures, alone / together; throughput in GB/s by order.
 Rows device_rows(const experiment::Fleet& fleet, const experiment::Group& group);

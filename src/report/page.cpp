@@ -83,13 +83,14 @@ text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-seri
 .plot:has(.series:hover) .series:not(:hover){opacity:.25}
 )css";
 
-}  // namespace
-
+/// All colours as CSS variables: "text", "line", ..., and "h2d", "on-h2d" for each stage.
 std::string page_colours() {
   return themes([](const Colour& colour, const std::string& shade) {
     return fmt::format(":root{{--{}:{}}}", colour.name, shade);
   });
 }
+
+}  // namespace
 
 std::string escape_xml(const std::string& text) {
   constexpr std::array<std::pair<const char*, const char*>, 5> names = {

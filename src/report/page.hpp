@@ -51,9 +51,6 @@ inline constexpr std::array<Pen, 7> pens = {{
      "M-3-4.6L0-1.6L3-4.6L4.6-3L1.6 0L4.6 3L3 4.6L0 1.6L-3 4.6L-4.6 3L-1.6 0L-4.6-3z"},
 }};
 
-/// All colours as CSS variables: "text", "line", ..., and "h2d", "on-h2d" for each stage.
-std::string page_colours();
-
 /// Escapes one_line() of a text for content and attributes of XML and HTML.
 std::string escape_xml(const std::string& text);
 
