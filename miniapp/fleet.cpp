@@ -12,7 +12,7 @@
 #include "report/fleet.hpp"
 #include "report/json.hpp"
 #include "report/output_file.hpp"
-#include "report/read_devices.hpp"
+#include "report/read_files.hpp"
 
 namespace overlap {
 namespace {

@@ -18,8 +18,7 @@
 #include "report/fleet.hpp"
 #include "report/lines.hpp"
 #include "report/output_file.hpp"
-#include "report/read_devices.hpp"
-#include "report/read_result.hpp"
+#include "report/read_files.hpp"
 #include "report/side_by_side.hpp"
 #include "yaml/shipped.hpp"
 

@@ -1,5 +1,3 @@
-#include "report/read_devices.hpp"
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "base/parallel.hpp"
 #include "base/sha256.hpp"
 #include "base/text.hpp"
+#include "report/read_files.hpp"
 #include "report/read_value.hpp"
 #include "report/skim.hpp"
 #include "yaml/document.hpp"
@@ -108,12 +107,7 @@ void add_runs(const Value& result, DeviceRecord& into) {
       value.at("verified").fail("false", "true, where the verdict is PASS");
     }
     PhaseRuns& of = phases[static_cast<std::size_t>(phase_of(value))];
-    const std::string name = experiment::name(run);
-    if (!run.samples_s.empty() &&
-        std::ranges::find(of.runs, name, experiment::name) != of.runs.end()) {
-      value.at("order").fail("a second run of " + name, "one");
-    }
-    of.runs.push_back(std::move(run));
+    add_run(value, std::move(run), of.runs);
     of.values.push_back(value);
   }
   const bool ended_early = !result.at("error").is_null() || result.at("interrupted").flag();

@@ -1,12 +1,10 @@
-#include "report/read_result.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
 
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
-#include "report/read_devices.hpp"
+#include "report/read_files.hpp"
 #include "report/read_value.hpp"
 #include "report/study.hpp"
 
@@ -76,14 +74,7 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
         phase == deck::Phase::together ? std::string(deck::to_string(phase)) : point_words(values);
     const auto [place, is_new] = place_of.emplace(words, points.size());
     if (is_new) points.push_back({words, phase, {}, {}});
-    experiment::Run run = read_right_run(value, extent);
-    std::vector<experiment::Run>& others = points[place->second].runs;
-    const std::string name = experiment::name(run);
-    if (std::ranges::find(others, name, [](const auto& r) { return experiment::name(r); }) !=
-        others.end()) {
-      value.at("order").fail("a second run of " + name, "one");
-    }
-    others.push_back(std::move(run));
+    add_run(value, read_right_run(value, extent), points[place->second].runs);
   }
   if (points.empty()) runs.fail("no run", "measured runs");
   const auto alone = std::ranges::find(points, "", &experiment::RecordedPoint::words);

@@ -142,6 +142,14 @@ experiment::Run read_run(const Value& value) {
   return run;
 }
 
+void add_run(const Value& value, experiment::Run run, std::vector<experiment::Run>& runs) {
+  const std::string name = experiment::name(run);
+  if (!run.samples_s.empty() && std::ranges::find(runs, name, experiment::name) != runs.end()) {
+    value.at("order").fail("a second run of " + name, "one");
+  }
+  runs.push_back(std::move(run));
+}
+
 namespace {
 
 int small_count(const Value& value) {

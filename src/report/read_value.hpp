@@ -146,6 +146,9 @@ deck::Criterion read_criterion(const Value& value);
 /// schedule.
 experiment::Run read_run(const Value& value);
 
+/// Adds a run to those before it. Throws base::Error if it is the second measured run of its name.
+void add_run(const Value& value, experiment::Run run, std::vector<experiment::Run>& runs);
+
 /// Reads the measured timeline of one of `runs`, if any: all tasks of the schedule with the data
 /// that pictures need. The first copy carries the bytes of all.
 void read_trace(const Value& value, experiment::Run& run);

@@ -9,7 +9,7 @@
 #include "experiment/judge.hpp"
 #include "report/json.hpp"
 #include "report/lines.hpp"
-#include "report/read_result.hpp"
+#include "report/read_files.hpp"
 #include "report/tables.hpp"
 #include "studies.hpp"
 

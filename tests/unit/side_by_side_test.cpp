@@ -9,7 +9,7 @@
 #include "report/comparison.hpp"
 #include "report/json.hpp"
 #include "report/lines.hpp"
-#include "report/read_result.hpp"
+#include "report/read_files.hpp"
 #include "report/side_by_side.hpp"
 #include "studies.hpp"
 
