@@ -19,7 +19,6 @@
 #include "report/lines.hpp"
 #include "report/output_file.hpp"
 #include "report/read_files.hpp"
-#include "report/side_by_side.hpp"
 #include "yaml/shipped.hpp"
 
 namespace overlap {

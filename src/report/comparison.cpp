@@ -10,7 +10,6 @@
 #include "base/units.hpp"
 #include "report/page.hpp"
 #include "report/result_fields.hpp"
-#include "report/side_by_side.hpp"
 
 namespace overlap::report {
 

@@ -1,5 +1,3 @@
-#include "report/side_by_side.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +8,7 @@
 
 #include "base/table.hpp"
 #include "base/units.hpp"
+#include "report/comparison.hpp"
 #include "report/csv.hpp"
 #include "report/page.hpp"
 #include "report/picture.hpp"

@@ -10,7 +10,6 @@
 #include "report/json.hpp"
 #include "report/lines.hpp"
 #include "report/read_files.hpp"
-#include "report/side_by_side.hpp"
 #include "studies.hpp"
 
 namespace overlap::experiment {

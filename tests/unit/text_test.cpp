@@ -18,7 +18,6 @@
 #include "report/json.hpp"
 #include "report/lines.hpp"
 #include "report/read_files.hpp"
-#include "report/side_by_side.hpp"
 #include "report/writers.hpp"
 #include "studies.hpp"
 
