@@ -91,11 +91,17 @@ void require_no_phases(const Inputs& inputs) {
 /// Adds the start of their identity to the names of decks that have the same. Throws
 /// base::Error{usage} where that is the same, too.
 void tell_decks_apart(Inputs& inputs) {
-  std::map<std::string, std::set<std::string>> identities;  // by name
+  std::map<std::string, std::map<std::string, std::string>> identities;  // by name; to the path
   for (const auto& points : inputs.decks) {
     const deck::Deck& deck = points.front().deck;
-    if (identities[deck.name()].insert(deck::identity(deck)).second) continue;
-    throw base::Error(ExitCode::usage, deck.path + ": found the same deck twice; allowed: once");
+    const auto [same, is_new] = identities[deck.name()].emplace(deck::identity(deck), deck.path);
+    if (is_new) continue;
+    throw base::Error(
+        ExitCode::usage,
+        same->second == deck.path
+            ? deck.path + ": found the same deck twice; allowed: once"
+            : fmt::format("{}: found the name of {}, which runs the same; allowed: another name",
+                          deck.path, same->second));
   }
   for (auto& points : inputs.decks) {
     if (identities[points.front().deck.name()].size() == 1) continue;
@@ -126,9 +132,7 @@ Inputs read_inputs(const Options& options) {
   }
   read_references(options, inputs);
   if (!options.device.empty()) inputs.device = model::load_device(options.device);
-  for (const std::string& name : options.predict) {
-    inputs.predicted.push_back(model::load_device(name));
-  }
+  inputs.predicted = model::load_devices(options.predict);
   for (const auto& points : inputs.decks) {
     for (const deck::Point& point : points) {
       try {
@@ -146,7 +150,7 @@ std::string dry_run(const Inputs& inputs) {
   for (const auto& points : inputs.decks) {
     const bool sweeps = !points.front().values.empty();
     if (inputs.decks.size() > 1) text += fmt::format("deck {}\n", points.front().deck.name());
-    base::Rows rows;
+    std::vector<report::PointRow> rows;
     for (const deck::Point& point : points) {
       const experiment::Facts facts = inputs.device
                                           ? experiment::facts_of(point.deck, *inputs.device)
@@ -158,7 +162,7 @@ std::string dry_run(const Inputs& inputs) {
       }
       for (const experiment::Case& one : plan.cases) text += report::schedule_table(one);
     }
-    if (sweeps) text += report::point_table(points.front(), std::move(rows));
+    if (sweeps) text += report::point_table(rows);
   }
   return text;
 }

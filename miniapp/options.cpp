@@ -30,6 +30,7 @@ constexpr auto exclusive = std::to_array<std::array<const char*, 2>>({
     {"--predict", "--reference"},
     {"--resume", "--predict"},
     {"--resume", "--dry-run"},
+    {"--resume", "--calibrate"},
     {"--fleet", "--predict"},
     {"--fleet", "--calibrate"},
     {"--fleet", "--dry-run"},

@@ -118,7 +118,7 @@ void restore(report::Study& study, const report::Journal& journal) {
   for (std::size_t i = 0; i < study.points.size(); ++i) {
     const auto found = kept.find(report::fingerprint(study.points[i]));
     if (found == kept.end()) continue;
-    study.done.push_back(found->second);  // two points may be the same deck
+    study.done.push_back(found->second);
     study.done.back().number = i;
   }
   if (!study.done.empty() || kept.empty()) return;
@@ -301,6 +301,15 @@ void require_writable(Options& options, const Inputs& inputs,
           "--resume: found only pipes or devices as result files; allowed: a regular file, "
           "next to which finished points are saved");
     }
+    std::error_code none;
+    if (!options.calibrate.empty() && std::filesystem::exists(journal, none)) {
+      throw base::Error(
+          ExitCode::usage,
+          fmt::format(
+              "{}: found points of an unfinished sweep; allowed: --resume with --device {}, "
+              "or remove the file",
+              base::one_line(journal), base::one_line(options.calibrate)));
+    }
   }
   const auto can_write = [&](const std::string& path, const std::string& option) {
     try {
@@ -392,14 +401,14 @@ bool write_output(const Output& output, std::vector<report::Study>& studies, Ter
 
 ExitCode finish(const Options& options, std::vector<report::Study>& studies,
                 report::Journal* journal, Terminal& terminal) {
-  const bool nothing = std::all_of(studies.begin(), studies.end(), [](const auto& study) {
+  const auto is_empty = [](const report::Study& study) {
     return study.exit_code() == ExitCode::interrupted && !study.ran();
+  };
+  report::write_each(options.outputs, &Output::path, [&](const Output& output) {
+    const bool nothing =
+        output.deck ? is_empty(studies[*output.deck]) : std::ranges::all_of(studies, is_empty);
+    return nothing || write_output(output, studies, terminal);
   });
-  if (!nothing) {
-    report::write_each(options.outputs, &Output::path, [&](const Output& output) {
-      return write_output(output, studies, terminal);
-    });
-  }
   auto code = ExitCode::pass;
   for (const report::Study& study : studies) code = base::worst(code, study.exit_code());
   if (!options.fleet) terminal.verdict(studies);

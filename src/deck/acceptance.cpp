@@ -90,6 +90,10 @@ void check_criterion(const Reader& item, const Criterion& criterion, const Deck&
                                       to_string(*criterion.phase),
                                       to_string(deck.fleet.phases.front())));
   }
+  if (criterion.reference && !has_reference(criterion.metric)) {
+    item.at("reference")
+        .fail(fmt::format("found a reference for '{}'; allowed: min or max", metric.name));
+  }
   if (metric.needs == Needs::host_work && !deck.host_work) {
     item.at("metric").fail(
         fmt::format("found '{}' without host_work; allowed: the other metrics", metric.name));

@@ -113,19 +113,22 @@ const Table<FleetRun> fleet_table = {
 
 // Keys that depend on other sections.
 
-/// Rejects two mutually exclusive keys; an option may replace both by the second.
-void expect_one(const Reader& map, const std::string& a, const std::string& b, const char* value) {
-  map.expect_one(
-      a, b,
-      map.latest(a, b).overridden()
-          ? fmt::format("; replace both at once, as in --set '{}={{{}: {}}}'", map.path(), b, value)
-          : "");
+/// Rejects two mutually exclusive keys of a section; an option may replace both by the second.
+void expect_one(const Reader& deck, const std::string& section, const std::string& a,
+                const std::string& b, const char* value) {
+  const Reader map = deck.at(section);
+  const bool swept = deck.at("sweep").has(section + "." + a);
+  map.expect_one(a, b,
+                 map.latest(a, b).overridden()
+                     ? fmt::format("; replace both at once, as in {}--set '{}={{{}: {}}}'",
+                                   swept ? "--set 'sweep={}' " : "", section, b, value)
+                     : "");
 }
 
 void read_measure(const Reader& deck, Deck& into) {
   const Reader reader = deck.at("measure");
   read(measure_table, reader, into.measure);
-  if (into.measure.duration_s) expect_one(reader, "repetitions", "duration", "30 min");
+  if (into.measure.duration_s) expect_one(deck, "measure", "repetitions", "duration", "30 min");
 }
 
 void read_fleet(const Reader& deck, Deck& into) {
@@ -142,7 +145,7 @@ void read_chunks(const Reader& deck, Deck& into) {
   const Reader reader = deck.at("chunks");
   Chunks& chunks = into.chunks;
   read(chunks_table, reader, chunks);
-  expect_one(reader, "count", "bytes", "16 MiB");
+  expect_one(deck, "chunks", "count", "bytes", "16 MiB");
   const WorkloadKind kind = into.workload.kind;
   const bool cut = kind == WorkloadKind::increment || kind == WorkloadKind::rowsum;
   if (!chunks.count && !chunks.bytes) chunks.count = cut ? 4 : 1;

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/sha256.hpp"
-#include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "yaml/shipped.hpp"
 
@@ -13,17 +12,6 @@ namespace {
 
 constexpr std::size_t most_points = 10000;
 constexpr std::size_t most_keys = 100;  // limit on the number of swept keys
-
-/// Forms in which two values of a sweep may be equal while their kind is unknown: the text, the
-/// count ("1 Ki" is 1024), the size, the time with its unit.
-std::vector<std::string> names_of(const std::string& text) {
-  std::vector<std::string> names = {text};
-  if (const auto count = base::parse_count(text)) names.push_back(fmt::format("{} ", *count));
-  if (const auto bytes = base::parse_bytes(text)) names.push_back(fmt::format("{} B ", *bytes));
-  const auto time_s = base::parse_number(text) ? std::nullopt : base::parse_seconds(text);
-  if (time_s) names.push_back(fmt::format("{} s ", *time_s));
-  return names;
-}
 
 void expect_sweepable(const yaml::Reader& at_key, const std::string& key) {
   const std::vector<std::string> parts = yaml::parts_of(key);
@@ -43,23 +31,28 @@ void expect_sweepable(const yaml::Reader& at_key, const std::string& key) {
   }
 }
 
-/// The values of a swept key: at least one scalar, without duplicates.
-std::vector<yaml::NodePtr> read_values(const yaml::Reader& reader) {
-  std::vector<yaml::NodePtr> values;
-  std::map<std::string, std::size_t> seen;  // index of each value by its names
-  for (const yaml::Reader& item :
-       reader.items("a list of at least one value, such as [1, 2, 4]", 1)) {
-    const std::string text = item.text();
-    const std::size_t place = values.size();
-    for (const std::string& name : names_of(text)) {
-      const auto [first, is_new] = seen.emplace(name, place);
-      if (is_new || first->second == place) continue;
+/// The values of a swept key, with their places in the deck.
+std::vector<yaml::Reader> items_of(const yaml::Reader& values) {
+  return values.items("a list of at least one value, such as [1, 2, 4]", 1);
+}
+
+/// Throws base::Error{usage} if two points are the same, such as those of 64 Ki and 65536.
+void expect_different(const std::vector<Point>& points, const yaml::Reader& sweep) {
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t number = 0; number < points.size(); ++number) {
+    const auto [same, is_new] = seen.emplace(resolved(points[number].deck).dump(), number);
+    if (is_new) continue;
+    std::size_t stride = points.size();
+    for (const auto& [key, text] : points[number].values) {
+      const std::vector<yaml::Reader> items = items_of(sweep.at(key));
+      stride /= items.size();
+      const yaml::Reader& item = items[number / stride % items.size()];
+      const yaml::Reader& first = items[same->second / stride % items.size()];
+      if (&item == &first) continue;
       item.fail(fmt::format("found {} again, first at {}; allowed: each value once",
-                            yaml::quoted(text), base::to_string(values[first->second]->place)));
+                            yaml::quoted(text), first.origin()));
     }
-    values.push_back(reader.node_of(place));
   }
-  return values;
 }
 
 /// The unread points of a document: `sweep: {dotted.key: [values]}` produces one per combination of
@@ -92,13 +85,14 @@ std::vector<Point> points_of(const yaml::NodePtr& root) {
     if (count > most_points) {
       reader.fail(fmt::format("found {} points or more; allowed: at most {}", count, most_points));
     }
-    const std::vector<yaml::NodePtr> values = read_values(reader.at(key));
+    const std::vector<yaml::Reader> values = items_of(reader.at(key));
     std::vector<Point> product;
     for (const Point& point : points) {
-      for (const yaml::NodePtr& value : values) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
         Point& made = product.emplace_back(point);
-        made.deck.document = with(point.deck.document, yaml::parts_of(key), value);
-        made.values.push_back({key, value->text});
+        made.deck.document =
+            with(point.deck.document, yaml::parts_of(key), reader.at(key).node_of(i));
+        made.values.push_back({key, values[i].text()});
       }
     }
     points = std::move(product);
@@ -123,6 +117,7 @@ std::vector<Point> load_points(const std::string& name, const std::vector<std::s
     point.deck.sha256 = sha256;
     read(yaml::Reader(*point.deck.document, "deck"), point.deck);
   }
+  expect_different(points, yaml::Reader(*root, "deck").at("sweep"));
   return points;
 }
 

@@ -182,6 +182,11 @@ constexpr const MetricRow& row_of(Metric metric) {
   return metrics[static_cast<std::size_t>(metric)];
 }
 
+/// Whether a reference can have it: not events and changes, which no device should reach.
+constexpr bool has_reference(Metric metric) {
+  return row_of(metric).needs != Needs::health && metric != Metric::drift;
+}
+
 /// Whether it is a part of a whole, which exceeds 1 only by noise.
 constexpr bool is_part(Metric metric) {
   return metric == Metric::host_work_hidden ||

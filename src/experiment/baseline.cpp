@@ -36,14 +36,16 @@ void add(std::vector<Collected>& all, const Recorded& result, const RecordedPoin
   Subject subject = result.machine;
   subject.phase = point.phase;
   for (const deck::MetricRow& row : deck::metrics) {
-    if (row.needs == deck::Needs::health) continue;  // events, not what a device reaches
+    if (!deck::has_reference(row.value)) continue;
     subject.metric = row.value;
     subject.order.reset();
     add(all, result, subject, values(row.value, point.device));
     for (const Run& run : point.runs) {
       if (!applies_to(row.value, run)) continue;
       subject.order = run.order;
-      add(all, result, subject, values(row.value, run, point.runs));
+      const auto of_all = row.of_all ? value(row.value, run, point.runs) : std::nullopt;
+      add(all, result, subject,
+          of_all ? std::vector{of_all->median} : values(row.value, run, point.runs));
     }
   }
 }

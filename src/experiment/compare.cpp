@@ -25,8 +25,9 @@ void add_differences(const KeyWords& a, const KeyWords& b, std::vector<Differenc
   }
 }
 
-/// Whether the deck's own limit judges the second value: rounding errors may differ between builds
-/// and errors of the hardware between runs, and metrics without a formula are ratios themselves.
+/// Whether only the deck's own limit judges the second value: rounding errors may differ between
+/// builds and errors of the hardware between runs, and metrics without a formula are ratios
+/// themselves.
 bool by_limit(const deck::MetricRow& row) {
   return row.value == deck::Metric::max_error || row.needs == deck::Needs::health ||
          row.formula == nullptr;
@@ -39,7 +40,7 @@ Verdict judged(const Change& change, const std::vector<double>& a, const std::ve
   const bool more = row.better == deck::Better::more;
   const double worse = more ? -below : below;
   if (!change.a || !change.b) return Verdict::inconclusive;
-  if (limit && by_limit(row)) return judge(*change.b, more, *limit);
+  if (by_limit(row)) return judge(*change.b, more, limit.value());
   if (!a.empty() && a == b)
     return Verdict::pass;  // the same measurement, however wide its interval
   if (change.ratio) {
@@ -67,7 +68,9 @@ Change changed(Change change, const std::vector<double>& a, const std::vector<do
   const auto interval = [](const base::Summary& of) { return std::tuple(of.median, of.lo, of.hi); };
   const bool equal = change.a && change.b && interval(*change.a) == interval(*change.b);
   if (alike || (a.empty() && equal)) change.trend = Trend::same;
-  if (criterion != nullptr) change.verdict = judged(change, a, b, below, criterion->max);
+  if (criterion != nullptr && (criterion->max || !by_limit(deck::row_of(change.metric)))) {
+    change.verdict = judged(change, a, b, below, criterion->max);
+  }
   return change;
 }
 

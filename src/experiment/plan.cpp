@@ -201,14 +201,10 @@ void check(const deck::Point& point, const model::Device* device) {
 
 Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices) {
   Plan all;
-  std::map<std::string, int> seen;  // devices may share a name
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    const std::string& name = devices[i].name;
     Facts facts = facts_of(point.deck, devices[i]);
-    facts.device_name = name;
-    const int same = ++seen[name];
-    const std::string label = same > 1 ? fmt::format("{} {}", name, same) : name;
-    for (auto& choice : facts.choices) choice.first += " on " + label;
+    facts.device_name = devices[i].name;
+    for (auto& choice : facts.choices) choice.first += " on " + facts.device_name;
     Plan one = plan(point, facts);
     for (Case& predicted : one.cases) predicted.target = static_cast<int>(i);
     if (i == 0) {

@@ -53,7 +53,7 @@ struct Recorded : Origin {
   std::vector<deck::Criterion> acceptance;
   std::vector<RecordedPoint> points;
   base::ExitCode code = base::ExitCode::pass;
-  std::string error;  ///< why there are no points; else empty
+  std::string error;  ///< why there are none, or fewer points than in the deck; else empty
 };
 
 }  // namespace overlap::experiment

@@ -80,10 +80,12 @@ std::size_t chosen(const std::vector<Column>& columns, const std::string& to) {
                   columns.size(), fmt::join(titles, "; "), yaml::suggestion(to, titles)));
 }
 
+/// The keys of the workload that are the same at all points.
 KeyWords workload_of(const Recorded& result) {
   KeyWords workload;
   for (const auto& [key, value] : result.deck) {
-    if (key.starts_with("workload.")) workload.emplace(key.substr(key.find('.') + 1), value);
+    if (!key.starts_with("workload.") || result.deck.contains("sweep." + key)) continue;
+    workload.emplace(key.substr(key.find('.') + 1), value);
   }
   return workload;
 }

@@ -35,10 +35,10 @@ std::vector<Space> own_instances(int lanes) {
 /// Lanes for host back ends, whose launches block the calling thread: worker threads run the tasks,
 /// those of a lane on its own instance, so that lanes overlap without a GPU. Each worker serves one
 /// lane; if a schedule has more lanes than there are workers, a free worker takes, of the tasks
-/// that may start, the one issued first. While a schedule's workers fill all cores, each keeps to
-/// its own. One mutex protects the queues; waiting threads sleep. Wakes only threads that can
-/// proceed: any other would occupy an idle core for a moment, and the thread that can proceed would
-/// then preempt the one that woke it.
+/// that may start, the one issued first. While a schedule's workers, of one thread each, fill all
+/// cores, each keeps to its own. One mutex protects the queues; waiting threads sleep. Wakes only
+/// threads that can proceed: any other would occupy an idle core for a moment, and the thread that
+/// can proceed would then preempt the one that woke it.
 template <class Space>
 class HostLanes final : public Lanes {
  public:
@@ -121,20 +121,18 @@ class HostLanes final : public Lanes {
   }
 
  private:
+  /// Other threads of an instance, which only OpenMP has, would not follow their worker.
   bool fill_cores(std::size_t workers) const {
-    return !cpus_.empty() && workers * threads_ >= cpus_.size();
+    return single_threaded_ && !cpus_.empty() && workers >= cpus_.size();
   }
 
-  /// Binds each worker to its share of the cores, or to none.
+  /// Binds each worker to a core, or to none.
   void keep_apart(bool bound) {
     if (bound == bound_) return;
     bound_ = bound;
     for (std::size_t worker = 0; worker < workers_.size(); ++worker) {
-      std::vector<std::size_t> share;
-      for (std::size_t i = 0; i < threads_; ++i) {
-        share.push_back(cpus_[(worker * threads_ + i) % cpus_.size()]);
-      }
-      base::keep_on(bound ? share : cpus_, workers_[worker].native_handle());
+      const std::vector<std::size_t> own = {cpus_[worker % cpus_.size()]};
+      base::keep_on(bound ? own : cpus_, workers_[worker].native_handle());
     }
   }
 
@@ -228,8 +226,8 @@ class HostLanes final : public Lanes {
   std::vector<Space> instances_;
   bool poll_;
   std::vector<std::size_t> cpus_ = base::cpus_of_thread();  ///< that the workers may use
-  std::size_t threads_ = static_cast<std::size_t>(instances_.front().concurrency());  ///< of each
-  bool bound_ = false;      ///< each worker to its share of the cores
+  bool single_threaded_ = instances_.front().concurrency() == 1;
+  bool bound_ = false;      ///< each worker to a core
   std::int64_t polls_ = 0;  ///< used by the issuing thread only
   std::mutex mutex_;
   bool shared_ = false;                             ///< each worker serves all lanes

@@ -54,7 +54,7 @@ struct TraceSource {
 /// Threads of our own that execute tasks.
 struct Workers {
   int count = 0;       ///< 0: a device or Kokkos does
-  bool bound = false;  ///< while all work, each to its share of the cores
+  bool bound = false;  ///< while all work, each to a core
 };
 
 /// The lanes of a back end: a fixed number of execution-space instances, each of which runs its

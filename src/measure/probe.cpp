@@ -94,9 +94,8 @@ struct Probe {
     allocate();
     if (const lanes::Workers workers = session.executor->lanes().workers(); workers.count > 0) {
       choose("workers",
-             fmt::format(
-                 "{} for up to {}{}", workers.count, base::counted(draft.lanes, "lane"),
-                 workers.bound ? ", while all work each bound to its share of the cores" : ""));
+             fmt::format("{} for up to {}{}", workers.count, base::counted(draft.lanes, "lane"),
+                         workers.bound ? ", while all work each bound to a core" : ""));
     }
     if (custom()) {
       size_copies_in_place();

@@ -401,6 +401,17 @@ Device load_device(const std::string& name_or_path) {
   return device;
 }
 
+std::vector<Device> load_devices(const std::vector<std::string>& names_or_paths) {
+  std::vector<Device> devices;
+  std::map<std::string, int> seen;
+  for (const std::string& name_or_path : names_or_paths) {
+    Device& device = devices.emplace_back(load_device(name_or_path));
+    const int same = ++seen[device.name];
+    if (same > 1) device.name += fmt::format(" {}", same);
+  }
+  return devices;
+}
+
 std::vector<std::string> device_names() { return shipped_names("devices"); }
 
 std::string to_yaml(const Device& device, const std::string& how) {

@@ -13,6 +13,9 @@ namespace overlap::model {
 /// with the place, the found value, the allowed values and the nearest match.
 Device load_device(const std::string& name_or_path);
 
+/// Reads several devices, and numbers those that share a name: "h200", "h200 2".
+std::vector<Device> load_devices(const std::vector<std::string>& names_or_paths);
+
 /// Names of the devices in input/devices, sorted.
 std::vector<std::string> device_names();
 

@@ -104,7 +104,8 @@ void fields(Record& add, const experiment::SharedDeck& of) {
   add.raw("workload", "Its workload, the same in all columns: keys and values.", of.workload,
           {{"type", "object"}});
   add("differences", "Keys of the deck that differ between columns.", of.differences);
-  add("errors", "One per column: why the deck did not run; empty: it did.", of.errors);
+  add("errors", "One per column: why the deck, or a point of it, did not run; empty: all ran.",
+      of.errors);
   add("orders", "Each order at each point.", of.matches);
 }
 

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
+
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
@@ -247,27 +250,37 @@ std::string schedule_table(const Case& run) {
                      format_bytes(traffic.h2d), format_bytes(traffic.d2h), base::align(rows, true));
 }
 
-std::vector<std::string> point_row(const experiment::Plan& plan) {
-  std::vector<std::string> row;
-  for (const auto& value : plan.values) row.push_back(value.text);
+PointRow point_row(const experiment::Plan& plan) {
+  PointRow row;
+  for (const auto& [key, text] : plan.values) row.emplace_back(key, text);
   for (const Case& one : plan.cases) {
     if (one.host_work || one.disturbance) continue;
-    row.push_back(fmt::format("{} on {}", one.schedule.tasks.size(), one.schedule.lanes));
+    row.emplace_back(deck::to_string(one.order),
+                     fmt::format("{} on {}", one.schedule.tasks.size(), one.schedule.lanes));
   }
   return row;
 }
 
-std::string point_table(const deck::Point& first, Rows rows) {
-  const std::string points = base::counted(rows.size(), "point");
-  std::vector<std::string>& heading = *rows.emplace(rows.begin());
-  for (const auto& value : first.values) heading.push_back(value.key);
-  for (const deck::Order order : first.deck.issue.orders) {
-    heading.emplace_back(deck::to_string(order));
+std::string point_table(const std::vector<PointRow>& points) {
+  std::vector<std::string> columns;
+  for (const PointRow& point : points) {
+    for (const auto& [column, cell] : point) {
+      if (std::ranges::find(columns, column) == columns.end()) columns.push_back(column);
+    }
   }
+  Rows rows = {columns};
+  for (const PointRow& point : points) {
+    const std::map<std::string, std::string> cells(point.begin(), point.end());
+    std::vector<std::string>& row = rows.emplace_back();
+    for (const std::string& column : columns) {
+      row.push_back(cells.contains(column) ? cells.at(column) : "-");
+    }
+  }
+  const auto& [key, text] = points.front().front();
   return fmt::format(
       "{}; number of tasks on lanes per order (for the schedules of one point: --set {}={} "
       "and so on)\n{}",
-      points, first.values.front().key, first.values.front().text, base::align(rows, true));
+      base::counted(points.size(), "point"), key, text, base::align(rows, true));
 }
 
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,

@@ -33,10 +33,13 @@ std::string verdict_words(const Study& study, bool named = false);
 /// All tasks of a schedule: --dry-run.
 std::string schedule_table(const experiment::Case& one);
 
-/// --dry-run of a sweep: the row of a point with tasks and lanes of each order, and the table of
-/// these rows. `first`: the first point.
-std::vector<std::string> point_row(const experiment::Plan& plan);
-std::string point_table(const deck::Point& first, Rows rows);
+/// Column and cell: values of swept keys, then tasks and lanes of each order.
+using PointRow = std::vector<std::pair<std::string, std::string>>;
+
+/// --dry-run of a sweep: the row of a point and the table of all points, of which some may lack
+/// orders.
+PointRow point_row(const experiment::Plan& plan);
+std::string point_table(const std::vector<PointRow>& points);
 
 /// Workloads (with reasons for unavailable ones), issue orders, devices of the model, back end and
 /// devices: --list.

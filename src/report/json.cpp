@@ -370,7 +370,7 @@ PointResult read_record(const std::string& line) {
 }
 
 std::string fingerprint(const deck::Point& point) {
-  std::string text = json_text(deck::resolved(point.deck), -1);
+  std::string text = point.deck.name() + "\n" + json_text(deck::resolved(point.deck), -1);
   for (const deck::Point::Value& value : point.values) text += "\n" + value.key;
   return base::sha256(text).substr(0, 16);
 }

@@ -267,6 +267,24 @@ class ResultFile(TestCase):
         done = subprocess.CompletedProcess([], process.returncode, stdout, stderr)
         self.assert_kept(done, 130)
 
+    def test_files_of_decks_that_did_not_begin_survive_an_interrupt(self):
+        first, second, third = self.deck(name="a.yaml"), self.deck(ENDLESS, "b.yaml"), self.deck(name="c.yaml")
+        for name in "abc":
+            (self.folder / f"{name}.json").write_text("old")
+        process = start(first, second, third, "--json", self.folder / "{deck}.json", "--device=host",
+                        "--set=measure.warmup=1")
+        seen = 0
+        for line in process.stdout:
+            seen += line.startswith("host memory")
+            if seen == 2:
+                break
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(json.loads((self.folder / "a.json").read_text())["verdict"], "PASS")
+        self.assertEqual((self.folder / "c.json").read_text(), "old")
+
     def test_through_a_link(self):
         link = self.folder / "link.json"
         link.symlink_to("out.json")

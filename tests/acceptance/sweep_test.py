@@ -330,13 +330,6 @@ class Resume(Case):
         self.assert_error(done, 3, r"out\.json\.points: found no point of this deck; allowed: ")
         self.assertEqual(len(self.kept()), 2)
 
-    def test_values_that_mean_the_same(self):
-        growths = SMALL.replace("chunks.count: [1, 2, 4]", "measure.repetitions: [1, 1000000]").replace(
-            "issue.lanes: [1, 2]", "chunks.growth: [1.5, 1.50]") + "chunks: {count: 8, profile: ramp}\n"
-        self.assertEqual(self.stopped(signal.SIGTERM, growths, 2)[0], 130)
-        self.assert_clean(run(self.sweep(growths), "--json", self.target, "--resume", "--set=sweep.measure.repetitions=[1]"))
-        self.assertEqual([run["point"]["chunks.growth"] for run in self.written()["runs"]], [1.5] * 4)
-
     def test_a_journal_that_cannot_be_written(self):
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # noqa: E731
         done = run(self.sweep(), "--csv", self.folder / "out.csv", "--quiet", preexec_fn=limit)
@@ -442,6 +435,19 @@ class Resume(Case):
         done = run(self.sweep(), "--quiet", "--json", "/dev/stdout")
         self.assert_clean(done)
         self.assert_valid(json.JSONDecoder().raw_decode(done.stdout)[0])
+
+    def test_another_name_is_another_deck(self):
+        other = self.deck(self.leave_points().read_text(), "other.yaml")
+        done = run(other, "--json", self.target, "--resume")
+        self.assert_error(done, 3, r"out\.json\.points: found no point of this deck; allowed: ")
+
+    def test_calibrations_do_not_lose_points(self):
+        deck = self.leave_points()
+        device = self.folder / "device.yaml"
+        device.write_text("old")
+        done = run(deck, "--json", self.target, "--calibrate", device)
+        self.assert_error(done, 3, r"out\.json\.points: found points of an unfinished sweep; allowed: --resume with --device ")
+        self.assertEqual(device.read_text(), "old")
 
     def test_nothing_to_resume_from(self):
         done = run(self.sweep(), "--quiet", "--resume", "--json", "/dev/stdout")

@@ -101,7 +101,7 @@ TEST(Compare, WhatIsMissingNeverPasses) {
 
 TEST(Compare, FindsWorseErrorsOfZero) {
   Recorded exact = result("a", 1);
-  exact.acceptance = {{.metric = Metric::max_error}};
+  exact.acceptance = {{.metric = Metric::max_error, .max = 0}};
   Recorded wrong = exact;
   wrong.points[0].runs[1].max_error = 1e-3;
   const Comparison same = compare(exact, exact, 0.01);
@@ -245,6 +245,19 @@ TEST(Compare, ComparesEachPhaseWithItself) {
     EXPECT_EQ(change.verdict.has_value(),
               change.metric == Metric::throughput && change.point == "together");
   }
+}
+
+TEST(Compare, WithoutALimitErrorsAreNotJudged) {
+  Recorded one = result("a", 1);
+  one.acceptance = {{.metric = Metric::max_error, .reference = "r.yaml"},
+                    {.metric = Metric::throttled, .reference = "r.yaml"}};
+  one.points[0].device.health = {.throttled = {{.slowed_s = 0}}};
+  Recorded other = one;
+  other.points[0].device.health->throttled->slowed_s = 0.5;
+  for (experiment::Run& run : other.points[0].runs) run.max_error = 1e-7;
+  const Comparison comparison = compare(one, other, 0.01);
+  EXPECT_EQ(comparison.changes.size(), 5U);  // throttled, and two times of two orders
+  for (const Change& change : comparison.changes) EXPECT_FALSE(change.verdict);
 }
 
 TEST(Compare, WhatFollowsFromAllTimesIsJudgedByTheLimitOfTheDeck) {

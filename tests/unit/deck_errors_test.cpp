@@ -1348,6 +1348,15 @@ TEST(DeckErrors, EmptyLists) {
 
 TEST(DeckErrors, Criteria) {
   expect_messages({
+      {criteria("[{metric: drift, reference: given}]"),
+       {},
+       "@:3:40: acceptance[0].reference: found a reference for 'drift'; allowed: min or max"},
+      {criteria("[{metric: throttled, reference: h200}]"),
+       {},
+       "@:3:45: acceptance[0].reference: found a reference for 'throttled'; allowed: min or max"},
+      {criteria("[{metric: h2d_rate, reference: given}, {metric: time, reference: given}]"),
+       {},
+       ""},
       {criteria("[{}]"),
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, throughput, speedup, "

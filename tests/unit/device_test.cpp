@@ -139,6 +139,14 @@ TEST(ShippedDevices, Load) {
   }
 }
 
+TEST(ShippedDevices, OfOneNameAreNumbered) {
+  std::vector<std::string> names;
+  for (const Device& device : load_devices({"h200", "host", load_device("h200").path, "h200"})) {
+    names.push_back(device.name);
+  }
+  EXPECT_THAT(names, testing::ElementsAre("h200", "host", "h200 2", "h200 3"));
+}
+
 TEST(ShippedDevices, IdealOnesHaveTheQueuesOfTheSeeds) {
   const Device one = load_device("ideal_1copy");
   EXPECT_EQ(one.unit_s, 1e-3);

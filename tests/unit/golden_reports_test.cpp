@@ -530,6 +530,7 @@ TEST(Golden, PredictionsAsItIsWritten) {
       "issue: {orders: [sequential, depth_first, auto], lanes: 2}\n"
       "chunks: {count: 2}\n");
   model::Device other = golden_device();
+  other.name += " 2";
   other.copy_engines = 1;
   other.host.copy_s *= 3;
   const experiment::Plan plan = experiment::predictions(points[0], {golden_device(), other});
@@ -640,7 +641,7 @@ TEST(Golden, SweepsAsItIsWritten) {
 
 TEST(Golden, PointsAsItIsWritten) {
   const auto points = golden_points(std::string(increment) + "sweep: {chunks.count: [1, 3, 5]}\n");
-  Rows rows;
+  std::vector<PointRow> rows;
   for (const deck::Point& point : points) {
     rows.push_back(point_row(experiment::plan(point, facts_of(point.deck))));
   }
@@ -653,7 +654,17 @@ TEST(Golden, PointsAsItIsWritten) {
         machine(), golden_points(fmt::format("{}sweep: {{chunks.count: [{}]}}\n", increment, list)),
         {}));
   }
-  expect_golden({{"points.txt", point_table(points.front(), rows) + headings}});
+  expect_golden({{"points.txt", point_table(rows) + headings}});
+}
+
+TEST(DryRun, PointsHaveTheOrdersOfAll) {
+  EXPECT_EQ(point_table({{{"workload.kind", "increment"}, {"sequential", "3 on 1"}},
+                         {{"workload.kind", "dgemm"}, {"two_way", "5 on 2"}}}),
+            "2 points; number of tasks on lanes per order (for the schedules of one point: --set "
+            "workload.kind=increment and so on)\n"
+            "workload.kind  sequential  two_way\n"
+            "increment          3 on 1        -\n"
+            "dgemm                   -   5 on 2\n");
 }
 
 /// A recorded result whose by_engine takes so long.

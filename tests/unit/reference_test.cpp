@@ -351,6 +351,17 @@ const Entry* throughput(const std::vector<Entry>& entries) {
   return found == entries.end() ? nullptr : &*found;
 }
 
+TEST(Baseline, HasWhatFollowsFromAllTimesButNoDrift) {
+  Recorded one = result("GPU-0", 100);
+  one.points[0].runs[0].samples_s.assign(15, 0.02);
+  for (int i = 10; i < 15; ++i) one.points[0].runs[0].samples_s[static_cast<std::size_t>(i)] = 0.03;
+  one.points[0].runs[0].alone_s.assign(15, 0.01);
+  std::map<deck::Metric, double> values;
+  for (const Entry& entry : baseline({one}, {}).entries) values[entry.subject.metric] = entry.value;
+  EXPECT_FALSE(values.contains(deck::Metric::drift));
+  EXPECT_DOUBLE_EQ(values.at(deck::Metric::contention), 2);
+}
+
 TEST(Baseline, IsTheMedianOfDevices) {
   std::vector<Recorded> results;
   for (int i = 0; i < 9; ++i) results.push_back(result("GPU-" + std::to_string(i), 96 + i));
@@ -569,7 +580,11 @@ TEST(ReadResult, NamesFileAndField) {
        "a.json: rates: found lists of different lengths; allowed: one time of each kind per "
        "repetition"},
       {[](Json& f) { f["interrupted"] = true; }, "a.json: interrupted: found true; allowed: false"},
-      {[](Json& f) { f["error"] = "no GPU"; }, "a.json: error: found 'no GPU'; allowed: null"},
+      {[](Json& f) {
+         f["error"] = "no GPU";
+         f["runs"] = Json::array();
+       },
+       "a.json: error: found 'no GPU'; allowed: null"},
       {[](Json& f) { f["deck"] = 3; }, "a.json: deck: found no object; allowed: an object"},
       {[](Json& f) { f["deck"]["resolved"] = ""; },
        "a.json: deck.resolved: found no object; allowed: an object"},

@@ -18,6 +18,7 @@ namespace {
 using deck::Order;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 Run run(Order order, double seconds) {
   Run made;
@@ -137,6 +138,19 @@ TEST(SideBySide, MatchesPointsByTheirWords) {
   EXPECT_FALSE(all.decks[0].matches[0].figures[1]);
   EXPECT_TRUE(all.decks[0].matches[2].figures[1]);
   EXPECT_EQ(report::match_words(all.decks[0].matches[2]), "sequential, chunks.count 8");
+}
+
+TEST(SideBySide, SweptKeysOfAWorkloadArePartOfThePoints) {
+  std::vector<std::vector<Recorded>> files;
+  for (const char* elements : {"4096", "8192"}) {
+    files.push_back({result("A", 0.5)});
+    files.back()[0].deck["workload.elements"] = elements;
+    files.back()[0].deck["sweep.workload.elements"] = "[...]";
+  }
+  const SideBySide all = side_by_side(files, "1");
+  ASSERT_EQ(all.decks.size(), 1U);
+  EXPECT_THAT(all.decks[0].workload, ElementsAre(Pair("kind", "increment"), Pair("pitch", "none")));
+  EXPECT_TRUE(all.decks[0].matches[0].figures[1]);
 }
 
 TEST(SideBySide, SaysWhyADeckDidNotRun) {
@@ -278,6 +292,16 @@ TEST(ReadTrace, TakesDecksThatDidNotRun) {
   EXPECT_EQ(results.at(0).error, "no GPU");
   EXPECT_EQ(results.at(0).title, "By hand");
   EXPECT_TRUE(results.at(0).points.empty());
+}
+
+TEST(ReadTrace, TakesTheOtherPointsOfASweepThatSkippedOne) {
+  Json file = traced_file();
+  file["error"] = "no graphs";
+  for (const auto extent : {report::Extent::metrics, report::Extent::all}) {
+    const auto results = report::results_of("a.json", file.dump(), extent);
+    EXPECT_EQ(results.at(0).error, "no graphs");
+    EXPECT_EQ(results.at(0).points.size(), 1U);
+  }
 }
 
 TEST(ReadTrace, NamesFileAndField) {

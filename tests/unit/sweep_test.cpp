@@ -200,10 +200,22 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        {},
        "@:2:38: sweep.chunks.bytes[2]: found '1024' again, first at @:2:24; allowed: each value "
        "once"},
-      {"sweep: {measure.budget: [1 min, 60 s]}\n",
+      {"sweep: {measure.budget: [1 min, 60 s]}\nmeasure: {precision: 1 %}\n",
        {},
        "@:2:33: sweep.measure.budget[1]: found '60 s' again, first at @:2:26; allowed: each value "
        "once"},
+      {"sweep: {chunks.growth: [1.5, 1.50]}\nchunks: {count: 8, profile: ramp}\n",
+       {},
+       "@:2:30: sweep.chunks.growth[1]: found '1.50' again, first at @:2:25; allowed: each value "
+       "once"},
+      {"sweep: {chunks.count: [4, 4]}\n",
+       {},
+       "@:2:27: sweep.chunks.count[1]: found '4' again, first at @:2:24; allowed: each value once"},
+      {"sweep: {issue.lanes: [1, 2], host_work.per_chunk: [0.0001, 1 ms, 100 us], chunks.count: "
+       "[1, 2]}\n",
+       {},
+       "@:2:65: sweep.host_work.per_chunk[2]: found '100 us' again, first at @:2:51; allowed: each "
+       "value once"},
       {"sweep: {chunks.count: [1], chunks.count: [2]}\n",
        {},
        "@:2:28: sweep.chunks.count: found twice, first at @:2:9; allowed: once"},
@@ -226,6 +238,11 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "--set chunks=: chunks: found no count, which is swept (@:2:9); allowed: with count, or "
        "after --set 'sweep={}'"},
       {"sweep: {chunks.count: [1, 0]}\n", {"sweep={}", "chunks={}"}, ""},
+      {"sweep: {chunks.count: [1, 2]}\n",
+       {"chunks.bytes=64 KiB"},
+       "--set chunks.bytes=64 KiB: chunks.bytes: found with chunks.count (@:2:24); the two are "
+       "mutually exclusive; replace both at once, as in --set 'sweep={}' --set 'chunks={bytes: 16 "
+       "MiB}'"},
   };
   for (const Bad& bad : table) {
     SCOPED_TRACE(bad.sweep);
@@ -357,7 +374,7 @@ TEST(SweepRecord, FingerprintsTellDecksApart) {
   EXPECT_EQ(seen.size(), 4u);
   const deck::Point whole = points_of("").front();
   EXPECT_EQ(fingerprint(whole),
-            base::sha256(json_text(deck::resolved(whole.deck), -1)).substr(0, 16));
+            base::sha256("deck\n" + json_text(deck::resolved(whole.deck), -1)).substr(0, 16));
 }
 
 TEST(SweepBest, IsTheLeastTime) {
