@@ -79,7 +79,7 @@ double lane_s(const schedule::Schedule& schedule, const model::Rates& rates) {
                            : task.stage == Stage::d2h    ? rates.d2h_s
                            : task.stage == Stage::kernel ? rates.kernel_s
                                                          : 0;
-    if (stage_s > 0 && total[task.stage] > 0) {
+    if (total[task.stage] > 0) {
       lanes[task.lane] += stage_s * weight(task) / total[task.stage];
     }
   }

@@ -15,7 +15,7 @@ std::int64_t step_of(std::int64_t number, std::int64_t most) {
 
 void add_thinned(std::vector<double>& kept, double value, std::int64_t number, std::int64_t most) {
   const std::int64_t step = step_of(number, most);
-  if (number > 0 && step != step_of(number - 1, most)) {
+  if (step != step_of(number - 1, most)) {
     const std::size_t half = kept.size() / 2;
     for (std::size_t i = 0; i < half; ++i) kept[i] = kept[2 * i];
     kept.resize(half);

@@ -65,7 +65,7 @@ std::string without(std::string_view json, std::span<const std::string_view> nam
       append_null(kept, value);
       from = last + 1;
     }
-    at = last + 1;
+    at = last;
   }
   return kept.append(json, from);
 }
