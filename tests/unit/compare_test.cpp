@@ -361,6 +361,17 @@ TEST(Compare, PairsResultsByTheirDevices) {
   EXPECT_EQ(compare(before, after, 0.01).size(), 3U);  // by the name of the deck
 }
 
+TEST(Compare, OneOfSeveralDevicesMayBeGone) {
+  const std::vector before = {on("n1", "a", 1), on("n1", "b", 1)};
+  for (const char* const host : {"n0", "n9"}) {
+    const std::vector others = {on(host, "y", 1), on(host, "z", 1)};
+    const auto comparisons = compare(before, others, 0.01);
+    ASSERT_EQ(comparisons.size(), 2U);
+    for (const Comparison& one : comparisons) EXPECT_EQ(one.b, "-");
+    EXPECT_THROW(compare(std::vector{before[0]}, others, 0.01), base::Error);
+  }
+}
+
 TEST(Comparison, ShowsInTextFileAndPage) {
   const report::Comparisons comparisons{
       .below = 0.02, .all = {compare(result("a<b.json", 1), result("b.json", 1.03), 0.02)}};

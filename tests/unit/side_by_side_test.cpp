@@ -126,6 +126,17 @@ TEST(SideBySide, MatchesByWorkloadAndOrder) {
   EXPECT_TRUE(all.decks[1].differences.empty());  // one column alone differs from nothing
 }
 
+TEST(SideBySide, DecksOfOtherTitlesAreOthers) {
+  for (const char* const title : {"A", "Z"}) {
+    Recorded other = result("B", 0.5);
+    other.title = title;
+    const SideBySide all = side_by_side({{result("A", 0.5)}, {other}}, "1");
+    ASSERT_EQ(all.decks.size(), 2U) << title;
+    EXPECT_FALSE(all.decks[0].matches[0].figures[1]);
+    EXPECT_FALSE(all.decks[1].matches[0].figures[0]);
+  }
+}
+
 TEST(SideBySide, MatchesPointsByTheirWords) {
   Recorded one = result("A", 0.5);
   one.points.push_back(one.points[0]);
@@ -177,18 +188,22 @@ TEST(SideBySide, APageMarksTheColumnThatRatiosReferTo) {
 }
 
 TEST(SideBySide, AxesDifferWhereOneIsMoreThanEightTimesAsLong) {
-  const auto page = [](double longest_s) {
-    std::vector<std::vector<Recorded>> files = {{result("A", 1)}, {result("B", 1)}};
-    for (std::vector<Recorded>& file : files)
-      file[0].points[0].runs.erase(file[0].points[0].runs.begin());
-    files[0][0].points[0].runs[0].trace->timeline.complete_s = 1.25;
-    files[1][0].points[0].runs[0].trace->timeline.complete_s = longest_s;
+  const auto page = [](double longest_s, double unit_s = 1) {
+    std::vector<std::vector<Recorded>> files = {{result("A", unit_s)}, {result("B", unit_s)}};
+    for (std::vector<Recorded>& file : files) {
+      auto& runs = file[0].points[0].runs;
+      runs.erase(runs.begin());
+      runs[0].bounds->bound_s *= unit_s;
+    }
+    files[0][0].points[0].runs[0].trace->timeline.complete_s = 1.25 * unit_s;
+    files[1][0].points[0].runs[0].trace->timeline.complete_s = longest_s * unit_s;
     return report::side_by_side_html(side_by_side(files, "1"));
   };
   // Above its axis a column has its title and two engines: 58 pixels.
   EXPECT_THAT(page(10), HasSubstr("Measured, all on one axis."));
   EXPECT_THAT(page(10), HasSubstr("<path class=\"grid\" d=\"M84 18V120"));
   EXPECT_THAT(page(10.001), HasSubstr("<b>on several axes</b>"));
+  EXPECT_THAT(page(10.001, 1e-6), HasSubstr("<b>on several axes</b>"));
   EXPECT_THAT(page(10.001), HasSubstr("<path class=\"grid\" d=\"M84 18V62"));
   EXPECT_THAT(page(10.001), HasSubstr("<path class=\"grid\" d=\"M84 102V146"));
 }
