@@ -89,8 +89,10 @@ TEST(Diagnosis, OtherHostMemoryIsNotPageable) {
 
 TEST(Diagnosis, AsManyConnectionsAsLanesAreEnough) {
   Evidence evidence = unexplained();
-  evidence.conditions.max_connections = {"CUDA_DEVICE_MAX_CONNECTIONS", 4};
-  EXPECT_THAT(causes(evidence), IsEmpty());
+  for (const int queues : {4, 8}) {
+    evidence.conditions.max_connections = {"CUDA_DEVICE_MAX_CONNECTIONS", queues};
+    EXPECT_THAT(causes(evidence), IsEmpty()) << queues;
+  }
 }
 
 TEST(Diagnosis, AsksNothingOfAListThatItsDeckRefuses) {
@@ -142,10 +144,10 @@ TEST(Diagnosis, AMainCauseExplainsMoreThanHalfOfTheLostTime) {
   host.conditions.device.reset();
   host.conditions.engines.workers = 2;
   host.run().rates = {.kernel_s = 16 * unit_s};
-  host.run().schedule = {
-      .tasks = {{.stage = Stage::kernel, .lane = 0, .duration_s = 3},
-                {.stage = Stage::kernel, .chunk = 1, .lane = 1, .duration_s = 1}},
-      .lanes = 2};
+  host.run().schedule = {.tasks = {{.stage = Stage::kernel, .lane = 0, .duration_s = 3},
+                                   {.stage = Stage::kernel, .chunk = 1, .lane = 1, .duration_s = 1},
+                                   {.stage = Stage::host, .duration_s = 9}},  // no work of a lane
+                         .lanes = 2};
   Evidence small = gpu;
   small.run().rates->both_s = 12 * unit_s;
   for (const Evidence& half : {gpu, host, small}) EXPECT_THAT(causes(half), IsEmpty());
@@ -252,6 +254,14 @@ TEST(Diagnosis, OneCopyEngineIsEnoughForOneDirection) {
   }
 }
 
+TEST(Diagnosis, OneCopyEngineIsTooFewForAByteEachWay) {
+  Evidence evidence = unexplained();
+  evidence.conditions.engines.copy_engines = 1;
+  auto& tasks = evidence.run().schedule.tasks;
+  for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].bytes = i < 3 ? 1 : 0;
+  EXPECT_THAT(causes(evidence), ElementsAre("one_copy_engine"));
+}
+
 TEST(Diagnosis, FindsADriftToFasterRuns) {
   Evidence evidence = unexplained();
   evidence.run().samples_s.insert(evidence.run().samples_s.begin(), 5, 17.6e-3);
@@ -271,6 +281,9 @@ TEST(Diagnosis, RepetitionsAreSteadyUpToAWidth) {
   EXPECT_THAT(of_width(0.149), IsEmpty());
   EXPECT_THAT(of_width(0.151), ElementsAre("unsteady"));
   EXPECT_DOUBLE_EQ(evidence.findings()[0].evidence[0].second, 0.151);
+  evidence.run().bounds.reset();
+  evidence.run().samples_s.assign(6, 0);
+  EXPECT_THAT(causes(evidence), IsEmpty());
 }
 
 TEST(Diagnosis, TheWholeIntervalMustBeBelowTheBound) {
@@ -395,6 +408,13 @@ const Row rows[] = {
     Row{"default_stream",
         [](Evidence& e) { e.run().schedule.tasks[4].stage = Stage::default_stream; },
         "1 task is in the default stream", "give it a lane"},
+    Row{"default_stream",
+        [](Evidence& e) {
+          for (const std::size_t id : {4U, 7U}) {
+            e.run().schedule.tasks[id].stage = Stage::default_stream;
+          }
+        },
+        "2 tasks are in the default stream", "give them a lane"},
     Row{"few_connections",
         [](Evidence& e) { e.conditions.max_connections = {"CUDA_DEVICE_MAX_CONNECTIONS", 1}; },
         "4 lanes share 1 queue and", "unset it"},
@@ -409,6 +429,14 @@ const Row rows[] = {
     Row{"small_chunks",
         [](Evidence& e) {
           e.run().rates->both_s = 13e-3;
+          e.run().bounds->schedule_bound_s = 14e-3;
+        },
+        "needs 13.00 ms for them, but 8.000 ms for all data", "set fewer chunks"},
+    Row{"small_chunks",
+        [](Evidence& e) {
+          e.conditions.device.reset();
+          e.conditions.engines.workers = 1;
+          e.run().rates = {.h2d_s = 4.5e-3, .d2h_s = 4.5e-3, .both_s = 4.5e-3, .kernel_s = 4e-3};
           e.run().bounds->schedule_bound_s = 14e-3;
         },
         "needs 13.00 ms for them, but 8.000 ms for all data", "set fewer chunks"},
