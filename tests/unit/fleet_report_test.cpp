@@ -317,6 +317,8 @@ TEST(Devices, WhatIsNoResultSaysSo) {
   EXPECT_THAT(changed("/exit_code", 9), HasSubstr("exit code"));
   EXPECT_EQ(changed("/verdict", "FAIL"),
             "a.json: verdict: found \"FAIL\"; allowed: that of exit code 0");
+  EXPECT_EQ(changed("/exit_code", 5),
+            "a.json: verdict: found \"PASS\"; allowed: that of exit code 5");
   EXPECT_EQ(changed("/runs/1/order", "sequential"),
             "a.json: runs[1].order: found a second run of sequential; allowed: one");
   EXPECT_EQ(changed("/runs/1/samples_s", json::array()),
@@ -330,6 +332,12 @@ TEST(Devices, WhatIsNoResultSaysSo) {
                 HasSubstr("allowed: a time such as 2026-01-31T12:00:00Z"))
         << time;
   }
+  const auto lists = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  EXPECT_THAT(error_of(lists(most_nested)), HasSubstr("found no schema"));
+  EXPECT_EQ(error_of(lists(most_nested + 1)),
+            "a.json: found lists and objects more than 100 deep; allowed: a result file");
   json prediction = result();
   for (json& run : prediction["runs"]) run["samples_s"] = json::array();
   EXPECT_THAT(error_of(prediction.dump()), HasSubstr("found a prediction"));
@@ -659,6 +667,22 @@ TEST(FleetText, HasTheHistogramOfTheFigureThatDiffersMost) {
               testing::StartsWith("throughput of by_engine, GB/s, alone: number of devices"));
   const experiment::Fleet alike = planted(3);
   EXPECT_EQ(histogram(alike, alike.groups.at(0)), "");
+}
+
+TEST(FleetText, HasBarsOfAtLeastTheirLength) {
+  experiment::FleetInput input;
+  for (int i = 0; i < 8; ++i) {
+    DeviceRecord one = read(result());
+    one.unit = "GPU-" + std::to_string(i);
+    for (experiment::Figure& figure : one.figures) {
+      if (figure.key == throughput) figure.value.median = i == 0 ? 0.5 : 1;
+    }
+    input.records.push_back(one);
+  }
+  const experiment::Fleet fleet = experiment::fleet_of(std::move(input));
+  // A seventh of 50 is 7.14.
+  EXPECT_THAT(histogram(fleet, fleet.groups.at(0)),
+              testing::ContainsRegex("\n0\\.5000 +1 +########\n"));
 }
 
 TEST(Golden, FleetsAsItIsWritten) {

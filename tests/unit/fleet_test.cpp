@@ -243,6 +243,9 @@ TEST(Fleet, TheNewestResultOfADeviceCountsAndDriftIsReported) {
   EXPECT_EQ(made.histories[0].results, 3);
   EXPECT_EQ(made.histories[0].since, "2026-01-31T12:00:00Z");
   EXPECT_NEAR(made.histories[0].change(), -0.1, 1e-12);
+  ASSERT_EQ(fleet({first, last}).histories.size(), 1U);
+  EXPECT_EQ(fleet({first, last}).histories[0].results, 2);
+  EXPECT_THAT(fleet({last}).histories, IsEmpty());
   first.figures[0].value = exactly(0);  // nothing can be said relative to it
   EXPECT_THAT(fleet({first, last}).histories, IsEmpty());
 }
@@ -301,6 +304,8 @@ TEST(Fleet, MissingHostsFailByName) {
     EXPECT_THAT(fleet({device("a", 1, "n2.a")}, {other}).missing, ElementsAre(other));
   }
   EXPECT_THAT(fleet({device("a", 1, "n2")}, {"n2.b"}).missing, IsEmpty());
+  EXPECT_THAT(fleet({device("a", 1, "n9"), device("b", 1, "n10")}, {"n9", "n10"}).missing,
+              IsEmpty());
 }
 
 TEST(Fleet, TheWorstCounts) {
@@ -466,8 +471,8 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
 }
 
 TEST(Fleet, SortsAsPeopleCount) {
-  const std::vector<std::string> sorted = {"",   "a",   "a2b3", "a2b10", "aa", "b",   "n", "n/",
-                                           "n0", "n01", "n1",   "n1a",   "n9", "n10", "n:"};
+  const std::vector<std::string> sorted = {"",   "a",   "a2b3", "a2b10", "aa",  "b",  "n",   "n/",
+                                           "n0", "n01", "n1",   "n01a",  "n1a", "n9", "n10", "n:"};
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     for (std::size_t j = 0; j < sorted.size(); ++j) {
       EXPECT_EQ(comes_before(sorted[i], sorted[j]), i < j) << sorted[i] << " " << sorted[j];
