@@ -111,7 +111,8 @@ TEST(JudgeAll, OverlapIsInconclusiveWhereItCouldSaveLittle) {
     const auto checks = judge_all(criteria, with_bound(1.9));  // 5 % of 2 s
     ASSERT_EQ(checks.size(), 1U);
     EXPECT_EQ(checks[0].verdict, Verdict::inconclusive);
-    EXPECT_THAT(checks[0].reason, HasSubstr("at most 5.00 % of the sequential time"));
+    EXPECT_THAT(checks[0].reason,
+                HasSubstr("at most 5.00 % of the sequential time, less than 10 %"));
     EXPECT_EQ(exit_code(two_runs, checks), ExitCode::inconclusive);
     EXPECT_THAT(judge_all(criteria, with_bound(2.1))[0].reason, HasSubstr("at most 0.00 %"));
   }
@@ -410,6 +411,9 @@ TEST(ResultLines, AreExact) {
   outcome.phase = deck::Phase::together;
   EXPECT_THAT(report::result_lines(study_of(outcome)),
               HasSubstr("metric=time value=1 unit=s lo=1 hi=1 n=6 phase=together\n"));
+  outcome.values = {{"memory.host", "pageable_staged"}, {"title", "a,b:c d"}};
+  EXPECT_THAT(report::point_lines(outcome),
+              HasSubstr(" point=memory.host:pageable_staged,title:a_b_c_d phase=together\n"));
 }
 
 TEST(ResultLines, TheLastIsTheWorstOfTheCall) {

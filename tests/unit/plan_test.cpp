@@ -150,6 +150,14 @@ TEST(Plan, SaysWhichOrderCannotBe) {
       HasSubstr("workload.tasks[1]: order custom is not safe to run: RAW: task 1 (K, kernel)"));
 }
 
+TEST(Plan, HasHostWorkForEachChunkOfEachIteration) {
+  const DeckFile file(
+      "workload: {kind: pipeline, elements: 1 Mi, iterations: 3}\nchunks: {count: 4}\n"
+      "issue: {orders: [depth_first]}\nhost_work: {per_chunk: 1 us}\n");
+  const deck::Point point = deck::load_points(file.path()).front();
+  EXPECT_EQ(plan(point, facts_of(point.deck)).host_work_pieces, 12);
+}
+
 TEST(PlanWords, SayHowACandidateDiffersFromUsualOnes) {
   using model::Candidate;
   for (const auto& [candidate, words] :

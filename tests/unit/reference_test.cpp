@@ -109,6 +109,12 @@ TEST(ReferenceLimit, OfSomethingElseNeverPasses) {
       {[](Subject& s) { s.phase = deck::Phase::together; }, "the nearest is for phase together"},
       {[](Subject& s) { s.order = Order::depth_first; }, "the nearest is for order depth_first"},
       {[](Subject& s) { s.metric = Metric::time; }, "the nearest is for metric time"},
+      {[](Subject& s) { s.device = "NVIDIA H300"; }, "the nearest is for device NVIDIA H300"},
+      {[](Subject& s) { s.link = "gen4 x16"; }, "the nearest is for link gen4 x16"},
+      {[](Subject& s) { s.backend = "CPU"; }, "the nearest is for backend CPU"},
+      {[](Subject& s) { s.deck = "00ff"; }, "the nearest is for deck 00ff"},
+      {[](Subject& s) { s.order = Order::custom; }, "the nearest is for order custom"},
+      {[](Subject& s) { s.metric = Metric::speedup; }, "the nearest is for metric speedup"},
   };
   for (const Mismatch& mismatch : mismatches) {
     Subject other = h200;
@@ -122,7 +128,7 @@ TEST(ReferenceLimit, OfSomethingElseNeverPasses) {
               "deck 0123456789ab, phase alone, order by_engine, metric throughput; " +
                   mismatch.words);
   }
-  // Of two entries the one that differs in less.
+  // Of two entries the one that differs in less, of equals the first.
   for (std::size_t i = 0; i < mismatches.size(); ++i) {
     const auto mismatch = [&](std::size_t steps) {
       return mismatches[(i + steps) % mismatches.size()];
@@ -135,6 +141,17 @@ TEST(ReferenceLimit, OfSomethingElseNeverPasses) {
         checked(Metric::throughput, {0.01}, references({entry(far, 1, 0.03), entry(near, 1, 0.03)}))
             .reason,
         testing::EndsWith(mismatch(2).words));
+    Subject first = h200, second = h200;
+    mismatch(0).change(first);
+    mismatch(3).change(second);
+    EXPECT_THAT(checked(Metric::throughput, {0.01},
+                        references({entry(first, 1, 0.03), entry(second, 1, 0.03)}))
+                    .reason,
+                testing::EndsWith(mismatch(0).words));
+    EXPECT_THAT(checked(Metric::throughput, {0.01},
+                        references({entry(second, 1, 0.03), entry(first, 1, 0.03)}))
+                    .reason,
+                testing::EndsWith(mismatch(3).words));
   }
   EXPECT_THAT(checked(Metric::throughput, {0.01}, references({})).reason,
               HasSubstr("it has no entries"));

@@ -100,6 +100,16 @@ TEST(Stopping, SaysWhereItDidNotGetThere) {
   EXPECT_EQ(words(stop), "precision not reached: unknown after 2 repetitions (budget)");
 }
 
+TEST(Stopping, TheWidthItselfIsNarrow) {
+  auto runs = one_run();
+  const double width = repeat(program_rule(precise(0.05)), runs, wide()).width.value();
+  for (const auto& [precision, reason] :
+       {std::pair(width, StopReason::precision), {std::nextafter(width, 0), StopReason::at_most}}) {
+    runs = one_run();
+    EXPECT_EQ(repeat(program_rule(precise(precision)), runs, wide()).reason, reason);
+  }
+}
+
 TEST(Stopping, KeepsTheLeastNumberThatTheDeckAsksFor) {
   auto runs = one_run();
   deck::Measure plan = precise(0.01);
