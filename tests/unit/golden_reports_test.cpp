@@ -396,6 +396,9 @@ TEST(Console, SaysHowWellKernelsAreBalanced) {
              "3.000"},
         {{.repeats = 1, .copy_s = 2, .kernel_s = 2.2},
          "1 repeats: kernel 2.200 s / copies to the device 2.000 s of the largest chunk = 1.100"},
+        {{.repeats = 1, .copy_s = 2, .kernel_s = 2.3},
+         "1 repeats: kernel 2.300 s / copies to the device 2.000 s of the largest chunk = 1.150, "
+         "not 1: a single repeat takes longer"},
         {{.repeats = 1, .copy_s = 2, .kernel_s = 6},
          "1 repeats: kernel 6.000 s / copies to the device 2.000 s of the largest chunk = 3.000, "
          "not 1: a single repeat takes longer"}}) {

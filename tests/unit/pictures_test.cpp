@@ -154,6 +154,7 @@ TEST(Picture, Words) {
   EXPECT_EQ(full_label(run.schedule, 3), "kernel 1");
   EXPECT_DOUBLE_EQ(*rate_gb_per_s(run.schedule.tasks[0], {0, 1, 3}), 1);
   EXPECT_FALSE(rate_gb_per_s(run.schedule.tasks[0], {0, 1, 1}));
+  EXPECT_FALSE(rate_gb_per_s(run.schedule.tasks[0], {0, 3, 1}));
   EXPECT_FALSE(rate_gb_per_s(run.schedule.tasks[2], {1, 1, 3}));  // a kernel given by its duration
 }
 
@@ -165,7 +166,7 @@ TEST(Tables, HaveNoRateOfWhatDidNotMoveOrTookNoTime) {
     return rate_rows(outcome_of({run})).back();
   };
   const std::vector<std::string> up =
-      rates(model::schedule_of({model::h2d(0, 2000)}), {.h2d_s = 1e-6, .d2h_s = 1e-6, .both_s = 0});
+      rates(model::schedule_of({model::h2d(0, 1)}), {.h2d_s = 1e-6, .d2h_s = 1e-6, .both_s = 0});
   EXPECT_NE(up[1], "-");
   EXPECT_EQ(up[2], "-");
   EXPECT_EQ(up[3], "-");
@@ -352,6 +353,12 @@ TEST(Pictures, SayWhetherCriteriaAreMet) {
               HasSubstr("verdict: FAIL</p>\n<p class=\"finding\">time: "));
   EXPECT_THAT(html({study_of(outcome)}), HasSubstr("<details open><summary>Criteria</summary>"));
   EXPECT_THAT(svg({study_of(outcome)}), HasSubstr(">FAIL: time: "));
+  const auto height_of = [](const std::string& picture) {
+    return std::stod(picture.substr(picture.find("height=\"") + 8));
+  };
+  const double height = height_of(svg({study_of(outcome)}));
+  outcome.checks.clear();
+  EXPECT_EQ(height_of(svg({study_of(outcome)})), height - 25);  // without the line
   // Predictions are not judged.
   Study study = odd_result();
   study.devices = {"h200"};
@@ -391,6 +398,16 @@ TEST(TimelineSvg, RoundsTheCornersOfWideBars) {
   };
   EXPECT_THAT(bar(5.8), HasSubstr(R"(width="5" height="18"><title>)"));  // with a gap of 0.8
   EXPECT_THAT(bar(5.9), HasSubstr(R"(width="5.1" height="18" rx="2"><title>)"));
+}
+
+TEST(TimelineSvg, CountsTheTasksOfABar) {
+  Svg page;
+  draw_engines(page, schedule_of({kernel(0, 1), kernel(0, 1), kernel(0, 1), kernel(0, 1)}),
+               {.engines = {"SM"},
+                .spans = {{0, 0, 10}, {0, 10, 10.25}, {0, 10.25, 10.5}, {0, 10.5, 10.75}},
+                .complete_s = 10.75},
+               {});
+  EXPECT_THAT(page.text, HasSubstr(R"(x="10" width="0.75" height="18"><title>3 kernel tasks<)"));
 }
 
 TEST(TimelineSvg, NamesTheArraysOfCopies) {
@@ -512,6 +529,8 @@ TEST(SoakSvg, ShowsWhatWasReadOverTime) {
   EXPECT_THAT(picture, HasSubstr(">SM clock, MHz<"));
   EXPECT_THAT(picture, HasSubstr(">temperature, °C<"));
   EXPECT_THAT(picture, Not(HasSubstr("power")));
+  EXPECT_THAT(picture, HasSubstr(">0.2 s</text>"));
+  EXPECT_THAT(picture, HasSubstr(">1.4 s</text>"));
   // The clock falls over the whole width, in a panel with some room above and below.
   std::smatch clock;
   ASSERT_TRUE(std::regex_search(picture, clock, std::regex(R"x(d="M96 (\S+)L1168 (\S+)")x")));
@@ -651,6 +670,11 @@ TEST(Trace, OfASmallRunExactly) {
   EXPECT_EQ(slice, json::parse(R"({"ph": "X", "pid": 1, "tid": 4, "ts": 7000000.0, "dur": 1000000.0,
       "name": "d2h 1", "cat": "d2h", "args": {"task": 5, "chunk": 1, "lane": 1,
       "bytes": 1000000000, "GB/s": 1, "waits for": "kernel 1"}})"));
+  // And the first kernel, which has no bytes.
+  EXPECT_EQ(slices_of(events).at({1, 2}).at(0),
+            json::parse(R"({"ph": "X", "pid": 1, "tid": 2, "ts": 2000000.0, "dur": 3000000.0,
+      "name": "kernel 0", "cat": "kernel", "args": {"task": 2, "chunk": 0, "lane": 0,
+      "waits for": "h2d 0"}})"));
   std::vector<std::tuple<std::string, int, double>> arrows;
   for (const json& event : events) {
     if (event["ph"] != "s" && event["ph"] != "f") continue;
