@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <functional>
 #include <future>
 #include <iterator>
+#include <thread>
 
 #include "deck_file.hpp"
 #include "generated.hpp"
@@ -29,6 +31,7 @@ namespace overlap::report {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 using base::ExitCode;
 using test::content;
 
@@ -123,7 +126,10 @@ TEST_F(OutputFile, IsWholeThoughASignalInterruptsItsWriting) {
   const auto read_all = [&, writer = pthread_self()] {
     const int room = fcntl(ends[0], F_GETPIPE_SZ);
     for (int waiting = 0; waiting < room;) ioctl(ends[0], FIONREAD, &waiting);
-    pthread_kill(writer, SIGUSR1);  // a part is written
+    for (int i = 0; i < 20; ++i) {  // after the first a part is written, after others nothing
+      pthread_kill(writer, SIGUSR1);
+      std::this_thread::sleep_for(2ms);
+    }
     std::string all;
     char part[4096];
     for (ssize_t n = 0; (n = read(ends[0], part, sizeof part)) > 0;) {
@@ -132,7 +138,7 @@ TEST_F(OutputFile, IsWholeThoughASignalInterruptsItsWriting) {
     return all;
   };
   auto reader = std::async(std::launch::async, read_all);
-  write_all(ends[1], "pipe", text);
+  EXPECT_NO_THROW(write_all(ends[1], "pipe", text));
   close(ends[1]);
   EXPECT_TRUE(reader.get() == text);
   close(ends[0]);
@@ -140,10 +146,13 @@ TEST_F(OutputFile, IsWholeThoughASignalInterruptsItsWriting) {
 }
 
 TEST_F(OutputFile, HasTheUsualModeOrKeepsItsOwn) {
-  const mode_t mask = umask(027);
-  write_file(path("a.json"), "first");
-  umask(mask);
-  EXPECT_EQ(fs::status(path("a.json")).permissions(), fs::perms(0640));
+  for (const mode_t hidden : {mode_t(0), mode_t(027)}) {
+    fs::remove(path("a.json"));
+    const mode_t mask = umask(hidden);
+    write_file(path("a.json"), "first");
+    umask(mask);
+    EXPECT_EQ(fs::status(path("a.json")).permissions(), fs::perms(0666 & ~hidden));
+  }
   fs::permissions(path("a.json"), fs::perms(0751));
   write_file(path("a.json"), "second");
   EXPECT_EQ(fs::status(path("a.json")).permissions(), fs::perms(0751));
@@ -159,6 +168,12 @@ TEST_F(OutputFile, IsWhereLinksLead) {
   fs::create_symlink("loop", path("loop"));
   EXPECT_EQ(error_of([&] { write_file(path("loop"), "text"); }),
             path("loop") + ": cannot write: Too many levels of symbolic links");
+  fs::create_symlink("c", path("1"));
+  for (int i = 2; i <= 40; ++i) fs::create_symlink(std::to_string(i - 1), path(std::to_string(i)));
+  write_file(path("39"), "through 39 links");
+  EXPECT_EQ(content(path("c")), "through 39 links");
+  EXPECT_EQ(error_of([&] { write_file(path("40"), "text"); }),
+            path("40") + ": cannot write: Too many levels of symbolic links");
 }
 
 TEST_F(OutputFile, MayBeADevice) {
@@ -166,6 +181,20 @@ TEST_F(OutputFile, MayBeADevice) {
   EXPECT_FALSE(is_stream(path("a.json")));
   write_file("/dev/null", "text");
   EXPECT_FALSE(fs::is_regular_file("/dev/null"));
+}
+
+TEST_F(OutputFile, MayBeAPipeThatIsReadLater) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  auto reader = std::async(std::launch::async, [&] {
+    std::this_thread::sleep_for(100ms);
+    return open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  });
+  EXPECT_NO_THROW(write_file(path("pipe"), "text"));
+  const int descriptor = reader.get();
+  char text[16] = {};
+  EXPECT_EQ(read(descriptor, text, sizeof text), 4);
+  EXPECT_STREQ(text, "text");
+  close(descriptor);
 }
 
 TEST_F(OutputFile, MayBeAnOpenDescriptor) {
