@@ -4,12 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -29,6 +33,15 @@
 #include "report/writers.hpp"
 #include "schedule/build.hpp"
 #include "studies.hpp"
+
+/// What flock does in a test; empty: what it is for.
+static std::function<int()> instead_of_flock;
+
+/// Takes the place of that of the C library.
+extern "C" int flock(int descriptor, int operation) {
+  return instead_of_flock ? instead_of_flock()
+                          : static_cast<int>(syscall(SYS_flock, descriptor, operation));
+}
 
 /// Sweeps: the points of a deck, what came out of them, and their journal.
 namespace overlap {
@@ -329,6 +342,8 @@ const char* const counts = "sweep: {chunks.count: [1, 2, 4, 8, 16, 32]}\n";
 TEST(SweepRecord, KeepsWhatIsShown) {
   const deck::Point point = points_of("sweep: {chunks.bytes: [4 KiB]}\n").front();
   experiment::Outcome result = result_of(point, 5);
+  result.runs.push_back(result.runs[1]);
+  result.runs[2].host_work = true;
   result.runs[1].wrong = experiment::WrongData{};
   result.checks.push_back({.metric = deck::Metric::time,
                            .order = deck::Order::sequential,
@@ -339,9 +354,11 @@ TEST(SweepRecord, KeepsWhatIsShown) {
   EXPECT_EQ(found.lines, point_lines(result));
   EXPECT_THAT(found.lines, HasSubstr(" n=3 point=chunks.bytes:4096\n"));
   EXPECT_EQ(found.record.find('\n'), std::string::npos);
-  ASSERT_EQ(found.rows.size(), 2u);
+  ASSERT_EQ(found.rows.size(), 3u);
+  EXPECT_TRUE(found.rows[2].host_work);
   const Row& row = found.rows[1];
   EXPECT_EQ(row.order, "depth_first");
+  EXPECT_FALSE(row.host_work);
   EXPECT_EQ(row.bytes, 2 * 4096 * 4);
   EXPECT_EQ(row.chunks, 4);
   EXPECT_EQ(row.tasks, 12);
@@ -349,12 +366,18 @@ TEST(SweepRecord, KeepsWhatIsShown) {
   EXPECT_EQ(row.time->n, 3);
   EXPECT_EQ(row.time->median, 5e-3);
   EXPECT_EQ(row.time->hi, 10e-3);
+  EXPECT_EQ(row.median(deck::Metric::time), 5e-3);
   EXPECT_EQ(row.median(deck::Metric::speedup), 2);
   EXPECT_EQ(row.bound_s, 4e-3);
+  EXPECT_EQ(row.schedule_bound_s, 5e-3);
   EXPECT_EQ(row.verdict, "WRONG DATA");
   EXPECT_FALSE(row.verified);
   EXPECT_FALSE(row.predicted_s);
   EXPECT_EQ(found.rows[0].verdict, "INCONCLUSIVE");
+  ASSERT_EQ(found.checks.size(), 1u);
+  EXPECT_EQ(found.checks[0].metric, "time");
+  EXPECT_EQ(found.checks[0].order, "sequential");
+  EXPECT_EQ(found.checks[0].verdict, experiment::Verdict::inconclusive);
   EXPECT_THROW(read_record("{}"), base::Error);
   const std::string runs = "\"runs\":[";
   std::string none = found.record;
@@ -454,6 +477,30 @@ TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
   EXPECT_EQ(sweep_table(sweep, 66), sweep_table(sweep, 100));
   EXPECT_THAT(sweep_table(sweep, 65), HasSubstr("chunks.count      time     bound      fastest\n"
                                                 "1             9.000 ms  4.000 ms  depth_first\n"));
+}
+
+TEST(SweepTable, HasTheTimesOfEachSeriesBelowItsName) {
+  for (const auto& [first, second] : {std::pair("a", "b"), {"b", "a"}}) {
+    Study sweep = sweep_of("sweep: {chunks.count: [1, 2]}\n", {9, 7});
+    for (PointResult& point : sweep.done) {
+      point.rows[0].order = first;
+      point.rows[1].order = second;
+    }
+    const auto rows = sweep_rows(sweep);
+    EXPECT_THAT(rows[0], ElementsAre("chunks.count", first, second, "bound", "fastest", ""));
+    EXPECT_THAT(rows[1], ElementsAre("1", "10.00 ms", "9.000 ms", "4.000 ms", second, ""));
+  }
+}
+
+TEST(SweepTable, NamesDevicesWhereThereAreSeveral) {
+  Study sweep = sweep_of("sweep: {chunks.count: [1, 2]}\n", {9, 7});
+  for (PointResult& point : sweep.done) {
+    for (Row& row : point.rows) row.device = "h200";
+  }
+  sweep.devices = {"h200"};
+  EXPECT_THAT(series(sweep), ElementsAre("sequential", "depth_first"));
+  sweep.devices = {"h200", "h100"};
+  EXPECT_THAT(series(sweep), ElementsAre("sequential on h200", "depth_first on h200"));
 }
 
 TEST(SweepSvg, HasThePanelOfTheBestPoint) {
@@ -585,25 +632,58 @@ TEST(SweepSvg, HasAtMostSixSteps) {
   EXPECT_THAT(svg({single({1, 2}, {32, 32})}), Not(HasSubstr(">15 ms<")));
 }
 
+TEST(SweepSvg, HasTicksAroundItsTimes) {
+  const auto ticks_of = [](double least, double most) {
+    const std::string picture = svg({single({1, 2}, {least, most})});
+    std::string ticks;
+    for (const char* const tick : {"1 ms", "2 ms", "5 ms", "10 ms", "20 ms", "50 ms", "1 s"}) {
+      if (picture.find(fmt::format(">{}</text>", tick)) != picture.npos) {
+        ticks += (ticks.empty() ? "" : ", ") + std::string(tick);
+      }
+    }
+    return ticks;
+  };
+  EXPECT_EQ(ticks_of(2, 20), "2 ms, 5 ms, 10 ms, 20 ms");
+  EXPECT_EQ(ticks_of(1.9, 20.1), "1 ms, 2 ms, 5 ms, 10 ms, 20 ms, 50 ms");
+  EXPECT_EQ(ticks_of(1, 999), "1 ms, 2 ms, 5 ms, 10 ms, 20 ms, 50 ms, 1 s");
+  EXPECT_EQ(ticks_of(1, 1000.5), "1 ms, 10 ms, 1 s");  // many decades have one each
+}
+
 TEST(SweepSvg, HasTitlesInTwoLinesWhereOneIsTooNarrow) {
   Study sweep = single({1, 2}, {9, 9});
   // Of 1136 pixels; bold letters of 20 pixels are 13.64 wide.
   std::string& title = sweep.points.front().deck.title =
-      std::string(70, 'a') + " " + std::string(11, 'b');
-  EXPECT_THAT(svg({sweep}), HasSubstr("a " + std::string(11, 'b') + "</text>\n"));
-  title = std::string(70, 'a') + " " + std::string(15, 'b');
+      std::string(70, 'a') + " " + std::string(12, 'b');
+  EXPECT_THAT(svg({sweep}), HasSubstr("a " + std::string(12, 'b') + "</text>\n"));
+  title = std::string(70, 'a') + " " + std::string(13, 'b');
   EXPECT_THAT(svg({sweep}), HasSubstr("a</text>\n<text class=\"title\" x=\"32\" y=\"76\">bbb"));
 }
 
 TEST(SweepSvg, LongWordsTakeTwoLines) {
   Study sweep = sweep_of(
-      "sweep: {chunks.count: [1, 2, 4], issue.lanes: [1], memory.host: [pinned], "
+      "sweep: {chunks.count: [1, 2, 4, 8], issue.lanes: [1], memory.host: [pinned], "
       "measure.repetitions: [7], workload.intensity: [1]}\n",
       {9, 7, 5});
+  add(sweep, 3,
+      experiment::failed(sweep.points[3], base::Error(base::ExitCode::skipped,
+                                                      "the device has no room for so many chunks "
+                                                      "of this size")));
   EXPECT_GT(sweep_words(sweep)[1].size(), 180);
   std::string& title = sweep.points.front().deck.title = "A long one:";
   for (int i = 0; i < 30; ++i) title += " word";
-  EXPECT_THAT(svg({sweep}), Not(HasSubstr("\u2026")));
+  const std::string picture = svg({sweep});
+  EXPECT_THAT(picture, Not(HasSubstr("\u2026")));
+  const auto places_of = [&](const std::string& kind) {
+    const std::string begin = "<text class=\"" + kind + "\" x=\"32\" y=\"";
+    std::vector<double> places;
+    for (auto at = picture.find(begin); at != picture.npos; at = picture.find(begin, at + 1)) {
+      places.push_back(std::stod(picture.substr(at + begin.size())));
+    }
+    return places;
+  };
+  EXPECT_THAT(places_of("title"), ElementsAre(50, 76));
+  EXPECT_THAT(places_of(""), ElementsAre(120, 138, 156));
+  EXPECT_THAT(places_of("doubt"), ElementsAre(174, 192));
 }
 
 TEST(SweepSvg, SeriesOfASingleNumberStandSideBySide) {
@@ -648,6 +728,16 @@ TEST(SweepSvg, WordsStandInAsManyRowsAsTheyNeed) {
     sweep.axes[0].values[0].text = text;
     EXPECT_EQ(y_of(svg({sweep}), "memory.host"), y_of(svg({sweep}), text) + 19 + 13 * (rows - 1));
   }
+  // Beyond three rows they are cut.
+  sweep.axes[0].values[0].text = std::string(60, 'b');
+  EXPECT_EQ(y_of(svg({sweep}), "memory.host"), y_of(svg({sweep}), "a") + 19 + 13);
+  // Two have 152 each, and 32 at each side: this takes 215.82, and this 218.24.
+  Study two = sweep_of("sweep: {memory.host: [pinned, pageable], issue.lanes: [1, 2, 3, 4, 5]}\n",
+                       std::vector<double>(10, 9));
+  std::string& wide_text = two.axes[0].values[0].text = std::string(31, 'a') + ".";
+  EXPECT_THAT(svg({two}), HasSubstr(">" + wide_text + "</text>"));
+  wide_text = std::string(32, 'a');
+  EXPECT_THAT(svg({two}), HasSubstr("\u2026<title>" + wide_text + "</title>"));
   // One has all of 1080: this takes 1073.82, and this 1074.7.
   Study one = sweep_of("sweep: {memory.host: [pinned]}\n", {9});
   std::string& text = one.axes[0].values[0].text = std::string(151, 'a') + "..........";
@@ -716,6 +806,7 @@ TEST(SweepJson, HasTheKeysThatAllPointsHave) {
 
 TEST(SweepJson, OfSeveralDecksHasTheirResults) {
   const Study study = study_of(result_of(points_of("").front(), 5));
+  EXPECT_EQ(json({study}), to_json({study}, 2));
   EXPECT_EQ(nlohmann::json::parse(to_json({study, study}))["results"].size(), 2U);
   EXPECT_EQ(nlohmann::json::parse(to_json({study})).count("results"), 0U);
 }
@@ -860,6 +951,24 @@ TEST_F(JournalFile, HasTheUsualMode) {
     umask(mask);
     EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0666 & ~hidden));
   }
+}
+
+TEST_F(JournalFile, KeepsLettersAsTheyAre) {
+  {
+    Journal(path_, {{"host", "m\u00e4x"}}, false).add("{\"point\":0}");
+  }
+  EXPECT_THAT(text(), HasSubstr("\"host\":\"m\u00e4x\"}\n"));
+}
+
+TEST_F(JournalFile, NeedsNoLocks) {
+  for (const int error : {EIO, ENOLCK}) {
+    instead_of_flock = [=] {
+      errno = error;
+      return -1;
+    };
+    EXPECT_EQ(complaint(identity_, false), "");
+  }
+  instead_of_flock = nullptr;
 }
 
 TEST_F(JournalFile, IsNoPipe) {
