@@ -69,7 +69,7 @@ void cut_into_chunks(Builder& builder, const Layout& layout) {
 void number_lanes(Schedule& schedule) {
   std::map<int, int> numbers;
   for (const Task& task : schedule.tasks) {
-    if (task.stage != Stage::host) numbers.emplace(task.lane, 0);
+    if (task.stage != Stage::host) numbers.try_emplace(task.lane);
   }
   int next = 0;
   for (auto& [lane, number] : numbers) number = next++;

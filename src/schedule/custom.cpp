@@ -149,7 +149,7 @@ std::optional<std::string> misplaced(const Costs& costs, Order order) {
           costs.names[other], costs.names[i]);
     }
     seen.any = std::max(seen.any, i);
-    if (kernel) seen.kernel = std::max(seen.kernel, i);
+    if (kernel) seen.kernel = i;
   }
   return std::nullopt;
 }

@@ -210,7 +210,6 @@ class Checker {
   void check(TaskId id) {
     const Stage stage = task(id).stage;
     const bool copies = is_copy(stage);
-    if (!copies && stage != Stage::kernel && stage != Stage::host) return;
     for (const Use& use : uses(schedule_, task(id))) {
       const Array& array = array_of(schedule_, use);
       const Piece& piece = piece_of(schedule_, use);

@@ -87,13 +87,15 @@ void expect_few(const deck::Deck& deck, const Costs& costs, std::int64_t chunks)
                                 chunks * costs.iterations, deck::most_chunks));
 }
 
-/// Number of equal chunks per iteration; `up_bytes`: bytes per unit that are copied to the device.
-std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t up_bytes) {
+/// Number of equal chunks per iteration, each of at most `most` units; `up_bytes`: bytes per unit
+/// that are copied to the device.
+std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t most,
+                         std::int64_t up_bytes) {
   const auto& count = deck.chunks.count;
   if (count > costs.units) {
     fail_chunks(deck, fmt::format("; allowed: at most {}, one per unit of the data", costs.units));
   }
-  const std::int64_t units = count ? 1 : std::min(*deck.chunks.bytes / up_bytes, costs.units);
+  const std::int64_t units = std::min(most, costs.units);
   if (units == 0) {
     fail_chunks(deck, fmt::format("; allowed: at least {}, one unit of the data", bytes(up_bytes)));
   }
@@ -130,7 +132,7 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
   const std::int64_t most = deck.chunks.bytes ? *deck.chunks.bytes / up_bytes : costs.units;
   std::int64_t& chunks = layout.chunks_per_iteration;
   // The small chunks of a ramp enlarge the others, so that bytes per chunk may require more chunks.
-  chunks = even_chunks(deck, costs, up_bytes);
+  chunks = even_chunks(deck, costs, most, up_bytes);
   if (ramps && deck.chunks.bytes) chunks = ramp_chunks(deck, costs, chunks, most);
   for (;; ++chunks) {
     base::check_interrupt();  // long ramps of many units take seconds

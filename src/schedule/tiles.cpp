@@ -205,10 +205,9 @@ void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling) {
 void cut_into_tiles(Schedule& schedule, const TilePlan& plan) {
   const Tiling& tiling = plan.tiling;
   lay_out_matrices(schedule.arrays, tiling);
-  schedule.cuts.assign(3, {});
   for (std::size_t i = 0; i < 3; ++i) {
     const auto [rows, columns, slot_rows, slot_columns] = shapes(tiling)[i];
-    Cut& cut = schedule.cuts[i];
+    Cut& cut = schedule.cuts.emplace_back();
     for (std::int64_t column = 0; column < columns; column += slot_columns) {
       for (std::int64_t row = 0; row < rows; row += slot_rows) {
         cut.pieces.push_back({.begin = column,
