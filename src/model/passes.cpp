@@ -70,9 +70,9 @@ class Combination {
   }
 
   double figure(const std::string& name, Spreads& spreads, std::vector<double> values) {
-    std::ranges::sort(values);
-    const double least = values.front();
-    const double chosen = values[std::min<std::size_t>(1, values.size() - 1)];
+    std::ranges::sort(values);  // two at least
+    const double least = values[0];
+    const double chosen = values[1];
     const double third = values[std::min<std::size_t>(2, values.size() - 1)];
     if (chosen > 0) spreads.relative.push_back((third - least) / 2 / chosen);
     spreads.range_s += (third - least) / 2;

@@ -243,7 +243,7 @@ class Simulation {
     while (std::ranges::count(busy_, true) < std::ssize(busy_)) {
       Engine* first = nullptr;
       for (Engine& engine : engines_) {
-        if (engine.ready.empty() || engine.running > 0) continue;
+        if (engine.ready.empty()) continue;
         if (first == nullptr || engine.ready.front() < first->ready.front()) first = &engine;
       }
       if (first == nullptr) break;
