@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <tuple>
 
 #include "deck/fields.hpp"
 #include "deck/words.hpp"
@@ -144,6 +145,11 @@ TEST(CustomOrders, HostWorkInFrontGoesWithTheFirstLaneOfTheList) {
                                   "name: K3, stage: kernel, lane: 3, duration: 1 ms"});
   EXPECT_THAT(text(build(deck, Order::depth_first)), ElementsAre("K3 L0", "C", "K7 L1"));
   EXPECT_THAT(text(build(deck, Order::breadth_first)), ElementsAre("K3 L0", "C", "K7 L1"));
+  const deck::Deck of_lane_1 = custom({"name: C, stage: host, duration: 1 ms",
+                                       "name: K1, stage: kernel, lane: 1, duration: 1 ms",
+                                       "name: K2, stage: kernel, lane: 2, duration: 1 ms"});
+  EXPECT_THAT(text(build(of_lane_1, Order::depth_first)), ElementsAre("C", "K1 L0", "K2 L1"));
+  EXPECT_THAT(text(build(of_lane_1, Order::breadth_first)), ElementsAre("C", "K2 L1", "K1 L0"));
 }
 
 TEST(CustomOrders, KeepWhatTheModelNeeds) {
@@ -176,6 +182,9 @@ TEST(CustomOrders, CopiesByDurationMoveWholePages) {
     const auto sized = size_copies(asked, [&](Stage, double) { return bytes; });
     EXPECT_EQ(static_cast<double>(sized.tasks[0].bytes), 4096 * pages);
   }
+  deck::Workload given = asked;
+  given.tasks[0].bytes = 1;
+  EXPECT_EQ(size_copies(given, [](Stage, double) { return 4096; }).tasks[0].bytes, 1);
 }
 
 TEST(CustomOrders, CopiesByDurationThatAreTooLargeAreRefused) {
@@ -240,6 +249,29 @@ TEST(CustomOrders, AnOrderThatWouldLeaveOtherDataSaysSo) {
   EXPECT_EQ(
       misplaced(deck, Order::depth_first),
       "issues task K1 before task K2, which is earlier in the list and works on the same chunk");
+}
+
+TEST(CustomOrders, OfAChunkOnlyCopiesMayChangePlaces) {
+  for (const auto& [first, second, allowed] : {std::tuple("h2d", "h2d", true),
+                                               {"d2h", "d2h", true},
+                                               {"h2d", "d2h", true},
+                                               {"h2d", "kernel", false},
+                                               {"kernel", "d2h", false},
+                                               {"d2h", "kernel", false}}) {
+    SCOPED_TRACE(fmt::format("{} {}", first, second));
+    const deck::Deck deck =
+        custom({fmt::format("name: A, stage: {}, lane: 2, duration: 1 ms", first),
+                fmt::format("name: B, stage: {}, lane: 1, duration: 1 ms, chunk: 2", second)});
+    EXPECT_EQ(misplaced(deck, Order::custom), std::nullopt);
+    const auto reason = misplaced(deck, Order::depth_first);
+    if (allowed) {
+      EXPECT_EQ(reason, std::nullopt);
+    } else {
+      EXPECT_EQ(
+          reason,
+          "issues task B before task A, which is earlier in the list and works on the same chunk");
+    }
+  }
 }
 
 TEST(CustomOrders, HundredThousandTasks) {

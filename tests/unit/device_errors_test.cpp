@@ -83,7 +83,10 @@ TEST(DeviceErrors, TheLimitsThemselvesAreGood) {
         device("queues: {kind: worker}\nworkers: {cores: 1024}\n"), device("copy_engines: 1\n"),
         device("copy_engines: 2\n"), device("spread: {copies: 0, kernels: 0, calls: 0}\n"),
         device("spread: {copies: 1, kernels: 1, calls: 1}\n"),
-        device("latency: {event: 0, notice: 1000}\n")}) {
+        device("latency: {event: 0, notice: 1000}\n"),
+        rates("{rowsum: [{intensity: 0, bandwidth: 1 B/s}, {intensity: 1e9, bandwidth: 1 B/s}]}"),
+        h2d("bandwidth: 1000 TB/s, slowed: 1") + "d2h: {bandwidth: 1 B/s, slowed: 100}\n" +
+            "kernels: {rates: {increment: {bandwidth: 8 GB/s}}}\n"}) {
     EXPECT_EQ(complaint(DeckFile(text, "device.yaml").path()), "") << text;
   }
 }
@@ -274,9 +277,12 @@ TEST(DeviceErrors, Rates) {
       {rates("{rowsum: [{bandwidth: 8 GB/s}]}"),
        "@:3:28: kernels.rates.rowsum[0].intensity: found nothing; allowed: a number from 0 to 1e9 "
        "of flop/byte"},
-      {rates("{rowsum: [{intensity: 2e9, bandwidth: 8 GB/s}]}"),
-       "@:3:40: kernels.rates.rowsum[0].intensity: found '2e9'; allowed: a number from 0 to 1e9 "
-       "of flop/byte"},
+      {rates("{rowsum: [{intensity: 1000000001, bandwidth: 8 GB/s}]}"),
+       "@:3:40: kernels.rates.rowsum[0].intensity: found '1000000001'; allowed: a number from 0 to "
+       "1e9 of flop/byte"},
+      {rates("{rowsum: [{intensity: -1, bandwidth: 8 GB/s}]}"),
+       "@:3:40: kernels.rates.rowsum[0].intensity: found '-1'; allowed: a number from 0 to 1e9 of "
+       "flop/byte"},
       {rates("{rowsum: [{intensity: 1, bandwidth: 8 GB/s}, {intensity: 1, bandwidth: 4 GB/s}]}"),
        "@:3:75: kernels.rates.rowsum[1].intensity: found '1'; allowed: more than in the entry "
        "before"},

@@ -77,6 +77,7 @@ TEST(DeviceKernel, TimeBetweenAndBeyondRoofs) {
   EXPECT_DOUBLE_EQ(kernel.seconds(1e9, 2e9), 0.625);  // half way
   EXPECT_DOUBLE_EQ(kernel.seconds(1e9, 3e9), 1);
   EXPECT_DOUBLE_EQ(kernel.seconds(1e9, 6e9), 2);  // as many times the arithmetic
+  EXPECT_EQ(kernel.seconds(0, 0), 0);
 }
 
 TEST(DeviceKernel, SmallKernelsLeaveRoom) {

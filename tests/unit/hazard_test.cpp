@@ -276,12 +276,35 @@ TEST(Hazard, PiecesBeyondTheirArraysAreMalformed) {
     change(s, s.cuts[0].pieces[1]);
     EXPECT_THAT(only(s).message, HasSubstr("reaches beyond its arrays"));
   }
+  Schedule s = increment(Order::depth_first, 1, 1);
+  s.cuts[0].device_units = 1199;
+  EXPECT_THAT(only(s).message, HasSubstr("reaches beyond its arrays"));
+}
+
+TEST(Hazard, KernelsOnHostMemoryNeedNoDeviceMemory) {
+  deck::Deck deck = small_deck(WorkloadKind::increment, 1200, 2);
+  deck.memory.transfer = deck::Transfer::zero_copy;
+  Schedule s = small_schedule(deck, Order::depth_first, 2);
+  s.cuts[0].device_units = 0;
+  EXPECT_TRUE(find_hazards(s).empty());
 }
 
 TEST(Hazard, ACopyThatIsNotItsChunkIsMalformed) {
   Schedule s = increment(Order::depth_first, 2, 2);
   s.tasks[0].bytes += 4;
   EXPECT_THAT(only(s).message, HasSubstr("copies 2404 bytes, which is not the size of its piece"));
+  s = increment(Order::depth_first, 2, 2);
+  s.tasks[0].uses.count = 2;
+  EXPECT_THAT(only(s).message, HasSubstr("copies 2400 bytes, which is not the size of its piece"));
+  s = increment(Order::depth_first, 2, 2);
+  own_uses(s, s.tasks[0])[0].slot = -1;  // from the host to itself
+  EXPECT_THAT(only(s).message, HasSubstr("copies 2400 bytes, which is not the size of its piece"));
+}
+
+TEST(Hazard, TheFirstEightAreReported) {
+  Schedule s = increment(Order::by_engine, 9, 3);
+  for (Task& task : s.tasks) task.after.clear();
+  EXPECT_EQ(find_hazards(s).size(), 8U);
 }
 
 TEST(Hazard, AKernelWithoutArraysIsMalformed) {

@@ -195,6 +195,18 @@ TEST_F(Passes, ASingleOutlierDoesNoHarm) {
   EXPECT_THAT(found.doubtful, IsEmpty());
 }
 
+TEST_F(Passes, OfThreeTheMiddleOneAgreesWithAnother) {
+  const auto doubtful = [](const std::vector<double>& copy_s) {
+    std::vector<Device> passes(copy_s.size(), pass([] { return 1; }));
+    for (std::size_t i = 0; i < passes.size(); ++i) passes[i].host.copy_s = copy_s[i];
+    return combine(passes).doubtful;
+  };
+  EXPECT_THAT(doubtful({1, 3, 3}), IsEmpty());
+  EXPECT_THAT(doubtful({1, 1, 3}), IsEmpty());
+  EXPECT_THAT(doubtful({1, 3, 9}), ElementsAre("host"));
+  EXPECT_THAT(doubtful({9, 1, 3, 3}), IsEmpty());  // of four the second
+}
+
 TEST_F(Passes, ShortTimesMayDifferByTheNoise) {
   const auto doubtful = [](double second_us, double third_us) {
     std::vector<Device> passes(3, pass([] { return 1; }));
@@ -240,6 +252,37 @@ TEST_F(Passes, PhysicsExcludesFigures) {
               IsEmpty());
 }
 
+TEST_F(Passes, PhysicsLeavesRoomForNoise) {
+  const Curve alone = Curve::line(0, 1e9);
+  struct Row {
+    const char* what;
+    Curve times, duplex;
+    bool doubtful;
+  };
+  for (const Row& row : {
+           // Twice as much takes twice the time at most.
+           Row{"1.02", Curve({{1e9, 1}, {2e9, 2.04}}), Curve(), false},
+           Row{"1.04", Curve({{1e9, 1}, {2e9, 2.08}}), Curve(), true},
+           Row{"duplex 1.02", alone, Curve({{1e9, 1.5}, {2e9, 3.06}}), false},
+           Row{"duplex 1.04", alone, Curve({{1e9, 1.5}, {2e9, 3.12}}), true},
+           // Both directions at once take as long as the longer one at least, as both at most.
+           Row{"0.96 of one", alone, slower(alone, 0.96), true},
+           Row{"0.98 of one", alone, slower(alone, 0.98), false},
+           Row{"1.02 of both", alone, slower(alone, 2.04), false},
+           Row{"1.04 of both", alone, slower(alone, 2.08), true},
+       }) {
+    SCOPED_TRACE(row.what);
+    for (const auto& [copies, other] :
+         {std::pair(&Device::h2d, &Device::d2h), {&Device::d2h, &Device::h2d}}) {
+      Device one;
+      (one.*other).pinned = alone;
+      (one.*copies).pinned = row.times;
+      (one.*copies).duplex = row.duplex;
+      EXPECT_EQ(combine({one, one}).doubtful.size(), row.doubtful ? 1U : 0U);
+    }
+  }
+}
+
 TEST_F(Passes, SizesOfFewPassesAreLeftOut) {
   std::vector<Device> passes(4, pass([] { return 1; }));
   const std::size_t sizes = passes[0].h2d.pinned.points().size();
@@ -254,6 +297,8 @@ TEST_F(Passes, SizesOfFewPassesAreLeftOut) {
 TEST_F(Passes, TheMiddleNumberOfQueuesCounts) {
   std::vector<Device> passes(4, pass([] { return 1; }));
   passes[0].copy_connections = 32;
+  passes[1].connections = 2;
+  passes[2].connections = 32;
   passes[3].connections = 1;
   EXPECT_EQ(combine(passes).copy_connections, 4);
   EXPECT_EQ(combine(passes).connections, 8);

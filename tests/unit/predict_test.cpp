@@ -388,18 +388,22 @@ TEST(EngineRules, SmallCopiesCanBeSlowedMoreThanLargeOnes) {
 }
 
 TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
-  const auto seconds = [](bool input, bool output, const Curve& zero_copy = {}) {
+  const auto seconds = [](bool input, bool output, const Curve& zero_copy = {},
+                          double bytes_per_s = 1, std::int64_t units = 10) {
     schedule::Costs costs;
     costs.kernel = "k";
-    costs.units = 10;
+    costs.units = units;
     if (input) costs.arrays.push_back({.name = "in", .unit_bytes = 1, .to_device = true});
     if (output) costs.arrays.push_back({.name = "out", .unit_bytes = 1, .to_host = true});
-    for (schedule::Array& array : costs.arrays) array.host = schedule::adjacent(1, 10);
+    for (schedule::Array& array : costs.arrays) {
+      array.host = schedule::adjacent(1, static_cast<std::size_t>(units));
+    }
     const schedule::Layout layout{
-        .transfer = deck::Transfer::zero_copy, .borders = {0, 10}, .largest_chunk_units = 10};
+        .transfer = deck::Transfer::zero_copy, .borders = {0, units}, .largest_chunk_units = units};
     const Schedule schedule = schedule::build(costs, layout, deck::Order::depth_first, 1);
     Device device = device_of(Queues::connection);
-    device.h2d.duplex = device.d2h.duplex = Curve::line(0, 0.5);
+    device.h2d.pinned = device.d2h.pinned = Curve::line(0, bytes_per_s);
+    device.h2d.duplex = device.d2h.duplex = Curve::line(0, bytes_per_s / 2);
     device.kernels["k"] = {{{0, Curve::line(0, 100)}}};
     device.zero_copy = zero_copy;
     return seconds_alone(schedule, schedule.tasks.at(0), device);
@@ -413,6 +417,11 @@ TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
   EXPECT_DOUBLE_EQ(seconds(true, true, measured), 30);
   EXPECT_DOUBLE_EQ(seconds(true, false, measured), 15);
   EXPECT_DOUBLE_EQ(seconds(false, true, measured), 15);
+  // The same with times and sizes below 1.
+  EXPECT_DOUBLE_EQ(seconds(true, false, {}, 50), 0.24);
+  EXPECT_DOUBLE_EQ(seconds(false, true, {}, 50), 0.24);
+  EXPECT_DOUBLE_EQ(seconds(true, true, Curve({{10, 0.5}}), 50), 0.5);
+  EXPECT_DOUBLE_EQ(seconds(true, false, {}, 1, 1), 1.2);
 }
 
 TEST(EngineRules, LinesApartTakeTheirTime) {
@@ -451,6 +460,7 @@ TEST(EngineRules, LinesApartTakeTheirTime) {
   // Small kernels leave the cache alone.
   EXPECT_NEAR(seconds(4096, working_set - 1, Stage::d2h, 2), 64 * 50e-6, 1e-12);
   EXPECT_NEAR(seconds(4096, working_set, Stage::d2h, 2), half * 1e-9, 1e-12);
+  EXPECT_NEAR(seconds(4096, 2 * working_set, Stage::d2h, 2), half * 1e-9, 1e-12);
   EXPECT_NEAR(seconds(4096, working_set - 1, Stage::h2d, 0), 32 * 40e-6, 1e-12);
   EXPECT_NEAR(seconds(4096, working_set, Stage::h2d, 0), half / 2 * 1e-9, 1e-12);
   // Short lines: never faster than the same bytes in a row.
@@ -754,6 +764,17 @@ TEST(HostRules, PageableCopiesHoldItUnlessTheyAreSmall) {
   EXPECT_THAT(text(predict(schedule, device)), ElementsAre("H2D 0-8", "SM 8-9"));
   device.h2d.unblocked_bytes = 4;
   EXPECT_THAT(text(predict(schedule, device)), ElementsAre("H2D 0-8", "SM 0-1"));
+}
+
+TEST(HostRules, OnlyPageableCopiesHoldIt) {
+  Device device = device_of(Queues::engine);
+  device.h2d.pageable = Curve::line(0, 0.5);
+  Schedule schedule = schedule_of({h2d(0, 4), kernel(1, 1)});
+  for (const auto memory : {deck::HostMemory::pinned, deck::HostMemory::registered,
+                            deck::HostMemory::pageable_staged}) {
+    schedule.host_memory = memory;
+    EXPECT_THAT(text(predict(schedule, device)), ElementsAre("H2D 0-4", "SM 0-1"));
+  }
 }
 
 }  // namespace

@@ -347,6 +347,13 @@ TEST(Layout, TheSmallerOfDeckAndDeviceDecides) {
   EXPECT_FALSE(layout(deck, costs, std::nullopt).out_of_core);
 }
 
+TEST(Layout, ADeviceThatJustHoldsAllHoldsUnevenChunks) {
+  const deck::Deck deck = increment(4, 10);  // 2, 3, 2 and 3; a slot has 12 bytes
+  const Costs costs = schedule::costs(deck.workload, 1);
+  EXPECT_EQ(layout(deck, costs, 40).slots, 4);
+  EXPECT_EQ(layout(deck, costs, 39).slots, 3);
+}
+
 void expect_error(const deck::Deck& deck, std::optional<std::int64_t> free, base::ExitCode code,
                   const std::string& message) {
   try {
@@ -515,6 +522,11 @@ TEST(Fenced, LeavesOutWhatTheHostHasSeen) {
   EXPECT_THAT(text(fenced(plain)),
               ElementsAre("h2d 0 L0", "h2d 0 L0", "fence 0 L0 < 0", "kernel 0 L1", "kernel 0 L1",
                           "h2d 0 L0 !", "host 0 L0 < 4", "kernel 0 L2"));
+  // It has not seen what it issued to that lane afterwards.
+  plain.tasks = {on_lane(copy, 0), on_lane(copy, 0), on_lane(kernel, 1, {1})};
+  plain.tasks[0].blocking = true;
+  EXPECT_THAT(text(fenced(plain)),
+              ElementsAre("h2d 0 L0 !", "h2d 0 L0", "fence 0 L0 < 1", "kernel 0 L1"));
 }
 
 TEST(Fenced, NamesItsFencesWhereTasksHaveNames) {

@@ -130,6 +130,14 @@ TEST(Search, TakesSecondsAtMost) {
   for (const Candidate& candidate : candidates) EXPECT_EQ(candidate.chunks, 1);
 }
 
+TEST(Search, TriesNoMoreChunksThanUnits) {
+  deck::Deck deck = increment(1);
+  deck.workload.elements = 4;
+  std::set<std::int64_t> chunks;
+  for (const Candidate& candidate : search(deck, "h200")) chunks.insert(candidate.chunks);
+  EXPECT_THAT(chunks, testing::ElementsAre(1, 2, 3, 4));
+}
+
 TEST(Search, PredictsWhatItBuilds) {
   const deck::Deck deck = increment(4);
   const schedule::Costs costs = schedule::costs(deck.workload, 1);
@@ -286,6 +294,19 @@ TEST(BalancedRepeats, OfARampAreThoseOfItsLargestChunk) {
   const std::int64_t alike = deck.workload.elements / largest;  // even chunks of that size
   EXPECT_NEAR(static_cast<double>(ramp), even(alike), 1);
   EXPECT_GT(static_cast<double>(ramp), even(48) + 4);  // chunks as small as the first
+}
+
+TEST(BalancedRepeats, CountNoOtherChunk) {
+  // 2, 4 and 2 elements: of the 4, a copy of 16 s and a kernel of 32 + 32 s for each repeat.
+  Device device;
+  device.h2d.pinned = device.d2h.pinned = Curve::line(0, 1);
+  device.kernels["increment"] = {{{0.875, Curve::line(32, 1)}}};
+  deck::Deck deck = increment(3);
+  deck.workload.elements = 8;
+  deck.workload.intensity.balance = 40;
+  deck.chunks.profile = deck::Profile::ramp;
+  deck.chunks.growth = deck.chunks.spread = 2;
+  EXPECT_EQ(balanced_repeats(deck, device), 10);
 }
 
 TEST(BalancedRepeats, NeedRatesByIntensity) {
