@@ -65,6 +65,7 @@ TEST(Bounds, DirectionsSlowEachOtherByWhatBothTook) {
   EXPECT_NEAR(ideal_s(2, 4, 5), 5, 1e-9);
   EXPECT_NEAR(ideal_s(4, 0, 4), 4, 1e-9);
   EXPECT_NEAR(ideal_s(0, 4, 4), 4, 1e-9);
+  EXPECT_NEAR(ideal_s(0.5, 0.5, 0.75), 0.75, 1e-9);
 }
 
 TEST(Bounds, KernelsOfPartsOfTheDeviceRunTogether) {
@@ -158,6 +159,8 @@ TEST(Bounds, KernelsGivenByTheirDurationLastAsMeasured) {
   const auto b = bounds(chunks(4, 2, 1, 2), slow, slow, {});
   EXPECT_DOUBLE_EQ(b.serial_s, 24);
   EXPECT_NEAR(b.schedule_bound_s, 12, 1e-9);  // H 0-8, K 8-10, D 10-12
+  const auto fast = rates(0.5, 0.5, 0.5, 0.5);
+  EXPECT_NEAR(bounds(chunks(1, 2, 2, 2), fast, fast, {}).schedule_bound_s, 1.5, 1e-9);
 }
 
 TEST(Bounds, OnlyKernelsLastAsMeasured) {

@@ -152,11 +152,18 @@ TEST(CustomOrders, HostWorkInFrontGoesWithTheFirstLaneOfTheList) {
   EXPECT_THAT(text(build(of_lane_1, Order::breadth_first)), ElementsAre("C", "K2 L1", "K1 L0"));
 }
 
+TEST(CustomOrders, WhatTheHostHasDoneNeedsNoWait) {
+  const deck::Deck deck = custom({"name: C, stage: host, duration: 1 ms",
+                                  "name: K, stage: kernel, lane: 1, duration: 1 ms, after: [C]"});
+  EXPECT_THAT(text(build(deck, Order::custom)), ElementsAre("C", "K L0"));
+}
+
 TEST(CustomOrders, KeepWhatTheModelNeeds) {
   const Schedule s = build(two_lanes(), Order::custom);
   EXPECT_EQ(s.kernel, "custom");
   EXPECT_EQ(s.lanes, 2);
   EXPECT_EQ(s.tasks[0].bytes, 8192U);
+  EXPECT_EQ(s.tasks[0].share, 0);
   EXPECT_EQ(s.tasks[3].duration_s, 0.001);
   EXPECT_EQ(s.tasks[3].share, 0.5);
   EXPECT_EQ(s.tasks[3].number, 3);

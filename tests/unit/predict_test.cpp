@@ -762,8 +762,13 @@ TEST(HostRules, PageableCopiesHoldItUnlessTheyAreSmall) {
   Schedule schedule = schedule_of({h2d(0, 4), kernel(1, 1)});
   schedule.host_memory = deck::HostMemory::pageable;
   EXPECT_THAT(text(predict(schedule, device)), ElementsAre("H2D 0-8", "SM 8-9"));
+  device.host.synchronize_s = 10;  // they are no call that waits
+  EXPECT_THAT(text(predict(schedule, device)), ElementsAre("H2D 0-8", "SM 8-9"));
   device.h2d.unblocked_bytes = 4;
   EXPECT_THAT(text(predict(schedule, device)), ElementsAre("H2D 0-8", "SM 0-1"));
+  device.h2d.unblocked_bytes = 0;
+  device.unit_s = 1;  // a teaching device knows no kinds of memory
+  EXPECT_THAT(text(predict(schedule, device)), ElementsAre("H2D 0-1", "SM 0-1"));
 }
 
 TEST(HostRules, OnlyPageableCopiesHoldIt) {

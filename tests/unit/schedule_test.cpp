@@ -405,10 +405,13 @@ TEST(Layout, RefusesALimitBelowAChunk) {
   deck.workload.m = deck.workload.n = deck.workload.k = 32;
   deck.workload.tile_m = deck.workload.tile_n = 16;
   deck.memory.device_limit = 6143;
-  expect_error(deck, std::nullopt, base::ExitCode::usage,
-               "test.yaml: memory.device_limit: found 6.0 KiB; a panel of A and of B and two tiles "
-               "of C need 6 KiB on the device; use smaller tiles");
-  deck.workload.m = deck.workload.n = 16;
+  for (const std::int64_t n : {32, 16}) {
+    deck.workload.n = n;
+    expect_error(deck, std::nullopt, base::ExitCode::usage,
+                 "test.yaml: memory.device_limit: found 6.0 KiB; a panel of A and of B and two "
+                 "tiles of C need 6 KiB on the device; use smaller tiles");
+  }
+  deck.workload.m = 16;
   deck.memory.device_limit = 5119;
   expect_error(deck, std::nullopt, base::ExitCode::usage,
                "test.yaml: memory.device_limit: found 5.0 KiB; a panel of A and of B and the tile "
@@ -612,6 +615,9 @@ TEST(HostWork, OfTheBaselineIsBesideEachChunksLastKernel) {
   EXPECT_EQ(stages(s).size(), small_schedule(deck, Order::sequential, 1).tasks.size() + 2);
   EXPECT_DOUBLE_EQ(host_s(s), 2);
   for (std::size_t id = 1; id < s.tasks.size(); ++id) {
+    if (s.tasks[id].stage == Stage::kernel) {
+      EXPECT_EQ(s.tasks[id].blocking, s.tasks[id].op == 0);
+    }
     if (s.tasks[id].stage != Stage::host) continue;
     EXPECT_EQ(s.tasks[id - 1].stage, Stage::kernel);
     EXPECT_EQ(s.tasks[id - 1].op, 1);

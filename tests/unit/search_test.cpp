@@ -187,6 +187,25 @@ TEST(Search, TriesRampsAndZeroCopyWhereTheyHaveAMeaning) {
   EXPECT_FALSE(has(search(deck, "h200"), &Candidate::transfer, deck::Transfer::zero_copy));
 }
 
+TEST(Search, TriesFewRamps) {
+  deck::Deck deck = increment(4);
+  deck.issue.lanes = 5;
+  deck.chunks.spread = 30;
+  std::set<std::int64_t> chunks;
+  std::set<double> spreads;
+  std::set<int> lanes;
+  for (const Candidate& candidate : search(deck, "h200")) {
+    if (candidate.profile != deck::Profile::ramp) continue;
+    chunks.insert(candidate.chunks);
+    spreads.insert(candidate.spread);
+    const bool many = candidate.chunks == 256;  // enough for all lanes
+    if (many && candidate.order == deck::Order::depth_first) lanes.insert(candidate.lanes);
+  }
+  EXPECT_EQ(*chunks.begin(), 6);
+  EXPECT_THAT(spreads, testing::ElementsAre(16, 30, 64));
+  EXPECT_THAT(lanes, testing::ElementsAre(4, 5, 8));
+}
+
 TEST(Search, ARampIsBestWhereOneDirectionIsTheLimit) {
   // Only the first chunk's copy to the device and what follows the last one's show. (Where as much
   // goes back, the copies back end a whole large chunk behind the others, ramp or not.)
@@ -294,19 +313,6 @@ TEST(BalancedRepeats, OfARampAreThoseOfItsLargestChunk) {
   const std::int64_t alike = deck.workload.elements / largest;  // even chunks of that size
   EXPECT_NEAR(static_cast<double>(ramp), even(alike), 1);
   EXPECT_GT(static_cast<double>(ramp), even(48) + 4);  // chunks as small as the first
-}
-
-TEST(BalancedRepeats, CountNoOtherChunk) {
-  // 2, 4 and 2 elements: of the 4, a copy of 16 s and a kernel of 32 + 32 s for each repeat.
-  Device device;
-  device.h2d.pinned = device.d2h.pinned = Curve::line(0, 1);
-  device.kernels["increment"] = {{{0.875, Curve::line(32, 1)}}};
-  deck::Deck deck = increment(3);
-  deck.workload.elements = 8;
-  deck.workload.intensity.balance = 40;
-  deck.chunks.profile = deck::Profile::ramp;
-  deck.chunks.growth = deck.chunks.spread = 2;
-  EXPECT_EQ(balanced_repeats(deck, device), 10);
 }
 
 TEST(BalancedRepeats, NeedRatesByIntensity) {
