@@ -1350,7 +1350,7 @@ TEST(DeckErrors, Criteria) {
   expect_messages({
       {criteria("[{metric: drift, reference: given}]"),
        {},
-       "@:3:40: acceptance[0].reference: found a reference for 'drift'; allowed: min or max"},
+       "@:3:41: acceptance[0].reference: found a reference for 'drift'; allowed: min or max"},
       {criteria("[{metric: throttled, reference: h200}]"),
        {},
        "@:3:45: acceptance[0].reference: found a reference for 'throttled'; allowed: min or max"},

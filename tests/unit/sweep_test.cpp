@@ -227,7 +227,7 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
       {"sweep: {issue.lanes: [1, 2], host_work.per_chunk: [0.0001, 1 ms, 100 us], chunks.count: "
        "[1, 2]}\n",
        {},
-       "@:2:65: sweep.host_work.per_chunk[2]: found '100 us' again, first at @:2:51; allowed: each "
+       "@:2:66: sweep.host_work.per_chunk[2]: found '100 us' again, first at @:2:52; allowed: each "
        "value once"},
       {"sweep: {chunks.count: [1], chunks.count: [2]}\n",
        {},
