@@ -54,7 +54,7 @@ class Predict(TestCase):
         mine = self.folder / "ideal_1copy.yaml"
         mine.write_text("unit: 2 ms\n")
         stdout = self.predicted(self.deck(FOUR), "--predict=ideal_1copy", "--predict", mine)
-        self.assertRegex(stdout, r"(?m)^order +ideal_1copy +speed-up +ideal_1copy +speed-up$")
+        self.assertRegex(stdout, r"(?m)^order +ideal_1copy +speed-up +ideal_1copy 2 +speed-up$")
         self.assertRegex(stdout, r"(?m)^breadth_first +8\.000 ms +1\.50 +\S+ ms +\d\.\d\d$")
         self.assertRegex(stdout, r"(?m)^sequential +12\.00 ms +1\.00 +24\.00 ms +1\.00$")
 
