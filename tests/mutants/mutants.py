@@ -12,6 +12,7 @@ It runs in the quick start's root unless --here is given.
 """
 
 import argparse
+import concurrent.futures
 import hashlib
 import os
 import queue
@@ -171,7 +172,9 @@ class Worker:
         for kept in [kept for kept in self.kept.rglob("*") if kept.is_file()]:
             built = self.build / kept.relative_to(self.kept)
             if not built.exists() or built.stat().st_mtime_ns != kept.stat().st_mtime_ns:
-                shutil.copy2(kept, built)
+                fresh = built.with_name(built.name + ".fresh")
+                shutil.copy2(kept, fresh)
+                fresh.replace(built)  # not written over: a process that a test left may still run it
 
     def test(self, limit_s):
         unit = next(file for file in self.build.rglob("overlap_unit") if file.is_file())
@@ -224,12 +227,9 @@ def judge_all(root, folder, drawn, count, jobs, limit_s):
                 judged.append(mutant)
                 print(f"{counted():4} {mutant.fate} ({mutant.seconds:.0f} s): {mutant}", flush=True)
 
-    while not todo.empty() and counted() < count:  # one that did not count is made up for
-        threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with concurrent.futures.ThreadPoolExecutor(len(workers)) as pool:
+        while not todo.empty() and counted() < count:  # one that did not count is made up for
+            list(pool.map(work, workers))
     return judged
 
 
