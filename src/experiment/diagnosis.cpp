@@ -333,12 +333,17 @@ Found drifting(const Evidence& of) {
                {{"drift", of.drift->median}});
 }
 
+/// Single slow repetitions do not count: they hardly change the median.
 Found unsteady(const Evidence& of) {
-  const base::Summary time = time_s(of.run);
-  const double width = time.median > 0 ? (time.hi - time.lo) / time.median : 0;
+  std::vector<double> times_s = of.run.samples_s;
+  if (times_s.size() < 4) return {};
+  std::ranges::sort(times_s);
+  const std::size_t quarter = times_s.size() / 4;
+  const double width =
+      (times_s[times_s.size() - 1 - quarter] - times_s[quarter]) / base::median(times_s);
   if (width <= most_steady) return {};
-  return found(fmt::format("the repetitions differ: the 95 % interval of the median is {:.0f} % "
-                           "wide; measure on a quiet machine, or raise measure.repetitions",
+  return found(fmt::format("the repetitions differ: the middle half of them spans {:.0f} % of the "
+                           "median; measure on a quiet machine, or raise measure.repetitions",
                            100 * width),
                {{"width", width}});
 }

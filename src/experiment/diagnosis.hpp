@@ -35,7 +35,7 @@ inline constexpr double good_efficiency = 0.9;
 /// Drift that is a finding if its whole interval exceeds this.
 inline constexpr double least_drift = 0.01;
 
-/// Maximum width of the interval of the median time, relative to it, for steady repetitions.
+/// Maximum width of the middle half of steady repetitions, relative to the median time.
 inline constexpr double most_steady = 0.15;
 
 /// Names of all causes, most likely first.

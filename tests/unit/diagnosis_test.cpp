@@ -273,17 +273,19 @@ TEST(Diagnosis, FindsADriftToFasterRuns) {
 
 TEST(Diagnosis, RepetitionsAreSteadyUpToAWidth) {
   Evidence evidence = unexplained();
-  const auto of_width = [&](double width) {
-    for (auto& run : evidence.runs) run.samples_s.assign(6, 16e-3);
-    evidence.run().samples_s.back() *= 1 + width;
+  const auto of_widths = [&](double below, double above, std::size_t slow) {
+    for (auto& run : evidence.runs) run.samples_s.assign(8, 16e-3);
+    std::vector<double>& times_s = evidence.run().samples_s;
+    for (std::size_t i = 0; i < 3; ++i) times_s[2 * i] *= 1 - below;
+    for (std::size_t i = 0; i < slow; ++i) times_s[2 * i + 1] *= 1 + above;
     return causes(evidence);
   };
-  EXPECT_THAT(of_width(0.149), IsEmpty());
-  EXPECT_THAT(of_width(0.151), ElementsAre("unsteady"));
-  EXPECT_DOUBLE_EQ(evidence.findings()[0].evidence[0].second, 0.151);
-  evidence.run().bounds.reset();
-  evidence.run().samples_s.assign(6, 0);
-  EXPECT_THAT(causes(evidence), IsEmpty());
+  EXPECT_THAT(of_widths(0.07, 0.079, 3), IsEmpty());
+  EXPECT_THAT(of_widths(0.07, 0.081, 3), ElementsAre("unsteady"));
+  EXPECT_NEAR(evidence.findings()[0].evidence[0].second, 0.151, 1e-12);
+  EXPECT_THAT(of_widths(0, 1, 2), IsEmpty()) << "two of eight are beyond the middle half";
+  evidence.run().samples_s = {8e-3, 16e-3, 32e-3};
+  EXPECT_THAT(causes(evidence), IsEmpty()) << "too few to have a middle half";
 }
 
 TEST(Diagnosis, TheWholeIntervalMustBeBelowTheBound) {
@@ -482,7 +484,7 @@ const Row rows[] = {
         "+10.0 % from the first third", "measure.warmup"},
     Row{"unsteady",
         [](Evidence& e) { e.run().samples_s = {15e-3, 18e-3, 15e-3, 18e-3, 15e-3, 15e-3, 18e-3}; },
-        "interval of the median is 20 % wide", "on a quiet machine"}};
+        "middle half of them spans 20 % of the median", "on a quiet machine"}};
 
 class EachCause : public testing::TestWithParam<Row> {};
 
