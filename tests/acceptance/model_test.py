@@ -214,6 +214,8 @@ class PredictErrors(TestCase):
         self.assert_error(done, 3, "--predict and --dry-run are mutually exclusive")
         done = run(self.deck(FOUR), "--calibrate", options["--calibrate"], "--dry-run")
         self.assert_error(done, 3, "--dry-run and --calibrate are mutually exclusive")
+        done = run(self.deck(FOUR), "--resume", "--json", self.folder / "a.json", "--calibrate", options["--calibrate"])
+        self.assert_error(done, 3, "--resume and --calibrate are mutually exclusive")
         for alone in ("--list", "--version"):
             done = run("--calibrate", options["--calibrate"], alone)
             self.assert_error(done, 3, f"{alone} with --calibrate; allowed: alone")
