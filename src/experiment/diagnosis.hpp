@@ -38,13 +38,17 @@ inline constexpr double least_drift = 0.01;
 /// Maximum width of the middle half of steady repetitions, relative to the median time.
 inline constexpr double most_steady = 0.15;
 
+/// Uncertainty of a prediction whose figures were measured without disturbance; own_error() is part
+/// of it.
+inline constexpr double most_uncertain = 0.2;
+
 /// Names of all causes, most likely first.
 std::span<const std::string_view> causes();
 
 /// Findings of a run, most likely first. Runs with an efficiency of at least `good_efficiency`, and
 /// runs in which overlap can save less than `least_potential`, have only kernel_bound, below_bound,
-/// drifting and unsteady, the latter runs also pageable_memory. The baseline has only below_bound,
-/// drifting and unsteady, runs without rates only the last two.
+/// drifting, unsteady and uncertain, the latter runs also pageable_memory. The baseline has only
+/// the last four of these, runs without rates only the last three.
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions);
 

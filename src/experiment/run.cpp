@@ -110,6 +110,12 @@ std::optional<double> predicted_s(const Case& run) {
   return run.predicted->complete_s;
 }
 
+std::optional<double> uncertainty(const Case& run) {
+  const auto predicted = predicted_s(run);
+  if (!run.expected || !predicted) return std::nullopt;
+  return (run.expected->hi_s - run.expected->lo_s) / 2 / *predicted;
+}
+
 bool as_expected(const Run& run) {
   if (!run.expected || run.samples_s.empty()) return true;
   const double median_s = time_s(run).median;

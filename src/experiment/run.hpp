@@ -149,6 +149,9 @@ std::int64_t copied_bytes(const Case& run);
 /// Predicted time in seconds; empty: no prediction, or zero.
 std::optional<double> predicted_s(const Case& run);
 
+/// Half the interval around the predicted time, relative to it; empty: unknown.
+std::optional<double> uncertainty(const Case& run);
+
 /// Whether the median time lies where the model expects it, as far as is known.
 bool as_expected(const Run& run);
 

@@ -128,12 +128,12 @@ Rows facts(const Study& study, const experiment::Setup& known) {
   return rows;
 }
 
-/// Half the interval in which the model expects the time, relative to its prediction.
-std::string uncertainty(const Run& run) {
+std::string prediction(const Run& run) {
   const auto predicted = predicted_s(run);
-  if (!run.expected || !predicted) return "";
-  const double half_s = (run.expected->hi_s - run.expected->lo_s) / 2;
-  return fmt::format(" ±{:.0f} %", 100 * half_s / *predicted);
+  if (!predicted) return "-";
+  const auto uncertainty = experiment::uncertainty(run);
+  return format_seconds(*predicted) +
+         (uncertainty ? fmt::format(" ±{:.0f} %", 100 * *uncertainty) : "");
 }
 
 Rows order_rows(const Outcome& outcome) {
@@ -148,8 +148,7 @@ Rows order_rows(const Outcome& outcome) {
         {name(run), fmt::format("{}", run.schedule.lanes),
          fmt::format("{}", run.schedule.tasks.size()), format_seconds(time.median),
          interval(time, format_seconds), throughput ? format_number(throughput->median) : "-",
-         faster ? fmt::format("{:.2f}", faster->median) : "-",
-         predicted ? format_seconds(*predicted) + uncertainty(run) : "-",
+         faster ? fmt::format("{:.2f}", faster->median) : "-", prediction(run),
          predicted
              ? base::format_change(*predicted / time.median - 1) + (as_expected(run) ? "" : " !")
              : "-",

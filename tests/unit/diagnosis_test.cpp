@@ -288,6 +288,19 @@ TEST(Diagnosis, RepetitionsAreSteadyUpToAWidth) {
   EXPECT_THAT(causes(evidence), IsEmpty()) << "too few to have a middle half";
 }
 
+TEST(Diagnosis, PredictionsAreCertainUpToARange) {
+  Evidence evidence = unexplained();
+  experiment::Run& run = evidence.run();
+  run.predicted.emplace().complete_s = 16e-3;
+  run.expected = {.lo_s = 14e-3, .hi_s = 20.3e-3};
+  EXPECT_THAT(causes(evidence), IsEmpty());
+  run.expected->hi_s = 20.5e-3;
+  ASSERT_THAT(causes(evidence), ElementsAre("uncertain"));
+  EXPECT_NEAR(evidence.findings()[0].evidence[0].second, 6.5 / 32, 1e-12);
+  run.predicted.reset();
+  EXPECT_THAT(causes(evidence), IsEmpty());
+}
+
 TEST(Diagnosis, TheWholeIntervalMustBeBelowTheBound) {
   Evidence evidence = unexplained();
   evidence.runs[0].bounds = {.bound_s = 8e-3};
@@ -484,7 +497,13 @@ const Row rows[] = {
         "+10.0 % from the first third", "measure.warmup"},
     Row{"unsteady",
         [](Evidence& e) { e.run().samples_s = {15e-3, 18e-3, 15e-3, 18e-3, 15e-3, 15e-3, 18e-3}; },
-        "middle half of them spans 20 % of the median", "on a quiet machine"}};
+        "middle half of them spans 20 % of the median", "on a quiet machine"},
+    Row{"uncertain",
+        [](Evidence& e) {
+          e.run().predicted.emplace().complete_s = 16e-3;
+          e.run().expected = {.lo_s = 12e-3, .hi_s = 20e-3};
+        },
+        "prediction (±25 %)", "on a quiet machine"}};
 
 class EachCause : public testing::TestWithParam<Row> {};
 
@@ -499,7 +518,7 @@ TEST_P(EachCause, IsFoundAlone) {
 }
 
 TEST_P(EachCause, IsNoMatterWhereAllIsHidden) {
-  if (GetParam().cause == "kernel_bound") return;
+  if (GetParam().cause == "kernel_bound" || GetParam().cause == "uncertain") return;
   Evidence evidence = unexplained();
   GetParam().change(evidence);
   evidence.run().samples_s.assign(10, 8.5e-3);
