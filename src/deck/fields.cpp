@@ -24,7 +24,7 @@ const Table<Chunks> chunks_table = {
            "Maximum host-to-device bytes per chunk; instead of `count`.")
          .defaults_to("not set"),
      field("growth", &Chunks::growth, number("a number from 1.01 to 100", 1.01, 100),
-           "Ratio of the size of a chunk to that of its neighbour closer to either end.")
+           "Size ratio of neighbouring chunks: they grow from both ends to the middle.")
          .with({Profile::ramp}),
      field("spread", &Chunks::spread, number("a number from 1 to 1000000", 1, 1e6),
            "Maximum ratio of the largest chunk to the smallest.")
@@ -285,10 +285,8 @@ const Table<Deck> deck_table = {{
           "Criteria of the verdict; without criteria it is PASS if the data are correct.")
         .reads(read_acceptance),
     {.key = {.name = "sweep",
-             .help =
-                 "Dotted keys with lists of values; each combination is an experiment. In a "
-                 "result file the other keys are those of the point with the fewest keys; they are "
-                 "valid for all points.",
+             .help = "Dotted keys with lists of values; each combination is an experiment. Of the "
+                     "other keys, result files list those that are valid at every point.",
              .values = {.allowed =
                             "a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}",
                         .schema = sweep_schema(),

@@ -144,8 +144,8 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
      "phase `together` of a fleet",
      Needs::alone, Better::less, nullptr, false, "", "", contention},
     {Metric::h2d_rate, "h2d_rate", "GB/s",
-     "rate of copies to the device while the other direction is idle; copies of the deck's largest "
-     "chunk, but 64 MiB to 1 GiB",
+     "rate of copies to the device while the other direction is idle; copies as large as the "
+     "largest chunk, at least 64 MiB, at most 1 GiB",
      Needs::link, Better::more, [](const Repetition& r) { return 1e-9 * r.link_bytes / r.h2d_s; }},
     {Metric::d2h_rate, "d2h_rate", "GB/s",
      "rate of copies back while the other direction is idle; size as for `h2d_rate`", Needs::link,

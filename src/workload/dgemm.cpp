@@ -17,6 +17,19 @@ namespace overlap::workload {
 
 std::optional<std::string> unavailable(deck::WorkloadKind) { return std::nullopt; }
 
+/// The library that KokkosBlas::gemm calls.
+std::string library([[maybe_unused]] bool host) {
+#if defined(KOKKOSKERNELS_ENABLE_TPL_CUBLAS)
+  if (!host) return "cuBLAS";
+#elif defined(KOKKOSKERNELS_ENABLE_TPL_ROCBLAS)
+  if (!host) return "rocBLAS";
+#endif
+#if defined(KOKKOSKERNELS_ENABLE_TPL_BLAS) || defined(KOKKOSKERNELS_ENABLE_TPL_MKL)
+  if (host) return "the host's";
+#endif
+  return "none, a kernel of Kokkos Kernels instead";
+}
+
 template <class T>
 void gemm(const InstanceRef& instance, const schedule::Product& product,
           const std::array<Byte*, 3>& arrays, double alpha, double beta) {
@@ -43,6 +56,8 @@ std::optional<std::string> unavailable(deck::WorkloadKind kind) {
   if (kind != deck::WorkloadKind::dgemm) return std::nullopt;
   return "it was built without Kokkos Kernels";
 }
+
+std::string library(bool) { return ""; }
 
 template <class T>
 void gemm(const InstanceRef&, const schedule::Product&, const std::array<Byte*, 3>&, double,
@@ -85,9 +100,10 @@ void set_up_product(Workload& w, const deck::Workload& deck) {
   w.compute_on_host = [host = pointers(w.host), problem](const Call& call) {
     gemm<T>(Kokkos::DefaultHostExecutionSpace(), *call.product, host, problem.alpha, problem.beta);
   };
+  w.blas = library(on_host(w.space));
   // Lanes of Serial share the cores, one each; threads of the BLAS would be shared by all lanes.
   if (on_host(w.space) && concurrency(w.space) == 1 && use_one_blas_thread()) {
-    w.blas = "one thread per lane";
+    w.blas += ", one thread per lane";
   }
   // Warm-up: the libraries must not initialize for this tile size during a run.
   const std::int64_t m = deck.tile_m;

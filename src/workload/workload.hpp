@@ -92,7 +92,7 @@ struct Workload {
   double host_steps_per_s = 0;     ///< custom: rate of the issuing thread
   std::int64_t unit_elements = 1;  ///< elements per unit of the outputs
   std::string kernel;              ///< name of the kernel if there is a choice
-  std::string blas;                ///< how the BLAS was limited; empty: not at all
+  std::string blas;  ///< what computes products, and how it was limited; empty: no products
 
   /// Enqueues the kernel on the instance without a fence; host spaces may run it synchronously.
   std::function<void(const InstanceRef&, const Call&)> launch;

@@ -178,7 +178,9 @@ class Products(TestCase):
         result = json.loads(target.read_text())
         libraries = subprocess.run(["ldd", MINIAPP], capture_output=True, text=True, check=True).stdout
         limited = result["build"]["backend"] == "Serial" and ("openblas" in libraries or "mkl" in libraries)
-        self.assertEqual(result["choices"].get("BLAS"), "one thread per lane" if limited else None)
+        library, *limit = result["choices"]["BLAS"].split(", one thread")
+        self.assertEqual(library, "cuBLAS" if result["build"]["backend"] == "Cuda" else "the host's")
+        self.assertEqual(limit, [" per lane"] if limited else [])
 
     def test_a_share_that_cannot_be_predicted_is_none(self):
         done = run(self.DECK, "--set", self.ORDERS, "--set=workload.host_share=0.5", "--predict=h200")
