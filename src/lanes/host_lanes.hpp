@@ -14,21 +14,35 @@
 
 namespace overlap::lanes {
 
-/// Instances of a host space, one per lane, that our own threads can use concurrently; empty if the
-/// space does not support this.
+#if defined(KOKKOS_ENABLE_SERIAL)
+template <class Space>
+inline constexpr bool is_serial = std::is_same_v<Space, Kokkos::Serial>;
+#else
+template <class Space>
+inline constexpr bool is_serial = false;
+#endif
+
+template <class Space>
+inline constexpr bool is_open_mp = workload::is_host<Space> && std::is_constructible_v<Space, int>;
+
+/// Whether our own threads can use instances of the space concurrently.
+template <class Space>
+inline constexpr bool has_own_instances = is_serial<Space> || is_open_mp<Space>;
+
+/// Such instances, one per lane.
 template <class Space>
 std::vector<Space> own_instances(int lanes) {
   std::vector<Space> instances;
-  if constexpr (workload::is_host<Space> && std::is_constructible_v<Space, int>) {  // OpenMP
-    // partition_space would return copies of the default instance if nested parallelism is off.
-    const int threads = std::max(1, Space().concurrency() / lanes);
-    for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(threads);
+  // OpenMP's partition_space would return copies of the default instance if nested parallelism is
+  // off.
+  [[maybe_unused]] const int threads = std::max(1, Space().concurrency() / lanes);
+  for (int lane = 0; lane < lanes; ++lane) {
+    if constexpr (is_serial<Space>) {
+      instances.emplace_back(Kokkos::NewInstance{});
+    } else {
+      instances.emplace_back(threads);
+    }
   }
-#if defined(KOKKOS_ENABLE_SERIAL)
-  if constexpr (std::is_same_v<Space, Kokkos::Serial>) {
-    for (int lane = 0; lane < lanes; ++lane) instances.emplace_back(Kokkos::NewInstance{});
-  }
-#endif
   return instances;
 }
 

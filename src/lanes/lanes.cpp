@@ -1,8 +1,11 @@
 #include "lanes/lanes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/parallel.hpp"
+#include "base/units.hpp"
 #include "deck/words.hpp"
 #include "lanes/api.hpp"
 #include "lanes/fenced_lanes.hpp"
@@ -25,8 +28,9 @@ base::Error needs_streams(workload::SpaceId space, const std::string& key, std::
 }
 
 /// Throws if the options require GPU streams.
-void require_no_streams(workload::SpaceId space, const deck::Issue& options,
-                        const deck::Memory& memory, bool polls) {
+template <class Space>
+void require_no_streams(const deck::Issue& options, const deck::Memory& memory) {
+  const workload::SpaceId space = workload::id_of<Space>;
   const auto refuse = [&](bool wanted, const char* key, auto value) {
     if (wanted) throw needs_streams(space, key, deck::to_string(value));
   };
@@ -36,7 +40,8 @@ void require_no_streams(workload::SpaceId space, const deck::Issue& options,
   refuse(memory.host == deck::HostMemory::pageable_staged ||
              memory.host == deck::HostMemory::registered,
          "memory.host", memory.host);
-  refuse(options.sync == deck::Sync::query && !polls, "issue.sync", options.sync);
+  refuse(options.sync == deck::Sync::query && !has_own_instances<Space>, "issue.sync",
+         options.sync);
 }
 
 template <class Space>
@@ -47,32 +52,57 @@ std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::M
   if constexpr (has_api<Space>) {
     return std::make_unique<StreamLanes<typename ApiOf<Space>::type>>(lanes, options, memory);
   } else {
-    std::vector<Space> instances = own_instances<Space>(lanes);
-    require_no_streams(workload::id_of<Space>, options, memory, !instances.empty());
-    if (instances.empty()) return std::make_unique<FencedLanes<Space>>(lanes);
-    // At least two, so that lanes can proceed without each other.
-    const int workers = std::max(2, cores_of_lanes(workload::id_of<Space>));
-    return std::make_unique<HostLanes<Space>>(std::move(instances), workers,
-                                              options.sync == deck::Sync::query);
+    require_no_streams<Space>(options, memory);
+    if constexpr (has_own_instances<Space>) {
+      const int workers = cores_of_lanes(workload::id_of<Space>);
+      return std::make_unique<HostLanes<Space>>(own_instances<Space>(lanes), workers,
+                                                options.sync == deck::Sync::query);
+    } else {
+      return std::make_unique<FencedLanes<Space>>(lanes);
+    }
   }
+}
+
+base::Error no_disturbance(workload::SpaceId space, deck::Disturbance call) {
+  return needs_streams(space, "disturb.operation", deck::to_string(call));
 }
 
 }  // namespace
 
 void Lanes::disturb(const schedule::Task& task) {
-  throw needs_streams(instance(0).space(), "disturb.operation", deck::to_string(task.call));
+  throw no_disturbance(instance(0).space(), task.call);
+}
+
+void require_options(workload::SpaceId space, const deck::Deck& deck) {
+  const auto require = [&]<class Space>(std::type_identity<Space>) {
+    if (has_api<Space> || deck.issue.mechanism == deck::Mechanism::portable) return;
+    require_no_streams<Space>(deck.issue, deck.memory);
+    if (deck.disturb) throw no_disturbance(space, deck.disturb->operation);
+  };
+  std::visit(require, space);
 }
 
 std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes, const deck::Issue& options,
                                   const deck::Memory& memory) {
-  return std::visit(
-      [&]<class Space>(std::type_identity<Space>) { return make<Space>(lanes, options, memory); },
-      space);
+  try {
+    return std::visit(
+        [&]<class Space>(std::type_identity<Space>) { return make<Space>(lanes, options, memory); },
+        space);
+  } catch (const base::Error&) {
+    throw;
+  } catch (const std::exception& error) {  // Kokkos allocates memory for each instance
+    throw base::Error(base::ExitCode::precondition,
+                      fmt::format("not enough memory for {}: {}", base::counted(lanes, "lane"),
+                                  base::error_of(error).what()));
+  }
 }
 
 int cores_of_lanes(workload::SpaceId space) {
-  const int threads = workload::concurrency(space);
-  return threads > 1 ? std::min(threads, base::usable_cpus()) : base::usable_cpus();
+  const int cores = base::usable_cpus();
+  const auto of = [&]<class Space>(std::type_identity<Space>) {
+    return is_serial<Space> ? cores : std::min(workload::concurrency(space), cores);
+  };
+  return std::visit(of, space);
 }
 
 base::Error lane_error(const schedule::Schedule& schedule, schedule::TaskId task,

@@ -113,9 +113,13 @@ class Lanes {
 
 /// Creates the lanes of a space: streams if it has a stream API, worker threads on Serial and
 /// OpenMP, otherwise, and for the mechanism `portable`, instances and fences. Throws
-/// base::Error{skipped} for options that the space does not support.
+/// base::Error{skipped} for options that the space does not support, base::Error{precondition} if
+/// memory is short.
 std::unique_ptr<Lanes> make_lanes(workload::SpaceId space, int lanes,
                                   const deck::Issue& options = {}, const deck::Memory& memory = {});
+
+/// Throws base::Error{skipped} for options of the deck that the space does not support.
+void require_options(workload::SpaceId space, const deck::Deck& deck);
 
 /// Tasks that a host space runs at once in separate lanes: as many as it has threads, on Serial,
 /// whose lanes bring their own, as many as there are cores.

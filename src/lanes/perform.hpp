@@ -25,4 +25,7 @@ void perform(const workload::InstanceRef& instance, const workload::Workload& wo
 /// trace and aborts. Throws DeviceLost.
 void wait_for(const workload::InstanceRef& instance, const std::string& label);
 
+/// Throws DeviceLost if the device of a space is lost.
+void require_device(workload::SpaceId space, const std::string& label);
+
 }  // namespace overlap::lanes

@@ -306,6 +306,7 @@ void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& 
     constexpr std::int64_t most_lines = 4096;
     const std::int64_t lines = std::min(most_lines, most_bytes / bytes);
     const std::int64_t distance = std::max<std::int64_t>(64 << 10, 4 * bytes);
+    require_host_memory(lines * distance);
     deck::Deck deck = plain_deck(lines * bytes);
     deck.workload.box = {.extent = {lines, 1, bytes / 4}, .array = {lines, 1, distance / 4}};
     const auto box = resident_workload(deck, space);

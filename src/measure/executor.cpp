@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "lanes/perform.hpp"
 #include "lanes/range.hpp"
 #include "measure/host_worker.hpp"
 #include "measure/measure.hpp"
@@ -32,22 +33,16 @@ struct IssuedRun {
     });
     const auto issued =
         static_cast<schedule::TaskId>(tasks.rend() - last);  // without final host work
-    try {
-      const bool launched = spans == nullptr && lanes.launch();
-      for (schedule::TaskId id = launched ? issued : 0; id < issued; ++id) issue(id);
-      elapsed.issued_s = since_start();
-      for (schedule::TaskId id = issued; id < tasks.size(); ++id) issue(id);
-      for (int lane = 0; lane < schedule.lanes; ++lane) {
-        const lanes::Range range("wait", lane);
-        lanes.wait(lane);
-      }
-      elapsed.complete_s = since_start();
-      elapsed.polls = lanes.polls();
-    } catch (const std::exception& error) {
-      // Reports the first failure, but as DeviceLost if the device is lost.
-      if (drain()) throw lanes::DeviceLost(base::error_of(error));
-      throw;
+    const bool launched = spans == nullptr && lanes.launch();
+    for (schedule::TaskId id = launched ? issued : 0; id < issued; ++id) issue(id);
+    elapsed.issued_s = since_start();
+    for (schedule::TaskId id = issued; id < tasks.size(); ++id) issue(id);
+    for (int lane = 0; lane < schedule.lanes; ++lane) {
+      const lanes::Range range("wait", lane);
+      lanes.wait(lane);
     }
+    elapsed.complete_s = since_start();
+    elapsed.polls = lanes.polls();
     return elapsed;
   }
 
@@ -99,48 +94,52 @@ struct IssuedRun {
     }
     elapsed.host_work_s += since_start() - begin_s;
   }
-
-  /// Waits for every lane, ignoring errors because the first one is being reported. Returns whether
-  /// the device is lost.
-  bool drain() {
-    bool lost = false;
-    for (int lane = 0; lane < schedule.lanes; ++lane) {
-      try {
-        lanes.wait(lane);
-      } catch (const base::Error& error) {
-        lost = lost || dynamic_cast<const lanes::DeviceLost*>(&error) != nullptr;
-      }
-    }
-    return lost;
-  }
 };
+
+/// Waits for the first `count` lanes, ignoring errors because the first one is being reported.
+/// Returns whether the device is lost, also where no lane has a task.
+bool drain(lanes::Lanes& lanes, int count) {
+  bool lost = false;
+  const auto look = [&](const auto& wait) {
+    try {
+      wait();
+    } catch (const base::Error& error) {
+      lost = lost || dynamic_cast<const lanes::DeviceLost*>(&error) != nullptr;
+    }
+  };
+  for (int lane = 0; lane < count; ++lane) look([&] { lanes.wait(lane); });
+  look([&] { lanes::wait_for(lanes.instance(0), "drain"); });
+  return lost;
+}
 
 }  // namespace
 
-void Executor::bind(const schedule::Schedule& schedule, const workload::Workload& workload) {
+template <class Body>
+auto Executor::guarded(const schedule::Schedule& schedule, const workload::Workload& workload,
+                       const Body& body) {
   if (schedule.lanes > count_) {
     throw std::logic_error("a schedule of " + std::to_string(schedule.lanes) + " lanes on " +
                            std::to_string(count_));
   }
-  lanes_->bind(schedule, workload);
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    if (!drain(*lanes_, schedule.lanes)) throw;
+    lanes::DeviceLost lost(base::error_of(error));  // with the words of the first error
+    lost.kept = {std::shared_ptr<const lanes::Lanes>(std::move(lanes_)),
+                 std::make_shared<workload::Workload>(workload)};
+    throw lost;
+  }
 }
 
 Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Workload& workload,
                       const std::function<void()>& before_start) {
-  bind(schedule, workload);
-  if (before_start) before_start();
-  return issue(schedule, workload, lanes::Clock::now(), nullptr);
-}
-
-Elapsed Executor::issue(const schedule::Schedule& schedule, const workload::Workload& workload,
-                        lanes::Clock::time_point start, std::vector<timeline::Span>* spans) {
-  try {
-    return IssuedRun{*lanes_, host_worker_, schedule, workload, start, spans}.run();
-  } catch (lanes::DeviceLost& error) {
-    error.kept = {std::shared_ptr<const lanes::Lanes>(std::move(lanes_)),
-                  std::make_shared<workload::Workload>(workload)};
-    throw;
-  }
+  return guarded(schedule, workload, [&] {
+    lanes_->bind(schedule, workload);
+    if (before_start) before_start();
+    const auto start = lanes::Clock::now();
+    return IssuedRun{*lanes_, host_worker_, schedule, workload, start, nullptr}.run();
+  });
 }
 
 timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
@@ -151,14 +150,18 @@ timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
   timeline::Timeline traced;
   traced.engines = engines.names();
   traced.spans.resize(schedule.tasks.size());
-  bind(schedule, workload);
   timed.resize(schedule.tasks.size(), true);
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     traced.spans[id].engine = engines.of(schedule.tasks[id]);
   }
-  const auto start = lanes_->mark(timed);
-  const Elapsed elapsed = issue(schedule, workload, start, &traced.spans);
-  lanes_->collect(traced.spans);
+  const Elapsed elapsed = guarded(schedule, workload, [&] {
+    lanes_->bind(schedule, workload);
+    const auto start = lanes_->mark(timed);
+    const Elapsed of_run =
+        IssuedRun{*lanes_, host_worker_, schedule, workload, start, &traced.spans}.run();
+    lanes_->collect(traced.spans);
+    return of_run;
+  });
   traced.issued_s = elapsed.issued_s;
   traced.complete_s = elapsed.complete_s;
   align_clocks(schedule, traced);

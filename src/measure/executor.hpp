@@ -51,9 +51,10 @@ class Executor {
                                 std::vector<bool> timed = {});
 
  private:
-  void bind(const schedule::Schedule& schedule, const workload::Workload& workload);
-  Elapsed issue(const schedule::Schedule& schedule, const workload::Workload& workload,
-                lanes::Clock::time_point start, std::vector<timeline::Span>* spans);
+  /// Returns body(), as run() describes its errors.
+  template <class Body>
+  auto guarded(const schedule::Schedule& schedule, const workload::Workload& workload,
+               const Body& body);
 
   std::unique_ptr<lanes::Lanes> lanes_;
   int count_;

@@ -9,9 +9,9 @@
 namespace overlap::measure {
 
 /// Host work during runs: pieces of about equal duration on separate data, on the host space of
-/// Kokkos. On GPU back ends all threads of the host space take part; on host back ends, whose lanes
-/// use the cores, only the issuing thread. Its results reveal pieces that are missing, repeated or
-/// of another repetition.
+/// Kokkos. All threads of the host space take part, but with Serial and OpenMP as back ends, whose
+/// lanes use the cores, only the issuing thread. Its results reveal pieces that are missing,
+/// repeated or of another repetition.
 class HostWorker {
  public:
   /// Calibrates pieces of `piece_s` seconds each.

@@ -80,7 +80,8 @@ model::Rates rates_of(Executor& executor, const workload::Workload& workload,
 void measure_rates(Executor& executor, const workload::Workload& workload,
                    std::vector<experiment::Run>& runs, const Hooks& hooks = {});
 
-/// Bytes of the largest copy in any of the runs.
+/// Bytes of the largest copy in the runs; the baseline, which copies all data at once, counts only
+/// if it is alone.
 std::int64_t largest_copy(const std::vector<experiment::Run>& runs);
 
 /// Measures copies of `bytes`, at least 64 MiB, of page-locked memory in turn: to the device, back,

@@ -192,6 +192,9 @@ struct Probe {
       host_bytes +=
           static_cast<std::size_t>(rings * deck.memory.ring_slots * deck.memory.ring_bytes);
     }
+    if (deck.disturb && deck.disturb->operation == deck::Disturbance::malloc_host) {
+      host_bytes += static_cast<std::size_t>(deck.disturb->times) << 20;
+    }
     require_host_memory(static_cast<std::int64_t>(host_bytes), hooks.ranks);
     hooks.call([] {});  // memory that one rank has taken must not count against the others
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
@@ -205,7 +208,7 @@ struct Probe {
         workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
     if (!workload.kernel.empty()) choose("kernel", workload.kernel);
     if (!workload.blas.empty()) choose("BLAS", workload.blas);
-    session.executor.emplace(draft.lanes, deck::Issue(), deck.memory);  // refuses what it cannot do
+    session.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
     if (deck.memory.host == deck::HostMemory::registered) {
       page_lock(workload, deck.memory.transfer == deck::Transfer::zero_copy);
     }
@@ -402,11 +405,14 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
 experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
                         const Hooks& hooks) {
   return session.use([&] {
+    lanes::require_device(workload::default_space, "probe");  // or freeing would abort
     session.meter.reset();
     session.executor.reset();
     session.host_worker.reset();
     session.workload = {};
     require_machine(deck.require, session, hooks);
+    workload::require_available(deck);
+    lanes::require_options(workload::default_space, deck);
     return Probe{deck, model, session, hooks}.run();
   });
 }

@@ -145,13 +145,16 @@ model::Rates rates_of(Executor& executor, const workload::Workload& workload,
 
 void measure_rates(Executor& executor, const workload::Workload& workload,
                    std::vector<experiment::Run>& runs, const Hooks& hooks) {
-  std::map<std::tuple<int, std::int64_t, std::size_t, int>, model::Rates> known;
+  std::map<std::tuple<int, std::int64_t, std::ptrdiff_t, int>, model::Rates> known;
   std::optional<model::Rates> first;
   workload.generate(0);
   for (experiment::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
     if (schedule.transfer == deck::Transfer::zero_copy) continue;
-    const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, schedule.tasks.size(),
+    // Host work, disturbances and fences change no rates.
+    const auto device_tasks = std::ranges::count_if(
+        schedule.tasks, [](const schedule::Task& task) { return !schedule::on_host(task.stage); });
+    const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, device_tasks,
                                   experiment::host_tiles(schedule));
     const auto [rates, is_new] = known.try_emplace(shape);
     if (is_new) rates->second = rates_of(executor, workload, schedule, hooks);
@@ -245,6 +248,8 @@ void calibrate_steps(Executor& executor, workload::Workload& workload) {
   // This kernel has no data; without a duration its steps are workload.repeats.
   schedule::Schedule kernel;
   kernel.tasks = {{.stage = Stage::default_stream, .share = 1}};
+  workload.repeats = 1 << 14;
+  wake(executor, kernel, workload);
   workload.repeats = std::llround(1 / seconds_per_step([&](std::int64_t steps) {
                                     workload.repeats = steps;
                                     return executor.run(kernel, workload).complete_s;

@@ -44,19 +44,22 @@ void allocate(Workload& workload, const schedule::Array& array, std::size_t devi
 
 }  // namespace
 
+void require_available(const deck::Deck& deck) {
+  const deck::WorkloadKind kind = deck.workload.kind;
+  const auto why = unavailable(kind);
+  if (!why) return;
+  throw deck::error_at(deck, base::ExitCode::skipped, "workload.kind",
+                       std::string(deck::to_string(kind)) + " cannot run in this program: " + *why);
+}
+
 Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& costs,
               const std::vector<std::size_t>& device_bytes, std::int64_t repeats) {
-  const deck::WorkloadKind kind = deck.workload.kind;
-  if (const auto why = unavailable(kind)) {
-    throw deck::error_at(
-        deck, base::ExitCode::skipped, "workload.kind",
-        std::string(deck::to_string(kind)) + " cannot run in this program: " + *why);
-  }
+  require_available(deck);
   Workload workload{.space = space, .arrays = costs.arrays, .repeats = repeats};
   for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
     allocate(workload, costs.arrays[i], device_bytes[i], deck.memory.host);
   }
-  set_ups[static_cast<std::size_t>(kind)](workload, deck.workload);
+  set_ups[static_cast<std::size_t>(deck.workload.kind)](workload, deck.workload);
   if (!on_host(space)) {
     workload.generate = [generate = std::move(workload.generate),
                          host = workload.host](std::uint32_t repetition) {

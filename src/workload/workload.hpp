@@ -111,9 +111,12 @@ struct Workload {
 /// Why this build cannot run a kind of workload; empty if it can.
 std::optional<std::string> unavailable(deck::WorkloadKind kind);
 
+/// Throws base::Error{skipped} if the deck's workload is unavailable().
+void require_available(const deck::Deck& deck);
+
 /// Creates the workload of a deck for a space, with `device_bytes` per array on the device and
-/// `repeats` of the arithmetic. Throws base::Error{skipped} if unavailable(),
-/// base::Error{precondition} if memory is short.
+/// `repeats` of the arithmetic. Throws as require_available(), and base::Error{precondition} if
+/// memory is short.
 Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& costs,
               const std::vector<std::size_t>& device_bytes, std::int64_t repeats);
 

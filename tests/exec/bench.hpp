@@ -23,6 +23,12 @@ auto first_that(Holds holds, Attempt attempt) {
   return result;
 }
 
+/// Whether lanes can work at the same time; on a single core those of a host cannot.
+template <class Space>
+bool can_overlap() {
+  return !workload::is_host<Space> || lanes::cores_of_lanes(workload::id_of<Space>) > 1;
+}
+
 /// A deck's schedule and workload, ready to run on a space.
 template <class Space>
 struct TestBench {

@@ -196,6 +196,7 @@ class HeldBench {
 };
 
 TYPED_TEST(FaultsTest, AMissingEventBetweenLanes) {
+  if (!can_overlap<TypeParam>()) GTEST_SKIP() << "a single core";
   HeldBench<TypeParam> held(Order::by_engine, 3);
   held.expect(true);
   Schedule& schedule = held.bench.schedule;
@@ -296,6 +297,7 @@ class Overlapping {
 };
 
 TYPED_TEST(FaultsTest, AllChunksOnOneLane) {
+  if (!can_overlap<TypeParam>()) GTEST_SKIP() << "a single core";
   Overlapping<TypeParam> overlapping;
   overlapping.expect_overlap();
   for (Task& task : overlapping.bench.schedule.tasks) task.lane = 0;
@@ -306,6 +308,7 @@ TYPED_TEST(FaultsTest, KernelsOnTheDefaultInstance) {
   if constexpr (!workload::is_host<TypeParam>) {
     GTEST_SKIP() << "they do not wait for their copies: the data show it";
   } else {
+    if (!can_overlap<TypeParam>()) GTEST_SKIP() << "a single core";
     Overlapping<TypeParam> overlapping;
     overlapping.expect_overlap();
     overlapping.bench.workload.launch = [launch = overlapping.bench.workload.launch](
@@ -317,6 +320,7 @@ TYPED_TEST(FaultsTest, KernelsOnTheDefaultInstance) {
 }
 
 TYPED_TEST(FaultsTest, AFenceInTheTimedRegion) {
+  if (!can_overlap<TypeParam>()) GTEST_SKIP() << "a single core";
   Overlapping<TypeParam> overlapping;
   overlapping.expect_overlap();
   if constexpr (workload::is_host<TypeParam>) {

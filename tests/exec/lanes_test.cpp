@@ -178,6 +178,7 @@ bool copies_during_a_kernel(std::unique_ptr<Lanes> lanes, bool behind = false,
 }
 
 TYPED_TEST(LanesTest, CopiesRunDuringAnotherChunksKernel) {
+  if (!can_overlap<TypeParam>()) GTEST_SKIP() << "a single core";
   EXPECT_TRUE(copies_during_a_kernel<TypeParam>(lanes::make_lanes(workload::id_of<TypeParam>, 2)));
   // With fences alone it depends on the space: the launches of host spaces block, and this test
   // must see that.
@@ -193,6 +194,7 @@ deck::Deck box_deck() {
 }
 
 TYPED_TEST(LanesTest, CopiesBehindAHeldKernelDoNotBlockTheHost) {
+  if (!can_overlap<TypeParam>()) GTEST_SKIP() << "a single core";
   const deck::Deck adjacent = test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32);
   for (const deck::Deck& deck : {adjacent, box_deck()}) {
     EXPECT_TRUE(copies_during_a_kernel<TypeParam>(lanes::make_lanes(workload::id_of<TypeParam>, 2),
@@ -241,7 +243,38 @@ TYPED_TEST(LanesTest, AFailedCallIsNamedAndForgotten) {
       EXPECT_THAT(error.what(), testing::MatchesRegex(".*Memcpy.*: .* at lanes_test.cpp:[0-9]+"));
     }
     EXPECT_FALSE(Api::take_last_error());
+    try {
+      const auto memory = Api::allocate(std::size_t{1} << 50);
+      FAIL() << "no error";
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.code(), base::ExitCode::precondition);
+    }
+    EXPECT_FALSE(Api::take_last_error());
   }
+}
+
+TYPED_TEST(LanesTest, WhatABackEndCannotDoIsRefusedBeforeAnythingIsMeasured) {
+  const workload::SpaceId space = workload::id_of<TypeParam>;
+  const auto code = [&](const auto& change) {
+    deck::Deck deck = test_deck(WorkloadKind::increment, 1000, 2, ElementType::float32);
+    change(deck);
+    try {
+      lanes::require_options(space, deck);
+    } catch (const base::Error& error) {
+      return error.code();
+    }
+    return base::ExitCode::pass;
+  };
+  const auto of_streams =
+      lanes::has_api<TypeParam> ? base::ExitCode::pass : base::ExitCode::skipped;
+  EXPECT_EQ(code([](deck::Deck&) {}), base::ExitCode::pass);
+  EXPECT_EQ(code([](auto& deck) { deck.issue.mechanism = deck::Mechanism::portable; }),
+            base::ExitCode::pass);
+  EXPECT_EQ(code([](auto& deck) { deck.issue.mechanism = deck::Mechanism::graph; }), of_streams);
+  EXPECT_EQ(code([](auto& deck) { deck.issue.sync = deck::Sync::event; }), of_streams);
+  EXPECT_EQ(code([](auto& deck) { deck.issue.streams = deck::Streams::blocking; }), of_streams);
+  EXPECT_EQ(code([](auto& deck) { deck.memory.host = deck::HostMemory::registered; }), of_streams);
+  EXPECT_EQ(code([](auto& deck) { deck.disturb.emplace(); }), of_streams);
 }
 
 /// Runs every workload in every order with these, several repetitions; returns whether the back end

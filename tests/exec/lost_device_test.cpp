@@ -5,12 +5,15 @@
 namespace overlap {
 namespace {
 
-/// Lanes of a device that is lost on the way.
+/// Lanes of a device that is lost on the way, or before anything is issued.
 class LostLanes final : public lanes::Lanes {
  public:
-  explicit LostLanes(std::shared_ptr<int> token) : token_(std::move(token)) {}
+  explicit LostLanes(std::shared_ptr<int> token, bool early = false)
+      : token_(std::move(token)), early_(early) {}
 
-  void bind(const schedule::Schedule&, const workload::Workload&) override {}
+  void bind(const schedule::Schedule&, const workload::Workload&) override {
+    if (early_) throw base::Error(base::ExitCode::runtime_error, "no event");
+  }
   void issue(schedule::TaskId) override {}
   void wait(int) override {
     throw lanes::DeviceLost(base::Error(base::ExitCode::runtime_error, "lost"));
@@ -20,6 +23,7 @@ class LostLanes final : public lanes::Lanes {
 
  private:
   std::shared_ptr<int> token_;
+  bool early_;
   Kokkos::DefaultHostExecutionSpace instance_;
 };
 
@@ -42,6 +46,28 @@ TEST(LostDevice, LanesAndArraysAreKeptWithTheError) {
   kept.clear();
   EXPECT_EQ(lanes.use_count(), 1);
   EXPECT_EQ(array.use_count(), 1);
+}
+
+TEST(LostDevice, IsFoundBeforeAnythingIsIssued) {
+  const auto lanes = std::make_shared<int>();
+  TestBench<Kokkos::DefaultHostExecutionSpace> bench(
+      test_deck(deck::WorkloadKind::increment, 1000, 4, deck::ElementType::float32),
+      deck::Order::depth_first, 4, std::make_unique<LostLanes>(lanes, true));
+  for (const bool traced : {false, true}) {
+    bench.executor =
+        std::make_unique<measure::Executor>(std::make_unique<LostLanes>(lanes, true), 4);
+    try {
+      if (traced) {
+        bench.executor->run_traced(bench.schedule, bench.workload);
+      } else {
+        bench.executor->run(bench.schedule, bench.workload);
+      }
+      FAIL() << "no error";
+    } catch (const lanes::DeviceLost& error) {
+      EXPECT_STREQ(error.what(), "no event") << "the first error is the one to read";
+      EXPECT_EQ(error.kept.size(), 2U);
+    }
+  }
 }
 
 TEST(LostDevice, WhatOthersOwnIsKeptToo) {

@@ -6,6 +6,7 @@
 #include "bench.hpp"
 #include "deck/words.hpp"
 #include "lanes/fenced_lanes.hpp"
+#include "lanes/host_lanes.hpp"
 #include "measure/measure.hpp"
 #include "spaces.hpp"
 
@@ -112,11 +113,24 @@ TYPED_TEST(TraceTest, KernelsTakeTheirTime) {
 TYPED_TEST(TraceTest, WorkersAreNoMoreThanThreadsAndCores) {
   const int workers = measure::engines_of({}, 64, workload::id_of<TypeParam>).workers;
   if constexpr (workload::is_host<TypeParam>) {
-    const int threads = TypeParam().concurrency();
-    EXPECT_EQ(workers, std::min(threads > 1 ? threads : 64, base::usable_cpus()));
+    // Lanes of Serial have threads of their own.
+    const int threads = lanes::is_serial<TypeParam> ? 64 : TypeParam().concurrency();
+    EXPECT_EQ(workers, std::min(threads, base::usable_cpus()));
   } else {
     EXPECT_EQ(workers, 0);
   }
+}
+
+TYPED_TEST(TraceTest, RunsWithTheSameTasksOnTheDeviceShareTheirRates) {
+  TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
+                             Order::depth_first, 3);
+  std::vector<experiment::Run> runs(2);
+  for (experiment::Run& run : runs) run.schedule = bench.schedule;
+  runs[1].schedule.tasks.push_back({.stage = Stage::fence});
+  measure::measure_rates(*bench.executor, bench.workload, runs);
+  EXPECT_EQ(runs[0].rates->kernel_s, runs[1].rates->kernel_s);
+  EXPECT_EQ(runs[0].rates->h2d_s, runs[1].rates->h2d_s);
+  EXPECT_GT(runs[0].rates->kernel_s, 0);
 }
 
 TYPED_TEST(TraceTest, RatesAreOfAllTasksOfAStage) {

@@ -28,11 +28,12 @@ void check(Code code, const char* call, Where at);
 
 /// The error that check() throws.
 inline base::Error failed_call(const std::string& call, const std::string& text,
-                               const std::string& name, const Where& at) {
+                               const std::string& name, const Where& at,
+                               base::ExitCode exit_code = base::ExitCode::runtime_error) {
   const std::string file = at.file_name();
-  return base::Error(base::ExitCode::runtime_error, call + ": " + text + " (" + name + ") at " +
-                                                        file.substr(file.rfind('/') + 1) + ":" +
-                                                        std::to_string(at.line()));
+  return base::Error(exit_code, call + ": " + text + " (" + name + ") at " +
+                                    file.substr(file.rfind('/') + 1) + ":" +
+                                    std::to_string(at.line()));
 }
 
 /// A function of a vendor library, called through check().

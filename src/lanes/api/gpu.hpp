@@ -13,7 +13,9 @@ template <>
 inline void check(OVERLAP_GPU(Error_t) code, const char* call, Where at) {
   if (code == OVERLAP_GPU(Success)) return;
   static_cast<void>(OVERLAP_GPU(GetLastError)());
-  throw failed_call(call, OVERLAP_GPU(GetErrorString)(code), OVERLAP_GPU(GetErrorName)(code), at);
+  const bool memory_is_short = code == OVERLAP_GPU(ErrorMemoryAllocation);
+  throw failed_call(call, OVERLAP_GPU(GetErrorString)(code), OVERLAP_GPU(GetErrorName)(code), at,
+                    memory_is_short ? base::ExitCode::precondition : base::ExitCode::runtime_error);
 }
 
 /// The calls of stream lanes that both vendors have. The parameter, CudaApi or HipApi, only keeps

@@ -23,6 +23,7 @@ struct hipDeviceProp_t : cudaDeviceProp {
 };
 
 #define hipSuccess cudaSuccess
+#define hipErrorMemoryAllocation cudaErrorMemoryAllocation
 #define hipErrorNotReady cudaErrorNotReady
 #define hipGetLastError cudaGetLastError
 #define hipGetErrorString cudaGetErrorString
