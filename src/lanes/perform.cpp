@@ -151,7 +151,7 @@ void wait_for(const workload::InstanceRef& instance, const std::string& label) {
   });
 }
 
-void require_device(workload::SpaceId space, const std::string& label) {
+void require_not_lost(workload::SpaceId space, const std::string& label) {
   std::visit([&]<class Space>(std::type_identity<Space>) { wait_for(Space(), label); }, space);
 }
 

@@ -26,6 +26,6 @@ void perform(const workload::InstanceRef& instance, const workload::Workload& wo
 void wait_for(const workload::InstanceRef& instance, const std::string& label);
 
 /// Throws DeviceLost if the device of a space is lost.
-void require_device(workload::SpaceId space, const std::string& label);
+void require_not_lost(workload::SpaceId space, const std::string& label);
 
 }  // namespace overlap::lanes

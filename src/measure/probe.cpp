@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "deck/words.hpp"
 #include "lanes/api.hpp"
+#include "lanes/perform.hpp"
 #include "measure/calibration.hpp"
 #include "measure/health.hpp"
 #include "measure/sampling.hpp"
@@ -405,7 +406,7 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
 experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
                         const Hooks& hooks) {
   return session.use([&] {
-    lanes::require_device(workload::default_space, "probe");  // or freeing would abort
+    lanes::require_not_lost(workload::default_space, "probe");  // or freeing would abort
     session.meter.reset();
     session.executor.reset();
     session.host_worker.reset();
