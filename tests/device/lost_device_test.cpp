@@ -1,9 +1,11 @@
 // A kernel that writes to no memory at all loses the device: the error must reach the caller with
 // task and lane named, nothing may be freed on the way, and the process must be able to end in its
 // own way. A program of its own, since nothing can run on the device afterwards.
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <thread>
 
 #include "deck/deck.hpp"
 #include "measure/executor.hpp"
@@ -21,7 +23,8 @@ struct WildWrite {
 
 }  // namespace
 
-// Where the device is lost: in a `run`, the default, or in a `reset` before one.
+// Where the device is lost: in a `run`, the default, in a `reset` before one, or while nothing
+// runs, before the `launch` of a graph or the `probe` of the next deck.
 int main(int argc, char** argv) {
   using namespace overlap;
   using Space = Kokkos::DefaultExecutionSpace;
@@ -32,8 +35,9 @@ int main(int argc, char** argv) {
   deck.chunks.count = 2;
   const auto costs = schedule::costs(deck.workload, 1);
   const auto arrays = schedule::device_bytes(costs, {}, costs.units);
-  const auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
-                                        deck::Order::depth_first, 2);
+  auto schedule = schedule::build(costs, schedule::layout(deck, costs, std::nullopt),
+                                  deck::Order::depth_first, 2);
+  if (where == "launch") schedule.mechanism = deck::Mechanism::graph;
   const auto write_nowhere = [](const Space& instance) {
     Kokkos::parallel_for("test::wild_write", Kokkos::RangePolicy<Space>(instance, 0, 1),
                          WildWrite{nullptr});
@@ -47,6 +51,11 @@ int main(int argc, char** argv) {
     if (where == "reset") {
       workload.place = [=](const Space& instance, std::uint32_t) { write_nowhere(instance); };
       measure::reset(executor.lanes().instance(0), workload, 2);
+    } else if (where == "launch" || where == "probe") {
+      write_nowhere(Space());
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      if (where == "launch") executor.run(schedule, workload);
+      measure::probe(deck, nullptr, session, {});
     } else {
       workload.launch = [=](const Space& instance, const workload::Call&) {
         write_nowhere(instance);
@@ -62,8 +71,10 @@ int main(int argc, char** argv) {
     const std::string message = error.what();
     std::cerr << message << '\n';
     const auto has = [&](const char* text) { return message.find(text) != std::string::npos; };
-    const bool named = where == "reset"
-                           ? has("reset: ")
+    const bool named = where == "reset"   ? has("reset: ")
+                       : where == "probe" ? has("probe: ")
+                       : where == "launch"
+                           ? has("GraphLaunch") && session.kept.size() == 2
                            : has("of chunk ") && has(" on lane ") && session.kept.size() == 2;
     std::_Exit(named && session.lost && error.code() == base::ExitCode::runtime_error ? 0 : 1);
   } catch (const std::exception& error) {
