@@ -31,11 +31,11 @@ struct Balance {
 
 /// The first wrong element after an order.
 struct WrongData {
-  int chunk = 0;
+  int chunk;
   std::string array;
-  std::int64_t index = 0;
-  double expected = 0;
-  double found = 0;
+  std::int64_t index;
+  double expected;
+  double found;
 };
 
 /// Task times, measured in separate runs so that scored runs are not perturbed.

@@ -16,9 +16,9 @@ using schedule::TaskId;
 
 /// Where a task's slice lies among the lanes.
 struct Slice {
-  int track = 0;
-  std::int64_t start_ns = 0;
-  std::int64_t stop_ns = 0;
+  int track;
+  std::int64_t start_ns;
+  std::int64_t stop_ns;
 };
 
 /// Microseconds, written exactly.

@@ -29,9 +29,9 @@ std::vector<TaskId> sequence(const std::vector<Task>& listed, Order order) {
   std::vector<std::pair<int, int>> keys;
   for (const Task& task : listed) {
     if (task.lane > 0) lane = task.lane;
-    keys.push_back(order == Order::depth_first     ? std::pair(lane, 0)
-                   : order == Order::breadth_first ? std::pair(next[lane]++, lane)
-                                                   : std::pair(0, 0));
+    std::pair<int, int>& key = keys.emplace_back();  // all equal: as listed
+    if (order == Order::depth_first) key.first = lane;
+    if (order == Order::breadth_first) key = {next[lane]++, lane};
   }
   std::vector<TaskId> places(listed.size());
   std::iota(places.begin(), places.end(), TaskId{0});

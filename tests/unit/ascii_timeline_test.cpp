@@ -45,6 +45,17 @@ SM       0==1==2==3==
 )");
 }
 
+TEST(AsciiTimeline, AColumnShowsTheTaskThatTakesMostOfIt) {
+  // Of 20 columns of 30 s, b and c share the fourteenth.
+  for (const auto& [b, c, shown] : {std::tuple{12, 4, 'b'}, {4, 12, 'c'}}) {
+    auto schedule = schedule_of({h2d(0, 390), h2d(0, static_cast<std::size_t>(b)),
+                                 h2d(0, static_cast<std::size_t>(c)), h2d(0, 194)});
+    schedule.names = {"a", "b", "c", "d"};
+    EXPECT_THAT(picture(schedule, device_of(Queues::connection), 20),
+                testing::HasSubstr(std::string("H2D   a============") + shown + "d====="));
+  }
+}
+
 TEST(AsciiTimeline, TasksAtTheSameTimeHaveRowsOfTheirOwn) {
   auto schedule =
       schedule_of({h2d(0, 1), kernel(0, 2, 0.5), kernel(1, 3, 0.5), d2h(0, 2), host(1, {1})});

@@ -381,6 +381,24 @@ Device reread(const Device& device) {
   return load_device(DeckFile(to_yaml(device, "How.\nWhen."), "written.yaml").path());
 }
 
+TEST(DeviceFile, LeavesOutWhatTheDocumentationSays) {
+  const Device device = load_device(DeckFile("h2d: {bandwidth: 5 GB/s}\nd2h: {bandwidth: 5 GB/s}\n"
+                                             "kernels: {rates: {increment: {bandwidth: 8 GB/s}}}\n",
+                                             "least.yaml")
+                                        .path());
+  EXPECT_EQ(device.copy_engines, 2);
+  EXPECT_EQ(device.queues, Queues::connection);
+  EXPECT_EQ(device.connections, 32);
+  EXPECT_EQ(device.copy_connections, 32);
+  EXPECT_EQ(device.concurrent_kernels, 1);
+  EXPECT_EQ(device.window, 0);
+  EXPECT_EQ(device.cores, 1);
+  EXPECT_EQ(device.cache_bytes, 0);
+  EXPECT_EQ(device.memory_bytes, 0);
+  EXPECT_EQ(device.kernels_slowed, 1);
+  EXPECT_EQ(device.h2d.unblocked_bytes, 0);
+}
+
 TEST(DeviceFile, IsReadAsItWasWritten) {
   Device device = crooked();
   expect_equal(reread(device), device);

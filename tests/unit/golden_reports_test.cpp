@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -385,15 +386,19 @@ TEST(Console, SaysWhichSettingsDiffer) {
 }
 
 TEST(Console, SaysHowWellKernelsAreBalanced) {
-  const auto points = golden_points("workload: {kind: increment, intensity: balanced}\n");
   struct Case {
     experiment::Balance balance;
     const char* words;
+    const char* intensity = "balanced";
   };
-  for (const auto& [balance, words] :
-       {Case{{.repeats = 3, .copy_s = 2, .kernel_s = 6},
-             "3 repeats: kernel 6.000 s / copies to the device 2.000 s of the largest chunk = "
-             "3.000"},
+  for (const auto& [balance, words, intensity] :
+       {Case{{.repeats = 1, .copy_s = 2, .kernel_s = 4.2},
+             "1 repeats: kernel 4.200 s / copies to the device 2.000 s of the largest chunk = "
+             "2.100",
+             "2x balanced"},
+        {{.repeats = 3, .copy_s = 2, .kernel_s = 6},
+         "3 repeats: kernel 6.000 s / copies to the device 2.000 s of the largest chunk = "
+         "3.000"},
         {{.repeats = 1, .copy_s = 2, .kernel_s = 2.2},
          "1 repeats: kernel 2.200 s / copies to the device 2.000 s of the largest chunk = 1.100"},
         {{.repeats = 1, .copy_s = 2, .kernel_s = 2.3},
@@ -402,6 +407,8 @@ TEST(Console, SaysHowWellKernelsAreBalanced) {
         {{.repeats = 1, .copy_s = 2, .kernel_s = 6},
          "1 repeats: kernel 6.000 s / copies to the device 2.000 s of the largest chunk = 3.000, "
          "not 1: a single repeat takes longer"}}) {
+    const auto points =
+        golden_points(fmt::format("workload: {{kind: increment, intensity: {}}}\n", intensity));
     experiment::Facts known = facts_of(points[0].deck);
     known.balance = balance;
     const Rows rows = facts(study_of(points, {}), experiment::plan(points[0], known));

@@ -130,6 +130,15 @@ TEST(Picture, TasksWaitForTheHost) {
   EXPECT_THAT(waited_for(schedule, timeline), ElementsAre(none, 0u, 1u, 1u));
 }
 
+TEST(Picture, TheHostWaitsForAllThatWasIssuedToALane) {
+  const auto schedule = schedule_of({kernel(0, 1), kernel(0, 1), host(1, {0}), host(1, {2})});
+  const timeline::Timeline timeline{.engines = {"SM", "host"},
+                                    .spans = {{0, 0, 1}, {0, 1, 2}, {1, 2, 3}, {1, 3, 4}},
+                                    .complete_s = 4};
+  const auto none = std::optional<schedule::TaskId>();
+  EXPECT_THAT(waited_for(schedule, timeline), ElementsAre(none, 0u, 1u, 2u));
+}
+
 TEST(Picture, Words) {
   experiment::Run run = small_run();
   EXPECT_EQ(figures(run, {run}), "8.000 s (8.000 s .. 8.000 s), predicted 9.000 s (+12.5 %)");

@@ -64,6 +64,10 @@ std::vector<std::string> names(const std::vector<deck::Point>& points) {
   return names;
 }
 
+TEST(SweepFiles, AllButTraces) {
+  EXPECT_EQ(report::sweep_options(), "--csv, --json, --junit, --timeline");
+}
+
 TEST(Sweep, IsTheProductWithTheLastKeyFastest) {
   const auto points =
       points_of("sweep: {chunks.count: [1, 2, 4], memory.host: [pinned, pageable]}\n");
