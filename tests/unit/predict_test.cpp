@@ -649,6 +649,9 @@ TEST(Workers, AreSlowedByACrowd) {
   // 2 beside two others, 1.5 beside one, 1 alone: 1 of each by 2, 2 of two by 3.5, the rest alone.
   EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 2), kernel(2, 3)}, device),
               ElementsAre("worker 0 0-2", "worker 1 0-3.5", "worker 2 0-4.5"));
+  device.cores = 1;  // where there never is one
+  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 2)}, device),
+              ElementsAre("worker 0 0-1", "worker 0 1-3"));
 }
 
 // ----------------------------------------------------------------------------------------- host
