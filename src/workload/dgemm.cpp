@@ -18,7 +18,7 @@ namespace overlap::workload {
 std::optional<std::string> unavailable(deck::WorkloadKind) { return std::nullopt; }
 
 /// The library that KokkosBlas::gemm calls.
-std::string library([[maybe_unused]] bool host) {
+static std::string library([[maybe_unused]] bool host) {
 #if defined(KOKKOSKERNELS_ENABLE_TPL_CUBLAS)
   if (!host) return "cuBLAS";
 #elif defined(KOKKOSKERNELS_ENABLE_TPL_ROCBLAS)
@@ -57,7 +57,7 @@ std::optional<std::string> unavailable(deck::WorkloadKind kind) {
   return "it was built without Kokkos Kernels";
 }
 
-std::string library(bool) { return ""; }
+static std::string library(bool) { return ""; }
 
 template <class T>
 void gemm(const InstanceRef&, const schedule::Product&, const std::array<Byte*, 3>&, double,
