@@ -322,6 +322,11 @@ TEST(QueueRules, TheWindowLimitsWhatStandsBetween) {
   EXPECT_THAT(
       predicted({h2d(0, 9), kernel(1, 1, 0.1), kernel(2, 1, 0.1), kernel(3, 1, 0.1)}, device),
       ElementsAre("H2D 0-9", "SM 0-1", "SM 0-1", "SM 9-10"));
+  // It moves on to the first task that is still incomplete.
+  EXPECT_THAT(predicted({h2d(0, 2), kernel(1, 5, 0.1), kernel(2, 1, 0.1), kernel(3, 1, 0.1),
+                         kernel(4, 1, 0.1)},
+                        device),
+              ElementsAre("H2D 0-2", "SM 0-5", "SM 0-1", "SM 2-3", "SM 5-6"));
   // Fermi: 62.
   std::vector<Task> tasks = {h2d(0, 1000)};
   for (int i = 0; i < 64; ++i) tasks.push_back(kernel(1, 1));
