@@ -37,11 +37,10 @@ std::vector<Space> own_instances(int lanes) {
   // off.
   [[maybe_unused]] const int threads = std::max(1, Space().concurrency() / lanes);
   for (int lane = 0; lane < lanes; ++lane) {
-    if constexpr (is_serial<Space>) {
-      instances.emplace_back(Kokkos::NewInstance{});
-    } else {
-      instances.emplace_back(threads);
-    }
+#if defined(KOKKOS_ENABLE_SERIAL)
+    if constexpr (is_serial<Space>) instances.emplace_back(Kokkos::NewInstance{});
+#endif
+    if constexpr (is_open_mp<Space>) instances.emplace_back(threads);
   }
   return instances;
 }

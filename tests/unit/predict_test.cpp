@@ -553,6 +553,7 @@ TEST(EngineRules, ACopyEngineRestsWhileTwoOtherLanesWaitForIt) {
   EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), kernel(1, 1), h2d(1, 1)}, device),
               ElementsAre("H2D 0-1", "H2D 1-2", "SM 2-3", "H2D 3-4"));
   // Kernels never rest.
+  device.concurrent_kernels = 1;
   EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 1), kernel(2, 1), h2d(1, 1)}, device),
               ElementsAre("SM 0-1", "SM 1-2", "SM 2-3", "H2D 2-3"));
 }
