@@ -64,8 +64,8 @@ std::string unjudgeable(deck::Metric metric, const Run& run, const std::vector<R
 /// Origin of a limit that is not in the deck.
 struct LimitSource {
   std::string file;  ///< reference file
-  double value;      ///< reference value
-  double below;      ///< relative tolerance
+  double value = 0;  ///< reference value
+  double below = 0;  ///< relative tolerance
 };
 
 /// One limit of a criterion, applied to one order or to the device.

@@ -22,8 +22,8 @@ using Choices = std::vector<std::pair<std::string, std::string>>;
 
 /// Tiles of a matrix product that `four_way` leaves to the host.
 struct HostShare {
-  int tiles;
-  double flops_per_s;  ///< host rate; 0: unknown
+  int tiles = 0;
+  double flops_per_s = 0;  ///< host rate; 0: unknown
 };
 
 /// Facts about a device for planning: measured by measure::probe(), or from a device file.

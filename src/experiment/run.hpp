@@ -31,11 +31,11 @@ struct Balance {
 
 /// The first wrong element after an order.
 struct WrongData {
-  int chunk;
+  int chunk = 0;
   std::string array;
-  std::int64_t index;
-  double expected;
-  double found;
+  std::int64_t index = 0;
+  double expected = 0;
+  double found = 0;
 };
 
 /// Task times, measured in separate runs so that scored runs are not perturbed.

@@ -16,9 +16,9 @@ using schedule::TaskId;
 
 /// Where a task's slice lies among the lanes.
 struct Slice {
-  int track;
-  std::int64_t start_ns;
-  std::int64_t stop_ns;
+  int track = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t stop_ns = 0;
 };
 
 /// Microseconds, written exactly.

@@ -192,10 +192,10 @@ std::optional<Region> lines_apart(const Schedule& schedule, const Task& copy);
 /// panel of A and one of B, all column-major.
 struct Product {
   struct Matrix {
-    std::size_t begin;    ///< offset in its array, bytes
-    std::int64_t stride;  ///< elements between starts of adjacent columns
+    std::size_t begin = 0;    ///< offset in its array, bytes
+    std::int64_t stride = 0;  ///< elements between starts of adjacent columns
   };
-  std::int64_t m, n, k;
+  std::int64_t m = 0, n = 0, k = 0;
   std::array<Matrix, 3> matrices = {};  ///< A, B, C
 };
 /// The product that a task computes, on host or device as its uses say; empty if none.
