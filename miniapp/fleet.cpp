@@ -120,11 +120,13 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
   }
   fleet::World& world = *machinery.world;
   if (world.size() == 1) return read_inputs(options);
+  if (world.rank() > 0) terminal.speak_for(fmt::format("rank {}", world.rank()));
   std::optional<Inputs> inputs;
   std::string error;
   try {
     inputs = read_inputs(options);
   } catch (const base::Error& found) {
+    if (found.code() == ExitCode::interrupted) throw;
     error = fmt::format("rank {} on {}: {}", world.rank(), measure::host_info().name, found.what());
   }
   std::vector<std::string> errors;  // by rank; empty: none

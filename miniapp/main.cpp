@@ -27,7 +27,7 @@ std::vector<report::Study> run_decks(const Options& options, const Inputs& input
     const base::Machine machine = machine_of(machinery);
     report::Study& study = studies.emplace_back(new_study(inputs, i, machine));
     if (mark_interrupted(studies)) continue;
-    if (!machinery.unusable) journal = open_journal(options, inputs, study, terminal);
+    journal = open_journal(options, inputs, study, machinery, terminal);
     if (study.sweeps()) terminal.shown(report::sweep_heading(study));
     std::optional<Measured> measured;
     if (machinery.session) {

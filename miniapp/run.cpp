@@ -332,11 +332,19 @@ void require_writable(Options& options, const Inputs& inputs,
 }
 
 std::unique_ptr<report::Journal> open_journal(const Options& options, const Inputs& inputs,
-                                              report::Study& study, Terminal& terminal) {
+                                              report::Study& study, Machinery& machinery,
+                                              Terminal& terminal) {
   const std::string path = study.sweeps() ? journal_path(options) : "";
-  if (path.empty()) return nullptr;
-  auto journal =
-      std::make_unique<report::Journal>(path, identity(inputs, study.machine), options.resume);
+  if (path.empty() || machinery.unusable) return nullptr;
+  std::unique_ptr<report::Journal> journal;
+  try {
+    journal =
+        std::make_unique<report::Journal>(path, identity(inputs, study.machine), options.resume);
+  } catch (const base::Error& error) {
+    if (error.code() == ExitCode::usage) throw;
+    machinery.unusable = error;
+    return nullptr;
+  }
   restore(study, *journal);
   if (options.resume && study.done.empty()) {
     terminal.note(journal->path() + ": no saved points; starting from scratch");

@@ -85,8 +85,9 @@ base::ExitCode finish(const Options& options, std::vector<report::Study>& studie
                       report::Journal* journal, Terminal& terminal);
 
 /// The journal of a sweep, next to its first result file; null: none. Restores the points of an
-/// interrupted run into the study.
+/// interrupted run into the study. One that cannot be opened makes the machinery unusable.
 std::unique_ptr<report::Journal> open_journal(const Options& options, const Inputs& inputs,
-                                              report::Study& study, Terminal& terminal);
+                                              report::Study& study, Machinery& machinery,
+                                              Terminal& terminal);
 
 }  // namespace overlap

@@ -168,7 +168,13 @@ void require_writable(const std::string& path) {
   const TemporaryFile probe(target.path);
 }
 
-bool is_stream(const std::string& path) { return follow(path).descriptor || is_device(path); }
+bool is_stream(const std::string& path) {
+  try {
+    return follow(path).descriptor || is_device(path);
+  } catch (const base::Error&) {
+    return false;  // whoever writes it reports it
+  }
+}
 
 void Files::reads(const std::string& path, const std::string& what) {
   std::error_code error;  // whoever reads it reports it
@@ -195,7 +201,12 @@ void write_file(const std::string& path, const std::string& content) {
   }
   if (is_device(path)) {
     const int descriptor = open_stream(path);
-    write_all(descriptor, path, content);
+    try {
+      write_all(descriptor, path, content);
+    } catch (...) {
+      close(descriptor);
+      throw;
+    }
     if (!is_closed(descriptor)) fail(path, std::strerror(errno));
     return;
   }

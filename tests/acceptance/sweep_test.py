@@ -337,6 +337,17 @@ class Resume(Case):
         with (self.folder / "out.csv").open() as rows:
             self.assertEqual(len(list(csv.DictReader(rows))), 6 * len(ORDERS))
 
+    def test_a_journal_that_cannot_be_opened(self):
+        self.journal.symlink_to(self.folder / "missing/out.json.points")
+        done = run(self.sweep(), "--json", self.target, "--quiet")
+        self.assert_error(done, 1, r"out\.json\.points: cannot ")
+        self.assertIn("out.json.points: cannot ", self.written()["error"])
+
+    def test_a_folder_beside_a_result_file(self):
+        done = run(self.sweep(), "--csv", self.folder, "--json", self.target, "--quiet")
+        self.assert_error(done, 1, "cannot write: is a folder")
+        self.assertIn("is a folder", self.written()["error"])
+
     def test_the_resolved_deck_is_a_deck(self):
         text = SMALL.replace("chunks.count: [1, 2, 4]", "chunks.profile: [ramp, uniform]") + "chunks: {count: 8}\n"
         self.assert_clean(run(self.sweep(text), "--json", self.target))

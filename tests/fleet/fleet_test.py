@@ -346,6 +346,15 @@ class Trouble(Case):
         for rank in range(RANKS):
             self.assertTrue(self.result(rank)["interrupted"])
 
+    def test_sigterm_while_the_decks_are_read(self):
+        started = self.fleet(LONG_TO_READ, ranks=2)
+        started.wait_for("ranks", lambda: len(started.pids()) == 2)
+        time.sleep(1.5)
+        for rank in range(2):
+            started.send(signal.SIGTERM, rank)
+        text = self.assert_ends(started, "INTERRUPTED", 130)
+        self.assertRegex(text, "miniapp: error: interrupted")
+
     def test_sigterm_while_a_rank_takes_long(self):
         """The others wait for it up to fleet.deadline, also when it has given no sign for more than 10 s."""
         for slow in (0, 2):
