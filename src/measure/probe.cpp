@@ -71,12 +71,9 @@ CalibrationPlan shown(CalibrationPlan plan, const Hooks& hooks) {
 void require_machine(const deck::Require& require, const Session& session, const Hooks& hooks) {
   if (require == deck::Require()) return;
   hooks.show("checking what the deck requires");
-  std::string all;
-  for (const std::string& one :
-       experiment::unmet(require, readings(session.device, session.monitor))) {
-    all += (all.empty() ? "" : "; ") + one;
-  }
-  if (!all.empty()) throw base::Error(base::ExitCode::precondition, all);
+  const auto unmet = experiment::unmet(require, readings(session.device, session.monitor));
+  if (unmet.empty()) return;
+  throw base::Error(base::ExitCode::precondition, fmt::format("{}", fmt::join(unmet, "; ")));
 }
 
 /// Determines the facts of one deck step by step: each step may need the previous ones.
@@ -290,8 +287,13 @@ struct Probe {
     }
     const int given = costs.host_tiles;
     const auto tiles = static_cast<int>(costs.units);
-    const schedule::Schedule one = build(1);
-    costs.host_flops_per_s = host_flops_per_s(workload, *schedule::product(one, one.tasks.back()));
+    const schedule::Schedule whole = build(tiles);
+    const auto size = [&](const schedule::Task& task) {
+      const schedule::Product tile = *schedule::product(whole, task);
+      return tile.m * tile.n;
+    };
+    const schedule::Task& largest = std::ranges::max(whole.tasks, {}, size);  // not one at an edge
+    costs.host_flops_per_s = host_flops_per_s(workload, *schedule::product(whole, largest));
     const std::string rate = base::format_number(1e-9 * costs.host_flops_per_s) + " Gflop/s";
     const std::string of_all = " of " + std::to_string(tiles) + " tiles";
     facts.host_share = experiment::HostShare{given, costs.host_flops_per_s};
@@ -305,7 +307,7 @@ struct Probe {
       return model::predict(build(count), device()).complete_s;
     };
     const double none_s = predicted(0);
-    const double tile_s = one.tasks.back().flops / costs.host_flops_per_s;
+    const double tile_s = build(1).tasks.back().flops / costs.host_flops_per_s;  // the first given
     int best = 0;
     double best_s = none_s;
     // Require a gain of 2 %, because host work slows down the copies.
