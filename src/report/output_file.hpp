@@ -1,7 +1,9 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace overlap::report {
@@ -11,7 +13,7 @@ namespace overlap::report {
 void require_writable(const std::string& path);
 
 /// Whether `path` is a device, a pipe or an open descriptor (/dev/stdout, "-"), next to which no
-/// other file can be created. Throws base::Error{runtime_error} for a folder.
+/// other file can be created. No for a name that cannot be written: whoever writes it reports it.
 bool is_stream(const std::string& path);
 
 /// The files of a command; detects outputs that would overwrite another of these files.
@@ -37,7 +39,8 @@ void write_all(int descriptor, const std::string& path, const std::string& conte
 void write_file(const std::string& path, const std::string& content);
 
 /// Calls write(file), which returns whether it could, for all files; `path` is their member. If one
-/// fails, writes the others again, except streams, because they report it.
+/// fails, writes the others again, except streams, because they report it; one for which there is
+/// no room the second time is removed.
 template <class File>
 void write_each(const std::vector<File>& files, std::string File::* path, const auto& write) {
   std::vector<const File*> again;
@@ -46,7 +49,8 @@ void write_each(const std::vector<File>& files, std::string File::* path, const 
   }
   if (again.size() == files.size()) return;
   for (const File* const file : again) {
-    if (!is_stream(file->*path)) write(*file);
+    std::error_code ignored;
+    if (!is_stream(file->*path) && !write(*file)) std::filesystem::remove(file->*path, ignored);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <functional>
 #include <future>
 #include <iterator>
+#include <map>
 #include <thread>
 
 #include "deck_file.hpp"
@@ -179,6 +180,7 @@ TEST_F(OutputFile, IsWhereLinksLead) {
 TEST_F(OutputFile, MayBeADevice) {
   EXPECT_TRUE(is_stream("/dev/null"));
   EXPECT_FALSE(is_stream(path("a.json")));
+  EXPECT_FALSE(is_stream(folder_.folder()));
   write_file("/dev/null", "text");
   EXPECT_FALSE(fs::is_regular_file("/dev/null"));
 }
@@ -226,6 +228,33 @@ TEST_F(OutputFile, SaysWhyItCannotBeWritten) {
             path("deck.yaml/file") + ": cannot write: Not a directory");
   require_writable(path("a.json"));
   EXPECT_EQ(files(), 1U);  // nothing is left of the attempt
+}
+
+TEST_F(OutputFile, IsWrittenAgainWithTheErrorsOfOthersOrRemoved) {
+  struct Output {
+    std::string path;
+    std::string content;  // of the first time; empty: there is no room
+    std::string again;
+  };
+  const std::vector<Output> outputs = {{path("full"), "", "never"},
+                                       {path("whole"), "PASS", "ERROR"},
+                                       {path("stale"), "PASS", ""},
+                                       {"/dev/null", "PASS", ""}};
+  std::map<std::string, int> times;
+  const auto write = [&](const Output& output) {
+    const std::string& content = ++times[output.path] == 1 ? output.content : output.again;
+    if (content.empty()) return false;
+    write_file(output.path, content);
+    return true;
+  };
+  write_each(outputs, &Output::path, write);
+  EXPECT_EQ(content(path("whole")), "ERROR");
+  EXPECT_FALSE(fs::exists(path("stale")));
+  EXPECT_FALSE(fs::exists(path("full")));
+  EXPECT_TRUE(fs::exists("/dev/null"));
+  EXPECT_EQ(times,
+            (std::map<std::string, int>{
+                {path("full"), 1}, {path("whole"), 2}, {path("stale"), 2}, {"/dev/null", 1}}));
 }
 
 TEST_F(OutputFile, IsOneForEachOption) {
