@@ -84,8 +84,7 @@ std::size_t chosen(const std::vector<Column>& columns, const std::string& to) {
 KeyWords workload_of(const Recorded& result) {
   KeyWords workload;
   for (const auto& [key, value] : result.deck) {
-    if (!key.starts_with("workload.") || result.deck.contains("sweep." + key)) continue;
-    workload.emplace(key.substr(key.find('.') + 1), value);
+    if (key.starts_with("workload.")) workload.emplace(key.substr(key.find('.') + 1), value);
   }
   return workload;
 }

@@ -46,6 +46,8 @@ KeyWords deck_keys(const Value& deck) {
     keys.erase(other);
   KeyWords all;
   flatten(keys, "", all);
+  const Json swept = keys.value("sweep", Json::object());
+  for (const auto& [key, ignored] : swept.items()) all.erase(key);
   return all;
 }
 

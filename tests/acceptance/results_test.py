@@ -128,6 +128,13 @@ class Results(TestCase):
             self.assert_error(run("compare", self.first, self.second, option, ""), 3, f"{option} needs a file name")
         self.assert_error(run("compare", self.first, self.folder / "none.json"), 1, "cannot be read")
 
+    def test_swept_keys_are_no_difference_between_sweeps(self):
+        for name, counts in (("a.json", "[1, 2]"), ("b.json", "[2, 1]")):
+            self.assert_clean(run(self.deck(), f"--set=sweep.chunks.count={counts}", "--quiet", "--json", self.folder / name))
+        done = run("compare", self.first, self.second)
+        self.assertRegex(done.stdout, r"sweep\.chunks\.count +\[1, 2\] +\[2, 1\]")
+        self.assertNotRegex(done.stdout, r"(?m)^(differs:?)? *chunks\.count")
+
     def test_compare_with_wrong_data_is_wrong_data(self):
         result = json.loads(self.first.read_text())
         result["runs"][0]["verified"] = False

@@ -439,6 +439,19 @@ TEST(FleetText, NamesEveryTrouble) {
                               "broken, 1 file skipped"));
 }
 
+TEST(FleetText, CountsADeviceOnceForAllItsDecks) {
+  experiment::FleetInput input{.files = 1};
+  for (const char* deck : {"a", "b"}) {
+    DeviceRecord one = read(result());
+    one.deck_name = one.machine.deck = deck;
+    one.troubles = {
+        {.code = base::ExitCode::performance, .text = "slow", .phase = deck::Phase::alone}};
+    input.records.push_back(one);
+  }
+  EXPECT_THAT(fleet_text(experiment::fleet_of(std::move(input), {})),
+              HasSubstr("1 file: 1 device, 1 not passed"));
+}
+
 TEST(FleetText, OfManyDevicesHasTheSpread) {
   const std::string text = fleet_text(planted(30));
   EXPECT_THAT(text,

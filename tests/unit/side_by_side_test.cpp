@@ -153,10 +153,10 @@ TEST(SideBySide, MatchesPointsByTheirWords) {
 
 TEST(SideBySide, SweptKeysOfAWorkloadArePartOfThePoints) {
   std::vector<std::vector<Recorded>> files;
-  for (const char* elements : {"4096", "8192"}) {
+  for (const char* elements : {"[1024, 4096]", "[4096, 8192]"}) {
     files.push_back({result("A", 0.5)});
-    files.back()[0].deck["workload.elements"] = elements;
-    files.back()[0].deck["sweep.workload.elements"] = "[...]";
+    files.back()[0].deck.erase("workload.elements");
+    files.back()[0].deck["sweep.workload.elements"] = elements;
   }
   const SideBySide all = side_by_side(files, "1");
   ASSERT_EQ(all.decks.size(), 1U);
