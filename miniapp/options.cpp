@@ -145,7 +145,7 @@ void require_no_command(const CLI::App& app, const Options& options) {
   }
   const std::string near = yaml::suggestion(options.decks.front(), commands);
   if (near.empty()) return;
-  fail(fmt::format("found {}; allowed: decks, or {} and its arguments{}",
+  fail(fmt::format("found {}; allowed: decks, or a command ({}) and its arguments{}",
                    yaml::quoted(options.decks.front()), fmt::join(commands, ", "), near));
 }
 

@@ -335,7 +335,7 @@ class RealRuns(TestCase):
             run(deck, "--dry-run", calibrate=True),
             3,
             r"auto\.yaml:4:30: issue\.orders\[1\]: found 'auto', which needs a device; "
-            "allowed: with --device or --predict",
+            "allowed: with --device$",
         )
         done = run(deck, "--dry-run", "--device", "ideal_1copy")
         self.assert_clean(done)

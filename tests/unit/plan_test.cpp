@@ -122,6 +122,7 @@ TEST(Predictions, DataThatExceedTheMemoryGoOutOfCore) {
     FAIL() << "a chunk does not fit";
   } catch (const base::Error& error) {
     EXPECT_EQ(error.code(), base::ExitCode::precondition);
+    EXPECT_THAT(error.what(), HasSubstr("(--predict h200)"));
   }
 }
 
