@@ -38,6 +38,9 @@ DEADLINE = int(os.environ.get("DEADLINE", 3))  # seconds
 FLEET = "fleet: {{phases: [{}], deadline: %d s}}\n" % DEADLINE
 PHASES = ("alone", "together")
 SLOW = SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: throughput, order: by_engine, min: 1e6}")
+LONG_TO_READ = "workload:\n  kind: custom\n  tasks:\n" + "".join(
+    f"    - {{name: T{i}, stage: kernel, lane: {i % 4 + 1}, duration: 1 ms}}\n" for i in range(30000)
+) + "issue: {orders: [custom]}\n" + FLEET.format("alone")
 # Seconds that a phase takes each rank: time enough to be found at work on a busy machine.
 DURATIONS = {"alone": 3, "together": 8}
 
