@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <vector>
@@ -99,9 +100,8 @@ report::Comparisons comparisons_of(const Options& options) {
   report::Comparisons comparisons{.below = options.below.value_or(experiment::same_within)};
   const std::vector<experiment::Recorded> first = read(0);
   for (std::size_t i = 1; i < options.results.size(); ++i) {
-    for (auto& one : experiment::compare(first, read(i), comparisons.below)) {
-      comparisons.all.push_back(std::move(one));
-    }
+    std::ranges::move(experiment::compare(first, read(i), comparisons.below),
+                      std::back_inserter(comparisons.all));
   }
   return comparisons;
 }

@@ -226,8 +226,9 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
             : fmt::format("; {} in it {} doubtful: calibrate again on a quiet machine",
                           base::counted(device.doubtful.size(), "figure"),
                           device.doubtful.size() == 1 ? "is" : "are");
-    const bool apart = !report::is_stream(path);
-    if (apart) terminal.shown("wrote " + base::one_line(path) + doubts + "\n");
+    if (!report::is_stream(path)) {
+      terminal.shown("wrote " + base::one_line(path) + doubts + "\n");
+    }
     inputs.device = std::move(device);
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);

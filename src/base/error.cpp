@@ -21,15 +21,12 @@ Error::Error(ExitCode code, const std::string& message)
     : std::runtime_error(one_line(message)), code_(code) {}
 
 ExitCode worst(ExitCode a, ExitCode b) {
-  return std::find(worst_first.begin(), worst_first.end(), a) <
-                 std::find(worst_first.begin(), worst_first.end(), b)
-             ? a
-             : b;
+  return std::ranges::find(worst_first, a) < std::ranges::find(worst_first, b) ? a : b;
 }
 
 ExitCode exit_code(double number) {
-  const auto code = std::find_if(worst_first.begin(), worst_first.end(),
-                                 [number](ExitCode c) { return static_cast<double>(c) == number; });
+  const auto code =
+      std::ranges::find(worst_first, number, [](ExitCode c) { return static_cast<double>(c); });
   if (code == worst_first.end()) throw Error(ExitCode::usage, "found an unknown exit code");
   return *code;
 }

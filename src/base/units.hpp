@@ -57,6 +57,10 @@ std::optional<std::string> spell_link(std::optional<int> generation, std::option
 /// "16 MiB", "1.5 GiB": in the largest binary unit with a value of at least 1, integers exactly,
 /// others with one decimal.
 std::string format_bytes(std::uint64_t bytes);
+template <std::signed_integral T>
+std::string format_bytes(T bytes) {
+  return format_bytes(static_cast<std::uint64_t>(bytes));
+}
 
 /// A time with four significant digits and its unit: "5.670 ms".
 std::string format_seconds(double seconds);

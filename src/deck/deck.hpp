@@ -147,9 +147,7 @@ struct Issue {
   Sync sync = Sync::stream;
   Streams streams = Streams::own;
 
-  bool has(Order order) const {
-    return std::find(orders.begin(), orders.end(), order) != orders.end();
-  }
+  bool has(Order order) const { return std::ranges::find(orders, order) != orders.end(); }
 };
 
 /// A call inserted between the tasks. Every order except the baseline runs with and without it.
@@ -270,5 +268,8 @@ base::SourcePlace place_of(const Deck& deck, const std::string& key);
 /// An error about a key, detected after loading: "file:line:column: key: message".
 base::Error error_at(const Deck& deck, base::ExitCode code, const std::string& key,
                      const std::string& message);
+
+/// An error about the i-th order of the deck, which `why`.
+base::Error error_at_order(const Deck& deck, std::size_t i, const std::string& why);
 
 }  // namespace overlap::deck

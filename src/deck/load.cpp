@@ -134,4 +134,9 @@ base::Error error_at(const Deck& deck, base::ExitCode code, const std::string& k
                      fmt::format("{}: {}: {}", base::to_string(place_of(deck, key)), key, message));
 }
 
+base::Error error_at_order(const Deck& deck, std::size_t i, const std::string& why) {
+  return error_at(deck, base::ExitCode::usage, fmt::format("issue.orders[{}]", i),
+                  fmt::format("found '{}', which {}", to_string(deck.issue.orders[i]), why));
+}
+
 }  // namespace overlap::deck

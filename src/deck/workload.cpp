@@ -180,8 +180,8 @@ Json write_tasks(const Workload& w) {
   Json list = Json::array();
   for (const CustomTask& task : w.tasks) {
     Json& written = list.emplace_back(write(task_table(), task));
-    for (std::size_t i = 0; i < task.after.size(); ++i) {
-      written["after"][i] = w.tasks[static_cast<std::size_t>(task.after[i])].name;
+    for (const int other : task.after) {
+      written["after"].push_back(w.tasks[static_cast<std::size_t>(other)].name);
     }
   }
   return list;

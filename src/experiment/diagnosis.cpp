@@ -29,8 +29,7 @@ Usage busiest_usage(const timeline::Timeline& timeline) {
   std::vector<timeline::Span> spans = timeline.spans;
   std::erase_if(
       spans, [engine = busiest - busy.begin()](const auto& span) { return span.engine != engine; });
-  std::sort(spans.begin(), spans.end(),
-            [](const auto& a, const auto& b) { return a.start_s < b.start_s; });
+  std::ranges::sort(spans, {}, &timeline::Span::start_s);
   Usage usage;
   if (spans.empty()) return usage;
   constexpr double short_gap_s = 20e-6;

@@ -108,11 +108,13 @@ void tell_decks_apart(std::vector<DeviceRecord>& devices) {
 
 }  // namespace
 
+std::string name_of(const FigureKey& key) {
+  const std::string metric(deck::to_string(key.metric));
+  return key.order ? fmt::format("{} of {}", metric, deck::to_string(*key.order)) : metric;
+}
+
 std::string words(const FigureKey& key) {
-  const std::string_view metric = deck::to_string(key.metric);
-  const std::string_view phase = deck::to_string(key.phase);
-  return key.order ? fmt::format("{} of {}, {}", metric, deck::to_string(*key.order), phase)
-                   : fmt::format("{}, {}", metric, phase);
+  return fmt::format("{}, {}", name_of(key), deck::to_string(key.phase));
 }
 
 const Figure* find(const DeviceRecord& record, const FigureKey& key) {

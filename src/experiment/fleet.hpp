@@ -22,7 +22,8 @@ struct FigureKey {
   auto operator<=>(const FigureKey&) const = default;
 };
 
-/// "throughput of by_engine, together", "h2d_rate, alone".
+/// "throughput of by_engine", "h2d_rate"; with the phase: "h2d_rate, alone".
+std::string name_of(const FigureKey& key);
 std::string words(const FigureKey& key);
 
 struct Figure {

@@ -17,13 +17,6 @@ namespace {
 
 using base::format_seconds;
 
-/// An error about the i-th order of the deck.
-base::Error error_at_order(const deck::Deck& deck, std::size_t i, const std::string& why) {
-  return deck::error_at(
-      deck, base::ExitCode::usage, fmt::format("issue.orders[{}]", i),
-      fmt::format("found '{}', which {}", deck::to_string(deck.issue.orders[i]), why));
-}
-
 /// Throws if the schedule has a hazard. For custom workloads the error names the task in the deck.
 void require_safe(const deck::Deck& deck, const schedule::Schedule& schedule, deck::Order order) {
   const auto hazards = schedule::find_hazards(schedule, 1);
@@ -125,7 +118,7 @@ Plan plan(const deck::Point& point, const Facts& facts) {
   plan.lanes = draft.lanes;
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
     if (!draft.schedules[i]) {
-      throw error_at_order(deck, i, "needs a device; allowed: with --device or --predict");
+      throw deck::error_at_order(deck, i, "needs a device; allowed: with --device");
     }
     require_safe(deck, *draft.schedules[i], deck.issue.orders[i]);
     Case one{.order = deck.issue.orders[i], .device = facts.device_name};
@@ -199,13 +192,24 @@ void check(const deck::Point& point, const model::Device* device) {
   if (device != nullptr && device->unit_s == 0) device->known_kernel(costs.kernel);
 }
 
+/// The plan of a point for the device of a prediction, which errors about its memory name.
+static Plan predicted_plan(const deck::Point& point, const Facts& facts) {
+  try {
+    return plan(point, facts);
+  } catch (const base::Error& error) {
+    if (error.code() != base::ExitCode::precondition) throw;
+    throw base::Error(error.code(),
+                      fmt::format("{} (--predict {})", error.what(), facts.device_name));
+  }
+}
+
 Plan predictions(const deck::Point& point, const std::vector<model::Device>& devices) {
   Plan all;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     Facts facts = facts_of(point.deck, devices[i]);
     facts.device_name = devices[i].name;
     for (auto& choice : facts.choices) choice.first += " on " + facts.device_name;
-    Plan one = plan(point, facts);
+    Plan one = predicted_plan(point, facts);
     for (Case& predicted : one.cases) predicted.target = static_cast<int>(i);
     if (i == 0) {
       all = std::move(one);

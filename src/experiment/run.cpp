@@ -99,6 +99,15 @@ std::string name(const Case& run) {
   return name;
 }
 
+std::optional<StagingCosts> staging_costs(const Run& run) {
+  if (!run.staging || run.samples_s.empty()) return std::nullopt;
+  StagingCosts costs = *run.staging;
+  const auto repetitions = static_cast<double>(run.repetitions);
+  costs.fill_s /= repetitions;
+  costs.drain_s /= repetitions;
+  return costs;
+}
+
 std::int64_t copied_bytes(const Case& run) {
   const schedule::Traffic traffic = schedule::traffic(run.schedule);
   return static_cast<std::int64_t>(traffic.h2d + traffic.d2h);

@@ -143,6 +143,9 @@ struct DeviceSamples {
 /// Display name: the order with its disturbance or host work.
 std::string name(const Case& run);
 
+/// Of one repetition; empty: no staging ring, or not measured.
+std::optional<StagingCosts> staging_costs(const Run& run);
+
 /// Bytes copied in both directions.
 std::int64_t copied_bytes(const Case& run);
 

@@ -1,6 +1,7 @@
 #include "fleet/member.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -46,8 +47,6 @@ Member::Member(World& world, double deadline_s) : deadline_s_(deadline_s), world
   texts_.resize(hosts_.size());
   lost_.resize(hosts_.size());
 }
-
-Member::~Member() = default;
 
 std::string Member::name() const {
   return place_of(world_.rank(), hosts_[static_cast<std::size_t>(world_.rank())]);
@@ -121,14 +120,12 @@ void Member::take_place(const std::vector<Rank>& ranks) {
       }
       binding = bind_to_device(own->device->pci_bus_id, part, parts);
     }
+  } else if (local_.size() == 1) {
+    binding.note = "the only rank of its node";
+  } else if (sharing < placement_.local_ranks) {
+    binding.note = "bound by the launcher";
   } else {
-    if (local_.size() == 1) {
-      binding.note = "the only rank of its node";
-    } else if (sharing < placement_.local_ranks) {
-      binding.note = "bound by the launcher";
-    } else {
-      binding = bind_to_share(placement_.local_rank, placement_.local_ranks);
-    }
+    binding = bind_to_share(placement_.local_rank, placement_.local_ranks);
   }
   if (!binding.cpus.empty()) {  // shares may be unequal
     threads_ = std::max(1, base::usable_cpus() / binding.ranks);
@@ -155,17 +152,18 @@ std::vector<Member::Taken> Member::take_devices(const std::vector<Rank>& ranks) 
     if (free != devices.end()) {
       placement_.device = static_cast<int>(free - devices.begin());
     } else if (!devices.empty()) {  // without devices the back end reports it
-      std::string owners;
+      std::vector<std::string> owners;
       for (const base::DeviceInfo& device : devices) {
         const auto owner = owner_of(device);
-        if (!owners.empty()) owners += ", ";
-        owners += owner == taken.end() ? "one is lost"
-                                       : fmt::format("rank {} uses {}", owner->rank, device.id());
+        owners.push_back(owner == taken.end()
+                             ? "one is lost"
+                             : fmt::format("rank {} uses {}", owner->rank, device.id()));
       }
-      unplaced_ = base::Error(
-          base::ExitCode::precondition,
-          fmt::format("{}: found no free device ({}); allowed: one rank per device",
-                      place_of(rank, ranks[static_cast<std::size_t>(rank)].host), owners));
+      unplaced_ =
+          base::Error(base::ExitCode::precondition,
+                      fmt::format("{}: found no free device ({}); allowed: one rank per device",
+                                  place_of(rank, ranks[static_cast<std::size_t>(rank)].host),
+                                  fmt::join(owners, ", ")));
     }
   }
   return taken;

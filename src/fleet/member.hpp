@@ -36,7 +36,6 @@ class Member {
   /// Selects device and cores; must be called before Kokkos is initialized. Throws as
   /// World::exchange() and Board.
   Member(World& world, double deadline_s);
-  ~Member();
 
   int rank() const { return world_.rank(); }
   int size() const { return world_.size(); }

@@ -19,7 +19,7 @@ inline schedule::TaskId device_tasks(const schedule::Schedule& schedule) {
 /// work, if any, is last.
 inline bool is_capturable(const schedule::Schedule& schedule) {
   const auto rest = schedule.tasks.begin() + device_tasks(schedule);
-  return device_tasks(schedule) > 0 &&
+  return rest != schedule.tasks.begin() &&
          std::ranges::none_of(schedule.tasks, &schedule::Task::blocking) &&
          std::all_of(rest, schedule.tasks.end(), [](const schedule::Task& task) {
            return task.stage == schedule::Stage::host;

@@ -217,10 +217,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   for (const experiment::Case& one : plan.cases) runs.push_back({one});
   IssueCosts issue_costs(plan, executor, workload, runs);
   Hooks scoring = hooks;
-  scoring.after_round = [&] {
-    issue_costs.add();
-    if (hooks.after_round) hooks.after_round();
-  };
+  scoring.after_round = [&] { issue_costs.add(); };
   experiment::Samples samples =
       measure(executor, runs, workload, deck.measure, scoring, deck.acceptance, session.monitor);
   issue_costs.store();

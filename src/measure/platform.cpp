@@ -108,9 +108,8 @@ void require_host_memory(std::int64_t bytes, int ranks) {
   const std::int64_t available = base::available_memory();
   if (bytes <= available / ranks) return;
   throw base::Error(base::ExitCode::precondition,
-                    "found " + base::format_bytes(static_cast<std::uint64_t>(available)) +
-                        " of available host memory; required: " +
-                        base::format_bytes(static_cast<std::uint64_t>(bytes)) +
+                    "found " + base::format_bytes(available) +
+                        " of available host memory; required: " + base::format_bytes(bytes) +
                         (ranks > 1 ? fmt::format(" for each of {} ranks", ranks) : ""));
 }
 

@@ -39,7 +39,7 @@ template <class Samples, class Value = std::identity>
 double median(const Samples& samples, Value value = {}) {
   std::vector<double> values;
   for (const auto& one : samples) values.push_back(std::invoke(value, one));
-  return base::summarize(std::move(values)).median;
+  return base::median(std::move(values));
 }
 
 /// The lower quartile of value(sample): disturbances lengthen times and never shorten them.

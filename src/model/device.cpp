@@ -64,10 +64,7 @@ Curve slower(const Curve& curve, double factor) {
 }
 
 HostCosts slower(HostCosts costs, double factor) {
-  for (double* cost : {&costs.copy_s, &costs.kernel_s, &costs.record_s, &costs.wait_s,
-                       &costs.query_s, &costs.synchronize_s}) {
-    *cost *= factor;
-  }
+  for (const auto cost : host_costs) costs.*cost *= factor;
   return costs;
 }
 

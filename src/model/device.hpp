@@ -100,6 +100,11 @@ struct HostCosts {
   double chunk_s() const { return 2 * copy_s + kernel_s; }
 };
 
+/// All of them.
+inline constexpr std::array host_costs = {&HostCosts::copy_s,   &HostCosts::kernel_s,
+                                          &HostCosts::record_s, &HostCosts::wait_s,
+                                          &HostCosts::query_s,  &HostCosts::synchronize_s};
+
 /// All costs multiplied by `factor`.
 HostCosts slower(HostCosts costs, double factor);
 

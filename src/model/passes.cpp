@@ -43,8 +43,7 @@ class Combination {
     }
     combine("kernels.zero_copy", copies_, [](auto& device) -> auto& { return device.zero_copy; });
     for (auto& [name, kernel] : result_.kernels) combine(name, kernel);
-    for (const auto cost : {&HostCosts::copy_s, &HostCosts::kernel_s, &HostCosts::record_s,
-                            &HostCosts::wait_s, &HostCosts::synchronize_s}) {
+    for (const auto cost : host_costs) {
       result_.host.*cost = figure("host", calls_, [=](const Device& d) { return d.host.*cost; });
     }
     for (const auto delay : latencies) {

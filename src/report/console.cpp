@@ -27,7 +27,7 @@ using experiment::Trace;
 /// A device and what it can do, one property per line.
 std::string device_table(const base::DeviceInfo& device, bool gpu) {
   const auto bytes = [](const std::optional<std::int64_t>& n) {
-    return format_bytes(static_cast<std::uint64_t>(n.value_or(0)));
+    return format_bytes(n.value_or(0));
   };
   const std::string memory = fmt::format("{} {} of {}", bytes(device.free_bytes),
                                          gpu ? "free" : "available", bytes(device.total_bytes));
@@ -159,8 +159,7 @@ std::string table(const Study& study, int width) {
     text += section("rates, measured after the runs\n", rate_rows(outcome)) +
             section(words + "\n", bound_rows(outcome));
   }
-  text += section(fmt::format("the link, copies of {}\n",
-                              format_bytes(static_cast<std::uint64_t>(outcome.device.link_bytes))),
+  text += section(fmt::format("the link, copies of {}\n", format_bytes(outcome.device.link_bytes)),
                   link_rows(outcome)) +
           section(fmt::format("health of the device: {}\n", throttle_words(outcome)),
                   health_rows(outcome)) +

@@ -69,9 +69,7 @@ std::string figure_json(const Distribution& of, const Fleet& fleet, const Group&
   return fmt::format(
       R"({{"phase":{},"name":{},"unit":{},"more":{},"compared":{},"median":{},"mad":{},)"
       R"("values":{}}})",
-      quote_json(std::string(deck::to_string(of.key.phase))),
-      quote_json(of.key.order ? fmt::format("{} of {}", row.name, deck::to_string(*of.key.order))
-                              : std::string(row.name)),
+      quote_json(std::string(deck::to_string(of.key.phase))), quote_json(name_of(of.key)),
       quote_json(row.unit == "1" ? "" : std::string(row.unit)), row.better == deck::Better::more,
       !of.slowest.empty(), number(of.median), number(of.mad), values_of(of, fleet, group));
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/units.hpp"
@@ -51,10 +52,8 @@ std::vector<std::string> row_of(const DeviceRecord& device,
 
 /// "throughput of by_engine, GB/s", "h2d_rate, GB/s".
 std::string figure_words(const FigureKey& key) {
-  const deck::MetricRow& row = deck::row_of(key.metric);
-  const std::string unit = row.unit == "1" || row.unit == "s" ? "" : fmt::format(", {}", row.unit);
-  return key.order ? fmt::format("{} of {}{}", row.name, deck::to_string(*key.order), unit)
-                   : fmt::format("{}{}", row.name, unit);
+  const std::string_view unit = deck::row_of(key.metric).unit;
+  return name_of(key) + (unit == "1" || unit == "s" ? "" : fmt::format(", {}", unit));
 }
 
 std::string phase_of(const FigureKey& key) { return std::string(deck::to_string(key.phase)); }
@@ -115,11 +114,13 @@ std::string group_words(const Fleet& fleet, const Group& group) {
 }
 
 std::string summary_words(const Fleet& fleet) {
-  const auto failing = std::ranges::count_if(fleet.devices, [](const DeviceRecord& device) {
-    return exit_code_of(device) != base::ExitCode::pass;
-  });
+  std::set<std::pair<std::string_view, std::string_view>> devices, failing;  // host and unit
+  for (const DeviceRecord& device : fleet.devices) {
+    devices.emplace(device.host, device.unit);
+    if (exit_code_of(device) != base::ExitCode::pass) failing.emplace(device.host, device.unit);
+  }
   std::string words = fmt::format("{}: {}, {} not passed", base::counted(fleet.files, "file"),
-                                  base::counted(fleet.devices.size(), "device"), failing);
+                                  base::counted(devices.size(), "device"), failing.size());
   const auto add = [&](std::size_t n, const char* what, const char* state) {
     if (n > 0) words += fmt::format(", {}{}", base::counted(n, what), state);
   };
@@ -183,7 +184,7 @@ Rows phase_rows(const Group& group) {
     if (together == group.distributions.end() || !is_compared(*together)) continue;
     rows.push_back({figure_words(key), words_of_value(alone.median, key.metric), spread(alone),
                     words_of_value(together->median, key.metric), spread(*together),
-                    fmt::format("{:.1f} %", 100 * together->median / alone.median)});
+                    base::format_percent(together->median / alone.median)});
   }
   return cut(std::move(rows), all_rows);
 }
@@ -253,7 +254,7 @@ Rows node_rows(const Group& group, std::size_t most) {
   Rows rows = {
       {"node", "order", "devices", "sum alone", "together, GB/s", "of alone", "of duplex bound"}};
   for (const experiment::NodeTotal& node : nodes) {
-    const auto part = [&](double of) { return fmt::format("{:.1f} %", 100 * node.together / of); };
+    const auto part = [&](double of) { return base::format_percent(node.together / of); };
     rows.push_back({node.host, std::string(deck::to_string(node.order)),
                     std::to_string(node.devices), base::format_number(node.alone),
                     base::format_number(node.together), part(node.alone),

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -125,14 +126,12 @@ std::string fleet_junit(const Fleet& fleet) {
                    .output = fleet_lines(fleet, true)};
   for (const DeviceRecord& device : fleet.devices) {
     suite.started = std::max(suite.started, device.started);
-    std::string text;
-    for (const experiment::Trouble& trouble : device.troubles) {
-      text += (text.empty() ? "" : "\n") + trouble.text;
-    }
+    std::vector<std::string> texts;
+    for (const experiment::Trouble& trouble : device.troubles) texts.push_back(trouble.text);
     suite.tests.push_back({.where = device.host + "." + device.unit,
                            .name = device.deck_name + "/device",
                            .verdict = experiment::verdict_of(exit_code_of(device)),
-                           .text = std::move(text)});
+                           .text = fmt::format("{}", fmt::join(texts, "\n"))});
   }
   for (const std::string& host : fleet.missing) {
     suite.tests.push_back({.where = host,

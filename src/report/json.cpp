@@ -213,9 +213,7 @@ std::string read_words(const Json& json) { return json.is_null() ? "" : json.get
 
 experiment::Verdict read_verdict(const Json& json) {
   const std::string name = json;
-  for (const auto& word : deck::words<experiment::Verdict>) {
-    if (word.name == name) return word.value;
-  }
+  if (const auto verdict = yaml::word<experiment::Verdict>().parse(name)) return *verdict;
   throw base::Error(base::ExitCode::usage, "found verdict " + name);
 }
 

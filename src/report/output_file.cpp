@@ -172,7 +172,7 @@ bool is_stream(const std::string& path) {
   try {
     return follow(path).descriptor || is_device(path);
   } catch (const base::Error&) {
-    return false;  // whoever writes it reports it
+    return false;
   }
 }
 

@@ -167,7 +167,7 @@ std::string figures(const experiment::Run& run, const std::vector<experiment::Ru
     const auto speedup = experiment::predicted_speedup(run, runs);
     if (timed) {
       const double median = experiment::time_s(run).median;
-      words.back() += fmt::format(" ({:+.1f} %)", 100 * (*seconds / median - 1));
+      words.back() += fmt::format(" ({})", base::format_change(*seconds / median - 1));
     } else if (speedup) {
       words.push_back(fmt::format("speed-up {:.2f}", *speedup));
     }
@@ -181,7 +181,8 @@ Picture measured(const experiment::Run& run) {
   Picture picture{.words = "measured", .timeline = &trace.timeline};
   if (!trace.source.empty()) picture.words += " (" + trace.source + ")";
   if (trace.doubtful) {
-    picture.doubt = fmt::format("doubtful: {:+.1f} % against the median", 100 * trace.perturbation);
+    picture.doubt =
+        fmt::format("doubtful: {} against the median", base::format_change(trace.perturbation));
   }
   return picture;
 }

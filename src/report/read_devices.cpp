@@ -84,15 +84,6 @@ void add_device_figures(deck::Phase phase, const Value& of, DeviceRecord& into) 
   }
 }
 
-void add_wrong_data(deck::Phase phase, const PhaseRuns& of, DeviceRecord& into) {
-  for (std::size_t i = 0; i < of.runs.size(); ++i) {
-    if (of.values[i].at("wrong").is_null()) continue;
-    into.troubles.push_back({.code = base::ExitCode::wrong_data,
-                             .text = experiment::name(of.runs[i]) + " left wrong data",
-                             .phase = phase});
-  }
-}
-
 void add_runs(const Value& result, DeviceRecord& into) {
   std::array<PhaseRuns, deck::words<deck::Phase>.size()> phases;
   bool predicted = false, measured = false;
@@ -106,7 +97,13 @@ void add_runs(const Value& result, DeviceRecord& into) {
     if (!run.verified && !run.samples_s.empty() && passed) {
       value.at("verified").fail("false", "true, where the verdict is PASS");
     }
-    PhaseRuns& of = phases[static_cast<std::size_t>(phase_of(value))];
+    const deck::Phase phase = phase_of(value);
+    if (!value.at("wrong").is_null()) {
+      into.troubles.push_back({.code = base::ExitCode::wrong_data,
+                               .text = experiment::name(run) + " left wrong data",
+                               .phase = phase});
+    }
+    PhaseRuns& of = phases[static_cast<std::size_t>(phase)];
     add_run(value, std::move(run), of.runs);
     of.values.push_back(value);
   }
@@ -119,7 +116,6 @@ void add_runs(const Value& result, DeviceRecord& into) {
   for (const auto& word : deck::words<deck::Phase>) {
     const PhaseRuns& of = phases[static_cast<std::size_t>(word.value)];
     add_run_figures(word.value, of, into);
-    add_wrong_data(word.value, of, into);
   }
 }
 

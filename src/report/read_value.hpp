@@ -113,12 +113,9 @@ class Value {
   template <class Enum>
   Enum word() const {
     const std::string found = text();
-    const auto& words = deck::words<Enum>;
-    const auto word = std::ranges::find_if(words, [&](const auto& w) { return w.name == found; });
-    if (word == words.end()) {
-      fail(yaml::quoted(found), fmt::format("{}", fmt::join(deck::spellings<Enum>(), ", ")));
-    }
-    return word->value;
+    const auto word = yaml::word<Enum>();
+    if (const auto value = word.parse(found)) return *value;
+    fail(yaml::quoted(found), word.values.allowed);
   }
 
  private:

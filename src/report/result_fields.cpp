@@ -60,16 +60,6 @@ std::optional<std::vector<TaskEntry>> entries(const schedule::Schedule& schedule
   return entries;
 }
 
-/// Of one repetition.
-std::optional<experiment::StagingCosts> staging(const Run& run) {
-  if (!run.staging || run.samples_s.empty()) return std::nullopt;
-  experiment::StagingCosts costs = *run.staging;
-  const auto repetitions = static_cast<double>(run.repetitions);
-  costs.fill_s /= repetitions;
-  costs.drain_s /= repetitions;
-  return costs;
-}
-
 }  // namespace
 
 void fields(Record& add, const base::Summary& of) {
@@ -329,7 +319,7 @@ void fields(Record& add, const RunOf& of) {
   add("polls", "Queries of lanes by the waiting host, in all; null: not run.",
       of.run.issue_s.empty() ? std::nullopt : std::optional(of.run.polls), from_zero);
   add("graph", "Costs of the graph; null: none.", of.run.graph);
-  add("staging", "Work of the staging ring; null: none.", staging(of.run));
+  add("staging", "Work of the staging ring; null: none.", experiment::staging_costs(of.run));
   add("product", "Of a matrix product; null: another workload.",
       experiment::product_flops(of.run.schedule) > 0 ? std::optional(ProductOf{of.run})
                                                      : std::nullopt);

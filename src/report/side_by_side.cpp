@@ -62,7 +62,7 @@ constexpr auto figure_table = std::to_array<FigureRow>({
      [](const Figures& of) { return of.bound_s ? base::format_seconds(*of.bound_s) : ""; }},
     {"bound / time",
      [](const Figures& of) {
-       return of.bound_fraction ? fmt::format("{:.1f} %", 100 * *of.bound_fraction) : "";
+       return of.bound_fraction ? base::format_percent(*of.bound_fraction) : "";
      }},
     {"time / column {}", [](const Figures& of) { return of.ratio ? ratio_words(*of.ratio) : ""; }},
 });

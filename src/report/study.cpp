@@ -69,14 +69,11 @@ Study new_study(base::Machine machine, std::vector<deck::Point> points,
 static std::string end_of(const experiment::Outcome& outcome, bool sweeps) {
   if (outcome.failure) return outcome.failure->text;
   if (!outcome.interrupted) return "";
-  const bool ran = std::ranges::any_of(
-      outcome.runs, [](const experiment::Run& run) { return !run.samples_s.empty(); });
-  return ran || sweeps ? "interrupted" : "interrupted before a repetition was complete";
+  return outcome.ran() || sweeps ? "interrupted" : "interrupted before a repetition was complete";
 }
 
 PointResult& add(Study& study, std::size_t point, experiment::Outcome outcome) {
   PointResult result{.number = point,
-                     .fingerprint = fingerprint(study.points[point]),
                      .record = study.sweeps() ? record(outcome, study.points[point], point) : "",
                      .rows = rows_of(outcome),
                      .checks = checks_of(outcome),

@@ -19,8 +19,6 @@ using base::format_number;
 using base::format_seconds;
 using experiment::Run;
 
-std::string bytes(std::int64_t n) { return format_bytes(static_cast<std::uint64_t>(n)); }
-
 /// A median and its interval.
 std::string interval(const base::Summary& s, std::string (*words)(double)) {
   return fmt::format("{} .. {}", words(s.lo), words(s.hi));
@@ -57,7 +55,7 @@ void add_layout(Rows& rows, const deck::Deck& deck, const schedule::Layout& layo
         fmt::format(", a ramp from {} to {} units", layout.borders[1], layout.largest_chunk_units);
   }
   if (layout.out_of_core) {
-    line += fmt::format(" (out of core: limit {})", bytes(layout.device_limit));
+    line += fmt::format(" (out of core: limit {})", format_bytes(layout.device_limit));
   }
   rows.push_back({layout.tiles ? "tiles" : "chunks", line});
 }
@@ -176,18 +174,18 @@ Rows issue_rows(const Outcome& outcome) {
     if (run.issue_s.empty()) continue;
     const double issuing_s = base::summarize(run.issue_s).median;
     const auto tasks = static_cast<double>(run.schedule.tasks.size());
-    const auto repetitions = static_cast<double>(run.repetitions);
     auto& row = rows.emplace_back(std::vector<std::string>{name(run), format_seconds(issuing_s),
                                                            format_seconds(issuing_s / tasks)});
     if (graphs) {
       row.push_back(run.graph ? format_seconds(run.graph->capture_s) : "-");
       row.push_back(run.graph ? format_seconds(run.graph->instantiate_s) : "-");
     }
-    if (polls) row.push_back(format_number(static_cast<double>(run.polls) / repetitions));
-    if (run.staging) {
-      row.insert(row.end(), {format_seconds(run.staging->fill_s / repetitions),
-                             format_seconds(run.staging->drain_s / repetitions),
-                             fmt::format("{}", run.staging->threads)});
+    if (polls)
+      row.push_back(
+          format_number(static_cast<double>(run.polls) / static_cast<double>(run.repetitions)));
+    if (const auto costs = experiment::staging_costs(run)) {
+      row.insert(row.end(), {format_seconds(costs->fill_s), format_seconds(costs->drain_s),
+                             fmt::format("{}", costs->threads)});
     } else if (staging) {
       row.insert(row.end(), 3, "-");
     }
@@ -227,12 +225,11 @@ std::string product_words(const Outcome& outcome) {
     const double flops = experiment::product_flops(run.schedule);
     if (flops == 0 || !run.bounds || !run.rates || experiment::host_tiles(run.schedule) > 0)
       continue;
-    const schedule::Traffic traffic = schedule::traffic(run.schedule);
     const bool compute = run.bounds->limit == "SM" || run.bounds->limit == "workers";
     return fmt::format(
         "matrix product: {} Gflop, {} flop per byte over the link; kernels alone {}, {} Gflop/s; "
         "{}-bound, at most {} Gflop/s\n",
-        giga(flops), format_number(flops / static_cast<double>(traffic.h2d + traffic.d2h)),
+        giga(flops), format_number(flops / static_cast<double>(copied_bytes(run))),
         format_seconds(run.rates->kernel_s), giga(flops / run.rates->kernel_s),
         compute ? "compute" : "transfer", giga(flops / run.bounds->bound_s));
   }

@@ -15,7 +15,7 @@
 namespace overlap::schedule {
 namespace {
 
-std::string bytes(std::int64_t n) { return base::format_bytes(static_cast<std::uint64_t>(n)); }
+using base::format_bytes;
 
 /// Borders of nearly equal chunks. (units * i may exceed 64 bits.)
 std::vector<std::int64_t> even(std::int64_t units, std::int64_t chunks) {
@@ -26,14 +26,17 @@ std::vector<std::int64_t> even(std::int64_t units, std::int64_t chunks) {
   return borders;
 }
 
+/// The size of a ramp's chunk relative to the smallest, `steps` chunks from the nearer end.
+double ramp_weight(const deck::Chunks& ramp, std::int64_t steps) {
+  return std::min(std::pow(ramp.growth, static_cast<double>(steps)), ramp.spread);
+}
+
 /// Borders of chunks that grow from both ends up to `spread` times the smallest, each at least one
 /// unit.
-std::vector<std::int64_t> ramp(std::int64_t units, std::int64_t chunks, double growth,
-                               double spread) {
+std::vector<std::int64_t> ramp(std::int64_t units, std::int64_t chunks, const deck::Chunks& of) {
   std::vector<double> sums = {0};
   for (std::int64_t i = 0; i < chunks; ++i) {
-    const auto steps = static_cast<double>(std::min(i, chunks - 1 - i));
-    sums.push_back(sums.back() + std::min(std::pow(growth, steps), spread));
+    sums.push_back(sums.back() + ramp_weight(of, std::min(i, chunks - 1 - i)));
   }
   std::vector<std::int64_t> borders = {0};
   for (std::int64_t i = 1; i <= chunks; ++i) {
@@ -49,10 +52,11 @@ std::vector<std::int64_t> ramp(std::int64_t units, std::int64_t chunks, double g
                              const std::string& needed) {
   if (deck.memory.device_limit == limit) {
     throw deck::error_at(deck, base::ExitCode::usage, "memory.device_limit",
-                         fmt::format("found {}; {}", bytes(limit), needed));
+                         fmt::format("found {}; {}", format_bytes(limit), needed));
   }
-  throw base::Error(base::ExitCode::precondition, fmt::format("{}: the device has {} free and {}",
-                                                              deck.path, bytes(limit), needed));
+  throw base::Error(
+      base::ExitCode::precondition,
+      fmt::format("{}: the device has {} free and {}", deck.path, format_bytes(limit), needed));
 }
 
 /// Sets the parts of the layout that are specific to matrix products.
@@ -61,11 +65,10 @@ void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling)
   if (layout.tiles->turns.empty()) {
     const auto [a, b, c] = slot_bytes(tiling);
     const std::size_t least = a + b + static_cast<std::size_t>(std::min(2, tiling.tiles())) * c;
-    fail_limit(
-        deck, layout.device_limit,
-        fmt::format("a panel of A and of B and {} of C need {} on the device; use "
-                    "smaller tiles",
-                    tiling.tiles() > 1 ? "two tiles" : "the tile", base::format_bytes(least)));
+    fail_limit(deck, layout.device_limit,
+               fmt::format("a panel of A and of B and {} of C need {} on the device; use "
+                           "smaller tiles",
+                           tiling.tiles() > 1 ? "two tiles" : "the tile", format_bytes(least)));
   }
   layout.chunks_per_iteration = tiling.tiles();
   layout.slots = layout.tiles->slots[2];
@@ -76,7 +79,7 @@ void lay_out_tiles(Layout& layout, const deck::Deck& deck, const Tiling& tiling)
 /// Throws an error about chunks.count or chunks.bytes, whichever the deck sets.
 [[noreturn]] void fail_chunks(const deck::Deck& deck, const std::string& rest) {
   const auto& count = deck.chunks.count;
-  const std::string found = count ? fmt::format("{}", *count) : bytes(*deck.chunks.bytes);
+  const std::string found = count ? fmt::format("{}", *count) : format_bytes(*deck.chunks.bytes);
   throw deck::error_at(deck, base::ExitCode::usage, count ? "chunks.count" : "chunks.bytes",
                        fmt::format("found {}{}", found, rest));
 }
@@ -97,7 +100,8 @@ std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
   }
   const std::int64_t units = std::min(most, costs.units);
   if (units == 0) {
-    fail_chunks(deck, fmt::format("; allowed: at least {}, one unit of the data", bytes(up_bytes)));
+    fail_chunks(
+        deck, fmt::format("; allowed: at least {}, one unit of the data", format_bytes(up_bytes)));
   }
   const std::int64_t chunks = count.value_or((costs.units + units - 1) / units);
   expect_few(deck, costs, chunks);
@@ -108,13 +112,11 @@ std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
 /// at most `most` units before rounding.
 std::int64_t ramp_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t chunks,
                          std::int64_t most) {
-  const auto weight = [&](std::int64_t steps) {
-    return std::min(std::pow(deck.chunks.growth, static_cast<double>(steps)), deck.chunks.spread);
-  };
   double sum = 0;
   for (std::int64_t count = 1;; ++count) {
-    sum += weight((count - 1) / 2);  // one more in the middle
-    const double largest = static_cast<double>(costs.units) * weight((count - 1) / 2) / sum;
+    const double middle = ramp_weight(deck.chunks, (count - 1) / 2);
+    sum += middle;  // one chunk more
+    const double largest = static_cast<double>(costs.units) * middle / sum;
     if (count < chunks) continue;
     expect_few(deck, costs, count);
     if (largest <= static_cast<double>(most) + 1 || count == costs.units) return count;
@@ -137,8 +139,7 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
   for (;; ++chunks) {
     base::check_interrupt();  // long ramps of many units take seconds
     expect_few(deck, costs, chunks);
-    layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks.growth, deck.chunks.spread)
-                           : even(costs.units, chunks);
+    layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks) : even(costs.units, chunks);
     layout.largest_chunk_units = std::transform_reduce(
         layout.borders.begin() + 1, layout.borders.end(), layout.borders.begin(), std::int64_t{0},
         [](auto a, auto b) { return std::max(a, b); }, std::minus());
@@ -150,7 +151,7 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
     layout.slots = std::min(chunks, layout.device_limit / slot_bytes);
     if (layout.slots == 0) {
       fail_limit(deck, layout.device_limit,
-                 fmt::format("a chunk needs {} on the device{}", bytes(slot_bytes),
+                 fmt::format("a chunk needs {} on the device{}", format_bytes(slot_bytes),
                              layout.largest_chunk_units > 1 ? "; use more chunks" : ""));
     }
   }
@@ -163,9 +164,7 @@ Layout layout(const deck::Deck& deck, const Costs& costs,
               std::optional<std::int64_t> device_free_bytes) {
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {
     if (const auto reason = misplaced(costs, deck.issue.orders[i])) {
-      throw deck::error_at(
-          deck, base::ExitCode::usage, fmt::format("issue.orders[{}]", i),
-          fmt::format("found '{}', which {}", deck::to_string(deck.issue.orders[i]), *reason));
+      throw deck::error_at_order(deck, i, *reason);
     }
   }
   constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
@@ -188,8 +187,10 @@ std::vector<std::size_t> device_bytes(const Costs& costs, const Layout& layout,
   for (const Array& array : costs.arrays) {
     bytes.push_back(array.unit_bytes * static_cast<std::size_t>(units));
   }
-  for (std::size_t i = 0; layout.tiles && i < bytes.size(); ++i) {
-    bytes[i] = slot_bytes(*costs.tiling)[i] * static_cast<std::size_t>(layout.tiles->slots[i]);
+  if (!layout.tiles) return bytes;
+  const auto slots = slot_bytes(*costs.tiling);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = slots[i] * static_cast<std::size_t>(layout.tiles->slots[i]);
   }
   return bytes;
 }

@@ -181,13 +181,13 @@ Json schema(const Table<S>& table) {
 
 /// The rows as a Markdown table.
 template <class S>
-std::string reference(const Table<S>& table, const S& defaults = {}) {
+std::string reference(const Table<S>& table) {
   std::string text =
       "| key | values | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n";
   const Key* const selector = table.keys().selector();
   for (const Field<S>& row : table.rows) {
     std::optional<Json> written;
-    if (!row.block) written = row.value(defaults);
+    if (!row.block) written = row.value(S());
     text += reference(row.key, written, selector);
   }
   return text;
