@@ -5,6 +5,7 @@
 
 #include "base/sha256.hpp"
 #include "deck/fields.hpp"
+#include "deck/words.hpp"
 #include "yaml/shipped.hpp"
 
 namespace overlap::deck {
