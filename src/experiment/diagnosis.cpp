@@ -215,7 +215,7 @@ Found uneven_lanes(const Evidence& of) {
       : turns ? fmt::format("; set chunks.count to a multiple of {}, all of one size",
                             of.schedule.lanes)
               : "; use an order that spreads its work over the lanes evenly";
-  if (of.gpu() || of.host_runs_tasks() || of.lane_s - of.busiest_s <= of.half_s()) return {};
+  if (of.host_runs_tasks() || of.lane_s - of.busiest_s <= of.half_s()) return {};
   return found(fmt::format("uneven lanes: the busiest of {} lanes works {}, an equal share is {}{}",
                            of.schedule.lanes, base::format_seconds(of.lane_s),
                            base::format_seconds(of.busiest_s), remedy),

@@ -284,6 +284,8 @@ TEST(Diagnosis, RepetitionsAreSteadyUpToAWidth) {
   EXPECT_THAT(of_widths(0.07, 0.081, 3), ElementsAre("unsteady"));
   EXPECT_NEAR(evidence.findings()[0].evidence[0].second, 0.151, 1e-12);
   EXPECT_THAT(of_widths(0, 1, 2), IsEmpty()) << "two of eight are beyond the middle half";
+  evidence.run().samples_s = {8e-3, 15e-3, 16e-3, 16e-3, 16e-3, 17e-3, 32e-3};
+  EXPECT_THAT(causes(evidence), IsEmpty()) << "one of seven on each side";
   evidence.run().samples_s = {8e-3, 16e-3, 32e-3};
   EXPECT_THAT(causes(evidence), IsEmpty()) << "too few to have a middle half";
 }

@@ -596,6 +596,9 @@ TEST(ReadResult, NamesFileAndField) {
       {[](Json& f) { f["rates"]["d2h_s"].push_back(1e-6); },
        "a.json: rates: found lists of different lengths; allowed: one time of each kind per "
        "repetition"},
+      {[](Json& f) { f["rates"]["d2h_s"] = Json::array(); },
+       "a.json: rates: found lists of different lengths; allowed: one time of each kind per "
+       "repetition"},
       {[](Json& f) { f["interrupted"] = true; }, "a.json: interrupted: found true; allowed: false"},
       {[](Json& f) {
          f["error"] = "no GPU";

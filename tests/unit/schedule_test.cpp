@@ -422,6 +422,9 @@ TEST(Layout, ADeviceWithoutRoomForAChunkIsAPrecondition) {
   expect_error(increment(4), 1000, base::ExitCode::precondition,
                "test.yaml: the device has 1000 B free and a chunk needs 1.2 KiB on the device; use "
                "more chunks");
+  deck::Deck deck = increment(4);
+  deck.memory.device_limit = 1100;  // too little, too, but the device has less
+  expect_error(deck, 1000, base::ExitCode::precondition, "test.yaml: the device has 1000 B free");
 }
 
 // Costs.
