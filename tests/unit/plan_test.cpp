@@ -142,7 +142,7 @@ std::string plan_error(const std::string& text) {
 TEST(Plan, SaysWhichOrderCannotBe) {
   EXPECT_THAT(plan_error("workload: {kind: increment}\nissue: {orders: [depth_first, auto]}\n"),
               HasSubstr("issue.orders[1]: found 'auto', which needs a device; allowed: with "
-                        "--device or --predict"));
+                        "--device"));
   EXPECT_THAT(
       plan_error("workload:\n  kind: custom\n  tasks:\n"
                  "    - {name: H, stage: h2d, lane: 1, chunk: 1, bytes: 4 KiB}\n"
