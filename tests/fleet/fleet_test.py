@@ -355,8 +355,7 @@ class Trouble(Case):
         time.sleep(1.5)
         for rank in range(2):
             started.send(signal.SIGTERM, rank)
-        text = self.assert_ends(started, "INTERRUPTED", 130)
-        self.assertRegex(text, "miniapp: error: interrupted")
+        self.assert_ends(started, "INTERRUPTED", 130)
 
     def test_sigterm_while_a_rank_takes_long(self):
         """The others wait for it up to fleet.deadline, also when it has given no sign for more than 10 s."""
