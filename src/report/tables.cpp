@@ -180,9 +180,10 @@ Rows issue_rows(const Outcome& outcome) {
       row.push_back(run.graph ? format_seconds(run.graph->capture_s) : "-");
       row.push_back(run.graph ? format_seconds(run.graph->instantiate_s) : "-");
     }
-    if (polls)
-      row.push_back(
-          format_number(static_cast<double>(run.polls) / static_cast<double>(run.repetitions)));
+    if (polls) {
+      const auto repetitions = static_cast<double>(run.repetitions);
+      row.push_back(format_number(static_cast<double>(run.polls) / repetitions));
+    }
     if (const auto costs = experiment::staging_costs(run)) {
       row.insert(row.end(), {format_seconds(costs->fill_s), format_seconds(costs->drain_s),
                              fmt::format("{}", costs->threads)});
