@@ -65,7 +65,7 @@ struct CheckRow {
 /// processes are equivalent.
 struct PointResult {
   std::size_t number = 0;   ///< index of the point in the deck
-  std::string fingerprint;  ///< of its deck
+  std::string fingerprint;  ///< of the deck of a saved point
   std::string record;       ///< its part of the result file, one line of JSON
   std::vector<Row> rows;
   std::vector<CheckRow> checks;
