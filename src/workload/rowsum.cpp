@@ -10,13 +10,10 @@ namespace {
 
 /// Sums of contiguous lines: rows of a row-major array, or columns of a column-major one (seed
 /// 003). Integers are summed modulo 2^32 or 2^64, where overflow is defined.
-template <class T, class Sum, int pack_size = 1, bool team_per_line = false>
+template <class T, class Sum>
 struct LineSums {
   using Accumulator = typename std::conditional_t<std::is_integral_v<Sum>, std::make_unsigned<Sum>,
                                                   std::type_identity<Sum>>::type;
-  struct alignas(sizeof(T) * std::size_t{pack_size}) Pack {
-    T element[std::size_t{pack_size}];
-  };
   const T* lines;
   Sum* sums;
   std::int64_t length;
@@ -34,77 +31,36 @@ struct LineSums {
     sums[line] = static_cast<Sum>(sum);
   }
 
-  /// Long lines: the vector lanes of a thread share a line, the threads of a team process adjacent
-  /// lines; few very long lines: one team per line.
+  /// One team per line: neighbouring threads read neighbouring elements.
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
-    const std::int64_t packs = length / pack_size;
-    if constexpr (team_per_line) {
-      const std::int64_t line = team.league_rank();
-      const Accumulator sum = sum_packs(line, Kokkos::TeamVectorRange(team, packs));
-      Kokkos::single(Kokkos::PerTeam(team), [&] { sums[line] = static_cast<Sum>(sum); });
-    } else {
-      const std::int64_t line =
-          std::int64_t{team.league_rank()} * team.team_size() + team.team_rank();
-      if (line >= count) return;
-      const Accumulator sum = sum_packs(line, Kokkos::ThreadVectorRange(team, packs));
-      Kokkos::single(Kokkos::PerThread(team), [&] { sums[line] = static_cast<Sum>(sum); });
-    }
-  }
-
-  /// Sums a line with the threads of a range of packs: 16-byte loads if all lines are aligned.
-  template <class Range>
-  KOKKOS_FUNCTION Accumulator sum_packs(std::int64_t line, const Range& range) const {
-    const auto* const x = reinterpret_cast<const Pack*>(lines + line * length);
+    const std::int64_t line = team.league_rank();
+    const T* const x = lines + line * length;
     Accumulator sum = 0;
     Kokkos::parallel_reduce(
-        range,
-        [&](std::int64_t i, Accumulator& partial) {
-          const Pack pack = x[i];
-          for (int k = 0; k < pack_size; ++k) partial += widen(pack.element[k]);
-        },
-        sum);
-    return sum;
+        Kokkos::TeamVectorRange(team, length),
+        [&](std::int64_t i, Accumulator& partial) { partial += widen(x[i]); }, sum);
+    Kokkos::single(Kokkos::PerTeam(team), [&] { sums[line] = static_cast<Sum>(sum); });
   }
 };
-
-template <int pack_size, class Space, class T, class Sum>
-void launch_teams(const Space& instance, const LineSums<T, Sum>& task) {
-  const auto& [lines, sums, length, count] = task;
-  using Policy = Kokkos::TeamPolicy<Space>;
-  constexpr int block = is_host<Space> ? 1 : 256;
-  const int warp = is_host<Space> ? 1 : Policy::vector_length_max();
-  const auto policy = [&](std::int64_t league, int team, int vector) {
-    return Policy(instance, static_cast<int>(league), team, vector);
-  };
-  const std::int64_t packs = length / pack_size;
-  if constexpr (!is_host<Space>) {
-    constexpr std::int64_t long_line = 1 << 15;  // packs; longer lines use one team each
-    if (packs >= long_line) {
-      return enqueue("overlap::rowsum::team_per_row", policy(count, block / warp, warp),
-                     LineSums<T, Sum, pack_size, true>{lines, sums, length, count});
-    }
-  }
-  // About four packs per vector lane: enough loads in flight, little to combine at the end.
-  const auto wanted =
-      static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(packs)) / 4);
-  const int vector = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, warp));
-  const int team = block / vector;
-  enqueue("overlap::rowsum::vector_per_row", policy((count + team - 1) / team, team, vector),
-          LineSums<T, Sum, pack_size>{lines, sums, length, count});
-}
 
 /// Enqueues the line sums of a task.
 template <class T, class Sum>
 void launch_sums(const InstanceRef& instance, const LineSums<T, Sum>& task, bool teams) {
   if (!teams) return enqueue("overlap::rowsum::thread_per_row", instance, task.count, task);
-  constexpr int pack = 16 / sizeof(T);
   constexpr std::int64_t most_lines = 1 << 30;  // league sizes are int
   for (std::int64_t begin = 0; begin < task.count; begin += most_lines) {
     const LineSums<T, Sum> part{task.lines + begin * task.length, task.sums + begin, task.length,
                                 std::min(most_lines, task.count - begin)};
-    instance.with([&](const auto& space) {
-      part.length % pack == 0 ? launch_teams<pack>(space, part) : launch_teams<1>(space, part);
+    instance.with([&]<class Space>(const Space& space) {
+      using Policy = Kokkos::TeamPolicy<Space>;
+      const int vector = is_host<Space> ? 1 : Policy::vector_length_max();
+      const int most_threads = is_host<Space> ? 1 : 256;
+      // At least four elements per thread: enough loads in flight, little to combine at the end.
+      const auto most = static_cast<int>(std::min<std::int64_t>(part.length / 4, most_threads));
+      const int threads = std::max(vector, static_cast<int>(std::bit_floor(unsigned(most))));
+      enqueue("overlap::rowsum::team_per_row",
+              Policy(space, static_cast<int>(part.count), threads / vector, vector), part);
     });
   }
 }
@@ -150,8 +106,7 @@ void set_up_rowsum(Workload& w, std::int64_t length, bool teams) {
 template <>
 void set_up<deck::WorkloadKind::rowsum>(Workload& w, const deck::Workload& deck) {
   const std::int64_t length = deck.axis == deck::SumAxis::rows ? deck.columns : deck.rows;
-  // Measured on an H200: for shorter lines one thread per line is faster (4.4 TB/s at 6 int32).
-  constexpr std::int64_t shortest_for_teams = 16;
+  constexpr std::int64_t shortest_for_teams = 256;  // shorter lines leave most of a team idle
   const bool teams = deck.kernel == deck::RowsumKernel::team_per_row ||
                      (deck.kernel == deck::RowsumKernel::automatic && !on_host(w.space) &&
                       length >= shortest_for_teams);
