@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "base/sha256.hpp"
 #include "deck/fields.hpp"
 #include "deck/words.hpp"
 #include "deck_file.hpp"
@@ -633,6 +634,19 @@ TEST(Identity, IsOfWhatRuns) {
                              "host_work={per_chunk: 1 ms}", "disturb={operation: malloc}"}) {
     EXPECT_TRUE(others.insert(identity(loaded(text, {option}))).second) << option;
   }
+}
+
+/// A reference is found by the identity of its deck, so a new version of the program must not change
+/// it. Of a sweep: the hash of the identities of its points.
+TEST(Identity, OfEveryShippedDeckStays) {
+  std::string found;
+  for (const std::string& name : yaml::shipped_names("")) {
+    std::string identities;
+    const std::vector<Point> points = load_points(name);
+    for (const Point& point : points) identities += identity(point.deck);
+    found += (points.size() == 1 ? identities : base::sha256(identities)) + "  " + name + "\n";
+  }
+  EXPECT_EQ(found, test::content(OVERLAP_SOURCE_DIR "/tests/data/identities.txt"));
 }
 
 TEST(Criteria, CompareWithReferences) {
