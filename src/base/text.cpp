@@ -19,15 +19,20 @@ bool is_in(std::span<const CodeRange> ranges, char32_t code) {
                              [=](const CodeRange& r) { return code >= r.first && code <= r.last; });
 }
 
-/// Controls, separators of lines and paragraphs, and what changes the direction of text.
-constexpr auto spelled = std::to_array<CodeRange>(
-    {{0, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x2029}, {0x202a, 0x202e}, {0x2066, 0x2069}});
+/// Controls, separators of lines and paragraphs, what changes the direction of text, and what has
+/// no width on its own.
+constexpr auto spelled = std::to_array<CodeRange>({{0, 0x1f},
+                                                   {0x7f, 0x9f},
+                                                   {0xad, 0xad},
+                                                   {0x200b, 0x200f},
+                                                   {0x2028, 0x202e},
+                                                   {0x2060, 0x206f},
+                                                   {0xfeff, 0xfeff}});
 
-/// Marks above or below other characters, joiners and selectors of variants.
+/// Marks above or below other characters and selectors of variants.
 constexpr auto narrow = std::to_array<CodeRange>({{0x300, 0x36f},
                                                   {0x1ab0, 0x1aff},
                                                   {0x1dc0, 0x1dff},
-                                                  {0x200b, 0x200f},
                                                   {0x20d0, 0x20ff},
                                                   {0xfe00, 0xfe0f},
                                                   {0xfe20, 0xfe2f}});

@@ -14,6 +14,19 @@ namespace {
 constexpr std::size_t most_points = 10000;
 constexpr std::size_t most_keys = 100;  // limit on the number of swept keys
 
+/// Whether the value of a key is a list or a part of one.
+bool is_in_list(const std::vector<std::string>& parts) {
+  static const yaml::Json root = resolved_schema();
+  const yaml::Json* schema = &root;
+  for (const std::string& part : parts) {
+    if (part.find('[') != std::string::npos) return true;
+    if (!schema->contains("properties") || !schema->at("properties").contains(part)) return false;
+    schema = &schema->at("properties").at(part);
+    if (schema->value("type", "") == "array") return true;
+  }
+  return false;
+}
+
 void expect_sweepable(const yaml::Reader& at_key, const std::string& key) {
   const std::vector<std::string> parts = yaml::parts_of(key);
   if (parts.size() > yaml::most_parts) {
@@ -23,8 +36,8 @@ void expect_sweepable(const yaml::Reader& at_key, const std::string& key) {
   if (std::ranges::find(parts, "") != parts.end()) {
     at_key.fail("found an empty part in the key; allowed: a dotted key, such as chunks.count");
   }
-  if (key.find('[') != std::string::npos || parts[0] == "acceptance") {
-    at_key.fail("found a part of a list; allowed: keys that have a single value");
+  if (is_in_list(parts)) {
+    at_key.fail("found a list or a part of one; allowed: keys that have a single value");
   }
   if (parts[0] == "title" || parts[0] == "sweep") {
     at_key.fail(fmt::format("found '{}'; allowed: keys that change what runs, such as chunks.count",
@@ -93,7 +106,7 @@ std::vector<Point> points_of(const yaml::NodePtr& root) {
         Point& made = product.emplace_back(point);
         made.deck.document =
             with(point.deck.document, yaml::parts_of(key), reader.at(key).node_of(i));
-        made.values.push_back({key, values[i].text()});
+        made.values.push_back({key, values[i].text("a single value; lists cannot be swept")});
       }
     }
     points = std::move(product);

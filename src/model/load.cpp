@@ -353,7 +353,7 @@ const Table<Device>& device_table() {
               nonzero(spelled(seconds("a time from 1 ns to 1000 s, such as 1 ms", 1e-9, 1000),
                               base::spell_seconds)),
               "definition: of any copy or kernel of one chunk"),
-        field("memory", &Device::memory_bytes, nonzero(size()),
+        field("memory", &Device::memory_bytes, nonzero(spelled(bytes(1), base::spell_bytes)),
               "measured: for arrays; data that do not fit are predicted out of core")
             .with({Queues::engine, Queues::connection}),
         field("copy_engines", &Device::copy_engines, count(1, 2),
@@ -383,6 +383,41 @@ const Table<Device>& device_table() {
   return table;
 }
 
+/// Rejects times that are shorter during copies in the other direction than alone. `--calibrate`
+/// raises such times; the margin is for files written before it did.
+void check_duplex(const Reader& reader, const Copies& copies) {
+  constexpr double margin = 0.03;
+  for (const auto& [bytes, seconds] : copies.duplex.points()) {
+    const double alone_s = copies.pinned.seconds(bytes);
+    if (seconds >= (1 - margin) * alone_s) continue;
+    reader.at("duplex").fail(
+        fmt::format("found {} for {}; allowed: at least the time of the copy alone, {}",
+                    base::spell_seconds(seconds), base::spell_bytes(std::llround(bytes)),
+                    base::spell_seconds(alone_s)));
+  }
+}
+
+/// Rejects names that are not those of the device's figures, with or without a size.
+void check_doubtful(const Reader& reader, const Device& device) {
+  Keys names = {"host", "latency", "kernels.slowed", "kernels.zero_copy"};
+  for (const char* const copies : {"h2d", "d2h"}) {
+    for (const char* const curve : {"times", "duplex", "pageable", "lines"}) {
+      names.push_back(fmt::format("{}.{}", copies, curve));
+    }
+  }
+  for (const auto& [name, kernel] : device.kernels) names.push_back("kernels.rates." + name);
+  for (std::size_t i = 0; i < device.doubtful.size(); ++i) {
+    const std::string& figure = device.doubtful[i];
+    const std::size_t at = figure.find(" at ");
+    const bool sized = at != figure.npos && base::parse_bytes(figure.substr(at + 4));
+    const std::string name = sized ? figure.substr(0, at) : figure;
+    if (std::ranges::find(names, name) != names.end()) continue;
+    reader.at_path(fmt::format("doubtful[{}]", i))
+        .fail_allowed(fmt::format("{}, each with or without a size, such as h2d.times at 64 KiB{}",
+                                  fmt::join(names, ", "), suggestion(name, names)));
+  }
+}
+
 }  // namespace
 
 Device load_device(const std::string& name_or_path) {
@@ -395,6 +430,9 @@ Device load_device(const std::string& name_or_path) {
     reader.at("kernels").at_key("rates").fail(fmt::format(
         "found with unit ({}); the two are mutually exclusive", reader.at("unit").origin()));
   }
+  check_duplex(reader.at("h2d"), device.h2d);
+  check_duplex(reader.at("d2h"), device.d2h);
+  check_doubtful(reader, device);
   device.path = path;
   device.name = name_of(path);
   if (device.title.empty()) device.title = device.name;

@@ -151,10 +151,20 @@ class Combination {
   Spreads copies_, kernels_, calls_;
 };
 
+/// A copy during copies in the other direction takes at least its time alone.
+void limit_duplex(Copies& copies) {
+  std::vector<Curve::Point> points = copies.duplex.points();
+  for (auto& [bytes, seconds] : points) seconds = std::max(seconds, copies.pinned.seconds(bytes));
+  copies.duplex = increasing(std::move(points));
+}
+
 }  // namespace
 
 Device combine(const std::vector<Device>& passes) {
-  return passes.size() == 1 ? passes.front() : Combination(passes).run();
+  Device device = passes.size() == 1 ? passes.front() : Combination(passes).run();
+  limit_duplex(device.h2d);
+  limit_duplex(device.d2h);
+  return device;
 }
 
 }  // namespace overlap::model

@@ -67,9 +67,20 @@ const std::string points =
     "a list of points [size, time], such as [[64 KiB, 3.9 us], [1 MiB, 21 us]]";
 const std::string size = "a size of at least 0 B, such as 65536, 16 MiB or 2 GB";
 
+const std::string figures =
+    "host, latency, kernels.slowed, kernels.zero_copy, h2d.times, h2d.duplex, h2d.pageable, "
+    "h2d.lines, d2h.times, d2h.duplex, d2h.pageable, d2h.lines, kernels.rates.increment, each with "
+    "or without a size, such as h2d.times at 64 KiB";
+
 TEST(DeviceErrors, TheGoodDeviceIsGood) {
   EXPECT_EQ(complaint(DeckFile(device(""), "device.yaml").path()), "");
   EXPECT_EQ(complaint(DeckFile("unit: 1 ms\n", "device.yaml").path()), "");
+}
+
+/// A device with this duplex curve of copies at 1 MB/s.
+std::string h2d_duplex(const std::string& duplex) {
+  return "h2d: {bandwidth: 1 MB/s, duplex: " + duplex +
+         "}\nd2h: {bandwidth: 5 GB/s}\nkernels: {rates: {increment: {bandwidth: 8 GB/s}}}\n";
 }
 
 TEST(DeviceErrors, TheLimitsThemselvesAreGood) {
@@ -82,7 +93,10 @@ TEST(DeviceErrors, TheLimitsThemselvesAreGood) {
         device("queues: {kind: worker}\nworkers: {cores: 1}\n"),
         device("queues: {kind: worker}\nworkers: {cores: 1024}\n"), device("copy_engines: 1\n"),
         device("copy_engines: 2\n"), device("spread: {copies: 0, kernels: 0, calls: 0}\n"),
-        device("spread: {copies: 1, kernels: 1, calls: 1}\n"),
+        device("spread: {copies: 1, kernels: 1, calls: 1}\n"), device("memory: 1\n"),
+        device("doubtful: [host, kernels.slowed, h2d.duplex at 64 KiB, kernels.rates.increment at "
+               "1 B]\n"),
+        h2d_duplex("{times: [[1 KB, 970 us], [2 KB, 2 ms]]}"),
         device("latency: {event: 0, notice: 1000}\n"),
         rates("{rowsum: [{intensity: 0, bandwidth: 1 B/s}, {intensity: 1e9, bandwidth: 1 B/s}]}"),
         h2d("bandwidth: 1000 TB/s, slowed: 1") + "d2h: {bandwidth: 1 B/s, slowed: 100}\n" +
@@ -145,6 +159,13 @@ TEST(DeviceErrors, UnknownAndRepeatedKeys) {
        "@:4:18: spread.copies: found '1.5'; allowed: a number from 0 to 1"},
       {device("doubtful: h2d\n"),
        "@:4:11: doubtful: found 'h2d'; allowed: a list of names of figures, such as [host]"},
+      {device("doubtful: [host, nope]\n"),
+       "@:4:18: doubtful[1]: found 'nope'; allowed: " + figures},
+      {device("doubtful: [h2d.time at 4 KiB]\n"),
+       "@:4:12: doubtful[0]: found 'h2d.time at 4 KiB'; allowed: " + figures +
+           "; did you mean 'h2d.times'?"},
+      {device("doubtful: [h2d.times at noon]\n"),
+       "@:4:12: doubtful[0]: found 'h2d.times at noon'; allowed: " + figures},
       {device("latency: {copy: 1 us}\n"),
        "@:4:11: latency.copy: unknown key; allowed: start, lane, event, "
        "small_lane, small_event, notice, handover, small_handover"},
@@ -170,6 +191,8 @@ TEST(DeviceErrors, Values) {
        "min, h, ms, us, µs, ns"},
       {device("copy_engines: 3\n"),
        "@:4:15: copy_engines: found '3'; allowed: a whole number from 1 to 2"},
+      {device("memory: 0\n"),
+       "@:4:9: memory: found '0'; allowed: a size of at least 1 B, such as 65536, 16 MiB or 2 GB"},
       {h2d("bandwidth: 5"), "@:1:18: h2d.bandwidth: found '5'; allowed: " + bandwidth},
       {h2d("bandwidth: 0 GB/s"), "@:1:18: h2d.bandwidth: found '0 GB/s'; allowed: " + bandwidth},
       {h2d("bandwidth: -1 GB/s"), "@:1:18: h2d.bandwidth: found '-1 GB/s'; allowed: " + bandwidth},
@@ -314,6 +337,12 @@ TEST(DeviceErrors, MissingKeys) {
 
 TEST(DeviceErrors, Contradictions) {
   expect_messages({
+      {h2d_duplex("{times: [[1 KB, 1 ms], [2 KB, 1.9 ms]]}"),
+       "@:1:34: h2d.duplex: found 1.9 ms for 2000 B; allowed: at least the time of the copy alone, "
+       "2 ms"},
+      {h2d_duplex("{bandwidth: 2 MB/s}"),
+       "@:1:34: h2d.duplex: found 1 s for 2000000 B; allowed: at least the time of the copy alone, "
+       "2 s"},
       {h2d("bandwidth: 5 GB/s, times: [[4 KiB, 3 us]]"),
        "@:1:33: h2d.times: found with h2d.bandwidth (@:1:18); the two are mutually exclusive"},
       {h2d("times: [[4 KiB, 3 us]], latency: 1 us"),

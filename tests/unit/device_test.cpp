@@ -353,7 +353,7 @@ Device crooked() {
                 .unblocked_bytes = 65536};
   device.d2h = {.pinned = Curve({{0, 1e-6}, {1000, 2e-6}, {3000, 7e-6}}),
                 .pageable = Curve({{3333, 1e-5}}),
-                .duplex = Curve::line(1.5e-6, 1e9),
+                .duplex = Curve::line(1.5e-6, 1e8),
                 .unblocked_bytes = 1};
   device.memory_bytes = 79 << 20;
   device.connections = 7;

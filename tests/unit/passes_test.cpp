@@ -252,6 +252,15 @@ TEST_F(Passes, PhysicsExcludesFigures) {
               IsEmpty());
 }
 
+TEST_F(Passes, CopiesAreNoFasterWhileTheOtherDirectionIsActive) {
+  Device one = h200();
+  one.d2h.duplex = slower(one.d2h.pinned, 0.9);
+  const Device found = combine({one, one});
+  for (const auto& [bytes, seconds] : found.d2h.duplex.points()) {
+    EXPECT_GE(seconds, found.d2h.pinned.seconds(bytes)) << bytes;
+  }
+}
+
 TEST_F(Passes, PhysicsLeavesRoomForNoise) {
   const Curve alone = Curve::line(0, 1e9);
   struct Row {

@@ -194,11 +194,20 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "as chunks.count"},
       {"sweep: {acceptance: [1]}\n",
        {},
-       "@:2:9: sweep.acceptance: found a part of a list; allowed: keys that have a single value"},
+       "@:2:9: sweep.acceptance: found a list or a part of one; allowed: keys that have a "
+       "single value"},
       {"sweep: {'issue.orders[0]': [auto]}\n",
        {},
-       "@:2:9: sweep.issue.orders[0]: found a part of a list; allowed: keys that have a single "
-       "value"},
+       "@:2:9: sweep.issue.orders[0]: found a list or a part of one; allowed: keys that have "
+       "a single value"},
+      {"sweep: {fleet.phases: [alone]}\n",
+       {},
+       "@:2:9: sweep.fleet.phases: found a list or a part of one; allowed: keys that have a "
+       "single value"},
+      {"sweep: {issue.orders: [[auto], [sequential]]}\n",
+       {},
+       "@:2:9: sweep.issue.orders: found a list or a part of one; allowed: keys that have a "
+       "single value"},
       {"sweep: {chunks..count: [1]}\n",
        {},
        "@:2:9: sweep.chunks..count: found an empty part in the key; allowed: a dotted key, such as "
@@ -213,10 +222,12 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        "such as [1, 2, 4]"},
       {"sweep: {chunks.count: [1, [2]]}\n",
        {},
-       "@:2:27: sweep.chunks.count[1]: found a list; allowed: a single value"},
+       "@:2:27: sweep.chunks.count[1]: found a list; allowed: a single value; lists "
+       "cannot be swept"},
       {"sweep: {chunks.count: [1, ~]}\n",
        {},
-       "@:2:23: sweep.chunks.count[1]: found nothing; allowed: a single value"},
+       "@:2:23: sweep.chunks.count[1]: found nothing; allowed: a single value; lists "
+       "cannot be swept"},
       {"sweep: {chunks.bytes: [1 KiB, 2 KiB, 1024]}\n",
        {},
        "@:2:38: sweep.chunks.bytes[2]: found '1024' again, first at @:2:24; allowed: each value "

@@ -48,6 +48,7 @@ std::vector<Nasty> nasty() {
       {"\0\t\x1b[2J\x7f"s, "\\x00\\t\\x1b[2J\\u007f"},
       {"\xc2\x80\xc2\x85\xc2\x9b", "\\u0080\\u0085\\u009b"},
       {"\u2028\u2029\u202e\u2066x\u2069", "\\u2028\\u2029\\u202e\\u2066x\\u2069"},
+      {"in\u200bcre\u00adment\ufeff", "in\\u200bcre\\u00adment\\ufeff"},
       {"\uffff|\ufffe|\ufdd0|\ufffd", no + "|" + no + "|" + no + "|" + no},
       {"\xff\xfe|\x80", no + no + "|" + no},
       {"\xc0\xaf|\xe0\x80\xaf|\xf0\x80\x80\x8a",
@@ -100,7 +101,8 @@ using Codes = std::vector<char32_t>;
 using Runs = std::vector<std::pair<char32_t, char32_t>>;
 
 TEST(Text, SpellsControlsAndNothingElse) {
-  const Runs spelled = {{0, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+  const Runs spelled = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},    {0x200b, 0x200f},
+                        {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}};
   for (const auto& [first, last] : spelled) {
     for (char32_t code = first; code <= last; ++code) {
       EXPECT_EQ(one_line(utf8(code)).front(), '\\') << static_cast<unsigned>(code);
@@ -117,7 +119,7 @@ TEST(Text, KnowsWideAndNarrowCharacters) {
   const Runs wide = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},  {0xac00, 0xd7a3}, {0xf900, 0xfaff},
                      {0xfe30, 0xfe6f},   {0xff00, 0xff60},  {0xffe0, 0xffe6}, {0x1f300, 0x1f64f},
                      {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
-  const Runs narrow = {{0x300, 0x36f},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
+  const Runs narrow = {{0x300, 0x36f},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},
                        {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
   for (const auto& [runs, width] : {std::pair(wide, 2U), std::pair(narrow, 0U)}) {
     for (const auto& [first, last] : runs) {
