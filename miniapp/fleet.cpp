@@ -7,7 +7,6 @@
 
 #include "base/units.hpp"
 #include "deck/fields.hpp"
-#include "measure/kokkos_settings.hpp"
 #include "measure/platform.hpp"
 #include "report/fleet.hpp"
 #include "report/json.hpp"

@@ -15,7 +15,6 @@
 #include "base/units.hpp"
 #include "base/version.hpp"
 #include "fleet.hpp"
-#include "measure/kokkos_settings.hpp"
 #include "measure/platform.hpp"
 #include "measured.hpp"
 #include "model/load.hpp"

@@ -13,7 +13,6 @@
 #include "base/parallel.hpp"
 #include "experiment/series.hpp"
 #include "fleet/bind.hpp"
-#include "measure/kokkos_settings.hpp"
 #include "measure/platform.hpp"
 
 namespace overlap::fleet {
@@ -66,7 +65,7 @@ void Member::introduce() {
               {"cpus", host.affinity},
               {"board", fmt::format("/overlap-{}-{}", host.name, now)}};
   own["devices"] = json::array();
-  for (const base::DeviceInfo& device : measure::kokkos_devices()) {
+  for (const base::DeviceInfo& device : measure::visible_devices()) {
     own["devices"].push_back(
         {device.uuid, device.pci_bus_id.value_or(""), device.numa_node.value_or(-1)});
   }

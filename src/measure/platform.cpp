@@ -1,20 +1,23 @@
 #include "measure/platform.hpp"
 
 #include <fmt/format.h>
+#include <strings.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <Kokkos_Core.hpp>
 #include <array>
+#include <charconv>
+#include <climits>
 #include <cstdlib>
 #include <fstream>
 #include <new>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "base/proc.hpp"
 #include "base/units.hpp"
-#include "measure/kokkos_settings.hpp"
 #include "workload/spaces.hpp"
 
 namespace overlap::measure {
@@ -41,6 +44,36 @@ std::optional<std::string> variable(std::initializer_list<const char*> names) {
 std::optional<int> number_in(std::initializer_list<const char*> names) {
   const auto count = base::parse_count(variable(names).value_or(""));
   return count ? std::optional(static_cast<int>(*count)) : std::nullopt;
+}
+
+constexpr std::string_view device_option = "--kokkos-device-id=";
+constexpr const char* device_variable = "KOKKOS_DEVICE_ID";
+
+[[noreturn]] void refuse(std::string_view name, std::string_view found, const char* allowed) {
+  throw base::Error(base::ExitCode::usage,
+                    fmt::format("{}: found {}; allowed: {}", name, found, allowed));
+}
+
+/// Kokkos aborts on a device that does not exist.
+void require_device_number(std::string_view name, std::string_view text) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool digits = error == std::errc() && end == text.data() + text.size();
+  if (digits && number < (on_gpu() ? visible_devices().size() : INT_MAX)) return;
+  refuse(name, fmt::format("'{}'", text), "the number of a device, counted from 0");
+}
+
+/// OpenMP would bind the thread that starts the lanes, and so all of them, to one core.
+void require_unbound() {
+  if (std::string_view(Kokkos::DefaultHostExecutionSpace::name()) != "OpenMP") return;
+  const char* const bind = std::getenv("OMP_PROC_BIND");
+  if (bind != nullptr && strcasecmp(bind, "false") == 0) return;
+  for (const char* const name : {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY"}) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr) {
+      refuse(name, fmt::format("'{}'", value), "OMP_PROC_BIND=false, for lanes on all cores");
+    }
+  }
 }
 
 }  // namespace
@@ -113,11 +146,29 @@ void require_host_memory(std::int64_t bytes, int ranks) {
                         (ranks > 1 ? fmt::format(" for each of {} ranks", ranks) : ""));
 }
 
+void require_free_choice(const std::vector<std::string>& arguments) {
+  if (!on_gpu()) return;
+  constexpr const char* none = "no choice of a device, which the ranks make";
+  for (const std::string& argument : arguments) {
+    if (argument.starts_with(device_option)) refuse("--fleet", argument, none);
+  }
+  for (const char* const name : {device_variable, "KOKKOS_VISIBLE_DEVICES"}) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr) refuse("--fleet", fmt::format("{}={}", name, value), none);
+  }
+}
+
 Runtime::Runtime(std::vector<std::string> arguments) {
   require_device();
-  require_kokkos_settings(arguments);
-  // Lanes are our own threads: OpenMP binding would place all of them on the first cores. Unset
-  // also means unbound; the explicit value avoids a warning of Kokkos.
+  for (const std::string_view argument : arguments) {
+    if (!argument.starts_with(device_option)) continue;
+    require_device_number("--kokkos-device-id", argument.substr(device_option.size()));
+  }
+  if (const char* const value = std::getenv(device_variable)) {
+    require_device_number(device_variable, value);
+  }
+  require_unbound();
+  // Unset also means unbound; the explicit value avoids a warning of Kokkos.
   setenv("OMP_PROC_BIND", "false", 0);
   std::vector<char*> argv = {const_cast<char*>("miniapp")};
   for (std::string& argument : arguments) argv.push_back(argument.data());

@@ -27,12 +27,17 @@ bool on_gpu();
 /// `ranks` that allocate at once, before the kernel's out-of-memory killer acts.
 void require_host_memory(std::int64_t bytes, int ranks = 1);
 
+/// Throws base::Error{usage} if the arguments or the environment select a GPU, which all ranks
+/// would then share.
+void require_free_choice(const std::vector<std::string>& arguments);
+
 /// Initializes Kokkos for its lifetime.
 class Runtime {
  public:
   /// `arguments`: options of Kokkos (--kokkos-...). Throws base::Error{precondition} if the build
   /// requires a GPU and there is none, or Kokkos fails to start without arguments, and
-  /// base::Error{usage} if it rejects an argument.
+  /// base::Error{usage} if Kokkos rejects an argument, the chosen device does not exist, or the
+  /// environment binds all lanes to one core. On other wrong settings Kokkos aborts.
   explicit Runtime(std::vector<std::string> arguments);
   ~Runtime();
   Runtime(const Runtime&) = delete;

@@ -223,13 +223,8 @@ class Pages(TestCase):
         for page in PAGES:
             with self.page(page) as text:
                 for option in set(re.findall(r"`(?:miniapp )?(--[a-z][a-z-]+)", text)) - self.others_options():
-                    known = self.of_kokkos() if option.startswith("--kokkos-") else help_text()
+                    known = ["--kokkos-", "--kokkos-device-id"] if option.startswith("--kokkos-") else help_text()
                     self.assertIn(option, known, option)
-
-    def of_kokkos(self):
-        """The options of Kokkos that miniapp checks, and their prefix."""
-        settings = (SOURCE / "src/measure/kokkos_settings.cpp").read_text()
-        return ["--kokkos-", *re.findall(r'{"(--kokkos-[a-z-]+)"', settings)]
 
     def others_options(self):
         """Options of scripts in ci/ and of launchers."""
