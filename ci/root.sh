@@ -26,8 +26,7 @@ declare -A packages_of=(
   [4]="$kokkos4_packages"
   [clang]="$kokkos4_packages clang libclang-rt-dev"
   [5]="$kokkos5_packages"
-  [hip]="$kokkos5_packages clang-21 clang-tools-21 libclang-rt-21-dev lld-21 llvm-21 rocm-device-libs-21 libamdhip64-dev \
-librocm-smi-dev"
+  [hip]="$kokkos5_packages clang-21 clang-tools-21 libclang-rt-21-dev lld-21 llvm-21 rocm-device-libs-21 libamdhip64-dev"
   [browser]="chromium chromium-driver python3-selenium fonts-dejavu-core mount"
   [oldest]="g++ cmake ninja-build git libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libpugixml-dev libgtest-dev libgmock-dev \
 python3 mount"

@@ -82,7 +82,8 @@ struct Monitor {
   std::function<std::optional<int>()> other_processes;
 };
 
-/// All functions are empty on back ends without a management library.
+/// Reads the management library of the vendor, or else the PCIe link alone. All functions are empty
+/// on host back ends.
 Monitor monitor_of(const base::DeviceInfo& device);
 
 /// Whether host memory is page-locked; empty if the back end cannot tell. Requires Kokkos to be

@@ -1,11 +1,9 @@
 #include "measure/platform_gpu.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
-#include <fstream>
 
 #include "base/units.hpp"
+#include "measure/platform_sysfs.hpp"
 
 namespace overlap::measure {
 
@@ -39,16 +37,6 @@ Visible visible() {
   const auto code = OVERLAP_GPU(GetDeviceCount)(&count);
   if (!succeeded(code)) return {0, OVERLAP_GPU(GetErrorString)(code)};
   return {count, count > 0 ? "" : "no device is visible"};
-}
-
-/// NUMA node of the device at a PCI address; empty: unknown.
-std::optional<int> numa_node_of(std::string pci_bus_id) {
-  std::transform(pci_bus_id.begin(), pci_bus_id.end(), pci_bus_id.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  std::ifstream file("/sys/bus/pci/devices/" + pci_bus_id + "/numa_node");
-  int node = -1;
-  if (!(file >> node) || node < 0) return std::nullopt;
-  return node;
 }
 
 /// Without creating a context. Empty: the device is lost.
@@ -131,7 +119,9 @@ void require_device() {
 DeviceInfo chosen_device() { return device(vendor::chosen_index()).value_or(DeviceInfo{}); }
 
 Monitor monitor_of(const DeviceInfo& device) {
-  return device.pci_bus_id ? vendor::monitor_of(*device.pci_bus_id) : Monitor();
+  if (!device.pci_bus_id) return {};
+  const Monitor monitor = vendor::monitor_of(*device.pci_bus_id);
+  return monitor.health ? monitor : sysfs_monitor(*device.pci_bus_id);
 }
 
 std::optional<bool> page_locked(const void* memory) {

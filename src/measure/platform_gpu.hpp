@@ -22,7 +22,7 @@ void describe(const Properties& properties, base::DeviceInfo& device);
 /// Index of the device that Kokkos selected.
 int chosen_index();
 
-/// The monitor from the management library of the vendor.
+/// The monitor from the management library of the vendor; empty: none.
 Monitor monitor_of(const std::string& pci_bus_id);
 
 /// "GPU-" followed by the UUID in the usual notation: a helper for uuid_of().
