@@ -121,7 +121,7 @@ fuzz() {
 steps=(
   "format                 4     format"
   "includes               4     checker ci/check_includes.py"
-  "sizes                  4     checker ci/check_sizes.py"
+  "sizes                  4     ci/check_sizes.sh"
   "usage                  4     ci/check_test.sh"
   "mutants                4     tests/mutants/mutants.py --self-test"
   "quickstart             4     ci/quickstart_test.sh"

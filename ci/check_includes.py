@@ -11,8 +11,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from check_sizes import code_of
-
 # A folder may include itself and the folders before it.
 ORDER = [
     "base", "yaml", "deck", "schedule", "timeline", "model", "experiment", "report",
@@ -42,9 +40,25 @@ ENDS = [
      "prints"),
     (re.compile(r"(?<![\w.>])(?:_exit|_Exit|exit|quick_exit)\s*\("), "exits"),
 ]
+# What a compiler does not see as code, and directives, which keep their quotes.
+TOKEN = re.compile(
+    r"""
+    (?P<blank> //(?:\\\n|[^\n])* | /\*.*?\*/
+      | (?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
+      | "(?:\\.|[^"\\\n])*"
+      | (?<![0-9A-Za-z_])(?:u8|[uUL])?'(?:\\.|[^'\\\n])+' )
+  | ^[ \t]*\#(?:\\\n|//[^\n]*|/\*.*?\*/|[^\n])*
+    """,
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
 # What the headers of Kokkos bring along.
 VENDOR = re.compile(r"\bKokkos::(?:Cuda|HIP|SYCL)\w*|\b(?:cuda|cu|hip)[A-Z]\w*")
 MACHINE = re.compile(rb"/(?:home|root|work|Users)/\w")
+
+
+def code_of(text):
+    """The text with comments and literals blanked, directives whole, every line where it was."""
+    return TOKEN.sub(lambda token: " " + "\n" * token[0].count("\n") if token["blank"] else token[0], text)
 
 
 def folder_of(path):

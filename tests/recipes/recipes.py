@@ -85,7 +85,7 @@ def run(folder, jobs):
     must("format", log, ["bash", "-euc", 'clang-format --dry-run -Werror "$@"', "format",
                          *sorted({path for patch in patches.values() for path in re.findall(r"^\+\+\+ b/(\S+pp)$", patch, re.MULTILINE)})], cwd=source)  # fmt: skip
     must("includes", log, ["ci/check_includes.py"], cwd=source)
-    must("sizes", log, ["ci/check_sizes.py"], cwd=source)
+    must("sizes", log, ["ci/check_sizes.sh"], cwd=source)
     must("configuring", log, [*configure(source, build), "-DOVERLAP_WERROR=ON"])
     must("building", log, ["cmake", "--build", str(build), "--target", "overlap_unit", "-j", str(jobs)])
     unit = [str(build / "tests/overlap_unit"), "--gtest_brief=1"]
