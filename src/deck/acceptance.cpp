@@ -12,16 +12,18 @@ using namespace yaml;
 Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::* member,
                        const std::string& help) {
   constexpr double most = any<double>;
-  const auto any_metric =
-      number("a non-negative number, of ratios also a percentage, for `time` a time", 0, most);
+  const auto any_metric = number(
+      "a non-negative number with or without the metric's unit, such as 1.3, 90 %, 20 GB/s or 5 ms",
+      0, most);
   return field(key, member, optional(any_metric), help)
       .reads([=](const Reader& map, Criterion& c) {
         const std::string unit(row_of(c.metric).unit), any_number = "a non-negative ";
         const Kind<double> kind =
             unit == "s"
                 ? seconds(any_number + "time, such as 0.005 (seconds), 5 ms or 50 us", 0, most)
-            : unit == "1" ? part(any_number + "number or percentage", 0, most)
-                          : number(any_number + "number of " + unit, 0, most);
+            : unit == "1"
+                ? part(any_number + "number or percentage", 0, most)
+                : rate(any_number + "rate, such as 90 (GB/s), 90 GB/s or 300 MB/s", 0, most);
         if (map.has(key)) c.*member = kind.read(map.at(key));
       })
       .defaults_to("not set");

@@ -68,6 +68,13 @@ Kind<double> seconds(const std::string& values, double least, double most) {
   return ranged(values, least, most, "s", base::parse_seconds);
 }
 
+Kind<double> rate(const std::string& values, double least, double most) {
+  return ranged<double>(values, least, most, "B/s", [](std::string_view text) {
+    const auto bytes_per_s = base::parse_bandwidth(text);
+    return bytes_per_s ? std::optional(*bytes_per_s / 1e9) : base::parse_number(text);
+  });
+}
+
 Kind<double> part(const std::string& values, double least, double most) {
   return ranged(values, least, most, "", base::parse_part);
 }

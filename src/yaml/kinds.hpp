@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/text.hpp"
 #include "yaml/reader.hpp"
 #include "yaml/words.hpp"
 
@@ -53,6 +54,10 @@ struct Kind {
     if (take) return take(reader);
     const std::string found = reader.text(values.allowed);
     if (auto value = parse(found)) return *value;
+    const std::string point = base::replaced(found, ",", ".");
+    if (std::is_floating_point_v<T> && point != found && parse(point)) {
+      reader.fail_allowed(values.allowed + decimal_comma(point));
+    }
     reader.fail_allowed(values.allowed + unit_words(found, values.unit) +
                         suggestion(found, values.words));
   }
@@ -91,6 +96,8 @@ Kind<std::int64_t> count(std::int64_t least, std::int64_t most);
 Kind<std::int64_t> bytes(std::int64_t least, std::int64_t most = any<std::int64_t>);
 Kind<double> number(const std::string& values, double least, double most);
 Kind<double> seconds(const std::string& values, double least, double most);
+/// In GB/s, which is also the unit of plain numbers.
+Kind<double> rate(const std::string& values, double least, double most);
 Kind<double> part(const std::string& values, double least, double most);  ///< a fraction
 Kind<std::string> line();                                                 ///< one line of text
 /// A flag spelled with two words.

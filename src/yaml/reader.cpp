@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <tuple>
 
@@ -14,6 +15,10 @@ namespace overlap::yaml {
 std::string suggestion(const std::string& found, std::span<const std::string> allowed) {
   const auto match = base::nearest(found, allowed);
   return match ? fmt::format("; did you mean '{}'?", *match) : "";
+}
+
+std::string decimal_comma(const std::string& meant) {
+  return fmt::format("; a decimal comma is not allowed; did you mean {}?", quoted(meant));
 }
 
 std::string Reader::path_of(const std::string& key) const {
@@ -74,6 +79,10 @@ void Reader::expect_keys(std::span<const std::string> allowed) const {
     const Reader at_key(entry.key, path_of(key), place());
     if (std::ranges::find(allowed, key) == allowed.end()) {
       if (key == "<<") at_key.fail("found a merge key; YAML merge keys are not supported");
+      if (entry.value->kind == Node::Kind::null &&
+          std::isdigit(static_cast<unsigned char>(key[0]))) {
+        fail_comma(static_cast<std::size_t>(&entry - node_->entries.data()));
+      }
       at_key.fail(fmt::format("unknown key; allowed: {}{}", list, suggestion(key, allowed)));
     }
     if (const Node::Entry* const first = node_->find(key); first != &entry) {
@@ -81,6 +90,17 @@ void Reader::expect_keys(std::span<const std::string> allowed) const {
                               base::to_string(first->key->place)));
     }
   }
+}
+
+void Reader::fail_comma(std::size_t item) const {
+  const auto& [key, value] = node_->entries[item];
+  const Node::Entry* const before = item == 0 ? nullptr : &node_->entries[item - 1];
+  if (before == nullptr || before->value->kind != Node::Kind::scalar) return;
+  const std::string& whole = before->value->text;
+  if (whole.empty() || !std::isdigit(static_cast<unsigned char>(whole.back()))) return;
+  at(before->key->text)
+      .fail(fmt::format("found {}{}", quoted(whole + "," + key->text),
+                        decimal_comma(whole + "." + key->text)));
 }
 
 const Node::Entry& Reader::entry(const std::string& key) const {

@@ -72,6 +72,9 @@ class Reader {
   /// The entry of a key; null key and value if there is none.
   const Node::Entry& entry(const std::string& key) const;
 
+  /// Throws Error{usage} if a decimal comma made this item of a map in braces: {max: 1,5 ms}.
+  void fail_comma(std::size_t item) const;
+
   const Node* node_;
   std::string path_;
   std::string kind_;  ///< of the whole document, whose path is empty
@@ -80,5 +83,8 @@ class Reader {
 
 /// "; did you mean 'count'?" for the nearest allowed word, ignoring case; empty if none is near.
 std::string suggestion(const std::string& found, std::span<const std::string> allowed);
+
+/// What errors say of a number with a decimal comma.
+std::string decimal_comma(const std::string& meant);
 
 }  // namespace overlap::yaml

@@ -1478,9 +1478,26 @@ TEST(DeckErrors, Limits) {
       {criteria("[{metric: speedup, min: -1}]"),
        {},
        "@:3:37: acceptance[0].min: found '-1'; allowed: a non-negative number or percentage"},
-      {criteria("[{metric: throughput, min: 50 GB/s}]"),
+      {criteria("[{metric: throughput, min: 50 Gbit/s}]"),
        {},
-       "@:3:40: acceptance[0].min: found '50 GB/s'; allowed: a non-negative number of GB/s"},
+       "@:3:40: acceptance[0].min: found '50 Gbit/s'; allowed: a non-negative rate, such as 90 "
+       "(GB/s), 90 GB/s or 300 MB/s; units: TB/s, GB/s, MB/s, kB/s, B/s"},
+      {criteria("[{metric: throughput, min: 50 ms}]"),
+       {},
+       "@:3:40: acceptance[0].min: found '50 ms'; allowed: a non-negative rate, such as 90 "
+       "(GB/s), 90 GB/s or 300 MB/s; units: TB/s, GB/s, MB/s, kB/s, B/s"},
+      {criteria("[{metric: time, max: 1,5 ms}]"),
+       {},
+       "@:3:34: acceptance[0].max: found '1,5 ms'; a decimal comma is not allowed; did you mean "
+       "'1.5 ms'?"},
+      {criteria("[{metric: time, max: '1,5 ms'}]"),
+       {},
+       "@:3:34: acceptance[0].max: found '1,5 ms'; allowed: a non-negative time, such as 0.005 "
+       "(seconds), 5 ms or 50 us; a decimal comma is not allowed; did you mean '1.5 ms'?"},
+      {increment("host_work:\n  per_chunk: 1,5 ms\n"),
+       {},
+       "@:3:14: host_work.per_chunk: found '1,5 ms'; allowed: a time above 0 and up to 100 s, such "
+       "as 0.005 (seconds), 5 ms or 50 us; a decimal comma is not allowed; did you mean '1.5 ms'?"},
       {criteria("[{metric: max_error, max: 1e-6 s}]"),
        {},
        "@:3:39: acceptance[0].max: found '1e-6 s'; allowed: a non-negative number or percentage"},

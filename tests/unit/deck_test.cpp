@@ -259,6 +259,10 @@ TEST(Deck, Acceptance) {
   const Criterion throughput = criterion("metric: throughput, min: 5, max: 50");
   EXPECT_EQ(throughput.metric, Metric::throughput);
   EXPECT_EQ(throughput.min, 5);
+  EXPECT_EQ(criterion("metric: h2d_rate, min: 20 GB/s").min, 20);
+  EXPECT_EQ(criterion("metric: duplex_rate, min: 300 MB/s").min, 0.3);
+  EXPECT_EQ(criterion("metric: throughput, min: 0").min, 0);
+  EXPECT_EQ(criterion("metric: throttled, max: 500 ms").max, 0.5);
   EXPECT_EQ(throughput.max, 50);
 
   const Deck several =
@@ -636,8 +640,8 @@ TEST(Identity, IsOfWhatRuns) {
   }
 }
 
-/// A reference is found by the identity of its deck, so a new version of the program must not change
-/// it. Of a sweep: the hash of the identities of its points.
+/// A reference is found by the identity of its deck, so a new version of the program must not
+/// change it. Of a sweep: the hash of the identities of its points.
 TEST(Identity, OfEveryShippedDeckStays) {
   std::string found;
   for (const std::string& name : yaml::shipped_names("")) {
