@@ -257,15 +257,10 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
   return device;
 }
 
-model::Device in_passes(int passes, int more, const std::function<model::Device()>& pass) {
+model::Device in_passes(int passes, const std::function<model::Device()>& pass) {
   std::vector<model::Device> all;
-  while (true) {
-    all.push_back(pass());
-    const int left = passes - static_cast<int>(all.size());
-    if (left > 0) continue;
-    model::Device device = model::combine(all);
-    if (device.doubtful.empty() || left <= -more) return device;
-  }
+  while (std::ssize(all) < passes) all.push_back(pass());
+  return model::combine(all);
 }
 
 IssueMeter::IssueMeter(const schedule::Schedule& schedule, const model::Device& device)

@@ -34,9 +34,8 @@ model::Device calibrate(const base::DeviceInfo& info, const CalibrationPlan& pla
 /// The title of the current device's description.
 std::string title_of(const base::DeviceInfo& info);
 
-/// Calls `pass` several times and combines what it measured: at least `passes` times and, while
-/// figures are doubtful, up to `more` times more.
-model::Device in_passes(int passes, int more, const std::function<model::Device()>& pass);
+/// Calls `pass` this many times and combines what it measured.
+model::Device in_passes(int passes, const std::function<model::Device()>& pass);
 
 /// Adds the kernel rates of increment, pipeline, rowsum and (with Kokkos Kernels) dgemm, by type
 /// and intensity.

@@ -173,7 +173,7 @@ struct Probe {
           {.most_bytes = most_brief_bytes(), .repetitions = on_gpu() ? 3 : 5, .pageable = pageable},
           hooks);
       // On a host the tasks of the deck are timed in their places later.
-      known = in_passes(on_gpu() ? 3 : 1, 0, [&] { return calibrate(session.device, plan); });
+      known = in_passes(on_gpu() ? 3 : 1, [&] { return calibrate(session.device, plan); });
     }
     return *known;
   }
@@ -391,7 +391,7 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
     const bool gpu = on_gpu();
     const CalibrationPlan plan = shown(
         {.most_bytes = gpu ? 256 << 20 : 64 << 20, .repetitions = 3, .pageable = true}, hooks);
-    return in_passes(4, 2, [&] {
+    return in_passes(4, [&] {
       model::Device device = calibrate(session.device, plan);
       calibrate_kernels(plan, device);
       if (gpu) {

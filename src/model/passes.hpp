@@ -6,12 +6,10 @@
 
 namespace overlap::model {
 
-/// Combines descriptions of one device that were measured one after the other. Each figure is its
-/// second lowest, because a disturbance only adds time; the spread is half the range of the lowest
-/// three. A figure is doubtful if the second lowest differs by more than 5 % (times below 10 us:
-/// 0.5 us) from the lowest and from the third, or if physics excludes it: a bandwidth that falls
-/// with size by more than 3 %, or copies in both directions at once that are faster than each alone
-/// or slower than one after the other. A single pass is returned as it is.
+/// Combines descriptions of one device that were measured one after the other. Each figure is the
+/// median (of an even number the lower one, because a disturbance only adds time); the spread is
+/// the median absolute deviation. A figure is doubtful if it deviates by more than 5 % (times below
+/// 10 us: 0.5 us). A single pass is returned unchanged.
 Device combine(const std::vector<Device>& passes);
 
 }  // namespace overlap::model

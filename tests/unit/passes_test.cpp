@@ -14,7 +14,6 @@
 namespace overlap::model {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -110,20 +109,20 @@ TEST_F(Passes, WhatCostsNothingHasNoSpread) {
 }
 
 TEST_F(Passes, ASpreadIsAtMostTheFigure) {
-  std::vector<Device> passes(3, pass([] { return 1; }));
-  for (std::size_t i = 0; i < passes.size(); ++i) {
-    passes[i].host = {.copy_s = i < 2 ? 1e-9 : 1e-3};
-    passes[i].latency = {};
-  }
-  EXPECT_EQ(combine(passes).spread->calls, 1);
+  std::vector<Device> passes(2, pass([] { return 1; }));
+  passes[1].host.copy_s = 1000 * passes[0].host.copy_s;
+  passes[0].host.kernel_s = passes[0].latency.lane_s = 0;
+  passes[1].host.kernel_s = passes[1].latency.lane_s = 0;
+  const Device found = combine(passes);
+  EXPECT_EQ(found.host.copy_s, passes[0].host.copy_s);
+  EXPECT_LE(found.spread->calls, 1);
   const Device quick = pass([] { return 1; });
-  const Spread all = combine({quick, quick, pass([] { return 1000; })}).spread.value();
+  const Spread all = combine({quick, pass([] { return 1000; })}).spread.value();
   EXPECT_EQ(all.copies, 1);
   EXPECT_EQ(all.kernels, 1);
-  EXPECT_EQ(all.calls, 1);
 }
 
-TEST_F(Passes, ASpreadIsHalfOfTheRange) {
+TEST_F(Passes, TheSpreadIsTheMedianDeviation) {
   std::vector<Device> passes;
   for (const double factor : {1.3, 1.0, 1.1}) {
     passes.push_back(pass([&] { return factor; }));
@@ -132,12 +131,12 @@ TEST_F(Passes, ASpreadIsHalfOfTheRange) {
   }
   const Device found = combine(passes);
   EXPECT_DOUBLE_EQ(found.host.copy_s, 1.1);
-  EXPECT_NEAR(found.spread->copies, 0.15 / 1.1, 1e-9);
-  EXPECT_NEAR(found.spread->kernels, 0.15 / 1.1, 1e-9);
-  EXPECT_NEAR(found.spread->calls, 0.15 / 1.1, 1e-9);
+  EXPECT_NEAR(found.spread->copies, 0.1 / 1.1, 1e-9);
+  EXPECT_NEAR(found.spread->kernels, 0.1 / 1.1, 1e-9);
+  EXPECT_NEAR(found.spread->calls, 0.1 / 1.1, 1e-9);
 }
 
-TEST_F(Passes, OfTwoTheLongerTimeCounts) {
+TEST_F(Passes, OfTwoTheShorterTimeCounts) {
   const auto combined = [](double other) {
     std::vector<Device> passes(2, pass([] { return 1; }));
     for (Device& pass : passes) {
@@ -147,12 +146,12 @@ TEST_F(Passes, OfTwoTheLongerTimeCounts) {
     passes[0].host.copy_s = other;
     return combine(passes);
   };
-  const Device apart = combined(3);
-  EXPECT_EQ(apart.host.copy_s, 3);
-  EXPECT_DOUBLE_EQ(apart.spread->calls, 1. / 3);
+  const Device apart = combined(1.5);
+  EXPECT_EQ(apart.host.copy_s, 1);
+  EXPECT_DOUBLE_EQ(apart.spread->calls, 0.25);
   EXPECT_THAT(apart.doubtful, ElementsAre("host"));
-  EXPECT_EQ(combined(1.04).host.copy_s, 1.04);
-  EXPECT_THAT(combined(1.04).doubtful, IsEmpty());
+  EXPECT_EQ(combined(0.96).host.copy_s, 0.96);
+  EXPECT_THAT(combined(0.96).doubtful, IsEmpty());
 }
 
 TEST_F(Passes, OfAQuietMachineAgree) {
@@ -167,11 +166,7 @@ TEST_F(Passes, OfAQuietMachineAgree) {
 }
 
 TEST_F(Passes, ADisturbanceInHalfOfThemChangesNothing) {
-  for (int trial = 0; trial < 20; ++trial) {
-    const Device found = device(2, 2);
-    EXPECT_LE(difference(found, h200()), 0.05);
-    EXPECT_THAT(found.doubtful, IsEmpty());
-  }
+  for (int trial = 0; trial < 20; ++trial) EXPECT_LE(difference(device(2, 2), h200()), 0.05);
 }
 
 TEST_F(Passes, WhatIsDisturbedInMostOfThemIsDoubtful) {
@@ -195,7 +190,7 @@ TEST_F(Passes, ASingleOutlierDoesNoHarm) {
   EXPECT_THAT(found.doubtful, IsEmpty());
 }
 
-TEST_F(Passes, OfThreeTheMiddleOneAgreesWithAnother) {
+TEST_F(Passes, DoubtfulIsWhatMostPassesDoNotAgreeOn) {
   const auto doubtful = [](const std::vector<double>& copy_s) {
     std::vector<Device> passes(copy_s.size(), pass([] { return 1; }));
     for (std::size_t i = 0; i < passes.size(); ++i) passes[i].host.copy_s = copy_s[i];
@@ -203,53 +198,21 @@ TEST_F(Passes, OfThreeTheMiddleOneAgreesWithAnother) {
   };
   EXPECT_THAT(doubtful({1, 3, 3}), IsEmpty());
   EXPECT_THAT(doubtful({1, 1, 3}), IsEmpty());
+  EXPECT_THAT(doubtful({1, 1, 1, 3}), IsEmpty());
   EXPECT_THAT(doubtful({1, 3, 9}), ElementsAre("host"));
-  EXPECT_THAT(doubtful({9, 1, 3, 3}), IsEmpty());  // of four the second
+  EXPECT_THAT(doubtful({3, 1, 3, 1}), ElementsAre("host"));
 }
 
 TEST_F(Passes, ShortTimesMayDifferByTheNoise) {
-  const auto doubtful = [](double second_us, double third_us) {
+  const auto doubtful = [](double first_us, double third_us) {
     std::vector<Device> passes(3, pass([] { return 1; }));
-    passes[0].host.copy_s = 0.2e-6;
-    passes[1].host.copy_s = second_us * 1e-6;
+    passes[0].host.copy_s = first_us * 1e-6;
+    passes[1].host.copy_s = 0.6e-6;
     passes[2].host.copy_s = third_us * 1e-6;
     return combine(passes).doubtful;
   };
-  EXPECT_THAT(doubtful(0.6, 1.0), IsEmpty());
-  EXPECT_THAT(doubtful(0.8, 1.4), ElementsAre("host"));
-}
-
-TEST_F(Passes, PhysicsExcludesFigures) {
-  const auto found_in = [&](const auto& change) {
-    Device one = pass([] { return 1; });
-    change(one);
-    return combine({one, one, one}).doubtful;
-  };
-  EXPECT_THAT(found_in([](Device&) {}), IsEmpty());
-  // 256 MiB at 36 GB/s behind 64 MiB at 55 GB/s.
-  EXPECT_THAT(found_in([](Device& device) {
-                auto points = device.h2d.pinned.points();
-                points.back().seconds = 7.38e-3;
-                device.h2d.pinned = Curve(points);
-              }),
-              Contains("h2d.times at 256 MiB"));
-  // Both directions at once: 64 MiB slower than 16 MiB, by 6 %.
-  EXPECT_THAT(found_in([](Device& device) {
-                auto points = device.h2d.duplex.points();
-                points.back().seconds *= 1.06;
-                device.h2d.duplex = Curve(points);
-              }),
-              ElementsAre("h2d.duplex at 256 MiB"));
-  EXPECT_THAT(found_in([](Device& device) { device.d2h.duplex = slower(device.d2h.pinned, 0.9); }),
-              Contains("d2h.duplex at 64 MiB"));
-  EXPECT_THAT(found_in([](Device& device) { device.d2h.duplex = slower(device.d2h.pinned, 2.2); }),
-              Contains("d2h.duplex at 64 MiB"));
-  // Workers copy from memory to memory, and there are caches.
-  EXPECT_THAT(found_in([](Device& device) {
-                device.queues = Queues::worker;
-                device.d2h.duplex = slower(device.d2h.pinned, 2.2);
-              }),
-              IsEmpty());
+  EXPECT_THAT(doubtful(0.12, 1.08), IsEmpty());
+  EXPECT_THAT(doubtful(0.08, 1.12), ElementsAre("host"));
 }
 
 TEST_F(Passes, CopiesAreNoFasterWhileTheOtherDirectionIsActive) {
@@ -258,37 +221,6 @@ TEST_F(Passes, CopiesAreNoFasterWhileTheOtherDirectionIsActive) {
   const Device found = combine({one, one});
   for (const auto& [bytes, seconds] : found.d2h.duplex.points()) {
     EXPECT_GE(seconds, found.d2h.pinned.seconds(bytes)) << bytes;
-  }
-}
-
-TEST_F(Passes, PhysicsLeavesRoomForNoise) {
-  const Curve alone = Curve::line(0, 1e9);
-  struct Row {
-    const char* what;
-    Curve times, duplex;
-    bool doubtful;
-  };
-  for (const Row& row : {
-           // Twice as much takes twice the time at most.
-           Row{"1.02", Curve({{1e9, 1}, {2e9, 2.04}}), Curve(), false},
-           Row{"1.04", Curve({{1e9, 1}, {2e9, 2.08}}), Curve(), true},
-           Row{"duplex 1.02", alone, Curve({{1e9, 1.5}, {2e9, 3.06}}), false},
-           Row{"duplex 1.04", alone, Curve({{1e9, 1.5}, {2e9, 3.12}}), true},
-           // Both directions at once take as long as the longer one at least, as both at most.
-           Row{"0.96 of one", alone, slower(alone, 0.96), true},
-           Row{"0.98 of one", alone, slower(alone, 0.98), false},
-           Row{"1.02 of both", alone, slower(alone, 2.04), false},
-           Row{"1.04 of both", alone, slower(alone, 2.08), true},
-       }) {
-    SCOPED_TRACE(row.what);
-    for (const auto& [copies, other] :
-         {std::pair(&Device::h2d, &Device::d2h), {&Device::d2h, &Device::h2d}}) {
-      Device one;
-      (one.*other).pinned = alone;
-      (one.*copies).pinned = row.times;
-      (one.*copies).duplex = row.duplex;
-      EXPECT_EQ(combine({one, one}).doubtful.size(), row.doubtful ? 1U : 0U);
-    }
   }
 }
 
