@@ -2,12 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <optional>
-#include <queue>
-#include <set>
-#include <tuple>
 #include <utility>
 
 namespace overlap::schedule {
@@ -43,96 +38,50 @@ TileOrder in_shells(const Tiling& tiling) {
   return order;
 }
 
-/// Groups of rows, each across all columns in alternating direction; or groups of columns across
-/// all rows.
-TileOrder in_groups(const Tiling& tiling, int group, bool of_rows) {
-  const int lines = of_rows ? tiling.rows() : tiling.columns();
-  const int across = of_rows ? tiling.columns() : tiling.rows();
+/// Groups of rows of tiles, each across all columns in alternating direction; or groups of columns
+/// across all rows.
+struct Groups {
+  bool of_rows = true;
+  int size = 1;
+  std::size_t loaded_bytes = std::numeric_limits<std::size_t>::max();
+};
+
+/// The groups with the fewest loads: the panels of a group are loaded once, the others for each
+/// group, but for those that are held at its end, where the next group begins.
+Groups choose_groups(const Tiling& tiling, const TileSlots& slots) {
+  const std::array<std::size_t, 3> bytes = slot_bytes(tiling);
+  const std::array<int, 3> panels = all_slots(tiling);
+  Groups best;
+  // A group smaller by one slot leaves room to load the first panel of the next group early.
+  for (const int spare : {1, 0}) {
+    for (const bool of_rows : {true, false}) {
+      const std::size_t own = of_rows ? 0 : 1, other = 1 - own;
+      const int size = std::max(1, slots[own] - spare);
+      const int turns = (panels[own] - 1) / size;
+      const int others = panels[other] + turns * (panels[other] - slots[other]);
+      const std::size_t loaded_bytes = static_cast<std::size_t>(panels[own]) * bytes[own] +
+                                       static_cast<std::size_t>(others) * bytes[other];
+      if (loaded_bytes < best.loaded_bytes) best = {of_rows, size, loaded_bytes};
+    }
+  }
+  return best;
+}
+
+TileOrder in_groups(const Tiling& tiling, const Groups& groups) {
+  const int lines = groups.of_rows ? tiling.rows() : tiling.columns();
+  const int across = groups.of_rows ? tiling.columns() : tiling.rows();
   TileOrder order;
   bool back = false;
-  for (int first = 0; first < lines; first += group) {
+  for (int first = 0; first < lines; first += groups.size) {
     for (int i = 0; i < across; ++i) {
       const int place = back ? across - 1 - i : i;
-      for (int line = first; line < std::min(first + group, lines); ++line) {
-        order.push_back(of_rows ? tiling.tile(line, place) : tiling.tile(place, line));
+      for (int line = first; line < std::min(first + groups.size, lines); ++line) {
+        order.push_back(groups.of_rows ? tiling.tile(line, place) : tiling.tile(place, line));
       }
     }
     back = !back;
   }
   return order;
-}
-
-/// Slots for panels of one matrix. Evicts the panel whose next use is farthest away (Belady); among
-/// panels without further use, the least recently used.
-class Cache {
- public:
-  Cache(int matrix, int slots) : matrix_(matrix) {
-    for (int number = 0; number < slots; ++number) slots_.insert({.number = number});
-  }
-
-  /// Announces the next take().
-  void expect(int panel) { turns_[panel].push(expected_++); }
-
-  Use take(int panel) {
-    std::queue<std::size_t>& turns = turns_[panel];
-    turns.pop();
-    const auto held = held_.find(panel);
-    const bool loads = held == held_.end();
-    auto taken = slots_.extract(loads ? slots_.begin() : held->second);
-    Slot& slot = taken.value();
-    if (loads) held_.erase(slot.panel);
-    slot.panel = panel;
-    slot.needed = turns.empty() ? never : turns.front();
-    slot.used = ++taken_;
-    const int number = slot.number;
-    held_[panel] = slots_.insert(std::move(taken)).position;
-    return {matrix_, panel, number, loads};
-  }
-
- private:
-  static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
-
-  struct Slot {
-    int number = 0;
-    int panel = -1;
-    std::size_t needed = never;  ///< turn of the next use
-    std::size_t used = 0;        ///< one past the turn of the last use
-
-    /// By when they are evicted.
-    bool operator<(const Slot& other) const {
-      return std::tie(other.needed, used, number) < std::tie(needed, other.used, other.number);
-    }
-  };
-  int matrix_;
-  std::set<Slot> slots_;
-  std::map<int, std::set<Slot>::iterator> held_;  ///< by panel
-  std::map<int, std::queue<std::size_t>> turns_;  ///< remaining turns that need each panel
-  std::size_t expected_ = 0;
-  std::size_t taken_ = 0;
-};
-
-TilePlan plan_of(const Tiling& tiling, const TileSlots& slots, const TileOrder& order) {
-  Cache a(0, slots[0]);
-  Cache b(1, slots[1]);
-  for (const int tile : order) {
-    a.expect(tiling.row(tile));
-    b.expect(tiling.column(tile));
-  }
-  TilePlan plan{.tiling = tiling, .slots = slots};
-  // The last panel may be smaller.
-  const auto load = [&](std::int64_t lines, std::int64_t all, const Use& panel) {
-    if (!panel.loads) return;
-    plan.loaded_bytes += tiling.bytes(std::min(lines, all - panel.piece * lines)) *
-                         static_cast<std::size_t>(tiling.k);
-  };
-  for (const int tile : order) {
-    const int slot = static_cast<int>(plan.turns.size()) % slots[2];
-    plan.turns.push_back(
-        {a.take(tiling.row(tile)), b.take(tiling.column(tile)), Use{2, tile, slot}});
-    load(tiling.tile_m, tiling.m, plan.turns.back()[0]);
-    load(tiling.tile_n, tiling.n, plan.turns.back()[1]);
-  }
-  return plan;
 }
 
 }  // namespace
@@ -146,51 +95,59 @@ std::array<std::size_t, 3> slot_bytes(const Tiling& tiling) {
 }
 
 TilePlan plan_tiles(const Tiling& tiling, const TileSlots& slots) {
-  TilePlan best = plan_of(tiling, slots, in_shells(tiling));
-  const auto consider = [&](const TileOrder& order) {
-    TilePlan plan = plan_of(tiling, slots, order);
-    if (plan.loaded_bytes < best.loaded_bytes) best = std::move(plan);
+  const bool all_fit = slots[0] == tiling.rows() && slots[1] == tiling.columns();
+  TilePlan plan{.tiling = tiling, .slots = slots};
+  std::array<std::vector<int>, 2> held;  // panel by slot
+  for (std::size_t i = 0; i < 2; ++i) held[i].assign(static_cast<std::size_t>(slots[i]), -1);
+  // Panels pass in sequence, there and back: the one that is a round of slots away is not needed.
+  const auto take = [&](std::size_t matrix, int panel, std::int64_t lines, std::int64_t all) {
+    const int slot = panel % slots[matrix];
+    int& there = held[matrix][static_cast<std::size_t>(slot)];
+    const bool loads = std::exchange(there, panel) != panel;
+    if (loads) {  // the last panel may be smaller
+      plan.loaded_bytes +=
+          tiling.bytes(std::min(lines, all - panel * lines)) * static_cast<std::size_t>(tiling.k);
+    }
+    return Use{static_cast<int>(matrix), panel, slot, loads};
   };
-  // A group smaller by one slot leaves room to load the first panel of the next group early.
-  for (const int spare : {1, 0}) {
-    consider(in_groups(tiling, std::max(1, slots[0] - spare), true));
-    consider(in_groups(tiling, std::max(1, slots[1] - spare), false));
+  for (const int tile :
+       all_fit ? in_shells(tiling) : in_groups(tiling, choose_groups(tiling, slots))) {
+    const int slot = static_cast<int>(plan.turns.size()) % slots[2];
+    plan.turns.push_back({take(0, tiling.row(tile), tiling.tile_m, tiling.m),
+                          take(1, tiling.column(tile), tiling.tile_n, tiling.n),
+                          Use{2, tile, slot}});
   }
-  return best;
+  return plan;
 }
 
 TilePlan plan_tiles(const Tiling& tiling, std::size_t device_bytes) {
   const std::array<std::size_t, 3> bytes = slot_bytes(tiling);
-  const auto fits = [&](const TileSlots& slots) {
-    return std::inner_product(slots.begin(), slots.end(), bytes.begin(), std::size_t{0}) <=
-           device_bytes;
-  };
   const TileSlots all = all_slots(tiling);
-  if (fits(all)) return plan_tiles(tiling, all);
   // As many slots for one matrix as fit next to the others.
   const auto filled = [&](TileSlots slots, std::size_t matrix) {
-    while (slots[matrix] < all[matrix]) {
-      TileSlots more = slots;
-      ++more[matrix];
-      if (!fits(more)) break;
-      slots = more;
-    }
+    slots[matrix] = 0;
+    const std::size_t used =
+        std::inner_product(slots.begin(), slots.end(), bytes.begin(), std::size_t{0});
+    const std::size_t fit = used < device_bytes ? (device_bytes - used) / bytes[matrix] : 0;
+    slots[matrix] = static_cast<int>(std::min(fit, static_cast<std::size_t>(all[matrix])));
     return slots;
   };
   const int least_tiles =
       std::min(2, tiling.tiles());  // to copy one during the kernel of the other
   const int most_tiles = std::min(4, tiling.tiles());
-  // With many panels tries only every `step`-th number of slots, starting from the largest.
-  const int step = std::max(1, tiling.rows() / 16);
-  std::optional<TilePlan> best;
+  TileSlots best = {};
+  std::size_t least_bytes = std::numeric_limits<std::size_t>::max();
   for (int c = most_tiles; c >= least_tiles; --c) {
-    for (int a = filled({0, 1, c}, 0)[0]; a >= 1; a -= step) {
-      TilePlan plan = plan_tiles(tiling, filled({a, 1, c}, 1));
-      if (!best || plan.loaded_bytes < best->loaded_bytes) best = std::move(plan);
+    for (int a = filled({0, 1, c}, 0)[0]; a >= 1; --a) {
+      const TileSlots slots = filled({a, 1, c}, 1);
+      const std::size_t loaded_bytes = choose_groups(tiling, slots).loaded_bytes;
+      if (loaded_bytes >= least_bytes) continue;
+      best = slots;
+      least_bytes = loaded_bytes;
     }
   }
-  if (!best) return {};
-  return plan_tiles(tiling, filled(best->slots, 2));  // tiles of C use the remaining memory
+  if (best[0] == 0) return {};
+  return plan_tiles(tiling, filled(best, 2));  // tiles of C use the remaining memory
 }
 
 void lay_out_matrices(std::vector<Array>& arrays, const Tiling& tiling) {
