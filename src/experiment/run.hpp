@@ -42,10 +42,8 @@ struct WrongData {
 struct Trace {
   timeline::Timeline timeline;
   std::string source;       ///< source of the times and its limitations
-  int parts = 1;            ///< runs that share the timing of the copies to the host
   double perturbation = 0;  ///< time of traced runs / median of scored runs - 1
-  bool doubtful = false;    ///< perturbed by more than 2 % and the spread of the scored runs, or
-                            ///< parts do not fit together
+  bool doubtful = false;    ///< perturbed by more than 2 % and the spread of the scored runs
 };
 
 /// One-time cost of the graph of a schedule, seconds.

@@ -143,15 +143,9 @@ Clock::time_point ActivityTrace::start() {
   return now;
 }
 
-void ActivityTrace::begin(schedule::TaskId task, bool timed) {
-  task_ = timed ? std::optional(task) : std::nullopt;
-  if (!timed) functions().disable(CUPTI_ACTIVITY_KIND_MEMCPY);
-}
+void ActivityTrace::begin(schedule::TaskId task) { task_ = task; }
 
-void ActivityTrace::end() {
-  if (!task_) functions().enable(CUPTI_ACTIVITY_KIND_MEMCPY);
-  task_.reset();
-}
+void ActivityTrace::end() { task_.reset(); }
 
 std::vector<bool> ActivityTrace::stop(std::vector<timeline::Span>& spans) {
   functions().flush(0);
@@ -179,7 +173,7 @@ namespace overlap::lanes {
 
 std::unique_ptr<ActivityTrace> ActivityTrace::load() { return nullptr; }
 Clock::time_point ActivityTrace::start() { return Clock::now(); }
-void ActivityTrace::begin(schedule::TaskId, bool) {}
+void ActivityTrace::begin(schedule::TaskId) {}
 void ActivityTrace::end() {}
 std::vector<bool> ActivityTrace::stop(std::vector<timeline::Span>&) { return {}; }
 

@@ -38,12 +38,12 @@ class FencedLanes final : public Lanes {
   }
 
   /// Kokkos does not time tasks: uses the vendor API, in traced runs only.
-  TraceSource trace([[maybe_unused]] bool on) override {
+  std::string trace([[maybe_unused]] bool on) override {
     if constexpr (has_api<Space>) return trace_.turn(on);
     return {};
   }
-  Clock::time_point mark([[maybe_unused]] const std::vector<bool>& timed) override {
-    if constexpr (has_api<Space>) return trace_.mark(Api::stream_of(space_of(0)), timed);
+  Clock::time_point mark() override {
+    if constexpr (has_api<Space>) return trace_.mark(Api::stream_of(space_of(0)));
     return Clock::now();
   }
   void collect([[maybe_unused]] std::vector<timeline::Span>& spans) override {

@@ -92,11 +92,9 @@ class HostLanes final : public Lanes {
 
   std::int64_t polls() const override { return polls_; }
 
-  TraceSource trace(bool /*on*/) override { return {"the workers' clocks"}; }
+  std::string trace(bool /*on*/) override { return {"the workers' clocks"}; }
 
-  Clock::time_point mark(const std::vector<bool>& /*timed*/) override {
-    return mark_ = Clock::now();
-  }
+  Clock::time_point mark() override { return mark_ = Clock::now(); }
 
   void collect(std::vector<timeline::Span>& spans) override {
     const std::scoped_lock lock(mutex_);

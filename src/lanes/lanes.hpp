@@ -45,12 +45,6 @@ struct TraceLost : base::Error {
   using base::Error::Error;
 };
 
-/// Source of task times.
-struct TraceSource {
-  std::string name;        ///< for display; empty: these lanes cannot time tasks
-  bool selective = false;  ///< tasks can be excluded, without overhead for them
-};
-
 /// Threads of our own that execute tasks.
 struct Workers {
   int count = 0;       ///< 0: a device or Kokkos does
@@ -97,13 +91,12 @@ class Lanes {
   virtual std::optional<experiment::StagingCosts> staging_costs() const { return std::nullopt; }
 
   /// Enables or disables timing of tasks from the next bind() on.
-  virtual TraceSource trace(bool /*on*/) { return {}; }
+  virtual std::string trace(bool /*on*/) { return {}; }
 
-  /// Starts a traced run. Returns the origin of its times on the host clock. A selective source
-  /// excludes tasks that are not `timed`.
-  virtual Clock::time_point mark(const std::vector<bool>& /*timed*/) { return Clock::now(); }
+  /// Starts a traced run. Returns the origin of its times on the host clock.
+  virtual Clock::time_point mark() { return Clock::now(); }
 
-  /// Sets start and stop of all timed tasks of the last traced run, in seconds since mark(), and
+  /// Sets start and stop of all tasks of the last traced run, in seconds since mark(), and
   /// the workers that ran them. Throws TraceLost.
   virtual void collect(std::vector<timeline::Span>& /*spans*/) {}
 

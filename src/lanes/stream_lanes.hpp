@@ -61,10 +61,8 @@ class StreamLanes final : public Lanes {
     launched_ = false;
   }
 
-  TraceSource trace(bool on) override { return trace_.turn(on); }
-  Clock::time_point mark(const std::vector<bool>& timed) override {
-    return trace_.mark(streams_.front(), timed);
-  }
+  std::string trace(bool on) override { return trace_.turn(on); }
+  Clock::time_point mark() override { return trace_.mark(streams_.front()); }
   void collect(std::vector<timeline::Span>& spans) override { trace_.collect(spans); }
 
   bool launch() override {

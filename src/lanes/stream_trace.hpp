@@ -24,9 +24,8 @@ class ActivityTrace {
 
   /// Starts recording, discards earlier records, and returns the start time.
   Clock::time_point start();
-  /// Attributes everything that this thread launches until end() to the task. Copies are not
-  /// recorded unless `timed`.
-  void begin(schedule::TaskId task, bool timed);
+  /// Attributes everything that this thread launches until end() to the task.
+  void begin(schedule::TaskId task);
   void end();
   /// Collects the records after all tasks are complete: sets start and stop of each task with
   /// records, from its first start to its last stop in seconds since start(). Returns which tasks
@@ -45,27 +44,25 @@ class ActivityTrace {
 template <class Api>
 class StreamTrace {
  public:
-  TraceSource turn(bool on) {
+  std::string turn(bool on) {
     on_ = on;
     activities_.reset();  // only one can exist
     if (on) activities_ = ActivityTrace::load();
-    if (activities_) return {ActivityTrace::source, true};
-    return {std::string(Api::vendor) + " events, whose times include the wait for an engine"};
+    if (activities_) return ActivityTrace::source;
+    return std::string(Api::vendor) + " events, whose times include the wait for an engine";
   }
 
   void bind(const schedule::Schedule& schedule) {
     schedule_ = &schedule;
-    timed_.assign(schedule.tasks.size(), true);
     events_.clear();
     if (!on_ || activities_) return;
-    for (std::size_t i = 0; i < 2 * timed_.size() + 1; ++i) {
+    for (std::size_t i = 0; i < 2 * schedule.tasks.size() + 1; ++i) {
       events_.push_back(Api::make_event(Api::timed));
     }
   }
 
   /// Sets the origin of times; `first` is the stream of the first lane.
-  Clock::time_point mark(typename Api::Stream first, const std::vector<bool>& timed) {
-    timed_ = timed;
+  Clock::time_point mark(typename Api::Stream first) {
     if (activities_) return activities_->start();
     Api::record(events_.back(), first);
     return Clock::now();
@@ -74,7 +71,7 @@ class StreamTrace {
   /// Surround the issue of a task.
   void begin(schedule::TaskId id, typename Api::Stream lane) {
     if (!events_.empty()) Api::record(events_[2 * id], lane);
-    if (activities_) activities_->begin(id, timed_[id]);
+    if (activities_) activities_->begin(id);
   }
   void end(schedule::TaskId id, typename Api::Stream lane) {
     if (activities_) activities_->end();
@@ -93,7 +90,7 @@ class StreamTrace {
       if (!events_.empty()) {
         spans[id].start_s = seconds(events_[2 * id]);
         spans[id].stop_s = seconds(events_[2 * id + 1]);
-      } else if (timed_[id] && !recorded[id]) {
+      } else if (!recorded[id]) {
         throw TraceLost(base::ExitCode::runtime_error, std::string(ActivityTrace::source) +
                                                            " lost the record of " +
                                                            schedule::describe(*schedule_, id));
@@ -105,7 +102,6 @@ class StreamTrace {
   bool on_ = false;
   std::unique_ptr<ActivityTrace> activities_;  ///< null: timing with events
   std::vector<typename Api::Event> events_;  ///< before and after each task; the last: at the mark
-  std::vector<bool> timed_;
   const schedule::Schedule* schedule_ = nullptr;
 };
 

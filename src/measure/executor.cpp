@@ -143,20 +143,18 @@ Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Worklo
 }
 
 timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
-                                        const workload::Workload& workload, int copy_engines,
-                                        std::vector<bool> timed) {
+                                        const workload::Workload& workload, int copy_engines) {
   const timeline::Engines engines = {.workers = std::min(schedule.lanes, lanes_->workers().count),
                                      .copy_engines = copy_engines};
   timeline::Timeline traced;
   traced.engines = engines.names();
   traced.spans.resize(schedule.tasks.size());
-  timed.resize(schedule.tasks.size(), true);
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     traced.spans[id].engine = engines.of(schedule.tasks[id]);
   }
   const Elapsed elapsed = guarded(schedule, workload, [&] {
     lanes_->bind(schedule, workload);
-    const auto start = lanes_->mark(timed);
+    const auto start = lanes_->mark();
     const Elapsed of_run =
         IssuedRun{*lanes_, host_worker_, schedule, workload, start, &traced.spans}.run();
     lanes_->collect(traced.spans);

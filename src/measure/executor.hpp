@@ -45,10 +45,9 @@ class Executor {
   lanes::Lanes& lanes() const { return *lanes_; }
 
   /// As run(), with the times of all tasks, on this many copy engines or on workers. Requires
-  /// lanes().trace(true). A selective source excludes tasks that are not `timed` (empty: all are).
+  /// lanes().trace(true).
   timeline::Timeline run_traced(const schedule::Schedule& schedule,
-                                const workload::Workload& workload, int copy_engines = 2,
-                                std::vector<bool> timed = {});
+                                const workload::Workload& workload, int copy_engines = 2);
 
  private:
   /// Returns body(), as run() describes its errors.

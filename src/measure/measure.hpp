@@ -97,31 +97,12 @@ std::function<void()> copy_load(int ranks);
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes,
                              workload::SpaceId space = workload::default_space);
 
-/// Per task: for a copy to the host, the latest stop of the kernels and copies to the device that
-/// it waits for; 0 for other tasks. Seconds.
-std::vector<double> inputs_s(const schedule::Schedule& schedule,
-                             const timeline::Timeline& timeline);
-
-/// Delays the start of each copy to the host until the previous one on its engine has stopped.
-/// Returns false if that would remove more than half of a copy: the combined runs may have
-/// processed their chunks in different orders.
-bool fit_copies(const schedule::Schedule& schedule, timeline::Timeline& timeline);
-
 /// Shifts the tasks on the device to the host's clock, which the vendor's records can miss by some
 /// microseconds: none of them stops after the host has seen the end of the run.
 void align_clocks(const schedule::Schedule& schedule, timeline::Timeline& timeline);
 
-/// Runs once and returns its timeline; only `timed` tasks need times.
-using TraceOnce = std::function<timeline::Timeline(const std::vector<bool>& timed)>;
-
-/// Traces a run. On a GPU time stamps delay only copies to the host (6 us each on an H200). If they
-/// perturb the run and the source is `selective`, these copies are timed in up to 8 separate runs,
-/// provided that this removes the doubt.
-experiment::Trace trace_in_turns(const experiment::Run& run, bool selective,
-                                 const TraceOnce& trace_once);
-
-/// Traces a run with trace_in_turns(). If the trace fails, run.untraced gives the reason. `step` is
-/// called before each run.
+/// Traces a run and keeps the timeline with the median time. If that fails, run.untraced gives the
+/// reason. `step` is called before each traced run.
 void trace_run(Executor& executor, experiment::Run& run, const workload::Workload& workload,
                deck::Verify verify, int copy_engines = 2,
                const std::function<void()>& step = base::check_interrupt);

@@ -114,7 +114,7 @@ struct Probe {
 
   /// Whether tasks can be timed without a profiling library, that is, on a host.
   bool takes_times() const {
-    return !on_gpu() && !session.executor->lanes().trace(false).name.empty();
+    return !on_gpu() && !session.executor->lanes().trace(false).empty();
   }
   bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
   model::Device& device() { return *facts.device; }

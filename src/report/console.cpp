@@ -76,10 +76,8 @@ std::string timelines(const Outcome& outcome, int width) {
     if (!run.trace || run.schedule.tasks.size() > most_tasks) continue;
     const Trace& trace = *run.trace;
     text +=
-        fmt::format("\n{}, traced by {} ({:+.1f} % against the median{}{})\n", name(run),
-                    trace.source, 100 * trace.perturbation,
-                    trace.parts > 1 ? fmt::format(", copies back in {} parts", trace.parts) : "",
-                    trace.doubtful ? ": doubtful" : "") +
+        fmt::format("\n{}, traced by {} ({:+.1f} % against the median{})\n", name(run),
+                    trace.source, 100 * trace.perturbation, trace.doubtful ? ": doubtful" : "") +
         ascii_timeline(run.schedule, trace.timeline, width);
   }
   return text;

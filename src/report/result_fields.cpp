@@ -196,7 +196,6 @@ void fields(Record& add, const experiment::Balance& of) {
 
 void fields(Record& add, const experiment::Trace& of) {
   add("source", "Source of the times.", of.source);
-  add("parts", "Parts of the copies back, each timed in runs of its own.", of.parts, above_zero);
   add("perturbation", "Traced time / scored time - 1.", of.perturbation);
   add("doubtful", "Whether the scored runs' spread does not explain it.", of.doubtful);
 }

@@ -28,7 +28,7 @@ def measured(run, times, bound_s):
                  "stop_s": entry["stop_s"] * times / run["predicted_s"]} for entry in run["predicted_timeline"]]
     return {**run, "device": None, "samples_s": samples, "repetitions": REPETITIONS, "verified": True, "max_error": 0,
             "bound_s": bound_s, "schedule_bound_s": bound_s, "timeline": timeline,
-            "trace": {"source": "CUPTI", "parts": 1, "perturbation": 0.07, "doubtful": run["order"] == "by_engine"}}
+            "trace": {"source": "CUPTI", "perturbation": 0.07, "doubtful": run["order"] == "by_engine"}}
 
 
 def result_of(result, machine):

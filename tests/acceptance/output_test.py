@@ -510,7 +510,7 @@ class Schema(TestCase):
             "bound_s": 0.1,
             "schedule_bound_s": 0.11,
             "overlap_efficiency": -0.2,
-            "trace": {"source": "a clock", "parts": 1, "perturbation": -0.01, "doubtful": False},
+            "trace": {"source": "a clock", "perturbation": -0.01, "doubtful": False},
             "timeline": [entry, entry],
         }
         predicted = {

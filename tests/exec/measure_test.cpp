@@ -379,7 +379,7 @@ class ClaimingLanes final : public ChangedLanes<Space> {
     schedule_ = &s;
     ChangedLanes<Space>::bind(s, w);
   }
-  lanes::TraceSource trace(bool) override { return {"claims"}; }
+  std::string trace(bool) override { return {"claims"}; }
   lanes::Clock::time_point mark(const std::vector<bool>&) override { return lanes::Clock::now(); }
   void collect(std::vector<timeline::Span>& spans) override {
     turns.emplace_back(schedule_->tasks.size(), schedule_->lanes);

@@ -171,30 +171,6 @@ struct TwoChunks {
   }
 };
 
-TEST(TraceInParts, CopiesBackHaveTheKernelBeforeThemAsInput) {
-  TwoChunks chunks;
-  EXPECT_THAT(measure::inputs_s(chunks.schedule, chunks.timeline),
-              testing::ElementsAre(0, 0, testing::DoubleEq(2e-3), 0, 0, testing::DoubleEq(3e-3)));
-  chunks.schedule.tasks[5].after = {2};  // another copy back is no input
-  EXPECT_DOUBLE_EQ(measure::inputs_s(chunks.schedule, chunks.timeline)[5], 3e-3);
-  chunks.schedule.tasks[2].after = {4};
-  EXPECT_DOUBLE_EQ(measure::inputs_s(chunks.schedule, chunks.timeline)[2], 3e-3);
-}
-
-TEST(TraceInParts, CopiesThatTouchAreMovedApart) {
-  TwoChunks chunks;
-  timeline::Span& second = chunks.timeline.spans[5];
-  second.start_s -= 0.2e-3;
-  EXPECT_TRUE(measure::fit_copies(chunks.schedule, chunks.timeline));
-  EXPECT_DOUBLE_EQ(second.start_s, chunks.timeline.spans[2].stop_s);
-}
-
-TEST(TraceInParts, RunsWithChunksInAnotherOrderDoNotFit) {
-  TwoChunks chunks;
-  chunks.timeline.spans[5] = {.start_s = 2.4e-3, .stop_s = 3.4e-3};
-  EXPECT_FALSE(measure::fit_copies(chunks.schedule, chunks.timeline));
-}
-
 TEST(TraceClocks, NothingOnTheDeviceStopsAfterTheHostHasSeenTheEnd) {
   TwoChunks chunks;
   chunks.schedule.tasks[4].stage = Stage::host;
@@ -225,44 +201,32 @@ experiment::Run scored_run() {
   return run;
 }
 
-/// Its trace where each copy to the host takes longer while it is timed. Task n begins after n ms,
-/// and in every run a little later.
-experiment::Trace traced(const experiment::Run& run, double copy_s, bool selective) {
-  int runs = 0;
-  return measure::trace_in_turns(run, selective, [&](const std::vector<bool>& timed) {
-    timeline::Timeline timeline;
-    timeline.spans.resize(timed.size());
-    timeline.complete_s = 10e-3;
-    ++runs;
-    for (std::size_t id = 0; id < timed.size(); ++id) {
-      if (!timed[id]) continue;
-      const double at_s = static_cast<double>(id) * 1e-3 + runs * 1e-5;
-      timeline.spans[id] = {.start_s = at_s, .stop_s = at_s + 1e-3};
-      if (run.schedule.tasks[id].stage == Stage::d2h) timeline.complete_s += copy_s;
-    }
-    return timeline;
-  });
-}
+/// Lanes that take no time.
+class IdleLanes final : public lanes::Lanes {
+ public:
+  void bind(const schedule::Schedule&, const workload::Workload&) override {}
+  void issue(schedule::TaskId) override {}
+  void wait(int) override {}
+  bool query(int) override { return true; }
+  std::string trace(bool) override { return "a test"; }
+  workload::InstanceRef instance(int) const override { return instance_; }
 
-TEST(TraceRun, CopiesBackTakeTurnsUntilTheyDisturbLittle) {
-  // All four at once cost 8 ms, two 4 ms, one 2 ms: below 3 ms.
-  const experiment::Trace trace = traced(scored_run(), 2e-3, true);
-  EXPECT_EQ(trace.parts, 4);
-  EXPECT_FALSE(trace.doubtful);
-  EXPECT_NEAR(trace.perturbation, 0.2, 1e-9);
-  // As if all times were of one run.
-  const auto& spans = trace.timeline.spans;
-  for (std::size_t id = 0; id < spans.size(); ++id) {
-    EXPECT_NEAR(spans[id].start_s - spans[0].start_s, static_cast<double>(id) * 1e-3, 1e-9);
-  }
-}
+ private:
+  HostSpace instance_;
+};
 
-TEST(TraceRun, IsDoubtfulAsAWholeWhereTurnsDoNotHelp) {
-  for (const auto& [copy_s, selective] : {std::pair(5e-3, true), std::pair(2e-3, false)}) {
-    const experiment::Trace trace = traced(scored_run(), copy_s, selective);
-    EXPECT_EQ(trace.parts, 1);
-    EXPECT_TRUE(trace.doubtful);
-    EXPECT_NEAR(trace.perturbation, 4 * copy_s / 10e-3, 1e-9);
+TEST(TraceRun, IsDoubtfulBeyondTheSpreadOfTheScoredRuns) {
+  TestBench<HostSpace> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
+                             Order::depth_first, 4, std::make_unique<IdleLanes>());
+  for (const double half_width : {0.1, 1.2}) {
+    experiment::Run run = scored_run();
+    run.schedule = bench.schedule;
+    run.samples_s = {10 - 10 * half_width, 10, 10 + 10 * half_width};
+    measure::trace_run(*bench.executor, run, bench.workload, deck::Verify::ends);
+    ASSERT_TRUE(run.trace);
+    EXPECT_EQ(run.trace->source, "a test");
+    EXPECT_NEAR(run.trace->perturbation, -1, 0.01);
+    EXPECT_EQ(run.trace->doubtful, half_width < 1);
   }
 }
 
@@ -273,7 +237,7 @@ class LosingLanes final : public lanes::Lanes {
   void issue(schedule::TaskId) override {}
   void wait(int) override {}
   bool query(int) override { return true; }
-  lanes::TraceSource trace(bool) override { return {"a test", true}; }
+  std::string trace(bool) override { return "a test"; }
   void collect(std::vector<timeline::Span>&) override {
     throw lanes::TraceLost(base::ExitCode::runtime_error, "lost a task");
   }

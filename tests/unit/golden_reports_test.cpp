@@ -106,7 +106,6 @@ Run run_of(Case one, int place) {
   }
   run.trace = experiment::Trace{.timeline = *run.predicted,
                                 .source = "CUPTI",
-                                .parts = 1 + place % 2,
                                 .perturbation = 0.013 * place,
                                 .doubtful = place % 3 == 1};
   for (timeline::Span& span : run.trace->timeline.spans) {
