@@ -42,7 +42,8 @@ void Terminal::shown(const std::string& words) {
 
 void Terminal::verdict(const std::vector<report::Study>& studies) {
   for (const report::Study& study : studies) {
-    if (!study.predicts()) shown(report::verdict_words(study, studies.size() > 1));
+    const bool passed = study.verdict() == experiment::Verdict::pass;
+    if (!study.predicts() || !passed) shown(report::verdict_words(study, studies.size() > 1));
     if (wants_all_lines()) text(report::result_lines(study));
   }
   if (!studies.empty()) result(report::verdict_line(studies));

@@ -2,6 +2,7 @@
 
 #include "deck/fields.hpp"
 #include "deck/words.hpp"
+#include "yaml/shipped.hpp"
 
 /// The section `acceptance`.
 namespace overlap::deck {
@@ -27,6 +28,19 @@ Field<Criterion> limit(const std::string& key, std::optional<double> Criterion::
         if (map.has(key)) c.*member = kind.read(map.at(key));
       })
       .defaults_to("not set");
+}
+
+/// A place where a criterion is judged. A name that is misspelled would never be judged.
+Kind<std::string> place() {
+  std::vector<std::string> names = shipped_names("devices");
+  names.insert(names.begin(), any_gpu);
+  return {.values = {.allowed = fmt::format("{}", fmt::join(names, ", ")),
+                     .schema = {{"type", "string"}},
+                     .words = names},
+          .parse = [names](const std::string& text) {
+            const bool known = std::ranges::find(names, text) != names.end();
+            return known ? std::optional(text) : std::nullopt;
+          }};
 }
 
 /// Checks that the deck has the baseline and other orders for a metric that compares them.
@@ -123,7 +137,13 @@ const Table<Criterion>& criterion_table() {
        field("below", &Criterion::below,
              optional(part("a fraction from 0 to 100 %, such as 3 %", 0, 1)),
              "How much worse than the reference a value may be.")
-           .defaults_to("the reference's tolerance")},
+           .defaults_to("the reference's tolerance"),
+       field("where", &Criterion::where,
+             nonzero(
+                 list_of(place(), "a list of `gpu` and names of devices, such as [c2070, gpu]", 1)),
+             "Where it is judged: with --predict of these devices; `gpu`: runs on a GPU. Elsewhere "
+             "its check is SKIPPED and decides nothing.")
+           .defaults_to("every run, no prediction")},
       {{"anyOf", {given("min"), given("max"), given("reference")}}}};
   return table;
 }

@@ -199,6 +199,9 @@ struct FleetRun {
   bool compares() const { return has(Phase::alone) && has(Phase::together); }
 };
 
+/// Word in `where` of a criterion for runs on a GPU.
+inline constexpr const char* any_gpu = "gpu";
+
 /// Reference word in decks for the file of --reference.
 inline constexpr const char* given_reference = "given";
 
@@ -214,6 +217,15 @@ struct Criterion {
   /// Relative tolerance to the worse side of the reference value; empty: the tolerance in the
   /// reference.
   std::optional<double> below = {};
+  /// Where it is judged: `any_gpu`, or devices of predictions; empty: all measured runs.
+  std::vector<std::string> where = {};
+
+  /// Whether it is judged for a prediction for this device, or for measured runs on a GPU or a
+  /// host.
+  bool holds_for(const std::string& predicted) const {
+    return std::ranges::find(where, predicted) != where.end();
+  }
+  bool holds_here(bool on_gpu) const { return where.empty() || (on_gpu && holds_for(any_gpu)); }
 
   /// Whether it limits this order (empty: the device) in this phase.
   bool covers(std::optional<Order> of, Phase in) const {

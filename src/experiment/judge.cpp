@@ -1,6 +1,7 @@
 #include "experiment/judge.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -78,6 +79,15 @@ Check referenced(Check check, const deck::Criterion& criterion, const References
   return check;
 }
 
+/// "--predict c2070 and runs on a GPU".
+std::string places(const deck::Criterion& criterion) {
+  std::vector<std::string> places;
+  for (const std::string& place : criterion.where) {
+    places.push_back(place == deck::any_gpu ? "runs on a GPU" : "--predict " + place);
+  }
+  return fmt::format("{}", fmt::join(places, " and "));
+}
+
 /// Checks of a criterion for an order or the device, before they are applied.
 std::vector<Check> limits(const deck::Criterion& criterion, std::optional<deck::Order> order,
                           const References& references) {
@@ -97,7 +107,7 @@ std::vector<Check> limits(const deck::Criterion& criterion, std::optional<deck::
 }  // namespace
 
 base::ExitCode code_of(deck::Metric metric, Verdict verdict) {
-  if (verdict == Verdict::pass) return base::ExitCode::pass;
+  if (verdict == Verdict::pass || verdict == Verdict::skipped) return base::ExitCode::pass;
   if (verdict != Verdict::fail) return base::ExitCode::inconclusive;
   return metric == deck::Metric::max_error ? base::ExitCode::wrong_data
                                            : base::ExitCode::performance;
@@ -163,17 +173,26 @@ Verdict judge(const base::Summary& value, bool at_least, double limit) {
 
 std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const std::vector<Run>& runs, const DeviceSamples& device,
-                             const References& references) {
+                             const References& references, bool on_gpu) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr base::Summary unknown = {.median = nan, .min = nan, .max = nan, .lo = nan, .hi = nan};
   std::vector<Check> checks;
-  const auto add = [&](const deck::Criterion& criterion, std::optional<deck::Order> order,
-                       const base::Summary& value, const std::string& reason) {
+  const auto add = [&](const deck::Criterion& criterion, const Run* run, const base::Summary& value,
+                       const std::string& reason) {
+    const std::string predicted_for = run != nullptr ? run->device : "";
+    const bool holds =
+        predicted_for.empty() ? criterion.holds_here(on_gpu) : criterion.holds_for(predicted_for);
+    const auto order = run != nullptr ? std::optional(run->order) : std::nullopt;
     for (Check& check : limits(criterion, order, references)) {
+      check.device = predicted_for;
       check.value = value;
       if (check.reason.empty()) check.reason = reason;
       check.verdict =
           check.reason.empty() ? judge(value, check.at_least, check.limit) : Verdict::inconclusive;
+      if (!holds) {
+        check.verdict = Verdict::skipped;
+        check.reason = "judged only for " + places(criterion);
+      }
       checks.push_back(std::move(check));
     }
   };
@@ -188,14 +207,18 @@ std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
         row.of_all != nullptr ? "there are too few repetitions" : "it was not measured";
     const auto found = experiment::value(metric, device);
     if (found || (deck::of_device(row.needs) && std::ranges::any_of(runs, ran))) {
-      add(criterion, {}, found.value_or(unknown), found ? "" : missing);
+      add(criterion, nullptr, found.value_or(unknown), found ? "" : missing);
     }
     for (const Run& run : runs) {
       if (criterion.order.value_or(run.order) != run.order || !applies_to(metric, run)) continue;
-      if (const auto value = experiment::value(metric, run, runs)) {
-        add(criterion, run.order, *value, unjudgeable(metric, run, runs));
+      if (!run.device.empty()) {
+        if (criterion.where.empty()) continue;
+        const auto value = predicted(metric, run, runs);
+        add(criterion, &run, value.value_or(unknown), value ? "" : "it is not predicted");
+      } else if (const auto value = experiment::value(metric, run, runs)) {
+        add(criterion, &run, *value, unjudgeable(metric, run, runs));
       } else if (ran(run)) {
-        add(criterion, run.order, unknown, missing);
+        add(criterion, &run, unknown, missing);
       }
     }
   }
@@ -234,12 +257,16 @@ std::string_view order_word(const Check& check) {
 std::string words(const Check& check) {
   const auto number = [](double value) { return base::format_number(value); };
   const auto& [n, median, min, max, lo, hi] = check.value;
-  return fmt::format(
-      "{}{}: {}, limit {}{}{}", deck::to_string(check.metric),
-      check.order ? fmt::format(" of {}", order_word(check)) : "",
-      std::isnan(median) ? "unknown"
+  const std::string verdict = check.verdict == Verdict::skipped ? "skipped" : "inconclusive";
+  return fmt::format("{}{}{}: {}, limit {}{}{}", deck::to_string(check.metric),
+                     check.order ? fmt::format(" of {}", order_word(check)) : "",
+                     check.device.empty() ? "" : " on " + check.device,
+                     std::isnan(median) ? "unknown"
+                     : !check.device.empty()
+                         ? number(median)
                          : fmt::format("{} ({} .. {})", number(median), number(lo), number(hi)),
-      limit_words(check), check.reason.empty() ? "" : "; inconclusive: ", check.reason);
+                     limit_words(check), check.reason.empty() ? "" : "; " + verdict + ": ",
+                     check.reason);
 }
 
 std::string limit_words(const Check& check) {
@@ -269,7 +296,8 @@ Outcome judge(Plan plan, Samples samples, References references, const Outcome* 
   }
   references.machine.phase = outcome.phase;
   references.machine.deck = deck::identity(outcome.deck);
-  outcome.checks = judge_all(outcome.deck.acceptance, outcome.runs, outcome.device, references);
+  outcome.checks = judge_all(outcome.deck.acceptance, outcome.runs, outcome.device, references,
+                             outcome.conditions.engines.workers == 0);
   return outcome;
 }
 
@@ -280,12 +308,17 @@ Outcome failed(const deck::Point& point, const base::Error& error) {
   return outcome;
 }
 
+/// Whether a check makes the verdict other than PASS.
+static bool decides(const Check& check) {
+  return code_of(check.metric, check.verdict) != base::ExitCode::pass;
+}
+
 std::string_view verdict_of(const Run& run, const std::vector<Check>& checks) {
   if (run.wrong) return "WRONG DATA";
   auto worst = Verdict::pass;
   for (const Check& check : checks) {
     if (check.order != run.order || !applies_to(check.metric, run)) continue;
-    if (check.verdict != Verdict::pass && worst != Verdict::fail) worst = check.verdict;
+    if (decides(check) && worst != Verdict::fail) worst = check.verdict;
   }
   return yaml::to_string(worst);
 }
@@ -297,7 +330,7 @@ std::vector<std::string> reasons(const Outcome& outcome) {
   }
   if (outcome.failure) lines.push_back(outcome.failure->text);
   for (const Check& check : outcome.checks) {
-    if (check.verdict != Verdict::pass) lines.push_back(words(check));
+    if (decides(check)) lines.push_back(words(check));
   }
   return lines;
 }

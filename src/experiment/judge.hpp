@@ -72,11 +72,12 @@ struct LimitSource {
 struct Check {
   deck::Metric metric = deck::Metric::time;
   std::optional<deck::Order> order;  ///< empty: a metric of the device
+  std::string device = {};           ///< of a prediction; empty: the device at hand
   base::Summary value;               ///< NaN: unknown
   bool at_least = false;             ///< true: `limit` is a minimum; false: a maximum
   double limit = 0;                  ///< NaN: not in the reference
   Verdict verdict = Verdict::pass;
-  std::string reason;  ///< why the check is inconclusive regardless of its value; else empty
+  std::string reason;  ///< why it is inconclusive or skipped regardless of its value; else empty
   std::optional<LimitSource> source = {};  ///< empty: the limit is in the deck
 };
 
@@ -118,12 +119,14 @@ void limit_by(const Reference& reference, const Entry& entry, std::optional<doub
 Verdict judge(const base::Summary& value, bool at_least, double limit);
 
 /// Applies every criterion to the orders that it names, or to all to which its metric applies.
-/// A check is INCONCLUSIVE if its metric needs the baseline and overlap could save less than
-/// `least_potential`, if the metric was not measured, or if its limit has no entry in `references`
-/// (whose `machine` is the subject of the runs, including the phase). Empty if nothing ran.
+/// Predictions are judged only by criteria that name their device. Where a criterion does not hold,
+/// its check is SKIPPED. Otherwise a check is INCONCLUSIVE if its metric needs the baseline and
+/// overlap could save less than `least_potential`, if the metric was not measured, or if its limit
+/// has no entry in `references` (whose `machine` is the subject of the runs, including the phase).
+/// Empty if nothing ran.
 std::vector<Check> judge_all(const std::vector<deck::Criterion>& criteria,
                              const std::vector<Run>& runs, const DeviceSamples& device = {},
-                             const References& references = {});
+                             const References& references = {}, bool on_gpu = true);
 
 /// The order of a check; "-" for the device.
 std::string_view order_word(const Check& check);

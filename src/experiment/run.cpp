@@ -27,6 +27,16 @@ const Run* baseline_of(const Run& run, const std::vector<Run>& runs) {
   return find(deck::Order::sequential, run.host_work, run.target, runs);
 }
 
+/// What all repetitions of a run have in common.
+Repetition common(const Run& run) {
+  Repetition all;
+  if (run.bounds) all.bound_s = run.bounds->bound_s;
+  if (run.bounds) all.schedule_bound_s = run.bounds->schedule_bound_s;
+  if (const auto bytes = copied_bytes(run); bytes > 0) all.bytes = static_cast<double>(bytes);
+  all.flops = product_flops(run.schedule);
+  return all;
+}
+
 std::vector<Repetition> repetitions(const Run& run, const std::vector<Run>& runs) {
   const Run* const baseline = baseline_of(run, runs);
   const bool has_twin = run.disturbance || run.host_work;
@@ -34,12 +44,8 @@ std::vector<Repetition> repetitions(const Run& run, const std::vector<Run>& runs
   const auto sample = [](const std::vector<double>& samples, std::size_t i) {
     return i < samples.size() ? samples[i] : Repetition::none;
   };
-  Repetition all;
-  if (run.bounds) all.bound_s = run.bounds->bound_s;
-  if (run.bounds) all.schedule_bound_s = run.bounds->schedule_bound_s;
-  if (const auto bytes = copied_bytes(run); bytes > 0) all.bytes = static_cast<double>(bytes);
-  all.flops = product_flops(run.schedule);
-  std::vector<Repetition> repetitions(std::max(run.samples_s.size(), run.alone_s.size()), all);
+  std::vector<Repetition> repetitions(std::max(run.samples_s.size(), run.alone_s.size()),
+                                      common(run));
   for (std::size_t i = 0; i < repetitions.size(); ++i) {
     Repetition& one = repetitions[i];
     one.time_s = sample(run.samples_s, i);
@@ -164,6 +170,18 @@ std::optional<base::Summary> value(deck::Metric metric, const Run& run,
   const deck::MetricRow& row = deck::row_of(metric);
   if (row.of_all != nullptr) return row.of_all(repetitions(run, runs));
   return base::summary_if_any(values(metric, run, runs));
+}
+
+std::optional<base::Summary> predicted(deck::Metric metric, const Run& run,
+                                       const std::vector<Run>& runs) {
+  const auto time = [](const Run* of) {
+    return of != nullptr ? predicted_s(*of).value_or(Repetition::none) : Repetition::none;
+  };
+  Repetition all = common(run);
+  all.time_s = time(&run);
+  all.sequential_s = time(baseline_of(run, runs));
+  const deck::MetricRow& row = deck::row_of(metric);
+  return row.formula == nullptr ? std::nullopt : base::summary_if_any(values(row.formula, {all}));
 }
 
 std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& device) {

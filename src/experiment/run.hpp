@@ -174,6 +174,10 @@ std::vector<double> values(deck::Metric metric, const DeviceSamples& device);
 std::optional<base::Summary> value(deck::Metric metric, const Run& run,
                                    const std::vector<Run>& runs);
 
+/// A metric of a predicted run; empty if it cannot be predicted.
+std::optional<base::Summary> predicted(deck::Metric metric, const Run& run,
+                                       const std::vector<Run>& runs);
+
 /// A metric of the device; empty if not measured.
 std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& device);
 

@@ -218,8 +218,10 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   IssueCosts issue_costs(plan, executor, workload, runs);
   Hooks scoring = hooks;
   scoring.after_round = [&] { issue_costs.add(); };
+  std::vector<deck::Criterion> criteria = deck.acceptance;
+  std::erase_if(criteria, [](const auto& criterion) { return !criterion.holds_here(on_gpu()); });
   experiment::Samples samples =
-      measure(executor, runs, workload, deck.measure, scoring, deck.acceptance, session.monitor);
+      measure(executor, runs, workload, deck.measure, scoring, criteria, session.monitor);
   issue_costs.store();
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   try {

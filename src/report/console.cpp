@@ -109,7 +109,7 @@ std::string predictions(const Study& study, const Outcome& outcome, int width) {
     text += fmt::format("\n{} on {}\n", name(run), run.device) +
             ascii_timeline(run.schedule, *run.predicted, width);
   }
-  return text + "\n";
+  return text + section("", check_rows(outcome)) + "\n";
 }
 
 }  // namespace

@@ -39,6 +39,11 @@ std::string twin_field(const Run& run) {
   return run.host_work ? " host_work=on" : "";
 }
 
+/// The device of a prediction.
+std::string device_field(const std::string& device) {
+  return device.empty() ? "" : " device=" + base::field_value(device);
+}
+
 }  // namespace
 
 std::string point_lines(const Outcome& outcome) {
@@ -56,10 +61,9 @@ std::string point_lines(const Outcome& outcome) {
     if (const auto predicted = experiment::predicted_s(run)) {
       constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
       const auto expected = run.expected.value_or(model::Interval{unknown, unknown});
-      figure(
-          order, "predicted_time", "s",
-          {.median = *predicted, .lo = expected.lo_s, .hi = expected.hi_s},
-          twin_field(run) + (run.device.empty() ? "" : " device=" + base::field_value(run.device)));
+      figure(order, "predicted_time", "s",
+             {.median = *predicted, .lo = expected.lo_s, .hi = expected.hi_s},
+             twin_field(run) + device_field(run.device));
     }
     if (run.samples_s.empty()) continue;
     for (const deck::MetricRow& row : deck::run_metrics) {
@@ -72,9 +76,11 @@ std::string point_lines(const Outcome& outcome) {
     if (value) figure("-", row.name, row.unit, *value, "");
   }
   for (const experiment::Check& check : outcome.checks) {
-    text += fmt::format("OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}{}\n",
-                        deck::to_string(check.metric), experiment::order_word(check),
-                        deck::to_string(check.verdict), check.value.median, check.limit, point);
+    text +=
+        fmt::format("OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}{}{}\n",
+                    deck::to_string(check.metric), experiment::order_word(check),
+                    deck::to_string(check.verdict), check.value.median, check.limit,
+                    device_field(check.device), point);
   }
   return text;
 }

@@ -128,7 +128,7 @@ std::string check_words(const std::string& text, const experiment::FigureKey& ab
 void add_checks(const Value& result, DeviceRecord& into) {
   for (const Value& check : result.at("checks").items()) {
     const auto verdict = check.at("verdict").word<experiment::Verdict>();
-    if (verdict == experiment::Verdict::pass) continue;
+    if (verdict == experiment::Verdict::pass || verdict == experiment::Verdict::skipped) continue;
     experiment::FigureKey about{.phase = phase_of(check), .order = {}};
     about.metric = check.at("metric").word<deck::Metric>();
     if (const Value order = check.at("order"); !order.is_null()) {
@@ -186,8 +186,11 @@ DeviceRecord device_of(const std::string& file, const Value& result) {
     add_device_figures(deck::Phase::together, *together, record);
   }
   std::ranges::stable_sort(record.figures, {}, &experiment::Figure::key);
+  const bool on_gpu = !result.at("device").is_null();
   for (const Value& value : keys.at("acceptance").items()) {
-    if (value.find("reference")) record.referenced.push_back(read_criterion(value));
+    if (!value.find("reference")) continue;
+    deck::Criterion criterion = read_criterion(value);
+    if (criterion.holds_here(on_gpu)) record.referenced.push_back(std::move(criterion));
   }
   add_troubles(result, record);
   return record;

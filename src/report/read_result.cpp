@@ -139,8 +139,10 @@ Recorded read_result(const std::string& file, const Value& result, Extent extent
   recorded.version = result.at("build").at("version").text();
   recorded.provenance = provenance(result);
   recorded.deck = deck_keys(deck);
+  const bool on_gpu = !result.at("device").is_null();
   for (const Value& value : deck.at("resolved").at("acceptance").items()) {
-    recorded.acceptance.push_back(read_criterion(value));
+    deck::Criterion criterion = read_criterion(value);
+    if (criterion.holds_here(on_gpu)) recorded.acceptance.push_back(std::move(criterion));
   }
   recorded.code = exit_code_in(result.at("exit_code"));
   recorded.error = error.text_or_nothing();

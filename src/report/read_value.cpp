@@ -236,6 +236,9 @@ deck::Criterion read_criterion(const Value& value) {
   if (const auto phase = value.find("phase")) criterion.phase = phase->word<deck::Phase>();
   if (const auto below = value.find("below")) criterion.below = below->number();
   if (const auto max = value.find("max")) criterion.max = max->number();
+  if (const auto where = value.find("where")) {
+    for (const Value& place : where->items()) criterion.where.push_back(place.text());
+  }
   return criterion;
 }
 

@@ -403,6 +403,7 @@ void fields(Record& add, const Together& of) {
 void fields(Record& add, const CheckOf& of) {
   add("metric", "Metric.", of.check.metric);
   add("order", "Issue order; null: a metric of the device.", of.check.order);
+  add("device", "Device of a prediction; null: the device at hand.", or_null(of.check.device));
   add.raw("point", "Swept keys and their values.", point_of(of.outcome), {{"type", "object"}});
   add("phase", phase_help, of.outcome.phase);
   add("value", "Median of the metric; null: not measured.", std::optional(of.check.value.median));

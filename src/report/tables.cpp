@@ -356,9 +356,10 @@ Rows check_rows(const Outcome& outcome) {
                                   ? experiment::limit_words(check)
                                   : fmt::format("{} {}", check.at_least ? ">=" : "<=", check.limit);
     rows.push_back({fmt::format("{} {}", deck::to_string(check.metric), limit),
-                    std::string(experiment::order_word(check)),
+                    std::string(experiment::order_word(check)) +
+                        (check.device.empty() ? "" : " on " + check.device),
                     known ? format_number(check.value.median) : "unknown",
-                    known ? interval(check.value, format_number) : "",
+                    known && check.device.empty() ? interval(check.value, format_number) : "",
                     std::string(deck::to_string(check.verdict))});
   }
   return or_nothing(std::move(rows));

@@ -26,8 +26,8 @@ FOM = re.compile(
 )
 CHECK = re.compile(
     rf"OVERLAP_CHECK metric=(?P<metric>{METRIC}) order=(?P<order>{WORD}) "
-    rf"verdict=(?P<verdict>PASS|FAIL|INCONCLUSIVE) value=(?P<value>{NUMBER}) "
-    rf"limit=(?P<limit>{NUMBER})"
+    rf"verdict=(?P<verdict>PASS|FAIL|INCONCLUSIVE|SKIPPED) value=(?P<value>{NUMBER}) "
+    rf"limit=(?P<limit>{NUMBER})(?: device=(?P<device>[^\s=]+))?"
 )
 DEVICE = re.compile(
     rf"OVERLAP_DEVICE host=\S+ uuid=\S+ phase=(?:alone|together) verdict=[A-Z]+(?: deck=\S+)?"

@@ -216,6 +216,68 @@ TEST(JudgeAll, WhatARunLacksNeverPasses) {
   EXPECT_THAT(judge_all(criteria, predicted), testing::IsEmpty());
 }
 
+/// The runs as predictions for a device.
+std::vector<experiment::Run> predicted_for(const std::string& device) {
+  auto runs = two_runs;
+  for (experiment::Run& r : runs) {
+    r.device = device;
+    r.predicted = timeline::Timeline{.complete_s = r.samples_s[0]};
+    r.samples_s.clear();
+    r.verified = false;
+  }
+  return runs;
+}
+
+deck::Criterion fast_on(std::vector<std::string> where, double least = 1.9) {
+  return {.metric = Metric::speedup,
+          .order = Order::depth_first,
+          .min = least,
+          .max = {},
+          .where = std::move(where)};
+}
+
+TEST(Where, PredictionsAreJudgedForTheDevicesOfACriterion) {
+  const auto runs = predicted_for("c2070");
+  const auto checks = judge_all({fast_on({"c2070"}), fast_on({"gpu", "c2070"}, 2.1)}, runs);
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks[0].verdict, Verdict::pass);
+  EXPECT_EQ(words(checks[0]), "speedup of depth_first on c2070: 2.000, limit >= 1.900");
+  EXPECT_EQ(checks[1].verdict, Verdict::fail);
+  EXPECT_EQ(exit_code(runs, checks), ExitCode::performance);
+  EXPECT_THAT(judge_all({fast_on({})}, runs), testing::IsEmpty());
+}
+
+TEST(Where, ElsewhereChecksAreSkippedAndDecideNothing) {
+  const auto on_host = [](const std::vector<deck::Criterion>& criteria) {
+    return judge_all(criteria, two_runs, {}, {}, false);
+  };
+  const auto checks = on_host({fast_on({"c2070", "gpu"}, 2.1), fast_on({})});
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks[0].verdict, Verdict::skipped);
+  EXPECT_EQ(words(checks[0]),
+            "speedup of depth_first: 2.000 (2.000 .. 2.000), limit >= 2.100; skipped: judged only "
+            "for --predict c2070 and runs on a GPU");
+  EXPECT_EQ(checks[1].verdict, Verdict::pass);
+  EXPECT_EQ(overall(two_runs, checks), Verdict::pass);
+  EXPECT_EQ(verdict_of(two_runs[1], checks), "PASS");
+  EXPECT_EQ(exit_code(two_runs, on_host({fast_on({"gpu"}, 2.1), fast_on({}, 2.1)})),
+            ExitCode::performance);
+  EXPECT_EQ(judge_all({fast_on({"gpu"}, 2.1)}, two_runs)[0].verdict, Verdict::fail);
+  EXPECT_EQ(judge_all({fast_on({"c2070"}, 2.1)}, two_runs)[0].verdict, Verdict::skipped);
+  EXPECT_EQ(judge_all({fast_on({"c2070", "gpu"}, 2.1)}, predicted_for("h200"))[0].verdict,
+            Verdict::skipped);
+}
+
+TEST(Where, WhatIsNotPredictedNeverPasses) {
+  const deck::Criterion correct = {
+      .metric = Metric::max_error, .order = {}, .min = {}, .max = 0, .where = {"c2070"}};
+  const auto runs = predicted_for("c2070");
+  const auto checks = judge_all({correct}, runs);
+  ASSERT_EQ(checks.size(), 2U);
+  EXPECT_EQ(checks[0].reason, "it is not predicted");
+  EXPECT_EQ(exit_code(runs, checks), ExitCode::inconclusive);
+}
+
 TEST(ExitCode, BrokenDataLimitsAreWrongData) {
   auto runs = two_runs;
   runs[1].max_error = 1e-3;

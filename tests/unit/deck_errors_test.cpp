@@ -194,12 +194,25 @@ TEST(DeckErrors, UnknownKeys) {
        {},
        "@:3:34: acceptance[0].maximum: unknown key; allowed: metric, order, phase, min, max, "
        "reference, "
-       "below"},
+       "below, where"},
       {criteria("[{metrik: time, max: 1}]"),
        {},
        "@:3:15: acceptance[0].metrik: unknown key; allowed: metric, order, phase, min, max, "
        "reference, "
-       "below; did you mean 'metric'?"},
+       "below, where; did you mean 'metric'?"},
+      {criteria("[{metric: time, max: 1, where: [c2070, gppu]}]"),
+       {},
+       "@:3:52: acceptance[0].where[1]: found 'gppu'; allowed: gpu, c1060, c2050, c2070, fermi, "
+       "h200, host, ideal_1copy, ideal_2copy, ideal_2copy_delayed_signal, ideal_hyperq, k20c, "
+       "kepler, rtx5070ti; did you mean 'gpu'?"},
+      {criteria("[{metric: time, max: 1, where: gpu}]"),
+       {},
+       "@:3:44: acceptance[0].where: found 'gpu'; allowed: a list of `gpu` and names of devices, "
+       "such as [c2070, gpu]"},
+      {criteria("[{metric: time, max: 1, where: []}]"),
+       {},
+       "@:3:44: acceptance[0].where: found an empty list; allowed: a list of `gpu` and names of "
+       "devices, such as [c2070, gpu]"},
   });
 }
 
@@ -699,12 +712,12 @@ TEST(DeckErrors, WrongTypes) {
        {},
        "@:3:14: acceptance[0]: found 'time'; allowed: a map with the keys metric, order, phase, "
        "min, max, "
-       "reference, below"},
+       "reference, below, where"},
       {criteria("[null]"),
        {},
        "@:3:13: acceptance[0]: found nothing; allowed: a map with the keys metric, order, phase, "
        "min, "
-       "max, reference, below"},
+       "max, reference, below, where"},
       {criteria("[{metric: time, max: [1]}]"),
        {},
        "@:3:34: acceptance[0].max: found a list; allowed: a non-negative time, such as 0.005 "

@@ -5,13 +5,16 @@
 
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "deck/deck.hpp"
 #include "deck/words.hpp"
 #include "deck_file.hpp"
+#include "experiment/judge.hpp"
 #include "model/load.hpp"
 #include "model/predict.hpp"
 #include "schedule/build.hpp"
@@ -216,6 +219,60 @@ TEST(Seeds, DecksHaveNoHazards) {
           << name << " " << deck::to_string(order);
     }
   }
+}
+
+/// The claims of a deck, judged for a device; `where` replaces the places where they hold.
+std::vector<experiment::Check> judged(const std::string& deck, const std::string& device,
+                                      const std::vector<std::string>& where = {}) {
+  deck::Point point = deck::load_points(root + deck).at(0);
+  for (deck::Criterion& criterion : point.deck.acceptance) {
+    if (!where.empty() && !criterion.where.empty()) criterion.where = where;
+  }
+  return experiment::judge(experiment::predictions(point, {load_device(device)}), {}).checks;
+}
+
+TEST(Claims, EveryDeckOfASeedStatesOneThatHoldsForItsCard) {
+  int decks = 0;
+  for (const char* folder : {"rennich", "seeds"}) {
+    for (const auto& file : std::filesystem::directory_iterator(root + "input/" + folder)) {
+      const std::string path = fmt::format("input/{}/{}", folder, file.path().filename().string());
+      const deck::Deck deck = load(root + path);
+      std::set<std::string> cards;
+      for (const deck::Criterion& criterion : deck.acceptance) {
+        for (const std::string& place : criterion.where) {
+          if (place != deck::any_gpu) cards.insert(place);
+        }
+      }
+      EXPECT_FALSE(cards.empty()) << path;
+      for (const std::string& card : cards) {
+        const auto checks = judged(path, card);
+        EXPECT_FALSE(checks.empty()) << path;
+        for (const experiment::Check& check : checks) {
+          EXPECT_EQ(check.verdict, experiment::Verdict::pass) << path << ": " << words(check);
+        }
+      }
+      ++decks;
+    }
+  }
+  EXPECT_GE(decks, 14);
+}
+
+TEST(Claims, FailWhereTheDeviceContradictsThem) {
+  const auto failed = [](const char* deck, const char* device) {
+    const auto checks = judged(fmt::format("input/{}.yaml", deck), device, {device});
+    return std::ranges::count(checks, experiment::Verdict::fail, &experiment::Check::verdict);
+  };
+  // On Hyper-Q the order does not matter, so that depth first or breadth first is not slower.
+  for (const char* deck : {"blocked_kernel", "blocked_queue", "three_streams"}) {
+    EXPECT_EQ(failed(fmt::format("rennich/{}", deck).c_str(), "k20c"), 1) << deck;
+  }
+  EXPECT_EQ(failed("rennich/kernel_sizes", "k20c"), 2);
+  EXPECT_EQ(failed("rennich/concurrency_3way", "c1060"), 1);  // one copy engine
+  EXPECT_EQ(failed("rennich/concurrency_4way", "c1060"), 1);
+  for (const char* amount : {"serial", "2way", "3way", "4way"}) {  // a link ten times as fast
+    EXPECT_EQ(failed(fmt::format("seeds/dgemm_{}", amount).c_str(), "h200"), 1) << amount;
+  }
+  EXPECT_EQ(failed("seeds/pipeline_seed", "h200"), 1);
 }
 
 /// Everything in the tables' rows follows from figures(): docs/model.md cannot rot.
