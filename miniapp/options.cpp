@@ -96,6 +96,10 @@ void add_commands(CLI::App& app, Options& options) {
   CLI::Option* const side_by_side = compare->add_flag(
       "--side-by-side", options.side_by_side,
       "Show all files side by side, one column per file, without verdicts: for porting studies");
+  compare
+      ->add_flag("--common", options.common,
+                 "Judge what both files have; else orders and points of one file are inconclusive")
+      ->excludes(side_by_side);
   compare->add_option("--to", options.to, "The column that ratios refer to (default 1)")
       ->type_name("NUMBER|TITLE")
       ->needs(side_by_side);

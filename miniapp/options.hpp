@@ -31,6 +31,7 @@ struct Options {
   std::string junit, node_check;     ///< merge: files; empty: none
   std::string expected;              ///< merge: file of expected hosts; empty: none
   std::optional<double> below;       ///< baseline, compare: relative tolerance
+  bool common = false;               ///< compare: judge what both results have
   std::vector<std::string> decks;
   std::vector<std::string> overrides;  ///< values of --set
   std::vector<Output> outputs;

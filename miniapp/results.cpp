@@ -97,10 +97,11 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
 /// How the results of later files differ from those of the first.
 report::Comparisons comparisons_of(const Options& options) {
   const auto read = [&](std::size_t i) { return report::read_results({options.results[i]}); };
-  report::Comparisons comparisons{.below = options.below.value_or(experiment::same_within)};
+  report::Comparisons comparisons{.below = options.below.value_or(experiment::same_within),
+                                  .common = options.common};
   const std::vector<experiment::Recorded> first = read(0);
   for (std::size_t i = 1; i < options.results.size(); ++i) {
-    std::ranges::move(experiment::compare(first, read(i), comparisons.below),
+    std::ranges::move(experiment::compare(first, read(i), comparisons.below, comparisons.common),
                       std::back_inserter(comparisons.all));
   }
   return comparisons;

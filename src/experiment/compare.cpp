@@ -7,7 +7,9 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "yaml/document.hpp"
 
@@ -67,7 +69,10 @@ Change changed(Change change, const std::vector<double>& a, const std::vector<do
   const bool alike = !a.empty() && a == b;  // counters and errors have a single value
   const auto interval = [](const base::Summary& of) { return std::tuple(of.median, of.lo, of.hi); };
   const bool equal = change.a && change.b && interval(*change.a) == interval(*change.b);
-  if (alike || (a.empty() && equal)) change.trend = Trend::same;
+  if (alike || (a.empty() && equal)) {
+    change.trend = Trend::identical;
+    if (change.ratio) change.ratio = {.value = 1, .lo = 1, .hi = 1};
+  }
   if (criterion != nullptr && (criterion->max || !by_limit(deck::row_of(change.metric)))) {
     change.verdict = judged(change, a, b, below, criterion->max);
   }
@@ -99,7 +104,8 @@ class Index {
   }
 
   /// The results nearest to one, by the first of these that any has: its deck, name and device; its
-  /// deck and name; its deck and device; its deck; its name and device; its name.
+  /// deck and name; its deck and device; its deck; its name and device; its name; one of its
+  /// points.
   std::vector<const Recorded*> nearest(const Recorded& one) const {
     for (const std::string& key : keys(one)) {
       if (const auto found = results_.find(key); found != results_.end()) return found->second;
@@ -113,7 +119,18 @@ class Index {
   static std::vector<std::string> keys(const Recorded& one) {
     const std::string deck = "d" + one.machine.deck, device = "\nu" + one.device();
     const std::string name = "\nn" + yaml::name_of(one.deck_path);
-    return {deck + name + device, deck + name, deck + device, deck, name + device, name};
+    std::vector<std::string> keys = {deck + name + device, deck + name, deck + device, deck,
+                                     name + device,        name};
+    for (const RecordedPoint& point : one.points) {
+      KeyWords all = one.deck;
+      for (const auto& [key, value] : point.values) all[key] = value;
+      std::string& key = keys.emplace_back("p");
+      for (const auto& [part, value] : all) {
+        if (part == "issue.orders" || part.starts_with("sweep.")) continue;
+        key += "\n" + part + " " + value;
+      }
+    }
+    return keys;
   }
 
   std::map<std::string, std::vector<const Recorded*>> results_;
@@ -148,6 +165,95 @@ const Recorded* counterpart(const Recorded& one, bool several, const Index& all)
                 same.size() > 2 ? " among them" : ""));
 }
 
+/// The values of swept keys at a point, whether it belongs to a sweep or is a deck of its own.
+std::string key_at(const Recorded& result, const RecordedPoint& point,
+                   const std::set<std::string>& swept) {
+  std::string key(deck::to_string(point.phase));
+  for (const std::string& name : swept) {
+    const auto value = point.values.find(name);
+    key += "\n" + (value == point.values.end() ? word_of(result.deck, name) : value->second);
+  }
+  return key;
+}
+
+/// The items of `a`, each with the one of `b` that has the same key, then those of `b` alone; null:
+/// there is none.
+template <class T>
+std::vector<std::pair<const T*, const T*>> paired(const std::vector<T>& a, const std::vector<T>& b,
+                                                  auto key_of_a, auto key_of_b) {
+  std::vector<std::pair<const T*, const T*>> pairs;
+  std::map<std::string, std::size_t> place_of;
+  for (const T& item : a) {
+    place_of.emplace(key_of_a(item), pairs.size());
+    pairs.emplace_back(&item, nullptr);
+  }
+  for (const T& item : b) {
+    const auto place = place_of.find(key_of_b(item));
+    if (place == place_of.end()) {
+      pairs.emplace_back(nullptr, &item);
+    } else {
+      pairs[place->second].second = &item;
+    }
+  }
+  return pairs;
+}
+
+/// One point in both results; empty where a result does not have it.
+struct SamePoint {
+  const std::vector<deck::Criterion>& acceptance;
+  const RecordedPoint& a;
+  const RecordedPoint& b;
+  double below;
+
+  const std::string& words() const { return a.words.empty() ? b.words : a.words; }
+  deck::Phase phase() const { return a.runs.empty() ? b.phase : a.phase; }
+};
+
+/// Changes of an order, which one of the results may lack.
+void add_changes(const SamePoint& point, const Run* a, const Run* b, std::vector<Change>& into) {
+  const Run& run = a == nullptr ? *b : *a;
+  const auto samples = [](deck::Metric metric, const Run* of, const RecordedPoint& at) {
+    return of == nullptr ? std::vector<double>() : values(metric, *of, at.runs);
+  };
+  const auto unjudgeable_in = [](deck::Metric metric, const Run* of, const RecordedPoint& at) {
+    return of != nullptr && !unjudgeable(metric, *of, at.runs).empty();
+  };
+  for (const deck::MetricRow& row : deck::run_metrics) {
+    const bool has_phases = row.needs != deck::Needs::alone || point.phase() != deck::Phase::alone;
+    const auto* const criterion =
+        applies_to(row.value, run) && has_phases
+            ? criterion_of(point.acceptance, row.value, run.order, point.phase())
+            : nullptr;
+    if (criterion == nullptr && row.value != deck::Metric::time) continue;
+    if (row.formula == nullptr && !criterion->max) continue;
+    Change change{.point = point.words(), .order = name(run), .metric = row.value};
+    if (row.formula == nullptr) {
+      if (a != nullptr) change.a = value(row.value, *a, point.a.runs);
+      if (b != nullptr) change.b = value(row.value, *b, point.b.runs);
+    }
+    into.push_back(changed(change, samples(row.value, a, point.a), samples(row.value, b, point.b),
+                           criterion, point.below));
+    if (criterion != nullptr &&
+        (unjudgeable_in(row.value, a, point.a) || unjudgeable_in(row.value, b, point.b))) {
+      into.back().verdict = Verdict::inconclusive;
+    }
+  }
+}
+
+void add_changes(const SamePoint& point, std::vector<Change>& into) {
+  for (const deck::MetricRow& row : deck::device_metrics) {
+    const auto* const criterion = criterion_of(point.acceptance, row.value, {}, point.phase());
+    if (criterion == nullptr || point.a.runs.empty()) continue;
+    into.push_back(changed({.point = point.words(), .order = "-", .metric = row.value},
+                           values(row.value, point.a.device), values(row.value, point.b.device),
+                           criterion, point.below));
+  }
+  const auto name_of = [](const Run& run) { return name(run); };
+  for (const auto& [a, b] : paired(point.a.runs, point.b.runs, name_of, name_of)) {
+    add_changes(point, a, b, into);
+  }
+}
+
 }  // namespace
 
 Trend trend_of(const base::Estimate& ratio, deck::Better better) {
@@ -159,67 +265,46 @@ Trend trend_of(const base::Estimate& ratio, deck::Better better) {
   return inside ? Trend::same : Trend::inconclusive;
 }
 
-Comparison compare(const Recorded& a, const Recorded& b, double below) {
+Comparison compare(const Recorded& a, const Recorded& b, double below, bool common) {
   Comparison comparison{.a = a.file, .b = b.file, .deck = yaml::name_of(a.deck_path)};
   add_differences(a.provenance, b.provenance, comparison.differences);
-  add_differences(a.deck, b.deck, comparison.differences);
-  std::map<std::string, const RecordedPoint*> points_of_b;
-  for (const RecordedPoint& point : b.points) points_of_b.emplace(point.words, &point);
+  std::set<std::string> swept;
+  for (const Recorded* const result : {&a, &b}) {
+    for (const RecordedPoint& point : result->points) {
+      for (const auto& [key, ignored] : point.values) swept.insert(key);
+    }
+  }
+  KeyWords deck_a = a.deck, deck_b = b.deck;
+  for (const std::string& key : swept) {
+    deck_a.erase(key);
+    deck_b.erase(key);
+  }
+  add_differences(deck_a, deck_b, comparison.differences);
+  const auto key_of = [&](const Recorded& result) {
+    return [&](const RecordedPoint& point) { return key_at(result, point, swept); };
+  };
   const RecordedPoint none;
-  for (const RecordedPoint& point : a.points) {
-    const auto found = points_of_b.find(point.words);
-    const RecordedPoint& same = found == points_of_b.end() ? none : *found->second;
-    const std::vector<Run>& others = same.runs;
-    for (const deck::MetricRow& row : deck::device_metrics) {
-      const auto* const criterion = criterion_of(a.acceptance, row.value, {}, point.phase);
-      if (criterion == nullptr) continue;
-      comparison.changes.push_back(changed(
-          {.point = point.words, .order = "-", .metric = row.value},
-          values(row.value, point.device), values(row.value, same.device), criterion, below));
-    }
-    for (const Run& run : point.runs) {
-      const std::string name = experiment::name(run);
-      const auto other = std::ranges::find(others, name, experiment::name);
-      for (const deck::MetricRow& row : deck::run_metrics) {
-        const bool compares_phases = row.needs == deck::Needs::alone;
-        const auto* const criterion =
-            experiment::applies_to(row.value, run) &&
-                    !(compares_phases && point.phase == deck::Phase::alone)
-                ? criterion_of(a.acceptance, row.value, run.order, point.phase)
-                : nullptr;
-        if (criterion == nullptr && row.value != deck::Metric::time) continue;
-        if (row.formula == nullptr && !criterion->max) continue;
-        Change change{.point = point.words, .order = name, .metric = row.value};
-        std::vector<double> of_b;
-        if (row.formula == nullptr) {
-          change.a = value(row.value, run, point.runs);
-          if (other != others.end()) change.b = value(row.value, *other, others);
-        } else if (other != others.end()) {
-          of_b = values(row.value, *other, others);
-        }
-        comparison.changes.push_back(
-            changed(change, values(row.value, run, point.runs), of_b, criterion, below));
-        const bool judgeable =
-            unjudgeable(row.value, run, point.runs).empty() &&
-            (other == others.end() || unjudgeable(row.value, *other, others).empty());
-        if (criterion != nullptr && !judgeable) {
-          comparison.changes.back().verdict = Verdict::inconclusive;
-        }
-      }
-    }
+  for (const auto& [point_a, point_b] : paired(a.points, b.points, key_of(a), key_of(b))) {
+    const RecordedPoint& of_a = point_a == nullptr ? none : *point_a;
+    const RecordedPoint& of_b = point_b == nullptr ? none : *point_b;
+    add_changes({.acceptance = a.acceptance, .a = of_a, .b = of_b, .below = below},
+                comparison.changes);
+  }
+  for (Change& change : comparison.changes) {
+    if (common && !(change.a && change.b)) change.verdict.reset();
   }
   return comparison;
 }
 
 std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vector<Recorded>& b,
-                                double below) {
+                                double below, bool common) {
   std::vector<Comparison> comparisons;
   const Index all(b);
   std::map<std::string, int> results;  // of `a`, by deck
   for (const Recorded& one : a) ++results[one.machine.deck];
   for (const Recorded& one : a) {
     if (const auto* const other = counterpart(one, results[one.machine.deck] > 1, all)) {
-      comparisons.push_back(compare(one, *other, below));
+      comparisons.push_back(compare(one, *other, below, common));
     } else {
       comparisons.push_back({one.file,
                              "-",
@@ -231,15 +316,20 @@ std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vecto
   return comparisons;
 }
 
-base::ExitCode exit_code_of(const std::vector<Comparison>& comparisons) {
+base::ExitCode exit_code_of(const std::vector<Comparison>& comparisons, bool common) {
   auto code = base::ExitCode::pass;
+  bool shared = false;
   for (const Comparison& comparison : comparisons) {
-    if (comparison.changes.empty()) code = base::worst(code, base::ExitCode::inconclusive);
+    if (comparison.changes.empty() && !common) {
+      code = base::worst(code, base::ExitCode::inconclusive);
+    }
     for (const Change& change : comparison.changes) {
+      shared = shared || (change.a && change.b);
       code = base::worst(code, code_of(change.metric, change.verdict.value_or(Verdict::pass)));
     }
   }
-  return code;
+  const bool nothing = !comparisons.empty() && !shared;
+  return nothing ? base::worst(code, base::ExitCode::inconclusive) : code;
 }
 
 }  // namespace overlap::experiment

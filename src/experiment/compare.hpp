@@ -10,9 +10,9 @@
 /// Comparison of two results.
 namespace overlap::experiment {
 
-enum class Trend { faster, slower, same, inconclusive };
+enum class Trend { faster, slower, same, identical, inconclusive };
 constexpr auto words_of(Trend) {
-  return yaml::in_order<Trend>("faster", "slower", "same", "inconclusive");
+  return yaml::in_order<Trend>("faster", "slower", "same", "identical", "inconclusive");
 }
 
 /// Relative differences of times below this count as equal.
@@ -31,7 +31,7 @@ struct Change {
   deck::Metric metric = deck::Metric::time;
   std::optional<base::Summary> a, b;    ///< empty: missing
   std::optional<base::Estimate> ratio;  ///< b / a; also empty if a value is not above 0
-  Trend trend = Trend::inconclusive;    ///< faster: b is better
+  Trend trend = Trend::inconclusive;    ///< faster: b is better; identical: the same samples
   std::optional<Verdict> verdict;       ///< empty: the deck of a does not judge it
 };
 
@@ -50,16 +50,19 @@ Trend trend_of(const base::Estimate& ratio, deck::Better better);
 /// Compares the times of all orders and all metrics that the deck of `a` judges. Verdict of a
 /// judged metric: FAIL if it got worse by more than the fraction `below` (errors, drift and
 /// contention: if it is beyond the limit of that deck), PASS if not, INCONCLUSIVE if the interval
-/// contains that limit or a value is missing.
-Comparison compare(const Recorded& a, const Recorded& b, double below);
+/// contains that limit or a value is missing. Points are the same if they agree in all swept keys,
+/// whether a sweep or a deck of its own made them. `common`: what only one of them has is not
+/// judged.
+Comparison compare(const Recorded& a, const Recorded& b, double below, bool common = false);
 
-/// Compares each deck of `a` with the same deck (by identity, else by file name) of `b`. Throws
-/// base::Error{runtime_error} if `b` has neither. Where both have several devices and `b` lacks one
-/// of `a`, that comparison has no changes.
+/// Compares each deck of `a` with the same deck (by identity, else by file name, else by a point)
+/// of `b`. Throws base::Error{runtime_error} if `b` has none of them. Where both have several
+/// devices and `b` lacks one of `a`, that comparison has no changes.
 std::vector<Comparison> compare(const std::vector<Recorded>& a, const std::vector<Recorded>& b,
-                                double below);
+                                double below, bool common = false);
 
-/// The worst exit code of all verdicts, as code_of(); inconclusive where a device is missing.
-base::ExitCode exit_code_of(const std::vector<Comparison>& comparisons);
+/// The worst exit code of all verdicts, as code_of(); inconclusive where a device is missing
+/// (unless `common`), or where nothing is in both results.
+base::ExitCode exit_code_of(const std::vector<Comparison>& comparisons, bool common = false);
 
 }  // namespace overlap::experiment

@@ -36,7 +36,8 @@ struct Origin {
 
 /// One point of a sweep, or one phase of a fleet; otherwise the whole deck.
 struct RecordedPoint {
-  std::string words;  ///< "chunks.count 4", "together"; empty: no sweep, alone
+  std::string words;     ///< "chunks.count 4", "together"; empty: no sweep, alone
+  KeyWords values = {};  ///< of swept keys
   deck::Phase phase = deck::Phase::alone;
   /// With all inputs of the metrics. Without a trace, one copy represents all tasks of a schedule.
   std::vector<Run> runs;

@@ -49,7 +49,8 @@ void fields(Record& add, const Change& of) {
   add("a", "In the first file; null: missing.", value_of(of.a));
   add("b", "In the other.", value_of(of.b));
   add("ratio", "b / a; null: a value is missing, 0 or less.", of.ratio);
-  add("trend", "Trend from a to b; within 1 % they are the same.", of.trend);
+  add("trend", "Trend from a to b; within 1 % they are the same; identical: the same samples.",
+      of.trend);
   add("verdict", "Verdict; null: the first file's deck does not judge it.", of.verdict);
 }
 
@@ -119,6 +120,7 @@ void fields(Record& add, const Comparisons& of) {
   constexpr const char* schema = "overlap-comparison/1";
   add.raw("schema", "Name and version of this format.", schema, {{"const", schema}});
   add("below", "How much worse a judged metric may be, as a fraction.", of.below, from_zero);
+  add("common", "Whether what only one of two files has is not judged.", of.common);
   add("comparisons", "One per deck and pair of files.", of.all);
   add("side_by_side", "The files next to each other, with nothing judged; null: not asked for.",
       of.side_by_side);

@@ -12,13 +12,16 @@ namespace overlap::report {
 
 /// Results of the command `compare`.
 struct Comparisons {
-  double below = 0;  ///< tolerated relative degradation of judged metrics
+  double below = 0;     ///< tolerated relative degradation of judged metrics
+  bool common = false;  ///< what only one result has is not judged
   std::vector<experiment::Comparison> all;
   std::optional<experiment::SideBySide> side_by_side = {};  ///< if set, nothing is judged
   base::ExitCode least = base::ExitCode::pass;              ///< of writing the files
 
   /// The worst of all judged changes and of writing the files.
-  base::ExitCode exit_code() const { return base::worst(least, experiment::exit_code_of(all)); }
+  base::ExitCode exit_code() const {
+    return base::worst(least, experiment::exit_code_of(all, common));
+  }
   experiment::Verdict verdict() const { return experiment::verdict_of(exit_code()); }
 };
 

@@ -75,7 +75,10 @@ std::vector<experiment::RecordedPoint> read_points(const Value& runs, Extent ext
     const std::string words =
         phase == deck::Phase::together ? std::string(deck::to_string(phase)) : point_words(values);
     const auto [place, is_new] = place_of.emplace(words, points.size());
-    if (is_new) points.push_back({words, phase, {}, {}});
+    if (is_new) {
+      points.push_back({.words = words, .phase = phase, .runs = {}});
+      for (const auto& [key, text] : values) points.back().values[key] = text;
+    }
     add_run(value, read_right_run(value, extent), points[place->second].runs);
   }
   if (points.empty()) runs.fail("no run", "measured runs");

@@ -135,6 +135,23 @@ class Results(TestCase):
         self.assertRegex(done.stdout, r"sweep\.chunks\.count +\[1, 2\] +\[2, 1\]")
         self.assertNotRegex(done.stdout, r"(?m)^(differs:?)? *chunks\.count")
 
+    def test_a_sweep_is_compared_with_one_of_its_points(self):
+        self.assert_clean(run(self.deck(), "--set=sweep.chunks.count=[1, 2]", "--quiet", "--json", self.first))
+        self.assert_clean(run(self.deck(), "--set=chunks.count=2", "--quiet", "--json", self.second))
+        for a, b, missing in ((self.first, self.second, "b"), (self.second, self.first, "a")):
+            self.assert_clean(run("compare", a, b), 6)
+            out = self.folder / "comparison.json"
+            self.assert_clean(run("compare", "--common", a, b, "--json", out))
+            comparison = json.loads(out.read_text())
+            jsonschema.Draft202012Validator(COMPARISON).validate(comparison)
+            for change in comparison["comparisons"][0]["changes"]:
+                common = change["point"] == "chunks.count 2"
+                self.assertEqual(change[missing] is not None, common)
+                self.assertEqual(change["verdict"], "PASS" if common and change["metric"] == "max_error" else None)
+        self.assert_clean(run(self.deck(), "--set=chunks.count=4", "--quiet", "--json", self.second))
+        self.assert_clean(run("compare", "--common", self.first, self.second), 6)
+        self.assert_error(run("compare", "--common", "--side-by-side", self.first, self.second), 3, "--common")
+
     def test_compare_with_wrong_data_is_wrong_data(self):
         result = json.loads(self.first.read_text())
         result["runs"][0]["verified"] = False

@@ -72,13 +72,13 @@ TEST(Compare, JudgesWhatTheFirstDeckJudges) {
   };
   const Comparison same = compared(1, 0.01);
   ASSERT_EQ(same.changes.size(), 3U);
-  EXPECT_EQ(same.changes[0].trend, Trend::same);
+  EXPECT_EQ(same.changes[0].trend, Trend::identical);
   EXPECT_FALSE(same.changes[0].verdict);
   EXPECT_EQ(throughput(same).metric, Metric::throughput);
   EXPECT_EQ(throughput(same).verdict, Verdict::pass);
   // A planted delay of 3 %.
   const Comparison slower = compared(1.03, 0.01);
-  EXPECT_EQ(slower.changes[0].trend, Trend::same);
+  EXPECT_EQ(slower.changes[0].trend, Trend::identical);
   EXPECT_EQ(slower.changes[1].trend, Trend::slower);
   EXPECT_NEAR(slower.changes[1].ratio->value, 1.03, 1e-3);
   EXPECT_EQ(throughput(slower).trend, Trend::slower);
@@ -106,7 +106,7 @@ TEST(Compare, FindsWorseErrorsOfZero) {
   wrong.points[0].runs[1].max_error = 1e-3;
   const Comparison same = compare(exact, exact, 0.01);
   EXPECT_EQ(verdict_of(exit_code_of({same})), Verdict::pass);
-  for (const Change& change : same.changes) EXPECT_EQ(change.trend, Trend::same);
+  for (const Change& change : same.changes) EXPECT_EQ(change.trend, Trend::identical);
   EXPECT_EQ(exit_code_of({compare(exact, wrong, 0.01)}), base::ExitCode::wrong_data);
 }
 
@@ -233,7 +233,7 @@ TEST(Compare, ComparesEachPhaseWithItself) {
   one.points.push_back(together);
   const Comparison same = compare(one, one, 0.01);
   ASSERT_FALSE(same.changes.empty());
-  for (const Change& change : same.changes) EXPECT_EQ(change.trend, Trend::same);
+  for (const Change& change : same.changes) EXPECT_EQ(change.trend, Trend::identical);
   EXPECT_EQ(same.changes.back().point, "together");
   set_alone(one.points[1].runs, one.points[0].runs);
   one.acceptance = {{.metric = Metric::contention, .max = 3}};
@@ -265,7 +265,7 @@ TEST(Compare, WhatFollowsFromAllTimesIsJudgedByTheLimitOfTheDeck) {
   one.acceptance = {{.metric = Metric::drift, .order = Order::by_engine, .max = 0.1}};
   const Comparison same = compare(one, one, 0.01);
   EXPECT_EQ(same.changes.back().metric, Metric::drift);
-  EXPECT_EQ(same.changes.back().trend, Trend::same);
+  EXPECT_EQ(same.changes.back().trend, Trend::identical);
   EXPECT_EQ(verdict_of(exit_code_of({same})), Verdict::pass);
   Recorded drifting = one;
   auto& samples_s = drifting.points[0].runs[1].samples_s;
@@ -295,6 +295,112 @@ TEST(Compare, ComparesTheDeviceOnce) {
   EXPECT_EQ(verdict_of(exit_code_of({compare(one, half, 0.01)})), Verdict::inconclusive);
 }
 
+/// A sweep over chunks.count, of which each point takes as many seconds as it has chunks.
+Recorded sweep(const std::string& file, const std::vector<int>& counts) {
+  Recorded made = result(file, 1);
+  made.machine.deck = "sweep";
+  made.deck.erase("chunks.count");
+  made.deck["sweep.chunks.count"] = "[...]";
+  made.points.clear();
+  for (const int count : counts) {
+    made.points.push_back({.words = "chunks.count " + std::to_string(count),
+                           .values = {{"chunks.count", std::to_string(count)}},
+                           .runs = result(file, count).points[0].runs});
+  }
+  return made;
+}
+
+/// "point: time of by_engine in a / in b verdict of its throughput"
+std::vector<std::string> by_engine(const Comparison& comparison) {
+  std::vector<std::string> rows;
+  for (const Change& change : comparison.changes) {
+    if (change.metric == Metric::time && change.order == "by_engine") {
+      const auto seconds = [](const std::optional<base::Summary>& of) {
+        return of ? std::to_string(static_cast<int>(of->median)) : "-";
+      };
+      rows.push_back(change.point + ": " + seconds(change.a) + " / " + seconds(change.b));
+    } else if (change.metric == Metric::throughput) {
+      rows.back() += change.verdict ? " " + std::string(deck::to_string(*change.verdict)) : "";
+    }
+  }
+  return rows;
+}
+
+TEST(Compare, PointsAreTheSameWhateverMadeThem) {
+  using testing::ElementsAre;
+  const Recorded four = result("four", 4);  // with 4 chunks
+  const Recorded many = sweep("many", {2, 4}), others = sweep("others", {4, 8});
+  EXPECT_THAT(by_engine(compare(many, four, 0.01)),
+              ElementsAre("chunks.count 2: 2 / - INCONCLUSIVE", "chunks.count 4: 4 / 4 PASS"));
+  EXPECT_THAT(by_engine(compare(four, many, 0.01)),
+              ElementsAre("chunks.count 4: 4 / 4 PASS", "chunks.count 2: - / 2 INCONCLUSIVE"));
+  EXPECT_THAT(by_engine(compare(many, others, 0.01)),
+              ElementsAre("chunks.count 2: 2 / - INCONCLUSIVE", "chunks.count 4: 4 / 4 PASS",
+                          "chunks.count 8: - / 8 INCONCLUSIVE"));
+  const Comparison common = compare(many, others, 0.01, true);
+  EXPECT_THAT(by_engine(common), ElementsAre("chunks.count 2: 2 / -", "chunks.count 4: 4 / 4 PASS",
+                                             "chunks.count 8: - / 8"));
+  EXPECT_EQ(exit_code_of({compare(many, others, 0.01)}), base::ExitCode::inconclusive);
+  EXPECT_EQ(exit_code_of({common}, true), base::ExitCode::pass);
+  for (const auto& [key, of_a, of_b] : compare(many, four, 0.01).differences) {
+    EXPECT_EQ(key, "sweep.chunks.count");
+  }
+  // Nothing in common is no verdict.
+  EXPECT_EQ(exit_code_of({compare(sweep("a", {1}), sweep("b", {2}), 0.01, true)}, true),
+            base::ExitCode::inconclusive);
+  // A sweep over another key shares the points with the same values of both.
+  Recorded lanes = result("lanes", 4);
+  lanes.deck.erase("issue.lanes");
+  lanes.points[0].values = {{"issue.lanes", "3"}};
+  lanes.points[0].words = "issue.lanes 3";
+  Recorded three = many;
+  three.deck["issue.lanes"] = "3";
+  EXPECT_THAT(by_engine(compare(three, lanes, 0.01, true)),
+              ElementsAre("chunks.count 2: 2 / -", "chunks.count 4: 4 / 4 PASS"));
+}
+
+TEST(Compare, FindsTheSweepThatHasAPoint) {
+  Recorded four = result("four", 4);
+  four.deck["issue.orders"] = "[by_engine]";
+  Recorded many = sweep("many", {2, 4});
+  many.deck_path = "input/many.yaml";
+  EXPECT_EQ(compare(std::vector{four}, std::vector{many}, 0.01).at(0).b, "many");
+  EXPECT_EQ(compare(std::vector{many}, std::vector{four}, 0.01).at(0).b, "four");
+  EXPECT_THROW(compare(std::vector{four}, std::vector{[] {
+                         Recorded other = sweep("other", {2, 8});
+                         other.deck_path = "other.yaml";
+                         return other;
+                       }()},
+                       0.01),
+               base::Error);
+}
+
+TEST(Compare, OrdersOfOneResultAloneGetRows) {
+  Recorded more = result("more", 1);
+  more.points[0].runs.push_back(run(Order::depth_first, 3));
+  Recorded all = result("all", 1);
+  all.acceptance = {{.metric = Metric::throughput}};  // of every order
+  const Comparison comparison = compare(all, more, 0.01);
+  const Change& last = comparison.changes.back();
+  EXPECT_EQ(last.order, "depth_first");
+  EXPECT_FALSE(last.a);
+  EXPECT_TRUE(last.b);
+  EXPECT_EQ(last.verdict, Verdict::inconclusive);
+  EXPECT_EQ(exit_code_of({compare(all, more, 0.01, true)}, true), base::ExitCode::pass);
+  EXPECT_EQ(exit_code_of({compare(more, all, 0.01, true)}, true), base::ExitCode::pass);
+}
+
+TEST(Compare, IdenticalSamplesAreCalledSo) {
+  Recorded one = result("a", 1);
+  one.points[0].runs[1].samples_s = {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6};
+  const Change change = compare(one, one, 0.01).changes[1];
+  EXPECT_EQ(change.trend, Trend::identical);
+  EXPECT_EQ(change.ratio->lo, 1);
+  EXPECT_EQ(change.ratio->hi, 1);
+  const std::string text = report::comparison_text({.all = {compare(one, one, 0.01)}});
+  EXPECT_THAT(text, testing::ContainsRegex("by_engine +time .* identical +not judged"));
+}
+
 TEST(Compare, ListsWhatDiffersFirst) {
   Recorded other = result("b", 1);
   other.machine.deck = "def";  // another deck of the same name: a porting study
@@ -317,8 +423,9 @@ TEST(Compare, PairsDecksByIdentityBeforeTheirName) {
   first.machine.deck = "def";
   const auto comparisons =
       compare(std::vector{result("a", 1)}, std::vector{first, result("b", 1)}, 0.01);
-  EXPECT_EQ(comparisons.at(0).changes[1].trend, Trend::same);
+  EXPECT_EQ(comparisons.at(0).changes[1].trend, Trend::identical);
   first.deck_path = "other.yaml";
+  first.deck["chunks.count"] = "8";
   EXPECT_THROW(compare(std::vector{result("a", 1)}, std::vector{first}, 0.01), base::Error);
 }
 

@@ -686,8 +686,11 @@ experiment::Recorded recorded(const std::string& file, double seconds) {
   result.deck = {{"chunks.count", "4"}, {"issue.lanes", file}};
   result.acceptance = {{.metric = deck::Metric::throughput, .order = Order::by_engine},
                        {.metric = deck::Metric::d2h_rate}};
-  result.points = {{.words = "chunks.count 4", .runs = {}, .device = device_samples()},
-                   {.words = "chunks.count 8", .runs = {}}};
+  result.points = {{.words = "chunks.count 4",
+                    .values = {{"chunks.count", "4"}},
+                    .runs = {},
+                    .device = device_samples()},
+                   {.words = "chunks.count 8", .values = {{"chunks.count", "8"}}, .runs = {}}};
   for (double& time_s : result.points[0].device.d2h_s) time_s *= seconds;
   for (const Order order : {Order::sequential, Order::by_engine, Order::depth_first}) {
     Run run;
