@@ -69,28 +69,36 @@ void require_outputs(const std::vector<OutputFile>& outputs,
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   require_outputs({{"-o", options.output}}, report::source_files(options.results));
   const std::vector<experiment::Recorded> results = report::read_results(options.results);
-  const auto [entries, left_out] = experiment::baseline(results, options.below);
+  const auto [entries, left_out, widened] = experiment::baseline(results, options.below);
   const experiment::Reference reference{options.output, entries};
   const std::string how =
       fmt::format("Written by `miniapp baseline` {} from {}.", base::version().version,
                   base::counted(results.size(), "result"));
   report::write_file(options.output, experiment::to_yaml(reference, how));
-  std::set<std::string> names;
-  for (const experiment::Entry& entry : left_out) {
-    const experiment::Subject& of = entry.subject;
-    names.insert(experiment::words({.phase = of.phase, .order = of.order, .metric = of.metric}));
-  }
-  const std::string none =
-      names.empty()
-          ? ""
-          : fmt::format("; no entry for medians that are not above 0: {}", fmt::join(names, "; "));
-  const auto failed = std::ranges::count_if(
-      results, [](const auto& result) { return result.code != base::ExitCode::pass; });
   if (report::is_stream(options.output)) return base::ExitCode::pass;
-  terminal.shown(fmt::format("wrote {}: {} entries from {}{}{}\n", base::one_line(options.output),
-                             entries.size(), base::counted(results.size(), "result"),
-                             failed == 0 ? "" : fmt::format(", {} of which did not pass", failed),
-                             none));
+  const auto name = [](const experiment::Entry& entry) {
+    const experiment::Subject& of = entry.subject;
+    return experiment::words({.phase = of.phase, .order = of.order, .metric = of.metric});
+  };
+  std::set<std::string> names;
+  for (const experiment::Entry& entry : left_out) names.insert(name(entry));
+  const auto failed =
+      std::ranges::count_if(results, [](const auto& result) { return !result.healthy; });
+  std::string text = fmt::format("wrote {}: {} entries from {}", base::one_line(options.output),
+                                 entries.size(), base::counted(results.size(), "result"));
+  if (failed > 0) text += fmt::format(", {} of which did not pass", failed);
+  if (!names.empty()) {
+    text += fmt::format("; no entry for medians that are not above 0: {}", fmt::join(names, "; "));
+  }
+  if (!widened.empty()) {
+    const experiment::Entry& most =
+        *std::ranges::max_element(widened, {}, &experiment::Entry::tolerance);
+    text += fmt::format(
+        "; tolerance of {} entries raised to the interval of the results, at most "
+        "to {} ({})",
+        widened.size(), base::spell_part(most.tolerance), name(most));
+  }
+  terminal.shown(text + "\n");
   return base::ExitCode::pass;
 }
 

@@ -17,18 +17,28 @@ namespace {
 struct Collected {
   Subject subject;
   std::map<std::string, std::vector<double>> medians;  ///< one per result, by device
+  std::vector<double> open;  ///< relative distances of medians to the worse ends of their intervals
   std::set<std::string> drivers;
   const Recorded* newest = nullptr;
 };
 
 void add(std::vector<Collected>& all, const Recorded& result, const Subject& subject,
-         const std::vector<double>& values) {
-  if (values.empty()) return;
+         const std::optional<base::Summary>& value) {
+  if (!value) return;
   auto found = std::ranges::find(all, subject, &Collected::subject);
   if (found == all.end()) found = all.insert(all.end(), {.subject = subject});
-  found->medians[result.device()].push_back(base::median(values));
+  found->medians[result.device()].push_back(value->median);
+  const bool more = deck::row_of(subject.metric).better == deck::Better::more;
+  if (value->median > 0) {
+    found->open.push_back((more ? value->median - value->lo : value->hi - value->median) /
+                          value->median);
+  }
   if (!result.driver.empty()) found->drivers.insert(result.driver);
   if (found->newest == nullptr || found->newest->started < result.started) found->newest = &result;
+}
+
+std::optional<base::Summary> summary(std::vector<double> values) {
+  return values.empty() ? std::nullopt : std::optional(base::summarize(std::move(values)));
 }
 
 /// Adds all metrics of one phase.
@@ -39,13 +49,13 @@ void add(std::vector<Collected>& all, const Recorded& result, const RecordedPoin
     if (!deck::has_reference(row.value)) continue;
     subject.metric = row.value;
     subject.order.reset();
-    add(all, result, subject, values(row.value, point.device));
+    add(all, result, subject, summary(values(row.value, point.device)));
     for (const Run& run : point.runs) {
       if (!applies_to(row.value, run)) continue;
       subject.order = run.order;
-      const auto of_all = row.of_all ? value(row.value, run, point.runs) : std::nullopt;
       add(all, result, subject,
-          of_all ? std::vector{of_all->median} : values(row.value, run, point.runs));
+          row.of_all ? value(row.value, run, point.runs)
+                     : summary(values(row.value, run, point.runs)));
     }
   }
 }
@@ -91,8 +101,17 @@ Baseline baseline(const std::vector<Recorded>& results, std::optional<double> be
   }
   Baseline made;
   for (const Collected& collected : all) {
-    const Entry entry = entry_of(collected, below);
-    (entry.value > 0 && std::isfinite(entry.value) ? made.entries : made.left_out).push_back(entry);
+    Entry entry = entry_of(collected, below);
+    if (!(entry.value > 0 && std::isfinite(entry.value))) {
+      made.left_out.push_back(entry);
+      continue;
+    }
+    const double open = std::min(base::median(collected.open), 1.0);
+    if (open > entry.tolerance) {
+      entry.tolerance = open;
+      made.widened.push_back(entry);
+    }
+    made.entries.push_back(entry);
   }
   if (made.entries.empty()) {
     throw base::Error(base::ExitCode::runtime_error,

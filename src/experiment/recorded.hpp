@@ -54,7 +54,8 @@ struct Recorded : Origin {
   std::vector<deck::Criterion> acceptance;
   std::vector<RecordedPoint> points;
   base::ExitCode code = base::ExitCode::pass;
-  std::string error;  ///< why there are none, or fewer points than in the deck; else empty
+  bool healthy = true;  ///< it passed, or only lacks a reference
+  std::string error;    ///< why there are none, or fewer points than in the deck; else empty
 };
 
 }  // namespace overlap::experiment

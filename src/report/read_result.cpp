@@ -124,6 +124,16 @@ experiment::DeviceSamples read_device(const Value& of) {
   return device;
 }
 
+/// Whether a result passed, or is inconclusive only because its criteria have no reference yet.
+bool is_healthy(base::ExitCode code, const Value& checks) {
+  if (code != base::ExitCode::inconclusive) return code == base::ExitCode::pass;
+  return std::ranges::all_of(checks.items(), [](const Value& check) {
+    const auto verdict = check.at("verdict").word<experiment::Verdict>();
+    return check.at("limit").is_null() ||
+           (verdict != experiment::Verdict::fail && verdict != experiment::Verdict::inconclusive);
+  });
+}
+
 Recorded read_result(const std::string& file, const Value& result, Extent extent) {
   const Value error = result.at("error"), runs = result.at("runs");
   const bool ran = !runs.items().empty();  // a sweep skips points that the machine cannot run
@@ -148,6 +158,7 @@ Recorded read_result(const std::string& file, const Value& result, Extent extent
     if (criterion.holds_here(on_gpu)) recorded.acceptance.push_back(std::move(criterion));
   }
   recorded.code = exit_code_in(result.at("exit_code"));
+  recorded.healthy = is_healthy(recorded.code, result.at("checks"));
   recorded.error = error.text_or_nothing();
   if (error.is_null() || ran) recorded.points = read_points(runs, extent);
   for (experiment::RecordedPoint& point : recorded.points) {

@@ -22,7 +22,9 @@ class Results(TestCase):
         for file in (self.first, self.second):
             self.assert_clean(run(self.path, "--json", file), 6)  # no reference yet
         self.reference = self.folder / "reference.yaml"
-        self.assert_clean(run("baseline", "-o", self.reference, self.first, self.second, "--below=3%"))
+        done = run("baseline", "-o", self.reference, self.first, self.second, "--below=3%")
+        self.assert_clean(done)
+        self.assertNotIn("did not pass", done.stdout)
 
     def judged(self, *options):
         return run(self.path, "--reference", self.reference, *options)
@@ -37,7 +39,6 @@ class Results(TestCase):
     def test_a_run_is_judged_by_its_own_baseline(self):
         entries = yaml.safe_load(self.reference.read_text())["entries"]
         self.assertIn(("by_engine", "throughput"), [(e["order"], e["metric"]) for e in entries])
-        self.assertEqual({e["tolerance"] for e in entries}, {"3 %"})
         done = self.judged("--json", self.folder / "c.json")
         self.assert_clean(done)
         check = json.loads((self.folder / "c.json").read_text())["checks"][0]
@@ -45,6 +46,19 @@ class Results(TestCase):
         self.assertAlmostEqual(check["limit"], check["reference"]["value"] * 0.01)
         self.change(value=1e9)
         self.assert_clean(self.judged(), 5)
+
+    def test_a_tolerance_is_at_least_the_interval_of_the_results(self):
+        raised = r"; tolerance of [0-9]+ entries raised to the interval of the results, at most to 30 % \(time of "
+        for spread, check, tolerance in ((0, self.assertNotRegex, "3 %"), (0.3, self.assertRegex, "23.08 %")):
+            result = json.loads(self.first.read_text())
+            for entry in result["runs"]:
+                entry["samples_s"] = [1 - spread, *[1] * (len(entry["samples_s"]) - 2), 1 + spread]
+            self.second.write_text(json.dumps(result))
+            done = run("baseline", "-o", self.reference, self.second, "--below=3%")
+            self.assert_clean(done)
+            check(done.stdout, raised)
+            entries = yaml.safe_load(self.reference.read_text())["entries"]
+            self.assertEqual([e["tolerance"] for e in entries if (e["order"], e["metric"]) == ("by_engine", "throughput")], [tolerance])
 
     def test_another_deck_or_machine_is_inconclusive(self):
         done = self.judged("--set=chunks.count=5")

@@ -396,6 +396,25 @@ TEST(Baseline, IsTheMedianOfDevices) {
   EXPECT_DOUBLE_EQ(throughput(baseline(results, 0.03).entries)->tolerance, 0.03);
 }
 
+TEST(Baseline, AToleranceIsNotBelowTheIntervalOfTheResults) {
+  Recorded noisy = result("a", 100);
+  // Throughput from 70 to 130 GB/s: its lower end is 30 % off, that of the time 1 / 0.7 - 1.
+  noisy.points[0].runs[0].samples_s = {1 / 130., 1 / 100., 1 / 100., 1 / 100., 1 / 70.};
+  for (const std::optional<double> below : {std::optional<double>(), std::optional(0.03)}) {
+    const Baseline made = baseline({noisy}, below);
+    EXPECT_NEAR(throughput(made.entries)->tolerance, 0.3, 1e-9);
+    ASSERT_EQ(made.widened.size(), 2U);
+    EXPECT_NEAR(made.widened[0].tolerance, 1 / 0.7 - 1, 1e-9);
+    EXPECT_EQ(made.widened[0].subject.metric, deck::Metric::time);
+  }
+  EXPECT_DOUBLE_EQ(throughput(baseline({noisy}, 0.5).entries)->tolerance, 0.5);
+  EXPECT_THAT(baseline({result("a", 100)}, {}).widened, testing::IsEmpty());
+  // One noisy device of three is not the norm.
+  EXPECT_THAT(baseline({noisy, result("b", 100), result("c", 100)}, {}).widened,
+              testing::IsEmpty());
+  EXPECT_THAT(baseline({noisy, noisy, result("c", 100)}, {}).widened, testing::SizeIs(2));
+}
+
 TEST(Baseline, HasAnEntryOrIsRefused) {
   auto failed = result("a", 90);
   failed.points.clear();  // it ended with an error
@@ -455,7 +474,7 @@ TEST(Baseline, HasWhatCriteriaJudge) {
   one.points[0].device = {
       .link_bytes = 1000000000, .h2d_s = {0.02}, .d2h_s = {0.04}, .duplex_s = {0.02}};
   std::vector<std::string> lines;
-  const auto [entries, left_out] = baseline({one}, {});
+  const auto [entries, left_out, widened] = baseline({one}, {});
   for (const Entry& entry : entries) {
     lines.push_back(fmt::format("{} {} {:g}",
                                 entry.subject.order ? to_string(*entry.subject.order) : "-",
