@@ -417,6 +417,11 @@ constexpr auto cause_names = [] {
 
 std::span<const std::string_view> causes() { return cause_names; }
 
+bool is_noise(std::string_view cause) {
+  const auto row = std::ranges::find(diagnoses, cause, &Diagnosis::cause);
+  return row != diagnoses.end() && row->when == When::any_run;
+}
+
 std::vector<Finding> diagnose(const Run& run, const std::vector<Run>& runs,
                               const Conditions& conditions) {
   std::vector<Finding> findings;

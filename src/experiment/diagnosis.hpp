@@ -45,6 +45,9 @@ inline constexpr double most_uncertain = 0.2;
 /// Names of all causes, most likely first.
 std::span<const std::string_view> causes();
 
+/// Whether a cause is the measurement itself: noise, drift, doubtful rates or predictions.
+bool is_noise(std::string_view cause);
+
 /// Findings of a run, most likely first. Runs with an efficiency of at least `good_efficiency`, and
 /// runs in which overlap can save less than `least_potential`, have only kernel_bound, below_bound,
 /// drifting, unsteady and uncertain, the latter runs also pageable_memory. The baseline has only

@@ -229,6 +229,14 @@ CheckRow read_check(const Json& check) {
   return read;
 }
 
+FindingRow read_finding(const Json& finding) {
+  FindingRow read;
+  read.order = finding.at("order");
+  read.cause = finding.at("cause");
+  read.text = finding.at("text");
+  return read;
+}
+
 Row read_row(const Json& run, const Json& row) {
   Row read;
   read.order = run.at("order");
@@ -321,6 +329,17 @@ std::vector<Row> rows_of(const Outcome& outcome) {
   return rows;
 }
 
+std::vector<FindingRow> findings_of(const Outcome& outcome) {
+  std::vector<FindingRow> rows;
+  for (const Run& run : outcome.runs) {
+    for (const experiment::Finding& finding : run.findings) {
+      rows.push_back(
+          {std::string(deck::to_string(run.order)), std::string(finding.cause), finding.text});
+    }
+  }
+  return rows;
+}
+
 std::vector<CheckRow> checks_of(const Outcome& outcome) {
   std::vector<CheckRow> rows;
   for (const Check& check : outcome.checks) {
@@ -359,6 +378,7 @@ PointResult read_record(const std::string& line) {
       point.rows.push_back(read_row(json.at("runs")[i], verdicts.at(i)));
     }
     for (const Json& check : json.at("checks")) point.checks.push_back(read_check(check));
+    for (const Json& finding : json.at("findings")) point.findings.push_back(read_finding(finding));
     Json all = part_of({});
     merge(all, json);
     if (!point.rows.empty() && are_point_lines(point.lines)) return point;

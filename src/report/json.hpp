@@ -27,7 +27,8 @@ PointResult read_record(const std::string& line);
 /// The orders of a point as table rows.
 std::vector<Row> rows_of(const experiment::Outcome& outcome);
 
-/// The checks of a point as table rows.
+/// The findings and the checks of a point as table rows.
+std::vector<FindingRow> findings_of(const experiment::Outcome& outcome);
 std::vector<CheckRow> checks_of(const experiment::Outcome& outcome);
 
 /// Short hash of all keys of the deck of a point and of its swept keys.

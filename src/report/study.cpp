@@ -77,6 +77,7 @@ PointResult& add(Study& study, std::size_t point, experiment::Outcome outcome) {
                      .record = study.sweeps() ? record(outcome, study.points[point], point) : "",
                      .rows = rows_of(outcome),
                      .checks = checks_of(outcome),
+                     .findings = findings_of(outcome),
                      .lines = point_lines(outcome),
                      .code = outcome.exit_code(),
                      .reasons = experiment::reasons(outcome),

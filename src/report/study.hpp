@@ -61,6 +61,13 @@ struct CheckRow {
   std::string text;  ///< value, interval and limit in words
 };
 
+/// A finding about a run.
+struct FindingRow {
+  std::string order;
+  std::string cause;
+  std::string text;
+};
+
 /// A finished point. Result files and sweep tables use records and rows, so that points of earlier
 /// processes are equivalent.
 struct PointResult {
@@ -69,6 +76,7 @@ struct PointResult {
   std::string record;       ///< its part of the result file, one line of JSON
   std::vector<Row> rows;
   std::vector<CheckRow> checks;
+  std::vector<FindingRow> findings;
   std::string lines;  ///< result lines without OVERLAP_RESULT
   base::ExitCode code = base::ExitCode::pass;
   std::vector<std::string> reasons;  ///< for the verdict

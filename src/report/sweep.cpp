@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <ranges>
 #include <set>
@@ -11,15 +12,30 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "experiment/diagnosis.hpp"
 #include "report/writers.hpp"
 
 namespace overlap::report {
 namespace {
 
-/// Makes `found` the fastest of itself and the orders at a point.
-void improve(std::optional<SweepEntry>& found, const PointResult& point,
-             const Yardstick& yardstick) {
+/// The order of a row with what runs beside it.
+std::string order_of(const Row& row) {
+  std::string name = row.order;
+  if (!row.disturb.empty()) name += " + " + row.disturb;
+  if (row.host_work) name += " + host work";
+  return name;
+}
+
+/// The devices that have a best point each; empty name: all that there are, or this one.
+std::vector<std::string> devices_of(const Study& study) {
+  return study.devices.size() < 2 ? std::vector<std::string>{""} : study.devices;
+}
+
+/// Makes `found` the fastest of itself and the orders of a device at a point.
+void improve(std::optional<SweepEntry>& found, const PointResult& point, const Yardstick& yardstick,
+             const std::string& device) {
   for (const Row& row : point.rows) {
+    if (!device.empty() && row.device != device) continue;
     const auto here = yardstick.of(row);
     if (!here || (found && !yardstick.better(*here, *yardstick.of(*found->row)))) continue;
     found = SweepEntry{&point, &row};
@@ -33,10 +49,7 @@ std::size_t combinations(const Study& study) {
 }
 
 std::string series_of(const Study& study, const Row& row) {
-  std::string name = row.order;
-  if (!row.disturb.empty()) name += " + " + row.disturb;
-  if (row.host_work) name += " + host work";
-  return study.devices.size() < 2 ? name : name + " on " + row.device;
+  return study.devices.size() < 2 ? order_of(row) : order_of(row) + " on " + row.device;
 }
 
 std::vector<std::string> series(const Study& study) {
@@ -72,6 +85,16 @@ std::optional<double> Yardstick::of(const Row& row, std::optional<double> second
   return static_cast<double>(row.bytes) / *seconds * 1e-9;
 }
 
+bool Yardstick::tie(const Row& a, const Row& b) const {
+  const auto interval = [&](const Row& row) {
+    if (!row.time) return std::pair(*of(row), *of(row));
+    return std::pair(std::minmax({*of(row, row.time->lo), *of(row, row.time->hi)}));
+  };
+  const auto [a_lo, a_hi] = interval(a);
+  const auto [b_lo, b_hi] = interval(b);
+  return a_lo <= b_hi && b_lo <= a_hi;
+}
+
 std::optional<double> Yardstick::bound(const PointResult& point) const {
   std::optional<double> best;
   for (const Row& row : point.rows) {
@@ -85,21 +108,34 @@ std::string Yardstick::words(double value) const {
   return by_time_ ? base::format_seconds(value) : base::format_number(value);
 }
 
-std::optional<SweepEntry> best(const Study& study) {
+std::optional<SweepEntry> best(const Study& study, const std::string& device) {
   std::optional<SweepEntry> found;
   const Yardstick yardstick(study);
-  for (const PointResult& point : study.done) improve(found, point, yardstick);
+  for (const PointResult& point : study.done) improve(found, point, yardstick, device);
   return found;
 }
 
-std::optional<Knee> knee(const Study& study) {
+std::vector<SweepEntry> ties(const Study& study, const std::string& device) {
+  std::vector<SweepEntry> entries;
+  const auto fastest = best(study, device);
+  const Yardstick yardstick(study);
+  for (const PointResult& point : study.done) {
+    std::optional<SweepEntry> here;
+    improve(here, point, yardstick, device);
+    if (!here || here->point == fastest->point) continue;
+    if (yardstick.tie(*here->row, *fastest->row)) entries.push_back(*here);
+  }
+  return entries;
+}
+
+std::optional<Knee> knee(const Study& study, const std::string& device) {
   const Axis& axis = study.axes.front();
   const Yardstick yardstick(study);
   std::optional<SweepEntry> best_of_all;
   std::vector<std::optional<SweepEntry>> at(axis.values.size());
   for (const PointResult& point : study.done) {
-    improve(best_of_all, point, yardstick);
-    improve(at[point.number / combinations(study)], point, yardstick);
+    improve(best_of_all, point, yardstick, device);
+    improve(at[point.number / combinations(study)], point, yardstick, device);
   }
   const auto tried = std::ranges::count_if(at, [](const auto& entry) { return entry.has_value(); });
   if (!axis.numeric() || tried < 2) return std::nullopt;
@@ -127,20 +163,29 @@ Rows sweep_rows(const Study& study, bool narrow) {
     const auto value = yardstick.of(row, seconds);
     return value ? yardstick.words(*value) : "-";
   };
+  const std::vector<std::string> devices = devices_of(study);
+  const bool several = devices.size() > 1;
   const auto names = narrow ? std::vector<std::string>{yardstick.what()} : series(study);
-  const auto found = best(study);
+  std::map<std::pair<std::string, const PointResult*>, std::string> marks;  // by device and point
+  for (const std::string& device : devices) {
+    if (const auto found = best(study, device)) marks[{device, found->point}] = "best";
+    for (const SweepEntry& entry : ties(study, device)) marks[{device, entry.point}] = "tie";
+  }
   Rows rows(1);
   for (const Axis& axis : study.axes) rows[0].push_back(axis.key);
+  if (narrow && several) rows[0].emplace_back("device");
   rows[0].insert(rows[0].end(), names.begin(), names.end());
   // Predictions have no bound.
   const bool bounds = study.any([](const Row& row) { return row.bound_s.has_value(); });
   if (bounds) rows[0].emplace_back("bound");
   rows[0].insert(rows[0].end(), {"fastest", ""});
-  for (const PointResult& point : study.done) {
+  // A row of the devices: each of its own, or all in one.
+  const auto add = [&](const PointResult& point, const std::vector<std::string>& of) {
     auto& cells = rows.emplace_back();
     for (const auto& value : study.points[point.number].values) cells.push_back(value.text);
+    if (narrow && several) cells.push_back(of.front());
     std::optional<SweepEntry> here;
-    improve(here, point, yardstick);
+    for (const std::string& device : of) improve(here, point, yardstick, device);
     const auto bound = yardstick.bound(point);
     for (const std::string& name : names) {
       const auto row = std::find_if(point.rows.begin(), point.rows.end(), [&](const Row& r) {
@@ -149,38 +194,95 @@ Rows sweep_rows(const Study& study, bool narrow) {
       cells.push_back(row == point.rows.end() ? "-" : cell(*row, row->seconds()));
     }
     if (bounds) cells.push_back(bound ? yardstick.words(*bound) : "-");
-    cells.push_back(here ? series_of(study, *here->row) : "-");
-    cells.emplace_back(found && found->point == &point ? "best" : "");
+    cells.push_back(!here ? "-" : narrow ? order_of(*here->row) : series_of(study, *here->row));
+    std::vector<std::string> marked;
+    for (const std::string& device : of) {
+      const auto mark = marks.find({device, &point});
+      if (mark == marks.end()) continue;
+      marked.push_back(of.size() > 1 ? mark->second + " on " + device : mark->second);
+    }
+    cells.push_back(fmt::format("{}", fmt::join(marked, ", ")));
+  };
+  for (const PointResult& point : study.done) {
+    if (!narrow) add(point, devices);
+    for (std::size_t i = 0; narrow && i < devices.size(); ++i) add(point, {devices[i]});
   }
   return rows;
 }
 
-std::vector<std::string> sweep_words(const Study& study) {
-  const auto found = best(study);
-  if (!found) return {};
+namespace {
+
+constexpr std::size_t most_listed = 8;
+
+/// The best point of a device, those that tie with it, and the knee.
+void add_best(const Study& study, const std::string& device, std::vector<std::string>& lines) {
+  const auto found = best(study, device);
+  if (!found) return;
   const Yardstick yardstick(study);
+  const std::string on = device.empty() ? "" : " on " + device;
   const auto figure = [&](const SweepEntry& place) {
     return fmt::format("{}{}, {}", yardstick.words(*yardstick.of(*place.row)), yardstick.unit(),
-                       series_of(study, *place.row));
+                       order_of(*place.row));
   };
   const auto values = [&](const SweepEntry& place) {
     return study.points[place.point->number].values;
   };
-  std::vector<std::string> lines = {
-      fmt::format("best: {} at {}", figure(*found), point_words(values(*found)))};
-  const auto turn = knee(study);
-  if (!turn) return lines;
+  lines.push_back(fmt::format("best{}: {} at {}", on, figure(*found), point_words(values(*found))));
+  if (const std::vector<SweepEntry> all = ties(study, device); !all.empty()) {
+    std::vector<std::string> listed;
+    for (const SweepEntry& entry : all) {
+      if (listed.size() < most_listed) listed.push_back(point_words(values(entry)));
+    }
+    if (all.size() > most_listed)
+      listed.push_back(fmt::format("{} more", all.size() - most_listed));
+    lines.push_back(fmt::format(
+        "ties{}, {}: {}", on,
+        study.predicts() ? "as fast as the best" : "whose intervals overlap the best one's",
+        fmt::join(listed, "; ")));
+  }
+  const auto turn = knee(study, device);
+  if (!turn) return;
   const Axis& axis = study.axes.front();
   auto others = values(turn->at);
   others.erase(others.begin());
+  const std::string& value = axis.values[turn->value].text;
   std::string& line = lines.emplace_back(fmt::format(
-      "knee: {} {}{} comes within {:.0f} % of the best {}, with {}{}", axis.key,
-      axis.values[turn->value].text,
+      "knee{}: {} {}{} comes within {:.0f} % of the best {}, with {}{}", on, axis.key, value,
       turn->least ? ", the smallest tried," : " is the smallest value that", 100 * knee_margin,
       yardstick.what(), figure(turn->at), others.empty() ? "" : " at " + point_words(others)));
   if (turn->last != turn->value) {
-    line += fmt::format("; so do all up to {}", axis.values[turn->last].text);
+    line += fmt::format("; {} to {} are within {:.0f} % of the best", value,
+                        axis.values[turn->last].text, 100 * knee_margin);
   }
+}
+
+/// The findings about noise, one line per cause.
+void add_noise(const Study& study, std::vector<std::string>& lines) {
+  std::map<std::string, int> runs_with;
+  std::vector<std::string> first;  // of each cause
+  int runs = 0;
+  for (const PointResult& point : study.done) {
+    runs += static_cast<int>(point.rows.size());
+    for (const FindingRow& finding : point.findings) {
+      if (!experiment::is_noise(finding.cause) || ++runs_with[finding.cause] > 1) continue;
+      first.push_back(finding.cause);
+      lines.push_back(fmt::format("{}, {}: {}", point_words(study.points[point.number].values),
+                                  finding.order, finding.text));
+    }
+  }
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    std::string& line = lines[lines.size() - first.size() + i];
+    line =
+        fmt::format("{} ({} of {} runs), first at {}", first[i], runs_with[first[i]], runs, line);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> sweep_words(const Study& study) {
+  std::vector<std::string> lines;
+  for (const std::string& device : devices_of(study)) add_best(study, device, lines);
+  add_noise(study, lines);
   return lines;
 }
 

@@ -32,6 +32,9 @@ class Yardstick {
   std::optional<double> of(const Row& row, std::optional<double> seconds) const;
   std::optional<double> of(const Row& row) const { return of(row, row.seconds()); }
 
+  /// Whether the intervals of two rows with times overlap. Predictions have none: equal ones tie.
+  bool tie(const Row& a, const Row& b) const;
+
   /// The best bound of the orders at a point: on hosts an order's bound depends on its lanes.
   std::optional<double> bound(const PointResult& point) const;
 
@@ -49,8 +52,11 @@ struct SweepEntry {
   const Row* row = nullptr;
 };
 
-/// The fastest order over all points; empty without times.
-std::optional<SweepEntry> best(const Study& study);
+/// The fastest order over all points, of one of several devices; empty without times.
+std::optional<SweepEntry> best(const Study& study, const std::string& device = "");
+
+/// The fastest order of each other point whose interval overlaps that of the best.
+std::vector<SweepEntry> ties(const Study& study, const std::string& device = "");
 
 /// The knee: smallest value of the first swept key at which some order, for any values of the other
 /// keys, comes within `knee_margin` of the best.
@@ -63,18 +69,20 @@ struct Knee {
 inline constexpr double knee_margin = 0.05;
 
 /// Empty if the values of the first key are not numbers, or too few.
-std::optional<Knee> knee(const Study& study);
+std::optional<Knee> knee(const Study& study, const std::string& device = "");
 
-/// One row per point: its values, the time of each series (`narrow`: only of the fastest), the
-/// bound and the fastest series.
+/// One row per point: its values, the time of each series, the bound, the fastest series, and for
+/// each device whether the point is the best or ties with it. `narrow`: only the time of the
+/// fastest, and one row per point and device.
 Rows sweep_rows(const Study& study, bool narrow = false);
 /// "median times"
 std::string sweep_table_heading(const Study& study);
 
-/// The best point and the knee, one line each.
+/// The best point, its ties and the knee of each device, and what disturbed the measurements, one
+/// line each.
 std::vector<std::string> sweep_words(const Study& study);
 
-/// The rows (narrow if necessary to fit `width` columns), best point and knee.
+/// The rows (narrow if necessary to fit `width` columns) and the lines of sweep_words().
 std::string sweep_table(const Study& study, int width);
 
 /// The picture of a sweep.

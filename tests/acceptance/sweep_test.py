@@ -141,7 +141,10 @@ class Sweep(Case):
             self.assertEqual(predicted["samples_s"], [])
         rows = list(csv.DictReader(table.read_text().splitlines()))
         self.assertEqual(collections.Counter(row["device"] for row in rows), {"h200": 12, "c2050": 12})
-        self.assertIn("best: ", done.stdout)
+        for device in ("h200", "c2050"):
+            self.assertRegex(done.stdout, f"(?m)^best on {device}: ")
+            self.assertRegex(done.stdout, f"(?m)^knee on {device}: ")
+            self.assertEqual(len(re.findall(f"(?m)^[124] +[12] +{device} ", done.stdout)), 6)  # 100 columns are few here
         self.assertIn("OVERLAP_RESULT verdict=PASS data=NONE exit=0", done.stdout)
 
     def test_an_option_pins_a_key(self):

@@ -477,8 +477,73 @@ TEST(SweepKnee, NeedsNumbers) {
   EXPECT_TRUE(knee(sweep_of(counts, {5, 6, 7}))->least);
 }
 
+/// Times that are certain up to 1 %.
+Study certain(Study sweep) {
+  for (PointResult& point : sweep.done) {
+    for (Row& row : point.rows) {
+      row.time->lo = 0.99 * row.time->median;
+      row.time->hi = 1.01 * row.time->median;
+    }
+  }
+  return sweep;
+}
+
+TEST(SweepTies, HaveIntervalsThatOverlapThatOfTheBest) {
+  const auto numbers = [](const Study& sweep) {
+    std::vector<std::size_t> found;
+    for (const SweepEntry& entry : ties(sweep)) found.push_back(entry.point->number);
+    return found;
+  };
+  // 5.05 and 4.95 / 0.99 touch.
+  EXPECT_THAT(numbers(certain(sweep_of(counts, {9, 7, 5.1, 5, 5.11, 5.09}))), ElementsAre(2u, 5u));
+  EXPECT_THAT(numbers(certain(sweep_of(counts, {9, 7, 5.2, 5, 5.2, 6}))), testing::IsEmpty());
+  EXPECT_THAT(numbers(sweep_of(counts, {5, 9, 21})),
+              ElementsAre(1u, 2u));  // sequential: 5 .. 20 ms
+  const Study bytes = sweep_of("sweep: {workload.elements: [1024, 4096]}\n", {4, 8});
+  EXPECT_THAT(numbers(certain(bytes)), testing::IsEmpty());
+  EXPECT_THAT(numbers(bytes), ElementsAre(0u));
+  // Without intervals only equal times tie.
+  EXPECT_THAT(numbers(single({1, 2, 3}, {5, 5, 5.001})), ElementsAre(1u));
+  EXPECT_THAT(ties(sweep_of(counts, {})), testing::IsEmpty());
+}
+
+TEST(SweepTies, AreMarkedAndListed) {
+  const Study sweep = certain(sweep_of(counts, {9, 7, 5.09, 5, 5.08, 6}));
+  const Rows rows = sweep_rows(sweep);
+  std::vector<std::string> marks;
+  for (std::size_t i = 1; i < rows.size(); ++i) marks.push_back(rows[i].back());
+  EXPECT_THAT(marks, ElementsAre("", "", "tie", "best", "tie", ""));
+  EXPECT_EQ(sweep_words(sweep)[1],
+            "ties, whose intervals overlap the best one's: chunks.count 4; chunks.count 16");
+  std::string list = "sweep: {chunks.count: [1";
+  for (int i = 2; i <= 12; ++i) list += ", " + std::to_string(i);
+  EXPECT_THAT(sweep_words(sweep_of(list + "]}\n", std::vector<double>(12, 5)))[1],
+              testing::EndsWith("; chunks.count 9; 3 more"));
+}
+
+TEST(SweepNoise, HasALineForEachCause) {
+  const auto points = points_of(counts);
+  Study sweep = new_study({}, points);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    experiment::Outcome result = result_of(points[i], 5);
+    if (i > 0) result.runs[1].findings = {{.cause = "unsteady", .text = "they differ"}};
+    if (i == 3) result.runs[0].findings = {{.cause = "drifting", .text = "it drifts"}};
+    result.runs[0].findings.push_back({.cause = "few_lanes", .text = "too few"});
+    add(sweep, i, result);
+  }
+  // A point of an earlier process counts as well.
+  sweep.done[1] = read_record(sweep.done[1].record);
+  const std::vector<std::string> lines = sweep_words(sweep);
+  ASSERT_GE(lines.size(), 2u);
+  EXPECT_THAT(
+      (std::vector(lines.end() - 2, lines.end())),
+      ElementsAre("unsteady (5 of 12 runs), first at chunks.count 2, depth_first: they differ",
+                  "drifting (1 of 12 runs), first at chunks.count 8, sequential: it drifts"));
+  EXPECT_THAT(sweep_table(sweep, 100), Not(HasSubstr("too few")));
+}
+
 TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
-  const Study sweep = sweep_of(counts, {9, 7, 5.2, 5, 5.25, 6});
+  const Study sweep = certain(sweep_of(counts, {9, 7, 5.2, 5, 5.25, 6}));
   EXPECT_EQ(
       sweep_table(sweep, 100),
       "\nmedian times\n"
@@ -492,7 +557,7 @@ TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
       "\n"
       "best: 5.000 ms, depth_first at chunks.count 8\n"
       "knee: chunks.count 4 is the smallest value that comes within 5 % of the best time, with "
-      "5.200 ms, depth_first; so do all up to 16\n\n");
+      "5.200 ms, depth_first; 4 to 16 are within 5 % of the best\n\n");
   EXPECT_EQ(sweep_table(sweep, 66), sweep_table(sweep, 100));
   EXPECT_THAT(sweep_table(sweep, 65), HasSubstr("chunks.count      time     bound      fastest\n"
                                                 "1             9.000 ms  4.000 ms  depth_first\n"));
@@ -500,7 +565,7 @@ TEST(SweepTable, LinesUpAndSaysWhatIsBest) {
 
 TEST(SweepTable, HasTheTimesOfEachSeriesBelowItsName) {
   for (const auto& [first, second] : {std::pair("a", "b"), {"b", "a"}}) {
-    Study sweep = sweep_of("sweep: {chunks.count: [1, 2]}\n", {9, 7});
+    Study sweep = certain(sweep_of("sweep: {chunks.count: [1, 2]}\n", {9, 7}));
     for (PointResult& point : sweep.done) {
       point.rows[0].order = first;
       point.rows[1].order = second;
@@ -520,6 +585,39 @@ TEST(SweepTable, NamesDevicesWhereThereAreSeveral) {
   EXPECT_THAT(series(sweep), ElementsAre("sequential", "depth_first"));
   sweep.devices = {"h200", "h100"};
   EXPECT_THAT(series(sweep), ElementsAre("sequential on h200", "depth_first on h200"));
+}
+
+TEST(SweepTable, HasABestAndAKneeOfEachDevice) {
+  Study sweep = certain(sweep_of("sweep: {chunks.count: [1, 2, 4]}\n", {9, 7, 5}));
+  sweep.devices = {"fast", "slow"};
+  for (PointResult& point : sweep.done) {
+    point.rows.erase(point.rows.begin());
+    point.rows.front().device = "fast";
+    point.rows.push_back(point.rows.front());
+    Row& slow = point.rows.back();
+    slow.device = "slow";
+    const double seconds = 0.020 + 0.001 * static_cast<double>(point.number);
+    slow.time = base::Summary{.n = 3, .median = seconds, .lo = seconds, .hi = seconds};
+  }
+  EXPECT_THAT(sweep_words(sweep),
+              ElementsAre("best on fast: 5.000 ms, depth_first at chunks.count 4",
+                          "knee on fast: chunks.count 4 is the smallest value that comes within 5 "
+                          "% of the best time, with 5.000 ms, depth_first",
+                          "best on slow: 20.00 ms, depth_first at chunks.count 1",
+                          "knee on slow: chunks.count 1, the smallest tried, comes within 5 % of "
+                          "the best time, with 20.00 ms, depth_first; 1 to 2 are within 5 % of the "
+                          "best"));
+  const Rows wide = sweep_rows(sweep);
+  EXPECT_EQ(wide[1].back(), "best on slow");
+  EXPECT_EQ(wide[3].back(), "best on fast");
+  EXPECT_EQ(base::align(sweep_rows(sweep, true), true),
+            "chunks.count  device      time     bound      fastest\n"
+            "1               fast  9.000 ms  4.000 ms  depth_first\n"
+            "1               slow  20.00 ms  4.000 ms  depth_first  best\n"
+            "2               fast  7.000 ms  4.000 ms  depth_first\n"
+            "2               slow  21.00 ms  4.000 ms  depth_first\n"
+            "4               fast  5.000 ms  4.000 ms  depth_first  best\n"
+            "4               slow  22.00 ms  4.000 ms  depth_first\n");
 }
 
 TEST(SweepSvg, HasThePanelOfTheBestPoint) {
@@ -679,10 +777,10 @@ TEST(SweepSvg, HasTitlesInTwoLinesWhereOneIsTooNarrow) {
 }
 
 TEST(SweepSvg, LongWordsTakeTwoLines) {
-  Study sweep = sweep_of(
-      "sweep: {chunks.count: [1, 2, 4, 8], issue.lanes: [1], memory.host: [pinned], "
-      "measure.repetitions: [7], workload.intensity: [1]}\n",
-      {9, 7, 5});
+  Study sweep = certain(
+      sweep_of("sweep: {chunks.count: [1, 2, 4, 8], issue.lanes: [1], memory.host: [pinned], "
+               "measure.repetitions: [7], workload.intensity: [1]}\n",
+               {9, 7, 5}));
   add(sweep, 3,
       experiment::failed(sweep.points[3], base::Error(base::ExitCode::skipped,
                                                       "the device has no room for so many chunks "
