@@ -13,7 +13,7 @@ from pathlib import Path
 
 # A folder may include itself and the folders before it.
 ORDER = [
-    "base", "yaml", "deck", "schedule", "timeline", "model", "experiment", "report",
+    "base", "describe", "yaml", "deck", "schedule", "timeline", "model", "experiment", "report",
     "workload", "lanes", "measure", "fleet", "miniapp",
 ]  # fmt: skip
 KOKKOS_MAY = ("src/workload/", "src/lanes/", "src/measure/", "src/fleet/", "miniapp/", "tests/")

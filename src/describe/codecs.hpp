@@ -1,0 +1,340 @@
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+#include "describe/reader.hpp"
+#include "describe/words.hpp"
+
+/// Codecs: how values are spelled. They are made at each use, so they are small: limits and texts.
+namespace overlap::describe {
+
+/// What messages, pages and schemas say of values.
+struct Values {
+  std::string allowed;
+  Json schema;  ///< JSON Schema of what is written
+  std::string unit = {};
+  std::vector<std::string> words = {};  ///< for suggestions
+};
+
+template <class C>
+concept Codec = requires(const C& codec, const typename C::Type& value) {
+  { codec.values() } -> std::same_as<Values>;
+  { codec.write(value) } -> std::convertible_to<Json>;
+};
+/// A codec of single values: parse() is empty for a value that is not allowed.
+template <class C>
+concept ScalarCodec = Codec<C> && requires(const C& codec, const Json& value) {
+  { codec.parse(value) } -> std::same_as<std::optional<typename C::Type>>;
+};
+/// Whether a key is left out where its codec writes null.
+template <class C>
+inline constexpr bool may_miss = requires { C::may_miss; };
+
+/// Throws Error with the found and the allowed values, the units and the nearest match.
+[[noreturn]] void fail_value(const Reader& reader, const Values& values);
+
+/// Reads a value; for single values, T may be narrower than the codec's type. In result files a
+/// number that is not finite is null. Throws Error.
+template <Codec C, class T>
+void read(const C& codec, const Reader& reader, T& into) {
+  if constexpr (ScalarCodec<C>) {
+    if constexpr (std::is_floating_point_v<T>) {
+      into = std::numeric_limits<T>::quiet_NaN();
+      if (reader.document().json && reader.is_null()) return;
+    }
+    auto value = reader.exists() ? codec.parse(reader.value()) : std::nullopt;
+    if (!value) fail_value(reader, codec.values());
+    into = static_cast<T>(*std::move(value));
+  } else {
+    codec.read(reader, into);
+  }
+}
+
+// Single values.
+
+/// As a minimum: any number above 0.
+inline constexpr double above_0 = std::numeric_limits<double>::denorm_min();
+/// As a maximum: no limit.
+template <class T>
+inline constexpr T any = std::numeric_limits<T>::max();
+
+/// A number from `least` to `most`.
+template <class T>
+struct Number {
+  using Type = T;
+  std::string_view allowed = {};  ///< empty: follows from the limits
+  T least = std::numeric_limits<T>::lowest();
+  T most = any<T>;
+  std::string_view unit = {};
+  std::optional<T> (*parser)(std::string_view) = nullptr;  ///< null: numbers without a unit
+  std::string (*spell)(T) = nullptr;                       ///< null: written as a number
+
+  std::optional<T> parse(const Json& found) const;
+  Json write(T value) const;
+  Values values() const;
+};
+extern template struct Number<double>;
+extern template struct Number<std::int64_t>;
+using Count = Number<std::int64_t>;
+using Real = Number<double>;
+
+constexpr Count count(std::int64_t least, std::int64_t most) {
+  return {.least = least, .most = most};
+}
+Count bytes(std::int64_t least, std::int64_t most = any<std::int64_t>);
+Real number(std::string_view allowed, double least, double most);
+Real seconds(std::string_view allowed, double least, double most);
+Real part(std::string_view allowed, double least, double most);  ///< a fraction
+/// The same, written with a unit.
+template <class T>
+Number<T> spelled(Number<T> codec, std::string (*spell)(std::type_identity_t<T>)) {
+  codec.spell = spell;
+  return codec;
+}
+
+/// A whole number of any type.
+template <std::integral T>
+struct Whole {
+  using Type = T;
+  Count limits;
+
+  std::optional<T> parse(const Json& found) const {
+    const auto value = limits.parse(found);
+    return value && std::in_range<T>(*value) ? std::optional(static_cast<T>(*value)) : std::nullopt;
+  }
+  Json write(T value) const { return value; }
+  Values values() const { return limits.values(); }
+};
+
+/// A text: one line, or whatever a file of others has as one line.
+struct Text {
+  using Type = std::string;
+  bool line = false;
+
+  std::optional<std::string> parse(const Json& found) const;
+  Json write(const std::string& text) const { return text; }
+  Values values() const { return {line ? "one line of text" : "text", {{"type", "string"}}}; }
+};
+constexpr Text line() { return {.line = true}; }
+
+/// Texts with a meaning.
+template <class T>
+struct Spelling {
+  using Type = T;
+  Values (*values)();
+  std::optional<T> (*from)(const std::string&);
+  Json (*write)(const T&);
+
+  std::optional<T> parse(const Json& found) const {
+    return found.is_string() ? from(found) : std::nullopt;
+  }
+};
+
+/// One of some words.
+Values words_values(std::vector<std::string> words);
+
+/// One of the first `count` words of an enumeration.
+template <class Enum>
+struct OneOf {
+  using Type = Enum;
+  std::size_t count = words<Enum>.size();
+
+  std::optional<Enum> parse(const Json& found) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (found == words<Enum>[i].name) return words<Enum>[i].value;
+    }
+    return std::nullopt;
+  }
+  Json write(Enum value) const { return to_string(value); }
+  Values values() const {
+    std::vector<std::string> names = spellings<Enum>();
+    names.resize(count);
+    return words_values(std::move(names));
+  }
+};
+
+/// A flag, as JSON has it or with two words.
+struct Flag {
+  using Type = bool;
+  const char* yes = nullptr;
+  const char* no = nullptr;
+
+  std::optional<bool> parse(const Json& found) const;
+  Json write(bool value) const { return yes == nullptr ? Json(value) : Json(value ? yes : no); }
+  Values values() const;
+};
+
+/// Values of a codec that pass a test.
+template <ScalarCodec C, class F>
+struct Only : C {
+  F test;
+
+  std::optional<typename C::Type> parse(const Json& found) const {
+    auto value = C::parse(found);
+    return value && test(*value) ? value : std::nullopt;
+  }
+};
+template <ScalarCodec C, class F>
+Only<C, F> only(C codec, F test) {
+  return {{std::move(codec)}, std::move(test)};
+}
+
+// Values that may be missing.
+
+/// A key that is not written where `absent` holds: one that was added later and has the value that
+/// held before, so that results and identities stay the same.
+template <Codec C>
+struct Unless : C {
+  static constexpr bool may_miss = true;
+  bool absent;
+
+  Json write(const typename C::Type& value) const { return absent ? Json() : C::write(value); }
+};
+template <Codec C>
+Unless<C> unless(bool absent, C codec) {
+  return {{std::move(codec)}, absent};
+}
+
+/// A value, or a word for none.
+template <Codec C>
+struct OrWord {
+  using Type = std::optional<typename C::Type>;
+  std::string_view none;
+  C codec;
+
+  void read(const Reader& reader, Type& into) const {
+    into.reset();
+    if (reader.is(none)) return;
+    if constexpr (ScalarCodec<C>) {
+      if (reader.exists()) into = codec.parse(reader.value());
+    } else if (reader.is_map() || reader.is_list()) {
+      describe::read(codec, reader, into.emplace());
+    }
+    if (!into) fail_value(reader, values());
+  }
+  Json write(const Type& value) const { return value ? codec.write(*value) : Json(none); }
+  Values values() const {
+    Values all = codec.values();
+    all.allowed = std::string(none) + " or " + all.allowed;
+    all.schema = {{"oneOf", {{{"const", none}}, all.schema}}};
+    all.words.emplace_back(none);
+    return all;
+  }
+};
+template <Codec C>
+OrWord<C> or_word(std::string_view none, C codec) {
+  return {none, std::move(codec)};
+}
+
+/// A value whose key may be missing.
+template <Codec C>
+struct Optional {
+  using Type = std::optional<typename C::Type>;
+  static constexpr bool may_miss = true;
+  C codec;
+
+  void read(const Reader& reader, Type& into) const {
+    describe::read(codec, reader, into.emplace());
+  }
+  Json write(const Type& value) const { return value ? codec.write(*value) : Json(); }
+  Values values() const { return codec.values(); }
+};
+template <Codec C>
+Optional<C> optional(C codec) {
+  return {std::move(codec)};
+}
+
+/// The values, or null.
+Values or_null(Values values);
+
+/// A value or null, as result files have it.
+template <Codec C>
+struct Nullable {
+  using Type = std::optional<typename C::Type>;
+  C codec;
+
+  void read(const Reader& reader, Type& into) const {
+    into.reset();
+    if (reader.exists() && !reader.is_null()) describe::read(codec, reader, into.emplace());
+  }
+  Json write(const Type& value) const { return value ? codec.write(*value) : Json(); }
+  Values values() const { return or_null(codec.values()); }
+};
+template <Codec C>
+Nullable<C> nullable(C codec) {
+  return {std::move(codec)};
+}
+
+// Lists and maps.
+
+/// A list of at least `least` values.
+template <Codec C>
+struct List {
+  using Type = std::vector<typename C::Type>;
+  C codec;
+  std::string_view allowed;
+  std::size_t least = 0;
+
+  void read(const Reader& reader, Type& into) const {
+    into.clear();
+    for (const Reader& item : reader.items(allowed, least)) {
+      describe::read(codec, item, into.emplace_back());
+    }
+  }
+  Json write(const Type& items) const {
+    Json list = Json::array();
+    for (const auto& item : items) list.push_back(codec.write(item));
+    return list;
+  }
+  Values values() const {
+    return {std::string(allowed),
+            {{"type", "array"}, {"minItems", least}, {"items", codec.values().schema}}};
+  }
+};
+template <Codec C>
+List<C> list_of(C codec, std::string_view allowed, std::size_t least = 0) {
+  return {std::move(codec), allowed, least};
+}
+
+/// Values by name.
+template <Codec C>
+struct Named {
+  using Type = std::map<std::string, typename C::Type>;
+  C codec;
+  std::string_view allowed = "a map of names";
+
+  void read(const Reader& reader, Type& into) const {
+    if (!reader.is_map()) reader.fail_allowed(std::string(allowed));
+    into.clear();
+    for (const std::string& key : reader.keys()) describe::read(codec, reader.at(key), into[key]);
+  }
+  Json write(const Type& map) const {
+    Json json = Json::object();
+    for (const auto& [name, value] : map) json[name] = codec.write(value);
+    return json;
+  }
+  Values values() const {
+    return {std::string(allowed),
+            {{"type", "object"}, {"additionalProperties", codec.values().schema}}};
+  }
+};
+
+/// What has no struct.
+struct Raw {
+  using Type = Json;
+  Json schema = Json::object();
+
+  void read(const Reader& reader, Json& into) const {
+    if (!reader.exists()) fail_value(reader, values());
+    into = reader.value();
+  }
+  Json write(const Json& value) const { return value; }
+  Values values() const { return {"any value", schema}; }
+};
+
+}  // namespace overlap::describe

@@ -1,0 +1,320 @@
+#include "describe/describe.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace overlap::describe {
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool contains(const Names& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// Visits the keys that a map has with one word of its selector.
+class Keys : public Visitor {
+ public:
+  using Each = std::function<void(const Key&, const Value&)>;
+
+  explicit Keys(Each each = {}, std::optional<std::size_t> set = {})
+      : each_(std::move(each)), word_(set) {}
+  /// With the word that the map has, if any.
+  explicit Keys(const Reader& map) : map_(&map) {}
+
+  Names names;
+  std::string selector;  ///< empty: none
+  bool required = false;
+  Names words;
+  std::string word;  ///< now
+
+ private:
+  void field(const Key& key, const Value& value) override {
+    names.emplace_back(key.name);
+    if (each_) each_(key, value);
+  }
+  std::optional<std::size_t> select(const Key& key, const Value& value) override {
+    selector = key.name;
+    required = key.missing.error;
+    words = value.values().words;
+    if (map_ != nullptr && map_->has(selector)) value.read(map_->at(selector));
+    word = word_ ? words[*word_] : value.write().get<std::string>();
+    return word_;
+  }
+
+  Each each_;
+  std::optional<std::size_t> word_;
+  const Reader* map_ = nullptr;
+};
+
+/// The keys with every word of the selector.
+struct AllKeys {
+  Names names;                                     ///< in the order of the description
+  std::string selector;                            ///< empty: none
+  Names words;                                     ///< of the selector
+  std::map<std::string, Names, std::less<>> with;  ///< words by key
+
+  bool always(std::string_view key) const {
+    return with.find(key)->second.size() >= std::max<std::size_t>(words.size(), 1);
+  }
+};
+
+/// Inserts the keys that are new before the next one that is known.
+void merge(Names& all, const Names& names) {
+  auto next = all.end();
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    const auto known = std::ranges::find(all, *name);
+    next = known != all.end() ? known : all.insert(next, *name);
+  }
+}
+
+/// Calls `each` for the keys with every word of the selector, which keeps its word.
+AllKeys all_keys(const Body& body, const Keys::Each& each = {}) {
+  Keys now;
+  body(now);
+  AllKeys all{.names = {}, .selector = now.selector, .words = now.words, .with = {}};
+  for (std::size_t i = 0; i < std::max<std::size_t>(now.words.size(), 1); ++i) {
+    Keys keys(each, now.words.empty() ? std::nullopt : std::optional(i));
+    body(keys);
+    merge(all.names, keys.names);
+    for (const std::string& name : keys.names) all.with[name].push_back(keys.word);
+  }
+  const auto word = std::ranges::find(now.words, now.word);
+  if (word != now.words.end()) {
+    Keys restored({}, static_cast<std::size_t>(word - now.words.begin()));
+    body(restored);
+  }
+  return all;
+}
+
+/// Requires a map with known keys. Reads the selector, which decides which keys those are.
+void expect_known(const Reader& map, const Body& body) {
+  if (!map.exists()) return;
+  Keys now(map);
+  body(now);
+  const auto is_known = [&](const std::string& name) { return contains(now.names, name); };
+  const Names names = map.keys();
+  if (map.is_map() && std::ranges::all_of(names, is_known)) return;
+  const bool has_word = now.required && map.has(now.selector);
+  const AllKeys all = all_keys(body);
+  for (const std::string& name : names) {
+    const auto with = all.with.find(name);
+    if (with == all.with.end() || is_known(name) || (now.required && !has_word)) continue;
+    const Reader selector = map.at(now.selector);
+    map.fail_at_key(
+        name,
+        has_word ? fmt::format("found a key of {}, not of {}{}; allowed: {}",
+                               fmt::join(with->second, " and "), now.word,
+                               selector.overridden() ? " (" + selector.origin() + ")" : "",
+                               fmt::join(now.names, ", "))
+                 : fmt::format("found with {} {} ({}); allowed: with {} {}", now.selector, now.word,
+                               selector.origin(), now.selector, fmt::join(with->second, ", ")));
+  }
+  map.expect_keys(has_word ? now.names : all.names);
+}
+
+class ReadingVisitor : public Visitor {
+ public:
+  explicit ReadingVisitor(const Reader& map) : map_(map) {}
+  const Reader* reader() const override { return &map_; }
+
+ private:
+  void field(const Key& key, const Value& value) override {
+    const Reader at = map_.at(std::string(key.name));
+    const bool in_result = map_.document().json && !key.missing.added && !value.may_miss();
+    if (at.exists() || in_result || (value.is_map() && !value.may_miss())) {
+      value.read(at);
+    } else if (key.missing.error) {
+      at.fail_allowed(value.values().allowed);
+    }
+  }
+
+  const Reader& map_;
+};
+
+class WritingVisitor : public Visitor {
+ public:
+  Json map = Json::object();
+
+ private:
+  void field(const Key& key, const Value& value) override {
+    Json written = value.write();
+    if (!written.is_null() || !value.may_miss()) map[std::string(key.name)] = std::move(written);
+  }
+};
+
+bool is_list_of_maps(const Json& value) {
+  return value.is_array() && !value.empty() && value[0].is_object();
+}
+
+/// The items of a map or list of maps, one per line.
+std::string lines_of(const Json& value, const std::string& indent) {
+  std::string text;
+  for (const auto& [key, item] : value.items()) {
+    const std::string name = value.is_array() ? "- " : key + ":";
+    text += is_list_of_maps(item)
+                ? fmt::format("{}{}\n{}", indent, name, lines_of(item, indent + "  "))
+                : fmt::format("{}{}{}{}\n", indent, name, value.is_array() ? "" : " ", spell(item));
+  }
+  return text;
+}
+
+class YamlVisitor : public Visitor {
+ public:
+  explicit YamlVisitor(std::string indent) : indent_(std::move(indent)) {}
+  std::string text;
+
+ private:
+  void field(const Key& key, const Value& value) override {
+    const Json written = value.write();
+    if (written.is_null()) return;
+    const std::string comment =
+        key.help.empty() ? "" : "# " + base::replaced(key.help, "\n", "\n# ");
+    const std::string more = indent_ + "  ";
+    if (value.is_map() && indent_.empty()) {
+      YamlVisitor part(more);
+      value.visit(part);
+      text += fmt::format("\n{}\n{}:\n{}", comment, key.name, part.text);
+    } else if (std::ranges::any_of(written, [](const Json& item) {
+                 return item.is_object() || is_list_of_maps(item);
+               })) {
+      text += fmt::format("{}{}:  {}\n{}", indent_, key.name, comment, lines_of(written, more));
+    } else {
+      text += fmt::format("{}{}: {}{}{}\n", indent_, key.name, spell(written),
+                          comment.empty() ? "" : "  ", comment);
+    }
+  }
+
+  std::string indent_;
+};
+
+/// Finds objects that a schema has more than once, and then writes each of them once.
+class Definitions {
+ public:
+  /// Counts the objects below, or replaces them by references. `name`: the nearest key.
+  void visit(const std::string& name, Json& schema, bool replaces) {
+    const std::string object = schema.contains("properties") ? content(schema) : "";
+    if (!object.empty()) {
+      uses_[object] += replaces ? 0 : 1;
+      for (auto& [key, part] : schema["properties"].items()) visit(key, part, replaces);
+    }
+    for (const char* const key : {"items", "additionalProperties"}) {
+      if (schema.contains(key)) visit(name, schema[key], replaces);
+    }
+    for (const char* const key : {"anyOf", "oneOf"}) {
+      if (!schema.contains(key)) continue;
+      for (Json& part : schema[key]) visit(name, part, replaces);
+    }
+    if (replaces && !object.empty() && uses_[object] > 1) refer(name, object, schema);
+  }
+  Json all = Json::object();
+
+ private:
+  static std::string content(Json object) {
+    object.erase("description");
+    return object.dump();
+  }
+  void refer(const std::string& name, const std::string& object, Json& schema) {
+    Json reference = Json::object();
+    if (schema.contains("description")) reference["description"] = schema["description"];
+    schema.erase("description");
+    std::string& known = names_[object];
+    if (known.empty()) {
+      known = name;
+      while (all.contains(known)) known += "_";
+      all[known] = schema;
+    }
+    reference["$ref"] = "#/$defs/" + known;
+    schema = std::move(reference);
+  }
+
+  std::map<std::string, std::string> names_;
+  std::map<std::string, int> uses_;
+};
+
+}  // namespace
+
+Json with_definitions(Json schema) {
+  Definitions definitions;
+  for (const bool replaces : {false, true}) definitions.visit("", schema, replaces);
+  if (!definitions.all.empty()) schema["$defs"] = std::move(definitions.all);
+  return schema;
+}
+
+void read_map(const Reader& map, const Body& body) {
+  if (!map.document().json) {
+    expect_known(map, body);
+  } else if (!map.is_map()) {
+    map.fail_allowed("a map");
+  }
+  ReadingVisitor reading(map);
+  body(reading);
+}
+
+Json write_map(const Body& body) {
+  WritingVisitor writing;
+  body(writing);
+  return std::move(writing.map);
+}
+
+Values map_values(const Body& body) {
+  Json properties = Json::object();
+  Names needed;
+  const AllKeys all = all_keys(body, [&](const Key& key, const Value& value) {
+    const std::string name(key.name);
+    if (properties.contains(name)) return;
+    properties[name] = {{"description", key.help}};
+    properties[name].update(value.values().schema);
+    if (!value.may_miss() && !key.missing.added) needed.push_back(name);
+  });
+  Json always = Json::array(), with = Json::object();  // keys by word of the selector
+  for (const std::string& name : needed) {
+    if (all.always(name)) always.push_back(name);
+    for (const std::string& word : all.with.at(name)) {
+      if (!all.always(name)) with[word].push_back(name);
+    }
+  }
+  Json schema = {{"type", "object"}, {"required", always}, {"properties", properties}};
+  for (const auto& [word, names] : with.items()) {
+    const Json is = {{"properties", {{all.selector, {{"const", word}}}}}};
+    schema["allOf"].push_back({{"if", is}, {"then", {{"required", names}}}});
+  }
+  return {fmt::format("a map with the keys {}", fmt::join(all.names, ", ")), std::move(schema)};
+}
+
+std::string map_to_yaml(const Body& body) {
+  YamlVisitor lines("");
+  body(lines);
+  return std::move(lines.text);
+}
+
+std::string map_reference(const Body& body) {
+  std::map<std::string, std::string, std::less<>> rows;
+  const AllKeys all = all_keys(body, [&](const Key& key, const Value& value) {
+    const Values values = value.values();
+    const std::string written = value.is_map() ? "" : spell(value.write());
+    const std::string fallback = !key.missing.documented.empty()
+                                     ? std::string(key.missing.documented)
+                                 : written.empty() ? ""
+                                                   : "`" + written + "`";
+    rows.emplace(key.name, fmt::format("| `{}` | {} | {} | {} | {}", key.name,
+                                       value.is_map() ? "a map, see below" : values.allowed,
+                                       fallback, values.unit, key.help));
+  });
+  std::string text =
+      "| key | values | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n";
+  for (const std::string& name : all.names) {
+    text += rows.at(name);
+    if (!all.always(name)) {
+      text += fmt::format(" Only with {} {}.", all.selector, fmt::join(all.with.at(name), ", "));
+    }
+    text += " |\n";
+  }
+  return text;
+}
+
+}  // namespace overlap::describe

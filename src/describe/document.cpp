@@ -1,0 +1,139 @@
+#include "describe/document.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <ranges>
+
+#include "base/nearest.hpp"
+#include "base/text.hpp"
+
+namespace overlap::describe {
+namespace {
+
+/// Whether a path is that of a value or leads into it.
+bool is_in(std::string_view path, std::string_view value) {
+  return path.starts_with(value) &&
+         (path.size() == value.size() || path[value.size()] == '.' || path[value.size()] == '[');
+}
+
+base::SourcePlace source(const Document& document, const Document::Place& place) {
+  return {document.origins[static_cast<std::size_t>(place.origin)], place.line, place.column,
+          place.origin};
+}
+
+/// The place that a change gave to a path; null: none.
+const Document::Place* changed(const Document& document, std::string_view path) {
+  for (const auto& [value, place] : document.changes | std::views::reverse) {
+    if (is_in(path, value)) return &place;
+  }
+  return nullptr;
+}
+
+/// The place of the value at a path or, without one, of its key or what it would lie in.
+Document::Place find(const Document& document, std::string path) {
+  while (true) {
+    if (const Document::Place* const to = changed(document, path)) return *to;
+    if (const auto at = document.places.find(path); at != document.places.end()) {
+      const auto& [key, value] = at->second;
+      return value.line > 0 ? value : key;
+    }
+    if (path.empty()) return {};
+    path.resize(std::min(path.find_last_of(".["), path.size()) % path.size());  // none: to 0
+  }
+}
+
+}  // namespace
+
+base::SourcePlace Document::place(const std::string& path) const {
+  return source(*this, find(*this, path));
+}
+
+base::SourcePlace Document::key_place(const std::string& path) const {
+  const auto found = places.find(path);
+  const bool from_file = found != places.end() && changed(*this, path) == nullptr;
+  return from_file ? source(*this, found->second.key) : place(path);
+}
+
+void Document::set(std::span<const std::string> keys, Json value, const std::string& origin) {
+  const Place option{.origin = static_cast<int>(origins.size()) - 1};
+  const Place place = origin.empty() ? option : find(*this, origin);
+  Json* here = &root;
+  std::string path, made;
+  for (const std::string& key : keys) {
+    if (here->is_null()) *here = Json::object();
+    if (!here->is_object()) {
+      throw base::Error(
+          base::ExitCode::usage,
+          fmt::format("{}: {}: found {}; allowed: {}", base::to_string(source(*this, place)),
+                      clean(path), found(here),
+                      here->is_array()
+                          ? fmt::format("the whole list, --set '{}=[...]'", clean(path))
+                          : "a map, which can hold the key " + quoted(key)));
+    }
+    path = path_of(path, key);
+    here = &(*here)[key];
+    if (made.empty() && here->is_null()) made = path;
+  }
+  *here = std::move(value);
+  changes.emplace_back(made.empty() ? path : made, place);
+}
+
+std::string path_of(const std::string& above, const std::string& key) {
+  const std::string name = key.empty() ? "''" : clean(key);
+  return above.empty() ? name : above + "." + name;
+}
+
+std::vector<std::string> parts_of(const std::string& key) {
+  std::vector<std::string> parts;
+  for (const auto part : std::views::split(key, '.')) parts.emplace_back(part.begin(), part.end());
+  if (key.empty()) parts.emplace_back();
+  return parts;
+}
+
+Json value_at(const Json& map, std::string key) {
+  std::ranges::replace(key, '.', '/');
+  const Json::json_pointer place("/" + key);
+  return map.contains(place) ? map.at(place) : Json();
+}
+
+std::string spell(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  if (!value.is_structured()) return value.dump();
+  std::vector<std::string> parts;
+  for (const auto& [key, item] : value.items()) {
+    parts.push_back(value.is_object() ? key + ": " + spell(item) : spell(item));
+  }
+  const std::string list = fmt::format("{}", fmt::join(parts, ", "));
+  return value.is_object() ? "{" + list + "}" : "[" + list + "]";
+}
+
+std::string found(const Json* value) {
+  if (value == nullptr || value->is_null()) return "nothing";
+  if (value->is_structured()) return value->is_array() ? "a list" : "a map";
+  return value->is_string() ? quoted(value->get<std::string>()) : value->dump();
+}
+
+std::string clean(const std::string& text) {
+  constexpr std::size_t most = 100;
+  const std::string line = base::one_line(text);
+  const std::string_view head = base::first_columns(line, most);
+  return std::string(head) + (head.size() < line.size() ? "..." : "");
+}
+
+std::string quoted(const std::string& text) { return "'" + clean(text) + "'"; }
+
+std::string suggestion(const std::string& text, std::span<const std::string> allowed) {
+  const auto match = base::nearest(text, allowed);
+  return match && *match != text ? fmt::format("; did you mean '{}'?", *match) : "";
+}
+
+std::string name_of(const std::string& path) {
+  return base::field_value(std::filesystem::path(path).stem().string());
+}
+
+}  // namespace overlap::describe

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+
+/// Documents in YAML or JSON as one kind of tree, with places in the source.
+namespace overlap::describe {
+
+/// A value of a document, or one to be written. Maps keep their order. Scalars of YAML are strings.
+using Json = nlohmann::ordered_json;
+
+struct Document {
+  /// Line and column count from 1; line 0: the whole origin.
+  struct Place {
+    int origin = 0;  ///< index into `origins`
+    int line = 0;
+    int column = 0;
+  };
+  struct Places {
+    Place key, value;
+  };
+
+  std::string kind;                  ///< its name in messages, such as "deck"
+  std::vector<std::string> origins;  ///< the file, then the text of each option that changed it
+  /// Of a result file: keys that no reader knows are ignored, others must be there.
+  bool json = false;
+  std::string sha256 = {};  ///< of the file
+  Json root = Json::object();
+  std::map<std::string, Places> places = {};  ///< by path; none in JSON
+  /// What set() changed; the last one that a path lies in counts.
+  std::vector<std::pair<std::string, Place>> changes = {};
+
+  /// The place of the value at a path or, without one, of its key or what it would lie in.
+  base::SourcePlace place(const std::string& path) const;
+  base::SourcePlace key_place(const std::string& path) const;
+  /// Sets the value at a path of keys, creating missing maps. `origin`: path of a value whose place
+  /// it gets; empty: the last option. Throws Error{usage} if the path leads through a value that is
+  /// not a map.
+  void set(std::span<const std::string> keys, Json value, const std::string& origin = "");
+};
+
+/// Reads a YAML file in UTF-8. `kind`: its name in messages. Throws Error{usage} "place: message".
+Document read_yaml(const std::string& path, const std::string& kind);
+/// Adds the text of an option to the origins and parses its value. Throws Error{usage}.
+Json parse_option(Document& document, const std::string& option, const std::string& value);
+/// Parses the text of a result file. Throws Error{runtime_error}.
+Document parse_json(const std::string& path, const std::string& text);
+
+/// The path of a key of a map, of which `above` is the path.
+std::string path_of(const std::string& above, const std::string& key);
+/// Splits a key at its dots.
+std::vector<std::string> parts_of(const std::string& key);
+/// The value at dotted keys, such as "memory.host"; null: no such key.
+Json value_at(const Json& map, std::string key);
+/// The value as one line of YAML, with unquoted strings.
+std::string spell(const Json& value);
+
+/// What messages say of a value: its text in quotes, "a list", "a map", "nothing".
+std::string found(const Json* value);
+/// External text in quotes on one line: base::one_line(), truncated to 100 columns.
+std::string quoted(const std::string& text);
+/// The same without quotes.
+std::string clean(const std::string& text);
+/// "; did you mean 'count'?" for the nearest allowed word, ignoring case; empty if none is near.
+std::string suggestion(const std::string& text, std::span<const std::string> allowed);
+/// File name without folder and extension, safe for key=value lines.
+std::string name_of(const std::string& path);
+
+}  // namespace overlap::describe
