@@ -38,7 +38,10 @@ struct Repetition {
   double link_bytes = none;
   double h2d_s = none;
   double d2h_s = none;
-  double duplex_s = none;  ///< both directions at the same time
+  // Both directions at the same time: each for itself, and their harmonic mean.
+  double duplex_h2d_s = none;
+  double duplex_d2h_s = none;
+  double duplex_s = none;
 
   // Device health over all scored runs.
   double pcie_replays = none;
@@ -60,6 +63,8 @@ enum class Metric {
   h2d_rate,
   d2h_rate,
   duplex_rate,
+  duplex_h2d_rate,
+  duplex_d2h_rate,
   pcie_replays,
   ecc_errors,
   throttled,
@@ -153,6 +158,14 @@ inline constexpr auto metrics = std::to_array<MetricRow>({
     {Metric::duplex_rate, "duplex_rate", "GB/s",
      "sum of both directions' rates while both copy; size as for `h2d_rate`", Needs::link,
      Better::more, [](const Repetition& r) { return 2e-9 * r.link_bytes / r.duplex_s; }},
+    {Metric::duplex_h2d_rate, "duplex_h2d_rate", "GB/s",
+     "rate of copies to the device while copies back are under way; size as for `h2d_rate`",
+     Needs::link, Better::more,
+     [](const Repetition& r) { return 1e-9 * r.link_bytes / r.duplex_h2d_s; }},
+    {Metric::duplex_d2h_rate, "duplex_d2h_rate", "GB/s",
+     "rate of copies back while copies to the device are under way; size as for `h2d_rate`",
+     Needs::link, Better::more,
+     [](const Repetition& r) { return 1e-9 * r.link_bytes / r.duplex_d2h_s; }},
     {Metric::pcie_replays, "pcie_replays", "1",
      "packets that the link had to resend during the runs", Needs::health, Better::less,
      [](const Repetition& r) { return r.pcie_replays; }},

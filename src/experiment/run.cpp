@@ -80,6 +80,9 @@ std::vector<Repetition> repetitions(const DeviceSamples& device) {
     repetitions[i].h2d_s = device.h2d_s[i];
     repetitions[i].d2h_s = device.d2h_s[i];
     repetitions[i].duplex_s = device.duplex_s[i];
+    if (device.duplex_h2d_s.empty()) continue;
+    repetitions[i].duplex_h2d_s = device.duplex_h2d_s[i];
+    repetitions[i].duplex_d2h_s = device.duplex_d2h_s[i];
   }
   if (device.health) repetitions.push_back(counted(*device.health));
   return repetitions;

@@ -132,8 +132,9 @@ struct HealthPoint {
 /// Measurements of the device and its link.
 struct DeviceSamples {
   std::int64_t link_bytes = 0;  ///< per copy and direction
-  /// Seconds per repetition: copies to the device, back, and both at the same time.
-  std::vector<double> h2d_s, d2h_s, duplex_s;
+  /// Seconds per repetition and copy: to the device, back, both at the same time (harmonic mean of
+  /// the directions), and each direction of these; older files lack the last two.
+  std::vector<double> h2d_s, d2h_s, duplex_s, duplex_h2d_s, duplex_d2h_s;
   std::optional<HealthRecord> health;  ///< empty: not supported by the back end
   std::vector<HealthPoint> series;     ///< during a soak; empty: not read
 };

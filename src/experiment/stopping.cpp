@@ -11,7 +11,7 @@ constexpr double look_growth = 1.5;
 
 /// Whether a metric has one value per repetition, and thus a precision.
 bool repeats(const deck::MetricRow& row) {
-  return row.formula != nullptr && !deck::of_device(row.needs) &&
+  return row.formula != nullptr && row.needs != deck::Needs::health &&
          row.value != deck::Metric::max_error;
 }
 
@@ -41,14 +41,14 @@ bool Stopping::may_end(int repetition, double elapsed_s) const {
          (plan_.budget_s && elapsed_s >= *plan_.budget_s);
 }
 
-std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions,
-                                   double elapsed_s) {
+std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions, double elapsed_s,
+                                   const DeviceSamples& device) {
   Stop stop{.repetitions = repetitions, .elapsed_s = elapsed_s};
   if (!plan_.precision) {
     stop.reason = plan_.duration_s ? StopReason::duration : StopReason::repetitions;
     return stop;
   }
-  if (repetitions >= least_looked_at) stop.width = widest(runs);
+  if (repetitions >= least_looked_at) stop.width = widest(runs, device);
   const bool narrow = stop.width && *stop.width <= *plan_.precision;
   const bool late = plan_.budget_s && elapsed_s >= *plan_.budget_s;
   const bool twice = narrow && narrow_;
@@ -61,15 +61,21 @@ std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions
 
 /// The widest interval relative to its median. Metrics relative to a bound, which is measured after
 /// the runs, use the precision of the time of their order.
-double Stopping::widest(const std::vector<Run>& runs) const {
+double Stopping::widest(const std::vector<Run>& runs, const DeviceSamples& device) const {
   double widest = 0;
+  const auto widen = [&](const base::Summary& value) {
+    const double width = value.hi - value.lo;
+    if (width > 0) widest = std::max(widest, width / std::abs(value.median));
+  };
   for (const Judged& judged : judged_) {
+    if (deck::of_device(deck::row_of(judged.metric).needs)) {
+      if (const auto rate = value(judged.metric, device)) widen(*rate);
+      continue;
+    }
     for (const Run& run : runs) {
       if (judged.order.value_or(run.order) != run.order || !applies_to(judged.metric, run))
         continue;
-      const base::Summary value = experiment::value(judged.metric, run, runs).value_or(time_s(run));
-      const double width = value.hi - value.lo;
-      if (width > 0) widest = std::max(widest, width / std::abs(value.median));
+      widen(value(judged.metric, run, runs).value_or(time_s(run)));
     }
   }
   return widest;

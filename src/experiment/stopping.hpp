@@ -26,7 +26,8 @@ class Stopping {
 
   /// Call after a repetition that may be the last: the reason to stop; empty: continue. May be
   /// ignored while other ranks wish to continue.
-  std::optional<Stop> stop(const std::vector<Run>& runs, int repetitions, double elapsed_s);
+  std::optional<Stop> stop(const std::vector<Run>& runs, int repetitions, double elapsed_s,
+                           const DeviceSamples& device = {});
 
  private:
   struct Judged {
@@ -34,7 +35,7 @@ class Stopping {
     std::optional<deck::Order> order;  ///< empty: every order
   };
 
-  double widest(const std::vector<Run>& runs) const;
+  double widest(const std::vector<Run>& runs, const DeviceSamples& device) const;
 
   deck::Measure plan_;
   std::vector<Judged> judged_;

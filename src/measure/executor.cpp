@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "lanes/perform.hpp"
 #include "lanes/range.hpp"
@@ -21,6 +22,7 @@ struct IssuedRun {
   const workload::Workload& workload;
   lanes::Clock::time_point start;
   std::vector<timeline::Span>* spans;  ///< of a traced run: receives the times of host tasks
+  std::vector<double>* lane_s = nullptr;
   Elapsed elapsed = {};
 
   double since_start() const { return lanes::seconds_since(start); }
@@ -37,6 +39,7 @@ struct IssuedRun {
     for (schedule::TaskId id = launched ? issued : 0; id < issued; ++id) issue(id);
     elapsed.issued_s = since_start();
     for (schedule::TaskId id = issued; id < tasks.size(); ++id) issue(id);
+    if (lane_s != nullptr) poll_lanes();
     for (int lane = 0; lane < schedule.lanes; ++lane) {
       const lanes::Range range("wait", lane);
       lanes.wait(lane);
@@ -72,6 +75,20 @@ struct IssuedRun {
         if (task.blocking) lanes.wait(task.lane);
     }
     if (noted) (*spans)[id].stop_s = since_start();
+  }
+
+  void poll_lanes() {
+    constexpr double longest_s = 10;  // a lane that failed is never complete: wait() says why
+    lane_s->assign(static_cast<std::size_t>(schedule.lanes), longest_s);
+    for (int left = schedule.lanes; left > 0 && since_start() < longest_s;
+         std::this_thread::yield()) {
+      for (int lane = 0; lane < schedule.lanes; ++lane) {
+        double& time_s = (*lane_s)[static_cast<std::size_t>(lane)];
+        if (time_s < longest_s || !lanes.query(lane)) continue;
+        time_s = since_start();
+        --left;
+      }
+    }
   }
 
   void wait_for_lanes(const schedule::Task& task) {
@@ -133,12 +150,12 @@ auto Executor::guarded(const schedule::Schedule& schedule, const workload::Workl
 }
 
 Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Workload& workload,
-                      const std::function<void()>& before_start) {
+                      const std::function<void()>& before_start, std::vector<double>* lane_s) {
   return guarded(schedule, workload, [&] {
     lanes_->bind(schedule, workload);
     if (before_start) before_start();
     const auto start = lanes::Clock::now();
-    return IssuedRun{*lanes_, host_worker_, schedule, workload, start, nullptr}.run();
+    return IssuedRun{*lanes_, host_worker_, schedule, workload, start, nullptr, lane_s}.run();
   });
 }
 

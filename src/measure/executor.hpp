@@ -36,11 +36,13 @@ class Executor {
 
   /// Issues the schedule and waits for its lanes, without a device-wide fence unless issue.sync
   /// asks for one. Calls `before_start`, if set, when everything is ready and before time counts.
+  /// With `lane_s` it polls all lanes in turn and notes when each was complete.
   /// Throws base::Error{runtime_error} with task and lane; the lanes are then idle. Throws
   /// lanes::DeviceLost, which keeps lanes and workload, if the device is lost. Throws
   /// std::logic_error if the schedule has more lanes.
   Elapsed run(const schedule::Schedule& schedule, const workload::Workload& workload,
-              const std::function<void()>& before_start = {});
+              const std::function<void()>& before_start = {},
+              std::vector<double>* lane_s = nullptr);
 
   lanes::Lanes& lanes() const { return *lanes_; }
 

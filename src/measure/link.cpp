@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <array>
+#include <cmath>
+#include <utility>
 
 #include "measure/calibration.hpp"
 #include "measure/measure.hpp"
@@ -24,26 +25,44 @@ std::int64_t largest_copy(const std::vector<experiment::Run>& runs) {
   return static_cast<std::int64_t>(bytes);
 }
 
-namespace {
-
 /// Copies of `bytes` in each direction, each with its half of the arrays and a lane.
-struct Link {
-  Link(std::int64_t size, int ranks)
-      : bytes(size), workload(resident_workload(deck_of(size, ranks))) {}
+struct LinkMeter::Link {
+  Link(std::int64_t size, int ranks, Executor lanes)
+      : bytes(size),
+        workload(resident_workload(deck_of(size, ranks))),
+        executor(std::move(lanes)) {}
 
-  /// `copies` in one direction or both.
-  schedule::Schedule row(bool up, bool down, int copies = 1) const {
+  /// `copies` in each direction, of this fraction of `bytes`.
+  schedule::Schedule row(double up, double down, std::int64_t copies = 1) const {
+    const auto units = [&](double part) {
+      return std::llround(part * static_cast<double>(bytes / 4));
+    };
     HandSchedule hand(workload);
-    for (int i = 0; i < copies; ++i) {
-      if (up) hand.add(Stage::h2d, bytes / 4, 0);
-      if (down) hand.add(Stage::d2h, bytes / 4, 1);
+    for (std::int64_t i = 0; i < copies; ++i) {
+      if (up > 0) hand.add(Stage::h2d, units(up), 0);
+      if (down > 0) hand.add(Stage::d2h, units(down), up > 0 ? 1 : 0);
     }
     return hand.schedule();
   }
 
+  /// Seconds per lane of copies of all `bytes` at the rates of this row.
+  std::vector<double> seconds(double up, double down) {
+    constexpr std::int64_t row_bytes = 256 << 20;  // amortizes the start of a row
+    const std::int64_t copies = std::max<std::int64_t>(1, row_bytes / bytes);
+    std::vector<double> lane_s;
+    executor.run(row(up, down, copies), workload, hooks.before_sample, &lane_s);
+    for (double& time_s : lane_s) time_s /= static_cast<double>(copies);
+    if (up > 0) lane_s.front() /= up;
+    if (down > 0) lane_s.back() /= down;
+    return lane_s;
+  }
+
   std::int64_t bytes;
   workload::Workload workload;
-  Executor executor = Executor(2);
+  Executor executor;
+  Hooks hooks = {};
+  double up_part = 1, down_part = 1;  ///< of `bytes`: take both directions the same time
+  std::int64_t samples = 0;
 
  private:
   /// The memory is checked before it is allocated.
@@ -53,40 +72,51 @@ struct Link {
   }
 };
 
-}  // namespace
+LinkMeter::LinkMeter(std::int64_t bytes, const Hooks& hooks, Executor lanes)
+    : link_(std::make_unique<Link>(
+          std::clamp<std::int64_t>(bytes, std::int64_t{64} << 20, std::int64_t{1} << 30),
+          hooks.ranks, std::move(lanes))) {
+  link_->hooks = hooks;
+  wake(link_->executor, link_->row(1, 1), link_->workload);
+  experiment::DeviceSamples warm_up;
+  link_->hooks.before_sample = nullptr;  // other ranks do not wait for the warm-up
+  link_->hooks.after_sample = nullptr;
+  add_sample(warm_up);
+  link_->hooks = hooks;
+  link_->samples = 0;
+}
 
-experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, const Hooks& hooks) {
-  constexpr std::int64_t least = 64 << 20, most = 1 << 30;
-  constexpr std::int64_t row = 256 << 20;  // bytes per row of copies, which amortizes their start
-  Link link(std::clamp(bytes, least, most), hooks.ranks);
-  const auto copies = static_cast<int>(std::max<std::int64_t>(1, row / link.bytes));
-  const schedule::Schedule up = link.row(true, false, copies);
-  const schedule::Schedule down = link.row(false, true, copies);
-  const schedule::Schedule duplex = link.row(true, true, copies);
-  const auto seconds = [&](const schedule::Schedule& schedule) {
-    const double time_s =
-        link.executor.run(schedule, link.workload, hooks.before_sample).complete_s;
-    hooks.after(false);
-    return time_s / copies;
+LinkMeter::~LinkMeter() = default;
+
+void LinkMeter::add_sample(experiment::DeviceSamples& device) {
+  Link& link = *link_;
+  device.link_bytes = link.bytes;
+  const auto measured = [&](double up, double down) {
+    base::check_interrupt();
+    auto lane_s = link.seconds(up, down);
+    link.hooks.after(false);
+    return lane_s;
   };
-  wake(link.executor, up, link.workload);
-  experiment::DeviceSamples found{.link_bytes = link.bytes};
-  int done = 0;
-  const auto once = [&] {
-    hooks.show("rates of the link", done++, repetitions + 1);
-    return std::array{seconds(up), seconds(down), seconds(duplex)};
+  const double h2d_s = measured(1, 0).front();
+  const double d2h_s = measured(0, 1).front();
+  const std::vector<double> duplex_s = measured(link.up_part, link.down_part);
+  const double up_s = duplex_s.front(), down_s = duplex_s.back();
+  const auto add = [&](std::vector<double>& list, double value) {
+    experiment::add_thinned(list, value, link.samples, experiment::most_kept);
   };
-  for (const auto& [up_s, down_s, duplex_s] : sample({.samples = repetitions}, once)) {
-    found.h2d_s.push_back(up_s);
-    found.d2h_s.push_back(down_s);
-    found.duplex_s.push_back(duplex_s);
-  }
-  return found;
+  add(device.h2d_s, h2d_s);
+  add(device.d2h_s, d2h_s);
+  add(device.duplex_s, 2 / (1 / up_s + 1 / down_s));
+  add(device.duplex_h2d_s, up_s);
+  add(device.duplex_d2h_s, down_s);
+  ++link.samples;
+  link.up_part = std::min(1.0, down_s / up_s);
+  link.down_part = std::min(1.0, up_s / down_s);
 }
 
 std::function<void()> copy_load(int ranks) {
-  const auto link = std::make_shared<Link>(32 << 20, ranks);
-  return [link, copies = link->row(true, true)] { link->executor.run(copies, link->workload); };
+  const auto link = std::make_shared<LinkMeter::Link>(32 << 20, ranks, Executor(2));
+  return [link, copies = link->row(1, 1)] { link->executor.run(copies, link->workload); };
 }
 
 }  // namespace overlap::measure

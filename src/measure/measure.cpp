@@ -168,10 +168,21 @@ class IssueCosts {
   std::int64_t number_ = 0;
 };
 
-/// Measures what the scored runs are compared with: rates, traces and the link.
+/// Empty where the deck leaves too little memory for it.
+std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
+                                    const std::vector<experiment::Run>& runs, const Hooks& hooks) {
+  if (!wants_link(plan)) return std::nullopt;
+  try {
+    return std::optional<LinkMeter>(std::in_place, largest_copy(runs), hooks);
+  } catch (const base::Error& error) {
+    if (error.code() != base::ExitCode::precondition) throw;
+    return std::nullopt;
+  }
+}
+
+/// Measures what the scored runs are compared with: rates and traces.
 void measure_beside(const experiment::Plan& plan, Session& session, const Hooks& hooks,
-                    int copy_engines, std::vector<experiment::Run>& runs,
-                    experiment::DeviceSamples& device) {
+                    int copy_engines, std::vector<experiment::Run>& runs) {
   const deck::Deck& deck = plan.deck;
   Executor& executor = *session.executor;
   // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share the
@@ -189,17 +200,6 @@ void measure_beside(const experiment::Plan& plan, Session& session, const Hooks&
       trace_run(executor, run, session.workload, deck.measure.verify, copy_engines, step);
     });
   }
-  if (!wants_link(plan)) return;
-  try {
-    constexpr int most = 50;  // a repetition takes milliseconds, however small the deck
-    const int repetitions = std::min(experiment::least_repetitions(deck.measure), most);
-    auto link = measure_link(largest_copy(runs), repetitions, hooks);
-    link.health = std::move(device.health);
-    link.series = std::move(device.series);
-    device = std::move(link);
-  } catch (const base::Error& error) {  // the deck may leave too little memory for it
-    if (error.code() != base::ExitCode::precondition) throw;
-  }
 }
 
 /// Scores the cases of the plan and, unless interrupted, measures rates and traces. An interrupt
@@ -216,17 +216,21 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   std::vector<experiment::Run> runs;
   for (const experiment::Case& one : plan.cases) runs.push_back({one});
   IssueCosts issue_costs(plan, executor, workload, runs);
-  Hooks scoring = hooks;
-  scoring.after_round = [&] { issue_costs.add(); };
   std::vector<deck::Criterion> criteria = deck.acceptance;
   std::erase_if(criteria, [](const auto& criterion) { return !criterion.holds_here(on_gpu()); });
+  std::optional<LinkMeter> link = link_meter(plan, runs, hooks);
   experiment::Samples samples =
-      measure(executor, runs, workload, deck.measure, scoring, criteria, session.monitor);
+      measure(executor, runs, workload, deck.measure, hooks, criteria, session.monitor,
+              [&](experiment::DeviceSamples& device) {
+                issue_costs.add();
+                if (link) link->add_sample(device);
+              });
+  link.reset();
   issue_costs.store();
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   try {
     if (!samples.interrupted) {
-      measure_beside(plan, session, hooks, engines.copy_engines, runs, samples.device);
+      measure_beside(plan, session, hooks, engines.copy_engines, runs);
     }
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
@@ -282,7 +286,7 @@ void require_host_kind(const schedule::Schedule& schedule, const workload::Workl
 experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& runs,
                             const workload::Workload& workload, const deck::Measure& plan,
                             const Hooks& hooks, const std::vector<deck::Criterion>& criteria,
-                            const Monitor& monitor) {
+                            const Monitor& monitor, const AfterRound& after_round) {
   for (experiment::Run& run : runs) {
     require_host_kind(run.schedule, workload);
     if (run.host_work) run.host_work_samples.threads = executor.host_worker()->threads();
@@ -330,10 +334,10 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
         round[i] = run_once(runs[i], plan.warmup + number - 1, verified);
       }
       for (std::size_t i = 0; i < runs.size(); ++i) add_sample(runs[i], round[i], plan);
-      if (hooks.after_round) hooks.after_round();
+      if (after_round) after_round(samples.device);
       std::optional<experiment::Stop> stop;
       if (verified && stopping.may_end(number, progress.elapsed_s())) {
-        stop = stopping.stop(runs, number, progress.elapsed_s());
+        stop = stopping.stop(runs, number, progress.elapsed_s(), samples.device);
       }
       if (hooks.stop(stop.has_value())) samples.stopped = stop;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "base/machine.hpp"
@@ -19,8 +20,6 @@ struct Hooks {
   std::function<void()> before_sample;
   /// Called after each such run; `scored`: it is one of the repetitions.
   std::function<void(bool scored)> after_sample;
-  /// Called after each complete round of scored runs.
-  std::function<void()> after_round;
   /// Called after each complete round with whether this rank wishes to stop; returns whether all
   /// ranks of the phase do. Empty: this rank decides alone.
   std::function<bool(bool wish)> all_stop;
@@ -54,6 +53,9 @@ void page_lock(workload::Workload& workload, bool mapped);
 /// far as the back end can tell: wrong memory would not show in the data.
 void require_host_kind(const schedule::Schedule& schedule, const workload::Workload& workload);
 
+/// Called after each complete round of scored runs: measures what must see the same moments as they.
+using AfterRound = std::function<void(experiment::DeviceSamples&)>;
+
 /// The only loop that scores. Orders take turns, so that drift of the machine affects all alike;
 /// runs are warm-up or samples, verified with their own data as the deck requires. Rounds continue
 /// until experiment::Stopping ends them, on all ranks of a phase together. A run with wrong data
@@ -64,7 +66,7 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
                             const workload::Workload& workload, const deck::Measure& plan,
                             const Hooks& hooks = {},
                             const std::vector<deck::Criterion>& criteria = {},
-                            const Monitor& monitor = {});
+                            const Monitor& monitor = {}, const AfterRound& after_round = {});
 
 /// The given tasks as a schedule, one lane per row, without their dependencies.
 schedule::Schedule rows_of(const schedule::Schedule& schedule,
@@ -84,9 +86,23 @@ void measure_rates(Executor& executor, const workload::Workload& workload,
 /// if it is alone.
 std::int64_t largest_copy(const std::vector<experiment::Run>& runs);
 
-/// Measures copies of `bytes`, at least 64 MiB, of page-locked memory in turn: to the device, back,
-/// and both at the same time. Throws base::Error{precondition} if memory is short.
-experiment::DeviceSamples measure_link(std::int64_t bytes, int repetitions, const Hooks& hooks);
+/// The two lanes and arrays with which the link is measured: copies of `bytes`, at least 64 MiB, at
+/// most 1 GiB, of page-locked memory.
+class LinkMeter {
+ public:
+  /// On two lanes. Throws base::Error{precondition} if memory is short.
+  LinkMeter(std::int64_t bytes, const Hooks& hooks, Executor lanes = Executor(2));
+  ~LinkMeter();
+
+  /// Adds a repetition, thinned in a long run: copies to the device, back, and both at once. Then
+  /// the slower direction copies less, so that each has the other beside it until the end.
+  void add_sample(experiment::DeviceSamples& device);
+
+  struct Link;
+
+ private:
+  std::unique_ptr<Link> link_;
+};
 
 /// A function that copies 32 MiB in each direction at the same time: background load during samples
 /// of other ranks. `ranks` of this node allocate at once. Throws base::Error{precondition} if

@@ -118,7 +118,14 @@ experiment::DeviceSamples read_device(const Value& of) {
   device.h2d_s = rates.at("h2d_s").times();
   device.d2h_s = rates.at("d2h_s").times();
   device.duplex_s = rates.at("duplex_s").times();
-  if (device.d2h_s.size() != device.h2d_s.size() || device.duplex_s.size() != device.h2d_s.size()) {
+  if (const auto up = rates.find("duplex_h2d_s")) device.duplex_h2d_s = up->times();
+  if (const auto down = rates.find("duplex_d2h_s")) device.duplex_d2h_s = down->times();
+  const auto differs = [&](const std::vector<double>& list) {
+    return list.size() != device.h2d_s.size();
+  };
+  if (differs(device.d2h_s) || differs(device.duplex_s) ||
+      device.duplex_h2d_s.size() != device.duplex_d2h_s.size() ||
+      (!device.duplex_h2d_s.empty() && differs(device.duplex_h2d_s))) {
     rates.fail("lists of different lengths", "one time of each kind per repetition");
   }
   return device;

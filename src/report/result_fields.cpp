@@ -363,7 +363,12 @@ void fields(Record& add, const experiment::DeviceSamples& of) {
   }
   add("h2d_s", "Copies to the device, seconds each.", of.h2d_s, above_zero);
   add("d2h_s", "Copies back, seconds each.", of.d2h_s, above_zero);
-  add("duplex_s", "Both at the same time, seconds each.", of.duplex_s, above_zero);
+  add("duplex_s", "Both at the same time, seconds each: harmonic mean of the directions.",
+      of.duplex_s, above_zero);
+  add("duplex_h2d_s", "Copies to the device while others go back, seconds each.", of.duplex_h2d_s,
+      above_zero);
+  add("duplex_d2h_s", "Copies back while others go to the device, seconds each.", of.duplex_d2h_s,
+      above_zero);
 }
 
 void fields(Record& add, const experiment::LimitSource& of) {

@@ -40,8 +40,8 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     const experiment::Samples samples = measure::measure(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
-         .before_sample = [&] { ++begun; },
-         .after_round = [&] { ++rounds; }});
+         .before_sample = [&] { ++begun; }},
+        {}, {}, [&](auto&) { ++rounds; });
     EXPECT_EQ(rounds, 5);
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(runs[0].order, Order::sequential);
@@ -344,15 +344,45 @@ TYPED_TEST(MeasureTest, ASchedulesLanesMustExist) {
 
 TEST(Link, IsMeasuredInTurn) {
   int begun = 0;
-  const experiment::DeviceSamples found =
-      measure::measure_link(1 << 20, 3, {.progress = {}, .before_sample = [&] { ++begun; }});
+  measure::LinkMeter link(1 << 20, {.progress = {}, .before_sample = [&] { ++begun; }});
+  EXPECT_EQ(begun, 0);  // other ranks do not wait for the warm-up
+  experiment::DeviceSamples found;
+  for (int i = 0; i < 3; ++i) link.add_sample(found);
   EXPECT_EQ(found.link_bytes, 64 << 20);
-  EXPECT_EQ(begun, 3 * (1 + 3));  // a warm-up, and three directions
-  for (const auto* const samples : {&found.h2d_s, &found.d2h_s, &found.duplex_s}) {
+  EXPECT_EQ(begun, 3 * 3);
+  for (const auto* const samples : {&found.h2d_s, &found.d2h_s, &found.duplex_s,
+                                    &found.duplex_h2d_s, &found.duplex_d2h_s}) {
     EXPECT_EQ(samples->size(), 3U);
     // No link moves more than 10 TB/s, and no test runs on one of less than 64 MB/s.
     EXPECT_THAT(*samples, testing::Each(testing::AllOf(testing::Gt(6e-6), testing::Lt(1.0))));
   }
+}
+
+/// Lanes on which each copy to the device takes as long as four.
+struct SlowToDevice : ChangedLanes<Kokkos::DefaultExecutionSpace> {
+  explicit SlowToDevice(std::vector<schedule::Traffic>& seen) : ChangedLanes(2), runs(seen) {}
+  void bind(const schedule::Schedule& s, const workload::Workload& w) override {
+    tasks = &s.tasks;
+    runs.push_back(schedule::traffic(s));
+    ChangedLanes::bind(s, w);
+  }
+  void issue(schedule::TaskId task) override {
+    const int times = (*tasks)[task].stage == schedule::Stage::h2d ? 4 : 1;
+    for (int i = 0; i < times; ++i) ChangedLanes::issue(task);
+  }
+
+  const std::vector<schedule::Task>* tasks = nullptr;
+  std::vector<schedule::Traffic>& runs;
+};
+
+TEST(Link, TheFasterDirectionCopiesUntilTheSlowerOneHasItsSample) {
+  std::vector<schedule::Traffic> runs;
+  measure::LinkMeter link(1 << 20, {},
+                          measure::Executor(std::make_unique<SlowToDevice>(runs), 2));
+  experiment::DeviceSamples found;
+  link.add_sample(found);
+  EXPECT_GT(found.duplex_h2d_s.front(), 1.5 * found.duplex_d2h_s.front());
+  EXPECT_LT(static_cast<double>(runs.back().h2d), 0.7 * static_cast<double>(runs.back().d2h));
 }
 
 TEST(Sampling, LeavesTheWarmUpOut) {
@@ -474,7 +504,7 @@ TEST(HandSchedule, BeginsInTheMiddleOfSmallArrays) {
 
 TEST(Link, RanksThatMeasureAtOnceShareTheMemory) {
   try {
-    measure::measure_link(1 << 20, 1, {.ranks = 1'000'000'000});
+    measure::LinkMeter(1 << 20, {.ranks = 1'000'000'000});
     FAIL() << "no error";
   } catch (const base::Error& error) {
     EXPECT_EQ(error.code(), base::ExitCode::precondition);

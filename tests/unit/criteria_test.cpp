@@ -150,7 +150,9 @@ TEST(JudgeAll, MetricsOfTheDeviceAreJudgedOnce) {
   const experiment::DeviceSamples device{.link_bytes = 1000000000,
                                          .h2d_s = {0.1, 0.1, 0.2},
                                          .d2h_s = {0.2, 0.2, 0.2},
-                                         .duplex_s = {0.25, 0.25, 0.25}};
+                                         .duplex_s = {0.25, 0.25, 0.25},
+                                         .duplex_h2d_s = {0.2, 0.2, 0.2},
+                                         .duplex_d2h_s = {0.5, 0.5, 0.5}};
   const auto check = [&](Metric metric, double min) {
     const auto checks =
         judge_all({{.metric = metric, .order = {}, .min = min, .max = {}}}, two_runs, device);
@@ -161,6 +163,8 @@ TEST(JudgeAll, MetricsOfTheDeviceAreJudgedOnce) {
   EXPECT_EQ(check(Metric::h2d_rate, 7), std::pair(10.0, Verdict::inconclusive));
   EXPECT_EQ(check(Metric::d2h_rate, 5), std::pair(5.0, Verdict::pass));
   EXPECT_EQ(check(Metric::duplex_rate, 8.1), std::pair(8.0, Verdict::fail));
+  EXPECT_EQ(check(Metric::duplex_h2d_rate, 5), std::pair(5.0, Verdict::pass));
+  EXPECT_EQ(check(Metric::duplex_d2h_rate, 5), std::pair(2.0, Verdict::fail));
 }
 
 TEST(JudgeAll, HealthIsWhatHappenedDuringTheRuns) {

@@ -155,8 +155,28 @@ TEST(Stopping, WaitsForEveryJudgedMetricOfItsOrdersAlone) {
             StopReason::precision);
   // Nothing that has a value for each repetition is judged: the time of every order.
   EXPECT_EQ(stop_with({{.metric = Metric::max_error, .order = {}},
-                       {.metric = Metric::drift, .order = {}},
-                       {.metric = Metric::h2d_rate, .order = {}}}),
+                       {.metric = Metric::drift, .order = {}}}),
+            StopReason::at_most);
+}
+
+TEST(Stopping, WaitsForEveryJudgedRateOfTheLink) {
+  const auto stop_with = [&](const std::vector<deck::Criterion>& criteria) {
+    Stopping stopping(precise(0.05), criteria);
+    auto runs = one_run();
+    experiment::DeviceSamples device{.link_bytes = 1};
+    const auto sample = wide();
+    for (int number = 1;; ++number) {
+      runs[0].samples_s.push_back(1);
+      device.h2d_s.push_back(1);
+      device.d2h_s.push_back(1);
+      device.duplex_s.push_back(2 * sample(0));
+      if (!stopping.may_end(number, 0)) continue;
+      if (const auto stop = stopping.stop(runs, number, 0, device)) return stop->reason;
+    }
+  };
+  EXPECT_EQ(stop_with({{.metric = Metric::h2d_rate, .order = {}}}), StopReason::precision);
+  EXPECT_EQ(stop_with({{.metric = Metric::time, .order = {}},
+                       {.metric = Metric::duplex_rate, .order = {}}}),
             StopReason::at_most);
 }
 
