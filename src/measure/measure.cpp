@@ -180,30 +180,23 @@ std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
   }
 }
 
-/// Measures what the scored runs are compared with: rates and traces.
-void measure_beside(const experiment::Plan& plan, Session& session, const Hooks& hooks,
-                    int copy_engines, std::vector<experiment::Run>& runs) {
+void trace(const experiment::Plan& plan, Session& session, const Hooks& hooks, int copy_engines,
+           std::vector<experiment::Run>& runs) {
+  if (!plan.values.empty()) return;  // too much data for points of a sweep
   const deck::Deck& deck = plan.deck;
-  Executor& executor = *session.executor;
-  // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share the
-  // cores.
-  if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
-  hooks.call(
-      [&] { measure_rates(on_gpu() ? *session.meter : executor, session.workload, runs, hooks); });
   for (experiment::Run& run : runs) {
-    if (!plan.values.empty()) break;  // no traces for points of a sweep: too much data
     const auto step = [&] {
       base::check_interrupt();
       hooks.show("tracing " + experiment::name(run));
     };
     hooks.call([&] {
-      trace_run(executor, run, session.workload, deck.measure.verify, copy_engines, step);
+      trace_run(*session.executor, run, session.workload, deck.measure.verify, copy_engines, step);
     });
   }
 }
 
-/// Scores the cases of the plan and, unless interrupted, measures rates and traces. An interrupt
-/// leaves what was scored.
+/// Scores the cases of the plan, measures rates between the rounds and, unless interrupted, traces.
+/// An interrupt leaves what was scored.
 experiment::Samples score_and_trace(const experiment::Plan& plan, Session& session,
                                     const Hooks& hooks) {
   const deck::Deck& deck = plan.deck;
@@ -218,20 +211,24 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   IssueCosts issue_costs(plan, executor, workload, runs);
   std::vector<deck::Criterion> criteria = deck.acceptance;
   std::erase_if(criteria, [](const auto& criterion) { return !criterion.holds_here(on_gpu()); });
+  // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share the
+  // cores.
+  if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
+  RatesOfRuns rates(on_gpu() ? *session.meter : executor, workload, runs);
   std::optional<LinkMeter> link = link_meter(plan, runs, hooks);
   experiment::Samples samples =
       measure(executor, runs, workload, deck.measure, hooks, criteria, session.monitor,
               [&](experiment::DeviceSamples& device) {
                 issue_costs.add();
+                rates.add_sample();
                 if (link) link->add_sample(device);
               });
   link.reset();
+  rates.store(runs);
   issue_costs.store();
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   try {
-    if (!samples.interrupted) {
-      measure_beside(plan, session, hooks, engines.copy_engines, runs);
-    }
+    if (!samples.interrupted) trace(plan, session, hooks, engines.copy_engines, runs);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
     samples.interrupted = true;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/machine.hpp"
@@ -72,15 +73,49 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
 schedule::Schedule rows_of(const schedule::Schedule& schedule,
                            std::vector<std::vector<schedule::Task>> rows);
 
-/// Measures the stages of the schedule with its own tasks: on a host alone, on the lanes of the
-/// runs; on a GPU alone and concurrently, on two lanes.
-model::Rates rates_of(Executor& executor, const workload::Workload& workload,
-                      const schedule::Schedule& schedule, const Hooks& hooks = {});
+/// Measures the stages of a schedule with its own tasks: on a host alone, on the lanes of the runs;
+/// on a GPU alone and concurrently, on two lanes. Overwrites the arrays.
+class RateMeter {
+ public:
+  /// The arguments must outlive the meter.
+  RateMeter(Executor& executor, const workload::Workload& workload,
+            const schedule::Schedule& schedule);
+  RateMeter(RateMeter&&) noexcept;
+  ~RateMeter();
 
-/// Sets the rates of all runs; runs with the same chunks share them, zero-copy runs use those of
-/// the first other run, if any. Overwrites the arrays.
-void measure_rates(Executor& executor, const workload::Workload& workload,
-                   std::vector<experiment::Run>& runs, const Hooks& hooks = {});
+  void add_sample();
+  model::Rates rates() const;  ///< medians of all samples
+
+ private:
+  struct Row;
+  struct BesideCopies;
+
+  Executor& executor_;
+  const workload::Workload& workload_;
+  const schedule::Schedule& schedule_;
+  std::unique_ptr<Row> h2d_, kernel_, d2h_;
+  std::unique_ptr<Row> two_kernels_, both_;  ///< null: not measured
+  std::unique_ptr<BesideCopies> beside_copies_;
+};
+
+/// The rates of all runs: runs with the same chunks share them, zero-copy runs use those of the
+/// first other run, if any.
+class RatesOfRuns {
+ public:
+  /// The arguments must outlive the meters.
+  RatesOfRuns(Executor& executor, const workload::Workload& workload,
+              const std::vector<experiment::Run>& runs);
+
+  /// Call after each round: the rates are of the same minutes as the runs. Of a long run fewer and
+  /// fewer rounds are followed by a measurement.
+  void add_sample();
+  void store(std::vector<experiment::Run>& runs) const;
+
+ private:
+  std::vector<RateMeter> meters_;
+  std::vector<std::optional<std::size_t>> meter_of_;  ///< per run
+  std::int64_t most_, round_ = 0;
+};
 
 /// Bytes of the largest copy in the runs; the baseline, which copies all data at once, counts only
 /// if it is alone.

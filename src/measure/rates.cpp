@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -47,52 +48,10 @@ schedule::Schedule largest_of(const schedule::Schedule& schedule, Stage stage) {
   return rows_of(schedule, {std::move(tasks)});
 }
 
-/// Measures rows of tasks of a schedule.
-struct RateMeter {
-  Executor& executor;
-  const workload::Workload& workload;
-  const schedule::Schedule& schedule;
-  const Hooks& hooks;
-
-  /// Time of rows without the overhead of a run: the difference to rows of twice the length,
-  /// measured in turn. Long rows are measured directly.
-  double seconds(const Stages& stages) const {
-    const schedule::Schedule once = rows_of(schedule, tasks_of(schedule, stages, 1));
-    if (once.tasks.empty()) return 0;
-    const schedule::Schedule twice = rows_of(schedule, tasks_of(schedule, stages, 2));
-    const auto run = [&](const schedule::Schedule& rows) {
-      base::check_interrupt();
-      hooks.show("measuring rates");
-      return executor.run(rows, workload).complete_s;
-    };
-    constexpr double long_s = 50e-3;
-    const bool is_long = run(once) > long_s;  // also the warm-up
-    const int pairs = is_long ? 3 : workload::on_host(workload.space) ? 5 : 9;
-    const auto samples = sample({.warmup = 0, .samples = pairs}, [&] {
-      const double time = run(once);
-      return std::pair(time, is_long ? 0 : run(twice) - time);
-    });
-    using Pair = std::pair<double, double>;
-    const double time = median(samples, &Pair::first);
-    const double more = median(samples, &Pair::second);
-    return more > 0 ? std::min(time, more) : time;
-  }
-
-  /// Slow-down of kernels during copies; empty if the two times differ by more than a factor of 64.
-  std::optional<double> beside_copies(const model::Rates& rates) const {
-    constexpr double most = 64;
-    if (rates.kernel_s <= 0 || rates.h2d_s <= 0) return std::nullopt;
-    // Kernels last slightly longer than the copies.
-    const double ratio = rates.h2d_s / rates.kernel_s;
-    if (ratio > most || ratio < 1 / most) return std::nullopt;
-    const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
-    const int copies = std::max(1, static_cast<int>(std::lround(1 / ratio)));
-    const double alone = seconds({{Stage::kernel, kernels}});
-    const double together = seconds({{Stage::kernel, kernels}, {Stage::h2d, copies}});
-    const double covered = std::min(alone, copies * rates.h2d_s);
-    return std::max(1.0, 1 + (together - alone) / covered);
-  }
-};
+/// Repetitions of which a long run keeps rates: between its rounds, as evenly as possible.
+std::int64_t most_samples(const workload::Workload& workload) {
+  return workload::on_host(workload.space) ? 4 : 8;
+}
 
 }  // namespace
 
@@ -118,52 +77,138 @@ schedule::Schedule rows_of(const schedule::Schedule& schedule,
   return alone;
 }
 
-model::Rates rates_of(Executor& executor, const workload::Workload& workload,
-                      const schedule::Schedule& schedule, const Hooks& hooks) {
-  const RateMeter meter{executor, workload, schedule, hooks};
-  model::Rates rates;
-  rates.h2d_s = meter.seconds({{Stage::h2d, 1}});
-  rates.kernel_s = meter.seconds({{Stage::kernel, 1}});
-  rates.d2h_s = meter.seconds({{Stage::d2h, 1}});
-  if (workload::on_host(workload.space)) return rates;
+/// Tasks of some stages, one row per entry.
+struct RateMeter::Row {
+  Row(const schedule::Schedule& schedule, const Stages& stages)
+      : once(rows_of(schedule, tasks_of(schedule, stages, 1))),
+        twice(rows_of(schedule, tasks_of(schedule, stages, 2))) {}
+
+  void add_sample(Executor& executor, const workload::Workload& workload) {
+    if (once.tasks.empty()) return;
+    const auto run = [&](const schedule::Schedule& rows) {
+      base::check_interrupt();
+      return executor.run(rows, workload).complete_s;
+    };
+    constexpr double long_s = 50e-3;
+    if (once_s.empty()) is_long = run(once) > long_s;  // also the warm-up
+    once_s.push_back(run(once));
+    if (!is_long) more_s.push_back(run(twice) - once_s.back());
+  }
+
+  /// Time without the overhead of a run: the difference to rows of twice the length, measured in
+  /// turn. Long rows are measured directly.
+  double seconds() const {
+    if (once_s.empty()) return 0;
+    const double time = base::median(once_s);
+    const double more = is_long ? 0 : base::median(more_s);
+    return more > 0 ? std::min(time, more) : time;
+  }
+
+  schedule::Schedule once, twice;
+  bool is_long = false;
+  std::vector<double> once_s, more_s;
+};
+
+/// Kernels beside copies, so many of each that the kernels last slightly longer; empty if the two
+/// times differ by more than a factor of 64.
+struct RateMeter::BesideCopies {
+  int copies;
+  Row alone, together;
+};
+
+RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
+                     const schedule::Schedule& schedule)
+    : executor_(executor), workload_(workload), schedule_(schedule) {
+  const auto row = [&](const Stages& stages) {
+    return std::make_unique<Row>(schedule, stages);
+  };
+  h2d_ = row({{Stage::h2d, 1}});
+  kernel_ = row({{Stage::kernel, 1}});
+  d2h_ = row({{Stage::d2h, 1}});
+  if (workload::on_host(workload.space)) return;
   // A kernel that fills the device starts as the last blocks of its predecessor leave room.
   const bool by_size = std::none_of(
       schedule.tasks.begin(), schedule.tasks.end(),
       [](const auto& task) { return schedule::is_kernel(task.stage) && task.duration_s > 0; });
-  if (by_size) {
-    const double two = meter.seconds({{Stage::kernel, 1}, {Stage::kernel, 1}});
-    rates.kernel_s = std::min(rates.kernel_s, two / 2);
+  if (by_size) two_kernels_ = row({{Stage::kernel, 1}, {Stage::kernel, 1}});
+  if (!h2d_->once.tasks.empty() && !d2h_->once.tasks.empty()) {
+    both_ = row({{Stage::h2d, 1}, {Stage::d2h, 1}});
   }
+}
+
+RateMeter::RateMeter(RateMeter&&) noexcept = default;
+RateMeter::~RateMeter() = default;
+
+void RateMeter::add_sample() {
+  for (Row* const row : {h2d_.get(), kernel_.get(), d2h_.get(), two_kernels_.get(), both_.get()}) {
+    if (row != nullptr) row->add_sample(executor_, workload_);
+  }
+  if (!beside_copies_ && !workload::on_host(workload_.space)) {
+    constexpr double most = 64;
+    const double ratio = h2d_->seconds() / kernel_->seconds();
+    if (!(ratio <= most && ratio >= 1 / most)) return;
+    const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
+    const int copies = std::max(1, static_cast<int>(std::lround(1 / ratio)));
+    beside_copies_ = std::make_unique<BesideCopies>(
+        BesideCopies{copies, Row(schedule_, {{Stage::kernel, kernels}}),
+                     Row(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copies}})});
+  }
+  if (!beside_copies_) return;
+  beside_copies_->alone.add_sample(executor_, workload_);
+  beside_copies_->together.add_sample(executor_, workload_);
+}
+
+model::Rates RateMeter::rates() const {
+  model::Rates rates;
+  rates.h2d_s = h2d_->seconds();
+  rates.kernel_s = kernel_->seconds();
+  rates.d2h_s = d2h_->seconds();
+  if (two_kernels_) rates.kernel_s = std::min(rates.kernel_s, two_kernels_->seconds() / 2);
+  if (workload::on_host(workload_.space)) return rates;
   rates.both_s = rates.h2d_s + rates.d2h_s;
-  if (rates.h2d_s > 0 && rates.d2h_s > 0) {
-    const double together = meter.seconds({{Stage::h2d, 1}, {Stage::d2h, 1}});
-    rates.both_s = std::clamp(together, std::max(rates.h2d_s, rates.d2h_s), rates.both_s);
+  if (both_) {
+    rates.both_s = std::clamp(both_->seconds(), std::max(rates.h2d_s, rates.d2h_s), rates.both_s);
   }
-  rates.kernel_beside_copies = meter.beside_copies(rates);
+  if (beside_copies_) {
+    const double alone = beside_copies_->alone.seconds();
+    const double covered = std::min(alone, beside_copies_->copies * rates.h2d_s);
+    rates.kernel_beside_copies =
+        std::max(1.0, 1 + (beside_copies_->together.seconds() - alone) / covered);
+  }
   return rates;
 }
 
-void measure_rates(Executor& executor, const workload::Workload& workload,
-                   std::vector<experiment::Run>& runs, const Hooks& hooks) {
-  std::map<std::tuple<int, std::int64_t, std::ptrdiff_t, int>, model::Rates> known;
-  std::optional<model::Rates> first;
-  workload.generate(0);
-  for (experiment::Run& run : runs) {
+RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
+                         const std::vector<experiment::Run>& runs)
+    : most_(most_samples(workload)) {
+  std::map<std::tuple<int, std::int64_t, std::ptrdiff_t, int>, std::size_t> shapes;
+  for (const experiment::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
+    auto& index = meter_of_.emplace_back();
     if (schedule.transfer == deck::Transfer::zero_copy) continue;
     // Host work, disturbances and fences change no rates.
     const auto device_tasks = std::ranges::count_if(
         schedule.tasks, [](const schedule::Task& task) { return !schedule::on_host(task.stage); });
     const auto shape = std::tuple(schedule.chunks, schedule.chunk_units, device_tasks,
                                   experiment::host_tiles(schedule));
-    const auto [rates, is_new] = known.try_emplace(shape);
-    if (is_new) rates->second = rates_of(executor, workload, schedule, hooks);
-    run.rates = rates->second;
-    if (!first) first = run.rates;
+    const auto [known, is_new] = shapes.try_emplace(shape, meters_.size());
+    if (is_new) meters_.emplace_back(executor, workload, schedule);
+    index = known->second;
   }
-  for (experiment::Run& run : runs) {
-    if (!run.rates) run.rates = first;
-  }
+}
+
+void RatesOfRuns::add_sample() {
+  std::int64_t stride = 1;
+  while (round_ / stride >= most_) stride *= 2;
+  if (round_++ % stride != 0) return;
+  for (RateMeter& meter : meters_) meter.add_sample();
+}
+
+void RatesOfRuns::store(std::vector<experiment::Run>& runs) const {
+  if (meters_.empty() || round_ == 0) return;
+  std::vector<model::Rates> rates;
+  for (const RateMeter& meter : meters_) rates.push_back(meter.rates());
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rates = rates[meter_of_[i].value_or(0)];
 }
 
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload::SpaceId space) {

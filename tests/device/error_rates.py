@@ -52,10 +52,9 @@ def main():
         for number in range(given.runs):
             code, result = run(f"{name}-{number}", "--reference", file)
             counts[result["verdict"]] += 1
-            values = {check["metric"]: check["value"] for check in result["checks"]}
             text = "  ".join(
-                f"{metric} {values[metric]['median']:.4g} ({values[metric]['lo']:.4g} .. {values[metric]['hi']:.4g})"
-                for metric in JUDGED if values.get(metric))
+                check["text"].partition(", limit")[0] + " " + check["verdict"]
+                for check in result["checks"] if check["metric"] in JUDGED)
             print(f"{name} {number}: {result['verdict']} ({code})  n {len(result['runs'][0]['samples_s'])}  {text}", flush=True)
         print(f"{name}: {dict(counts)}", flush=True)
         return counts

@@ -74,6 +74,13 @@ experiment::Run measured(const TestBench<Space>& bench) {
   return runs.front();
 }
 
+inline model::Rates rates_of(measure::Executor& executor, const workload::Workload& workload,
+                             const schedule::Schedule& schedule) {
+  measure::RateMeter meter(executor, workload, schedule);
+  for (int i = 0; i < 5; ++i) meter.add_sample();
+  return meter.rates();
+}
+
 /// The exit code of a deck that has this run alone.
 inline base::ExitCode exit_code(const experiment::Run& run) {
   experiment::Outcome outcome;

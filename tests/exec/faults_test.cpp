@@ -284,7 +284,7 @@ class Overlapping {
         {{.order = Order::breadth_first, .schedule = bench.schedule}}};
     measure::measure(*bench.executor, runs, bench.workload,
                      {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends});
-    runs[1].rates = measure::rates_of(*bench.executor, bench.workload, runs[1].schedule);
+    runs[1].rates = rates_of(*bench.executor, bench.workload, runs[1].schedule);
     experiment::Plan plan;
     plan.deck.acceptance = {
         {.metric = deck::Metric::speedup, .order = Order::breadth_first, .min = least_speedup},

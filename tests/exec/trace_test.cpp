@@ -127,7 +127,9 @@ TYPED_TEST(TraceTest, RunsWithTheSameTasksOnTheDeviceShareTheirRates) {
   std::vector<experiment::Run> runs(2);
   for (experiment::Run& run : runs) run.schedule = bench.schedule;
   runs[1].schedule.tasks.push_back({.stage = Stage::fence});
-  measure::measure_rates(*bench.executor, bench.workload, runs);
+  measure::RatesOfRuns rates(*bench.executor, bench.workload, runs);
+  for (int round = 0; round < 3; ++round) rates.add_sample();
+  rates.store(runs);
   EXPECT_EQ(runs[0].rates->kernel_s, runs[1].rates->kernel_s);
   EXPECT_EQ(runs[0].rates->h2d_s, runs[1].rates->h2d_s);
   EXPECT_GT(runs[0].rates->kernel_s, 0);
@@ -144,7 +146,7 @@ TYPED_TEST(TraceTest, RatesAreOfAllTasksOfAStage) {
              rates.h2d_s < 3e-3;
     };
     const model::Rates rates = first_that(
-        right, [&] { return measure::rates_of(*bench.executor, bench.workload, bench.schedule); });
+        right, [&] { return rates_of(*bench.executor, bench.workload, bench.schedule); });
     EXPECT_GE(rates.kernel_s, 9e-3);
     EXPECT_LT(rates.kernel_s, 2 * 9e-3);
     EXPECT_GT(rates.h2d_s, 0);
