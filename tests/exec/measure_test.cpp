@@ -409,8 +409,8 @@ class ClaimingLanes final : public ChangedLanes<Space> {
     schedule_ = &s;
     ChangedLanes<Space>::bind(s, w);
   }
-  std::string trace(bool) override { return {"claims"}; }
-  lanes::Clock::time_point mark(const std::vector<bool>&) override { return lanes::Clock::now(); }
+  std::string trace(bool) override { return "claims"; }
+  lanes::Clock::time_point mark() override { return lanes::Clock::now(); }
   void collect(std::vector<timeline::Span>& spans) override {
     turns.emplace_back(schedule_->tasks.size(), schedule_->lanes);
     for (schedule::TaskId id = 0; id < spans.size(); ++id) {

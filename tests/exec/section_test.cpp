@@ -188,7 +188,7 @@ TYPED_TEST(SectionTest, CopiesOfLinesAreTraced) {
        {box_deck(boxes.back(), 4), rowsum_deck(10000, 20, 4, ElementType::int32, 12)}) {
     TestBench<TypeParam> bench(deck, Order::depth_first, 2);
     bench.workload.generate(1);
-    ASSERT_NE(bench.executor->lanes().trace(true).name, "");
+    ASSERT_NE(bench.executor->lanes().trace(true), "");
     const auto traced = bench.executor->run_traced(bench.schedule, bench.workload);
     bench.executor->lanes().trace(false);
     for (const timeline::Span& span : traced.spans) EXPECT_GT(span.stop_s, span.start_s);
