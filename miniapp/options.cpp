@@ -115,8 +115,6 @@ void add_commands(CLI::App& app, Options& options) {
   add_file(*merge, "--junit", options.junit, "FILE",
            "Write the verdicts as JUnit XML: one test per device");
   add_file(*merge, "--report", options.report, "FILE.html", "Write it as an HTML page");
-  add_file(*merge, "--nodecheck", options.node_check, "FILE",
-           "Write one line per node for the OLCF test harness");
   for (CLI::App* const one : {baseline, compare}) {
     CLI::Option* const below =
         one->add_option_function<std::string>(
@@ -221,7 +219,6 @@ void check_command(const CLI::App& app, const Options& options) {
                                      {"--csv", options.csv},
                                      {"--json", options.json},
                                      {"--junit", options.junit},
-                                     {"--nodecheck", options.node_check},
                                      {"--report", options.report}}) {
     require_known_placeholders(option, file, {});
   }

@@ -28,7 +28,7 @@ struct Options {
   std::string csv;                   ///< compare: CSV file; empty: none
   bool side_by_side = false;         ///< compare: show side by side, judge nothing
   std::string to = "1";              ///< compare, side by side: reference column
-  std::string junit, node_check;     ///< merge: files; empty: none
+  std::string junit;                 ///< merge: JUnit file; empty: none
   std::string expected;              ///< merge: file of expected hosts; empty: none
   std::optional<double> below;       ///< baseline, compare: relative tolerance
   bool common = false;               ///< compare: judge what both results have

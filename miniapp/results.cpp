@@ -149,8 +149,7 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
   const std::vector<OutputFile> outputs = {
       {"--json", options.json, [&] { return report::fleet_json(fleet); }},
       {"--junit", options.junit, [&] { return report::fleet_junit(fleet); }},
-      {"--report", options.report, [&] { return report::fleet_html(fleet, options.report); }},
-      {"--nodecheck", options.node_check, [&] { return report::node_check(fleet); }}};
+      {"--report", options.report, [&] { return report::fleet_html(fleet, options.report); }}};
   const std::vector<report::SourceFile> sources = report::source_files(options.results);
   require_outputs(outputs, sources, {options.expected, options.reference});
   std::vector<std::string> expected;

@@ -32,8 +32,4 @@ std::string fleet_junit(const experiment::Fleet& fleet);
 /// path, from which devices link to their own pages or result files if these exist.
 std::string fleet_html(const experiment::Fleet& fleet, const std::string& page);
 
-/// One line per node for the OLCF test harness (its documentation, Extensions): "node PASS", "node
-/// PERF-FAIL reason", HW-FAIL for wrong data, FAIL for anything else.
-std::string node_check(const experiment::Fleet& fleet);
-
 }  // namespace overlap::report

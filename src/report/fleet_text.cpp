@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "base/text.hpp"
 #include "report/fleet_tables.hpp"
@@ -23,18 +22,6 @@ constexpr std::size_t most_shown = 20;   // rows of a table on the terminal
 
 void add(const Rows& rows, bool numbers, std::string& text) {
   if (!rows.empty()) text += base::align(rows, numbers) + "\n";
-}
-
-/// What the worst of a node's devices is, and why.
-struct NodeState {
-  base::ExitCode code = base::ExitCode::pass;
-  std::string text;
-};
-
-std::string_view node_status(base::ExitCode code) {
-  if (code == base::ExitCode::pass) return "PASS";
-  if (code == base::ExitCode::performance) return "PERF-FAIL";
-  return code == base::ExitCode::wrong_data ? "HW-FAIL" : "FAIL";
 }
 
 }  // namespace
@@ -146,29 +133,6 @@ std::string fleet_junit(const Fleet& fleet) {
                            .text = file.text});
   }
   return junit_text({suite});
-}
-
-std::string node_check(const Fleet& fleet) {
-  const auto before = [](const std::string& a, const std::string& b) {
-    return experiment::comes_before(a, b);
-  };
-  std::map<std::string, NodeState, decltype(before)> nodes(before);
-  for (const DeviceRecord& device : fleet.devices) {
-    NodeState& node = nodes[device.host];
-    for (const experiment::Trouble& trouble : device.troubles) {
-      const bool worse = base::worst(node.code, trouble.code) != node.code;
-      if (worse) node = {trouble.code, device.unit + ": " + trouble.text};
-    }
-  }
-  for (const std::string& host : fleet.missing) {
-    nodes[host] = {base::ExitCode::runtime_error, "no result"};
-  }
-  std::string text;
-  for (const auto& [host, node] : nodes) {
-    const std::string words = node.text.empty() ? "" : " " + base::one_line(node.text);
-    text += fmt::format("{} {}{}\n", field_value(host), node_status(node.code), words);
-  }
-  return text;
 }
 
 }  // namespace overlap::report

@@ -162,7 +162,7 @@ class Interrupts(TestCase):
     def test_merge(self):
         results, _ = self.results(50)
         self.each(["merge", results,
-                   *self.outputs(json="a.json", junit="a.xml", report="a.html", nodecheck="a.txt")])
+                   *self.outputs(json="a.json", junit="a.xml", report="a.html")])
 
     def copies(self, files):
         _, real = self.results(40)

@@ -62,7 +62,7 @@ class Merge(TestCase):
 
     def test_names_exactly_what_was_planted(self):
         planted = self.plant(FILES)
-        names = {option: self.folder / f"fleet.{option}" for option in ("json", "junit", "report", "nodecheck")}
+        names = {option: self.folder / f"fleet.{option}" for option in ("json", "junit", "report")}
         before, start = used(), time.monotonic()
         done = run("merge", self.results, "--expect", self.hosts, *(f"--{name}={file}" for name, file in names.items()))
         seconds, processor_s = time.monotonic() - start, used() - before
@@ -79,7 +79,6 @@ class Merge(TestCase):
             self.assertRegex(done.stdout, rf"(?m)^\S*{name}\b")
         self.check_json(planted, json.loads(names["json"].read_text()))
         self.check_junit(planted, ElementTree.parse(names["junit"]).getroot())
-        self.check_nodes(planted, names["nodecheck"].read_text())
 
     def check_lines(self, planted, lines):
         failing = {line["uuid"] for line in lines["OVERLAP_DEVICE"] if line["verdict"] != "PASS"}
@@ -116,12 +115,6 @@ class Merge(TestCase):
         self.assertEqual(failed, planted["slow"] | planted["wrong"] | set(planted["missing"]))
         broken = {os.path.basename(test.get("name")) for test in suite.iter("testcase") if test.find("error") is not None}
         self.assertEqual(broken, planted["truncated"])
-
-    def check_nodes(self, planted, text):
-        states = dict(line.split(" ", 2)[:2] for line in text.splitlines())
-        self.assertEqual({node for node, state in states.items() if state == "FAIL"}, set(planted["missing"]))
-        self.assertEqual([state for state in states.values() if state == "HW-FAIL"], ["HW-FAIL"])
-        self.assertEqual(set(states), set(planted["hosts"]))
 
     def test_cost_grows_linearly(self):
         costs = {}
@@ -189,7 +182,7 @@ class Merge(TestCase):
     def test_what_is_written_is_no_input(self):
         result, fleet = self.write("a.json"), self.results / "fleet.json"
         before = result.read_text()
-        for option in ("--json", "--junit", "--report", "--nodecheck"):
+        for option in ("--json", "--junit", "--report"):
             self.assert_error(run("merge", self.results, option, result), 3, f"{option}: found .*, which is also an input")
             self.assert_error(run("merge", self.results, option, ""), 3, f"{option} needs a file name")
             self.assert_error(run("merge", self.results, option, self.folder / "no/such.file"), 1, "cannot write")
@@ -216,6 +209,7 @@ class Merge(TestCase):
 
     def test_says_what_is_wrong_with_its_inputs(self):
         self.assert_error(run("merge"), 3)
+        self.assert_error(run("merge", "a.json", "--nodecheck", "nodes.txt"), 3, "found '--nodecheck'; allowed: the options")
         self.assert_clean(run("merge", self.folder / "none.json"), 1)
         empty = self.folder / "empty"
         empty.mkdir()

@@ -535,20 +535,6 @@ TEST(FleetPage, ADeviceLeadsToItsPageOrFile) {
   }
 }
 
-TEST(NodeCheck, HasOneLinePerNode) {
-  experiment::Fleet fleet = planted();
-  EXPECT_EQ(node_check(fleet),
-            "n1 PASS\n"
-            "n2 PERF-FAIL GPU-4: throughput of sequential, alone: 0.3500 GB/s, 30.0 % below the "
-            "median 0.5000 GB/s of 9 devices\n"
-            "n3 PASS\n"
-            "n4 FAIL no result\n");
-  fleet.devices[0].troubles = {{.code = ExitCode::wrong_data, .text = "left\nwrong", .phase = {}}};
-  fleet.devices[8].troubles = {{.code = ExitCode::precondition, .text = "no GPU", .phase = {}}};
-  EXPECT_THAT(node_check(fleet), testing::StartsWith("n1 HW-FAIL GPU-0: left\\nwrong\n"));
-  EXPECT_THAT(node_check(fleet), HasSubstr("n3 FAIL GPU-8: no GPU\n"));
-}
-
 /// Seventy devices of which no two are alike: with old drivers, without any, and with troubles.
 experiment::Fleet motley() {
   experiment::FleetInput input{.files = 75};
@@ -704,7 +690,7 @@ TEST(Golden, FleetsAsItIsWritten) {
     return overlap::without(without_style(fleet_html(fleet, "out/fleet.html")), "<script>",
                             "</script>");
   };
-  expect_golden({{"fleet.txt", fleet_text(few) + fleet_lines(few, true) + node_check(few)},
+  expect_golden({{"fleet.txt", fleet_text(few) + fleet_lines(few, true)},
                  {"fleet_phases.txt", fleet_text(both) + fleet_lines(both, false)},
                  {"fleet_phases.html", page(both)},
                  {"fleet_phases.json", fleet_json(both)},
