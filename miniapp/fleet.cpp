@@ -66,6 +66,7 @@ experiment::Fleet fleet_from(const fleet::Gathered& gathered,
     try {
       for (experiment::DeviceRecord& record : report::devices_of(file, text.substr(end + 1))) {
         record.file = with_deck(record.file, name_in_files(record, studies));
+        record.launch.reset();  // all are here or lost
         input.records.push_back(std::move(record));
       }
     } catch (const base::Error& error) {

@@ -108,7 +108,7 @@ void add_commands(CLI::App& app, Options& options) {
   CLI::App* const merge = command(
       Command::merge, "merge", "Judge the results of many devices as one fleet", "FILE|FOLDER", 1);
   add_file(*merge, "--expect", options.expected, "HOSTS",
-           "File that lists the hosts that must have a result");
+           "File that lists the hosts that must have a result, as host or host:devices");
   add_file(*merge, "--reference", options.reference, "FILE",
            "Reference file to judge the devices by");
   add_file(*merge, "--json", options.json, "FILE", "Write the fleet file");

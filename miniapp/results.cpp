@@ -152,7 +152,7 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
       {"--report", options.report, [&] { return report::fleet_html(fleet, options.report); }}};
   const std::vector<report::SourceFile> sources = report::source_files(options.results);
   require_outputs(outputs, sources, {options.expected, options.reference});
-  std::vector<std::string> expected;
+  std::vector<experiment::ExpectedHost> expected;
   std::optional<experiment::Reference> reference;
   if (!options.expected.empty()) expected = report::read_hosts(options.expected);
   if (!options.reference.empty()) {

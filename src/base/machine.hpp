@@ -134,6 +134,7 @@ struct Job {
 
 /// Placement of one rank of a fleet.
 struct Placement {
+  std::string launch;  ///< the same for all ranks, and different for those of another fleet
   int local_rank = 0;  ///< among the ranks of its node
   int local_ranks = 1;
   int nodes = 1;              ///< nodes of the fleet

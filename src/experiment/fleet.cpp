@@ -66,34 +66,6 @@ void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
   }
 }
 
-/// The name of a host without its domain.
-std::string_view label(std::string_view name) { return name.substr(0, name.find('.')); }
-
-/// Whether both names denote the same host; either may lack its domain.
-bool is_host(std::string_view expected, std::string_view host) {
-  return expected == host || expected == label(host) || label(expected) == host;
-}
-
-std::vector<std::string> missing_hosts(const std::vector<std::string>& expected,
-                                       const std::vector<DeviceRecord>& devices) {
-  std::multimap<std::string_view, std::string_view> hosts;  // by label
-  std::string_view previous;
-  for (const DeviceRecord& device : devices) {
-    if (device.host != previous) hosts.emplace(label(device.host), device.host);
-    previous = device.host;
-  }
-  std::vector<std::string> missing;
-  std::set<std::string_view> known;
-  for (const std::string& name : expected) {
-    if (!known.insert(name).second) continue;
-    const auto [first, last] = hosts.equal_range(label(name));
-    const bool found =
-        std::any_of(first, last, [&](const auto& host) { return is_host(name, host.second); });
-    if (!found) missing.push_back(name);
-  }
-  return missing;
-}
-
 /// Adds the start of their identity to the names of decks that have the same.
 void tell_decks_apart(std::vector<DeviceRecord>& devices) {
   std::map<std::string, std::set<std::string>> identities;  // by name
@@ -160,20 +132,20 @@ bool is_compared(const DeviceRecord& record, const FigureKey& key) {
 base::ExitCode Fleet::exit_code() const {
   auto code =
       broken.empty() && !devices.empty() ? base::ExitCode::pass : base::ExitCode::runtime_error;
-  if (!missing.empty()) code = base::worst(code, base::ExitCode::performance);
+  if (!missing.empty() || !missing_devices.empty()) code = base::worst(code, base::ExitCode::performance);
   for (const DeviceRecord& device : devices) code = base::worst(code, exit_code_of(device));
   return code;
 }
 
-Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected,
+Fleet fleet_of(FleetInput input, const std::vector<ExpectedHost>& expected,
                const Reference* reference) {
   Fleet fleet;
+  add_missing(input.records, expected, fleet);
   fleet.files = input.files;
   fleet.broken = std::move(input.broken);
   fleet.left_out = std::move(input.left_out);
   add_devices(std::move(input.records), fleet);
   tell_decks_apart(fleet.devices);
-  fleet.missing = missing_hosts(expected, fleet.devices);
   if (reference != nullptr) {
     for (DeviceRecord& device : fleet.devices) judge_by(*reference, device);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,8 +42,18 @@ struct Trouble {
   std::optional<FigureKey> undecided = {};
 };
 
+/// What a rank knows of the ranks that were started together with it.
+struct Launch {
+  std::string id;  ///< empty: unknown
+  int rank = 0;
+  int ranks = 1;
+  int local_rank = 0;   ///< on its node
+  int local_ranks = 0;  ///< 0: unknown
+};
+
 /// The retained part of the result of one device with one deck.
 struct DeviceRecord : Origin {
+  std::optional<Launch> launch;  ///< empty: the only rank, or unknown
   std::string deck_name;
   std::string criteria;                     ///< hash of the acceptance criteria of the deck
   std::string build;                        ///< version and commit of the program
@@ -64,6 +75,29 @@ base::ExitCode exit_code_of(const DeviceRecord& record, std::optional<deck::Phas
 struct BrokenFile {
   std::string file, text;
 };
+
+/// A host that must have results.
+struct ExpectedHost {
+  std::string name;
+  int devices = 1;  ///< the least number of devices with a result
+};
+
+/// Devices of a host that have no result.
+struct MissingDevices {
+  std::string host;  ///< empty: unknown
+  std::int64_t missing = 0;
+  std::int64_t expected = 0;
+  /// Numbers of their ranks among all, or else among those of the host, at most `most_ranks`; empty:
+  /// unknown.
+  std::vector<int> ranks = {}, local_ranks = {};
+
+  bool operator==(const MissingDevices&) const = default;
+};
+
+inline constexpr std::size_t most_ranks = 64;
+
+/// "1 of 8 devices without a result: rank 3".
+std::string words(const MissingDevices& missing);
 
 /// Records read from result files.
 struct FleetInput {
@@ -152,6 +186,7 @@ struct Fleet {
   std::vector<Group> groups;
   std::vector<History> histories;
   std::vector<std::string> missing;  ///< expected hosts without a result
+  std::vector<MissingDevices> missing_devices;  ///< of other hosts, sorted
   std::vector<BrokenFile> broken;
   std::vector<std::string> left_out;
 
@@ -159,9 +194,9 @@ struct Fleet {
   Verdict verdict() const { return verdict_of(exit_code()); }
 };
 
-/// Creates the outcome from the newest result of each device and deck. `expected`: host names.
-/// `reference` judges the devices, see judge_by(); null: none.
-Fleet fleet_of(FleetInput input, const std::vector<std::string>& expected = {},
+/// Creates the outcome from the newest result of each device and deck. `reference` judges the
+/// devices, see judge_by(); null: none.
+Fleet fleet_of(FleetInput input, const std::vector<ExpectedHost>& expected = {},
                const Reference* reference = nullptr);
 
 /// Judges the figures of a device by a reference, in addition to the verdict of the run: the
@@ -173,6 +208,12 @@ void judge_by(const Reference& reference, DeviceRecord& record);
 /// Whether devices are compared by this figure: by time only if the order has no throughput because
 /// it copies nothing.
 bool is_compared(const DeviceRecord& record, const FigureKey& key);
+
+/// Part of fleet_of(): finds hosts and devices without a result, from what is expected and from what
+/// all records announce. Of a launch that lacks a rank, a later one on as many ranks of the host
+/// takes the place.
+void add_missing(const std::vector<DeviceRecord>& records,
+                 const std::vector<ExpectedHost>& expected, Fleet& fleet);
 
 /// Part of fleet_of(): groups the devices that have figures, with drivers, distributions and
 /// nodes; a slow outlier becomes a trouble of its device.

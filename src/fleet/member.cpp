@@ -63,14 +63,14 @@ void Member::introduce() {
   const auto now = Clock::now().time_since_epoch().count();
   json own = {{"host", host.name},
               {"cpus", host.affinity},
-              {"board", fmt::format("/overlap-{}-{}", host.name, now)}};
+              {"launch", fmt::format("{}-{}", host.name, now)}};
   own["devices"] = json::array();
   for (const base::DeviceInfo& device : measure::visible_devices()) {
     own["devices"].push_back(
         {device.uuid, device.pci_bus_id.value_or(""), device.numa_node.value_or(-1)});
   }
   std::vector<Rank> ranks;
-  std::string board;  // name chosen by the first rank of the node
+  std::string board;  // named by the first rank of the node
   for (const std::string& text : world_.exchange(own.dump(), deadline_s_)) {
     const json other = json::parse(text);
     Rank& rank = ranks.emplace_back();
@@ -83,8 +83,9 @@ void Member::introduce() {
       if (device.at(2) >= 0) info.numa_node = device.at(2);
     }
     hosts_.push_back(rank.host);
+    if (placement_.launch.empty()) placement_.launch = other.at("launch");
     if (rank.host != host.name) continue;
-    if (board.empty()) board = other.at("board");
+    if (board.empty()) board = "/overlap-" + other.at("launch").get<std::string>();
     local_.push_back(static_cast<int>(ranks.size()) - 1);
   }
   const auto slot = std::ranges::find(local_, world_.rank()) - local_.begin();

@@ -22,10 +22,11 @@ std::string fleet_lines(const experiment::Fleet& fleet, bool all);
 std::string fleet_json(const experiment::Fleet& fleet);
 std::string fleet_schema();
 
-/// The first missing hosts and broken files, one line each.
+/// The first missing hosts and devices and broken files, one line each.
 std::vector<std::string> faults(const experiment::Fleet& fleet);
 
-/// JUnit XML: one suite with one test per device, missing host and broken file.
+/// JUnit XML: one suite with one test per device, missing host, host with missing devices
+/// and broken file.
 std::string fleet_junit(const experiment::Fleet& fleet);
 
 /// The same as an HTML page: map of devices by host and slot, distributions, tables. `page`: its

@@ -113,6 +113,7 @@ std::string titled(const char* title, const Rows& rows) {
 std::string tables(const Fleet& fleet) {
   std::string html = titled("Not passed", trouble_rows(fleet, all_rows)) +
                      titled("Missing hosts", missing_rows(fleet, all_rows)) +
+                     titled("Missing devices", missing_device_rows(fleet, all_rows)) +
                      titled("Broken files", broken_rows(fleet, all_rows));
   for (const Group& group : fleet.groups) {
     html += fmt::format("<section class=\"group\">\n<p class=\"place\">{}</p>\n",

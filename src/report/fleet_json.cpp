@@ -181,6 +181,15 @@ void fields(Record& add, const In<experiment::History>& in) {
   add("change", "last / first - 1.", of.change());
 }
 
+void fields(Record& add, const experiment::MissingDevices& of) {
+  add("host", "Host name; null: unknown.", or_null(of.host));
+  add("missing", "How many have no result.", of.missing, above_zero);
+  add("expected", "Of how many.", of.expected, above_zero);
+  add("ranks", "Their ranks, up to 64; empty: unknown.", of.ranks, from_zero);
+  add("local_ranks", "Their ranks among those of the host, up to 64; empty: unknown.",
+      of.local_ranks, from_zero);
+}
+
 void fields(Record& add, const experiment::BrokenFile& of) {
   add("file", "File.", of.file);
   add("text", "Why it is not a valid result.", of.text);
@@ -194,13 +203,14 @@ void add_fields(Record& add, const Fleet& of, const std::vector<DeviceRecord>& d
   add("superseded", "Results with a newer one of the same device and deck.", of.superseded,
       from_zero);
   add("missing_hosts", "Expected hosts without a result.", of.missing);
+  add("missing_devices", "Devices without a result of hosts that have some.", of.missing_devices);
   add("broken_files", "Files that are not valid results.", of.broken);
   add("left_out", "Other files of this program, which were skipped, in words.", of.left_out);
   add("groups", "Devices of one kind on one kind of link, with one deck and one build.",
       all_in(of, of.groups));
   add("history", "Figures of devices with several results.", all_in(of, of.histories));
   add("devices", "The newest result of each device and deck, by host.", devices);
-  add("verdict", "The worst of all devices, missing hosts and broken files.", of.verdict());
+  add("verdict", "The worst of all devices, missing hosts and devices, and broken files.", of.verdict());
   add.raw("exit_code", "Exit code.", static_cast<int>(of.exit_code()), exit_codes());
 }
 

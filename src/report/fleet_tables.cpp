@@ -95,6 +95,10 @@ std::size_t hosts_in(const Fleet& fleet, const Group& group) {
 
 }  // namespace
 
+std::string host_words(const experiment::MissingDevices& missing) {
+  return missing.host.empty() ? "unknown host" : missing.host;
+}
+
 std::string device_verdict(const DeviceRecord& device) {
   return std::string(deck::to_string(experiment::verdict_of(exit_code_of(device))));
 }
@@ -121,11 +125,14 @@ std::string summary_words(const Fleet& fleet) {
   }
   std::string words = fmt::format("{}: {}, {} not passed", base::counted(fleet.files, "file"),
                                   base::counted(devices.size(), "device"), failing.size());
-  const auto add = [&](std::size_t n, const char* what, const char* state) {
+  const auto add = [&](auto n, const char* what, const char* state) {
     if (n > 0) words += fmt::format(", {}{}", base::counted(n, what), state);
   };
   add(fleet.superseded, "older result", " of them");
   add(fleet.missing.size(), "expected host", " missing");
+  std::int64_t missing = 0;
+  for (const experiment::MissingDevices& of : fleet.missing_devices) missing += of.missing;
+  add(missing, "device", " missing");
   add(fleet.broken.size(), "file", " broken");
   add(fleet.left_out.size(), "file", " skipped");
   return words;
@@ -294,6 +301,14 @@ Rows trouble_rows(const Fleet& fleet, std::size_t most) {
 Rows missing_rows(const Fleet& fleet, std::size_t most) {
   Rows rows = {{"missing host"}};
   for (const std::string& host : fleet.missing) rows.push_back({host});
+  return cut(std::move(rows), most);
+}
+
+Rows missing_device_rows(const Fleet& fleet, std::size_t most) {
+  Rows rows = {{"missing devices", "how many"}};
+  for (const experiment::MissingDevices& of : fleet.missing_devices) {
+    rows.push_back({host_words(of), words(of)});
+  }
   return cut(std::move(rows), most);
 }
 

@@ -10,6 +10,9 @@ using base::Rows;
 
 inline constexpr std::size_t all_rows = 1000;
 
+/// The host of missing devices; "unknown host".
+std::string host_words(const experiment::MissingDevices& missing);
+
 /// "PASS", ...: the worst of all phases.
 std::string device_verdict(const experiment::DeviceRecord& device);
 
@@ -35,6 +38,7 @@ Rows node_rows(const experiment::Group& group, std::size_t most);
 Rows driver_rows(const experiment::Fleet& fleet, const experiment::Group& group, std::size_t most);
 Rows trouble_rows(const experiment::Fleet& fleet, std::size_t most);
 Rows missing_rows(const experiment::Fleet& fleet, std::size_t most);
+Rows missing_device_rows(const experiment::Fleet& fleet, std::size_t most);
 Rows broken_rows(const experiment::Fleet& fleet, std::size_t most);
 Rows history_rows(const experiment::Fleet& fleet, std::size_t most);
 

@@ -52,6 +52,7 @@ std::string fleet_text(const Fleet& fleet) {
   add(history_rows(fleet, most_shown), false, text);
   add(trouble_rows(fleet, most_shown), false, text);
   add(missing_rows(fleet, most_shown), false, text);
+  add(missing_device_rows(fleet, most_shown), false, text);
   add(broken_rows(fleet, most_shown), false, text);
   for (const std::string& line : fleet.left_out) text += line + "\n";
   return text + summary_words(fleet) + "\n";
@@ -95,6 +96,9 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
 std::vector<std::string> faults(const Fleet& fleet) {
   std::vector<std::string> texts;
   for (const std::string& host : fleet.missing) texts.push_back(host + ": no result of this host");
+  for (const experiment::MissingDevices& missing : fleet.missing_devices) {
+    texts.push_back(host_words(missing) + ": " + words(missing));
+  }
   for (const experiment::BrokenFile& file : fleet.broken) texts.push_back(file.text);
   if (texts.size() > most_shown) {
     const std::size_t more = texts.size() - most_shown;
@@ -125,6 +129,12 @@ std::string fleet_junit(const Fleet& fleet) {
                            .name = "host",
                            .verdict = experiment::Verdict::fail,
                            .text = "expected host without a result"});
+  }
+  for (const experiment::MissingDevices& missing : fleet.missing_devices) {
+    suite.tests.push_back({.where = host_words(missing),
+                           .name = "devices",
+                           .verdict = experiment::Verdict::fail,
+                           .text = words(missing)});
   }
   for (const experiment::BrokenFile& file : fleet.broken) {
     suite.tests.push_back({.where = "files",

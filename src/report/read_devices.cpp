@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <iterator>
 #include <set>
-#include <sstream>
 
 #include "base/input_file.hpp"
 #include "base/interrupt.hpp"
@@ -51,6 +50,35 @@ struct PhaseRuns {
   std::vector<experiment::Run> runs;
   std::vector<Value> values;
 };
+
+/// The number of a rank, or of ranks.
+int rank_in(const Value& value, int least, int most) {
+  const std::string allowed = fmt::format("a number from {} to {}", least, most);
+  const int number = value.whole<int>(allowed);
+  if (number < least || number > most) value.fail(value.spelled(), allowed);
+  return number;
+}
+
+/// Of a rank among others.
+std::optional<experiment::Launch> launch_of(const Value& result) {
+  constexpr int most_ranks = 1 << 20;
+  const auto job = result.find("job"), placement = result.find("placement");
+  const auto rank = job ? job->find("rank") : std::nullopt;
+  const auto ranks = job ? job->find("ranks") : std::nullopt;
+  if (!rank || !ranks) return {};
+  experiment::Launch launch;
+  launch.ranks = rank_in(*ranks, 1, most_ranks);
+  launch.rank = rank_in(*rank, 0, launch.ranks - 1);
+  if (launch.ranks == 1) return {};
+  for (const char* const part : {"id", "step"}) {
+    launch.id += job->at_or_null(part).text_or_nothing() + " ";
+  }
+  if (!placement) return launch;
+  launch.local_ranks = rank_in(placement->at("local_ranks"), 1, most_ranks);
+  launch.local_rank = rank_in(placement->at("local_rank"), 0, launch.local_ranks - 1);
+  launch.id += placement->at_or_null("launch").text_or_nothing();
+  return launch;
+}
 
 /// Files have only the median of most metrics: their spread follows from the samples.
 void add_run_figures(deck::Phase phase, const PhaseRuns& of, DeviceRecord& into) {
@@ -171,6 +199,7 @@ DeviceRecord device_of(const std::string& file, const Value& result) {
   // Member by member: GCC 16 destroys members of an aggregate twice when a later one throws.
   DeviceRecord record;
   static_cast<experiment::Origin&>(record) = origin_of(file, result);
+  record.launch = launch_of(result);
   const Value build = result.at("build");
   const Value deck = result.at("deck");
   record.deck_name = yaml::name_of(deck.at("path").text());
@@ -290,34 +319,6 @@ experiment::FleetInput read_devices(const std::vector<SourceFile>& files) {
     if (!reading.left_out.empty()) input.left_out.push_back(reading.left_out);
   }
   return input;
-}
-
-std::vector<std::string> read_hosts(const std::string& file) {
-  std::vector<std::string> hosts;
-  constexpr std::size_t most_bytes = std::size_t{1} << 26;
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  std::string text =
-      base::read_file(file, most_bytes, "a file of host names", base::ExitCode::usage);
-  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
-  std::istringstream lines(std::move(text));
-  lines.exceptions(std::ios::badbit);  // a lack of memory must not shorten the list
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    words.exceptions(std::ios::badbit);
-    for (std::string word; words >> word;) hosts.push_back(base::one_line(word));
-  }
-  for (const std::string& host : hosts) {
-    if (host.find_first_of("[],") == std::string::npos) continue;
-    throw base::Error(
-        base::ExitCode::usage,
-        fmt::format("{}: found '{}'; allowed: host names, one or several per line, as "
-                    "`scontrol show hostnames` prints them",
-                    file, host));
-  }
-  if (hosts.empty()) {
-    throw base::Error(base::ExitCode::usage, file + ": found no host; allowed: host names");
-  }
-  return hosts;
 }
 
 }  // namespace overlap::report

@@ -48,8 +48,8 @@ bool is_left_out(const SourceFile& file);
 /// are not results as broken, and ignored files with a line each.
 experiment::FleetInput read_devices(const std::vector<SourceFile>& files);
 
-/// Host names from a file, separated by blanks or line breaks; `#` starts a comment. Throws
-/// base::Error{usage}, also for host ranges and an empty list.
-std::vector<std::string> read_hosts(const std::string& file);
+/// `host` or `host:devices` from a file, separated by blanks or line breaks; `#` starts a comment.
+/// Throws base::Error{usage} for anything that is no host name, and for an empty list.
+std::vector<experiment::ExpectedHost> read_hosts(const std::string& file);
 
 }  // namespace overlap::report

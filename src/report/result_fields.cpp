@@ -139,6 +139,7 @@ void fields(Record& add, const base::Job& of) {
 }
 
 void fields(Record& add, const base::Placement& of) {
+  add("launch", "Identifies the ranks that were started together.", of.launch);
   add("local_rank", "Rank among those of its node.", of.local_rank, from_zero);
   add("local_ranks", "Ranks of its node.", of.local_ranks, above_zero);
   add("nodes", "Nodes of the fleet.", of.nodes, above_zero);

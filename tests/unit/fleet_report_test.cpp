@@ -398,10 +398,42 @@ TEST(Devices, DifferInCriteriaIfTheirDecksRequireMore) {
 TEST(Hosts, AreReadFromAFile) {
   const Folder folder;
   const auto hosts = [&](const char* text) { return read_hosts(folder.write("hosts", text)); };
-  EXPECT_THAT(hosts("n1 n2\n# none\n\nn3 # last\n"), ElementsAre("n1", "n2", "n3"));
-  EXPECT_THROW(hosts("n[1-4]\n"), base::Error);
+  const std::vector<experiment::ExpectedHost> found =
+      hosts("n1 n2\r\n# none\n\nn3:8 # last\n0-a.b--c.9:1024");
+  std::vector<std::pair<std::string, int>> all;
+  for (const auto& [host, devices] : found) all.emplace_back(host, devices);
+  EXPECT_THAT(all, ElementsAre(std::pair("n1", 1), std::pair("n2", 1), std::pair("n3", 8),
+                               std::pair("0-a.b--c.9", 1024)));
   EXPECT_THROW(hosts("# none\n"), base::Error);
   EXPECT_THROW(read_hosts((folder.path / "no").string()), base::Error);
+}
+
+TEST(Hosts, WhatIsNoneIsRefusedWithItsLine) {
+  const Folder folder;
+  const auto error = [&](const std::string& text) -> std::string {
+    try {
+      read_hosts(folder.write("hosts", text));
+    } catch (const base::Error& found) {
+      EXPECT_EQ(found.code(), ExitCode::usage);
+      return found.what();
+    }
+    return "none";
+  };
+  const std::string long_label(64, 'a');
+  for (const std::string& word :
+       {std::string("-"), std::string("n[1-4]"), std::string("n1,n2"), std::string("\"n1\""),
+        std::string("."), std::string("n1."), std::string("a..b"), std::string("host=vm"),
+        std::string("n\0001", 3), std::string("n\xff"), std::string("n_1"), std::string("-n1"),
+        std::string("n1-"), std::string("n1:"), std::string("n1:0"), std::string("n1:-1"),
+        std::string("n1:x"), std::string("n1:8:8"), std::string("n1:1025"), std::string(":8"),
+        long_label, long_label.substr(1) + "." + long_label.substr(1) + "." +
+                        long_label.substr(1) + "." + long_label.substr(1)}) {
+    const std::string text = error("n1\n# two\n  " + word + " n2\n");
+    EXPECT_THAT(text, testing::ContainsRegex("hosts:3: found '.*'; allowed: host names, ")) << word;
+    EXPECT_EQ(base::one_line(text), text);
+  }
+  EXPECT_LT(error(std::string(5000000, 'x')).size(), 400U);
+  EXPECT_THAT(error("\n" + std::string(5000000, 'x')), HasSubstr(":2: found 'xxxxx"));
 }
 
 /// Nine devices on three hosts; one is slow, one host missing, one file broken.
@@ -422,7 +454,7 @@ experiment::Fleet planted(int devices = 9) {
   }
   input.broken = {{"x.json", "x.json: found <nothing>"}};
   input.left_out = {"y.json: overlap-fleet/1, not a result file; skipped"};
-  return experiment::fleet_of(std::move(input), {"n1", "n2", "n3", "n4"});
+  return experiment::fleet_of(std::move(input), {{"n1"}, {"n2"}, {"n3", 5}, {"n4"}});
 }
 
 TEST(FleetText, NamesEveryTrouble) {
@@ -432,11 +464,12 @@ TEST(FleetText, NamesEveryTrouble) {
       text, testing::ContainsRegex("n2 +0000:1a:00.0 +GPU-4 +FAIL +throughput of sequential, "
                                    "alone: 0.3500 GB/s, 30.0 % below the median 0.5000 GB/s of 9"));
   EXPECT_THAT(text, HasSubstr("missing host\nn4\n"));
+  EXPECT_THAT(text, HasSubstr("\nn3               2 of 5 devices without a result\n"));
   EXPECT_THAT(text, HasSubstr("x.json: found <nothing>"));
   EXPECT_THAT(text, HasSubstr("y.json: overlap-fleet/1"));
   EXPECT_THAT(text, HasSubstr("n2 GPU-5"));  // its driver
-  EXPECT_THAT(text, HasSubstr("10 files: 9 devices, 1 not passed, 1 expected host missing, 1 file "
-                              "broken, 1 file skipped"));
+  EXPECT_THAT(text, HasSubstr("10 files: 9 devices, 1 not passed, 1 expected host missing, 2 "
+                              "devices missing, 1 file broken, 1 file skipped"));
 }
 
 TEST(FleetText, CountsADeviceOnceForAllItsDecks) {
@@ -482,6 +515,8 @@ TEST(FleetJson, HasOneRecordPerDevice) {
   EXPECT_EQ(file["devices"][4]["verdict"], "FAIL");
   EXPECT_EQ(file["devices"][4]["phases"][0]["phase"], "alone");
   EXPECT_EQ(file["missing_hosts"], json({"n4"}));
+  EXPECT_EQ(file["missing_devices"][0]["host"], "n3");
+  EXPECT_EQ(file["missing_devices"][0]["missing"], 2);
   EXPECT_EQ(file["broken_files"][0]["file"], "x.json");
   EXPECT_EQ(file["groups"][0]["drivers"][1]["uuids"], json({"GPU-5"}));
   EXPECT_EQ(file["exit_code"], 1);
@@ -502,9 +537,10 @@ TEST(FleetSchema, IsWhatTheTablesSay) {
 
 TEST(FleetJunit, HasATestPerDeviceHostAndFile) {
   const std::string text = fleet_junit(planted());
-  EXPECT_THAT(text, HasSubstr("tests=\"11\" failures=\"2\" errors=\"1\" skipped=\"0\""));
+  EXPECT_THAT(text, HasSubstr("tests=\"12\" failures=\"3\" errors=\"1\" skipped=\"0\""));
   EXPECT_THAT(text, HasSubstr("<testcase classname=\"n1.GPU-0\" name=\"hand/device\""));
   EXPECT_THAT(text, HasSubstr("<testcase classname=\"n4\" name=\"host\""));
+  EXPECT_THAT(text, HasSubstr("<testcase classname=\"n3\" name=\"devices\""));
   EXPECT_THAT(text, HasSubstr("x.json: found &lt;nothing&gt;</error>"));
 }
 
@@ -557,8 +593,8 @@ experiment::Fleet motley() {
     }
     input.records.push_back(one);
   }
-  std::vector<std::string> hosts;
-  for (int i = 10; i < 60; ++i) hosts.push_back("n" + std::to_string(i));
+  std::vector<experiment::ExpectedHost> hosts;
+  for (int i = 10; i < 60; ++i) hosts.push_back({"n" + std::to_string(i)});
   input.broken = {{"x.json", "x.json: cut short"}};
   input.left_out = {"y.json: not a result file; skipped", "z.json: not a result file; skipped"};
   return experiment::fleet_of(std::move(input), hosts);

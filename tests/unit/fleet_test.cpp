@@ -1,5 +1,6 @@
 #include "experiment/fleet.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,9 +55,11 @@ std::vector<std::size_t> numbers(const std::vector<Standing>& standings) {
   return all;
 }
 
-Fleet fleet(std::vector<DeviceRecord> records, const std::vector<std::string>& expected = {},
+Fleet fleet(std::vector<DeviceRecord> records, const std::vector<std::string>& hosts = {},
             const Reference* reference = nullptr) {
   const std::size_t files = records.size();
+  std::vector<ExpectedHost> expected;
+  for (const std::string& host : hosts) expected.push_back({host});
   return fleet_of({.records = std::move(records), .broken = {}, .left_out = {}, .files = files},
                   expected, reference);
 }
@@ -306,6 +309,115 @@ TEST(Fleet, MissingHostsFailByName) {
   EXPECT_THAT(fleet({device("a", 1, "n2")}, {"n2.b"}).missing, IsEmpty());
   EXPECT_THAT(fleet({device("a", 1, "n9"), device("b", 1, "n10")}, {"n9", "n10"}).missing,
               IsEmpty());
+}
+
+/// The devices of the ranks of one launch on one node, but one.
+std::vector<DeviceRecord> ranks(const std::string& host, int ranks, int without,
+                                const std::string& id = "", int day = 1) {
+  std::vector<DeviceRecord> all;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank == without) continue;
+    DeviceRecord one = device(fmt::format("{}-{}", host, rank), 1, host);
+    one.started = fmt::format("2026-01-{:02}T12:00:00Z", day);
+    one.file = one.started + one.unit;
+    one.launch = Launch{
+        .id = id, .rank = rank, .ranks = ranks, .local_rank = rank, .local_ranks = ranks};
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::vector<DeviceRecord> operator+(std::vector<DeviceRecord> a,
+                                    const std::vector<DeviceRecord>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// Lets the ranks be those of one launch on two nodes, of which `first` is the first one's last.
+std::vector<DeviceRecord> on_two_nodes(std::vector<DeviceRecord> records, int offset_of_second) {
+  for (DeviceRecord& record : records) {
+    record.launch->ranks *= 2;
+    if (record.host == "n2") record.launch->rank += offset_of_second;
+  }
+  return records;
+}
+
+TEST(Fleet, AMissingRankIsWhatTheOthersAnnounce) {
+  const Fleet made = fleet(ranks("n1", 8, -1) + ranks("n2", 8, 3));
+  EXPECT_THAT(made.missing_devices,
+              ElementsAre(MissingDevices{.host = "n2",
+                                         .missing = 1,
+                                         .expected = 8,
+                                         .ranks = {3},
+                                         .local_ranks = {3}}));
+  EXPECT_EQ(words(made.missing_devices[0]), "1 of 8 devices without a result: rank 3");
+  EXPECT_EQ(made.exit_code(), ExitCode::performance);
+  EXPECT_EQ(fleet(ranks("n1", 8, -1) + ranks("n2", 8, -1)).exit_code(), ExitCode::pass);
+}
+
+TEST(Fleet, AMissingRankOfSeveralNodesIsNamedAmongAllIfThatIsSure) {
+  const auto missing = [](int of_first, int of_second) {
+    return fleet(on_two_nodes(ranks("n1", 4, of_first, "7") + ranks("n2", 4, of_second, "7"), 4))
+        .missing_devices;
+  };
+  EXPECT_THAT(missing(-1, -1), IsEmpty());
+  EXPECT_THAT(missing(-1, 2), ElementsAre(MissingDevices{"n2", 1, 4, {6}, {2}}));
+  EXPECT_THAT(missing(1, 2), ElementsAre(MissingDevices{"n1", 1, 4, {}, {1}},
+                                         MissingDevices{"n2", 1, 4, {}, {2}}));
+  EXPECT_EQ(words(missing(1, 2)[0]), "1 of 4 devices without a result: local rank 1");
+}
+
+TEST(Fleet, ANodeWithoutAnyResultIsMissedByTheOthers) {
+  const auto one = on_two_nodes(ranks("n1", 4, -1, "7"), 4);
+  EXPECT_THAT(fleet(one).missing_devices,
+              ElementsAre(MissingDevices{"", 4, 8, {4, 5, 6, 7}, {}}));
+  auto alone = ranks("n1", 2, 1);  // without --fleet
+  alone[0].launch->local_ranks = 0;
+  EXPECT_THAT(fleet(alone).missing_devices, ElementsAre(MissingDevices{"", 1, 2, {1}, {}}));
+}
+
+TEST(Fleet, LaunchesWithoutPlacementAreToldApartByTheirHosts) {
+  auto both = ranks("n1", 8, -1) + ranks("n2", 8, 3);
+  for (DeviceRecord& one : both) one.launch->local_ranks = 0;
+  EXPECT_THAT(fleet(both).missing_devices, ElementsAre(MissingDevices{"", 1, 16, {3}, {}}));
+}
+
+TEST(Fleet, RanksOnOneDeviceAreOneDevice) {
+  auto all = ranks("n1", 3, -1);
+  all[2].unit = all[1].unit;
+  EXPECT_THAT(fleet(all).missing_devices, ElementsAre(MissingDevices{"n1", 1, 3, {}, {}}));
+}
+
+TEST(Fleet, ALaterLaunchOnAsManyRanksTakesThePlace) {
+  const auto first = ranks("n1", 4, 2, "first", 1);
+  EXPECT_THAT(fleet(first + ranks("n1", 4, -1, "later", 2)).missing_devices, IsEmpty());
+  EXPECT_EQ(fleet(first + ranks("n1", 2, -1, "later", 2)).missing_devices.size(), 1U);
+  EXPECT_EQ(fleet(first + ranks("n2", 4, -1, "later", 2)).missing_devices.size(), 1U);
+  // Nor does an older result stand in for one that the newest launch lacks.
+  EXPECT_EQ(fleet(ranks("n1", 4, -1, "first", 1) + ranks("n1", 4, 2, "later", 2)).missing_devices,
+            (std::vector{MissingDevices{"n1", 1, 4, {2}, {2}}}));
+}
+
+TEST(Fleet, ADeckOfWhichARankHasNoResultIsNotCoveredByAnother) {
+  auto other = ranks("n1", 4, -1, "7");
+  for (DeviceRecord& one : other) one.deck_name = one.machine.deck = "other";
+  EXPECT_EQ(fleet(ranks("n1", 4, 3, "7") + other).missing_devices.size(), 1U);
+  other.pop_back();
+  EXPECT_EQ(fleet(ranks("n1", 4, 3, "7") + other).missing_devices.size(), 1U);  // named once
+}
+
+TEST(Fleet, AHostHasAsManyDevicesAsExpected) {
+  const auto missing = [](int expected, std::vector<DeviceRecord> records) {
+    FleetInput input;
+    input.records = std::move(records);
+    return fleet_of(std::move(input), {{"n1", expected}}).missing_devices;
+  };
+  const std::vector<DeviceRecord> two = {device("a", 1, "n1.cluster"), device("b", 1, "n1.cluster")};
+  EXPECT_THAT(missing(2, two), IsEmpty());
+  EXPECT_THAT(missing(1, two), IsEmpty());
+  EXPECT_THAT(missing(4, two), ElementsAre(MissingDevices{"n1.cluster", 2, 4, {}, {}}));
+  EXPECT_THAT(missing(4, ranks("n1", 4, 2)), ElementsAre(MissingDevices{"n1", 1, 4, {2}, {2}}));
+  EXPECT_THAT(missing(8, ranks("n1", 4, 2)), ElementsAre(MissingDevices{"n1", 5, 8, {}, {}}));
 }
 
 TEST(Fleet, TheWorstCounts) {

@@ -258,7 +258,7 @@ TEST(Text, OfFilesOfOthersIsSafe) {
     input.records[0].troubles.push_back({.text = text, .phase = {}});
     input.broken.push_back({text, text});
     input.left_out.push_back(one_line(text));
-    const experiment::Fleet fleet = experiment::fleet_of(std::move(input), {text});
+    const experiment::Fleet fleet = experiment::fleet_of(std::move(input), {{text}});
     EXPECT_TRUE(json::accept(report::fleet_json(fleet)));
     expect_xml(report::fleet_junit(fleet), "junit");
     for (const std::string& written :
