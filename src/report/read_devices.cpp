@@ -115,16 +115,12 @@ void add_device_figures(deck::Phase phase, const Value& of, DeviceRecord& into) 
 void add_runs(const Value& result, DeviceRecord& into) {
   std::array<PhaseRuns, deck::words<deck::Phase>.size()> phases;
   bool predicted = false, measured = false;
-  const bool passed = result.at("verdict").text() == "PASS";
   for (const Value& value : result.at("runs").items()) {
     if (!value.at("point").object().empty()) {
       value.at("point").fail("a sweep", "a deck without a sweep");
     }
     experiment::Run run = read_run(value);
     (run.samples_s.empty() ? predicted : measured) = true;
-    if (!run.verified && !run.samples_s.empty() && passed) {
-      value.at("verified").fail("false", "true, where the verdict is PASS");
-    }
     const deck::Phase phase = phase_of(value);
     if (!value.at("wrong").is_null()) {
       into.troubles.push_back({.code = base::ExitCode::wrong_data,
@@ -170,29 +166,17 @@ void add_checks(const Value& result, DeviceRecord& into) {
   }
 }
 
-/// Why it does not pass; the file's own exit code counts where it is worse.
+/// Why it does not pass.
 void add_troubles(const Value& result, DeviceRecord& into) {
-  const base::ExitCode code = exit_code_in(result.at("exit_code"));
-  const Value verdict = result.at("verdict");
-  if (verdict.word<experiment::Verdict>() != experiment::verdict_of(code)) {
-    verdict.fail(verdict.spelled(), fmt::format("that of exit code {}", static_cast<int>(code)));
-  }
   add_checks(result, into);
   if (const Value error = result.at("error"); !error.is_null()) {
-    const bool known = code != base::ExitCode::pass;
     into.troubles.push_back(
-        {.code = known ? code : base::ExitCode::runtime_error, .text = error.text(), .phase = {}});
+        {.code = exit_code_in(result.at("exit_code")), .text = error.text(), .phase = {}});
   }
   if (result.at("interrupted").flag()) {
     into.troubles.push_back(
         {.code = base::ExitCode::interrupted, .text = "interrupted", .phase = {}});
   }
-  const base::ExitCode found = exit_code_of(into);
-  if (base::worst(found, code) == found) return;
-  into.troubles.push_back({.code = code,
-                           .text = fmt::format("the result has verdict {} and exit code {}",
-                                               result.at("verdict").text(), static_cast<int>(code)),
-                           .phase = {}});
 }
 
 DeviceRecord device_of(const std::string& file, const Value& result) {

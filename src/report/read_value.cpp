@@ -42,9 +42,11 @@ std::vector<Value> results_in(const Value& root) {
   if (root.has("results")) results = root.at("results").items();
   if (results.empty()) root.at("results").fail("no result", "one per deck");
   for (const Value& result : results) {
-    if (result.has("schema") && result.at("schema").is(result_schema)) continue;
-    result.fail(result.has("schema") ? result.at("schema").spelled() : "no schema",
-                fmt::format("a result file, schema {}", result_schema));
+    if (!result.has("schema") || !result.at("schema").is(result_schema)) {
+      result.fail(result.has("schema") ? result.at("schema").spelled() : "no schema",
+                  fmt::format("a result file, schema {}", result_schema));
+    }
+    require_consistent(result);
   }
   return results;
 }

@@ -124,7 +124,11 @@ class Value {
   std::string path_;
 };
 
-/// The results in a file, one per deck, all of schema overlap-result/2.
+/// Throws base::Error{runtime_error} for a result that contradicts itself: exit code, verdict, checks,
+/// values and runs must belong together.
+void require_consistent(const Value& result);
+
+/// The results in a file, one per deck, all of schema overlap-result/2 and consistent.
 std::vector<Value> results_in(const Value& root);
 
 /// The device that a result comes from.

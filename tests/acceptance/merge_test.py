@@ -141,7 +141,7 @@ class Merge(TestCase):
 
     def test_errors_and_interruptions_count(self):
         self.write("a.json", host__name="n1")
-        self.write("b.json", host__name="n2", error="no GPU", exit_code=4, verdict="ERROR", runs=[])
+        self.write("b.json", host__name="n2", error="no GPU", exit_code=4, verdict="ERROR", runs=[], checks=[])
         done = run("merge", self.results)
         self.assert_clean(done, 4)
         self.assertIn("OVERLAP_DEVICE host=n2 uuid=n2 phase=alone verdict=ERROR\n", done.stdout)
@@ -150,7 +150,7 @@ class Merge(TestCase):
 
     def test_the_newest_result_counts(self):
         self.write("new.json", started="2026-02-01T00:00:00Z")
-        self.write("old.json", started="2026-01-01T00:00:00Z", exit_code=5, verdict="FAIL")
+        self.write("old.json", started="2026-01-01T00:00:00Z", error="no GPU", exit_code=4, verdict="ERROR")
         done = run("merge", self.results)
         self.assert_clean(done)
         self.assertIn("2 files: 1 device, 0 not passed, 1 older result of them", done.stdout)
@@ -197,6 +197,59 @@ class Merge(TestCase):
             self.assert_clean(run("compare", self.results, self.results, "--json", self.results / "comparison.json"))
         self.assert_clean(run("merge", fleet), 1)
 
+    def ranks(self, host, count, without=(), start=0, **changes):
+        """The result files of the ranks of a node, as --fleet writes them."""
+        for rank in range(count):
+            if rank in without:
+                continue
+            job = {"id": None, "step": None, "rank": start + rank, "ranks": changes.pop("ranks", count)}
+            placement = {"local_rank": rank, "local_ranks": count, "nodes": 1, "device": rank, "cpus": None, "memory": None,
+                         "note": None}
+            device = {"name": "GPU", "uuid": f"GPU-{host}-{rank}", "pci": None, "pcie_gen": 5, "pcie_width": 16}
+            self.write(f"{host}-{rank}.json", host__name=host, job=job, placement=placement, device=device, **changes)
+
+    def test_a_rank_without_a_file_fails(self):
+        """7 files of 8 ranks prove that one is missing."""
+        self.ranks("n1", 8)
+        self.assert_clean(run("merge", self.results))
+        self.ranks("n2", 8, without=(3,))
+        fleet, junit = self.folder / "fleet.json", self.folder / "fleet.xml"
+        done = run("merge", self.results, "--json", fleet, "--junit", junit)
+        self.assert_clean(done, 5)
+        self.assertRegex(done.stdout, r"(?m)^n2 +1 of 8 devices without a result: rank 3$")
+        self.assertIn("15 files: 15 devices, 0 not passed, 1 device missing\n", done.stdout)
+        [missing] = json.loads(fleet.read_text())["missing_devices"]
+        self.assertEqual(missing, {"host": "n2", "missing": 1, "expected": 8, "ranks": [3], "local_ranks": [3]})
+        self.assertIn('classname="n2" name="devices"', junit.read_text())
+        done = run("merge", self.results, "--quiet")
+        self.assertEqual((done.returncode, done.stderr),
+                         (5, "miniapp: error: n2: 1 of 8 devices without a result: rank 3\n"))
+        self.ranks("n2", 8)
+        self.assert_clean(run("merge", self.results, "--json", fleet))
+        self.assertEqual(json.loads(fleet.read_text())["missing_devices"], [])
+
+    def test_hosts_have_as_many_devices_as_expected(self):
+        self.ranks("n1", 2)
+        hosts = self.folder / "hosts"
+        hosts.write_text("n1:2\n")
+        self.assert_clean(run("merge", self.results, "--expect", hosts))
+        hosts.write_text("n1:3 n2:3\n")
+        done = run("merge", self.results, "--expect", hosts)
+        self.assert_clean(done, 5)
+        self.assertRegex(done.stdout, r"(?m)^n1 +1 of 3 devices without a result$")
+        self.assertRegex(done.stdout, r"(?m)^missing host\nn2$")
+
+    def test_a_list_that_is_malformed_is_no_failed_node(self):
+        result, hosts = self.write("a.json"), self.folder / "hosts"
+        name = self.result["host"]["name"]
+        for text in (f"- {name}", f"hosts:\n- {name}", f"'{name}'", f'"{name}"', ".", f"host={name}", f"{name}\0", f"{name},n2",
+                     f"{name}: 8", f"{name}:0", b"\xff\xfe" + name.encode("utf-16-le"), f"{name} \xb7", "x" * 5_000_000):
+            with self.subTest(text[:40]):
+                hosts.write_bytes(b"# two lines\n" + (text if isinstance(text, bytes) else text.encode()))
+                done = run("merge", result, "--expect", hosts)
+                self.assert_error(done, 3, r"hosts:[23]: found '.*'; allowed: host names, ")
+                self.assertLess(len(done.stderr), 500)
+
     def test_quiet_names_what_is_missing_or_broken(self):
         self.write("a.json")
         broken, hosts = self.results / "b.json", self.folder / "hosts"
@@ -222,17 +275,26 @@ class Merge(TestCase):
 
     def test_results_that_contradict_themselves_are_broken(self):
         runs = [{**each, "verified": False} for each in self.result["runs"]]
+        large = [{**each, "max_error": 7} for each in self.result["runs"]]
         for changes, message in (
             ({"started": "yesterday"}, "started: found 'yesterday'; allowed: a time such as 2026-01-31T12:00:00Z"),
             ({"started": "2026-1-31T12:00:00Z"}, "started: found '2026-1-31T12:00:00Z'; allowed: a time"),
             ({"started": "2026-13-31T12:00:00Z"}, "started: found '2026-13-31T12:00:00Z'; allowed: a time"),
             ({"host__name": ""}, "host.name: found ''; allowed: a name"),
             ({"runs": runs}, "runs[0].verified: found false; allowed: true, where the verdict is PASS"),
+            ({"error": "no GPU"}, "error: found 'no GPU'; allowed: null, where the verdict is PASS"),
+            ({"verdict": "MAYBE"}, "verdict: found 'MAYBE'; allowed: PASS, FAIL"),
+            ({"exit_code": 5}, 'verdict: found "PASS"; allowed: that of exit code 5'),
+            ({"checks": []}, "checks: found none of max_error of "),
+            ({"runs": large}, "checks[0].value: found "),
         ):
-            self.write("a.json", **changes)
-            done = run("merge", self.results, "--quiet")
-            self.assertEqual(done.returncode, 1, changes)
-            self.assertIn(message, done.stderr)
+            path = self.write("a.json", **changes)
+            for command in (("merge", path), ("compare", path, path), ("compare", "--side-by-side", path, path),
+                            ("baseline", path, "-o", self.folder / "reference.yaml")):
+                with self.subTest(command[0], **changes if "runs" not in changes else {}):
+                    done = run(*command, "--quiet")
+                    self.assertEqual(done.returncode, 1, done.stdout)
+                    self.assertIn(f"{path}: {message}", done.stderr)
 
     def test_inputs_that_are_no_files(self):
         result, pipe = self.write("a.json"), self.folder / "pipe.json"

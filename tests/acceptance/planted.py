@@ -34,6 +34,7 @@ def template(result, factor):
     alone = [scaled(run, factor) | {"phase": "alone"} for run in result["runs"]]
     together = [scaled(run, 1.6) | {"phase": "together", "timeline": None, "predicted_timeline": None} for run in alone]
     result["runs"] = alone + together
+    result["checks"] += [check | {"phase": "together"} for check in result["checks"]]
     return json.dumps(result, indent=2)
 
 

@@ -100,7 +100,7 @@ void result(const std::string& input) {
       if (merges) {
         experiment::FleetInput read{
             .records = report::devices_of("a.json", input), .broken = {}, .left_out = {}};
-        const experiment::Fleet fleet = experiment::fleet_of(std::move(read), {"n1"});
+        const experiment::Fleet fleet = experiment::fleet_of(std::move(read), {{"n1", 8}});
         report::fleet_text(fleet);
         report::fleet_lines(fleet, true);
         report::fleet_json(fleet);

@@ -220,16 +220,27 @@ TEST(Devices, SayWhyTheyDoNotPass) {
   file["checks"] = {
       {{"metric", "throughput"},
        {"order", "by_engine"},
+       {"value", 1},
+       {"bound", "min"},
        {"verdict", "FAIL"},
        {"text", "throughput of by_engine: too slow"},
        {"limit", 3},
        {"phase", "together"}},
       {{"metric", "h2d_rate"},
        {"order", nullptr},
+       {"value", nullptr},
        {"verdict", "INCONCLUSIVE"},
        {"text", "h2d_rate: no reference"},
        {"limit", nullptr}},
-      {{"metric", "time"}, {"order", nullptr}, {"verdict", "PASS"}, {"limit", 1}, {"text", ""}}};
+      {{"metric", "time"},
+       {"order", "by_engine"},
+       {"value", 1},
+       {"bound", "max"},
+       {"verdict", "PASS"},
+       {"limit", 1},
+       {"text", ""}}};
+  file["runs"][1]["phase"] = "together";
+  file["checks"][2]["phase"] = "together";
   file["exit_code"] = 5;
   file["verdict"] = "FAIL";
   const DeviceRecord one = read(file);
@@ -255,7 +266,7 @@ TEST(Devices, WrongDataErrorsAndInterruptionsAreResults) {
   error["error"] = "no GPU";
   error["exit_code"] = 4;
   error["verdict"] = "ERROR";
-  error["runs"] = json::array();
+  error["runs"] = error["checks"] = json::array();
   error["device"] = nullptr;
   EXPECT_EQ(exit_code_of(read(error)), ExitCode::precondition);
   EXPECT_EQ(read(error).troubles[0].text, "no GPU");
@@ -264,16 +275,11 @@ TEST(Devices, WrongDataErrorsAndInterruptionsAreResults) {
   interrupted["exit_code"] = 130;
   interrupted["verdict"] = "INTERRUPTED";
   EXPECT_EQ(exit_code_of(read(interrupted)), ExitCode::interrupted);
-  json unexplained = result();
-  unexplained["exit_code"] = 5;
-  unexplained["verdict"] = "FAIL";
-  EXPECT_EQ(exit_code_of(read(unexplained)), ExitCode::performance);
-  EXPECT_EQ(read(unexplained).troubles[0].text, "the result has verdict FAIL and exit code 5");
 }
 
 TEST(Devices, KnowWhichCriteriaHaveAReference) {
   json file = result();
-  file["deck"]["resolved"]["acceptance"] = {{{"metric", "time"}, {"max", 1}},
+  file["deck"]["resolved"]["acceptance"] = {{{"metric", "drift"}, {"phase", "together"}},
                                             {{"metric", "throughput"},
                                              {"order", "by_engine"},
                                              {"phase", "together"},
@@ -286,6 +292,84 @@ TEST(Devices, KnowWhichCriteriaHaveAReference) {
   EXPECT_TRUE(criteria[0].covers(deck::Order::by_engine, deck::Phase::together));
   EXPECT_FALSE(criteria[0].covers(deck::Order::by_engine, deck::Phase::alone));
   EXPECT_FALSE(criteria[0].covers(deck::Order::sequential, deck::Phase::together));
+}
+
+/// The result with a criterion that it meets.
+json judged() {
+  json file = result();
+  file["deck"]["resolved"]["acceptance"] = {
+      {{"metric", "throughput"}, {"order", "by_engine"}, {"min", 0.5}}};
+  file["checks"] = {{{"metric", "throughput"},
+                     {"order", "by_engine"},
+                     {"phase", "alone"},
+                     {"point", json::object()},
+                     {"value", 1},
+                     {"bound", "min"},
+                     {"limit", 0.5},
+                     {"verdict", "PASS"},
+                     {"text", "throughput"}}};
+  return file;
+}
+
+TEST(Contradictions, MakeAFileBrokenForEveryCommand) {
+  EXPECT_EQ(exit_code_of(read(judged())), ExitCode::pass);
+  EXPECT_EQ(results_of("a.json", judged().dump()).size(), 1U);
+  using Change = std::pair<const char*, json>;
+  const std::vector<std::pair<std::vector<Change>, std::string>> cases = {
+      {{{"/error", "no GPU"}}, "error: found 'no GPU'; allowed: null, where the verdict is PASS"},
+      {{{"/verdict", "MAYBE"}}, "verdict: found 'MAYBE'; allowed: PASS, FAIL, "},
+      {{{"/exit_code", 5}}, "verdict: found \"PASS\"; allowed: that of exit code 5"},
+      {{{"/exit_code", 5}, {"/verdict", "FAIL"}},
+       "exit_code: found 5; allowed: 0, which follows from runs and checks"},
+      {{{"/interrupted", true}}, "exit_code: found 0; allowed: 130"},
+      {{{"/runs/1/wrong", {{"chunk", 0}}}}, "exit_code: found 0; allowed: 2"},
+      {{{"/runs/1/verified", false}},
+       "runs[1].verified: found false; allowed: true, where the verdict is PASS"},
+      {{{"/checks", json::array()}},
+       "checks: found none of throughput of by_engine; allowed: one for each criterion of the deck"},
+      {{{"/checks", nullptr}}, "checks: found no list"},
+      {{{"/checks/0/verdict", "FAIL"}},
+       "checks[0].verdict: found \"FAIL\"; allowed: that of 1 with limit 0.5"},
+      {{{"/checks/0/limit", 2}}, "checks[0].verdict: found \"PASS\"; allowed: that of 1 with limit 2"},
+      {{{"/checks/0/bound", "max"}}, "checks[0].verdict: found \"PASS\""},
+      {{{"/checks/0/limit", nullptr}},
+       "checks[0].verdict: found \"PASS\"; allowed: INCONCLUSIVE, without value or limit"},
+      {{{"/checks/0/verdict", "INCONCLUSIVE"}}, "exit_code: found 0; allowed: 6"},
+      {{{"/checks/0/value", 1.1}}, "checks[0].value: found 1.1; allowed: 1.0, as the run has it"},
+      {{{"/checks/0/value", nullptr}}, "checks[0].value: found null; allowed: 1.0"},
+      {{{"/runs/1/throughput", 7}}, "checks[0].value: found 1; allowed: 7"},
+      {{{"/runs/1/throughput", nullptr}}, "checks[0].value: found 1; allowed: null"},
+      {{{"/checks/0/order", "depth_first"}},
+       "checks[0].order: found 'depth_first'; allowed: an order that was measured"},
+      {{{"/checks/0/phase", "together"}}, "checks[0].order: found 'by_engine'"},
+  };
+  for (const auto& [changes, message] : cases) {
+    SCOPED_TRACE(message);
+    json file = judged();
+    for (const auto& [pointer, value] : changes) file[json::json_pointer(pointer)] = value;
+    EXPECT_THAT(error_of(file.dump()), HasSubstr("a.json: " + message));
+    try {
+      results_of("a.json", file.dump());
+      ADD_FAILURE();
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.what(), error_of(file.dump()));
+      EXPECT_EQ(error.code(), ExitCode::runtime_error);
+    }
+  }
+}
+
+TEST(Contradictions, BetweenDeviceAndChecks) {
+  json file = judged();
+  file["rates"] = {{"h2d_rate", {{"median", 55}, {"min", 55}, {"max", 55}, {"lo", 55}, {"hi", 55}}},
+                   {"bytes", 1000}, {"h2d_s", {1e-6}}, {"d2h_s", {1e-6}}, {"duplex_s", {1e-6}}};
+  file["deck"]["resolved"]["acceptance"].push_back({{"metric", "h2d_rate"}, {"min", 50}});
+  EXPECT_THAT(error_of(file.dump()), HasSubstr("checks: found none of h2d_rate; allowed"));
+  json check = file["checks"][0];
+  check.update({{"metric", "h2d_rate"}, {"order", nullptr}, {"value", 55}, {"limit", 50}});
+  file["checks"].push_back(check);
+  EXPECT_EQ(exit_code_of(read(file)), ExitCode::pass);
+  file["rates"]["h2d_rate"]["median"] = 45;
+  EXPECT_THAT(error_of(file.dump()), HasSubstr("checks[1].value: found 55; allowed: 45"));
 }
 
 TEST(Devices, SeveralDecksAreSeveralRecords) {

@@ -514,6 +514,7 @@ nlohmann::ordered_json result_file() {
                               .min = {},
                               .max = {},
                               .reference = "given"}};
+  outcome.checks = judge_all(outcome.deck.acceptance, outcome.runs, outcome.device);
   report::Study study = study_of(outcome);
   study.machine = {.build = {.backend = "Cuda"},
                    .host = {.name = "n1", .cpu = "CPU"},
@@ -590,8 +591,14 @@ TEST(ReadResult, KeepsMachineAndDeckByDottedKeys) {
   EXPECT_FALSE(read.deck.contains("measure.warmup"));
 }
 
+using Json = nlohmann::ordered_json;
+
+void end(Json& file, int code, const char* verdict) {
+  file["exit_code"] = code;
+  file["verdict"] = verdict;
+}
+
 TEST(ReadResult, NamesFileAndField) {
-  using Json = nlohmann::ordered_json;
   const std::vector<std::pair<void (*)(Json&), std::string>> cases = {
       {[](Json& f) { f = Json::array(); },
        "a.json: found no schema; allowed: a result file, schema overlap-result/2"},
@@ -605,12 +612,19 @@ TEST(ReadResult, NamesFileAndField) {
        "a.json: runs[1].samples_s[0]: found -1; allowed: a time above 0"},
       {[](Json& f) { f["runs"][0]["samples_s"] = Json::array(); },
        "a.json: runs[0].samples_s: found a prediction; allowed: measured runs"},
-      {[](Json& f) { f["runs"][0]["wrong"] = {{"chunk", 1}}; },
+      {[](Json& f) {
+         f["runs"][0]["wrong"] = {{"chunk", 1}};
+         f["runs"][0]["verified"] = false;
+         end(f, 2, "FAIL");
+       },
        "a.json: runs[0].verified: found wrong data; allowed: true"},
       {[](Json& f) { f["runs"][0]["order"] = "sideways"; },
        "a.json: runs[0].order: found 'sideways'; allowed: sequential, depth_first, breadth_first, "
        "by_engine, two_way, three_way, four_way, four_plus, custom, auto"},
-      {[](Json& f) { f["runs"] = Json::array(); },
+      {[](Json& f) {
+         f["runs"] = f["checks"] = f["deck"]["resolved"]["acceptance"] = Json::array();
+         end(f, 0, "PASS");
+       },
        "a.json: runs: found no run; allowed: measured runs"},
       {[](Json& f) { f["rates"]["d2h_s"].push_back(1e-6); },
        "a.json: rates: found lists of different lengths; allowed: one time of each kind per "
@@ -618,10 +632,15 @@ TEST(ReadResult, NamesFileAndField) {
       {[](Json& f) { f["rates"]["d2h_s"] = Json::array(); },
        "a.json: rates: found lists of different lengths; allowed: one time of each kind per "
        "repetition"},
-      {[](Json& f) { f["interrupted"] = true; }, "a.json: interrupted: found true; allowed: false"},
+      {[](Json& f) {
+         f["interrupted"] = true;
+         end(f, 130, "INTERRUPTED");
+       },
+       "a.json: interrupted: found true; allowed: false"},
       {[](Json& f) {
          f["error"] = "no GPU";
-         f["runs"] = Json::array();
+         f["runs"] = f["checks"] = Json::array();
+         end(f, 4, "ERROR");
        },
        "a.json: error: found 'no GPU'; allowed: null"},
       {[](Json& f) { f["deck"] = 3; }, "a.json: deck: found no object; allowed: an object"},

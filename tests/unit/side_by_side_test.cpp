@@ -301,6 +301,8 @@ TEST(ReadTrace, TakesDecksThatDidNotRun) {
   Json file = traced_file();
   EXPECT_TRUE(file["rates"].is_null());  // it was not measured
   file["error"] = "no GPU";
+  file["exit_code"] = 4;
+  file["verdict"] = "ERROR";
   file["runs"] = Json::array();
   EXPECT_THROW(report::results_of("a.json", file.dump()), base::Error);
   const auto results = report::results_of("a.json", file.dump(), report::Extent::all);
@@ -312,6 +314,8 @@ TEST(ReadTrace, TakesDecksThatDidNotRun) {
 TEST(ReadTrace, TakesTheOtherPointsOfASweepThatSkippedOne) {
   Json file = traced_file();
   file["error"] = "no graphs";
+  file["exit_code"] = 77;
+  file["verdict"] = "SKIPPED";
   for (const auto extent : {report::Extent::metrics, report::Extent::all}) {
     const auto results = report::results_of("a.json", file.dump(), extent);
     EXPECT_EQ(results.at(0).error, "no graphs");
