@@ -15,6 +15,7 @@ measure::Hooks hooks_of(Terminal& terminal) {
 experiment::Outcome Measured::operator()(const report::Study& study, const deck::Point& point) {
   const measure::Hooks hooks = hooks_of(terminal);
   if (member == nullptr) return measured(study, point, hooks);
+  if (const auto devices = point.deck.fleet.devices) member->require_devices(*devices);
   return session.use([&] {
     return member->run(point.phase, hooks,
                        [&](const measure::Hooks& own) { return measured(study, point, own); });

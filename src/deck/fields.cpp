@@ -109,7 +109,11 @@ const Table<FleetRun> fleet_table = {
            "One device of a node at a time, or all of them at once.")
          .defaults_to("`[alone, together]`"),
      field("deadline", &FleetRun::deadline_s, long_time(),
-           "A rank that gives no sign of life for this long counts as lost.")}};
+           "A rank that gives no sign of life for this long counts as lost."),
+     field("devices", &FleetRun::devices, or_word("any", count(1, most_devices)),
+           "Number of devices of each node, one per rank; with any other, nothing is timed there "
+           "(exit code 4).")
+         .unless_default()}};
 
 // Keys that depend on other sections.
 

@@ -65,6 +65,9 @@ const Table<Require>& require_table() {
       field("numa", &Require::local_numa, either("local", "any"),
             "CPUs of the process: only those of the device's NUMA node, or any."),
       field("driver", &Require::driver, versions(), "Version of the device's driver."),
+      field("devices", &Require::devices, or_word("any", count(1, most_devices)),
+            "Number of devices that the process sees.")
+          .unless_default(),
   }};
   return table;
 }

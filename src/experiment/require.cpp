@@ -1,6 +1,7 @@
 #include "experiment/require.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -102,6 +103,12 @@ std::optional<Compared> judge_driver(const Require& require, const Readings& rea
                   driver && base::parse_version(*driver) >= require.driver};
 }
 
+std::optional<Compared> judge_devices(const Require& require, const Readings& readings) {
+  if (!require.devices) return std::nullopt;
+  return Compared{listed(readings.devices), fmt::format("{}", *require.devices),
+                  readings.devices.size() == static_cast<std::size_t>(*require.devices)};
+}
+
 constexpr auto requirements = std::to_array<Requirement>({
     {"pcie", judge_pcie},
     {"ecc", [](const Require& require,
@@ -112,9 +119,15 @@ constexpr auto requirements = std::to_array<Requirement>({
     {"power_limit", judge_power},
     {"numa", judge_numa},
     {"driver", judge_driver},
+    {"devices", judge_devices},
 });
 
 }  // namespace
+
+std::string listed(const std::vector<std::string>& devices) {
+  const std::string number = fmt::format("{}", devices.size());
+  return devices.empty() ? number : fmt::format("{} ({})", number, fmt::join(devices, ", "));
+}
 
 std::vector<std::string> unmet(const Require& require, const Readings& readings) {
   std::vector<std::string> lines;

@@ -16,7 +16,11 @@ struct Readings {
   std::optional<int> other_processes;  ///< number computing on the device; empty: unknown
   std::string cpus;                    ///< usable by this process: "0-7,16"
   std::string node_cpus;               ///< of the NUMA node of the device; empty: unknown
+  std::vector<std::string> devices;    ///< UUIDs, or PCI addresses, of those that it sees
 };
+
+/// "2 (GPU-1a, GPU-2b)"; none: "0".
+std::string listed(const std::vector<std::string>& devices);
 
 /// Unmet requirements in the order of the deck: "require.ecc: found off; required: on". Unknown
 /// properties count as unmet.

@@ -11,6 +11,7 @@
 
 #include "base/interrupt.hpp"
 #include "base/parallel.hpp"
+#include "experiment/require.hpp"
 #include "experiment/series.hpp"
 #include "fleet/bind.hpp"
 #include "measure/platform.hpp"
@@ -108,8 +109,12 @@ void Member::take_place(const std::vector<Rank>& ranks) {
   // When the program was loaded, OpenMP counted the cores as if this rank owned all.
   if (sharing > 1) threads_ = std::max(1, base::usable_cpus() / sharing);
   crowded_ = !measure::on_gpu() && sharing > base::usable_cpus();
+  if (!measure::on_gpu()) {
+    for (const int rank : local_) devices_.push_back(fmt::format("rank {}", rank));
+  }
   if (measure::on_gpu()) {
     const std::vector<Taken> taken = take_devices(ranks);
+    for (const Taken& one : taken) devices_.push_back(one.device->id());
     const auto own = std::ranges::find(taken, world_.rank(), &Taken::rank);
     if (own != taken.end()) {
       int part = 0;
@@ -167,6 +172,15 @@ std::vector<Member::Taken> Member::take_devices(const std::vector<Rank>& ranks) 
     }
   }
   return taken;
+}
+
+void Member::require_devices(int devices) const {
+  if (devices_.size() == static_cast<std::size_t>(devices)) return;
+  throw base::Error(
+      base::ExitCode::precondition,
+      fmt::format("fleet.devices: found {} with a rank on {}; required: {} on each node",
+                  experiment::listed(devices_), hosts_[static_cast<std::size_t>(world_.rank())],
+                  devices));
 }
 
 std::vector<std::string> Member::kokkos_arguments(std::vector<std::string> given) const {

@@ -43,6 +43,8 @@ class Member {
   const base::Placement& placement() const { return placement_; }
   /// Why this rank has no device of its own, in which case it does not measure; empty: it has one.
   const std::optional<base::Error>& unplaced() const { return unplaced_; }
+  /// Throws base::Error{precondition} on all ranks of a node that has not this number of devices.
+  void require_devices(int devices) const;
   /// Adds device and number of threads to the Kokkos arguments. A number of threads that the user
   /// has chosen takes precedence.
   std::vector<std::string> kokkos_arguments(std::vector<std::string> given) const;
@@ -106,6 +108,7 @@ class Member {
   bool crowded_ = false;            ///< on a host: more ranks than CPUs share these
   std::vector<std::string> hosts_;  ///< by rank
   std::vector<int> local_;          ///< ranks of this node, by slot of the board
+  std::vector<std::string> devices_;  ///< of the ranks of this node; on a host the ranks
 
   Clock::time_point signed_;                       ///< last sign of life sent
   std::vector<Clock::time_point> heard_;           ///< last message from each rank

@@ -38,6 +38,9 @@ experiment::Readings readings(const base::DeviceInfo& device, const Monitor& mon
   experiment::Readings found{.device = monitor.describe ? monitor.describe(device) : device};
   if (monitor.other_processes) found.other_processes = monitor.other_processes();
   found.cpus = host_info().affinity;
+  for (const base::DeviceInfo& visible : visible_devices()) {
+    if (!visible.id().empty()) found.devices.push_back(visible.id());  // without one: it is lost
+  }
   if (found.device.numa_node) found.node_cpus = cpus_of_node(*found.device.numa_node);
   return found;
 }

@@ -78,6 +78,16 @@ struct Field {
     key.fallback = text;
     return std::move(*this);
   }
+  /// Leaves out the default when writing, so that hashes from before there was this key hold.
+  Field unless_default() && {
+    const Json standard = write(S());
+    key.values.may_miss = true;
+    write = [all = write, standard](const S& s) {
+      Json value = all(s);
+      return value == standard ? Json() : value;
+    };
+    return std::move(*this).defaults_to("`" + spell(standard) + "`");
+  }
   /// Makes the key required.
   Field required() && {
     key.needed = true;

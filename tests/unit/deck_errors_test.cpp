@@ -71,7 +71,7 @@ TEST(DeckErrors, Requirements) {
       {require("pci: max"),
        {},
        "@:2:11: require.pci: unknown key; allowed: pcie, ecc, mig, processes, power_limit, numa, "
-       "driver; did you mean 'pcie'?"},
+       "driver, devices; did you mean 'pcie'?"},
       {require("pcie: gen5"), {}, "@:2:17: require.pcie: found 'gen5'; allowed: " + links},
       {require("pcie: gen5x16"), {}, "@:2:17: require.pcie: found 'gen5x16'; allowed: " + links},
       {require("pcie: gen0 x16"), {}, "@:2:17: require.pcie: found 'gen0 x16'; allowed: " + links},
@@ -96,7 +96,10 @@ TEST(DeckErrors, Requirements) {
       {increment("require: max\n"),
        {},
        "@:2:10: require: found 'max'; allowed: a map with the keys pcie, ecc, mig, processes, "
-       "power_limit, numa, driver"},
+       "power_limit, numa, driver, devices"},
+      {require("devices: 0"),
+       {},
+       "@:2:20: require.devices: found '0'; allowed: any or a whole number from 1 to 1024"},
   });
 }
 

@@ -221,12 +221,12 @@ TEST(Deck, Measure) {
 TEST(Deck, Require) {
   EXPECT_EQ(with("").require, Require());
   EXPECT_EQ(with("require: {pcie: any, ecc: any, mig: any, processes: any, power_limit: any, "
-                 "numa: any, driver: any}")
+                 "numa: any, driver: any, devices: any}")
                 .require,
             Require());
   const Require all = with(
                           "require: {pcie: gen5 x16, ecc: on, mig: off, processes: none, "
-                          "power_limit: default, numa: local, driver: '>= 570.86'}")
+                          "power_limit: default, numa: local, driver: '>= 570.86', devices: 8}")
                           .require;
   EXPECT_EQ(all, (Require{.pcie = Require::Link{5, 16},
                           .ecc = true,
@@ -234,7 +234,14 @@ TEST(Deck, Require) {
                           .no_processes = true,
                           .default_power_limit = true,
                           .local_numa = true,
-                          .driver = {570, 86}}));
+                          .driver = {570, 86},
+                          .devices = 8}));
+  // References and histories from before the key hold.
+  EXPECT_FALSE(resolved(with("")).at("require").contains("devices"));
+  EXPECT_FALSE(resolved(with("")).at("fleet").contains("devices"));
+  const auto written = resolved(with("require: {devices: 2}\nfleet: {devices: 4}"));
+  EXPECT_EQ(written.at("require").at("devices"), 2);
+  EXPECT_EQ(written.at("fleet").at("devices"), 4);
   EXPECT_EQ(with("require: {pcie: max}").require.pcie, Require::Link());
   for (const char* const spelling : {"570", "'>=570'", "'>=  570'"}) {
     EXPECT_EQ(with(std::string("require: {driver: ") + spelling + "}").require.driver,

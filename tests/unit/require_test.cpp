@@ -27,6 +27,7 @@ Readings healthy() {
   readings.other_processes = 0;
   readings.cpus = "96-103,110";
   readings.node_cpus = "48-95,96-191";
+  readings.devices = {"GPU-1", "GPU-2"};
   return readings;
 }
 
@@ -45,6 +46,7 @@ const Require mig_off{.mig = false};
 const Require alone{.no_processes = true};
 const Require default_power{.default_power_limit = true};
 const Require local{.local_numa = true};
+const Require two{.devices = 2};
 const Require driver{.driver = {570, 86, 15}};
 
 const std::vector<RequireCase> require_cases = {
@@ -99,6 +101,11 @@ const std::vector<RequireCase> require_cases = {
     {local, [](Readings& r) { r.cpus = ""; }, "require.numa: found unknown; required: local"},
     {local, [](Readings& r) { r.device.numa_node.reset(); },
      "require.numa: found unknown; required: local"},
+    {two, [](Readings&) {}, ""},
+    {two, [](Readings& r) { r.devices.pop_back(); },
+     "require.devices: found 1 (GPU-1); required: 2"},
+    {two, [](Readings& r) { r.devices.push_back("GPU-3"); },
+     "require.devices: found 3 (GPU-1, GPU-2, GPU-3); required: 2"},
     {driver, [](Readings&) {}, ""},
     {driver, [](Readings& r) { r.device.driver = "580.1"; }, ""},
     {driver, [](Readings& r) { r.device.driver = "570.86.16"; }, ""},
@@ -129,7 +136,8 @@ TEST(Require, NothingIsMetOnABackEndThatKnowsNothing) {
                     .no_processes = true,
                     .default_power_limit = true,
                     .local_numa = true,
-                    .driver = {570}};
+                    .driver = {570},
+                    .devices = 1};
   EXPECT_THAT(unmet(all, Readings{.cpus = "0-7"}),
               ElementsAre("require.pcie: found unknown; required: max",
                           "require.ecc: found unknown; required: on",
@@ -137,7 +145,8 @@ TEST(Require, NothingIsMetOnABackEndThatKnowsNothing) {
                           "require.processes: found unknown; required: none",
                           "require.power_limit: found unknown; required: default",
                           "require.numa: found unknown; required: local",
-                          "require.driver: found unknown; required: >= 570"));
+                          "require.driver: found unknown; required: >= 570",
+                          "require.devices: found 0; required: 1"));
   EXPECT_THAT(unmet(Require(), Readings()), IsEmpty());
 }
 
