@@ -31,6 +31,18 @@ std::vector<History> histories_of(const std::vector<DeviceRecord>& results) {
   return histories;
 }
 
+/// How often a result failed and the next one passed, oldest first.
+Unsteady unsteadiness(const std::vector<DeviceRecord>& results) {
+  Unsteady unsteady{.results = static_cast<int>(results.size())};
+  for (std::size_t i = 0; i + 1 < results.size(); ++i) {
+    if (verdict_of(exit_code_of(results[i])) != Verdict::fail) continue;
+    if (exit_code_of(results[i + 1]) != base::ExitCode::pass) continue;
+    ++unsteady.times;
+    unsteady.last = results[i].started;
+  }
+  return unsteady;
+}
+
 /// Moves the newest result of each device and deck into the fleet, sorted by host and slot.
 void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
   std::map<std::array<std::string, 4>, std::vector<DeviceRecord>> by_device;
@@ -38,26 +50,34 @@ void add_devices(std::vector<DeviceRecord> records, Fleet& fleet) {
     by_device[{record.device(), record.deck_name, record.machine.deck, record.criteria}].push_back(
         std::move(record));
   }
-  std::vector<std::pair<DeviceRecord, std::vector<History>>> newest;
+  struct Newest {
+    DeviceRecord record;
+    std::vector<History> histories;
+    Unsteady unsteady;
+  };
+  std::vector<Newest> newest;
   for (auto& [key, results] : by_device) {
     std::ranges::sort(results, {}, [](const DeviceRecord& result) {
       return std::tie(result.started, result.file);
     });
     fleet.superseded += results.size() - 1;
     std::vector<History> histories = histories_of(results);
-    newest.emplace_back(std::move(results.back()), std::move(histories));
+    Unsteady unsteady = unsteadiness(results);
+    newest.push_back({std::move(results.back()), std::move(histories), std::move(unsteady)});
   }
-  std::ranges::sort(newest, [](const auto& a, const auto& b) {
+  std::ranges::sort(newest, [](const Newest& a, const Newest& b) {
     using Part = std::string DeviceRecord::*;
     for (const Part part :
          std::initializer_list<Part>{&DeviceRecord::host, &DeviceRecord::slot, &DeviceRecord::unit,
                                      &DeviceRecord::deck_name, &DeviceRecord::file}) {
-      if (comes_before(a.first.*part, b.first.*part)) return true;
-      if (comes_before(b.first.*part, a.first.*part)) return false;
+      if (comes_before(a.record.*part, b.record.*part)) return true;
+      if (comes_before(b.record.*part, a.record.*part)) return false;
     }
     return false;
   });
-  for (auto& [record, histories] : newest) {
+  for (auto& [record, histories, unsteady] : newest) {
+    unsteady.device = fleet.devices.size();
+    if (unsteady.times > 0) fleet.unsteady.push_back(std::move(unsteady));
     for (History& history : histories) {
       history.device = fleet.devices.size();
       fleet.histories.push_back(std::move(history));

@@ -177,6 +177,14 @@ struct History {
   double change() const { return last / first - 1; }
 };
 
+/// A device that passed after it had failed, without a word of what changed.
+struct Unsteady {
+  std::size_t device = 0;  ///< index into Fleet::devices
+  int times = 0;           ///< how often the next result after a failed one passed
+  int results = 0;
+  std::string last;  ///< start of the last such failed result
+};
+
 /// The outcome of many devices.
 struct Fleet {
   std::size_t files = 0;
@@ -185,6 +193,7 @@ struct Fleet {
   std::size_t superseded = 0;  ///< number of results superseded by a newer one
   std::vector<Group> groups;
   std::vector<History> histories;
+  std::vector<Unsteady> unsteady;
   std::vector<std::string> missing;  ///< expected hosts without a result
   std::vector<MissingDevices> missing_devices;  ///< of other hosts, sorted
   std::vector<BrokenFile> broken;

@@ -126,7 +126,8 @@ std::string tables(const Fleet& fleet) {
             titled("Drivers", driver_rows(fleet, group, all_rows));
     html += "</section>\n";
   }
-  html += titled("Drift", history_rows(fleet, all_rows));
+  html += titled("Drift", history_rows(fleet, all_rows)) +
+          titled("Unsteady", unsteady_rows(fleet, all_rows));
   for (const std::string& line : fleet.left_out) html += "<p>" + escape_xml(line) + "</p>\n";
   return html;
 }

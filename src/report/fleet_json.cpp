@@ -181,6 +181,17 @@ void fields(Record& add, const In<experiment::History>& in) {
   add("change", "last / first - 1.", of.change());
 }
 
+void fields(Record& add, const In<experiment::Unsteady>& in) {
+  const experiment::Unsteady& of = in.part;
+  const DeviceRecord& device = device_at(in.fleet, of.device);
+  add("host", "Host name, in the newest result.", device.host);
+  add("uuid", "UUID, or what stands for it.", device.unit);
+  add("deck_name", "Name of the deck.", device.deck_name);
+  add("times", "How often a result failed and the next one passed.", of.times, above_zero);
+  add("results", "Results of the device with this deck.", of.results, above_zero);
+  add("last", "When the last such failed result started, UTC.", of.last);
+}
+
 void fields(Record& add, const experiment::MissingDevices& of) {
   add("host", "Host name; null: unknown.", or_null(of.host));
   add("missing", "How many have no result.", of.missing, above_zero);
@@ -209,6 +220,7 @@ void add_fields(Record& add, const Fleet& of, const std::vector<DeviceRecord>& d
   add("groups", "Devices of one kind on one kind of link, with one deck and one build.",
       all_in(of, of.groups));
   add("history", "Figures of devices with several results.", all_in(of, of.histories));
+  add("unsteady", "Devices that passed after they had failed.", all_in(of, of.unsteady));
   add("devices", "The newest result of each device and deck, by host.", devices);
   add("verdict", "The worst of all devices, missing hosts and devices, and broken files.", of.verdict());
   add.raw("exit_code", "Exit code.", static_cast<int>(of.exit_code()), exit_codes());

@@ -129,6 +129,7 @@ std::string summary_words(const Fleet& fleet) {
     if (n > 0) words += fmt::format(", {}{}", base::counted(n, what), state);
   };
   add(fleet.superseded, "older result", " of them");
+  add(fleet.unsteady.size(), "device", " unsteady");
   add(fleet.missing.size(), "expected host", " missing");
   std::int64_t missing = 0;
   for (const experiment::MissingDevices& of : fleet.missing_devices) missing += of.missing;
@@ -315,6 +316,15 @@ Rows missing_device_rows(const Fleet& fleet, std::size_t most) {
 Rows broken_rows(const Fleet& fleet, std::size_t most) {
   Rows rows = {{"broken file"}};
   for (const experiment::BrokenFile& file : fleet.broken) rows.push_back({file.text});
+  return cut(std::move(rows), most);
+}
+
+Rows unsteady_rows(const Fleet& fleet, std::size_t most) {
+  Rows rows = {{"unsteady", "slot", "device", "failed, then passed", "results", "last failed"}};
+  for (const experiment::Unsteady& of : fleet.unsteady) {
+    rows.push_back(row_of(fleet.devices[of.device],
+                          {std::to_string(of.times), std::to_string(of.results), of.last}));
+  }
   return cut(std::move(rows), most);
 }
 

@@ -40,6 +40,7 @@ Rows trouble_rows(const experiment::Fleet& fleet, std::size_t most);
 Rows missing_rows(const experiment::Fleet& fleet, std::size_t most);
 Rows missing_device_rows(const experiment::Fleet& fleet, std::size_t most);
 Rows broken_rows(const experiment::Fleet& fleet, std::size_t most);
+Rows unsteady_rows(const experiment::Fleet& fleet, std::size_t most);
 Rows history_rows(const experiment::Fleet& fleet, std::size_t most);
 
 /// Text histogram of the compared figure with the largest spread; empty if there is none.

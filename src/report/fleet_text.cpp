@@ -50,6 +50,7 @@ std::string fleet_text(const Fleet& fleet) {
     add(outlier_rows(fleet, group, most_shown, true), false, text);
   }
   add(history_rows(fleet, most_shown), false, text);
+  add(unsteady_rows(fleet, most_shown), false, text);
   add(trouble_rows(fleet, most_shown), false, text);
   add(missing_rows(fleet, most_shown), false, text);
   add(missing_device_rows(fleet, most_shown), false, text);

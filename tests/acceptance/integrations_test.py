@@ -28,9 +28,13 @@ FAILED = "metric=throughput order=by_engine value=47.2 limit=90"
 STAND_IN = f"""\
 #!/bin/sh
 printf '%s\\n' "$*" >>"$0.arguments"
+for file; do :; done  # the last argument
+case $file in *.json) echo {{}} >"$file" ;; esac
 echo 'OVERLAP_CHECK metric=speedup order=by_engine verdict=PASS value=1.9 limit=1.5'
 echo 'OVERLAP_CHECK {FAILED.replace("value", "verdict=FAIL value")}'
-exit $(cat "$0.code")
+code=$(head -n 1 "$0.code")
+sed -i '1{{$!d}}' "$0.code"  # the last one stays
+exit $code
 """
 
 
@@ -50,10 +54,14 @@ class Case(TestCase):
     def real_miniapp(self):
         self.command("miniapp", f'#!/bin/sh\nexec "{MINIAPP}" "$@" --device=host\n')
 
-    def ended(self, code):
-        """A miniapp that ends with this code."""
+    def ended(self, *codes):
+        """A miniapp that ends with these codes, one after the other, and then always with the last."""
         self.command("miniapp", STAND_IN)
-        (self.bin / "miniapp.code").write_text(str(code))
+        (self.bin / "miniapp.code").write_text("".join(f"{code}\n" for code in codes))
+        (self.bin / "miniapp.arguments").unlink(missing_ok=True)
+
+    def runs(self):
+        return len((self.bin / "miniapp.arguments").read_text().splitlines())
 
     def shell(self, *command, **environment):
         path = f"{self.bin}:/usr/local/bin:/usr/bin:/bin"
@@ -234,25 +242,62 @@ class Spack(unittest.TestCase):
         self.assertIn(f"cmake@{required}:", given["cmake"])
 
 
-class NodeHealthCheck(Case):
+class HealthCheck(Case):
+    """What both health checks do: a failure counts where a second run confirms it."""
+
+    REASONS = {2: "wrong data", 5: "performance"}
+
+    def setUp(self):
+        super().setUp()
+        self.kept = self.folder / "kept"
+
+    def results(self):
+        return sorted(path.name.rpartition("-")[2] for path in self.kept.glob("*.json"))
+
+    def cases(self):
+        """Codes of two runs, with how often the program runs and which results are kept."""
+        for first in EXIT_CODES:
+            for second in EXIT_CODES if first in self.REASONS else (0,):
+                with self.subTest(first=first, second=second):
+                    self.ended(first, second)
+                    yield first, second
+                    failed = first in self.REASONS
+                    self.assertEqual(self.runs(), 2 if failed else 1)
+                    self.assertEqual(self.results(), ["1.json", "2.json"] if failed else [])
+                for path in self.kept.glob("*"):
+                    path.unlink()
+
+
+class NodeHealthCheck(HealthCheck):
     # What NHC gives its checks.
     FUNCTIONS = 'die() { echo "die $*"; exit 99; }; log() { echo "log $*"; }; . "$0"; check_overlap "$@"'
 
-    def check(self, *arguments):
-        return self.shell("bash", "-c", self.FUNCTIONS, FILES / "nhc/overlap.nhc", *map(str, arguments))
+    def check(self, deck, seconds=12):
+        return self.shell("bash", "-c", self.FUNCTIONS, FILES / "nhc/overlap.nhc", str(deck), str(seconds), self.kept)
 
-    def test_takes_a_node_offline_for_wrong_data_and_performance_only(self):
-        reasons = {2: "wrong data", 5: "performance"}
-        for code in EXIT_CODES:
-            with self.subTest(code=code):
-                self.ended(code)
-                done = self.check("deck.yaml")
-                self.assertEqual(done.stderr, "")
-                if code in reasons:
-                    self.assertEqual(done.stdout, f"die 1 check_overlap: {reasons[code]}: {FAILED}\n")
-                else:
-                    self.assertEqual(done.returncode, 0)
-                    self.assertRegex(done.stdout, r"\A\Z" if code == 0 else rf"\Alog .*no verdict, exit code {code}: ")
+    def test_takes_a_node_offline_where_a_second_run_fails(self):
+        for first, second in self.cases():
+            done = self.check("deck.yaml")
+            self.assertEqual(done.stderr, "")
+            why = f"{self.REASONS.get(first)}: {FAILED}"
+            if first == 0:
+                self.assertEqual(done.stdout, "")
+            elif first not in self.REASONS:
+                self.assertRegex(done.stdout, rf"\Alog check_overlap: no verdict, exit code {first}: ")
+            elif second in self.REASONS:
+                self.assertEqual(done.stdout, f"die 1 check_overlap: {self.REASONS[second]}: {FAILED}\n")
+            elif second == 0:
+                self.assertEqual(done.stdout, f"log check_overlap: unsteady: {why}; then PASS\n")
+            else:
+                self.assertRegex(done.stdout, rf"\Alog check_overlap: not confirmed: {why}; then no verdict, exit code {second}: ")
+            self.assertEqual(done.returncode, 99 if first in self.REASONS and second in self.REASONS else 0)
+
+    def test_does_not_go_on_where_die_returns(self):
+        """As with NHC_CHECK_ALL=1."""
+        self.ended(5)
+        done = self.shell("bash", "-c", self.FUNCTIONS.replace("exit 99", "return 1"), FILES / "nhc/overlap.nhc", "deck.yaml", "12",
+                          self.kept)
+        self.assertEqual((done.returncode, done.stdout), (1, f"die 1 check_overlap: performance: {FAILED}\n"))
 
     def test_ends_a_run_that_takes_too_long(self):
         self.command("miniapp", "#!/bin/sh\nexec sleep 60\n")
@@ -267,12 +312,14 @@ class NodeHealthCheck(Case):
                          r"\Adie 1 check_overlap: performance: metric=throughput order=by_engine value=\S+ limit=1e\+06\n\Z")
 
 
-class SlurmHealth(Case):
+class SlurmHealth(HealthCheck):
     def check(self):
-        """Runs it as slurmd does, with almost no environment; sites edit its PATH and its deck."""
+        """Runs it as slurmd does, with almost no environment; sites edit its PATH, its deck and its folder."""
         text = (FILES / "slurm/health.sh").read_text()
-        self.assertEqual((text.count("PATH=/usr/local/bin:"), text.count("deck=/etc/slurm/overlap.yaml")), (1, 1))
-        text = text.replace("PATH=", f"PATH={self.bin}:").replace("/etc/slurm/overlap.yaml", str(self.folder / "small.yaml"))
+        for here, there in (("PATH=/usr/local/bin:", f"PATH={self.bin}:/usr/local/bin:"), ("results=/var/log/overlap", f"results={self.kept}"),
+                            ("deck=/etc/slurm/overlap.yaml", f"deck={self.folder / 'small.yaml'}")):
+            self.assertEqual(text.count(here), 1)
+            text = text.replace(here, there)
         script = self.command("health.sh", text)
         self.command("scontrol", '#!/bin/sh\nprintf "%s\\n" "$SLURM_CONF" "$@" >>"$0.calls"\n')
         calls = self.bin / "scontrol.calls"
@@ -282,15 +329,28 @@ class SlurmHealth(Case):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         return calls.read_text().splitlines() if calls.exists() else []
 
+    def logged(self):
+        """What the log says of the node, without the times."""
+        log = self.kept / "health.log"
+        return [line.partition(" n7: ")[2] for line in log.read_text().splitlines()] if log.exists() else []
+
     def drained(self, why):
         return ["/etc/slurm/slurm.conf", "update", "NodeName=n7", "State=DRAIN", f"Reason=overlap: {why}: {FAILED}"]
 
-    def test_drains_for_wrong_data_and_performance_only(self):
-        reasons = {2: "wrong data", 5: "performance"}
-        for code in EXIT_CODES:
-            with self.subTest(code=code):
-                self.ended(code)
-                self.assertEqual(self.check(), self.drained(reasons[code]) if code in reasons else [])
+    def test_drains_where_a_second_run_fails(self):
+        for first, second in self.cases():
+            calls, why = self.check(), f"{self.REASONS.get(first)}: {FAILED}"
+            confirmed = first in self.REASONS and second in self.REASONS
+            self.assertEqual(calls, self.drained(self.REASONS[second]) if confirmed else [])
+            if first not in self.REASONS:
+                self.assertEqual(self.logged(), [])
+            elif confirmed:
+                self.assertEqual(self.logged(), [f"drained: {self.REASONS[second]}: {FAILED}"])
+            elif second == 0:
+                self.assertEqual(self.logged(), [f"unsteady: {why}; then PASS"])
+            else:
+                [line] = self.logged()
+                self.assertTrue(line.startswith(f"not confirmed: {why}; then exit code {second}: OVERLAP_CHECK"), line)
 
     def test_with_the_program(self):
         self.real_miniapp()
@@ -299,6 +359,36 @@ class SlurmHealth(Case):
         self.deck(SLOW)
         *_, reason = self.check()
         self.assertRegex(reason, r"\AReason=overlap: performance: metric=throughput order=by_engine value=\S+ limit=1e\+06\Z")
+        for file in self.kept.glob("*.json"):
+            self.assertEqual(json.loads(file.read_text())["exit_code"], 5)
+
+    def test_merge_counts_what_was_unsteady(self):
+        """A run that fails, and one that passes, of one deck."""
+        self.deck(SLOW.replace("1e6", "1e-9"))
+        self.real_miniapp()
+        self.check()
+        self.assertEqual(self.results(), [])
+        # The first run has a stand-in for a slow moment.
+        self.command("miniapp", f"""#!/bin/sh
+case $4 in *-1.json) ;; *) exec "{MINIAPP}" "$@" --device=host ;; esac
+"{MINIAPP}" "$@" --device=host >"$0.lines"
+python3 - "$4" <<'END'
+import json, sys
+result = json.load(open(sys.argv[1]))
+for check in result["checks"]:
+    check.update(limit=1e6, verdict="FAIL")
+result.update(verdict="FAIL", exit_code=5)
+json.dump(result, open(sys.argv[1], "w"))
+END
+sed 's/ verdict=PASS/ verdict=FAIL/' "$0.lines"
+exit 5
+""")
+        self.assertEqual(self.check(), [])
+        self.assertEqual(self.results(), ["1.json", "2.json"])
+        self.assertRegex(self.logged()[0], r"\Aunsteady: performance: metric=throughput .*; then PASS\Z")
+        done = run("merge", self.kept)
+        self.assert_clean(done)
+        self.assertRegex(done.stdout, r"(?m)^unsteady .*\n\S+ .* 1 +2 +\S+$")
 
     def test_is_executable(self):
         self.assertTrue(os.access(FILES / "slurm/health.sh", os.X_OK))

@@ -95,7 +95,8 @@ class ResultFile(TestCase):
                 self.assert_valid(result)
                 self.assertEqual((result["verdict"], result["exit_code"], result["runs"]), ("ERROR", 4, []))
                 self.assertTrue(result["error"].endswith(line), result["error"])
-        self.assert_clean(run(self.deck(), *(f"--set=require.{key}=any" for key in wanted)))
+        self.assert_clean(run(self.deck(), *(f"--set=require.{key}=any" for key in (*wanted, "devices"))))
+        self.assert_error(run(self.deck(), "--set=require.devices=2"), 4, "require.devices: found 0; required: 2")
 
     def test_health_that_cannot_be_read_passes_nothing(self):
         for metric in ("pcie_replays", "ecc_errors", "throttled"):

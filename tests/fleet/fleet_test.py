@@ -16,7 +16,7 @@ import unittest
 import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "acceptance"))
-from program import ENDLESS, MINIAPP, SMALL, TestCase, in_fleet
+from program import ENDLESS, MINIAPP, SMALL, TestCase, in_fleet, run
 
 MPIEXEC = os.environ["MPIEXEC"]
 VERSION = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, timeout=60).stdout
@@ -183,6 +183,7 @@ class Verdict(Case):
     def test_both_phases_are_measured(self):
         self.assert_ends(self.fleet(SMALL + FLEET.format("alone, together")), "PASS", 0)
         self.assert_results(range(RANKS), "PASS", 0)
+        self.assertEqual(len({self.result(rank)["placement"]["launch"] for rank in range(RANKS)}), 1)
         for rank in range(RANKS):
             phases = {run["phase"] for run in self.result(rank)["runs"]}
             self.assertEqual(phases, set(PHASES))
@@ -257,6 +258,25 @@ class Trouble(Case):
         self.assertRegex(text, r"rank 1 on \S+: error: .*require\.pcie")
         self.assertEqual([device["verdict"] for device in self.fleet_file()["devices"]], ["ERROR", "ERROR"])
 
+    def test_a_node_with_another_number_of_devices(self):
+        """On a host each rank stands for one."""
+        fleet = SMALL + FLEET.format("alone, together").replace("}", ", devices: 2}")
+        self.assert_ends(self.fleet(fleet, ranks=2), "PASS", 0)
+        text = self.assert_ends(self.fleet(fleet.replace("devices: 2", "devices: 3"), ranks=2), "ERROR", 4)
+        message = f"fleet.devices: found 2 (rank 0, rank 1) with a rank on {HOST}; required: 3 on each node"
+        self.assertIn(message, text)
+        for rank in range(2):
+            result = self.result(rank)
+            self.assertTrue(result["error"].endswith(message), result["error"])
+            self.assertEqual((result["exit_code"], result["runs"]), (4, []))
+
+    def assert_merge_misses(self, rank):
+        """The files of the other ranks say that it was there."""
+        files = [self.folder / f"rank-{other}.json" for other in range(RANKS) if other != rank]
+        done = run("merge", *files)
+        self.assert_clean(done, 5)
+        self.assertRegex(done.stdout, rf"(?m)^{HOST} +1 of {RANKS} devices without a result: rank {rank}$")
+
     @others_live_on
     def test_a_rank_that_is_killed(self):
         for phase in PHASES:
@@ -271,9 +291,11 @@ class Trouble(Case):
                     if rank == 0:  # nobody writes the fleet file; the others' stay
                         started.end(limit)
                         self.assertLessEqual({f"rank-{other}.json" for other in (1, 2, 3)}, set(self.files()))
+                        self.assert_merge_misses(rank)
                         continue
                     text = self.assert_ends(started, "ERROR", 1, limit)
                     self.assert_missing(text, rank)
+                    self.assert_merge_misses(rank)
                     for other in {0, 1, 3}:
                         self.assert_valid(self.result(other))
 

@@ -2,6 +2,7 @@
 """The program and the files of ci/integrations/slurm under a real Slurm, which cluster.sh starts: two nodes on this
 machine. Run by `ci/check.sh slurm`."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -285,7 +286,13 @@ class HealthCheck(NodePrivate):
     def setUp(self):
         super().setUp()
         # slurmd runs it with this PATH and without an environment.
-        shutil.copy(FILES / "health.sh", SLURM)
+        self.kept = CLUSTER / "kept"
+        shutil.rmtree(self.kept, ignore_errors=True)
+        text = (FILES / "health.sh").read_text()
+        self.assertEqual(text.count("results=/var/log/overlap"), 1)
+        script = SLURM / "health.sh"
+        script.write_text(text.replace("results=/var/log/overlap", f"results={self.kept}"))
+        script.chmod(0o755)
         conf = SLURM / "slurm.conf"
         text = conf.read_text()
         self.addCleanup(wait_for, "idle nodes", lambda: all(self.state(node) == ("IDLE", None) for node in NODES))
@@ -299,14 +306,47 @@ class HealthCheck(NodePrivate):
         reason = re.search(r"(?m)^ *Reason=(.*) \[", ask("scontrol", "show", "node", node))
         return found["State"], reason and reason[1]
 
+    def kept_of(self, node):
+        """The exit codes of the results, in the order of the runs. Those of runs that pass are there for a moment."""
+        codes = []
+        for path in sorted(self.kept.glob(f"{node}-*.json")):
+            with contextlib.suppress(FileNotFoundError):
+                codes.append(json.loads(path.read_text())["exit_code"])
+        return codes
+
+    def test_a_failure_that_is_not_confirmed_drains_no_node(self):
+        """The first run on n1 is slow."""
+        once = CLUSTER / "slow-once"
+        once.mkdir(exist_ok=True)
+        slow = once / "slow.yaml"
+        slow.write_text(SLOW)
+        pathlib.Path("/usr/local/bin/miniapp").write_text(f"""#!/bin/sh
+deck=$1
+shift
+if [ "$(hostname)" = n1 ] && mkdir {once}/ran 2>/dev/null; then deck={slow}; fi
+exec "{MINIAPP}" "$deck" "$@" --device=host
+""")
+        ask("scontrol", "reconfigure")
+        log = self.kept / "health.log"
+        wait_for("a line in the log", log.exists)
+        self.assertRegex(log.read_text(), r"\A\S+ n1: unsteady: performance: metric=throughput order=by_engine .*; then PASS\n\Z")
+        self.assertEqual(self.kept_of("n1")[:2], [5, 0])
+        self.assertNotIn(5, self.kept_of("n2"))
+        time.sleep(5)  # both run it again
+        self.assertEqual([self.state(node) for node in NODES], 2 * [("IDLE", None)])
+        self.assertEqual(len(log.read_text().splitlines()), 1)
+
     def test_drains_the_node_that_fails_and_no_other(self):
         ask("scontrol", "reconfigure")
         for bad, good in (NODES, NODES[::-1]):
             with self.subTest(bad):
+                failed = self.kept_of(good).count(5)  # of the round before
                 self.decks(**{bad: SLOW, good: SMALL})
                 wait_for(f"{bad} is drained", lambda: "DRAIN" in self.state(bad)[0])
                 state, reason = self.state(bad)
                 self.assertEqual(state, "IDLE+DRAIN")
+                self.assertEqual(self.kept_of(bad)[:2], [5, 5])  # only after the second failure
+                self.assertEqual(self.kept_of(good).count(5), failed)
                 self.assertRegex(reason, r"\Aoverlap: performance: metric=throughput order=by_engine value=\S+ limit=1e\+06\Z")
                 time.sleep(5)  # both run it again
                 self.assertEqual(self.state(good), ("IDLE", None))

@@ -253,6 +253,26 @@ TEST(Fleet, TheNewestResultOfADeviceCountsAndDriftIsReported) {
   EXPECT_THAT(fleet({first, last}).histories, IsEmpty());
 }
 
+TEST(Fleet, ADeviceThatPassesAfterItFailedIsUnsteady) {
+  std::vector<DeviceRecord> records;
+  int day = 1;
+  for (const ExitCode code : {ExitCode::performance, ExitCode::pass, ExitCode::inconclusive,
+                              ExitCode::pass, ExitCode::wrong_data, ExitCode::wrong_data,
+                              ExitCode::pass, ExitCode::performance, ExitCode::precondition}) {
+    DeviceRecord one = device("a", 1);
+    one.started = fmt::format("2026-01-{:02}T12:00:00Z", day++);
+    if (code != ExitCode::pass) one.troubles = {{.code = code, .text = "slow", .phase = {}}};
+    records.push_back(one);
+  }
+  const Fleet made = fleet(records);
+  ASSERT_EQ(made.unsteady.size(), 1U);
+  EXPECT_EQ(made.unsteady[0].times, 2);
+  EXPECT_EQ(made.unsteady[0].results, 9);
+  EXPECT_EQ(made.unsteady[0].last, "2026-01-06T12:00:00Z");
+  EXPECT_EQ(fleet({records[0], records[1]}).exit_code(), ExitCode::pass);
+  EXPECT_THAT(fleet({records[1], records[2]}).unsteady, IsEmpty());
+}
+
 TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
   DeviceRecord other_deck = device("GPU-0", 50);
   other_deck.machine.deck = "def";
