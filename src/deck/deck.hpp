@@ -184,8 +184,8 @@ struct Require {
   std::optional<bool> ecc, mig;  ///< required state
   bool no_processes = false;     ///< no other process computes on the device
   bool default_power_limit = false;
-  bool local_numa = false;  ///< the CPUs of the process belong to the NUMA node of the device
-  std::vector<int> driver;  ///< minimum version
+  bool local_numa = false;     ///< the CPUs of the process belong to the NUMA node of the device
+  std::vector<int> driver;     ///< minimum version
   std::optional<int> devices;  ///< visible to the process
 
   bool operator==(const Require&) const = default;
@@ -194,7 +194,7 @@ struct Require {
 /// How --fleet runs a deck on all devices of all nodes.
 struct FleetRun {
   std::vector<Phase> phases = {Phase::alone, Phase::together};
-  double deadline_s = 60;  ///< maximum silence of a rank before it counts as lost
+  double deadline_s = 60;      ///< maximum silence of a rank before it counts as lost
   std::optional<int> devices;  ///< required on each node, one per rank; empty: any number
 
   bool has(Phase phase) const { return std::ranges::find(phases, phase) != phases.end(); }

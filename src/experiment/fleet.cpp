@@ -152,7 +152,8 @@ bool is_compared(const DeviceRecord& record, const FigureKey& key) {
 base::ExitCode Fleet::exit_code() const {
   auto code =
       broken.empty() && !devices.empty() ? base::ExitCode::pass : base::ExitCode::runtime_error;
-  if (!missing.empty() || !missing_devices.empty()) code = base::worst(code, base::ExitCode::performance);
+  if (!missing.empty() || !missing_devices.empty())
+    code = base::worst(code, base::ExitCode::performance);
   for (const DeviceRecord& device : devices) code = base::worst(code, exit_code_of(device));
   return code;
 }

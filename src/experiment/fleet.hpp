@@ -87,8 +87,8 @@ struct MissingDevices {
   std::string host;  ///< empty: unknown
   std::int64_t missing = 0;
   std::int64_t expected = 0;
-  /// Numbers of their ranks among all, or else among those of the host, at most `most_ranks`; empty:
-  /// unknown.
+  /// Numbers of their ranks among all, or else among those of the host, at most `most_ranks`;
+  /// empty: unknown.
   std::vector<int> ranks = {}, local_ranks = {};
 
   bool operator==(const MissingDevices&) const = default;
@@ -194,7 +194,7 @@ struct Fleet {
   std::vector<Group> groups;
   std::vector<History> histories;
   std::vector<Unsteady> unsteady;
-  std::vector<std::string> missing;  ///< expected hosts without a result
+  std::vector<std::string> missing;             ///< expected hosts without a result
   std::vector<MissingDevices> missing_devices;  ///< of other hosts, sorted
   std::vector<BrokenFile> broken;
   std::vector<std::string> left_out;
@@ -218,9 +218,9 @@ void judge_by(const Reference& reference, DeviceRecord& record);
 /// it copies nothing.
 bool is_compared(const DeviceRecord& record, const FigureKey& key);
 
-/// Part of fleet_of(): finds hosts and devices without a result, from what is expected and from what
-/// all records announce. Of a launch that lacks a rank, a later one on as many ranks of the host
-/// takes the place.
+/// Part of fleet_of(): finds hosts and devices without a result, from what is expected and from
+/// what all records announce. Of a launch that lacks a rank, a later one on as many ranks of the
+/// host takes the place.
 void add_missing(const std::vector<DeviceRecord>& records,
                  const std::vector<ExpectedHost>& expected, Fleet& fleet);
 

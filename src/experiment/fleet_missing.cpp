@@ -99,8 +99,7 @@ std::vector<std::vector<Found>> launches_by_deck(const std::vector<DeviceRecord>
     const Launch& launch = *record.launch;
     const bool one_node = launch.ranks <= launch.local_ranks;
     auto& launches = by_deck[{record.deck_name, record.machine.deck, record.criteria}];
-    Found& found =
-        launches[{launch.id, std::to_string(launch.ranks), one_node ? record.host : ""}];
+    Found& found = launches[{launch.id, std::to_string(launch.ranks), one_node ? record.host : ""}];
     found.started = std::max(found.started, record.started);
     found.ranks = launch.ranks;
     found.hosts[launch.rank].insert(record.host);
@@ -126,8 +125,9 @@ std::string words(const MissingDevices& missing) {
   const std::string what = fmt::format("{} of {} without a result", missing.missing,
                                        base::counted(missing.expected, "device"));
   if (ranks.empty()) return what;
-  return fmt::format("{}: {}rank{} {}{}", what, global ? "" : "local ", ranks.size() == 1 ? "" : "s",
-                     fmt::join(ranks, ", "), ranks.size() == most_ranks ? ", ..." : "");
+  return fmt::format("{}: {}rank{} {}{}", what, global ? "" : "local ",
+                     ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
+                     ranks.size() == most_ranks ? ", ..." : "");
 }
 
 void add_missing(const std::vector<DeviceRecord>& records,
@@ -156,8 +156,9 @@ void add_missing(const std::vector<DeviceRecord>& records,
   std::set<std::string_view> known;
   for (const auto& [name, devices] : expected) {
     const auto [first, last] = by_label.equal_range(label(name));
-    const auto found = std::find_if(
-        first, last, [&, &name = name](const auto& host) { return is_host(name, host.second->first); });
+    const auto found = std::find_if(first, last, [&, &name = name](const auto& host) {
+      return is_host(name, host.second->first);
+    });
     if (found != last) {
       const auto& [host, having] = *found->second;
       add({.host = host,

@@ -104,10 +104,10 @@ class Member {
   std::optional<Board> board_;
   base::Placement placement_;
   std::optional<base::Error> unplaced_;
-  std::optional<int> threads_;      ///< threads for its share of the cores; empty: not shared
-  bool crowded_ = false;            ///< on a host: more ranks than CPUs share these
-  std::vector<std::string> hosts_;  ///< by rank
-  std::vector<int> local_;          ///< ranks of this node, by slot of the board
+  std::optional<int> threads_;        ///< threads for its share of the cores; empty: not shared
+  bool crowded_ = false;              ///< on a host: more ranks than CPUs share these
+  std::vector<std::string> hosts_;    ///< by rank
+  std::vector<int> local_;            ///< ranks of this node, by slot of the board
   std::vector<std::string> devices_;  ///< of the ranks of this node; on a host the ranks
 
   Clock::time_point signed_;                       ///< last sign of life sent

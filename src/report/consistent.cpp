@@ -12,13 +12,12 @@ namespace {
 using base::ExitCode;
 using experiment::Verdict;
 
-/// What a check is about: the point of a sweep, the phase, the order (empty: the device), the metric.
+/// What a check is about: the point of a sweep, the phase, the order (empty: the device), the
+/// metric.
 using About = std::tuple<std::string, deck::Phase, std::string, deck::Metric>;
 
 /// The median of a figure; null: not measured.
-Value median_of(const Value& figure) {
-  return figure.is_object() ? figure.at("median") : figure;
-}
+Value median_of(const Value& figure) { return figure.is_object() ? figure.at("median") : figure; }
 
 /// What the measured runs of a file and its device reached, and which checks follow from that.
 struct Evidence {
@@ -28,7 +27,7 @@ struct Evidence {
 };
 
 void take_run(const Value& run, const std::vector<deck::Criterion>& criteria, bool passed,
-             Evidence& into) {
+              Evidence& into) {
   const experiment::Run read = read_run(run);
   if (!run.at("wrong").is_null()) into.code = base::worst(into.code, ExitCode::wrong_data);
   if (read.samples_s.empty()) return;
@@ -84,25 +83,24 @@ void require_right(const Value& check, const About& about, Verdict verdict,
   if (figure != evidence.figures.end()) {
     constexpr double rounding = 1e-6;
     const Value& found = figure->second;
-    const bool same = value.is_null() || found.is_null()
-                          ? value.is_null() == found.is_null()
-                          : std::abs(value.number() - found.number()) <=
-                                rounding * std::abs(found.number());
+    const bool same =
+        value.is_null() || found.is_null()
+            ? value.is_null() == found.is_null()
+            : std::abs(value.number() - found.number()) <= rounding * std::abs(found.number());
     if (!same) value.fail(value.spelled(), found.spelled() + ", as the run has it");
   } else if (!std::get<2>(about).empty()) {
     check.at("order").fail(yaml::quoted(std::get<2>(about)), "an order that was measured");
   }
   if (verdict == Verdict::inconclusive) return;
   if (value.is_null() || limit.is_null()) {
-    check.at("verdict").fail(check.at("verdict").spelled(),
-                             "INCONCLUSIVE, without value or limit");
+    check.at("verdict").fail(check.at("verdict").spelled(), "INCONCLUSIVE, without value or limit");
   }
   const bool at_least = check.at("bound").text() == "min";
   const bool keeps = at_least ? value.number() >= limit.number() : value.number() <= limit.number();
   if (keeps == (verdict == Verdict::pass)) return;
-  check.at("verdict").fail(check.at("verdict").spelled(),
-                           fmt::format("that of {} with limit {}", value.spelled(),
-                                       limit.spelled()));
+  check.at("verdict").fail(
+      check.at("verdict").spelled(),
+      fmt::format("that of {} with limit {}", value.spelled(), limit.spelled()));
 }
 
 }  // namespace
@@ -137,8 +135,8 @@ void require_consistent(const Value& result) {
         fmt::format("none of {}{}", deck::to_string(metric), order.empty() ? "" : " of " + order),
         "one for each criterion of the deck");
   }
-  const bool follows = error.is_null() ? code == evidence.code
-                                       : base::worst(code, evidence.code) == code;
+  const bool follows =
+      error.is_null() ? code == evidence.code : base::worst(code, evidence.code) == code;
   if (follows) return;
   result.at("exit_code")
       .fail(fmt::format("{}", static_cast<int>(code)),

@@ -222,7 +222,8 @@ void add_fields(Record& add, const Fleet& of, const std::vector<DeviceRecord>& d
   add("history", "Figures of devices with several results.", all_in(of, of.histories));
   add("unsteady", "Devices that passed after they had failed.", all_in(of, of.unsteady));
   add("devices", "The newest result of each device and deck, by host.", devices);
-  add("verdict", "The worst of all devices, missing hosts and devices, and broken files.", of.verdict());
+  add("verdict", "The worst of all devices, missing hosts and devices, and broken files.",
+      of.verdict());
   add.raw("exit_code", "Exit code.", static_cast<int>(of.exit_code()), exit_codes());
 }
 

@@ -124,8 +124,8 @@ class Value {
   std::string path_;
 };
 
-/// Throws base::Error{runtime_error} for a result that contradicts itself: exit code, verdict, checks,
-/// values and runs must belong together.
+/// Throws base::Error{runtime_error} for a result that contradicts itself: exit code, verdict,
+/// checks, values and runs must belong together.
 void require_consistent(const Value& result);
 
 /// The results in a file, one per deck, all of schema overlap-result/2 and consistent.

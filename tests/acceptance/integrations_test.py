@@ -412,11 +412,12 @@ class SlurmJob(Case):
 
     def test_a_fleet_writes_a_file_per_rank_and_its_own(self):
         self.ended(0)
-        _, (first,) = self.submit("overlap.sbatch", OVERLAP_REFERENCE="/etc/h200 a.yaml", OVERLAP_RESULTS="out")
-        self.assertEqual(first, "--fleet acceptance/node --reference /etc/h200 a.yaml --json out/42/{host}-{rank}.json "
+        _, (first,) = self.submit("overlap.sbatch", OVERLAP_REFERENCE="/etc/h200 a.yaml", OVERLAP_RESULTS="out",
+                                   OVERLAP_DEVICES="4")
+        self.assertEqual(first, "--fleet acceptance/node --set fleet.devices=4 --reference /etc/h200 a.yaml --json out/42/{host}-{rank}.json "
                                 "--json out/42/fleet.json --junit out/42/fleet.xml")
         _, (_, second) = self.submit("overlap.sbatch")
-        self.assertNotIn("--reference", second)
+        self.assertIn("--set fleet.devices=any --json", second)
 
     def test_without_mpi_the_exit_code_is_that_of_merge(self):
         self.ended(0)

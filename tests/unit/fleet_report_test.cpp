@@ -217,28 +217,27 @@ TEST(Devices, HaveFiguresOfBothPhases) {
 
 TEST(Devices, SayWhyTheyDoNotPass) {
   json file = result();
-  file["checks"] = {
-      {{"metric", "throughput"},
-       {"order", "by_engine"},
-       {"value", 1},
-       {"bound", "min"},
-       {"verdict", "FAIL"},
-       {"text", "throughput of by_engine: too slow"},
-       {"limit", 3},
-       {"phase", "together"}},
-      {{"metric", "h2d_rate"},
-       {"order", nullptr},
-       {"value", nullptr},
-       {"verdict", "INCONCLUSIVE"},
-       {"text", "h2d_rate: no reference"},
-       {"limit", nullptr}},
-      {{"metric", "time"},
-       {"order", "by_engine"},
-       {"value", 1},
-       {"bound", "max"},
-       {"verdict", "PASS"},
-       {"limit", 1},
-       {"text", ""}}};
+  file["checks"] = {{{"metric", "throughput"},
+                     {"order", "by_engine"},
+                     {"value", 1},
+                     {"bound", "min"},
+                     {"verdict", "FAIL"},
+                     {"text", "throughput of by_engine: too slow"},
+                     {"limit", 3},
+                     {"phase", "together"}},
+                    {{"metric", "h2d_rate"},
+                     {"order", nullptr},
+                     {"value", nullptr},
+                     {"verdict", "INCONCLUSIVE"},
+                     {"text", "h2d_rate: no reference"},
+                     {"limit", nullptr}},
+                    {{"metric", "time"},
+                     {"order", "by_engine"},
+                     {"value", 1},
+                     {"bound", "max"},
+                     {"verdict", "PASS"},
+                     {"limit", 1},
+                     {"text", ""}}};
   file["runs"][1]["phase"] = "together";
   file["checks"][2]["phase"] = "together";
   file["exit_code"] = 5;
@@ -326,11 +325,13 @@ TEST(Contradictions, MakeAFileBrokenForEveryCommand) {
       {{{"/runs/1/verified", false}},
        "runs[1].verified: found false; allowed: true, where the verdict is PASS"},
       {{{"/checks", json::array()}},
-       "checks: found none of throughput of by_engine; allowed: one for each criterion of the deck"},
+       "checks: found none of throughput of by_engine; allowed: one for each criterion of the "
+       "deck"},
       {{{"/checks", nullptr}}, "checks: found no list"},
       {{{"/checks/0/verdict", "FAIL"}},
        "checks[0].verdict: found \"FAIL\"; allowed: that of 1 with limit 0.5"},
-      {{{"/checks/0/limit", 2}}, "checks[0].verdict: found \"PASS\"; allowed: that of 1 with limit 2"},
+      {{{"/checks/0/limit", 2}},
+       "checks[0].verdict: found \"PASS\"; allowed: that of 1 with limit 2"},
       {{{"/checks/0/bound", "max"}}, "checks[0].verdict: found \"PASS\""},
       {{{"/checks/0/limit", nullptr}},
        "checks[0].verdict: found \"PASS\"; allowed: INCONCLUSIVE, without value or limit"},
@@ -361,7 +362,10 @@ TEST(Contradictions, MakeAFileBrokenForEveryCommand) {
 TEST(Contradictions, BetweenDeviceAndChecks) {
   json file = judged();
   file["rates"] = {{"h2d_rate", {{"median", 55}, {"min", 55}, {"max", 55}, {"lo", 55}, {"hi", 55}}},
-                   {"bytes", 1000}, {"h2d_s", {1e-6}}, {"d2h_s", {1e-6}}, {"duplex_s", {1e-6}}};
+                   {"bytes", 1000},
+                   {"h2d_s", {1e-6}},
+                   {"d2h_s", {1e-6}},
+                   {"duplex_s", {1e-6}}};
   file["deck"]["resolved"]["acceptance"].push_back({{"metric", "h2d_rate"}, {"min", 50}});
   EXPECT_THAT(error_of(file.dump()), HasSubstr("checks: found none of h2d_rate; allowed"));
   json check = file["checks"][0];
@@ -504,14 +508,29 @@ TEST(Hosts, WhatIsNoneIsRefusedWithItsLine) {
     return "none";
   };
   const std::string long_label(64, 'a');
-  for (const std::string& word :
-       {std::string("-"), std::string("n[1-4]"), std::string("n1,n2"), std::string("\"n1\""),
-        std::string("."), std::string("n1."), std::string("a..b"), std::string("host=vm"),
-        std::string("n\0001", 3), std::string("n\xff"), std::string("n_1"), std::string("-n1"),
-        std::string("n1-"), std::string("n1:"), std::string("n1:0"), std::string("n1:-1"),
-        std::string("n1:x"), std::string("n1:8:8"), std::string("n1:1025"), std::string(":8"),
-        long_label, long_label.substr(1) + "." + long_label.substr(1) + "." +
-                        long_label.substr(1) + "." + long_label.substr(1)}) {
+  for (const std::string& word : {std::string("-"),
+                                  std::string("n[1-4]"),
+                                  std::string("n1,n2"),
+                                  std::string("\"n1\""),
+                                  std::string("."),
+                                  std::string("n1."),
+                                  std::string("a..b"),
+                                  std::string("host=vm"),
+                                  std::string("n\0001", 3),
+                                  std::string("n\xff"),
+                                  std::string("n_1"),
+                                  std::string("-n1"),
+                                  std::string("n1-"),
+                                  std::string("n1:"),
+                                  std::string("n1:0"),
+                                  std::string("n1:-1"),
+                                  std::string("n1:x"),
+                                  std::string("n1:8:8"),
+                                  std::string("n1:1025"),
+                                  std::string(":8"),
+                                  long_label,
+                                  long_label.substr(1) + "." + long_label.substr(1) + "." +
+                                      long_label.substr(1) + "." + long_label.substr(1)}) {
     const std::string text = error("n1\n# two\n  " + word + " n2\n");
     EXPECT_THAT(text, testing::ContainsRegex("hosts:3: found '.*'; allowed: host names, ")) << word;
     EXPECT_EQ(base::one_line(text), text);

@@ -340,8 +340,8 @@ std::vector<DeviceRecord> ranks(const std::string& host, int ranks, int without,
     DeviceRecord one = device(fmt::format("{}-{}", host, rank), 1, host);
     one.started = fmt::format("2026-01-{:02}T12:00:00Z", day);
     one.file = one.started + one.unit;
-    one.launch = Launch{
-        .id = id, .rank = rank, .ranks = ranks, .local_rank = rank, .local_ranks = ranks};
+    one.launch =
+        Launch{.id = id, .rank = rank, .ranks = ranks, .local_rank = rank, .local_ranks = ranks};
     all.push_back(std::move(one));
   }
   return all;
@@ -365,11 +365,8 @@ std::vector<DeviceRecord> on_two_nodes(std::vector<DeviceRecord> records, int of
 TEST(Fleet, AMissingRankIsWhatTheOthersAnnounce) {
   const Fleet made = fleet(ranks("n1", 8, -1) + ranks("n2", 8, 3));
   EXPECT_THAT(made.missing_devices,
-              ElementsAre(MissingDevices{.host = "n2",
-                                         .missing = 1,
-                                         .expected = 8,
-                                         .ranks = {3},
-                                         .local_ranks = {3}}));
+              ElementsAre(MissingDevices{
+                  .host = "n2", .missing = 1, .expected = 8, .ranks = {3}, .local_ranks = {3}}));
   EXPECT_EQ(words(made.missing_devices[0]), "1 of 8 devices without a result: rank 3");
   EXPECT_EQ(made.exit_code(), ExitCode::performance);
   EXPECT_EQ(fleet(ranks("n1", 8, -1) + ranks("n2", 8, -1)).exit_code(), ExitCode::pass);
@@ -389,8 +386,7 @@ TEST(Fleet, AMissingRankOfSeveralNodesIsNamedAmongAllIfThatIsSure) {
 
 TEST(Fleet, ANodeWithoutAnyResultIsMissedByTheOthers) {
   const auto one = on_two_nodes(ranks("n1", 4, -1, "7"), 4);
-  EXPECT_THAT(fleet(one).missing_devices,
-              ElementsAre(MissingDevices{"", 4, 8, {4, 5, 6, 7}, {}}));
+  EXPECT_THAT(fleet(one).missing_devices, ElementsAre(MissingDevices{"", 4, 8, {4, 5, 6, 7}, {}}));
   auto alone = ranks("n1", 2, 1);  // without --fleet
   alone[0].launch->local_ranks = 0;
   EXPECT_THAT(fleet(alone).missing_devices, ElementsAre(MissingDevices{"", 1, 2, {1}, {}}));
@@ -432,7 +428,8 @@ TEST(Fleet, AHostHasAsManyDevicesAsExpected) {
     input.records = std::move(records);
     return fleet_of(std::move(input), {{"n1", expected}}).missing_devices;
   };
-  const std::vector<DeviceRecord> two = {device("a", 1, "n1.cluster"), device("b", 1, "n1.cluster")};
+  const std::vector<DeviceRecord> two = {device("a", 1, "n1.cluster"),
+                                         device("b", 1, "n1.cluster")};
   EXPECT_THAT(missing(2, two), IsEmpty());
   EXPECT_THAT(missing(1, two), IsEmpty());
   EXPECT_THAT(missing(4, two), ElementsAre(MissingDevices{"n1.cluster", 2, 4, {}, {}}));

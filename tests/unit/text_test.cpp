@@ -261,9 +261,9 @@ TEST(Text, OfFilesOfOthersIsSafe) {
     const experiment::Fleet fleet = experiment::fleet_of(std::move(input), {{text}});
     EXPECT_TRUE(json::accept(report::fleet_json(fleet)));
     expect_xml(report::fleet_junit(fleet), "junit");
-    for (const std::string& written :
-         {report::fleet_html(fleet, "a.html"), report::fleet_text(fleet),
-          report::fleet_lines(fleet, true), report::fleet_junit(fleet), report::fleet_json(fleet)}) {
+    for (const std::string& written : {report::fleet_html(fleet, "a.html"),
+                                       report::fleet_text(fleet), report::fleet_lines(fleet, true),
+                                       report::fleet_junit(fleet), report::fleet_json(fleet)}) {
       EXPECT_TRUE(is_safe(written));
     }
     const std::string lines = report::fleet_lines(fleet, true);
