@@ -62,8 +62,8 @@ model::Device calibrate(Session& session, const Hooks& hooks);
 experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
                         const Hooks& hooks);
 
-/// Runs the cases of a plan made with facts from probe(). Then measures rates and, except for
-/// points of a sweep, traces. After Ctrl-C the samples contain all complete rounds; without any,
+/// Runs the cases of a plan made with facts from probe(), measures rates between their rounds and,
+/// except for points of a sweep, traces. After Ctrl-C the samples contain all complete rounds; without any,
 /// throws base::Error{interrupted}.
 experiment::Samples measure(const experiment::Plan& plan, Session& session, const Hooks& hooks);
 
