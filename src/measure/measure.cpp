@@ -216,13 +216,12 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
   RatesOfRuns rates(on_gpu() ? *session.meter : executor, workload, runs);
   std::optional<LinkMeter> link = link_meter(plan, runs, hooks);
-  experiment::Samples samples =
-      measure(executor, runs, workload, deck.measure, hooks, criteria, session.monitor,
-              [&](experiment::DeviceSamples& device) {
-                issue_costs.add();
-                rates.add_sample();
-                if (link) link->add_sample(device);
-              });
+  experiment::Samples samples = measure(executor, runs, workload, deck.measure, hooks, criteria,
+                                        session.monitor, [&](experiment::DeviceSamples& device) {
+                                          issue_costs.add();
+                                          rates.add_sample();
+                                          if (link) link->add_sample(device);
+                                        });
   link.reset();
   rates.store(runs);
   issue_costs.store();

@@ -54,7 +54,8 @@ void page_lock(workload::Workload& workload, bool mapped);
 /// far as the back end can tell: wrong memory would not show in the data.
 void require_host_kind(const schedule::Schedule& schedule, const workload::Workload& workload);
 
-/// Called after each complete round of scored runs: measures what must see the same moments as they.
+/// Called after each complete round of scored runs: measures what must see the same moments as
+/// they.
 using AfterRound = std::function<void(experiment::DeviceSamples&)>;
 
 /// The only loop that scores. Orders take turns, so that drift of the machine affects all alike;

@@ -113,9 +113,7 @@ struct Probe {
   }
 
   /// Whether tasks can be timed without a profiling library, that is, on a host.
-  bool takes_times() const {
-    return !on_gpu() && !session.executor->lanes().trace(false).empty();
-  }
+  bool takes_times() const { return !on_gpu() && !session.executor->lanes().trace(false).empty(); }
   bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
   model::Device& device() { return *facts.device; }
   void choose(const std::string& name, const std::string& words) {

@@ -119,9 +119,7 @@ struct RateMeter::BesideCopies {
 RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
                      const schedule::Schedule& schedule)
     : executor_(executor), workload_(workload), schedule_(schedule) {
-  const auto row = [&](const Stages& stages) {
-    return std::make_unique<Row>(schedule, stages);
-  };
+  const auto row = [&](const Stages& stages) { return std::make_unique<Row>(schedule, stages); };
   h2d_ = row({{Stage::h2d, 1}});
   kernel_ = row({{Stage::kernel, 1}});
   d2h_ = row({{Stage::d2h, 1}});

@@ -63,8 +63,8 @@ experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Sess
                         const Hooks& hooks);
 
 /// Runs the cases of a plan made with facts from probe(), measures rates between their rounds and,
-/// except for points of a sweep, traces. After Ctrl-C the samples contain all complete rounds; without any,
-/// throws base::Error{interrupted}.
+/// except for points of a sweep, traces. After Ctrl-C the samples contain all complete rounds;
+/// without any, throws base::Error{interrupted}.
 experiment::Samples measure(const experiment::Plan& plan, Session& session, const Hooks& hooks);
 
 }  // namespace overlap::measure

@@ -350,8 +350,8 @@ TEST(Link, IsMeasuredInTurn) {
   for (int i = 0; i < 3; ++i) link.add_sample(found);
   EXPECT_EQ(found.link_bytes, 64 << 20);
   EXPECT_EQ(begun, 3 * 3);
-  for (const auto* const samples : {&found.h2d_s, &found.d2h_s, &found.duplex_s,
-                                    &found.duplex_h2d_s, &found.duplex_d2h_s}) {
+  for (const auto* const samples :
+       {&found.h2d_s, &found.d2h_s, &found.duplex_s, &found.duplex_h2d_s, &found.duplex_d2h_s}) {
     EXPECT_EQ(samples->size(), 3U);
     // No link moves more than 10 TB/s, and no test runs on one of less than 64 MB/s.
     EXPECT_THAT(*samples, testing::Each(testing::AllOf(testing::Gt(6e-6), testing::Lt(1.0))));
@@ -377,8 +377,7 @@ struct SlowToDevice : ChangedLanes<Kokkos::DefaultExecutionSpace> {
 
 TEST(Link, TheFasterDirectionCopiesUntilTheSlowerOneHasItsSample) {
   std::vector<schedule::Traffic> runs;
-  measure::LinkMeter link(1 << 20, {},
-                          measure::Executor(std::make_unique<SlowToDevice>(runs), 2));
+  measure::LinkMeter link(1 << 20, {}, measure::Executor(std::make_unique<SlowToDevice>(runs), 2));
   experiment::DeviceSamples found;
   link.add_sample(found);
   EXPECT_GT(found.duplex_h2d_s.front(), 1.5 * found.duplex_d2h_s.front());

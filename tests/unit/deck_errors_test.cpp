@@ -735,7 +735,8 @@ TEST(DeckErrors, WrongTypes) {
        "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, drift, "
        "contention, "
        "h2d_rate, "
-       "d2h_rate, duplex_rate, duplex_h2d_rate, duplex_d2h_rate, pcie_replays, ecc_errors, throttled"},
+       "d2h_rate, duplex_rate, duplex_h2d_rate, duplex_d2h_rate, pcie_replays, ecc_errors, "
+       "throttled"},
   });
 }
 
@@ -1013,7 +1014,8 @@ TEST(DeckErrors, Words) {
        "overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, drift, "
        "contention, "
        "h2d_rate, "
-       "d2h_rate, duplex_rate, duplex_h2d_rate, duplex_d2h_rate, pcie_replays, ecc_errors, throttled; did you mean 'time'?"},
+       "d2h_rate, duplex_rate, duplex_h2d_rate, duplex_d2h_rate, pcie_replays, ecc_errors, "
+       "throttled; did you mean 'time'?"},
       {criteria("[{metric: time, order: depthfirst, max: 1}]"),
        {},
        "@:3:36: acceptance[0].order: found 'depthfirst'; allowed: sequential, depth_first, those "
@@ -1377,12 +1379,14 @@ TEST(DeckErrors, Criteria) {
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, throughput, speedup, "
        "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, "
-       "drift, contention, h2d_rate, d2h_rate, duplex_rate, duplex_h2d_rate, duplex_d2h_rate, pcie_replays, ecc_errors, throttled"},
+       "drift, contention, h2d_rate, d2h_rate, duplex_rate, duplex_h2d_rate, duplex_d2h_rate, "
+       "pcie_replays, ecc_errors, throttled"},
       {criteria("[{max: 1}]"),
        {},
        "@:3:14: acceptance[0].metric: found nothing; allowed: time, throughput, speedup, "
        "max_error, overlap_efficiency, bound_fraction, schedule_bound_fraction, host_work_hidden, "
-       "drift, contention, h2d_rate, d2h_rate, duplex_rate, duplex_h2d_rate, duplex_d2h_rate, pcie_replays, ecc_errors, throttled"},
+       "drift, contention, h2d_rate, d2h_rate, duplex_rate, duplex_h2d_rate, duplex_d2h_rate, "
+       "pcie_replays, ecc_errors, throttled"},
       {criteria("[{metric: time}]"),
        {},
        "@:3:14: acceptance[0]: found no limit; allowed: min, max or both, or reference"},
@@ -1439,7 +1443,8 @@ TEST(DeckErrors, Criteria) {
        {},
        "@:3:23: acceptance[0].metric: found 'speedup', which needs the baseline 'sequential' "
        "among issue.orders (@:2:17); allowed: time, throughput, max_error, bound_fraction, "
-       "schedule_bound_fraction, drift, contention, h2d_rate, d2h_rate, duplex_rate, duplex_h2d_rate, duplex_d2h_rate, pcie_replays, "
+       "schedule_bound_fraction, drift, contention, h2d_rate, d2h_rate, duplex_rate, "
+       "duplex_h2d_rate, duplex_d2h_rate, pcie_replays, "
        "ecc_errors, throttled"},
       {"workload: {kind: increment}\n"
        "issue: {orders: [sequential]}\nacceptance: [{metric: speedup, min: 1}]\n",
@@ -1447,7 +1452,8 @@ TEST(DeckErrors, Criteria) {
        "@:3:23: acceptance[0].metric: found 'speedup', which needs an order other than "
        "'sequential' "
        "among issue.orders (@:2:17); allowed: time, throughput, max_error, bound_fraction, "
-       "schedule_bound_fraction, drift, contention, h2d_rate, d2h_rate, duplex_rate, duplex_h2d_rate, duplex_d2h_rate, pcie_replays, "
+       "schedule_bound_fraction, drift, contention, h2d_rate, d2h_rate, duplex_rate, "
+       "duplex_h2d_rate, duplex_d2h_rate, pcie_replays, "
        "ecc_errors, throttled"},
       {criteria("[{metric: speedup, order: sequential, min: 1}]"),
        {},
