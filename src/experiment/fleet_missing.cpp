@@ -23,7 +23,7 @@ bool is_host(std::string_view expected, std::string_view host) {
 using Names = std::set<std::string>;
 
 /// The ranks of one launch that have a result with one deck.
-struct Found {
+struct FoundRanks {
   struct Node {
     int local_ranks = 0;  ///< as announced; 0: not
     Names devices;
@@ -36,7 +36,7 @@ struct Found {
 };
 
 /// Without an id, launches on other nodes look like one: each rank then has as many hosts.
-int launches_in(const Found& found) {
+int launches_in(const FoundRanks& found) {
   std::size_t most = 1;
   for (const auto& [rank, hosts] : found.hosts) most = std::max(most, hosts.size());
   return static_cast<int>(most);
@@ -52,7 +52,7 @@ std::vector<int> numbers_without(int count, const Has& has) {
   return numbers;
 }
 
-std::vector<MissingDevices> missing_of(const Found& found) {
+std::vector<MissingDevices> missing_of(const FoundRanks& found) {
   const int launches = launches_in(found);
   std::vector<MissingDevices> missing;
   std::int64_t others = std::int64_t{launches} * found.ranks;
@@ -79,8 +79,9 @@ std::vector<MissingDevices> missing_of(const Found& found) {
 }
 
 /// Whether a later launch found as many ranks on the host, or on one of the hosts.
-bool is_superseded(const Found& found, const std::string& host, const std::vector<Found>& all) {
-  return std::ranges::any_of(all, [&](const Found& other) {
+bool is_superseded(const FoundRanks& found, const std::string& host,
+                   const std::vector<FoundRanks>& all) {
+  return std::ranges::any_of(all, [&](const FoundRanks& other) {
     if (other.started <= found.started) return false;
     return std::ranges::any_of(found.nodes, [&](const auto& node) {
       const auto again = other.nodes.find(node.first);
@@ -92,26 +93,27 @@ bool is_superseded(const Found& found, const std::string& host, const std::vecto
 }
 
 /// The launches of each deck.
-std::vector<std::vector<Found>> launches_by_deck(const std::vector<DeviceRecord>& records) {
-  std::map<std::array<std::string, 3>, std::map<std::array<std::string, 3>, Found>> by_deck;
+std::vector<std::vector<FoundRanks>> launches_by_deck(const std::vector<DeviceRecord>& records) {
+  std::map<std::array<std::string, 3>, std::map<std::array<std::string, 3>, FoundRanks>> by_deck;
   for (const DeviceRecord& record : records) {
     if (!record.launch) continue;
     const Launch& launch = *record.launch;
     const bool one_node = launch.ranks <= launch.local_ranks;
     auto& launches = by_deck[{record.deck_name, record.machine.deck, record.criteria}];
-    Found& found = launches[{launch.id, std::to_string(launch.ranks), one_node ? record.host : ""}];
+    FoundRanks& found =
+        launches[{launch.id, std::to_string(launch.ranks), one_node ? record.host : ""}];
     found.started = std::max(found.started, record.started);
     found.ranks = launch.ranks;
     found.hosts[launch.rank].insert(record.host);
-    Found::Node& node = found.nodes[record.host];
+    FoundRanks::Node& node = found.nodes[record.host];
     node.local_ranks = std::max(node.local_ranks, launch.local_ranks);
     node.devices.insert(record.device());
     node.ranks.insert(launch.rank);
     node.ranks_of_node.insert(launch.local_rank);
   }
-  std::vector<std::vector<Found>> all;
+  std::vector<std::vector<FoundRanks>> all;
   for (auto& [deck, launches] : by_deck) {
-    std::vector<Found>& of = all.emplace_back();
+    std::vector<FoundRanks>& of = all.emplace_back();
     for (auto& [key, found] : launches) of.push_back(std::move(found));
   }
   return all;
@@ -142,8 +144,8 @@ void add_missing(const std::vector<DeviceRecord>& records,
     MissingDevices& of = by_host[missing.host];
     if (of.missing < missing.missing) of = std::move(missing);
   };
-  for (const std::vector<Found>& launches : launches_by_deck(records)) {
-    for (const Found& found : launches) {
+  for (const std::vector<FoundRanks>& launches : launches_by_deck(records)) {
+    for (const FoundRanks& found : launches) {
       for (MissingDevices& missing : missing_of(found)) {
         if (!is_superseded(found, missing.host, launches)) add(std::move(missing));
       }
