@@ -27,6 +27,8 @@ constexpr Unit byte_units[] = {{"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}
                                {"MB", 1e6},     {"KB", 1e3},     {"kB", 1e3}};
 constexpr Unit rate_units[] = {
     {"TB/s", 1e12}, {"GB/s", 1e9}, {"MB/s", 1e6}, {"kB/s", 1e3}, {"B/s", 1}};
+constexpr Unit flop_units[] = {
+    {"Tflop/s", 1e12}, {"Gflop/s", 1e9}, {"Mflop/s", 1e6}, {"kflop/s", 1e3}, {"flop/s", 1}};
 constexpr Unit time_units[] = {{"s", 1},         {"", 1},          {"min", 60},
                                {"h", 3600},      {"ms", 1e-3, -3}, {"us", 1e-6, -6},
                                {"µs", 1e-6, -6}, {"ns", 1e-9, -9}};
@@ -104,10 +106,11 @@ std::string spell(double value, Units units) {
 }  // namespace
 
 std::vector<std::string> unit_names(std::string_view unit) {
-  const Units units = unit == "B"     ? Units(byte_units)
-                      : unit == "s"   ? Units(time_units)
-                      : unit == "B/s" ? Units(rate_units)
-                                      : Units();
+  const Units units = unit == "B"        ? Units(byte_units)
+                      : unit == "s"      ? Units(time_units)
+                      : unit == "B/s"    ? Units(rate_units)
+                      : unit == "flop/s" ? Units(flop_units)
+                                         : Units();
   std::vector<std::string> names;
   for (const Unit& one : units) {
     if (!one.name.empty()) names.emplace_back(one.name);
@@ -132,6 +135,10 @@ std::optional<double> parse_part(std::string_view text) { return parse_real(text
 std::optional<double> parse_bandwidth(std::string_view text) {
   if (!text.ends_with("B/s")) return std::nullopt;
   return parse_real(text.substr(0, text.size() - 2), byte_units);
+}
+
+std::optional<double> parse_flop_rate(std::string_view text) {
+  return parse_real(text, flop_units);
 }
 
 std::vector<int> parse_version(std::string_view text) {
@@ -160,6 +167,8 @@ std::string spell_bytes(std::int64_t bytes) {
 std::string spell_seconds(double seconds) { return spell(seconds, time_units); }
 
 std::string spell_bandwidth(double bytes_per_s) { return spell(bytes_per_s, rate_units); }
+
+std::string spell_flop_rate(double flops_per_s) { return spell(flops_per_s, flop_units); }
 
 std::string spell_part(double part) { return fmt::format("{:.4g} %", 100 * part); }
 

@@ -32,6 +32,10 @@ std::optional<double> parse_part(std::string_view text);
 /// required.
 std::optional<double> parse_bandwidth(std::string_view text);
 
+/// Parses a rate of floating-point operations: a number and a unit, flop/s to Tflop/s. Empty if the
+/// text is not one; the unit is required.
+std::optional<double> parse_flop_rate(std::string_view text);
+
 /// Parses a version: numbers separated by dots ("570.86.15"). Empty if the text is not one.
 std::vector<int> parse_version(std::string_view text);
 
@@ -41,9 +45,10 @@ std::vector<int> parse_version(std::string_view text);
 std::string spell_bytes(std::int64_t bytes);
 std::string spell_seconds(double seconds);
 std::string spell_bandwidth(double bytes_per_s);
+std::string spell_flop_rate(double flops_per_s);
 std::string spell_version(const std::vector<int>& version);
 std::string spell_part(double part);  ///< "1.5 %"
-/// The units of sizes ("B"), times ("s") or bandwidths ("B/s"); others: none.
+/// The units of sizes ("B"), times ("s"), bandwidths ("B/s") or rates ("flop/s"); others: none.
 std::vector<std::string> unit_names(std::string_view unit);
 
 /// "1 chunk", "2 chunks"; `one` has a regular plural.

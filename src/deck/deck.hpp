@@ -55,6 +55,10 @@ enum class Sync { device, stream, event, query };
 /// default stream; the legacy default stream for all lanes; or the default stream of the issuing
 /// thread.
 enum class Streams { own, blocking, legacy_default, per_thread_default };
+/// Whether all lanes are the same stream: one thread issues all tasks.
+constexpr bool is_one_stream(Streams streams) {
+  return streams == Streams::legacy_default || streams == Streams::per_thread_default;
+}
 /// Runtime calls that are said to break concurrency, or to leave it intact.
 enum class Disturbance {
   default_stream,  ///< 64 KiB memset in the legacy default stream

@@ -228,7 +228,8 @@ Found few_lanes(const Evidence& of) {
   const std::string pieces =
       of.listed() ? "the tasks of a list" : base::counted(of.schedule.chunks, "chunk");
   const std::string remedy =
-      of.listed() ? fmt::format("spread the tasks over {} lanes or more", of.wanted_lanes)
+      deck::is_one_stream(of.schedule.streams) ? "set issue.streams: own"
+      : of.listed() ? fmt::format("spread the tasks over {} lanes or more", of.wanted_lanes)
       : deck::row_of(of.run.order).lanes
           ? fmt::format("set issue.lanes: {} or more", of.wanted_lanes)
           : "use an order with more lanes";

@@ -58,11 +58,7 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
   }
   size_copies(facts, deck, device);
   if (deck.workload.kind == deck::WorkloadKind::dgemm && deck.issue.has(deck::Order::four_way)) {
-    facts.host_share = HostShare();
-    const auto& share = deck.workload.host_share;
-    facts.choices.emplace_back(
-        "host share", fmt::format("none{}: the host's rate is not known",
-                                  share ? fmt::format(" instead of {:g} %", 100 * *share) : ""));
+    share_with_host(facts, deck, device.host.flops_per_s, device.queues == model::Queues::worker);
   }
   if (deck.issue.has(deck::Order::automatic)) {
     const auto found = candidates(deck, facts);
@@ -70,6 +66,54 @@ Facts facts_of(const deck::Deck& deck, const model::Device& device) {
     facts.choices.emplace_back("auto", why(found));
   }
   return facts;
+}
+
+void share_with_host(Facts& facts, const deck::Deck& deck, double flops_per_s, bool on_host) {
+  const std::optional<double>& share = deck.workload.host_share;
+  const auto choose = [&](const std::string& words) {
+    facts.choices.emplace_back("host share", words);
+  };
+  if (!share && on_host) return choose("none: the device is the host itself");
+  Draft draft = experiment::draft(deck, facts);  // with the tiles that the deck asks for
+  facts.host_share = HostShare{.tiles = 0, .flops_per_s = flops_per_s};
+  if (flops_per_s == 0) {
+    return choose(fmt::format("none{}: the host's rate is not known",
+                              share ? fmt::format(" instead of {:g} %", 100 * *share) : ""));
+  }
+  const auto tiles = static_cast<int>(draft.costs.units);
+  const std::string rate = base::format_number(1e-9 * flops_per_s) + " Gflop/s";
+  if (share) {
+    facts.host_share->tiles = draft.costs.host_tiles;
+    return choose(fmt::format("{} of {} tiles, set by the deck; the host computes {}",
+                              draft.costs.host_tiles, tiles, rate));
+  }
+  draft.costs.host_flops_per_s = flops_per_s;
+  const auto build = [&](int count) {
+    draft.costs.host_tiles = count;
+    return schedule::build(draft.costs, draft.layout, deck::Order::four_way, deck.issue.lanes);
+  };
+  const auto predicted = [&](int count) {
+    base::check_interrupt();
+    return model::predict(build(count), *facts.device).complete_s;
+  };
+  const double none_s = predicted(0);
+  const double tile_s = build(1).tasks.back().duration_s;  // the first given
+  double best_s = none_s;
+  // Require a gain of 2 %, because host work slows down the copies.
+  constexpr double worth = 0.98;
+  const int step = 1 + tiles / 32;  // with many tiles the exact number does not matter
+  for (int count = 1; count < tiles && count * tile_s < none_s; count += step) {
+    const double seconds = predicted(count);
+    if (seconds >= worth * none_s || seconds >= best_s) continue;
+    facts.host_share->tiles = count;
+    best_s = seconds;
+  }
+  if (const int best = facts.host_share->tiles; best > 0) {
+    return choose(fmt::format("{} of {} tiles, predicted to be fastest: the host computes {}", best,
+                              tiles, rate));
+  }
+  choose(fmt::format("none of {} tiles: the host, at {}, needs {} for one, the device {} for all",
+                     tiles, rate, format_seconds(tile_s), format_seconds(none_s)));
 }
 
 void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device) {
@@ -125,7 +169,10 @@ Plan plan(const deck::Point& point, const Facts& facts) {
     one.schedule = *draft.schedules[i];
     one.schedule.instances = plan.lanes;
     plan.cases.push_back(one);
-    if (deck.disturb && facts.device_name.empty() && one.order != deck::Order::sequential) {
+    const bool disturbs =
+        deck.disturb && (facts.device_name.empty() ||
+                         schedule::has_known_effect(deck.disturb->operation, deck.issue.streams));
+    if (disturbs && one.order != deck::Order::sequential) {
       Case& twin = plan.cases.emplace_back(one);
       twin.schedule = schedule::disturbed(one.schedule, *deck.disturb);
       twin.disturbance = deck.disturb->operation;
@@ -145,9 +192,14 @@ Plan plan(const deck::Point& point, const Facts& facts) {
 }
 
 void predict(Case& one, const model::Device& device, const std::function<void()>& step) {
-  if (one.disturbance) return;
-  one.predicted = model::predict(one.schedule, device, step);
-  one.expected = model::expected(one.schedule, device, step);
+  const auto predict_as = [&](const schedule::Schedule& schedule) {
+    one.predicted = model::predict(schedule, device, step);
+    one.expected = model::expected(schedule, device, step);
+  };
+  if (!one.disturbance) return predict_as(one.schedule);
+  if (schedule::has_known_effect(*one.disturbance, one.schedule.streams)) {
+    predict_as(schedule::with_effects(one.schedule));
+  }
 }
 
 /// Throws base::Error{usage} where all orders together have too many tasks. Lists of tasks and
@@ -218,17 +270,17 @@ Plan predictions(const deck::Point& point, const std::vector<model::Device>& dev
     std::ranges::move(one.cases, std::back_inserter(all.cases));
     std::ranges::move(one.choices, std::back_inserter(all.choices));
   }
-  if (point.deck.disturb) {
+  const auto& disturb = point.deck.disturb;
+  if (disturb && !schedule::has_known_effect(disturb->operation, point.deck.issue.streams)) {
     all.choices.emplace_back("disturb", "not predicted: the model does not cover such calls");
   }
-  const auto& [orders, lanes, mechanism, sync, streams] = point.deck.issue;
   const auto add = [&](const char* key, auto value, auto as) {
     all.choices.emplace_back(
         key, fmt::format("{}: predicted as {}", deck::to_string(value), deck::to_string(as)));
   };
-  if (mechanism == deck::Mechanism::graph)
-    add("issue.mechanism", mechanism, deck::Mechanism::streams);
-  if (streams != deck::Streams::own) add("issue.streams", streams, deck::Streams::own);
+  if (point.deck.issue.mechanism == deck::Mechanism::graph) {
+    add("issue.mechanism", deck::Mechanism::graph, deck::Mechanism::streams);
+  }
   if (point.deck.memory.host == deck::HostMemory::pageable_staged) {
     add("memory.host", point.deck.memory.host, deck::HostMemory::pinned);
   }

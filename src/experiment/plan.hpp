@@ -47,6 +47,11 @@ Facts facts_of(const deck::Deck& deck);
 /// rate for the kernel of the deck.
 Facts facts_of(const deck::Deck& deck, const model::Device& device);
 
+/// Leaves tiles of a product to the host in `four_way`: the share that the deck asks for, or as
+/// many as are predicted to be fastest; none if the rate is unknown (0) or, unless the deck asks,
+/// if the device is the host itself. Precondition: the facts contain a device.
+void share_with_host(Facts& facts, const deck::Deck& deck, double flops_per_s, bool on_host);
+
 /// Sets the bytes of copies given by their duration to those that the device moves in that time.
 void size_copies(Facts& facts, const deck::Deck& deck, const model::Device& device);
 
@@ -78,7 +83,7 @@ struct Plan : Setup {
   std::optional<model::Device> present = {};  ///< description of the current device; empty: unknown
 };
 
-/// Predicts a case, unless it is disturbed, which the model does not cover. Throws as
+/// Predicts a case, unless it is disturbed by a call that the model does not cover. Throws as
 /// model::predict().
 void predict(Case& one, const model::Device& device,
              const std::function<void()>& step = base::check_interrupt);

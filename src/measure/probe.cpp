@@ -92,7 +92,7 @@ struct Probe {
     allocate();
     if (const lanes::Workers workers = session.executor->lanes().workers(); workers.count > 0) {
       choose("workers",
-             fmt::format("{} for up to {}{}", workers.count, base::counted(draft.lanes, "lane"),
+             fmt::format("{} for up to {}{}", workers.count, base::counted(most_lanes(), "lane"),
                          workers.bound ? ", while all work each bound to a core" : ""));
     }
     if (custom()) {
@@ -114,6 +114,13 @@ struct Probe {
 
   /// Whether tasks can be timed without a profiling library, that is, on a host.
   bool takes_times() const { return !on_gpu() && !session.executor->lanes().trace(false).empty(); }
+  /// Lanes of the widest order, among them those that `auto` may choose: on a host one per core,
+  /// because tasks slow each other down on all cores.
+  int most_lanes() const {
+    if (!deck.issue.has(deck::Order::automatic)) return draft.lanes;
+    const int more = on_gpu() ? 1 : lanes::cores_of_lanes(workload::default_space);
+    return std::max({draft.lanes, deck.issue.lanes, more});
+  }
   bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
   model::Device& device() { return *facts.device; }
   void choose(const std::string& name, const std::string& words) {
@@ -204,7 +211,7 @@ struct Probe {
         workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
     if (!workload.kernel.empty()) choose("kernel", workload.kernel);
     if (!workload.blas.empty()) choose("BLAS", workload.blas);
-    session.executor.emplace(draft.lanes, deck::Issue(), deck.memory);
+    session.executor.emplace(most_lanes(), deck::Issue(), deck.memory);
     if (deck.memory.host == deck::HostMemory::registered) {
       page_lock(workload, deck.memory.transfer == deck::Transfer::zero_copy);
     }
@@ -257,78 +264,49 @@ struct Probe {
   }
 
   void find_kernel_rate() {
-    const int cores_of_lane = device().cores_of_lane(draft.lanes);
+    const int cores_of_lane = device().cores_of_lane(most_lanes());
     device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
         meter({.longest_kernel_s = 50e-3}), kernel_sizes(deck, draft.layout, device_units),
         draft.costs, cores_of_lane)};
     if (!takes_times()) return;
-    const auto depth_first = [&](int lanes) {
-      return schedule::build(draft.costs, draft.layout, deck::Order::depth_first, lanes);
+    const bool chooses = deck.issue.has(deck::Order::automatic);
+    const int lanes = chooses ? most_lanes() : std::min(deck.issue.lanes, draft.lanes);
+    schedule::Layout layout = draft.layout;
+    if (chooses && layout.chunks_per_iteration < lanes) {  // `auto` may choose more
+      deck::Deck finer = deck;
+      finer.chunks = {.count = std::min<std::int64_t>(lanes, draft.costs.units)};
+      layout = schedule::layout(finer, draft.costs, facts.free_bytes);
+    }
+    const auto depth_first = [&](int on_lanes) {
+      return schedule::build(draft.costs, layout, deck::Order::depth_first, on_lanes);
     };
     const auto whole = schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1);
-    calibrate_in_place(meter(), {whole, depth_first(1)},
-                       depth_first(std::min(deck.issue.lanes, draft.lanes)), cores_of_lane,
+    calibrate_in_place(meter(), {whole, depth_first(1)}, depth_first(lanes), cores_of_lane,
                        device());
   }
 
-  /// Measures the host rate for tiles of a product and, unless the deck sets the share, leaves as
-  /// many tiles to the host as the model predicts to be fastest.
+  /// Measures the host rate for tiles of a product.
   void find_host_share() {
-    schedule::Costs costs = draft.costs;
-    const auto build = [&](int tiles) {
-      costs.host_tiles = tiles;
-      return schedule::build(costs, draft.layout, deck::Order::four_way, deck.issue.lanes);
-    };
-    if (!deck.workload.host_share && !on_gpu()) {
-      choose("host share", "none: the device is the host itself");
-      return;
+    double flops_per_s = 0;
+    if (deck.workload.host_share || on_gpu()) {
+      schedule::Costs costs = draft.costs;
+      costs.host_tiles = static_cast<int>(costs.units);
+      const auto whole =
+          schedule::build(costs, draft.layout, deck::Order::four_way, deck.issue.lanes);
+      const auto size = [&](const schedule::Task& task) {
+        const schedule::Product tile = *schedule::product(whole, task);
+        return tile.m * tile.n;
+      };
+      const schedule::Task& largest = std::ranges::max(whole.tasks, {}, size);  // none at an edge
+      flops_per_s = host_flops_per_s(workload, *schedule::product(whole, largest));
     }
-    const int given = costs.host_tiles;
-    const auto tiles = static_cast<int>(costs.units);
-    const schedule::Schedule whole = build(tiles);
-    const auto size = [&](const schedule::Task& task) {
-      const schedule::Product tile = *schedule::product(whole, task);
-      return tile.m * tile.n;
-    };
-    const schedule::Task& largest = std::ranges::max(whole.tasks, {}, size);  // not one at an edge
-    costs.host_flops_per_s = host_flops_per_s(workload, *schedule::product(whole, largest));
-    const std::string rate = base::format_number(1e-9 * costs.host_flops_per_s) + " Gflop/s";
-    const std::string of_all = " of " + std::to_string(tiles) + " tiles";
-    facts.host_share = experiment::HostShare{given, costs.host_flops_per_s};
-    if (deck.workload.host_share) {
-      choose("host share",
-             std::to_string(given) + of_all + ", set by the deck; the host computes " + rate);
-      return;
-    }
-    const auto predicted = [&](int count) {
-      base::check_interrupt();
-      return model::predict(build(count), device()).complete_s;
-    };
-    const double none_s = predicted(0);
-    const double tile_s = build(1).tasks.back().flops / costs.host_flops_per_s;  // the first given
-    int best = 0;
-    double best_s = none_s;
-    // Require a gain of 2 %, because host work slows down the copies.
-    constexpr double worth = 0.98;
-    const int step = 1 + tiles / 32;  // with many tiles the exact number does not matter
-    for (int count = 1; count < tiles && count * tile_s < none_s; count += step) {
-      const double seconds = predicted(count);
-      if (seconds >= worth * none_s || seconds >= best_s) continue;
-      best = count;
-      best_s = seconds;
-    }
-    facts.host_share->tiles = best;
-    choose("host share", best > 0 ? std::to_string(best) + of_all +
-                                        ", predicted to be fastest: the host computes " + rate
-                                  : "none" + of_all + ": the host, at " + rate + ", needs " +
-                                        base::format_seconds(tile_s) + " for one, the device " +
-                                        base::format_seconds(none_s) + " for all");
+    share_with_host(facts, deck, flops_per_s, !on_gpu());
   }
 
   /// Costs of calls change with time: those just before the choice count.
   model::HostCosts present_host_costs() {
     const auto calls =
-        schedule::build(draft.costs, draft.layout, deck::Order::depth_first, draft.lanes);
+        schedule::build(draft.costs, draft.layout, deck::Order::depth_first, most_lanes());
     const IssueMeter meter(calls, device());
     const auto costs = sample({.samples = 21, .enough_s = 0.2, .step = shown({}, hooks).step},
                               [&] { return meter.chunk_s(*session.executor, workload); });

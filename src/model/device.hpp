@@ -87,7 +87,7 @@ enum class Queues {
   worker,      ///< each lane is a worker thread of the host with its own FIFO
 };
 
-/// Cost of each call for the issuing host thread, seconds.
+/// Cost of each call for the issuing host thread, seconds, and the rate of the host.
 struct HostCosts {
   double copy_s = 0;         ///< issue a copy
   double kernel_s = 0;       ///< issue a kernel
@@ -95,12 +95,13 @@ struct HostCosts {
   double wait_s = 0;         ///< make a lane wait for an event
   double query_s = 0;        ///< query the state of a lane
   double synchronize_s = 0;  ///< wait for a lane that is already complete
+  double flops_per_s = 0;    ///< its rate for tiles of a matrix product; 0: unknown
 
   /// Of issuing two copies and a kernel.
   double chunk_s() const { return 2 * copy_s + kernel_s; }
 };
 
-/// All of them.
+/// All costs.
 inline constexpr std::array host_costs = {&HostCosts::copy_s,   &HostCosts::kernel_s,
                                           &HostCosts::record_s, &HostCosts::wait_s,
                                           &HostCosts::query_s,  &HostCosts::synchronize_s};

@@ -40,6 +40,12 @@ Kind<double> bandwidth() {
                  base::spell_bandwidth);
 }
 
+Kind<double> flop_rate() {
+  return spelled(ranged("a rate from 1 flop/s to 1000 Tflop/s, such as 43 Gflop/s", 1.0, 1e15,
+                        "flop/s", base::parse_flop_rate),
+                 base::spell_flop_rate);
+}
+
 Kind<double> factor(const std::string& values, double least, double most) {
   return spelled<double>(number(values, least, most),
                          [](double value) { return fmt::format("{:.7g}", value); });
@@ -289,6 +295,8 @@ const Table<HostCosts>& host_table() {
       field("query", &H::query_s, time(), "definition: too short to matter"),
       field("synchronize", &H::synchronize_s, time(),
             "measured: wait for a lane that is complete already"),
+      field("products", &H::flops_per_s, nonzero(flop_rate()),
+            "measured: tiles of a matrix product, four_way"),
   }};
   return table;
 }

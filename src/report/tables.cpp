@@ -387,11 +387,9 @@ Rows prediction_rows(const Outcome& outcome) {
       row = 0;
       rows[0].insert(rows[0].end(), {run.device, "speed-up"});
     }
-    const auto seconds = predicted_s(run);
     const auto faster = predicted_speedup(run, outcome.runs);
     auto& cells = rows[++row];
-    cells.insert(cells.end(), {seconds ? format_seconds(*seconds) : "-",
-                               faster ? fmt::format("{:.2f}", *faster) : "-"});
+    cells.insert(cells.end(), {prediction(run), faster ? fmt::format("{:.2f}", *faster) : "-"});
   }
   return rows;
 }

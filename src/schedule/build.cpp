@@ -65,8 +65,11 @@ void cut_into_chunks(Builder& builder, const Layout& layout) {
   }
 }
 
-/// Renumbers lanes so that none is empty.
+/// Renumbers lanes so that none is empty; lanes in one stream are one.
 void number_lanes(Schedule& schedule) {
+  if (deck::is_one_stream(schedule.streams)) {
+    for (Task& task : schedule.tasks) task.lane = 0;
+  }
   std::map<int, int> numbers;
   for (const Task& task : schedule.tasks) {
     if (task.stage != Stage::host) numbers.try_emplace(task.lane);
@@ -166,6 +169,7 @@ Builder::Builder(const Costs& all_costs, const Layout& layout, Order order, int 
                .host_memory = layout.host_memory,
                .transfer = layout.transfer,
                .mechanism = layout.mechanism,
+               .streams = layout.streams,
                .chunk_units = layout.largest_chunk_units,
                .out_of_core = layout.out_of_core && layout.transfer == deck::Transfer::staged},
       by_op(costs.arrays.size()) {

@@ -163,6 +163,7 @@ void issue<Order::custom>(Builder& builder) {
   const std::vector<Task>& listed = builder.costs.tasks;
   Schedule& schedule = builder.schedule;
   const bool sequential = schedule.order == Order::sequential;
+  const bool one_lane = sequential || deck::is_one_stream(schedule.streams);
   int default_lane = 0;  // beyond all listed lanes
   for (const Task& task : listed) default_lane = std::max(default_lane, task.lane + 1);
   std::vector<TaskId> ids(listed.size());
@@ -173,7 +174,7 @@ void issue<Order::custom>(Builder& builder) {
     Task task = listed[i];
     const bool waits_for_all = task.stage == Stage::default_stream;
     if (waits_for_all) task.lane = default_lane;
-    if (sequential) task.lane = 0;
+    if (one_lane) task.lane = 0;
     task.blocking = sequential && !on_host(task.stage);
     std::map<int, TaskId> after;  // latest task per lane, which implies the earlier ones
     const auto wait_for = [&](TaskId other) {

@@ -143,6 +143,7 @@ struct Schedule {
   deck::Transfer transfer =
       deck::Transfer::staged;  ///< zero_copy: no copies, kernels access host memory
   deck::Mechanism mechanism = deck::Mechanism::streams;
+  deck::Streams streams = deck::Streams::own;
   int lanes = 1;
   int instances = 1;  ///< lanes that exist, at least `lanes`; on a host they share the cores
   int chunks = 1;     ///< of a matrix product: tiles

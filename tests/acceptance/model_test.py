@@ -151,6 +151,18 @@ class Predict(TestCase):
         self.assert_valid(document)
         self.assertEqual([len(result["runs"]) for result in document["results"]], [3, 3])
 
+    def test_a_prediction_says_how_far_to_trust_it(self):
+        stdout = self.predicted(self.deck(FOUR), "--predict=h200", "--predict=c2050")
+        for order in ("sequential", "depth_first", "breadth_first"):
+            self.assertRegex(stdout, rf"(?m)^{order} +\S+ us ±\d+ % +\d\.\d\d +\S+ us +\d\.\d\d$")
+
+    def test_the_default_stream_overlaps_nothing(self):
+        for kind in ("legacy_default", "per_thread_default"):
+            lines = self.predicted("increment_large", "--quiet", "--predict=h200", f"--set=issue.streams={kind}")
+            times = {line["order"]: float(line["value"]) for line in records(lines)["OVERLAP_FOM"]}
+            self.assertAlmostEqual(times["depth_first"], 11.36e-3, delta=0.3e-3)  # as measured
+            self.assertGreater(min(times.values()), 10e-3)
+
     def test_every_deck_on_every_device_that_knows_its_kernel(self):
         for path in sorted((SOURCE / "input").glob("*.yaml")):
             for device in ("ideal_hyperq", "h200"):
@@ -308,6 +320,17 @@ class RealRuns(TestCase):
         self.assert_valid(result)
         self.assertEqual([run["order"] for run in result["runs"]], ["sequential", "auto"])
         self.assertTrue(all(run["verified"] for run in result["runs"]))
+
+    def test_auto_alone_is_probed_on_the_lanes_that_it_may_choose(self):
+        """On a host on all cores, also with one chunk: what they do to each other is part of the prediction."""
+        for count in (4, 1):
+            done = run(self.deck(AUTO.replace("count: 4", f"count: {count}")), "--json", self.folder / "out.json", calibrate=True)
+            self.assert_clean(done)
+            if json.loads((self.folder / "out.json").read_text())["device"] is not None:
+                self.skipTest("a GPU")
+            workers, lanes = map(int, re.search(r"(?m)^workers +(\d+) for up to (\d+) lanes?", done.stdout).groups())
+            self.assertGreaterEqual(lanes, 4)
+            self.assertEqual(workers, min(lanes, len(os.sched_getaffinity(0))))
 
     def test_auto_out_of_core(self):
         deck = self.deck(AUTO + "memory: {device_limit: 64 KiB}\n")

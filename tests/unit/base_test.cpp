@@ -126,6 +126,17 @@ TEST(Units, ParseBandwidth) {
   }
 }
 
+TEST(Units, ParseFlopRate) {
+  EXPECT_DOUBLE_EQ(*parse_flop_rate("43 Gflop/s"), 43e9);
+  EXPECT_DOUBLE_EQ(*parse_flop_rate("1.5Tflop/s"), 1.5e12);
+  EXPECT_DOUBLE_EQ(*parse_flop_rate("1 flop/s"), 1);
+  for (const char* bad : {"", "43", "43 Gflop", "43 GB/s", "Gflop/s"}) {
+    EXPECT_EQ(parse_flop_rate(bad), std::nullopt) << bad;
+  }
+  EXPECT_EQ(spell_flop_rate(43e9), "43 Gflop/s");
+  EXPECT_EQ(spell_flop_rate(0.5), "0.5 flop/s");
+}
+
 TEST(Units, ParsePart) {
   EXPECT_DOUBLE_EQ(*parse_part("3 %"), 0.03);
   EXPECT_DOUBLE_EQ(*parse_part("-1.5%"), -0.015);

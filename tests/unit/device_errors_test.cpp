@@ -152,7 +152,15 @@ TEST(DeviceErrors, UnknownAndRepeatedKeys) {
        "mean "
        "'concurrent'?"},
       {device("host: {notice: 1 us}\n"),
-       "@:4:8: host.notice: unknown key; allowed: copy, kernel, record, wait, query, synchronize"},
+       "@:4:8: host.notice: unknown key; allowed: copy, kernel, record, wait, query, "
+       "synchronize, products"},
+      {device("host: {products: 43}\n"),
+       "@:4:18: host.products: found '43'; allowed: a rate from 1 flop/s to 1000 Tflop/s, such as "
+       "43 Gflop/s"},
+      {device("host: {products: 43 GFlop/s}\n"),
+       "@:4:18: host.products: found '43 GFlop/s'; allowed: a rate from 1 flop/s to 1000 Tflop/s, "
+       "such as 43 Gflop/s; units: Tflop/s, Gflop/s, Mflop/s, kflop/s, flop/s; did you mean "
+       "'Gflop/s'?"},
       {device("spread: {copies: 0.1, kernels: 0.1}\n"),
        "@:4:9: spread.calls: found nothing; allowed: a number from 0 to 1"},
       {device("spread: {copies: 1.5, kernels: 0.1, calls: 0}\n"),

@@ -424,6 +424,18 @@ TEST(DeviceFile, OfAMeasuredDeviceIsShippedAsItIsWritten) {
   }
 }
 
+TEST(DeviceFile, OfAMeasuredDeviceHasASpread) {
+  int measured = 0;
+  for (const std::string& name : device_names()) {
+    const Device device = load_device(name);
+    if (!device.title.ends_with(", measured")) continue;
+    ++measured;
+    ASSERT_TRUE(device.spread) << name;
+    EXPECT_GT(device.spread->copies, 0) << name;
+  }
+  EXPECT_EQ(measured, 2);
+}
+
 TEST(DeviceFile, SaysHowItWasMeasuredAndWhatItMeans) {
   const std::string text = to_yaml(crooked(), "On a bench,\n2031-02-03.");
   EXPECT_THAT(text, testing::StartsWith("# On a bench,\n# 2031-02-03.\ntitle: "));

@@ -377,6 +377,13 @@ const Row rows[] = {
           e.run().schedule.lanes = 2;
         },
         "2 lanes for 4 chunks", "use an order with more lanes"},
+    Row{"few_lanes",
+        [](Evidence& e) {
+          e.run().schedule.lanes = 1;
+          e.run().schedule.streams = deck::Streams::legacy_default;
+          e.run().bounds->schedule_bound_s = 15.9e-3;
+        },
+        "1 lane for 4 chunks", "set issue.streams: own"},
     Row{"blocking_tasks",
         [](Evidence& e) {
           e.conditions.device.reset();

@@ -110,8 +110,9 @@ TEST(Judge, KeepsPredictionsForOtherDevicesAndOnesWithoutHostCosts) {
   }
 }
 
-TEST(Judge, PredictsNoDisturbedRuns) {
-  EXPECT_FALSE(judged(about(12), true, deck::Disturbance::memset).runs.at(0).predicted);
+TEST(Judge, PredictsNoRunsDisturbedByCallsThatTheModelDoesNotCover) {
+  EXPECT_FALSE(judged(about(12), true, deck::Disturbance::malloc).runs.at(0).predicted);
+  EXPECT_TRUE(judged(about(12), true, deck::Disturbance::memset).runs.at(0).predicted);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "deck_file.hpp"
 #include "hand_schedule.hpp"
 #include "model/load.hpp"
@@ -75,10 +77,88 @@ TEST(Predictions, NameSettingsThatTheModelDoesNotCover) {
   EXPECT_THAT(choices("issue: {mechanism: portable}\n"), IsEmpty());
   EXPECT_THAT(choices("issue: {mechanism: graph}\n"),
               ElementsAre(Pair("issue.mechanism", "graph: predicted as streams")));
-  EXPECT_THAT(choices("issue: {streams: legacy_default}\n"),
-              ElementsAre(Pair("issue.streams", "legacy_default: predicted as own")));
+  EXPECT_THAT(choices("issue: {streams: legacy_default}\n"), IsEmpty());
+  EXPECT_THAT(choices("disturb: {operation: memset}\n"), IsEmpty());
+  EXPECT_THAT(choices("disturb: {operation: malloc}\n"),
+              ElementsAre(Pair("disturb", "not predicted: the model does not cover such calls")));
   EXPECT_THAT(choices("memory: {host: pageable_staged}\n"),
               ElementsAre(Pair("memory.host", "pageable_staged: predicted as pinned")));
+}
+
+/// Predicted times of a shipped deck on an H200 by name of the case, in ms.
+std::map<std::string, double> predicted_ms(const std::string& deck,
+                                           const std::vector<std::string>& overrides = {}) {
+  const deck::Point point = deck::load_points(deck, overrides).front();
+  std::map<std::string, double> times;
+  for (const Case& one : predictions(point, {model::load_device("h200")}).cases) {
+    times[name(one)] = 1e3 * one.predicted->complete_s;
+  }
+  return times;
+}
+
+/// Measured on an H200: docs/concurrency.md.
+TEST(Streams, AreAsFastAsMeasured) {
+  const std::map<std::string, double> measured_ms = {
+      {"own", 5.68}, {"blocking", 5.71}, {"legacy_default", 11.36}, {"per_thread_default", 11.31}};
+  for (const auto& [kind, ms] : measured_ms) {
+    const auto times = predicted_ms("increment_large", {"issue.streams=" + kind});
+    EXPECT_NEAR(times.at("depth_first"), ms, 0.02 * ms) << kind;
+    const bool overlaps = times.at("by_engine") < 0.9 * times.at("sequential");
+    EXPECT_EQ(overlaps, ms < 10) << kind;
+  }
+}
+
+TEST(Streams, TheDefaultStreamIsOneLane) {
+  for (const char* kind : {"legacy_default", "per_thread_default"}) {
+    for (const char* deck : {"increment", "pipeline", "rennich/three_streams", "dgemm_small"}) {
+      const deck::Point point =
+          deck::load_points(deck, {std::string("issue.streams=") + kind}).front();
+      for (const Case& one : plan(point, facts_of(point.deck)).cases) {
+        EXPECT_EQ(one.schedule.lanes, 1) << kind << " " << deck << " " << name(one);
+        for (const schedule::Task& task : one.schedule.tasks) EXPECT_THAT(task.after, IsEmpty());
+      }
+    }
+  }
+}
+
+/// Measured on an H200, docs/concurrency.md: calls in the legacy default stream cost 2.5 to 5.2 %.
+TEST(Streams, BlockingOnesDrainForCallsInTheLegacyDefaultStream) {
+  for (const char* call : {"default_stream", "memset", "device_copy", "blocking_copy"}) {
+    const std::string deck = std::string("hazards/") + call;
+    const auto times = predicted_ms(deck);
+    for (const char* order : {"depth_first", "by_engine"}) {
+      const double loss = times.at(std::string(order) + " + " + call) / times.at(order) - 1;
+      EXPECT_NEAR(loss, 0.0385, 0.0135) << call << " " << order;
+    }
+    if (deck == "hazards/blocking_copy") continue;  // it would hold the host all the same
+    const auto own = predicted_ms(deck, {"issue.streams=own"});
+    EXPECT_EQ(own.at(std::string("by_engine + ") + call), own.at("by_engine")) << call;
+  }
+  EXPECT_EQ(predicted_ms("hazards/blocking_copy", {"issue.streams=own"}).size(), 3U);
+  EXPECT_EQ(predicted_ms("hazards/malloc").size(), 3U);
+}
+
+/// What `four_way` leaves to the host, and why.
+std::string host_share(const model::Device& device, const std::string& share) {
+  const deck::Point point =
+      deck::load_points("dgemm", {"workload.tile_n=1024", "workload.host_share=" + share}).front();
+  return facts_of(point.deck, device).choices.at(0).second;
+}
+
+TEST(HostShare, FollowsFromTheRateInADeviceFile) {
+  model::Device device = model::load_device("c2070");
+  EXPECT_EQ(host_share(device, "12.5%"),
+            "1 of 8 tiles, set by the deck; the host computes 43.00 Gflop/s");
+  EXPECT_EQ(host_share(device, "auto"),
+            "1 of 8 tiles, predicted to be fastest: the host computes 43.00 Gflop/s");
+  device.host.flops_per_s = 10e9;
+  EXPECT_EQ(host_share(device, "auto"),
+            "none of 8 tiles: the host, at 10.00 Gflop/s, needs 483.2 ms for one, the device "
+            "149.9 ms for all");
+  device.host.flops_per_s = 0;
+  EXPECT_EQ(host_share(device, "12.5%"), "none instead of 12.5 %: the host's rate is not known");
+  EXPECT_EQ(host_share(device, "auto"), "none: the host's rate is not known");
+  EXPECT_EQ(host_share(model::load_device("host"), "auto"), "none: the device is the host itself");
 }
 
 TEST(Facts, CopiesByDurationMoveWhatTheCoresOfTheirLaneCan) {
