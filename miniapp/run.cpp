@@ -379,7 +379,9 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
       terminal.note("skipped " + words + ": " + result.ended_by);
     } else {
       const std::string points = kept(study, journal);
-      terminal.error(result.ended_by + (points.empty() ? "" : "; " + points));
+      const bool named = study.sweeps() && result.code != ExitCode::interrupted;
+      terminal.error((named ? words + ": " : "") + result.ended_by +
+                     (points.empty() ? "" : "; " + points));
       return;
     }
   }

@@ -150,8 +150,8 @@ const Table<Copies>& copies_table() {
     rows.push_back(field("pageable", &Copies::pageable, curve(), "measured"));
     rows.push_back(field("lines", &Copies::lines, curve(),
                          "measured: a line that starts 64 KiB or more after another"));
-    rows.push_back(
-        field("unblocked", &Copies::unblocked_bytes, size(), "definition: as CUDA documents it"));
+    rows.push_back(field("unblocked", &Copies::unblocked_bytes, nonzero(size()),
+                         "definition: as CUDA documents it"));
     return Table<Copies>{rows};
   }();
   return table;

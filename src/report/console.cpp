@@ -182,12 +182,13 @@ std::string wrong_data(const Outcome& outcome) {
   return text;
 }
 
-std::vector<std::string> reasons(const Study& study) {
+std::vector<std::string> reasons(const Study& study, bool with_errors) {
   std::vector<std::string> lines;
   constexpr std::size_t most = 8;
   std::size_t shown = 0;
   for (const PointResult& point : study.done) {
     for (const std::string& reason : point.reasons) {
+      if (!with_errors && reason == point.ended_by) continue;
       if (point.code != study.exit_code() || ++shown > most) continue;
       lines.push_back(
           (study.sweeps() ? point_words(study.points[point.number].values) + ": " : "") +
@@ -201,7 +202,7 @@ std::vector<std::string> reasons(const Study& study) {
 std::string verdict_words(const Study& study, bool named) {
   std::string text = fmt::format("verdict{}: {}", named ? " of " + study.deck().name() : "",
                                  deck::to_string(study.verdict()));
-  for (const std::string& line : reasons(study)) text += "\n  " + line;
+  for (const std::string& line : reasons(study, false)) text += "\n  " + line;
   return text + "\n";
 }
 

@@ -26,8 +26,10 @@ std::string table(const Study& study, int width);
 std::string wrong_data(const experiment::Outcome& outcome);
 
 /// Reasons for the verdict, one line each; of many the first and the number of the others.
-std::vector<std::string> reasons(const Study& study);
-/// The verdict with its reasons; `named`: with the name of the deck.
+/// `with_errors`: also errors that ended points.
+std::vector<std::string> reasons(const Study& study, bool with_errors = true);
+/// The verdict with its reasons but for errors, which a terminal has shown; `named`: with the name
+/// of the deck.
 std::string verdict_words(const Study& study, bool named = false);
 
 /// All tasks of a schedule: --dry-run.

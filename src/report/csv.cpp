@@ -17,7 +17,12 @@ std::string quoted(const std::string& words) {
 }
 
 std::vector<CsvCell> cells_of(const Study& study, const PointResult& point, const Row& row) {
-  std::vector<CsvCell> cells = {{"deck", study.deck().name()}, {"device", row.device}};
+  const base::Machine& machine = study.machine;
+  std::vector<CsvCell> cells = {
+      {"deck", study.deck().name()},
+      {"host", study.predicts() ? "" : machine.host.name},
+      {"device", study.predicts() ? row.device : experiment::subject_of(machine).device},
+      {"started", study.started}};
   const deck::Point& of = study.points[point.number];
   for (std::size_t i = 0; i < study.axes.size(); ++i) {
     const Axis& axis = study.axes[i];

@@ -348,6 +348,15 @@ class ExitCodes(TestCase):
         self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=FAIL data=OK exit=5\n"))
 
 
+class Errors(TestCase):
+    def test_a_terminal_shows_them_once(self):
+        done = run(self.deck(), "--set=require.pcie=max")
+        self.assert_error(done, 4, "found unknown; required: max")
+        self.assertNotIn("found unknown", done.stdout)
+        done = run(self.deck(), "--set=require.pcie=max", "--set=sweep.chunks.count=[1, 2]")
+        self.assertEqual((done.stdout + done.stderr).count("chunks.count 1: "), 1, done.stdout)
+
+
 class UnwritableOutput(TestCase):
     def assert_refused(self, target):
         done = run(self.deck(), "--json", target)

@@ -42,7 +42,7 @@ RESULT = re.compile(
 )
 
 # What is printed of a run that could not begin.
-NOT_BEGUN = re.compile(r"(?:verdict: ERROR\n  [^\n]+\n)?OVERLAP_RESULT verdict=ERROR data=NONE exit=1\n")
+NOT_BEGUN = re.compile(r"(?:verdict: ERROR\n)?OVERLAP_RESULT verdict=ERROR data=NONE exit=1\n")
 
 # Small enough for a slow machine and a thread sanitizer.
 SMALL = """\

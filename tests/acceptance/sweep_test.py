@@ -334,7 +334,7 @@ class Resume(Case):
         self.assertEqual(len(self.kept()), 2)
 
     def test_a_journal_that_cannot_be_written(self):
-        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))  # noqa: E731
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))  # noqa: E731
         done = run(self.sweep(), "--csv", self.folder / "out.csv", "--quiet", preexec_fn=limit)
         self.assert_error(done, 1, r"out\.csv\.points: cannot write")
         with (self.folder / "out.csv").open() as rows:

@@ -381,6 +381,13 @@ Device reread(const Device& device) {
   return load_device(DeckFile(to_yaml(device, "How.\nWhen."), "written.yaml").path());
 }
 
+TEST(DeviceFile, SaysNothingAboutPageableCopiesThatBlock) {
+  Device device = crooked();
+  device.h2d.unblocked_bytes = device.d2h.unblocked_bytes = 0;
+  EXPECT_THAT(to_yaml(device, ""), testing::Not(testing::HasSubstr("unblocked:")));
+  EXPECT_THAT(to_yaml(crooked(), ""), testing::HasSubstr("unblocked: 64 KiB"));
+}
+
 TEST(DeviceFile, LeavesOutWhatTheDocumentationSays) {
   const Device device = load_device(DeckFile("h2d: {bandwidth: 5 GB/s}\nd2h: {bandwidth: 5 GB/s}\n"
                                              "kernels: {rates: {increment: {bandwidth: 8 GB/s}}}\n",

@@ -880,16 +880,17 @@ TEST(Csv, HasARowForEachPointAndOrder) {
   const std::string text = csv({sweep_of("sweep: {chunks.bytes: [4 KiB, 8 KiB]}\n", {5, -1})});
   EXPECT_EQ(
       text,
-      "deck,device,chunks.bytes,phase,order,disturb,host_work,lanes,chunks,tasks,bytes,n,median_s,"
+      "deck,host,device,started,chunks.bytes,phase,order,disturb,host_work,lanes,chunks,tasks,"
+      "bytes,n,median_s,"
       "min_s,"
       "max_s,lo_s,hi_s,throughput_gb_per_s,speedup,max_error,overlap_efficiency,bound_fraction,"
       "schedule_bound_fraction,host_work_hidden,drift,contention,bound_s,schedule_bound_s,"
       "predicted_s,"
       "verified,"
       "verdict\n"
-      "deck,,4096,alone,sequential,,false,1,1,3,32768,3,0.01,0.005,0.02,0.005,0.02,"
+      "deck,,,,4096,alone,sequential,,false,1,1,3,32768,3,0.01,0.005,0.02,0.005,0.02,"
       "0.0032768000000000003,1,0,,0.4,0.5,,,,0.004,0.005,,true,PASS\n"
-      "deck,,4096,alone,depth_first,,false,4,4,12,32768,3,0.005,0.0025,0.01,0.0025,0.01,"
+      "deck,,,,4096,alone,depth_first,,false,4,4,12,32768,3,0.005,0.0025,0.01,0.0025,0.01,"
       "0.006553600000000001,2,0,0.8333333333333334,0.8,1,,,,0.004,0.005,,true,PASS\n");
 }
 
@@ -897,7 +898,7 @@ TEST(Csv, QuotesWhatNeedsIt) {
   deck::Point point = points_of("").front();
   point.deck.path = "a \"b\", c.yaml";
   EXPECT_THAT(csv({study_of(result_of(point, 5))}),
-              HasSubstr("\n\"a_\"\"b\"\",_c\",,alone,sequential,"));
+              HasSubstr("\n\"a_\"\"b\"\",_c\",n1,CPU,2026-01-31T12:00:00Z,alone,sequential,"));
 }
 
 TEST(SweepJson, HasTheRunsOfAllPointsAndTheSweep) {
