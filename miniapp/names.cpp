@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <regex>
+#include <set>
 
 #include "base/error.hpp"
+#include "base/launcher.hpp"
 #include "base/text.hpp"
-#include "measure/platform.hpp"
 #include "report/output_file.hpp"
 
 namespace overlap {
@@ -29,7 +30,7 @@ bool has_rank_placeholder(const std::string& name) {
 
 void require_known_placeholders(std::string_view option, const std::string& name,
                                 std::span<const std::string_view> allowed) {
-  static const std::regex words("\\{[A-Za-z_]+\\}");
+  static const std::regex words("\\{[A-Za-z_]+\\}?");  // also without the closing brace
   for (std::sregex_iterator at(name.begin(), name.end(), words), end; at != end; ++at) {
     if (std::ranges::find(allowed, at->str()) != allowed.end()) continue;
     throw base::Error(base::ExitCode::usage,
@@ -52,24 +53,29 @@ FileNames names_of(const base::Machine& machine) {
 }
 
 void require_own_files(const Options& options) {
-  const auto job = measure::job_info();
-  const int ranks = job && job->ranks ? *job->ranks : 1;
-  if (ranks < 2 || options.fleet) return;
-  if (!options.calibrate.empty() && !has_rank_placeholder(options.calibrate)) {
+  const base::Launch launch = base::launch();
+  if (options.fleet || !launch.several()) return;
+  const auto require_own = [&](std::string_view option, const std::string& path,
+                               const char* instead) {
+    if (has(path, "{rank}") && !launch.rank) {
+      std::set<std::string_view> variables;
+      for (const base::Launcher& launcher : base::launchers) variables.insert(launcher.rank);
+      throw base::Error(base::ExitCode::usage,
+                        fmt::format("{}: found {} with {}, but no variable with the number of this "
+                                    "rank; allowed: one of {}",
+                                    option, path, launch.words(), fmt::join(variables, ", ")));
+    }
+    const bool own = has_rank_placeholder(path) || report::is_stream(path) ||
+                     (has(path, "{host}") && launch.local_ranks == 1);
+    if (own) return;
     throw base::Error(base::ExitCode::usage,
-                      fmt::format("--calibrate: found {} with {} ranks, all of which would write "
-                                  "this file; allowed: one rank, or a name with {{rank}} or "
-                                  "{{uuid}}",
-                                  options.calibrate, ranks));
-  }
+                      fmt::format("{}: found {} with {}, all of which would write this file; "
+                                  "allowed: {}, or a name with {{rank}} or {{uuid}}",
+                                  option, path, launch.words(), instead));
+  };
+  if (!options.calibrate.empty()) require_own("--calibrate", options.calibrate, "one rank");
   for (const Output& output : options.outputs) {
-    const bool own = has_rank_placeholder(output.path) || report::is_stream(output.path) ||
-                     (has(output.path, "{host}") && measure::ranks_of_node().value_or(ranks) == 1);
-    if (own) continue;
-    throw base::Error(base::ExitCode::usage,
-                      fmt::format("{}: found {} with {} ranks, all of which would write this file; "
-                                  "allowed: --fleet, or a name with {{rank}} or {{uuid}}",
-                                  output.writer->option, output.path, ranks));
+    require_own(output.writer->option, output.path, "--fleet");
   }
 }
 

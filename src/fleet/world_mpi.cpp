@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "base/interrupt.hpp"
+#include "base/launcher.hpp"
 #include "fleet/world.hpp"
-#include "measure/platform.hpp"
 
 namespace overlap::fleet {
 namespace {
@@ -40,15 +40,14 @@ World::World() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  const auto job = measure::job_info();
-  const int started = job && job->ranks ? *job->ranks : 1;
-  if (size_ == 1 && started > 1) {
+  const base::Launch launch = base::launch();
+  if (size_ == 1 && launch.several()) {
     MPI_Finalize();
     throw base::Error(base::ExitCode::usage,
-                      fmt::format("--fleet: found {} ranks, but each is alone in its "
+                      fmt::format("--fleet: found {}, but each is alone in its "
                                   "MPI_COMM_WORLD; allowed: the launcher of the MPI that this "
                                   "program was built with",
-                                  started));
+                                  launch.words()));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <climits>
@@ -15,6 +16,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/launcher.hpp"
 #include "base/parallel.hpp"
 #include "base/proc.hpp"
 #include "base/units.hpp"
@@ -39,11 +41,6 @@ std::optional<std::string> variable(std::initializer_list<const char*> names) {
     if (text != nullptr && *text != '\0') return text;
   }
   return std::nullopt;
-}
-
-std::optional<int> number_in(std::initializer_list<const char*> names) {
-  const auto count = base::parse_count(variable(names).value_or(""));
-  return count ? std::optional(static_cast<int>(*count)) : std::nullopt;
 }
 
 constexpr std::string_view device_option = "--kokkos-device-id=";
@@ -76,6 +73,22 @@ void require_unbound() {
   }
 }
 
+/// The option for the device with the number of the rank on its node, as Kokkos chooses it under
+/// the launchers that it knows; empty: not on a GPU, unknown, or chosen by the user.
+std::string device_of_rank(const std::vector<std::string>& arguments) {
+  const auto rank = base::launch().local_rank;
+  const bool chosen =
+      variable({device_variable, "KOKKOS_MAP_DEVICE_ID_BY", "KOKKOS_VISIBLE_DEVICES"}) ||
+      std::ranges::any_of(arguments, [](const std::string& argument) {
+        return argument.starts_with(device_option) ||
+               argument.starts_with("--kokkos-map-device-id-by");
+      });
+  const std::size_t devices = on_gpu() && rank && !chosen ? visible_devices().size() : 0;
+  return devices == 0
+             ? ""
+             : fmt::format("{}{}", device_option, static_cast<std::size_t>(*rank) % devices);
+}
+
 }  // namespace
 
 base::HostInfo host_info() {
@@ -96,25 +109,14 @@ base::HostInfo host_info() {
 }
 
 std::optional<base::Job> job_info() {
-  // Variables of Slurm, Open MPI and PMI (MPICH). Ranks that mpirun starts inside a Slurm job
-  // follow mpirun.
+  const base::Launch launch = base::launch();
   base::Job job{
-      .id = variable({"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}),
+      .id = variable({"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"}),
       .step = variable({"SLURM_STEP_ID"}),
-      .rank = number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}),
-      .ranks = number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}),
+      .rank = launch.rank,
+      .ranks = launch.ranks,
   };
   return job.id || job.step || job.rank || job.ranks ? std::optional(job) : std::nullopt;
-}
-
-std::optional<int> ranks_of_node() {
-  // Ranks that mpirun starts inside a Slurm step follow mpirun.
-  if (const auto ranks = number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})) return ranks;
-  // Slurm: a list with repeats, "1(x2)" or "2,1".
-  const std::string tasks = variable({"SLURM_STEP_TASKS_PER_NODE"}).value_or("");
-  const bool one =
-      tasks == "1" || (tasks.starts_with("1(") && tasks.find(',') == std::string::npos);
-  return one ? std::optional(1) : std::nullopt;
 }
 
 base::BuildInfo build_info() {
@@ -172,6 +174,8 @@ Runtime::Runtime(std::vector<std::string> arguments) {
   setenv("OMP_PROC_BIND", "false", 0);
   std::vector<char*> argv = {const_cast<char*>("miniapp")};
   for (std::string& argument : arguments) argv.push_back(argument.data());
+  std::string device = device_of_rank(arguments);
+  if (!device.empty()) argv.push_back(device.data());
   int argc = static_cast<int>(argv.size());
   argv.push_back(nullptr);
   try {

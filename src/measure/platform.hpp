@@ -17,9 +17,6 @@ base::BuildInfo build_info();
 /// Empty without a batch system or a launcher of ranks.
 std::optional<base::Job> job_info();
 
-/// Number of ranks that the launcher started on this node; empty: unknown.
-std::optional<int> ranks_of_node();
-
 /// Whether the devices of the back end are GPUs.
 bool on_gpu();
 
