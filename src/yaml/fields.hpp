@@ -104,12 +104,16 @@ struct Field {
 template <class S, class M, class T>
 Field<S> field(const std::string& key, M S::* member, const Kind<T>& kind,
                const std::string& help) {
-  return {.key = {.name = key, .help = help, .values = kind.values},
-          .read =
-              [=](const Reader& map, S& s) {
-                if (map.has(key)) s.*member = static_cast<M>(kind.read(map.at(key)));
-              },
-          .write = [=](const S& s) { return kind.write(static_cast<T>(s.*member)); }};
+  // Not as one aggregate: where a copy fails, g++ destroys members that were not made yet.
+  Field<S> row;
+  row.key.name = key;
+  row.key.help = help;
+  row.key.values = kind.values;
+  row.read = [=](const Reader& map, S& s) {
+    if (map.has(key)) s.*member = static_cast<M>(kind.read(map.at(key)));
+  };
+  row.write = [=](const S& s) { return kind.write(static_cast<T>(s.*member)); };
+  return row;
 }
 
 /// The rows of a map.
