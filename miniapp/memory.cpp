@@ -25,10 +25,6 @@ std::terminate_handler otherwise = nullptr;
   std::_Exit(static_cast<int>(code));
 }
 
-extern "C" void end_without_memory(int) {
-  end("miniapp: error: out of memory\n", base::ExitCode::precondition);
-}
-
 extern "C" void end_of_abort(int) {
   end("miniapp: error: a library ended the run, for the reason above\n",
       base::ExitCode::runtime_error);
@@ -36,14 +32,17 @@ extern "C" void end_of_abort(int) {
 
 [[noreturn]] void fail_to_allocate() {
   std::free(reserve.exchange(nullptr));
-  // Libraries abort or worse where an exception cannot pass: libstdc++ in the iterators of folders,
-  // nlohmann-json in destructors.
-  for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, end_without_memory);
   throw std::bad_alloc();
 }
 
+/// Also the end of an exception that may not pass, as in a destructor of a JSON value.
 [[noreturn]] void terminate() {
-  if (reserve == nullptr) end_without_memory(SIGABRT);
+  try {
+    if (const auto exception = std::current_exception()) std::rethrow_exception(exception);
+  } catch (const std::bad_alloc&) {
+    end("miniapp: error: out of memory\n", base::ExitCode::precondition);
+  } catch (...) {
+  }
   otherwise();
   std::abort();
 }

@@ -143,10 +143,14 @@ deck::Deck plain_deck(std::int64_t bytes, deck::WorkloadKind kind, deck::Element
 workload::Workload resident_workload(const deck::Deck& deck, workload::SpaceId space) {
   const schedule::Costs costs = schedule::costs(deck.workload, 1);
   const auto layout = schedule::layout(deck, costs, std::nullopt);
-  auto workload =
-      workload::make(space, deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
-  workload.generate(0);
-  return workload;
+  try {
+    auto workload =
+        workload::make(space, deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
+    workload.generate(0);
+    return workload;
+  } catch (const base::Error& error) {  // these arrays are not those of the user's deck
+    throw base::Error(error.code(), std::string("measuring the device: ") + error.what());
+  }
 }
 
 }  // namespace overlap::measure

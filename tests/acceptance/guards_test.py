@@ -6,11 +6,9 @@ import resource
 import subprocess
 import unittest
 
-from program import MINIAPP, SMALL, SOURCE, TestCase
+from program import MINIAPP, PROGRAM, SANITIZED, SMALL, SOURCE, TestCase
 
 CORPUS = SOURCE / "tests/fuzz/corpus"
-PROGRAM = open(MINIAPP, "rb").read()
-SANITIZED = any(name in PROGRAM for name in (b"__asan_init", b"__tsan_init"))
 SLOW = SANITIZED or b"assert_invariant" in PROGRAM  # built for debugging
 SECONDS = 40 if SANITIZED else 15 if SLOW else 2  # of processor time, starting included
 BYTES = 1 << 30

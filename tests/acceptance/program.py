@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -12,6 +13,8 @@ import jsonschema
 
 MINIAPP = os.environ["MINIAPP"]
 SOURCE = pathlib.Path(os.environ["SOURCE"])
+PROGRAM = pathlib.Path(MINIAPP).read_bytes()
+SANITIZED = any(name in PROGRAM for name in (b"__asan_init", b"__tsan_init"))
 SCHEMA = json.loads((SOURCE / "src/report/overlap-result-2.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
@@ -83,6 +86,16 @@ def start(*arguments):
     return subprocess.Popen(
         [MINIAPP, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+
+
+def is_listening(process):
+    """Whether it has ended or catches SIGINT; before, while it is loaded, a signal ends any program."""
+    try:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    except OSError:
+        return True
+    caught = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt")]
+    return not caught or caught[0] >> (signal.SIGTERM - 1) & 1 or process.poll() is not None
 
 
 def records(stdout):
