@@ -129,6 +129,14 @@ std::string listed(const std::vector<std::string>& devices) {
   return devices.empty() ? number : fmt::format("{} ({})", number, fmt::join(devices, ", "));
 }
 
+std::vector<std::string> required(const Require& require) {
+  std::vector<std::string> keys;
+  for (const Requirement& row : requirements) {
+    if (row.judge(require, {})) keys.push_back(fmt::format("require.{}", row.key));
+  }
+  return keys;
+}
+
 std::vector<std::string> unmet(const Require& require, const Readings& readings) {
   std::vector<std::string> lines;
   for (const Requirement& row : requirements) {

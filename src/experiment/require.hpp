@@ -22,6 +22,9 @@ struct Readings {
 /// "2 (GPU-1a, GPU-2b)"; none: "0".
 std::string listed(const std::vector<std::string>& devices);
 
+/// The keys that require something: "require.ecc".
+std::vector<std::string> required(const deck::Require& require);
+
 /// Unmet requirements in the order of the deck: "require.ecc: found off; required: on". Unknown
 /// properties count as unmet.
 std::vector<std::string> unmet(const deck::Require& require, const Readings& readings);

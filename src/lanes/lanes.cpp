@@ -22,9 +22,7 @@ namespace overlap::lanes {
 namespace {
 
 base::Error needs_streams(workload::SpaceId space, const std::string& key, std::string_view word) {
-  return base::Error(base::ExitCode::skipped, key + ": " + std::string(word) +
-                                                  " needs streams of a GPU; this back end is " +
-                                                  workload::name(space));
+  return workload::no_gpu(space, fmt::format("{}: {} needs streams of a GPU", key, word));
 }
 
 /// Throws if the options require GPU streams.

@@ -67,9 +67,15 @@ CalibrationPlan shown(CalibrationPlan plan, const Hooks& hooks) {
   return plan;
 }
 
-/// Throws base::Error{precondition} if the machine does not meet `require`.
+/// Throws base::Error{precondition} if the machine does not meet `require`, base::Error{skipped} in
+/// a build without a GPU back end.
 void require_machine(const deck::Require& require, const Session& session, const Hooks& hooks) {
   if (require == deck::Require()) return;
+  if (!on_gpu()) {
+    throw workload::no_gpu(
+        workload::default_space,
+        fmt::format("{} needs a GPU", fmt::join(experiment::required(require), ", ")));
+  }
   hooks.show("checking what the deck requires");
   const auto unmet = experiment::unmet(require, readings(session.device, session.monitor));
   if (unmet.empty()) return;

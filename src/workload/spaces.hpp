@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/error.hpp"
+
 /// The execution spaces of this build as a list of types, and as values for code that launches no
 /// kernels. Only code that does is templated.
 namespace overlap::workload {
@@ -51,6 +53,11 @@ inline int concurrency(SpaceId id) {
 }
 inline std::string name(SpaceId id) {
   return std::visit([]<class Space>(std::type_identity<Space>) { return Space::name(); }, id);
+}
+
+/// The error of a deck that needs a GPU, in a build without a GPU back end; `why`: what needs it.
+inline base::Error no_gpu(SpaceId id, const std::string& why) {
+  return {base::ExitCode::skipped, why + "; this build (" + name(id) + ") has no GPU back end"};
 }
 
 /// Page-locked host memory space for copies of a device; ordinary host memory on host back ends.
