@@ -19,7 +19,7 @@ namespace {
 using base::ExitCode;
 
 /// Options whose file about all ranks is written by rank 0.
-constexpr auto fleet_options = std::to_array<std::string_view>({"--json", "--junit"});
+constexpr auto fleet_options = std::to_array<std::string_view>({"--json", "--junit", "--report"});
 
 bool is_fleets(const Output& output) { return !has_rank_placeholder(output.path); }
 
@@ -126,7 +126,6 @@ std::optional<Inputs> read_together(const Options& options, Machinery& machinery
   try {
     inputs = read_inputs(options);
   } catch (const base::Error& found) {
-    if (found.code() == ExitCode::interrupted) throw;
     error = fmt::format("rank {} on {}: {}", world.rank(), measure::host_info().name, found.what());
   }
   std::vector<std::string> errors;  // by rank; empty: none
@@ -161,7 +160,6 @@ std::vector<Output> rank_outputs(const Options& options) {
     }
     require_no_deck(output.path);
   }
-  require_no_deck(options.report);
   return own;
 }
 
@@ -172,7 +170,6 @@ std::vector<std::pair<std::string, std::string>> common_files(const Options& opt
   for (const Output& output : options.outputs) {
     if (is_fleets(output)) files.emplace_back(output.writer->option, names.of(output.path));
   }
-  if (!options.report.empty()) files.emplace_back("--report", names.of(options.report));
   return files;
 }
 

@@ -74,7 +74,6 @@ base::ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   Options own = own_files(options, inputs, names);
   require_writable(own, inputs, common_files(options, names), machinery);
   if (!own.calibrate.empty() && !machinery.unusable) calibrate(own, inputs, machinery, terminal);
-  base::check_interrupt();
   std::unique_ptr<report::Journal> journal;
   std::vector<report::Study> studies = run_decks(own, inputs, machinery, journal, terminal);
   const base::ExitCode code = finish(own, studies, journal.get(), terminal);
@@ -107,6 +106,7 @@ int main(int argc, char** argv) {
     terminal.error("standard output: cannot write");
     code = base::worst(code, base::ExitCode::runtime_error);
   }
+  machinery.files = {};
   if (machinery.cannot_end()) std::_Exit(static_cast<int>(code));
   return static_cast<int>(code);
 }

@@ -137,6 +137,18 @@ void take_outputs(const CLI::App& app, Options& options) {
   }
 }
 
+/// Rejects an option in the place of another option's value.
+void require_values(const CLI::App& app) {
+  for (const CLI::Option* const option : app.parse_order()) {
+    for (const std::string& value : option->results()) {
+      if (option->get_positional() || !value.starts_with("--")) continue;
+      fail(fmt::format("{}: found {}, which is an option; allowed: {}", option->get_name(), value,
+                       option->get_type_name()));
+    }
+  }
+  for (const CLI::App* const command : app.get_subcommands()) require_values(*command);
+}
+
 /// Rejects a misspelled command, which was taken for a deck.
 void require_no_command(const CLI::App& app, const Options& options) {
   std::error_code error;
@@ -195,10 +207,6 @@ void check(const CLI::App& app, const Options& options) {
     }
   }
   require_known_placeholders("--calibrate", options.calibrate, std::span(placeholders).subspan(1));
-  require_known_placeholders("--report", options.report);
-  if (app.count("--report") > 0 && !options.fleet) {
-    fail("--report without --fleet; allowed: with --fleet, or with the commands merge and compare");
-  }
   if (options.resume && options.outputs.empty()) {
     fail("--resume needs a result file, next to which finished points are saved; allowed: with " +
          report::sweep_options());
@@ -257,8 +265,6 @@ Options parse_options(int argc, char** argv) {
   app.add_flag("--fleet", options.fleet,
                "Run under mpirun or srun with one rank per device: the devices of a node one at a "
                "time, then all together");
-  add_file(app, "--report", options.report, "FILE.html",
-           "With --fleet: write the results of all ranks as an HTML page");
   app.add_flag("--list", options.list,
                "List workloads, issue orders, model devices, back end, devices");
   app.add_flag("--resume", options.resume,
@@ -293,6 +299,7 @@ Options parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     fail(std::string(error.what()) + " (see miniapp --help)");
   }
+  require_values(app);
   take_outputs(app, options);
   options.command == Command::run ? check(app, options) : check_command(app, options);
   return options;

@@ -24,7 +24,7 @@ struct Options {
   std::vector<std::string> results;  ///< baseline and merge: files or folders; compare: files
   std::string output;                ///< baseline: output file
   std::string json;                  ///< compare, merge: JSON file; empty: none
-  std::string report;                ///< compare, merge, --fleet: HTML page; empty: none
+  std::string report;                ///< compare, merge: HTML page; empty: none
   std::string csv;                   ///< compare: CSV file; empty: none
   bool side_by_side = false;         ///< compare: show side by side, judge nothing
   std::string to = "1";              ///< compare, side by side: reference column

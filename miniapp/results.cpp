@@ -46,11 +46,12 @@ void write(const std::vector<OutputFile>& outputs,
   });
 }
 
-/// Throws base::Error where an output cannot be written, is written twice or is an input. A file
-/// that an earlier call left in a folder of results may be written anew.
-void require_outputs(const std::vector<OutputFile>& outputs,
-                     const std::vector<report::SourceFile>& sources,
-                     const std::vector<std::string>& others = {}) {
+/// The files of a command, which keep its outputs locked. Throws base::Error where an output cannot
+/// be written, is written twice or is an input. A file that an earlier call left in a folder of
+/// results may be written anew.
+[[nodiscard]] report::Files require_outputs(const std::vector<OutputFile>& outputs,
+                                            const std::vector<report::SourceFile>& sources,
+                                            const std::vector<std::string>& others = {}) {
   report::Files files;
   for (const std::string& input : others) files.reads(input, "an input");
   for (const report::SourceFile& source : sources) {
@@ -63,11 +64,13 @@ void require_outputs(const std::vector<OutputFile>& outputs,
   for (const OutputFile& output : outputs) {
     if (!output.path.empty()) files.writes(output.path, output.option);
   }
+  return files;
 }
 
 /// `baseline`: writes a reference file.
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
-  require_outputs({{"-o", options.output}}, report::source_files(options.results));
+  const auto files =
+      require_outputs({{"-o", options.output}}, report::source_files(options.results));
   const std::vector<experiment::Recorded> results = report::read_results(options.results);
   const auto [entries, left_out, widened] = experiment::baseline(results, options.below);
   const experiment::Reference reference{options.output, entries};
@@ -130,7 +133,7 @@ base::ExitCode compare_results(const Options& options, Terminal& terminal) {
       {"--csv", options.csv, [&] { return report::side_by_side_csv(*comparisons.side_by_side); }},
       {"--json", options.json, [&] { return comparison_json(comparisons); }},
       {"--report", options.report, [&] { return comparison_html(comparisons); }}};
-  require_outputs(outputs, report::source_files(options.results));
+  const auto files = require_outputs(outputs, report::source_files(options.results));
   comparisons = options.side_by_side ? report::Comparisons{.side_by_side = side_by_side(options)}
                                      : comparisons_of(options);
   write(outputs, [&](const std::string&, const std::string& why) {
@@ -151,7 +154,7 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
       {"--junit", options.junit, [&] { return report::fleet_junit(fleet); }},
       {"--report", options.report, [&] { return report::fleet_html(fleet, options.report); }}};
   const std::vector<report::SourceFile> sources = report::source_files(options.results);
-  require_outputs(outputs, sources, {options.expected, options.reference});
+  const auto files = require_outputs(outputs, sources, {options.expected, options.reference});
   std::vector<experiment::ExpectedHost> expected;
   std::optional<experiment::Reference> reference;
   if (!options.expected.empty()) expected = report::read_hosts(options.expected);

@@ -181,7 +181,6 @@ void go_on_alone(Options& options, Machinery& machinery, Terminal& terminal) {
     options.outputs = std::move(own);
     terminal.speak_for(fmt::format("rank {}", rank));
   }
-  options.report.clear();
   options.fleet = false;
   machinery.world.reset();
 }
@@ -231,7 +230,7 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
     inputs.device = std::move(device);
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);
-    if (error.code() == ExitCode::interrupted || inputs.decks.empty()) throw;
+    if (inputs.decks.empty()) throw;
     machinery.unusable = error;
   }
 }
@@ -281,7 +280,7 @@ Options own_files(const Options& options, const Inputs& inputs, const FileNames&
 void require_writable(Options& options, const Inputs& inputs,
                       const std::vector<std::pair<std::string, std::string>>& common,
                       Machinery& machinery) {
-  report::Files files;
+  report::Files& files = machinery.files;
   bool sweeps = false;
   for (const auto& points : inputs.decks) {
     files.reads(points.front().deck.path, "the deck");
@@ -372,7 +371,7 @@ void run_points(report::Study& study, const RunPoint& run_point, report::Journal
         if (journal != nullptr) journal->add(result.record);
       } catch (const base::Error& error) {
         terminal.error(error.what());
-        study.unwritten = error.what();
+        study.unwritten = error;
         journal = nullptr;
       }
     } else if (study.sweeps() && is_skipped(result)) {
@@ -398,11 +397,14 @@ bool write_output(const Output& output, std::vector<report::Study>& studies, Ter
     report::write_file(output.path,
                        output.deck ? output.writer->write({study}) : output.writer->write(studies));
     return true;
-  } catch (const std::exception& error) {
-    std::string why = base::error_of(error).what();
+  } catch (const std::exception& exception) {
+    const base::Error error = base::error_of(exception);
+    std::string why = error.what();
     if (!why.starts_with(output.path)) why = output.path + ": cannot write: " + why;
     terminal.error(why);
-    study.unwritten = why;
+    const bool interrupted = error.code() == ExitCode::interrupted;
+    study.unwritten =
+        base::Error(interrupted ? ExitCode::interrupted : ExitCode::runtime_error, why);
     return false;
   }
 }
@@ -411,18 +413,12 @@ bool write_output(const Output& output, std::vector<report::Study>& studies, Ter
 
 ExitCode finish(const Options& options, std::vector<report::Study>& studies,
                 report::Journal* journal, Terminal& terminal) {
-  const auto is_empty = [](const report::Study& study) {
-    return study.exit_code() == ExitCode::interrupted && !study.ran();
-  };
-  report::write_each(options.outputs, &Output::path, [&](const Output& output) {
-    const bool nothing =
-        output.deck ? is_empty(studies[*output.deck]) : std::ranges::all_of(studies, is_empty);
-    return nothing || write_output(output, studies, terminal);
-  });
+  report::write_each(options.outputs, &Output::path,
+                     [&](const Output& output) { return write_output(output, studies, terminal); });
   auto code = ExitCode::pass;
   for (const report::Study& study : studies) code = base::worst(code, study.exit_code());
   if (!options.fleet) terminal.verdict(studies);
-  if (journal != nullptr && is_over(studies.back()) && studies.back().unwritten.empty()) {
+  if (journal != nullptr && is_over(studies.back()) && !studies.back().unwritten) {
     journal->remove();
   }
   return code;

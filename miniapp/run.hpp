@@ -12,6 +12,7 @@
 #include "options.hpp"
 #include "print.hpp"
 #include "report/journal.hpp"
+#include "report/output_file.hpp"
 #include "report/study.hpp"
 
 namespace overlap {
@@ -24,6 +25,7 @@ struct Machinery {
   std::optional<fleet::World> world;    ///< of --fleet
   std::optional<fleet::Member> member;  ///< of --fleet
   std::optional<measure::Session> session;
+  report::Files files;  ///< locked until the end
   std::optional<base::Error>
       unusable;         ///< why nothing can run here; becomes the error of every point
   bool broken = false;  ///< an error ended the program
@@ -40,8 +42,8 @@ struct Machinery {
 /// a fleet cannot meet, changes the options to those of one process.
 void start(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal);
 
-/// Writes the file of --calibrate, which the decks then use. With decks, errors other than
-/// interrupts are stored in `unusable`.
+/// Writes the file of --calibrate, which the decks then use. With decks, errors are stored in
+/// `unusable`.
 void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Terminal& terminal);
 
 /// The machine; without a session, without its device.

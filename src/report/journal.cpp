@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,34 +57,19 @@ std::string header(const Identity& identity) {
 }  // namespace
 
 Journal::Journal(const std::string& path, const Identity& identity, bool resume) : path_(path) {
-  // Between opening and locking a run that ends may remove the file: then it is another one.
-  while (!open_and_lock()) close(descriptor_);
+  constexpr int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK;
+  descriptor_ = open(path_.c_str(), flags, 0666);
+  if (descriptor_ < 0) fail(path_);
   try {
+    struct stat opened{};
+    if (fstat(descriptor_, &opened) != 0 || !S_ISREG(opened.st_mode)) {
+      refuse(path_, "found no regular file; allowed: a file of its own next to the result file");
+    }
     read(identity, resume);
   } catch (...) {
     close(descriptor_);
     throw;
   }
-}
-
-bool Journal::open_and_lock() {
-  constexpr int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK;
-  descriptor_ = open(path_.c_str(), flags, 0666);
-  if (descriptor_ < 0) fail(path_);
-  const auto refuse_opened = [&](const char* why) {
-    close(descriptor_);
-    refuse(path_, why);
-  };
-  struct stat opened{}, there{};
-  if (fstat(descriptor_, &opened) != 0 || !S_ISREG(opened.st_mode)) {
-    refuse_opened("found no regular file; allowed: a file of its own next to the result file");
-  }
-  // Some file systems have no locks (Lustre with noflock, NFS without lockd).
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    refuse_opened("found in use by another run; allowed: one run per result file");
-  }
-  return stat(path_.c_str(), &there) == 0 && there.st_dev == opened.st_dev &&
-         there.st_ino == opened.st_ino;
 }
 
 Journal::~Journal() {

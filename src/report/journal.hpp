@@ -14,9 +14,10 @@ using Identity = std::vector<std::pair<std::string, std::string>>;
 /// a crash loses at most the current point.
 class Journal {
  public:
-  /// Opens or creates the file and locks it. Throws base::Error{usage} if it contains points
-  /// without `resume`, or points of a run with another identity, if it is not a journal, in use or
-  /// not as it was written, and base::Error{runtime_error} if it cannot be written.
+  /// Opens or creates the file, for a run whose result file is locked (Files). Throws
+  /// base::Error{usage} if it contains points without `resume`, or points of a run with another
+  /// identity, if it is not a journal or not as it was written, and base::Error{runtime_error} if
+  /// it cannot be written.
   Journal(const std::string& path, const Identity& identity, bool resume);
   /// Deletes the file if it has no points or remove() was called.
   ~Journal();
@@ -34,8 +35,6 @@ class Journal {
   void remove();
 
  private:
-  /// Opens and locks the file; returns whether `path_` still names it.
-  bool open_and_lock();
   void read(const Identity& identity, bool resume);
 
   std::string path_;

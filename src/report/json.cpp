@@ -96,7 +96,7 @@ Json parts_of(const Study& study) {
     }
     merge(all, std::move(part));
   }
-  if (all["error"].is_null() && !study.unwritten.empty()) all["error"] = study.unwritten;
+  if (all["error"].is_null() && study.unwritten) all["error"] = study.unwritten->what();
   return all;
 }
 

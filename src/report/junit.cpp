@@ -144,8 +144,8 @@ std::vector<JunitCase> cases_of(const Study& study) {
     for (const CheckRow& check : point.checks) add(point.number, check_case(point, check));
   }
   add_missing(study.points.size());
-  if (!study.unwritten.empty()) {
-    tests.push_back({.name = "files", .verdict = Verdict::error, .text = study.unwritten});
+  if (study.unwritten) {
+    tests.push_back({.name = "files", .verdict = Verdict::error, .text = study.unwritten->what()});
   }
   return tests;
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,17 +82,18 @@ class TemporaryFile {
   bool stays_ = false;
 };
 
-/// Opens a device or a pipe for writing. Waits until a process reads the pipe.
+/// Opens a device or a pipe for writing. Waits a while for a process that reads the pipe.
 int open_stream(const std::string& path) {
   using namespace std::chrono_literals;
-  while (true) {
+  for (int waits = 0;; ++waits) {
     const int descriptor = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor >= 0) {
       if (fcntl(descriptor, F_SETFL, O_WRONLY) != 0) fail(path, std::strerror(errno));
       return descriptor;
     }
     if (errno != ENXIO || !std::filesystem::is_fifo(path)) fail(path, std::strerror(errno));
-    if (base::interrupted()) fail(path, "no process reads this pipe");
+    base::check_interrupt();
+    if (waits == 200) fail(path, "no process has read this pipe for 10 s");
     std::this_thread::sleep_for(50ms);
   }
 }
@@ -131,6 +133,34 @@ std::string place_of(const std::string& path) {
   const auto absolute = std::filesystem::absolute(follow(path).path, ignored);
   const auto canonical = std::filesystem::weakly_canonical(absolute, ignored);
   return canonical.empty() ? path : canonical.string();
+}
+
+/// The lock beside an output. Throws base::Error{usage} if another process has it.
+Held lock(const std::string& path, const std::string& option) {
+  const std::string name = follow(path).path.string() + ".lock";
+  while (true) {
+    const int descriptor = uninterrupted(
+        [&] { return open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666); });
+    // Another user's lock file is no reason not to write the result.
+    if (descriptor < 0 && (errno == EACCES || errno == EPERM)) return Held(-1);
+    if (descriptor < 0) fail(path, std::strerror(errno));
+    const int locked = uninterrupted([&] { return flock(descriptor, LOCK_EX | LOCK_NB); });
+    if (locked != 0 && errno == EWOULDBLOCK) {
+      close(descriptor);
+      throw base::Error(base::ExitCode::usage,
+                        fmt::format("{}: found {}, which another process is going to write; "
+                                    "allowed: one file for each process",
+                                    option, path));
+    }
+    // Between opening and locking, another process that ends may have removed it.
+    struct stat opened{}, there{};
+    if (fstat(descriptor, &opened) == 0 && stat(name.c_str(), &there) == 0 &&
+        opened.st_dev == there.st_dev && opened.st_ino == there.st_ino) {
+      const bool ours = S_ISREG(opened.st_mode) && opened.st_size == 0;
+      return Held(descriptor, ours ? name : "");
+    }
+    close(descriptor);
+  }
 }
 
 /// A device or a pipe.
@@ -176,6 +206,11 @@ bool is_stream(const std::string& path) {
   }
 }
 
+Held::~Held() {
+  if (!lock_.empty()) uninterrupted([&] { return unlink(lock_.c_str()); });
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
 void Files::reads(const std::string& path, const std::string& what) {
   std::error_code error;  // whoever reads it reports it
   const auto absolute = std::filesystem::absolute(path, error);
@@ -185,12 +220,16 @@ void Files::reads(const std::string& path, const std::string& what) {
 
 void Files::writes(const std::string& path, const std::string& option) {
   require_writable(path);
+  std::error_code ignored;
+  if (std::filesystem::is_fifo(path, ignored)) held_.emplace_back(open_stream(path));
   if (is_stream(path)) return;
   const auto [other, is_new] = known_.emplace(place_of(path), option);
-  if (is_new) return;
-  throw base::Error(base::ExitCode::usage,
-                    fmt::format("{}: found {}, which is also {}; allowed: one file for each",
-                                option, path, other->second));
+  if (!is_new) {
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("{}: found {}, which is also {}; allowed: one file for each",
+                                  option, path, other->second));
+  }
+  held_.push_back(lock(path, option));
 }
 
 void write_file(const std::string& path, const std::string& content) {

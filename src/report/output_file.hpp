@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace overlap::report {
@@ -16,17 +17,36 @@ void require_writable(const std::string& path);
 /// other file can be created. No for a name that cannot be written: whoever writes it reports it.
 bool is_stream(const std::string& path);
 
-/// The files of a command; detects outputs that would overwrite another of these files.
+/// An open descriptor, with the lock file that it locks, if any. Closes and removes them.
+class Held {
+ public:
+  explicit Held(int descriptor, std::string lock = {})
+      : descriptor_(descriptor), lock_(std::move(lock)) {}
+  Held(Held&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)), lock_(std::move(other.lock_)) {}
+  Held& operator=(Held&&) = delete;
+  ~Held();
+
+ private:
+  int descriptor_;
+  std::string lock_;
+};
+
+/// The files of a command; detects outputs that would overwrite another of these files. While it
+/// lives, no other process writes the outputs: a lock on an empty file beside each, NAME.lock. The
+/// lock of a killed process is void. Without effect where a file system has no locks.
 class Files {
  public:
   /// Registers an input; `what` describes it in errors: "the deck". Ignores an empty path.
   void reads(const std::string& path, const std::string& what);
   /// Registers an output. Throws base::Error{runtime_error} if it cannot be written,
-  /// base::Error{usage} if it is already registered. A stream may occur several times.
+  /// base::Error{usage} if it is already registered or another process writes it. A stream may
+  /// occur several times. Waits some seconds until a process reads a named pipe.
   void writes(const std::string& path, const std::string& option);
 
  private:
   std::map<std::string, std::string> known_;  ///< description by resolved path
+  std::vector<Held> held_;
 };
 
 /// Writes all of `content` to a descriptor; `path` is for errors. Throws

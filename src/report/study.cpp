@@ -44,7 +44,7 @@ bool Study::ran() const {
 }
 
 base::ExitCode Study::exit_code() const {
-  auto code = unwritten.empty() ? base::ExitCode::pass : base::ExitCode::runtime_error;
+  auto code = unwritten ? unwritten->code() : base::ExitCode::pass;
   for (const PointResult& point : done) code = base::worst(code, point.code);
   return code;
 }

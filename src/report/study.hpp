@@ -88,10 +88,10 @@ struct Study {
   base::Machine machine;
   std::string started;  ///< UTC, "2026-01-31T12:00:00Z"
   std::vector<deck::Point> points;
-  std::vector<Axis> axes;            ///< empty: no sweep
-  std::vector<std::string> devices;  ///< devices of predictions; empty: points run here
-  std::vector<PointResult> done;     ///< finished points, by number
-  std::string unwritten = {};        ///< why a file could not be written; empty: all were
+  std::vector<Axis> axes;                     ///< empty: no sweep
+  std::vector<std::string> devices;           ///< devices of predictions; empty: points run here
+  std::vector<PointResult> done;              ///< finished points, by number
+  std::optional<base::Error> unwritten = {};  ///< why a file could not be written; empty: all were
 
   const deck::Deck& deck() const { return points.front().deck; }
   bool sweeps() const { return !axes.empty(); }

@@ -60,6 +60,8 @@ inline constexpr auto writers = std::to_array<Writer>({
      "an interactive page (.html); repeatable",
      true, svg},
     {"--timeline", ".html", "FILE.svg|.html", "", true, html},
+    {"--report", "", "FILE.html",
+     "Write the HTML page: of these decks, or with --fleet of all ranks", true, html},
     {"--trace", "", "FILE", "Write the timelines for Perfetto or chrome://tracing", false, trace},
 });
 

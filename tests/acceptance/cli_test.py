@@ -18,6 +18,7 @@ from program import (
     MINIAPP,
     NOT_BEGUN,
     RESULT,
+    SANITIZED,
     SMALL,
     SOURCE,
     TestCase,
@@ -311,6 +312,39 @@ class ExitCodes(TestCase):
         self.assert_error(done, 4, "GiB|TiB")
         self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=ERROR data=NONE exit=4\n"), done.stdout)
 
+    def limited(self, *arguments, kib=300000):
+        """The program with little memory for data."""
+        shell = ["sh", "-c", f'ulimit -d {kib}; exec "$0" "$@"', MINIAPP, *map(str, arguments)]
+        return subprocess.Popen(shell, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+
+    @unittest.skipIf(SANITIZED, "sanitizers need far more memory")
+    def test_memory_that_the_model_lacks(self):
+        """The arrays of the measurement before the deck are not the deck's."""
+        for kib in range(20000, 300000, 5000):  # below, the libraries do not start
+            done = self.limited(self.deck(), kib=kib)
+            _, stderr = done.communicate(timeout=60)
+            if done.returncode == 4:
+                break
+        self.assertRegex(stderr, r"small\.yaml: measuring the device: not enough memory for array \w+, \d+ MiB on the host and ")
+        large = self.limited(self.deck(), "--device=host", "--set=workload.elements=64 Mi")
+        _, stderr = large.communicate(timeout=60)
+        self.assertEqual(large.returncode, 4)
+        self.assertRegex(stderr, r"small\.yaml: not enough memory for array a, 256 MiB on the host and ")
+
+    @unittest.skipIf(SANITIZED, "sanitizers need far more memory")
+    def test_a_crash_stays_a_crash(self):
+        """Also after an allocation has failed, here that of the first point of a sweep."""
+        sweep = self.deck(ENDLESS[: ENDLESS.index("acceptance")] + "sweep: {workload.elements: [64 Mi, 4096]}\n")
+        process = self.limited(sweep, "--device=host")
+        self.addCleanup(process.communicate)
+        for line in process.stderr:
+            if "skipped workload.elements 64 Mi: " in line:
+                break
+        self.assertIn("not enough memory for array a", line)
+        process.send_signal(signal.SIGSEGV)
+        self.assertEqual(process.wait(60), -signal.SIGSEGV)
+
     def test_impossible_performance(self):
         done = self.outcome("--set", "acceptance=[{metric: throughput, order: depth_first, min: 1e6}]")
         self.assertEqual(done.returncode, 5)
@@ -443,6 +477,21 @@ class Streams(TestCase):
     def test_kokkos_options_pass_through(self):
         self.assert_clean(run(self.deck(), "--kokkos-disable-warnings", "--quiet"))
 
+    def test_an_option_is_no_value_of_another(self):
+        deck = self.deck()
+        for option, kind in (("--json", "FILE"), ("--report", "FILE.html"), ("--device", "DEVICE"), ("--set", "KEY.PATH=VALUE")):
+            for words in ((option, "--csv"), (f"{option}=--csv",)):
+                done = run(*words, deck, cwd=self.folder)
+                self.assert_error(done, 3, f"{option}: found --csv, which is an option; allowed: {kind}$")
+        self.assert_error(run("merge", deck, "--json", "--quiet"), 3, "--json: found --quiet, which is an option; allowed: FILE$")
+        self.assertEqual(self.files(), ["small.yaml"])
+
+    def test_a_report_is_the_page_of_the_timelines(self):
+        page, timeline = self.folder / "a.html", self.folder / "b.html"
+        self.assert_clean(run(self.deck(), "--predict=h200", "--report", page, "--timeline", timeline))
+        self.assertEqual(page.read_text(), timeline.read_text())
+        self.assertIn("by_engine", page.read_text())
+
     def test_decks_of_one_name(self):
         paths = [self.folder / name / "d.yaml" for name in ("one", "two")]
         for path, count in zip(paths, (2, 4)):
@@ -550,7 +599,8 @@ class Interrupts(TestCase):
     def test_before_the_first_repetition(self):
         done = self.interrupted("--set=measure.warmup=1000000")
         self.assert_error(done, 130, "interrupted before a repetition was complete")
-        self.assertEqual(self.files(), ["small.yaml"])
+        result = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual((result["interrupted"], result["exit_code"], result["runs"]), (True, 130, []))
 
     def test_twice_at_once(self):
         """As from timeout, which signals the process and its group. Two of one kind may arrive as one."""

@@ -16,7 +16,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from program import ENDLESS, FOM, MINIAPP, NOT_BEGUN, SCHEMA, SMALL, SOURCE, TestCase, problems, records, run, start
+from program import ENDLESS, FOM, MINIAPP, NOT_BEGUN, SCHEMA, SMALL, SOURCE, TestCase, is_listening, problems, records, run, start
 
 SLOW = SMALL.replace("{metric: max_error, max: 1e-5}", "{metric: throughput, min: 1e6}")
 TOO_LARGE = "workload: {kind: rowsum, rows: 2 Ti}\n"
@@ -82,18 +82,18 @@ class ResultFile(TestCase):
         self.assert_error(run(self.deck(TOO_LARGE), "--json", self.target), 4)
         self.assert_failed(json.loads(self.target.read_text()))
 
-    def test_what_a_host_cannot_know_meets_no_requirement(self):
+    def test_a_build_without_a_gpu_back_end_skips_what_requires_a_gpu(self):
         """Nothing is timed, and the file says what is missing."""
         wanted = {"pcie": "max", "ecc": "on", "mig": "off", "processes": "none", "power_limit": "default",
                   "numa": "local", "driver": ">= 570"}
         for key, value in wanted.items():
             with self.subTest(key=key):
                 done = run(self.deck(), "--json", self.target, f"--set=require.{key}={json.dumps(value)}")
-                line = f"require.{key}: found unknown; required: {value}"
-                self.assert_error(done, 4, re.escape(line))
+                line = f"require.{key} needs a GPU; this build (Serial) has no GPU back end"
+                self.assert_error(done, 77, re.escape(line))
                 result = json.loads(self.target.read_text())
                 self.assert_valid(result)
-                self.assertEqual((result["verdict"], result["exit_code"], result["runs"]), ("ERROR", 4, []))
+                self.assertEqual((result["verdict"], result["exit_code"], result["runs"]), ("SKIPPED", 77, []))
                 self.assertTrue(result["error"].endswith(line), result["error"])
         self.assert_clean(run(self.deck(), *(f"--set=require.{key}=any" for key in (*wanted, "devices"))))
         self.assert_error(run(self.deck(), "--set=require.devices=2"), 4, "require.devices: found 0; required: 2")
@@ -232,43 +232,75 @@ class ResultFile(TestCase):
         self.assertTrue(done.stdout[end:].strip().startswith("OVERLAP_"))
         self.assertEqual(self.files(), ["small.yaml"])
 
-    def test_a_pipe_waits_for_its_reader_until_it_is_interrupted(self):
-        pipe = self.folder / "out.json"
+    def test_a_pipe_waits_for_its_reader_before_anything_runs(self):
+        pipe, table = self.folder / "out.json", self.folder / "out.csv"
         os.mkfifo(pipe)
-        process = start(self.deck(), "--device=host", "--quiet", "--json", pipe)
-        time.sleep(3)  # the run is over
+        arguments = (self.deck(), "--device=host", "--quiet", "--json", pipe, "--csv", table)
+        process = start(*arguments)
+        time.sleep(2)
         self.assertIsNone(process.poll())
         with pipe.open() as reader:
             self.assertEqual(json.load(reader)["verdict"], "PASS")
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0)
-        process = start(self.deck(), "--device=host", "--quiet", "--json", pipe)
-        used = None
-        while used != (used := pathlib.Path(f"/proc/{process.pid}/stat").read_text().split()[13:15]):
+        begin = time.monotonic()
+        self.assert_error(run(*arguments, timeout=60), 1, r"out\.json: cannot write: no process has read this pipe for 10 s")
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual(len(table.read_text().splitlines()), 1)  # nothing was measured
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = start(*arguments)
             time.sleep(2)
-        process.send_signal(signal.SIGTERM)
-        _, stderr = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 1)
-        self.assertIn("no process reads this pipe", stderr)
+            process.send_signal(number)
+            stdout, stderr = process.communicate(timeout=5)
+            self.assertEqual((process.returncode, stdout), (130, "OVERLAP_RESULT verdict=INTERRUPTED data=NONE exit=130\n"), stderr)
+
+    def test_a_pipe_that_loses_its_reader(self):
+        pipe, junit = self.folder / "out.json", self.folder / "out.xml"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        process = start(self.deck(ENDLESS), "--device=host", "--json", pipe, "--junit", junit)
+        for line in process.stdout:
+            if line.startswith("host memory"):
+                break
+        os.close(reader)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=5)
+        self.assertEqual(process.returncode, 130, stderr)
+        self.assertIn("out.json: cannot write", stderr)
+        self.assertIn("out.json: cannot write", junit.read_text())
 
     def test_unknown_placeholders(self):
         for option in ("--json", "--calibrate", "--trace"):
             done = run(self.deck(), option, self.folder / "{hostname}.json")
             self.assert_error(done, 3, f"{option}: found {{hostname}} in a file name; allowed: .*{{host}}, {{rank}}, ")
 
-    def test_an_old_file_survives_an_interrupt(self):
-        self.target.write_text("old")
-        process = start(self.deck(ENDLESS), "--set=measure.warmup=1000000", "--json", self.target)
-        for line in process.stdout:
-            if line.startswith("host memory"):
-                break
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=60)
-        done = subprocess.CompletedProcess([], process.returncode, stdout, stderr)
-        self.assert_kept(done, 130)
+    def assert_interrupted(self, path):
+        result = json.loads(path.read_text())
+        self.assert_valid(result)
+        self.assertEqual((result["verdict"], result["exit_code"], result["interrupted"], result["error"]),
+                         ("INTERRUPTED", 130, True, None))
+        self.assertEqual([run["samples_s"] for run in result["runs"] if run["samples_s"]], [])
 
-    def test_files_of_decks_that_did_not_begin_survive_an_interrupt(self):
+    def test_an_interrupt_before_the_first_repetition_leaves_the_files(self):
+        junit = self.folder / "out.xml"
+        warming = ("--device=host", "--set=measure.warmup=1000000")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            for options, seconds in (((), 0), ((), 0.4), (warming, 0.4)):  # it starts; measures the device; warms up
+                with self.subTest(number.name, options=options, seconds=seconds):
+                    self.target.write_text("old")
+                    process = start(self.deck(ENDLESS), *options, "--json", self.target, "--junit", junit)
+                    while not is_listening(process):
+                        time.sleep(0.001)
+                    time.sleep(seconds)
+                    process.send_signal(number)
+                    stdout, stderr = process.communicate(timeout=60)
+                    self.assertEqual(process.returncode, 130, stderr)
+                    self.assertTrue(stdout.endswith("OVERLAP_RESULT verdict=INTERRUPTED data=NONE exit=130\n"), stdout)
+                    self.assert_interrupted(self.target)
+                    self.assertIn("INTERRUPTED", junit.read_text())
+                    junit.unlink()
+
+    def test_files_of_decks_that_did_not_begin_say_so(self):
         first, second, third = self.deck(name="a.yaml"), self.deck(ENDLESS, "b.yaml"), self.deck(name="c.yaml")
         for name in "abc":
             (self.folder / f"{name}.json").write_text("old")
@@ -284,7 +316,7 @@ class ResultFile(TestCase):
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(json.loads((self.folder / "a.json").read_text())["verdict"], "PASS")
-        self.assertEqual((self.folder / "c.json").read_text(), "old")
+        self.assert_interrupted(self.folder / "c.json")
 
     def test_through_a_link(self):
         link = self.folder / "link.json"
@@ -340,8 +372,9 @@ class ResultFile(TestCase):
         """Variables of a launcher, and what the file has of them."""
         nothing = dict.fromkeys(("id", "step", "rank", "ranks"))
         slurm = {"SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4"}
+        pals = {"PALS_RANKID": "1", "PALS_LOCAL_RANKID": "1", "PMIX_RANK": "1"}
         openmpi = {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
-        launchers = re.compile("SLURM|OMPI|PMI|PBS|LSB")
+        launchers = re.compile("SLURM|OMPI|PMI|PBS|LSB|PALS|FLUX|MV2|JSM")
         alone = {name: value for name, value in os.environ.items() if not launchers.match(name)}
         for variables, job in (
             ({}, None),
@@ -349,6 +382,8 @@ class ResultFile(TestCase):
             (openmpi, nothing | {"rank": 1, "ranks": 2}),
             (slurm | openmpi, {"id": "77", "step": "0", "rank": 1, "ranks": 2}),
             ({"PMI_RANK": "5", "PMI_SIZE": "6"}, nothing | {"rank": 5, "ranks": 6}),
+            (pals, nothing | {"rank": 1}),
+            ({"FLUX_JOB_ID": "f1", "FLUX_TASK_RANK": "2", "FLUX_JOB_SIZE": "3"}, nothing | {"id": "f1", "rank": 2, "ranks": 3}),
         ):
             with self.subTest(**variables):
                 own = self.folder / "{rank}.json"

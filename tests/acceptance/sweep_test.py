@@ -158,7 +158,7 @@ class Sweep(Case):
         deck = self.sweep()
         for arguments, message in (
             ((deck, deck), "sweep.yaml: found a sweep and other decks"),
-            ((deck, "--trace", self.folder / "trace.json"), "found --trace with a sweep.*: --csv, --json, --junit, --timeline, or"),
+            ((deck, "--trace", self.folder / "trace.json"), "found --trace with a sweep.*: --csv, --json, --junit, --report, --timeline, or"),
             ((deck, "--resume"), "--resume needs a result file"),
             ((deck, "--set=sweep={}", "--resume", "--json", self.target), "--resume without a sweep"),
             ((deck, "--set=sweep.chunks.count=[1, 5000]"), r"small\.yaml|chunks"),

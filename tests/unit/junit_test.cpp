@@ -110,7 +110,8 @@ TEST(Junit, FindingsOfADisturbedRunAreNotThoseOfItsOrder) {
 
 TEST(Junit, SaysWhatCouldNotBeWritten) {
   Study study = study_of(outcome_of({run_of(deck::Order::by_engine)}));
-  study.unwritten = "a.json: cannot write: No space left on device";
+  study.unwritten =
+      base::Error(base::ExitCode::runtime_error, "a.json: cannot write: No space left on device");
   const std::string text = junit({study});
   EXPECT_EQ(count(text, "<error type=\"ERROR\">a.json: cannot write"), 1) << text;
 }

@@ -272,5 +272,55 @@ TEST_F(OutputFile, IsOneForEachOption) {
       "--csv: found " + path("deck.yaml") + ", which is also the deck; allowed: one file for each");
 }
 
+TEST_F(OutputFile, IsOfOneProcessAtATime) {
+  const auto take = [&] { Files().writes(path("a.json"), "--json"); };
+  {
+    Files files;
+    files.writes(path("a.json"), "--json");
+    fs::create_symlink("a.json", path("link"));
+    for (const char* const name : {"a.json", "link"}) {  // locks are of descriptors: as others
+      EXPECT_EQ(
+          error_of([&] { Files().writes(path(name), "--csv"); }, ExitCode::usage),
+          "--csv: found " + path(name) +
+              ", which another process is going to write; allowed: one file for each process");
+    }
+    Files().writes(path("b.json"), "--json");
+    const Files later = std::move(files);
+    EXPECT_NE(error_of(take, ExitCode::usage), "none");
+  }
+  EXPECT_EQ(error_of(take), "none");
+  EXPECT_EQ(files(), 2U);  // the deck and the link
+}
+
+TEST_F(OutputFile, IsNotLockedByWhatIsLeft) {
+  const std::string lock = path("a.json.lock");
+  std::ofstream(lock).close();  // of a process that was killed
+  Files().writes(path("a.json"), "--json");
+  EXPECT_FALSE(fs::exists(lock));
+  std::ofstream(lock) << "of somebody else";
+  Files().writes(path("a.json"), "--json");
+  EXPECT_EQ(content(lock), "of somebody else");
+}
+
+TEST_F(OutputFile, IsLockedByTheFileThatItsLockNames) {
+  // Two runs that begin and end all the time: each removes the file that the other may have opened.
+  const auto run = [&] {
+    int lost = 0;
+    for (int i = 0; i < 3000; ++i) {
+      try {
+        Files files;
+        files.writes(path("a.json"), "--json");
+        lost += fs::exists(path("a.json.lock")) ? 0 : 1;
+      } catch (const base::Error&) {
+        continue;  // the other has it
+      }
+    }
+    return lost;
+  };
+  auto other = std::async(std::launch::async, run);
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(other.get(), 0);
+}
+
 }  // namespace
 }  // namespace overlap::report

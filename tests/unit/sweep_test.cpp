@@ -34,15 +34,6 @@
 #include "schedule/build.hpp"
 #include "studies.hpp"
 
-/// What flock does in a test; empty: what it is for.
-static std::function<int()> instead_of_flock;
-
-/// Takes the place of that of the C library.
-extern "C" int flock(int descriptor, int operation) {
-  return instead_of_flock ? instead_of_flock()
-                          : static_cast<int>(syscall(SYS_flock, descriptor, operation));
-}
-
 /// Sweeps: the points of a deck, what came out of them, and their journal.
 namespace overlap {
 namespace {
@@ -973,7 +964,6 @@ TEST_F(JournalFile, KeepsPoints) {
     Journal journal(path_, identity_, false);
     journal.add("{\"point\":0}");
     journal.add("{\"point\":1}");
-    EXPECT_THAT(complaint(identity_, true), HasSubstr("in use by another run"));
   }
   EXPECT_THAT(text(), StartsWith(R"({"schema":"overlap-points/1","program":"1","host":"a \"b\""}
 {"point":0,"sum":"8a7248f22d97cda2"}
@@ -1078,39 +1068,9 @@ TEST_F(JournalFile, KeepsLettersAsTheyAre) {
   EXPECT_THAT(text(), HasSubstr("\"host\":\"m\u00e4x\"}\n"));
 }
 
-TEST_F(JournalFile, NeedsNoLocks) {
-  for (const int error : {EIO, ENOLCK}) {
-    instead_of_flock = [=] {
-      errno = error;
-      return -1;
-    };
-    EXPECT_EQ(complaint(identity_, false), "");
-  }
-  instead_of_flock = nullptr;
-}
-
 TEST_F(JournalFile, IsNoPipe) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   EXPECT_THAT(complaint(identity_, true), HasSubstr("found no regular file"));
-}
-
-TEST_F(JournalFile, IsWhatItsNameLeadsTo) {
-  // Two runs that begin and end all the time: each removes the file that the other may have opened.
-  const auto run = [&] {
-    int lost = 0;
-    for (int i = 0; i < 3000; ++i) {
-      try {
-        const Journal journal(path_, identity_, false);
-        lost += std::filesystem::exists(path_) ? 0 : 1;
-      } catch (const base::Error&) {
-        continue;  // in use
-      }
-    }
-    return lost;
-  };
-  auto other = std::async(std::launch::async, run);
-  EXPECT_EQ(run(), 0);
-  EXPECT_EQ(other.get(), 0);
 }
 
 TEST_F(JournalFile, NeverOverwritesOtherFiles) {
