@@ -121,6 +121,24 @@ class Claims(TestCase):
         self.assertEqual([(check["device"], check["verdict"]) for check in result["checks"]], [("k20c", "FAIL")])
 
 
+    def test_results_of_hosts_skip_the_claims(self):
+        targets = [self.folder / name for name in ("a.json", "b.json")]
+        for target in targets:
+            short = overrides(shrunk(yaml.safe_load(self.DECK.read_text())))
+            done = run(self.DECK, *short, "--json", target)
+            self.assert_clean(done)
+            result = json.loads(target.read_text())
+            if result["device"] is not None:
+                self.skipTest("a GPU")
+            skipped = [check for check in result["checks"] if check["verdict"] == "SKIPPED"]
+            self.assertEqual({check["metric"] for check in skipped}, {"speedup"})
+            self.assertEqual(skipped[0]["reason"], "judged only for --predict c2070")
+        self.assert_clean(run("merge", targets[0]))
+        self.assertNotIn("speedup", run("compare", *targets).stdout.split("OVERLAP")[0].replace("speed-up", ""))
+        done = run(self.DECK, "--predict=c2070", "--json", targets[0])
+        self.assertIn("a prediction", run("merge", targets[0]).stdout)
+
+
 class Portable(TestCase):
     def test_kokkos_alone_runs_every_deck_that_asks_for_no_native_call(self):
         passed = 0

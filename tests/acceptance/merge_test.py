@@ -287,6 +287,7 @@ class Merge(TestCase):
             ({"exit_code": 5}, 'verdict: found "PASS"; allowed: that of exit code 5'),
             ({"checks": []}, "checks: found none of max_error of "),
             ({"runs": large}, "checks[0].value: found "),
+            ({"checks": [{**each, "verdict": "SKIPPED"} for each in self.result["checks"]]}, "checks: found none of max_error of "),
         ):
             path = self.write("a.json", **changes)
             for command in (("merge", path), ("compare", path, path), ("compare", "--side-by-side", path, path),
