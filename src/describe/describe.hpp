@@ -39,7 +39,14 @@
 namespace overlap::describe {
 
 class Visitor;
-struct Range;
+
+/// Limits of a number whose codec follows from its type.
+struct Range {
+  double least = std::numeric_limits<double>::lowest();
+  double most = any<double>;
+};
+inline constexpr Range from_zero{.least = 0};
+inline constexpr Range above_zero{.least = above_0};
 
 /// A key as it is described.
 struct Key {
@@ -146,14 +153,6 @@ template <class T, class F>
 Map<T, F> map_of(F visit) {
   return {std::move(visit)};
 }
-
-/// Limits of a number whose codec follows from its type.
-struct Range {
-  double least = std::numeric_limits<double>::lowest();
-  double most = any<double>;
-};
-inline constexpr Range from_zero{.least = 0};
-inline constexpr Range above_zero{.least = above_0};
 
 /// The codec of a type.
 template <class T>
