@@ -158,8 +158,8 @@ void add_missing(const std::vector<DeviceRecord>& records,
   std::set<std::string_view> known;
   for (const auto& [name, devices] : expected) {
     const auto [first, last] = by_label.equal_range(label(name));
-    const auto found = std::find_if(first, last, [&, &name = name](const auto& host) {
-      return is_host(name, host.second->first);
+    const auto found = std::find_if(first, last, [&expected_name = name](const auto& host) {
+      return is_host(expected_name, host.second->first);
     });
     if (found != last) {
       const auto& [host, having] = *found->second;
