@@ -116,6 +116,7 @@ class RatesOfRuns {
   std::vector<RateMeter> meters_;
   std::vector<std::optional<std::size_t>> meter_of_;  ///< per run
   std::int64_t most_, round_ = 0;
+  bool any_ = false;  ///< a sample of every meter
 };
 
 /// Bytes of the largest copy in the runs; the baseline, which copies all data at once, counts only

@@ -91,8 +91,9 @@ struct RateMeter::Row {
     };
     constexpr double long_s = 50e-3;
     if (once_s.empty()) is_long = run(once) > long_s;  // also the warm-up
-    once_s.push_back(run(once));
-    if (!is_long) more_s.push_back(run(twice) - once_s.back());
+    const double one_s = run(once);
+    if (!is_long) more_s.push_back(run(twice) - one_s);
+    once_s.push_back(one_s);
   }
 
   /// Time without the overhead of a run: the difference to rows of twice the length, measured in
@@ -200,10 +201,11 @@ void RatesOfRuns::add_sample() {
   while (round_ / stride >= most_) stride *= 2;
   if (round_++ % stride != 0) return;
   for (RateMeter& meter : meters_) meter.add_sample();
+  any_ = true;
 }
 
 void RatesOfRuns::store(std::vector<experiment::Run>& runs) const {
-  if (meters_.empty() || round_ == 0) return;
+  if (!any_) return;
   std::vector<model::Rates> rates;
   for (const RateMeter& meter : meters_) rates.push_back(meter.rates());
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rates = rates[meter_of_[i].value_or(0)];

@@ -4,6 +4,7 @@
 
 #include "base/parallel.hpp"
 #include "bench.hpp"
+#include "changed_lanes.hpp"
 #include "deck/words.hpp"
 #include "lanes/fenced_lanes.hpp"
 #include "lanes/host_lanes.hpp"
@@ -133,6 +134,43 @@ TYPED_TEST(TraceTest, RunsWithTheSameTasksOnTheDeviceShareTheirRates) {
   EXPECT_EQ(runs[0].rates->kernel_s, runs[1].rates->kernel_s);
   EXPECT_EQ(runs[0].rates->h2d_s, runs[1].rates->h2d_s);
   EXPECT_GT(runs[0].rates->kernel_s, 0);
+}
+
+/// Lanes that are interrupted after some runs.
+template <class Space>
+class InterruptedLanes : public ChangedLanes<Space> {
+ public:
+  InterruptedLanes(int lanes, int runs) : ChangedLanes<Space>(lanes), runs_(runs) {}
+  void bind(const schedule::Schedule& s, const workload::Workload& w) override {
+    if (runs_-- == 0) throw base::Error(base::ExitCode::interrupted, "interrupted");
+    ChangedLanes<Space>::bind(s, w);
+  }
+
+ private:
+  int runs_;
+};
+
+TYPED_TEST(TraceTest, AnInterruptLeavesTheRatesOfCompleteSamples) {
+  for (int complete = 0; complete < 40; ++complete) {
+    SCOPED_TRACE(complete);
+    TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 3000, 3, ElementType::float32),
+                               Order::depth_first, 3);
+    measure::Executor executor(std::make_unique<InterruptedLanes<TypeParam>>(3, complete), 3);
+    std::vector<experiment::Run> runs(1);
+    runs[0].schedule = bench.schedule;
+    measure::RatesOfRuns rates(executor, bench.workload, runs);
+    bool sampled = false;
+    try {
+      for (;;) {
+        rates.add_sample();
+        sampled = true;
+      }
+    } catch (const base::Error& error) {
+      EXPECT_STREQ(error.what(), "interrupted");
+    }
+    rates.store(runs);
+    EXPECT_EQ(runs[0].rates.has_value(), sampled);
+  }
 }
 
 TYPED_TEST(TraceTest, RatesAreOfAllTasksOfAStage) {
