@@ -41,34 +41,13 @@ build_and_test() {
 
 # pages FOLDER: what the test in the browser opens, from the quick start's build.
 pages() {
-  local miniapp=(ci/quickstart.sh input/increment.yaml --quiet)
-  mkdir -p "$1" &&
-    "${miniapp[@]}" --timeline "$1/small.html" --json "$1/small.json" &&
-    "${miniapp[@]}" --predict h200 --timeline "$1/gpu.html" &&
-    "${miniapp[@]}" --predict h200 --set chunks.count=3400 --timeline "$1/large.html"
-}
-
-# fleet FOLDER: a page of ten thousand devices; some of them fail.
-fleet() {
-  rm -rf "$1/results" && "${inside[@]}" "${clean[@]}" python3 tests/acceptance/planted.py "$1/small.json" "$1/results" 10000 &&
-    { ci/quickstart.sh merge "$1/results" --expect "$1/results.hosts" --quiet --json "$1/fleet.json" --report "$1/fleet.html" >"$1/fleet.txt" ||
-      [[ $? == 2 ]]; }
-}
-
-# side_by_side FOLDER: a page of five machines, one of them this one.
-side_by_side() {
-  local miniapp=(ci/quickstart.sh studies/increment studies/rowsum --quiet) machines="$1/machines"
-  "${miniapp[@]}" --json "$1/measured.json" && "${miniapp[@]}" --predict h200 --json "$1/predicted.json" &&
-    "${inside[@]}" "${clean[@]}" python3 tests/acceptance/machines.py "$1/measured.json" "$1/predicted.json" "$machines" &&
-    ci/quickstart.sh compare --side-by-side "$machines"/{h200-streams,h200-graph,rtx,mi250x,serial}.json \
-      --json "$1/side_by_side.json" --report "$1/side_by_side.html"
+  "${inside[@]}" "${clean[@]}" "OVERLAP_PAGES=$1" "$project/build/quickstart-kokkos4/tests/overlap_unit" --gtest_filter=Page.ForTheBrowser
 }
 
 browser() { # screenshots lie next to the pages
   local folder=$project/build/check-pages
-  pages "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/timeline_browser_test.py "$folder" &&
-    fleet "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/fleet_browser_test.py "$folder" &&
-    side_by_side "$folder" && "${inside[@]}" "${clean[@]}" python3 tests/browser/side_by_side_browser_test.py "$folder"
+  mkdir -p "$folder" && ci/quickstart.sh --test -R '^Page[.]' && alone 4 pages "$folder" &&
+    "${inside[@]}" "${clean[@]}" python3 tests/browser/report_browser_test.py "$folder"
 }
 
 # Ten thousand result files, with limits on time and memory.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 # A folder may include itself and the folders before it.
 ORDER = [
-    "base", "describe", "yaml", "deck", "schedule", "timeline", "model", "experiment", "report",
+    "base", "describe", "deck", "schedule", "timeline", "model", "results", "experiment", "report",
     "workload", "lanes", "measure", "fleet", "miniapp",
 ]  # fmt: skip
 KOKKOS_MAY = ("src/workload/", "src/lanes/", "src/measure/", "src/fleet/", "miniapp/", "tests/")
@@ -123,7 +123,7 @@ def self_test():
     good = {
         "src/base/error.hpp": '#include <string>\n#ifdef NDEBUG\n#endif\n',
         "src/base/text.cpp": '// printf(x), exit(1)\nauto s = "std::cout /dev/stdout"; std::snprintf(s); at_exit(1); x.exit(2);\n',
-        "src/deck/deck.cpp": '#include "yaml/reader.hpp"\n#include <yaml-cpp/yaml.h>\n',
+        "src/describe/deck.cpp": '#include "describe/reader.hpp"\n#include <yaml-cpp/yaml.h>\n',
         "src/report/json.cpp": '#include "report/json.hpp"\n#include "experiment/study.hpp"\n',
         "src/lanes/cuda_api.hpp": '#include <cuda_runtime.h>\n#if defined(KOKKOS_ENABLE_CUDA)\n#endif\n',
         "src/lanes/hip_api.hpp": '#include <hip/hip_runtime.h>\n#ifdef __HIPCC__\n#endif\n',
@@ -136,7 +136,7 @@ def self_test():
     bad = {  # each file breaks one rule, in line 2
         "src/other/error.cpp": '\n#include <string>\n',  # a folder that is not in the order
         "src/base/a.hpp": '\n#include "deck/deck.hpp"\n',
-        "src/yaml/a.hpp": '\n#include "deck/deck.hpp"\n',
+        "src/describe/a.hpp": '\n#include "deck/deck.hpp"\n',
         "src/model/a.hpp": '\n#include "experiment/plan.hpp"\n',
         "src/experiment/a.hpp": '\n#include "report/json.hpp"\n',
         "src/lanes/b.hpp": '\n  # include "measure/session.hpp"\n',

@@ -143,7 +143,7 @@ sources_without_kokkos() {
   if [[ $backend == cuda ]]; then
     grep -vE "$units_with_kokkos" <<<"$units"
   else
-    find src/{base,describe,yaml,deck,schedule,timeline,model,experiment,report} -name '*.cpp'
+    find src/{base,describe,deck,schedule,timeline,model,experiment,report} -name '*.cpp'
   fi
 }
 

@@ -8,10 +8,9 @@
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "measure/platform.hpp"
-#include "report/fleet.hpp"
-#include "report/json.hpp"
+#include "report/fleet_report.hpp"
 #include "report/output_file.hpp"
-#include "report/read_files.hpp"
+#include "results/read_files.hpp"
 
 namespace overlap {
 namespace {
@@ -32,63 +31,62 @@ void require_no_deck(const std::string& path) {
                                 path));
 }
 
-/// Adds a record per deck for a lost rank.
-void add_lost(const fleet::Lost& lost, const std::vector<report::Study>& studies,
-              std::vector<experiment::DeviceRecord>& records) {
-  for (const report::Study& study : studies) {
-    experiment::DeviceRecord& record = records.emplace_back();
-    record.host = lost.host;
-    record.unit = fmt::format("rank{}", lost.rank);
-    record.slot = fmt::format("{}", lost.rank);
-    record.machine.deck = deck::identity(study.deck());
-    record.deck_name = study.deck().name();
-    record.troubles.push_back({ExitCode::runtime_error, words(lost), {}});
+/// Adds a device per deck for a lost rank.
+void add_lost(const fleet::Lost& lost, const std::vector<Study>& studies,
+              std::vector<results::Device>& devices) {
+  for (const Study& study : studies) {
+    results::Device& device = devices.emplace_back();
+    device.host = lost.host;
+    device.unit = fmt::format("rank{}", lost.rank);
+    device.slot = fmt::format("{}", lost.rank);
+    device.machine.deck = study.result.deck.identity;
+    device.deck_name = study.points.front().deck.name();
+    device.reasons.push_back({ExitCode::runtime_error, words(lost), {}});
   }
 }
 
 /// The name of a deck in the names of its files: marked if several decks have it.
-std::string name_in_files(const experiment::DeviceRecord& record,
-                          const std::vector<report::Study>& studies) {
-  const std::string marked = record.deck_name + deck::mark_of(record.machine.deck);
+std::string name_in_files(const results::Device& device, const std::vector<Study>& studies) {
+  const std::string marked = device.deck_name + deck::mark_of(device.machine.deck);
   const bool is_marked = std::ranges::any_of(
-      studies, [&](const report::Study& study) { return study.deck().name() == marked; });
-  return is_marked ? marked : record.deck_name;
+      studies, [&](const Study& study) { return study.points.front().deck.name() == marked; });
+  return is_marked ? marked : device.deck_name;
 }
 
 /// All ranks as one fleet. A text begins with a line that names its file, for every deck its own.
-experiment::Fleet fleet_from(const fleet::Gathered& gathered,
-                             const std::vector<report::Study>& studies, fleet::Member& member) {
-  experiment::FleetInput input;
+results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Study>& studies,
+                          fleet::Member& member) {
+  results::FleetInput input;
   for (const std::string& text : gathered.texts) {
     member.tell();
     const std::size_t end = text.find('\n');
     const std::string file = text.substr(0, end);
     try {
-      for (experiment::DeviceRecord& record : report::devices_of(file, text.substr(end + 1))) {
-        record.file = with_deck(record.file, name_in_files(record, studies));
-        record.launch.reset();  // all are here or lost
-        input.records.push_back(std::move(record));
+      for (results::Device& device : results::devices_of(file, text.substr(end + 1))) {
+        device.file = with_deck(device.file, name_in_files(device, studies));
+        device.launch.reset();  // all are here or lost
+        input.devices.push_back(std::move(device));
       }
     } catch (const base::Error& error) {
       input.broken.push_back({file, error.what()});
     }
     ++input.files;
   }
-  for (const fleet::Lost& lost : gathered.lost) add_lost(lost, studies, input.records);
-  return experiment::fleet_of(std::move(input));
+  for (const fleet::Lost& lost : gathered.lost) add_lost(lost, studies, input.devices);
+  return results::fleet_of(std::move(input));
 }
 
 /// Writes the fleet's files; those that cannot be written are broken files of it.
-void write_files(const Options& options, const FileNames& names, experiment::Fleet& fleet,
+void write_files(const Options& options, const FileNames& names, results::Fleet& fleet,
                  fleet::Member& member) {
   using File = std::pair<std::string, std::string>;
   report::write_each(common_files(options, names), &File::second, [&](const File& file) {
     const auto& [option, path] = file;
     member.tell();
     try {
-      report::write_file(path, option == "--json"    ? report::fleet_json(fleet)
+      report::write_file(path, option == "--json"    ? results::to_json(fleet)
                                : option == "--junit" ? report::fleet_junit(fleet)
-                                                     : report::fleet_html(fleet, path));
+                                                     : report::page(report::fleet_report(fleet)));
     } catch (const std::exception& error) {
       fleet.broken.push_back({path, base::error_of(error).what()});
       return false;
@@ -174,8 +172,7 @@ std::vector<std::pair<std::string, std::string>> common_files(const Options& opt
 }
 
 ExitCode finish_fleet(const Options& options, const FileNames& names,
-                      const std::vector<report::Study>& studies, Machinery& machinery,
-                      Terminal& terminal) {
+                      const std::vector<Study>& studies, Machinery& machinery, Terminal& terminal) {
   fleet::Member& member = *machinery.member;
   const bool can_end = !machinery.session || !machinery.session->lost;
   std::string file = fmt::format("rank {}", names.rank);
@@ -185,13 +182,16 @@ ExitCode finish_fleet(const Options& options, const FileNames& names,
   }
   member.leave();
   terminal.progress(0, 0, "waiting for the other ranks");
-  const fleet::Gathered gathered =
-      member.gather(file + "\n" + report::without_lists(report::to_json(studies, -1)), can_end);
+  report::Results all = results_of(studies);
+  for (results::Result& result : all) {
+    for (results::Run& run : result.runs) run.timeline = run.predicted_timeline = std::nullopt;
+  }
+  const fleet::Gathered gathered = member.gather(file + "\n" + results::to_json(all, -1), can_end);
   if (names.rank > 0) return member.conclude(ExitCode::pass);
   for (const fleet::Lost& lost : gathered.lost) terminal.error(words(lost));
-  experiment::Fleet fleet = fleet_from(gathered, studies, member);
+  results::Fleet fleet = fleet_from(gathered, studies, member);
   write_files(options, names, fleet, member);
-  terminal.shown("\n" + report::fleet_text(fleet));
+  terminal.shown(report::fleet_report(fleet).blocks);
   terminal.result(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return member.conclude(fleet.exit_code());
 }

@@ -28,7 +28,7 @@ std::vector<std::pair<std::string, std::string>> common_files(const Options& opt
 /// Gathers the results of all ranks; rank 0 prints and writes the fleet. Returns its exit code on
 /// all ranks.
 base::ExitCode finish_fleet(const Options& options, const FileNames& names,
-                            const std::vector<report::Study>& studies, Machinery& machinery,
+                            const std::vector<Study>& studies, Machinery& machinery,
                             Terminal& terminal);
 
 }  // namespace overlap

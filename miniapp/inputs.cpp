@@ -10,7 +10,7 @@
 #include "deck/fields.hpp"
 #include "experiment/plan.hpp"
 #include "model/load.hpp"
-#include "report/console.hpp"
+#include "report/list.hpp"
 #include "report/writers.hpp"
 
 namespace overlap {
@@ -46,7 +46,7 @@ void read_references(const Options& options, Inputs& inputs) {
   bool asked = false;
   for (const auto& points : inputs.decks) {
     const auto& files = inputs.references.emplace_back(
-        experiment::load_references(points.front().deck, options.reference));
+        results::load_references(points.front().deck, options.reference));
     asked = asked || files.contains(deck::given_reference);
   }
   if (asked || options.reference.empty()) return;
@@ -161,7 +161,7 @@ std::string dry_run(const Inputs& inputs) {
         rows.push_back(report::point_row(plan));
         continue;
       }
-      for (const experiment::Case& one : plan.cases) text += report::schedule_table(one);
+      for (const experiment::Case& planned : plan.cases) text += report::schedule_table(planned);
     }
     if (sweeps) text += report::point_table(rows);
   }

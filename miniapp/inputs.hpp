@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "deck/deck.hpp"
-#include "experiment/reference.hpp"
 #include "model/device.hpp"
 #include "options.hpp"
+#include "results/reference.hpp"
 
 namespace overlap {
 
 /// Inputs of the command line, loaded.
 struct Inputs {
   std::vector<std::vector<deck::Point>> decks;  ///< points per deck
-  std::vector<std::map<std::string, experiment::Reference>>
+  std::vector<std::map<std::string, results::Reference>>
       references;                        ///< per deck, by name in criteria
   std::optional<model::Device> device;   ///< of --device
   std::vector<model::Device> predicted;  ///< of --predict

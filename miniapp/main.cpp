@@ -8,7 +8,6 @@
 #include "memory.hpp"
 #include "names.hpp"
 #include "options.hpp"
-#include "report/console.hpp"
 #include "results.hpp"
 #include "run.hpp"
 
@@ -16,37 +15,40 @@ namespace overlap {
 namespace {
 
 /// Runs the decks one after the other. The reports of a fleet are made from all ranks at the end.
-std::vector<report::Study> run_decks(const Options& options, const Inputs& inputs,
-                                     Machinery& machinery,
-                                     std::unique_ptr<report::Journal>& journal,
-                                     Terminal& terminal) {
+std::vector<Study> run_decks(const Options& options, const Inputs& inputs, Machinery& machinery,
+                             std::unique_ptr<report::Journal>& journal, Terminal& terminal) {
   fleet::Member* const member = machinery.member ? &*machinery.member : nullptr;
-  std::vector<report::Study> studies;
+  std::vector<Study> studies;
   std::size_t phases = 0;
   for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
     const base::Machine machine = machine_of(machinery);
-    report::Study& study = studies.emplace_back(new_study(inputs, i, machine));
+    Study& study = studies.emplace_back(new_study(inputs, i, machine));
     if (mark_interrupted(studies)) continue;
     journal = open_journal(options, inputs, study, machinery, terminal);
-    if (study.sweeps()) terminal.shown(report::sweep_heading(study));
+    if (study.result.sweeps()) terminal.shown(report::heading(study.result, {}));
     std::optional<Measured> measured;
     if (machinery.session) {
       measured.emplace(Measured{*machinery.session,
+                                machinery.bench,
                                 inputs.device ? &*inputs.device : nullptr,
-                                {experiment::subject_of(machine), inputs.references[i]},
+                                {results::subject_of(machine), inputs.references[i]},
                                 member,
                                 terminal});
     }
-    const auto run_point = [&](const report::Study& of, const deck::Point& point) {
-      return measured ? (*measured)(of, point)
-                      : experiment::judge(experiment::predictions(point, inputs.predicted), {});
+    const auto run_point = [&](const Study& now, const deck::Point& point) {
+      if (measured) return (*measured)(now, point);
+      experiment::Plan plan = experiment::predictions(point, inputs.predicted);
+      if (!now.result.sweeps()) {
+        terminal.shown(report::heading(now.result, experiment::planned(plan)));
+      }
+      return experiment::judge(std::move(plan), {});
     };
     if (machinery.unusable) {
       fail_first(study, *machinery.unusable, terminal);
     } else {
       run_points(study, run_point, journal.get(), terminal);
     }
-    if (member == nullptr) terminal.shown(report::table(study, terminal.width()));
+    if (member == nullptr) terminal.shown(report::findings(study.result));
     phases += inputs.decks[i].size();
     if (member != nullptr) member->skip_to(phases);  // skipped after an error
   }
@@ -75,7 +77,7 @@ base::ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   require_writable(own, inputs, common_files(options, names), machinery);
   if (!own.calibrate.empty() && !machinery.unusable) calibrate(own, inputs, machinery, terminal);
   std::unique_ptr<report::Journal> journal;
-  std::vector<report::Study> studies = run_decks(own, inputs, machinery, journal, terminal);
+  std::vector<Study> studies = run_decks(own, inputs, machinery, journal, terminal);
   const base::ExitCode code = finish(own, studies, journal.get(), terminal);
   return machinery.member ? finish_fleet(options, names, studies, machinery, terminal) : code;
 }
@@ -94,6 +96,7 @@ int main(int argc, char** argv) {
   try {
     const Options options = parse_options(argc, argv);
     if (options.quiet) terminal.be_quiet();
+    if (options.verbose) terminal.be_verbose();
     code = run(options, machinery, terminal);
   } catch (const std::exception& error) {
     const base::Error ours = base::error_of(error);

@@ -1,6 +1,6 @@
 #include "measured.hpp"
 
-#include "report/console.hpp"
+#include "report/run_report.hpp"
 
 namespace overlap {
 
@@ -12,7 +12,7 @@ measure::Hooks hooks_of(Terminal& terminal) {
   return hooks;
 }
 
-experiment::Outcome Measured::operator()(const report::Study& study, const deck::Point& point) {
+results::Part Measured::operator()(const Study& study, const deck::Point& point) {
   const measure::Hooks hooks = hooks_of(terminal);
   if (member == nullptr) return measured(study, point, hooks);
   if (const auto devices = point.deck.fleet.devices) member->require_devices(*devices);
@@ -22,15 +22,18 @@ experiment::Outcome Measured::operator()(const report::Study& study, const deck:
   });
 }
 
-experiment::Outcome Measured::measured(const report::Study& study, const deck::Point& point,
-                                       const measure::Hooks& hooks) {
-  const experiment::Outcome* const alone = study.done.empty() ? nullptr : study.outcome();
-  const bool again = point.phase == deck::Phase::together && alone != nullptr && plan;
-  if (!again) plan = experiment::plan(point, measure::probe(point.deck, device, session, hooks));
+results::Part Measured::measured(const Study& study, const deck::Point& point,
+                                 const measure::Hooks& hooks) {
+  const std::vector<results::Run>& alone = study.result.runs;
+  const bool again = point.phase == deck::Phase::together && !alone.empty() && plan;
+  if (!again)
+    plan = experiment::plan(point, measure::probe(point.deck, device, session, bench, hooks));
   plan->phase = point.phase;
-  if (!study.sweeps() && !again) terminal.shown(report::heading(study, *plan));
-  experiment::Samples samples = measure::measure(*plan, session, hooks);
-  return experiment::judge(*plan, std::move(samples), references, again ? alone : nullptr);
+  if (!study.result.sweeps() && !again) {
+    terminal.shown(report::heading(study.result, experiment::planned(*plan)));
+  }
+  experiment::Samples samples = measure::measure(*plan, session, bench, hooks);
+  return experiment::judge(*plan, std::move(samples), references, again ? &alone : nullptr);
 }
 
 }  // namespace overlap

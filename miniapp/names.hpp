@@ -7,7 +7,6 @@
 
 #include "base/machine.hpp"
 #include "options.hpp"
-#include "report/study.hpp"
 
 /// Placeholders in names of result files: {deck}, {host}, {rank}, {uuid}.
 namespace overlap {

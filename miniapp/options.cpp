@@ -10,8 +10,8 @@
 
 #include "base/error.hpp"
 #include "base/units.hpp"
+#include "describe/document.hpp"
 #include "names.hpp"
-#include "yaml/reader.hpp"
 
 namespace overlap {
 namespace {
@@ -66,6 +66,17 @@ CLI::Option* add_file(CLI::App& app, const char* name, std::string& file, const 
   return app.add_option_function<std::string>(name, take, help)->type_name(type);
 }
 
+/// The options of result files, which take_outputs() reads in the sequence of the command line.
+void add_writers(CLI::App& app) {
+  for (const auto& [option, suffix, type, help, takes_sweeps, write] : report::writers) {
+    if (help.empty()) continue;
+    app.add_option_function<std::vector<std::string>>(
+           std::string(option), [](const std::vector<std::string>&) {}, std::string(help))
+        ->type_name(std::string(type))
+        ->allow_extra_args(false);
+  }
+}
+
 /// The subcommands, which read results and need no device.
 void add_commands(CLI::App& app, Options& options) {
   const auto take_below = [&options](const std::string& text) {
@@ -83,6 +94,7 @@ void add_commands(CLI::App& app, Options& options) {
         ->required()
         ->option_text("...");
     made->add_flag("--quiet", options.quiet, "Print only the result lines");
+    made->add_flag("--verbose", options.verbose, "Print details, too");
     made->callback([&options, which] { options.command = which; });
     return made;
   };
@@ -115,6 +127,9 @@ void add_commands(CLI::App& app, Options& options) {
   add_file(*merge, "--junit", options.junit, "FILE",
            "Write the verdicts as JUnit XML: one test per device");
   add_file(*merge, "--report", options.report, "FILE.html", "Write it as an HTML page");
+  CLI::App* const show = command(
+      Command::show, "show", "Report results, a fleet or a comparison as if just made", "FILE", 1);
+  add_writers(*show);
   for (CLI::App* const one : {baseline, compare}) {
     CLI::Option* const below =
         one->add_option_function<std::string>(
@@ -157,10 +172,10 @@ void require_no_command(const CLI::App& app, const Options& options) {
   for (const CLI::App* const command : app.get_subcommands({})) {
     commands.push_back(command->get_name());
   }
-  const std::string near = yaml::suggestion(options.decks.front(), commands);
+  const std::string near = describe::suggestion(options.decks.front(), commands);
   if (near.empty()) return;
   fail(fmt::format("found {}; allowed: decks, or a command ({}) and its arguments{}",
-                   yaml::quoted(options.decks.front()), fmt::join(commands, ", "), near));
+                   describe::quoted(options.decks.front()), fmt::join(commands, ", "), near));
 }
 
 /// Rejects an option that miniapp, or else its command, does not have.
@@ -171,8 +186,8 @@ void require_no_command(const CLI::App& app, const Options& options) {
   for (const CLI::Option* const option : where.get_options()) names.push_back(option->get_name());
   const std::string argument = where.remaining().front();
   const std::string found = argument.substr(0, argument.find('='));
-  fail(fmt::format("found {}; allowed: the options in miniapp {}--help{}", yaml::quoted(found),
-                   in_command ? where.get_name() + " " : "", yaml::suggestion(found, names)));
+  fail(fmt::format("found {}; allowed: the options in miniapp {}--help{}", describe::quoted(found),
+                   in_command ? where.get_name() + " " : "", describe::suggestion(found, names)));
 }
 
 void require_alone(const CLI::App& app, const std::string& name) {
@@ -247,10 +262,7 @@ Options parse_options(int argc, char** argv) {
     app.add_option(name, value, help)->type_name(type)->allow_extra_args(false);
   };
   add("--set", options.overrides, "KEY.PATH=VALUE", "Override a deck value; repeatable");
-  std::vector<std::string> files;  // unused: take_outputs() reads them in command-line order
-  for (const auto& [option, suffix, type, help, takes_sweeps, write] : report::writers) {
-    if (!help.empty()) add(option.data(), files, type.data(), help.data());
-  }
+  add_writers(app);
   add("--predict", options.predict, "DEVICE",
       "Predict the decks' runs on a device instead of running them: a name from input/devices or a "
       "file; repeatable");
@@ -272,6 +284,8 @@ Options parse_options(int argc, char** argv) {
   app.add_flag("--dry-run", options.dry_run,
                "Print the schedules, or the points of a sweep; run nothing");
   app.add_flag("--quiet", options.quiet, "Print only the result lines");
+  app.add_flag("--verbose", options.verbose,
+               "Print details, too: host times, rates, all that a page has");
   app.add_flag("--version", options.version,
                "Print version, git commit, Kokkos, compiler, CUDA or HIP");
   app.footer(
@@ -300,7 +314,7 @@ Options parse_options(int argc, char** argv) {
     fail(std::string(error.what()) + " (see miniapp --help)");
   }
   require_values(app);
-  take_outputs(app, options);
+  take_outputs(options.command == Command::show ? *app.get_subcommands().front() : app, options);
   options.command == Command::run ? check(app, options) : check_command(app, options);
   return options;
 }

@@ -16,12 +16,12 @@ struct Output {
 };
 
 /// The subcommand: run decks, or process results of earlier runs.
-enum class Command { run, baseline, compare, merge };
+enum class Command { run, baseline, compare, merge, show };
 
 /// The command line.
 struct Options {
   Command command = Command::run;
-  std::vector<std::string> results;  ///< baseline and merge: files or folders; compare: files
+  std::vector<std::string> results;  ///< baseline, compare, merge: files or folders; show: files
   std::string output;                ///< baseline: output file
   std::string json;                  ///< compare, merge: JSON file; empty: none
   std::string report;                ///< compare, merge: HTML page; empty: none
@@ -44,6 +44,7 @@ struct Options {
   bool resume = false;  ///< continue an interrupted sweep
   bool dry_run = false;
   bool quiet = false;
+  bool verbose = false;
   bool version = false;
   std::string help;                 ///< text to print instead of running; empty: run
   std::vector<std::string> kokkos;  ///< --kokkos-... arguments

@@ -9,9 +9,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <utility>
 
 #include "base/text.hpp"
-#include "report/console.hpp"
 #include "report/lines.hpp"
 
 namespace overlap {
@@ -19,6 +19,12 @@ void occupy_standard_streams() {
   for (int stream = 0; stream <= 2; ++stream) {
     if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
   }
+}
+
+/// Whether a line can be wiped from standard error.
+static bool wipes_lines() {
+  const char* const kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
 Terminal::~Terminal() { end_progress(); }
@@ -40,13 +46,20 @@ void Terminal::shown(const std::string& words) {
   if (!quiet_) text(base::prose(words));
 }
 
-void Terminal::verdict(const std::vector<report::Study>& studies) {
-  for (const report::Study& study : studies) {
-    const bool passed = study.verdict() == experiment::Verdict::pass;
-    if (!study.predicts() || !passed) shown(report::verdict_words(study, studies.size() > 1));
-    if (wants_all_lines()) text(report::result_lines(study));
+void Terminal::shown(report::Blocks blocks) {
+  const report::Screen screen{
+      .width = width(), .colour = isatty(STDOUT_FILENO) != 0 && wipes_lines(), .verbose = verbose_};
+  if (quiet_ || blocks.empty()) return;
+  const std::string piece = report::terminal({.blocks = std::move(blocks)}, screen);
+  if (!piece.empty()) text(std::exchange(has_shown_, true) ? "\n" + piece : piece);
+}
+
+void Terminal::verdict(const report::Results& results) {
+  for (const results::Result& result : results) {
+    shown(report::verdict(result, results.size() > 1, false));
+    if (wants_all_lines()) text(report::result_lines(result));
   }
-  if (!studies.empty()) result(report::verdict_line(studies));
+  if (!results.empty()) result(report::verdict_line(results));
 }
 
 void Terminal::result(const std::string& lines) {
@@ -55,7 +68,7 @@ void Terminal::result(const std::string& lines) {
 }
 
 void Terminal::failed(base::ExitCode code) {
-  if (!has_result_) result(report::verdict_line(experiment::verdict_of(code), code, false));
+  if (!has_result_) result(report::verdict_line(results::verdict_of(code), code, false));
 }
 
 bool Terminal::wants_all_lines() const { return quiet_ || isatty(STDOUT_FILENO) == 0; }
@@ -73,12 +86,6 @@ void Terminal::note(const std::string& words) {
 void Terminal::error(const std::string& words) { note("error: " + words); }
 
 bool Terminal::flush() { return static_cast<bool>(std::cout.flush()); }
-
-/// Whether a line can be wiped from standard error.
-static bool wipes_lines() {
-  const char* const kind = std::getenv("TERM");
-  return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
-}
 
 void Terminal::end_progress() {
   if (line_) std::cerr << "\r\033[K" << std::flush;

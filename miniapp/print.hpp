@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "report/study.hpp"
+#include "report/run_report.hpp"
 
 namespace overlap {
 
@@ -22,7 +22,8 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  void be_quiet() { quiet_ = true; }  ///< --quiet
+  void be_quiet() { quiet_ = true; }      ///< --quiet
+  void be_verbose() { verbose_ = true; }  ///< --verbose
   /// Makes this process one of several: it prefixes messages with `name` and prints no results.
   void speak_for(const std::string& name) { name_ = name; }
   /// Columns of the terminal on stdout; otherwise $COLUMNS, or 100.
@@ -30,8 +31,9 @@ class Terminal {
 
   void text(const std::string& words);   ///< requested output
   void shown(const std::string& words);  ///< output for people: not with --quiet
+  void shown(report::Blocks blocks);     ///< a piece of a report
   /// Prints the end of a call: verdicts and result lines, on a terminal only OVERLAP_RESULT.
-  void verdict(const std::vector<report::Study>& studies);
+  void verdict(const report::Results& results);
   /// Prints result lines, the last of which is OVERLAP_RESULT.
   void result(const std::string& lines);
   /// Prints OVERLAP_RESULT for an error, unless it was printed before.
@@ -64,8 +66,10 @@ class Terminal {
   };
 
   bool quiet_ = false;
+  bool verbose_ = false;
   bool has_result_ = false;
-  std::string name_;  ///< empty: the only process, or rank 0
+  bool has_shown_ = false;  ///< a piece of a report
+  std::string name_;        ///< empty: the only process, or rank 0
   std::optional<Part> part_;
   bool line_ = false;  ///< the progress line is visible
   std::optional<std::chrono::steady_clock::time_point> start_;

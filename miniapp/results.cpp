@@ -4,23 +4,26 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <vector>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
-#include "experiment/baseline.hpp"
-#include "report/comparison.hpp"
-#include "report/fleet.hpp"
+#include "deck/shipped.hpp"
+#include "report/comparison_report.hpp"
+#include "report/fleet_report.hpp"
 #include "report/lines.hpp"
 #include "report/output_file.hpp"
-#include "report/read_files.hpp"
-#include "yaml/shipped.hpp"
+#include "results/baseline.hpp"
+#include "results/checks.hpp"
+#include "results/read_files.hpp"
 
 namespace overlap {
 namespace {
@@ -50,16 +53,16 @@ void write(const std::vector<OutputFile>& outputs,
 /// be written, is written twice or is an input. A file that an earlier call left in a folder of
 /// results may be written anew.
 [[nodiscard]] report::Files require_outputs(const std::vector<OutputFile>& outputs,
-                                            const std::vector<report::SourceFile>& sources,
+                                            const std::vector<results::SourceFile>& sources,
                                             const std::vector<std::string>& others = {}) {
   report::Files files;
   for (const std::string& input : others) files.reads(input, "an input");
-  for (const report::SourceFile& source : sources) {
+  for (const results::SourceFile& source : sources) {
     const bool written = std::ranges::any_of(outputs, [&](const OutputFile& output) {
       std::error_code error;  // an output that is not there yet is none of the inputs
       return std::filesystem::equivalent(source.path, output.path, error);
     });
-    if (!written || !report::is_left_out(source)) files.reads(source.path, "an input");
+    if (!written || !results::is_left_out(source)) files.reads(source.path, "an input");
   }
   for (const OutputFile& output : outputs) {
     if (!output.path.empty()) files.writes(output.path, output.option);
@@ -67,26 +70,34 @@ void write(const std::vector<OutputFile>& outputs,
   return files;
 }
 
+/// Whether a result passed, or is inconclusive only because its criteria have no reference yet.
+bool is_healthy(const results::Result& result) {
+  if (result.code != base::ExitCode::inconclusive) return result.code == base::ExitCode::pass;
+  return std::ranges::none_of(result.checks, [](const results::Check& check) {
+    return results::decides(check) && !std::isnan(check.limit);
+  });
+}
+
 /// `baseline`: writes a reference file.
 base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
   const auto files =
-      require_outputs({{"-o", options.output}}, report::source_files(options.results));
-  const std::vector<experiment::Recorded> results = report::read_results(options.results);
-  const auto [entries, left_out, widened] = experiment::baseline(results, options.below);
-  const experiment::Reference reference{options.output, entries};
+      require_outputs({{"-o", options.output}}, results::source_files(options.results));
+  const std::vector<results::Result> results = results::read_measured(options.results);
+  const auto [entries, left_out, widened] = results::baseline(results, options.below);
+  const results::Reference reference{options.output, entries};
   const std::string how =
       fmt::format("Written by `miniapp baseline` {} from {}.", base::version().version,
                   base::counted(results.size(), "result"));
-  report::write_file(options.output, experiment::to_yaml(reference, how));
+  report::write_file(options.output, results::to_yaml(reference, how));
   if (report::is_stream(options.output)) return base::ExitCode::pass;
-  const auto name = [](const experiment::Entry& entry) {
-    const experiment::Subject& of = entry.subject;
-    return experiment::words({.phase = of.phase, .order = of.order, .metric = of.metric});
+  const auto name = [](const results::Entry& entry) {
+    const auto& [device, link, backend, deck, phase, order, metric] = entry.subject;
+    return results::name_with_phase({phase, order, metric});
   };
   std::set<std::string> names;
-  for (const experiment::Entry& entry : left_out) names.insert(name(entry));
+  for (const results::Entry& entry : left_out) names.insert(name(entry));
   const auto failed =
-      std::ranges::count_if(results, [](const auto& result) { return !result.healthy; });
+      std::ranges::count_if(results, [](const auto& result) { return !is_healthy(result); });
   std::string text = fmt::format("wrote {}: {} entries from {}", base::one_line(options.output),
                                  entries.size(), base::counted(results.size(), "result"));
   if (failed > 0) text += fmt::format(", {} of which did not pass", failed);
@@ -94,8 +105,7 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
     text += fmt::format("; no entry for medians that are not above 0: {}", fmt::join(names, "; "));
   }
   if (!widened.empty()) {
-    const experiment::Entry& most =
-        *std::ranges::max_element(widened, {}, &experiment::Entry::tolerance);
+    const results::Entry& most = *std::ranges::max_element(widened, {}, &results::Entry::tolerance);
     text += fmt::format(
         "; tolerance of {} entries raised to the interval of the results, at most "
         "to {} ({})",
@@ -106,64 +116,62 @@ base::ExitCode make_baseline(const Options& options, Terminal& terminal) {
 }
 
 /// How the results of later files differ from those of the first.
-report::Comparisons comparisons_of(const Options& options) {
-  const auto read = [&](std::size_t i) { return report::read_results({options.results[i]}); };
-  report::Comparisons comparisons{.below = options.below.value_or(experiment::same_within),
-                                  .common = options.common};
-  const std::vector<experiment::Recorded> first = read(0);
+results::Comparisons comparisons_of(const Options& options) {
+  const auto read = [&](std::size_t i) { return results::read_measured({options.results[i]}); };
+  results::Comparisons made;
+  made.below = options.below.value_or(results::same_within);
+  made.common = options.common;
+  const std::vector<results::Result> first = read(0);
   for (std::size_t i = 1; i < options.results.size(); ++i) {
-    std::ranges::move(experiment::compare(first, read(i), comparisons.below, comparisons.common),
-                      std::back_inserter(comparisons.all));
+    std::ranges::move(results::compare(first, read(i), made.below, made.common),
+                      std::back_inserter(made.all));
   }
-  return comparisons;
+  made.code = results::exit_code_of(made.all, made.common);
+  return made;
 }
 
-experiment::SideBySide side_by_side(const Options& options) {
-  std::vector<std::vector<experiment::Recorded>> files;
+results::Comparisons side_by_side(const Options& options) {
+  std::vector<std::vector<results::Result>> files;
   for (const std::string& file : options.results) {
-    files.push_back(report::read_results({file}, report::Extent::all));
+    files.push_back(results::read_measured({file}, results::Extent::all));
   }
-  return experiment::side_by_side(files, options.to);
+  results::Comparisons made;
+  made.side_by_side = results::side_by_side(files, options.to);
+  return made;
 }
 
-/// `compare`: prints how results differ.
-base::ExitCode compare_results(const Options& options, Terminal& terminal) {
-  report::Comparisons comparisons;
-  const std::vector<OutputFile> outputs = {
-      {"--csv", options.csv, [&] { return report::side_by_side_csv(*comparisons.side_by_side); }},
-      {"--json", options.json, [&] { return comparison_json(comparisons); }},
-      {"--report", options.report, [&] { return comparison_html(comparisons); }}};
-  const auto files = require_outputs(outputs, report::source_files(options.results));
-  comparisons = options.side_by_side ? report::Comparisons{.side_by_side = side_by_side(options)}
-                                     : comparisons_of(options);
+using Outputs = std::vector<OutputFile>;
+
+/// The files of a comparison; `comparisons` must outlive them.
+Outputs outputs_of(const Options& options, const results::Comparisons& comparisons) {
+  return {{"--csv", options.csv,
+           [&] { return report::side_by_side_csv(comparisons.side_by_side.value()); }},
+          {"--json", options.json,
+           [&] { return results::json_text(describe::write(comparisons), 2) + "\n"; }},
+          {"--report", options.report,
+           [&] { return report::page(report::comparison_report(comparisons)); }}};
+}
+
+/// The files of a fleet, which must outlive them.
+Outputs outputs_of(const Options& options, const results::Fleet& fleet) {
+  return {{"--json", options.json, [&] { return results::to_json(fleet); }},
+          {"--junit", options.junit, [&] { return report::fleet_junit(fleet); }},
+          {"--report", options.report, [&] { return report::page(report::fleet_report(fleet)); }}};
+}
+
+base::ExitCode finish(const Outputs& outputs, results::Comparisons& comparisons,
+                      const Options& options, Terminal& terminal) {
   write(outputs, [&](const std::string&, const std::string& why) {
     terminal.error(why);
-    comparisons.least = base::ExitCode::runtime_error;
+    comparisons.code = base::worst(comparisons.code, base::ExitCode::runtime_error);
   });
-  if (!options.quiet) terminal.text(report::comparison_text(comparisons));
-  const base::ExitCode code = comparisons.exit_code();
-  terminal.result(report::verdict_line(experiment::verdict_of(code), code, true));
-  return code;
+  if (!options.quiet) terminal.shown(report::comparison_report(comparisons).blocks);
+  terminal.result(report::verdict_line(comparisons.verdict(), comparisons.code, true));
+  return comparisons.code;
 }
 
-/// `merge`: prints many devices' results as one outcome.
-base::ExitCode merge_results(const Options& options, Terminal& terminal) {
-  experiment::Fleet fleet;
-  const std::vector<OutputFile> outputs = {
-      {"--json", options.json, [&] { return report::fleet_json(fleet); }},
-      {"--junit", options.junit, [&] { return report::fleet_junit(fleet); }},
-      {"--report", options.report, [&] { return report::fleet_html(fleet, options.report); }}};
-  const std::vector<report::SourceFile> sources = report::source_files(options.results);
-  const auto files = require_outputs(outputs, sources, {options.expected, options.reference});
-  std::vector<experiment::ExpectedHost> expected;
-  std::optional<experiment::Reference> reference;
-  if (!options.expected.empty()) expected = report::read_hosts(options.expected);
-  if (!options.reference.empty()) {
-    reference =
-        experiment::load_reference(yaml::path_of(options.reference, "references", "reference"));
-  }
-  fleet = experiment::fleet_of(report::read_devices(sources), expected,
-                               reference ? &*reference : nullptr);
+base::ExitCode finish(const Outputs& outputs, results::Fleet& fleet, const Options& options,
+                      Terminal& terminal) {
   if (options.quiet) {
     for (const std::string& fault : report::faults(fleet)) terminal.error(fault);
   }
@@ -171,9 +179,114 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
     terminal.error(why);
     fleet.broken.push_back({path, why});
   });
-  terminal.shown(report::fleet_text(fleet));
+  terminal.shown(report::fleet_report(fleet).blocks);
   terminal.result(report::fleet_lines(fleet, terminal.wants_all_lines()));
   return fleet.exit_code();
+}
+
+/// `compare`: prints how results differ.
+base::ExitCode compare_results(const Options& options, Terminal& terminal) {
+  results::Comparisons comparisons;
+  const Outputs outputs = outputs_of(options, comparisons);
+  const auto files = require_outputs(outputs, results::source_files(options.results));
+  comparisons = options.side_by_side ? side_by_side(options) : comparisons_of(options);
+  return finish(outputs, comparisons, options, terminal);
+}
+
+/// `merge`: prints many devices' results as one outcome.
+base::ExitCode merge_results(const Options& options, Terminal& terminal) {
+  results::Fleet fleet;
+  const Outputs outputs = outputs_of(options, fleet);
+  const std::vector<results::SourceFile> sources = results::source_files(options.results);
+  const auto files = require_outputs(outputs, sources, {options.expected, options.reference});
+  std::vector<results::ExpectedHost> expected;
+  std::optional<results::Reference> reference;
+  if (!options.expected.empty()) expected = results::read_hosts(options.expected);
+  if (!options.reference.empty()) {
+    reference =
+        results::load_reference(deck::shipped_path(options.reference, "references", "reference"));
+  }
+  fleet = results::fleet_of(results::read_devices(sources), expected,
+                            reference ? &*reference : nullptr);
+  return finish(outputs, fleet, options, terminal);
+}
+
+/// Reports of results as if just made.
+base::ExitCode show(const report::Results& shown, const Options& options, Terminal& terminal) {
+  Outputs outputs;
+  for (const Output& output : options.outputs) {
+    const bool sweeps = std::ranges::any_of(shown, &results::Result::sweeps);
+    if (sweeps && !output.writer->takes_sweeps) {
+      throw base::Error(base::ExitCode::usage,
+                        fmt::format("{}: found a sweep, whose points are not traced; allowed: {}",
+                                    output.writer->option, report::sweep_options()));
+    }
+    outputs.push_back({output.writer->option.data(), output.path,
+                       [&shown, &output] { return output.writer->write(shown); }});
+  }
+  std::vector<results::SourceFile> sources;
+  for (const std::string& file : options.results) sources.push_back({file, true});
+  const auto files = require_outputs(outputs, sources);
+  for (const results::Result& result : shown) {
+    terminal.shown(report::heading(result, result));
+    terminal.lines(report::wrong_data(result));
+    if (!result.error.empty()) terminal.error(result.error);
+    terminal.shown(report::findings(result));
+  }
+  auto code = base::ExitCode::pass;
+  for (const results::Result& result : shown) code = base::worst(code, result.code);
+  write(outputs, [&](const std::string&, const std::string& why) {
+    terminal.error(why);
+    code = base::worst(code, base::ExitCode::runtime_error);
+  });
+  terminal.verdict(shown);
+  return code;
+}
+
+/// Reports of a fleet or a comparison as if just made.
+base::ExitCode show(auto subject, Options options, Terminal& terminal) {
+  for (const Output& output : options.outputs) {
+    for (const auto& [option, path] : {std::pair("--csv", &options.csv),
+                                       {"--json", &options.json},
+                                       {"--junit", &options.junit},
+                                       {"--report", &options.report}}) {
+      if (output.writer->option == option) *path = output.path;
+    }
+  }
+  const Outputs outputs = outputs_of(options, subject);
+  for (const Output& output : options.outputs) {
+    if (std::ranges::find(outputs, output.path, &OutputFile::path) != outputs.end()) continue;
+    throw base::Error(
+        base::ExitCode::usage,
+        fmt::format("{}: found {}, which is no result file; allowed: {}", output.writer->option,
+                    options.results.front(),
+                    fmt::join(outputs | std::views::transform(&OutputFile::option), ", ")));
+  }
+  const auto files = require_outputs(outputs, {{options.results.front(), true}});
+  return finish(outputs, subject, options, terminal);
+}
+
+/// `show`: prints the reports of files.
+base::ExitCode show_files(const Options& options, Terminal& terminal) {
+  report::Results shown;
+  for (const std::string& file : options.results) {
+    results::Content content = results::read_content(file);
+    if (auto* const found = std::get_if<std::vector<results::Result>>(&content)) {
+      std::ranges::move(*found, std::back_inserter(shown));
+      continue;
+    }
+    if (options.results.size() > 1) {
+      throw base::Error(base::ExitCode::usage,
+                        fmt::format("{}: found no result file; allowed: result files, or one file "
+                                    "of a fleet or a comparison",
+                                    file));
+    }
+    if (auto* const fleet = std::get_if<results::Fleet>(&content)) {
+      return show(std::move(*fleet), options, terminal);
+    }
+    return show(std::get<results::Comparisons>(std::move(content)), options, terminal);
+  }
+  return show(shown, options, terminal);
 }
 
 }  // namespace
@@ -181,6 +294,7 @@ base::ExitCode merge_results(const Options& options, Terminal& terminal) {
 base::ExitCode work_on_results(const Options& options, Terminal& terminal) {
   if (options.command == Command::baseline) return make_baseline(options, terminal);
   if (options.command == Command::compare) return compare_results(options, terminal);
+  if (options.command == Command::show) return show_files(options, terminal);
   return merge_results(options, terminal);
 }
 

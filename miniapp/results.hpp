@@ -6,7 +6,7 @@
 /// The subcommands for results of earlier runs; they need no device.
 namespace overlap {
 
-/// Runs baseline, compare or merge. Throws base::Error.
+/// Runs baseline, compare, merge or show. Throws base::Error.
 base::ExitCode work_on_results(const Options& options, Terminal& terminal);
 
 }  // namespace overlap

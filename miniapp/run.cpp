@@ -13,14 +13,13 @@
 #include "base/sha256.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/version.hpp"
 #include "fleet.hpp"
 #include "measure/platform.hpp"
 #include "measured.hpp"
 #include "model/load.hpp"
-#include "report/console.hpp"
-#include "report/json.hpp"
+#include "report/list.hpp"
 #include "report/output_file.hpp"
+#include "results/metrics.hpp"
 #include "workload/workload.hpp"
 
 namespace overlap {
@@ -31,16 +30,16 @@ using base::ExitCode;
 /// Properties that a resumed run must share with the saved points.
 report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
   const auto& [build, host, device, job, placement] = machine;
-  const auto& [version, git_sha, dirty] = base::version();
   const auto with_hash = [](const std::string& path, const std::string& text) {
     return path + " " + base::sha256(text).substr(0, 16);
   };
   std::vector<std::string> references;
   for (const auto& [name, reference] : inputs.references.front()) {
-    references.push_back(with_hash(reference.path, experiment::to_yaml(reference, "")));
+    references.push_back(with_hash(reference.path, results::to_yaml(reference, "")));
   }
   return {
-      {"program", fmt::format("{} {}{}", version, git_sha, dirty ? ", modified" : "")},
+      {"program",
+       fmt::format("{} {}{}", build.version, build.git_sha, build.dirty ? ", modified" : "")},
       {"build",
        fmt::format("Kokkos {} {}, {}", build.kokkos_version, build.backend, build.compiler)},
       {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
@@ -51,27 +50,26 @@ report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
 }
 
 /// Whether a point came to its end.
-bool is_whole(const report::PointResult& point) { return point.ended_by.empty(); }
+bool is_whole(const results::Point& point) { return point.exit_code && point.ended_by.empty(); }
 
 /// Whether this machine lacks what the point needs, which says nothing about other points.
-bool is_skipped(const report::PointResult& point) {
-  return point.code == ExitCode::precondition || point.code == ExitCode::skipped;
+bool is_skipped(const results::Point& point) {
+  return point.exit_code == ExitCode::precondition || point.exit_code == ExitCode::skipped;
 }
 
 /// Whether no point is left to measure here.
-bool is_over(const report::Study& study) {
-  const auto left = [](const report::PointResult& point) {
-    return !is_whole(point) && !is_skipped(point);
-  };
-  return study.done.size() == study.points.size() && std::ranges::none_of(study.done, left);
+bool is_over(const results::Result& result) {
+  return std::ranges::all_of(result.points, [](const results::Point& point) {
+    return is_whole(point) || is_skipped(point);
+  });
 }
 
 /// Where finished points wait for --resume; empty if there are none.
-std::string kept(const report::Study& study, const report::Journal* journal) {
-  const auto whole = std::ranges::count_if(study.done, is_whole);
+std::string kept(const results::Result& result, const report::Journal* journal) {
+  const auto whole = std::ranges::count_if(result.points, is_whole);
   if (journal == nullptr || whole == 0) return "";
   return fmt::format("{} of {} points are kept in {}; continue with --resume", whole,
-                     study.points.size(), journal->path());
+                     result.points.size(), journal->path());
 }
 
 /// Where a sweep keeps its finished points: next to the first of its result files that has some, or
@@ -89,9 +87,8 @@ std::string journal_path(const Options& options) {
   return there == paths.end() ? paths.front() : *there;
 }
 
-/// Runs a point. Returns a failed outcome for every error but base::Error{usage}, which is thrown.
-experiment::Outcome outcome_of(const report::Study& study, const deck::Point& point,
-                               const RunPoint& run_point) {
+/// Runs a point. Returns a failed part for every error but base::Error{usage}, which is thrown.
+results::Part part_of(const Study& study, const deck::Point& point, const RunPoint& run_point) {
   try {
     base::check_interrupt();
     return run_point(study, point);
@@ -102,25 +99,29 @@ experiment::Outcome outcome_of(const report::Study& study, const deck::Point& po
   }
 }
 
-/// Puts the journal's points into the study, by their numbers in the deck.
-void restore(report::Study& study, const report::Journal& journal) {
-  std::map<std::string, report::PointResult> kept;  // by fingerprint
+/// Puts the journal's points into the study, by their numbers in the deck. Returns how many.
+std::size_t restore(Study& study, const report::Journal& journal) {
+  std::map<std::string, results::Part> kept;  // by fingerprint
   for (const std::string& line : journal.records()) {
     try {
-      const report::PointResult point = report::read_record(line);
-      kept.emplace(point.fingerprint, point);
-    } catch (const base::Error& error) {
-      throw base::Error(error.code(), fmt::format("{}: {}; allowed: remove the file",
-                                                  journal.path(), error.what()));
+      results::Part part;
+      describe::read(describe::Reader(describe::parse_json(journal.path(), line)), part);
+      kept.emplace(part.fingerprint, std::move(part));
+    } catch (const base::Error&) {
+      throw base::Error(ExitCode::usage, journal.path() +
+                                             ": found no finished point of a sweep; allowed: "
+                                             "remove the file");
     }
   }
+  std::size_t restored = 0;
   for (std::size_t i = 0; i < study.points.size(); ++i) {
-    const auto found = kept.find(report::fingerprint(study.points[i]));
+    const auto found = kept.find(experiment::fingerprint(study.points[i]));
     if (found == kept.end()) continue;
-    study.done.push_back(found->second);
-    study.done.back().number = i;
+    results::append(study.result, i, found->second);
+    ++restored;
   }
-  if (!study.done.empty() || kept.empty()) return;
+  results::evaluate(study.result.runs);
+  if (restored > 0 || kept.empty()) return restored;
   throw base::Error(ExitCode::usage,
                     journal.path() +
                         ": found no point of this deck; allowed: --resume with the deck and "
@@ -235,26 +236,28 @@ void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Ter
   }
 }
 
-report::Study new_study(const Inputs& inputs, std::size_t deck, const base::Machine& machine) {
-  std::vector<std::string> names;
-  for (const model::Device& device : inputs.predicted) names.push_back(device.name);
-  report::Study study = report::new_study(machine, inputs.decks[deck], names);
-  study.started = now_utc();
+Study new_study(const Inputs& inputs, std::size_t deck, const base::Machine& machine) {
+  Study study{.points = inputs.decks[deck]};
+  study.result = experiment::new_result(study.points, machine);
+  study.result.started = now_utc();
+  for (const model::Device& device : inputs.predicted) {
+    study.result.predicted_for.push_back(device.name);
+  }
   return study;
 }
 
-void fail_first(report::Study& study, const base::Error& error, Terminal& terminal) {
+void fail_first(Study& study, const base::Error& error, Terminal& terminal) {
   const deck::Point& first = study.points.front();
-  terminal.error(
-      report::add(study, 0, experiment::failed(first, named(first.deck, error))).ended_by);
+  results::append(study.result, 0, experiment::failed(first, named(first.deck, error)));
+  terminal.error(study.result.points.front().ended_by);
 }
 
-bool mark_interrupted(std::vector<report::Study>& studies) {
+bool mark_interrupted(std::vector<Study>& studies) {
   const auto before = studies.size() - 1;
-  if (before == 0 || studies[before - 1].exit_code() != ExitCode::interrupted) return false;
-  report::Study& study = studies.back();
+  if (before == 0 || studies[before - 1].result.code != ExitCode::interrupted) return false;
+  Study& study = studies.back();
   const base::Error error(ExitCode::interrupted, "interrupted");
-  report::add(study, 0, experiment::failed(study.points.front(), error));
+  results::append(study.result, 0, experiment::failed(study.points.front(), error));
   return true;
 }
 
@@ -331,71 +334,75 @@ void require_writable(Options& options, const Inputs& inputs,
 }
 
 std::unique_ptr<report::Journal> open_journal(const Options& options, const Inputs& inputs,
-                                              report::Study& study, Machinery& machinery,
+                                              Study& study, Machinery& machinery,
                                               Terminal& terminal) {
-  const std::string path = study.sweeps() ? journal_path(options) : "";
+  const std::string path = study.result.sweeps() ? journal_path(options) : "";
   if (path.empty() || machinery.unusable) return nullptr;
   std::unique_ptr<report::Journal> journal;
   try {
-    journal =
-        std::make_unique<report::Journal>(path, identity(inputs, study.machine), options.resume);
+    journal = std::make_unique<report::Journal>(path, identity(inputs, study.result.machine),
+                                                options.resume);
   } catch (const base::Error& error) {
     if (error.code() == ExitCode::usage) throw;
     machinery.unusable = error;
     return nullptr;
   }
-  restore(study, *journal);
-  if (options.resume && study.done.empty()) {
+  const std::size_t restored = restore(study, *journal);
+  if (options.resume && restored == 0) {
     terminal.note(journal->path() + ": no saved points; starting from scratch");
   } else if (options.resume) {
-    terminal.shown(fmt::format("{} of {} points are taken from {}\n\n", study.done.size(),
+    terminal.shown(fmt::format("{} of {} points are taken from {}\n\n", restored,
                                study.points.size(), journal->path()));
   }
   return journal;
 }
 
-void run_points(report::Study& study, const RunPoint& run_point, report::Journal* journal,
+void run_points(Study& study, const RunPoint& run_point, report::Journal* journal,
                 Terminal& terminal) {
-  std::vector<bool> done(study.points.size());
-  for (const report::PointResult& point : study.done) done[point.number] = true;
+  results::Result& result = study.result;
   for (std::size_t number = 0; number < study.points.size(); ++number) {
-    if (done[number]) continue;
+    if (is_whole(result.points[number])) continue;
     const deck::Point& point = study.points[number];
-    const std::string words = report::point_words(point.values);
-    if (study.sweeps()) terminal.begin_part(number, study.points.size(), words);
-    experiment::Outcome outcome = outcome_of(study, point, run_point);
-    terminal.lines(report::wrong_data(outcome));
-    report::PointResult& result = report::add(study, number, std::move(outcome));
-    if (is_whole(result)) {
+    const std::string name = result.points[number].name();
+    if (result.sweeps()) terminal.begin_part(number, study.points.size(), name);
+    results::Part part = part_of(study, point, run_point);
+    terminal.lines(report::wrong_data(part));
+    if (journal != nullptr && is_whole(part.point)) {
       try {
-        if (journal != nullptr) journal->add(result.record);
+        part.fingerprint = experiment::fingerprint(point);
+        journal->add(describe::write(part).dump());
       } catch (const base::Error& error) {
         terminal.error(error.what());
-        study.unwritten = error;
+        results::fail(result, error.code(), error.what());
+        study.unwritten = true;
         journal = nullptr;
       }
-    } else if (study.sweeps() && is_skipped(result)) {
-      terminal.note("skipped " + words + ": " + result.ended_by);
-    } else {
-      const std::string points = kept(study, journal);
-      const bool named = study.sweeps() && result.code != ExitCode::interrupted;
-      terminal.error((named ? words + ": " : "") + result.ended_by +
-                     (points.empty() ? "" : "; " + points));
-      return;
     }
+    const results::Point end = part.point;
+    results::append(result, number, std::move(part));
+    if (is_whole(end)) continue;
+    if (result.sweeps() && is_skipped(end)) {
+      terminal.note("skipped " + name + ": " + end.ended_by);
+      continue;
+    }
+    const std::string points = kept(result, journal);
+    const bool named = result.sweeps() && end.exit_code != ExitCode::interrupted;
+    terminal.error((named ? name + ": " : "") + end.ended_by +
+                   (points.empty() ? "" : "; " + points));
+    return;
   }
-  const std::string points = is_over(study) ? "" : kept(study, journal);
+  const std::string points = is_over(result) ? "" : kept(result, journal);
   if (!points.empty()) terminal.note(points);
 }
 
 namespace {
 
 /// Writes a file; returns whether it could.
-bool write_output(const Output& output, std::vector<report::Study>& studies, Terminal& terminal) {
-  report::Study& study = studies[output.deck.value_or(studies.size() - 1)];
+bool write_output(const Output& output, std::vector<Study>& studies, Terminal& terminal) {
+  Study& study = studies[output.deck.value_or(studies.size() - 1)];
   try {
-    report::write_file(output.path,
-                       output.deck ? output.writer->write({study}) : output.writer->write(studies));
+    const report::Results all = output.deck ? report::Results{study.result} : results_of(studies);
+    report::write_file(output.path, output.writer->write(all));
     return true;
   } catch (const std::exception& exception) {
     const base::Error error = base::error_of(exception);
@@ -403,22 +410,28 @@ bool write_output(const Output& output, std::vector<report::Study>& studies, Ter
     if (!why.starts_with(output.path)) why = output.path + ": cannot write: " + why;
     terminal.error(why);
     const bool interrupted = error.code() == ExitCode::interrupted;
-    study.unwritten =
-        base::Error(interrupted ? ExitCode::interrupted : ExitCode::runtime_error, why);
+    results::fail(study.result, interrupted ? ExitCode::interrupted : ExitCode::runtime_error, why);
+    study.unwritten = true;
     return false;
   }
 }
 
 }  // namespace
 
-ExitCode finish(const Options& options, std::vector<report::Study>& studies,
-                report::Journal* journal, Terminal& terminal) {
+report::Results results_of(const std::vector<Study>& studies) {
+  report::Results all;
+  for (const Study& study : studies) all.push_back(study.result);
+  return all;
+}
+
+ExitCode finish(const Options& options, std::vector<Study>& studies, report::Journal* journal,
+                Terminal& terminal) {
   report::write_each(options.outputs, &Output::path,
                      [&](const Output& output) { return write_output(output, studies, terminal); });
   auto code = ExitCode::pass;
-  for (const report::Study& study : studies) code = base::worst(code, study.exit_code());
-  if (!options.fleet) terminal.verdict(studies);
-  if (journal != nullptr && is_over(studies.back()) && !studies.back().unwritten) {
+  for (const Study& study : studies) code = base::worst(code, study.result.code);
+  if (!options.fleet) terminal.verdict(results_of(studies));
+  if (journal != nullptr && is_over(studies.back().result) && !studies.back().unwritten) {
     journal->remove();
   }
   return code;

@@ -10,6 +10,7 @@
 
 #include "base/in_sequence.hpp"
 #include "base/units.hpp"
+#include "base/version.hpp"
 
 /// Hardware and software on which the program runs, as far as they can be read.
 namespace overlap::base {
@@ -144,6 +145,9 @@ struct Placement {
 };
 
 struct BuildInfo {
+  std::string version = base::version().version;  ///< of this program
+  std::string git_sha = base::version().git_sha;  ///< empty: built without git
+  bool dirty = base::version().dirty;             ///< tracked files differed from that commit
   std::string compiler;
   std::string kokkos_version;
   std::string backend;                 ///< the default execution space

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -12,29 +11,11 @@
 
 namespace overlap::base {
 
-/// Processors in the affinity mask of the calling thread; empty if the system does not say.
-inline std::vector<std::size_t> cpus_of_thread() {
-  std::vector<std::size_t> cpus;
-  cpu_set_t mask;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cpus;
-  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
-/// Keeps a thread on these processors; if the system refuses, it stays where it was.
-inline void keep_on(const std::vector<std::size_t>& cpus, pthread_t thread) {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  for (const std::size_t cpu : cpus) CPU_SET(cpu, &mask);
-  pthread_setaffinity_np(thread, sizeof mask, &mask);
-}
-
 /// Number of processors in the affinity mask of the calling thread, at least 1.
 inline int usable_cpus() {
-  const std::size_t cpus = cpus_of_thread().size();
-  return static_cast<int>(cpus > 0 ? cpus : std::max(1U, std::thread::hardware_concurrency()));
+  cpu_set_t mask;
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0) return std::max(1, CPU_COUNT(&mask));
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 /// Calls `body(begin, end)` on contiguous parts of [0, count) of at least `smallest_part` each,

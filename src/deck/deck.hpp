@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +12,10 @@
 #include "base/error.hpp"
 #include "deck/metrics.hpp"
 #include "deck/orders.hpp"
-#include "yaml/document.hpp"
+
+namespace overlap::describe {
+struct Document;
+}
 
 /// The deck: the complete description of one experiment, parsed once, with all defaults filled in.
 namespace overlap::deck {
@@ -253,12 +257,13 @@ struct Deck {
   Require require;
   FleetRun fleet;
   std::vector<Criterion> acceptance;
-  yaml::NodePtr document;  ///< the parsed file, for later errors; null: deck made by the program
+  /// Places in the file, for later errors; null: deck made by the program.
+  std::shared_ptr<const describe::Document> document;
 
   std::string mark = {};  ///< tells decks of one name in one call apart
 
   /// File name without folder and extension, for messages and result lines.
-  std::string name() const { return yaml::name_of(path) + mark; }
+  std::string name() const;
 };
 
 /// One experiment: a deck with one value per swept key, or one phase of a fleet.

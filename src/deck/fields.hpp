@@ -1,34 +1,24 @@
 #pragma once
 
 #include "deck/deck.hpp"
-#include "yaml/fields.hpp"
+#include "describe/describe.hpp"
 
-/// Field tables of the deck: one row per key, which reads, writes and documents it.
+/// The keys of the deck: one description per section, which reads, writes and documents it.
 namespace overlap::deck {
 
-/// Rows of the section `workload`, and of one task of a custom workload.
-const yaml::Table<Workload>& workload_table();
-const yaml::Table<CustomTask>& task_table();
+using describe::Json;
+using describe::Visitor;
 
-/// Rows of the section `require`.
-const yaml::Table<Require>& require_table();
-
-/// Rows of a criterion, and the form of their list.
-const yaml::Table<Criterion>& criterion_table();
-inline constexpr const char* criteria = "a list of criteria, such as [{metric: speedup, min: 1.3}]";
-
-/// Reads a deck and checks constraints between its keys. Throws Error{usage}.
-void read(const yaml::Reader& reader, Deck& deck);
-
-/// Reads the section `workload` and checks constraints between its keys. Throws Error{usage}.
-void read(const yaml::Reader& reader, Workload& workload);
-
-/// Reads the section `acceptance` and checks it against the sections before it. Throws
-/// Error{usage}.
-void read_acceptance(const yaml::Reader& deck, Deck& into);
+void describe(Visitor& v, Deck& d);
+void describe(Visitor& v, Workload& w);
+/// A task of a custom workload; `tasks`: all of them.
+void describe(Visitor& v, CustomTask& t, const std::vector<CustomTask>& tasks);
+void describe(Visitor& v, Require& r);
+/// A criterion of a deck whose sections before `acceptance` are read.
+void describe(Visitor& v, Criterion& c, const Deck& deck);
 
 /// The deck with all defaults filled in, itself a valid deck.
-yaml::Json resolved(const Deck& deck);
+Json resolved(const Deck& deck);
 
 /// SHA-256 of the resolved sections that affect execution: workload, chunks, memory, issue,
 /// host_work, disturb. A reference applies to decks with the same identity.
@@ -38,7 +28,7 @@ std::string identity(const Deck& deck);
 inline std::string mark_of(const std::string& identity) { return "@" + identity.substr(0, 7); }
 
 /// JSON Schema of resolved(), plus the key `sweep` of sweep results.
-yaml::Json resolved_schema();
+Json resolved_schema();
 
 /// The generated part of docs/decks.md: one table per section.
 std::string reference_markdown();
@@ -51,10 +41,7 @@ inline constexpr std::int64_t most_devices = 1024;  ///< of a node
 /// Of all orders of a deck together: planned, predicted and written as JSON they take about 1 GB.
 inline constexpr std::int64_t most_tasks = std::int64_t{1} << 19;
 
-/// JSON Schema: the key is present.
-inline yaml::Json given(const char* key) { return {{"required", {key}}}; }
-
-/// A kind for durations of work: seconds, above 0.
-yaml::Kind<double> duration();
+/// A duration of work: seconds, above 0.
+describe::Real duration();
 
 }  // namespace overlap::deck

@@ -3,21 +3,86 @@
 #include <algorithm>
 #include <map>
 
-#include "base/sha256.hpp"
 #include "deck/fields.hpp"
+#include "deck/shipped.hpp"
 #include "deck/words.hpp"
-#include "yaml/shipped.hpp"
 
+/// Options, sweeps and points.
 namespace overlap::deck {
 namespace {
 
+using namespace describe;
+
 constexpr std::size_t most_points = 10000;
 constexpr std::size_t most_keys = 100;  // limit on the number of swept keys
+constexpr std::size_t most_parts = 8;   // of a dotted key; more are a nesting that no deck has
+
+// Options.
+
+/// Whether a value contains a key below it; a word, such as `none`, replaces all keys.
+bool sets(const Json* value, const std::string& key) {
+  for (const std::string& part : parts_of(key)) {
+    if (!value->is_object()) return !value->is_null();
+    if (!value->contains(part)) return false;
+    value = &value->at(part);
+  }
+  return true;
+}
+
+/// Takes from the sweep what an option sets to one value: the key itself and all keys below it.
+void pin(Document& document, const std::string& option, const std::string& key, const Json& value) {
+  if (!document.root.contains("sweep") || !document.root["sweep"].is_object()) return;
+  Json left = Json::object();
+  for (const auto& [swept, values] : document.root["sweep"].items()) {
+    if (swept == key) continue;
+    const bool below = swept.starts_with(key + ".");
+    const std::string rest = below ? swept.substr(key.size() + 1) : "";
+    if (!below) left[swept] = values;
+    if (!below || sets(&value, rest)) continue;
+    throw base::Error(
+        base::ExitCode::usage,
+        fmt::format("{}: {}: found no {}, which is swept ({}); allowed: with {}, or after --set "
+                    "'sweep={{}}'",
+                    option, clean(key), clean(rest),
+                    base::to_string(document.key_place(path_of("sweep", swept))), clean(rest)));
+  }
+  document.root["sweep"] = std::move(left);
+}
+
+/// Applies an option `key.path=VALUE`. Below the key `sweep` the rest of the path is one key.
+void apply(Document& document, const std::string& text) {
+  const std::string option = "--set " + (text.empty() ? "''" : clean(text));
+  const auto refuse = [&](const std::string& why) {
+    throw base::Error(base::ExitCode::usage, fmt::format("{}: {}", option, why));
+  };
+  const char* const example = "; allowed: key.path=VALUE, such as chunks.count=8";
+  const auto equals = text.find('=');
+  if (equals == std::string::npos) refuse(std::string("found no '='") + example);
+  if (equals == 0) refuse(std::string("found no key") + example);
+  const std::string key = text.substr(0, equals);
+  std::vector<std::string> path = parts_of(key);
+  if (path[0] == "sweep" && path.size() > 1) path = {path[0], key.substr(path[0].size() + 1)};
+  if (std::ranges::find(path, "") != path.end()) {
+    refuse(std::string("found an empty part in the key") + example);
+  }
+  if (path.size() > most_parts)
+    refuse(fmt::format("found a key of {} parts{}", path.size(), example));
+  if (const auto bracket = key.find('['); bracket != std::string::npos) {
+    const auto dot = std::min(key.find('.', bracket), key.size());
+    refuse(fmt::format("{}: found an index; allowed: the whole list, --set '{}=[...]'",
+                       clean(key.substr(0, dot)), clean(key.substr(0, bracket))));
+  }
+  const Json value = parse_option(document, option, text.substr(equals + 1));
+  document.set(path, value);
+  pin(document, option, key, value);
+}
+
+// Sweeps.
 
 /// Whether the value of a key is a list or a part of one.
 bool is_in_list(const std::vector<std::string>& parts) {
-  static const yaml::Json root = resolved_schema();
-  const yaml::Json* schema = &root;
+  static const Json root = resolved_schema();
+  const Json* schema = &root;
   for (const std::string& part : parts) {
     if (part.find('[') != std::string::npos) return true;
     if (!schema->contains("properties") || !schema->at("properties").contains(part)) return false;
@@ -27,86 +92,58 @@ bool is_in_list(const std::vector<std::string>& parts) {
   return false;
 }
 
-void expect_sweepable(const yaml::Reader& at_key, const std::string& key) {
-  const std::vector<std::string> parts = yaml::parts_of(key);
-  if (parts.size() > yaml::most_parts) {
-    at_key.fail(fmt::format("found a key of {} parts; allowed: a dotted key, such as chunks.count",
-                            parts.size()));
+void expect_sweepable(const Reader& sweep, const std::string& key) {
+  const char* const example = "allowed: a dotted key, such as chunks.count";
+  const std::vector<std::string> parts = parts_of(key);
+  if (parts.size() > most_parts) {
+    sweep.fail_at_key(key, fmt::format("found a key of {} parts; {}", parts.size(), example));
   }
   if (std::ranges::find(parts, "") != parts.end()) {
-    at_key.fail("found an empty part in the key; allowed: a dotted key, such as chunks.count");
+    sweep.fail_at_key(key, fmt::format("found an empty part in the key; {}", example));
   }
   if (is_in_list(parts)) {
-    at_key.fail("found a list or a part of one; allowed: keys that have a single value");
+    sweep.fail_at_key(key, "found a list or a part of one; allowed: keys that have a single value");
   }
   if (parts[0] == "title" || parts[0] == "sweep") {
-    at_key.fail(fmt::format("found '{}'; allowed: keys that change what runs, such as chunks.count",
-                            parts[0]));
+    sweep.fail_at_key(
+        key, fmt::format("found '{}'; allowed: keys that change what runs, such as chunks.count",
+                         parts[0]));
   }
 }
 
 /// The values of a swept key, with their places in the deck.
-std::vector<yaml::Reader> items_of(const yaml::Reader& values) {
-  return values.items("a list of at least one value, such as [1, 2, 4]", 1);
+std::vector<Reader> items_of(const Reader& sweep, const std::string& key) {
+  return sweep.at(key).items("a list of at least one value, such as [1, 2, 4]", 1);
 }
 
-/// Throws base::Error{usage} if two points are the same, such as those of 64 Ki and 65536.
-void expect_different(const std::vector<Point>& points, const yaml::Reader& sweep) {
-  std::map<std::string, std::size_t> seen;
-  for (std::size_t number = 0; number < points.size(); ++number) {
-    const auto [same, is_new] = seen.emplace(resolved(points[number].deck).dump(), number);
-    if (is_new) continue;
-    std::size_t stride = points.size();
-    for (const auto& [key, text] : points[number].values) {
-      const std::vector<yaml::Reader> items = items_of(sweep.at(key));
-      stride /= items.size();
-      const yaml::Reader& item = items[number / stride % items.size()];
-      const yaml::Reader& first = items[same->second / stride % items.size()];
-      if (&item == &first) continue;
-      item.fail(fmt::format("found {} again, first at {}; allowed: each value once",
-                            yaml::quoted(text), first.origin()));
-    }
+/// The combinations of the values of a sweep; one without values if there is none. Throws
+/// Error{usage}.
+std::vector<std::vector<Reader>> combinations(const Reader& sweep) {
+  if (sweep.exists() && !sweep.is_map()) {
+    sweep.fail_allowed("a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}");
   }
-}
-
-/// The unread points of a document: `sweep: {dotted.key: [values]}` produces one per combination of
-/// the values; without it there is one point.
-std::vector<Point> points_of(const yaml::NodePtr& root) {
-  std::vector<Point> points(1);
-  points[0].deck.document = root;
-  const yaml::Reader reader = yaml::Reader(*root, "deck").at("sweep");
-  const std::string allowed = "a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}";
-  if (root->find("sweep") != nullptr && !reader.is(yaml::Node::Kind::map)) {
-    reader.fail_allowed(allowed);
-  }
-  const std::vector<std::string> keys = reader.keys();
-  if (keys.size() < reader.size()) {
-    reader.fail("found a list, a map or nothing as a key; allowed: " + allowed);
-  }
+  const std::vector<std::string> keys = sweep.keys();
   if (keys.size() > most_keys) {
-    reader.fail(fmt::format("found {} keys; allowed: at most {}", keys.size(), most_keys));
+    sweep.fail(fmt::format("found {} keys; allowed: at most {}", keys.size(), most_keys));
   }
-  if (!keys.empty()) reader.expect_keys(keys);  // none of them twice
-  for (const std::string& key : keys) {
-    expect_sweepable(reader.at_key(key), key);
-    for (const auto& [other, text] : points[0].values) {
-      if (other.starts_with(key + ".") || key.starts_with(other + ".")) {
-        reader.at_key(key).fail(
-            fmt::format("found with {}; allowed: each key once", yaml::quoted(other)));
+  std::vector<std::vector<Reader>> points(1);
+  for (auto key = keys.begin(); key != keys.end(); ++key) {
+    expect_sweepable(sweep, *key);
+    for (auto other = keys.begin(); other != key; ++other) {
+      if (other->starts_with(*key + ".") || key->starts_with(*other + ".")) {
+        sweep.fail_at_key(*key,
+                          fmt::format("found with {}; allowed: each key once", quoted(*other)));
       }
     }
-    const std::size_t count = points.size() * std::max<std::size_t>(reader.at(key).size(), 1);
+    const std::size_t count = points.size() * std::max<std::size_t>(sweep.at(*key).size(), 1);
     if (count > most_points) {
-      reader.fail(fmt::format("found {} points or more; allowed: at most {}", count, most_points));
+      sweep.fail(fmt::format("found {} points or more; allowed: at most {}", count, most_points));
     }
-    const std::vector<yaml::Reader> values = items_of(reader.at(key));
-    std::vector<Point> product;
-    for (const Point& point : points) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        Point& made = product.emplace_back(point);
-        made.deck.document =
-            with(point.deck.document, yaml::parts_of(key), reader.at(key).node_of(i));
-        made.values.push_back({key, values[i].text("a single value; lists cannot be swept")});
+    std::vector<std::vector<Reader>> product;
+    for (const std::vector<Reader>& point : points) {
+      for (const Reader& item : items_of(sweep, *key)) {
+        item.text("a single value; lists cannot be swept");
+        product.emplace_back(point).push_back(item);
       }
     }
     points = std::move(product);
@@ -114,32 +151,58 @@ std::vector<Point> points_of(const yaml::NodePtr& root) {
   return points;
 }
 
+/// Throws base::Error{usage} if two points are the same, such as those of 64 Ki and 65536.
+void expect_different(const std::vector<Point>& points,
+                      const std::vector<std::vector<Reader>>& items) {
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t number = 0; number < points.size(); ++number) {
+    const auto [same, is_new] = seen.emplace(resolved(points[number].deck).dump(), number);
+    if (is_new) continue;
+    for (std::size_t key = 0; key < items[number].size(); ++key) {
+      const Reader& item = items[number][key];
+      const Reader& first = items[same->second][key];
+      if (item.path() == first.path()) continue;
+      item.fail(fmt::format("found {} again, first at {}; allowed: each value once",
+                            quoted(item.text()), first.origin()));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Point> load_points(const std::string& name, const std::vector<std::string>& overrides) {
-  const std::string path = yaml::path_of(name, "", "deck");
-  const yaml::Document document = yaml::read_document(path, "deck");
-  yaml::NodePtr root = document.root;
-  if (root->kind == yaml::Node::Kind::map) {
-    int number = 0;
-    for (const std::string& option : overrides) root = with_option(root, option, ++number);
+  const std::string path = shipped_path(name, "", "deck");
+  Document document = read_yaml(path, "deck");
+  if (document.root.is_object()) {
+    for (const std::string& option : overrides) apply(document, option);
   }
-  const std::string sha256 = base::sha256(document.text);
-  std::vector<Point> points = points_of(root);
-  for (Point& point : points) {
+  const Reader sweep = Reader(document).at("sweep");
+  const std::vector<std::string> keys = sweep.keys();
+  const std::vector<std::vector<Reader>> items = combinations(sweep);
+  std::vector<Point> points;
+  for (const std::vector<Reader>& values : items) {
+    const auto own = std::make_shared<Document>(document);
+    Point& point = points.emplace_back();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      own->set(parts_of(keys[i]), values[i].value(), values[i].path());
+      point.values.push_back({keys[i], values[i].text()});
+    }
     point.deck.path = path;
-    point.deck.sha256 = sha256;
-    read(yaml::Reader(*point.deck.document, "deck"), point.deck);
+    point.deck.sha256 = document.sha256;
+    describe::read(Reader(*own), point.deck);
+    own->root = nullptr;  // later errors need places only
+    point.deck.document = own;
   }
-  expect_different(points, yaml::Reader(*root, "deck").at("sweep"));
+  expect_different(points, items);
   return points;
 }
 
+std::string Deck::name() const { return name_of(path) + mark; }
+
 base::SourcePlace place_of(const Deck& deck, const std::string& key) {
   if (!deck.document) return {deck.path};
-  const yaml::Reader root(*deck.document, "deck");
-  const base::SourcePlace place = root.at_path(key).place();
-  return place == root.place() ? base::SourcePlace{deck.path} : place;
+  const base::SourcePlace place = deck.document->place(key);
+  return place == deck.document->place("") ? base::SourcePlace{deck.path} : place;
 }
 
 base::Error error_at(const Deck& deck, base::ExitCode code, const std::string& key,

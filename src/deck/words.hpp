@@ -4,16 +4,16 @@
 #include <vector>
 
 #include "deck/deck.hpp"
-#include "yaml/words.hpp"
+#include "describe/words.hpp"
 
 /// Spelling of all enumerators of a deck.
 namespace overlap::deck {
 
-using yaml::in_order;
-using yaml::spellings;
-using yaml::to_string;
-using yaml::Word;
-using yaml::words;
+using describe::in_order;
+using describe::spellings;
+using describe::to_string;
+using describe::Word;
+using describe::words;
 
 constexpr auto words_of(WorkloadKind) {
   using enum WorkloadKind;

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,65 +13,111 @@
 namespace overlap::deck {
 namespace {
 
-using namespace yaml;
-using Keys = std::vector<std::string>;
+using namespace describe;
+using Names = std::vector<std::string>;
+using Triple = std::array<std::int64_t, 3>;
 
 // Kinds of values.
 
-Kind<std::int64_t> size() { return count(1, most_elements); }
+constexpr std::string_view balanced = "x balanced";
 
-Kind<Intensity> intensity() {
-  constexpr std::string_view suffix = "x balanced";
-  constexpr const char* allowed =
-      "a whole number from 0 to 1000000, balanced, or 'Nx balanced' with N from 1 to 1000";
-  const Json words = {{"type", "string"}, {"pattern", "^([0-9]+x )?balanced$"}};
-  return {.values = {.allowed = allowed,
-                     .schema = {{"oneOf", {count(0, 1000000).values.schema, words}}},
-                     .words = {"balanced"}},
-          .parse = [=](const std::string& text) -> std::optional<Intensity> {
-            if (text == "balanced") return Intensity{.balance = 1};
-            const bool factor = text.ends_with(suffix);
-            const auto n = base::parse_count(
-                std::string_view(text).substr(0, text.size() - (factor ? suffix.size() : 0)));
-            if (!n || *n < (factor ? 1 : 0) || *n > (factor ? 1000 : 1000000)) return std::nullopt;
-            if (factor) return Intensity{.balance = static_cast<double>(*n)};
-            return Intensity{.repeats = *n};
-          },
-          .write = [=](const Intensity& wanted) -> Json {
-            if (wanted.balance == 0) return wanted.repeats;
-            if (wanted.balance == 1) return "balanced";
-            return fmt::format("{}{}", std::llround(wanted.balance), suffix);
-          }};
-}
+constexpr Spelling<Intensity> intensity_codec = {
+    .values =
+        [] {
+          const Json words = {{"type", "string"}, {"pattern", "^([0-9]+x )?balanced$"}};
+          return Values{
+              .allowed =
+                  "a whole number from 0 to 1000000, balanced, or 'Nx balanced' with N from 1 to "
+                  "1000",
+              .schema = {{"oneOf", {count(0, 1000000).values().schema, words}}},
+              .words = {"balanced"}};
+        },
+    .from = [](const std::string& text) -> std::optional<Intensity> {
+      if (text == "balanced") return Intensity{.balance = 1};
+      const bool factor = text.ends_with(balanced);
+      const auto n = base::parse_count(
+          std::string_view(text).substr(0, text.size() - (factor ? balanced.size() : 0)));
+      if (!n || *n < (factor ? 1 : 0) || *n > (factor ? 1000 : 1000000)) return std::nullopt;
+      if (factor) return Intensity{.balance = static_cast<double>(*n)};
+      return Intensity{.repeats = *n};
+    },
+    .write = [](const Intensity& intensity) -> Json {
+      if (intensity.balance == 0) return intensity.repeats;
+      if (intensity.balance == 1) return "balanced";
+      return fmt::format("{}{}", std::llround(intensity.balance), balanced);
+    }};
 
 /// alpha or beta of a matrix product.
-Kind<double> factor(bool zero) {
+auto factor(bool zero) {
   constexpr double most = 1e6;
-  const char* const first = zero ? "0 or a number of magnitude " : "a number of magnitude ";
-  return only(number(fmt::format("{}1e-6 to 1e6", first), -most, most),
-              [=](double value) { return std::abs(value) >= 1 / most || (zero && value == 0); });
+  return only(
+      number(zero ? "0 or a number of magnitude 1e-6 to 1e6" : "a number of magnitude 1e-6 to 1e6",
+             -most, most),
+      [=](double value) { return std::abs(value) >= 1 / most || (zero && value == 0); });
 }
 
-Kind<std::string> name() {
-  constexpr auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-  };
-  return {.values = {.allowed = "letters, digits, '_', '-' and '.', at most 64",
-                     .schema = {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]+$"}}},
-          .parse = [=](const std::string& text) {
-            const bool good =
-                !text.empty() && text.size() <= 64 && std::ranges::all_of(text, allowed);
-            return good ? std::optional(text) : std::nullopt;
-          }};
-}
+constexpr Spelling<std::string> task_name = {
+    .values =
+        [] {
+          return Values{"letters, digits, '_', '-' and '.', at most 64",
+                        {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]+$"}}};
+        },
+    .from = [](const std::string& text) -> std::optional<std::string> {
+      const auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-' || c == '.';
+      };
+      const bool good = !text.empty() && text.size() <= 64 && std::ranges::all_of(text, allowed);
+      return good ? std::optional(text) : std::nullopt;
+    },
+    .write = [](const std::string& name) { return Json(name); }};
 
 /// Bytes of a copy, which is verified as 32-bit words.
-Kind<std::int64_t> copy_bytes() {
-  return only(ranged<std::int64_t>("a multiple of 4 B, up to 1 TiB", 4, std::int64_t{1} << 40, "B",
-                                   base::parse_bytes),
-              [](std::int64_t value) { return value % 4 == 0; });
+auto copy_bytes() {
+  Count codec = bytes(4, std::int64_t{1} << 40);
+  codec.allowed = "a multiple of 4 B, up to 1 TiB";
+  return only(codec, [](std::int64_t value) { return value % 4 == 0; });
 }
+
+/// Planes, rows and columns of a box or its array, of which each lies in a range; an array with one
+/// plane may be spelled without it.
+struct Sizes {
+  using Type = std::optional<Box>;
+  Triple Box::* part;
+  Triple least = {0, 0, 0};
+  Triple most = {most_elements, most_elements, most_elements};
+  std::size_t dimensions = 0;  ///< 0: 2 or 3
+
+  void read(const Reader& reader, Type& box) const {
+    if (reader.is("none")) return;
+    const std::string allowed = values().allowed;
+    const std::vector<Reader> items = reader.items(allowed);
+    const std::size_t count = items.size();
+    if (dimensions == 0 ? count < 2 || count > 3 : count != dimensions) {
+      reader.fail_allowed(allowed);
+    }
+    if (!box) box.emplace();
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t d = 3 - count + i;
+      ((*box).*part)[d] = parse(describe::count(least[d], most[d]), items[i]);
+    }
+  }
+  Json write(const Type& box) const {
+    if (!box) return "none";
+    const Triple& sizes = (*box).*part;
+    return std::vector(sizes.begin() + (box->array[0] == 1 ? 1 : 0), sizes.end());
+  }
+  Values values() const {
+    const Json list = {{"type", "array"},
+                       {"minItems", 2},
+                       {"maxItems", 3},
+                       {"items", {{"type", "integer"}, {"minimum", 0}}}};
+    return {dimensions == 0
+                ? "none, [rows, columns] or [planes, rows, columns]"
+                : fmt::format("none or a list of {} numbers, as workload.box is", dimensions),
+            {{"oneOf", {{{"const", "none"}}, list}}}};
+  }
+};
 
 // The tasks of a custom workload.
 
@@ -79,14 +128,14 @@ std::vector<int> read_after(const Reader& after, const std::vector<CustomTask>& 
   for (const Reader& item : after.items("a list of names of tasks")) {
     const auto found = numbers.find(item.text("the name of a task"));
     if (found == numbers.end()) {
-      Keys names;
+      Names names;
       for (const CustomTask& task : tasks) {
         if (task.name != self && task.stage != Stage::query) names.push_back(task.name);
       }
       if (names.empty()) item.fail_allowed("nothing: no other task completes anything");
       constexpr std::size_t few = 20;
       if (names.size() <= few) item.fail_allowed(names);
-      item.fail_allowed("the name of a task" + yaml::suggestion(item.text(""), names));
+      item.fail_allowed("the name of a task" + suggestion(item.text(""), names));
     }
     const auto& [name, number] = *found;
     if (name == self) {
@@ -138,282 +187,145 @@ std::vector<int> cycle_in(const std::vector<CustomTask>& tasks) {
   return path;
 }
 
-void read_tasks(const Reader& workload, Workload& into) {
-  const Reader list = workload.at("tasks");
-  if (list.size() > static_cast<std::size_t>(most_tasks)) {
-    list.fail(fmt::format("found {} tasks; allowed: at most {}", list.size(), most_tasks));
-  }
-  const std::vector<Reader> items = list.items(
-      "a list of tasks, such as [{name: K1, stage: kernel, lane: 1, duration: 1 ms}]", 1);
+/// Sets what tasks wait for and checks their names and dependencies.
+void link_tasks(const std::vector<Reader>& items, std::vector<CustomTask>& tasks) {
   std::map<std::string, int> numbers;
-  for (const Reader& item : items) {
-    CustomTask& task = into.tasks.emplace_back();
-    read(task_table(), item, task);
-    if (task.chunk == 0 && task.stage <= Stage::d2h) task.chunk = task.lane;
+  for (const CustomTask& task : tasks) {
     const auto [first, is_new] = numbers.emplace(task.name, static_cast<int>(numbers.size()));
-    if (!is_new) {
-      item.at("name").fail(fmt::format(
-          "found '{}' again, first at {}; allowed: a unique name for each task", task.name,
-          base::to_string(items[static_cast<std::size_t>(first->second)].at("name").place())));
-    }
+    if (is_new) continue;
+    const auto name = [&](std::size_t i) { return items[i].at("name"); };
+    name(numbers.size())
+        .fail(fmt::format("found '{}' again, first at {}; allowed: a unique name for each task",
+                          task.name, name(static_cast<std::size_t>(first->second)).origin()));
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
-    CustomTask& task = into.tasks[i];
-    if (!items[i].has("after")) continue;
-    task.after = read_after(items[i].at("after"), into.tasks, numbers, task.name);
+    const Reader after = items[i].at("after");
+    if (after.exists()) tasks[i].after = read_after(after, tasks, numbers, tasks[i].name);
   }
-  const std::vector<int> cycle = cycle_in(into.tasks);
+  const std::vector<int> cycle = cycle_in(tasks);
   if (cycle.empty()) return;
   constexpr std::size_t most_named = 6;
-  const auto name = [&](int task) { return into.tasks[static_cast<std::size_t>(task)].name; };
+  const auto name = [&](int task) { return tasks[static_cast<std::size_t>(task)].name; };
   std::string words = name(cycle[0]);
-  for (std::size_t i = 1; i <= cycle.size(); ++i) {
+  for (std::size_t i = 1; i <= std::min(cycle.size(), most_named); ++i) {
     words += i == 1 ? " waits for " : ", which waits for ";
     words += i < most_named ? name(cycle[i % cycle.size()]) : "...";
-    if (i == most_named) break;
   }
   items[static_cast<std::size_t>(cycle[0])].at("after").fail(
       fmt::format("found a cycle: {}; allowed: tasks that do not wait for each other", words));
 }
 
-Json write_tasks(const Workload& w) {
-  Json list = Json::array();
-  for (const CustomTask& task : w.tasks) {
-    Json& written = list.emplace_back(write(task_table(), task));
-    for (const int other : task.after) {
-      written["after"].push_back(w.tasks[static_cast<std::size_t>(other)].name);
+void describe_tasks(Visitor& v, Workload& w) {
+  const char* const allowed =
+      "a list of tasks, such as [{name: K1, stage: kernel, lane: 1, duration: 1 ms}]";
+  if (const Reader* const map = v.reader()) {
+    const Reader list = map->at("tasks");
+    if (list.size() > static_cast<std::size_t>(most_tasks)) {
+      list.fail(fmt::format("found {} tasks; allowed: at most {}", list.size(), most_tasks));
     }
   }
-  return list;
-}
-
-Field<Workload> tasks() {
-  const Json list = {{"type", "array"}, {"minItems", 1}, {"items", schema(task_table())}};
-  return {.key = {.name = "tasks",
-                  .help = "The tasks, in the sequence in which order `custom` issues them.",
-                  .values = {.allowed = "a list of tasks", .schema = list},
-                  .fallback = "required"},
-          .read = read_tasks,
-          .write = write_tasks};
-}
-
-void read_task_duration(const Reader& task, CustomTask& into) {
-  const bool copy = into.stage == Stage::h2d || into.stage == Stage::d2h;
-  task.expect_one("bytes", "duration");
-  if (copy && task.has("bytes")) return;
-  if (copy && !task.has("duration")) {
-    task.fail("found neither bytes nor duration; allowed: one of them");
-  }
-  into.duration_s = duration().read(task.at("duration"));
+  const auto task =
+      map_of<CustomTask>([&](Visitor& part, CustomTask& t) { describe(part, t, w.tasks); });
+  v("tasks", w.tasks, "The tasks, in the sequence in which order `custom` issues them.",
+    list_of(task, allowed, 1), required);
+  if (const Reader* const map = v.reader()) link_tasks(map->at("tasks").items(allowed), w.tasks);
 }
 
 // Boxes.
 
-/// Planes, rows and columns of the box or its array; one row reads all of them.
-Field<Workload> sizes(const std::string& key, std::array<std::int64_t, 3> Box::* of,
-                      const std::string& help) {
-  const Json list = {{"type", "array"},
-                     {"minItems", 2},
-                     {"maxItems", 3},
-                     {"items", {{"type", "integer"}, {"minimum", 0}}}};
-  const Values values = {.allowed = "none, [rows, columns] or [planes, rows, columns]",
-                         .schema = {{"oneOf", {{{"const", "none"}}, list}}}};
-  Field<Workload> row{.key = {.name = key, .help = help, .values = values},
-                      .write = [=](const Workload& w) -> Json {
-                        if (!w.box) return "none";
-                        const auto& all = (*w.box).*of;
-                        return std::vector(all.begin() + (w.box->array[0] == 1 ? 1 : 0), all.end());
-                      }};
-  return std::move(row).with({WorkloadKind::increment});
-}
-
-void read_box(const Reader& reader, Workload& workload) {
-  if (!reader.gives("box")) {
-    for (const char* key : {"array", "origin", "pitch"}) {
-      if (reader.gives(key)) reader.at(key).fail_allowed("none, or any with workload.box");
-    }
-    return;
-  }
-  Box& box = workload.box.emplace();
-  using Sizes = std::array<std::int64_t, 3>;
-  constexpr Sizes all = {most_elements, most_elements, most_elements};
-  std::size_t dimensions = 0;
-  // Reads a list of numbers within the range of each dimension; a 2-D array is one plane.
-  const auto read = [&](const char* key, const std::string& allowed, Sizes& sizes,
-                        const Sizes& least, const Sizes& most) {
-    const std::vector<Reader> items = reader.at(key).items(allowed);
-    if (dimensions == 0 && (items.size() == 2 || items.size() == 3)) dimensions = items.size();
-    if (items.size() != dimensions) reader.at(key).fail_allowed(allowed);
-    for (std::size_t i = 0; i < dimensions; ++i) {
-      const std::size_t dimension = sizes.size() - dimensions + i;
-      sizes[dimension] = count(least[dimension], most[dimension]).read(items[i]);
-    }
-  };
-  read("box", "none, [rows, columns] or [planes, rows, columns]", box.extent, {1, 1, 1}, all);
-  const std::string allowed =
-      fmt::format("none or a list of {} numbers, as workload.box is", dimensions);
-  box.array = box.extent;
-  if (reader.gives("array")) read("array", allowed, box.array, box.extent, all);
-  Sizes room;
-  std::ranges::transform(box.array, box.extent, room.begin(), std::minus());
-  if (reader.gives("origin")) read("origin", allowed, box.origin, {0, 0, 0}, room);
+void check_box(const Reader& map, Workload& w) {
+  const Box& box = *w.box;
   const auto& [planes, rows, columns] = box.array;
   if (planes > most_elements / rows || planes * rows > most_elements / columns) {
-    const auto sizes = std::span(box.array).last(dimensions);
-    reader.at(reader.gives("array") ? "array" : "box")
+    const auto sizes = std::span(box.array).last(map.at("box").size());
+    map.at(map.gives("array") ? "array" : "box")
         .fail(fmt::format("found {} elements; allowed: at most {}", fmt::join(sizes, " x "),
                           most_elements));
   }
   const std::int64_t elements = box.extent[0] * box.extent[1] * box.extent[2];
-  if (reader.has("elements") && workload.elements != elements) {
-    reader.at("elements")
-        .fail_allowed(fmt::format("{}, those of workload.box, or no key", elements));
+  if (map.has("elements") && w.elements != elements) {
+    map.at("elements").fail_allowed(fmt::format("{}, those of workload.box, or no key", elements));
   }
-  workload.elements = elements;
+  w.elements = elements;
 }
 
-void read_pitch(const Reader& map, Workload& workload) {
-  if (!map.gives("pitch")) return;
-  std::int64_t lines = workload.rows;
-  std::int64_t length = workload.columns;
-  if (workload.box) {
-    lines = workload.box->array[0] * workload.box->array[1];
-    length = workload.box->array[2];
-  } else if (workload.axis == SumAxis::columns) {
+void describe_box(Visitor& v, Workload& w) {
+  const Reader* const map = v.reader();
+  v("box", w.box, "Size of the box to work on, a part of a larger array.",
+    Sizes{.part = &Box::extent, .least = {1, 1, 1}});
+  Sizes array = {.part = &Box::array};
+  Sizes origin = {.part = &Box::origin};
+  if (map != nullptr && w.box) {
+    array.least = w.box->array = w.box->extent;
+    array.dimensions = origin.dimensions = map->at("box").size();
+  } else if (map != nullptr) {
+    for (const char* key : {"array", "origin", "pitch"}) {
+      if (map->gives(key)) map->at(key).fail_allowed("none, or any with workload.box");
+    }
+  }
+  v("array", w.box, "Size of the array that the box lies in; default: the box's.", array);
+  if (map != nullptr && w.box) {
+    std::ranges::transform(w.box->array, w.box->extent, origin.most.begin(), std::minus());
+  }
+  v("origin", w.box, "First element of the box in that array; default: zeros.", origin);
+  if (map != nullptr && w.box) check_box(*map, w);
+}
+
+void describe_pitch(Visitor& v, Workload& w) {
+  std::int64_t lines = w.rows;
+  std::int64_t length = w.columns;
+  if (w.box) {
+    lines = w.box->array[0] * w.box->array[1];
+    length = w.box->array[2];
+  } else if (w.axis == SumAxis::columns) {
     std::swap(lines, length);
   }
-  if (length > most_elements / lines) return;  // an error of its own
-  const auto element = static_cast<std::int64_t>(size_of(workload.type));
-  const std::int64_t least = element * length;
-  const std::int64_t most = 8 * most_elements / lines;
-  const std::string allowed = fmt::format(
-      "none or a multiple of {} B from {} B, the bytes of a line, to {} B", element, least, most);
-  const auto fits = [=](std::int64_t bytes) { return bytes % element == 0; };
-  workload.pitch =
-      only(ranged(allowed, least, most, "B", base::parse_bytes), fits).read(map.at("pitch"));
+  const auto element = static_cast<std::int64_t>(size_of(w.type));
+  Count codec = bytes(1);
+  std::string allowed;
+  if (v.reader() != nullptr) {
+    if (length > most_elements / lines) return;  // an error of its own
+    codec.least = element * length;
+    codec.most = 8 * most_elements / lines;
+    allowed = fmt::format("a multiple of {} B from {} B, the bytes of a line, to {} B", element,
+                          codec.least, codec.most);
+    codec.allowed = allowed;
+  }
+  v("pitch", w.pitch,
+    "Bytes from the start of one line to the start of the next on the host, a multiple of the "
+    "element size; none: lines are adjacent.",
+    or_word("none", only(codec, [=](std::int64_t bytes) { return bytes % element == 0; })));
 }
 
 // The workload.
 
-void read_type(const Reader& map, Workload& w) {
+/// Sets the default of the kind; integers only with rowsum.
+void prepare_type(const Reader& map, Workload& w) {
   const bool rowsum = w.kind == WorkloadKind::rowsum;
   w.type = rowsum                          ? ElementType::int32
            : w.kind == WorkloadKind::dgemm ? ElementType::float64
                                            : ElementType::float32;
-  if (!map.has("type")) return;
-  if (!rowsum) map.at("type").one_of(Keys{"float32", "float64"});
-  w.type = word<ElementType>().read(map.at("type"));
+  if (!rowsum && map.has("type")) map.at("type").one_of(Names{"float32", "float64"});
 }
 
-/// Rows or columns of a tile, at most those of the product.
-Field<Workload> tile(const std::string& key, std::int64_t Workload::* tile,
-                     std::int64_t Workload::* whole, const std::string& help) {
-  return field(key, tile, size(), help)
-      .reads([=](const Reader& map, Workload& w) {
-        w.*tile = std::min(w.*tile, w.*whole);
-        if (map.has(key)) w.*tile = count(1, w.*whole).read(map.at(key));
-      })
-      .with({WorkloadKind::dgemm});
+void describe_dgemm(Visitor& v, Workload& w) {
+  const Count size = count(1, 2147483647);
+  v("m", w.m, "Rows of A and C.", size);
+  v("n", w.n, "Columns of B and C.", size);
+  v("k", w.k, "Columns of A, rows of B.", size);
+  const bool reads = v.reader() != nullptr;
+  if (reads) {
+    w.tile_m = std::min(w.tile_m, w.m);
+    w.tile_n = std::min(w.tile_n, w.n);
+  }
+  v("tile_m", w.tile_m, "Rows of a tile of C, at most m.", count(1, reads ? w.m : most_elements));
+  v("tile_n", w.tile_n, "Columns of a tile of C, at most n.",
+    count(1, reads ? w.n : most_elements));
+  v("alpha", w.alpha, "Factor of the product.", factor(false));
+  v("beta", w.beta, "Factor of the initial C.", factor(true));
 }
 
-}  // namespace
-
-Kind<double> duration() {
-  return seconds("a time above 0 and up to 100 s, such as 0.005 (seconds), 5 ms or 50 us", above_0,
-                 100);
-}
-
-const Table<Workload>& workload_table() {
-  using W = Workload;
-  using enum WorkloadKind;
-  static const Table<W> table = {{
-      field("kind", &W::kind, word<WorkloadKind>(), "What is computed.")
-          .decides(&W::kind)
-          .required(),
-      field("elements", &W::elements, size(), "Elements of each array, per iteration.")
-          .with({increment, pipeline}),
-      field("rows", &W::rows, size(), "Rows of the array.").with({rowsum}),
-      field("columns", &W::columns, size(), "Columns of the array.").with({rowsum}),
-      field("m", &W::m, count(1, 2147483647), "Rows of A and C.").with({dgemm}),
-      field("n", &W::n, count(1, 2147483647), "Columns of B and C.").with({dgemm}),
-      field("k", &W::k, count(1, 2147483647), "Columns of A, rows of B.").with({dgemm}),
-      tile("tile_m", &W::tile_m, &W::m, "Rows of a tile of C, at most m."),
-      tile("tile_n", &W::tile_n, &W::n, "Columns of a tile of C, at most n."),
-      field("alpha", &W::alpha, factor(false), "Factor of the product.").with({dgemm}),
-      field("beta", &W::beta, factor(true), "Factor of the initial C.").with({dgemm}),
-      field("type", &W::type, word<ElementType>(),
-            "Type of the elements; integers only with rowsum.")
-          .reads(read_type)
-          .with({increment, rowsum, pipeline, dgemm})
-          .defaults_to("`float32`; rowsum: `int32`; dgemm: `float64`"),
-      field("sum_type", &W::sum_type, word<SumType>(),
-            "Type of the sums: that of the elements, or 64-bit integers for integer elements.")
-          .with({rowsum}),
-      field("axis", &W::axis, word<SumAxis>(),
-            "What is summed: rows of a row-major array, or columns of a column-major one.")
-          .with({rowsum}),
-      field("kernel", &W::kernel, word<RowsumKernel>(), "How sums are mapped to threads.")
-          .with({rowsum}),
-      field("iterations", &W::iterations, count(1, most_chunks), "Iterations over the arrays.")
-          .with({pipeline}),
-      field("intensity", &W::intensity, intensity(),
-            "Repeats of the arithmetic; balanced: as many as make the kernel of the largest chunk "
-            "take N times as long as its copy to the device.")
-          .with({increment, pipeline}),
-      sizes("box", &Box::extent, "Size of the box to work on, a part of a larger array.")
-          .reads(read_box)
-          .defaults_to("`none`"),
-      sizes("array", &Box::array, "Size of the array that the box lies in; default: the box's."),
-      sizes("origin", &Box::origin, "First element of the box in that array; default: zeros."),
-      field("pitch", &W::pitch, or_word("none", bytes(1)),
-            "Bytes from the start of one line to the start of the next on the host, a multiple of "
-            "the element size; none: lines are adjacent.")
-          .reads(read_pitch)
-          .with({increment, rowsum}),
-      field("host_share", &W::host_share,
-            or_word("auto", part("a fraction of the tiles, from 0 to 100 %", 0, 1)),
-            "Fraction of the tiles that order `four_way` leaves to the host; auto: the fastest.")
-          .with({dgemm}),
-      tasks().with({custom}),
-  }};
-  return table;
-}
-
-const Table<CustomTask>& task_table() {
-  using T = CustomTask;
-  using enum Stage;
-  static const Table<T> table = {{
-      field("name", &T::name, name(), "Its name, unique in the deck.").required(),
-      field("stage", &T::stage, word<Stage>(6), "What it does.").decides(&T::stage).required(),
-      field("lane", &T::lane, count(1, most_lanes), "Its lane; lanes count from 1.")
-          .required()
-          .with({h2d, kernel, d2h, query}),
-      field("bytes", &T::bytes, nonzero(copy_bytes()),
-            "Size of the copy; alternatively, give `duration`.")
-          .with({h2d, d2h}),
-      field("duration", &T::duration_s, nonzero(duration()), "Its intended duration.")
-          .reads(read_task_duration)
-          .with({h2d, kernel, d2h, host, default_stream}),
-      field("sms", &T::sms, part("a fraction of the device, above 0 and up to 100 %", above_0, 1),
-            "Fraction of the device that the kernel fills.")
-          .with({kernel}),
-      Field<T>{.key = {.name = "after",
-                       .help = "Tasks that must complete before it starts.",
-                       .values = {.allowed = "a list of names of tasks",
-                                  .schema = {{"type", "array"}, {"items", {{"type", "string"}}}},
-                                  .may_miss = true}},
-               .write = [](const T& task) { return task.after.empty() ? Json() : Json::array(); }}
-          .with({h2d, kernel, d2h, host})
-          .defaults_to("not set"),
-      field("chunk", &T::chunk, count(1, most_chunks), "The chunk of data that it works on.")
-          .with({h2d, kernel, d2h})
-          .defaults_to("its lane"),
-  }};
-  return table;
-}
-
-void read(const Reader& reader, Workload& w) {
-  read(workload_table(), reader, w);
+void check(const Reader& reader, const Workload& w) {
   // Limits the product of two sizes.
   const auto check_product = [&](const std::string& a, std::int64_t value_a, const std::string& b,
                                  std::int64_t value_b) {
@@ -446,6 +358,101 @@ void read(const Reader& reader, Workload& w) {
   constexpr std::int64_t most_k = 1 << 18;
   if (w.type == ElementType::float32 && w.k > most_k) {
     reader.at("k").fail_allowed(fmt::format("at most {} with float32", most_k));
+  }
+}
+
+}  // namespace
+
+Real duration() {
+  return seconds("a time above 0 and up to 100 s, such as 0.005 (seconds), 5 ms or 50 us", above_0,
+                 100);
+}
+
+void describe(Visitor& v, Workload& w) {
+  using enum WorkloadKind;
+  const Reader* const map = v.reader();
+  v.selector("kind", w.kind, "What is computed.", required);
+  const Count size = count(1, most_elements);
+  const bool arrays = w.kind == increment || w.kind == pipeline;
+  if (arrays) v("elements", w.elements, "Elements of each array, per iteration.", size);
+  if (w.kind == rowsum) {
+    v("rows", w.rows, "Rows of the array.", size);
+    v("columns", w.columns, "Columns of the array.", size);
+  }
+  if (w.kind == dgemm) describe_dgemm(v, w);
+  if (map != nullptr) prepare_type(*map, w);
+  if (w.kind != custom) {
+    v("type", w.type, "Type of the elements; integers only with rowsum.", OneOf<ElementType>(),
+      defaults_to("`float32`; rowsum: `int32`; dgemm: `float64`"));
+  }
+  if (w.kind == rowsum) {
+    v("sum_type", w.sum_type,
+      "Type of the sums: that of the elements, or 64-bit integers for integer elements.");
+    v("axis", w.axis,
+      "What is summed: rows of a row-major array, or columns of a column-major one.");
+    v("kernel", w.kernel, "How sums are mapped to threads.");
+  }
+  if (w.kind == pipeline) {
+    v("iterations", w.iterations, "Iterations over the arrays.", count(1, most_chunks));
+  }
+  if (arrays) {
+    v("intensity", w.intensity,
+      "Repeats of the arithmetic; balanced: as many as make the kernel of the largest chunk take N "
+      "times as long as its copy to the device.",
+      intensity_codec);
+  }
+  if (w.kind == increment) describe_box(v, w);
+  if (w.kind == increment || w.kind == rowsum) describe_pitch(v, w);
+  if (w.kind == dgemm) {
+    v("host_share", w.host_share,
+      "Fraction of the tiles that order `four_way` leaves to the host; auto: the fastest.",
+      or_word("auto", part("a fraction of the tiles, from 0 to 100 %", 0, 1)));
+  }
+  if (w.kind == custom) describe_tasks(v, w);
+  if (map != nullptr) check(*map, w);
+}
+
+void describe(Visitor& v, CustomTask& t, const std::vector<CustomTask>& tasks) {
+  using enum Stage;
+  v("name", t.name, "Its name, unique in the deck.", task_name, required);
+  v.selector("stage", t.stage, "What it does.", required, OneOf<Stage>{.count = 6});
+  const bool copies = t.stage == h2d || t.stage == d2h;
+  if (copies || t.stage == kernel || t.stage == query) {
+    v("lane", t.lane, "Its lane; lanes count from 1.", count(1, most_lanes), required);
+  }
+  if (copies) {
+    v("bytes", t.bytes, "Size of the copy; alternatively, give `duration`.",
+      unless(t.bytes == 0, copy_bytes()));
+  }
+  if (const Reader* const map = v.reader(); map != nullptr && copies) {
+    map->expect_one("bytes", "duration");
+    if (!map->has("bytes") && !map->has("duration")) {
+      map->fail("found neither bytes nor duration; allowed: one of them");
+    }
+  }
+  if (t.stage != query) {
+    v("duration", t.duration_s, "Its intended duration.", unless(t.duration_s == 0, duration()),
+      Missing{.error = !copies});
+  }
+  if (t.stage == kernel) {
+    v("sms", t.sms, "Fraction of the device that the kernel fills.",
+      part("a fraction of the device, above 0 and up to 100 %", above_0, 1));
+  }
+  if (copies || t.stage == kernel || t.stage == host) {
+    const auto names = [&](const std::vector<int>& after) {
+      Json list;
+      for (const int other : after) list.push_back(tasks[static_cast<std::size_t>(other)].name);
+      return list;
+    };
+    v("after", t.after, "Tasks that must complete before it starts.",
+      written<std::vector<int>>(names, {"a list of names of tasks",
+                                        {{"type", "array"}, {"items", {{"type", "string"}}}}}),
+      defaults_to("not set"));
+  }
+  if (copies || t.stage == kernel) {
+    v("chunk", t.chunk, "The chunk of data that it works on.", count(1, most_chunks),
+      defaults_to("its lane"));
+    if (v.reader() != nullptr && t.chunk == 0) t.chunk = t.lane;
   }
 }
 

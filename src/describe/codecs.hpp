@@ -7,6 +7,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "base/text.hpp"
 #include "describe/reader.hpp"
 #include "describe/words.hpp"
 
@@ -38,6 +39,24 @@ inline constexpr bool may_miss = requires { C::may_miss; };
 /// Throws Error with the found and the allowed values, the units and the nearest match.
 [[noreturn]] void fail_value(const Reader& reader, const Values& values);
 
+/// Parses a single value. `described`: the codec whose values are allowed. Throws Error.
+template <ScalarCodec C, Codec D>
+typename C::Type parse(const C& codec, const Reader& reader, const D& described) {
+  if (reader.exists()) {
+    if (auto value = codec.parse(reader.value())) return *std::move(value);
+  }
+  Values values = described.values();
+  if (std::is_floating_point_v<typename C::Type> && reader.is_text()) {
+    const std::string point = base::replaced(reader.text(), ",", ".");
+    if (codec.parse(Json(point))) reader.fail_allowed(values.allowed + decimal_comma(point));
+  }
+  fail_value(reader, values);
+}
+template <ScalarCodec C>
+typename C::Type parse(const C& codec, const Reader& reader) {
+  return parse(codec, reader, codec);
+}
+
 /// Reads a value; for single values, T may be narrower than the codec's type. In result files a
 /// number that is not finite is null. Throws Error.
 template <Codec C, class T>
@@ -47,9 +66,7 @@ void read(const C& codec, const Reader& reader, T& into) {
       into = std::numeric_limits<T>::quiet_NaN();
       if (reader.document().json && reader.is_null()) return;
     }
-    auto value = reader.exists() ? codec.parse(reader.value()) : std::nullopt;
-    if (!value) fail_value(reader, codec.values());
-    into = static_cast<T>(*std::move(value));
+    into = static_cast<T>(parse(codec, reader));
   } else {
     codec.read(reader, into);
   }
@@ -211,7 +228,7 @@ struct OrWord {
     into.reset();
     if (reader.is(none)) return;
     if constexpr (ScalarCodec<C>) {
-      if (reader.exists()) into = codec.parse(reader.value());
+      into = parse(codec, reader, *this);
     } else if (reader.is_map() || reader.is_list()) {
       describe::read(codec, reader, into.emplace());
     }
@@ -268,6 +285,24 @@ struct Nullable {
 template <Codec C>
 Nullable<C> nullable(C codec) {
   return {std::move(codec)};
+}
+
+/// A key that its description reads itself, below v.reader(), and that is left out where `spell`
+/// returns null.
+template <class T, class F>
+struct Written {
+  using Type = T;
+  static constexpr bool may_miss = true;
+  F spell;
+  Values described;
+
+  void read(const Reader&, T&) const {}
+  Json write(const T& value) const { return spell(value); }
+  Values values() const { return described; }
+};
+template <class T, class F>
+Written<T, F> written(F spell, Values described = {}) {
+  return {std::move(spell), std::move(described)};
 }
 
 // Lists and maps.

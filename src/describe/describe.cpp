@@ -41,7 +41,7 @@ class Keys : public Visitor {
     selector = key.name;
     required = key.missing.error;
     words = value.values().words;
-    if (map_ != nullptr && map_->has(selector)) value.read(map_->at(selector));
+    if (map_ != nullptr && map_->at_path(selector).exists()) value.read(map_->at_path(selector));
     word = word_ ? words[*word_] : value.write().get<std::string>();
     return word_;
   }
@@ -104,7 +104,7 @@ void expect_known(const Reader& map, const Body& body) {
   for (const std::string& name : names) {
     const auto with = all.with.find(name);
     if (with == all.with.end() || is_known(name) || (now.required && !has_word)) continue;
-    const Reader selector = map.at(now.selector);
+    const Reader selector = map.at_path(now.selector);
     map.fail_at_key(
         name,
         has_word ? fmt::format("found a key of {}, not of {}{}; allowed: {}",
@@ -147,18 +147,28 @@ class WritingVisitor : public Visitor {
   }
 };
 
+std::string as_comment(std::string_view lines) {
+  return lines.empty() ? "" : "# " + base::replaced(lines, "\n", "\n# ");
+}
+
 bool is_list_of_maps(const Json& value) {
   return value.is_array() && !value.empty() && value[0].is_object();
 }
 
-/// The items of a map or list of maps, one per line.
+/// The items of a map or list of maps, one per line; of a list those with many keys as blocks.
 std::string lines_of(const Json& value, const std::string& indent) {
+  constexpr std::size_t many = 8;
   std::string text;
   for (const auto& [key, item] : value.items()) {
     const std::string name = value.is_array() ? "- " : key + ":";
-    text += is_list_of_maps(item)
-                ? fmt::format("{}{}\n{}", indent, name, lines_of(item, indent + "  "))
-                : fmt::format("{}{}{}{}\n", indent, name, value.is_array() ? "" : " ", spell(item));
+    if (is_list_of_maps(item)) {
+      text += fmt::format("{}{}\n{}", indent, name, lines_of(item, indent + "  "));
+    } else if (value.is_array() && item.size() >= many) {
+      text += indent + name + lines_of(item, indent + "  ").substr(indent.size() + 2);
+    } else {
+      text +=
+          fmt::format("{}{}{}{}\n", indent, name, value.is_array() ? "" : " ", spell(item, true));
+    }
   }
   return text;
 }
@@ -172,8 +182,7 @@ class YamlVisitor : public Visitor {
   void field(const Key& key, const Value& value) override {
     const Json written = value.write();
     if (written.is_null()) return;
-    const std::string comment =
-        key.help.empty() ? "" : "# " + base::replaced(key.help, "\n", "\n# ");
+    const std::string comment = as_comment(key.help);
     const std::string more = indent_ + "  ";
     if (value.is_map() && indent_.empty()) {
       YamlVisitor part(more);
@@ -182,9 +191,10 @@ class YamlVisitor : public Visitor {
     } else if (std::ranges::any_of(written, [](const Json& item) {
                  return item.is_object() || is_list_of_maps(item);
                })) {
-      text += fmt::format("{}{}:  {}\n{}", indent_, key.name, comment, lines_of(written, more));
+      text += fmt::format("{}{}:{}{}\n{}", indent_, key.name, comment.empty() ? "" : "  ", comment,
+                          lines_of(written, more));
     } else {
-      text += fmt::format("{}{}: {}{}{}\n", indent_, key.name, spell(written),
+      text += fmt::format("{}{}: {}{}{}\n", indent_, key.name, spell(written, true),
                           comment.empty() ? "" : "  ", comment);
     }
   }
@@ -286,10 +296,10 @@ Values map_values(const Body& body) {
   return {fmt::format("a map with the keys {}", fmt::join(all.names, ", ")), std::move(schema)};
 }
 
-std::string map_to_yaml(const Body& body) {
+std::string map_to_yaml(const Body& body, const std::string& heading) {
   YamlVisitor lines("");
   body(lines);
-  return std::move(lines.text);
+  return as_comment(heading) + (heading.empty() ? "" : "\n") + lines.text;
 }
 
 std::string map_reference(const Body& body) {

@@ -100,6 +100,10 @@ class Visitor {
   void selector(std::string_view key, Enum& member, std::string_view help, Missing missing = {},
                 OneOf<Enum> codec = {});
 
+  /// The same if it lies in a part of the map, such as "queues.kind", whose description has it.
+  template <class Enum>
+  void selector_in_part(std::string_view keys, Enum& member);
+
   /// The map that is being read; null: another visitor.
   virtual const Reader* reader() const { return nullptr; }
 
@@ -116,8 +120,8 @@ using Body = std::function<void(Visitor&)>;
 void read_map(const Reader& map, const Body& body);
 Json write_map(const Body& body);
 Values map_values(const Body& body);
-/// Its lines in a YAML file, with help texts as comments.
-std::string map_to_yaml(const Body& body);
+/// Its lines in a YAML file, with help texts as comments, below the lines of `heading` as comment.
+std::string map_to_yaml(const Body& body, const std::string& heading);
 /// Its keys as a Markdown table.
 std::string map_reference(const Body& body);
 
@@ -193,8 +197,8 @@ Json write(const T& value) {
   return Map<T>().write(value);
 }
 template <Described T>
-std::string to_yaml(const T& value) {
-  return map_to_yaml(Map<T>().body(const_cast<T&>(value)));
+std::string to_yaml(const T& value, const std::string& heading = "") {
+  return map_to_yaml(Map<T>().body(const_cast<T&>(value)), heading);
 }
 template <Described T>
 Json schema() {
@@ -257,6 +261,14 @@ void Visitor::selector(std::string_view key, Enum& member, std::string_view help
   const Bound value(member, codec);
   if (const auto word = select(described, value)) member = words<Enum>[*word].value;
   field(described, value);
+}
+
+template <class Enum>
+void Visitor::selector_in_part(std::string_view keys, Enum& member) {
+  const OneOf<Enum> codec;
+  if (const auto word = select({keys, ""}, Bound(member, codec))) {
+    member = words<Enum>[*word].value;
+  }
 }
 
 }  // namespace overlap::describe

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <ranges>
 
@@ -36,25 +37,43 @@ const Document::Place* changed(const Document& document, std::string_view path) 
 Document::Place find(const Document& document, std::string path) {
   while (true) {
     if (const Document::Place* const to = changed(document, path)) return *to;
-    if (const auto at = document.places.find(path); at != document.places.end()) {
-      const auto& [key, value] = at->second;
-      return value.line > 0 ? value : key;
+    if (const Document::Places* const at = document.in_file(path)) {
+      return at->value.line > 0 ? at->value : at->key;
     }
     if (path.empty()) return {};
     path.resize(std::min(path.find_last_of(".["), path.size()) % path.size());  // none: to 0
   }
 }
 
+/// Whether YAML reads it as this text without quotes, also in braces, and not as a date.
+bool is_plain(const std::string& text) {
+  if (text.empty() || text == "null" || text.back() == ' ') return false;
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  };
+  const bool letter = std::isalpha(static_cast<unsigned char>(text.front())) != 0;
+  const std::string_view others = letter ? " %/+-" : " %/+";
+  return is_word(text.front()) && std::ranges::all_of(text, [&](char c) {
+           return is_word(c) || others.find(c) != others.npos;
+         });
+}
+
 }  // namespace
+
+const Document::Places* Document::in_file(const std::string& path) const {
+  if (!places) return nullptr;
+  const auto found = places->find(path);
+  return found == places->end() ? nullptr : &found->second;
+}
 
 base::SourcePlace Document::place(const std::string& path) const {
   return source(*this, find(*this, path));
 }
 
 base::SourcePlace Document::key_place(const std::string& path) const {
-  const auto found = places.find(path);
-  const bool from_file = found != places.end() && changed(*this, path) == nullptr;
-  return from_file ? source(*this, found->second.key) : place(path);
+  const Places* const found = in_file(path);
+  return found != nullptr && changed(*this, path) == nullptr ? source(*this, found->key)
+                                                             : place(path);
 }
 
 void Document::set(std::span<const std::string> keys, Json value, const std::string& origin) {
@@ -99,14 +118,18 @@ Json value_at(const Json& map, std::string key) {
   return map.contains(place) ? map.at(place) : Json();
 }
 
-std::string spell(const Json& value) {
+std::string spell(const Json& value, bool for_file) {
   if (value.is_null()) return "";
-  if (value.is_string()) return value.get<std::string>();
+  if (value.is_string()) {
+    const std::string text = value;
+    return for_file && !is_plain(text) ? value.dump(-1, ' ', false, Json::error_handler_t::replace)
+                                       : text;
+  }
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());
   if (!value.is_structured()) return value.dump();
   std::vector<std::string> parts;
   for (const auto& [key, item] : value.items()) {
-    parts.push_back(value.is_object() ? key + ": " + spell(item) : spell(item));
+    parts.push_back((value.is_object() ? key + ": " : "") + spell(item, for_file));
   }
   const std::string list = fmt::format("{}", fmt::join(parts, ", "));
   return value.is_object() ? "{" + list + "}" : "[" + list + "]";
@@ -126,6 +149,10 @@ std::string clean(const std::string& text) {
 }
 
 std::string quoted(const std::string& text) { return "'" + clean(text) + "'"; }
+
+std::string decimal_comma(const std::string& meant) {
+  return fmt::format("; a decimal comma is not allowed; did you mean {}?", quoted(meant));
+}
 
 std::string suggestion(const std::string& text, std::span<const std::string> allowed) {
   const auto match = base::nearest(text, allowed);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,10 +34,12 @@ struct Document {
   bool json = false;
   std::string sha256 = {};  ///< of the file
   Json root = Json::object();
-  std::map<std::string, Places> places = {};  ///< by path; none in JSON
+  /// By path; null in JSON. Copies share them.
+  std::shared_ptr<std::map<std::string, Places>> places = {};
   /// What set() changed; the last one that a path lies in counts.
   std::vector<std::pair<std::string, Place>> changes = {};
 
+  const Places* in_file(const std::string& path) const;  ///< null: none
   /// The place of the value at a path or, without one, of its key or what it would lie in.
   base::SourcePlace place(const std::string& path) const;
   base::SourcePlace key_place(const std::string& path) const;
@@ -49,8 +53,10 @@ struct Document {
 Document read_yaml(const std::string& path, const std::string& kind);
 /// Adds the text of an option to the origins and parses its value. Throws Error{usage}.
 Json parse_option(Document& document, const std::string& option, const std::string& value);
-/// Parses the text of a result file. Throws Error{runtime_error}.
-Document parse_json(const std::string& path, const std::string& text);
+/// Parses the text of a result file, except the values of the keys `without`. Throws
+/// Error{runtime_error}.
+Document parse_json(const std::string& path, const std::string& text,
+                    std::span<const std::string_view> without = {});
 
 /// The path of a key of a map, of which `above` is the path.
 std::string path_of(const std::string& above, const std::string& key);
@@ -58,8 +64,8 @@ std::string path_of(const std::string& above, const std::string& key);
 std::vector<std::string> parts_of(const std::string& key);
 /// The value at dotted keys, such as "memory.host"; null: no such key.
 Json value_at(const Json& map, std::string key);
-/// The value as one line of YAML, with unquoted strings.
-std::string spell(const Json& value);
+/// The value as one line of YAML. Texts are quoted only for a file, where they need it.
+std::string spell(const Json& value, bool for_file = false);
 
 /// What messages say of a value: its text in quotes, "a list", "a map", "nothing".
 std::string found(const Json* value);
@@ -67,6 +73,8 @@ std::string found(const Json* value);
 std::string quoted(const std::string& text);
 /// The same without quotes.
 std::string clean(const std::string& text);
+/// What errors say of a number with a decimal comma.
+std::string decimal_comma(const std::string& meant);
 /// "; did you mean 'count'?" for the nearest allowed word, ignoring case; empty if none is near.
 std::string suggestion(const std::string& text, std::span<const std::string> allowed);
 /// File name without folder and extension, safe for key=value lines.

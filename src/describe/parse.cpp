@@ -119,7 +119,7 @@ class Converter {
       fail(node, fmt::format("found the tag {}; allowed: values without tags", quoted(tag)));
     }
     if (node.IsNull()) return {};
-    if (!source_.is_option()) document_.places[path].value = source_.place(node.Mark());
+    if (!source_.is_option()) (*document_.places)[path].value = source_.place(node.Mark());
     if (node.IsScalar()) return node.Scalar();
     if (node.IsMap()) return map(node, path, depth);
     Json list = Json::array();
@@ -144,7 +144,7 @@ class Converter {
         fail(key, fmt::format("{}: found twice, first at {}; allowed: once", path,
                               source_.spelled(first->second)));
       }
-      if (!source_.is_option()) document_.places[path].key = source_.place(key.Mark());
+      if (!source_.is_option()) (*document_.places)[path].key = source_.place(key.Mark());
       map.emplace_back(key.Scalar(), value(entry.second, path, depth + 1));
     }
     return map;
@@ -250,6 +250,7 @@ Document read_yaml(const std::string& path, const std::string& kind) {
   const std::string text =
       base::read_file(path, most_bytes, "a " + kind + " in YAML", ExitCode::usage);
   Document document{.kind = kind, .origins = {path}, .sha256 = base::sha256(text)};
+  document.places = std::make_shared<std::map<std::string, Document::Places>>();
   if (Json root = parse_yaml(document, text); !root.is_null()) document.root = std::move(root);
   return document;
 }
@@ -259,7 +260,8 @@ Json parse_option(Document& document, const std::string& option, const std::stri
   return parse_yaml(document, value);
 }
 
-Document parse_json(const std::string& path, const std::string& text) {
+Document parse_json(const std::string& path, const std::string& text,
+                    std::span<const std::string_view> without) {
   constexpr int most_levels = 100;  // more than in any file of this program
   Document document{.kind = "result file", .origins = {path}, .json = true};
   const auto refuse = [&](const std::string& found, YAML::Mark at = YAML::Mark::null_mark()) {
@@ -267,11 +269,12 @@ Document parse_json(const std::string& path, const std::string& text) {
          ExitCode::runtime_error);
   };
   try {
-    document.root = Json::parse(text, [&](int depth, Json::parse_event_t, const Json&) {
+    document.root = Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& part) {
       if (depth > most_levels) {
         refuse(fmt::format("found lists and objects more than {} deep", most_levels));
       }
-      return true;
+      return event != Json::parse_event_t::key ||
+             std::ranges::none_of(without, [&](std::string_view key) { return part == key; });
     });
   } catch (const Json::parse_error& error) {  // its byte counts from 1
     refuse("found no valid JSON",

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <tuple>
 
@@ -59,9 +60,21 @@ void Reader::expect_keys(std::span<const std::string> allowed) const {
   if (!is_map()) fail_allowed("a map with the keys " + list);
   for (const std::string& key : keys()) {
     if (std::ranges::find(allowed, key) != allowed.end()) continue;
+    if (at(key).is_null()) expect_no_comma(key);
     if (key == "<<") fail_at_key(key, "found a merge key; YAML merge keys are not supported");
     fail_at_key(key, fmt::format("unknown key; allowed: {}{}", list, suggestion(key, allowed)));
   }
+}
+
+void Reader::expect_no_comma(const std::string& key) const {
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  const std::vector<std::string> names = keys();
+  const auto here = std::ranges::find(names, key);
+  if (here == names.begin() || key.empty() || !is_digit(key[0])) return;
+  const Reader before = at(here[-1]);
+  const std::string text = before.is_text() ? before.text() : "";
+  if (text.empty() || !is_digit(text.back())) return;
+  before.fail(fmt::format("found {}{}", quoted(text + "," + key), decimal_comma(text + "." + key)));
 }
 
 Reader Reader::at(const std::string& key) const {

@@ -70,6 +70,9 @@ class Reader {
   Reader(const Document& document, const Json* value, std::string path)
       : document_(&document), value_(value), path_(std::move(path)) {}
 
+  /// Throws Error if a decimal comma made this key of a map in braces: {max: 1,5 ms}.
+  void expect_no_comma(const std::string& key) const;
+
   const Document* document_;
   const Json* value_;
   std::string path_;

@@ -132,14 +132,14 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
               .schedule = run.schedule,
               .conditions = conditions,
               .traffic = schedule::traffic(run.schedule),
-              .drift = value(deck::Metric::drift, run, runs)};
-  const auto efficiency =
-      value(deck::Metric::overlap_efficiency, run, runs);  // empty for the baseline
+              .drift = results::value(deck::Metric::drift, run, pointers(runs))};
+  const auto efficiency = results::value(deck::Metric::overlap_efficiency, run,
+                                         pointers(runs));  // empty for the baseline
   if (!run.rates || !run.bounds || !efficiency) return of;
   of.compared = true;
   of.rates = *run.rates;
   of.bounds = *run.bounds;
-  of.time_s = time_s(run).median;
+  of.time_s = results::time_s(run).median;
   // Rates are measured after the runs: nothing takes longer than it did.
   of.waits_s = std::min(of.bounds.schedule_bound_s, of.time_s);
   of.copies_s = of.rates.h2d_s + of.rates.d2h_s;
@@ -154,8 +154,8 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
   // Kernels may share the device; the host may be busier than it.
   of.busiest_s = std::max(std::min(of.busiest_s, of.waits_s), of.bounds.bound_s);
   of.wanted_lanes = std::min(of.gpu() ? stages_of(run.schedule) : workers, chains_of(run.schedule));
-  const auto potential = overlap_potential(run, runs);
-  of.nothing_to_hide = potential && *potential < least_potential;
+  const auto potential = results::overlap_potential(run, pointers(runs));
+  of.nothing_to_hide = potential && *potential < results::least_potential;
   of.good = efficiency->median >= good_efficiency;
   of.beyond_schedule = of.time_s > 1.03 * of.bounds.schedule_bound_s;
   return of;
@@ -163,7 +163,7 @@ Evidence evidence_of(const Run& run, const std::vector<Run>& runs, const Conditi
 
 using Found = std::optional<Finding>;
 
-Found found(std::string text, std::vector<std::pair<std::string_view, double>> evidence = {}) {
+Found found(std::string text, std::map<std::string, double> evidence = {}) {
   return Finding{.cause = {}, .text = std::move(text), .evidence = std::move(evidence)};
 }
 
@@ -268,8 +268,8 @@ Found small_chunks(const Evidence& of) {
                              base::format_seconds(of.bounds.bound_s), of.remedy(true)),
                  {{"chunks_s", of.busiest_s}, {"whole_s", of.bounds.bound_s}});
   }
-  if (!of.run.trace) return {};
-  const Usage usage = busiest_usage(of.run.trace->timeline);
+  if (!of.run.traced) return {};
+  const Usage usage = busiest_usage(*of.run.traced);
   constexpr double much = 0.1;
   if (usage.short_gaps <= 2 || usage.short_gaps_s <= much * usage.span_s) return {};
   return found(
@@ -350,7 +350,7 @@ Found unsteady(const Evidence& of) {
 
 /// The interval of a prediction covers the spread of the figures behind it.
 Found uncertain(const Evidence& of) {
-  const auto uncertainty = experiment::uncertainty(of.run);
+  const auto uncertainty = results::uncertainty(of.run);
   if (!uncertainty || *uncertainty <= most_uncertain) return {};
   return found(fmt::format("uncertain prediction (±{:.0f} %): the figures behind it varied while "
                            "they were measured; measure again on a quiet machine",
@@ -366,7 +366,7 @@ Found below_bound(const Evidence& of) {
     return {};
   }
   const double bound_s = of.run.bounds->bound_s;
-  const base::Summary time = time_s(of.run);
+  const base::Summary time = results::time_s(of.run);
   if (time.hi >= (1 - noise) * bound_s) return {};
   return found(fmt::format("faster than its bound of {}: the rates behind the bounds were measured "
                            "while the machine was slower; measure again on a quiet machine",

@@ -165,40 +165,48 @@ Plan plan(const deck::Point& point, const Facts& facts) {
       throw deck::error_at_order(deck, i, "needs a device; allowed: with --device");
     }
     require_safe(deck, *draft.schedules[i], deck.issue.orders[i]);
-    Case one{.order = deck.issue.orders[i], .device = facts.device_name};
-    one.schedule = *draft.schedules[i];
-    one.schedule.instances = plan.lanes;
-    plan.cases.push_back(one);
+    Case planned;
+    planned.order = deck.issue.orders[i];
+    planned.device = facts.device_name;
+    schedule::Schedule schedule = *draft.schedules[i];
+    schedule.instances = plan.lanes;
+    set_schedule(planned, std::move(schedule));
+    plan.cases.push_back(planned);
     const bool disturbs =
         deck.disturb && (facts.device_name.empty() ||
                          schedule::has_known_effect(deck.disturb->operation, deck.issue.streams));
-    if (disturbs && one.order != deck::Order::sequential) {
-      Case& twin = plan.cases.emplace_back(one);
-      twin.schedule = schedule::disturbed(one.schedule, *deck.disturb);
+    if (disturbs && planned.order != deck::Order::sequential) {
+      Case& twin = plan.cases.emplace_back(planned);
+      set_schedule(twin, schedule::disturbed(planned.schedule, *deck.disturb));
       twin.disturbance = deck.disturb->operation;
     }
     if (deck.host_work) {
-      Case& twin = plan.cases.emplace_back(one);
-      twin.schedule = schedule::with_host_work(one.schedule, deck.host_work->per_chunk_s,
-                                               plan.host_work_pieces);
+      Case& twin = plan.cases.emplace_back(planned);
+      set_schedule(twin, schedule::with_host_work(planned.schedule, deck.host_work->per_chunk_s,
+                                                  plan.host_work_pieces));
       twin.host_work = true;
     }
   }
   if (facts.present) plan.present = facts.device;
-  for (Case& one : plan.cases) {
-    if (facts.device) predict(one, *facts.device);
+  for (Case& planned : plan.cases) {
+    if (facts.device) predict(planned, *facts.device);
   }
   return plan;
 }
 
-void predict(Case& one, const model::Device& device, const std::function<void()>& step) {
+void predict(Case& planned, const model::Device& device, const std::function<void()>& step) {
   const auto predict_as = [&](const schedule::Schedule& schedule) {
-    one.predicted = model::predict(schedule, device, step);
-    one.expected = model::expected(schedule, device, step);
+    planned.prediction = model::predict(schedule, device, step);
+    const auto expected = model::expected(schedule, device, step);
+    planned.predicted_lo_s = expected ? std::optional(expected->lo_s) : std::nullopt;
+    planned.predicted_hi_s = expected ? std::optional(expected->hi_s) : std::nullopt;
+    // Queries alone may take no time; speed-ups would be undefined.
+    const double complete_s = planned.prediction->complete_s;
+    planned.predicted_s = complete_s > 0 ? std::optional(complete_s) : std::nullopt;
   };
-  if (!one.disturbance) return predict_as(one.schedule);
-  if (schedule::has_known_effect(*one.disturbance, one.schedule.streams)) {
-    predict_as(schedule::with_effects(one.schedule));
+  if (!planned.disturbance) return predict_as(planned.schedule);
+  if (schedule::has_known_effect(*planned.disturbance, planned.schedule.streams)) {
+    predict_as(schedule::with_effects(planned.schedule));
   }
 }
 

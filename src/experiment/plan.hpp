@@ -17,8 +17,7 @@
 /// From a deck and facts to the cases to run: pure, without Kokkos and devices.
 namespace overlap::experiment {
 
-/// Choices of the program: name, value.
-using Choices = std::vector<std::pair<std::string, std::string>>;
+using results::Choices;
 
 /// Tiles of a matrix product that `four_way` leaves to the host.
 struct HostShare {
@@ -85,7 +84,7 @@ struct Plan : Setup {
 
 /// Predicts a case, unless it is disturbed by a call that the model does not cover. Throws as
 /// model::predict().
-void predict(Case& one, const model::Device& device,
+void predict(Case& planned, const model::Device& device,
              const std::function<void()>& step = base::check_interrupt);
 
 /// The cases of a deck, proved free of hazards, with predictions if the facts contain a device.

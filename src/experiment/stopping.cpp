@@ -63,19 +63,20 @@ std::optional<Stop> Stopping::stop(const std::vector<Run>& runs, int repetitions
 /// all rates are, use the precision of the time of their order.
 double Stopping::widest(const std::vector<Run>& runs, const DeviceSamples& device) const {
   double widest = 0;
+  const results::Runs all = pointers(runs);
   const auto widen = [&](const base::Summary& value) {
     const double width = value.hi - value.lo;
     if (width > 0) widest = std::max(widest, width / std::abs(value.median));
   };
   for (const Judged& judged : judged_) {
     if (deck::of_device(deck::row_of(judged.metric).needs)) {
-      if (const auto rate = value(judged.metric, device)) widen(*rate);
+      if (const auto rate = results::value(judged.metric, device)) widen(*rate);
       continue;
     }
     for (const Run& run : runs) {
-      if (judged.order.value_or(run.order) != run.order || !applies_to(judged.metric, run))
+      if (judged.order.value_or(run.order) != run.order || !results::applies_to(judged.metric, run))
         continue;
-      widen(value(judged.metric, run, runs).value_or(time_s(run)));
+      widen(results::value(judged.metric, run, all).value_or(results::time_s(run)));
     }
   }
   return widest;

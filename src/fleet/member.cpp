@@ -249,7 +249,7 @@ measure::Hooks Member::hooks_of(deck::Phase phase, const measure::Hooks& hooks, 
   return made;
 }
 
-experiment::Outcome Member::run(deck::Phase phase, const measure::Hooks& hooks, const Body& body) {
+results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const Body& body) {
   struct Ended {  // in any case: nobody waits for this rank afterwards
     Board& board;
     ~Ended() { board.end_phase(); }
@@ -261,7 +261,7 @@ experiment::Outcome Member::run(deck::Phase phase, const measure::Hooks& hooks, 
   board_->wait_for_all(sleep);  // a rank that failed in the previous phase did not wait
   board_->begin_phase();
   experiment::Window window;
-  experiment::Outcome outcome;
+  results::Part part;
   Poll poll = sleep;
   {
     const Ended ended{*board_};
@@ -274,17 +274,17 @@ experiment::Outcome Member::run(deck::Phase phase, const measure::Hooks& hooks, 
         load();
       };
     }
-    outcome = lanes::keep_if_lost([&] { return body(hooks_of(phase, hooks, poll, window)); }, poll);
-    outcome.window = std::move(window);
+    part = lanes::keep_if_lost([&] { return body(hooks_of(phase, hooks, poll, window)); }, poll);
+    part.window = {base::summary_if_any(window.skew_s), base::summary_if_any(window.shared_s)};
   }
   hooks.show("waiting for the other ranks");
   try {
     lanes::keep_if_lost([&] { board_->wait_for_all(poll); }, poll);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
-    outcome.interrupted = true;
+    experiment::interrupt(part);
   }
-  return outcome;
+  return part;
 }
 
 void Member::receive() {

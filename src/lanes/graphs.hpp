@@ -26,7 +26,8 @@ inline bool is_capturable(const schedule::Schedule& schedule) {
          });
 }
 
-/// Cache of schedules as graphs, captured from the streams of the lanes on first use.
+/// Cache of schedules as graphs, captured from the streams of the lanes on first use. Graphs of
+/// Kokkos (up to 5.2) have no nodes for copies.
 template <class Api>
 class Graphs {
  public:

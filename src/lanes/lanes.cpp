@@ -52,9 +52,7 @@ std::unique_ptr<Lanes> make(int lanes, const deck::Issue& options, const deck::M
   } else {
     require_no_streams<Space>(options, memory);
     if constexpr (has_own_instances<Space>) {
-      const int workers = cores_of_lanes(workload::id_of<Space>);
-      return std::make_unique<HostLanes<Space>>(own_instances<Space>(lanes), workers,
-                                                options.sync == deck::Sync::query);
+      return std::make_unique<HostLanes<Space>>(lanes, options.sync == deck::Sync::query);
     } else {
       return std::make_unique<FencedLanes<Space>>(lanes);
     }

@@ -45,19 +45,11 @@ struct TraceLost : base::Error {
   using base::Error::Error;
 };
 
-/// Threads of our own that execute tasks.
-struct Workers {
-  int count = 0;       ///< 0: a device or Kokkos does
-  bool bound = false;  ///< while all work, each to a core
-};
-
 /// The lanes of a back end: a fixed number of execution-space instances, each of which runs its
 /// tasks in issue order. The only virtual interface of the program.
 class Lanes {
  public:
   virtual ~Lanes() = default;
-
-  virtual Workers workers() const { return {}; }
 
   /// Prepares for a schedule (events, queues), outside the timed region. Both arguments must
   /// outlive the run.
@@ -96,8 +88,8 @@ class Lanes {
   /// Starts a traced run. Returns the origin of its times on the host clock.
   virtual Clock::time_point mark() { return Clock::now(); }
 
-  /// Sets start and stop of all tasks of the last traced run, in seconds since mark(), and
-  /// the workers that ran them. Throws TraceLost.
+  /// Sets start and stop of all tasks of the last traced run, in seconds since mark(). Throws
+  /// TraceLost.
   virtual void collect(std::vector<timeline::Span>& /*spans*/) {}
 
   /// The instance of a lane, for work outside the timed region.

@@ -1,6 +1,5 @@
 #include "lanes/perform.hpp"
 
-#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -12,45 +11,13 @@ namespace {
 
 using workload::Byte;
 
-/// Kokkos::deep_copy in either direction.
+/// A copy of several lines around Kokkos, which (5.2) copies between views of different layouts
+/// element by element, on a GPU with a kernel instead of the copy engines. Returns whether the
+/// back end has one.
 template <class Space>
-void copy_views(const Space& instance, const auto& host, const auto& device, bool to_device) {
-  if (to_device) {
-    Kokkos::deep_copy(instance, device, host);
-  } else {
-    Kokkos::deep_copy(instance, host, device);
-  }
-}
-
-using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-
-/// Copies lines of page-locked memory as elements of type Unit; returns false if they are not
-/// aligned to it. Kokkos copies views of different layouts with a kernel on the instance.
-template <class Unit, class Space>
-bool copy_words(const Space& instance, Byte* host, Byte* device, bool to_device,
-                const schedule::Region& region) {
-  const auto misfit = reinterpret_cast<std::uintptr_t>(host + region.begin) |
-                      reinterpret_cast<std::uintptr_t>(device) | region.line_bytes | region.pitch |
-                      region.plane_pitch;
-  if (misfit % sizeof(Unit) != 0) return false;
-  const std::size_t words = region.line_bytes / sizeof(Unit);
-  using HostView =
-      Kokkos::View<Unit***, Kokkos::LayoutStride, workload::PinnedSpace<Space>, Unmanaged>;
-  using DeviceView =
-      Kokkos::View<Unit***, Kokkos::LayoutRight, typename Space::memory_space, Unmanaged>;
-  const Kokkos::LayoutStride layout(region.planes, region.plane_pitch / sizeof(Unit), region.lines,
-                                    region.pitch / sizeof(Unit), words, 1);
-  copy_views(instance, HostView(reinterpret_cast<Unit*>(host + region.begin), layout),
-             DeviceView(reinterpret_cast<Unit*>(device), region.planes, region.lines, words),
-             to_device);
-  return true;
-}
-
-template <class Space>
-void copy_on(const Space& instance, const workload::HostArray& host, Byte* device, bool to_device,
-             const schedule::Region& region, [[maybe_unused]] CopyCalls copies) {
+bool copy_lines(const Space& instance, const workload::HostArray& host, Byte* device,
+                bool to_device, const schedule::Region& region, CopyCalls copies) {
   if constexpr (workload::is_host<Space>) {
-    // Kokkos::deep_copy between host views would use the threads of the default instance.
     const auto parts = static_cast<std::size_t>(instance.concurrency());
     const auto copy_part = [=, begin = host.data()](std::size_t part) {
       const std::size_t bytes = region.bytes();
@@ -62,41 +29,19 @@ void copy_on(const Space& instance, const workload::HostArray& host, Byte* devic
                                         count);
                           });
     };
-    Kokkos::parallel_for("overlap::copy",
+    Kokkos::parallel_for("overlap::copy_lines",
                          Kokkos::RangePolicy<Space, Kokkos::IndexType<std::size_t>>(
                              instance, 0, parts, Kokkos::ChunkSize(1)),
                          copy_part);
-  } else {
-    if constexpr (has_api<Space>) {
-      using Api = typename ApiOf<Space>::type;
-      if (copies == CopyCalls::native && region.all_lines() > 1 &&
-          region.pitch <= Api::longest_pitch) {
-        Api::copy_lines(Api::stream_of(instance), host.data(), device, region,
-                        to_device ? Api::to_device : Api::to_host);
-        return;
-      }
-    }
-    const bool locked = deck::page_locked(host.memory);
-    if (region.all_lines() > 1 && locked &&
-        (copy_words<std::uint64_t>(instance, host.data(), device, to_device, region) ||
-         copy_words<std::uint32_t>(instance, host.data(), device, to_device, region))) {
-      return;
-    }
-    const auto copy_line = [&](std::size_t place, std::size_t position, std::size_t bytes) {
-      const Kokkos::View<Byte*, typename Space::memory_space, Unmanaged> line(device + position,
-                                                                              bytes);
-      const auto copy_in = [&]<class Memory>(std::type_identity<Memory>) {
-        const Kokkos::View<Byte*, Memory, Unmanaged> mirror(host.data() + place, bytes);
-        copy_views(instance, mirror, line, to_device);
-      };
-      if (locked) {
-        copy_in(std::type_identity<workload::PinnedSpace<Space>>());
-      } else {
-        copy_in(std::type_identity<Kokkos::HostSpace>());
-      }
-    };
-    schedule::for_lines(region, 0, region.bytes(), copy_line);
+    return true;
+  } else if constexpr (has_api<Space>) {
+    using Api = typename ApiOf<Space>::type;
+    if (copies == CopyCalls::kokkos || region.pitch > Api::longest_pitch) return false;
+    Api::copy_lines(Api::stream_of(instance), host.data(), device, region,
+                    to_device ? Api::to_device : Api::to_host);
+    return true;
   }
+  return false;
 }
 
 }  // namespace
@@ -104,10 +49,12 @@ void copy_on(const Space& instance, const workload::HostArray& host, Byte* devic
 void copy(const workload::InstanceRef& instance, const workload::Workload& workload,
           std::size_t array, bool to_device, const schedule::Region& region,
           std::size_t device_offset, CopyCalls copies) {
+  const workload::HostArray& host = workload.host[array];
   Byte* const device = workload.device[array].data() + device_offset;
-  instance.with([&](const auto& space) {
-    copy_on(space, workload.host[array], device, to_device, region, copies);
+  const bool copied = region.all_lines() > 1 && instance.with([&](const auto& space) {
+    return copy_lines(space, host, device, to_device, region, copies);
   });
+  if (!copied) host.copy(instance, region, device_offset, to_device);
 }
 
 void perform(const workload::InstanceRef& instance, const workload::Workload& workload,

@@ -9,9 +9,9 @@ namespace overlap::lanes {
 enum class CopyCalls { native, kokkos };
 
 /// Enqueues a copy between a region of a host array and contiguous bytes of the device array from
-/// `device_offset` on, without a fence. On a GPU a native strided copy is one call, executed by
-/// copy engines. Kokkos copies contiguous bytes in one such call, strided page-locked memory in one
-/// kernel, and strided pageable memory or unaligned lines in one call per line.
+/// `device_offset` on, without a fence. Contiguous bytes, and with CopyCalls::kokkos on a GPU all
+/// regions, are copied by the workload with Kokkos::deep_copy. A native strided copy is one call on
+/// a GPU, executed by copy engines; on a host, one kernel.
 void copy(const workload::InstanceRef& instance, const workload::Workload& workload,
           std::size_t array, bool to_device, const schedule::Region& region,
           std::size_t device_offset, CopyCalls copies = CopyCalls::native);
@@ -21,8 +21,8 @@ void perform(const workload::InstanceRef& instance, const workload::Workload& wo
              const schedule::Schedule& schedule, const schedule::Task& task,
              CopyCalls copies = CopyCalls::native);
 
-/// Waits for the work of an instance, as its fence does, which on a lost device prints a stack
-/// trace and aborts. Throws DeviceLost.
+/// Waits for the work of an instance, as its fence does, which on a lost device (up to 5.2) prints
+/// a stack trace and aborts. Throws DeviceLost.
 void wait_for(const workload::InstanceRef& instance, const std::string& label);
 
 /// Throws DeviceLost if the device of a space is lost.

@@ -20,7 +20,8 @@ namespace overlap::lanes {
 /// device run in the lanes. Lanes and threads synchronize through the turns of each slot, so that
 /// neither the issuing thread nor the driver blocks. In the lane, a copy to the host is complete
 /// when its data are in the slots; waiting for the lane must include finish(). Data copied back
-/// must not be copied to the device again in the same run.
+/// must not be copied to the device again in the same run. Kokkos (up to 5.2) blocks the host
+/// during copies of pageable memory, and its instances cannot wait for host threads.
 template <class Api>
 class StagingRing {
   using Stream = typename Api::Stream;
@@ -127,8 +128,8 @@ class StagingRing {
     Slots(std::size_t count, std::size_t bytes)
         : count_(count),
           bytes_(bytes),
-          data_(workload::Bytes::in<workload::PinnedSpace<typename Api::Space>>("overlap::staging",
-                                                                                count * bytes)),
+          data_(workload::aligned<workload::Byte, workload::PinnedSpace<typename Api::Space>>(
+              "overlap::staging", count * bytes)),
           turns_(Api::allocate_page_locked(count * sizeof(Turns))) {}
 
     void reset() {

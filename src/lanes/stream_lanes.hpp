@@ -18,6 +18,8 @@ namespace overlap::lanes {
 
 /// Lanes as GPU streams, by default non-blocking streams created here, each wrapped in an instance;
 /// one event per task that another lane waits for. `Api`: the calls of a vendor, see lanes/api/.
+/// Kokkos (up to 5.2) has neither: streams of partition_space() wait for the legacy default stream,
+/// and instances wait for each other only through fences of the host.
 template <class Api>
 class StreamLanes final : public Lanes {
  public:
@@ -113,7 +115,7 @@ class StreamLanes final : public Lanes {
     if (!last) return;
     const auto stream = streams_[static_cast<std::size_t>(lane)];
     try {
-      // Space::fence() does the same, but prints a stack trace and aborts on an error.
+      // Space::fence() does the same, but (up to 5.2) prints a stack trace and aborts on an error.
       synchronize(stream);
     } catch (const base::Error& error) {
       const std::string where = "the lane stopped at this task or an earlier one: ";

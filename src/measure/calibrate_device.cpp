@@ -3,12 +3,14 @@
 #include <cmath>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "measure/calibration.hpp"
 #include "measure/measure.hpp"
 #include "measure/platform.hpp"
 #include "measure/sampling.hpp"
 #include "model/passes.hpp"
 #include "model/predict.hpp"
+#include "schedule/build.hpp"
 
 namespace overlap::measure {
 namespace {
@@ -20,16 +22,16 @@ double at_least_0(double seconds) { return std::max(0.0, seconds); }
 /// Marginal cost of one more `add`, from rows of `few` and of `many`; normally behind a copy that
 /// keeps the device busy.
 template <class Add>
-double marginal_s(const StageMeter& meter, double Elapsed::* time, int few, int many,
-                  const Add& add, bool covered = true) {
-  return at_least_0(meter.marginal_s(time, few, many, 1, [&](HandSchedule& hand, int n) {
+double marginal_s(const Meter& meter, double Elapsed::* time, int few, int many, const Add& add,
+                  bool covered = true) {
+  return at_least_0(meter.marginal_s(time, few, many, [&](HandSchedule& hand, int n) {
     if (covered) hand.cover();
     for (int i = 0; i < n; ++i) add(hand, i);
   }));
 }
 
 /// Costs of calls for the host.
-void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& host) {
+void measure_host_costs(const Meter& meter, int lanes, model::HostCosts& host) {
   const auto issue_s = [&](const auto& add, bool covered = true) {
     return marginal_s(meter, &Elapsed::issued_s, 8, 40, add, covered);
   };
@@ -59,7 +61,7 @@ void measure_host_costs(const StageMeter& meter, int lanes, model::HostCosts& ho
 /// Delays between the tasks of a chain of kernels and copies of `units`.
 class ChainMeter {
  public:
-  ChainMeter(const StageMeter& meter, const model::Device& device, std::int64_t units)
+  ChainMeter(const Meter& meter, const model::Device& device, std::int64_t units)
       : meter_(meter), units_(units) {
     const double bytes = 4 * static_cast<double>(units);
     own_s_ = (device.h2d.pinned.seconds(bytes) + device.d2h.pinned.seconds(bytes) +
@@ -84,13 +86,13 @@ class ChainMeter {
   double mean_delay_s(int lanes) const { return (delay_s(lanes) + delay_s(lanes, false)) / 2; }
 
  private:
-  const StageMeter& meter_;
+  const Meter& meter_;
   std::int64_t units_;
   double own_s_ = 0;
 };
 
 /// Delays between tasks.
-void measure_latencies(const StageMeter& meter, model::Device& device) {
+void measure_latencies(const Meter& meter, model::Device& device) {
   model::Latencies& latency = device.latency;
   const ChainMeter chain(meter, device, on_gpu() ? 64 * tiny : tiny);
   latency.event_s = chain.delay_s(3);
@@ -101,19 +103,19 @@ void measure_latencies(const StageMeter& meter, model::Device& device) {
     latency.small_event_s = std::min(latency.event_s, small.mean_delay_s(3));
   }
   // A single copy: the remainder is the delay from issue to start plus from end to host.
-  const double single = meter.complete_s([](HandSchedule& hand) { hand.add(Stage::h2d, tiny, 0); });
+  const double single = meter.seconds([](HandSchedule& hand) { hand.add(Stage::h2d, tiny, 0); });
   const double rest = at_least_0(single - device.host.copy_s - device.h2d.pinned.seconds(4 * tiny));
   latency.start_s = latency.notice_s = rest / 2;
 }
 
 /// Slow-down of concurrent copies and kernels.
-void measure_slowing(const StageMeter& meter, int lanes, model::Device& device) {
+void measure_slowing(const Meter& meter, int lanes, model::Device& device) {
   constexpr int n = 4;
   const auto workers = static_cast<std::size_t>(on_gpu() ? 1 : std::min(device.cores, lanes));
   const std::int64_t units = meter.plan.most_bytes / 4 / (n * static_cast<std::int64_t>(workers));
   // Time of concurrent rows of tasks, one lane per row.
   const auto together = [&](const std::vector<std::pair<Stage, int>>& rows) {
-    return meter.complete_s([&](HandSchedule& hand) {
+    return meter.seconds([&](HandSchedule& hand) {
       for (std::size_t lane = 0; lane < rows.size(); ++lane) {
         const auto& [stage, count] = rows[lane];
         for (int i = 0; i < count; ++i) hand.add(stage, units, static_cast<int>(lane));
@@ -148,13 +150,13 @@ void measure_slowing(const StageMeter& meter, int lanes, model::Device& device) 
 
 /// Number of FIFOs that the lanes share for a stage: with this many lanes blocked by a task that
 /// waits for another engine, a task in one more lane is delayed. 32 (Hyper-Q) if none is delayed.
-int count_connections(const StageMeter& meter, Stage stage, int lanes) {
+int count_connections(const Meter& meter, Stage stage, int lanes) {
   const Stage other = stage == Stage::kernel ? Stage::h2d : Stage::kernel;
   const auto long_units = [&](Stage of) {
     return meter.plan.most_bytes / (of == Stage::kernel ? 4 : 16);
   };
   const auto seconds = [&](int blocked, bool free) {
-    return meter.complete_s([&](HandSchedule& hand) {
+    return meter.seconds([&](HandSchedule& hand) {
       if (blocked > 0) {
         const TaskId long_one = hand.add(other, long_units(other), 0);
         hand.add(stage, tiny, 0);
@@ -173,8 +175,7 @@ int count_connections(const StageMeter& meter, Stage stage, int lanes) {
 
 /// Time per copy of `units` beyond its own, in a row of copies on several lanes, each before a
 /// kernel and a copy back that take little time.
-double handover_s(const StageMeter& meter, int lanes, const model::Device& device,
-                  std::int64_t units) {
+double handover_s(const Meter& meter, int lanes, const model::Device& device, std::int64_t units) {
   const auto add = [&](HandSchedule& hand, int i) {
     const int lane = i % std::min(lanes, 4);
     hand.add(Stage::h2d, units, lane);
@@ -186,7 +187,7 @@ double handover_s(const StageMeter& meter, int lanes, const model::Device& devic
                     device.h2d.pinned.seconds(bytes));
 }
 
-void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
+void measure_device(const Meter& meter, int lanes, model::Device& device) {
   HandSchedule copy(meter.workload);
   copy.add(Stage::h2d, meter.plan.most_bytes / 4, 0);
   wake(meter.executor, copy.schedule(), meter.workload);
@@ -209,11 +210,10 @@ void measure_device(const StageMeter& meter, int lanes, model::Device& device) {
 
 /// Measures copies of pageable memory one by one, because the host takes part in them. The time of
 /// pinned memory is a lower bound, since the subtracted host costs are noisy.
-void measure_pageable(const StageMeter& meter, model::Device& device) {
+void measure_pageable(const Meter& meter, model::Device& device) {
   const auto curve = [&](Stage stage, const model::Curve& pinned) {
     return meter.curve([&](std::int64_t units) {
-      const double seconds =
-          meter.complete_s([&](HandSchedule& hand) { hand.add(stage, units, 0); });
+      const double seconds = meter.seconds([&](HandSchedule& hand) { hand.add(stage, units, 0); });
       return std::max(pinned.seconds(4 * static_cast<double>(units)),
                       seconds - device.host.copy_s - device.host.synchronize_s);
     });
@@ -322,6 +322,32 @@ void calibrate_lines(const std::set<std::size_t>& sizes, const CalibrationPlan& 
   }
   device.h2d.lines = model::increasing(std::move(up));
   device.d2h.lines = model::increasing(std::move(down));
+}
+
+int calibration_lanes() { return on_gpu() ? 16 : std::max(3, base::usable_cpus()); }
+
+deck::Deck plain_deck(std::int64_t bytes, deck::WorkloadKind kind, deck::ElementType type) {
+  deck::Deck deck;
+  deck.chunks.count = 1;
+  deck.workload.kind = kind;
+  deck.workload.type = type;
+  deck.workload.iterations = 1;
+  deck.workload.elements = bytes / static_cast<std::int64_t>(schedule::size_of(type));
+  deck.workload.rows = deck.workload.elements / deck.workload.columns;
+  return deck;
+}
+
+workload::Workload resident_workload(const deck::Deck& deck, workload::SpaceId space) {
+  const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  const auto layout = schedule::layout(deck, costs, std::nullopt);
+  try {
+    auto workload =
+        workload::make(space, deck, costs, schedule::device_bytes(costs, layout, costs.units), 1);
+    workload.generate(0);
+    return workload;
+  } catch (const base::Error& error) {  // these arrays are not those of the user's deck
+    throw base::Error(error.code(), std::string("measuring the device: ") + error.what());
+  }
 }
 
 }  // namespace overlap::measure

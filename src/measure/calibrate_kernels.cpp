@@ -2,27 +2,11 @@
 #include <map>
 
 #include "measure/calibration.hpp"
-#include "measure/measure.hpp"
 #include "measure/platform.hpp"
-#include "measure/sampling.hpp"
 #include "schedule/build.hpp"
 
 namespace overlap::measure {
 namespace {
-
-/// Median time of a task; for short tasks the marginal time, which excludes the overhead of a run.
-double task_seconds(const StageMeter& meter, const schedule::Schedule& schedule,
-                    const schedule::Task& task) {
-  const auto row_s = [&](std::size_t times) {
-    return median_s(meter.executor, rows_of(schedule, {std::vector(times, task)}), meter.workload,
-                    {.warmup = 0, .samples = meter.plan.repetitions, .step = meter.plan.step});
-  };
-  constexpr double long_s = 20e-3;
-  const double once = row_s(1);
-  if (once > long_s) return once;
-  const double more = (row_s(4) - once) / 3;
-  return more > 0 ? std::min(once, more) : once;
-}
 
 /// sizes_up_to(), closer to each other where kernels begin to fill a device: their times grow in
 /// steps there.
@@ -68,7 +52,7 @@ void calibrate_products_of(deck::ElementType type, Executor& executor, const Cal
 
 }  // namespace
 
-model::Roof calibrate_kernel(const StageMeter& meter, const std::vector<std::int64_t>& sizes,
+model::Roof calibrate_kernel(const Meter& meter, const std::vector<std::int64_t>& sizes,
                              const schedule::Costs& costs, int cores_of_lane) {
   const double unit_bytes = schedule::kernel_bytes_per_unit(costs);
   std::vector<model::Curve::Point> points;
@@ -83,7 +67,7 @@ model::Roof calibrate_kernel(const StageMeter& meter, const std::vector<std::int
           model::slower(model::increasing(std::move(points)), cores_of_lane)};
 }
 
-model::Kernel calibrate_products(const StageMeter& meter,
+model::Kernel calibrate_products(const Meter& meter,
                                  const std::vector<schedule::Schedule>& schedules,
                                  int cores_of_lane) {
   std::map<double, std::map<double, double>> seconds;  // by flop/byte, then by bytes
@@ -92,7 +76,10 @@ model::Kernel calibrate_products(const StageMeter& meter,
       if (task.stage != Stage::kernel) continue;
       const auto bytes = static_cast<double>(task.bytes);
       const auto [entry, is_new] = seconds[task.flops / bytes].emplace(bytes, 0);
-      if (is_new) entry->second = task_seconds(meter, schedule, task);
+      const auto row = [&](int times) {
+        return rows_of(schedule, {std::vector(static_cast<std::size_t>(times), task)});
+      };
+      if (is_new) entry->second = meter.marginal(row, 1, 4).seconds();
     }
   }
   model::Kernel kernel;
@@ -158,16 +145,17 @@ void calibrate_zero_copy(const CalibrationPlan& plan, model::Device& device) {
   deck.memory.transfer = deck::Transfer::zero_copy;
   deck.chunks.count = many;
   Executor executor(1);
-  const StageMeter meter{executor, workload, plan};
+  const Meter meter{executor, workload, plan};
   std::vector<model::Curve::Point> points;
   for (const std::int64_t units : sizes_up_to(most_units)) {
     deck.workload.elements = many * units;
     const schedule::Costs costs = schedule::costs(deck.workload, 1);
     const auto layout = schedule::layout(deck, costs, std::nullopt);
     const auto all = schedule::build(costs, layout, deck::Order::depth_first, 1);
-    const auto one = rows_of(all, {{all.tasks.front()}});
-    const double seconds = meter.difference_s(&Elapsed::complete_s, one, all, 1) / (many - 1);
-    if (seconds > 0) points.push_back({4 * static_cast<double>(units), seconds});
+    const auto some = [&](int tasks) {
+      return rows_of(all, {{all.tasks.begin(), all.tasks.begin() + tasks}});
+    };
+    points.push_back({4 * static_cast<double>(units), meter.marginal(some, 1, many).seconds()});
   }
   device.zero_copy = model::increasing(std::move(points));
 }

@@ -161,8 +161,9 @@ Elapsed Executor::run(const schedule::Schedule& schedule, const workload::Worklo
 
 timeline::Timeline Executor::run_traced(const schedule::Schedule& schedule,
                                         const workload::Workload& workload, int copy_engines) {
-  const timeline::Engines engines = {.workers = std::min(schedule.lanes, lanes_->workers().count),
-                                     .copy_engines = copy_engines};
+  const timeline::Engines engines = {
+      .workers = workload::on_host(workload.space) ? schedule.lanes : 0,
+      .copy_engines = copy_engines};
   timeline::Timeline traced;
   traced.engines = engines.names();
   traced.spans.resize(schedule.tasks.size());

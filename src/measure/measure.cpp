@@ -135,7 +135,7 @@ class IssueCosts {
       : executor_(executor), workload_(workload) {
     if (!plan.present || !on_gpu()) return;
     for (experiment::Run& run : runs) {
-      if (!run.predicted) continue;
+      if (!run.prediction) continue;
       IssueMeter meter(run.schedule, *plan.present);
       if (meter.chunk_s(executor, workload) > 0) all_.push_back({run, std::move(meter), {}});
     }
@@ -180,7 +180,7 @@ std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
   }
 }
 
-void trace(const experiment::Plan& plan, Session& session, const Hooks& hooks, int copy_engines,
+void trace(const experiment::Plan& plan, Bench& bench, const Hooks& hooks, int copy_engines,
            std::vector<experiment::Run>& runs) {
   if (!plan.values.empty()) return;  // too much data for points of a sweep
   const deck::Deck& deck = plan.deck;
@@ -190,21 +190,21 @@ void trace(const experiment::Plan& plan, Session& session, const Hooks& hooks, i
       hooks.show("tracing " + experiment::name(run));
     };
     hooks.call([&] {
-      trace_run(*session.executor, run, session.workload, deck.measure.verify, copy_engines, step);
+      trace_run(*bench.executor, run, bench.workload, deck.measure.verify, copy_engines, step);
     });
   }
 }
 
 /// Scores the cases of the plan, measures rates between the rounds and, unless interrupted, traces.
 /// An interrupt leaves what was scored.
-experiment::Samples score_and_trace(const experiment::Plan& plan, Session& session,
-                                    const Hooks& hooks) {
+experiment::Samples score_and_trace(const experiment::Plan& plan, const Session& session,
+                                    Bench& bench, const Hooks& hooks) {
   const deck::Deck& deck = plan.deck;
-  const workload::Workload& workload = session.workload;
-  Executor& executor = session.executor.emplace(plan.lanes, deck.issue, deck.memory);
+  const workload::Workload& workload = bench.workload;
+  Executor& executor = bench.executor.emplace(plan.lanes, deck.issue, deck.memory);
   if (deck.host_work) {
     executor.set_host_worker(
-        &session.host_worker.emplace(plan.host_work_pieces, deck.host_work->per_chunk_s));
+        &bench.host_worker.emplace(plan.host_work_pieces, deck.host_work->per_chunk_s));
   }
   std::vector<experiment::Run> runs;
   for (const experiment::Case& one : plan.cases) runs.push_back({one});
@@ -213,8 +213,8 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   std::erase_if(criteria, [](const auto& criterion) { return !criterion.holds_here(on_gpu()); });
   // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share the
   // cores.
-  if (on_gpu()) session.meter.emplace(2, deck::Issue(), deck.memory);
-  RatesOfRuns rates(on_gpu() ? *session.meter : executor, workload, runs);
+  if (on_gpu()) bench.meter.emplace(2, deck::Issue(), deck.memory);
+  RatesOfRuns rates(on_gpu() ? *bench.meter : executor, workload, runs);
   std::optional<LinkMeter> link = link_meter(plan, runs, hooks);
   experiment::Samples samples = measure(executor, runs, workload, deck.measure, hooks, criteria,
                                         session.monitor, [&](experiment::DeviceSamples& device) {
@@ -227,7 +227,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, Session& sessi
   issue_costs.store();
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   try {
-    if (!samples.interrupted) trace(plan, session, hooks, engines.copy_engines, runs);
+    if (!samples.interrupted) trace(plan, bench, hooks, engines.copy_engines, runs);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::interrupted) throw;
     samples.interrupted = true;
@@ -349,8 +349,9 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
   return samples;
 }
 
-experiment::Samples measure(const experiment::Plan& plan, Session& session, const Hooks& hooks) {
-  return session.use([&] { return score_and_trace(plan, session, hooks); });
+experiment::Samples measure(const experiment::Plan& plan, Session& session, Bench& bench,
+                            const Hooks& hooks) {
+  return session.use([&] { return score_and_trace(plan, session, bench, hooks); });
 }
 
 }  // namespace overlap::measure

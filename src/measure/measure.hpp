@@ -7,7 +7,7 @@
 
 #include "base/machine.hpp"
 #include "experiment/judge.hpp"
-#include "measure/executor.hpp"
+#include "measure/meter.hpp"
 #include "measure/platform.hpp"
 
 /// Measurements of schedules and workloads before, during and after the scored runs.
@@ -70,10 +70,6 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
                             const std::vector<deck::Criterion>& criteria = {},
                             const Monitor& monitor = {}, const AfterRound& after_round = {});
 
-/// The given tasks as a schedule, one lane per row, without their dependencies.
-schedule::Schedule rows_of(const schedule::Schedule& schedule,
-                           std::vector<std::vector<schedule::Task>> rows);
-
 /// Measures the stages of a schedule with its own tasks: on a host alone, on the lanes of the runs;
 /// on a GPU alone and concurrently, on two lanes. Overwrites the arrays.
 class RateMeter {
@@ -88,14 +84,13 @@ class RateMeter {
   model::Rates rates() const;  ///< medians of all samples
 
  private:
-  struct Row;
   struct BesideCopies;
 
   Executor& executor_;
   const workload::Workload& workload_;
   const schedule::Schedule& schedule_;
-  std::unique_ptr<Row> h2d_, kernel_, d2h_;
-  std::unique_ptr<Row> two_kernels_, both_;  ///< null: not measured
+  Marginal h2d_, kernel_, d2h_;
+  std::optional<Marginal> two_kernels_, both_;  ///< empty: not measured
   std::unique_ptr<BesideCopies> beside_copies_;
 };
 

@@ -87,8 +87,9 @@ struct Probe {
   const deck::Deck& deck;
   const model::Device* model;  ///< null: predict for the current device
   Session& session;
+  Bench& bench;
   const Hooks& hooks;
-  workload::Workload& workload = session.workload;
+  workload::Workload& workload = bench.workload;
   Facts facts = experiment::facts_of(deck);
   Draft draft = {};
   std::int64_t device_units = 0;
@@ -96,16 +97,12 @@ struct Probe {
   Facts run() {
     find_device();
     allocate();
-    if (const lanes::Workers workers = session.executor->lanes().workers(); workers.count > 0) {
+    if (!on_gpu() && !bench.executor->lanes().trace(false).empty()) {
       choose("workers",
-             fmt::format("{} for up to {}{}", workers.count, base::counted(most_lanes(), "lane"),
-                         workers.bound ? ", while all work each bound to a core" : ""));
+             fmt::format("one per lane, for up to {} on {}", base::counted(most_lanes(), "lane"),
+                         base::counted(cores(), "core")));
     }
-    if (custom()) {
-      size_copies_in_place();
-      find_steps();
-      if (model == nullptr) find_task_times();
-    }
+    if (custom()) find_steps();
     if (deck.workload.intensity.balance > 0) find_balance();
     workload.generate(0);
     if (draft.costs.tiling) {
@@ -118,14 +115,11 @@ struct Probe {
     return std::move(facts);
   }
 
-  /// Whether tasks can be timed without a profiling library, that is, on a host.
-  bool takes_times() const { return !on_gpu() && !session.executor->lanes().trace(false).empty(); }
-  /// Lanes of the widest order, among them those that `auto` may choose: on a host one per core,
-  /// because tasks slow each other down on all cores.
+  static int cores() { return lanes::cores_of_lanes(workload::default_space); }
+  /// Lanes of the widest order, among them those that `auto` may choose: on a host one per core.
   int most_lanes() const {
     if (!deck.issue.has(deck::Order::automatic)) return draft.lanes;
-    const int more = on_gpu() ? 1 : lanes::cores_of_lanes(workload::default_space);
-    return std::max({draft.lanes, deck.issue.lanes, more});
+    return std::max({draft.lanes, deck.issue.lanes, on_gpu() ? 1 : cores()});
   }
   bool custom() const { return deck.workload.kind == deck::WorkloadKind::custom; }
   model::Device& device() { return *facts.device; }
@@ -148,29 +142,14 @@ struct Probe {
     if (model != nullptr) facts.device = *model;
     facts.present = model == nullptr || model->title == title_of(session.device);
     if (facts.device && !facts.device->doubtful.empty()) {
-      choose("doubtful", fmt::format("{} of the model's figures: {}", facts.device->doubtful.size(),
-                                     fmt::join(facts.device->doubtful, ", ")));
+      choose(
+          "doubtful",
+          fmt::format("{} of the model's figures{}", facts.device->doubtful.size(),
+                      facts.device->path.empty() ? "" : ": see doubtful in " + facts.device->path));
     }
     // On host back ends host memory is the limit.
     facts.free_bytes = on_gpu() ? session.device.array_bytes() : std::nullopt;
     draft = experiment::draft(deck, facts);
-  }
-
-  /// On a host, sizes copies given by their duration again, with data where they will be during
-  /// runs. Repeated, because sizes affect times.
-  void size_copies_in_place() {
-    if (!takes_times() || !schedule::has_timed_copies(deck.workload)) return;
-    model::Device present = present_device();
-    for (int round = 0; round < 2; ++round) {
-      workload.generate(0);
-      const auto alone = schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1);
-      scale_copies_in_place(meter(), alone, present.cores_of_lane(draft.lanes), present);
-      std::erase_if(facts.choices, [](const auto& choice) { return choice.first == "copy rates"; });
-      size_copies(facts, deck, present);
-      draft = experiment::draft(deck, facts);
-      allocate();
-    }
-    if (model == nullptr) facts.device = std::move(present);
   }
 
   static std::int64_t most_brief_bytes() { return on_gpu() ? 64 << 20 : 16 << 20; }
@@ -180,17 +159,14 @@ struct Probe {
     const bool pageable = deck.memory.host == deck::HostMemory::pageable;
     std::optional<model::Device>& known = session.present;
     if (!known || (pageable && known->h2d.pageable.points().empty())) {
-      const auto plan = shown(
-          {.most_bytes = most_brief_bytes(), .repetitions = on_gpu() ? 3 : 5, .pageable = pageable},
-          hooks);
-      // On a host the tasks of the deck are timed in their places later.
-      known = in_passes(on_gpu() ? 3 : 1, [&] { return calibrate(session.device, plan); });
+      const auto plan =
+          shown({.most_bytes = most_brief_bytes(), .repetitions = 3, .pageable = pageable}, hooks);
+      known = in_passes(3, [&] { return calibrate(session.device, plan); });
     }
     return *known;
   }
 
   void allocate() {
-    workload = {};  // of the round before
     device_units = most_device_units(deck, draft);
     const auto device_bytes = schedule::device_bytes(draft.costs, draft.layout, device_units);
     // On host back ends device arrays are in host memory, too.
@@ -217,28 +193,18 @@ struct Probe {
         workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
     if (!workload.kernel.empty()) choose("kernel", workload.kernel);
     if (!workload.blas.empty()) choose("BLAS", workload.blas);
-    session.executor.emplace(most_lanes(), deck::Issue(), deck.memory);
+    bench.executor.emplace(most_lanes(), deck::Issue(), deck.memory);
     if (deck.memory.host == deck::HostMemory::registered) {
       page_lock(workload, deck.memory.transfer == deck::Transfer::zero_copy);
     }
   }
 
-  StageMeter meter(CalibrationPlan plan = {}) {
-    return {*session.executor, workload, shown(std::move(plan), hooks)};
-  }
-
-  /// On a host, measures the tasks of a list in their places.
-  void find_task_times() {
-    if (!takes_times()) return;
-    const auto crowded = std::ranges::max_element(
-        draft.schedules, {}, [](const auto& schedule) { return schedule->lanes; });
-    calibrate_in_place(meter(),
-                       {schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1)},
-                       **crowded, device().cores_of_lane(draft.lanes), device());
+  Meter meter(CalibrationPlan plan = {}) {
+    return {*bench.executor, workload, shown(std::move(plan), hooks)};
   }
 
   void find_steps() {
-    calibrate_steps(*session.executor, workload);
+    calibrate_steps(*bench.executor, workload);
     choose("busy", "a step of the busy loop takes " +
                        base::format_seconds(1 / static_cast<double>(workload.repeats)) +
                        " in a kernel, " + base::format_seconds(1 / workload.host_steps_per_s) +
@@ -246,7 +212,7 @@ struct Probe {
   }
 
   void find_balance() {
-    facts.balance = measure::find_balance(*session.executor, chunked(draft), workload,
+    facts.balance = measure::find_balance(*bench.executor, chunked(draft), workload,
                                           deck.workload.intensity.balance, shown({}, hooks).step);
     facts.repeats = workload.repeats;
     draft = experiment::draft(deck, facts);
@@ -257,16 +223,11 @@ struct Probe {
     Facts all_on_device = facts;
     all_on_device.host_share = experiment::HostShare();
     experiment::Draft all = experiment::draft(deck, all_on_device);
-    if (all.lanes > draft.lanes) session.executor.emplace(all.lanes, deck::Issue(), deck.memory);
+    if (all.lanes > draft.lanes) bench.executor.emplace(all.lanes, deck::Issue(), deck.memory);
     std::vector<schedule::Schedule> schedules;
     for (auto& schedule : all.schedules) schedules.push_back(*std::move(schedule));
     const int cores_of_lane = device().cores_of_lane(draft.lanes);
     device().kernels[draft.costs.kernel] = calibrate_products(meter(), schedules, cores_of_lane);
-    if (!takes_times()) return;
-    // Threads of a BLAS, if it has any, are not those of the lanes: products may take turns.
-    const auto crowded = std::ranges::max_element(schedules, {}, &schedule::Schedule::lanes);
-    calibrate_in_place(meter(), {rows_of(*crowded, {crowded->tasks})}, *crowded, cores_of_lane,
-                       device());
   }
 
   void find_kernel_rate() {
@@ -274,21 +235,6 @@ struct Probe {
     device().kernels[draft.costs.kernel].roofs = {calibrate_kernel(
         meter({.longest_kernel_s = 50e-3}), kernel_sizes(deck, draft.layout, device_units),
         draft.costs, cores_of_lane)};
-    if (!takes_times()) return;
-    const bool chooses = deck.issue.has(deck::Order::automatic);
-    const int lanes = chooses ? most_lanes() : std::min(deck.issue.lanes, draft.lanes);
-    schedule::Layout layout = draft.layout;
-    if (chooses && layout.chunks_per_iteration < lanes) {  // `auto` may choose more
-      deck::Deck finer = deck;
-      finer.chunks = {.count = std::min<std::int64_t>(lanes, draft.costs.units)};
-      layout = schedule::layout(finer, draft.costs, facts.free_bytes);
-    }
-    const auto depth_first = [&](int on_lanes) {
-      return schedule::build(draft.costs, layout, deck::Order::depth_first, on_lanes);
-    };
-    const auto whole = schedule::build(draft.costs, draft.layout, deck::Order::sequential, 1);
-    calibrate_in_place(meter(), {whole, depth_first(1)}, depth_first(lanes), cores_of_lane,
-                       device());
   }
 
   /// Measures the host rate for tiles of a product.
@@ -315,7 +261,7 @@ struct Probe {
         schedule::build(draft.costs, draft.layout, deck::Order::depth_first, most_lanes());
     const IssueMeter meter(calls, device());
     const auto costs = sample({.samples = 21, .enough_s = 0.2, .step = shown({}, hooks).step},
-                              [&] { return meter.chunk_s(*session.executor, workload); });
+                              [&] { return meter.chunk_s(*bench.executor, workload); });
     return model::with_chunk_s(device().host, median(costs));
   }
 
@@ -342,7 +288,7 @@ struct Probe {
       schedules.push_back(model::build(deck, draft.costs, candidate, facts.free_bytes));
       lanes = std::max(lanes, schedules.back().lanes);
     }
-    Executor& executor = session.executor.emplace(lanes, deck.issue, deck.memory);
+    Executor& executor = bench.executor.emplace(lanes, deck.issue, deck.memory);
     workload.generate(0);
     wake(executor, schedules.front(), workload);
     const std::function<void()> step = shown({}, hooks).step;
@@ -388,17 +334,14 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
 }
 
 experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
-                        const Hooks& hooks) {
+                        Bench& bench, const Hooks& hooks) {
   return session.use([&] {
     lanes::require_not_lost(workload::default_space, "probe");  // or freeing would abort
-    session.meter.reset();
-    session.executor.reset();
-    session.host_worker.reset();
-    session.workload = {};
+    bench = Bench();
     require_machine(deck.require, session, hooks);
     workload::require_available(deck);
     lanes::require_options(workload::default_space, deck);
-    return Probe{deck, model, session, hooks}.run();
+    return Probe{deck, model, session, bench, hooks}.run();
   });
 }
 

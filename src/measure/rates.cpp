@@ -13,8 +13,6 @@
 namespace overlap::measure {
 namespace {
 
-using schedule::Stage;
-
 /// Stages, and how often the tasks of each are repeated.
 using Stages = std::vector<std::pair<Stage, int>>;
 
@@ -48,6 +46,12 @@ schedule::Schedule largest_of(const schedule::Schedule& schedule, Stage stage) {
   return rows_of(schedule, {std::move(tasks)});
 }
 
+/// The time of all tasks of some stages, one row per entry.
+Marginal row_of(const schedule::Schedule& schedule, const Stages& stages) {
+  return Marginal([&](int times) { return rows_of(schedule, tasks_of(schedule, stages, times)); },
+                  1, 2);
+}
+
 /// Repetitions of which a long run keeps rates: between its rounds, as evenly as possible.
 std::int64_t most_samples(const workload::Workload& workload) {
   return workload::on_host(workload.space) ? 4 : 8;
@@ -55,83 +59,29 @@ std::int64_t most_samples(const workload::Workload& workload) {
 
 }  // namespace
 
-schedule::Schedule rows_of(const schedule::Schedule& schedule,
-                           std::vector<std::vector<schedule::Task>> rows) {
-  schedule::Schedule alone = schedule;
-  alone.tasks.clear();
-  alone.names.clear();
-  alone.mechanism = deck::Mechanism::streams;
-  alone.lanes = static_cast<int>(rows.size());
-  std::size_t longest = 0;
-  for (const auto& row : rows) longest = std::max(longest, row.size());
-  // Issued in turn, so that the lanes start together.
-  for (std::size_t i = 0; i < longest; ++i) {
-    for (std::size_t lane = 0; lane < rows.size(); ++lane) {
-      if (i >= rows[lane].size()) continue;
-      schedule::Task& task = alone.tasks.emplace_back(std::move(rows[lane][i]));
-      task.lane = static_cast<int>(lane);
-      task.after.clear();
-      task.blocking = false;
-    }
-  }
-  return alone;
-}
-
-/// Tasks of some stages, one row per entry.
-struct RateMeter::Row {
-  Row(const schedule::Schedule& schedule, const Stages& stages)
-      : once(rows_of(schedule, tasks_of(schedule, stages, 1))),
-        twice(rows_of(schedule, tasks_of(schedule, stages, 2))) {}
-
-  void add_sample(Executor& executor, const workload::Workload& workload) {
-    if (once.tasks.empty()) return;
-    const auto run = [&](const schedule::Schedule& rows) {
-      base::check_interrupt();
-      return executor.run(rows, workload).complete_s;
-    };
-    constexpr double long_s = 50e-3;
-    if (once_s.empty()) is_long = run(once) > long_s;  // also the warm-up
-    const double one_s = run(once);
-    if (!is_long) more_s.push_back(run(twice) - one_s);
-    once_s.push_back(one_s);
-  }
-
-  /// Time without the overhead of a run: the difference to rows of twice the length, measured in
-  /// turn. Long rows are measured directly.
-  double seconds() const {
-    if (once_s.empty()) return 0;
-    const double time = base::median(once_s);
-    const double more = is_long ? 0 : base::median(more_s);
-    return more > 0 ? std::min(time, more) : time;
-  }
-
-  schedule::Schedule once, twice;
-  bool is_long = false;
-  std::vector<double> once_s, more_s;
-};
-
 /// Kernels beside copies, so many of each that the kernels last slightly longer; empty if the two
 /// times differ by more than a factor of 64.
 struct RateMeter::BesideCopies {
   int copies;
-  Row alone, together;
+  Marginal alone, together;
 };
 
 RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
                      const schedule::Schedule& schedule)
-    : executor_(executor), workload_(workload), schedule_(schedule) {
-  const auto row = [&](const Stages& stages) { return std::make_unique<Row>(schedule, stages); };
-  h2d_ = row({{Stage::h2d, 1}});
-  kernel_ = row({{Stage::kernel, 1}});
-  d2h_ = row({{Stage::d2h, 1}});
+    : executor_(executor),
+      workload_(workload),
+      schedule_(schedule),
+      h2d_(row_of(schedule, {{Stage::h2d, 1}})),
+      kernel_(row_of(schedule, {{Stage::kernel, 1}})),
+      d2h_(row_of(schedule, {{Stage::d2h, 1}})) {
   if (workload::on_host(workload.space)) return;
   // A kernel that fills the device starts as the last blocks of its predecessor leave room.
   const bool by_size = std::none_of(
       schedule.tasks.begin(), schedule.tasks.end(),
       [](const auto& task) { return schedule::is_kernel(task.stage) && task.duration_s > 0; });
-  if (by_size) two_kernels_ = row({{Stage::kernel, 1}, {Stage::kernel, 1}});
-  if (!h2d_->once.tasks.empty() && !d2h_->once.tasks.empty()) {
-    both_ = row({{Stage::h2d, 1}, {Stage::d2h, 1}});
+  if (by_size) two_kernels_ = row_of(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
+  if (!h2d_.empty() && !d2h_.empty()) {
+    both_ = row_of(schedule, {{Stage::h2d, 1}, {Stage::d2h, 1}});
   }
 }
 
@@ -139,18 +89,19 @@ RateMeter::RateMeter(RateMeter&&) noexcept = default;
 RateMeter::~RateMeter() = default;
 
 void RateMeter::add_sample() {
-  for (Row* const row : {h2d_.get(), kernel_.get(), d2h_.get(), two_kernels_.get(), both_.get()}) {
-    if (row != nullptr) row->add_sample(executor_, workload_);
+  for (Marginal* const row : {&h2d_, &kernel_, &d2h_}) row->add_sample(executor_, workload_);
+  for (auto* const row : {&two_kernels_, &both_}) {
+    if (*row) (*row)->add_sample(executor_, workload_);
   }
   if (!beside_copies_ && !workload::on_host(workload_.space)) {
     constexpr double most = 64;
-    const double ratio = h2d_->seconds() / kernel_->seconds();
+    const double ratio = h2d_.seconds() / kernel_.seconds();
     if (!(ratio <= most && ratio >= 1 / most)) return;
     const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
     const int copies = std::max(1, static_cast<int>(std::lround(1 / ratio)));
     beside_copies_ = std::make_unique<BesideCopies>(
-        BesideCopies{copies, Row(schedule_, {{Stage::kernel, kernels}}),
-                     Row(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copies}})});
+        BesideCopies{copies, row_of(schedule_, {{Stage::kernel, kernels}}),
+                     row_of(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copies}})});
   }
   if (!beside_copies_) return;
   beside_copies_->alone.add_sample(executor_, workload_);
@@ -159,9 +110,9 @@ void RateMeter::add_sample() {
 
 model::Rates RateMeter::rates() const {
   model::Rates rates;
-  rates.h2d_s = h2d_->seconds();
-  rates.kernel_s = kernel_->seconds();
-  rates.d2h_s = d2h_->seconds();
+  rates.h2d_s = h2d_.seconds();
+  rates.kernel_s = kernel_.seconds();
+  rates.d2h_s = d2h_.seconds();
   if (two_kernels_) rates.kernel_s = std::min(rates.kernel_s, two_kernels_->seconds() / 2);
   if (workload::on_host(workload_.space)) return rates;
   rates.both_s = rates.h2d_s + rates.d2h_s;
@@ -225,10 +176,8 @@ timeline::Engines engines_of(const base::DeviceInfo& device, int lanes, workload
 experiment::Balance find_balance(Executor& executor, const schedule::Schedule& schedule,
                                  workload::Workload& workload, double balance,
                                  const std::function<void()>& step) {
-  const auto time = [&](Stage stage) {
-    return median_s(executor, largest_of(schedule, stage), workload,
-                    {.warmup = 2, .samples = 7, .step = step});
-  };
+  const Meter meter{executor, workload, {.repetitions = 7, .step = step}};
+  const auto time = [&](Stage stage) { return meter.seconds(largest_of(schedule, stage)); };
   workload.repeats = 1;
   workload.generate(0);
   wake(executor, schedule, workload);
@@ -271,22 +220,21 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
   return best;
 }
 
-// The difference of two sizes removes the launch overhead; the shortest times remove other load.
-// The sizes grow until the smaller one can be measured well.
+// The difference of two sizes removes the launch overhead. The shortest times count, because other
+// load only lengthens pure arithmetic: with medians, kernels on a host with 8 processes per core
+// lasted 0.4 times as long as asked. The sizes grow until the smaller one can be measured well.
 double seconds_per_step(const std::function<double(std::int64_t)>& time) {
   constexpr double long_enough = 3e-4;
   constexpr std::int64_t most = std::int64_t{1} << 30;
-  const auto least = [&](std::int64_t steps) {
-    const auto samples = sample({.warmup = 0, .samples = 10}, [&] { return time(steps); });
-    return *std::min_element(samples.begin(), samples.end());
+  const auto least_s = [&](std::int64_t steps) {
+    return std::ranges::min(sample({.samples = 10}, [&] { return time(steps); }));
   };
   std::int64_t steps = 1 << 14;
-  time(steps);  // warm-up
-  while (steps < most && least(steps) < long_enough) steps *= 2;
-  const double all_s = least(4 * steps);
-  const double more_s = all_s - least(steps);
+  while (steps < most && least_s(steps) < long_enough) steps *= 2;
+  const double many_s = least_s(4 * steps);
+  const double more_s = many_s - least_s(steps);
   // If noise dominates: at least half of the time was work.
-  return std::max(more_s / static_cast<double>(3 * steps), all_s / static_cast<double>(8 * steps));
+  return std::max(more_s / static_cast<double>(3 * steps), many_s / static_cast<double>(8 * steps));
 }
 
 void calibrate_steps(Executor& executor, workload::Workload& workload) {

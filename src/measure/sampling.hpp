@@ -42,22 +42,6 @@ double median(const Samples& samples, Value value = {}) {
   return base::median(std::move(values));
 }
 
-/// The lower quartile of value(sample): disturbances lengthen times and never shorten them.
-template <class Samples, class Value = std::identity>
-double lower_quartile(const Samples& samples, Value value = {}) {
-  std::vector<double> values;
-  for (const auto& one : samples) values.push_back(std::invoke(value, one));
-  std::ranges::sort(values);
-  return values[(values.size() - 1) / 4];
-}
-
-/// The median time of a schedule, seconds.
-inline double median_s(Executor& executor, const schedule::Schedule& schedule,
-                       const workload::Workload& workload, const Sampling& how) {
-  return median(sample(how, [&] { return executor.run(schedule, workload); }),
-                &Elapsed::complete_s);
-}
-
 /// Runs the schedule on a GPU for 0.1 s to raise its clocks: they fall while the host prepares
 /// data, which can lengthen an operation of microseconds by half (H200, 1 MiB).
 inline void wake(Executor& executor, const schedule::Schedule& schedule,

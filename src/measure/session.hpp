@@ -14,8 +14,8 @@
 /// The use of a device: everything that requires one goes through a session.
 namespace overlap::measure {
 
-/// Kokkos, the current device, and the resources of the current point. Nothing on a lost device can
-/// be freed: the session must then outlive the error handling.
+/// Kokkos and the current device. Nothing on a lost device can be freed: session and benches must
+/// then outlive the error handling.
 struct Session {
   /// `kokkos`: options of Kokkos. Throws as Runtime.
   explicit Session(std::vector<std::string> kokkos) : runtime(std::move(kokkos)) {}
@@ -43,28 +43,33 @@ struct Session {
   base::DeviceInfo device = chosen_device();
   Monitor monitor = monitor_of(device);
   std::optional<model::Device> present;  ///< brief calibration; empty: not yet measured
+  bool lost = false;                     ///< the device is lost: nothing on it can be freed
+  std::vector<std::shared_ptr<const void>> kept;  ///< what was in use when it was lost
+};
+
+/// Buffers and lanes of one point.
+struct Bench {
+  workload::Workload workload;
   std::optional<HostWorker> host_worker;
   std::optional<Executor> executor;
   std::optional<Executor> meter;  ///< for rates
-  workload::Workload workload;
-  bool lost = false;  ///< the device is lost: nothing on it can be freed
-  std::vector<std::shared_ptr<const void>> kept;  ///< what was in use when it was lost
 };
 
 /// Calibrates the current device completely, for a device file.
 model::Device calibrate(Session& session, const Hooks& hooks);
 
 /// Measures the facts for planning on the current device: rates for predictions (unless `model`
-/// provides them), a balanced intensity, the share of the host, the choice of `auto`. Allocates the
-/// arrays of the point, which measure() uses. Throws base::Error{precondition} if memory is short
+/// provides them), a balanced intensity, the share of the host, the choice of `auto`. Replaces the
+/// bench by that of this point, for measure(). Throws base::Error{precondition} if memory is short
 /// or the machine does not meet `require`, base::Error{skipped} for features that this program
 /// lacks.
 experiment::Facts probe(const deck::Deck& deck, const model::Device* model, Session& session,
-                        const Hooks& hooks);
+                        Bench& bench, const Hooks& hooks);
 
 /// Runs the cases of a plan made with facts from probe(), measures rates between their rounds and,
 /// except for points of a sweep, traces. After Ctrl-C the samples contain all complete rounds;
 /// without any, throws base::Error{interrupted}.
-experiment::Samples measure(const experiment::Plan& plan, Session& session, const Hooks& hooks);
+experiment::Samples measure(const experiment::Plan& plan, Session& session, Bench& bench,
+                            const Hooks& hooks);
 
 }  // namespace overlap::measure

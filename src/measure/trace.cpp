@@ -36,7 +36,7 @@ void trace_run(Executor& executor, experiment::Run& run, const workload::Workloa
   }
   const std::string source = executor.lanes().trace(true);
   if (source.empty()) return;
-  const base::Summary scored = experiment::time_s(run);
+  const base::Summary scored = results::time_s(run);
   constexpr double long_s = 0.2;
   const int samples = scored.median < long_s ? 5 : 1;
   std::uint32_t repetition = 0;
@@ -52,8 +52,8 @@ void trace_run(Executor& executor, experiment::Run& run, const workload::Workloa
     std::ranges::nth_element(timelines, median, {}, &timeline::Timeline::complete_s);
     const double perturbation = median->complete_s / scored.median - 1;
     const double spread = (scored.hi - scored.lo) / 2 / scored.median;
-    run.trace = {.timeline = std::move(*median),
-                 .source = source,
+    run.traced = std::move(*median);
+    run.trace = {.source = source,
                  .perturbation = perturbation,
                  .doubtful = std::abs(perturbation) > std::max(doubtful_perturbation, spread)};
   } catch (const lanes::TraceLost& error) {

@@ -2,59 +2,72 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.hpp"
 #include "report/writers.hpp"
+#include "results/checks.hpp"
+#include "results/metrics.hpp"
 
 namespace overlap::report {
 namespace {
 
-std::string quoted(const std::string& words) {
-  const std::string cell = base::one_line(words);
+using results::Run;
+
+std::string quoted(const std::string& text) {
+  const std::string cell = base::one_line(text);
   const bool plain = cell.find_first_of(",\"") == std::string::npos;
   return plain ? cell : '"' + base::replaced(cell, "\"", "\"\"") + '"';
 }
 
-std::vector<CsvCell> cells_of(const Study& study, const PointResult& point, const Row& row) {
-  const base::Machine& machine = study.machine;
-  std::vector<CsvCell> cells = {
-      {"deck", study.deck().name()},
-      {"host", study.predicts() ? "" : machine.host.name},
-      {"device", study.predicts() ? row.device : experiment::subject_of(machine).device},
-      {"started", study.started}};
-  const deck::Point& of = study.points[point.number];
-  for (std::size_t i = 0; i < study.axes.size(); ++i) {
-    const Axis& axis = study.axes[i];
-    const auto value = std::ranges::find(axis.values, of.values[i].text, &Axis::Value::text);
-    cells.push_back({axis.key, value->number ? csv_cell(value->number) : value->text});
+std::vector<CsvCell> cells_of(const results::Result& result, const Run& run) {
+  const base::Machine& machine = result.machine;
+  std::vector<CsvCell> cells = {{"deck", result.deck.name()},
+                                {"host", result.predicts() ? "" : machine.host.name},
+                                {"device", result.predicts() ? run.device
+                                           : machine.device  ? machine.device->name
+                                                             : machine.host.cpu},
+                                {"started", result.started}};
+  for (const results::Axis& axis : result.axes()) {
+    const auto value = run.point.find(axis.key);
+    cells.push_back({axis.key, value == run.point.end() ? ""
+                               : value->is_number()     ? csv_cell(value->get<double>())
+                                                        : describe::spell(*value)});
   }
-  const auto time = [&](double base::Summary::* part) {
-    return row.time ? csv_cell((*row.time).*part) : "";
+  const auto time = [&, summary = results::time_s(run)](double base::Summary::* part) {
+    return run.ran() ? csv_cell(summary.*part) : "";
   };
-  cells.insert(cells.end(), {{"phase", std::string(deck::to_string(of.phase))},
-                             {"order", row.order},
-                             {"disturb", row.disturb},
-                             {"host_work", row.host_work ? "true" : "false"},
-                             {"lanes", std::to_string(row.lanes)},
-                             {"chunks", std::to_string(row.chunks)},
-                             {"tasks", std::to_string(row.tasks)},
-                             {"bytes", std::to_string(row.bytes)},
-                             {"n", std::to_string(row.time ? row.time->n : 0)},
-                             {"median_s", time(&base::Summary::median)},
-                             {"min_s", time(&base::Summary::min)},
-                             {"max_s", time(&base::Summary::max)},
-                             {"lo_s", time(&base::Summary::lo)},
-                             {"hi_s", time(&base::Summary::hi)}});
+  cells.insert(cells.end(),
+               {{"phase", std::string(deck::to_string(run.phase))},
+                {"order", std::string(deck::to_string(run.order))},
+                {"disturb", std::string(run.disturbance ? deck::to_string(*run.disturbance) : "")},
+                {"host_work", run.host_work ? "true" : "false"},
+                {"lanes", std::to_string(run.lanes)},
+                {"chunks", std::to_string(run.chunks)},
+                {"tasks", std::to_string(run.tasks)},
+                {"bytes", std::to_string(run.bytes())},
+                {"n", std::to_string(run.samples_s.size())},
+                {"median_s", time(&base::Summary::median)},
+                {"min_s", time(&base::Summary::min)},
+                {"max_s", time(&base::Summary::max)},
+                {"lo_s", time(&base::Summary::lo)},
+                {"hi_s", time(&base::Summary::hi)}});
   for (const deck::MetricRow& metric : deck::run_metrics) {
     if (metric.whole) continue;
-    cells.push_back({std::string(metric.column()), csv_cell(row.median(metric.value))});
+    const auto& value = run.value(metric.value);
+    cells.push_back({std::string(metric.column()),
+                     csv_cell(value ? std::optional(value->median) : std::nullopt)});
   }
-  cells.insert(cells.end(), {{"bound_s", csv_cell(row.bound_s)},
-                             {"schedule_bound_s", csv_cell(row.schedule_bound_s)},
-                             {"predicted_s", csv_cell(row.predicted_s)},
-                             {"verified", row.time ? (row.verified ? "true" : "false") : ""},
-                             {"verdict", row.verdict}});
+  const auto bound = [&](double model::Bounds::* part) {
+    return run.bounds ? csv_cell((*run.bounds).*part) : "";
+  };
+  cells.insert(
+      cells.end(),
+      {{"bound_s", bound(&model::Bounds::bound_s)},
+       {"schedule_bound_s", bound(&model::Bounds::schedule_bound_s)},
+       {"predicted_s", csv_cell(run.predicted_s)},
+       {"verified", !run.ran()     ? ""
+                    : run.verified ? "true"
+                                   : "false"},
+       {"verdict", run.ran() ? std::string(results::run_verdict(run, result.checks)) : ""}});
   return cells;
 }
 
@@ -71,12 +84,10 @@ std::string csv_cell(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
 
-std::string csv(const Studies& studies) {
-  std::string text = csv_line(cells_of(studies.front(), {}, {}), &CsvCell::name);
-  for (const Study& study : studies) {
-    for (const PointResult& point : study.done) {
-      for (const Row& row : point.rows) text += csv_line(cells_of(study, point, row));
-    }
+std::string csv(const Results& results) {
+  std::string text = csv_line(cells_of(results.front(), {}), &CsvCell::name);
+  for (const results::Result& result : results) {
+    for (const Run& run : result.runs) text += csv_line(cells_of(result, run));
   }
   return text;
 }

@@ -12,14 +12,13 @@
 
 #include "base/error.hpp"
 #include "base/sha256.hpp"
+#include "describe/document.hpp"
 #include "report/output_file.hpp"
-#include "report/skim.hpp"
-#include "yaml/kinds.hpp"
 
 namespace overlap::report {
 namespace {
 
-using yaml::Json;
+using describe::Json;
 
 constexpr const char* journal_schema = "overlap-points/1";
 
@@ -86,8 +85,11 @@ void Journal::read(const Identity& identity, bool resume) {
   for (; std::getline(file, line) && !file.eof(); whole += line.size() + 1) lines.push_back(line);
   if (file.bad()) fail(path_);
   const std::string first_line = header(identity);
-  const std::string beginning = lines.empty() || nesting(lines[0]) > most_nested ? "" : lines[0];
-  const Json first = Json::parse(beginning, nullptr, false);
+  Json first;
+  try {
+    if (!lines.empty()) first = describe::parse_json(path_, lines[0]).root;
+  } catch (const base::Error&) {  // another file
+  }
   const bool ours = first.is_object() && first.value("schema", Json()) == journal_schema;
   if (!ours && !(lines.empty() && first_line.starts_with(line))) {
     refuse(path_, "found no points of a sweep; allowed: another name for the result file");

@@ -10,14 +10,15 @@
 #include <string_view>
 
 #include "base/text.hpp"
-#include "base/version.hpp"
 #include "report/lines.hpp"
 #include "report/writers.hpp"
+#include "results/checks.hpp"
+#include "results/metrics.hpp"
 
 namespace overlap::report {
 namespace {
 
-using experiment::Verdict;
+using results::Verdict;
 
 /// The element of a test that did not pass, by verdict.
 constexpr std::array<const char*, deck::words<Verdict>.size()> elements = {
@@ -80,31 +81,36 @@ void add_suite(pugi::xml_node suites, int id, const JunitSuite& of, Names& names
 }
 
 /// "rowsum[chunks.count=4,memory.host=pinned]/alone".
-std::string prefix_of(const Study& study, std::size_t point) {
-  std::string words;
-  for (const auto& [key, value] : study.points[point].values) {
-    words += fmt::format("{}{}={}", words.empty() ? "" : ",", key, value);
+std::string prefix_of(const results::Result& result, const results::Point& point) {
+  std::string values;
+  for (const auto& [key, value] : point.values.items()) {
+    const auto spelled = point.text.find(key);
+    values += fmt::format("{}{}={}", values.empty() ? "" : ",", key,
+                          spelled != point.text.end() ? spelled->second : describe::spell(value));
   }
-  return study.deck().name() + (words.empty() ? "" : "[" + words + "]") + "/" +
-         std::string(deck::to_string(study.points[point].phase));
+  return result.deck.name() + (values.empty() ? "" : "[" + values + "]") + "/" +
+         std::string(deck::to_string(point.phase));
 }
 
-constexpr const char* data = "/-/data";  ///< name of the test of a point's data
-
 /// Whether a point ran to its end and its data are right.
-JunitCase data_case(const PointResult& point) {
-  JunitCase test{.name = data};
+JunitCase data_case(const results::Point& point, const std::vector<const results::Run*>& runs) {
+  JunitCase test{.name = "/-/data"};
   bool wrong = false, ran = false;
-  for (const Row& row : point.rows) {
-    wrong = wrong || row.verdict == "WRONG DATA";
-    ran = ran || row.time;
-    if (row.time) test.time_s += static_cast<double>(row.repetitions) * row.time->median;
+  for (const results::Run* const run : runs) {
+    wrong = wrong || run->wrong;
+    ran = ran || run->ran();
+    if (run->ran()) {
+      test.time_s += static_cast<double>(run->repetitions) * results::time_s(*run).median;
+    }
   }
-  if (wrong) {
+  if (!point.exit_code) {
+    test.verdict = Verdict::error;
+    test.text = "not run";
+  } else if (wrong) {
     test.verdict = Verdict::fail;
     test.text = fmt::format("{}", fmt::join(point.reasons, "\n"));
   } else if (!point.ended_by.empty()) {
-    test.verdict = experiment::verdict_of(point.code);
+    test.verdict = results::verdict_of(*point.exit_code);
     test.text = point.ended_by;
   } else if (!ran) {
     test.verdict = Verdict::skipped;
@@ -113,56 +119,57 @@ JunitCase data_case(const PointResult& point) {
   return test;
 }
 
-/// The check, and what a finding says about its order.
-JunitCase check_case(const PointResult& point, const CheckRow& check) {
+/// The check, and what findings say about its order.
+JunitCase check_case(const results::Result& result, const results::Check& check) {
   JunitCase test{
-      .name = "/" + check.order + "/" + check.metric, .verdict = check.verdict, .text = check.text};
-  if (!point.outcome) return test;
-  for (const experiment::Run& run : point.outcome->runs) {
-    if (run.disturbance || run.host_work || deck::to_string(run.order) != check.order) continue;
-    for (const experiment::Finding& finding : run.findings) test.text += "\n" + finding.text;
+      .name = fmt::format("/{}/{}", results::order_name(check), deck::to_string(check.metric)),
+      .verdict = check.verdict,
+      .text = check.text};
+  for (const results::Finding& finding : result.findings) {
+    const bool twin = finding.disturbance || finding.host_work;
+    if (!twin && check.order == finding.order && check.phase == finding.phase &&
+        check.point == finding.point) {
+      test.text += "\n" + finding.text;
+    }
   }
   return test;
 }
 
-std::vector<JunitCase> cases_of(const Study& study) {
+std::vector<JunitCase> cases_of(const results::Result& result) {
   std::vector<JunitCase> tests;
-  std::size_t next = 0;  // point that is due
-  const auto add = [&](std::size_t point, JunitCase test) {
-    test.name = prefix_of(study, point) + test.name;
-    tests.push_back(std::move(test));
-  };
-  const auto add_missing = [&](std::size_t until) {
-    for (; next < until; ++next) {
-      add(next, {.name = data, .verdict = Verdict::error, .text = "not run"});
+  const auto runs = result.runs_by_point();
+  bool explained = false;
+  for (std::size_t i = 0; i < result.points.size(); ++i) {
+    const results::Point& point = result.points[i];
+    const auto add = [&, prefix = prefix_of(result, point)](JunitCase test) {
+      test.name = prefix + test.name;
+      tests.push_back(std::move(test));
+    };
+    add(data_case(point, runs[i]));
+    explained = explained || point.ended_by == result.error;
+    for (const results::Check& check : result.checks) {
+      if (point.is(check.point, check.phase)) add(check_case(result, check));
     }
-  };
-  for (const PointResult& point : study.done) {
-    add_missing(point.number);
-    next = point.number + 1;
-    add(point.number, data_case(point));
-    for (const CheckRow& check : point.checks) add(point.number, check_case(point, check));
   }
-  add_missing(study.points.size());
-  if (study.unwritten) {
-    tests.push_back({.name = "files", .verdict = Verdict::error, .text = study.unwritten->what()});
+  if (!result.error.empty() && !explained) {
+    tests.push_back({.name = "files", .verdict = Verdict::error, .text = result.error});
   }
   return tests;
 }
 
-/// A study as one suite.
-JunitSuite suite_of(const Study& study) {
-  const auto& [build, host, device, job, placement] = study.machine;
-  JunitSuite suite{.name = study.deck().name(),
+/// A result as one suite.
+JunitSuite suite_of(const results::Result& result) {
+  const auto& [build, host, device, job, placement] = result.machine;
+  JunitSuite suite{.name = result.deck.name(),
                    .host = host.name,
-                   .started = study.started,
-                   .properties = {{"version", base::version().version},
+                   .started = result.started,
+                   .properties = {{"version", build.version},
                                   {"backend", build.backend},
                                   {"device", device ? device->name : host.cpu},
-                                  {"deck", study.deck().path},
-                                  {"sha256", study.deck().sha256}},
-                   .tests = cases_of(study),
-                   .output = result_lines(study) + verdict_line({&study, 1})};
+                                  {"deck", result.deck.path},
+                                  {"sha256", result.deck.sha256}},
+                   .tests = cases_of(result),
+                   .output = result_lines(result) + verdict_line({&result, 1})};
   for (JunitCase& test : suite.tests) {
     test.where = host.name + "." + (device ? device->id() : build.backend);
   }
@@ -185,9 +192,9 @@ std::string junit_text(const std::vector<JunitSuite>& all) {
   return text.str();
 }
 
-std::string junit(const Studies& studies) {
+std::string junit(const Results& results) {
   std::vector<JunitSuite> suites;
-  for (const Study& study : studies) suites.push_back(suite_of(study));
+  for (const results::Result& result : results) suites.push_back(suite_of(result));
   return junit_text(suites);
 }
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "experiment/judge.hpp"
+#include "results/verdict.hpp"
 
 /// JUnit XML output for tests of any kind.
 namespace overlap::report {
@@ -13,7 +13,7 @@ namespace overlap::report {
 struct JunitCase {
   std::string where;  ///< class name
   std::string name;
-  experiment::Verdict verdict = experiment::Verdict::pass;
+  results::Verdict verdict = results::Verdict::pass;
   std::string text;  ///< reason for the verdict; empty for PASS
   double time_s = 0;
 };

@@ -3,21 +3,16 @@
 #include <span>
 #include <string>
 
-#include "report/study.hpp"
+#include "results/result.hpp"
 
-/// Result lines for test harnesses, one record per line; their format is stable.
+/// Result lines: one record a line, key=value, for scripts.
 namespace overlap::report {
 
-/// OVERLAP_FOM and OVERLAP_CHECK lines of one outcome.
-std::string point_lines(const experiment::Outcome& outcome);
+/// OVERLAP_FOM and OVERLAP_CHECK lines of a result.
+std::string result_lines(const results::Result& result);
 
-/// OVERLAP_RESULT, the last line of a call. `ran`: whether there are data.
-std::string verdict_line(experiment::Verdict verdict, base::ExitCode code, bool ran);
-
-/// The same of studies, of which there are some: the worst.
-std::string verdict_line(std::span<const Study> studies);
-
-/// All other result lines of a study.
-std::string result_lines(const Study& study);
+/// The OVERLAP_RESULT line of several results: the worst verdict.
+std::string verdict_line(std::span<const results::Result> results);
+std::string verdict_line(results::Verdict verdict, base::ExitCode code, bool ran);
 
 }  // namespace overlap::report

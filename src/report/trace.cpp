@@ -3,31 +3,39 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
+#include <map>
 #include <utility>
 
-#include "report/picture.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "report/drawing.hpp"
 #include "report/writers.hpp"
+#include "results/metrics.hpp"
+#include "schedule/schedule.hpp"
 
 namespace overlap::report {
 namespace {
 
-using schedule::TaskId;
+using describe::Json;
+using results::Run;
+using results::Task;
 
-/// Where a task's slice lies among the lanes.
+/// The name of a task, or its stage and chunk.
+std::string label(const Task& task) {
+  return task.name.value_or(fmt::format("{} {}", deck::to_string(task.stage), task.chunk));
+}
+
+/// Where a task's slice lies among the tracks.
 struct Slice {
   int track = 0;
   std::int64_t start_ns = 0;
   std::int64_t stop_ns = 0;
 };
 
-/// Microseconds, written exactly.
-std::string us(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
-
 /// The file, written event by event: there may be a hundred thousand.
 class Events {
  public:
-  void timeline(const experiment::Run& run, const Picture& picture, const std::string& title);
+  void timeline(const results::Timeline& timeline, const std::string& title);
 
   std::string finish() const {
     return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + text_ + "\n]}\n";
@@ -35,46 +43,48 @@ class Events {
 
  private:
   /// An event of a phase on a track of the present process.
-  template <class... Args>
-  void event(char phase, int track, fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(text_), R"({}{{"ph":"{}","pid":{},"tid":{},)",
-                   text_.empty() ? "" : ",\n", phase, process_, track);
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-    text_ += '}';
+  void event(char phase, int track, Json fields, std::optional<std::int64_t> at_ns = {},
+             std::optional<std::int64_t> duration_ns = {}) {
+    // Microseconds, written exactly.
+    const auto us = [](std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); };
+    text_ += fmt::format(R"({}{{"ph":"{}","pid":{},"tid":{})", text_.empty() ? "" : ",\n", phase,
+                         process_, track);
+    if (at_ns) text_ += R"(,"ts":)" + us(*at_ns);
+    if (duration_ns) text_ += R"(,"dur":)" + us(*duration_ns);
+    text_ += "," + fields.dump(-1, ' ', false, Json::error_handler_t::replace).substr(1);
   }
-
   /// Names a process or one of its threads, which are shown in the order of their numbers.
-  void name(const char* what, int track, int number, const std::string& words) {
-    event('M', track, R"("name":"{}_name","args":{{"name":{}}})", what, quote_json(words));
-    event('M', track, R"("name":"{}_sort_index","args":{{"sort_index":{}}})", what, number);
+  void name(const char* what, int track, int number, const std::string& text) {
+    event('M', track, {{"name", fmt::format("{}_name", what)}, {"args", {{"name", text}}}});
+    event('M', track,
+          {{"name", fmt::format("{}_sort_index", what)}, {"args", {{"sort_index", number}}}});
   }
-
-  std::vector<Slice> tracks(const timeline::Timeline& timeline, const std::vector<Band>& bands,
-                            const std::string& prefix);
-  void arrows(const schedule::Schedule& schedule, const std::vector<Slice>& slices);
+  std::vector<Slice> tracks(const results::Timeline& timeline, bool by_lane);
+  void arrows(const results::Timeline& timeline, const std::vector<Slice>& slices);
 
   std::string text_;
   int process_ = 0;
   int track_ = 0;
   std::int64_t arrow_ = 0;
-  std::vector<std::string> what_;  // of each task: its name, stage and arguments as JSON
+  std::vector<Json> fields_;  // of each task
 };
 
-std::vector<Slice> Events::tracks(const timeline::Timeline& timeline,
-                                  const std::vector<Band>& bands, const std::string& prefix) {
-  std::vector<Slice> slices(timeline.spans.size());
-  for (const Band& band : bands) {
-    for (std::size_t row = 0; row < band.rows.size(); ++row) {
+std::vector<Slice> Events::tracks(const results::Timeline& timeline, bool by_lane) {
+  std::vector<Slice> slices(timeline.tasks.size());
+  const auto rows = by_lane ? drawing::Rows::lanes : drawing::Rows::engines;
+  for (const drawing::Group& group : drawing::groups(timeline, rows)) {
+    int number = 0;
+    for (const std::vector<std::size_t>& tasks : group.rows) {
       const int track = ++track_;
-      const std::string more = row > 0 ? fmt::format(" ({})", row + 1) : "";
-      name("thread", track, track, prefix + band.name + more);
+      const std::string more = ++number > 1 ? fmt::format(" ({})", number) : "";
+      name("thread", track, track, (by_lane ? "" : "engine ") + group.name + more);
       std::int64_t free_ns = 0;  // rounding must not make slices overlap
-      for (const TaskId id : band.rows[row]) {
-        const timeline::Span& span = timeline.spans[id];
+      for (const std::size_t id : tasks) {
+        const Task& task = timeline.tasks[id];
         const std::int64_t start =
-            std::max<std::int64_t>(free_ns, std::llround(span.start_s * 1e9));
-        free_ns = std::max<std::int64_t>(start, std::llround(span.stop_s * 1e9));
-        event('X', track, R"("ts":{},"dur":{},{})", us(start), us(free_ns - start), what_[id]);
+            std::max<std::int64_t>(free_ns, std::llround(task.start_s * 1e9));
+        free_ns = std::max<std::int64_t>(start, std::llround(task.stop_s * 1e9));
+        event('X', track, fields_[id], start, free_ns - start);
         slices[id] = {track, start, free_ns};
       }
     }
@@ -82,65 +92,68 @@ std::vector<Slice> Events::tracks(const timeline::Timeline& timeline,
   return slices;
 }
 
-void Events::arrows(const schedule::Schedule& schedule, const std::vector<Slice>& slices) {
-  for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
-    for (const TaskId other : schedule.tasks[id].after) {
+void Events::arrows(const results::Timeline& timeline, const std::vector<Slice>& slices) {
+  for (std::size_t id = 0; id < timeline.tasks.size(); ++id) {
+    for (const std::int64_t other : timeline.tasks[id].after) {
+      if (other < 0 || std::cmp_greater_equal(other, slices.size())) continue;  // a file by hand
       const Slice& to = slices[id];
-      const Slice& from = slices[other];
+      const Slice& from = slices[static_cast<std::size_t>(other)];
       if (from.track == to.track) continue;
-      ++arrow_;
+      const Json fields = {{"cat", "after"}, {"name", "after"}, {"id", ++arrow_}};
       // An arrow leaves from inside its slice, and never backwards in time, though clocks differ.
       const std::int64_t leaves = std::max(from.start_ns, std::min(from.stop_ns - 1, to.start_ns));
-      event('s', from.track, R"("cat":"after","name":"after","id":{},"ts":{})", arrow_, us(leaves));
-      event('f', to.track, R"("bp":"e","cat":"after","name":"after","id":{},"ts":{})", arrow_,
-            us(std::max(leaves, to.start_ns)));
+      event('s', from.track, fields, leaves);
+      Json end = fields;
+      end["bp"] = "e";
+      event('f', to.track, end, std::max(leaves, to.start_ns));
     }
   }
 }
 
-void Events::timeline(const experiment::Run& run, const Picture& picture,
-                      const std::string& title) {
-  if (picture.timeline == nullptr) return;
-  const timeline::Timeline& timeline = *picture.timeline;
-  const schedule::Schedule& schedule = run.schedule;
+void Events::timeline(const results::Timeline& timeline, const std::string& title) {
   ++process_;
-  const std::string doubt = picture.doubt.empty() ? "" : ", " + picture.doubt;
-  name("process", 0, process_, title + order_words(run) + ", " + picture.words + doubt);
-
-  const auto waits = waited_for(schedule, timeline);
-  what_.clear();
-  for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
-    const schedule::Task& task = schedule.tasks[id];
-    std::string args = fmt::format(R"("task":{},"chunk":{})", id, task.chunk);
-    if (!schedule::on_host(task.stage)) args += fmt::format(R"(,"lane":{})", task.lane);
-    if (task.bytes > 0) args += fmt::format(R"(,"bytes":{})", task.bytes);
-    if (const auto rate = rate_gb_per_s(task, timeline.spans[id])) {
-      args += fmt::format(R"(,"GB/s":{:.6g})", *rate);
+  name("process", 0, process_, title);
+  const auto waits = results::waited_for(timeline);
+  fields_.clear();
+  for (std::size_t id = 0; id < timeline.tasks.size(); ++id) {
+    const Task& task = timeline.tasks[id];
+    const double seconds = task.stop_s - task.start_s;
+    Json args = {{"task", task.task}, {"chunk", task.chunk}};
+    if (!schedule::on_host(task.stage)) args["lane"] = task.lane;
+    if (task.bytes > 0) args["bytes"] = task.bytes;
+    if (task.bytes > 0 && seconds > 0) {
+      args["GB/s"] = 1e-9 * static_cast<double>(task.bytes) / seconds;
     }
-    if (waits[id]) args += R"(,"waits for":)" + quote_json(full_label(schedule, *waits[id]));
-    what_.push_back(fmt::format(R"("name":{},"cat":"{}","args":{{{}}})",
-                                quote_json(full_label(schedule, id)),
-                                schedule::to_string(task.stage), args));
+    if (waits[id]) args["waits for"] = label(timeline.tasks[*waits[id]]);
+    fields_.push_back(
+        {{"name", label(task)}, {"cat", deck::to_string(task.stage)}, {"args", std::move(args)}});
   }
-  tracks(timeline, engine_bands(timeline), "engine ");
-  arrows(schedule, tracks(timeline, lane_bands(schedule, timeline), ""));
+  tracks(timeline, false);
+  arrows(timeline, tracks(timeline, true));
 }
 
 }  // namespace
 
-std::string trace(const Studies& studies) {
+std::string trace(const Results& results) {
   Events writer;
-  for (const Study& study : studies) {
-    for (const experiment::Outcome* const outcome : study.outcomes()) {
-      std::string title = studies.size() > 1 ? study.deck().title + ": " : "";
-      if (outcome->phase == deck::Phase::together) title += "together: ";
-      for (const experiment::Run& run : outcome->runs) {
-        writer.timeline(run, measured(run), title);
-        writer.timeline(run, predicted(run), title);
+  for (const results::Result& result : results) {
+    for (const Run& run : result.runs) {
+      std::string title = results.size() > 1 ? result.title + ": " : "";
+      if (run.phase == deck::Phase::together) title += "together: ";
+      title += order_label(run);
+      if (run.timeline) {
+        const results::Trace trace = run.trace.value_or(results::Trace());
+        writer.timeline(
+            *run.timeline,
+            fmt::format("{}, measured ({}){}", title, trace.source,
+                        trace.doubtful ? fmt::format(", doubtful: {} against the median",
+                                                     base::format_change(trace.perturbation))
+                                       : ""));
       }
+      if (run.predicted_timeline) writer.timeline(*run.predicted_timeline, title + ", predicted");
     }
   }
-  return writer.finish();
+  return base::safe_lines(writer.finish());
 }
 
 }  // namespace overlap::report

@@ -9,36 +9,38 @@
 #include <type_traits>
 
 #include "base/parallel.hpp"
-#include "workload/workload.hpp"
+#include "workload/mirror.hpp"
 
 /// Fills host arrays and compares them with expected values.
 namespace overlap::workload {
 
 template <class T>
-std::int64_t count_elements(const HostArray& array) {
+std::int64_t count_elements(const HostData<T>& array) {
   return static_cast<std::int64_t>(array.region.bytes() / sizeof(T));
 }
 
 /// Calls body(index, element) for the elements [begin, end) of a host array.
 template <class T, class Body>
-void for_elements(const HostArray& array, std::int64_t begin, std::int64_t end, const Body& body) {
+void for_elements(const HostData<T>& array, std::int64_t begin, std::int64_t end,
+                  const Body& body) {
   schedule::for_lines(array.region, static_cast<std::size_t>(begin) * sizeof(T),
                       static_cast<std::size_t>(end) * sizeof(T),
                       [&](std::size_t place, std::size_t position, std::size_t bytes) {
                         auto i = static_cast<std::int64_t>(position / sizeof(T));
-                        T* const line = reinterpret_cast<T*>(array.data() + place);
+                        T* const line = array.memory.data() + place / sizeof(T);
                         for (T& element : std::span(line, bytes / sizeof(T))) body(i++, element);
                       });
 }
 
 /// Visits the padding of a host array in parallel: calls body(span, bytes of the region before it).
-template <class Body>
-void for_padding(const HostArray& array, const Body& body) {
+template <class T, class Body>
+void for_padding(const HostData<T>& array, const Body& body) {
   const schedule::Region& region = array.region;
+  const auto all = std::as_writable_bytes(std::span(array.memory.data(), array.memory.size()));
   const auto gap = [&](std::size_t line) {
     const std::size_t begin = line == 0 ? 0 : region.line_begin(line - 1) + region.line_bytes;
-    const std::size_t end = line == region.all_lines() ? array.size() : region.line_begin(line);
-    body(std::span<Byte>(array.data() + begin, end - begin), line * region.line_bytes);
+    const std::size_t end = line == region.all_lines() ? all.size() : region.line_begin(line);
+    body(all.subspan(begin, end - begin), line * region.line_bytes);
   };
   base::parallel_for(
       static_cast<std::int64_t>(region.all_lines()) + 1,
@@ -53,24 +55,22 @@ inline constexpr Byte padding_byte = 0x5a;
 
 /// Sets the elements of a host array to value(index), and fills its padding.
 template <class T, class Value>
-void fill(const HostArray& array, const Value& value) {
-  base::parallel_for(count_elements<T>(array), [&](std::int64_t begin, std::int64_t end) {
-    for_elements<T>(array, begin, end, [&](std::int64_t i, T& element) { element = value(i); });
+void fill(const HostData<T>& array, const Value& value) {
+  base::parallel_for(count_elements(array), [&](std::int64_t begin, std::int64_t end) {
+    for_elements(array, begin, end, [&](std::int64_t i, T& element) { element = value(i); });
   });
-  for_padding(array, [](std::span<Byte> gap, std::size_t) {
-    std::fill(gap.begin(), gap.end(), padding_byte);
+  for_padding(array, [](std::span<std::byte> gap, std::size_t) {
+    std::ranges::fill(gap, std::byte{padding_byte});
   });
 }
 
-/// Sets the generator of the workload: input elements are value(position, repetition, array).
+/// Sets the generator of the workload: elements of the inputs are value(position, repetition,
+/// number of the array).
 template <class T, class Value>
-void fill_inputs_with(Workload& w, const Value& value) {
-  w.generate = [host = w.host, arrays = w.arrays, value](std::uint32_t repetition) {
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-      if (!arrays[i].to_device) continue;
-      fill<T>(host[i], [&, array = static_cast<int>(i)](std::int64_t position) {
-        return value(position, repetition, array);
-      });
+void fill_inputs_with(Workload& w, const std::vector<HostData<T>>& inputs, const Value& value) {
+  w.generate = [inputs, value](std::uint32_t repetition) {
+    for (const HostData<T>& input : inputs) {
+      fill(input, [&](std::int64_t position) { return value(position, repetition, input.number); });
     }
   };
 }
@@ -115,7 +115,7 @@ void add(Verification& result, const std::string& array, std::int64_t index, T f
 /// Compares every element of a host array with expected(index), and its padding with that of
 /// fill(), in parallel. `smallest_part`: minimum elements per thread.
 template <class T, class ExpectedAt>
-Verification compare(const HostArray& array, const std::string& name, const ExpectedAt& expected,
+Verification compare(const HostData<T>& array, const ExpectedAt& expected,
                      std::int64_t smallest_part = 1 << 14) {
   Verification result;
   std::mutex mutex;
@@ -124,21 +124,21 @@ Verification compare(const HostArray& array, const std::string& name, const Expe
     add(result, part);
   };
   base::parallel_for(
-      count_elements<T>(array),
+      count_elements(array),
       [&](std::int64_t begin, std::int64_t end) {
         Verification part;
-        for_elements<T>(array, begin, end, [&](std::int64_t i, T found) {
-          add<T>(part, name, i, found, expected(i));
+        for_elements(array, begin, end, [&](std::int64_t i, T found) {
+          add<T>(part, array.name, i, found, expected(i));
         });
         add_part(part);
       },
       smallest_part);
-  for_padding(array, [&](std::span<const Byte> gap, std::size_t before) {
+  for_padding(array, [&](std::span<const std::byte> gap, std::size_t before) {
     const auto wrong =
-        std::find_if(gap.begin(), gap.end(), [](Byte byte) { return byte != padding_byte; });
+        std::ranges::find_if(gap, [](std::byte byte) { return byte != std::byte{padding_byte}; });
     if (wrong == gap.end()) return;
     const std::int64_t index = static_cast<std::int64_t>(before / sizeof(T)) - 1;
-    add_part({.mismatch = {{-1, "padding of " + name, std::max<std::int64_t>(index, 0),
+    add_part({.mismatch = {{-1, "padding of " + array.name, std::max<std::int64_t>(index, 0),
                             double{padding_byte}, static_cast<double>(*wrong)}}});
   });
   return result;

@@ -17,26 +17,19 @@ namespace {
 
 /// The words of an array that kernels access: few enough for the shortest kernel.
 struct SampledWords {
+  Word* first;  ///< an address: views of views would need a kernel that constructs them
   int count;
   int stride;
 
-  explicit SampledWords(std::int64_t words)
-      : count(static_cast<int>(std::min<std::int64_t>(words, 1024))),
-        stride(static_cast<int>(words / count)) {}
+  template <class View>
+  explicit SampledWords(const View& array)
+      : first(array.data()),
+        count(static_cast<int>(std::min<std::size_t>(array.size(), 1024))),
+        stride(static_cast<int>(array.size() / static_cast<std::size_t>(count))) {}
+  SampledWords() = default;
   KOKKOS_FUNCTION std::int64_t position(int i) const { return std::int64_t{i % count} * stride; }
+  KOKKOS_FUNCTION Word& operator()(int i) const { return first[position(i)]; }
 };
-
-/// An array of a chunk on the device.
-struct DeviceArray {
-  Word* data;
-  std::int64_t words;
-  SampledWords samples = SampledWords(words);
-};
-
-DeviceArray part_of(const Bytes& array) {
-  return {reinterpret_cast<Word*>(array.data()),
-          static_cast<std::int64_t>(array.size() / sizeof(Word))};
-}
 
 /// Updates of a word: with a word of each input of the chunk, then with the kernel.
 KOKKOS_INLINE_FUNCTION Word with_input(Word x, Word input) { return step(x) + input; }
@@ -47,10 +40,10 @@ KOKKOS_INLINE_FUNCTION Word with_kernel(Word x, Word busy, int number) {
 /// The kernel on one chunk. One thread of each team executes the steps while the others wait: the
 /// teams occupy their share of the device, and concurrent kernels do not slow each other down. Each
 /// team updates its part of the samples.
+template <class Space>
 struct Busy {
-  const DeviceArray* parts;  ///< of the chunk: inputs, then outputs
+  Kokkos::View<const SampledWords*, Space> arrays;  ///< of the chunk: inputs, then outputs
   int inputs;
-  int outputs;
   int number;
   std::int64_t steps;
 
@@ -60,19 +53,16 @@ struct Busy {
     Kokkos::single(Kokkos::PerTeam(team), [&](Word& x) { x = chain(steps); }, busy);
     const int rank = team.league_rank();
     const int teams = team.league_size();
-    for (int output = 0; output < outputs; ++output) {
-      const DeviceArray& out = parts[inputs + output];
+    for (int output = inputs; output < static_cast<int>(arrays.extent(0)); ++output) {
+      const SampledWords& out = arrays(output);
       const auto update = [&](const auto& with) {
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, out.samples.count * rank / teams,
-                                                     out.samples.count * (rank + 1) / teams),
-                             [&](int i) {
-                               Word& x = out.data[out.samples.position(i)];
-                               x = with(x, i);
-                             });
+        Kokkos::parallel_for(
+            Kokkos::TeamThreadRange(team, out.count * rank / teams, out.count * (rank + 1) / teams),
+            [&](int i) { out(i) = with(out(i), i); });
       };
       for (int k = 0; k < inputs; ++k) {
-        const DeviceArray& in = parts[k];
-        update([&](Word x, int i) { return with_input(x, in.data[in.samples.position(i)]); });
+        const SampledWords& in = arrays(k);
+        update([&](Word x, int i) { return with_input(x, in(i)); });
       }
       update([&](Word x, int) { return with_kernel(x, busy, number); });
     }
@@ -80,16 +70,17 @@ struct Busy {
 };
 
 /// Writes the initial words of an array.
+template <class Space>
 struct Preset {
-  Word* data;
+  Kokkos::View<Word*, Space> words;
   std::uint32_t repetition;
   int array;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { data[i] = word(i, repetition, array); }
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const { words(i) = word(i, repetition, array); }
 };
 
 template <class Space>
-void enqueue_busy(const Space& instance, const Busy& busy, double share) {
+void enqueue_busy(const Space& instance, const Busy<Space>& busy, double share) {
   constexpr unsigned size = is_host<Space> ? 1 : 512;
   // Limits registers so that teams can fill the device. Ignored where an SM has fewer than 2048
   // threads, which have more registers.
@@ -101,63 +92,43 @@ void enqueue_busy(const Space& instance, const Busy& busy, double share) {
           busy);
 }
 
-/// Memory of a space as a view of bytes.
-template <class Memory>
-auto view(void* data, std::size_t bytes) {
-  return Kokkos::View<Byte*, Memory, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-      static_cast<Byte*>(data), bytes);
-}
-
 /// The arrays of one chunk of the deck.
+template <class Space>
 struct ChunkArrays {
-  int chunk = 0;                    ///< number in the deck
-  std::vector<std::size_t> arrays;  ///< inputs first
+  int chunk = 0;                            ///< number in the deck
+  std::vector<Mirror<Space, Word>> arrays;  ///< inputs first
   int inputs = 0;
-  Bytes parts = {};  ///< device copy of the DeviceArrays of the arrays
+  Kokkos::View<SampledWords*, Space> samples = {};  ///< of the arrays
 };
 
-/// The groups, sorted by chunk number.
-std::vector<ChunkArrays> groups_of(const Workload& w, const std::vector<deck::CustomTask>& tasks) {
-  std::set<int> chunks;
-  for (const deck::CustomTask& task : tasks) {
-    if (task.chunk > 0) chunks.insert(task.chunk);
+/// Allocates the arrays of all chunks, which are sorted by number.
+template <class Space>
+std::vector<ChunkArrays<Space>> chunks_of(const Setup& setup) {
+  const std::vector<schedule::Array>& listed = setup.workload.arrays;
+  std::set<int> numbers;
+  for (const deck::CustomTask& task : setup.deck.tasks) {
+    if (task.chunk > 0) numbers.insert(task.chunk);
   }
-  std::vector<ChunkArrays> groups;
-  for (const int chunk : chunks) groups.push_back({.chunk = chunk});
+  std::vector<ChunkArrays<Space>> chunks;
+  for (const int number : numbers) chunks.push_back({.chunk = number});
   for (const bool input : {true, false}) {
-    for (std::size_t i = 0; i < w.arrays.size(); ++i) {
-      if (w.arrays[i].to_device != input) continue;
-      ChunkArrays& group = groups[static_cast<std::size_t>(w.arrays[i].op)];
-      group.arrays.push_back(i);
-      if (input) ++group.inputs;
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+      if (listed[i].to_device != input) continue;
+      ChunkArrays<Space>& chunk = chunks[static_cast<std::size_t>(listed[i].op)];
+      chunk.arrays.push_back(setup.array<Space, Word>(i));
+      if (input) ++chunk.inputs;
     }
   }
-  for (ChunkArrays& group : groups) {
-    std::vector<DeviceArray> parts;
-    for (const std::size_t i : group.arrays) parts.push_back(part_of(w.device[i]));
-    const std::size_t bytes = parts.size() * sizeof(DeviceArray);
-    const auto copy_in = [&]<class Space>(std::type_identity<Space>) {
-      using Memory = typename Space::memory_space;
-      group.parts = Bytes::in<Memory>("overlap::custom::parts", bytes);
-      Kokkos::deep_copy(view<Memory>(group.parts.data(), bytes),
-                        view<Kokkos::HostSpace>(parts.data(), bytes));
-    };
-    std::visit(copy_in, w.space);
+  for (ChunkArrays<Space>& chunk : chunks) {
+    chunk.samples = Kokkos::View<SampledWords*, Space>(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, "overlap::custom::samples"),
+        chunk.arrays.size());
+    const auto mirror = Kokkos::create_mirror_view(chunk.samples);
+    for (std::size_t i = 0; i < mirror.size(); ++i)
+      mirror(i) = SampledWords(chunk.arrays[i].device);
+    Kokkos::deep_copy(chunk.samples, mirror);
   }
-  return groups;
-}
-
-/// Copies a device array to the host, outside the timed region.
-HostArray contents(SpaceId space, const Bytes& array) {
-  HostArray copy{Bytes::in<Kokkos::HostSpace>("overlap::custom::contents", array.size())};
-  copy.region.line_bytes = array.size();
-  const auto copy_from = [&]<class Space>(std::type_identity<Space>) {
-    using Memory = typename Space::memory_space;
-    Kokkos::deep_copy(view<Kokkos::HostSpace>(copy.data(), array.size()),
-                      view<Memory>(array.data(), array.size()));
-  };
-  std::visit(copy_from, space);
-  return copy;
+  return chunks;
 }
 
 /// Last words of the chains of the listed kernels; computes each length once, because it may be
@@ -176,94 +147,104 @@ std::vector<Word> ends_of(const std::vector<deck::CustomTask>& tasks, std::int64
 }
 
 /// The reference of a custom workload.
+template <class Space>
 struct ListReference {
-  Workload w;
+  std::vector<schedule::Array> listed;
   std::vector<deck::CustomTask> tasks;
-  std::vector<ChunkArrays> groups;
+  std::vector<ChunkArrays<Space>> chunks;
 
-  /// Compares an array of a group with the expected result of the listed kernels: at the point of
+  /// Compares an array of a chunk with the expected result of the listed kernels: at the point of
   /// the list where it is copied back, and on the device after all kernels.
-  Verification verify(const ChunkArrays& group, std::size_t array, std::uint32_t repetition,
-                      const std::vector<Word>& ends) const {
-    const schedule::Array& listed = w.arrays[array];
-    const SampledWords samples = part_of(w.device[array]).samples;
-    const auto before = [&](std::size_t of, std::int64_t position) {
-      return word(position, repetition, static_cast<int>(of));
+  Verification verify(const ChunkArrays<Space>& chunk, const Mirror<Space, Word>& array,
+                      std::uint32_t repetition, const std::vector<Word>& ends) const {
+    const int number = array.host.number;
+    const SampledWords samples(array.device);
+    const auto before = [&](int of, std::int64_t position) {
+      return word(position, repetition, of);
     };
     std::vector<Word> updated;  // expected samples
-    for (int i = 0; i < samples.count; ++i) {
-      updated.push_back(before(array, samples.position(i)));
-    }
-    const auto check = [&](const HostArray& found, const std::string& name) {
-      return compare<Word>(found, name, [&](std::int64_t i) {
+    for (int i = 0; i < samples.count; ++i) updated.push_back(before(number, samples.position(i)));
+    const auto check = [&](const HostData<Word>& found) {
+      return compare(found, [&](std::int64_t i) {
         const std::int64_t sample = i / samples.stride;
         const bool is_updated = i % samples.stride == 0 && sample < samples.count;
         return Expected<Word>{is_updated ? updated[static_cast<std::size_t>(sample)]
-                                         : before(array, i)};
+                                         : before(number, i)};
       });
     };
     Verification result;
-    std::size_t copies = 0;  // arrays listed so far
-    for (std::size_t task = 0; task < tasks.size() && !listed.to_device; ++task) {
-      if (schedule::is_copy(tasks[task].stage) && copies++ == array) {
-        add(result, check(w.host[array], listed.name));
-      }
-      if (tasks[task].stage != deck::Stage::kernel || tasks[task].chunk != group.chunk) continue;
+    int copies = 0;  // arrays listed so far
+    const bool output = !listed[static_cast<std::size_t>(number)].to_device;
+    for (std::size_t task = 0; task < tasks.size() && output; ++task) {
+      if (schedule::is_copy(tasks[task].stage) && copies++ == number)
+        add(result, check(array.host));
+      if (tasks[task].stage != deck::Stage::kernel || tasks[task].chunk != chunk.chunk) continue;
       for (int i = 0; i < samples.count; ++i) {
         Word& x = updated[static_cast<std::size_t>(i)];
-        for (int k = 0; k < group.inputs; ++k) {
-          const std::size_t input = group.arrays[static_cast<std::size_t>(k)];
-          const SampledWords of = part_of(w.device[input]).samples;
-          x = with_input(x, before(input, of.position(i)));
+        for (int k = 0; k < chunk.inputs; ++k) {
+          const auto& input = chunk.arrays[static_cast<std::size_t>(k)];
+          x = with_input(x, before(input.host.number, SampledWords(input.device).position(i)));
         }
         x = with_kernel(x, ends[task], static_cast<int>(task));
       }
     }
-    add(result, check(contents(w.space, w.device[array]), listed.name + " on the device"));
-    if (result.mismatch) result.mismatch->chunk = group.chunk;
+    const auto on_device = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), array.device);
+    add(result, check({.memory = on_device,
+                       .region = {.line_bytes = on_device.size() * sizeof(Word)},
+                       .name = array.host.name + " on the device"}));
+    if (result.mismatch) result.mismatch->chunk = chunk.chunk;
     return result;
   }
 
   Verification verify(std::uint32_t repetition, std::int64_t steps_per_s) const {
     const std::vector<Word> ends = ends_of(tasks, steps_per_s);
     Verification result;
-    for (const ChunkArrays& group : groups) {
-      for (const std::size_t array : group.arrays) {
-        add(result, verify(group, array, repetition, ends));
-      }
+    for (const auto& chunk : chunks) {
+      for (const auto& array : chunk.arrays) add(result, verify(chunk, array, repetition, ends));
     }
     return result;
   }
 };
 
-}  // namespace
-
-template <>
-void set_up<deck::WorkloadKind::custom>(Workload& w, const deck::Workload& deck) {
-  const ListReference reference{w, deck.tasks, groups_of(w, deck.tasks)};
-  w.launch = [groups = reference.groups](const InstanceRef& instance, const Call& call) {
-    Busy busy{nullptr, 0, 0, call.number, call.repeats};
+template <class Space>
+void set_up_custom(const Setup& setup) {
+  Workload& w = setup.workload;
+  const ListReference<Space> reference{w.arrays, setup.deck.tasks, chunks_of<Space>(setup)};
+  w.launch = [chunks = reference.chunks](const Space& lane, const Call& call) {
+    Busy<Space> busy{{}, 0, call.number, call.repeats};
     if (call.op >= 0) {
-      const ChunkArrays& group = groups[static_cast<std::size_t>(call.op)];
-      busy.parts = reinterpret_cast<const DeviceArray*>(group.parts.data());
-      busy.inputs = group.inputs;
-      busy.outputs = static_cast<int>(group.arrays.size()) - group.inputs;
+      const auto& chunk = chunks[static_cast<std::size_t>(call.op)];
+      busy.arrays = chunk.samples;
+      busy.inputs = chunk.inputs;
     }
-    instance.with([&](const auto& space) { enqueue_busy(space, busy, call.share); });
+    enqueue_busy(lane, busy, call.share);
   };
-  fill_inputs_with<Word>(w, [](auto... place) { return word(place...); });
-  w.place = [device = w.device, arrays = w.arrays](const InstanceRef& instance,
-                                                   std::uint32_t repetition) {
-    for (std::size_t i = 0; i < arrays.size(); ++i) {
-      if (arrays[i].to_device) continue;
-      const DeviceArray part = part_of(device[i]);
-      enqueue("overlap::custom::preset", instance, part.words,
-              Preset{part.data, repetition, static_cast<int>(i)});
+  std::vector<HostData<Word>> inputs;
+  std::vector<Mirror<Space, Word>> outputs;
+  for (const auto& chunk : reference.chunks) {
+    for (const auto& array : chunk.arrays) {
+      const bool input = w.arrays[static_cast<std::size_t>(array.host.number)].to_device;
+      input ? inputs.push_back(array.host) : outputs.push_back(array);
+    }
+  }
+  fill_inputs_with<Word>(w, inputs, [](auto... place) { return word(place...); });
+  w.place = [outputs](const InstanceRef& instance, std::uint32_t repetition) {
+    const Space& space = instance;
+    for (const auto& output : outputs) {
+      enqueue("overlap::custom::preset", space, std::ssize(output.device),
+              Preset<Space>{output.device, repetition, output.host.number});
     }
   };
   w.verify = [reference](std::uint32_t repetition, std::int64_t steps_per_s) {
     return reference.verify(repetition, steps_per_s);
   };
+}
+
+}  // namespace
+
+template <>
+void set_up<deck::WorkloadKind::custom>(const Setup& setup) {
+  with_space(setup, [&]<class Space>() { set_up_custom<Space>(setup); });
 }
 
 }  // namespace overlap::workload

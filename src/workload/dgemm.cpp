@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <bit>
 
 #include "base/error.hpp"
 #include "workload/kernel.hpp"
@@ -32,17 +33,14 @@ static std::string library([[maybe_unused]] bool host) {
 
 template <class T>
 void gemm(const InstanceRef& instance, const schedule::Product& product,
-          const std::array<Byte*, 3>& arrays, double alpha, double beta) {
+          const std::array<T*, 3>& arrays, double alpha, double beta) {
   instance.with([&]<class Space>(const Space& space) {
     const auto matrix = [&](std::size_t i, std::int64_t rows, std::int64_t columns) {
-      using View =
-          Kokkos::View<T**, Kokkos::LayoutLeft, Kokkos::Device<Space, typename Space::memory_space>,
-                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
       const auto& [begin, stride] = product.matrices[i];
-      return Kokkos::subview(
-          View(reinterpret_cast<T*>(arrays[i] + begin), static_cast<std::size_t>(stride),
-               static_cast<std::size_t>(columns)),
-          std::pair<std::int64_t, std::int64_t>(0, rows), Kokkos::ALL);
+      const Kokkos::View<T**, Kokkos::LayoutLeft, Space> panel(arrays[i] + begin / sizeof(T),
+                                                               static_cast<std::size_t>(stride),
+                                                               static_cast<std::size_t>(columns));
+      return Kokkos::subview(panel, std::pair<std::int64_t, std::int64_t>(0, rows), Kokkos::ALL);
     };
     KokkosBlas::gemm(space, "N", "N", static_cast<T>(alpha), matrix(0, product.m, product.k),
                      matrix(1, product.k, product.n), static_cast<T>(beta),
@@ -60,18 +58,17 @@ std::optional<std::string> unavailable(deck::WorkloadKind kind) {
 static std::string library(bool) { return ""; }
 
 template <class T>
-void gemm(const InstanceRef&, const schedule::Product&, const std::array<Byte*, 3>&, double,
-          double) {
+void gemm(const InstanceRef&, const schedule::Product&, const std::array<T*, 3>&, double, double) {
   throw base::Error(base::ExitCode::skipped, "no matrix products in this program: " +
                                                  *unavailable(deck::WorkloadKind::dgemm));
 }
 
 #endif
 
-template void gemm<float>(const InstanceRef&, const schedule::Product&, const std::array<Byte*, 3>&,
-                          double, double);
+template void gemm<float>(const InstanceRef&, const schedule::Product&,
+                          const std::array<float*, 3>&, double, double);
 template void gemm<double>(const InstanceRef&, const schedule::Product&,
-                           const std::array<Byte*, 3>&, double, double);
+                           const std::array<double*, 3>&, double, double);
 
 namespace {
 
@@ -80,7 +77,7 @@ namespace {
 bool use_one_blas_thread() {
   bool found = false;
   for (const char* const name : {"openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
-    const auto set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, name));
+    const auto set = std::bit_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, name));
     if (set == nullptr) continue;
     set(1);
     found = true;
@@ -88,39 +85,46 @@ bool use_one_blas_thread() {
   return found;
 }
 
-template <class T>
-void set_up_product(Workload& w, const deck::Workload& deck) {
-  const auto pointers = [](const auto& arrays) {
-    return std::array{arrays[0].data(), arrays[1].data(), arrays[2].data()};
-  };
+template <class Space, class T>
+void set_up_product(const Setup& setup) {
+  Workload& w = setup.workload;
+  const deck::Workload& deck = setup.deck;
+  const std::array abc = {setup.array<Space, T>(0), setup.array<Space, T>(1),
+                          setup.array<Space, T>(2)};
   const product::Problem<T> problem{deck.m, deck.n, deck.k, deck.alpha, deck.beta};
-  w.launch = [device = pointers(w.device), problem](const InstanceRef& instance, const Call& call) {
-    if (call.product) gemm<T>(instance, *call.product, device, problem.alpha, problem.beta);
+  const auto on_device = [abc] {
+    return std::array{abc[0].device.data(), abc[1].device.data(), abc[2].device.data()};
   };
-  w.compute_on_host = [host = pointers(w.host), problem](const Call& call) {
-    gemm<T>(Kokkos::DefaultHostExecutionSpace(), *call.product, host, problem.alpha, problem.beta);
+  w.launch = [on_device, problem](const Space& lane, const Call& call) {
+    if (call.product) gemm<T>(lane, *call.product, on_device(), problem.alpha, problem.beta);
   };
-  w.blas = library(on_host(w.space));
+  w.compute_on_host = [abc, problem](const Call& call) {
+    gemm<T>(Kokkos::DefaultHostExecutionSpace(), *call.product,
+            {abc[0].host.memory.data(), abc[1].host.memory.data(), abc[2].host.memory.data()},
+            problem.alpha, problem.beta);
+  };
+  w.blas = library(is_host<Space>);
   // Lanes of Serial share the cores, one each; threads of the BLAS would be shared by all lanes.
-  if (on_host(w.space) && concurrency(w.space) == 1 && use_one_blas_thread()) {
+  if (is_host<Space> && concurrency(w.space) == 1 && use_one_blas_thread()) {
     w.blas += ", one thread per lane";
   }
   // Warm-up: the libraries must not initialize for this tile size during a run.
   const std::int64_t m = deck.tile_m;
   const schedule::Product first{
       .m = m, .n = deck.tile_n, .k = deck.k, .matrices = {{{0, m}, {0, deck.k}, {0, m}}}};
-  std::visit(
-      [&]<class Space>(std::type_identity<Space>) {
-        const Space instance;
-        gemm<T>(instance, first, pointers(w.device), 1, 0);
-        instance.fence("overlap::dgemm");
-      },
-      w.space);
+  const Space instance;
+  gemm<T>(instance, first, on_device(), 1, 0);
+  instance.fence("overlap::dgemm");
 
-  fill_inputs_with<T>(w, [problem](std::int64_t i, std::uint32_t repetition, int array) {
+  std::vector<HostData<T>> inputs;
+  for (const auto& array : abc) {
+    if (w.arrays[static_cast<std::size_t>(array.host.number)].to_device)
+      inputs.push_back(array.host);
+  }
+  fill_inputs_with<T>(w, inputs, [problem](std::int64_t i, std::uint32_t repetition, int array) {
     return problem.element(i, repetition, array);
   });
-  w.verify = [c = w.host[2], problem](std::uint32_t repetition, std::int64_t) {
+  w.verify = [c = abc[2].host, problem](std::uint32_t repetition, std::int64_t) {
     return product::verify<T>(problem, c, repetition);
   };
 }
@@ -128,8 +132,8 @@ void set_up_product(Workload& w, const deck::Workload& deck) {
 }  // namespace
 
 template <>
-void set_up<deck::WorkloadKind::dgemm>(Workload& w, const deck::Workload& deck) {
-  with_float(deck.type, [&](auto zero) { set_up_product<decltype(zero)>(w, deck); });
+void set_up<deck::WorkloadKind::dgemm>(const Setup& setup) {
+  with_float(setup, [&]<class Space, class T>() { set_up_product<Space, T>(setup); });
 }
 
 }  // namespace overlap::workload

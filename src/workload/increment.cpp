@@ -1,37 +1,44 @@
-#include "workload/arithmetic.hpp"
 #include "workload/check.hpp"
-#include "workload/kernel.hpp"
+#include "workload/increment_box.hpp"
 
+/// a[i] += 1, where 1 is computed as in seeds 000 and 002: sqrt(sin(i)^2 + cos(i)^2).
+///
+/// The array exists twice: a.device is a Kokkos::View in device memory, a.host its mirror in host
+/// memory. For each chunk, a lane copies a part of the mirror to the device (Kokkos::deep_copy),
+/// calls `launch`, and copies the part back. A lane is an execution-space instance, such as a CUDA
+/// stream. Copies and kernels on one instance run in order; those on several can overlap.
 namespace overlap::workload {
 namespace {
 
-/// a[i] += 1, plain or with the arithmetic of the seeds on the position of the element.
-template <class T, Repeats known>
+template <class Space, class T, Repeats known>
 struct Increment {
-  T* a;                ///< first element of the chunk on the device
-  std::int64_t first;  ///< its position in the whole array
-  int repeats;
+  Kokkos::View<T*, Space> chunk;
+  std::int64_t first;  ///< position of chunk(0) in the whole array
+  int repeats;         ///< of the arithmetic, which makes the kernel longer
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    a[i] += unit<known>(static_cast<T>(first + i), repeats);
+    chunk(i) += unit<known>(static_cast<T>(first + i), repeats);
   }
 };
 
-template <class T>
-void set_up_increment(Workload& w) {
-  const auto unit = static_cast<std::int64_t>(w.arrays[0].unit_bytes / sizeof(T));
-  w.unit_elements = unit;
-  w.launch = [a = operand<T>(w, 0, unit), unit](const InstanceRef& instance, const Call& call) {
+template <class Space, class T>
+void set_up_increment(const Setup& setup) {
+  Workload& w = setup.workload;
+  const auto a = setup.array<Space, T>(0);
+  w.unit_elements = a.unit;
+  w.launch = [a](const Space& lane, const Call& call) {
+    const auto chunk = a.chunk(call);  // a subview of a.device
     with_known(call.repeats, [&](auto known) {
-      enqueue("overlap::increment::increment", instance, call.size * unit,
-              Increment<T, known()>{a(call), call.begin * unit, static_cast<int>(call.repeats)});
+      enqueue("overlap::increment::increment", lane, std::ssize(chunk),  // Kokkos::parallel_for
+              Increment<Space, T, known()>{chunk, a.first(call), static_cast<int>(call.repeats)});
     });
   };
-  fill_inputs_with<T>(w, [](auto... place) { return value<T>(place...); });
-  w.verify = [host = w.host[0]](std::uint32_t repetition, std::int64_t repeats) {
+  if (setup.deck.box) w.launch = launch_box(a, *setup.deck.box);
+  fill_inputs_with<T>(w, {a.host}, [](auto... place) { return value<T>(place...); });
+  w.verify = [host = a.host](std::uint32_t repetition, std::int64_t repeats) {
     // Adds one rounding of a sum below 2 to the error of the arithmetic.
     const double tolerance = std::numeric_limits<T>::epsilon() + unit_tolerance<T>(repeats);
-    return compare<T>(host, "a", [=](std::int64_t i) {
+    return compare(host, [=](std::int64_t i) {
       const auto start = static_cast<double>(whole_value<T>(i, repetition, 0)) * data_scale<T>;
       return Expected<T>{start + 1, tolerance};
     });
@@ -41,8 +48,8 @@ void set_up_increment(Workload& w) {
 }  // namespace
 
 template <>
-void set_up<deck::WorkloadKind::increment>(Workload& w, const deck::Workload& deck) {
-  with_float(deck.type, [&](auto zero) { set_up_increment<decltype(zero)>(w); });
+void set_up<deck::WorkloadKind::increment>(const Setup& setup) {
+  with_float(setup, [&]<class Space, class T>() { set_up_increment<Space, T>(setup); });
 }
 
 }  // namespace overlap::workload

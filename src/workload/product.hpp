@@ -19,7 +19,7 @@ namespace overlap::workload {
 /// Kernels.
 template <class T>
 void gemm(const InstanceRef& instance, const schedule::Product& product,
-          const std::array<Byte*, 3>& arrays, double alpha, double beta);
+          const std::array<T*, 3>& arrays, double alpha, double beta);
 
 /// Verification of matrix products.
 namespace product {
@@ -177,9 +177,9 @@ Expected<T> expected(const Problem<T>& problem, std::int64_t index, std::uint32_
 /// wrong, or all elements if that is fast. `max_error` covers the elements compared; without any,
 /// for rounded products, it is estimated per element from the row sums.
 template <class T>
-Verification verify(const Problem<T>& problem, const HostArray& c, std::uint32_t repetition) {
+Verification verify(const Problem<T>& problem, const HostData<T>& c, std::uint32_t repetition) {
   const auto element = [&](std::int64_t i) { return expected(problem, i, repetition); };
-  const auto* const found = reinterpret_cast<const T*>(c.data());
+  const T* const found = c.memory.data();
   const std::vector<double> apart = residuals(problem, found, repetition);
   const auto worst = std::max_element(apart.begin(), apart.end());
   const bool wrong = *worst > problem.row_tolerance();
@@ -187,13 +187,13 @@ Verification verify(const Problem<T>& problem, const HostArray& c, std::uint32_t
   const double operations = static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                             static_cast<double>(problem.k);
   if (!wrong && operations <= few) {
-    return compare<T>(c, "C", element, std::max<std::int64_t>(1, (1 << 14) / problem.k));
+    return compare(c, element, std::max<std::int64_t>(1, (1 << 14) / problem.k));
   }
   Verification result{.tolerance = problem.tolerance()};
   if (wrong) {
     const std::int64_t row = worst - apart.begin();
     for (std::int64_t i = row; i < problem.m * problem.n; i += problem.m) {
-      add<T>(result, "C", i, found[i], element(i));
+      add<T>(result, c.name, i, found[i], element(i));
     }
     // No single element exceeds the tolerance, but their sum does.
     if (!result.mismatch)

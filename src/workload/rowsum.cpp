@@ -8,16 +8,17 @@
 namespace overlap::workload {
 namespace {
 
-/// Sums of contiguous lines: rows of a row-major array, or columns of a column-major one (seed
-/// 003). Integers are summed modulo 2^32 or 2^64, where overflow is defined.
-template <class T, class Sum>
+/// Lines are contiguous: the rows of a row-major array, or the columns of a column-major one.
+template <class Space, class T>
+using Lines = Kokkos::View<const T**, Kokkos::LayoutRight, Space>;  ///< (line, element)
+
+/// Sums of lines (seed 003). Integers are summed modulo 2^32 or 2^64, where overflow is defined.
+template <class Space, class T, class Sum>
 struct LineSums {
   using Accumulator = typename std::conditional_t<std::is_integral_v<Sum>, std::make_unsigned<Sum>,
                                                   std::type_identity<Sum>>::type;
-  const T* lines;
-  Sum* sums;
-  std::int64_t length;
-  std::int64_t count;  ///< number of lines
+  Lines<Space, T> lines;
+  Kokkos::View<Sum*, Space> sums;
 
   KOKKOS_FUNCTION static Accumulator widen(T x) {
     return static_cast<Accumulator>(static_cast<Sum>(x));
@@ -25,54 +26,58 @@ struct LineSums {
 
   /// The kernel of the seed: one thread per line.
   KOKKOS_FUNCTION void operator()(std::int64_t line) const {
-    const T* const x = lines + line * length;
     Accumulator sum = 0;
-    for (std::int64_t i = 0; i < length; ++i) sum += widen(x[i]);
-    sums[line] = static_cast<Sum>(sum);
+    const auto length = static_cast<std::int64_t>(lines.extent(1));
+    for (std::int64_t i = 0; i < length; ++i) sum += widen(lines(line, i));
+    sums(line) = static_cast<Sum>(sum);
   }
 
   /// One team per line: neighbouring threads read neighbouring elements.
   template <class Member>
   KOKKOS_FUNCTION void operator()(const Member& team) const {
     const std::int64_t line = team.league_rank();
-    const T* const x = lines + line * length;
     Accumulator sum = 0;
     Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team, length),
-        [&](std::int64_t i, Accumulator& partial) { partial += widen(x[i]); }, sum);
-    Kokkos::single(Kokkos::PerTeam(team), [&] { sums[line] = static_cast<Sum>(sum); });
+        Kokkos::TeamVectorRange(team, static_cast<std::int64_t>(lines.extent(1))),
+        [&](std::int64_t i, Accumulator& partial) { partial += widen(lines(line, i)); }, sum);
+    Kokkos::single(Kokkos::PerTeam(team), [&] { sums(line) = static_cast<Sum>(sum); });
   }
 };
 
 /// Enqueues the line sums of a task.
-template <class T, class Sum>
-void launch_sums(const InstanceRef& instance, const LineSums<T, Sum>& task, bool teams) {
-  if (!teams) return enqueue("overlap::rowsum::thread_per_row", instance, task.count, task);
+template <class Space, class T, class Sum>
+void launch_sums(const Space& instance, const LineSums<Space, T, Sum>& task, bool teams) {
+  const auto count = static_cast<std::int64_t>(task.lines.extent(0));
+  const auto length = static_cast<std::int64_t>(task.lines.extent(1));
+  if (!teams) return enqueue("overlap::rowsum::thread_per_row", instance, count, task);
+  using Policy = Kokkos::TeamPolicy<Space>;
+  const int vector = is_host<Space> ? 1 : Policy::vector_length_max();
+  const int most_threads = is_host<Space> ? 1 : 256;
+  // At least four elements per thread: enough loads in flight, little to combine at the end.
+  const auto most = static_cast<unsigned>(std::min<std::int64_t>(length / 4, most_threads));
+  const int threads = std::max(vector, static_cast<int>(std::bit_floor(most)));
   constexpr std::int64_t most_lines = 1 << 30;  // league sizes are int
-  for (std::int64_t begin = 0; begin < task.count; begin += most_lines) {
-    const LineSums<T, Sum> part{task.lines + begin * task.length, task.sums + begin, task.length,
-                                std::min(most_lines, task.count - begin)};
-    instance.with([&]<class Space>(const Space& space) {
-      using Policy = Kokkos::TeamPolicy<Space>;
-      const int vector = is_host<Space> ? 1 : Policy::vector_length_max();
-      const int most_threads = is_host<Space> ? 1 : 256;
-      // At least four elements per thread: enough loads in flight, little to combine at the end.
-      const auto most = static_cast<int>(std::min<std::int64_t>(part.length / 4, most_threads));
-      const int threads = std::max(vector, static_cast<int>(std::bit_floor(unsigned(most))));
-      enqueue("overlap::rowsum::team_per_row",
-              Policy(space, static_cast<int>(part.count), threads / vector, vector), part);
-    });
+  for (std::int64_t begin = 0; begin < count; begin += most_lines) {
+    const std::pair part(begin, std::min(count, begin + most_lines));
+    enqueue("overlap::rowsum::team_per_row",
+            Policy(instance, static_cast<int>(part.second - begin), threads / vector, vector),
+            LineSums<Space, T, Sum>{Kokkos::subview(task.lines, part, Kokkos::ALL),
+                                    Kokkos::subview(task.sums, part)});
   }
 }
 
-template <class T, class Sum>
-void set_up_rowsum(Workload& w, std::int64_t length, bool teams) {
-  w.launch = [lines = operand<T>(w, 0, length), sums = operand<Sum>(w, 1), length, teams](
-                 const InstanceRef& instance, const Call& call) {
-    launch_sums<T, Sum>(instance, {lines(call), sums(call), length, call.size}, teams);
+template <class Space, class T, class Sum>
+void set_up_rowsum(const Setup& setup, std::int64_t length, bool teams) {
+  Workload& w = setup.workload;
+  const auto lines = setup.array<Space, T>(0);
+  const auto sums = setup.array<Space, Sum>(1);
+  w.launch = [lines, sums, length, teams](const Space& lane, const Call& call) {
+    const Lines<Space, T> chunk(lines.chunk(call).data(), static_cast<std::size_t>(call.size),
+                                static_cast<std::size_t>(length));
+    launch_sums<Space, T, Sum>(lane, {chunk, sums.chunk(call)}, teams);
   };
-  fill_inputs_with<T>(w, [](auto... place) { return value<T>(place...); });
-  w.verify = [host = w.host[1], length](std::uint32_t repetition, std::int64_t /*repeats*/) {
+  fill_inputs_with<T>(w, {lines.host}, [](auto... place) { return value<T>(place...); });
+  w.verify = [host = sums.host, length](std::uint32_t repetition, std::int64_t /*repeats*/) {
     const auto expected = [=](std::int64_t line) {
       // The inputs are integers times a power of two: their sums are exact.
       std::uint64_t sum = 0;
@@ -97,33 +102,36 @@ void set_up_rowsum(Workload& w, std::int64_t length, bool teams) {
                                  std::min(bounded, 29.0)};
       }
     };
-    return compare<Sum>(host, "sums", expected, std::max<std::int64_t>(1, (1 << 14) / length));
+    return compare(host, expected, std::max<std::int64_t>(1, (1 << 14) / length));
   };
 }
 
 }  // namespace
 
 template <>
-void set_up<deck::WorkloadKind::rowsum>(Workload& w, const deck::Workload& deck) {
+void set_up<deck::WorkloadKind::rowsum>(const Setup& setup) {
+  const deck::Workload& deck = setup.deck;
   const std::int64_t length = deck.axis == deck::SumAxis::rows ? deck.columns : deck.rows;
   constexpr std::int64_t shortest_for_teams = 256;  // shorter lines leave most of a team idle
   const bool teams = deck.kernel == deck::RowsumKernel::team_per_row ||
-                     (deck.kernel == deck::RowsumKernel::automatic && !on_host(w.space) &&
-                      length >= shortest_for_teams);
-  w.kernel = teams ? "team_per_row" : "thread_per_row";
-  switch (deck.type) {
-    case deck::ElementType::int32:
-      if (deck.sum_type == deck::SumType::int64) {
-        return set_up_rowsum<std::int32_t, std::int64_t>(w, length, teams);
-      }
-      return set_up_rowsum<std::int32_t, std::int32_t>(w, length, teams);
-    case deck::ElementType::int64:
-      return set_up_rowsum<std::int64_t, std::int64_t>(w, length, teams);
-    case deck::ElementType::float32:
-      return set_up_rowsum<float, float>(w, length, teams);
-    case deck::ElementType::float64:
-      return set_up_rowsum<double, double>(w, length, teams);
-  }
+                     (deck.kernel == deck::RowsumKernel::automatic &&
+                      !on_host(setup.workload.space) && length >= shortest_for_teams);
+  setup.workload.kernel = teams ? "team_per_row" : "thread_per_row";
+  with_space(setup, [&]<class Space>() {
+    switch (deck.type) {
+      case deck::ElementType::int32:
+        if (deck.sum_type == deck::SumType::int64) {
+          return set_up_rowsum<Space, std::int32_t, std::int64_t>(setup, length, teams);
+        }
+        return set_up_rowsum<Space, std::int32_t, std::int32_t>(setup, length, teams);
+      case deck::ElementType::int64:
+        return set_up_rowsum<Space, std::int64_t, std::int64_t>(setup, length, teams);
+      case deck::ElementType::float32:
+        return set_up_rowsum<Space, float, float>(setup, length, teams);
+      case deck::ElementType::float64:
+        return set_up_rowsum<Space, double, double>(setup, length, teams);
+    }
+  });
 }
 
 }  // namespace overlap::workload

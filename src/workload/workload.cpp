@@ -16,33 +16,19 @@ constexpr auto set_ups = []<std::size_t... kind>(std::index_sequence<kind...>) {
   return std::array{&set_up<deck::words<deck::WorkloadKind>[kind].value>...};
 }(std::make_index_sequence<deck::words<deck::WorkloadKind>.size()>());
 
-/// Allocates an array on host and device. Throws base::Error{precondition} if memory is short.
-void allocate(Workload& workload, const schedule::Array& array, std::size_t device_bytes,
-              deck::HostMemory memory) {
-  const bool pinned = memory == deck::HostMemory::pinned;
-  const auto allocate_in = [&]<class Space>(std::type_identity<Space>) {
-    const std::string label = "overlap::host::" + array.name;
-    workload.host.push_back({pinned ? Bytes::in<PinnedSpace<Space>>(label, array.host_bytes)
-                                    : Bytes::in<Kokkos::HostSpace>(label, array.host_bytes),
-                             memory, schedule::merged(array.host)});
-    workload.device.push_back(
-        Bytes::in<typename Space::memory_space>("overlap::device::" + array.name, device_bytes));
-  };
-  try {
-    std::visit(allocate_in, workload.space);
-  } catch (const std::exception& error) {
-    throw base::Error(
-        base::ExitCode::precondition,
-        "not enough memory for array " + array.name + ", " + base::format_bytes(array.host_bytes) +
-            (pinned && !on_host(workload.space)
-                 ? " page-locked on the host (with memory.host: pageable_staged "
-                   "a ring of slots is enough) and "
-                 : " on the host and ") +
-            base::format_bytes(device_bytes) + " on the device: " + base::error_of(error).what());
-  }
-}
-
 }  // namespace
+
+base::Error Setup::no_memory(const schedule::Array& array, std::size_t bytes,
+                             const std::exception& error) const {
+  const bool locked = memory == deck::HostMemory::pinned && !on_host(workload.space);
+  return {base::ExitCode::precondition,
+          "not enough memory for array " + array.name + ", " +
+              base::format_bytes(array.host_bytes) +
+              (locked ? " page-locked on the host (with memory.host: pageable_staged "
+                        "a ring of slots is enough) and "
+                      : " on the host and ") +
+              base::format_bytes(bytes) + " on the device: " + base::error_of(error).what()};
+}
 
 void require_available(const deck::Deck& deck) {
   const deck::WorkloadKind kind = deck.workload.kind;
@@ -56,10 +42,10 @@ Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& cost
               const std::vector<std::size_t>& device_bytes, std::int64_t repeats) {
   require_available(deck);
   Workload workload{.space = space, .arrays = costs.arrays, .repeats = repeats};
-  for (std::size_t i = 0; i < costs.arrays.size(); ++i) {
-    allocate(workload, costs.arrays[i], device_bytes[i], deck.memory.host);
-  }
-  set_ups[static_cast<std::size_t>(deck.workload.kind)](workload, deck.workload);
+  workload.host.resize(costs.arrays.size());
+  workload.device.resize(costs.arrays.size());
+  set_ups[static_cast<std::size_t>(deck.workload.kind)](
+      {workload, deck.workload, deck.memory.host, device_bytes});
   if (!on_host(space)) {
     workload.generate = [generate = std::move(workload.generate),
                          host = workload.host](std::uint32_t repetition) {
@@ -72,14 +58,18 @@ Workload make(SpaceId space, const deck::Deck& deck, const schedule::Costs& cost
 
 // Does not use Kokkos::deep_copy of a value, which wrote outside the array with Kokkos 4.6.99 and
 // GCC 11.
-void poison(const Workload& workload, const InstanceRef& instance) {
+template <class Space>
+static void poison_on(const Space& instance, Byte* data, std::size_t size) {
   constexpr Byte pattern = 0xff;
-  for (const Bytes& array : workload.device) {
-    Byte* const data = array.data();
-    enqueue(
-        "overlap::poison", instance, static_cast<std::int64_t>(array.size()),
-        KOKKOS_LAMBDA(std::int64_t i) { data[i] = pattern; });
-  }
+  enqueue(
+      "overlap::poison", instance, static_cast<std::int64_t>(size),
+      KOKKOS_LAMBDA(std::int64_t i) { data[i] = pattern; });
+}
+
+void poison(const Workload& workload, const InstanceRef& instance) {
+  instance.with([&](const auto& space) {
+    for (const Bytes& array : workload.device) poison_on(space, array.data(), array.size());
+  });
 }
 
 }  // namespace overlap::workload

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deck/deck.hpp"
@@ -19,26 +20,30 @@ namespace overlap::workload {
 
 using Byte = unsigned char;
 
-/// Shared ownership of memory, aligned to 4096 bytes. Kokkos allocations begin 128 bytes after such
-/// a boundary, where concurrent transfers in both directions are slower (0.7 % on an H200).
+/// Uninitialized elements in a Kokkos memory space from a multiple of 4096 bytes on: Kokkos
+/// allocations begin 128 bytes after one, where concurrent transfers in both directions are slower
+/// (0.7 % on an H200).
+template <class T, class MemorySpace>
+Kokkos::View<T*, MemorySpace> aligned(const std::string& label, std::size_t count) {
+  constexpr std::size_t alignment = 4096;
+  const Kokkos::View<T*, MemorySpace> memory(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
+                                             count + alignment / sizeof(T));
+  void* begin = memory.data();
+  std::size_t space = memory.size() * sizeof(T);
+  std::align(alignment, count * sizeof(T), begin, space);
+  const auto first = static_cast<std::size_t>(static_cast<T*>(begin) - memory.data());
+  return Kokkos::subview(memory, std::pair(first, first + count));
+}
+
+/// The memory of a view without its element type, for what lies outside Kokkos: native copies, page
+/// locking, staging. Keeps the view.
 class Bytes {
  public:
   Bytes() = default;
-
-  /// Uninitialized memory of a Kokkos memory space.
-  template <class MemorySpace>
-  static Bytes in(const std::string& label, std::size_t size) {
-    constexpr std::size_t alignment = 4096;
-    using View = Kokkos::View<Byte*, MemorySpace>;
-    std::size_t space = size + alignment;
-    const auto view =
-        std::make_shared<View>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), space);
-    void* begin = view->data();
-    Bytes bytes;
-    bytes.data_ = {view, static_cast<Byte*>(std::align(alignment, size, begin, space))};
-    bytes.size_ = size;
-    return bytes;
-  }
+  template <class View>
+  explicit Bytes(const View& view)
+      : data_(std::make_shared<View>(view), static_cast<Byte*>(static_cast<void*>(view.data()))),
+        size_(view.size() * sizeof(typename View::value_type)) {}
 
   Byte* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
@@ -53,6 +58,12 @@ struct HostArray : Bytes {
   deck::HostMemory memory = deck::HostMemory::pinned;
   schedule::Region region = {};           ///< the array within this memory
   std::shared_ptr<const void> lock = {};  ///< registered memory: keeps it page-locked
+
+  /// Enqueues Kokkos::deep_copy between a region of this array and contiguous memory of the device
+  /// array from `device_begin` on, both in bytes. See copy() in mirror.hpp.
+  std::function<void(const InstanceRef&, const schedule::Region&, std::size_t device_begin,
+                     bool to_device)>
+      copy = {};
 };
 
 /// Arguments of a kernel; op -1: no data. Sizes and positions are in units of the arrays of the

@@ -69,7 +69,7 @@ class Information(TestCase):
             self.assertRegex(listed["workloads"], rf"(?m)^  {workload} +\S")
         for order in orders():
             self.assertRegex(listed["issue orders"], rf"(?m)^  {order} +\S")
-        devices = {path.stem for path in (SOURCE / "input/devices").glob("*.yaml")}
+        devices = {path.stem for path in (SOURCE / "input/devices").glob("*.yaml") if "ideal" not in path.stem}
         self.assertEqual(set(re.findall(r"(?m)^  (\w+) +\S", listed["model devices"])), devices)
         self.assertIn("Tesla C2050", listed["model devices"])
         self.assertRegex(listed["back end"], r"Kokkos \d+\.\d+")
@@ -324,7 +324,7 @@ class ExitCodes(TestCase):
         for kib in range(20000, 300000, 5000):  # below, the libraries do not start
             done = self.limited(self.deck(), kib=kib)
             _, stderr = done.communicate(timeout=60)
-            if done.returncode == 4:
+            if done.returncode == 4 and stderr != "miniapp: error: out of memory\n":  # of what is no array
                 break
         self.assertRegex(stderr, r"small\.yaml: measuring the device: not enough memory for array \w+, \d+ MiB on the host and ")
         large = self.limited(self.deck(), "--device=host", "--set=workload.elements=64 Mi")

@@ -1,13 +1,8 @@
-#!/usr/bin/env python3
 """Result files of five machines, for tests of `compare --side-by-side`: one measured here, the others made from predictions,
-whose timelines stand for measured ones.
-
-machines.py MEASURED.json PREDICTED.json FOLDER: both have two decks, PREDICTED for one device.
-"""
+whose timelines stand for measured ones. Both files have two decks, the predicted one for one device."""
 
 import json
 import pathlib
-import sys
 
 # File, device, back end, mechanism, Kokkos, compiler, how often as long as the prediction.
 MACHINES = (
@@ -64,7 +59,3 @@ def machines(measured_file, predicted_file, folder):
         paths.append(folder / f"{name}.json")
         paths[-1].write_text(json.dumps(document))
     return paths
-
-
-if __name__ == "__main__":
-    machines(*sys.argv[1:])

@@ -61,7 +61,7 @@ class Predict(TestCase):
     def test_without_a_baseline_there_is_no_speed_up(self):
         deck = self.deck(FOUR.replace("sequential, ", ""))
         self.assertRegex(
-            self.predicted(deck, "--predict=ideal_1copy"), r"(?m)^depth_first +12\.00 ms +-$"
+            self.predicted(deck, "--predict=ideal_1copy"), r"(?m)^depth_first +12\.00 ms$"
         )
 
     def test_the_timeline_is_as_wide_as_asked(self):
@@ -322,15 +322,14 @@ class RealRuns(TestCase):
         self.assertTrue(all(run["verified"] for run in result["runs"]))
 
     def test_auto_alone_is_probed_on_the_lanes_that_it_may_choose(self):
-        """On a host on all cores, also with one chunk: what they do to each other is part of the prediction."""
+        """On a host on all cores, also with one chunk."""
         for count in (4, 1):
             done = run(self.deck(AUTO.replace("count: 4", f"count: {count}")), "--json", self.folder / "out.json", calibrate=True)
             self.assert_clean(done)
             if json.loads((self.folder / "out.json").read_text())["device"] is not None:
                 self.skipTest("a GPU")
-            workers, lanes = map(int, re.search(r"(?m)^workers +(\d+) for up to (\d+) lanes?", done.stdout).groups())
-            self.assertGreaterEqual(lanes, 4)
-            self.assertEqual(workers, min(lanes, len(os.sched_getaffinity(0))))
+            lanes = int(re.search(r"(?m)^workers +one per lane, for up to (\d+) lanes? on \d+ cores?", done.stdout)[1])
+            self.assertGreaterEqual(lanes, max(4, len(os.sched_getaffinity(0))))
 
     def test_auto_out_of_core(self):
         deck = self.deck(AUTO + "memory: {device_limit: 64 KiB}\n")

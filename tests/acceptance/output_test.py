@@ -182,17 +182,17 @@ class ResultFile(TestCase):
 
     def test_a_sweep_that_cannot_run_writes_its_other_files(self):
         missing = self.folder / "missing/a.json"
-        files = [self.folder / name for name in ("a.csv", "a.xml", "a.svg", "a.html")]
+        files = [self.folder / name for name in ("a.csv", "a.xml", "a.html", "b.html")]
         for more in ((), ("--predict", "h200")):
             done = run(self.deck(), "--set=sweep.chunks.count=[1, 2, 4]", "--json", missing, "--csv", files[0],
-                       "--junit", files[1], "--timeline", files[2], "--timeline", files[3], *more)
+                       "--junit", files[1], "--timeline", files[2], "--report", files[3], *more)
             self.assert_error(done, 1, f"{missing}: cannot write: No such file")
             self.assertTrue(done.stdout.endswith("OVERLAP_RESULT verdict=ERROR data=NONE exit=1\n"), done.stdout)
             self.assertEqual(done.stdout.count("3 points"), 1)
             self.assertEqual(files[0].read_text().count("\n"), 1)
             self.assertEqual(files[1].read_text().count("<testcase"), 3)
-            self.assertTrue(files[2].read_text().endswith("</svg>\n"))
-            self.assertTrue(files[3].read_text().rstrip().endswith("</html>"))
+            for page in files[2:]:
+                self.assertTrue(page.read_text().rstrip().endswith("</html>"))
             self.assertNotIn("median times", done.stdout)
             for file in files:
                 file.unlink()
@@ -434,6 +434,11 @@ def replace(node, change):
         node[key] = value
 
 
+# Fields that files of earlier versions lack.
+ADDED = {"after", "array", "blocking", "bytes", "d2h_bytes", "duplex_d2h_rate", "duplex_d2h_s", "duplex_h2d_rate", "duplex_h2d_s",
+         "h2d_bytes", "health_series", "layout", "mark", "points", "predicted_for", "untraced"}
+
+
 class Schema(TestCase):
     """The schema must see what is wrong, or its approval means nothing."""
 
@@ -477,7 +482,9 @@ class Schema(TestCase):
             if not isinstance(node, dict):
                 continue
             for key in node:
-                if (key == "order" and "acceptance" in path) or path[-1:] in (("choices",), ("evidence",)):
+                if (key == "order" and "acceptance" in path) or path[-1:] in (("choices",), ("evidence",), ("text",)):
+                    continue
+                if key in ADDED or (key in ("lo", "hi", "n") and "checks" in path) or key == "n":
                     continue
                 self.assert_rejected(path, lambda n, k=key: n.pop(k), f"without {key}")
                 tried += 1
@@ -486,7 +493,7 @@ class Schema(TestCase):
     def test_takes_fields_of_later_programs(self):
         """Fields may be added within a version: only the deck's keys are all known."""
         for path, node in self.nodes(self.result):
-            if isinstance(node, dict) and "resolved" not in path and path[-1:] != ("choices",):
+            if isinstance(node, dict) and "resolved" not in path and path[-1:] not in (("choices",), ("text",)):
                 self.assert_valid(self.mutated(path, lambda n: n.update(surprise=1)))
         resolved = ("deck", "resolved", "issue")
         self.assert_rejected(resolved, lambda n: n.update(surprise=1), "with an unknown key")
@@ -573,7 +580,7 @@ class Schema(TestCase):
 
     def test_takes_a_device(self):
         """A device of which nothing but its name can be read."""
-        known = SCHEMA["$defs"]["result"]["properties"]["device"]["properties"]
+        known = next(kind for kind in SCHEMA["$defs"]["result"]["properties"]["device"]["anyOf"] if "properties" in kind)["properties"]
         device = {**dict.fromkeys(known), "name": "NVIDIA H200"}
         self.assert_valid(self.mutated((), lambda n: replace(n, {"device": device})))
         reading = dict.fromkeys(("pcie_gen", "pcie_width", "replays", "remapped_rows", "temperature_c", "power_w",

@@ -1,13 +1,8 @@
-"""Result files of a fleet, made from a real one, with planted trouble.
-
-planted.py RESULT.json FOLDER FILES: writes them into FOLDER, and FOLDER.hosts, the hosts that should be there.
-"""
+"""Result files of a fleet, made from a real one, with planted trouble."""
 
 import copy
 import json
-import pathlib
 import random
-import sys
 
 PER_HOST = 8
 VARIANTS = 64  # of healthy devices; the rest of a file is text that is replaced
@@ -20,7 +15,7 @@ def scaled(run, factor):
     """The run of a device that takes this many times as long."""
     run = copy.deepcopy(run)
     run["samples_s"] = [sample * factor for sample in run["samples_s"]]
-    run["time_s"] = {key: value * factor for key, value in run["time_s"].items()}
+    run["time_s"] = {key: value if key == "n" else value * factor for key, value in run["time_s"].items()}
     run["throughput"] /= factor
     return run
 
@@ -34,6 +29,7 @@ def template(result, factor):
     alone = [scaled(run, factor) | {"phase": "alone"} for run in result["runs"]]
     together = [scaled(run, 1.6) | {"phase": "together", "timeline": None, "predicted_timeline": None} for run in alone]
     result["runs"] = alone + together
+    result["points"] = []  # follow from the runs
     result["checks"] += [check | {"phase": "together"} for check in result["checks"]]
     return json.dumps(result, indent=2)
 
@@ -78,9 +74,3 @@ def plant(result, folder, files, seed=1):
         "missing": missing,
         "hosts": hosts + missing,
     }
-
-
-if __name__ == "__main__":
-    _, source, target, count = sys.argv
-    trouble = plant(json.loads(pathlib.Path(source).read_text()), pathlib.Path(target), int(count))
-    pathlib.Path(f"{target}.hosts").write_text("\n".join(trouble["hosts"]) + "\n")

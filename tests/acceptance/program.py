@@ -13,9 +13,10 @@ import jsonschema
 
 MINIAPP = os.environ["MINIAPP"]
 SOURCE = pathlib.Path(os.environ["SOURCE"])
+SCHEMAS = pathlib.Path(MINIAPP).resolve().parent.parent / "src/schemas"  # as the build writes them
 PROGRAM = pathlib.Path(MINIAPP).read_bytes()
 SANITIZED = any(name in PROGRAM for name in (b"__asan_init", b"__tsan_init"))
-SCHEMA = json.loads((SOURCE / "src/report/overlap-result-2.schema.json").read_text())
+SCHEMA = json.loads((SCHEMAS / "overlap-result-2.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[+-]\d+)?|inf|nan)"
@@ -72,11 +73,12 @@ def run(*arguments, calibrate=False, timeout=300, **options):
     """Runs the program to its end; its streams are text. Measuring the machine before each deck
     would take most of the time of small runs: unless `calibrate`, the model has a shipped device.
     """
-    runs = not arguments or arguments[0] not in ("baseline", "compare", "merge")
+    runs = not arguments or arguments[0] not in ("baseline", "compare", "merge", "show")
     words = " ".join(map(str, arguments))
     if runs and not calibrate and not re.search("--(device|predict|calibrate|list|version)", words):
         arguments = (*arguments, "--device=host")
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    options.setdefault("env", {**os.environ, "COLUMNS": "1000"})  # nothing is wrapped or left out
     return subprocess.run(
         [MINIAPP, *map(str, arguments)], text=True, errors="replace", timeout=timeout, **options
     )

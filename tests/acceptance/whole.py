@@ -6,9 +6,9 @@ import xml.etree.ElementTree
 
 import jsonschema
 import yaml
-from program import SOURCE, problems
+from program import SCHEMAS, problems
 
-SCHEMAS = {name: json.loads((SOURCE / f"src/report/{name.replace('/', '-')}.schema.json").read_text())
+FORMATS = {name: json.loads((SCHEMAS / f"{name.replace('/', '-')}.schema.json").read_text())
            for name in ("overlap-fleet/1", "overlap-comparison/1")}
 
 
@@ -16,7 +16,7 @@ def check_json(text):
     document = json.loads(text)
     if "traceEvents" in document:
         return
-    schema = SCHEMAS.get(document.get("schema"))
+    schema = FORMATS.get(document.get("schema"))
     if schema is not None:
         jsonschema.validate(document, schema)
     elif found := problems(document):

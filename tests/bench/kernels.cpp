@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "deck/deck.hpp"
-#include "measure/executor.hpp"
+#include "measure/meter.hpp"
 #include "measure/platform.hpp"
-#include "measure/sampling.hpp"
 #include "schedule/build.hpp"
 #include "workload/workload.hpp"
 
@@ -37,7 +36,7 @@ void show_rate(const deck::Deck& deck) {
   workload.generate(0);
   executor.run(copies_and_kernel, workload);
   const double time_s =
-      measure::median_s(executor, schedule, workload, {.warmup = 0, .samples = runs}) / launches;
+      measure::Meter{executor, workload, {.repetitions = runs}}.seconds(schedule) / launches;
   const auto bytes = static_cast<double>(schedule.tasks.front().bytes);
   std::cout << deck.name() << " kernel=" << (workload.kernel.empty() ? "-" : workload.kernel)
             << " columns=" << deck.workload.columns << " bytes=" << bytes << " time_s=" << time_s

@@ -11,19 +11,6 @@ from selenium.webdriver.common.by import By
 
 FOLDER = pathlib.Path(sys.argv.pop(1)).resolve()
 WINDOW = (1440, 1100)
-# The words that a call of the page writes on canvases: text, edges, and whether one is cut or covered by another.
-WORDS = """
-  const found = [], drawing = CanvasRenderingContext2D.prototype, { fillText } = drawing;
-  drawing.fillText = function (text, x, y) {
-    const wide = this.measureText(text).width, left = x - { left: 0, center: wide / 2, right: wide }[this.textAlign];
-    const covers = (one) => one.canvas === this.canvas && Math.abs(one.y - y) < 8 && one.left < left + wide && left < one.right;
-    const cut = left < 0 || left + wide > this.canvas.clientWidth + 0.5;
-    found.push({ text, y, left, right: left + wide, canvas: this.canvas, bad: cut || found.some(covers) });
-  };
-  (0, eval)(arguments[0]);
-  Object.assign(drawing, { fillText });
-  return found.map(({ text, bad }) => [text, bad]);
-"""
 
 
 class PageTest(unittest.TestCase):
@@ -75,20 +62,9 @@ class PageTest(unittest.TestCase):
         """The page does not scroll sideways."""
         self.assertLessEqual(self.do("return document.documentElement.scrollWidth"), self.do("return innerWidth"))
 
-    def assert_words_apart(self, call):
-        """What the call draws is neither cut nor covers other words."""
-        words = self.do(WORDS, call)
-        self.assertTrue(words)
-        self.assertEqual([text for text, bad in words if bad], [])
-
     def size(self, width, height):
         """A window of that size, for this test."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
         self.frame()
-
-    def assert_fits_narrow(self, name):
-        self.size(420, 1000)
-        self.assert_fits()
-        self.shot(name)

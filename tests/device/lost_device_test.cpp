@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   using Space = Kokkos::DefaultExecutionSpace;
   const std::string where = argc > 1 ? argv[1] : "run";
   measure::Session session({});
+  measure::Bench bench;
   deck::Deck deck;
   deck.workload.elements = 1000;
   deck.chunks.count = 2;
@@ -42,8 +43,8 @@ int main(int argc, char** argv) {
                          WildWrite{nullptr});
   };
   const auto lose = [&] {
-    measure::Executor& executor = session.executor.emplace(2);
-    workload::Workload& workload = session.workload;
+    measure::Executor& executor = bench.executor.emplace(2);
+    workload::Workload& workload = bench.workload;
     workload = workload::make(workload::default_space, deck, costs, arrays, 1);
     workload.generate(1);
     executor.run(schedule, workload);
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
       } catch (const lanes::DeviceLost&) {  // now every call fails
       }
       if (where == "launch") executor.run(schedule, workload);
-      measure::probe(deck, nullptr, session, {});
+      measure::probe(deck, nullptr, session, bench, {});
     } else {
       workload.launch = [=](const Space& instance, const workload::Call&) {
         write_nowhere(instance);

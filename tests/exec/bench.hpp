@@ -65,11 +65,17 @@ std::span<T> elements(const workload::HostArray& array) {
   return {reinterpret_cast<T*>(array.data()), array.size() / sizeof(T)};
 }
 
+inline experiment::Run run_of(deck::Order order, schedule::Schedule schedule) {
+  experiment::Run run;
+  run.order = order;
+  set_schedule(run, std::move(schedule));
+  return run;
+}
+
 /// The schedule as the program measures it, hazards or not: once, with new data.
 template <class Space>
 experiment::Run measured(const TestBench<Space>& bench) {
-  std::vector<experiment::Run> runs = {
-      {{.order = bench.schedule.order, .schedule = bench.schedule}}};
+  std::vector<experiment::Run> runs = {run_of(bench.schedule.order, bench.schedule)};
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 1});
   return runs.front();
 }
@@ -83,9 +89,10 @@ inline model::Rates rates_of(measure::Executor& executor, const workload::Worklo
 
 /// The exit code of a deck that has this run alone.
 inline base::ExitCode exit_code(const experiment::Run& run) {
-  experiment::Outcome outcome;
-  outcome.runs = {run};
-  return outcome.exit_code();
+  experiment::Part part;
+  part.runs = {run};
+  experiment::conclude(part);
+  return part.exit_code();
 }
 
 inline deck::Deck test_deck(deck::WorkloadKind kind, std::int64_t units, std::int64_t chunks,

@@ -131,11 +131,12 @@ TYPED_TEST(FreivaldsTest, NamesTheWrongElement) {
   const Problem<TypeParam> problem{700, 3, 70000, 1, 0};
   std::vector<TypeParam> c = right(problem, 3);
   const auto verified = [&] {
-    const std::size_t bytes = c.size() * sizeof(TypeParam);
-    workload::HostArray array{workload::Bytes::in<Kokkos::HostSpace>("test::C", bytes)};
-    array.region.line_bytes = bytes;
-    std::memcpy(array.data(), c.data(), bytes);
-    return workload::product::verify(problem, array, 3);
+    return workload::product::verify<TypeParam>(
+        problem,
+        {.memory = Kokkos::View<TypeParam*, Kokkos::HostSpace>(c.data(), c.size()),
+         .region = {.line_bytes = c.size() * sizeof(TypeParam)},
+         .name = "C"},
+        3);
   };
   EXPECT_FALSE(verified().mismatch);
   EXPECT_EQ(verified().max_error, 0);
@@ -301,8 +302,10 @@ TYPED_TEST(ProductTest, AWrongBetaIsCaught) {
     bench.workload.launch = [=, w = bench.workload, turn = 0](const TypeParam& instance,
                                                               const workload::Call& call) mutable {
       if (turn++ != 5) return launch(instance, call);
-      std::array<workload::Byte*, 3> data;
-      for (std::size_t i = 0; i < data.size(); ++i) data[i] = w.device[i].data();
+      std::array<double*, 3> data;
+      for (std::size_t i = 0; i < data.size(); ++i) {
+        data[i] = reinterpret_cast<double*>(w.device[i].data());
+      }
       workload::gemm<double>(instance, *call.product, data, 1, 0);
     };
   }));

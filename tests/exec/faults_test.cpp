@@ -256,18 +256,18 @@ class Overlapping {
   /// Expects this verdict on the order's overlap, and this exit code.
   void expect(experiment::Verdict verdict, ExitCode code) {
     // A busy machine leaves a doubt, never the other verdict.
-    const auto sure = [](const experiment::Outcome& judged) {
+    const auto sure = [](const experiment::Part& judged) {
       return std::none_of(judged.checks.begin(), judged.checks.end(), [](const auto& check) {
         return check.verdict == experiment::Verdict::inconclusive;
       });
     };
-    const experiment::Outcome judged = first_that(sure, [&] { return judge(); });
+    const experiment::Part judged = first_that(sure, [&] { return judge(); });
     EXPECT_EQ(judged.checks.size(), 2U);
     for (const experiment::Check& check : judged.checks) {
       EXPECT_EQ(check.verdict, verdict)
           << deck::to_string(check.metric) << " " << check.value.lo << " .. " << check.value.hi;
     }
-    EXPECT_EQ(judged.verdict(), verdict);
+    EXPECT_EQ(results::verdict_of(judged.exit_code()), verdict);
     EXPECT_EQ(judged.exit_code(), code);
   }
   void expect_overlap() { expect(experiment::Verdict::pass, ExitCode::pass); }
@@ -275,13 +275,12 @@ class Overlapping {
 
  private:
   /// Measures and judges as the program does.
-  experiment::Outcome judge() {
+  experiment::Part judge() {
     const auto costs = schedule::costs(deck_.workload, 1);
     const auto layout = schedule::layout(deck_, costs, std::nullopt);
     std::vector<experiment::Run> runs = {
-        {{.order = Order::sequential,
-          .schedule = schedule::build(costs, layout, Order::sequential, 1)}},
-        {{.order = Order::breadth_first, .schedule = bench.schedule}}};
+        run_of(Order::sequential, schedule::build(costs, layout, Order::sequential, 1)),
+        run_of(Order::breadth_first, bench.schedule)};
     measure::measure(*bench.executor, runs, bench.workload,
                      {.warmup = 1, .repetitions = 5, .verify = deck::Verify::ends});
     runs[1].rates = rates_of(*bench.executor, bench.workload, runs[1].schedule);

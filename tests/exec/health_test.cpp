@@ -129,15 +129,14 @@ TYPED_TEST(HealthTest, IsReadAroundTheRuns) {
       deck::Order::depth_first, 4);
   PlantedDevice device;
   std::vector<int> readings;  // that were there before each run
-  std::vector<experiment::Run> runs = {
-      {{.order = deck::Order::depth_first, .schedule = bench.schedule}}};
+  std::vector<experiment::Run> runs = {run_of(deck::Order::depth_first, bench.schedule)};
   const experiment::Samples samples =
       measure(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 3},
               {.progress = {}, .before_sample = [&] { readings.push_back(device.readings); }}, {},
               device.monitor);
   EXPECT_THAT(readings, testing::Each(1));
   ASSERT_TRUE(samples.device.health);
-  const auto replays = experiment::value(deck::Metric::pcie_replays, samples.device);
+  const auto replays = results::value(deck::Metric::pcie_replays, samples.device);
   ASSERT_TRUE(replays);
   EXPECT_EQ(replays->median, 10);
   const Monitor nothing;

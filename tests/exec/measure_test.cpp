@@ -34,9 +34,8 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     std::vector<int> done;
     int begun = 0;
     int rounds = 0;
-    std::vector<experiment::Run> runs = {
-        {{.order = Order::sequential, .schedule = sequential}},
-        {{.order = Order::depth_first, .schedule = bench.schedule}}};
+    std::vector<experiment::Run> runs = {run_of(Order::sequential, sequential),
+                                         run_of(Order::depth_first, bench.schedule)};
     const experiment::Samples samples = measure::measure(
         *bench.executor, runs, bench.workload, {.warmup = 2, .repetitions = 5, .verify = verify},
         {.progress = [&](int at, int, const std::string&) { done.push_back(at); },
@@ -46,7 +45,7 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
     ASSERT_EQ(runs.size(), 2U);
     EXPECT_EQ(runs[0].order, Order::sequential);
     EXPECT_EQ(runs[1].samples_s.size(), 5U);
-    EXPECT_EQ(experiment::copied_bytes(runs[1]), 80000);
+    EXPECT_EQ(runs[1].bytes(), 80000);
     EXPECT_TRUE(runs[1].verified);
     EXPECT_FALSE(runs[1].wrong);
     EXPECT_EQ(samples.verified_runs, verified);
@@ -58,7 +57,7 @@ TYPED_TEST(MeasureTest, MeasureTakesTurnsAndVerifies) {
 TYPED_TEST(MeasureTest, PrecisionEndsTheRepetitions) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                              Order::depth_first, 4);
-  std::vector<experiment::Run> runs = {{{.order = Order::depth_first, .schedule = bench.schedule}}};
+  std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
   // As wide as intervals may be: two looks are enough. Each of them may be the last repetition.
   const experiment::Samples samples =
       measure::measure(*bench.executor, runs, bench.workload,
@@ -73,7 +72,7 @@ TYPED_TEST(MeasureTest, PrecisionEndsTheRepetitions) {
 TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                              Order::depth_first, 4);
-  std::vector<experiment::Run> runs(2, {{.order = Order::depth_first, .schedule = bench.schedule}});
+  std::vector<experiment::Run> runs(2, run_of(Order::depth_first, bench.schedule));
   int most = 0;
   const auto show = [&](int done, int total, const std::string&) {
     EXPECT_EQ(total, 200);  // ms
@@ -101,7 +100,7 @@ TYPED_TEST(MeasureTest, SoaksLastAndVerifyEveryRepetition) {
 TYPED_TEST(MeasureTest, TheRoundInWhichTimeRunsOutIsTheLast) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                              Order::depth_first, 4);
-  std::vector<experiment::Run> runs = {{{.order = Order::depth_first, .schedule = bench.schedule}}};
+  std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
   const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   const experiment::Samples samples =
       measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .duration_s = 0.01},
@@ -124,7 +123,7 @@ TYPED_TEST(MeasureTest, MeasureKeepsTheFirstWrongElement) {
   TestBench<TypeParam> bench(test_deck(WorkloadKind::increment, 1000, 4, ElementType::float32),
                              Order::depth_first, 4);
   bench.schedule.tasks.erase(bench.schedule.tasks.begin() + 8);  // the copy back of chunk 2
-  std::vector<experiment::Run> runs = {{{.order = Order::depth_first, .schedule = bench.schedule}}};
+  std::vector<experiment::Run> runs = {run_of(Order::depth_first, bench.schedule)};
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 0, .repetitions = 2});
   ASSERT_TRUE(runs[0].wrong);
   EXPECT_EQ(runs[0].wrong->chunk, 2);
@@ -186,8 +185,7 @@ TYPED_TEST(MeasureTest, HostWorkIsDoneOncePerRun) {
 /// Two measured repetitions of the bench's schedule.
 template <class Space>
 experiment::Run measured(const HostWorkBench<Space>& bench) {
-  std::vector<experiment::Run> runs = {
-      {{.order = bench.schedule.order, .schedule = bench.schedule}}};
+  std::vector<experiment::Run> runs = {run_of(bench.schedule.order, bench.schedule)};
   runs[0].host_work = true;
   measure::measure(*bench.executor, runs, bench.workload, {.warmup = 1, .repetitions = 2});
   return runs[0];
@@ -397,78 +395,6 @@ TEST(Sampling, LeavesTheWarmUpOut) {
   EXPECT_EQ(steps, 5);
   EXPECT_EQ(measure::median(samples), 3);
   EXPECT_EQ(measure::median(samples, [](double x) { return -x; }), -3);
-}
-
-/// Says that tasks take a time by their bytes, so many times as long on several lanes. Keeps the
-/// numbers of tasks and lanes of each traced run.
-template <class Space>
-class ClaimingLanes final : public ChangedLanes<Space> {
- public:
-  static constexpr double seconds_per_byte = 1e-18;  // shorter than any real run
-  static constexpr double slowed = 3;
-  static inline std::vector<std::pair<std::size_t, int>> turns;
-  using ChangedLanes<Space>::ChangedLanes;
-  void bind(const schedule::Schedule& s, const workload::Workload& w) override {
-    schedule_ = &s;
-    ChangedLanes<Space>::bind(s, w);
-  }
-  std::string trace(bool) override { return "claims"; }
-  lanes::Clock::time_point mark() override { return lanes::Clock::now(); }
-  void collect(std::vector<timeline::Span>& spans) override {
-    turns.emplace_back(schedule_->tasks.size(), schedule_->lanes);
-    for (schedule::TaskId id = 0; id < spans.size(); ++id) {
-      const double factor = schedule_->lanes > 1 ? slowed : 1;
-      spans[id].start_s = 0;
-      spans[id].stop_s = factor * seconds_per_byte * double(schedule_->tasks[id].bytes);
-    }
-  }
-
- private:
-  const schedule::Schedule* schedule_ = nullptr;
-};
-
-TYPED_TEST(MeasureTest, TasksInTheirPlacesAreCalibrated) {
-  const deck::Deck deck = test_deck(WorkloadKind::increment, 100000, 4, ElementType::float32);
-  TestBench<TypeParam> bench(deck, Order::depth_first, 4,
-                             std::make_unique<ClaimingLanes<TypeParam>>(4));
-  const auto costs = schedule::costs(deck.workload, 1);
-  const auto layout = schedule::layout(deck, costs, std::nullopt);
-  const auto in_one_lane = [&](Order order) { return schedule::build(costs, layout, order, 1); };
-  const model::Curve before({{1000, 1e-3}, {100000, 1}, {1e6, 2}});
-  for (const int cores_of_lane : {1, 2}) {
-    model::Device device;
-    device.queues = model::Queues::worker;
-    device.cores = 4 * cores_of_lane;
-    device.h2d.pinned = device.d2h.pinned = device.d2h.pageable = before;
-    device.kernels[costs.kernel].roofs = {{.flop_per_byte = 1, .time = before}};
-    auto& turns = ClaimingLanes<TypeParam>::turns;
-    turns.clear();
-    measure::calibrate_in_place({*bench.executor, bench.workload},
-                                {in_one_lane(Order::sequential), in_one_lane(Order::depth_first)},
-                                bench.schedule, cores_of_lane, device);
-    ASSERT_GE(turns.size(), 3U * 4);  // a warm-up and three rounds at least
-    for (std::size_t i = 0; i < turns.size(); ++i) {
-      const std::pair<std::size_t, int> expected[] = {{3, 1}, {12, 1}, {12, 4}};
-      EXPECT_EQ(turns[i], expected[i % 3]) << i;
-    }
-    const double per_byte = ClaimingLanes<TypeParam>::seconds_per_byte * cores_of_lane;
-    const auto expect = [&](const model::Curve& curve, double chunk_bytes, double slowed) {
-      ASSERT_EQ(curve.points().size(), 3U);  // the smallest stays
-      EXPECT_EQ(curve.points()[0].bytes, 1000);
-      for (const auto& [point, bytes] : {std::pair(1, chunk_bytes), {2, 4 * chunk_bytes}}) {
-        EXPECT_EQ(curve.points()[std::size_t(point)].bytes, bytes);
-        EXPECT_DOUBLE_EQ(curve.points()[std::size_t(point)].seconds, slowed * per_byte * bytes);
-      }
-    };
-    expect(device.h2d.pinned, 100000, 1);
-    // Real runs last longer than the lanes claim: the rest lengthens tasks, too.
-    EXPECT_GT(device.kernels_slowed, ClaimingLanes<TypeParam>::slowed);
-    EXPECT_GT(model::predict(bench.schedule, device).complete_s, 1e-7);
-    expect(device.h2d.duplex, 100000, device.kernels_slowed);
-    expect(device.d2h.pageable, 100000, 1);
-    expect(device.kernels[costs.kernel].roofs.front().time, 200000, 1);
-    EXPECT_THAT(device.h2d.pageable.points(), testing::IsEmpty());
-  }
 }
 
 TEST(Calibration, KernelsOnHostMemoryAreMeasuredBySize) {

@@ -230,7 +230,8 @@ using HostSpace = Kokkos::DefaultHostExecutionSpace;
 
 /// Four chunks, scored in 10 ms, give or take 3, of which the first is undisturbed.
 experiment::Run scored_run() {
-  experiment::Run run{{.order = Order::depth_first}};
+  experiment::Run run;
+  run.order = Order::depth_first;
   run.schedule.lanes = 4;
   for (int chunk = 0; chunk < 4; ++chunk) {
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h}) {

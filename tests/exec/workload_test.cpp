@@ -27,7 +27,7 @@ std::int64_t last_visited(std::int64_t count) {
   const Space space;
   const Kokkos::View<std::int64_t, typename Space::memory_space> visited("visited");
   workload::enqueue(
-      "count", workload::InstanceRef(space), count, KOKKOS_LAMBDA(std::int64_t i) {
+      "count", space, count, KOKKOS_LAMBDA(std::int64_t i) {
         if (i >= (std::int64_t{1} << 32) - 2) Kokkos::atomic_inc(visited.data());
       });
   std::int64_t found = 0;

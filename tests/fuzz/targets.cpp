@@ -13,18 +13,14 @@
 
 #include "base/error.hpp"
 #include "deck/deck.hpp"
-#include "experiment/baseline.hpp"
-#include "experiment/compare.hpp"
-#include "experiment/reference.hpp"
-#include "experiment/side_by_side.hpp"
+#include "experiment/judge.hpp"
 #include "model/load.hpp"
-#include "report/comparison.hpp"
-#include "report/console.hpp"
-#include "report/fleet.hpp"
-#include "report/json.hpp"
+#include "report/comparison_report.hpp"
+#include "report/fleet_report.hpp"
 #include "report/lines.hpp"
-#include "report/read_files.hpp"
 #include "report/writers.hpp"
+#include "results/baseline.hpp"
+#include "results/read_files.hpp"
 #include "schedule/build.hpp"
 
 namespace overlap::fuzz {
@@ -72,11 +68,11 @@ void overrides(const std::string& input) {
 void device(const std::string& input) { model::load_device(File(input).path()); }
 
 /// A reference file is written as it is read.
-void to_yaml_and_back(const experiment::Reference& reference) {
-  const std::string text = experiment::to_yaml(reference, "a\nb");
+void to_yaml_and_back(const results::Reference& reference) {
+  const std::string text = results::to_yaml(reference, "a\nb");
   try {
-    const experiment::Reference read = experiment::load_reference(File(text).path());
-    require(experiment::to_yaml(read, "a\nb") == text, "a reference is read as it was written");
+    const results::Reference read = results::load_reference(File(text).path());
+    require(results::to_yaml(read, "a\nb") == text, "a reference is read as it was written");
   } catch (const base::Error& error) {
     throw std::logic_error("a reference that was written is refused: " + std::string(error.what()));
   }
@@ -84,40 +80,55 @@ void to_yaml_and_back(const experiment::Reference& reference) {
 
 /// A reference file.
 void reference(const std::string& input) {
-  to_yaml_and_back(experiment::load_reference(File(input).path()));
+  to_yaml_and_back(results::load_reference(File(input).path()));
 }
 
 /// A file of host names.
-void hosts(const std::string& input) { report::read_hosts(File(input).path()); }
+void hosts(const std::string& input) { results::read_hosts(File(input).path()); }
+
+results::Part part_of(const std::string& text) {
+  results::Part part;
+  describe::read(describe::Reader(describe::parse_json("a.points", text)), part);
+  return part;
+}
 
 /// A line of a sweep's journal.
-void journal(const std::string& input) { report::read_record(input); }
+void journal(const std::string& input) { part_of(input); }
+
+/// A report for every medium.
+void show(const report::Report& report) {
+  report::terminal(report, {.width = 80, .verbose = true});
+  report::page(report);
+}
+
+void devices_of(const std::string& input) {
+  const results::Fleet fleet = results::fleet_of(
+      {.devices = results::devices_of("a.json", input), .broken = {}, .left_out = {}}, {{"n1", 8}});
+  show(report::fleet_report(fleet));
+  report::fleet_lines(fleet, true);
+  report::fleet_junit(fleet);
+  const std::string text = results::to_json(fleet);
+  results::Fleet read;
+  describe::read(describe::Reader(describe::parse_json("fleet.json", text)), read);
+  require(results::to_json(read) == text, "a fleet is read as it was written");
+}
+
+void runs_of(const std::string& input) {
+  const auto all = results::measured_results("a.json", input, results::Extent::all);
+  const results::Comparisons beside{
+      .below = 0, .all = {}, .side_by_side = results::side_by_side({all, all}, "2")};
+  show(report::comparison_report(beside));
+  describe::write(beside);
+  report::side_by_side_csv(*beside.side_by_side);
+  show(report::comparison_report({.below = 0.1, .all = results::compare(all, all, 0.1)}));
+  to_yaml_and_back({.path = "", .entries = results::baseline(all, std::nullopt).entries});
+}
 
 /// A result file, for one reader and for the other.
 void result(const std::string& input) {
-  for (const bool merges : {true, false}) {
+  for (const auto read : {devices_of, runs_of}) {
     try {
-      if (merges) {
-        experiment::FleetInput read{
-            .records = report::devices_of("a.json", input), .broken = {}, .left_out = {}};
-        const experiment::Fleet fleet = experiment::fleet_of(std::move(read), {{"n1", 8}});
-        report::fleet_text(fleet);
-        report::fleet_lines(fleet, true);
-        report::fleet_json(fleet);
-        report::fleet_junit(fleet);
-        report::fleet_html(fleet, "fleet.html");
-      } else {
-        const auto results = report::results_of("a.json", input, report::Extent::all);
-        const report::Comparisons all{.side_by_side =
-                                          experiment::side_by_side({results, results}, "2")};
-        report::comparison_text(all);
-        report::comparison_json(all);
-        report::comparison_html(all);
-        report::side_by_side_csv(*all.side_by_side);
-        report::comparison_html({.below = 0.1, .all = experiment::compare(results, results, 0.1)});
-        to_yaml_and_back(
-            {.path = "", .entries = experiment::baseline(results, std::nullopt).entries});
-      }
+      read(input);
     } catch (const base::Error&) {
       // the other reader may take it
     }
@@ -141,21 +152,21 @@ void pipeline(const std::string& input) {
                                                      model::load_device("ideal_1copy")};
   const std::vector<deck::Point> points = deck::load_points(File(input).path());
   if (points.size() > most_points) return;
-  report::Study study = report::new_study({}, points, {devices[0].name, devices[1].name});
+  results::Result result = experiment::new_result(points, {});
+  result.predicted_for = {devices[0].name, devices[1].name};
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!small(points[i].deck)) return;
-    experiment::Outcome outcome =
-        experiment::judge(experiment::predictions(points[i], devices), {});
-    report::read_record(report::record(outcome, points[i], i));
-    report::add(study, i, std::move(outcome));
+    const results::Part part = experiment::judge(experiment::predictions(points[i], devices), {});
+    const std::string line = results::json_text(describe::write(part));
+    require(results::json_text(describe::write(part_of(line))) == line,
+            "a point is read as it was written");
+    results::append(result, i, part);
   }
-  report::sweep_heading(study);
-  report::table(study, 80);
-  report::result_lines(study);
-  report::verdict_words(study);
+  show(report::report({result}));
+  report::result_lines(result);
   for (const report::Writer& writer : report::writers) {
-    if (study.sweeps() && !writer.takes_sweeps) continue;
-    const std::string text = writer.write({study});
+    if (result.sweeps() && !writer.takes_sweeps) continue;
+    const std::string text = writer.write({result});
     const bool json = writer.option == "--json" || writer.option == "--trace";
     const bool xml = writer.option == "--junit" || writer.suffix == ".svg";
     require(!json || nlohmann::json::accept(text), "JSON is well-formed");

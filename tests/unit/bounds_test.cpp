@@ -120,14 +120,16 @@ TEST(Bounds, AreTheLeastOfAllChunks) {
 }
 
 /// The runs of such schedules, with what was measured of each.
-std::vector<experiment::Run> judged(const std::vector<std::pair<Schedule, model::Rates>>& measured,
-                                    const timeline::Engines& engines = {}) {
+std::vector<results::Run> judged(const std::vector<std::pair<Schedule, model::Rates>>& measured,
+                                 const timeline::Engines& engines = {}) {
   experiment::Plan plan;
   experiment::Samples samples;
   samples.conditions.engines = engines;
   for (const auto& [schedule, rates] : measured) {
-    plan.cases.push_back({.order = schedule.order, .schedule = schedule});
-    samples.runs.push_back({plan.cases.back()});
+    experiment::Case& planned = plan.cases.emplace_back();
+    planned.order = schedule.order;
+    set_schedule(planned, schedule);
+    samples.runs.push_back({planned});
     samples.runs.back().rates = rates;
   }
   return experiment::judge(plan, samples).runs;
@@ -185,9 +187,10 @@ TEST(Bounds, AQueryHasNone) {
   for (const timeline::Engines engines : {timeline::Engines(), timeline::Engines{.workers = 2}}) {
     EXPECT_FALSE(judged({{queries, rates(0, 0, 0, 0)}}, engines)[0].bounds);
   }
-  experiment::Case predicted{.order = deck::Order::custom, .schedule = queries};
-  predicted.predicted = predict(queries, device_of(Queues::engine));
-  EXPECT_EQ(experiment::predicted_s(predicted), std::nullopt);
+  experiment::Case planned;
+  set_schedule(planned, queries);
+  experiment::predict(planned, device_of(Queues::engine));
+  EXPECT_EQ(planned.predicted_s, std::nullopt);
 }
 
 TEST(Bounds, OfWorkers) {

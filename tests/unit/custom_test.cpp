@@ -87,9 +87,10 @@ TEST(CustomDeck, SaysEverythingThatWasGivenAndTheDefaults) {
 }
 
 TEST(CustomDeck, WhatItResolvesToIsADeckOfItsOwn) {
-  const yaml::Json tasks = write(deck::workload_table(), two_lanes().workload)["tasks"];
+  const describe::Json tasks = describe::write(two_lanes().workload)["tasks"];
   ASSERT_EQ(tasks.size(), 7U);
-  EXPECT_EQ(yaml::spell(tasks[6]), "{name: C, stage: host, duration: 0.003, after: [DH1, DH2]}");
+  EXPECT_EQ(describe::spell(tasks[6]),
+            "{name: C, stage: host, duration: 0.003, after: [DH1, DH2]}");
 }
 
 TEST(CustomDeck, EveryOrderIsSafe) {

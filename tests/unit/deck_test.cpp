@@ -1,5 +1,6 @@
 #include "deck/deck.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,10 +15,10 @@
 
 #include "base/sha256.hpp"
 #include "deck/fields.hpp"
+#include "deck/shipped.hpp"
 #include "deck/words.hpp"
 #include "deck_file.hpp"
 #include "generated.hpp"
-#include "yaml/shipped.hpp"
 
 namespace overlap::deck {
 namespace {
@@ -476,7 +477,7 @@ TEST(Deck, Boxes) {
 
 /// What a workload resolves to, as YAML.
 std::string resolved_workload(const std::string& keys) {
-  return yaml::spell(resolved(loaded("workload: {" + keys + "}\n"))["workload"]);
+  return describe::spell(resolved(loaded("workload: {" + keys + "}\n"))["workload"]);
 }
 
 TEST(DeckFields, OfWorkloads) {
@@ -502,7 +503,7 @@ TEST(DeckFields, OfWorkloads) {
 }
 
 TEST(DeckFields, OfADeck) {
-  EXPECT_EQ(yaml::spell(
+  EXPECT_EQ(describe::spell(
                 resolved(with("title: T\nacceptance: [{metric: time, order: sequential, max: 1}]\n"
                               "host_work: {per_chunk: 1 ms}\n"))),
             "{title: T, workload: {kind: increment, elements: 4194304, type: float32, "
@@ -516,32 +517,32 @@ TEST(DeckFields, OfADeck) {
             "require: {pcie: any, ecc: any, mig: any, processes: any, power_limit: any, "
             "numa: any, driver: any}, fleet: {phases: [alone, together], deadline: 60}, "
             "acceptance: [{metric: time, order: sequential, max: 1}]}");
-  const yaml::Json ramp =
+  const describe::Json ramp =
       resolved(with("chunks: {bytes: 1 KiB, profile: ramp}\n"
                     "memory: {host: pageable_staged, device_limit: 4 B}\n"
                     "disturb: {operation: malloc}\n"));
-  EXPECT_EQ(yaml::spell(ramp["chunks"]), "{profile: ramp, bytes: 1024, growth: 2, spread: 16}");
-  EXPECT_EQ(yaml::spell(ramp["memory"]),
+  EXPECT_EQ(describe::spell(ramp["chunks"]), "{profile: ramp, bytes: 1024, growth: 2, spread: 16}");
+  EXPECT_EQ(describe::spell(ramp["memory"]),
             "{host: pageable_staged, transfer: staged, device_limit: 4, ring_slots: 32, "
             "ring_bytes: 2097152}");
   const std::string required =
       "{pcie: gen4 x8, ecc: off, mig: on, processes: none, power_limit: default, numa: local, "
       "driver: >= 570.86.15}";
-  EXPECT_EQ(yaml::spell(resolved(with("require: {pcie: gen4 x8, ecc: off, mig: on, processes: "
-                                      "none, power_limit: default, numa: local, "
-                                      "driver: '>= 570.86.15'}"))["require"]),
+  EXPECT_EQ(describe::spell(resolved(with("require: {pcie: gen4 x8, ecc: off, mig: on, processes: "
+                                          "none, power_limit: default, numa: local, "
+                                          "driver: '>= 570.86.15'}"))["require"]),
             required);
-  EXPECT_EQ(yaml::spell(ramp["disturb"]), "{operation: malloc, at: 0.5, times: 1}");
-  EXPECT_EQ(yaml::value_at(ramp, "chunks.growth"), 2.0);
-  EXPECT_EQ(yaml::value_at(ramp, "memory.device_limit"), 4);
-  EXPECT_EQ(yaml::value_at(ramp, "chunks.count"), nullptr);
-  EXPECT_EQ(yaml::value_at(ramp, "chunks.growth.x"), nullptr);
+  EXPECT_EQ(describe::spell(ramp["disturb"]), "{operation: malloc, at: 0.5, times: 1}");
+  EXPECT_EQ(describe::value_at(ramp, "chunks.growth"), 2.0);
+  EXPECT_EQ(describe::value_at(ramp, "memory.device_limit"), 4);
+  EXPECT_EQ(describe::value_at(ramp, "chunks.count"), nullptr);
+  EXPECT_EQ(describe::value_at(ramp, "chunks.growth.x"), nullptr);
 }
 
 TEST(DeckFields, WhatADeckResolvesToIsTheSameDeck) {
   for (const char* measure : {"{precision: 1 %, budget: 1 min}", "{duration: 30 min}"}) {
     const Deck deck = with(fmt::format("title: T\nmeasure: {}\n", measure));
-    EXPECT_EQ(resolved(loaded(yaml::spell(resolved(deck)))), resolved(deck)) << measure;
+    EXPECT_EQ(resolved(loaded(describe::spell(resolved(deck)))), resolved(deck)) << measure;
   }
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(OVERLAP_SOURCE_DIR "/input")) {
@@ -552,14 +553,14 @@ TEST(DeckFields, WhatADeckResolvesToIsTheSameDeck) {
     }
     Deck deck = load_points(path).front().deck;
     deck.title = "T";
-    EXPECT_EQ(resolved(loaded(yaml::spell(resolved(deck)))), resolved(deck)) << path;
+    EXPECT_EQ(resolved(loaded(describe::spell(resolved(deck)))), resolved(deck)) << path;
   }
 }
 
 /// Whether a value obeys a JSON Schema, of which it knows what resolved_schema() uses.
-bool valid(const yaml::Json& value, const yaml::Json& schema) {
-  const auto obeys = [&](const yaml::Json& other) { return valid(value, other); };
-  const auto of = [&](const yaml::Json& type) {
+bool valid(const describe::Json& value, const describe::Json& schema) {
+  const auto obeys = [&](const describe::Json& other) { return valid(value, other); };
+  const auto of = [&](const describe::Json& type) {
     return (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
            (type == "string" && value.is_string()) ||
            (type == "integer" && value.is_number_integer()) ||
@@ -580,7 +581,7 @@ bool valid(const yaml::Json& value, const yaml::Json& schema) {
     if (key == "oneOf" && std::ranges::count_if(rule, obeys) != 1) return false;
     if (key == "anyOf" && !std::ranges::any_of(rule, obeys)) return false;
     if (key == "items" && value.is_array()) {
-      for (const yaml::Json& item : value) {
+      for (const describe::Json& item : value) {
         if (!valid(item, rule)) return false;
       }
     }
@@ -597,7 +598,7 @@ bool valid(const yaml::Json& value, const yaml::Json& schema) {
       }
     }
     if (key == "allOf") {
-      for (const yaml::Json& one : rule) {
+      for (const describe::Json& one : rule) {
         if (valid(value, one["if"]) && !valid(value, one["then"])) return false;
       }
     }
@@ -606,7 +607,7 @@ bool valid(const yaml::Json& value, const yaml::Json& schema) {
 }
 
 TEST(DeckFields, ResolvedDecksObeyTheSchema) {
-  const yaml::Json schema = resolved_schema();
+  const describe::Json schema = resolved_schema();
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(OVERLAP_SOURCE_DIR "/input")) {
     const std::string path = entry.path().string();
@@ -614,11 +615,11 @@ TEST(DeckFields, ResolvedDecksObeyTheSchema) {
         path.find("/references/") != std::string::npos) {
       continue;
     }
-    const yaml::Json deck = resolved(load_points(path).front().deck);
+    const describe::Json deck = resolved(load_points(path).front().deck);
     EXPECT_TRUE(valid(deck, schema)) << path << "\n" << deck;
     // With a key misspelled or a value of another type no longer.
     for (const auto& [key, value] : deck.items()) {
-      yaml::Json copy = deck;
+      describe::Json copy = deck;
       copy[key] = true;
       EXPECT_FALSE(valid(copy, schema)) << key;
       copy.erase(key);
@@ -651,7 +652,7 @@ TEST(Identity, IsOfWhatRuns) {
 /// change it. Of a sweep: the hash of the identities of its points.
 TEST(Identity, OfEveryShippedDeckStays) {
   std::string found;
-  for (const std::string& name : yaml::shipped_names("")) {
+  for (const std::string& name : deck::shipped_names("")) {
     std::string identities;
     const std::vector<Point> points = load_points(name);
     for (const Point& point : points) identities += identity(point.deck);
@@ -718,13 +719,13 @@ TEST(ShippedDecks, AllLoadAndJudgeTheirData) {
 }
 
 TEST(ShippedDecks, HaveNamesThatOtherFilesDoNot) {
-  const std::vector<std::string> names = yaml::shipped_names("");
+  const std::vector<std::string> names = deck::shipped_names("");
   EXPECT_THAT(names, IsSupersetOf({"increment", "acceptance/gpu", "hazards/blocking_copy",
                                    "studies/increment"}));
   for (const std::string& name : names) {
     EXPECT_FALSE(name.starts_with("devices") || name.starts_with("references")) << name;
   }
-  EXPECT_THAT(yaml::shipped_names("devices"), IsSupersetOf({"h200"}));
+  EXPECT_THAT(deck::shipped_names("devices"), IsSupersetOf({"h200"}));
 }
 
 TEST(ShippedDecks, IncrementIsNvidiasExperiment) {

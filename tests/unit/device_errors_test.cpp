@@ -374,11 +374,13 @@ TEST(DeviceErrors, Contradictions) {
        "@:4:24: queues.delayed_signal: found with kind worker (@:4:16); allowed: with kind engine, "
        "connection"},
       {device("workers: {cores: 2}\n"),
-       "@:4:1: workers: found with queues connection (by default); allowed: with queues worker"},
+       "@:4:1: workers: found with queues.kind connection (by default); allowed: with queues.kind "
+       "worker"},
       {device("queues: {kind: engine}\nworkers: {cores: 2}\n"),
-       "@:5:1: workers: found with queues engine (@:4:9); allowed: with queues worker"},
+       "@:5:1: workers: found with queues.kind engine (@:4:16); allowed: with queues.kind worker"},
       {device("queues: {kind: worker}\ncopy_engines: 1\n"),
-       "@:5:1: copy_engines: found with queues worker (@:4:9); allowed: with queues engine, "
+       "@:5:1: copy_engines: found with queues.kind worker (@:4:16); allowed: with queues.kind "
+       "engine, "
        "connection"},
   });
 }

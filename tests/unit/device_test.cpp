@@ -248,6 +248,7 @@ std::vector<std::string> unsourced(std::istream& file) {
   };
   std::vector<std::string> found;
   bool above = false;
+  std::size_t block = std::string::npos;  // indentation of a key whose comment holds for its values
   for (std::string line; std::getline(file, line);) {
     const auto [value, comment] = split_comment(line);
     const auto first = value.find_first_not_of(' ');
@@ -256,7 +257,13 @@ std::vector<std::string> unsourced(std::istream& file) {
       continue;
     }
     const bool goes_on = value[first] == '[';
-    const bool here = has_source(comment);
+    if (first != std::string::npos && block != std::string::npos && first <= block) {
+      block = std::string::npos;
+    }
+    if (has_source(comment) && value.substr(0, value.find_last_not_of(' ') + 1).ends_with(':')) {
+      block = first;
+    }
+    const bool here = has_source(comment) || block != std::string::npos;
     if (has_number(value) && !here && !above && !value.starts_with("title:")) {
       found.push_back(line);
     }
@@ -452,9 +459,8 @@ TEST(DeviceFile, SaysHowItWasMeasuredAndWhatItMeans) {
               testing::HasSubstr("pageable: {latency: 12.3456 us, bandwidth: 22.81235 GB/s}"));
   EXPECT_THAT(text, testing::HasSubstr("[4 KiB, 2.712346 us], [64 KiB, 3.91 us]"));
   // One rate for any intensity, or a list.
-  EXPECT_THAT(text, testing::HasSubstr(
-                        " increment: {latency: 3 us, bandwidth: 1.23456 TB/s}  # measured\n"));
-  EXPECT_THAT(text, testing::HasSubstr(" rowsum/int64:  # intensity in flop/byte\n"));
+  EXPECT_THAT(text, testing::HasSubstr(" increment: {latency: 3 us, bandwidth: 1.23456 TB/s}\n"));
+  EXPECT_THAT(text, testing::HasSubstr(" rowsum/int64:\n      - {intensity: 1.5, "));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <string>
 #include <string_view>
 
 /// Each cause on evidence made for it, where it is found and no other is.
@@ -45,8 +47,8 @@ Evidence unexplained() {
   run.schedule.chunks = 4;
   run.rates = {.h2d_s = 8e-3, .d2h_s = 8e-3, .both_s = 8e-3, .kernel_s = 4e-3};
   run.bounds = {.bound_s = 8e-3, .schedule_bound_s = 9e-3, .limit = "H2D and D2H"};
-  run.trace.emplace();
-  run.trace->timeline.engines = {"H2D", "SM", "D2H", "host"};
+  run.traced.emplace();
+  run.traced->engines = {"H2D", "SM", "D2H", "host"};
   for (int chunk = 0; chunk < 4; ++chunk) {
     const double start_s = chunk * 4e-3;
     int engine = 0;
@@ -54,7 +56,7 @@ Evidence unexplained() {
       run.schedule.tasks.push_back(
           {.stage = stage, .chunk = chunk, .lane = chunk, .bytes = 1 << 20});
       const double begin_s = start_s + engine * 1e-3;
-      run.trace->timeline.spans.push_back({engine++, begin_s, begin_s + 1e-3});
+      run.traced->spans.push_back({engine++, begin_s, begin_s + 1e-3});
     }
   }
   return evidence;
@@ -188,7 +190,7 @@ TEST(Diagnosis, SettingsAreNoCauseWhereTheScheduleIsAsFastAsItCanBe) {
 
 TEST(Diagnosis, FewOrShortGapsAreNoSmallChunks) {
   Evidence evidence = unexplained();
-  auto& spans = evidence.run().trace->timeline.spans;
+  auto& spans = evidence.run().traced->spans;
   for (std::size_t i = 0; i < spans.size(); ++i) {
     const double chunk = static_cast<double>(i / 3);
     spans[i].start_s = 1e-5 * chunk;
@@ -198,16 +200,16 @@ TEST(Diagnosis, FewOrShortGapsAreNoSmallChunks) {
   spans.push_back({3, 0, 1});  // the host is no engine of the device
   ASSERT_THAT(causes(evidence), ElementsAre("small_chunks"));
   Evidence back = evidence;  // where only the copies back have gaps, and are the busiest
-  for (timeline::Span& span : back.run().trace->timeline.spans) {
+  for (timeline::Span& span : back.run().traced->spans) {
     if (span.engine < 2) span.stop_s = (span.start_s = 0) + 1e-6;
   }
   EXPECT_THAT(causes(back), ElementsAre("small_chunks"));
   Evidence longer = evidence;
-  for (timeline::Span& span : longer.run().trace->timeline.spans) {
+  for (timeline::Span& span : longer.run().traced->spans) {
     span.stop_s = (span.start_s *= 9) + 85e-6;  // 5 of each 90 us
   }
   EXPECT_THAT(causes(longer), IsEmpty());
-  for (timeline::Span& span : evidence.run().trace->timeline.spans) {
+  for (timeline::Span& span : evidence.run().traced->spans) {
     if (span.start_s > 2.5e-5) span.stop_s = (span.start_s = 2.4e-5) + 4e-6;
   }
   EXPECT_THAT(causes(evidence), IsEmpty());
@@ -215,7 +217,7 @@ TEST(Diagnosis, FewOrShortGapsAreNoSmallChunks) {
 
 TEST(Diagnosis, CountsTheShortGapsOfTheBusiestEngine) {
   Evidence evidence = unexplained();
-  auto& spans = evidence.run().trace->timeline.spans;
+  auto& spans = evidence.run().traced->spans;
   spans = {{1, -16e-6, -15e-6}, {1, -11e-6, -10e-6},
            {1, -6e-6, -5e-6},   {1, -5.5e-6, -5.2e-6},  // beside the one before
            {1, -1e-6, 0},       {1, 20e-6, 23e-6}};     // no longer a short gap
@@ -282,7 +284,7 @@ TEST(Diagnosis, RepetitionsAreSteadyUpToAWidth) {
   };
   EXPECT_THAT(of_widths(0.07, 0.079, 3), IsEmpty());
   EXPECT_THAT(of_widths(0.07, 0.081, 3), ElementsAre("unsteady"));
-  EXPECT_NEAR(evidence.findings()[0].evidence[0].second, 0.151, 1e-12);
+  EXPECT_NEAR(evidence.findings()[0].evidence.begin()->second, 0.151, 1e-12);
   EXPECT_THAT(of_widths(0, 1, 2), IsEmpty()) << "two of eight are beyond the middle half";
   evidence.run().samples_s = {8e-3, 15e-3, 16e-3, 16e-3, 16e-3, 17e-3, 32e-3};
   EXPECT_THAT(causes(evidence), IsEmpty()) << "one of seven on each side";
@@ -293,13 +295,14 @@ TEST(Diagnosis, RepetitionsAreSteadyUpToAWidth) {
 TEST(Diagnosis, PredictionsAreCertainUpToARange) {
   Evidence evidence = unexplained();
   experiment::Run& run = evidence.run();
-  run.predicted.emplace().complete_s = 16e-3;
-  run.expected = {.lo_s = 14e-3, .hi_s = 20.3e-3};
+  run.predicted_s = 16e-3;
+  run.predicted_lo_s = 14e-3;
+  run.predicted_hi_s = 20.3e-3;
   EXPECT_THAT(causes(evidence), IsEmpty());
-  run.expected->hi_s = 20.5e-3;
+  run.predicted_hi_s = 20.5e-3;
   ASSERT_THAT(causes(evidence), ElementsAre("uncertain"));
-  EXPECT_NEAR(evidence.findings()[0].evidence[0].second, 6.5 / 32, 1e-12);
-  run.predicted.reset();
+  EXPECT_NEAR(evidence.findings()[0].evidence.begin()->second, 6.5 / 32, 1e-12);
+  run.predicted_s.reset();
   EXPECT_THAT(causes(evidence), IsEmpty());
 }
 
@@ -444,7 +447,7 @@ const Row rows[] = {
         "4 lanes share 1 queue and", "unset it"},
     Row{"small_chunks",
         [](Evidence& e) {
-          for (timeline::Span& span : e.run().trace->timeline.spans) {
+          for (timeline::Span& span : e.run().traced->spans) {
             span.start_s /= 1000;
             span.stop_s /= 1000;
           }
@@ -452,7 +455,7 @@ const Row rows[] = {
         "idles 69 % of its time in 3 gaps of 3.000 us", "set fewer chunks"},
     Row{"small_chunks",
         [](Evidence& e) {
-          std::vector<timeline::Span>& spans = e.run().trace->timeline.spans;
+          std::vector<timeline::Span>& spans = e.run().traced->spans;
           for (timeline::Span& span : spans) {
             span.start_s /= 1000;
             span.stop_s /= 1000;
@@ -526,8 +529,9 @@ const Row rows[] = {
         "middle half of them spans 20 % of the median", "on a quiet machine"},
     Row{"uncertain",
         [](Evidence& e) {
-          e.run().predicted.emplace().complete_s = 16e-3;
-          e.run().expected = {.lo_s = 12e-3, .hi_s = 20e-3};
+          e.run().predicted_s = 16e-3;
+          e.run().predicted_lo_s = 12e-3;
+          e.run().predicted_hi_s = 20e-3;
         },
         "prediction (±25 %)", "on a quiet machine"}};
 
@@ -571,7 +575,7 @@ TEST(Diagnosis, WhatIsUnknownOfTheLinkIsNoEvidence) {
   evidence.conditions.device->pcie_width = 8;
   std::vector<Finding> findings = evidence.findings();
   ASSERT_THAT(causes(evidence), ElementsAre("narrow_link"));
-  using Numbers = std::vector<std::pair<Cause, double>>;
+  using Numbers = std::map<std::string, double>;
   EXPECT_EQ(findings[0].evidence, Numbers({{"gen", 0}, {"width", 8}}));
   EXPECT_THAT(findings[0].text, HasSubstr("runs at x8, but supports gen5 x16"));
   evidence.conditions.device->pcie_gen = 3;

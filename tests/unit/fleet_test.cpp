@@ -1,4 +1,4 @@
-#include "experiment/fleet.hpp"
+#include "results/fleet.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace overlap::experiment {
+namespace overlap::results {
 namespace {
 
 using base::ExitCode;
@@ -28,8 +28,8 @@ base::Summary exactly(double value) {
 }
 
 /// A device that moves as many GB/s.
-DeviceRecord device(const std::string& unit, double value, const std::string& host = "n1") {
-  DeviceRecord record;
+Device device(const std::string& unit, double value, const std::string& host = "n1") {
+  Device record;
   record.file = unit + ".json";
   record.host = host;
   record.unit = unit;
@@ -55,12 +55,12 @@ std::vector<std::size_t> numbers(const std::vector<Standing>& standings) {
   return all;
 }
 
-Fleet fleet(std::vector<DeviceRecord> records, const std::vector<std::string>& hosts = {},
+Fleet fleet(std::vector<Device> records, const std::vector<std::string>& hosts = {},
             const Reference* reference = nullptr) {
   const std::size_t files = records.size();
   std::vector<ExpectedHost> expected;
   for (const std::string& host : hosts) expected.push_back({host});
-  return fleet_of({.records = std::move(records), .broken = {}, .left_out = {}, .files = files},
+  return fleet_of({.devices = std::move(records), .broken = {}, .left_out = {}, .files = files},
                   expected, reference);
 }
 
@@ -156,8 +156,8 @@ TEST(Fleet, ComparesByHowFastDevicesWork) {
   }
 }
 
-std::vector<DeviceRecord> nine(double last) {
-  std::vector<DeviceRecord> records;
+std::vector<Device> nine(double last) {
+  std::vector<Device> records;
   for (int i = 0; i < 8; ++i) records.push_back(device("GPU-" + std::to_string(i), 50 + 0.01 * i));
   records.push_back(device("GPU-8", last, "n2"));
   return records;
@@ -167,13 +167,13 @@ TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
   const Fleet slow = fleet(nine(40));
   EXPECT_EQ(slow.exit_code(), ExitCode::performance);
   EXPECT_EQ(slow.verdict(), Verdict::fail);
-  for (const DeviceRecord& one : slow.devices) {
+  for (const Device& one : slow.devices) {
     const bool is_slow = one.unit == "GPU-8";
     EXPECT_EQ(exit_code_of(one), is_slow ? ExitCode::performance : ExitCode::pass) << one.unit;
     EXPECT_EQ(exit_code_of(one, deck::Phase::together), ExitCode::pass);
   }
   EXPECT_THAT(
-      slow.devices.back().troubles.at(0).text,
+      slow.devices.back().reasons.at(0).text,
       HasSubstr(
           "throughput of by_engine, alone: 40.00 GB/s, 20.0 % below the median 50.03 GB/s of 9"));
   const Fleet fast = fleet(nine(60));
@@ -182,36 +182,36 @@ TEST(Fleet, ASlowOutlierFailsAloneAndAFastOneIsListed) {
 }
 
 TEST(Fleet, TimesCountOnlyWithoutThroughput) {
-  std::vector<DeviceRecord> records;
+  std::vector<Device> records;
   for (int i = 0; i < 9; ++i) {
-    DeviceRecord one = device("GPU-" + std::to_string(i), 50);
+    Device one = device("GPU-" + std::to_string(i), 50);
     one.figures.insert(one.figures.begin(), {contention_free, exactly(i == 8 ? 1.5e-3 : 1e-3)});
     records.push_back(one);
   }
   EXPECT_EQ(fleet(records).exit_code(), ExitCode::pass);
-  for (DeviceRecord& one : records) one.figures.back().value = exactly(0);
+  for (Device& one : records) one.figures.back().value = exactly(0);
   EXPECT_EQ(fleet(records).exit_code(), ExitCode::performance);
-  for (DeviceRecord& one : records) one.figures.pop_back();
+  for (Device& one : records) one.figures.pop_back();
   const Fleet late = fleet(records);
   EXPECT_EQ(late.exit_code(), ExitCode::performance);
-  EXPECT_THAT(late.devices.back().troubles.at(0).text,
+  EXPECT_THAT(late.devices.back().reasons.at(0).text,
               HasSubstr("1.500 ms, 50.0 % above the median 1.000 ms of 9 devices"));
 }
 
 TEST(Fleet, ContentionHasNoUnit) {
   constexpr FigureKey key{deck::Phase::together, Order::by_engine, Metric::contention};
-  std::vector<DeviceRecord> records;
+  std::vector<Device> records;
   for (int i = 0; i < 9; ++i) {
-    DeviceRecord one = device("GPU-" + std::to_string(i), 50);
+    Device one = device("GPU-" + std::to_string(i), 50);
     one.figures = {{key, exactly(i == 8 ? 1.5 : 1.2)}};
     records.push_back(one);
   }
-  EXPECT_EQ(fleet(records).devices.back().troubles.at(0).text,
+  EXPECT_EQ(fleet(records).devices.back().reasons.at(0).text,
             "contention of by_engine, together: 1.500, 25.0 % above the median 1.200 of 9 devices");
 }
 
 TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {
-  std::vector<DeviceRecord> records(6, device("GPU-0", 50));
+  std::vector<Device> records(6, device("GPU-0", 50));
   for (std::size_t i = 0; i < records.size(); ++i) records[i].unit = "GPU-" + std::to_string(i);
   records[1].driver = "570";
   records[2].machine.device = "Other GPU";
@@ -229,8 +229,8 @@ TEST(Fleet, GroupsByKindLinkDeckAndBuildButNotByDriver) {
 }
 
 TEST(Fleet, TheNewestResultOfADeviceCountsAndDriftIsReported) {
-  DeviceRecord first = device("GPU-0", 50), second = first, last = first;
-  first.troubles = {{.code = ExitCode::performance, .text = "slow once", .phase = {}}};
+  Device first = device("GPU-0", 50), second = first, last = first;
+  first.reasons = {{.code = ExitCode::performance, .text = "slow once", .phase = {}}};
   second.started = "2026-02-01T12:00:00Z";
   second.figures[0].value = exactly(49);
   last.started = "2026-02-02T12:00:00Z";
@@ -254,14 +254,14 @@ TEST(Fleet, TheNewestResultOfADeviceCountsAndDriftIsReported) {
 }
 
 TEST(Fleet, ADeviceThatPassesAfterItFailedIsUnsteady) {
-  std::vector<DeviceRecord> records;
+  std::vector<Device> records;
   int day = 1;
   for (const ExitCode code : {ExitCode::performance, ExitCode::pass, ExitCode::inconclusive,
                               ExitCode::pass, ExitCode::wrong_data, ExitCode::wrong_data,
                               ExitCode::pass, ExitCode::performance, ExitCode::precondition}) {
-    DeviceRecord one = device("a", 1);
+    Device one = device("a", 1);
     one.started = fmt::format("2026-01-{:02}T12:00:00Z", day++);
-    if (code != ExitCode::pass) one.troubles = {{.code = code, .text = "slow", .phase = {}}};
+    if (code != ExitCode::pass) one.reasons = {{.code = code, .text = "slow", .phase = {}}};
     records.push_back(one);
   }
   const Fleet made = fleet(records);
@@ -274,12 +274,12 @@ TEST(Fleet, ADeviceThatPassesAfterItFailedIsUnsteady) {
 }
 
 TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
-  DeviceRecord other_deck = device("GPU-0", 50);
+  Device other_deck = device("GPU-0", 50);
   other_deck.machine.deck = "def";
   EXPECT_EQ(fleet({device("GPU-0", 50), other_deck}).devices.size(), 2U);
-  DeviceRecord other_limits = device("GPU-0", 50);  // the same identity
+  Device other_limits = device("GPU-0", 50);  // the same identity
   other_limits.criteria = "strict";
-  other_limits.troubles = {{.code = ExitCode::performance, .text = "too slow", .phase = {}}};
+  other_limits.reasons = {{.code = ExitCode::performance, .text = "too slow", .phase = {}}};
   for (const auto& records : {std::vector{device("GPU-0", 50), other_limits},
                               std::vector{other_limits, device("GPU-0", 50)}}) {
     const Fleet both = fleet(records);
@@ -287,21 +287,21 @@ TEST(Fleet, DecksAndHostsWithoutUuidsAreApart) {
     EXPECT_EQ(both.superseded, 0U);
     EXPECT_EQ(both.groups.size(), 2U);
   }
-  DeviceRecord other_name = device("GPU-0", 50);
+  Device other_name = device("GPU-0", 50);
   other_name.deck_name = "longer";  // and otherwise the same
-  other_name.troubles = other_limits.troubles;
+  other_name.reasons = other_limits.reasons;
   const Fleet both = fleet({other_name, device("GPU-0", 50)});
   EXPECT_EQ(both.exit_code(), ExitCode::performance);
   EXPECT_EQ(both.groups.size(), 2U);
-  DeviceRecord a = device("rank0", 50, "n1"), b = device("rank0", 50, "n2");
+  Device a = device("rank0", 50, "n1"), b = device("rank0", 50, "n2");
   a.unique = b.unique = false;
   EXPECT_EQ(fleet({a, b}).devices.size(), 2U);
 }
 
 TEST(Fleet, SumsWhatANodeMoves) {
-  std::vector<DeviceRecord> records;
+  std::vector<Device> records;
   for (int i = 0; i < 4; ++i) {
-    DeviceRecord one = device("GPU-" + std::to_string(i), 95, i < 2 ? "n1" : "n2");
+    Device one = device("GPU-" + std::to_string(i), 95, i < 2 ? "n1" : "n2");
     one.figures.push_back({duplex_together, exactly(65)});
     one.figures.push_back({throughput_together, exactly(60 + i)});
     records.push_back(one);
@@ -332,12 +332,12 @@ TEST(Fleet, MissingHostsFailByName) {
 }
 
 /// The devices of the ranks of one launch on one node, but one.
-std::vector<DeviceRecord> ranks(const std::string& host, int ranks, int without,
-                                const std::string& id = "", int day = 1) {
-  std::vector<DeviceRecord> all;
+std::vector<Device> ranks(const std::string& host, int ranks, int without,
+                          const std::string& id = "", int day = 1) {
+  std::vector<Device> all;
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank == without) continue;
-    DeviceRecord one = device(fmt::format("{}-{}", host, rank), 1, host);
+    Device one = device(fmt::format("{}-{}", host, rank), 1, host);
     one.started = fmt::format("2026-01-{:02}T12:00:00Z", day);
     one.file = one.started + one.unit;
     one.launch =
@@ -347,15 +347,14 @@ std::vector<DeviceRecord> ranks(const std::string& host, int ranks, int without,
   return all;
 }
 
-std::vector<DeviceRecord> operator+(std::vector<DeviceRecord> a,
-                                    const std::vector<DeviceRecord>& b) {
+std::vector<Device> operator+(std::vector<Device> a, const std::vector<Device>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
 /// Lets the ranks be those of one launch on two nodes, of which `first` is the first one's last.
-std::vector<DeviceRecord> on_two_nodes(std::vector<DeviceRecord> records, int offset_of_second) {
-  for (DeviceRecord& record : records) {
+std::vector<Device> on_two_nodes(std::vector<Device> records, int offset_of_second) {
+  for (Device& record : records) {
     record.launch->ranks *= 2;
     if (record.host == "n2") record.launch->rank += offset_of_second;
   }
@@ -367,7 +366,7 @@ TEST(Fleet, AMissingRankIsWhatTheOthersAnnounce) {
   EXPECT_THAT(made.missing_devices,
               ElementsAre(MissingDevices{
                   .host = "n2", .missing = 1, .expected = 8, .ranks = {3}, .local_ranks = {3}}));
-  EXPECT_EQ(words(made.missing_devices[0]), "1 of 8 devices without a result: rank 3");
+  EXPECT_EQ(text_of(made.missing_devices[0]), "1 of 8 devices without a result: rank 3");
   EXPECT_EQ(made.exit_code(), ExitCode::performance);
   EXPECT_EQ(fleet(ranks("n1", 8, -1) + ranks("n2", 8, -1)).exit_code(), ExitCode::pass);
 }
@@ -381,7 +380,7 @@ TEST(Fleet, AMissingRankOfSeveralNodesIsNamedAmongAllIfThatIsSure) {
   EXPECT_THAT(missing(-1, 2), ElementsAre(MissingDevices{"n2", 1, 4, {6}, {2}}));
   EXPECT_THAT(missing(1, 2), ElementsAre(MissingDevices{"n1", 1, 4, {}, {1}},
                                          MissingDevices{"n2", 1, 4, {}, {2}}));
-  EXPECT_EQ(words(missing(1, 2)[0]), "1 of 4 devices without a result: local rank 1");
+  EXPECT_EQ(text_of(missing(1, 2)[0]), "1 of 4 devices without a result: local rank 1");
 }
 
 TEST(Fleet, ANodeWithoutAnyResultIsMissedByTheOthers) {
@@ -394,7 +393,7 @@ TEST(Fleet, ANodeWithoutAnyResultIsMissedByTheOthers) {
 
 TEST(Fleet, LaunchesWithoutPlacementAreToldApartByTheirHosts) {
   auto both = ranks("n1", 8, -1) + ranks("n2", 8, 3);
-  for (DeviceRecord& one : both) one.launch->local_ranks = 0;
+  for (Device& one : both) one.launch->local_ranks = 0;
   EXPECT_THAT(fleet(both).missing_devices, ElementsAre(MissingDevices{"", 1, 16, {3}, {}}));
 }
 
@@ -416,20 +415,19 @@ TEST(Fleet, ALaterLaunchOnAsManyRanksTakesThePlace) {
 
 TEST(Fleet, ADeckOfWhichARankHasNoResultIsNotCoveredByAnother) {
   auto other = ranks("n1", 4, -1, "7");
-  for (DeviceRecord& one : other) one.deck_name = one.machine.deck = "other";
+  for (Device& one : other) one.deck_name = one.machine.deck = "other";
   EXPECT_EQ(fleet(ranks("n1", 4, 3, "7") + other).missing_devices.size(), 1U);
   other.pop_back();
   EXPECT_EQ(fleet(ranks("n1", 4, 3, "7") + other).missing_devices.size(), 1U);  // named once
 }
 
 TEST(Fleet, AHostHasAsManyDevicesAsExpected) {
-  const auto missing = [](int expected, std::vector<DeviceRecord> records) {
+  const auto missing = [](int expected, std::vector<Device> records) {
     FleetInput input;
-    input.records = std::move(records);
+    input.devices = std::move(records);
     return fleet_of(std::move(input), {{"n1", expected}}).missing_devices;
   };
-  const std::vector<DeviceRecord> two = {device("a", 1, "n1.cluster"),
-                                         device("b", 1, "n1.cluster")};
+  const std::vector<Device> two = {device("a", 1, "n1.cluster"), device("b", 1, "n1.cluster")};
   EXPECT_THAT(missing(2, two), IsEmpty());
   EXPECT_THAT(missing(1, two), IsEmpty());
   EXPECT_THAT(missing(4, two), ElementsAre(MissingDevices{"n1.cluster", 2, 4, {}, {}}));
@@ -439,9 +437,9 @@ TEST(Fleet, AHostHasAsManyDevicesAsExpected) {
 
 TEST(Fleet, TheWorstCounts) {
   const auto code_of = [](ExitCode code, bool broken) {
-    DeviceRecord one = device("a", 1);
-    if (code != ExitCode::pass) one.troubles = {{.code = code, .text = "why", .phase = {}}};
-    FleetInput input{.records = {one, device("b", 1)}, .broken = {}, .left_out = {}, .files = 2};
+    Device one = device("a", 1);
+    if (code != ExitCode::pass) one.reasons = {{.code = code, .text = "why", .phase = {}}};
+    FleetInput input{.devices = {one, device("b", 1)}, .broken = {}, .left_out = {}, .files = 2};
     if (broken) input.broken = {{"x.json", "x.json: found no JSON"}};
     return fleet_of(std::move(input)).exit_code();
   };
@@ -471,14 +469,14 @@ TEST(Fleet, ACodeHasItsVerdict) {
 }
 
 TEST(Fleet, AVerdictBelongsToItsPhase) {
-  DeviceRecord one = device("a", 1);
+  Device one = device("a", 1);
   one.figures.push_back({throughput_together, exactly(1)});
-  one.troubles = {{.code = ExitCode::performance, .text = "slow", .phase = deck::Phase::together}};
+  one.reasons = {{.code = ExitCode::performance, .text = "slow", .phase = deck::Phase::together}};
   EXPECT_THAT(phases_of(one), ElementsAre(deck::Phase::alone, deck::Phase::together));
   EXPECT_EQ(exit_code_of(one, deck::Phase::alone), ExitCode::pass);
   EXPECT_EQ(exit_code_of(one, deck::Phase::together), ExitCode::performance);
   EXPECT_EQ(exit_code_of(one), ExitCode::performance);
-  one.troubles[0].phase.reset();
+  one.reasons[0].phase.reset();
   EXPECT_EQ(exit_code_of(one, deck::Phase::alone), ExitCode::performance);
 }
 
@@ -499,34 +497,34 @@ TEST(Fleet, AReferenceJudges) {
   EXPECT_EQ(fleet({device("a", 50)}, {}, &good).exit_code(), ExitCode::pass);
   const Fleet fails = fleet({device("a", 50)}, {}, &high);
   EXPECT_EQ(fails.exit_code(), ExitCode::performance);
-  EXPECT_THAT(fails.devices[0].troubles[0].text, HasSubstr(">= 50.44 (52.00 - 3 % of h100.yaml)"));
+  EXPECT_THAT(fails.devices[0].reasons[0].text, HasSubstr(">= 50.44 (52.00 - 3 % of h100.yaml)"));
   const Fleet unknown = fleet({device("a", 50)}, {}, &far);
   EXPECT_EQ(unknown.exit_code(), ExitCode::inconclusive);
-  EXPECT_THAT(unknown.devices[0].troubles[0].text, HasSubstr("h100.yaml has no entry for"));
-  DeviceRecord other = device("a", 50);  // whose deck asks for a reference of something else
+  EXPECT_THAT(unknown.devices[0].reasons[0].text, HasSubstr("h100.yaml has no entry for"));
+  Device other = device("a", 50);  // whose deck asks for a reference of something else
   other.referenced = {{.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = {}}};
   const Fleet nothing = fleet({other}, {}, &high);
   EXPECT_EQ(nothing.exit_code(), ExitCode::inconclusive);
-  EXPECT_THAT(nothing.devices[0].troubles[0].text, HasSubstr("h100.yaml judges nothing"));
-  DeviceRecord later = device("a", 50);  // whose deck asks for a reference of the other phase
+  EXPECT_THAT(nothing.devices[0].reasons[0].text, HasSubstr("h100.yaml judges nothing"));
+  Device later = device("a", 50);  // whose deck asks for a reference of the other phase
   later.referenced = {{.metric = Metric::throughput, .order = {}, .phase = deck::Phase::together}};
   EXPECT_EQ(fleet({later}, {}, &high).exit_code(), ExitCode::inconclusive);
-  DeviceRecord wide = device("a", 50);
+  Device wide = device("a", 50);
   wide.figures[0].value.lo = 48;
   EXPECT_EQ(fleet({wide}, {}, &good).exit_code(), ExitCode::inconclusive);
 }
 
 TEST(Fleet, EveryCriterionWithAReferenceNeedsAnEntry) {
   const Reference good = reference(51);
-  DeviceRecord one = device("a", 50);
+  Device one = device("a", 50);
   one.figures.push_back(
       {{deck::Phase::alone, Order::by_engine, Metric::bound_fraction}, exactly(1)});
   one.referenced = {{.metric = Metric::throughput, .order = {}},
                     {.metric = Metric::bound_fraction, .order = {}}};
   const Fleet made = fleet({one}, {}, &good);
   EXPECT_EQ(made.exit_code(), ExitCode::inconclusive);
-  ASSERT_EQ(made.devices[0].troubles.size(), 1U);
-  EXPECT_THAT(made.devices[0].troubles[0].text, HasSubstr("metric bound_fraction"));
+  ASSERT_EQ(made.devices[0].reasons.size(), 1U);
+  EXPECT_THAT(made.devices[0].reasons[0].text, HasSubstr("metric bound_fraction"));
   one.referenced.pop_back();
   EXPECT_EQ(fleet({one}, {}, &good).exit_code(), ExitCode::pass);
 }
@@ -534,25 +532,25 @@ TEST(Fleet, EveryCriterionWithAReferenceNeedsAnEntry) {
 TEST(Fleet, AnUndecidedCheckIsToldForItsOwnFigureAlone) {
   const Reference far = reference(50, deck::Phase::together);
   constexpr FigureKey fraction{deck::Phase::alone, Order::by_engine, Metric::bound_fraction};
-  DeviceRecord one = device("a", 50);
+  Device one = device("a", 50);
   one.figures.push_back({fraction, exactly(1)});
   one.referenced = {{.metric = Metric::throughput, .order = {}},
                     {.metric = Metric::bound_fraction, .order = {}}};
   for (const FigureKey& undecided : {throughput, fraction}) {
-    one.troubles = {{.code = ExitCode::inconclusive,
-                     .text = "no --reference was given",
-                     .phase = deck::Phase::alone,
-                     .undecided = undecided}};
-    const auto troubles = fleet({one}, {}, &far).devices[0].troubles;
-    ASSERT_EQ(troubles.size(), 2U) << words(undecided);
+    one.reasons = {{.code = ExitCode::inconclusive,
+                    .text = "no --reference was given",
+                    .phase = deck::Phase::alone,
+                    .undecided = undecided}};
+    const auto reasons = fleet({one}, {}, &far).devices[0].reasons;
+    ASSERT_EQ(reasons.size(), 2U) << name_with_phase(undecided);
     const bool first = undecided == throughput;
-    EXPECT_THAT(troubles[first ? 0 : 1].text, HasSubstr("metric throughput"));
-    EXPECT_THAT(troubles[first ? 1 : 0].text, HasSubstr("metric bound_fraction"));
+    EXPECT_THAT(reasons[first ? 0 : 1].text, HasSubstr("metric throughput"));
+    EXPECT_THAT(reasons[first ? 1 : 0].text, HasSubstr("metric bound_fraction"));
   }
 }
 
 TEST(Fleet, ErrorsBeyondAReferenceAreWrongData) {
-  DeviceRecord one = device("a", 50);
+  Device one = device("a", 50);
   one.figures = {{{deck::Phase::alone, Order::by_engine, Metric::max_error}, exactly(1e-3)}};
   one.referenced = {{.metric = Metric::max_error, .order = {}, .min = {}, .max = {}}};
   Reference small = reference(1e-6);
@@ -561,32 +559,32 @@ TEST(Fleet, ErrorsBeyondAReferenceAreWrongData) {
 }
 
 TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
-  DeviceRecord open = device("a", 50);
-  open.troubles = {{.code = ExitCode::inconclusive,
-                    .text = "no --reference was given",
-                    .phase = deck::Phase::alone,
-                    .undecided = throughput}};
+  Device open = device("a", 50);
+  open.reasons = {{.code = ExitCode::inconclusive,
+                   .text = "no --reference was given",
+                   .phase = deck::Phase::alone,
+                   .undecided = throughput}};
   const Reference good = reference(51), strict = reference(52);
   EXPECT_EQ(fleet({open}).exit_code(), ExitCode::inconclusive);
   EXPECT_EQ(fleet({open}, {}, &good).exit_code(), ExitCode::pass);
   EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::performance);
-  DeviceRecord unjudgeable = open;
+  Device unjudgeable = open;
   unjudgeable.figures[0].unjudgeable = "there is nothing to hide";
   for (const Reference* const one : {&good, &strict}) {
     const Fleet made = fleet({unjudgeable}, {}, one);
     EXPECT_EQ(made.exit_code(), ExitCode::inconclusive);
-    EXPECT_THAT(made.devices[0].troubles.at(0).text, HasSubstr("there is nothing to hide"));
+    EXPECT_THAT(made.devices[0].reasons.at(0).text, HasSubstr("there is nothing to hide"));
   }
   const Reference far = reference(50, deck::Phase::together);
   const Fleet unknown = fleet({open}, {}, &far);
   EXPECT_EQ(unknown.exit_code(), ExitCode::inconclusive);
-  ASSERT_EQ(unknown.devices[0].troubles.size(), 1U);
-  EXPECT_THAT(unknown.devices[0].troubles[0].text,
+  ASSERT_EQ(unknown.devices[0].reasons.size(), 1U);
+  EXPECT_THAT(unknown.devices[0].reasons[0].text,
               HasSubstr("phase alone, order by_engine, metric throughput; the nearest is for phase "
                         "together"));
-  DeviceRecord unmeasured = open;
+  Device unmeasured = open;
   unmeasured.figures.clear();
-  EXPECT_EQ(fleet({unmeasured}, {}, &strict).devices[0].troubles.at(0).text,
+  EXPECT_EQ(fleet({unmeasured}, {}, &strict).devices[0].reasons.at(0).text,
             "throughput of by_engine, alone was not measured");
   open.referenced = {{.metric = Metric::throughput, .order = {}, .min = {}, .max = {}}};
   open.referenced[0].below = 0.1;  // the deck's own tolerance
@@ -594,8 +592,8 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
   open.referenced.push_back({.metric = Metric::throughput, .order = Order::by_engine});
   EXPECT_EQ(fleet({open}, {}, &strict).exit_code(), ExitCode::performance);  // each one counts
   open.referenced.pop_back();
-  open.troubles[0].code = ExitCode::wrong_data;
-  open.troubles[0].undecided.reset();
+  open.reasons[0].code = ExitCode::wrong_data;
+  open.reasons[0].undecided.reset();
   EXPECT_EQ(fleet({open}, {}, &good).exit_code(), ExitCode::wrong_data);
 }
 
@@ -610,4 +608,4 @@ TEST(Fleet, SortsAsPeopleCount) {
 }
 
 }  // namespace
-}  // namespace overlap::experiment
+}  // namespace overlap::results

@@ -97,7 +97,7 @@ TEST(Golden, SchedulesAsItIsWritten) {
                         fmt::join(plan.layout.borders, " "), plan.layout.slots,
                         plan.layout.largest_chunk_units);
     for (const experiment::Case& one : plan.cases) {
-      text += experiment::name(one) + ": " + words(one.schedule);
+      text += results::name(one) + ": " + words(one.schedule);
     }
   }
   expect_golden({{"tasks.txt", text}});
@@ -154,7 +154,7 @@ TEST(Golden, PredictedTimelinesAsItIsWritten) {
   for (const auto& [name, deck_text] : decks) {
     const deck::Point point = golden_points(deck_text).front();
     for (const experiment::Case& one : experiment::plan(point, facts_of(point.deck)).cases) {
-      text += fmt::format("{}, {}\n", name, experiment::name(one)) + bounds_of(one.schedule);
+      text += fmt::format("{}, {}\n", name, results::name(one)) + bounds_of(one.schedule);
       for (const Device& device : devices) {
         text += device.name + ": ";
         try {

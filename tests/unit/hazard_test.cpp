@@ -1,5 +1,6 @@
 #include "schedule/hazard.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

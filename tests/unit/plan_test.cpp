@@ -91,7 +91,7 @@ std::map<std::string, double> predicted_ms(const std::string& deck,
   const deck::Point point = deck::load_points(deck, overrides).front();
   std::map<std::string, double> times;
   for (const Case& one : predictions(point, {model::load_device("h200")}).cases) {
-    times[name(one)] = 1e3 * one.predicted->complete_s;
+    times[name(one)] = 1e3 * one.predicted_s.value();
   }
   return times;
 }

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,15 +6,13 @@
 
 #include "deck/fields.hpp"
 #include "deck_file.hpp"
-#include "experiment/baseline.hpp"
 #include "experiment/judge.hpp"
-#include "report/json.hpp"
 #include "report/lines.hpp"
-#include "report/read_files.hpp"
-#include "report/tables.hpp"
-#include "studies.hpp"
+#include "results/baseline.hpp"
+#include "results/checks.hpp"
+#include "results/read_files.hpp"
 
-namespace overlap::experiment {
+namespace overlap::results {
 namespace {
 
 using deck::Metric;
@@ -41,7 +40,7 @@ References references(std::vector<Entry> entries) {
 Run run(Order order, std::vector<double> samples_s) {
   Run made;
   made.order = order;
-  made.schedule.tasks = {{.stage = schedule::Stage::h2d, .bytes = 1000000000}};
+  made.h2d_bytes = 1000000000;
   made.samples_s = std::move(samples_s);
   made.verified = true;
   return made;
@@ -50,9 +49,11 @@ Run run(Order order, std::vector<double> samples_s) {
 /// The check of a metric of by_engine, whose repetitions took this long.
 Check checked(Metric metric, std::vector<double> samples_s, const References& references,
               std::optional<double> below = {}) {
-  const auto checks = judge_all(
+  std::vector<Run> runs = {run(Order::by_engine, std::move(samples_s))};
+  evaluate(runs);
+  const auto checks = experiment::judge_all(
       {{.metric = metric, .order = {}, .min = {}, .max = {}, .reference = "given", .below = below}},
-      {run(Order::by_engine, std::move(samples_s))}, {}, references);
+      runs, {}, references);
   EXPECT_EQ(checks.size(), 1U);
   return checks.at(0);
 }
@@ -167,7 +168,9 @@ TEST(ReferenceLimit, OfTheDeviceHasNoOrder) {
   const std::vector<deck::Criterion> criteria = {
       {.metric = Metric::h2d_rate, .order = {}, .min = {}, .max = {}, .reference = "given"}};
   const auto verdict = [&](double value) {
-    return judge_all(criteria, {}, device, references({entry(rate, value, 0.05)})).at(0).verdict;
+    return experiment::judge_all(criteria, {}, device, references({entry(rate, value, 0.05)}))
+        .at(0)
+        .verdict;
   };
   EXPECT_EQ(verdict(51), Verdict::pass);
   EXPECT_EQ(verdict(55), Verdict::fail);
@@ -181,37 +184,39 @@ TEST(ReferenceLimit, IsOfTheDecksIdentityAndTheAwakeLink) {
                             .min = {},
                             .max = {},
                             .reference = "given"}};
-  Samples samples;
-  samples.runs = {run(Order::by_engine, std::vector<double>(10, 0.01))};
+  experiment::Samples samples;
+  experiment::Run measured;
+  static_cast<results::Run&>(measured) = run(Order::by_engine, std::vector<double>(10, 0.01));
+  samples.runs = {measured};
   samples.conditions.device = base::DeviceInfo{.pcie_gen = 5, .pcie_width = 16};
   Subject subject = h200;
   subject.deck = deck::identity(point.deck);
   References all = references({entry(subject, 100, 0.05)});
   all.machine.link = "gen1 x16";  // at rest
   const auto verdict = [&] {
-    return judge(Plan{experiment::Setup{point}}, samples, all).checks.at(0).verdict;
+    return experiment::judge(experiment::Plan{experiment::Setup{point}}, samples, all)
+        .checks.at(0)
+        .verdict;
   };
   EXPECT_EQ(verdict(), Verdict::pass);
   samples.conditions.device->pcie_width = 8;
   EXPECT_EQ(verdict(), Verdict::inconclusive);
 }
 
-TEST(ReferenceLimit, ShowsEverywhere) {
-  Outcome outcome = outcome_of({run(Order::by_engine, std::vector<double>(10, 0.01))});
-  outcome.checks = {
-      checked(Metric::throughput, outcome.runs[0].samples_s, references({entry(h200, 110, 0.03)})),
-      checked(Metric::throughput, outcome.runs[0].samples_s, references({}))};
-  EXPECT_EQ(report::check_rows(outcome)[1][0],
-            "throughput >= 106.7 (110.0 - 3 % of refs/h200.yaml)");
-  EXPECT_EQ(report::check_rows(outcome)[2][0], "throughput unknown");
-  EXPECT_THAT(report::point_lines(outcome),
-              HasSubstr("verdict=INCONCLUSIVE value=100 limit=nan\n"));
-  EXPECT_THAT(reasons(outcome)[1], HasSubstr("limit unknown; inconclusive: refs/h200.yaml has no"));
-  const auto json = nlohmann::json::parse(report::to_json({study_of(outcome)}));
-  EXPECT_EQ(json["checks"][0]["reference"],
-            (nlohmann::json{{"file", "refs/h200.yaml"}, {"value", 110.0}, {"below", 0.03}}));
-  EXPECT_EQ(json["checks"][1]["limit"], nullptr);
-  EXPECT_EQ(json["checks"][1]["reference"], nullptr);
+TEST(ReferenceLimit, ShowsInTextsAndFiles) {
+  const std::vector<double> times(10, 0.01);
+  const Check known = checked(Metric::throughput, times, references({entry(h200, 110, 0.03)}));
+  const Check unknown = checked(Metric::throughput, times, references({}));
+  EXPECT_EQ(limit_text(known), ">= 106.7 (110.0 - 3 % of refs/h200.yaml)");
+  EXPECT_EQ(limit_text(unknown), "unknown");
+  EXPECT_THAT(unknown.text, HasSubstr("limit unknown; inconclusive: refs/h200.yaml has no"));
+  Result result;
+  result.checks = {known, unknown};
+  const Json json = describe::write(result);
+  EXPECT_EQ(json["checks"][0]["reference"].dump(),
+            R"({"file":"refs/h200.yaml","value":110.0,"below":0.03})");
+  EXPECT_TRUE(json["checks"][1]["limit"].is_null());
+  EXPECT_TRUE(json["checks"][1]["reference"].is_null());
 }
 
 TEST(ReferenceLimit, IsOfTheMachine) {
@@ -241,7 +246,7 @@ TEST(ReferenceFile, ReadsWhatItWrites) {
   EXPECT_THAT(text, HasSubstr("# By hand\n# for a test\nschema: overlap-reference/1\nentries:\n"
                               "  - device: \"NVIDIA H200\"\n    link: gen5 x16\n"));
   EXPECT_THAT(text, HasSubstr("    value: 96.12346\n    unit: \"GB/s\"\n    tolerance: 3.15 %\n"));
-  const DeckFile file(text, "reference.yaml");
+  const overlap::DeckFile file(text, "reference.yaml");
   const Reference read = load_reference(file.path());
   ASSERT_EQ(read.entries.size(), 2U);
   EXPECT_EQ(read.entries[0].subject, h200);
@@ -271,7 +276,7 @@ TEST(ReferenceFile, QuotesWhatIsNotPlain) {
 
 /// What load_reference() says of a text; '@' stands for its path.
 std::string complaint(const std::string& text) {
-  const DeckFile file(text, "reference.yaml");
+  const overlap::DeckFile file(text, "reference.yaml");
   try {
     load_reference(file.path());
   } catch (const base::Error& error) {
@@ -333,7 +338,7 @@ TEST(ReferenceFile, ErrorsAreExact) {
 }
 
 TEST(ReferenceFile, IsFoundFromTheDeck) {
-  const DeckFile reference("schema: overlap-reference/1\nentries: []\n", "own.yaml");
+  const overlap::DeckFile reference("schema: overlap-reference/1\nentries: []\n", "own.yaml");
   deck::Deck deck;
   deck.path = reference.folder() + "/deck.yaml";
   deck.acceptance = {{.reference = "own.yaml"}, {.reference = "given"}, {.reference = "own.yaml"}};
@@ -344,23 +349,27 @@ TEST(ReferenceFile, IsFoundFromTheDeck) {
 }
 
 /// A result of a device of some kind, whose by_engine moves 1 GB so fast.
-Recorded result(const std::string& unit, double gb_per_s) {
-  Subject machine = h200;
-  machine.order.reset();
-  machine.metric = {};
-  Recorded result;
-  static_cast<Origin&>(result) = {.file = unit + ".json",
-                                  .machine = machine,
-                                  .host = "n1",
-                                  .unit = unit,
-                                  .unique = true,
-                                  .driver = "575.57.08",
-                                  .started = "2026-01-31T12:00:00Z"};
-  result.deck_path = "input/acceptance/gpu.yaml";
-  result.version = "2.1.0";
-  result.points = {
-      {.words = "", .runs = {run(Order::by_engine, std::vector<double>(5, 1 / gb_per_s))}}};
+Result result(const std::string& unit, double gb_per_s) {
+  Result result;
+  result.file = unit + ".json";
+  result.machine.build = {.version = "2.1.0", .backend = "Cuda"};
+  result.machine.host = {.name = "n1", .cpu = "CPU"};
+  result.machine.device = base::DeviceInfo{
+      .name = "NVIDIA H200", .uuid = unit, .pcie_gen = 5, .pcie_width = 16, .driver = "575.57.08"};
+  result.started = "2026-01-31T12:00:00Z";
+  result.deck.path = "input/acceptance/gpu.yaml";
+  result.deck.identity = h200.deck;
+  result.points = {Point()};
+  result.runs = {run(Order::by_engine, std::vector<double>(5, 1 / gb_per_s))};
   return result;
+}
+
+/// The baseline of results, whose metrics follow from their samples.
+Baseline made_from(std::vector<Result> results, std::optional<double> below = {}) {
+  for (Result& result : results) {
+    evaluate(result.runs);
+  }
+  return baseline(results, below);
 }
 
 const Entry* throughput(const std::vector<Entry>& entries) {
@@ -369,20 +378,21 @@ const Entry* throughput(const std::vector<Entry>& entries) {
 }
 
 TEST(Baseline, HasWhatFollowsFromAllTimesButNoDrift) {
-  Recorded one = result("GPU-0", 100);
-  one.points[0].runs[0].samples_s.assign(15, 0.02);
-  for (int i = 10; i < 15; ++i) one.points[0].runs[0].samples_s[static_cast<std::size_t>(i)] = 0.03;
-  one.points[0].runs[0].alone_s.assign(15, 0.01);
+  Result one = result("GPU-0", 100);
+  one.runs[0].samples_s.assign(15, 0.01);
+  one.runs.push_back(one.runs[0]);
+  one.runs[1].phase = deck::Phase::together;
+  for (std::size_t i = 0; i < 15; ++i) one.runs[1].samples_s[i] = i < 10 ? 0.02 : 0.03;
   std::map<deck::Metric, double> values;
-  for (const Entry& entry : baseline({one}, {}).entries) values[entry.subject.metric] = entry.value;
+  for (const Entry& entry : made_from({one}).entries) values[entry.subject.metric] = entry.value;
   EXPECT_FALSE(values.contains(deck::Metric::drift));
   EXPECT_DOUBLE_EQ(values.at(deck::Metric::contention), 2);
 }
 
 TEST(Baseline, IsTheMedianOfDevices) {
-  std::vector<Recorded> results;
+  std::vector<Result> results;
   for (int i = 0; i < 9; ++i) results.push_back(result("GPU-" + std::to_string(i), 96 + i));
-  const auto entries = baseline(results, {}).entries;
+  const auto entries = made_from(results, {}).entries;
   const Entry* const found = throughput(entries);
   ASSERT_NE(found, nullptr);
   EXPECT_DOUBLE_EQ(found->value, 100);
@@ -393,33 +403,33 @@ TEST(Baseline, IsTheMedianOfDevices) {
   EXPECT_EQ(found->driver, "575.57.08");
   EXPECT_EQ(found->date, "2026-01-31");
   EXPECT_EQ(found->version, "2.1.0");
-  EXPECT_DOUBLE_EQ(throughput(baseline(results, 0.03).entries)->tolerance, 0.03);
+  EXPECT_DOUBLE_EQ(throughput(made_from(results, 0.03).entries)->tolerance, 0.03);
 }
 
 TEST(Baseline, AToleranceIsNotBelowTheIntervalOfTheResults) {
-  Recorded noisy = result("a", 100);
+  Result noisy = result("a", 100);
   // Throughput from 70 to 130 GB/s: its lower end is 30 % off, that of the time 1 / 0.7 - 1.
-  noisy.points[0].runs[0].samples_s = {1 / 130., 1 / 100., 1 / 100., 1 / 100., 1 / 70.};
+  noisy.runs[0].samples_s = {1 / 130., 1 / 100., 1 / 100., 1 / 100., 1 / 70.};
   for (const std::optional<double> below : {std::optional<double>(), std::optional(0.03)}) {
-    const Baseline made = baseline({noisy}, below);
+    const Baseline made = made_from({noisy}, below);
     EXPECT_NEAR(throughput(made.entries)->tolerance, 0.3, 1e-9);
     ASSERT_EQ(made.widened.size(), 2U);
     EXPECT_NEAR(made.widened[0].tolerance, 1 / 0.7 - 1, 1e-9);
     EXPECT_EQ(made.widened[0].subject.metric, deck::Metric::time);
   }
-  EXPECT_DOUBLE_EQ(throughput(baseline({noisy}, 0.5).entries)->tolerance, 0.5);
-  EXPECT_THAT(baseline({result("a", 100)}, {}).widened, testing::IsEmpty());
+  EXPECT_DOUBLE_EQ(throughput(made_from({noisy}, 0.5).entries)->tolerance, 0.5);
+  EXPECT_THAT(made_from({result("a", 100)}, {}).widened, testing::IsEmpty());
   // One noisy device of three is not the norm.
-  EXPECT_THAT(baseline({noisy, result("b", 100), result("c", 100)}, {}).widened,
+  EXPECT_THAT(made_from({noisy, result("b", 100), result("c", 100)}, {}).widened,
               testing::IsEmpty());
-  EXPECT_THAT(baseline({noisy, noisy, result("c", 100)}, {}).widened, testing::SizeIs(2));
+  EXPECT_THAT(made_from({noisy, noisy, result("c", 100)}, {}).widened, testing::SizeIs(2));
 }
 
 TEST(Baseline, HasAnEntryOrIsRefused) {
   auto failed = result("a", 90);
-  failed.points.clear();  // it ended with an error
-  EXPECT_THROW(baseline({failed}, {}), base::Error);
-  EXPECT_THROW(baseline({}, {}), base::Error);
+  failed.runs.clear();  // it ended with an error
+  EXPECT_THROW(made_from({failed}, {}), base::Error);
+  EXPECT_THROW(made_from({}, {}), base::Error);
 }
 
 TEST(Baseline, NeedsCorrectDataAlone) {
@@ -427,10 +437,10 @@ TEST(Baseline, NeedsCorrectDataAlone) {
                                       {base::ExitCode::pass, 2U},
                                       {base::ExitCode::performance, 2U},
                                       {base::ExitCode::inconclusive, 2U}}) {
-    Recorded one = result("a", 100);
+    Result one = result("a", 100);
     one.code = code;
     try {
-      EXPECT_EQ(baseline({one}, {}).entries.size(), entries) << static_cast<int>(code);
+      EXPECT_EQ(made_from({one}, {}).entries.size(), entries) << static_cast<int>(code);
     } catch (const base::Error& error) {
       EXPECT_STREQ(error.what(), "a.json: found wrong data; allowed: results with correct data");
       EXPECT_EQ(entries, 0U) << static_cast<int>(code);
@@ -439,20 +449,20 @@ TEST(Baseline, NeedsCorrectDataAlone) {
 }
 
 TEST(Baseline, IsDescribedByItsNewestResult) {
-  Recorded older = result("a", 90), newer = result("b", 100), oldest = result("c", 95);
+  Result older = result("a", 90), newer = result("b", 100), oldest = result("c", 95);
   oldest.started = "2025-01-01T00:00:00Z";
   older.started = "2026-01-01T00:00:00Z";
   newer.started = "2026-02-01T00:00:00Z";
   for (const auto& results : {std::vector{older, newer, oldest}, std::vector{newer, oldest, older},
                               std::vector{oldest, older, newer}}) {
-    const auto entries = baseline(results, {}).entries;
+    const auto entries = made_from(results, {}).entries;
     EXPECT_EQ(throughput(entries)->date, "2026-02-01");
   }
 }
 
 TEST(Baseline, CountsADeviceOnce) {
   const auto entries =
-      baseline({result("a", 90), result("a", 92), result("a", 94), result("b", 100)}, {}).entries;
+      made_from({result("a", 90), result("a", 92), result("a", 94), result("b", 100)}, {}).entries;
   const Entry* const found = throughput(entries);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->devices, 2);
@@ -467,14 +477,13 @@ TEST(Baseline, ToleranceKnowsHowLittleFewDevicesSay) {
 }
 
 TEST(Baseline, HasWhatCriteriaJudge) {
-  Recorded one = result("a", 100);
-  one.points[0].runs.insert(one.points[0].runs.begin(), run(Order::sequential, {0.02, 0.02}));
-  one.points[0].runs.push_back(run(Order::by_engine, {1, 1}));
-  one.points[0].runs.back().disturbance = deck::Disturbance::malloc;
-  one.points[0].device = {
-      .link_bytes = 1000000000, .h2d_s = {0.02}, .d2h_s = {0.04}, .duplex_s = {0.02}};
+  Result one = result("a", 100);
+  one.runs.insert(one.runs.begin(), run(Order::sequential, {0.02, 0.02}));
+  one.runs.push_back(run(Order::by_engine, {1, 1}));
+  one.runs.back().disturbance = deck::Disturbance::malloc;
+  one.device = {.link_bytes = 1000000000, .h2d_s = {0.02}, .d2h_s = {0.04}, .duplex_s = {0.02}};
   std::vector<std::string> lines;
-  const auto [entries, left_out, widened] = baseline({one}, {});
+  const auto [entries, left_out, widened] = made_from({one}, {});
   for (const Entry& entry : entries) {
     lines.push_back(fmt::format("{} {} {:g}",
                                 entry.subject.order ? to_string(*entry.subject.order) : "-",
@@ -488,110 +497,75 @@ TEST(Baseline, HasWhatCriteriaJudge) {
                                           "sequential throughput 50", "by_engine throughput 100",
                                           "by_engine speedup 2", "- h2d_rate 50", "- d2h_rate 25",
                                           "- duplex_rate 100"));
-  RecordedPoint together = one.points[0];
-  together.words = "together";
-  together.phase = deck::Phase::together;
-  for (auto& run : together.runs) {
+  one.together = Together{.device = one.device, .window = {}};
+  for (auto run : std::vector(one.runs)) {
+    run.phase = deck::Phase::together;
     for (double& time_s : run.samples_s) time_s *= 2;
+    one.runs.push_back(run);
   }
-  one.points.push_back(together);
-  const std::vector<Entry> both = baseline({one}, {}).entries;
-  ASSERT_EQ(both.size(), 2 * lines.size());
+  const std::vector<Entry> both = made_from({one}, {}).entries;
+  ASSERT_EQ(both.size(), 2 * lines.size() + 2);  // and the contention of both orders
   EXPECT_EQ(both.back().subject.phase, deck::Phase::together);
   EXPECT_DOUBLE_EQ(both[lines.size()].value, 2 * both[0].value);
-  one.points[0].words = "chunks.count 4";
-  EXPECT_THROW(baseline({one}, {}), base::Error);
+  one.points[0].values["chunks.count"] = 4;
+  EXPECT_THROW(made_from({one}, {}), base::Error);
 }
 
 /// A result file of by_engine.
-nlohmann::ordered_json result_file() {
-  Outcome outcome =
-      outcome_of({run(Order::sequential, {0.02, 0.04}), run(Order::by_engine, {0.01, 0.01})});
-  outcome.runs[1].bounds = model::Bounds{.bound_s = 0.008, .schedule_bound_s = 0.009};
-  outcome.device = {.link_bytes = 1000, .h2d_s = {1e-6}, .d2h_s = {2e-6}, .duplex_s = {4e-6}};
-  outcome.deck.acceptance = {{.metric = Metric::throughput,
-                              .order = Order::by_engine,
-                              .min = {},
-                              .max = {},
-                              .reference = "given"}};
-  outcome.checks = judge_all(outcome.deck.acceptance, outcome.runs, outcome.device);
-  report::Study study = study_of(outcome);
-  study.machine = {.build = {.backend = "Cuda"},
-                   .host = {.name = "n1", .cpu = "CPU"},
-                   .device = base::DeviceInfo{
-                       .name = "NVIDIA H200", .uuid = "GPU-1", .pcie_gen = 5, .pcie_width = 16}};
-  return nlohmann::ordered_json::parse(report::to_json({study}));
+Json result_file() {
+  Result made = result("GPU-1", 100);
+  made.runs = {run(Order::sequential, {0.02, 0.04}), run(Order::by_engine, {0.01, 0.01})};
+  for (auto& each : made.runs) each.tasks = 1;
+  made.runs[1].bounds = model::Bounds{.bound_s = 0.008, .schedule_bound_s = 0.009};
+  made.device = {.link_bytes = 1000, .h2d_s = {1e-6}, .d2h_s = {2e-6}, .duplex_s = {4e-6}};
+  made.points[0].exit_code = base::ExitCode::pass;
+  made.machine.host.cores = 1;
+  made.machine.host.total_bytes = 1;
+  evaluate(made.runs);
+  return Json::parse(to_json({made}));
 }
+
+/// Reads it back.
+Result read(const Json& file) { return measured_results("a.json", file.dump()).at(0); }
 
 TEST(ReadResult, HasWhatMetricsAreMadeFrom) {
-  const auto all = report::results_of("a.json", result_file().dump());
-  ASSERT_EQ(all.size(), 1U);
-  const Recorded& one = all[0];
-  EXPECT_EQ(one.machine.device, "NVIDIA H200");
-  EXPECT_EQ(one.machine.link, "gen5 x16");
-  EXPECT_EQ(one.machine.backend, "Cuda");
-  EXPECT_EQ(one.machine.deck.size(), 64U);
-  EXPECT_EQ(one.unit, "GPU-1");
-  ASSERT_EQ(one.points.size(), 1U);
-  const auto& runs = one.points[0].runs;
-  EXPECT_EQ(values(Metric::throughput, runs[1], runs), (std::vector<double>{100, 100}));
-  EXPECT_EQ(values(Metric::speedup, runs[1], runs), (std::vector<double>{2, 4}));
-  EXPECT_DOUBLE_EQ(value(Metric::bound_fraction, runs[1], runs)->median, 0.8);
-  EXPECT_DOUBLE_EQ(value(Metric::d2h_rate, one.points[0].device)->median, 0.5);
-  EXPECT_EQ(one.acceptance[0].metric, Metric::throughput);
-  EXPECT_EQ(one.acceptance[0].order, Order::by_engine);
-}
-
-TEST(ReadResult, HasTheHealth) {
-  auto file = result_file();
-  EXPECT_FALSE(report::results_of("a.json", file.dump())[0].points[0].device.health);
-  file["health"] = {{"pcie_replays", 3}, {"ecc_errors", 2}, {"throttled_s", 0.5}};
-  const DeviceSamples read = report::results_of("a.json", file.dump())[0].points[0].device;
-  EXPECT_EQ(values(Metric::pcie_replays, read), std::vector{3.0});
-  EXPECT_EQ(values(Metric::ecc_errors, read), std::vector{2.0});
-  EXPECT_EQ(values(Metric::throttled, read), std::vector{0.5});
-  file["health"] = {{"pcie_replays", nullptr}, {"ecc_errors", 0}, {"throttled_s", nullptr}};
-  const DeviceSamples part = report::results_of("a.json", file.dump())[0].points[0].device;
-  EXPECT_TRUE(values(Metric::pcie_replays, part).empty());
-  EXPECT_EQ(values(Metric::ecc_errors, part), std::vector{0.0});
-  EXPECT_TRUE(values(Metric::throttled, part).empty());
-  file["health"]["ecc_errors"] = 0.5;
-  EXPECT_THROW(report::results_of("a.json", file.dump()), base::Error);
+  const Result one = read(result_file());
+  EXPECT_EQ(origin(one).machine.link, "gen5 x16");
+  EXPECT_EQ(origin(one).unit, "GPU-1");
+  const Runs runs = pointers(one.runs);
+  EXPECT_EQ(values(Metric::throughput, one.runs[1], runs), (std::vector<double>{100, 100}));
+  EXPECT_EQ(values(Metric::speedup, one.runs[1], runs), (std::vector<double>{2, 4}));
+  EXPECT_DOUBLE_EQ(one.runs[1].value(Metric::bound_fraction)->median, 0.8);
+  EXPECT_DOUBLE_EQ(value(Metric::d2h_rate, one.device)->median, 0.5);
 }
 
 TEST(ReadResult, TellsDevicesWithoutUuidApart) {
   const auto on = [](const char* host, std::optional<int> rank) {
-    auto file = result_file();
+    Json file = result_file();
     file["device"]["uuid"] = nullptr;
     file["host"]["name"] = host;
-    if (rank) file["job"] = {{"rank", *rank}};
-    return report::results_of("a.json", file.dump())[0];
+    if (rank) file["job"] = {{"rank", *rank}, {"ranks", 2}};
+    return read(file);
   };
-  EXPECT_EQ(on("n1", {}).device(), on("n1", {}).device());
-  EXPECT_NE(on("n1", {}).device(), on("n2", {}).device());
-  EXPECT_NE(on("n1", 0).device(), on("n1", 1).device());
-  EXPECT_EQ(baseline({on("n1", {}), on("n2", {})}, {}).entries[0].devices, 2);
+  const auto device = [&](const char* host, std::optional<int> rank = {}) {
+    return origin(on(host, rank)).device();
+  };
+  EXPECT_EQ(device("n1"), device("n1"));
+  EXPECT_NE(device("n1"), device("n2"));
+  EXPECT_NE(device("n1", 0), device("n1", 1));
+  EXPECT_EQ(made_from({on("n1", {}), on("n2", {})}).entries[0].devices, 2);
 }
 
-TEST(ReadResult, TakesTheLinkOfTheAwakeDevice) {
-  auto file = result_file();
-  file["health"] = {{"after", {{"pcie_gen", 4}, {"pcie_width", 8}}}};
-  EXPECT_EQ(report::results_of("a.json", file.dump())[0].machine.link, "gen4 x8");
-  file["health"]["after"] = nullptr;
-  EXPECT_EQ(report::results_of("a.json", file.dump())[0].machine.link, "gen5 x16");
-}
-
-TEST(ReadResult, KeepsMachineAndDeckByDottedKeys) {
-  const Recorded read = report::results_of("a.json", result_file().dump())[0];
+TEST(ReadResult, HasMachineAndDeckByDottedKeys) {
+  Result one = read(result_file());
+  one.deck.resolved = {{"workload", {{"kind", "increment"}}}, {"measure", {{"warmup", 3}}}};
   for (const char* key : {"build.backend", "host.name", "device.uuid"}) {
-    EXPECT_TRUE(read.provenance.contains(key)) << key;
+    EXPECT_TRUE(machine_keys(one).contains(key)) << key;
   }
-  EXPECT_FALSE(read.provenance.contains("device.free_bytes"));
-  EXPECT_TRUE(read.deck.contains("workload.kind"));
-  EXPECT_FALSE(read.deck.contains("measure.warmup"));
+  EXPECT_FALSE(machine_keys(one).contains("device.free_bytes"));
+  EXPECT_TRUE(deck_keys(one).contains("workload.kind"));
+  EXPECT_FALSE(deck_keys(one).contains("measure.warmup"));
 }
-
-using Json = nlohmann::ordered_json;
 
 void end(Json& file, int code, const char* verdict) {
   file["exit_code"] = code;
@@ -603,33 +577,21 @@ TEST(ReadResult, NamesFileAndField) {
       {[](Json& f) { f = Json::array(); },
        "a.json: found no schema; allowed: a result file, schema overlap-result/2"},
       {[](Json& f) { f["schema"] = "overlap-result/1"; },
-       "a.json: found \"overlap-result/1\"; allowed: a result file, schema overlap-result/2"},
+       "a.json: found 'overlap-result/1'; allowed: a result file, schema overlap-result/2"},
       {[](Json& f) { f["deck"].erase("identity"); },
-       "a.json: deck.identity: found nothing; allowed: a value, as in every result file"},
+       "a.json: deck.identity: found nothing; allowed: a name"},
       {[](Json& f) { f["runs"][1]["samples_s"][0] = "fast"; },
-       "a.json: runs[1].samples_s[0]: found \"fast\"; allowed: a number"},
+       "a.json: runs[1].samples_s[0]: found 'fast'; allowed: a time above 0"},
       {[](Json& f) { f["runs"][1]["samples_s"][0] = -1; },
        "a.json: runs[1].samples_s[0]: found -1; allowed: a time above 0"},
       {[](Json& f) { f["runs"][0]["samples_s"] = Json::array(); },
        "a.json: runs[0].samples_s: found a prediction; allowed: measured runs"},
       {[](Json& f) {
-         f["runs"][0]["wrong"] = {{"chunk", 1}};
-         f["runs"][0]["verified"] = false;
-         end(f, 2, "FAIL");
-       },
-       "a.json: runs[0].verified: found wrong data; allowed: true"},
-      {[](Json& f) { f["runs"][0]["order"] = "sideways"; },
-       "a.json: runs[0].order: found 'sideways'; allowed: sequential, depth_first, breadth_first, "
-       "by_engine, two_way, three_way, four_way, four_plus, custom, auto"},
-      {[](Json& f) {
-         f["runs"] = f["checks"] = f["deck"]["resolved"]["acceptance"] = Json::array();
+         f["runs"] = f["checks"] = Json::array();
          end(f, 0, "PASS");
        },
        "a.json: runs: found no run; allowed: measured runs"},
       {[](Json& f) { f["rates"]["d2h_s"].push_back(1e-6); },
-       "a.json: rates: found lists of different lengths; allowed: one time of each kind per "
-       "repetition"},
-      {[](Json& f) { f["rates"]["d2h_s"] = Json::array(); },
        "a.json: rates: found lists of different lengths; allowed: one time of each kind per "
        "repetition"},
       {[](Json& f) {
@@ -643,29 +605,23 @@ TEST(ReadResult, NamesFileAndField) {
          end(f, 4, "ERROR");
        },
        "a.json: error: found 'no GPU'; allowed: null"},
-      {[](Json& f) { f["deck"] = 3; }, "a.json: deck: found no object; allowed: an object"},
-      {[](Json& f) { f["deck"]["resolved"] = ""; },
-       "a.json: deck.resolved: found no object; allowed: an object"},
-      {[](Json& f) { f["device"] = "GPU"; }, "a.json: device: found no object; allowed: an object"},
       {[](Json& f) { f["runs"][0]["point"] = 3; },
-       "a.json: runs[0].point: found no object; allowed: an object"},
+       "a.json: runs[0].point: found 3; allowed: a map of swept keys"},
   };
   for (const auto& [change, message] : cases) {
     Json file = result_file();
     change(file);
     try {
-      report::results_of("a.json", file.dump());
+      read(file);
       ADD_FAILURE() << message;
     } catch (const base::Error& error) {
       EXPECT_EQ(error.what(), message);
-      EXPECT_EQ(error.code(), message.find("found wrong data") == std::string::npos
-                                  ? base::ExitCode::runtime_error
-                                  : base::ExitCode::wrong_data);
+      EXPECT_EQ(error.code(), base::ExitCode::runtime_error);
     }
   }
-  EXPECT_THROW(report::results_of("a.json", "{\"schema\": "), base::Error);
-  EXPECT_THROW(report::read_results({"/no/such/file.json"}), base::Error);
+  EXPECT_THROW(measured_results("a.json", "{\"schema\": "), base::Error);
+  EXPECT_THROW(read_measured({"/no/such/file.json"}), base::Error);
 }
 
 }  // namespace
-}  // namespace overlap::experiment
+}  // namespace overlap::results

@@ -119,13 +119,13 @@ experiment::Case predicted_case(const Figure& figure, deck::Order order) {
   return *std::ranges::find(cases, order, &experiment::Case::order);
 }
 double seconds(const Figure& figure, deck::Order order) {
-  return predicted_case(figure, order).predicted->complete_s;
+  return predicted_case(figure, order).prediction->complete_s;
 }
 double seconds(const Figure& figure) { return seconds(figure, figure.order); }
 
 double predicted(const Figure& figure) {
   const experiment::Case found = predicted_case(figure, figure.order);
-  const double time = found.predicted->complete_s;
+  const double time = found.prediction->complete_s;
   const double product = experiment::product_flops(found.schedule);
   switch (figure.unit) {
     case Unit::chunk_stages:
@@ -327,7 +327,7 @@ TEST(Claims, EveryDeckOfASeedStatesOneThatHoldsForItsCard) {
         const auto checks = judged(path, card);
         EXPECT_FALSE(checks.empty()) << path;
         for (const experiment::Check& check : checks) {
-          EXPECT_EQ(check.verdict, experiment::Verdict::pass) << path << ": " << words(check);
+          EXPECT_EQ(check.verdict, experiment::Verdict::pass) << path << ": " << check.text;
         }
       }
       ++decks;

@@ -8,6 +8,8 @@
 #include <functional>
 #include <random>
 
+#include "results/checks.hpp"
+
 /// When repetitions end, and what that does to the interval: simulated samples with fixed seeds.
 namespace overlap::experiment {
 namespace {
@@ -60,7 +62,7 @@ TEST(Stopping, NarrowTwiceIsEnough) {
   EXPECT_EQ(stop.reason, StopReason::precision);
   EXPECT_EQ(stop.repetitions, 30);  // looks at 20 and 30
   EXPECT_EQ(stop.width, 0);
-  EXPECT_EQ(words(stop), "precision 0 % reached after 30 repetitions");
+  EXPECT_EQ(results::stop_text(stop), "precision 0 % reached after 30 repetitions");
 }
 
 /// 1.0 and 1.1 in turn.
@@ -87,7 +89,8 @@ TEST(Stopping, SaysWhereItDidNotGetThere) {
   EXPECT_EQ(stop.reason, StopReason::at_most);
   EXPECT_EQ(stop.repetitions, 200);
   EXPECT_NEAR(*stop.width, 0.1 / 1.05, 1e-12);
-  EXPECT_EQ(words(stop), "precision not reached: 9.5 % after 200 repetitions (at_most)");
+  EXPECT_EQ(results::stop_text(stop),
+            "precision not reached: 9.5 % after 200 repetitions (at_most)");
 
   plan.budget_s = 10;
   runs = one_run();
@@ -97,7 +100,8 @@ TEST(Stopping, SaysWhereItDidNotGetThere) {
   runs = one_run();
   stop = repeat(program_rule(plan), runs, [](std::size_t) { return 1.0; }, 5);
   EXPECT_EQ(stop.reason, StopReason::budget);
-  EXPECT_EQ(words(stop), "precision not reached: unknown after 2 repetitions (budget)");
+  EXPECT_EQ(results::stop_text(stop),
+            "precision not reached: unknown after 2 repetitions (budget)");
 }
 
 TEST(Stopping, TheWidthItselfIsNarrow) {
@@ -123,14 +127,14 @@ TEST(Stopping, SoakEndsWhenItsTimeIsOver) {
       repeat(program_rule({.duration_s = 100}), runs, [](std::size_t) { return 1.0; }, 0.5);
   EXPECT_EQ(stop.reason, StopReason::duration);
   EXPECT_EQ(stop.repetitions, 200);
-  EXPECT_EQ(words(stop), "after 200 repetitions, which took 100.0 s");
+  EXPECT_EQ(results::stop_text(stop), "after 200 repetitions, which took 100.0 s");
 }
 
 TEST(Stopping, WidthsHaveTwoDigitsOrAreWholePercent) {
   for (const auto& [width, text] :
        {std::pair(0.0234, "2.3 %"), {0.994, "99 %"}, {0.997, "100 %"}, {12.344, "1234 %"}}) {
     const Stop stop{.reason = StopReason::at_most, .repetitions = 9, .width = width};
-    EXPECT_EQ(words(stop),
+    EXPECT_EQ(results::stop_text(stop),
               fmt::format("precision not reached: {} after 9 repetitions (at_most)", text));
   }
 }
@@ -182,11 +186,19 @@ TEST(Stopping, WaitsForEveryJudgedRateOfTheLink) {
 
 // No rule may look at the verdict.
 
+std::vector<Check> checks_of(const std::vector<deck::Criterion>& criteria,
+                             const std::vector<Run>& runs) {
+  std::vector<results::Run> all;
+  for (const Run& run : runs) all.push_back(finished(run));
+  results::evaluate(all);
+  return judge_all(criteria, all);
+}
+
 /// A rule that goes on until the first criterion is kept, as people do by hand.
 Rule verdict_dependent_rule(const deck::Measure& plan,
                             const std::vector<deck::Criterion>& criteria) {
   return [=](const std::vector<experiment::Run>& runs, int number, double) -> std::optional<Stop> {
-    const auto checks = judge_all(criteria, runs);
+    const auto checks = checks_of(criteria, runs);
     const bool kept = number >= 20 && checks.front().verdict == Verdict::pass;
     if (!kept && number < plan.at_most) return std::nullopt;
     return Stop{.reason = StopReason::precision, .repetitions = number};
@@ -265,7 +277,7 @@ std::pair<double, double> coverage(const Distribution& of, const std::function<R
   for (int trial = 0; trial < trials; ++trial) {
     auto runs = one_run();
     repeat(make(), runs, [&](std::size_t) { return of.draw(random); });
-    const base::Summary time = time_s(runs[0]);
+    const base::Summary time = results::time_s(runs[0]);
     EXPECT_GE(time.n, 20);
     samples += time.n;
     if (time.lo <= of.median && of.median <= time.hi) ++covered;
@@ -298,7 +310,7 @@ TEST(Stopping, KeepsTheCoverageOfTheInterval) {
 
 /// A rule that looks after each sample and takes the first narrow interval.
 std::optional<Stop> eager_rule(const std::vector<Run>& runs, int number, double) {
-  const base::Summary time = time_s(runs[0]);
+  const base::Summary time = results::time_s(runs[0]);
   if (number < 20 || (time.hi - time.lo > 0.03 && number < 200)) return std::nullopt;
   return Stop{.reason = StopReason::precision, .repetitions = number};
 }
@@ -348,34 +360,34 @@ TEST(Contention, ComparesAllRepetitionsOfBothPhases) {
   run.samples_s.assign(20, 3.0);
   run.alone_s.assign(10, 1.0);
   run.alone_s.resize(40, 2.0);  // most of them later than the last one together
-  const auto contention = value(Metric::contention, run, {run});
+  const auto contention = results::value(Metric::contention, run, {&run});
   ASSERT_TRUE(contention);
   EXPECT_EQ(contention->n, 20);
   EXPECT_NEAR(contention->median, 1.5, 1e-12);
-  EXPECT_EQ(value(Metric::drift, run, {run})->n, 20);
+  EXPECT_EQ(results::value(Metric::drift, run, {&run})->n, 20);
 }
 
 TEST(Contention, ComparesRunsOfOneName) {
-  std::vector<experiment::Run> together(3), alone(2);
-  for (const auto& [run, order] : {std::pair(&together[0], Order::sequential),
-                                   {&together[1], Order::by_engine},
-                                   {&together[2], Order::depth_first},
-                                   {&alone[0], Order::by_engine},
-                                   {&alone[1], Order::sequential}}) {
-    run->order = order;
+  Samples samples;
+  for (const Order order : {Order::sequential, Order::by_engine, Order::depth_first}) {
+    samples.runs.emplace_back().order = order;
+    samples.runs.back().samples_s.assign(6, 6.0);
   }
-  alone[0].samples_s = {1};
-  alone[1].samples_s = {2};
-  set_alone(together, alone);
-  EXPECT_EQ(together[0].alone_s, alone[1].samples_s);
-  EXPECT_EQ(together[1].alone_s, alone[0].samples_s);
-  EXPECT_TRUE(together[2].alone_s.empty());
+  std::vector<results::Run> alone(2);
+  alone[0].order = Order::by_engine;
+  alone[0].samples_s.assign(6, 3.0);
+  alone[1].order = Order::sequential;
+  alone[1].samples_s.assign(6, 2.0);
+  const Part part = judge({}, std::move(samples), {}, &alone);
+  EXPECT_EQ(part.runs[0].value(Metric::contention)->median, 3);
+  EXPECT_EQ(part.runs[1].value(Metric::contention)->median, 2);
+  EXPECT_FALSE(part.runs[2].value(Metric::contention));
 }
 
 TEST(Drift, ComparesTheThirds) {
   experiment::Run run;
   for (const double value : {1.0, 1.5, 1.1}) run.samples_s.insert(run.samples_s.end(), 5, value);
-  const auto drift = value(Metric::drift, run, {run});
+  const auto drift = results::value(Metric::drift, run, {&run});
   ASSERT_TRUE(drift);
   EXPECT_NEAR(drift->median, 0.1, 1e-12);
   EXPECT_NEAR(drift->lo, 0.1, 1e-12);
@@ -383,11 +395,11 @@ TEST(Drift, ComparesTheThirds) {
   EXPECT_TRUE(is_found(run));
   run.samples_s.front() = 0.8;
   run.samples_s.back() = 1.2;
-  const auto wider = value(Metric::drift, run, {run});
+  const auto wider = results::value(Metric::drift, run, {&run});
   EXPECT_NEAR(wider->min, 1.1 / 1.0 - 1, 1e-12);
   EXPECT_NEAR(wider->max, 1.2 / 0.8 - 1, 1e-12);
   run.samples_s.pop_back();
-  EXPECT_FALSE(value(Metric::drift, run, {run}));
+  EXPECT_FALSE(results::value(Metric::drift, run, {&run}));
   EXPECT_FALSE(is_found(run));
 }
 
@@ -395,7 +407,7 @@ TEST(Drift, OfTooFewRepetitionsNeverPasses) {
   experiment::Run run;
   run.samples_s.assign(14, 1.0);
   const auto checks =
-      judge_all({{.metric = Metric::drift, .order = {}, .min = {}, .max = 0.01}}, {run});
+      checks_of({{.metric = Metric::drift, .order = {}, .min = {}, .max = 0.01}}, {run});
   ASSERT_EQ(checks.size(), 1U);
   EXPECT_EQ(checks[0].verdict, Verdict::inconclusive);
   EXPECT_EQ(checks[0].reason, "there are too few repetitions");

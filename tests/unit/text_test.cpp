@@ -11,15 +11,9 @@
 #include "base/table.hpp"
 #include "experiment/diagnosis.hpp"
 #include "hand_schedule.hpp"
-#include "report/comparison.hpp"
-#include "report/console.hpp"
-#include "report/csv.hpp"
-#include "report/fleet.hpp"
-#include "report/json.hpp"
 #include "report/lines.hpp"
-#include "report/read_files.hpp"
 #include "report/writers.hpp"
-#include "studies.hpp"
+#include "results.hpp"
 
 /// Whatever text comes from outside, what is written is well-formed and safe to print.
 namespace overlap::base {
@@ -159,31 +153,34 @@ TEST(Text, IsAlignedByColumns) {
 
 // Writers.
 
-/// A study with this text wherever a user or a machine may have given it.
-report::Study study_with(const std::string& text) {
+/// A result with this text wherever a user or a machine may have given it.
+results::Result result_with(const std::string& text) {
   experiment::Run run;
   run.order = deck::Order::by_engine;
-  run.schedule =
+  auto schedule =
       model::schedule_of({model::h2d(0, 1000), model::kernel(0, 1), model::d2h(0, 1000)});
-  run.schedule.order = run.order;
-  run.schedule.names = {text, "k", "c"};
-  run.samples_s = {2, 2, 2, 2, 2, 2};
+  schedule.order = run.order;
+  schedule.names = {text, "k", "c"};
+  set_schedule(run, std::move(schedule));
+  run.samples_s.assign(6, 2);
   run.repetitions = 6;
   run.verified = true;
-  run.findings = {{experiment::causes().front(), text, {}}};
-  run.trace = experiment::Trace{.timeline = {.engines = {"H2D", text, "D2H"},
-                                             .spans = {{0, 0, 1}, {1, 1, 2}, {2, 2, 3}},
-                                             .complete_s = 3},
-                                .source = text};
-  experiment::Outcome outcome = outcome_of({run});
-  outcome.deck.title = text;
-  outcome.deck.path = text + ".yaml";
-  report::Study study = study_of(std::move(outcome));
-  const std::string name = text.empty() ? "x" : text;  // files without these are refused
-  study.machine.host = {.name = name, .cpu = name};
-  study.machine.device = DeviceInfo{.name = name, .uuid = text, .driver = text};
-  study.machine.build = {.compiler = text, .backend = name};
-  return study;
+  run.traced = timeline::Timeline{
+      .engines = {"H2D", text, "D2H"}, .spans = {{0, 0, 1}, {1, 1, 2}, {2, 2, 3}}, .complete_s = 3};
+  run.trace = results::Trace{.source = text};
+  results::Part part = part_of({finished(run)});
+  part.findings = {{.order = run.order,
+                    .cause = std::string(experiment::causes().front()),
+                    .text = text,
+                    .evidence = {{text, 1}}}};
+  part.choices = {{text, text}};
+  results::Result result = result_of(std::move(part));
+  result.title = text;
+  result.deck.path = text + ".yaml";
+  result.machine.host = {.name = text, .cpu = text, .cores = 1, .total_bytes = 1};
+  result.machine.device = DeviceInfo{.name = text, .uuid = text, .driver = text};
+  result.machine.build.compiler = result.machine.build.backend = text;
+  return result;
 }
 
 void expect_xml(const std::string& text, const char* what) {
@@ -205,101 +202,44 @@ std::vector<std::size_t> cells_in(const std::string& text) {
   return rows;
 }
 
-void expect_table(const std::string& text, std::size_t rows) {
-  const std::vector<std::size_t> cells = cells_in(text);
-  EXPECT_EQ(cells.size(), rows) << text;
-  for (const std::size_t count : cells) EXPECT_EQ(count, cells.front()) << text;
-}
-
-TEST(Text, OfAStudyIsWellFormedEverywhere) {
-  for (const auto& [text, line] : nasty()) {
-    SCOPED_TRACE(line);
-    const report::Studies studies = {study_with(text)};
-    for (const report::Writer& writer : report::writers) {
-      if (writer.write == nullptr) continue;
-      const std::string written = writer.write(studies);
-      EXPECT_EQ(written.find(text + "\xff"), std::string::npos);
-      EXPECT_TRUE(is_safe(written)) << writer.option << writer.suffix;
-    }
-    EXPECT_TRUE(json::accept(report::json(studies)));
-    EXPECT_TRUE(json::accept(report::trace(studies)));
-    expect_xml(report::svg(studies), "svg");
-    expect_xml(report::junit(studies), "junit");
-    expect_table(report::csv(studies), 2);
+/// Every report of a result is well-formed and safe.
+void expect_safe(const results::Result& result, const std::string& text) {
+  for (const report::Writer& writer : report::writers) {
+    const std::string written = writer.write({result});
+    EXPECT_EQ(written.find(text + "\xff"), std::string::npos);
+    EXPECT_TRUE(is_safe(written)) << writer.option << writer.suffix;
   }
-}
-
-TEST(Text, OfAStudyIsNoLineOfItsOwnOnTheTerminal) {
-  for (const auto& [text, line] : nasty()) {
-    SCOPED_TRACE(line);
-    const report::Study study = study_with(text);
-    const std::string shown = prose(report::title(study) + report::table(study, 100));
+  EXPECT_TRUE(json::accept(report::json({result})));
+  EXPECT_TRUE(json::accept(report::trace({result})));
+  expect_xml(report::svg({result}), "svg");
+  expect_xml(report::junit({result}), "junit");
+  EXPECT_THAT(cells_in(report::csv({result})), testing::ElementsAre(32, 32));
+  for (const bool verbose : {false, true}) {
+    const std::string shown = overlap::shown(result, {.verbose = verbose});
     EXPECT_TRUE(is_safe(shown));
     EXPECT_THAT(shown, Not(StartsWith("OVERLAP_")));
     EXPECT_EQ(shown.find("\nOVERLAP_"), std::string::npos);
-    const std::string lines = report::result_lines(study);
-    EXPECT_TRUE(is_safe(lines));
-    EXPECT_EQ(lines.find("OVERLAP_RESULT "), std::string::npos);
   }
+  const std::string lines = report::result_lines(result);
+  EXPECT_TRUE(is_safe(lines));
+  EXPECT_EQ(lines.find("OVERLAP_RESULT "), std::string::npos);
 }
 
-/// The result file of such a study as others may have written it: all escapes are right.
-std::string file_with(const std::string& text) { return report::to_json({study_with(text)}); }
+TEST(Text, OfAResultIsSafeInEveryReport) {
+  for (const auto& [text, line] : nasty()) {
+    SCOPED_TRACE(line);
+    expect_safe(result_with(text), text);
+  }
+}
 
 TEST(Text, OfFilesOfOthersIsSafe) {
   for (const auto& [text, line] : nasty()) {
     SCOPED_TRACE(line);
-    const std::string file = file_with(text);
-    for (const auto& one : report::results_of("a.json", file, report::Extent::all)) {
-      EXPECT_TRUE(one_line(one.title) == one.title);
-      for (const auto& [key, value] : one.provenance) EXPECT_EQ(one_line(value), value) << key;
+    const std::string file = report::json({result_with(text.empty() ? "x" : text)});
+    for (const results::Result& result : results::read_results("a.json", file)) {
+      expect_safe(result, text);
     }
-    experiment::FleetInput input{.records = report::devices_of("a.json", file), .files = 1};
-    input.records[0].troubles.push_back({.text = text, .phase = {}});
-    input.broken.push_back({text, text});
-    input.left_out.push_back(one_line(text));
-    const experiment::Fleet fleet = experiment::fleet_of(std::move(input), {{text}});
-    EXPECT_TRUE(json::accept(report::fleet_json(fleet)));
-    expect_xml(report::fleet_junit(fleet), "junit");
-    for (const std::string& written : {report::fleet_html(fleet, "a.html"),
-                                       report::fleet_text(fleet), report::fleet_lines(fleet, true),
-                                       report::fleet_junit(fleet), report::fleet_json(fleet)}) {
-      EXPECT_TRUE(is_safe(written));
-    }
-    const std::string lines = report::fleet_lines(fleet, true);
-    EXPECT_EQ(lines.rfind("OVERLAP_RESULT "), lines.find("OVERLAP_RESULT "));
   }
-}
-
-TEST(Text, OfComparedFilesIsSafe) {
-  for (const auto& [text, line] : nasty()) {
-    SCOPED_TRACE(line);
-    const auto read = [&](const char* name) {
-      return report::results_of(name, file_with(text), report::Extent::all);
-    };
-    const report::Comparisons beside{
-        .side_by_side = experiment::side_by_side({read("a.json"), read("b.json")}, "1")};
-    const report::Comparisons changes{
-        .all = experiment::compare(read("a.json"), read("b.json"), 0.01)};
-    for (const report::Comparisons& all : {beside, changes}) {
-      EXPECT_TRUE(json::accept(report::comparison_json(all)));
-      EXPECT_TRUE(is_safe(report::comparison_html(all)));
-      const std::string shown =
-          report::comparison_text(all) + report::verdict_line(all.verdict(), all.exit_code(), true);
-      EXPECT_TRUE(is_safe(shown));
-      EXPECT_THAT(shown, Not(StartsWith("OVERLAP_")));
-      EXPECT_EQ(shown.rfind("\nOVERLAP_"), shown.find("\nOVERLAP_"));
-    }
-    expect_table(report::side_by_side_csv(*beside.side_by_side), 3);
-  }
-}
-
-TEST(Text, OfAJournalIsThatOfAPoint) {
-  const report::Study study = study_with("a");
-  json record = json::parse(report::record(*study.outcome(), study.points[0], 0));
-  EXPECT_NO_THROW(static_cast<void>(report::read_record(record.dump())));
-  record["lines"] = "OVERLAP_RESULT verdict=PASS data=OK exit=0\n";
-  EXPECT_THROW(static_cast<void>(report::read_record(record.dump())), Error);
 }
 
 }  // namespace

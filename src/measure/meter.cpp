@@ -1,0 +1,184 @@
+#include "measure/meter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "measure/sampling.hpp"
+
+namespace overlap::measure {
+
+HandSchedule::HandSchedule(const workload::Workload& workload) : workload_(&workload) {
+  schedule_.arrays = workload.arrays;
+  schedule_.cuts.resize(1);
+  schedule_.lanes = 0;
+}
+
+HandSchedule::HandSchedule(const schedule::Schedule& schedule) : schedule_(schedule) {
+  schedule_.tasks.clear();
+  schedule_.names.clear();
+  schedule_.mechanism = deck::Mechanism::streams;
+  schedule_.lanes = 0;
+}
+
+TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after) {
+  const auto id = static_cast<TaskId>(schedule_.tasks.size());
+  const auto chunk = static_cast<int>(id);
+  schedule::Task task{.stage = stage, .chunk = chunk, .lane = lane, .after = std::move(after)};
+  task.uses.begin = static_cast<std::uint32_t>(schedule_.uses.size());
+  const bool kernel = stage == Stage::kernel;
+  for (std::size_t i = 0; i < schedule_.arrays.size(); ++i) {
+    const schedule::Array& array = schedule_.arrays[i];
+    const bool copied = stage == Stage::h2d ? array.to_device : array.to_host;
+    if (kernel ? array.op != 0 : task.uses.count > 0 || !copied) continue;
+    schedule_.uses.push_back({.array = static_cast<int>(i), .piece = chunk, .slot = chunk});
+    ++task.uses.count;
+    const int times = kernel ? int{array.to_device} + int{array.to_host} : 1;
+    task.bytes += array.unit_bytes * static_cast<std::size_t>(units * times);
+  }
+  auto& [pieces, slots, most] = schedule_.cuts[0];
+  const auto behind = [units](std::int64_t last, std::int64_t all) {
+    return last + units <= all ? last : 0;
+  };
+  const std::int64_t last_slot = slots.empty() ? 0 : slots.back() + pieces.back().size();
+  const std::int64_t begin = behind(next_, host_units());
+  next_ = begin + units;
+  pieces.push_back({.begin = begin, .end = next_});
+  slots.push_back(behind(last_slot, device_units(workload_->device[0].size())));
+  schedule_.lanes = std::max(schedule_.lanes, lane + 1);
+  schedule_.tasks.push_back(std::move(task));
+  return id;
+}
+
+void HandSchedule::add(schedule::Task task, int lane) {
+  task.lane = lane;
+  task.after.clear();
+  task.blocking = false;
+  schedule_.lanes = std::max(schedule_.lanes, lane + 1);
+  schedule_.tasks.push_back(std::move(task));
+}
+
+void HandSchedule::cover(Stage stage, int lane) {
+  const std::size_t bytes = workload::on_host(workload_->space) ? 2 << 20 : 16 << 20;
+  add(stage, std::max<std::int64_t>(1, device_units(bytes)), lane);
+  next_ = std::min(next_, host_units() / 2);
+}
+
+std::int64_t HandSchedule::host_units() const {
+  return static_cast<std::int64_t>(schedule_.arrays[0].host.planes);
+}
+
+std::int64_t HandSchedule::device_units(std::size_t bytes) const {
+  return static_cast<std::int64_t>(std::min(bytes, workload_->device[0].size()) /
+                                   schedule_.arrays[0].unit_bytes);
+}
+
+schedule::Schedule rows_of(const schedule::Schedule& schedule,
+                           const std::vector<std::vector<schedule::Task>>& rows) {
+  HandSchedule hand(schedule);
+  std::size_t longest = 0;
+  for (const auto& row : rows) longest = std::max(longest, row.size());
+  for (std::size_t i = 0; i < longest; ++i) {
+    for (std::size_t lane = 0; lane < rows.size(); ++lane) {
+      if (i < rows[lane].size()) hand.add(rows[lane][i], static_cast<int>(lane));
+    }
+  }
+  return hand.schedule();
+}
+
+Marginal::Marginal(const Build& build, int few, int many, double Elapsed::* time)
+    : shorter_(build(few)), longer_(build(many)), few_(few), many_(many), time_(time) {}
+
+void Marginal::add_sample(Executor& executor, const workload::Workload& workload,
+                          const std::function<void()>& step) {
+  if (empty()) return;
+  const auto run_s = [&](const schedule::Schedule& schedule) {
+    if (step) step();
+    return time_(executor.run(schedule, workload));
+  };
+  constexpr double long_s = 50e-3;
+  if (shorter_s_.empty()) is_long_ = run_s(shorter_) > long_s;  // also the warm-up
+  shorter_s_.push_back(run_s(shorter_));
+  if (!is_long_) longer_s_.push_back(run_s(longer_));
+}
+
+double Marginal::difference_s() const {
+  if (shorter_s_.empty()) return 0;
+  const double few_s = base::median(shorter_s_);
+  return is_long_ ? few_s / few_ : (base::median(longer_s_) - few_s) / (many_ - few_);
+}
+
+double Marginal::seconds() const {
+  const double more_s = difference_s();
+  if (longer_s_.empty()) return more_s;
+  const double mean_s = base::median(longer_s_) / many_;
+  return more_s > 0 ? std::min(more_s, mean_s) : mean_s;
+}
+
+double Meter::seconds(const schedule::Schedule& schedule) const {
+  const auto samples = sample({.samples = plan.repetitions, .enough_s = 0.08, .step = plan.step},
+                              [&] { return executor.run(schedule, workload); });
+  return median(samples, &Elapsed::complete_s);
+}
+
+double Meter::seconds(const Fill& fill) const {
+  HandSchedule hand(workload);
+  fill(hand);
+  return seconds(hand.schedule());
+}
+
+Marginal Meter::marginal(const Marginal::Build& build, int few, int many, int times,
+                         double Elapsed::* time) const {
+  Marginal marginal(build, few, many, time);
+  sample({.warmup = 0, .samples = times * plan.repetitions, .enough_s = 0.16, .step = {}}, [&] {
+    marginal.add_sample(executor, workload, plan.step);
+    return 0;
+  });
+  return marginal;
+}
+
+double Meter::marginal_s(double Elapsed::* time, int few, int many, const FillRow& row) const {
+  const auto build = [&](int tasks) {
+    HandSchedule hand(workload);
+    row(hand, tasks);
+    return hand.schedule();
+  };
+  return marginal(build, few, many, 1, time).difference_s();
+}
+
+double Meter::slope(std::initializer_list<Stage> covers, const Fill& add) const {
+  const auto build = [&](int tasks) {
+    HandSchedule hand(workload);
+    int lane = 0;
+    for (const Stage stage : covers) hand.cover(stage, lane++);
+    for (int i = 0; i < tasks; ++i) add(hand);
+    return hand.schedule();
+  };
+  // The difference must exceed the noise, but rows of many milliseconds are rarely undisturbed.
+  constexpr double short_s = 0.5e-3;
+  constexpr double long_s = 4e-3;
+  const double first_s = seconds(build(1));
+  const int many = first_s < short_s ? 33 : std::max(2, static_cast<int>(long_s / first_s));
+  return marginal(build, 1, many, many < 8 ? 5 : 1).seconds();
+}
+
+double Meter::slope(Stage stage, std::int64_t units) const {
+  return slope({Stage::h2d}, [&](HandSchedule& hand) { hand.add(stage, units, 0); });
+}
+
+model::Curve Meter::curve(const std::function<double(std::int64_t)>& seconds) const {
+  std::vector<model::Curve::Point> points;
+  const auto unit_bytes = static_cast<std::int64_t>(workload.arrays[0].unit_bytes);
+  for (const std::int64_t units : sizes_up_to(plan.most_bytes / unit_bytes)) {
+    points.push_back({static_cast<double>(units * unit_bytes), seconds(units)});
+  }
+  return model::increasing(std::move(points));
+}
+
+std::vector<std::int64_t> sizes_up_to(std::int64_t most) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t units = 1024; units < most; units *= 4) sizes.push_back(units);
+  sizes.push_back(most);
+  return sizes;
+}
+
+}  // namespace overlap::measure

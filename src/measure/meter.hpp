@@ -1,0 +1,123 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <vector>
+
+#include "base/interrupt.hpp"
+#include "measure/executor.hpp"
+#include "model/device.hpp"
+
+/// The meter: the time of tasks through the same lanes and copies as experiments. Probe,
+/// calibration, the rates after runs and balancing all use it. All times in seconds.
+namespace overlap::measure {
+
+using schedule::Stage;
+using schedule::TaskId;
+
+/// A small schedule, written task by task.
+class HandSchedule {
+ public:
+  /// On the arrays of a workload.
+  explicit HandSchedule(const workload::Workload& workload);
+  /// On the arrays and chunks of a schedule, for tasks of it.
+  explicit HandSchedule(const schedule::Schedule& schedule);
+
+  /// Adds a task on `units` units; `after` as in schedule::Task. Each task uses its own data, which
+  /// follow those of the previous task; at the end of the arrays they start over. Needs a workload.
+  TaskId add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after = {});
+
+  /// Adds a task of the schedule, without its dependencies.
+  void add(schedule::Task task, int lane);
+
+  /// Adds a copy that keeps its lane busy while the host issues the tasks behind it. Those begin in
+  /// the middle of small arrays, because the first elements of an increment take the least time.
+  void cover(Stage stage = Stage::h2d, int lane = 0);
+
+  const schedule::Schedule& schedule() const { return schedule_; }
+
+ private:
+  /// Units in at most `bytes` of the first device array.
+  std::int64_t device_units(std::size_t bytes) const;
+
+  std::int64_t host_units() const;
+
+  const workload::Workload* workload_ = nullptr;
+  schedule::Schedule schedule_;
+  std::int64_t next_ = 0;  ///< first unit of the next task
+};
+
+/// Tasks of a schedule, one lane per row, issued in turn, so that the lanes start together.
+schedule::Schedule rows_of(const schedule::Schedule& schedule,
+                           const std::vector<std::vector<schedule::Task>>& rows);
+
+/// The only estimator of the time of a task or of a row of tasks: the median time of `many` of them
+/// less the median time of `few`, which excludes the overhead of a run. Both run in turn, so that
+/// drift affects both. If `few` take more than 50 ms, only these are run.
+class Marginal {
+ public:
+  using Build = std::function<schedule::Schedule(int times)>;
+  Marginal(const Build& build, int few, int many, double Elapsed::* time = &Elapsed::complete_s);
+
+  /// Runs both once; before the first sample a warm-up. Does nothing without tasks.
+  void add_sample(Executor& executor, const workload::Workload& workload,
+                  const std::function<void()>& step = base::check_interrupt);
+
+  /// Of one task; noise can make it negative. 0 without samples.
+  double difference_s() const;
+  /// The same, but at most the mean time of `many`, which it is if noise dominates.
+  double seconds() const;
+
+  bool empty() const { return shorter_.tasks.empty(); }
+
+ private:
+  schedule::Schedule shorter_, longer_;
+  double few_, many_;
+  std::function<double(const Elapsed&)> time_;
+  bool is_long_ = false;
+  std::vector<double> shorter_s_, longer_s_;
+};
+
+/// Extent of a calibration.
+struct CalibrationPlan {
+  std::int64_t most_bytes = 0;     ///< largest copy
+  int repetitions = 5;             ///< per measurement, after a warm-up
+  bool pageable = false;           ///< also measure copies of pageable host memory
+  double longest_kernel_s = 5e-3;  ///< times of longer kernels are extrapolated
+  std::function<void()> step = base::check_interrupt;  ///< called before each measurement
+};
+
+/// Measures on the lanes of an executor with the arrays of a workload, which it overwrites.
+struct Meter {
+  using Fill = std::function<void(HandSchedule&)>;
+  using FillRow = std::function<void(HandSchedule&, int tasks)>;
+
+  Executor& executor;
+  const workload::Workload& workload;
+  CalibrationPlan plan = {};
+
+  /// Median time of a schedule in the repetitions of the plan; a long one runs fewer times.
+  double seconds(const schedule::Schedule& schedule) const;
+  double seconds(const Fill& fill) const;
+
+  /// Marginal time of one more task, from rows of `few` and of `many` tasks, with `times` times the
+  /// repetitions of the plan.
+  Marginal marginal(const Marginal::Build& build, int few, int many, int times = 1,
+                    double Elapsed::* time = &Elapsed::complete_s) const;
+  double marginal_s(double Elapsed::* time, int few, int many, const FillRow& row) const;
+
+  /// Marginal time of one more `add`. One copy per entry of `covers`, each in its own lane, delays
+  /// the row until all of it is issued.
+  double slope(std::initializer_list<Stage> covers, const Fill& add) const;
+
+  /// Marginal time of one more task of the stage in one lane.
+  double slope(Stage stage, std::int64_t units) const;
+
+  /// Curve of `seconds(units)` over increasing sizes up to `plan.most_bytes`.
+  model::Curve curve(const std::function<double(std::int64_t units)>& seconds) const;
+};
+
+/// Numbers of units 1024, 4096, ... below `most`, then `most`.
+std::vector<std::int64_t> sizes_up_to(std::int64_t most);
+
+}  // namespace overlap::measure

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "results/timeline.hpp"
+#include "results/verdict.hpp"
+
+/// A report as data: blocks, which one renderer per medium shows (terminal, page).
+namespace overlap::report {
+
+/// What a text says about the machine, for colour.
+enum class Tone { plain, good, bad, doubtful, muted };
+
+struct Cell {
+  std::string text;  ///< one line
+  Tone tone = Tone::plain;
+
+  Cell() = default;
+  Cell(std::string words, Tone what = Tone::plain) : text(std::move(words)), tone(what) {}
+  Cell(std::string_view words) : text(words) {}
+  Cell(const char* words) : text(words) {}
+};
+
+struct Column {
+  std::string heading;
+  bool number = true;  ///< aligned right
+  int drop = 0;        ///< too wide: the columns with the highest number go first; 0: never
+};
+
+struct Table {
+  std::string title;            ///< a line above; empty: none
+  std::vector<Column> columns;  ///< without a heading anywhere: a list of names and values
+  std::vector<std::vector<Cell>> rows;
+  /// Rows for the terminal, which says how many there are beyond; a page has all of them, with
+  /// filter and sorting by column if there are more than fit on a screen.
+  std::size_t most_rows = 40;
+};
+
+/// Lines of text, paragraphs on a page.
+struct Text {
+  std::vector<std::string> lines;
+  Tone tone = Tone::plain;
+};
+
+struct Heading {
+  std::string text;
+  int level = 2;  ///< 1: of the report; 2: a deck or phase; 3: an order
+};
+
+/// A picture of a timeline.
+struct TimelinePicture {
+  std::string title;    ///< "depth_first"
+  std::string caption;  ///< source of the times, doubts
+  results::Timeline timeline;
+  double axis_s = 0;  ///< end of the time axis, which all pictures of a report share
+  std::optional<double> median_s, bound_s;  ///< marks
+};
+
+/// Lines, or bars over categories; dots over them if the other axis is logarithmic. Values of an
+/// axis whose name is "s" or ends with ", s" are shown as times, in ms and so on.
+struct Chart {
+  struct Axis {
+    std::string name;  ///< with its unit
+    bool log = false;
+    std::vector<std::string> categories;  ///< empty: numbers
+    /// Places with their words, such as the values of a sweep; empty: at round numbers.
+    std::vector<std::pair<double, std::string>> ticks = {};
+  };
+  struct Point {
+    double x = 0;  ///< a number, or the place of a category
+    double y = 0;
+    std::optional<double> lo, hi;  ///< of the interval
+    std::string words;             ///< shown beside the cursor
+  };
+  struct Series {
+    std::string name;
+    std::vector<Point> points;
+    bool muted = false;  ///< a baseline or bound: drawn as a line without marks
+    bool joined = true;  ///< by lines; else dots alone
+  };
+  std::string title;
+  Axis x, y;
+  std::vector<Series> series;
+};
+
+struct VerdictLine {
+  results::Verdict verdict = results::Verdict::pass;
+  std::string subject;               ///< "verdict", "verdict of rowsum.yaml"
+  std::vector<std::string> reasons;  ///< one line each
+};
+
+/// Where a block is shown.
+enum class Detail {
+  always,   ///< terminal and page
+  verbose,  ///< page, folded; on the terminal with --verbose
+  page,     ///< page alone
+};
+
+struct Block {
+  std::variant<Heading, Text, Table, TimelinePicture, Chart, VerdictLine> content;
+  Detail detail = Detail::always;
+};
+
+struct Report {
+  std::string title;
+  std::string data;  ///< JSON that a page carries for other programs; empty: none
+  std::vector<Block> blocks;
+};
+
+/// What a terminal can show.
+struct Screen {
+  int width = 80;  ///< columns; tables drop columns, timelines scale
+  bool colour = false;
+  bool verbose = false;
+};
+
+/// The report as text for a terminal or a file.
+std::string terminal(const Report& report, const Screen& screen);
+
+/// The report as a page of HTML: complete in one file, light, dark and printed.
+std::string page(const Report& report);
+
+/// Timelines below each other as an SVG file.
+std::string svg(const std::string& title, const std::vector<TimelinePicture>& pictures);
+
+}  // namespace overlap::report

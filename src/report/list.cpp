@@ -1,0 +1,154 @@
+#include "report/list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/table.hpp"
+#include "base/units.hpp"
+#include "model/load.hpp"
+#include "report/run_report.hpp"
+
+namespace overlap::report {
+namespace {
+
+using base::format_bytes;
+using base::format_seconds;
+using base::Rows;
+using experiment::Case;
+
+/// Whether the device's health can be read: the driver's version comes from the same library.
+std::string health_source(const base::DeviceInfo& device, bool gpu) {
+  if (!gpu) return "not read: this back end has no management library";
+  if (!device.driver) return "not read: the driver's management library is missing";
+  return "read by driver " + *device.driver;
+}
+
+}  // namespace
+
+std::string schedule_table(const Case& run) {
+  const schedule::Schedule& schedule = run.schedule;
+  const bool custom = !schedule.names.empty();
+  const auto given = [](bool is, const auto& value) { return is ? fmt::format("{}", value) : "-"; };
+  Rows rows = {{"task", "stage", "op", "chunk", "slot", "lane", "array", "bytes", "after"}};
+  if (custom) rows = {{"task", "name", "stage", "lane", "bytes", "duration", "share", "after"}};
+  for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    std::vector<std::string> others;
+    for (const schedule::TaskId other : task.after) {
+      others.push_back(custom ? schedule.names[other] : fmt::format("{}", other));
+    }
+    if (task.blocking) others.emplace_back("(blocks the host)");
+    const std::string number = fmt::format("{}", id);
+    const std::string stage = schedule::to_string(task.stage);
+    const std::string after = others.empty() ? "-" : fmt::format("{}", fmt::join(others, " "));
+    if (custom) {
+      rows.push_back({number, schedule.names[id], stage,
+                      given(!schedule::waits_for_lanes(task.stage), task.lane),
+                      given(task.bytes > 0, task.bytes),
+                      given(task.duration_s > 0, format_seconds(task.duration_s)),
+                      given(task.share > 0, task.share), after});
+      continue;
+    }
+    const bool on_lane = !schedule::on_host(task.stage);
+    const auto used = schedule::uses(schedule, task);
+    const int slot = used.empty() ? -1 : used.back().slot;
+    const schedule::Array* const array = schedule::copied_array(schedule, task);
+    rows.push_back({number, stage, given(on_lane, task.op + 1), fmt::format("{}", task.chunk),
+                    given(slot >= 0, slot), given(on_lane, task.lane),
+                    array == nullptr ? "-" : array->name, fmt::format("{}", task.bytes), after});
+  }
+  const schedule::Traffic traffic = schedule::traffic(schedule);
+  const auto count = [&](const char* what, int n) {
+    return custom ? "" : ", " + base::counted(n, what);
+  };
+  return fmt::format("{}: {}{}, {}{}, {} to the device, {} back\n{}\n", order_label(run),
+                     base::counted(schedule.tasks.size(), "task"), count("chunk", schedule.chunks),
+                     base::counted(schedule.lanes, "lane"), count("slot", schedule.slots),
+                     format_bytes(traffic.h2d), format_bytes(traffic.d2h), base::align(rows, true));
+}
+
+PointRow point_row(const experiment::Plan& plan) {
+  PointRow row;
+  for (const auto& [key, text] : plan.values) row.emplace_back(key, text);
+  for (const Case& planned : plan.cases) {
+    if (planned.host_work || planned.disturbance) continue;
+    row.emplace_back(deck::to_string(planned.order),
+                     fmt::format("{} on {}", planned.tasks, planned.lanes));
+  }
+  return row;
+}
+
+std::string point_table(const std::vector<PointRow>& points) {
+  std::vector<std::string> columns;
+  for (const PointRow& point : points) {
+    for (const auto& [column, cell] : point) {
+      if (std::ranges::find(columns, column) == columns.end()) columns.push_back(column);
+    }
+  }
+  Rows rows = {columns};
+  for (const PointRow& point : points) {
+    const std::map<std::string, std::string> cells(point.begin(), point.end());
+    std::vector<std::string>& row = rows.emplace_back();
+    for (const std::string& column : columns) {
+      row.push_back(cells.contains(column) ? cells.at(column) : "-");
+    }
+  }
+  const auto& [key, text] = points.front().front();
+  return fmt::format(
+      "{}; number of tasks on lanes per order (for the schedules of one point: --set {}={} "
+      "and so on)\n{}",
+      base::counted(points.size(), "point"), key, text, base::align(rows, true));
+}
+
+std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
+                 bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable) {
+  std::string text = "workloads\n";
+  const auto words = [&](const auto& table, const auto& note) {
+    Rows rows;
+    for (const auto& word : table) {
+      rows.push_back({"  " + std::string(word.name), std::string(word.help) + note(word.value)});
+    }
+    text += base::align(rows, false);
+  };
+  words(describe::words<deck::WorkloadKind>, [&](deck::WorkloadKind kind) -> std::string {
+    const auto missing = unavailable.find(kind);
+    return missing == unavailable.end() ? "" : " (unavailable: " + missing->second + ")";
+  });
+  text += "\nissue orders\n";
+  words(describe::words<deck::Order>, [](deck::Order) { return ""; });
+  text += "\nmodel devices\n";
+  Rows models;
+  for (const std::string& name : model::device_names()) {
+    if (name.starts_with("ideal_")) continue;  // for tests and teaching
+    models.push_back({"  " + name, model::load_device(name).title});
+  }
+  text += base::align(models, false);
+  text +=
+      fmt::format("\nback end\n  {} (Kokkos {})\n\ndevices\n", build.backend, build.kokkos_version);
+  for (const base::DeviceInfo& device : devices) {
+    Rows rows;
+    for (const auto& [name, value] : device_facts(device, gpu)) rows.push_back({name, value});
+    rows.push_back({"  health", health_source(device, gpu)});
+    text += base::align(rows, false);
+  }
+  if (devices.empty()) text += "none visible\n";
+  return text;
+}
+
+std::string version(const base::BuildInfo& build) {
+  std::string text = fmt::format("miniapp {}", build.version);
+  if (!build.git_sha.empty()) {
+    text += fmt::format(" ({}{})", build.git_sha, build.dirty ? ", modified" : "");
+  }
+  text += fmt::format("\nKokkos {}, back end {}\ncompiler {}\n{}\nKokkos Kernels {}\n",
+                      build.kokkos_version, build.backend, build.compiler,
+                      !build.hip_toolkit.empty()    ? "HIP " + build.hip_toolkit
+                      : !build.cuda_toolkit.empty() ? "CUDA " + build.cuda_toolkit
+                                                    : "CUDA none",
+                      build.kokkos_kernels_version.empty() ? "none" : build.kokkos_kernels_version);
+  return text;
+}
+
+}  // namespace overlap::report

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <algorithm>
+
+#include "report/run_report.hpp"
+#include "results/metrics.hpp"
+
+/// The tables of a phase.
+namespace overlap::report {
+
+/// The runs of a phase, with all that they are compared with.
+struct Phase {
+  const results::Result& result;
+  const results::Point& point;
+  results::Runs runs;
+  const results::DeviceSamples& device;
+
+  bool ran() const {
+    return std::ranges::any_of(runs, [](const results::Run* run) { return run->ran(); });
+  }
+};
+
+/// One row per measured order.
+void add_orders(Blocks& blocks, const Phase& phase);
+/// One row per predicted order, two columns per device.
+void add_predictions(Blocks& blocks, const Phase& phase);
+/// Host work, disturbances, issuing, products, rates, bounds, link, health, findings; nothing where
+/// nothing ran.
+void add_details(Blocks& blocks, const Phase& phase);
+/// The criteria; checks that differ in order alone and pass are one row.
+void add_checks(Blocks& blocks, const Phase& phase);
+
+}  // namespace overlap::report

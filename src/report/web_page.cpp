@@ -1,0 +1,236 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "deck/words.hpp"
+#include "report/block.hpp"
+#include "report/drawing.hpp"
+
+namespace overlap::report {
+
+/// report.css, and report.js with report_charts.js, which CMake builds in.
+std::string_view report_style();
+std::string_view report_script();
+
+namespace {
+
+using drawing::xml;
+using nlohmann::ordered_json;
+
+constexpr std::size_t long_table = 40;  // rows; above it the script filters and sorts
+
+/// JSON as a script element of the page, which must not end within it.
+std::string json_script(std::string_view attributes, std::string_view json) {
+  return fmt::format("<script type=\"application/json\"{}>{}</script>\n", attributes,
+                     base::replaced(base::safe_lines(json), "<", "\\u003c"));
+}
+
+/// A class attribute, empty without classes.
+std::string class_of(std::string_view some, std::string_view other = "") {
+  if (some.empty() && other.empty()) return "";
+  return fmt::format(" class=\"{}{}{}\"", some, some.empty() || other.empty() ? "" : " ", other);
+}
+
+std::string_view tone_class(Tone tone) {
+  constexpr auto classes =
+      std::to_array<std::string_view>({"", "good", "bad", "doubtful", "muted"});
+  return classes[static_cast<std::size_t>(tone)];
+}
+
+std::string html(const Heading& heading) {
+  const int level = std::clamp(heading.level, 1, 3);
+  return fmt::format("<h{0}>{1}</h{0}>\n", level, xml(heading.text));
+}
+
+std::string html(const Text& text) {
+  std::string html;
+  for (const std::string& line : text.lines) {
+    html += fmt::format("<p{}>{}</p>\n", class_of(tone_class(text.tone)), xml(line));
+  }
+  return html;
+}
+
+std::string html(const Table& table) {
+  const bool list = std::ranges::all_of(table.columns, &std::string::empty, &Column::heading);
+  std::string html =
+      fmt::format("<div class=\"wide\"><table{}>\n",
+                  class_of(table.rows.size() > long_table ? "long" : "", list ? "list" : ""));
+  const auto side = [&](std::size_t column) {
+    const bool words = list || column >= table.columns.size() || !table.columns[column].number;
+    return words ? "words" : "";
+  };
+  if (!list) {
+    html += "<thead><tr>";
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      html += fmt::format("<th scope=\"col\"{}>{}</th>", class_of(side(i)),
+                          xml(table.columns[i].heading));
+    }
+    html += "</tr></thead>\n";
+  }
+  html += "<tbody>\n";
+  for (const std::vector<Cell>& row : table.rows) {
+    html += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      html += fmt::format("<{}{}>{}</{}>", i == 0 ? "th scope=\"row\"" : "td",
+                          class_of(side(i), tone_class(row[i].tone)), xml(row[i].text),
+                          i == 0 ? "th" : "td");
+    }
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string html(const TimelinePicture& picture) {
+  const std::string drawn = drawing::picture(picture);
+  return fmt::format(
+      "<div class=\"drawing\" tabindex=\"0\" role=\"group\" aria-label=\"Timeline; arrow keys go "
+      "from "
+      "task to task\">{}</div>\n",
+      drawn.empty() ? "<p class=\"muted\">no timeline</p>" : drawn);
+}
+
+ordered_json json_of(const Chart::Axis& axis) {
+  return {{"name", axis.name},
+          {"log", axis.log},
+          {"categories", axis.categories},
+          {"ticks", axis.ticks}};
+}
+
+std::string html(const Chart& chart) {
+  ordered_json series = ordered_json::array();
+  for (const Chart::Series& one : chart.series) {
+    ordered_json points = ordered_json::array();
+    for (const Chart::Point& point : one.points) {
+      const auto or_null = [](const std::optional<double>& value) {
+        return value ? ordered_json(*value) : ordered_json();
+      };
+      points.push_back({point.x, point.y, or_null(point.lo), or_null(point.hi), point.words});
+    }
+    series.push_back({{"name", one.name},
+                      {"muted", one.muted},
+                      {"joined", one.joined},
+                      {"points", std::move(points)}});
+  }
+  const ordered_json json = {
+      {"x", json_of(chart.x)}, {"y", json_of(chart.y)}, {"series", std::move(series)}};
+  return "<div class=\"drawing\">" +
+         json_script("", json.dump(-1, ' ', false, ordered_json::error_handler_t::replace)) +
+         "</div>\n";
+}
+
+std::string html(const VerdictLine& verdict) {
+  const std::string_view word = describe::to_string(verdict.verdict);
+  std::string html = fmt::format("<p class=\"verdict\">{}: <b class=\"{}\">{}</b></p>\n",
+                                 xml(verdict.subject), word, word);
+  if (verdict.reasons.empty()) return html;
+  html += "<ul class=\"reasons\">";
+  for (const std::string& reason : verdict.reasons) html += fmt::format("<li>{}</li>", xml(reason));
+  return html + "</ul>\n";
+}
+
+/// The title of a block and its caption, as HTML; empty: it has none.
+struct Title {
+  std::string text;
+  std::string caption = {};
+  bool picture = false;
+};
+Title title_of(const Block& block) {
+  if (const auto* table = std::get_if<Table>(&block.content)) return {xml(table->title)};
+  if (const auto* chart = std::get_if<Chart>(&block.content)) return {xml(chart->title), "", true};
+  const auto* const picture = std::get_if<TimelinePicture>(&block.content);
+  if (picture == nullptr) return {};
+  return {xml(picture->title), xml(picture->caption), true};
+}
+
+/// A block with its title, or without where a fold has it.
+std::string block_html(const Block& block, bool titled) {
+  const std::string body =
+      std::visit([](const auto& content) { return html(content); }, block.content);
+  const Title title = title_of(block);
+  if (!title.picture && (title.text.empty() || !titled)) return body;
+  std::string caption;
+  if (titled && !title.text.empty()) caption = fmt::format("<b>{}</b>", title.text);
+  if (!title.caption.empty()) caption += fmt::format("<span>{}</span>", title.caption);
+  if (!caption.empty()) caption = fmt::format("<figcaption>{}</figcaption>\n", caption);
+  return fmt::format("<figure{}>{}{}</figure>\n", class_of(title.picture ? "picture" : ""), caption,
+                     body);
+}
+
+/// All blocks. Verbose ones are folded: a heading with all that follows, else each with a title.
+std::string blocks_html(const std::vector<Block>& blocks) {
+  std::string html;
+  bool folded = false;
+  bool headed = false;  // the fold has a heading of its own
+  for (const Block& block : blocks) {
+    const bool verbose = block.detail == Detail::verbose;
+    const auto* const heading = verbose ? std::get_if<Heading>(&block.content) : nullptr;
+    const std::string title = heading != nullptr ? xml(heading->text) : title_of(block).text;
+    const bool opens = verbose && (heading != nullptr || !folded || (!headed && !title.empty()));
+    if (folded && (opens || !verbose)) html += "</details>\n";
+    if (opens) {
+      headed = heading != nullptr;
+      html += fmt::format("<details><summary>{}</summary>\n", title.empty() ? "Details" : title);
+    }
+    folded = verbose;
+    if (heading == nullptr) html += block_html(block, !opens);
+  }
+  return folded ? html + "</details>\n" : html;
+}
+
+constexpr std::string_view tools = R"html(<div class="tools">
+<fieldset class="choice"><legend>Rows</legend>
+<label><input type="radio" name="rows" value="engines" checked><span>Engines</span></label>
+<label><input type="radio" name="rows" value="lanes"><span>Lanes</span></label>
+</fieldset>
+<div class="zoom" role="group" aria-label="Zoom">
+<button type="button" id="out" aria-label="Zoom out" title="Zoom out (-)">&minus;</button>
+<button type="button" id="in" aria-label="Zoom in" title="Zoom in (+)">+</button>
+<button type="button" id="reset" title="Show all (0)">Show all</button>
+</div>
+</div>
+)html";
+
+/// Legend and tools of timelines; empty without any.
+std::string bar_html(const std::vector<Block>& blocks) {
+  std::vector<const TimelinePicture*> pictures;
+  for (const Block& block : blocks) {
+    if (const auto* picture = std::get_if<TimelinePicture>(&block.content)) {
+      pictures.push_back(picture);
+    }
+  }
+  const auto looks = drawing::looks_in(pictures);
+  if (looks.empty()) return "";
+  std::string html = "<nav aria-label=\"Timelines\">\n<ul class=\"legend\" aria-label=\"Colours\">";
+  for (const drawing::StageLook& look : looks) {
+    html += fmt::format("<li><i style=\"background:var(--{})\"></i>{}</li>",
+                        deck::to_string(look.stage), look.words);
+  }
+  return html + "</ul>\n" + std::string(tools) + "</nav>\n";
+}
+
+}  // namespace
+
+std::string page(const Report& report) {
+  std::string html = fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n"
+      "<style>\n{}{}</style>\n<style id=\"picture\">\n{}</style>\n</head>\n<body>\n{}<main>\n",
+      xml(report.title), drawing::colour_variables(), report_style(), drawing::picture_style(),
+      bar_html(report.blocks));
+  const bool named = std::ranges::any_of(report.blocks, [](const Block& block) {
+    const auto* const heading = std::get_if<Heading>(&block.content);
+    return heading != nullptr && heading->level == 1;
+  });
+  if (!named) html += fmt::format("<h1>{}</h1>\n", xml(report.title));
+  html += blocks_html(report.blocks);
+  html +=
+      "<noscript><p>Without JavaScript there are no charts and no zoom; tables have all "
+      "numbers.</p></noscript>\n</main>\n<p id=\"status\" role=\"status\" hidden></p>\n";
+  if (!report.data.empty()) html += json_script(" id=\"result\"", report.data);
+  return html + fmt::format("<script>\n{}</script>\n</body>\n</html>\n", report_script());
+}
+
+}  // namespace overlap::report

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "results/result.hpp"
+
+/// Descriptions of plain data of other folders, as result files spell them, and what results of all
+/// kinds share.
+namespace overlap::base {
+void describe(describe::Visitor& v, Summary& s);
+void describe(describe::Visitor& v, Estimate& e);
+void describe(describe::Visitor& v, BuildInfo& build);
+void describe(describe::Visitor& v, HostInfo& host);
+void describe(describe::Visitor& v, DeviceInfo& device);
+void describe(describe::Visitor& v, Job& job);
+void describe(describe::Visitor& v, Placement& placement);
+void describe(describe::Visitor& v, Health& health);
+}  // namespace overlap::base
+
+namespace overlap::model {
+void describe(describe::Visitor& v, Rates& rates);
+}  // namespace overlap::model
+
+namespace overlap::results {
+
+/// A text that is null where it is empty; a key that is missing counts as null.
+struct TextOrNull {
+  using Type = std::string;
+  void read(const describe::Reader& reader, std::string& into) const {
+    into.clear();
+    if (reader.exists() && !reader.is_null()) describe::read(describe::Text(), reader, into);
+  }
+  Json write(const std::string& text) const { return text.empty() ? Json() : Json(text); }
+  describe::Values values() const { return describe::or_null(describe::Text().values()); }
+};
+
+/// A text that is not empty.
+struct Name : describe::Text {
+  std::optional<std::string> parse(const Json& found) const {
+    auto text = describe::Text::parse(found);
+    return text && !text->empty() ? text : std::nullopt;
+  }
+  describe::Values values() const { return {"a name", {{"type", "string"}}}; }
+};
+
+/// When something happened, UTC.
+struct Moment : describe::Text {
+  std::optional<std::string> parse(const Json& found) const;
+  describe::Values values() const {
+    return {"a time such as 2026-01-31T12:00:00Z", {{"type", "string"}}};
+  }
+};
+
+/// Times of repetitions, seconds.
+struct Times {
+  using Type = std::vector<double>;
+  void read(const describe::Reader& reader, Type& into) const;
+  Json write(const Type& times) const { return times; }
+  describe::Values values() const {
+    return describe::codec_of<Type>(describe::above_zero).values();
+  }
+};
+
+/// A timeline as the list of its tasks.
+struct Tasks {
+  using Type = Timeline;
+  static auto list() { return describe::list_of(describe::codec_of<Task>(), "a list of tasks"); }
+  void read(const describe::Reader& reader, Timeline& into) const {
+    list().read(reader, into.tasks);
+  }
+  Json write(const Timeline& timeline) const { return list().write(timeline.tasks); }
+  describe::Values values() const { return list().values(); }
+};
+
+/// A number that is null where it is not finite.
+struct NumberOrNull {
+  using Type = double;
+  double least = std::numeric_limits<double>::lowest();
+  std::optional<double> parse(const Json& found) const {
+    if (found.is_null()) return std::numeric_limits<double>::quiet_NaN();
+    return describe::Real{.least = least}.parse(found);
+  }
+  Json write(double value) const { return std::isfinite(value) ? Json(value) : Json(); }
+  describe::Values values() const {
+    return describe::or_null(describe::Real{.least = least}.values());
+  }
+};
+
+/// A hash of a file.
+struct Hash {
+  using Type = std::string;
+  std::optional<std::string> parse(const Json& found) const {
+    return describe::Text().parse(found);
+  }
+  Json write(const std::string& text) const { return text; }
+  describe::Values values() const {
+    return {"a hash", {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}}};
+  }
+};
+
+/// An exit code of the program, as a number.
+struct CodeNumber {
+  using Type = base::ExitCode;
+  std::optional<base::ExitCode> parse(const Json& found) const;
+  Json write(base::ExitCode code) const { return static_cast<int>(code); }
+  describe::Values values() const;
+};
+
+/// The one text that a key can have, such as the name and version of a format.
+struct OneText {
+  using Type = std::string;
+  std::string text;
+  std::optional<std::string> parse(const Json& found) const {
+    return found == text ? std::optional(text) : std::nullopt;
+  }
+  Json write(const std::string&) const { return text; }
+  describe::Values values() const { return {text, {{"const", text}}, "", {text}}; }
+};
+
+/// Swept keys and their values.
+struct Values {
+  using Type = Json;
+  void read(const describe::Reader& reader, Json& into) const {
+    if (!reader.is_map()) reader.fail_allowed("a map of swept keys");
+    into = reader.value();
+  }
+  Json write(const Json& values) const { return values; }
+  describe::Values values() const { return {"a map of swept keys", {{"type", "object"}}}; }
+};
+
+/// A part that is null unless `present` says that there is one.
+template <class T>
+struct NullUnless {
+  using Type = T;
+  bool (*present)(const T&);
+  void (*visit)(describe::Visitor&, T&);
+
+  describe::Body body(T& value) const {
+    return [this, &value](describe::Visitor& v) { visit(v, value); };
+  }
+  void read(const describe::Reader& reader, T& into) const {
+    if (reader.exists() && !reader.is_null()) describe::read_map(reader, body(into));
+  }
+  Json write(const T& value) const {
+    return present(value) ? describe::write_map(body(const_cast<T&>(value))) : Json();
+  }
+  describe::Values values() const {
+    T value{};
+    return describe::or_null(describe::map_values(body(value)));
+  }
+};
+
+/// Where a run, finding or check belongs.
+void describe_place(describe::Visitor& v, Json& point, deck::Phase& phase);
+inline constexpr const char* phase_help = "alone, or together with the other devices of its node.";
+
+}  // namespace overlap::results

@@ -1,0 +1,232 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/figures.hpp"
+
+/// The results of many devices as one outcome: what a fleet file holds, and how it is made.
+namespace overlap::results {
+
+struct DeviceFigure {
+  FigureKey key;
+  base::Summary value;
+  std::string unjudgeable = {};  ///< why no limit can be applied; empty: it can. Not in files
+};
+
+/// A reason for a verdict other than PASS.
+struct Reason {
+  base::ExitCode code = base::ExitCode::performance;
+  std::string text;
+  std::optional<deck::Phase> phase;  ///< empty: every phase
+  /// Set for a check whose limit was unknown because the run had no reference for it. Not in files.
+  std::optional<FigureKey> undecided = {};
+};
+
+/// What a rank knows of the ranks that were started together with it.
+struct Launch {
+  std::string id;  ///< empty: unknown
+  int rank = 0;
+  int ranks = 1;
+  int local_rank = 0;   ///< on its node
+  int local_ranks = 0;  ///< 0: unknown
+};
+
+/// The retained part of the result of one device with one deck.
+struct Device : Origin {
+  std::string build;                  ///< version and commit of the program
+  std::vector<Reason> reasons;        ///< none: PASS
+  std::vector<DeviceFigure> figures;  ///< sorted by key
+
+  // What merging needs; not in files.
+  std::optional<Launch> launch;             ///< empty: the only rank, or unknown
+  std::string criteria;                     ///< hash of the acceptance criteria of the deck
+  std::vector<deck::Criterion> referenced;  ///< criteria with a reference
+};
+
+/// A device from its result. Whatever ended it early becomes a reason.
+Device device_of(const Result& result);
+
+/// The figure with this key; null: none.
+const DeviceFigure* find(const Device& device, const FigureKey& key);
+
+/// The phases in which a device took part, at least one.
+std::vector<deck::Phase> phases_of(const Device& device);
+
+/// The worst exit code of the reasons of a device, in all phases or in one.
+base::ExitCode exit_code_of(const Device& device, std::optional<deck::Phase> phase = {});
+
+/// A file that is not a result; `text` names the file and the reason.
+struct BrokenFile {
+  std::string file, text;
+};
+
+/// A host that must have results.
+struct ExpectedHost {
+  std::string name;
+  int devices = 1;  ///< the least number of devices with a result
+};
+
+/// Devices of a host that have no result.
+struct MissingDevices {
+  std::string host;  ///< empty: unknown
+  std::int64_t missing = 0;
+  std::int64_t expected = 0;
+  /// Numbers of their ranks among all, or else among those of the host, at most `most_ranks`;
+  /// empty: unknown.
+  std::vector<int> ranks = {}, local_ranks = {};
+
+  bool operator==(const MissingDevices&) const = default;
+};
+
+inline constexpr std::size_t most_ranks = 64;
+
+/// "1 of 8 devices without a result: rank 3".
+std::string text_of(const MissingDevices& missing);
+
+/// Records read from result files.
+struct FleetInput {
+  std::vector<Device> devices;  ///< in any order
+  std::vector<BrokenFile> broken;
+  std::vector<std::string> left_out;  ///< one line per other file of this program
+  std::size_t files = 0;
+};
+
+/// A device relative to its group.
+struct Standing {
+  std::size_t device = 0;  ///< index into Fleet::devices
+  std::string host, unit;
+  double value = 0;   ///< median of its samples
+  double off = 0;     ///< value / median of the group - 1
+  double score = 0;   ///< 0.6745 * (value - median) / MAD; infinite if the MAD is 0
+  bool slow = false;  ///< on the worse side of the median
+};
+
+/// One figure over all devices of a group.
+struct Distribution {
+  FigureKey key;
+  int devices = 0;
+  double median = 0, mad = 0, min = 0, max = 0;
+  std::vector<Standing> slowest;  ///< worst first, at most `most_slowest`; only of compared figures
+  std::vector<Standing> outliers;  ///< slow ones first; each kind farthest first
+};
+
+inline constexpr std::size_t most_slowest = 10;
+inline constexpr std::size_t least_for_outliers = 8;  ///< with fewer devices only a ranking
+inline constexpr double outlier_score = 3.5;
+inline constexpr double outlier_part = 0.02;
+
+/// Whether devices are compared by this metric, that is, whether it measures their speed. Ratios to
+/// their own baseline, errors and counters do not.
+bool compares(deck::Metric metric);
+
+/// Median, MAD, extremes, ranking, and outliers: modified z-score beyond 3.5 (Iglewicz and Hoaglin,
+/// How to Detect and Handle Outliers, 1993) and more than 2 % off. `values[i]` belongs to
+/// `numbers[i]`, a device by its number.
+Distribution distribution_of(const FigureKey& key, const std::vector<std::size_t>& numbers,
+                             const std::vector<double>& values);
+
+struct DriverUse {
+  std::string driver;                ///< empty: unknown
+  std::vector<std::size_t> devices;  ///< indices into Fleet::devices
+  std::vector<std::string> units;    ///< of the devices; empty for the most frequent driver
+};
+
+/// Total throughput of the devices of one node, GB/s.
+struct NodeTotal {
+  std::string host;
+  deck::Order order = deck::Order::sequential;
+  int devices = 0;
+  double alone = 0;             ///< sum of their throughputs alone
+  double together = 0;          ///< sum of their throughputs together
+  std::optional<double> bound;  ///< sum of their duplex rates together; empty: not measured
+};
+
+/// Devices of the same kind, link, back end, deck and program build.
+struct Group {
+  Subject machine;
+  std::string deck_name;
+  std::string build;
+  std::vector<std::size_t> devices;  ///< indices into Fleet::devices
+  std::vector<DriverUse> drivers;    ///< most frequent first
+  std::vector<Distribution> distributions;
+  std::vector<NodeTotal> nodes;  ///< nodes with figures of both phases
+};
+
+/// A compared figure of one device over several results.
+struct History {
+  std::size_t device = 0;  ///< index into Fleet::devices
+  std::string host, unit;
+  FigureKey key;
+  int results = 0;
+  std::string since;  ///< start of the first result
+  double first = 0, last = 0;
+
+  double change() const { return last / first - 1; }
+};
+
+/// A device that passed after it had failed, without a word of what changed.
+struct Unsteady {
+  std::size_t device = 0;  ///< index into Fleet::devices
+  std::string host, unit, deck_name;
+  int times = 0;  ///< how often the next result after a failed one passed
+  int results = 0;
+  std::string last;  ///< start of the last such failed result
+};
+
+/// A fleet file.
+struct Fleet {
+  std::size_t files = 0;
+  std::vector<Device> devices;  ///< newest result per device and deck, sorted by host and slot
+  std::size_t superseded = 0;   ///< number of results superseded by a newer one
+  std::vector<Group> groups;
+  std::vector<History> histories;
+  std::vector<Unsteady> unsteady;
+  std::vector<std::string> missing;             ///< expected hosts without a result
+  std::vector<MissingDevices> missing_devices;  ///< of other hosts, sorted
+  std::vector<BrokenFile> broken;
+  std::vector<std::string> left_out;
+
+  base::ExitCode exit_code() const;
+  Verdict verdict() const { return verdict_of(exit_code()); }
+};
+
+inline constexpr const char* fleet_schema = "overlap-fleet/1";
+
+void describe(describe::Visitor& v, Fleet& fleet);
+
+/// The text of a fleet file, with one line per device.
+std::string to_json(const Fleet& fleet);
+
+/// Creates the outcome from the newest result of each device and deck. `reference` judges the
+/// devices, see judge_by(); null: none.
+Fleet fleet_of(FleetInput input, const std::vector<ExpectedHost>& expected = {},
+               const Reference* reference = nullptr);
+
+/// Judges the figures of a device by a reference, in addition to the verdict of the run: the
+/// figures with a referenced criterion in the deck, or, if the deck has none, all compared figures.
+/// Decides checks that the run left undecided. A criterion with a reference but without an entry is
+/// inconclusive, as is a device without such criteria and without any entry.
+void judge_by(const Reference& reference, Device& device);
+
+/// Whether devices are compared by this figure: by time only if the order has no throughput because
+/// it copies nothing.
+bool is_compared(const Device& device, const FigureKey& key);
+
+/// Part of fleet_of(): finds hosts and devices without a result, from what is expected and from
+/// what all devices announce. Of a launch that lacks a rank, a later one on as many ranks of the
+/// host takes the place.
+void add_missing(const std::vector<Device>& devices, const std::vector<ExpectedHost>& expected,
+                 Fleet& fleet);
+
+/// Part of fleet_of(): groups the devices that have figures, with drivers, distributions and
+/// nodes; a slow outlier becomes a reason of its device.
+void add_groups(Fleet& fleet);
+
+/// Natural string order: node9 before node10.
+bool comes_before(std::string_view a, std::string_view b);
+
+}  // namespace overlap::results

@@ -1,0 +1,267 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/parallel.hpp"
+#include "results/describe.hpp"
+#include "results/fleet.hpp"
+
+/// Fleet files.
+namespace overlap::results {
+
+using describe::above_zero;
+using describe::added;
+using describe::from_zero;
+using describe::Visitor;
+
+struct PhaseVerdict {
+  deck::Phase phase = deck::Phase::alone;
+  Verdict verdict = Verdict::pass;
+};
+
+namespace {
+
+/// What all descriptions of figures have in common.
+void describe_key(Visitor& v, FigureKey& key) {
+  v("phase", key.phase, "Whether the device worked alone or together with the others of its node.");
+  v("order", key.order, "Issue order; null: a metric of the device.");
+  v("metric", key.metric, "Metric.");
+}
+
+/// What tells a device among those of its fleet.
+template <class T>
+void describe_device(Visitor& v, T& part) {
+  v("device", part.device, "Its place among the devices of the fleet, from 0.", from_zero, added);
+  v("host", part.host, "Host name.");
+  v("uuid", part.unit, "UUID, or what stands for it.");
+}
+
+/// The verdict and the exit code of something; files of earlier versions lack the code of reasons.
+void describe_code(Visitor& v, base::ExitCode& code, const char* help) {
+  using enum base::ExitCode;
+  constexpr auto codes =
+      std::to_array({pass, performance, inconclusive, runtime_error, skipped, interrupted});
+  Verdict verdict = verdict_of(code);
+  v("verdict", verdict, help);
+  if (v.reader() != nullptr) code = codes[static_cast<std::size_t>(verdict)];
+  v("exit_code", code, "Its exit code.", CodeNumber(), added);
+}
+
+}  // namespace
+
+void describe(Visitor& v, DeviceFigure& figure) {
+  describe_key(v, figure.key);
+  v("median", figure.value.median, "Median of its samples.");
+  v("lo", figure.value.lo, "Lower end of the 95 % interval of the median.");
+  v("hi", figure.value.hi, "Upper end of it.");
+  v("n", figure.value.n, "Samples.", from_zero);
+}
+
+void describe(Visitor& v, Reason& reason) {
+  v("phase", reason.phase, "Phase; null: all.");
+  describe_code(v, reason.code, "Verdict of the device for this reason.");
+  v("text", reason.text, "The reason.");
+}
+
+void describe(Visitor& v, PhaseVerdict& phase) {
+  v("phase", phase.phase, "Phase.");
+  v("verdict", phase.verdict, "The worst of the reasons that concern it.");
+}
+
+void describe(Visitor& v, Device& device) {
+  v("file", device.file, "Result file.");
+  v("host", device.host, "Host name.");
+  v("uuid", device.unit,
+    "UUID; without one the PCI address; on host back ends rankN, or the host's name.");
+  v("slot", device.slot, "PCI address, or rank; null: unknown.", TextOrNull());
+  v("device", device.machine.device, "Name of the device; on host back ends the processor.");
+  v("link", device.machine.link, "Generation and width of the link; null: none, or unknown.");
+  v("backend", device.machine.backend, "Default execution space.");
+  v("deck", device.machine.deck, "Identity of the deck.");
+  v("deck_name", device.deck_name, "Name of the deck.");
+  v("build", device.build, "Version and commit of the program.");
+  v("driver", device.driver, "Version of the driver; null: unknown.", TextOrNull());
+  v("started", device.started, "When the program started, UTC.");
+  base::ExitCode code = exit_code_of(device);
+  describe_code(v, code, "The worst of all reasons.");
+  std::vector<PhaseVerdict> phases;
+  for (const deck::Phase phase : phases_of(device)) {
+    phases.push_back({phase, verdict_of(exit_code_of(device, phase))});
+  }
+  v("phases", phases, "Verdict of each phase that it took part in.");
+  v("reasons", device.reasons, "Why it does not pass, outliers included.");
+  v("figures", device.figures, "Every metric, by phase and order.");
+}
+
+void describe(Visitor& v, Standing& standing) {
+  describe_device(v, standing);
+  v("value", standing.value, "Median of its samples.");
+  v("off", standing.off, "value / median of all devices - 1.");
+  v("score", standing.score, "0.6745 (value - median) / MAD; null: the MAD is 0.", NumberOrNull());
+  v("slow", standing.slow, "Whether it is on the worse side of the median.");
+}
+
+void describe(Visitor& v, Distribution& figure) {
+  describe_key(v, figure.key);
+  std::string unit(deck::row_of(figure.key.metric).unit);
+  v("unit", unit, "Unit of the metric.");
+  v("devices", figure.devices, "Devices that have the figure.", above_zero);
+  v("median", figure.median, "Median of the devices' medians.");
+  v("mad", figure.mad, "Median absolute deviation.", from_zero);
+  v("min", figure.min, "Least.");
+  v("max", figure.max, "Largest.");
+  v("slowest", figure.slowest,
+    "The slowest devices, worst first; empty: devices are not compared by it.");
+  v("outliers", figure.outliers,
+    "Devices beyond a modified z-score of 3.5 and more than 2 % off the median; slow ones, which "
+    "fail, first; needs at least 8 devices.");
+}
+
+void describe(Visitor& v, DriverUse& use) {
+  v("driver", use.driver, "Version of the driver; null: unknown.", TextOrNull());
+  std::size_t devices = use.devices.size();
+  v("devices", devices, "Devices that have it.", above_zero);
+  v("uuids", use.units, "Which; empty for the most frequent driver.");
+  v("numbers", use.devices, "Their places among the devices of the fleet, from 0.", added);
+}
+
+void describe(Visitor& v, NodeTotal& node) {
+  v("host", node.host, "Host name.");
+  v("order", node.order, "Issue order.");
+  v("devices", node.devices, "Devices of the node.", above_zero);
+  v("alone", node.alone, "Sum of the devices' throughput alone, GB/s.", from_zero);
+  v("together", node.together, "Sum of it together, GB/s.", from_zero);
+  v("bound", node.bound, "Sum of their duplex rates together, GB/s; null: not measured.",
+    from_zero);
+}
+
+void describe(Visitor& v, Group& group) {
+  v("device", group.machine.device, "Name of the devices.");
+  v("link", group.machine.link, "Generation and width of their links; null: none, or unknown.");
+  v("backend", group.machine.backend, "Default execution space.");
+  v("deck", group.machine.deck, "Identity of the deck.");
+  v("deck_name", group.deck_name, "Name of the deck.");
+  v("build", group.build, "Version and commit of the program.");
+  std::size_t devices = group.devices.size();
+  v("devices", devices, "Devices with figures.", above_zero);
+  v("numbers", group.devices, "Their places among the devices of the fleet, from 0.", added);
+  v("drivers", group.drivers, "Drivers, the most frequent first.");
+  v("distributions", group.distributions, "Each figure over all devices.");
+  v("nodes", group.nodes,
+    "Throughput of the devices of each node together; only with both phases.");
+}
+
+void describe(Visitor& v, History& history) {
+  describe_device(v, history);
+  describe_key(v, history.key);
+  v("results", history.results, "Results that have the figure.", above_zero);
+  v("since", history.since, "When the first of them started, UTC.");
+  v("first", history.first, "Median in the first of them.");
+  v("last", history.last, "Median in the newest.");
+  double change = history.change();
+  v("change", change, "last / first - 1.");
+}
+
+void describe(Visitor& v, Unsteady& unsteady) {
+  describe_device(v, unsteady);
+  v("deck_name", unsteady.deck_name, "Name of the deck.");
+  v("times", unsteady.times, "How often a result failed and the next one passed.", above_zero);
+  v("results", unsteady.results, "Results of the device with this deck.", above_zero);
+  v("last", unsteady.last, "When the last such failed result started, UTC.");
+}
+
+void describe(Visitor& v, MissingDevices& missing) {
+  v("host", missing.host, "Host name; null: unknown.", TextOrNull());
+  v("missing", missing.missing, "How many have no result.", above_zero);
+  v("expected", missing.expected, "Of how many.", above_zero);
+  v("ranks", missing.ranks, "Their ranks, up to 64; empty: unknown.");
+  v("local_ranks", missing.local_ranks,
+    "Their ranks among those of the host, up to 64; empty: unknown.");
+}
+
+void describe(Visitor& v, BrokenFile& file) {
+  v("file", file.file, "File.");
+  v("text", file.text, "Why it is not a valid result.");
+}
+
+namespace {
+
+/// A fleet, with these devices.
+void describe_fleet(Visitor& v, Fleet& fleet, std::vector<Device>& devices) {
+  std::string schema;
+  v("schema", schema, "Name and version of this format.", OneText{fleet_schema});
+  v("files", fleet.files, "Files that were read.", from_zero);
+  v("superseded", fleet.superseded, "Results with a newer one of the same device and deck.",
+    from_zero);
+  v("missing_hosts", fleet.missing, "Expected hosts without a result.");
+  v("missing_devices", fleet.missing_devices, "Devices without a result of hosts that have some.");
+  v("broken_files", fleet.broken, "Files that are not valid results.");
+  v("left_out", fleet.left_out, "Other files of this program, which were skipped, in words.");
+  v("groups", fleet.groups,
+    "Devices of one kind on one kind of link, with one deck and one build.");
+  v("history", fleet.histories, "Figures of devices with several results.");
+  v("unsteady", fleet.unsteady, "Devices that passed after they had failed.");
+  v("devices", devices, "The newest result of each device and deck, by host.");
+  base::ExitCode code = fleet.exit_code();
+  describe_code(v, code, "The worst of all devices, missing hosts and devices, and broken files.");
+}
+
+/// Whether all places of devices are places in the fleet.
+void require_places(const describe::Reader& file, const Fleet& fleet) {
+  const auto require = [&](const char* list, std::size_t place) {
+    if (place < fleet.devices.size()) return;
+    file.at(list).fail(fmt::format("found the place {} of a device; allowed: 0 to {}", place,
+                                   static_cast<std::int64_t>(fleet.devices.size()) - 1));
+  };
+  for (const Group& group : fleet.groups) {
+    for (const std::size_t device : group.devices) require("groups", device);
+    for (const DriverUse& use : group.drivers) {
+      for (const std::size_t device : use.devices) require("groups", device);
+    }
+    for (const Distribution& figure : group.distributions) {
+      for (const Standing& standing : figure.slowest) require("groups", standing.device);
+      for (const Standing& standing : figure.outliers) require("groups", standing.device);
+    }
+  }
+  for (const History& history : fleet.histories) require("history", history.device);
+  for (const Unsteady& unsteady : fleet.unsteady) require("unsteady", unsteady.device);
+}
+
+}  // namespace
+
+void describe(Visitor& v, Fleet& fleet) {
+  describe_fleet(v, fleet, fleet.devices);
+  if (v.reader() != nullptr) require_places(*v.reader(), fleet);
+}
+
+std::string to_json(const Fleet& fleet) {
+  std::vector<Device> nobody;
+  const Json map = describe::write_map(
+      [&](Visitor& v) { describe_fleet(v, const_cast<Fleet&>(fleet), nobody); });
+  const std::string rest = json_text(map, 2) + "\n";
+  if (fleet.devices.empty()) return rest;
+  // Devices as text, one by one: all of them as objects would take ten times the memory.
+  std::vector<std::string> devices(fleet.devices.size());
+  const auto write = [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      devices[i] = json_text(describe::write(fleet.devices[i]));
+    }
+  };
+  constexpr std::int64_t least_devices = 64;  // of a thread
+  base::parallel_for(static_cast<std::int64_t>(devices.size()), write, least_devices);
+  // No string has it: quotes are escaped. Groups have numbers of devices, and more indentation.
+  constexpr std::string_view none = "\n  \"devices\": []";
+  const std::size_t at = rest.find(none) + none.size() - 1;
+  std::size_t size = rest.size();
+  for (const std::string& device : devices) size += device.size() + 8;
+  std::string text;
+  text.reserve(size);
+  text.append(rest, 0, at);
+  for (std::string& device : devices) {
+    text.append(&device == &devices.front() ? "\n    " : ",\n    ").append(device);
+    device = std::string();  // as many bytes less
+  }
+  return text.append("\n  ").append(rest, at);
+}
+
+}  // namespace overlap::results

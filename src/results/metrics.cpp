@@ -1,0 +1,206 @@
+#include "results/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.hpp"
+
+namespace overlap::results {
+namespace {
+
+using deck::Repetition;
+
+/// The undisturbed run of an order at the same point, with or without host work; null: none.
+const Run* find(const Run& run, deck::Order order, bool host_work, const Runs& runs) {
+  const auto found = std::ranges::find_if(runs, [&](const Run* other) {
+    return other->order == order && other->host_work == host_work && !other->disturbance &&
+           other->device == run.device && other->phase == run.phase && other->point == run.point;
+  });
+  return found == runs.end() ? nullptr : *found;
+}
+
+/// What all repetitions of a run have in common.
+Repetition common(const Run& run) {
+  Repetition all;
+  if (run.bounds) all.bound_s = run.bounds->bound_s;
+  if (run.bounds) all.schedule_bound_s = run.bounds->schedule_bound_s;
+  if (run.bytes() > 0) all.bytes = static_cast<double>(run.bytes());
+  if (run.product) all.flops = run.product->flops;
+  return all;
+}
+
+std::vector<Repetition> repetitions(const Run& run, const Runs& runs) {
+  const Run* const baseline = baseline_of(run, runs);
+  const bool has_twin = run.disturbance || run.host_work;
+  const Run* const twin = has_twin ? find(run, run.order, false, runs) : nullptr;
+  const auto sample = [](const std::vector<double>& samples, std::size_t i) {
+    return i < samples.size() ? samples[i] : Repetition::none;
+  };
+  std::vector<Repetition> all(std::max(run.samples_s.size(), run.alone_s.size()), common(run));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Repetition& repetition = all[i];
+    repetition.time_s = sample(run.samples_s, i);
+    if (baseline != nullptr) repetition.sequential_s = sample(baseline->samples_s, i);
+    if (twin != nullptr) repetition.undisturbed_s = sample(twin->samples_s, i);
+    repetition.alone_s = sample(run.alone_s, i);
+    repetition.host_work_s = sample(run.host_work_samples.samples_s, i);
+    if (run.order != deck::Order::sequential) {
+      repetition.hideable_s = repetition.sequential_s - repetition.bound_s;
+    }
+    if (i == 0 && run.verified) repetition.max_error = run.max_error;
+  }
+  return all;
+}
+
+/// Health changes over all runs, as one repetition.
+Repetition counted(const HealthRecord& health) {
+  const auto more = [&](std::optional<std::int64_t> base::Health::* counter) {
+    const auto before = health.before.*counter, after = health.after.*counter;
+    return before && after ? static_cast<double>(*after - *before) : Repetition::none;
+  };
+  Repetition all;
+  all.pcie_replays = more(&base::Health::pcie_replays);
+  all.ecc_errors = more(&base::Health::ecc_corrected) + more(&base::Health::ecc_uncorrected);
+  if (health.throttled) all.throttled_s = health.throttled->slowed_s;
+  return all;
+}
+
+std::vector<Repetition> repetitions(const DeviceSamples& device) {
+  std::vector<Repetition> all(device.duplex_s.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].link_bytes = static_cast<double>(device.link_bytes);
+    all[i].h2d_s = device.h2d_s[i];
+    all[i].d2h_s = device.d2h_s[i];
+    all[i].duplex_s = device.duplex_s[i];
+    if (device.duplex_h2d_s.empty()) continue;
+    all[i].duplex_h2d_s = device.duplex_h2d_s[i];
+    all[i].duplex_d2h_s = device.duplex_d2h_s[i];
+  }
+  if (device.health) all.push_back(counted(*device.health));
+  return all;
+}
+
+/// Values of a formula for the repetitions with all inputs.
+std::vector<double> values(double (*formula)(const Repetition&),
+                           const std::vector<Repetition>& repetitions) {
+  std::vector<double> found;
+  for (const Repetition& repetition : repetitions) {
+    const double value = formula(repetition);
+    if (!std::isnan(value)) found.push_back(value);
+  }
+  return found;
+}
+
+}  // namespace
+
+Runs pointers(const std::vector<Run>& runs) {
+  Runs all;
+  for (const Run& run : runs) all.push_back(&run);
+  return all;
+}
+
+std::vector<double> values(deck::Metric metric, const Run& run, const Runs& runs) {
+  const deck::MetricRow& row = deck::row_of(metric);
+  if (deck::of_device(row.needs) || row.formula == nullptr) return {};
+  return values(row.formula, repetitions(run, runs));
+}
+
+std::vector<double> values(deck::Metric metric, const DeviceSamples& device) {
+  if (!deck::of_device(deck::row_of(metric).needs)) return {};
+  return values(deck::row_of(metric).formula, repetitions(device));
+}
+
+std::optional<base::Summary> value(deck::Metric metric, const Run& run, const Runs& runs) {
+  const deck::MetricRow& row = deck::row_of(metric);
+  if (row.of_all != nullptr) return row.of_all(repetitions(run, runs));
+  return base::summary_if_any(values(metric, run, runs));
+}
+
+std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& device) {
+  return base::summary_if_any(values(metric, device));
+}
+
+std::optional<base::Summary> predicted(deck::Metric metric, const Run& run, const Runs& runs) {
+  const Run* const baseline = baseline_of(run, runs);
+  Repetition all = common(run);
+  all.time_s = run.predicted_s.value_or(Repetition::none);
+  if (baseline != nullptr) all.sequential_s = baseline->predicted_s.value_or(Repetition::none);
+  const deck::MetricRow& row = deck::row_of(metric);
+  return row.formula == nullptr ? std::nullopt : base::summary_if_any(values(row.formula, {all}));
+}
+
+void evaluate(std::vector<Run>& runs) {
+  const Runs all = pointers(runs);
+  for (Run& run : runs) {
+    if (run.phase != deck::Phase::together) continue;
+    for (const Run* const other : all) {
+      const bool alone = other->phase == deck::Phase::alone && other->point == run.point;
+      if (alone && name(*other) == name(run)) run.alone_s = other->samples_s;
+    }
+  }
+  for (Run& run : runs) {
+    for (const deck::MetricRow& row : deck::run_metrics) {
+      run.metrics[static_cast<std::size_t>(row.value)] = value(row.value, run, all);
+    }
+  }
+}
+
+bool applies_to(deck::Metric metric, const Run& run) {
+  const deck::Needs needs = deck::row_of(metric).needs;
+  if (deck::of_device(needs)) return false;
+  if (needs == deck::Needs::baseline && run.order == deck::Order::sequential) return false;
+  return !run.disturbance && run.host_work == (needs == deck::Needs::host_work);
+}
+
+const Run* baseline_of(const Run& run, const Runs& runs) {
+  return find(run, deck::Order::sequential, run.host_work, runs);
+}
+
+base::Summary time_s(const Run& run) { return base::summarize(run.samples_s); }
+
+std::string name(const Run& run) {
+  std::string name(deck::to_string(run.order));
+  if (run.disturbance) name += " + " + std::string(deck::to_string(*run.disturbance));
+  if (run.host_work) name += " + host work";
+  return name;
+}
+
+std::optional<double> uncertainty(const Run& run) {
+  if (!run.predicted_lo_s || !run.predicted_hi_s || !run.predicted_s) return std::nullopt;
+  return (*run.predicted_hi_s - *run.predicted_lo_s) / 2 / *run.predicted_s;
+}
+
+bool as_expected(const Run& run) {
+  if (!run.predicted_lo_s || !run.predicted_hi_s || !run.ran()) return true;
+  const double median_s = time_s(run).median;
+  return *run.predicted_lo_s <= median_s && median_s <= *run.predicted_hi_s;
+}
+
+std::optional<base::Summary> disturbance_loss(const Run& run, const Runs& runs) {
+  if (!run.disturbance) return std::nullopt;
+  return base::summary_if_any(values(
+      [](const Repetition& r) { return r.time_s / r.undisturbed_s - 1; }, repetitions(run, runs)));
+}
+
+std::optional<double> overlap_potential(const Run& run, const Runs& runs) {
+  const Run* const baseline = baseline_of(run, runs);
+  if (baseline == nullptr || !run.bounds || !baseline->ran()) return std::nullopt;
+  return 1 - run.bounds->bound_s / time_s(*baseline).median;
+}
+
+std::optional<base::Summary> shown_efficiency(const Run& run, const Runs& runs) {
+  const auto potential = overlap_potential(run, runs);
+  if (!potential || *potential < least_potential) return std::nullopt;
+  return value(deck::Metric::overlap_efficiency, run, runs);
+}
+
+std::string spell(deck::Metric metric, double value) {
+  const std::string_view unit = deck::row_of(metric).unit;
+  if (unit == "s") return base::format_seconds(value);
+  const std::string number = base::format_number(value);
+  return unit == "1" ? number : fmt::format("{} {}", number, unit);
+}
+
+}  // namespace overlap::results

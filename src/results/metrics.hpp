@@ -1,0 +1,71 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/result.hpp"
+
+/// Metrics of runs and devices, from their samples.
+namespace overlap::results {
+
+/// Runs that are compared with each other: of one point, or of all points of a result.
+using Runs = std::vector<const Run*>;
+Runs pointers(const std::vector<Run>& runs);
+
+/// Values of a metric of a run, or of the device, for all repetitions with the necessary inputs.
+/// Empty for metrics over all repetitions (drift, contention).
+std::vector<double> values(deck::Metric metric, const Run& run, const Runs& runs);
+std::vector<double> values(deck::Metric metric, const DeviceSamples& device);
+
+/// A metric of a run, or of the device; empty if it does not apply or was not measured.
+std::optional<base::Summary> value(deck::Metric metric, const Run& run, const Runs& runs);
+std::optional<base::Summary> value(deck::Metric metric, const DeviceSamples& device);
+
+/// A metric of a predicted run; empty if it cannot be predicted.
+std::optional<base::Summary> predicted(deck::Metric metric, const Run& run, const Runs& runs);
+
+/// Sets the metrics of runs from their samples: of those just measured, or read from a file, which
+/// has medians alone of most. Runs of phase together get the samples of the same run alone.
+void evaluate(std::vector<Run>& runs);
+
+/// Whether criteria judge this metric of this run. Disturbed runs are never judged; of runs with
+/// host work only host_work_hidden.
+bool applies_to(deck::Metric metric, const Run& run);
+
+/// The baseline with the same host work at the same point; null: none.
+const Run* baseline_of(const Run& run, const Runs& runs);
+
+/// Summary of the times of all repetitions, seconds.
+base::Summary time_s(const Run& run);
+
+/// Display name: the order with its disturbance or host work.
+std::string name(const Run& run);
+
+/// Half the interval around the predicted time, relative to it; empty: unknown.
+std::optional<double> uncertainty(const Run& run);
+
+/// Whether the median time lies where the model expects it, as far as is known.
+bool as_expected(const Run& run);
+
+/// Relative cost of a disturbance per repetition: time / undisturbed time - 1. Empty for
+/// undisturbed runs.
+std::optional<base::Summary> disturbance_loss(const Run& run, const Runs& runs);
+
+/// Minimum overlap_potential() for statements about overlap.
+inline constexpr double least_potential = 0.1;
+
+/// Maximum fraction of the baseline time that overlap can save: (T_sequential - bound_s) /
+/// T_sequential. Empty without a baseline or a bound.
+std::optional<double> overlap_potential(const Run& run, const Runs& runs);
+
+/// The overlap efficiency for display: also empty if the potential is below `least_potential`,
+/// where it would be noise. (Result lines and files always contain it, because harnesses rely on
+/// it.)
+std::optional<base::Summary> shown_efficiency(const Run& run, const Runs& runs);
+
+/// A value of a metric with its unit: "5.670 ms", "93.1 GB/s", "0.98".
+std::string spell(deck::Metric metric, double value);
+
+}  // namespace overlap::results

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "results/compare.hpp"
+#include "results/fleet.hpp"
+
+/// Reads the files of commands.
+namespace overlap::results {
+
+/// A file to read.
+struct SourceFile {
+  std::string path;
+  bool named = false;  ///< given by its own name, not through its folder
+};
+
+/// The given files and all *.json files of given folders, each once, folders sorted by name. Throws
+/// base::Error for a folder that cannot be read or has no such file.
+std::vector<SourceFile> source_files(const std::vector<std::string>& files_or_folders);
+
+/// Whether to ignore a file: found through a folder, and another kind of file of this program.
+bool is_left_out(const SourceFile& file);
+
+/// What to read of files, and which decks: those that ran, without timelines; or all.
+enum class Extent { metrics, all };
+
+/// The measured results of files and folders. Throws base::Error with file and field in one line
+/// for files that are not results, wrong data, interrupted runs and predictions.
+std::vector<Result> read_measured(const std::vector<std::string>& files_or_folders,
+                                  Extent extent = Extent::metrics);
+
+/// The measured results in the text of one file.
+std::vector<Result> measured_results(const std::string& file, const std::string& text,
+                                     Extent extent = Extent::metrics);
+
+/// The devices of one result file, one per deck, including errors and interrupted runs. Throws
+/// base::Error with file and field in one line for anything that is not a result of a device:
+/// broken files, predictions, sweeps.
+std::vector<Device> devices_of(const std::string& file, const std::string& text);
+
+/// Reads the devices of all files in parallel; keeps nothing else in memory. Lists files that are
+/// not results as broken, and ignored files with a line each.
+FleetInput read_devices(const std::vector<SourceFile>& files);
+
+/// What a file of this program holds. Throws base::Error with file and field in one line.
+using Content = std::variant<std::vector<Result>, Fleet, Comparisons>;
+Content read_content(const std::string& file);
+
+/// `host` or `host:devices` from a file, separated by blanks or line breaks; `#` starts a comment.
+/// Throws base::Error{usage} for anything that is no host name, and for an empty list.
+std::vector<ExpectedHost> read_hosts(const std::string& file);
+
+}  // namespace overlap::results

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/machine.hpp"
+#include "deck/words.hpp"
+#include "results/result.hpp"
+
+/// References: values of healthy devices, with their origin.
+namespace overlap::results {
+
+/// Identifies a value of a reference.
+struct Subject {
+  std::string device;               ///< its name; on host back ends that of the processor
+  std::optional<std::string> link;  ///< "gen5 x16"; empty: host back end, or unknown
+  std::string backend;
+  std::string deck;  ///< see deck::identity()
+  deck::Phase phase = deck::Phase::alone;
+  std::optional<deck::Order> order = {};  ///< empty: a metric of the device
+  deck::Metric metric = deck::Metric::time;
+
+  bool operator==(const Subject&) const = default;
+};
+
+/// A reference value in the unit of the metric, with its origin.
+struct Entry {
+  Subject subject;
+  std::string deck_name;
+  double value = 0;
+  double tolerance = 0;  ///< relative
+  int devices = 1;       ///< number of devices in the median
+  double mad = 0;        ///< median absolute deviation of the devices
+  std::string driver;    ///< empty: unknown
+  std::string date;      ///< of the newest run, "2026-01-31"
+  std::string version;   ///< of the program
+};
+
+struct Reference {
+  std::string path;
+  std::vector<Entry> entries;  ///< at most one per subject
+};
+
+/// References for the criteria of a deck.
+struct References {
+  Subject machine;  ///< subject of the runs; order and metric come from each check
+  std::map<std::string, Reference> files = {};  ///< by the name that criteria use
+};
+
+void describe(describe::Visitor& v, Subject& subject);
+void describe(describe::Visitor& v, Entry& entry);
+
+/// Device, link and back end of a machine.
+Subject subject_of(const base::Machine& machine);
+
+/// Reads a reference file. Throws base::Error{usage} with place, found and allowed values in one
+/// line.
+Reference load_reference(const std::string& path);
+
+/// Reads the files that criteria name, each once. `given`: the file of --reference; empty: none.
+/// Throws as load_reference().
+std::map<std::string, Reference> load_references(const deck::Deck& deck, const std::string& given);
+
+/// A reference file that load_reference() reads back, with seven significant digits. `how`: its
+/// origin, one or more lines.
+std::string to_yaml(const Reference& reference, const std::string& how);
+
+/// The entry of a subject; null: none.
+const Entry* find(const Reference& reference, const Subject& subject);
+
+/// Explains a missing entry: the subject, and how the nearest entry differs.
+std::string missing_entry(const Reference& reference, const Subject& subject);
+
+/// Sets the limit of a check of the entry's metric: worse than the entry by the part `below`, or
+/// else by its own tolerance.
+void limit_by(const Reference& reference, const Entry& entry, std::optional<double> below,
+              Check& check);
+
+}  // namespace overlap::results

@@ -1,0 +1,353 @@
+#include "results/result.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "deck/fields.hpp"
+#include "results/describe.hpp"
+#include "results/metrics.hpp"
+
+namespace overlap::results {
+
+using describe::above_zero;
+using describe::added;
+using describe::from_zero;
+using describe::map_of;
+using describe::Visitor;
+
+namespace {
+
+/// Every key of a deck.
+struct DeckKeys : Values {
+  describe::Values values() const { return {"a deck", deck::resolved_schema()}; }
+};
+
+/// Names and values in the order in which they were chosen.
+struct Pairs {
+  using Type = Choices;
+  void read(const describe::Reader& reader, Choices& into) const {
+    into.clear();
+    for (const std::string& key : reader.keys()) into.emplace_back(key, reader.at(key).text());
+  }
+  Json write(const Choices& choices) const {
+    Json json = Json::object();
+    for (const auto& [name, value] : choices) json[name] = value;
+    return json;
+  }
+  describe::Values values() const {
+    return {"a map of choices",
+            {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}};
+  }
+};
+
+}  // namespace
+
+std::optional<base::ExitCode> CodeNumber::parse(const Json& found) const {
+  using enum base::ExitCode;
+  for (const auto code : {pass, runtime_error, wrong_data, usage, precondition, performance,
+                          inconclusive, skipped, interrupted}) {
+    if (found == static_cast<int>(code)) return code;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Moment::parse(const Json& found) const {
+  const auto text = describe::Text::parse(found);
+  std::tm time = {};
+  const char* const end = text ? strptime(text->c_str(), "%Y-%m-%dT%H:%M:%SZ", &time) : nullptr;
+  constexpr std::size_t characters = std::string_view("2026-01-31T12:00:00Z").size();
+  const bool valid = end != nullptr && *end == '\0' && text->size() == characters;
+  return valid ? text : std::nullopt;
+}
+
+void Times::read(const describe::Reader& reader, Type& into) const {
+  into.clear();
+  for (const describe::Reader& item : reader.items("a list of times")) {
+    const auto time = item.exists() && item.value().is_number()
+                          ? std::optional(item.value().get<double>())
+                          : std::nullopt;
+    if (!time || !(*time > 0)) item.fail_allowed("a time above 0");
+    into.push_back(*time);
+  }
+}
+
+describe::Values CodeNumber::values() const {
+  return {"an exit code of miniapp", {{"enum", {0, 1, 2, 4, 5, 6, 77, 130}}}};
+}
+
+void describe(Visitor& v, Balance& balance) {
+  v("repeats", balance.repeats, "Repeats of the arithmetic.", above_zero);
+  v("copy_s", balance.copy_s, "One chunk's copies to the device, seconds.");
+  v("kernel_s", balance.kernel_s, "Its kernel with these repeats, seconds.");
+  double ratio = balance.ratio();
+  v("ratio", ratio, "kernel_s / copy_s.", from_zero);
+}
+
+void describe(Visitor& v, ThrottledTime& time) {
+  for (std::size_t i = 0; i < base::throttles.size(); ++i) {
+    const base::ThrottleRow& row = base::throttles[i];
+    v(row.name, time.by_reason_s[i], fmt::format("Seconds: {}.", row.help), from_zero);
+  }
+}
+
+void describe(Visitor& v, HealthRecord& health) {
+  v("before", health.before, "Right before the runs.");
+  v("after", health.after, "Right after them.");
+  v("throttled", health.throttled,
+    "Scored time with each reason for low clocks, sampled; null: unknown.");
+  DeviceSamples device;
+  device.health = health;
+  for (const deck::MetricRow& row : deck::device_metrics) {
+    if (row.needs != deck::Needs::health) continue;
+    const auto value = results::value(row.value, device);
+    auto median = value ? std::optional(value->median) : std::nullopt;
+    v(row.key(), median, row.help);
+    if (row.value == deck::Metric::throttled && v.reader() != nullptr && health.throttled) {
+      health.throttled->slowed_s = median.value_or(0);
+    }
+  }
+}
+
+void describe(Visitor& v, HealthPoint& point) {
+  v("at_s", point.at_s, "Seconds since the first scored repetition began.", from_zero);
+  v("sm_clock_mhz", point.sm_clock_mhz, "SM clock.", from_zero);
+  v("temperature_c", point.temperature_c, "Temperature, degrees Celsius.");
+  v("power_w", point.power_w, "Power, W.", from_zero);
+}
+
+namespace {
+
+void describe_link(Visitor& v, DeviceSamples& device) {
+  v("bytes", device.link_bytes, "Size of each copy.", above_zero);
+  for (const deck::MetricRow& row : deck::device_metrics) {
+    if (row.needs != deck::Needs::link) continue;
+    auto rate = results::value(row.value, device);
+    v(row.key(), rate, row.help, added);
+  }
+  v("h2d_s", device.h2d_s, "Copies to the device, seconds each.", Times());
+  v("d2h_s", device.d2h_s, "Copies back, seconds each.", Times());
+  v("duplex_s", device.duplex_s,
+    "Both at the same time, seconds each: harmonic mean of the directions.", Times());
+  v("duplex_h2d_s", device.duplex_h2d_s, "Copies to the device while others go back, seconds each.",
+    added);
+  v("duplex_d2h_s", device.duplex_d2h_s, "Copies back while others go to the device, seconds each.",
+    added);
+  if (const describe::Reader* const map = v.reader()) {
+    const auto differs = [&](const std::vector<double>& list) {
+      return list.size() != device.h2d_s.size();
+    };
+    const bool directions = !device.duplex_h2d_s.empty() || !device.duplex_d2h_s.empty();
+    if (differs(device.d2h_s) || differs(device.duplex_s) ||
+        (directions && (differs(device.duplex_h2d_s) || differs(device.duplex_d2h_s)))) {
+      map->fail("found lists of different lengths; allowed: one time of each kind per repetition");
+    }
+  }
+}
+
+void describe_device(Visitor& v, DeviceSamples& device) {
+  v("rates", device, "Copies of the deck's largest size and at least 64 MiB; null: not measured.",
+    NullUnless<DeviceSamples>{[](const DeviceSamples& d) { return d.link_bytes > 0; },
+                              describe_link});
+  v("health", device.health,
+    "The device before, during and after the runs; null: the back end cannot read it.");
+  v("health_series", device.series, "The device during a soak.", added);
+}
+
+}  // namespace
+
+void describe(Visitor& v, Window& window) {
+  v("skew_s", window.skew_s, "Between the first and the last start of a repetition, seconds.");
+  v("shared_s", window.shared_s,
+    "From its last start until the last rank had its sample, seconds.");
+}
+
+void describe(Visitor& v, Together& together) {
+  describe_device(v, together.device);
+  v("window", together.window, "How the node's ranks shared the repetitions.");
+}
+
+void describe(Visitor& v, Finding& finding) {
+  v("order", finding.order, "Issue order.");
+  v("disturb", finding.disturbance, "Its disturbance; null: none.");
+  v("host_work", finding.host_work, "Whether it has host work.");
+  describe_place(v, finding.point, finding.phase);
+  v("cause", finding.cause, "Name of the diagnosis.");
+  v("text", finding.text, "The cause, the number that shows it, and what to change.");
+  v("evidence", finding.evidence, "Numbers behind it, by name; times in seconds.");
+}
+
+void describe(Visitor& v, LimitSource& source) {
+  v("file", source.file, "Reference file.");
+  v("value", source.value, "Value that it has.", from_zero);
+  v("below", source.below, "How much worse a value may be, as a fraction of it.", from_zero);
+}
+
+void describe(Visitor& v, Check& check) {
+  v("metric", check.metric, "Metric.");
+  v("order", check.order, "Issue order; null: a metric of the device.");
+  v("device", check.device, "Device of a prediction; null: the device at hand.", TextOrNull());
+  describe_place(v, check.point, check.phase);
+  v("value", check.value.median, "Median of the metric; null: not measured.", NumberOrNull());
+  v("lo", check.value.lo, "Lower end of its 95 % interval.", NumberOrNull(), added);
+  v("hi", check.value.hi, "Upper end of its 95 % interval.", NumberOrNull(), added);
+  v("n", check.value.n, "Its number of samples.", from_zero, added);
+  v("bound", check.at_least, "min or max.", describe::Flag{.yes = "min", .no = "max"});
+  v("limit", check.limit, "Limit; null: the reference has none.", NumberOrNull{.least = 0});
+  v("reference", check.source, "Where the limit comes from; null: the deck.");
+  v("verdict", check.verdict, "Verdict of this limit.");
+  v("text", check.text, "Value, interval and limit in words.");
+  v("reason", check.reason, "Why the verdict does not follow from the value; null: it does.",
+    TextOrNull());
+}
+
+void describe(Visitor& v, Layout& layout) {
+  v("chunks", layout.chunks, "Chunks per iteration; tiles of a product.", above_zero);
+  v("slots", layout.slots, "How many of them the device holds.", above_zero);
+  v("first_units", layout.first_units, "Units of the first chunk of a ramp; 0: no ramp.");
+  v("largest_units", layout.largest_units, "Units of its largest chunk.");
+  v("device_limit", layout.device_limit, "Bytes of the device's memory; null: all data fit.");
+  v("a_panels", layout.a_panels, "Panels of A that the device holds; 0: no product.");
+  v("b_panels", layout.b_panels, "Panels of B that the device holds.");
+  v("loaded_bytes", layout.loaded_bytes, "Bytes of panels that are copied.");
+  v("once_bytes", layout.once_bytes, "Bytes of all panels.");
+}
+
+void describe(Visitor& v, Point& point) {
+  v("point", point.values, "Swept keys and their values.", Values());
+  v("text", point.text, "The same as the deck spells them.");
+  v("phase", point.phase, phase_help);
+  v("exit_code", point.exit_code, "Exit code of this point; null: not finished.",
+    describe::nullable(CodeNumber()));
+  v("reasons", point.reasons, "Reasons for it, one line each.");
+  v("ended_by", point.ended_by, "What ended it early; null: nothing.", TextOrNull());
+  describe_device(v, point.device);
+}
+
+namespace {
+
+void describe_choices(Visitor& v, Part& part) {
+  v("choices", part.choices, "What the program chose where the deck leaves it open.", Pairs());
+  v("balance", part.balance,
+    "How a balanced intensity was measured; null: the deck gives the repeats.");
+  v("layout", part.layout, "How the data are cut; null: a custom list, or a sweep.", added);
+}
+
+void describe_runs(Visitor& v, Part& part) {
+  const auto verification = [](Visitor& inner, Part& p) {
+    inner("runs", p.verified_runs, "Runs that were verified.", from_zero);
+    inner("reference_s", p.reference_s, "References and comparisons together, seconds.", from_zero);
+  };
+  v("verification", part, "What comparing with the reference took, outside the samples.",
+    map_of<Part>(verification));
+  v("runs", part.runs, "One run per issue order, point of a sweep and, of predictions, device.");
+  v("findings", part.findings, "Why orders hide less than they could.");
+  v("checks", part.checks, "Each limit of the deck's criteria, applied to each order.");
+  v("interrupted", part.interrupted,
+    "Whether it was interrupted before all repetitions were done.");
+  v("error", part.error, "What ended it early, or what could not be written; null: nothing.",
+    TextOrNull());
+}
+
+}  // namespace
+
+void describe(Visitor& v, Part& part) {
+  v("point", part.point, "The point.");
+  v("fingerprint", part.fingerprint, "Of its deck.");
+  describe_choices(v, part);
+  describe_device(v, part.device);
+  v("window", part.window, "How the node's ranks shared the repetitions.");
+  describe_runs(v, part);
+}
+
+void describe(Visitor& v, DeckFile& deck) {
+  v("path", deck.path, "File name as given.");
+  v("mark", deck.mark, "Tells it from others of its name in one call; null: it is alone.",
+    TextOrNull(), added);
+  v("sha256", deck.sha256, "SHA-256 of the file, before --set.", Hash());
+  v("identity", deck.identity,
+    "SHA-256 of all keys that change what runs, --set included; of a sweep those of its first "
+    "point.",
+    Name());
+  v("resolved", deck.resolved, "Every key with its value, defaults included.", DeckKeys());
+}
+
+void describe(Visitor& v, Result& result) {
+  std::string schema;
+  v("schema", schema, "Name and version of this format.", OneText{result_schema});
+  v("build", result.machine.build, "What the program was built from.");
+  v("started", result.started, "When the program started, UTC.", Moment());
+  v("job", result.machine.job, "The batch job; null: started without a launcher.");
+  v("placement", result.machine.placement,
+    "Where this rank of a fleet runs; null: without --fleet.");
+  v("host", result.machine.host, "The machine.");
+  v("device", result.machine.device, "The GPU; null on host back ends.");
+  v("title", result.title, "The deck's title.");
+  v("deck", result.deck, "The deck.");
+  v("predicted_for", result.predicted_for, "Devices of a prediction.", added);
+  describe_choices(v, result);
+  describe_device(v, result.device);
+  v("together", result.together,
+    "Of phase together; null: without --fleet, or not in fleet.phases.");
+  v("points", result.points, "The points of a sweep, or the phases.", added);
+  describe_runs(v, result);
+  v("verdict", result.verdict, "The worst of all checks.");
+  v("exit_code", result.code, "Exit code of this result.", CodeNumber());
+}
+
+std::string Point::name() const {
+  std::string name;
+  for (const auto& [key, value] : values.items()) {
+    const auto spelled = text.find(key);
+    name += fmt::format("{}{} {}", name.empty() ? "" : ", ", key,
+                        spelled != text.end() ? spelled->second : describe::spell(value));
+  }
+  return name;
+}
+
+bool Axis::numeric() const {
+  return std::ranges::all_of(values, [](const Value& v) { return v.number.has_value(); });
+}
+
+bool Part::ran() const { return std::ranges::any_of(runs, &Run::ran); }
+
+std::vector<Axis> Result::axes() const {
+  std::vector<Axis> all;
+  for (const Point& swept : points) {
+    std::size_t number = 0;
+    for (const auto& [key, value] : swept.values.items()) {
+      if (number == all.size()) all.push_back({.key = key});
+      Axis& axis = all[number++];
+      const auto spelled = swept.text.find(key);
+      const std::string text =
+          spelled != swept.text.end() ? spelled->second : describe::spell(value);
+      if (std::ranges::find(axis.values, text, &Axis::Value::text) != axis.values.end()) continue;
+      axis.values.push_back(
+          {text, value.is_number() ? std::optional(value.get<double>()) : std::nullopt});
+    }
+  }
+  return all;
+}
+
+std::vector<std::vector<const Run*>> Result::runs_by_point() const {
+  std::map<std::pair<std::string, deck::Phase>, std::size_t> number_of;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    number_of.emplace(std::pair(points[i].values.dump(), points[i].phase), i);
+  }
+  std::vector<std::vector<const Run*>> all(points.size());
+  for (const Run& run : runs) {
+    const auto found = number_of.find({run.point.dump(), run.phase});
+    if (found != number_of.end()) all[found->second].push_back(&run);
+  }
+  return all;
+}
+
+const DeviceSamples& Result::device_at(const Point& at) const {
+  static const DeviceSamples nothing;
+  if (!at.values.empty()) return at.device;
+  if (at.phase == deck::Phase::alone) return device;
+  return together ? together->device : nothing;
+}
+
+}  // namespace overlap::results

@@ -1,0 +1,350 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/machine.hpp"
+#include "base/statistics.hpp"
+#include "deck/words.hpp"
+#include "describe/describe.hpp"
+#include "model/bounds.hpp"
+#include "results/timeline.hpp"
+#include "results/verdict.hpp"
+
+/// What a run found, as plain data: what result files hold, and all that reports and commands take.
+/// Times are seconds. result.cpp describes every struct once: reader, writer and schema follow.
+namespace overlap::results {
+
+using describe::Json;
+
+/// Result of balancing: the number of repeats with which a kernel takes about `balance` times as
+/// long as the copies of its chunk to the device.
+struct Balance {
+  std::int64_t repeats = 1;
+  double copy_s = 0;    ///< copies of one chunk to the device
+  double kernel_s = 0;  ///< its kernel with `repeats`
+  double ratio() const { return kernel_s / copy_s; }
+};
+
+/// The first wrong element after an order.
+struct WrongData {
+  int chunk = 0;
+  std::string array;
+  std::int64_t index = 0;
+  double expected = 0;
+  double found = 0;
+};
+
+/// How task times were measured: in separate runs, so that scored runs are not perturbed.
+struct Trace {
+  std::string source;       ///< of the times, and its limitations
+  double perturbation = 0;  ///< time of traced runs / median of scored runs - 1
+  bool doubtful = false;    ///< perturbed by more than 2 % and the spread of the scored runs
+};
+
+/// One-time cost of the graph of a schedule.
+struct GraphCosts {
+  double capture_s = 0;
+  double instantiate_s = 0;
+};
+
+/// Work of the threads of a staging ring, per repetition.
+struct StagingCosts {
+  double fill_s = 0;   ///< copying into slots
+  double drain_s = 0;  ///< copying out of slots
+  int threads = 0;
+};
+
+/// Host work during the runs of an order.
+struct HostWorkSamples {
+  std::int64_t threads = 0;
+  std::vector<double> samples_s;
+};
+
+/// Reasons for the end of the repetitions.
+enum class StopReason { repetitions, precision, at_most, budget, duration };
+constexpr auto words_of(StopReason) {
+  return describe::in_order<StopReason>("repetitions", "precision", "at_most", "budget",
+                                        "duration");
+}
+
+/// The end of the repetitions of a point.
+struct Stop {
+  StopReason reason = StopReason::repetitions;
+  int repetitions = 0;   ///< of each order
+  double elapsed_s = 0;  ///< since the start of the first one, including verification
+  /// With `precision`: the widest ratio of 95 % interval to median among the judged metrics; empty:
+  /// too few repetitions.
+  std::optional<double> width;
+};
+
+/// A time interval of a soak.
+struct Stretch {
+  double at_s = 0;  ///< start of its first repetition, since that of the run
+  std::int64_t repetitions = 0;
+  double median_s = 0, min_s = 0, max_s = 0;
+};
+
+/// The matrix product that a run computed.
+struct Product {
+  double flops = 0;  ///< floating-point operations, with tiles of the host
+  int host_tiles = 0;
+  std::optional<base::Summary> flops_per_s;  ///< empty: not run
+};
+
+/// One order of a deck at one point, with or without disturbance or host work: measured or
+/// predicted.
+struct Run {
+  deck::Order order = deck::Order::sequential;        ///< as in the deck, possibly `automatic`
+  std::optional<deck::Disturbance> disturbance = {};  ///< empty: undisturbed
+  bool host_work = false;                             ///< the host computes while the device works
+  std::string device = {};                            ///< of a prediction; empty: the present one
+  Json point = Json::object();                        ///< swept keys and their values
+  deck::Phase phase = deck::Phase::alone;
+
+  std::int64_t tasks = 0, chunks = 0, lanes = 1, slots = 1;
+  std::int64_t h2d_bytes = 0, d2h_bytes = 0;
+  deck::Transfer transfer = deck::Transfer::staged;
+  deck::Mechanism mechanism = deck::Mechanism::streams;
+  deck::Order issued = deck::Order::sequential;  ///< differs from `order` for `automatic`
+
+  std::int64_t repetitions = 0;  ///< scored
+  std::optional<Stop> stopped;   ///< empty: not run, or interrupted
+  /// Wall-clock time of each repetition, thinned in a soak; empty: not run.
+  std::vector<double> samples_s;
+  std::vector<Stretch> stretches;      ///< of a soak
+  std::vector<double> alone_s;         ///< in phase together: samples of phase alone; not in files
+  std::optional<base::Summary> issue;  ///< until all was issued, waits for blocking tasks included
+  /// Host time to issue a chunk of two copies and a kernel, derived from the calls of this run.
+  std::optional<base::Summary> chunk_issue_s;
+  std::int64_t polls = 0;             ///< total number of queries of lanes by the waiting host
+  HostWorkSamples host_work_samples;  ///< with host work
+  std::optional<GraphCosts> graph;
+  std::optional<StagingCosts> staging;
+  std::optional<Product> product;
+  /// By metric of runs; empty: it does not apply. See evaluate().
+  std::array<std::optional<base::Summary>, deck::run_metrics.size()> metrics;
+  std::optional<model::Rates> rates;
+  std::optional<model::Bounds> bounds;
+  std::optional<double> predicted_s, predicted_lo_s, predicted_hi_s;
+  double max_error = 0;
+  bool verified = false;
+  std::optional<WrongData> wrong;  ///< empty: correct data
+  std::optional<Trace> trace;
+  std::string untraced;  ///< why there is no trace, if one was possible
+  std::optional<Timeline> timeline, predicted_timeline;
+
+  std::int64_t bytes() const { return h2d_bytes + d2h_bytes; }
+  bool ran() const { return !samples_s.empty(); }
+  const std::optional<base::Summary>& value(deck::Metric metric) const {
+    return metrics[static_cast<std::size_t>(metric)];
+  }
+};
+
+/// Part of the scored time with reduced clocks, by reason.
+struct ThrottledTime {
+  std::array<double, base::throttles.size()> by_reason_s{};
+  double slowed_s = 0;  ///< for any reason with Throttle row `slows`
+};
+
+/// Device health before, during and after the scored runs.
+struct HealthRecord {
+  base::Health before;
+  base::Health after;
+  std::optional<ThrottledTime> throttled;
+};
+
+/// Device state at one moment of a soak.
+struct HealthPoint {
+  double at_s = 0;  ///< since the first scored repetition began
+  std::optional<double> sm_clock_mhz, temperature_c, power_w;
+};
+
+/// Measurements of the device and its link.
+struct DeviceSamples {
+  std::int64_t link_bytes = 0;  ///< per copy and direction; 0: the link was not measured
+  /// Seconds per repetition and copy: to the device, back, both at the same time (harmonic mean of
+  /// the directions), and each direction of these; older files lack the last two.
+  std::vector<double> h2d_s, d2h_s, duplex_s, duplex_h2d_s, duplex_d2h_s;
+  std::optional<HealthRecord> health;  ///< empty: not supported by the back end
+  std::vector<HealthPoint> series;     ///< during a soak; empty: not read
+};
+
+/// Timing of each repetition on the ranks of a node in phase together.
+struct Window {
+  std::optional<base::Summary> skew_s;    ///< from the first start to the last
+  std::optional<base::Summary> shared_s;  ///< from the last start to the last stop
+};
+
+/// A reason why an order hides less than it could.
+struct Finding {
+  deck::Order order = deck::Order::sequential;
+  std::optional<deck::Disturbance> disturbance;
+  bool host_work = false;
+  Json point = Json::object();
+  deck::Phase phase = deck::Phase::alone;
+  std::string cause;  ///< name of the diagnosis
+  std::string text;   ///< one line: cause, evidence, remedy
+  std::map<std::string, double> evidence;
+};
+
+/// Origin of a limit that is not in the deck.
+struct LimitSource {
+  std::string file;  ///< reference file
+  double value = 0;  ///< reference value
+  double below = 0;  ///< relative tolerance
+};
+
+/// One limit of a criterion, applied to one order or to the device.
+struct Check {
+  deck::Metric metric = deck::Metric::time;
+  std::optional<deck::Order> order;  ///< empty: a metric of the device
+  std::string device = {};           ///< of a prediction; empty: the device at hand
+  Json point = Json::object();
+  deck::Phase phase = deck::Phase::alone;
+  base::Summary value;                     ///< NaN: unknown
+  bool at_least = false;                   ///< true: `limit` is a minimum; false: a maximum
+  double limit = 0;                        ///< NaN: not in the reference
+  std::optional<LimitSource> source = {};  ///< empty: the limit is in the deck
+  Verdict verdict = Verdict::pass;
+  std::string text = {};    ///< value, interval and limit
+  std::string reason = {};  ///< why the verdict does not follow from the value; empty: it does
+};
+
+/// How the data are cut.
+struct Layout {
+  std::int64_t chunks = 1;  ///< per iteration; tiles of a product
+  std::int64_t slots = 1;   ///< chunks that the device holds; tiles of a product
+  std::int64_t first_units = 0, largest_units = 0;  ///< of the chunks of a ramp; 0: no ramp
+  std::optional<std::int64_t> device_limit;         ///< bytes; empty: all fits
+  /// Of a product: panels that the device holds, and what is copied of them in all.
+  std::int64_t a_panels = 0, b_panels = 0, loaded_bytes = 0, once_bytes = 0;
+};
+
+/// A point of a deck: of a sweep, or a phase.
+struct Point {
+  /// "chunks.count 4, memory.host pinned"; empty: no sweep.
+  std::string name() const;
+
+  Json values = Json::object();             ///< swept keys and their values
+  std::map<std::string, std::string> text;  ///< the same as spelled in the deck
+  deck::Phase phase = deck::Phase::alone;
+  std::optional<base::ExitCode> exit_code;  ///< empty: not finished
+  std::vector<std::string> reasons;         ///< for the verdict, one line each
+  std::string ended_by;                     ///< error that ended it early, or "interrupted"
+  DeviceSamples device;                     ///< of a point of a sweep
+
+  bool is(const Json& other, deck::Phase at) const { return phase == at && values == other; }
+};
+
+/// A swept key with its values in the order of the deck.
+struct Axis {
+  struct Value {
+    std::string text;              ///< as spelled in the deck
+    std::optional<double> number;  ///< empty: a word
+  };
+  std::string key;
+  std::vector<Value> values;
+
+  bool numeric() const;  ///< whether all values are numbers
+};
+
+/// Choices of the program: name, value.
+using Choices = std::vector<std::pair<std::string, std::string>>;
+
+/// What one point adds to a result.
+struct Part {
+  Point point;
+  std::string fingerprint;  ///< of the deck of a saved point
+  Choices choices;
+  std::optional<Balance> balance;
+  std::optional<Layout> layout;  ///< empty: a custom list
+  int verified_runs = 0;
+  double reference_s = 0;  ///< total time of reference results and comparisons
+  DeviceSamples device;
+  Window window;
+  std::vector<Run> runs;
+  std::vector<Finding> findings;
+  std::vector<Check> checks;
+  bool interrupted = false;
+  std::string error;  ///< that ended it; empty: none
+
+  bool ran() const;
+  base::ExitCode exit_code() const { return point.exit_code.value_or(base::ExitCode::pass); }
+};
+
+/// The deck of a result.
+struct DeckFile {
+  std::string path;  ///< as given
+  std::string mark;  ///< tells it from others of its name in one call; empty: it is alone
+  std::string sha256, identity;
+  Json resolved = Json::object();
+
+  std::string name() const { return describe::name_of(path) + mark; }
+};
+
+/// Of phase together.
+struct Together {
+  DeviceSamples device;
+  Window window;
+};
+
+/// What the runs of a deck found: a result file.
+struct Result : Part {
+  std::string file;  ///< that it was read from; not in files
+  base::Machine machine;
+  std::string started;  ///< UTC, "2026-01-31T12:00:00Z"
+  std::string title;
+  DeckFile deck;
+  std::vector<std::string> predicted_for;  ///< devices; empty: it ran here
+  std::vector<Point> points;               ///< all, in the order of the deck
+  std::optional<Together> together;
+  Verdict verdict = Verdict::pass;
+  base::ExitCode code = base::ExitCode::pass;
+
+  bool sweeps() const { return !points.empty() && !points.front().values.empty(); }
+  std::vector<Axis> axes() const;
+  /// The runs of each point.
+  std::vector<std::vector<const Run*>> runs_by_point() const;
+  /// Measurements of the device at a point.
+  const DeviceSamples& device_at(const Point& at) const;
+  bool predicts() const { return !predicted_for.empty(); }
+  base::ExitCode exit_code() const { return code; }
+};
+
+void describe(describe::Visitor& v, Trace& trace);
+void describe(describe::Visitor& v, Stop& stop);
+void describe(describe::Visitor& v, Run& run);
+void describe(describe::Visitor& v, Part& part);
+void describe(describe::Visitor& v, Result& result);
+
+inline constexpr const char* result_schema = "overlap-result/2";
+
+/// Adds what a finished point found; it takes the place of the entry in `points`.
+void append(Result& result, std::size_t number, Part part);
+
+/// What cannot be done for a result as a whole, such as a file that could not be written.
+void fail(Result& result, base::ExitCode code, const std::string& text);
+
+/// JSON as text without unsafe bytes.
+std::string json_text(const Json& json, int indent = -1);
+
+/// The text of a result file: one result, or several in `results`.
+std::string to_json(const std::vector<Result>& results, int indent = 2);
+
+/// What a command requires of a result; throws base::Error with the place in the file.
+using Rule = std::function<void(const describe::Reader&, const Result&)>;
+
+/// The results of a file; `timelines`: with the timelines of their runs, which are most of a file.
+/// Throws base::Error{runtime_error} with place or path and reason, also if the file contradicts
+/// itself.
+std::vector<Result> read_results(const std::string& path, const std::string& text,
+                                 bool timelines = true, const Rule& rule = {});
+
+}  // namespace overlap::results

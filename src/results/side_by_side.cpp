@@ -1,0 +1,286 @@
+#include "results/side_by_side.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "results/describe.hpp"
+#include "results/figures.hpp"
+
+namespace overlap::results {
+
+using describe::from_zero;
+using describe::Visitor;
+
+void describe(Visitor& v, Column& column) {
+  v("title", column.title, "What distinguishes the column from the others.");
+  v("file", column.file, "Result file.");
+  v("device", column.device, "Device; on host back ends the processor.");
+  v("backend", column.backend, "Default execution space.");
+  v("mechanism", column.mechanism, "How tasks are issued, for all its decks.");
+  v("kokkos_version", column.kokkos_version, "Version of Kokkos.");
+  v("compiler", column.compiler, "Compiler and its version.");
+  v("host", column.host, "Host name.");
+}
+
+void describe(Visitor& v, Matched& matched) {
+  v("n", matched.time_s.n, "Repetitions.", describe::above_zero);
+  v("time_s", matched.time_s, "Time of a repetition, seconds.");
+  v("speedup", matched.speedup,
+    "Time of the column's own sequential order / time; null: no baseline.");
+  v("overlap_efficiency", matched.overlap_efficiency,
+    "Time that overlap saves / time that it could save; null: no baseline or no bound, or overlap "
+    "can save less than 10 %.");
+  v("bound_s", matched.bound_s,
+    "Least time that the column's own hardware allows, seconds; null: not measured.", from_zero);
+  v("bound_fraction", matched.bound_fraction, "bound_s / time; null: not measured.");
+  v("ratio", matched.ratio,
+    "Time / time of the column `to`; null: that column does not have the order.");
+  v("trace", matched.trace, "How the timeline was measured; null: it was not.", describe::added);
+  v("timeline", matched.timeline, "Every task as measured; null: not traced.",
+    describe::nullable(Tasks()), describe::added);
+}
+
+void describe(Visitor& v, Match& match) {
+  v("point", match.point, "Swept keys and their values, or the phase; empty: neither.");
+  v("order", match.order, "Issue order with its disturbance or host work.");
+  v("columns", match.columns, "One per column; null: the column does not have the order.");
+}
+
+void describe(Visitor& v, Setting& setting) {
+  v("key", setting.key, "Key of the deck.");
+  v("values", setting.values, "One per column; -: missing.");
+}
+
+void describe(Visitor& v, SharedDeck& deck) {
+  v("title", deck.title, "Title of the deck.");
+  v("workload", deck.workload, "Its workload, the same in all columns: keys and values.");
+  v("differences", deck.differences, "Keys of the deck that differ between columns.");
+  v("errors", deck.errors,
+    "One per column: why the deck, or a point of it, did not run; empty: all ran.");
+  v("orders", deck.matches, "Each order at each point.");
+}
+
+void describe(Visitor& v, SideBySide& all) {
+  v("columns", all.columns, "One per file.");
+  std::size_t to = all.to + 1;
+  v("to", to, "The column that ratios refer to, from 1.", describe::above_zero);
+  if (v.reader() != nullptr) all.to = to - 1;
+  v("decks", all.decks, "Decks of the same title and workload.");
+}
+
+namespace {
+
+Column column_of(const std::vector<Result>& results) {
+  const Result& first = results.front();
+  std::set<std::string> mechanisms;
+  for (const Result& result : results) {
+    mechanisms.insert(text_at(deck_keys(result), "issue.mechanism"));
+  }
+  const base::Machine& machine = first.machine;
+  Column column;
+  column.file = first.file;
+  column.device = subject_of(machine).device;
+  column.backend = machine.build.backend;
+  column.mechanism = fmt::format("{}", fmt::join(mechanisms, " and "));
+  column.kokkos_version = machine.build.kokkos_version;
+  column.compiler = machine.build.compiler;
+  column.host = machine.host.name;
+  return column;
+}
+
+using TextOfColumn = std::string Column::*;
+
+/// A part of column titles: always shown if columns differ in it, or only if it distinguishes
+/// columns that would have equal titles.
+struct TitlePart {
+  TextOfColumn value;
+  const char* before;
+  bool always;
+};
+constexpr std::array<TitlePart, 7> title_parts = {{{&Column::device, "", true},
+                                                   {&Column::backend, "", true},
+                                                   {&Column::mechanism, "", true},
+                                                   {&Column::kokkos_version, "Kokkos ", false},
+                                                   {&Column::compiler, "", false},
+                                                   {&Column::host, "", false},
+                                                   {&Column::file, "", false}}};
+
+std::size_t distinct(const std::vector<std::string>& texts) {
+  return std::set(texts.begin(), texts.end()).size();
+}
+
+std::vector<std::string> titles_of(const std::vector<Column>& columns) {
+  std::vector<std::string> titles(columns.size());
+  for (const auto& [value, before, always] : title_parts) {
+    std::vector<std::string> values;
+    std::vector<std::string> longer = titles;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      values.push_back(columns[i].*value);
+      longer[i] += fmt::format("{}{}{}", titles[i].empty() ? "" : ", ", before, values[i]);
+    }
+    const bool differ = distinct(values) > 1;
+    if (differ && (always || distinct(longer) > distinct(titles))) titles = longer;
+  }
+  if (distinct(titles) == titles.size()) return titles;
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    titles[i] += fmt::format("{}#{}", titles[i].empty() ? "" : " ", i + 1);
+  }
+  return titles;
+}
+
+std::size_t chosen(const std::vector<Column>& columns, const std::string& to) {
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (to == columns[i].title || to == std::to_string(i + 1)) return i;
+    titles.push_back(columns[i].title);
+  }
+  throw base::Error(
+      base::ExitCode::usage,
+      fmt::format("--to: found '{}'; allowed: 1 to {}, or the title of a column: {}{}", to,
+                  columns.size(), fmt::join(titles, "; "), describe::suggestion(to, titles)));
+}
+
+/// The keys of the workload that are the same at all points.
+Keys workload_of(const Result& result) {
+  Keys workload;
+  for (const auto& [key, value] : deck_keys(result)) {
+    if (key.starts_with("workload.")) workload.emplace(key.substr(key.find('.') + 1), value);
+  }
+  return workload;
+}
+
+/// A deck with one result per column; null: none.
+struct SameDeck {
+  SharedDeck deck;
+  std::vector<const Result*> results;
+};
+
+std::vector<SameDeck> shared_decks(const std::vector<std::vector<Result>>& files) {
+  std::vector<SameDeck> all;
+  for (std::size_t column = 0; column < files.size(); ++column) {
+    for (const Result& result : files[column]) {
+      const Keys workload = workload_of(result);
+      auto same = std::ranges::find_if(all, [&](const SameDeck& known) {
+        return known.deck.title == result.title && known.deck.workload == workload;
+      });
+      if (same == all.end()) {
+        same = all.insert(same, {{.title = result.title, .workload = workload},
+                                 std::vector<const Result*>(files.size())});
+      }
+      const Result*& place = same->results[column];
+      if (place != nullptr) {
+        throw base::Error(base::ExitCode::runtime_error,
+                          fmt::format("{}: found a second result of '{}', which {} also has; "
+                                      "allowed: one per column",
+                                      result.file, result.title, place->file));
+      }
+      place = &result;
+    }
+  }
+  return all;
+}
+
+std::vector<Setting> differences_of(const std::vector<const Result*>& results) {
+  std::vector<Keys> decks;
+  Keys all;
+  for (const Result* const result : results) {
+    decks.push_back(result == nullptr ? Keys() : deck_keys(*result));
+    all.insert(decks.back().begin(), decks.back().end());
+  }
+  std::vector<Setting> differences;
+  for (const auto& [key, ignored] : all) {
+    Setting setting{key, {}};
+    std::set<std::string> distinct;
+    for (std::size_t i = 0; i < decks.size(); ++i) {
+      setting.values.push_back(text_at(decks[i], key));
+      if (results[i] != nullptr) distinct.insert(setting.values.back());
+    }
+    if (distinct.size() > 1) differences.push_back(std::move(setting));
+  }
+  return differences;
+}
+
+Matched matched(const Run& run, const Runs& runs) {
+  const auto median = [](const std::optional<base::Summary>& value) {
+    return value ? std::optional(value->median) : std::nullopt;
+  };
+  Matched matched;
+  matched.time_s = time_s(run);
+  matched.speedup = median(run.value(deck::Metric::speedup));
+  matched.overlap_efficiency = median(shown_efficiency(run, runs));
+  matched.bound_fraction = median(run.value(deck::Metric::bound_fraction));
+  if (run.bounds) matched.bound_s = run.bounds->bound_s;
+  matched.trace = run.trace;
+  if (run.trace) matched.timeline = run.timeline;
+  return matched;
+}
+
+/// The tables of all columns, pivoted: a row per point and order.
+std::vector<Match> matches_of(const std::vector<const Result*>& results, std::size_t to) {
+  std::vector<Match> matches;
+  std::vector<std::vector<const Run*>> runs;                   // of each match, by column
+  std::map<std::array<std::string, 3>, std::size_t> place_of;  // by phase, values and order
+  for (std::size_t column = 0; column < results.size(); ++column) {
+    if (results[column] == nullptr) continue;
+    const Figures figures(*results[column]);
+    for (const Figures::Place& place : figures.places) {
+      for (const Run* const run : place.runs) {
+        const std::string phase(deck::to_string(run->phase));
+        const auto [found, is_new] =
+            place_of.emplace(std::array{phase, run->point.dump(), name(*run)}, matches.size());
+        if (is_new) {
+          matches.push_back({.point = place.name(), .order = name(*run), .columns = {}});
+          matches.back().columns.resize(results.size());
+          runs.emplace_back(results.size());
+        }
+        matches[found->second].columns[column] = matched(*run, place.runs);
+        runs[found->second][column] = run;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (runs[i][to] == nullptr) continue;
+    for (std::size_t column = 0; column < results.size(); ++column) {
+      if (runs[i][column] == nullptr) continue;
+      matches[i].columns[column]->ratio =
+          base::ratio(runs[i][column]->samples_s, runs[i][to]->samples_s);
+    }
+    matches[i].columns[to]->ratio = base::Estimate{.value = 1, .lo = 1, .hi = 1};
+  }
+  return matches;
+}
+
+}  // namespace
+
+SideBySide side_by_side(const std::vector<std::vector<Result>>& files, const std::string& to) {
+  SideBySide all;
+  for (const std::vector<Result>& results : files) {
+    if (results.empty()) {
+      throw base::Error(
+          base::ExitCode::runtime_error,
+          fmt::format("column {}: found no result; allowed: results of one deck or more",
+                      all.columns.size() + 1));
+    }
+    all.columns.push_back(column_of(results));
+  }
+  const std::vector<std::string> titles = titles_of(all.columns);
+  for (std::size_t i = 0; i < titles.size(); ++i) all.columns[i].title = titles[i];
+  all.to = chosen(all.columns, to);
+  for (auto& [deck, results] : shared_decks(files)) {
+    deck.differences = differences_of(results);
+    for (const Result* const result : results) {
+      deck.errors.push_back(result == nullptr ? "" : result->error);
+    }
+    deck.matches = matches_of(results, all.to);
+    all.decks.push_back(std::move(deck));
+  }
+  return all;
+}
+
+}  // namespace overlap::results

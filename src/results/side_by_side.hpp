@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/result.hpp"
+
+/// Results of several machines, back ends or builds side by side, for porting studies. Nothing is
+/// judged.
+namespace overlap::results {
+
+/// The results of one file, or of one folder with one file per deck.
+struct Column {
+  std::string title;  ///< distinguishes the columns; unique
+  std::string file;
+  std::string device;  ///< its name; on host back ends that of the processor
+  std::string backend;
+  std::string mechanism;  ///< of all its decks
+  std::string kokkos_version;
+  std::string compiler;
+  std::string host;
+};
+
+/// Results of one order in one column.
+struct Matched {
+  base::Summary time_s;
+  std::optional<double> speedup, overlap_efficiency, bound_fraction;  ///< medians
+  std::optional<double> bound_s;
+  std::optional<base::Estimate> ratio = {};  ///< time / time of column `to`
+  std::optional<Trace> trace;                ///< of the timeline
+  std::optional<Timeline> timeline;
+};
+
+/// One order at one point in all columns.
+struct Match {
+  std::string point;                            ///< of a sweep, or a phase; else empty
+  std::string order;                            ///< with disturbance or host work
+  std::vector<std::optional<Matched>> columns;  ///< one per column; empty: missing
+};
+
+/// A key of the deck with one value per column; "-": missing.
+struct Setting {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+/// A deck with the same title and workload in several columns.
+struct SharedDeck {
+  std::string title;
+  std::map<std::string, std::string> workload;
+  std::vector<Setting> differences;  ///< among the keys that affect execution
+  std::vector<std::string> errors;   ///< one per column: why the deck did not run; empty: it ran
+  std::vector<Match> matches;
+};
+
+struct SideBySide {
+  std::vector<Column> columns;
+  std::size_t to = 0;  ///< reference column of the ratios
+  std::vector<SharedDeck> decks;
+};
+
+void describe(describe::Visitor& v, SideBySide& all);
+
+/// `files`: the results of each column. `to`: number of the reference column, from 1, or its title.
+/// Throws base::Error{usage} if there is no such column, and base::Error{runtime_error} if a column
+/// has no result or two results of one deck.
+SideBySide side_by_side(const std::vector<std::vector<Result>>& files, const std::string& to);
+
+}  // namespace overlap::results
