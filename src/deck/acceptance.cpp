@@ -45,7 +45,7 @@ std::vector<std::string> names_of_places() {
 }
 
 /// A place where a criterion is judged. A name that is misspelled would never be judged.
-constexpr Spelling<std::string> place = {
+constexpr Spelling<std::string> place_name = {
     .values =
         [] {
           Values values = words_values(names_of_places());
@@ -170,7 +170,7 @@ void describe(Visitor& v, Criterion& c, const Deck& deck) {
     "Where it is judged: with --predict of these devices; `gpu`: runs on a GPU. Elsewhere its "
     "check is SKIPPED and decides nothing.",
     unless(c.where.empty(),
-           list_of(place, "a list of `gpu` and names of devices, such as [c2070, gpu]", 1)),
+           list_of(place_name, "a list of `gpu` and names of devices, such as [c2070, gpu]", 1)),
     defaults_to("every run, no prediction"));
   if (map != nullptr) check_criterion(*map, c, deck);
 }
