@@ -69,7 +69,7 @@ integrations() {
   local environment=$project/build/check-integrations
   python3 -m venv "$environment" &&
     "$environment/bin/pip" install --quiet reframe-hpc==4.10.4 junitparser==5.0.3 lxml==6.1.3 &&
-    MINIAPP=$project/ci/quickstart.sh SOURCE=$project "$environment/bin/python" tests/acceptance/harness_test.py
+    BUILD=$project/build/quickstart-kokkos4 MINIAPP=$project/ci/quickstart.sh SOURCE=$project "$environment/bin/python" tests/acceptance/harness_test.py
 }
 
 # random NAME CMAKE-ARGS...: random decks under sanitizers; SEED says which.

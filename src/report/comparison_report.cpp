@@ -53,7 +53,7 @@ Cell change_verdict(const Change& change) {
 Table change_table(const Comparison& comparison) {
   Table table{
       .columns = {text_column("order"), text_column("metric"), number_column("A"),
-                  number_column("B"), number_column("change"), number_column("95 % interval"),
+                  number_column("B"), number_column("change"), number_column("95 % interval", 1),
                   text_column("trend"), text_column("verdict")},
       .rows = {},
       .most_rows = 1000};

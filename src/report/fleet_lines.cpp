@@ -18,8 +18,8 @@ using results::Device;
 using results::Fleet;
 using results::Group;
 
-constexpr std::size_t few = 16;   // lines each
-constexpr std::size_t most = 20;  // faults
+constexpr std::size_t most_devices = 16;  // with a line each
+constexpr std::size_t most_faults = 20;
 
 /// The host of missing devices; "unknown host".
 std::string host_of(const results::MissingDevices& missing) {
@@ -30,7 +30,7 @@ std::string host_of(const results::MissingDevices& missing) {
 
 std::string fleet_lines(const Fleet& fleet, bool all) {
   std::string text;
-  all = all || fleet.devices.size() <= few;
+  all = all || fleet.devices.size() <= most_devices;
   const bool several = std::ranges::any_of(fleet.devices, [&](const Device& device) {
     return device.deck_name != fleet.devices.front().deck_name;
   });
@@ -72,9 +72,9 @@ std::vector<std::string> faults(const Fleet& fleet) {
     texts.push_back(host_of(missing) + ": " + text_of(missing));
   }
   for (const results::BrokenFile& file : fleet.broken) texts.push_back(file.text);
-  if (texts.size() > most) {
-    const std::size_t more = texts.size() - most;
-    texts.resize(most);
+  if (texts.size() > most_faults) {
+    const std::size_t more = texts.size() - most_faults;
+    texts.resize(most_faults);
     texts.push_back(fmt::format("and {} more", more));
   }
   return texts;

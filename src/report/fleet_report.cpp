@@ -55,7 +55,7 @@ Cell verdict_cell(base::ExitCode code) {
 
 /// Headings of host, slot and device, and others.
 std::vector<Column> device_columns(const char* first, std::vector<Column> others) {
-  std::vector<Column> columns = {text_column(first), text_column("slot"), text_column("device")};
+  std::vector<Column> columns = {text_column(first), text_column("slot", 4), text_column("device")};
   std::ranges::move(others, std::back_inserter(columns));
   return columns;
 }
@@ -171,8 +171,8 @@ Table device_table(const Fleet& fleet, const Group& group, bool page) {
 
 Table distribution_table(const Group& group) {
   Table table{.columns = {text_column("figure"), text_column("phase"), number_column("devices"),
-                          number_column("median"), number_column("MAD"), number_column("min"),
-                          number_column("max"), text_column("slowest")},
+                          number_column("median"), number_column("MAD", 1), number_column("min", 3),
+                          number_column("max", 2), text_column("slowest")},
               .most_rows = every_row};
   for (const Distribution& figure : group.distributions) {
     if (!ranks(figure)) continue;
@@ -227,7 +227,7 @@ Table slowest_table(const Fleet& fleet, const Group& group) {
   std::ranges::stable_sort(all, std::ranges::greater{}, behind);
   Table table{.columns = device_columns(
                   "slowest", {text_column("figure"), text_column("phase"), number_column("value"),
-                              number_column("off median"), text_column("verdict")})};
+                              number_column("off median", 1), text_column("verdict", 2)})};
   std::set<std::size_t> shown;
   for (const auto& [figure, standing, figures] : all) {
     if (shown.size() == results::most_slowest || !shown.insert(standing->device).second) continue;
@@ -252,12 +252,13 @@ Table outlier_table(const Fleet& fleet, const Group& group) {
       if (!less) place = {&figure, &standing, place.figures};
     }
   }
-  Table table{.columns = device_columns(
-                  "outlier", {text_column("side"), text_column("figure"), text_column("phase"),
-                              number_column("value"), number_column("median"), number_column("off"),
-                              number_column("score"), number_column("figures")}),
-              .rows = {},
-              .most_rows = most_shown};
+  Table table{
+      .columns = device_columns(
+          "outlier", {text_column("side", 1), text_column("figure"), text_column("phase", 2),
+                      number_column("value", 3), number_column("median", 3), number_column("off"),
+                      number_column("score", 5), number_column("figures", 5)}),
+      .rows = {},
+      .most_rows = most_shown};
   for (const auto& [key, place] : by_device) {
     const auto& [figure, standing, figures] = place;
     table.rows.push_back(device_row(
@@ -276,7 +277,7 @@ Table node_table(const Group& group) {
   std::ranges::stable_sort(nodes, {}, [](const auto& node) { return node.together / node.alone; });
   Table table{.columns = {text_column("node"), text_column("order"), number_column("devices"),
                           number_column("sum alone"), number_column("together, GB/s"),
-                          number_column("of alone"), number_column("of duplex bound")},
+                          number_column("of alone", 1), number_column("of duplex bound", 2)},
               .rows = {},
               .most_rows = results::most_slowest};
   for (const results::NodeTotal& node : nodes) {
@@ -354,8 +355,8 @@ void add_histories(Blocks& blocks, const Fleet& fleet) {
                            [](const auto& history) { return std::abs(history.change()); });
   Table table{.columns = device_columns(
                   "drift", {text_column("figure"), text_column("phase"), number_column("results"),
-                            text_column("since"), number_column("first"), number_column("last"),
-                            number_column("change")}),
+                            text_column("since", 3), number_column("first", 2),
+                            number_column("last", 1), number_column("change")}),
               .rows = {},
               .most_rows = most_shown};
   for (const results::History& history : all) {

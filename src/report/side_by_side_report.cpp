@@ -107,7 +107,8 @@ Table order_table(const SideBySide& all, const SharedDeck& deck) {
 Table column_table(const SideBySide& all) {
   Table table{.columns = {number_column("column"), text_column("title"), text_column("device"),
                           text_column("back end"), text_column("mechanism"), text_column("Kokkos"),
-                          text_column("compiler"), text_column("host"), text_column("file")}};
+                          text_column("compiler", 1), text_column("host", 3),
+                          text_column("file", 2)}};
   for (const results::Column& column : all.columns) {
     const auto number = table.rows.size();
     table.rows.push_back({std::to_string(number + 1),

@@ -53,7 +53,8 @@ std::string wrapped(const std::string& text, int width, std::size_t indent) {
 }
 
 std::string text_of(const Heading& heading, const Screen& screen) {
-  return coloured(line(heading.text), heading.level < 3 ? "1" : "", screen) + "\n";
+  const std::string text = wrapped(line(heading.text), screen.width, 0);
+  return coloured(text, heading.level < 3 ? "1" : "", screen) + "\n";
 }
 
 std::string text_of(const Text& text, const Screen& screen) {

@@ -13,7 +13,8 @@ import jsonschema
 
 MINIAPP = os.environ["MINIAPP"]
 SOURCE = pathlib.Path(os.environ["SOURCE"])
-SCHEMAS = pathlib.Path(MINIAPP).resolve().parent.parent / "src/schemas"  # as the build writes them
+BUILD = pathlib.Path(os.environ.get("BUILD", pathlib.Path(MINIAPP).resolve().parent.parent))
+SCHEMAS = BUILD / "src/schemas"
 PROGRAM = pathlib.Path(MINIAPP).read_bytes()
 SANITIZED = any(name in PROGRAM for name in (b"__asan_init", b"__tsan_init"))
 SCHEMA = json.loads((SCHEMAS / "overlap-result-2.schema.json").read_text())

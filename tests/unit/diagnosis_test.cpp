@@ -14,7 +14,7 @@
 namespace overlap::experiment {
 namespace {
 
-using Cause = std::string_view;
+using Cause = std::string;
 using schedule::Stage;
 using testing::Contains;
 using testing::ElementsAre;
