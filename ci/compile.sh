@@ -4,7 +4,7 @@
 # the compiler's first errors; what is up to date is skipped.
 #
 # compile.sh cuda     with nvcc: device code is compiled, host code checked; several files of a library at once
-# compile.sh hip      with clang, checks device and host code of the libraries that launch kernels or call HIP
+# compile.sh hip      with clang, checks device and host code of the libraries that launch kernels or call HIP, as above
 # compile.sh threads  with g++, the same for Kokkos::Threads
 #
 # --tests               cuda: the tests but for those without Kokkos, by nvcc alone, which is quicker
@@ -183,7 +183,8 @@ fi
 
 kokkos=() plain=() units=
 units_with_kokkos='(src|miniapp)/(CMakeFiles/(overlap_)?)?(workload|lanes|measure|fleet|miniapp)'
-if [[ $backend == cuda && $what != --tests ]]; then units=$(units_of_build); fi
+[[ $backend$what != hip ]] || units_with_kokkos=${units_with_kokkos/|fleet|miniapp/}
+if [[ $backend != threads && $what != --tests ]]; then units=$(units_of_build); fi
 case $what in
   --tests) mapfile -t kokkos < <(tests_with_kokkos) ;;
   '' | --every-architecture) mapfile -t kokkos < <(sources_with_kokkos) ;;
