@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "measure/platform_sysfs.hpp"
 
@@ -18,7 +20,7 @@ class SysfsTest : public testing::Test {
     std::ofstream(devices_ + "/0001:c1:02.0/" + name) << text << '\n';
   }
 
-  std::string devices_ = testing::TempDir() + "overlap_sysfs";
+  std::string devices_ = testing::TempDir() + "overlap-sysfs-" + std::to_string(getpid());
 };
 
 TEST_F(SysfsTest, ReadsTheLink) {

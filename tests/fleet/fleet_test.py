@@ -43,7 +43,7 @@ LONG_TO_READ = "workload:\n  kind: custom\n  tasks:\n" + "".join(
     f"    - {{name: T{i}, stage: kernel, lane: {i % 4 + 1}, duration: 1 ms}}\n" for i in range(30000)
 ) + "issue: {orders: [custom]}\n" + FLEET.format("alone")
 # Seconds that a phase takes each rank: time enough to be found at work on a busy machine.
-DURATIONS = {"alone": 3, "together": 8}
+DURATIONS = {"alone": 2, "together": 6}
 
 
 def long(phase):
@@ -188,7 +188,6 @@ class Verdict(Case):
         for rank in range(RANKS):
             phases = {run["phase"] for run in self.result(rank)["runs"]}
             self.assertEqual(phases, set(PHASES))
-
 
     def test_each_deck_has_its_file(self):
         other = self.folder / "other.yaml"

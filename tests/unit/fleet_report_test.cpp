@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "deck_file.hpp"
 #include "results.hpp"
 #include "results/read_files.hpp"
 
@@ -127,20 +126,6 @@ TEST(Devices, OfContradictoryFilesAreRefused) {
               HasSubstr("runs[1].order: found a second run of sequential"));
 }
 
-/// A folder that goes with the test.
-struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / "overlap-fleet-test";
-  Folder() {
-    std::filesystem::remove_all(path);
-    std::filesystem::create_directories(path);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path / name) << text;
-    return (path / name).string();
-  }
-};
-
 TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
   const Folder folder;
   const std::string good = folder.write("a.json", file().dump());
@@ -148,7 +133,7 @@ TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
   const std::string fleet = folder.write("c.json", R"({"schema": "overlap-fleet/1"})");
   folder.write("d.txt", "no");
   folder.write("e.json", "{}");
-  const FleetInput input = read_devices(source_files({folder.path.string(), good}));
+  const FleetInput input = read_devices(source_files({folder.path(), good}));
   EXPECT_EQ(input.files, 4U);
   EXPECT_EQ(input.devices.size(), 1U);
   ASSERT_EQ(input.broken.size(), 2U);
@@ -156,7 +141,7 @@ TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
   EXPECT_THAT(input.left_out,
               ElementsAre(HasSubstr("c.json: overlap-fleet/1, not a result file; skipped")));
   EXPECT_EQ(read_devices(source_files({fleet})).broken.size(), 1U);  // by its own name
-  EXPECT_EQ(read_measured({folder.path.string() + "/a.json", good}).size(), 1U);
+  EXPECT_EQ(read_measured({folder.path() + "/a.json", good}).size(), 1U);
 }
 
 TEST(Hosts, AreReadFromAFile) {
