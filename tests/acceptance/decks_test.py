@@ -147,7 +147,7 @@ class Portable(TestCase):
         for deck in decks:
             with self.subTest(str(deck.relative_to(SOURCE))):
                 given = yaml.safe_load(deck.read_text())
-                small = {"issue.mechanism": "portable", "measure": {"warmup": 1, "repetitions": 2}}
+                small = {"issue.mechanism": "portable", "measure": {"warmup": 0, "repetitions": 1}}
                 small |= {"require": {}, "acceptance": [{"metric": "max_error", "max": 1e-5}]}
                 target = self.folder / "out.json"
                 done = run(deck, *overrides(self.smaller(given) | small), "--json", target)

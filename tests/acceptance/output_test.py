@@ -452,7 +452,14 @@ class Schema(TestCase):
             # Everything that can be none is something.
             box = ("--set=workload.box=[64, 1024]", "--set=workload.pitch=8192")
             done = run(deck, *box, f"--set=acceptance=[{criterion}]", "--json", target)
-            cls.result = json.loads(target.read_text()) if done.returncode == 0 else None
+            cls.result = cls.first(json.loads(target.read_text())) if done.returncode == 0 else None
+
+    @classmethod
+    def first(cls, node):
+        """The result with the first object of each list, for which the schema has one row."""
+        if isinstance(node, dict):
+            return {key: cls.first(value) for key, value in node.items()}
+        return [cls.first(item) for item in node[:1]] if isinstance(node, list) and node and isinstance(node[0], dict) else node
 
     def mutated(self, path, change):
         result = copy.deepcopy(self.result)
