@@ -327,7 +327,7 @@ class RealRuns(TestCase):
             done = run(self.deck(AUTO.replace("count: 4", f"count: {count}")), "--json", self.folder / "out.json", calibrate=True)
             self.assert_clean(done)
             if json.loads((self.folder / "out.json").read_text())["device"] is not None:
-                self.skipTest("a GPU")
+                self.skipTest("about host back ends, and this build runs on a GPU")
             lanes = int(re.search(r"(?m)^workers +one per lane, for up to (\d+) lanes? on \d+ cores?", done.stdout)[1])
             self.assertGreaterEqual(lanes, max(4, len(os.sched_getaffinity(0))))
 

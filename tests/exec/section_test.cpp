@@ -171,7 +171,7 @@ TYPED_TEST(SectionTest, FencesServeWhereThereIsNothingBetter) {
 
 TYPED_TEST(SectionTest, GraphsHoldCopiesOfLines) {
   if constexpr (workload::is_host<TypeParam>) {
-    GTEST_SKIP() << "no graphs";
+    GTEST_SKIP() << "only GPUs have graphs";
   } else {
     for (deck::Deck deck :
          {box_deck(boxes[8], 5), rowsum_deck(1003, 20, 4, ElementType::int32, 12)}) {
