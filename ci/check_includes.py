@@ -123,7 +123,7 @@ def self_test():
     good = {
         "src/base/error.hpp": '#include <string>\n#ifdef NDEBUG\n#endif\n',
         "src/base/text.cpp": '// printf(x), exit(1)\nauto s = "std::cout /dev/stdout"; std::snprintf(s); at_exit(1); x.exit(2);\n',
-        "src/describe/deck.cpp": '#include "describe/reader.hpp"\n#include <yaml-cpp/yaml.h>\n',
+        "src/describe/deck.cpp": '#include "describe/document.hpp"\n#include <yaml-cpp/yaml.h>\n',
         "src/report/json.cpp": '#include "report/json.hpp"\n#include "experiment/study.hpp"\n',
         "src/lanes/cuda_api.hpp": '#include <cuda_runtime.h>\n#if defined(KOKKOS_ENABLE_CUDA)\n#endif\n',
         "src/lanes/hip_api.hpp": '#include <hip/hip_runtime.h>\n#ifdef __HIPCC__\n#endif\n',

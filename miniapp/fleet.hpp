@@ -3,7 +3,7 @@
 #include "fleet/member.hpp"
 #include "names.hpp"
 #include "print.hpp"
-#include "run.hpp"
+#include "study.hpp"
 
 /// Additional steps of main for --fleet.
 namespace overlap {

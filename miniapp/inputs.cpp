@@ -91,23 +91,19 @@ void require_no_phases(const Inputs& inputs) {
 /// Adds the start of their identity to the names of decks that have the same. Throws
 /// base::Error{usage} where that is the same, too.
 void tell_decks_apart(Inputs& inputs) {
-  std::map<std::string, std::map<std::string, std::string>> identities;  // by name; to the path
+  std::map<std::string, std::map<std::string, std::string>> paths;  // by name and identity
   for (const auto& points : inputs.decks) {
     const deck::Deck& deck = points.front().deck;
-    const auto [same, is_new] = identities[deck.name()].emplace(deck::identity(deck), deck.path);
+    const auto [same, is_new] = paths[deck.name()].emplace(deck::identity(deck), deck.path);
     if (is_new) continue;
-    throw base::Error(
-        ExitCode::usage,
-        same->second == deck.path
-            ? deck.path + ": found the same deck twice; allowed: once"
-            : fmt::format("{}: found the name of {}, which runs the same; allowed: another name",
-                          deck.path, same->second));
+    throw base::Error(ExitCode::usage,
+                      fmt::format("{}: found the name of {}, which runs the same; allowed: each "
+                                  "deck once",
+                                  deck.path, same->second));
   }
   for (auto& points : inputs.decks) {
-    if (identities[points.front().deck.name()].size() == 1) continue;
-    for (deck::Point& point : points) {
-      point.deck.mark = deck::mark_of(deck::identity(point.deck));
-    }
+    if (paths[points.front().deck.name()].size() == 1) continue;
+    for (deck::Point& point : points) point.deck.mark = deck::mark_of(deck::identity(point.deck));
   }
 }
 

@@ -1,84 +1,250 @@
+#include <fmt/format.h>
+
 #include <cstdlib>
-#include <memory>
+#include <filesystem>
+#include <map>
 #include <optional>
 
 #include "base/interrupt.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
 #include "fleet.hpp"
-#include "measured.hpp"
+#include "measure/platform.hpp"
 #include "memory.hpp"
+#include "model/load.hpp"
 #include "names.hpp"
-#include "options.hpp"
+#include "report/list.hpp"
 #include "results.hpp"
-#include "run.hpp"
+#include "study.hpp"
+#include "workload/workload.hpp"
 
 namespace overlap {
 namespace {
 
-/// Runs the decks one after the other. The reports of a fleet are made from all ranks at the end.
-std::vector<Study> run_decks(const Options& options, const Inputs& inputs, Machinery& machinery,
-                             std::unique_ptr<report::Journal>& journal, Terminal& terminal) {
-  fleet::Member* const member = machinery.member ? &*machinery.member : nullptr;
-  std::vector<Study> studies;
-  std::size_t phases = 0;
-  for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
-    const base::Machine machine = machine_of(machinery);
-    Study& study = studies.emplace_back(new_study(inputs, i, machine));
-    if (mark_interrupted(studies)) continue;
-    journal = open_journal(options, inputs, study, machinery, terminal);
-    if (study.result.sweeps()) terminal.shown(report::heading(study.result, {}));
-    std::optional<Measured> measured;
-    if (machinery.session) {
-      measured.emplace(Measured{*machinery.session,
-                                machinery.bench,
-                                inputs.device ? &*inputs.device : nullptr,
-                                {results::subject_of(machine), inputs.references[i]},
-                                member,
-                                terminal});
-    }
-    const auto run_point = [&](const Study& now, const deck::Point& point) {
-      if (measured) return (*measured)(now, point);
-      experiment::Plan plan = experiment::predictions(point, inputs.predicted);
-      if (!now.result.sweeps()) {
-        terminal.shown(report::heading(now.result, experiment::planned(plan)));
-      }
-      return experiment::judge(std::move(plan), {});
-    };
-    if (machinery.unusable) {
-      fail_first(study, *machinery.unusable, terminal);
-    } else {
-      run_points(study, run_point, journal.get(), terminal);
-    }
-    if (member == nullptr) terminal.shown(report::findings(study.result));
-    phases += inputs.decks[i].size();
-    if (member != nullptr) member->skip_to(phases);  // skipped after an error
+using base::ExitCode;
+
+/// The text of an option that runs nothing; else empty.
+std::string answer(const Options& options) {
+  if (options.version) return report::version(measure::build_info());
+  if (!options.list) return options.help;
+  std::map<deck::WorkloadKind, std::string> unavailable;
+  for (const auto& word : deck::words<deck::WorkloadKind>) {
+    if (const auto why = workload::unavailable(word.value)) unavailable[word.value] = *why;
   }
-  return studies;
+  return report::list(measure::build_info(), measure::devices(), measure::on_gpu(), unavailable);
+}
+
+/// Makes this process one without a fleet, because its ranks cannot meet. Files about all ranks are
+/// then those of rank 0.
+void go_on_alone(Options& options, Machinery& machinery, Terminal& terminal) {
+  const auto job = measure::job_info();
+  const int rank = job ? job->rank.value_or(0) : 0;
+  std::vector<Output> own = rank_outputs(options);
+  if (rank > 0) {
+    options.outputs = std::move(own);
+    terminal.speak_for(fmt::format("rank {}", rank));
+  }
+  options.fleet = false;
+  machinery.world.reset();
+}
+
+/// Creates the resources for the options, apart from the world. Throws base::Error{usage}; other
+/// errors of this machine or rank are stored in `unusable` (without decks: thrown). If the ranks of
+/// a fleet cannot meet, changes the options to those of one process.
+void start(Options& options, const Inputs& inputs, Machinery& machinery, Terminal& terminal) {
+  if (!inputs.predicted.empty()) return;
+  std::vector<std::string> kokkos = options.kokkos;
+  if (options.fleet) {
+    try {
+      if (!machinery.unusable) machinery.member.emplace(*machinery.world, deadline_s(inputs));
+    } catch (const base::Error& error) {
+      if (error.code() == ExitCode::usage) throw;
+      machinery.unusable = error;
+    }
+    if (machinery.unusable) return go_on_alone(options, machinery, terminal);
+    const auto& member = *machinery.member;
+    if (member.rank() > 0) terminal.speak_for(member.name());
+    kokkos = member.kokkos_arguments(std::move(kokkos));
+    machinery.unusable = member.unplaced();
+    if (machinery.unusable) return;
+  }
+  try {
+    machinery.session.emplace(std::move(kokkos));
+  } catch (const base::Error& error) {
+    if (error.code() == base::ExitCode::usage || inputs.decks.empty()) throw;
+    machinery.unusable = error;
+  }
+}
+
+/// Origin of a device file, for its comment.
+std::string calibration_note(const base::Machine& machine) {
+  const base::BuildInfo& build = machine.build;
+  return fmt::format("Measured by `miniapp --calibrate` on {}:\n{}{}; Kokkos {} {}, {}.",
+                     now_utc().substr(0, 10), machine.device ? machine.device->name + ", " : "",
+                     base::device_of(machine.host).name, build.kokkos_version, build.backend,
+                     build.compiler);
+}
+
+/// Writes the file of --calibrate, which the decks then use. With decks, errors are stored in
+/// `unusable`.
+void calibrate(const Options& options, Inputs& inputs, Machinery& machinery, Terminal& terminal) {
+  const std::string& path = options.calibrate;
+  try {
+    model::Device device = measure::calibrate(*machinery.session, hooks_of(terminal));
+    device.path = path;
+    report::write_file(path, model::to_yaml(device, calibration_note(machine_of(machinery))));
+    const std::string doubts =
+        device.doubtful.empty()
+            ? ""
+            : fmt::format("; {} in it {} doubtful: calibrate again on a quiet machine",
+                          base::counted(device.doubtful.size(), "figure"),
+                          device.doubtful.size() == 1 ? "is" : "are");
+    if (!report::is_stream(path)) {
+      terminal.shown("wrote " + base::one_line(path) + doubts + "\n");
+    }
+    inputs.device = std::move(device);
+  } catch (const std::exception& exception) {
+    const base::Error error = base::error_of(exception);
+    if (inputs.decks.empty()) throw;
+    machinery.unusable = error;
+  }
+}
+
+/// The options with placeholders replaced in the names of the result files of this process. With
+/// --fleet without the files about all ranks. Throws base::Error.
+Options own_files(const Options& options, const Inputs& inputs, const FileNames& names) {
+  Options own = options;
+  own.calibrate = names.of(options.calibrate);
+  own.outputs.clear();
+  const auto own_outputs = options.fleet ? rank_outputs(options) : options.outputs;
+  for (const Output& output : own_outputs) {
+    const std::string path = names.of(output.path);
+    if (!has_deck_placeholder(path)) {
+      own.outputs.push_back({output.writer, path});
+      continue;
+    }
+    for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
+      own.outputs.push_back(
+          {output.writer, with_deck(path, inputs.decks[i].front().deck.name()), i});
+    }
+  }
+  return own;
+}
+
+/// Removes result files that cannot be written from the options, and makes the machinery unusable:
+/// nothing runs, and the other files contain the error. Throws base::Error{usage} if a file would
+/// overwrite another one of the command, and any error without a deck. `common`: the files about
+/// all ranks.
+void require_writable(Options& options, const Inputs& inputs,
+                      const std::vector<std::pair<std::string, std::string>>& common,
+                      Machinery& machinery) {
+  report::Files& files = machinery.files;
+  bool sweeps = false;
+  for (const auto& points : inputs.decks) {
+    files.reads(points.front().deck.path, "the deck");
+    sweeps = sweeps || !points.front().values.empty();
+  }
+  if (inputs.device) files.reads(inputs.device->path, "the device file");
+  for (const model::Device& device : inputs.predicted) files.reads(device.path, "a device file");
+  for (const auto& references : inputs.references) {
+    for (const auto& [name, reference] : references) files.reads(reference.path, "a reference");
+  }
+  if (sweeps) {
+    const std::string journal = journal_path(options);
+    if (!journal.empty()) files.reads(journal, "the file of finished points");
+    if (journal.empty() && options.resume) {
+      throw base::Error(
+          ExitCode::usage,
+          "--resume: found only pipes or devices as result files; allowed: a regular file, "
+          "next to which finished points are saved");
+    }
+    std::error_code none;
+    if (!options.calibrate.empty() && std::filesystem::exists(journal, none)) {
+      throw base::Error(
+          ExitCode::usage,
+          fmt::format(
+              "{}: found points of an unfinished sweep; allowed: --resume with --device {}, "
+              "or remove the file",
+              base::one_line(journal), base::one_line(options.calibrate)));
+    }
+  }
+  const auto can_write = [&](const std::string& path, const std::string& option) {
+    try {
+      files.writes(path, option);
+      return true;
+    } catch (const base::Error& error) {
+      if (error.code() == ExitCode::usage || inputs.decks.empty()) throw;
+      std::optional<base::Error>& all = machinery.unusable;
+      all = all ? base::Error(base::worst(all->code(), error.code()),
+                              fmt::format("{}; {}", all->what(), error.what()))
+                : error;
+      return false;
+    }
+  };
+  if (!options.calibrate.empty()) can_write(options.calibrate, "--calibrate");
+  for (const auto& [option, path] : common) can_write(path, option);
+  std::erase_if(options.outputs, [&](const Output& output) {
+    return !can_write(output.path, std::string(output.writer->option));
+  });
+}
+
+/// Writes a file; returns whether it could.
+bool write_output(const Output& output, std::vector<Study>& studies, Terminal& terminal) {
+  Study& study = studies[output.deck.value_or(studies.size() - 1)];
+  try {
+    const report::Results all = output.deck ? report::Results{study.result} : results_of(studies);
+    report::write_file(output.path, output.writer->write(all));
+    return true;
+  } catch (const std::exception& exception) {
+    const base::Error error = base::error_of(exception);
+    std::string why = error.what();
+    if (!why.starts_with(output.path)) why = output.path + ": cannot write: " + why;
+    terminal.error(why);
+    const bool interrupted = error.code() == ExitCode::interrupted;
+    results::fail(study.result, interrupted ? ExitCode::interrupted : ExitCode::runtime_error, why);
+    study.unwritten = true;
+    return false;
+  }
+}
+
+/// Writes all result files, prints the verdicts, and removes the journal if the result files are
+/// complete. A file that cannot be written counts as an error of its deck's study, or of the last
+/// one. Returns the worst exit code.
+ExitCode finish(const Options& options, std::vector<Study>& studies, Terminal& terminal) {
+  report::write_each(options.outputs, &Output::path,
+                     [&](const Output& output) { return write_output(output, studies, terminal); });
+  auto code = ExitCode::pass;
+  for (const Study& study : studies) code = base::worst(code, study.result.code);
+  if (!options.fleet) terminal.verdict(results_of(studies));
+  if (studies.empty()) return code;
+  const Study& last = studies.back();
+  if (last.journal != nullptr && last.is_over() && !last.unwritten) last.journal->remove();
+  return code;
 }
 
 /// Executes the command line.
-base::ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
+ExitCode run(Options options, Machinery& machinery, Terminal& terminal) {
   if (const std::string text = answer(options); !text.empty()) {
     terminal.text(text);
-    return base::ExitCode::pass;
+    return ExitCode::pass;
   }
   if (options.command != Command::run) return work_on_results(options, terminal);
   require_own_files(options);
   std::optional<Inputs> read =
       options.fleet ? read_together(options, machinery, terminal) : read_inputs(options);
-  if (!read) return base::ExitCode::usage;
+  if (!read) return ExitCode::usage;
   Inputs& inputs = *read;
   if (options.dry_run) {
     terminal.text(dry_run(inputs));
-    return base::ExitCode::pass;
+    return ExitCode::pass;
   }
   start(options, inputs, machinery, terminal);
   const FileNames names = names_of(machine_of(machinery));
   Options own = own_files(options, inputs, names);
   require_writable(own, inputs, common_files(options, names), machinery);
   if (!own.calibrate.empty() && !machinery.unusable) calibrate(own, inputs, machinery, terminal);
-  std::unique_ptr<report::Journal> journal;
-  std::vector<Study> studies = run_decks(own, inputs, machinery, journal, terminal);
-  const base::ExitCode code = finish(own, studies, journal.get(), terminal);
+  std::vector<Study> studies = run_decks(own, inputs, machinery, terminal);
+  const ExitCode code = finish(own, studies, terminal);
   return machinery.member ? finish_fleet(options, names, studies, machinery, terminal) : code;
 }
 

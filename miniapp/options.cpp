@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <string_view>
 
 #include "base/error.hpp"
@@ -20,23 +21,6 @@ namespace {
   throw base::Error(base::ExitCode::usage, message);
 }
 
-/// Options that exclude each other.
-constexpr auto exclusive = std::to_array<std::array<const char*, 2>>({
-    {"--predict", "--device"},
-    {"--predict", "--calibrate"},
-    {"--predict", "--dry-run"},
-    {"--device", "--calibrate"},
-    {"--dry-run", "--calibrate"},
-    {"--predict", "--reference"},
-    {"--resume", "--predict"},
-    {"--resume", "--dry-run"},
-    {"--resume", "--calibrate"},
-    {"--fleet", "--predict"},
-    {"--fleet", "--calibrate"},
-    {"--fleet", "--dry-run"},
-    {"--fleet", "--resume"},
-});
-
 constexpr int most_files = 1 << 20;
 
 /// The result file of this name, by the writers' suffixes.
@@ -44,36 +28,41 @@ Output output_of(std::string_view option, const std::string& file) {
   std::vector<std::string_view> suffixes;
   for (const report::Writer& writer : report::writers) {
     if (writer.option != option) continue;
-    if (!file.ends_with(writer.suffix)) {
-      suffixes.push_back(writer.suffix);
-      continue;
-    }
-    if (file.empty()) fail(fmt::format("{} needs a file name", option));
-    require_known_placeholders(option, file);
-    return {&writer, file, {}};
+    if (file.ends_with(writer.suffix)) return {&writer, file, {}};
+    suffixes.push_back(writer.suffix);
   }
   fail(fmt::format("{}: found '{}'; allowed: a name that ends in {}", option, file,
                    fmt::join(suffixes, " or ")));
 }
 
-/// Adds an option that takes the name of a file.
-CLI::Option* add_file(CLI::App& app, const char* name, std::string& file, const char* type,
-                      const char* help) {
-  const auto take = [name, &file](const std::string& found) {
-    if (found.empty()) fail(fmt::format("{} needs a file name", name));
-    file = found;
-  };
-  return app.add_option_function<std::string>(name, take, help)->type_name(type);
+/// Gives an option a value, in the place of which another option may stand by mistake.
+CLI::Option* with_value(CLI::Option* option, const std::string& type) {
+  return option->type_name(type)->allow_extra_args(false)->check(
+      [name = option->get_name(), type](const std::string& found) {
+        const bool is_option = found.starts_with("--");
+        if (!found.empty() && !is_option) return std::string();
+        fail(fmt::format("{}: found {}; allowed: {}", name,
+                         is_option ? found + ", which is an option" : "''", type));
+      });
+}
+
+/// Gives it the name of a file to write, which may have some words in braces.
+CLI::Option* with_output(CLI::Option* option, const std::string& type,
+                         std::span<const std::string_view> words = {}) {
+  return with_value(option, type)
+      ->check([name = option->get_name(), words](const std::string& found) {
+        require_known_placeholders(name, found, words);
+        return std::string();
+      });
 }
 
 /// The options of result files, which take_outputs() reads in the sequence of the command line.
 void add_writers(CLI::App& app) {
-  for (const auto& [option, suffix, type, help, takes_sweeps, write] : report::writers) {
-    if (help.empty()) continue;
-    app.add_option_function<std::vector<std::string>>(
-           std::string(option), [](const std::vector<std::string>&) {}, std::string(help))
-        ->type_name(std::string(type))
-        ->allow_extra_args(false);
+  for (const report::Writer& writer : report::writers) {
+    if (writer.help.empty()) continue;
+    const std::string help(writer.help);
+    CLI::Option* const option = app.add_option(std::string(writer.option), help)->take_all();
+    with_output(option, std::string(writer.type), placeholders);
   }
 }
 
@@ -100,11 +89,19 @@ void add_commands(CLI::App& app, Options& options) {
   };
   CLI::App* const baseline = command(Command::baseline, "baseline",
                                      "Make a reference file from results", "FILE|FOLDER", 1);
-  add_file(*baseline, "-o", options.output, "FILE.yaml", "Reference file to write")->required();
   CLI::App* const compare = command(Command::compare, "compare",
                                     "Compare later results with the first one", "FILE|FOLDER", 2);
-  add_file(*compare, "--json", options.json, "FILE", "Write the comparison");
-  add_file(*compare, "--report", options.report, "FILE.html", "Write it as an HTML page");
+  CLI::App* const merge = command(
+      Command::merge, "merge", "Judge the results of many devices as one fleet", "FILE|FOLDER", 1);
+  CLI::App* const show = command(
+      Command::show, "show", "Report results, a fleet or a comparison as if just made", "FILE", 1);
+  const auto output = [](CLI::App* to, const char* name, std::string& file, const char* type,
+                         const char* help) {
+    return with_output(to->add_option(name, file, help), type);
+  };
+  output(baseline, "-o", options.output, "FILE.yaml", "Reference file to write")->required();
+  output(compare, "--json", options.json, "FILE", "Write the comparison");
+  output(compare, "--report", options.report, "FILE.html", "Write it as an HTML page");
   CLI::Option* const side_by_side = compare->add_flag(
       "--side-by-side", options.side_by_side,
       "Show all files side by side, one column per file, without verdicts: for porting studies");
@@ -112,23 +109,22 @@ void add_commands(CLI::App& app, Options& options) {
       ->add_flag("--common", options.common,
                  "Judge what both files have; else orders and points of one file are inconclusive")
       ->excludes(side_by_side);
-  compare->add_option("--to", options.to, "The column that ratios refer to (default 1)")
-      ->type_name("NUMBER|TITLE")
+  with_value(compare->add_option("--to", options.to, "The column that ratios refer to (default 1)"),
+             "NUMBER|TITLE")
       ->needs(side_by_side);
-  add_file(*compare, "--csv", options.csv, "FILE", "Write a table: one row per order and column")
+  output(compare, "--csv", options.csv, "FILE", "Write a table: one row per order and column")
       ->needs(side_by_side);
-  CLI::App* const merge = command(
-      Command::merge, "merge", "Judge the results of many devices as one fleet", "FILE|FOLDER", 1);
-  add_file(*merge, "--expect", options.expected, "HOSTS",
-           "File that lists the hosts that must have a result, as host or host:devices");
-  add_file(*merge, "--reference", options.reference, "FILE",
-           "Reference file to judge the devices by");
-  add_file(*merge, "--json", options.json, "FILE", "Write the fleet file");
-  add_file(*merge, "--junit", options.junit, "FILE",
-           "Write the verdicts as JUnit XML: one test per device");
-  add_file(*merge, "--report", options.report, "FILE.html", "Write it as an HTML page");
-  CLI::App* const show = command(
-      Command::show, "show", "Report results, a fleet or a comparison as if just made", "FILE", 1);
+  with_value(merge->add_option("--expect", options.expected,
+                               "File that lists the hosts that must have a result, as host or "
+                               "host:devices"),
+             "HOSTS");
+  with_value(
+      merge->add_option("--reference", options.reference, "Reference file to judge the devices by"),
+      "FILE");
+  output(merge, "--json", options.json, "FILE", "Write the fleet file");
+  output(merge, "--junit", options.junit, "FILE",
+         "Write the verdicts as JUnit XML: one test per device");
+  output(merge, "--report", options.report, "FILE.html", "Write it as an HTML page");
   add_writers(*show);
   for (CLI::App* const one : {baseline, compare}) {
     CLI::Option* const below =
@@ -150,18 +146,6 @@ void take_outputs(const CLI::App& app, Options& options) {
       continue;
     options.outputs.push_back(output_of(name, option->results().at(taken[option]++)));
   }
-}
-
-/// Rejects an option in the place of another option's value.
-void require_values(const CLI::App& app) {
-  for (const CLI::Option* const option : app.parse_order()) {
-    for (const std::string& value : option->results()) {
-      if (option->get_positional() || !value.starts_with("--")) continue;
-      fail(fmt::format("{}: found {}, which is an option; allowed: {}", option->get_name(), value,
-                       option->get_type_name()));
-    }
-  }
-  for (const CLI::App* const command : app.get_subcommands()) require_values(*command);
 }
 
 /// Rejects a misspelled command, which was taken for a deck.
@@ -190,60 +174,45 @@ void require_no_command(const CLI::App& app, const Options& options) {
                    in_command ? where.get_name() + " " : "", describe::suggestion(found, names)));
 }
 
-void require_alone(const CLI::App& app, const std::string& name) {
-  for (const CLI::Option* const option : app.parse_order()) {
-    const std::string other = option->get_name();
-    if (other != name) fail(fmt::format("{} with {}; allowed: alone", name, other));
-  }
-}
-
+/// Rejects options that cannot stand together or need a deck. (CLI11's own relations would be
+/// listed in --help.)
 void check(const CLI::App& app, const Options& options) {
   require_no_command(app, options);
-  if (options.list || options.version)
-    return require_alone(app, options.list ? "--list" : "--version");
+  const auto exclude = [&](const std::string& a, const std::vector<std::string>& others) {
+    for (const std::string& b : others) {
+      if (app.count(a) == 0 || app.count(b) == 0) continue;
+      fail(fmt::format("{} and {} are mutually exclusive (see miniapp --help)", a, b));
+    }
+  };
+  for (const char* const alone : {"--list", "--version"}) {
+    for (const CLI::Option* const option : app.parse_order()) {
+      if (app.count(alone) == 0 || option->get_name() == alone) continue;
+      fail(fmt::format("{} with {}; allowed: alone", alone, option->get_name()));
+    }
+  }
+  if (options.list || options.version) return;
   if (options.decks.empty() && options.calibrate.empty()) {
     fail("no deck given (see miniapp --help)");
   }
-  const auto together = [&](const char* a, const std::string& b) {
-    if (app.count(a) == 0 || app.count(b) == 0) return;
-    fail(fmt::format("{} and {} are mutually exclusive (see miniapp --help)", a, b));
-  };
-  for (const auto& [a, b] : exclusive) together(a, b);
+  exclude("--predict",
+          {"--device", "--calibrate", "--dry-run", "--reference", "--resume", "--fleet"});
+  exclude("--device", {"--calibrate"});
+  exclude("--dry-run", {"--calibrate"});
+  exclude("--resume", {"--calibrate", "--dry-run"});
+  exclude("--fleet", {"--calibrate", "--dry-run", "--resume"});
+  std::vector<std::string> of_decks = {"--set", "--reference"};
   for (const report::Writer& writer : report::writers) {
-    const std::string option(writer.option);
+    exclude("--dry-run", {std::string(writer.option)});
+    of_decks.emplace_back(writer.option);
+  }
+  for (const std::string& option : of_decks) {
     if (options.decks.empty() && app.count(option) > 0) {
       fail(option + " without a deck (see miniapp --help)");
     }
-    together("--dry-run", option);
   }
-  for (const char* option : {"--set", "--reference"}) {
-    if (options.decks.empty() && app.count(option) > 0) {
-      fail(fmt::format("{} without a deck (see miniapp --help)", option));
-    }
-  }
-  require_known_placeholders("--calibrate", options.calibrate, std::span(placeholders).subspan(1));
   if (options.resume && options.outputs.empty()) {
     fail("--resume needs a result file, next to which finished points are saved; allowed: with " +
          report::sweep_options());
-  }
-}
-
-/// The options of the commands that read results.
-void check_command(const CLI::App& app, const Options& options) {
-  if (!options.decks.empty()) {
-    fail(fmt::format("found the deck {} before a command; allowed: either decks or a command",
-                     options.decks.front()));
-  }
-  if (!app.parse_order().empty()) {
-    fail(fmt::format("found {} before a command; allowed: after the command",
-                     app.parse_order().front()->get_name()));
-  }
-  for (const auto& [option, file] : {std::pair("-o", options.output),
-                                     {"--csv", options.csv},
-                                     {"--json", options.json},
-                                     {"--junit", options.junit},
-                                     {"--report", options.report}}) {
-    require_known_placeholders(option, file, {});
   }
 }
 
@@ -259,21 +228,21 @@ Options parse_options(int argc, char** argv) {
   app.add_option("DECK", options.decks,
                  "YAML decks or names of shipped decks, run one after the other");
   const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
-    app.add_option(name, value, help)->type_name(type)->allow_extra_args(false);
+    with_value(app.add_option(name, value, help), type);
   };
   add("--set", options.overrides, "KEY.PATH=VALUE", "Override a deck value; repeatable");
   add_writers(app);
   add("--predict", options.predict, "DEVICE",
       "Predict the decks' runs on a device instead of running them: a name from input/devices or a "
       "file; repeatable");
-  add_file(app, "--device", options.device, "DEVICE",
-           "Predict measured runs with this device: a name from input/devices or a file (default: "
-           "the device is measured first)");
-  add_file(
-      app, "--reference", options.reference, "FILE",
+  add("--device", options.device, "DEVICE",
+      "Predict measured runs with this device: a name from input/devices or a file (default: the "
+      "device is measured first)");
+  add("--reference", options.reference, "FILE",
       "Reference for criteria with `reference: given`: a name from input/references or a file");
-  add_file(app, "--calibrate", options.calibrate, "FILE",
-           "Measure this device and write a device file, before any deck runs");
+  with_output(app.add_option("--calibrate", options.calibrate,
+                             "Measure this device and write a device file, before any deck runs"),
+              "FILE", std::span(placeholders).subspan(1));
   app.add_flag("--fleet", options.fleet,
                "Run under mpirun or srun with one rank per device: the devices of a node one at a "
                "time, then all together");
@@ -313,9 +282,13 @@ Options parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     fail(std::string(error.what()) + " (see miniapp --help)");
   }
-  require_values(app);
+  if (options.command != Command::run && !app.parse_order().empty()) {
+    fail(fmt::format(
+        "found {} before a command; allowed: after the command",
+        options.decks.empty() ? app.parse_order().front()->get_name() : options.decks.front()));
+  }
   take_outputs(options.command == Command::show ? *app.get_subcommands().front() : app, options);
-  options.command == Command::run ? check(app, options) : check_command(app, options);
+  if (options.command == Command::run) check(app, options);
   return options;
 }
 

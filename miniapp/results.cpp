@@ -173,7 +173,12 @@ base::ExitCode finish(const Outputs& outputs, results::Comparisons& comparisons,
 base::ExitCode finish(const Outputs& outputs, results::Fleet& fleet, const Options& options,
                       Terminal& terminal) {
   if (options.quiet) {
-    for (const std::string& fault : report::faults(fleet)) terminal.error(fault);
+    constexpr std::size_t most = 20;
+    const auto faults = report::faults(fleet);
+    for (const report::JunitCase& fault : faults | std::views::take(most)) {
+      terminal.error(fault.text);
+    }
+    if (faults.size() > most) terminal.error(fmt::format("and {} more", faults.size() - most));
   }
   write(outputs, [&](const std::string& path, const std::string& why) {
     terminal.error(why);

@@ -1,17 +1,67 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <vector>
 
-#include "deck/deck.hpp"
-#include "results/result.hpp"
+#include "fleet/member.hpp"
+#include "inputs.hpp"
+#include "measure/session.hpp"
+#include "options.hpp"
+#include "print.hpp"
+#include "report/journal.hpp"
+#include "report/output_file.hpp"
+#include "report/run_report.hpp"
 
 namespace overlap {
+
+/// Resources of runs. Must outlive the error handling.
+struct Machinery {
+  std::optional<fleet::World> world;    ///< of --fleet
+  std::optional<fleet::Member> member;  ///< of --fleet
+  std::optional<measure::Session> session;
+  measure::Bench bench;  ///< freed before the session
+  report::Files files;   ///< locked until the end
+  std::optional<base::Error>
+      unusable;         ///< why nothing can run here; becomes the error of every point
+  bool broken = false;  ///< an error ended the program
+
+  /// Whether a regular shutdown would crash or hang: a lost device cannot be freed, and MPI waits
+  /// for lost ranks.
+  bool cannot_end() const {
+    return (session && session->lost) || (world && (broken || !world->whole()));
+  }
+};
+
+/// The machine; without a session, without its device.
+base::Machine machine_of(const Machinery& machinery);
+
+measure::Hooks hooks_of(Terminal& terminal);
 
 /// A deck while it runs: its points, and what they found so far.
 struct Study {
   std::vector<deck::Point> points;
   results::Result result;
-  bool unwritten = false;  ///< whether a file could not be written
+  std::unique_ptr<report::Journal> journal = {};  ///< of finished points of a sweep; null: none
+  bool unwritten = false;                         ///< whether a file could not be written
+
+  /// Whether no point is left to measure here.
+  bool is_over() const;
 };
+
+report::Results results_of(const std::vector<Study>& studies);
+
+/// Where a sweep keeps its finished points: next to the first of its result files that has some, or
+/// else to the first; empty: nowhere.
+std::string journal_path(const Options& options);
+
+/// The time as in result files.
+std::string now_utc();
+
+/// Runs the decks one after the other, and of an interrupted sweep what is left. Errors are stored
+/// in the results; base::Error{usage} is thrown. The reports of a fleet are made from all ranks at
+/// the end.
+std::vector<Study> run_decks(const Options& options, const Inputs& inputs, Machinery& machinery,
+                             Terminal& terminal);
 
 }  // namespace overlap

@@ -81,12 +81,7 @@ double ratio_of_rank(const std::vector<double>& a, const std::vector<double>& b,
 
 }  // namespace
 
-double median(std::vector<double> samples) {
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::ranges::nth_element(samples, middle);
-  if (samples.size() % 2 == 1) return *middle;
-  return (*std::max_element(samples.begin(), middle) + *middle) / 2;
-}
+double median(std::vector<double> samples) { return summarize(std::move(samples)).median; }
 
 double median_deviation(std::vector<double> samples, double center) {
   for (double& sample : samples) sample = std::abs(sample - center);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <span>
 
 namespace overlap::base {
@@ -106,12 +107,10 @@ std::string one_line(std::string_view bytes) {
 
 std::string safe_lines(std::string_view bytes) {
   std::string lines;
-  for (std::size_t at = 0; at <= bytes.size();) {
-    const std::size_t end = std::min(bytes.find('\n', at), bytes.size());
-    lines += one_line(bytes.substr(at, end - at));
-    if (end < bytes.size()) lines += '\n';
-    at = end + 1;
+  for (const auto line : std::views::split(bytes, '\n')) {
+    lines += one_line({line.begin(), line.end()}) + '\n';
   }
+  if (!lines.empty()) lines.pop_back();
   return lines;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "deck/fields.hpp"
 #include "deck/shipped.hpp"
@@ -14,135 +15,77 @@ namespace {
 
 using namespace describe;
 
+std::optional<double> parse_rate(std::string_view text) {
+  const auto bytes_per_s = base::parse_bandwidth(text);
+  return bytes_per_s ? std::optional(*bytes_per_s / 1e9) : base::parse_number(text);
+}
+
 /// A limit in the unit of a metric; without one it may be any.
 Real limit(std::string_view unit) {
-  const auto codec = [](std::string_view allowed, std::string_view written, auto parser) {
-    return Real{.allowed = allowed, .least = 0, .unit = written, .parser = parser};
-  };
   if (unit.empty()) {
-    return codec(
-        "a non-negative number with or without the metric's unit, such as 1.3, 90 %, 20 GB/s or "
-        "5 ms",
-        "", nullptr);
+    return {.allowed =
+                "a non-negative number with or without the metric's unit, such as 1.3, 90 %, 20 "
+                "GB/s or 5 ms",
+            .least = 0};
   }
   if (unit == "s") {
-    return codec("a non-negative time, such as 0.005 (seconds), 5 ms or 50 us", "s",
-                 base::parse_seconds);
+    return seconds("a non-negative time, such as 0.005 (seconds), 5 ms or 50 us", 0, any<double>);
   }
-  if (unit == "1") return codec("a non-negative number or percentage", "", base::parse_part);
-  return codec(
-      "a non-negative rate, such as 90 (GB/s), 90 GB/s or 300 MB/s", "B/s",
-      +[](std::string_view text) {
-        const auto bytes_per_s = base::parse_bandwidth(text);
-        return bytes_per_s ? std::optional(*bytes_per_s / 1e9) : base::parse_number(text);
-      });
+  if (unit == "1") return part("a non-negative number or percentage", 0, any<double>);
+  return {.allowed = "a non-negative rate, such as 90 (GB/s), 90 GB/s or 300 MB/s",
+          .least = 0,
+          .unit = "B/s",
+          .parser = parse_rate};
 }
 
-std::vector<std::string> names_of_places() {
-  std::vector<std::string> names = shipped_names("devices");
-  names.insert(names.begin(), any_gpu);
-  return names;
+/// What a deck needs so that a metric can be judged; empty: nothing that it lacks.
+std::string lacks(const Criterion& c, const Deck& deck) {
+  const Needs needs = row_of(c.metric).needs;
+  if (needs == Needs::baseline && !deck.issue.has(Order::sequential)) {
+    return "the baseline 'sequential' among issue.orders";
+  }
+  if (needs == Needs::baseline && deck.issue.orders.size() == 1) {
+    return "an order other than 'sequential' among issue.orders";
+  }
+  if (needs == Needs::alone && (c.phase == Phase::alone || !deck.fleet.compares())) {
+    return "phase together, or none, and fleet.phases [alone, together]";
+  }
+  return needs == Needs::host_work && !deck.host_work ? "host_work" : "";
 }
 
-/// A place where a criterion is judged. A name that is misspelled would never be judged.
-constexpr Spelling<std::string> place_name = {
-    .values =
-        [] {
-          Values values = words_values(names_of_places());
-          values.schema = {{"type", "string"}};
-          return values;
-        },
-    .from =
-        [](const std::string& text) {
-          const auto names = names_of_places();
-          return std::ranges::find(names, text) != names.end() ? std::optional(text) : std::nullopt;
-        },
-    .write = [](const std::string& text) { return Json(text); }};
-
-/// Where the orders of the deck come from.
-std::string origin_of_orders(const Reader& item) {
-  return item.root().at("issue").at("orders").origin();
-}
-
-void check_order(const Reader& item, const Deck& deck) {
-  const Reader order = item.at("order");
-  const std::vector<std::string> names = names_of(deck.issue.orders);
-  if (!order.exists() || std::ranges::find(names, order.text()) != names.end()) return;
-  order.fail_allowed(fmt::format("{}, those in issue.orders ({}){}", fmt::join(names, ", "),
-                                 origin_of_orders(item), suggestion(order.text(), names)));
-}
-
-/// Checks that the deck has the baseline and other orders for a metric that compares them.
-void check_comparison(const Reader& item, const Criterion& criterion, const Deck& deck) {
-  const auto fail = [&](std::string_view need) {
-    std::vector<std::string> allowed;
-    for (const MetricRow& row : metrics) {
-      const bool lacks = (row.needs == Needs::host_work && !deck.host_work) ||
-                         (row.needs == Needs::alone && !deck.fleet.compares());
-      if (row.needs != Needs::baseline && !lacks) allowed.emplace_back(row.name);
-    }
-    item.at("metric").fail(fmt::format(
-        "found '{}', which needs {} among issue.orders ({}); allowed: {}",
-        to_string(criterion.metric), need, origin_of_orders(item), fmt::join(allowed, ", ")));
+/// Rejects what contradicts the metric or the rest of the deck.
+void check_criterion(const Reader& item, const Criterion& c, const Deck& deck) {
+  const MetricRow& metric = row_of(c.metric);
+  const auto refuse = [&](bool found, const char* key, const std::string& allowed) {
+    if (found) item.at(key).fail_allowed(allowed);
   };
-  std::vector<std::string> others = names_of(deck.issue.orders);
-  std::erase(others, to_string(Order::sequential));
-  if (others.size() == deck.issue.orders.size()) fail("the baseline 'sequential'");
-  if (others.empty()) fail("an order other than 'sequential'");
-  if (criterion.order == Order::sequential) {
-    item.at("order").fail(
-        fmt::format("found 'sequential', which would be compared with itself; allowed: {}",
-                    fmt::join(others, ", ")));
-  }
-}
-
-void check_limits(const Reader& item, const Criterion& criterion) {
-  const std::string_view metric = to_string(criterion.metric);
-  if (!criterion.min && !criterion.max && !criterion.reference) {
+  if (!c.min && !c.max && !c.reference) {
     item.fail("found no limit; allowed: min, max or both, or reference");
   }
   item.expect_one("min", "reference");
   item.expect_one("max", "reference");
-  if (criterion.below && !criterion.reference) {
-    item.fail_at_key("below", "found in a criterion without reference; allowed: next to reference");
-  }
-  if (criterion.min && criterion.max && *criterion.min > *criterion.max) {
-    item.at("min").fail(fmt::format("found {}, above max {}; allowed: at most max",
-                                    quoted(item.at("min").text()), quoted(item.at("max").text())));
-  }
-  if (is_part(criterion.metric) && criterion.min && *criterion.min > 1) {
-    item.at("min").fail(fmt::format("found {} for '{}', a part of a whole; allowed: at most 100 %",
-                                    quoted(item.at("min").text()), metric));
-  }
-  if (criterion.reference && !has_reference(criterion.metric)) {
-    item.at("reference")
-        .fail(fmt::format("found a reference for '{}'; allowed: min or max", metric));
-  }
-}
-
-void check_criterion(const Reader& item, const Criterion& criterion, const Deck& deck) {
-  check_limits(item, criterion);
-  const MetricRow& metric = row_of(criterion.metric);
-  if (metric.needs == Needs::baseline) check_comparison(item, criterion, deck);
-  if (of_device(metric.needs) && criterion.order) {
-    item.at("order").fail(fmt::format(
-        "found an order for '{}', a metric of the device; allowed: no order", metric.name));
-  }
-  const bool alone = criterion.phase == Phase::alone;
-  if (metric.needs == Needs::alone && (alone || !deck.fleet.compares())) {
-    item.at("metric").fail(
-        fmt::format("found '{}', time together / time alone, with {}; allowed: {}", metric.name,
-                    alone ? "phase alone" : "one of the phases in fleet.phases",
-                    alone ? "phase together, or no phase" : "fleet.phases [alone, together]"));
-  }
-  if (criterion.phase && !deck.fleet.has(*criterion.phase)) {
-    item.at("phase").fail(fmt::format("found '{}', which is not in fleet.phases; allowed: {}",
-                                      to_string(*criterion.phase),
-                                      to_string(deck.fleet.phases.front())));
-  }
-  if (metric.needs == Needs::host_work && !deck.host_work) {
-    item.at("metric").fail(
-        fmt::format("found '{}' without host_work; allowed: the other metrics", metric.name));
+  refuse(c.below && !c.reference, "below", "next to reference");
+  refuse(c.min && c.max && *c.min > *c.max, "min", "at most max");
+  refuse(is_part(c.metric) && c.min && *c.min > 1, "min",
+         fmt::format("at most 100 % for '{}', a part of a whole", metric.name));
+  refuse(c.reference && !has_reference(c.metric), "reference",
+         fmt::format("min or max for '{}'", metric.name));
+  const std::string origin = "issue.orders (" + item.root().at("issue").at("orders").origin() + ")";
+  refuse(c.order && !deck.issue.has(*c.order), "order",
+         fmt::format("{}, those in {}", fmt::join(names_of(deck.issue.orders), ", "), origin));
+  const std::string lacking = lacks(c, deck);
+  refuse(!lacking.empty(), "metric", "with " + base::replaced(lacking, "issue.orders", origin));
+  refuse(metric.needs == Needs::baseline && c.order == Order::sequential, "order",
+         "the orders that are compared with it");
+  refuse(of_device(metric.needs) && c.order, "order",
+         fmt::format("no order for '{}', a metric of the device", metric.name));
+  refuse(c.phase && !deck.fleet.has(*c.phase), "phase",
+         fmt::format("{}, as in fleet.phases", to_string(deck.fleet.phases.front())));
+  std::vector<std::string> places = shipped_names("devices");
+  places.insert(places.begin(), any_gpu);
+  for (std::size_t i = 0; i < c.where.size(); ++i) {  // a misspelled name would never be judged
+    if (std::ranges::find(places, c.where[i]) != places.end()) continue;
+    fail_value(item.at("where").item(i), words_values(places));
   }
 }
 
@@ -150,7 +93,6 @@ void check_criterion(const Reader& item, const Criterion& criterion, const Deck&
 
 void describe(Visitor& v, Criterion& c, const Deck& deck) {
   const Reader* const map = v.reader();
-  if (map != nullptr) check_order(*map, deck);
   v("metric", c.metric, "What is judged.", OneOf<Metric>(), required);
   v("order", c.order, "The order it applies to, one of issue.orders.", optional(OneOf<Order>()),
     defaults_to("every order"));
@@ -170,7 +112,7 @@ void describe(Visitor& v, Criterion& c, const Deck& deck) {
     "Where it is judged: with --predict of these devices; `gpu`: runs on a GPU. Elsewhere its "
     "check is SKIPPED and decides nothing.",
     unless(c.where.empty(),
-           list_of(place_name, "a list of `gpu` and names of devices, such as [c2070, gpu]", 1)),
+           list_of(line(), "a list of `gpu` and names of devices, such as [c2070, gpu]", 1)),
     defaults_to("every run, no prediction"));
   if (map != nullptr) check_criterion(*map, c, deck);
 }

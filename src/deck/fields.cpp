@@ -41,10 +41,32 @@ void describe(Visitor& v, Memory& m) {
   v("ring_bytes", m.ring_bytes, "Size of a slot.", bytes(4096, std::int64_t{64} << 30));
 }
 
-void describe(Visitor& v, Issue& i) {
+namespace {
+
+/// Number of lanes that the tasks of a custom workload name.
+int lanes_of(const std::vector<CustomTask>& tasks) {
+  std::set<int> lanes = {0};
+  for (const CustomTask& task : tasks) lanes.insert(task.lane);
+  return std::max(1, static_cast<int>(lanes.size()) - 1);
+}
+
+/// The section `issue` of a deck whose workload is read.
+void describe(Visitor& v, Issue& i, const Workload& workload) {
+  const Reader* const map = v.reader();
+  const bool custom = workload.kind == WorkloadKind::custom;
+  OneOf<Order> order;
+  if (map != nullptr) {
+    if (custom) i.orders = {Order::sequential, Order::custom};
+    if (custom) i.lanes = lanes_of(workload.tasks);
+    if (workload.kind == WorkloadKind::dgemm) {
+      i.orders = {Order::sequential, Order::two_way, Order::three_way};
+    }
+    order.only = orders_of(workload.kind);
+  }
+  const std::string allowed = "a list of at least one of " + order.values().allowed;
   v("orders", i.orders,
     "Issue orders to run, in this sequence; `workload.kind` determines which are valid.",
-    list_of(OneOf<Order>(), "a list of issue orders", 1),
+    list_of(order, map == nullptr ? "a list of issue orders" : allowed, 1),
     defaults_to("`[sequential, depth_first, breadth_first]`; dgemm: `[sequential, two_way, "
                 "three_way]`; custom: `[sequential, custom]`"));
   v("lanes", i.lanes, "Execution-space instances.", count(1, most_lanes),
@@ -54,7 +76,20 @@ void describe(Visitor& v, Issue& i) {
     "Kokkos alone, where the host fences lanes to wait for them.");
   v("sync", i.sync, "How the host waits: for the device, a lane, an event, or by polling.");
   v("streams", i.streams, "Kind of the lanes' streams on a GPU.");
+  if (map == nullptr) return;
+  std::set<Order> seen;
+  for (std::size_t n = 0; n < i.orders.size(); ++n) {
+    if (seen.insert(i.orders[n]).second) continue;
+    map->at("orders").item(n).fail(
+        fmt::format("found '{}' again; allowed: each order once", to_string(i.orders[n])));
+  }
+  if (custom && i.lanes != lanes_of(workload.tasks)) {
+    map->at("lanes").fail_allowed(fmt::format("{}, the lanes that workload.tasks names, or no key",
+                                              lanes_of(workload.tasks)));
+  }
 }
+
+}  // namespace
 
 void describe(Visitor& v, HostWork& h) {
   v("per_chunk", h.per_chunk_s, "Work per chunk.", duration(), required);
@@ -102,7 +137,8 @@ void describe(Visitor& v, FleetRun& f) {
   v("devices", f.devices,
     "Number of devices of each node, one per rank; with any other, nothing is timed there (exit "
     "code 4).",
-    unless(!f.devices, or_word("any", Whole<int>{count(1, most_devices)})), defaults_to("`any`"));
+    unless(!f.devices, or_word("any", Number<int>{.least = 1, .most = most_devices})),
+    defaults_to("`any`"));
   if (v.reader() == nullptr) return;
   if (f.phases.size() > 2 || (f.phases.size() == 2 && f.phases[0] == f.phases[1])) {
     v.reader()->at("phases").fail_allowed("each of alone, together once");
@@ -111,64 +147,6 @@ void describe(Visitor& v, FleetRun& f) {
 }
 
 namespace {
-
-// Keys that depend on other sections.
-
-/// Rejects two mutually exclusive keys of a section; an option may replace both by the second.
-void expect_one(const Reader& deck, const std::string& section, const std::string& a,
-                const std::string& b, const char* value) {
-  const Reader map = deck.at(section);
-  const bool swept = deck.at("sweep").has(section + "." + a);
-  map.expect_one(a, b,
-                 map.latest(a, b).overridden()
-                     ? fmt::format("; replace both at once, as in {}--set '{}={{{}: {}}}'",
-                                   swept ? "--set 'sweep={}' " : "", section, b, value)
-                     : "");
-}
-
-void check_chunks(const Reader& deck, Deck& d) {
-  expect_one(deck, "chunks", "count", "bytes", "16 MiB");
-  const WorkloadKind kind = d.workload.kind;
-  const bool cut = kind == WorkloadKind::increment || kind == WorkloadKind::rowsum;
-  if (!d.chunks.count && !d.chunks.bytes) d.chunks.count = cut ? 4 : 1;
-}
-
-/// Number of lanes that the tasks of a custom workload name.
-int lanes_of(const std::vector<CustomTask>& tasks) {
-  std::set<int> lanes = {0};
-  for (const CustomTask& task : tasks) lanes.insert(task.lane);
-  return std::max(1, static_cast<int>(lanes.size()) - 1);
-}
-
-/// Sets defaults and checks the orders before the section is read.
-void prepare_issue(const Reader& deck, Deck& d) {
-  const WorkloadKind kind = d.workload.kind;
-  if (kind == WorkloadKind::custom) {
-    d.issue.orders = {Order::sequential, Order::custom};
-    d.issue.lanes = lanes_of(d.workload.tasks);
-  }
-  if (kind == WorkloadKind::dgemm) {
-    d.issue.orders = {Order::sequential, Order::two_way, Order::three_way};
-  }
-  const Reader orders = deck.at("issue").at("orders");
-  if (!orders.exists()) return;
-  const std::vector<std::string> names = names_of(orders_of(kind));
-  std::set<std::string> seen;
-  for (const Reader& item :
-       orders.items(fmt::format("a list of at least one of {}", fmt::join(names, ", ")), 1)) {
-    const std::string order = item.one_of(names);
-    if (!seen.insert(order).second) {
-      item.fail(fmt::format("found '{}' again; allowed: each order once", order));
-    }
-  }
-}
-
-void check_lanes(const Reader& deck, const Deck& d) {
-  const int lanes = lanes_of(d.workload.tasks);
-  if (d.workload.kind != WorkloadKind::custom || d.issue.lanes == lanes) return;
-  deck.at("issue").at("lanes").fail_allowed(
-      fmt::format("{}, the lanes that workload.tasks names, or no key", lanes));
-}
 
 /// A value that another value of the deck excludes.
 struct Exclusion {
@@ -259,11 +237,15 @@ void describe(Visitor& v, Deck& d) {
   if (map != nullptr && !map->has("title")) d.title = d.name();
   v("workload", d.workload, "What is computed.");
   v("chunks", d.chunks, "How the data are split into chunks.");
-  if (map != nullptr) check_chunks(*map, d);
+  if (map != nullptr) {
+    map->at("chunks").expect_one("count", "bytes");
+    const WorkloadKind kind = d.workload.kind;
+    const bool cut = kind == WorkloadKind::increment || kind == WorkloadKind::rowsum;
+    if (!d.chunks.count && !d.chunks.bytes) d.chunks.count = cut ? 4 : 1;
+  }
   v("memory", d.memory, "Where the data reside.");
-  if (map != nullptr) prepare_issue(*map, d);
-  v("issue", d.issue, "How tasks are issued.");
-  if (map != nullptr) check_lanes(*map, d);
+  v("issue", d.issue, "How tasks are issued.",
+    map_of<Issue>([&](Visitor& part, Issue& i) { describe(part, i, d.workload); }));
   v("host_work", d.host_work,
     "Computation by the host while the device works; each order also runs with it.",
     or_word("none", Map<HostWork>()));
@@ -271,7 +253,7 @@ void describe(Visitor& v, Deck& d) {
     or_word("none", Map<Disturb>()));
   v("measure", d.measure, "How often everything runs.");
   if (map != nullptr && d.measure.duration_s) {
-    expect_one(*map, "measure", "repetitions", "duration", "30 min");
+    map->at("measure").expect_one("repetitions", "duration");
   }
   v("require", d.require, "Required state of the machine, checked before anything runs.");
   v("fleet", d.fleet, "Settings for --fleet: all devices of a node, all nodes of a machine.");
@@ -359,6 +341,7 @@ Json resolved_schema() {
 
 std::string reference_markdown() {
   const Deck deck;
+  Issue issue;
   CustomTask task;
   Criterion criterion;
   return keys_of<Deck>("Top level", "The sections, each a map unless the table says otherwise.") +
@@ -369,7 +352,8 @@ std::string reference_markdown() {
          keys_of<Chunks>("chunks",
                          "How the data are split into chunks: by `count` or by `bytes`.") +
          keys_of<Memory>("memory", "Where the data reside.") +
-         keys_of<Issue>("issue", "How tasks are issued.") +
+         keys_of([&](Visitor& v) { describe(v, issue, deck.workload); }, "issue",
+                 "How tasks are issued.") +
          keys_of<HostWork>("host_work", "Computation by the host; none without this section.") +
          keys_of<Disturb>("disturb",
                           "A call that may break concurrency; none without this section.") +

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "deck/fields.hpp"
@@ -14,10 +13,6 @@ namespace {
 using namespace describe;
 
 constexpr std::size_t most_points = 10000;
-constexpr std::size_t most_keys = 100;  // limit on the number of swept keys
-constexpr std::size_t most_parts = 8;   // of a dotted key; more are a nesting that no deck has
-
-// Options.
 
 /// Whether a value contains a key below it; a word, such as `none`, replaces all keys.
 bool sets(const Json* value, const std::string& key) {
@@ -29,119 +24,62 @@ bool sets(const Json* value, const std::string& key) {
   return true;
 }
 
-/// Takes from the sweep what an option sets to one value: the key itself and all keys below it.
-void pin(Document& document, const std::string& option, const std::string& key, const Json& value) {
+/// Applies an option `key.path=VALUE`. What it sets to one value is no longer swept.
+void apply(Document& document, const std::string& text) {
+  const std::string option = "--set " + (text.empty() ? "''" : clean(text));
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw base::Error(base::ExitCode::usage,
+                      fmt::format("{}: found no {}; allowed: key.path=VALUE, such as "
+                                  "chunks.count=8",
+                                  option, equals == 0 ? "key" : "'='"));
+  }
+  const std::string key = text.substr(0, equals);
+  const Json value = parse_option(document, option, text.substr(equals + 1));
+  document.set(key, value);
   if (!document.root.contains("sweep") || !document.root["sweep"].is_object()) return;
   Json left = Json::object();
   for (const auto& [swept, values] : document.root["sweep"].items()) {
-    if (swept == key) continue;
     const bool below = swept.starts_with(key + ".");
-    const std::string rest = below ? swept.substr(key.size() + 1) : "";
-    if (!below) left[swept] = values;
-    if (!below || sets(&value, rest)) continue;
-    throw base::Error(
-        base::ExitCode::usage,
-        fmt::format("{}: {}: found no {}, which is swept ({}); allowed: with {}, or after --set "
-                    "'sweep={{}}'",
-                    option, clean(key), clean(rest),
-                    base::to_string(document.key_place(path_of("sweep", swept))), clean(rest)));
+    const bool is_set = swept == key || (below && sets(&value, swept.substr(key.size() + 1)));
+    if (!is_set) left[swept] = values;
   }
   document.root["sweep"] = std::move(left);
 }
 
-/// Applies an option `key.path=VALUE`. Below the key `sweep` the rest of the path is one key.
-void apply(Document& document, const std::string& text) {
-  const std::string option = "--set " + (text.empty() ? "''" : clean(text));
-  const auto refuse = [&](const std::string& why) {
-    throw base::Error(base::ExitCode::usage, fmt::format("{}: {}", option, why));
-  };
-  const char* const example = "; allowed: key.path=VALUE, such as chunks.count=8";
-  const auto equals = text.find('=');
-  if (equals == std::string::npos) refuse(std::string("found no '='") + example);
-  if (equals == 0) refuse(std::string("found no key") + example);
-  const std::string key = text.substr(0, equals);
-  std::vector<std::string> path = parts_of(key);
-  if (path[0] == "sweep" && path.size() > 1) path = {path[0], key.substr(path[0].size() + 1)};
-  if (std::ranges::find(path, "") != path.end()) {
-    refuse(std::string("found an empty part in the key") + example);
-  }
-  if (path.size() > most_parts)
-    refuse(fmt::format("found a key of {} parts{}", path.size(), example));
-  if (const auto bracket = key.find('['); bracket != std::string::npos) {
-    const auto dot = std::min(key.find('.', bracket), key.size());
-    refuse(fmt::format("{}: found an index; allowed: the whole list, --set '{}=[...]'",
-                       clean(key.substr(0, dot)), clean(key.substr(0, bracket))));
-  }
-  const Json value = parse_option(document, option, text.substr(equals + 1));
-  document.set(path, value);
-  pin(document, option, key, value);
-}
-
-// Sweeps.
-
-/// Whether the value of a key is a list or a part of one.
-bool is_in_list(const std::vector<std::string>& parts) {
+/// Whether the value of a dotted key is a list.
+bool is_list(const std::string& key) {
   static const Json root = resolved_schema();
   const Json* schema = &root;
-  for (const std::string& part : parts) {
-    if (part.find('[') != std::string::npos) return true;
+  for (const std::string& part : describe::parts_of(key)) {
     if (!schema->contains("properties") || !schema->at("properties").contains(part)) return false;
     schema = &schema->at("properties").at(part);
-    if (schema->value("type", "") == "array") return true;
   }
-  return false;
+  return schema->value("type", "") == "array";
 }
 
-void expect_sweepable(const Reader& sweep, const std::string& key) {
-  const char* const example = "allowed: a dotted key, such as chunks.count";
-  const std::vector<std::string> parts = parts_of(key);
-  if (parts.size() > most_parts) {
-    sweep.fail_at_key(key, fmt::format("found a key of {} parts; {}", parts.size(), example));
-  }
-  if (std::ranges::find(parts, "") != parts.end()) {
-    sweep.fail_at_key(key, fmt::format("found an empty part in the key; {}", example));
-  }
-  if (is_in_list(parts)) {
-    sweep.fail_at_key(key, "found a list or a part of one; allowed: keys that have a single value");
-  }
-  if (parts[0] == "title" || parts[0] == "sweep") {
-    sweep.fail_at_key(
-        key, fmt::format("found '{}'; allowed: keys that change what runs, such as chunks.count",
-                         parts[0]));
-  }
-}
-
-/// The values of a swept key, with their places in the deck.
-std::vector<Reader> items_of(const Reader& sweep, const std::string& key) {
-  return sweep.at(key).items("a list of at least one value, such as [1, 2, 4]", 1);
-}
-
-/// The combinations of the values of a sweep; one without values if there is none. Throws
-/// Error{usage}.
+/// The combinations of the values of a sweep, with their places; one without values if there is
+/// none. Throws Error{usage}.
 std::vector<std::vector<Reader>> combinations(const Reader& sweep) {
   if (sweep.exists() && !sweep.is_map()) {
     sweep.fail_allowed("a map of dotted keys to lists, such as {chunks.count: [1, 2, 4]}");
   }
-  const std::vector<std::string> keys = sweep.keys();
-  if (keys.size() > most_keys) {
-    sweep.fail(fmt::format("found {} keys; allowed: at most {}", keys.size(), most_keys));
-  }
   std::vector<std::vector<Reader>> points(1);
-  for (auto key = keys.begin(); key != keys.end(); ++key) {
-    expect_sweepable(sweep, *key);
-    for (auto other = keys.begin(); other != key; ++other) {
-      if (other->starts_with(*key + ".") || key->starts_with(*other + ".")) {
-        sweep.fail_at_key(*key,
-                          fmt::format("found with {}; allowed: each key once", quoted(*other)));
-      }
+  for (const std::string& key : sweep.keys()) {
+    if (is_list(key)) {
+      sweep.fail_at_key(key,
+                        "found a list; allowed: keys with a single value; lists cannot be "
+                        "swept");
     }
-    const std::size_t count = points.size() * std::max<std::size_t>(sweep.at(*key).size(), 1);
+    const std::vector<Reader> items =
+        sweep.at(key).items("a list of at least one value, such as [1, 2, 4]", 1);
+    const std::size_t count = points.size() * items.size();
     if (count > most_points) {
       sweep.fail(fmt::format("found {} points or more; allowed: at most {}", count, most_points));
     }
     std::vector<std::vector<Reader>> product;
     for (const std::vector<Reader>& point : points) {
-      for (const Reader& item : items_of(sweep, *key)) {
+      for (const Reader& item : items) {
         item.text("a single value; lists cannot be swept");
         product.emplace_back(point).push_back(item);
       }
@@ -157,8 +95,7 @@ void expect_different(const std::vector<Point>& points,
   std::map<std::string, std::size_t> seen;
   for (std::size_t number = 0; number < points.size(); ++number) {
     const auto [same, is_new] = seen.emplace(resolved(points[number].deck).dump(), number);
-    if (is_new) continue;
-    for (std::size_t key = 0; key < items[number].size(); ++key) {
+    for (std::size_t key = 0; !is_new && key < items[number].size(); ++key) {
       const Reader& item = items[number][key];
       const Reader& first = items[same->second][key];
       if (item.path() == first.path()) continue;
@@ -184,7 +121,7 @@ std::vector<Point> load_points(const std::string& name, const std::vector<std::s
     const auto own = std::make_shared<Document>(document);
     Point& point = points.emplace_back();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      own->set(parts_of(keys[i]), values[i].value(), values[i].path());
+      own->set(keys[i], values[i].value(), values[i].path());
       point.values.push_back({keys[i], values[i].text()});
     }
     point.deck.path = path;

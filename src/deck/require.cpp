@@ -62,7 +62,8 @@ void describe(Visitor& v, Require& r) {
     Flag{"local", "any"});
   v("driver", r.driver, "Version of the device's driver.", version_codec);
   v("devices", r.devices, "Number of devices that the process sees.",
-    unless(!r.devices, or_word("any", Whole<int>{count(1, most_devices)})), defaults_to("`any`"));
+    unless(!r.devices, or_word("any", Number<int>{.least = 1, .most = most_devices})),
+    defaults_to("`any`"));
 }
 
 }  // namespace overlap::deck

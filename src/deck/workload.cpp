@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -48,13 +49,15 @@ constexpr Spelling<Intensity> intensity_codec = {
     }};
 
 /// alpha or beta of a matrix product.
-auto factor(bool zero) {
-  constexpr double most = 1e6;
-  return only(
-      number(zero ? "0 or a number of magnitude 1e-6 to 1e6" : "a number of magnitude 1e-6 to 1e6",
-             -most, most),
-      [=](double value) { return std::abs(value) >= 1 / most || (zero && value == 0); });
-}
+struct Factor : Real {
+  bool may_be_zero;
+
+  std::optional<double> parse(const Json& found) const {
+    const auto value = Real::parse(found);
+    const bool zero = may_be_zero && value == 0;
+    return value && (zero || std::abs(*value) >= 1e-6) ? value : std::nullopt;
+  }
+};
 
 constexpr Spelling<std::string> task_name = {
     .values =
@@ -63,43 +66,35 @@ constexpr Spelling<std::string> task_name = {
                         {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]+$"}}};
         },
     .from = [](const std::string& text) -> std::optional<std::string> {
-      const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_' || c == '-' || c == '.';
-      };
-      const bool good = !text.empty() && text.size() <= 64 && std::ranges::all_of(text, allowed);
+      constexpr const char* allowed =
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+      const bool good = !text.empty() && text.size() <= 64 &&
+                        text.find_first_not_of(allowed) == std::string::npos;
       return good ? std::optional(text) : std::nullopt;
     },
     .write = [](const std::string& name) { return Json(name); }};
 
 /// Bytes of a copy, which is verified as 32-bit words.
-auto copy_bytes() {
+Count copy_bytes() {
   Count codec = bytes(4, std::int64_t{1} << 40);
   codec.allowed = "a multiple of 4 B, up to 1 TiB";
-  return only(codec, [](std::int64_t value) { return value % 4 == 0; });
+  codec.divisor = 4;
+  return codec;
 }
 
-/// Planes, rows and columns of a box or its array, of which each lies in a range; an array with one
-/// plane may be spelled without it.
+/// Planes, rows and columns of a box or its array; with one plane they may be spelled without it.
 struct Sizes {
   using Type = std::optional<Box>;
   Triple Box::* part;
-  Triple least = {0, 0, 0};
-  Triple most = {most_elements, most_elements, most_elements};
-  std::size_t dimensions = 0;  ///< 0: 2 or 3
+  std::int64_t least = 1;
 
   void read(const Reader& reader, Type& box) const {
     if (reader.is("none")) return;
-    const std::string allowed = values().allowed;
-    const std::vector<Reader> items = reader.items(allowed);
-    const std::size_t count = items.size();
-    if (dimensions == 0 ? count < 2 || count > 3 : count != dimensions) {
-      reader.fail_allowed(allowed);
-    }
+    const std::vector<Reader> items = reader.items(values().allowed);
+    if (items.size() < 2 || items.size() > 3) reader.fail_allowed(values().allowed);
     if (!box) box.emplace();
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t d = 3 - count + i;
-      ((*box).*part)[d] = parse(describe::count(least[d], most[d]), items[i]);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      ((*box).*part)[3 - items.size() + i] = parse(count(least, most_elements), items[i]);
     }
   }
   Json write(const Type& box) const {
@@ -111,80 +106,42 @@ struct Sizes {
     const Json list = {{"type", "array"},
                        {"minItems", 2},
                        {"maxItems", 3},
-                       {"items", {{"type", "integer"}, {"minimum", 0}}}};
-    return {dimensions == 0
-                ? "none, [rows, columns] or [planes, rows, columns]"
-                : fmt::format("none or a list of {} numbers, as workload.box is", dimensions),
+                       {"items", {{"type", "integer"}, {"minimum", least}}}};
+    return {"none, [rows, columns] or [planes, rows, columns]",
             {{"oneOf", {{{"const", "none"}}, list}}}};
   }
 };
 
 // The tasks of a custom workload.
 
-/// Indices of the tasks that must be complete before a task starts.
-std::vector<int> read_after(const Reader& after, const std::vector<CustomTask>& tasks,
-                            const std::map<std::string, int>& numbers, const std::string& self) {
-  std::vector<int> places;
-  for (const Reader& item : after.items("a list of names of tasks")) {
-    const auto found = numbers.find(item.text("the name of a task"));
-    if (found == numbers.end()) {
-      Names names;
-      for (const CustomTask& task : tasks) {
-        if (task.name != self && task.stage != Stage::query) names.push_back(task.name);
-      }
-      if (names.empty()) item.fail_allowed("nothing: no other task completes anything");
-      constexpr std::size_t few = 20;
-      if (names.size() <= few) item.fail_allowed(names);
-      item.fail_allowed("the name of a task" + suggestion(item.text(""), names));
-    }
-    const auto& [name, number] = *found;
-    if (name == self) {
-      item.fail(fmt::format("found the task itself, '{}'; allowed: other tasks", self));
-    }
-    if (tasks[static_cast<std::size_t>(number)].stage == Stage::query) {
-      item.fail(
-          fmt::format("found '{}', a query, which completes nothing; allowed: other tasks", name));
-    }
-    if (std::ranges::find(places, number) != places.end()) {
-      item.fail(fmt::format("found '{}' again; allowed: each task once", name));
-    }
-    places.push_back(number);
-  }
-  return places;
-}
-
-/// Tasks of which each waits for the next one, and the last for the first; empty: none.
-std::vector<int> cycle_in(const std::vector<CustomTask>& tasks) {
+/// A task of a cycle, in which each waits for the next; empty: there is none.
+std::optional<std::size_t> task_in_cycle(const std::vector<CustomTask>& tasks) {
   std::vector<std::vector<int>> dependents(tasks.size());
-  std::vector<std::size_t> waiting(tasks.size());
+  std::vector<std::size_t> waiting;
   std::vector<int> free;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    waiting[i] = tasks[i].after.size();
-    if (waiting[i] == 0) free.push_back(static_cast<int>(i));
-    for (const int other : tasks[i].after) {
-      dependents[static_cast<std::size_t>(other)].push_back(static_cast<int>(i));
+  for (const CustomTask& task : tasks) {
+    const auto number = static_cast<int>(waiting.size());
+    waiting.push_back(task.after.size());
+    if (task.after.empty()) free.push_back(number);
+    for (const int other : task.after) {
+      dependents[static_cast<std::size_t>(other)].push_back(number);
     }
   }
   while (!free.empty()) {
-    const auto task = static_cast<std::size_t>(free.back());
+    const int task = free.back();
     free.pop_back();
-    for (const int other : dependents[task]) {
+    for (const int other : dependents[static_cast<std::size_t>(task)]) {
       if (--waiting[static_cast<std::size_t>(other)] == 0) free.push_back(other);
     }
   }
   const auto is_stuck = [&](int task) { return waiting[static_cast<std::size_t>(task)] > 0; };
   const auto stuck = std::ranges::find_if(waiting, [](std::size_t count) { return count > 0; });
-  std::vector<int> path;
-  if (stuck == waiting.end()) return path;
-  std::vector<bool> passed(tasks.size());
-  auto at = static_cast<int>(stuck - waiting.begin());
-  while (!passed[static_cast<std::size_t>(at)]) {
-    passed[static_cast<std::size_t>(at)] = true;
-    path.push_back(at);
-    at = *std::ranges::find_if(tasks[static_cast<std::size_t>(at)].after, is_stuck);
+  if (stuck == waiting.end()) return std::nullopt;
+  auto task = static_cast<std::size_t>(stuck - waiting.begin());
+  for (std::size_t i = 0; i < tasks.size(); ++i) {  // from behind a cycle into it
+    task = static_cast<std::size_t>(*std::ranges::find_if(tasks[task].after, is_stuck));
   }
-  path.erase(path.begin(), std::ranges::find(path, at));
-  return path;
+  return task;
 }
 
 /// Sets what tasks wait for and checks their names and dependencies.
@@ -200,30 +157,34 @@ void link_tasks(const std::vector<Reader>& items, std::vector<CustomTask>& tasks
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Reader after = items[i].at("after");
-    if (after.exists()) tasks[i].after = read_after(after, tasks, numbers, tasks[i].name);
+    if (!after.exists()) continue;
+    for (const Reader& item : after.items("a list of names of tasks")) {
+      const auto found = numbers.find(item.text("the name of a task"));
+      if (found == numbers.end()) {
+        Names names;
+        for (const CustomTask& task : tasks) names.push_back(task.name);
+        item.fail_allowed("the name of a task" + suggestion(item.text(), names));
+      }
+      const auto number = static_cast<std::size_t>(found->second);
+      std::vector<int>& places = tasks[i].after;
+      if (number == i || tasks[number].stage == Stage::query ||
+          std::ranges::find(places, found->second) != places.end()) {
+        item.fail_allowed("other tasks, each once, and no query, which completes nothing");
+      }
+      places.push_back(found->second);
+    }
   }
-  const std::vector<int> cycle = cycle_in(tasks);
-  if (cycle.empty()) return;
-  constexpr std::size_t most_named = 6;
-  const auto name = [&](int task) { return tasks[static_cast<std::size_t>(task)].name; };
-  std::string words = name(cycle[0]);
-  for (std::size_t i = 1; i <= std::min(cycle.size(), most_named); ++i) {
-    words += i == 1 ? " waits for " : ", which waits for ";
-    words += i < most_named ? name(cycle[i % cycle.size()]) : "...";
+  if (const auto task = task_in_cycle(tasks)) {
+    items[*task].at("after").fail(fmt::format(
+        "found a cycle, in which {} waits for itself; allowed: tasks that do not wait for each "
+        "other",
+        tasks[*task].name));
   }
-  items[static_cast<std::size_t>(cycle[0])].at("after").fail(
-      fmt::format("found a cycle: {}; allowed: tasks that do not wait for each other", words));
 }
 
 void describe_tasks(Visitor& v, Workload& w) {
   const char* const allowed =
       "a list of tasks, such as [{name: K1, stage: kernel, lane: 1, duration: 1 ms}]";
-  if (const Reader* const map = v.reader()) {
-    const Reader list = map->at("tasks");
-    if (list.size() > static_cast<std::size_t>(most_tasks)) {
-      list.fail(fmt::format("found {} tasks; allowed: at most {}", list.size(), most_tasks));
-    }
-  }
   const auto task =
       map_of<CustomTask>([&](Visitor& part, CustomTask& t) { describe(part, t, w.tasks); });
   v("tasks", w.tasks, "The tasks, in the sequence in which order `custom` issues them.",
@@ -235,12 +196,22 @@ void describe_tasks(Visitor& v, Workload& w) {
 
 void check_box(const Reader& map, Workload& w) {
   const Box& box = *w.box;
+  const std::size_t dimensions = map.at("box").size();
+  const Reader last = map.at(map.gives("origin") ? "origin" : map.gives("array") ? "array" : "box");
+  for (const char* const key : {"array", "origin"}) {
+    if (!map.gives(key) || map.at(key).size() == dimensions) continue;
+    map.at(key).fail_allowed(fmt::format("{} numbers, as workload.box has", dimensions));
+  }
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (box.origin[d] + box.extent[d] <= box.array[d]) continue;
+    last.fail(fmt::format("found a box from {} to {} in an array of {}; allowed: inside the array",
+                          box.origin[d], box.origin[d] + box.extent[d], box.array[d]));
+  }
   const auto& [planes, rows, columns] = box.array;
   if (planes > most_elements / rows || planes * rows > most_elements / columns) {
-    const auto sizes = std::span(box.array).last(map.at("box").size());
     map.at(map.gives("array") ? "array" : "box")
-        .fail(fmt::format("found {} elements; allowed: at most {}", fmt::join(sizes, " x "),
-                          most_elements));
+        .fail(fmt::format("found {} elements; allowed: at most {}",
+                          fmt::join(std::span(box.array).last(dimensions), " x "), most_elements));
   }
   const std::int64_t elements = box.extent[0] * box.extent[1] * box.extent[2];
   if (map.has("elements") && w.elements != elements) {
@@ -251,23 +222,16 @@ void check_box(const Reader& map, Workload& w) {
 
 void describe_box(Visitor& v, Workload& w) {
   const Reader* const map = v.reader();
-  v("box", w.box, "Size of the box to work on, a part of a larger array.",
-    Sizes{.part = &Box::extent, .least = {1, 1, 1}});
-  Sizes array = {.part = &Box::array};
-  Sizes origin = {.part = &Box::origin};
-  if (map != nullptr && w.box) {
-    array.least = w.box->array = w.box->extent;
-    array.dimensions = origin.dimensions = map->at("box").size();
-  } else if (map != nullptr) {
-    for (const char* key : {"array", "origin", "pitch"}) {
-      if (map->gives(key)) map->at(key).fail_allowed("none, or any with workload.box");
-    }
+  v("box", w.box, "Size of the box to work on, a part of a larger array.", Sizes{&Box::extent});
+  if (map != nullptr && w.box) w.box->array = w.box->extent;
+  for (const char* const key : {"array", "origin", "pitch"}) {
+    if (map == nullptr || w.box || !map->gives(key)) continue;
+    map->at(key).fail_allowed("none, or any with workload.box");
   }
-  v("array", w.box, "Size of the array that the box lies in; default: the box's.", array);
-  if (map != nullptr && w.box) {
-    std::ranges::transform(w.box->array, w.box->extent, origin.most.begin(), std::minus());
-  }
-  v("origin", w.box, "First element of the box in that array; default: zeros.", origin);
+  v("array", w.box, "Size of the array that the box lies in; default: the box's.",
+    Sizes{&Box::array});
+  v("origin", w.box, "First element of the box in that array; default: zeros.",
+    Sizes{&Box::origin, 0});
   if (map != nullptr && w.box) check_box(*map, w);
 }
 
@@ -290,23 +254,15 @@ void describe_pitch(Visitor& v, Workload& w) {
     allowed = fmt::format("a multiple of {} B from {} B, the bytes of a line, to {} B", element,
                           codec.least, codec.most);
     codec.allowed = allowed;
+    codec.divisor = element;
   }
   v("pitch", w.pitch,
     "Bytes from the start of one line to the start of the next on the host, a multiple of the "
     "element size; none: lines are adjacent.",
-    or_word("none", only(codec, [=](std::int64_t bytes) { return bytes % element == 0; })));
+    or_word("none", codec));
 }
 
 // The workload.
-
-/// Sets the default of the kind; integers only with rowsum.
-void prepare_type(const Reader& map, Workload& w) {
-  const bool rowsum = w.kind == WorkloadKind::rowsum;
-  w.type = rowsum                          ? ElementType::int32
-           : w.kind == WorkloadKind::dgemm ? ElementType::float64
-                                           : ElementType::float32;
-  if (!rowsum && map.has("type")) map.at("type").one_of(Names{"float32", "float64"});
-}
 
 void describe_dgemm(Visitor& v, Workload& w) {
   const Count size = count(1, 2147483647);
@@ -321,17 +277,20 @@ void describe_dgemm(Visitor& v, Workload& w) {
   v("tile_m", w.tile_m, "Rows of a tile of C, at most m.", count(1, reads ? w.m : most_elements));
   v("tile_n", w.tile_n, "Columns of a tile of C, at most n.",
     count(1, reads ? w.n : most_elements));
-  v("alpha", w.alpha, "Factor of the product.", factor(false));
-  v("beta", w.beta, "Factor of the initial C.", factor(true));
+  v("alpha", w.alpha, "Factor of the product.",
+    Factor{number("a number of magnitude 1e-6 to 1e6", -1e6, 1e6), false});
+  v("beta", w.beta, "Factor of the initial C.",
+    Factor{number("0 or a number of magnitude 1e-6 to 1e6", -1e6, 1e6), true});
 }
 
 void check(const Reader& reader, const Workload& w) {
   // Limits the product of two sizes.
-  const auto check_product = [&](const std::string& a, std::int64_t value_a, const std::string& b,
+  const auto check_product = [&](const char* a, std::int64_t value_a, const char* b,
                                  std::int64_t value_b) {
     if (value_a <= most_elements / value_b) return;
-    reader.latest(a, b).fail(fmt::format("found {} {} times {} {}; allowed: at most {} together",
-                                         value_a, a, value_b, b, most_elements));
+    reader.at(reader.has(b) ? b : a)
+        .fail(fmt::format("found {} {} times {} {}; allowed: at most {} together", value_a, a,
+                          value_b, b, most_elements));
   };
   if (w.kind == WorkloadKind::pipeline) {
     check_product("elements", w.elements, "iterations", w.iterations);
@@ -339,9 +298,9 @@ void check(const Reader& reader, const Workload& w) {
   if (w.kind == WorkloadKind::rowsum) check_product("rows", w.rows, "columns", w.columns);
   const bool whole = w.type == ElementType::int32 || w.type == ElementType::int64;
   if (w.sum_type != SumType::same && !whole) {
-    const bool late = reader.latest("type", "sum_type").path() == reader.at("type").path();
-    if (late) reader.at("type").fail_allowed("int32, int64 with sum_type int64");
-    reader.at("sum_type").fail_allowed(fmt::format("same with type {}", to_string(w.type)));
+    reader.at("sum_type")
+        .fail_allowed(
+            fmt::format("same with type {} ({})", to_string(w.type), reader.at("type").origin()));
   }
   if (w.kind != WorkloadKind::dgemm) return;
   check_product("m", w.m, "k", w.k);
@@ -351,7 +310,7 @@ void check(const Reader& reader, const Workload& w) {
   const std::int64_t rows = (w.m + w.tile_m - 1) / w.tile_m;
   const std::int64_t columns = (w.n + w.tile_n - 1) / w.tile_n;
   if (rows > most_tiles / columns) {
-    reader.latest("tile_m", "tile_n")
+    reader.at(reader.has("tile_n") ? "tile_n" : "tile_m")
         .fail(fmt::format("found {} x {} tiles; allowed: at most {}", rows, columns, most_tiles));
   }
   // For larger k float32 has too few bits for exact products.
@@ -380,9 +339,15 @@ void describe(Visitor& v, Workload& w) {
     v("columns", w.columns, "Columns of the array.", size);
   }
   if (w.kind == dgemm) describe_dgemm(v, w);
-  if (map != nullptr) prepare_type(*map, w);
+  OneOf<ElementType> types;
+  if (map != nullptr) {
+    w.type = w.kind == rowsum  ? ElementType::int32
+             : w.kind == dgemm ? ElementType::float64
+                               : ElementType::float32;
+    if (w.kind != rowsum) types.only = {ElementType::float32, ElementType::float64};
+  }
   if (w.kind != custom) {
-    v("type", w.type, "Type of the elements; integers only with rowsum.", OneOf<ElementType>(),
+    v("type", w.type, "Type of the elements; integers only with rowsum.", types,
       defaults_to("`float32`; rowsum: `int32`; dgemm: `float64`"));
   }
   if (w.kind == rowsum) {
@@ -415,7 +380,8 @@ void describe(Visitor& v, Workload& w) {
 void describe(Visitor& v, CustomTask& t, const std::vector<CustomTask>& tasks) {
   using enum Stage;
   v("name", t.name, "Its name, unique in the deck.", task_name, required);
-  v.selector("stage", t.stage, "What it does.", required, OneOf<Stage>{.count = 6});
+  v.selector("stage", t.stage, "What it does.", required,
+             OneOf<Stage>{{h2d, kernel, d2h, host, query, default_stream}});
   const bool copies = t.stage == h2d || t.stage == d2h;
   if (copies || t.stage == kernel || t.stage == query) {
     v("lane", t.lane, "Its lane; lanes count from 1.", count(1, most_lanes), required);

@@ -2,34 +2,29 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <strings.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
+#include <cmath>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/whole.hpp"
 
 namespace overlap::describe {
 namespace {
 
-/// "; units: s, min, ..." if the text is a number with a unit that is none of its kind's.
+/// "; units: s, min, ..." if the text ends in a unit that is none of its kind's.
 std::string unit_words(const std::string& found, const std::string& unit) {
   const std::vector<std::string> names = base::unit_names(unit);
-  double ignored = 0;
-  const char* const end = std::from_chars(found.data(), found.data() + found.size(), ignored).ptr;
-  const std::size_t begin =
-      found.find_first_not_of(' ', static_cast<std::size_t>(end - found.data()));
-  const bool is_number = end != found.data() && !std::isalpha(static_cast<unsigned char>(end[-1]));
-  if (!is_number || begin == found.npos) return "";
-  const std::string own = found.substr(begin);
-  if (names.empty() || std::ranges::find(names, own) != names.end()) return "";
-  const auto near = std::ranges::find_if(
-      names, [&](const std::string& name) { return strcasecmp(name.c_str(), own.c_str()) == 0; });
-  return fmt::format("; units: {}{}", fmt::join(names, ", "),
-                     near == names.end() ? "" : fmt::format("; did you mean '{}'?", *near));
+  const std::string ending = found.substr(found.find_last_of("0123456789. ") + 1);
+  const bool is_number = !ending.empty() && ending != found;
+  if (!is_number || names.empty() || std::ranges::find(names, ending) != names.end()) return "";
+  return fmt::format("; units: {}", fmt::join(names, ", "));
+}
+
+/// Whether a minimum is more than that of most types.
+template <class T>
+bool is_limited(T least) {
+  return std::is_unsigned_v<T> || least != std::numeric_limits<T>::lowest();
 }
 
 /// The limits of a number in words.
@@ -44,14 +39,13 @@ std::string limits(T least, T most, std::string_view unit) {
   std::string text = whole ? "a whole number" : "a number";
   if (static_cast<double>(least) == above_0) {
     text += " above 0";
-  } else if (least != std::numeric_limits<T>::lowest()) {
+  } else if (is_limited(least)) {
     text += fmt::format(" from {}", least);
   }
   if (most == any<T>) return text;
   constexpr T suffixes_help = T{1 << 30};
-  text += fmt::format("{} {}", least == std::numeric_limits<T>::lowest() ? " up" : "", "to");
-  return text +
-         fmt::format(" {}{}", most, whole && most > suffixes_help ? ", such as 4096 or 16 Mi" : "");
+  return text + fmt::format("{} to {}{}", is_limited(least) ? "" : " up", most,
+                            whole && most > suffixes_help ? ", such as 4096 or 16 Mi" : "");
 }
 
 }  // namespace
@@ -65,22 +59,25 @@ void fail_value(const Reader& reader, const Values& values) {
 template <class T>
 std::optional<T> Number<T>::parse(const Json& found) const {
   std::optional<T> value;
-  if (found.is_string()) {
-    const auto& text = found.get_ref<const std::string&>();
-    if constexpr (std::is_integral_v<T>) {
-      value = parser == nullptr ? base::parse_count(text) : parser(text);
-    } else {
-      value = parser == nullptr ? base::parse_number(text) : parser(text);
-    }
+  const auto take = [&](auto number) {
+    if (std::in_range<T>(number)) value = static_cast<T>(number);
+  };
+  const std::string text = found.is_string() ? found.get<std::string>() : "";
+  if (found.is_string() && parser != nullptr) {
+    value = parser(text);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (found.is_string()) value = base::parse_number(text);
+    if (found.is_number()) value = found.get<T>();
+  } else if (found.is_string()) {
+    if (const auto count = base::parse_count(text)) take(*count);
+  } else if (found.is_number_float()) {
+    const double number = found;
+    if (number == std::trunc(number) && std::abs(number) < 0x1p63) take(std::llround(number));
   } else if (found.is_number()) {
-    if constexpr (std::is_integral_v<T>) {
-      value = found.is_number_float() ? base::whole<T>(found.get<double>())
-              : found.is_number_unsigned() && !std::in_range<T>(found.get<std::uint64_t>())
-                  ? std::nullopt
-                  : std::optional(found.get<T>());
-    } else {
-      value = found.get<T>();
-    }
+    found.is_number_unsigned() ? take(found.get<std::uint64_t>()) : take(found.get<std::int64_t>());
+  }
+  if constexpr (std::is_integral_v<T>) {
+    if (value && *value % divisor != 0) return std::nullopt;
   }
   return value && *value >= least && *value <= most ? value : std::nullopt;
 }
@@ -95,7 +92,7 @@ template <class T>
 Values Number<T>::values() const {
   Json schema = {{"type", std::is_integral_v<T> ? "integer" : "number"}};
   const bool open = static_cast<double>(least) == above_0;
-  if (least != std::numeric_limits<T>::lowest()) {
+  if (is_limited(least)) {
     schema[open ? "exclusiveMinimum" : "minimum"] = open ? T{} : least;
   }
   if (most != any<T>) schema["maximum"] = most;
@@ -104,7 +101,9 @@ Values Number<T>::values() const {
 }
 
 template struct Number<double>;
+template struct Number<int>;
 template struct Number<std::int64_t>;
+template struct Number<std::size_t>;
 
 Count bytes(std::int64_t least, std::int64_t most) {
   return {.least = least, .most = most, .unit = "B", .parser = base::parse_bytes};

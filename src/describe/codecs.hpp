@@ -1,14 +1,15 @@
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <type_traits>
 
 #include "base/text.hpp"
-#include "describe/reader.hpp"
+#include "describe/document.hpp"
 #include "describe/words.hpp"
 
 /// Codecs: how values are spelled. They are made at each use, so they are small: limits and texts.
@@ -32,9 +33,6 @@ template <class C>
 concept ScalarCodec = Codec<C> && requires(const C& codec, const Json& value) {
   { codec.parse(value) } -> std::same_as<std::optional<typename C::Type>>;
 };
-/// Whether a key is left out where its codec writes null.
-template <class C>
-inline constexpr bool may_miss = requires { C::may_miss; };
 
 /// Throws Error with the found and the allowed values, the units and the nearest match.
 [[noreturn]] void fail_value(const Reader& reader, const Values& values);
@@ -45,7 +43,7 @@ typename C::Type parse(const C& codec, const Reader& reader, const D& described)
   if (reader.exists()) {
     if (auto value = codec.parse(reader.value())) return *std::move(value);
   }
-  Values values = described.values();
+  const Values values = described.values();
   if (std::is_floating_point_v<typename C::Type> && reader.is_text()) {
     const std::string point = base::replaced(reader.text(), ",", ".");
     if (codec.parse(Json(point))) reader.fail_allowed(values.allowed + decimal_comma(point));
@@ -90,13 +88,12 @@ struct Number {
   std::string_view unit = {};
   std::optional<T> (*parser)(std::string_view) = nullptr;  ///< null: numbers without a unit
   std::string (*spell)(T) = nullptr;                       ///< null: written as a number
+  T divisor = 1;                                           ///< of integers: what divides them
 
   std::optional<T> parse(const Json& found) const;
   Json write(T value) const;
   Values values() const;
 };
-extern template struct Number<double>;
-extern template struct Number<std::int64_t>;
 using Count = Number<std::int64_t>;
 using Real = Number<double>;
 
@@ -113,20 +110,6 @@ Number<T> spelled(Number<T> codec, std::string (*spell)(std::type_identity_t<T>)
   codec.spell = spell;
   return codec;
 }
-
-/// A whole number of any type.
-template <std::integral T>
-struct Whole {
-  using Type = T;
-  Count limits;
-
-  std::optional<T> parse(const Json& found) const {
-    const auto value = limits.parse(found);
-    return value && std::in_range<T>(*value) ? std::optional(static_cast<T>(*value)) : std::nullopt;
-  }
-  Json write(T value) const { return value; }
-  Values values() const { return limits.values(); }
-};
 
 /// A text: one line, or whatever a file of others has as one line.
 struct Text {
@@ -155,23 +138,30 @@ struct Spelling {
 /// One of some words.
 Values words_values(std::vector<std::string> words);
 
-/// One of the first `count` words of an enumeration.
+/// One of an enumeration's words, or of some of them.
 template <class Enum>
 struct OneOf {
   using Type = Enum;
-  std::size_t count = words<Enum>.size();
+  std::vector<Enum> only = {};  ///< empty: all
 
   std::optional<Enum> parse(const Json& found) const {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (found == words<Enum>[i].name) return words<Enum>[i].value;
+    for (const auto& word : words<Enum>) {
+      if (found == word.name && is_allowed(word.value)) return word.value;
     }
     return std::nullopt;
   }
   Json write(Enum value) const { return to_string(value); }
   Values values() const {
-    std::vector<std::string> names = spellings<Enum>();
-    names.resize(count);
+    std::vector<std::string> names;
+    for (const auto& word : words<Enum>) {
+      if (is_allowed(word.value)) names.emplace_back(word.name);
+    }
     return words_values(std::move(names));
+  }
+
+ private:
+  bool is_allowed(Enum value) const {
+    return only.empty() || std::find(only.begin(), only.end(), value) != only.end();
   }
 };
 
@@ -185,21 +175,6 @@ struct Flag {
   Json write(bool value) const { return yes == nullptr ? Json(value) : Json(value ? yes : no); }
   Values values() const;
 };
-
-/// Values of a codec that pass a test.
-template <ScalarCodec C, class F>
-struct Only : C {
-  F test;
-
-  std::optional<typename C::Type> parse(const Json& found) const {
-    auto value = C::parse(found);
-    return value && test(*value) ? value : std::nullopt;
-  }
-};
-template <ScalarCodec C, class F>
-Only<C, F> only(C codec, F test) {
-  return {{std::move(codec)}, std::move(test)};
-}
 
 // Values that may be missing.
 
@@ -217,26 +192,34 @@ Unless<C> unless(bool absent, C codec) {
   return {{std::move(codec)}, absent};
 }
 
-/// A value, or a word for none.
+/// The values, or null.
+Values or_null(Values values);
+
+/// A value or none: a word, null, or no key at all.
 template <Codec C>
-struct OrWord {
+struct Maybe {
   using Type = std::optional<typename C::Type>;
-  std::string_view none;
   C codec;
+  std::string_view none = {};  ///< the word; empty: null
+  bool may_miss = false;       ///< whether the key is left out instead
 
   void read(const Reader& reader, Type& into) const {
     into.reset();
-    if (reader.is(none)) return;
+    if (none.empty() ? !may_miss && (!reader.exists() || reader.is_null()) : reader.is(none))
+      return;
     if constexpr (ScalarCodec<C>) {
       into = parse(codec, reader, *this);
-    } else if (reader.is_map() || reader.is_list()) {
+    } else {
+      if (!none.empty() && !reader.is_map() && !reader.is_list()) fail_value(reader, values());
       describe::read(codec, reader, into.emplace());
     }
-    if (!into) fail_value(reader, values());
   }
-  Json write(const Type& value) const { return value ? codec.write(*value) : Json(none); }
+  Json write(const Type& value) const {
+    return value ? codec.write(*value) : none.empty() ? Json() : Json(none);
+  }
   Values values() const {
     Values all = codec.values();
+    if (none.empty()) return may_miss ? all : or_null(std::move(all));
     all.allowed = std::string(none) + " or " + all.allowed;
     all.schema = {{"oneOf", {{{"const", none}}, all.schema}}};
     all.words.emplace_back(none);
@@ -244,47 +227,18 @@ struct OrWord {
   }
 };
 template <Codec C>
-OrWord<C> or_word(std::string_view none, C codec) {
-  return {none, std::move(codec)};
+Maybe<C> or_word(std::string_view none, C codec) {
+  return {.codec = std::move(codec), .none = none};
 }
-
 /// A value whose key may be missing.
 template <Codec C>
-struct Optional {
-  using Type = std::optional<typename C::Type>;
-  static constexpr bool may_miss = true;
-  C codec;
-
-  void read(const Reader& reader, Type& into) const {
-    describe::read(codec, reader, into.emplace());
-  }
-  Json write(const Type& value) const { return value ? codec.write(*value) : Json(); }
-  Values values() const { return codec.values(); }
-};
-template <Codec C>
-Optional<C> optional(C codec) {
-  return {std::move(codec)};
+Maybe<C> optional(C codec) {
+  return {.codec = std::move(codec), .may_miss = true};
 }
-
-/// The values, or null.
-Values or_null(Values values);
-
 /// A value or null, as result files have it.
 template <Codec C>
-struct Nullable {
-  using Type = std::optional<typename C::Type>;
-  C codec;
-
-  void read(const Reader& reader, Type& into) const {
-    into.reset();
-    if (reader.exists() && !reader.is_null()) describe::read(codec, reader, into.emplace());
-  }
-  Json write(const Type& value) const { return value ? codec.write(*value) : Json(); }
-  Values values() const { return or_null(codec.values()); }
-};
-template <Codec C>
-Nullable<C> nullable(C codec) {
-  return {std::move(codec)};
+Maybe<C> nullable(C codec) {
+  return {.codec = std::move(codec)};
 }
 
 /// A key that its description reads itself, below v.reader(), and that is left out where `spell`
@@ -341,10 +295,9 @@ template <Codec C>
 struct Named {
   using Type = std::map<std::string, typename C::Type>;
   C codec;
-  std::string_view allowed = "a map of names";
 
   void read(const Reader& reader, Type& into) const {
-    if (!reader.is_map()) reader.fail_allowed(std::string(allowed));
+    if (!reader.is_map()) fail_value(reader, values());
     into.clear();
     for (const std::string& key : reader.keys()) describe::read(codec, reader.at(key), into[key]);
   }
@@ -354,7 +307,7 @@ struct Named {
     return json;
   }
   Values values() const {
-    return {std::string(allowed),
+    return {"a map of names",
             {{"type", "object"}, {"additionalProperties", codec.values().schema}}};
   }
 };
@@ -362,14 +315,13 @@ struct Named {
 /// What has no struct.
 struct Raw {
   using Type = Json;
-  Json schema = Json::object();
 
   void read(const Reader& reader, Json& into) const {
     if (!reader.exists()) fail_value(reader, values());
     into = reader.value();
   }
   Json write(const Json& value) const { return value; }
-  Values values() const { return {"any value", schema}; }
+  Values values() const { return {"any value", Json::object()}; }
 };
 
 }  // namespace overlap::describe

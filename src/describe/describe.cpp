@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <map>
 
 #include "base/text.hpp"
 
@@ -55,40 +57,38 @@ class Keys : public Visitor {
 struct AllKeys {
   Names names;                                     ///< in the order of the description
   std::string selector;                            ///< empty: none
-  Names words;                                     ///< of the selector
+  std::size_t words = 1;                           ///< of the selector
   std::map<std::string, Names, std::less<>> with;  ///< words by key
 
-  bool always(std::string_view key) const {
-    return with.find(key)->second.size() >= std::max<std::size_t>(words.size(), 1);
-  }
+  bool always(std::string_view key) const { return with.find(key)->second.size() == words; }
 };
 
-/// Inserts the keys that are new before the next one that is known.
-void merge(Names& all, const Names& names) {
-  auto next = all.end();
-  for (auto name = names.rbegin(); name != names.rend(); ++name) {
-    const auto known = std::ranges::find(all, *name);
-    next = known != all.end() ? known : all.insert(next, *name);
-  }
-}
-
-/// Calls `each` for the keys with every word of the selector, which keeps its word.
+/// Calls `each` for the keys with every word of the selector, which keeps the last one.
 AllKeys all_keys(const Body& body, const Keys::Each& each = {}) {
-  Keys now;
-  body(now);
-  AllKeys all{.names = {}, .selector = now.selector, .words = now.words, .with = {}};
-  for (std::size_t i = 0; i < std::max<std::size_t>(now.words.size(), 1); ++i) {
-    Keys keys(each, now.words.empty() ? std::nullopt : std::optional(i));
+  Keys first;
+  body(first);
+  AllKeys all{.selector = first.selector, .words = std::max<std::size_t>(first.words.size(), 1)};
+  for (std::size_t i = 0; i < all.words; ++i) {
+    Keys keys(each, first.words.empty() ? std::nullopt : std::optional(i));
     body(keys);
-    merge(all.names, keys.names);
-    for (const std::string& name : keys.names) all.with[name].push_back(keys.word);
-  }
-  const auto word = std::ranges::find(now.words, now.word);
-  if (word != now.words.end()) {
-    Keys restored({}, static_cast<std::size_t>(word - now.words.begin()));
-    body(restored);
+    // Keys that are new stand before the next one that is not.
+    auto next = all.names.end();
+    for (auto name = keys.names.rbegin(); name != keys.names.rend(); ++name) {
+      const auto known = std::ranges::find(all.names, *name);
+      next = known != all.names.end() ? known : all.names.insert(next, *name);
+      all.with[*name].push_back(keys.word);
+    }
   }
   return all;
+}
+
+/// Throws Error if a decimal comma made a key of the second half of a number: {max: 1,5 ms}.
+void expect_no_comma(const Reader& before, const Reader& half, const std::string& key) {
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  const std::string text = before.is_text() ? before.text() : "";
+  if (!half.is_null() || key.empty() || text.empty()) return;
+  if (!is_digit(key.front()) || !is_digit(text.back())) return;
+  before.fail(fmt::format("found {}{}", quoted(text + "," + key), decimal_comma(text + "." + key)));
 }
 
 /// Requires a map with known keys. Reads the selector, which decides which keys those are.
@@ -99,22 +99,26 @@ void expect_known(const Reader& map, const Body& body) {
   const auto is_known = [&](const std::string& name) { return contains(now.names, name); };
   const Names names = map.keys();
   if (map.is_map() && std::ranges::all_of(names, is_known)) return;
-  const bool has_word = now.required && map.has(now.selector);
+  const bool is_decided = now.required && map.has(now.selector);
   const AllKeys all = all_keys(body);
-  for (const std::string& name : names) {
+  const Names& allowed = is_decided ? now.names : all.names;
+  const std::string list = fmt::format("{}", fmt::join(allowed, ", "));
+  if (!map.is_map()) map.fail_allowed("a map with the keys " + list);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
+    if (is_known(name)) continue;
+    if (name == "<<") map.fail_at_key(name, "found a merge key; YAML merge keys are not supported");
     const auto with = all.with.find(name);
-    if (with == all.with.end() || is_known(name) || (now.required && !has_word)) continue;
-    const Reader selector = map.at_path(now.selector);
-    map.fail_at_key(
-        name,
-        has_word ? fmt::format("found a key of {}, not of {}{}; allowed: {}",
-                               fmt::join(with->second, " and "), now.word,
-                               selector.overridden() ? " (" + selector.origin() + ")" : "",
-                               fmt::join(now.names, ", "))
-                 : fmt::format("found with {} {} ({}); allowed: with {} {}", now.selector, now.word,
-                               selector.origin(), now.selector, fmt::join(with->second, ", ")));
+    if (with == all.with.end()) {
+      if (i > 0) expect_no_comma(map.at(names[i - 1]), map.at(name), name);
+      map.fail_at_key(name,
+                      fmt::format("unknown key; allowed: {}{}", list, suggestion(name, allowed)));
+    }
+    if (now.required && !is_decided) continue;
+    map.fail_at_key(name, fmt::format("found with {} {} ({}); allowed: with {} {}", now.selector,
+                                      now.word, map.at_path(now.selector).origin(), now.selector,
+                                      fmt::join(with->second, ", ")));
   }
-  map.expect_keys(has_word ? now.names : all.names);
 }
 
 class ReadingVisitor : public Visitor {
@@ -202,58 +206,7 @@ class YamlVisitor : public Visitor {
   std::string indent_;
 };
 
-/// Finds objects that a schema has more than once, and then writes each of them once.
-class Definitions {
- public:
-  /// Counts the objects below, or replaces them by references. `name`: the nearest key.
-  void visit(const std::string& name, Json& schema, bool replaces) {
-    const std::string object = schema.contains("properties") ? content(schema) : "";
-    if (!object.empty()) {
-      uses_[object] += replaces ? 0 : 1;
-      for (auto& [key, part] : schema["properties"].items()) visit(key, part, replaces);
-    }
-    for (const char* const key : {"items", "additionalProperties"}) {
-      if (schema.contains(key)) visit(name, schema[key], replaces);
-    }
-    for (const char* const key : {"anyOf", "oneOf"}) {
-      if (!schema.contains(key)) continue;
-      for (Json& part : schema[key]) visit(name, part, replaces);
-    }
-    if (replaces && !object.empty() && uses_[object] > 1) refer(name, object, schema);
-  }
-  Json all = Json::object();
-
- private:
-  static std::string content(Json object) {
-    object.erase("description");
-    return object.dump();
-  }
-  void refer(const std::string& name, const std::string& object, Json& schema) {
-    Json reference = Json::object();
-    if (schema.contains("description")) reference["description"] = schema["description"];
-    schema.erase("description");
-    std::string& known = names_[object];
-    if (known.empty()) {
-      known = name;
-      while (all.contains(known)) known += "_";
-      all[known] = schema;
-    }
-    reference["$ref"] = "#/$defs/" + known;
-    schema = std::move(reference);
-  }
-
-  std::map<std::string, std::string> names_;
-  std::map<std::string, int> uses_;
-};
-
 }  // namespace
-
-Json with_definitions(Json schema) {
-  Definitions definitions;
-  for (const bool replaces : {false, true}) definitions.visit("", schema, replaces);
-  if (!definitions.all.empty()) schema["$defs"] = std::move(definitions.all);
-  return schema;
-}
 
 void read_map(const Reader& map, const Body& body) {
   if (!map.document().json) {

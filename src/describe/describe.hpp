@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <functional>
 
 #include "describe/codecs.hpp"
@@ -22,7 +23,7 @@
 ///     describe::read(Reader(document), s)   // of read_yaml() or parse_json()
 ///     describe::write(s)                    // as JSON
 ///     describe::to_yaml(s)                  // with the help texts as comments
-///     describe::schema<Summary>()           // JSON Schema; with_definitions() shortens it
+///     describe::schema<Summary>()           // JSON Schema
 ///     describe::reference<Summary>()        // a Markdown table
 ///
 /// After the help text come a codec (describe/codecs.hpp), which says how the value is spelled, or
@@ -165,12 +166,11 @@ auto codec_of(Range range = {}) {
     return Map<T>();
   } else if constexpr (std::is_same_v<T, bool>) {
     return Flag();
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return Real{.least = range.least, .most = range.most};
-  } else if constexpr (std::is_integral_v<T>) {
-    Whole<T> codec;
-    if (range.least > Range().least) codec.limits.least = std::llround(std::ceil(range.least));
-    if (range.most < Range().most) codec.limits.most = std::llround(std::floor(range.most));
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    Number<T> codec;
+    const bool whole = std::is_integral_v<T>;
+    if (range.least > Range().least) codec.least = T(whole ? std::ceil(range.least) : range.least);
+    if (range.most < Range().most) codec.most = T(range.most);
     return codec;
   } else if constexpr (std::is_enum_v<T>) {
     return OneOf<T>();
@@ -210,8 +210,6 @@ std::string reference() {
   T value{};
   return map_reference(Map<T>().body(value));
 }
-/// The schema with objects that it has more than once in `$defs`, by the first key they have.
-Json with_definitions(Json schema);
 
 template <class T>
 inline constexpr bool is_map = false;
@@ -231,7 +229,10 @@ class Bound final : public Value {
     return codec_.write(static_cast<typename C::Type>(member_));
   }
   Values values() const override { return codec_.values(); }
-  bool may_miss() const override { return describe::may_miss<C>; }
+  bool may_miss() const override {
+    if constexpr (requires { codec_.may_miss; }) return codec_.may_miss;
+    return false;
+  }
   bool is_map() const override { return describe::is_map<C>; }
   void visit(Visitor& v) const override {
     if constexpr (describe::is_map<C>) codec_.visit(v, member_);

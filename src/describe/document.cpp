@@ -33,11 +33,18 @@ const Document::Place* changed(const Document& document, std::string_view path) 
   return nullptr;
 }
 
+/// Places in the file; null: none.
+const Document::Places* in_file(const Document& document, const std::string& path) {
+  if (!document.places) return nullptr;
+  const auto found = document.places->find(path);
+  return found == document.places->end() ? nullptr : &found->second;
+}
+
 /// The place of the value at a path or, without one, of its key or what it would lie in.
 Document::Place find(const Document& document, std::string path) {
   while (true) {
     if (const Document::Place* const to = changed(document, path)) return *to;
-    if (const Document::Places* const at = document.in_file(path)) {
+    if (const Document::Places* const at = in_file(document, path)) {
       return at->value.line > 0 ? at->value : at->key;
     }
     if (path.empty()) return {};
@@ -58,46 +65,114 @@ bool is_plain(const std::string& text) {
          });
 }
 
-}  // namespace
-
-const Document::Places* Document::in_file(const std::string& path) const {
-  if (!places) return nullptr;
-  const auto found = places->find(path);
-  return found == places->end() ? nullptr : &found->second;
+[[noreturn]] void fail_at(const base::SourcePlace& place, const Document& document,
+                          const std::string& path, const std::string& message) {
+  throw base::Error(document.json ? base::ExitCode::runtime_error : base::ExitCode::usage,
+                    fmt::format("{}: {}: {}", base::to_string(place),
+                                path.empty() ? document.kind : path, message));
 }
+
+}  // namespace
 
 base::SourcePlace Document::place(const std::string& path) const {
   return source(*this, find(*this, path));
 }
 
 base::SourcePlace Document::key_place(const std::string& path) const {
-  const Places* const found = in_file(path);
+  const Places* const found = in_file(*this, path);
   return found != nullptr && changed(*this, path) == nullptr ? source(*this, found->key)
                                                              : place(path);
 }
 
-void Document::set(std::span<const std::string> keys, Json value, const std::string& origin) {
+void Document::set(const std::string& key, Json value, const std::string& origin) {
   const Place option{.origin = static_cast<int>(origins.size()) - 1};
   const Place place = origin.empty() ? option : find(*this, origin);
+  std::vector<std::string> parts = parts_of(key);
+  if (parts[0] == "sweep" && parts.size() > 1) parts = {parts[0], key.substr(6)};
+  constexpr std::size_t most_parts = 8;  // more are a nesting that no deck has
+  if (parts.size() > most_parts || std::ranges::find(parts, "") != parts.end()) {
+    fail_at(source(*this, place), *this, clean(key),
+            "found no key of a deck; allowed: key.path, such as chunks.count");
+  }
   Json* here = &root;
   std::string path, made;
-  for (const std::string& key : keys) {
+  for (const std::string& part : parts) {
     if (here->is_null()) *here = Json::object();
     if (!here->is_object()) {
-      throw base::Error(
-          base::ExitCode::usage,
-          fmt::format("{}: {}: found {}; allowed: {}", base::to_string(source(*this, place)),
-                      clean(path), found(here),
-                      here->is_array()
-                          ? fmt::format("the whole list, --set '{}=[...]'", clean(path))
-                          : "a map, which can hold the key " + quoted(key)));
+      fail_at(source(*this, place), *this, clean(path),
+              fmt::format("found {}; allowed: a map, which can hold the key {}", found(here),
+                          quoted(part)));
     }
-    path = path_of(path, key);
-    here = &(*here)[key];
+    path = path_of(path, part);
+    here = &(*here)[part];
     if (made.empty() && here->is_null()) made = path;
   }
   *here = std::move(value);
   changes.emplace_back(made.empty() ? path : made, place);
+}
+
+void Reader::fail(const std::string& message) const {
+  fail_at(place(), *document_, path_, message);
+}
+
+void Reader::fail_at_key(const std::string& key, const std::string& message) const {
+  const std::string path = path_of(path_, key);
+  fail_at(document_->key_place(path), *document_, path, message);
+}
+
+void Reader::fail_allowed(const std::string& allowed) const {
+  fail(fmt::format("found {}; allowed: {}", found(value_), allowed));
+}
+
+void Reader::expect_one(const std::string& a, const std::string& b) const {
+  if (!has(a) || !has(b)) return;
+  const bool first = at(a).place().option > at(b).place().option;
+  const Reader blamed = at(first ? a : b), other = at(first ? b : a);
+  const std::string remedy =
+      blamed.place().option == 0
+          ? ""
+          : fmt::format("; replace both, as in --set '{}={{{}: ...}}'", path_, first ? a : b);
+  blamed.fail(fmt::format("found with {} ({}); the two are mutually exclusive{}", other.path(),
+                          other.origin(), remedy));
+}
+
+std::vector<std::string> Reader::keys() const {
+  std::vector<std::string> keys;
+  if (!is_map()) return keys;
+  for (const auto& [key, value] : value_->items()) keys.push_back(key);
+  return keys;
+}
+
+Reader Reader::at(const std::string& key) const {
+  const Json* const value = has(key) ? &(*value_)[key] : nullptr;
+  return {*document_, value, path_of(path_, key)};
+}
+
+Reader Reader::item(std::size_t number) const {
+  return {*document_, &(*value_)[number], fmt::format("{}[{}]", path_, number)};
+}
+
+Reader Reader::at_path(const std::string& keys) const {
+  Reader here = *this;
+  for (const std::string& part : parts_of(keys)) here = here.at(part);
+  return here;
+}
+
+std::vector<Reader> Reader::items(std::string_view allowed, std::size_t least) const {
+  if (!is_list()) fail_allowed(std::string(allowed));
+  if (size() < least) fail(fmt::format("found an empty list; allowed: {}", allowed));
+  std::vector<Reader> readers;
+  for (std::size_t i = 0; i < size(); ++i) readers.push_back(item(i));
+  return readers;
+}
+
+std::string Reader::text(const std::string& allowed) const {
+  if (!is_text()) fail_allowed(allowed);
+  return *value_;
+}
+
+std::string decimal_comma(const std::string& meant) {
+  return fmt::format("; a decimal comma is not allowed; did you mean {}?", quoted(meant));
 }
 
 std::string path_of(const std::string& above, const std::string& key) {
@@ -149,10 +224,6 @@ std::string clean(const std::string& text) {
 }
 
 std::string quoted(const std::string& text) { return "'" + clean(text) + "'"; }
-
-std::string decimal_comma(const std::string& meant) {
-  return fmt::format("; a decimal comma is not allowed; did you mean {}?", quoted(meant));
-}
 
 std::string suggestion(const std::string& text, std::span<const std::string> allowed) {
   const auto match = base::nearest(text, allowed);

@@ -3,8 +3,8 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
+#include <map>
 #include <ranges>
 #include <sstream>
 
@@ -37,7 +37,9 @@ YAML::Mark end_of(std::string_view text) {
 class Source {
  public:
   Source(const Document& document, std::string_view text)
-      : document_(document), origin_(static_cast<int>(document.origins.size()) - 1) {
+      : document_(document),
+        origin_(static_cast<int>(document.origins.size()) - 1),
+        is_ascii_(std::ranges::none_of(text, continues)) {
     for (const auto line : std::views::split(text, '\n')) {
       lines_.emplace_back(line.begin(), line.end());
     }
@@ -48,36 +50,30 @@ class Source {
     const auto at = static_cast<std::size_t>(number);
     return at < lines_.size() ? lines_[at] : "";
   }
-  Document::Place place(const YAML::Mark& mark) {
+  Document::Place place(const YAML::Mark& mark) const {
     if (is_option() || mark.is_null()) return {.origin = origin_};
-    if (mark.line != last_.line || mark.column < last_.column) last_ = {.line = mark.line};
-    const std::string_view text = line(mark.line);
-    for (; last_.column < std::min(mark.column, static_cast<int>(text.size())); ++last_.column) {
-      const char c = text[static_cast<std::size_t>(last_.column)];
-      if ((static_cast<unsigned char>(c) & 0xc0) == 0x80) ++last_.continued;
-    }
-    return {origin_, mark.line + 1, mark.column - last_.continued + 1};
+    const auto column = static_cast<std::size_t>(mark.column);
+    // A deck that a program wrote may be one long line; it is in ASCII.
+    const std::string_view before = is_ascii_ ? "" : line(mark.line).substr(0, column);
+    return {origin_, mark.line + 1,
+            mark.column + 1 - static_cast<int>(std::ranges::count_if(before, continues))};
   }
-  std::string spelled(const YAML::Mark& mark) {
+  std::string spelled(const YAML::Mark& mark) const {
     const auto [origin, line, column] = place(mark);
     return base::to_string({document_.origins.back(), line, column, origin});
   }
-  [[noreturn]] void fail(const YAML::Mark& mark, const std::string& why) {
+  [[noreturn]] void fail(const YAML::Mark& mark, const std::string& why) const {
     throw base::Error(ExitCode::usage, fmt::format("{}: {}", spelled(mark), why));
   }
 
  private:
-  /// Where counting continues: most marks follow one another.
-  struct Last {
-    int line = 0;
-    int column = 0;
-    int continued = 0;  ///< bytes that do not begin a character
-  };
+  /// Whether a byte does not begin a character.
+  static bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
   const Document& document_;
   int origin_;
+  bool is_ascii_;
   std::vector<std::string_view> lines_;
-  Last last_;
 };
 
 /// Refuses a second document. (At a comma after the first one the parser stays where it is and
@@ -172,49 +168,20 @@ void expect_text(std::string_view text, Source& source) {
   }
 }
 
-struct PlainWords {
-  std::string_view parser;
-  const char* ours;
-};
-
-const auto plain_words = std::to_array<PlainWords>({
-    {YAML::ErrorMsg::BAD_FILE, "nested too deeply"},  // what it says of that
-    {YAML::ErrorMsg::END_OF_MAP,
-     "found text that is neither a key nor a part of the value before it"},
-    {YAML::ErrorMsg::END_OF_SEQ,
-     "found text that is neither an item nor a part of the one before it"},
-    {YAML::ErrorMsg::END_OF_MAP_FLOW, "found no ',' or '}' where one must be"},
-    {YAML::ErrorMsg::END_OF_SEQ_FLOW, "found no ',' or ']' where one must be"},
-    {YAML::ErrorMsg::FLOW_END, "found a bracket that closes nothing"},
-    {YAML::ErrorMsg::EOF_IN_SCALAR, "found no closing quote"},
-    {YAML::ErrorMsg::UNKNOWN_TOKEN,
-     "found a character that must not begin a value; allowed: quotes around the value"},
-    {YAML::ErrorMsg::CHAR_IN_BLOCK,
-     "found text behind the sign of a block, '>' or '|'; allowed: quotes around the value"},
-});
-
-/// What the parser says, in the same words whatever its version.
-[[noreturn]] void fail_to_parse(const YAML::Exception& error, std::string_view text,
-                                Source& source) {
-  const std::string anchor = "the referenced anchor is not defined";  // since 0.8 its name follows
-  const auto plain = std::ranges::find(plain_words, error.msg, &PlainWords::parser);
-  const std::string message = error.msg.starts_with(anchor) ? anchor
-                              : plain != plain_words.end()  ? plain->ours
-                                                            : error.msg;
-  if (source.is_option()) source.fail({}, "the value is not YAML: " + message);
+[[noreturn]] void fail_to_parse(const YAML::Exception& error, Source& source) {
+  if (source.is_option()) source.fail({}, "the value is not YAML: " + error.msg);
   YAML::Mark mark = error.mark;
   const std::string_view line = source.line(mark.line);
-  if (error.msg == YAML::ErrorMsg::BAD_FILE) mark = YAML::Mark::null_mark();
-  if (error.msg == YAML::ErrorMsg::EOF_IN_SCALAR) {  // behind the last character
-    mark = end_of(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
-  }
   if (line.substr(std::min(line.find_first_not_of(' '), line.size())).starts_with('\t')) {
     mark.column = 0;
     source.fail(mark, "not YAML: found a tab; allowed: spaces to indent");
   }
-  const bool colon = error.msg == YAML::ErrorMsg::MAP_VALUE;
-  const char* const hint = " (text with ': ' needs quotes; keys of a map share one column)";
-  source.fail(mark, fmt::format("not YAML: {}{}", message, colon ? hint : ""));
+  if (error.msg == YAML::ErrorMsg::BAD_FILE) {  // what the parser says of that
+    source.fail(YAML::Mark::null_mark(), "not YAML: nested too deeply");
+  }
+  const char* const hint =
+      "text with ': ' or other signs needs quotes; keys of a map share a column";
+  source.fail(mark, fmt::format("not YAML: {} ({})", error.msg, hint));
 }
 
 /// The value of a text, whose origin is the last one of the document; null where it has none.
@@ -232,7 +199,7 @@ Json parse_yaml(Document& document, const std::string& text) {
     // Aliases may repeat values, but not beyond any use.
     return Converter(document, source, 1000 + 4 * text.size()).value(YAML::Load(closed), "");
   } catch (const YAML::Exception& error) {
-    fail_to_parse(error, text, source);
+    fail_to_parse(error, source);
   }
 }
 
@@ -240,12 +207,9 @@ Json parse_yaml(Document& document, const std::string& text) {
 
 Document read_yaml(const std::string& path, const std::string& kind) {
   std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) {
+  if (std::filesystem::status(path, error).type() == std::filesystem::file_type::not_found) {
     fail({path.empty() ? "''" : path}, "no such " + kind);
   }
-  if (!std::filesystem::status_known(status)) fail({path}, "cannot be read: " + error.message());
-  if (std::filesystem::is_directory(status)) fail({path}, "is a folder, not a " + kind);
   constexpr std::size_t most_bytes = std::size_t{1} << 24;
   const std::string text =
       base::read_file(path, most_bytes, "a " + kind + " in YAML", ExitCode::usage);

@@ -15,37 +15,6 @@ namespace {
 
 using schedule::Stage;
 
-/// Use of the busiest engine between its first and last task.
-struct Usage {
-  double span_s = 0;
-  int short_gaps = 0;  ///< gaps between tasks that are typical of issue overhead
-  double short_gaps_s = 0;
-};
-
-Usage busiest_usage(const timeline::Timeline& timeline) {
-  const std::vector<double> busy = timeline::busy_s(timeline);
-  const auto busiest =
-      std::max_element(busy.begin(), busy.end() - 1);  // excludes the host, which is last
-  std::vector<timeline::Span> spans = timeline.spans;
-  std::erase_if(
-      spans, [engine = busiest - busy.begin()](const auto& span) { return span.engine != engine; });
-  std::ranges::sort(spans, {}, &timeline::Span::start_s);
-  Usage usage;
-  if (spans.empty()) return usage;
-  constexpr double short_gap_s = 20e-6;
-  double until = spans.front().start_s;
-  for (const timeline::Span& span : spans) {
-    const double gap = span.start_s - until;
-    if (gap > 0 && gap < short_gap_s) {
-      usage.short_gaps_s += gap;
-      ++usage.short_gaps;
-    }
-    until = std::max(until, span.stop_s);
-  }
-  usage.span_s = until - spans.front().start_s;
-  return usage;
-}
-
 /// Number of engines with tasks on a device with two copy engines.
 int stages_of(const schedule::Schedule& schedule) {
   std::set<int> engines;
@@ -269,15 +238,25 @@ Found small_chunks(const Evidence& of) {
                  {{"chunks_s", of.busiest_s}, {"whole_s", of.bounds.bound_s}});
   }
   if (!of.run.traced) return {};
-  const Usage usage = busiest_usage(*of.run.traced);
+  const std::vector<double> busy_s = timeline::busy_s(*of.run.traced);
+  const auto busiest = std::max_element(busy_s.begin(), busy_s.end() - 1);  // the host is last
+  std::vector<timeline::Span> spans = of.run.traced->spans;
+  std::erase_if(spans, [engine = busiest - busy_s.begin()](const timeline::Span& span) {
+    return span.engine != engine;
+  });
+  if (spans.size() < 4) return {};
+  const double span_s = std::ranges::max(spans, {}, &timeline::Span::stop_s).stop_s -
+                        std::ranges::min(spans, {}, &timeline::Span::start_s).start_s;
+  const double gaps_s = span_s - *busiest;
+  const auto gaps = static_cast<double>(spans.size() - 1);
   constexpr double much = 0.1;
-  if (usage.short_gaps <= 2 || usage.short_gaps_s <= much * usage.span_s) return {};
-  return found(
-      fmt::format("small chunks: the busiest engine idles {:.0f} % of its time in {} gaps "
-                  "of {} on average{}",
-                  100 * usage.short_gaps_s / usage.span_s, usage.short_gaps,
-                  base::format_seconds(usage.short_gaps_s / usage.short_gaps), of.remedy(true)),
-      {{"gaps", usage.short_gaps}, {"gaps_s", usage.short_gaps_s}});
+  constexpr double short_s = 20e-6;  // typical of the overhead of issuing
+  if (gaps_s <= much * span_s || gaps_s >= short_s * gaps) return {};
+  return found(fmt::format("small chunks: the busiest engine idles {:.0f} % of its time in {} gaps "
+                           "of {} on average{}",
+                           100 * gaps_s / span_s, gaps, base::format_seconds(gaps_s / gaps),
+                           of.remedy(true)),
+               {{"gaps", gaps}, {"gaps_s", gaps_s}});
 }
 
 Found waits(const Evidence& of) {

@@ -84,7 +84,7 @@ results::Result new_result(const std::vector<deck::Point>& points, base::Machine
   return result;
 }
 
-Part planned(const Setup& plan) {
+Part planned(const Plan& plan) {
   Part part;
   part.point = point_of(plan);
   part.choices = plan.choices;

@@ -14,7 +14,7 @@ using results::Part;
 results::Result new_result(const std::vector<deck::Point>& points, base::Machine machine);
 
 /// What a result says of a plan before anything runs: point, choices, balance, layout.
-Part planned(const Setup& plan);
+Part planned(const Plan& plan);
 
 /// The part of a point that an error ended.
 Part failed(const deck::Point& point, const base::Error& error);

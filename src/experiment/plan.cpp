@@ -93,23 +93,17 @@ void share_with_host(Facts& facts, const deck::Deck& deck, double flops_per_s, b
     return schedule::build(draft.costs, draft.layout, deck::Order::four_way, deck.issue.lanes);
   };
   const auto predicted = [&](int count) {
-    base::check_interrupt();
     return model::predict(build(count), *facts.device).complete_s;
   };
   const double none_s = predicted(0);
   const double tile_s = build(1).tasks.back().duration_s;  // the first given
-  double best_s = none_s;
-  // Require a gain of 2 %, because host work slows down the copies.
+  // As many as take the host as long as the others the device. Require a gain of 2 %, because host
+  // work slows down the copies.
   constexpr double worth = 0.98;
-  const int step = 1 + tiles / 32;  // with many tiles the exact number does not matter
-  for (int count = 1; count < tiles && count * tile_s < none_s; count += step) {
-    const double seconds = predicted(count);
-    if (seconds >= worth * none_s || seconds >= best_s) continue;
-    facts.host_share->tiles = count;
-    best_s = seconds;
-  }
-  if (const int best = facts.host_share->tiles; best > 0) {
-    return choose(fmt::format("{} of {} tiles, predicted to be fastest: the host computes {}", best,
+  const int even = static_cast<int>(tiles * none_s / (tiles * tile_s + none_s));
+  if (even > 0 && predicted(even) < worth * none_s) {
+    facts.host_share->tiles = even;
+    return choose(fmt::format("{} of {} tiles, predicted to be fastest: the host computes {}", even,
                               tiles, rate));
   }
   choose(fmt::format("none of {} tiles: the host, at {}, needs {} for one, the device {} for all",
@@ -157,7 +151,7 @@ Draft draft(const deck::Deck& deck, const Facts& facts) {
 Plan plan(const deck::Point& point, const Facts& facts) {
   const deck::Deck& deck = point.deck;
   const Draft draft = experiment::draft(deck, facts);
-  Plan plan{{point, draft.layout, facts.balance, facts.choices}};
+  Plan plan{point, draft.layout, facts.balance, facts.choices};
   plan.host_work_pieces = draft.layout.chunks_per_iteration * draft.costs.iterations;
   plan.lanes = draft.lanes;
   for (std::size_t i = 0; i < deck.issue.orders.size(); ++i) {

@@ -67,14 +67,10 @@ struct Draft {
 /// deck, and as schedule::layout().
 Draft draft(const deck::Deck& deck, const Facts& facts);
 
-/// Common part of plan and outcome of a point.
-struct Setup : deck::Point {
+struct Plan : deck::Point {
   schedule::Layout layout = {};
   std::optional<Balance> balance = {};
   Choices choices = {};
-};
-
-struct Plan : Setup {
   std::vector<Case> cases = {};  ///< in the order of the deck; variants with disturbance or host
                                  ///< work directly after their order
   std::int64_t host_work_pieces = 0;          ///< one per chunk of the layout, over all iterations

@@ -269,9 +269,11 @@ results::Part Member::run(deck::Phase phase, const measure::Hooks& hooks, const 
       hooks.show("waiting for its turn");
       board_->wait_for_turn(sleep);
     } else if (!crowded_) {
-      poll = [this, load = measure::copy_load(placement_.local_ranks)] {
+      constexpr std::int64_t load_bytes = 32 << 20;
+      const measure::Hooks alone = {.ranks = placement_.local_ranks};
+      poll = [this, load = std::make_shared<measure::LinkMeter>(load_bytes, alone)] {
         sign();
-        load();
+        load->copy();
       };
     }
     part = lanes::keep_if_lost([&] { return body(hooks_of(phase, hooks, poll, window)); }, poll);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "base/parallel.hpp"
@@ -17,23 +18,10 @@ namespace {
 
 constexpr std::int64_t tiny = 1024;  // units of an increment, 4 bytes each
 
-double at_least_0(double seconds) { return std::max(0.0, seconds); }
-
-/// Marginal cost of one more `add`, from rows of `few` and of `many`; normally behind a copy that
-/// keeps the device busy.
-template <class Add>
-double marginal_s(const Meter& meter, double Elapsed::* time, int few, int many, const Add& add,
-                  bool covered = true) {
-  return at_least_0(meter.marginal_s(time, few, many, [&](HandSchedule& hand, int n) {
-    if (covered) hand.cover();
-    for (int i = 0; i < n; ++i) add(hand, i);
-  }));
-}
-
 /// Costs of calls for the host.
 void measure_host_costs(const Meter& meter, int lanes, model::HostCosts& host) {
-  const auto issue_s = [&](const auto& add, bool covered = true) {
-    return marginal_s(meter, &Elapsed::issued_s, 8, 40, add, covered);
+  const auto issue_s = [&](const Meter::Add& add, bool covered = true) {
+    return meter.call_s(&Elapsed::issued_s, 8, 40, add, covered);
   };
   host.copy_s = issue_s([](HandSchedule& hand, int) { hand.add(Stage::h2d, tiny, 0); });
   // Kernels are issued between copies on several lanes in turn: on a single lane they cost less,
@@ -42,70 +30,46 @@ void measure_host_costs(const Meter& meter, int lanes, model::HostCosts& host) {
     for (const Stage stage : {Stage::h2d, Stage::kernel, Stage::d2h})
       hand.add(stage, tiny, i % lanes);
   };
-  host.kernel_s = at_least_0(issue_s(chunk, false) - 2 * host.copy_s);
+  host.kernel_s = std::max(0.0, issue_s(chunk, false) - 2 * host.copy_s);
   // The first copy, in lane 0, has an event; every further task waits for it.
   const double waiting =
       issue_s([](HandSchedule& hand, int) { hand.add(Stage::h2d, tiny, 1, {0}); });
-  host.wait_s = at_least_0(waiting - host.copy_s);
+  host.wait_s = std::max(0.0, waiting - host.copy_s);
   // Each task waits for the previous one in the other lane: one wait and one record per task.
   const double ring = issue_s([](HandSchedule& hand, int i) {
     hand.add(Stage::h2d, tiny, (i + 1) % 2, {static_cast<TaskId>(i)});
   });
-  host.record_s = at_least_0(ring - host.copy_s - host.wait_s);
+  host.record_s = std::max(0.0, ring - host.copy_s - host.wait_s);
   // Waits for lanes that are already complete.
   host.synchronize_s =
-      marginal_s(meter, &Elapsed::complete_s, 1, lanes - 1,
-                 [](HandSchedule& hand, int i) { hand.add(Stage::d2h, tiny, i + 1); });
+      meter.call_s(&Elapsed::complete_s, 1, lanes - 1,
+                   [](HandSchedule& hand, int i) { hand.add(Stage::d2h, tiny, i + 1); });
 }
-
-/// Delays between the tasks of a chain of kernels and copies of `units`.
-class ChainMeter {
- public:
-  ChainMeter(const Meter& meter, const model::Device& device, std::int64_t units)
-      : meter_(meter), units_(units) {
-    const double bytes = 4 * static_cast<double>(units);
-    own_s_ = (device.h2d.pinned.seconds(bytes) + device.d2h.pinned.seconds(bytes) +
-              meter.slope(Stage::kernel, units)) /
-             3;
-  }
-
-  /// Of a chain over several lanes, all of it issued before it starts, or else meanwhile.
-  double delay_s(int lanes, bool covered = true) const {
-    const auto add = [&](HandSchedule& hand, int i) {
-      const Stage stage =
-          std::array{Stage::kernel, Stage::d2h, Stage::h2d}[static_cast<std::size_t>(i % 3)];
-      const auto last = static_cast<TaskId>(hand.schedule().tasks.size()) - 1;
-      std::vector<TaskId> after;
-      if (lanes > 1 && !hand.schedule().tasks.empty()) after.push_back(last);
-      hand.add(stage, units_, (i + 1) % lanes, std::move(after));
-    };
-    return at_least_0(marginal_s(meter_, &Elapsed::complete_s, 6, 36, add, covered) - own_s_);
-  }
-
-  /// The mean of both cases, which occur in any run of small tasks.
-  double mean_delay_s(int lanes) const { return (delay_s(lanes) + delay_s(lanes, false)) / 2; }
-
- private:
-  const Meter& meter_;
-  std::int64_t units_;
-  double own_s_ = 0;
-};
 
 /// Delays between tasks.
 void measure_latencies(const Meter& meter, model::Device& device) {
   model::Latencies& latency = device.latency;
-  const ChainMeter chain(meter, device, on_gpu() ? 64 * tiny : tiny);
-  latency.event_s = chain.delay_s(3);
-  if (on_gpu()) {
-    latency.lane_s = chain.delay_s(1);
-    const ChainMeter small(meter, device, 8 * tiny);
-    latency.small_lane_s = std::min(latency.lane_s, small.mean_delay_s(1));
-    latency.small_event_s = std::min(latency.event_s, small.mean_delay_s(3));
-  }
+  const std::int64_t units = on_gpu() ? 64 * tiny : tiny;
+  const double bytes = 4 * static_cast<double>(units);
+  const double task_s = (device.h2d.pinned.seconds(bytes) + device.d2h.pinned.seconds(bytes) +
+                         meter.slope(Stage::kernel, units)) /
+                        3;
+  // Between the tasks of a chain of kernels and copies over several lanes.
+  const auto delay_s = [&](int lanes) {
+    const auto add = [&](HandSchedule& hand, int i) {
+      constexpr std::array chain = {Stage::kernel, Stage::d2h, Stage::h2d};
+      std::vector<TaskId> after;
+      if (lanes > 1) after.push_back(static_cast<TaskId>(hand.schedule().tasks.size()) - 1);
+      hand.add(chain[static_cast<std::size_t>(i % 3)], units, (i + 1) % lanes, std::move(after));
+    };
+    return std::max(0.0, meter.call_s(&Elapsed::complete_s, 6, 36, add) - task_s);
+  };
+  latency.event_s = delay_s(3);
+  if (on_gpu()) latency.lane_s = delay_s(1);
   // A single copy: the remainder is the delay from issue to start plus from end to host.
   const double single = meter.seconds([](HandSchedule& hand) { hand.add(Stage::h2d, tiny, 0); });
-  const double rest = at_least_0(single - device.host.copy_s - device.h2d.pinned.seconds(4 * tiny));
-  latency.start_s = latency.notice_s = rest / 2;
+  const double rest = single - device.host.copy_s - device.h2d.pinned.seconds(4 * tiny);
+  latency.start_s = latency.notice_s = std::max(0.0, rest) / 2;
 }
 
 /// Slow-down of concurrent copies and kernels.
@@ -173,18 +137,18 @@ int count_connections(const Meter& meter, Stage stage, int lanes) {
   return 32;
 }
 
-/// Time per copy of `units` beyond its own, in a row of copies on several lanes, each before a
-/// kernel and a copy back that take little time.
-double handover_s(const Meter& meter, int lanes, const model::Device& device, std::int64_t units) {
+/// Time per copy beyond its own, in a row of copies on several lanes, each before a kernel and a
+/// copy back that take little time.
+double handover_s(const Meter& meter, int lanes, const model::Device& device) {
+  constexpr std::int64_t units = 1024 * tiny;
   const auto add = [&](HandSchedule& hand, int i) {
     const int lane = i % std::min(lanes, 4);
     hand.add(Stage::h2d, units, lane);
     hand.add(Stage::kernel, tiny, lane);
     hand.add(Stage::d2h, tiny, lane);
   };
-  const double bytes = 4 * static_cast<double>(units);
-  return at_least_0(marginal_s(meter, &Elapsed::complete_s, 16, 48, add) -
-                    device.h2d.pinned.seconds(bytes));
+  return std::max(0.0, meter.call_s(&Elapsed::complete_s, 16, 48, add) -
+                           device.h2d.pinned.seconds(4 * static_cast<double>(units)));
 }
 
 void measure_device(const Meter& meter, int lanes, model::Device& device) {
@@ -202,10 +166,7 @@ void measure_device(const Meter& meter, int lanes, model::Device& device) {
   if (!on_gpu()) return;
   device.connections = count_connections(meter, Stage::kernel, lanes);
   device.copy_connections = count_connections(meter, Stage::h2d, lanes);
-  model::Latencies& latency = device.latency;
-  latency.handover_s = handover_s(meter, lanes, device, 1024 * tiny);
-  latency.small_handover_s =
-      std::min(latency.handover_s, handover_s(meter, lanes, device, 128 * tiny));
+  device.latency.handover_s = handover_s(meter, lanes, device);
 }
 
 /// Measures copies of pageable memory one by one, because the host takes part in them. The time of

@@ -94,30 +94,24 @@ model::Kernel calibrate_products(const Meter& meter,
 }
 
 double host_flops_per_s(const workload::Workload& workload, schedule::Product tile) {
-  constexpr double moments_s = 30e-3;
+  constexpr double enough_s = 30e-3;
   const std::int64_t all = tile.n;
-  const auto seconds = [&](std::int64_t columns) {
-    tile.n = columns;
-    const auto start = lanes::Clock::now();
-    workload.compute_on_host({.product = tile});
-    return lanes::seconds_since(start);
-  };
   const auto flops = [&](std::int64_t columns) {
-    return 2 * static_cast<double>(tile.m) * static_cast<double>(tile.k) *
-           static_cast<double>(columns);
+    return 2 * static_cast<double>(tile.m * columns) * static_cast<double>(tile.k);
   };
   // A call reads all of A, however few the columns: the difference of two calls does not.
-  std::int64_t columns = std::min<std::int64_t>(all, 8);
-  seconds(columns);  // the first call does more
-  double time_s = seconds(columns);
-  while (columns < all) {
-    const std::int64_t next = std::min(2 * columns, all);
-    const double more_s = seconds(next) - time_s;
-    if (more_s >= moments_s) return flops(next - columns) / more_s;
-    time_s += more_s;
-    columns = next;
+  double fewer_s = 0;
+  for (std::int64_t fewer = 0; fewer < all; fewer = tile.n) {
+    tile.n = std::min<std::int64_t>(std::max<std::int64_t>(8, 2 * fewer), all);
+    const auto start = lanes::Clock::now();
+    workload.compute_on_host({.product = tile});
+    const double time_s = lanes::seconds_since(start);
+    if (fewer > 0 && time_s - fewer_s >= enough_s) {
+      return flops(tile.n - fewer) / (time_s - fewer_s);
+    }
+    fewer_s = time_s;
   }
-  return flops(all) / time_s;
+  return flops(all) / fewer_s;
 }
 
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
@@ -135,29 +129,6 @@ void calibrate_kernels(const CalibrationPlan& plan, model::Device& device) {
   for (const deck::ElementType type : {float32, float64}) {
     calibrate_products_of(type, executor, plan, device);
   }
-}
-
-void calibrate_zero_copy(const CalibrationPlan& plan, model::Device& device) {
-  constexpr int many = 16;  // pieces, each read and written once: no cache helps
-  deck::Deck deck = plain_deck(plan.most_bytes);
-  const auto workload = resident_workload(deck);
-  const std::int64_t most_units = deck.workload.elements / many;
-  deck.memory.transfer = deck::Transfer::zero_copy;
-  deck.chunks.count = many;
-  Executor executor(1);
-  const Meter meter{executor, workload, plan};
-  std::vector<model::Curve::Point> points;
-  for (const std::int64_t units : sizes_up_to(most_units)) {
-    deck.workload.elements = many * units;
-    const schedule::Costs costs = schedule::costs(deck.workload, 1);
-    const auto layout = schedule::layout(deck, costs, std::nullopt);
-    const auto all = schedule::build(costs, layout, deck::Order::depth_first, 1);
-    const auto some = [&](int tasks) {
-      return rows_of(all, {{all.tasks.begin(), all.tasks.begin() + tasks}});
-    };
-    points.push_back({4 * static_cast<double>(units), meter.marginal(some, 1, many).seconds()});
-  }
-  device.zero_copy = model::increasing(std::move(points));
 }
 
 }  // namespace overlap::measure

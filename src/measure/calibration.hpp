@@ -27,10 +27,6 @@ model::Device in_passes(int passes, const std::function<model::Device()>& pass);
 /// and intensity.
 void calibrate_kernels(const CalibrationPlan& plan, model::Device& device);
 
-/// Adds the times of kernels on host memory, which must be page-locked, up to a sixteenth of the
-/// largest copy.
-void calibrate_zero_copy(const CalibrationPlan& plan, model::Device& device);
-
 /// Sizes in bytes of the lines in lines_apart() of all copies of the schedule.
 std::set<std::size_t> line_sizes(const schedule::Schedule& schedule);
 

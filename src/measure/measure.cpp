@@ -71,30 +71,19 @@ void verify(experiment::Run& run, const Executor& executor, const workload::Work
 }
 
 /// Progress of the loop: by time in a soak, otherwise by runs.
-class Progress {
- public:
-  Progress(const Hooks& hooks, const deck::Measure& plan, std::size_t runs)
-      : hooks_(hooks),
-        duration_s_(plan.duration_s),
-        total_((plan.warmup + experiment::most_repetitions(plan)) * static_cast<int>(runs)) {}
+struct Progress {
+  const Hooks& hooks;
+  std::optional<double> duration_s;
+  int total;
+  int done = 0;
+  std::optional<lanes::Clock::time_point> start = {};  ///< of the first scored run
 
-  void begin_scored() { start_ = lanes::Clock::now(); }
-  std::int64_t begin_next() { return ++done_; }  ///< number of the run, from 1
-  /// Seconds since the first scored run began.
-  double elapsed_s() const { return start_ ? lanes::seconds_since(*start_) : 0; }
-
+  double elapsed_s() const { return start ? lanes::seconds_since(*start) : 0; }
   void show(const std::string& what) const {
-    if (!duration_s_) return hooks_.show(what, static_cast<int>(done_), total_);
+    if (!duration_s) return hooks.show(what, done, total);
     const auto ms = [](double seconds) { return static_cast<int>(1e3 * seconds); };
-    hooks_.show(what, ms(std::min(elapsed_s(), *duration_s_)), ms(*duration_s_));
+    hooks.show(what, ms(std::min(elapsed_s(), *duration_s)), ms(*duration_s));
   }
-
- private:
-  const Hooks& hooks_;
-  std::optional<double> duration_s_;
-  int total_;
-  std::int64_t done_ = 0;
-  std::optional<lanes::Clock::time_point> start_;
 };
 
 /// Conditions of the runs; call right after them, while the device is awake.
@@ -125,55 +114,32 @@ bool wants_link(const experiment::Plan& plan) {
   return judged || (on_gpu() && plan.values.empty());
 }
 
-/// Host cost of issuing each predicted case, measured after every round; only on a GPU whose
-/// description is in the plan.
-class IssueCosts {
- public:
-  /// With a warm-up.
-  IssueCosts(const experiment::Plan& plan, Executor& executor, const workload::Workload& workload,
-             std::vector<experiment::Run>& runs)
-      : executor_(executor), workload_(workload) {
-    if (!plan.present || !on_gpu()) return;
-    for (experiment::Run& run : runs) {
-      if (!run.prediction) continue;
-      IssueMeter meter(run.schedule, *plan.present);
-      if (meter.chunk_s(executor, workload) > 0) all_.push_back({run, std::move(meter), {}});
-    }
-  }
-
-  void add() {
-    for (auto& [run, meter, chunk_s] : all_) {
-      experiment::add_thinned(chunk_s, meter.chunk_s(executor_, workload_), number_,
-                              experiment::most_kept);
-    }
-    ++number_;
-  }
-
-  void store() {
-    for (auto& [run, meter, chunk_s] : all_) {
-      if (!chunk_s.empty()) run.chunk_issue_s = base::summarize(std::move(chunk_s));
-    }
-  }
-
- private:
-  struct One {
-    experiment::Run& run;
-    IssueMeter meter;
-    std::vector<double> chunk_s;
-  };
-
-  Executor& executor_;
-  const workload::Workload& workload_;
-  std::vector<One> all_;
-  std::int64_t number_ = 0;
+/// Host cost of issuing a case, with a sample per round.
+struct IssueCost {
+  experiment::Run& run;
+  IssueMeter meter;
+  std::vector<double> chunk_s = {};
 };
+
+/// Those of the predicted cases, after a warm-up; only on a GPU whose description is in the plan.
+std::vector<IssueCost> issue_costs(const experiment::Plan& plan, Executor& executor,
+                                   const workload::Workload& workload,
+                                   std::vector<experiment::Run>& runs) {
+  std::vector<IssueCost> costs;
+  for (experiment::Run& run : runs) {
+    if (!plan.present || !on_gpu() || !run.prediction) continue;
+    IssueMeter meter(run.schedule, *plan.present);
+    if (meter.chunk_s(executor, workload) > 0) costs.push_back({run, std::move(meter)});
+  }
+  return costs;
+}
 
 /// Empty where the deck leaves too little memory for it.
 std::optional<LinkMeter> link_meter(const experiment::Plan& plan,
                                     const std::vector<experiment::Run>& runs, const Hooks& hooks) {
   if (!wants_link(plan)) return std::nullopt;
   try {
-    return std::optional<LinkMeter>(std::in_place, largest_copy(runs), hooks);
+    return std::optional<LinkMeter>(std::in_place, link_bytes(runs), hooks);
   } catch (const base::Error& error) {
     if (error.code() != base::ExitCode::precondition) throw;
     return std::nullopt;
@@ -208,7 +174,7 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   }
   std::vector<experiment::Run> runs;
   for (const experiment::Case& one : plan.cases) runs.push_back({one});
-  IssueCosts issue_costs(plan, executor, workload, runs);
+  std::vector<IssueCost> costs = issue_costs(plan, executor, workload, runs);
   std::vector<deck::Criterion> criteria = deck.acceptance;
   std::erase_if(criteria, [](const auto& criterion) { return !criterion.holds_here(on_gpu()); });
   // On a GPU rates need their own lanes; on a host they use the lanes of the runs, which share the
@@ -216,15 +182,22 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
   if (on_gpu()) bench.meter.emplace(2, deck::Issue(), deck.memory);
   RatesOfRuns rates(on_gpu() ? *bench.meter : executor, workload, runs);
   std::optional<LinkMeter> link = link_meter(plan, runs, hooks);
+  const auto after_round = [&, round = 0](experiment::DeviceSamples& device) mutable {
+    for (auto& [run, meter, chunk_s] : costs) {
+      experiment::add_thinned(chunk_s, meter.chunk_s(executor, workload), round,
+                              experiment::most_kept);
+    }
+    ++round;
+    rates.add_sample();
+    if (link) link->add_sample(device);
+  };
   experiment::Samples samples = measure(executor, runs, workload, deck.measure, hooks, criteria,
-                                        session.monitor, [&](experiment::DeviceSamples& device) {
-                                          issue_costs.add();
-                                          rates.add_sample();
-                                          if (link) link->add_sample(device);
-                                        });
+                                        session.monitor, after_round);
   link.reset();
   rates.store(runs);
-  issue_costs.store();
+  for (auto& [run, meter, chunk_s] : costs) {
+    if (!chunk_s.empty()) run.chunk_issue_s = base::summarize(std::move(chunk_s));
+  }
   const timeline::Engines engines = engines_of(session.device, plan.lanes);
   try {
     if (!samples.interrupted) trace(plan, bench, hooks, engines.copy_engines, runs);
@@ -292,11 +265,12 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
   HealthWatch watch(monitor, plan.duration_s);
   experiment::Samples samples;
   experiment::Stopping stopping(plan, criteria);
-  Progress progress(hooks, plan, runs.size());
+  const int rounds = plan.warmup + experiment::most_repetitions(plan);
+  Progress progress{hooks, plan.duration_s, rounds * static_cast<int>(runs.size())};
   const auto run_once = [&](experiment::Run& run, int round, bool verified) {
     progress.show(experiment::name(run));
     base::check_interrupt();
-    const auto repetition = static_cast<std::uint32_t>(progress.begin_next());
+    const auto repetition = static_cast<std::uint32_t>(++progress.done);
     if (verified) {
       reset(executor.lanes().instance(0), workload, repetition);
       if (run.host_work) executor.host_worker()->begin(repetition);
@@ -321,7 +295,7 @@ experiment::Samples measure(Executor& executor, std::vector<experiment::Run>& ru
     for (int round = 0; round < plan.warmup; ++round) {
       for (experiment::Run& run : runs) run_once(run, round, false);
     }
-    progress.begin_scored();
+    progress.start = lanes::Clock::now();
     std::vector<Sample> round(runs.size());
     for (int number = 1; !samples.stopped; ++number) {
       const bool verified = plan.verify == deck::Verify::every || number == 1 ||

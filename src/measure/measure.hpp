@@ -77,21 +77,18 @@ class RateMeter {
   /// The arguments must outlive the meter.
   RateMeter(Executor& executor, const workload::Workload& workload,
             const schedule::Schedule& schedule);
-  RateMeter(RateMeter&&) noexcept;
-  ~RateMeter();
 
   void add_sample();
   model::Rates rates() const;  ///< medians of all samples
 
  private:
-  struct BesideCopies;
-
   Executor& executor_;
   const workload::Workload& workload_;
   const schedule::Schedule& schedule_;
   Marginal h2d_, kernel_, d2h_;
-  std::optional<Marginal> two_kernels_, both_;  ///< empty: not measured
-  std::unique_ptr<BesideCopies> beside_copies_;
+  Marginal two_kernels_, both_;       ///< empty: not measured
+  Marginal kernels_, beside_copies_;  ///< the same kernels alone, and beside `copies_` copies
+  int copies_ = 0;                    ///< 0: not measured
 };
 
 /// The rates of all runs: runs with the same chunks share them, zero-copy runs use those of the
@@ -114,32 +111,38 @@ class RatesOfRuns {
   bool any_ = false;  ///< a sample of every meter
 };
 
-/// Bytes of the largest copy in the runs; the baseline, which copies all data at once, counts only
-/// if it is alone.
-std::int64_t largest_copy(const std::vector<experiment::Run>& runs);
+/// Bytes of copies with which to measure the link beside these runs: those of their largest copy,
+/// at least 64 MiB, at most 1 GiB. The baseline, which copies all data at once, counts only if it
+/// is alone.
+std::int64_t link_bytes(const std::vector<experiment::Run>& runs);
 
-/// The two lanes and arrays with which the link is measured: copies of `bytes`, at least 64 MiB, at
-/// most 1 GiB, of page-locked memory.
+/// Measures the link with copies of `bytes` of page-locked memory on two lanes, one per direction,
+/// each with its half of the arrays.
 class LinkMeter {
  public:
-  /// On two lanes. Throws base::Error{precondition} if memory is short.
+  /// With a warm-up. Throws base::Error{precondition} if memory is short.
   LinkMeter(std::int64_t bytes, const Hooks& hooks, Executor lanes = Executor(2));
-  ~LinkMeter();
 
   /// Adds a repetition, thinned in a long run: copies to the device, back, and both at once. Then
   /// the slower direction copies less, so that each has the other beside it until the end.
   void add_sample(experiment::DeviceSamples& device);
 
-  struct Link;
+  /// Copies once in both directions at the same time: background load for other ranks.
+  void copy();
 
  private:
-  std::unique_ptr<Link> link_;
-};
+  /// `copies` in each direction, of these parts of `bytes`.
+  schedule::Schedule row(double up, double down, std::int64_t copies) const;
+  /// Seconds per lane of copies of all `bytes` at the rates of such rows.
+  std::vector<double> seconds(double up, double down);
 
-/// A function that copies 32 MiB in each direction at the same time: background load during samples
-/// of other ranks. `ranks` of this node allocate at once. Throws base::Error{precondition} if
-/// memory is short.
-std::function<void()> copy_load(int ranks);
+  std::int64_t bytes_;
+  workload::Workload workload_;
+  Executor executor_;
+  Hooks hooks_;
+  double up_part_ = 1, down_part_ = 1;  ///< of `bytes`: take both directions the same time
+  std::int64_t samples_ = 0;
+};
 
 /// Engines that execute tasks on `lanes` lanes of the space.
 timeline::Engines engines_of(const base::DeviceInfo& device, int lanes,

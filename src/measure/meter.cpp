@@ -7,16 +7,9 @@
 
 namespace overlap::measure {
 
-HandSchedule::HandSchedule(const workload::Workload& workload) : workload_(&workload) {
+HandSchedule::HandSchedule(const workload::Workload& workload) : workload_(workload) {
   schedule_.arrays = workload.arrays;
   schedule_.cuts.resize(1);
-  schedule_.lanes = 0;
-}
-
-HandSchedule::HandSchedule(const schedule::Schedule& schedule) : schedule_(schedule) {
-  schedule_.tasks.clear();
-  schedule_.names.clear();
-  schedule_.mechanism = deck::Mechanism::streams;
   schedule_.lanes = 0;
 }
 
@@ -43,22 +36,14 @@ TaskId HandSchedule::add(Stage stage, std::int64_t units, int lane, std::vector<
   const std::int64_t begin = behind(next_, host_units());
   next_ = begin + units;
   pieces.push_back({.begin = begin, .end = next_});
-  slots.push_back(behind(last_slot, device_units(workload_->device[0].size())));
+  slots.push_back(behind(last_slot, device_units(workload_.device[0].size())));
   schedule_.lanes = std::max(schedule_.lanes, lane + 1);
   schedule_.tasks.push_back(std::move(task));
   return id;
 }
 
-void HandSchedule::add(schedule::Task task, int lane) {
-  task.lane = lane;
-  task.after.clear();
-  task.blocking = false;
-  schedule_.lanes = std::max(schedule_.lanes, lane + 1);
-  schedule_.tasks.push_back(std::move(task));
-}
-
 void HandSchedule::cover(Stage stage, int lane) {
-  const std::size_t bytes = workload::on_host(workload_->space) ? 2 << 20 : 16 << 20;
+  const std::size_t bytes = workload::on_host(workload_.space) ? 2 << 20 : 16 << 20;
   add(stage, std::max<std::int64_t>(1, device_units(bytes)), lane);
   next_ = std::min(next_, host_units() / 2);
 }
@@ -68,21 +53,28 @@ std::int64_t HandSchedule::host_units() const {
 }
 
 std::int64_t HandSchedule::device_units(std::size_t bytes) const {
-  return static_cast<std::int64_t>(std::min(bytes, workload_->device[0].size()) /
+  return static_cast<std::int64_t>(std::min(bytes, workload_.device[0].size()) /
                                    schedule_.arrays[0].unit_bytes);
 }
 
 schedule::Schedule rows_of(const schedule::Schedule& schedule,
                            const std::vector<std::vector<schedule::Task>>& rows) {
-  HandSchedule hand(schedule);
-  std::size_t longest = 0;
-  for (const auto& row : rows) longest = std::max(longest, row.size());
+  schedule::Schedule result = schedule;
+  result.tasks.clear();
+  result.names.clear();
+  result.mechanism = deck::Mechanism::streams;
+  result.lanes = static_cast<int>(rows.size());
+  const std::size_t longest = std::ranges::max(rows, {}, &std::vector<schedule::Task>::size).size();
   for (std::size_t i = 0; i < longest; ++i) {
     for (std::size_t lane = 0; lane < rows.size(); ++lane) {
-      if (i < rows[lane].size()) hand.add(rows[lane][i], static_cast<int>(lane));
+      if (i >= rows[lane].size()) continue;
+      schedule::Task& task = result.tasks.emplace_back(rows[lane][i]);
+      task.lane = static_cast<int>(lane);
+      task.after.clear();
+      task.blocking = false;
     }
   }
-  return hand.schedule();
+  return result;
 }
 
 Marginal::Marginal(const Build& build, int few, int many, double Elapsed::* time)
@@ -136,13 +128,15 @@ Marginal Meter::marginal(const Marginal::Build& build, int few, int many, int ti
   return marginal;
 }
 
-double Meter::marginal_s(double Elapsed::* time, int few, int many, const FillRow& row) const {
+double Meter::call_s(double Elapsed::* time, int few, int many, const Add& add,
+                     bool covered) const {
   const auto build = [&](int tasks) {
     HandSchedule hand(workload);
-    row(hand, tasks);
+    if (covered) hand.cover();
+    for (int i = 0; i < tasks; ++i) add(hand, i);
     return hand.schedule();
   };
-  return marginal(build, few, many, 1, time).difference_s();
+  return std::max(0.0, marginal(build, few, many, 1, time).difference_s());
 }
 
 double Meter::slope(std::initializer_list<Stage> covers, const Fill& add) const {

@@ -15,20 +15,14 @@ namespace overlap::measure {
 using schedule::Stage;
 using schedule::TaskId;
 
-/// A small schedule, written task by task.
+/// A small schedule on the arrays of a workload, written task by task.
 class HandSchedule {
  public:
-  /// On the arrays of a workload.
   explicit HandSchedule(const workload::Workload& workload);
-  /// On the arrays and chunks of a schedule, for tasks of it.
-  explicit HandSchedule(const schedule::Schedule& schedule);
 
   /// Adds a task on `units` units; `after` as in schedule::Task. Each task uses its own data, which
-  /// follow those of the previous task; at the end of the arrays they start over. Needs a workload.
+  /// follow those of the previous task; at the end of the arrays they start over.
   TaskId add(Stage stage, std::int64_t units, int lane, std::vector<TaskId> after = {});
-
-  /// Adds a task of the schedule, without its dependencies.
-  void add(schedule::Task task, int lane);
 
   /// Adds a copy that keeps its lane busy while the host issues the tasks behind it. Those begin in
   /// the middle of small arrays, because the first elements of an increment take the least time.
@@ -42,12 +36,13 @@ class HandSchedule {
 
   std::int64_t host_units() const;
 
-  const workload::Workload* workload_ = nullptr;
+  const workload::Workload& workload_;
   schedule::Schedule schedule_;
   std::int64_t next_ = 0;  ///< first unit of the next task
 };
 
-/// Tasks of a schedule, one lane per row, issued in turn, so that the lanes start together.
+/// Tasks of a schedule without their dependencies, one lane per row, issued in turn, so that the
+/// lanes start together.
 schedule::Schedule rows_of(const schedule::Schedule& schedule,
                            const std::vector<std::vector<schedule::Task>>& rows);
 
@@ -57,6 +52,7 @@ schedule::Schedule rows_of(const schedule::Schedule& schedule,
 class Marginal {
  public:
   using Build = std::function<schedule::Schedule(int times)>;
+  Marginal() = default;  ///< without tasks
   Marginal(const Build& build, int few, int many, double Elapsed::* time = &Elapsed::complete_s);
 
   /// Runs both once; before the first sample a warm-up. Does nothing without tasks.
@@ -72,8 +68,8 @@ class Marginal {
 
  private:
   schedule::Schedule shorter_, longer_;
-  double few_, many_;
-  std::function<double(const Elapsed&)> time_;
+  double few_ = 1, many_ = 2;
+  std::function<double(const Elapsed&)> time_ = &Elapsed::complete_s;
   bool is_long_ = false;
   std::vector<double> shorter_s_, longer_s_;
 };
@@ -90,7 +86,7 @@ struct CalibrationPlan {
 /// Measures on the lanes of an executor with the arrays of a workload, which it overwrites.
 struct Meter {
   using Fill = std::function<void(HandSchedule&)>;
-  using FillRow = std::function<void(HandSchedule&, int tasks)>;
+  using Add = std::function<void(HandSchedule&, int number)>;
 
   Executor& executor;
   const workload::Workload& workload;
@@ -104,7 +100,10 @@ struct Meter {
   /// repetitions of the plan.
   Marginal marginal(const Marginal::Build& build, int few, int many, int times = 1,
                     double Elapsed::* time = &Elapsed::complete_s) const;
-  double marginal_s(double Elapsed::* time, int few, int many, const FillRow& row) const;
+  /// Marginal cost of one more `add`, from rows of `few` and of `many`; `covered`: behind a copy
+  /// that keeps the device busy. Short compared to noise, and then at least 0.
+  double call_s(double Elapsed::* time, int few, int many, const Add& add,
+                bool covered = true) const;
 
   /// Marginal time of one more `add`. One copy per entry of `covers`, each in its own lane, delays
   /// the row until all of it is issued.

@@ -1,8 +1,10 @@
 #include "measure/platform_nvml.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -27,9 +29,9 @@ struct ProcessInfo {  // nvmlProcessInfo_t
 };
 
 /// The initialized library and one of its devices.
-class Nvml : Library {
+class Nvml {
  public:
-  explicit Nvml(Symbols symbols) : Library(std::move(symbols)), ready_(call("nvmlInit_v2")) {}
+  explicit Nvml(Symbols symbols) : symbols_(std::move(symbols)), ready_(call("nvmlInit_v2")) {}
   ~Nvml() {
     if (ready_) call("nvmlShutdown");
   }
@@ -102,6 +104,28 @@ class Nvml : Library {
   }
 
  private:
+  /// Calls a function; returns whether it exists and succeeded.
+  template <class... Arguments>
+  bool call(const char* name, Arguments... arguments) const {
+    const auto function = reinterpret_cast<int (*)(Arguments...)>(symbols_(name));
+    return function != nullptr && function(arguments...) == 0;
+  }
+
+  /// Calls a function that writes a string about `what`.
+  std::optional<std::string> text(const char* name, auto... what) const {
+    std::array<char, 96> found{};
+    if (!call(name, what..., found.data(), static_cast<unsigned>(found.size() - 1))) {
+      return std::nullopt;
+    }
+    return found.data();
+  }
+
+  /// Assigns `found` unless it is empty.
+  template <class T>
+  static void set(std::optional<T>& value, const std::optional<T>& found) {
+    if (found) value = found;
+  }
+
   std::optional<int> number(const char* name, auto... what) const {
     unsigned found = 0;
     if (!call(name, device_, what..., &found)) return std::nullopt;
@@ -136,11 +160,21 @@ class Nvml : Library {
     return static_cast<int>(corrected + uncorrected);
   }
 
+  Symbols symbols_;
   bool ready_;
   void* device_ = nullptr;
 };
 
 }  // namespace
+
+Symbols load_nvml() {
+  const std::shared_ptr<void> library(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL),
+                                      [](void* handle) {
+                                        if (handle != nullptr) dlclose(handle);
+                                      });
+  if (library == nullptr) return {};
+  return [library](const char* name) { return dlsym(library.get(), name); };
+}
 
 Monitor nvml_monitor(const std::string& pci_bus_id, Symbols symbols) {
   if (!symbols) return {};

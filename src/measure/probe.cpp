@@ -31,22 +31,17 @@ std::int64_t most_device_units(const deck::Deck& deck, const Draft& draft) {
   return std::min(costs.units, layout.device_limit / static_cast<std::int64_t>(unit_bytes));
 }
 
-/// Kernel sizes to measure: the chunks of the deck, all that device arrays hold, few units (start
-/// cost); for `auto` also sizes in between.
+/// Kernel sizes to measure: the chunks of the deck, all that device arrays hold, which shows how
+/// much of the device a chunk leaves free, sizes in between, and few units, for the start cost; for
+/// `auto` all sizes.
 std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::Layout& layout,
                                        std::int64_t device_units) {
-  std::set<std::int64_t> sizes = {layout.largest_chunk_units};
-  if (deck.issue.has(deck::Order::automatic)) {
-    for (std::int64_t units = device_units; units > 1024; units /= 4) sizes.insert(units);
-  }
-  if (deck.chunks.profile == deck::Profile::ramp) {
-    const std::int64_t smallest = layout.borders[1];
-    for (std::int64_t units = layout.largest_chunk_units; units > smallest; units /= 4)
-      sizes.insert(units);
-    sizes.insert(smallest);
-  }
-  sizes.insert(device_units);  // shows how much of the device a chunk leaves free
-  sizes.insert(std::max<std::int64_t>(1, *sizes.begin() / 4));
+  const bool automatic = deck.issue.has(deck::Order::automatic);
+  const std::int64_t smallest = automatic ? std::min<std::int64_t>(1024, layout.borders[1])
+                                          : layout.borders[1];  // of a ramp the first chunk
+  std::set<std::int64_t> sizes = {device_units, layout.largest_chunk_units, smallest,
+                                  std::max<std::int64_t>(1, smallest / 4)};
+  for (std::int64_t units = device_units; units > smallest; units /= 4) sizes.insert(units);
   return {sizes.begin(), sizes.end()};
 }
 
@@ -185,9 +180,6 @@ struct Probe {
     if (on_gpu()) choose("wake-up", "the device is busy for 0.1 s before the warm-up");
     if (model == nullptr && !custom() && on_gpu() && deck::page_locked(deck.memory.host)) {
       calibrate_lines(line_sizes(chunked(draft)), shown({}, hooks), device());
-      if (deck.memory.transfer == deck::Transfer::zero_copy) {
-        calibrate_zero_copy(shown({.most_bytes = most_brief_bytes()}, hooks), device());
-      }
     }
     workload =
         workload::make(workload::default_space, deck, draft.costs, device_bytes, facts.repeats);
@@ -255,21 +247,9 @@ struct Probe {
     share_with_host(facts, deck, flops_per_s, !on_gpu());
   }
 
-  /// Costs of calls change with time: those just before the choice count.
-  model::HostCosts present_host_costs() {
-    const auto calls =
-        schedule::build(draft.costs, draft.layout, deck::Order::depth_first, most_lanes());
-    const IssueMeter meter(calls, device());
-    const auto costs = sample({.samples = 21, .enough_s = 0.2, .step = shown({}, hooks).step},
-                              [&] { return meter.chunk_s(*bench.executor, workload); });
-    return model::with_chunk_s(device().host, median(costs));
-  }
-
   /// Measures the most promising candidates, unless the user selected the device of the model.
   void find_automatic() {
-    Facts now = facts;
-    if (facts.present && on_gpu()) now.device->host = present_host_costs();
-    const auto candidates = experiment::candidates(deck, now);
+    const auto candidates = experiment::candidates(deck, facts);
     if (model != nullptr) {
       facts.automatic = candidates.front();
       choose("auto", experiment::why(candidates));
@@ -323,7 +303,6 @@ model::Device calibrate(Session& session, const Hooks& hooks) {
       model::Device device = calibrate(session.device, plan);
       calibrate_kernels(plan, device);
       if (gpu) {
-        calibrate_zero_copy(plan, device);
         calibrate_lines(
             {4 * kib, 8 * kib, 16 * kib, 32 * kib, 64 * kib, 128 * kib, 256 * kib, 1024 * kib},
             plan, device);

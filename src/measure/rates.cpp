@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
-#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -35,17 +35,6 @@ std::vector<std::vector<schedule::Task>> tasks_of(const schedule::Schedule& sche
   return rows;
 }
 
-/// The tasks of one stage of the largest chunk as a schedule.
-schedule::Schedule largest_of(const schedule::Schedule& schedule, Stage stage) {
-  const int chunk = schedule::largest_chunk(schedule);
-  std::vector<schedule::Task> tasks;
-  std::copy_if(schedule.tasks.begin(), schedule.tasks.end(), std::back_inserter(tasks),
-               [&](const schedule::Task& task) {
-                 return task.stage == stage && task.chunk == chunk && task.op == 0;
-               });
-  return rows_of(schedule, {std::move(tasks)});
-}
-
 /// The time of all tasks of some stages, one row per entry.
 Marginal row_of(const schedule::Schedule& schedule, const Stages& stages) {
   return Marginal([&](int times) { return rows_of(schedule, tasks_of(schedule, stages, times)); },
@@ -59,13 +48,6 @@ std::int64_t most_samples(const workload::Workload& workload) {
 
 }  // namespace
 
-/// Kernels beside copies, so many of each that the kernels last slightly longer; empty if the two
-/// times differ by more than a factor of 64.
-struct RateMeter::BesideCopies {
-  int copies;
-  Marginal alone, together;
-};
-
 RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
                      const schedule::Schedule& schedule)
     : executor_(executor),
@@ -76,36 +58,29 @@ RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
       d2h_(row_of(schedule, {{Stage::d2h, 1}})) {
   if (workload::on_host(workload.space)) return;
   // A kernel that fills the device starts as the last blocks of its predecessor leave room.
-  const bool by_size = std::none_of(
-      schedule.tasks.begin(), schedule.tasks.end(),
-      [](const auto& task) { return schedule::is_kernel(task.stage) && task.duration_s > 0; });
+  const bool by_size = std::ranges::none_of(schedule.tasks, [](const schedule::Task& task) {
+    return schedule::is_kernel(task.stage) && task.duration_s > 0;
+  });
   if (by_size) two_kernels_ = row_of(schedule, {{Stage::kernel, 1}, {Stage::kernel, 1}});
   if (!h2d_.empty() && !d2h_.empty()) {
     both_ = row_of(schedule, {{Stage::h2d, 1}, {Stage::d2h, 1}});
   }
 }
 
-RateMeter::RateMeter(RateMeter&&) noexcept = default;
-RateMeter::~RateMeter() = default;
-
 void RateMeter::add_sample() {
-  for (Marginal* const row : {&h2d_, &kernel_, &d2h_}) row->add_sample(executor_, workload_);
-  for (auto* const row : {&two_kernels_, &both_}) {
-    if (*row) (*row)->add_sample(executor_, workload_);
-  }
-  if (!beside_copies_ && !workload::on_host(workload_.space)) {
+  const auto add = [&](auto&... rows) { (rows.add_sample(executor_, workload_), ...); };
+  add(h2d_, kernel_, d2h_, two_kernels_, both_);
+  if (copies_ == 0 && !workload::on_host(workload_.space)) {
+    // So many kernels that they last slightly longer than the copies, unless that takes many.
     constexpr double most = 64;
     const double ratio = h2d_.seconds() / kernel_.seconds();
     if (!(ratio <= most && ratio >= 1 / most)) return;
     const int kernels = std::max(1, static_cast<int>(std::lround(1.2 * std::max(1.0, ratio))));
-    const int copies = std::max(1, static_cast<int>(std::lround(1 / ratio)));
-    beside_copies_ = std::make_unique<BesideCopies>(
-        BesideCopies{copies, row_of(schedule_, {{Stage::kernel, kernels}}),
-                     row_of(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copies}})});
+    copies_ = std::max(1, static_cast<int>(std::lround(1 / ratio)));
+    kernels_ = row_of(schedule_, {{Stage::kernel, kernels}});
+    beside_copies_ = row_of(schedule_, {{Stage::kernel, kernels}, {Stage::h2d, copies_}});
   }
-  if (!beside_copies_) return;
-  beside_copies_->alone.add_sample(executor_, workload_);
-  beside_copies_->together.add_sample(executor_, workload_);
+  add(kernels_, beside_copies_);
 }
 
 model::Rates RateMeter::rates() const {
@@ -113,17 +88,16 @@ model::Rates RateMeter::rates() const {
   rates.h2d_s = h2d_.seconds();
   rates.kernel_s = kernel_.seconds();
   rates.d2h_s = d2h_.seconds();
-  if (two_kernels_) rates.kernel_s = std::min(rates.kernel_s, two_kernels_->seconds() / 2);
+  if (!two_kernels_.empty()) rates.kernel_s = std::min(rates.kernel_s, two_kernels_.seconds() / 2);
   if (workload::on_host(workload_.space)) return rates;
   rates.both_s = rates.h2d_s + rates.d2h_s;
-  if (both_) {
-    rates.both_s = std::clamp(both_->seconds(), std::max(rates.h2d_s, rates.d2h_s), rates.both_s);
+  if (!both_.empty()) {
+    rates.both_s = std::clamp(both_.seconds(), std::max(rates.h2d_s, rates.d2h_s), rates.both_s);
   }
-  if (beside_copies_) {
-    const double alone = beside_copies_->alone.seconds();
-    const double covered = std::min(alone, beside_copies_->copies * rates.h2d_s);
-    rates.kernel_beside_copies =
-        std::max(1.0, 1 + (beside_copies_->together.seconds() - alone) / covered);
+  if (copies_ > 0) {
+    const double alone = kernels_.seconds();
+    const double covered = std::min(alone, copies_ * rates.h2d_s);
+    rates.kernel_beside_copies = std::max(1.0, 1 + (beside_copies_.seconds() - alone) / covered);
   }
   return rates;
 }
@@ -177,45 +151,43 @@ experiment::Balance find_balance(Executor& executor, const schedule::Schedule& s
                                  workload::Workload& workload, double balance,
                                  const std::function<void()>& step) {
   const Meter meter{executor, workload, {.repetitions = 7, .step = step}};
-  const auto time = [&](Stage stage) { return meter.seconds(largest_of(schedule, stage)); };
+  const int chunk = schedule::largest_chunk(schedule);
+  const auto time = [&](Stage stage) {
+    std::vector<schedule::Task> tasks;
+    std::ranges::copy_if(schedule.tasks, std::back_inserter(tasks),
+                         [&](const schedule::Task& task) {
+                           return task.stage == stage && task.chunk == chunk && task.op == 0;
+                         });
+    return meter.seconds(rows_of(schedule, {std::move(tasks)}));
+  };
   workload.repeats = 1;
   workload.generate(0);
   wake(executor, schedule, workload);
   const double copy_s = time(Stage::h2d);
   const double wanted = balance * copy_s;
-  using Trial = experiment::Balance;
-  const auto kernel = [&](std::int64_t repeats) {
+  const auto trial = [&](std::int64_t repeats) {
     workload.repeats = repeats;
-    return Trial{repeats, copy_s, time(Stage::kernel)};
+    return experiment::Balance{repeats, copy_s, time(Stage::kernel)};
   };
-  const Trial one = kernel(1);
   // Kernel time is linear in the repeats plus a constant. Grow until the kernel is long enough,
   // then interpolate: noise of short kernels has little effect, and no trial takes more than about
   // 8 times the target.
   constexpr std::int64_t most_repeats = std::int64_t{1} << 24;
-  Trial low = one;
-  Trial high = one;
+  experiment::Balance low = trial(1);
+  experiment::Balance high = low;
   while (high.kernel_s < wanted && high.repeats < most_repeats) {
     low = high;
-    high = kernel(8 * high.repeats);
+    high = trial(8 * high.repeats);
   }
-  const auto between = [&]() -> std::int64_t {
-    if (high.kernel_s <= wanted || high.kernel_s <= low.kernel_s) return high.repeats;
+  for (int trials = 0; trials < 4 && low.kernel_s < wanted && wanted < high.kernel_s; ++trials) {
     const double part = (wanted - low.kernel_s) / (high.kernel_s - low.kernel_s);
-    return low.repeats + std::llround(part * static_cast<double>(high.repeats - low.repeats));
-  };
-  std::int64_t repeats = between();
-  for (int trials = 0; trials < 2 && low.repeats < repeats && repeats < high.repeats; ++trials) {
-    const Trial trial = kernel(repeats);
-    (trial.kernel_s < wanted ? low : high) = trial;
-    repeats = between();
+    const std::int64_t repeats =
+        low.repeats + std::llround(part * static_cast<double>(high.repeats - low.repeats));
+    if (repeats == low.repeats || repeats == high.repeats) break;
+    const experiment::Balance between = trial(repeats);
+    (between.kernel_s < wanted ? low : high) = between;
   }
-  Trial best = one;
-  for (std::int64_t near = std::max<std::int64_t>(2, repeats - 1);
-       near <= repeats + 1 && wanted > one.kernel_s; ++near) {
-    const Trial trial = kernel(near);
-    if (std::abs(trial.kernel_s - wanted) < std::abs(best.kernel_s - wanted)) best = trial;
-  }
+  const experiment::Balance best = wanted - low.kernel_s < high.kernel_s - wanted ? low : high;
   workload.repeats = best.repeats;
   return best;
 }

@@ -63,13 +63,11 @@ Curve slower(const Curve& curve, double factor) {
   return Curve(std::move(points));
 }
 
-HostCosts slower(HostCosts costs, double factor) {
+HostCosts with_chunk_s(HostCosts costs, double chunk_s) {
+  if (costs.chunk_s() <= 0 || chunk_s <= 0) return costs;
+  const double factor = chunk_s / costs.chunk_s();
   for (const auto cost : host_costs) costs.*cost *= factor;
   return costs;
-}
-
-HostCosts with_chunk_s(const HostCosts& costs, double chunk_s) {
-  return costs.chunk_s() > 0 && chunk_s > 0 ? slower(costs, chunk_s / costs.chunk_s()) : costs;
 }
 
 Curve increasing(std::vector<Curve::Point> points) {

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -106,49 +104,18 @@ inline constexpr std::array host_costs = {&HostCosts::copy_s,   &HostCosts::kern
                                           &HostCosts::record_s, &HostCosts::wait_s,
                                           &HostCosts::query_s,  &HostCosts::synchronize_s};
 
-/// All costs multiplied by `factor`.
-HostCosts slower(HostCosts costs, double factor);
-
-/// All costs in proportion, such that chunk_s() is `chunk_s`; unchanged if one of the two is 0.
-HostCosts with_chunk_s(const HostCosts& costs, double chunk_s);
+/// The costs in proportion, such that chunk_s() is `chunk_s`; unchanged if one of the two is 0.
+HostCosts with_chunk_s(HostCosts costs, double chunk_s);
 
 /// Delays between operations, seconds.
 struct Latencies {
-  double start_s = 0;  ///< from issue to start on an idle engine
-  double lane_s = 0;   ///< from the end of a task to the next one of its lane on another engine
-  double event_s = 0;  ///< from the end of a task to a dependent task of another lane
-  double small_lane_s = 0;   ///< lane_s beside copies of at most 64 KiB; 0: the same
-  double small_event_s = 0;  ///< event_s beside copies of at most 64 KiB; 0: the same
-  double notice_s = 0;       ///< from the end of a task to the return of the waiting host
-  /// Idle time of a copy engine after a copy, if at least two other lanes wait for it, and one for
-  /// another engine.
-  double handover_s = 0;
-  double small_handover_s = 0;  ///< handover_s after copies of at most 512 KiB; 0: the same
-
-  /// lane_s or event_s between tasks of which the larger copy has `bytes`: linear between 64 KiB
-  /// and 128 KiB.
-  double lane(double bytes) const { return between(small_lane_s, lane_s, 0x1p16, 0x1p17, bytes); }
-  double event(double bytes) const {
-    return between(small_event_s, event_s, 0x1p16, 0x1p17, bytes);
-  }
-  /// handover_s after a copy of `bytes`: linear between 512 KiB and 4 MiB.
-  double handover(double bytes) const {
-    return between(small_handover_s, handover_s, 0x1p19, 0x1p22, bytes);
-  }
-
- private:
-  /// Linear between the sizes `small` and `large`, constant beyond; `small_s` of 0: as `large_s`.
-  static double between(double small_s, double large_s, double small, double large, double bytes) {
-    if (small_s == 0) return large_s;
-    return std::lerp(small_s, large_s, std::clamp((bytes - small) / (large - small), 0.0, 1.0));
-  }
+  double start_s = 0;     ///< from issue to start on an idle engine
+  double lane_s = 0;      ///< from the end of a task to the next one of its lane on another engine
+  double event_s = 0;     ///< from the end of a task to a dependent task of another lane
+  double notice_s = 0;    ///< from the end of a task to the return of the waiting host
+  double handover_s = 0;  ///< idle time of a copy engine after a copy, if at least two other lanes
+                          ///< wait for it
 };
-
-/// All of them.
-inline constexpr std::array latencies = {&Latencies::start_s,       &Latencies::lane_s,
-                                         &Latencies::event_s,       &Latencies::small_lane_s,
-                                         &Latencies::small_event_s, &Latencies::notice_s,
-                                         &Latencies::handover_s,    &Latencies::small_handover_s};
 
 /// How far figures differed while they were measured, relative to their value.
 struct Spread {
@@ -185,11 +152,9 @@ struct Device {
   int concurrent_kernels = 1;
   double kernels_slowed = 1;  ///< time factor of kernels per active copy direction, at least 1
   double cache_bytes = 0;     ///< a larger working set slows down copies of `lines`
-  Curve zero_copy;  ///< kernels on host memory, by the bytes they read from it, and as many that
-                    ///< they write; empty: 1.2 times as long as copies
   std::map<std::string, Kernel> kernels;  ///< by Schedule::kernel, or its part before the '/'
 
-  int cores = 1;              ///< Queues::worker: cores; at most as many workers run at once
+  int cores = 1;              ///< Queues::worker: cores, which busy workers share
   bool lanes_divide = false;  ///< Queues::worker: lanes divide the cores between them
 
   HostCosts host;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "model/figures.hpp"
 #include "model/predict.hpp"
 
 namespace overlap::model {
@@ -11,19 +12,17 @@ double factor_at(int end, double spread) { return std::max(1e-9, 1 + end * sprea
 
 /// The device with all figures at one end of their spread.
 Device at_end(Device device, int end) {
-  const auto factor = [&](double spread) { return factor_at(end, spread); };
-  const Spread spread = *device.spread;
-  for (Copies* copies : {&device.h2d, &device.d2h}) {
-    for (Curve* curve : {&copies->pinned, &copies->pageable, &copies->duplex, &copies->lines}) {
-      *curve = slower(*curve, factor(spread.copies));
+  const double slowed = device.kernels_slowed;
+  for (const Figure& figure : figures(device)) {
+    const double factor = factor_at(end, spread_of(*device.spread, figure.kind));
+    if (double* const* number = std::get_if<double*>(&figure.value)) {
+      **number *= factor;
+    } else {
+      Curve& curve = *std::get<Curve*>(figure.value);
+      curve = slower(curve, factor);
     }
   }
-  device.zero_copy = slower(device.zero_copy, factor(spread.copies));
-  for (auto& [name, kernel] : device.kernels) {
-    for (Roof& roof : kernel.roofs) roof.time = slower(roof.time, factor(spread.kernels));
-  }
-  device.host = slower(device.host, factor(spread.calls));
-  for (const auto delay : latencies) device.latency.*delay *= factor(spread.calls);
+  device.kernels_slowed = slowed;  // a factor, not a time
   return device;
 }
 

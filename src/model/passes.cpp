@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string>
 
 #include "base/statistics.hpp"
 #include "base/units.hpp"
+#include "model/figures.hpp"
 
 namespace overlap::model {
 namespace {
@@ -16,96 +18,26 @@ namespace {
 constexpr double agreeing = 0.05;   ///< relative deviation of passes that agree
 constexpr double noise_s = 0.5e-6;  ///< the same for short times
 
-class Combination {
- public:
-  explicit Combination(const std::vector<Device>& passes)
-      : passes_(passes), result_(passes.front()) {}
+double middle(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[(values.size() - 1) / 2];
+}
 
-  Device run() {
-    for (auto [name, copies] : {std::pair("h2d", &Device::h2d), std::pair("d2h", &Device::d2h)}) {
-      for (auto [key, curve] :
-           {std::pair("times", &Copies::pinned), std::pair("duplex", &Copies::duplex),
-            std::pair("pageable", &Copies::pageable), std::pair("lines", &Copies::lines)}) {
-        combine(fmt::format("{}.{}", name, key), copies_,
-                [=](auto& device) -> auto& { return device.*copies.*curve; });
-      }
+/// What the passes found of one figure; of a curve by size, of a number at 0.
+std::map<double, std::vector<double>> values_of(const std::vector<std::vector<Figure>>& passes,
+                                                std::size_t figure) {
+  std::map<double, std::vector<double>> values;
+  for (const std::vector<Figure>& pass : passes) {
+    if (double* const* number = std::get_if<double*>(&pass[figure].value)) {
+      values[0].push_back(**number);
+      continue;
     }
-    combine("kernels.zero_copy", copies_, [](auto& device) -> auto& { return device.zero_copy; });
-    for (auto& [name, kernel] : result_.kernels) combine(name, kernel);
-    for (const auto cost : host_costs) {
-      result_.host.*cost = figure("host", calls_, [=](const Device& d) { return d.host.*cost; });
-    }
-    for (const auto delay : latencies) {
-      result_.latency.*delay =
-          figure("latency", calls_, [=](const Device& d) { return d.latency.*delay; });
-    }
-    result_.kernels_slowed =
-        figure("kernels.slowed", kernels_, [](const Device& d) { return d.kernels_slowed; });
-    result_.connections = middle(&Device::connections);
-    result_.copy_connections = middle(&Device::copy_connections);
-    result_.spread = Spread{spread(copies_), spread(kernels_), spread(calls_)};
-    return std::move(result_);
-  }
-
- private:
-  static double spread(std::vector<double> deviations) {
-    return deviations.empty() ? 0 : std::min(1.0, base::median(std::move(deviations)));
-  }
-
-  double figure(const std::string& name, std::vector<double>& deviations,
-                std::vector<double> values) {
-    std::ranges::sort(values);
-    const double median = values[(values.size() - 1) / 2];
-    const double deviation = base::median_deviation(std::move(values), median);
-    if (median > 0) deviations.push_back(deviation / median);
-    const bool agree = deviation <= std::max(agreeing * median, std::min(noise_s, median));
-    auto& doubtful = result_.doubtful;
-    if (!agree && std::ranges::find(doubtful, name) == doubtful.end()) doubtful.push_back(name);
-    return median;
-  }
-
-  template <class Of>
-    requires std::is_invocable_r_v<double, Of, const Device&>
-  double figure(const std::string& name, std::vector<double>& deviations, const Of& of) {
-    std::vector<double> values;
-    for (const Device& pass : passes_) values.push_back(of(pass));
-    return figure(name, deviations, std::move(values));
-  }
-
-  /// Combines the curve at the sizes that more than half of the passes have.
-  template <class Of>
-  void combine(const std::string& name, std::vector<double>& deviations, const Of& of) {
-    std::map<double, std::vector<double>> times;
-    for (const Device& pass : passes_) {
-      for (const auto& [bytes, seconds] : of(pass).points()) times[bytes].push_back(seconds);
-    }
-    std::vector<Curve::Point> points;
-    for (auto& [bytes, seconds] : times) {
-      if (2 * seconds.size() <= passes_.size()) continue;
-      points.push_back({bytes, figure(name + " at " + base::spell_bytes(std::llround(bytes)),
-                                      deviations, std::move(seconds))});
-    }
-    of(result_) = increasing(std::move(points));
-  }
-
-  void combine(const std::string& name, const Kernel& kernel) {
-    for (std::size_t i = 0; i < kernel.roofs.size(); ++i) {
-      combine("kernels.rates." + name, kernels_,
-              [&](auto& device) -> auto& { return device.kernels.at(name).roofs[i].time; });
+    for (const auto& [bytes, seconds] : std::get<Curve*>(pass[figure].value)->points()) {
+      values[bytes].push_back(seconds);
     }
   }
-
-  int middle(int Device::* count) const {
-    std::vector<int> counts;
-    for (const Device& pass : passes_) counts.push_back(pass.*count);
-    std::ranges::sort(counts);
-    return counts[counts.size() / 2];
-  }
-
-  const std::vector<Device>& passes_;
-  Device result_;
-  std::vector<double> copies_, kernels_, calls_;  ///< relative deviations
-};
+  return values;
+}
 
 /// A copy during copies in the other direction takes at least its time alone.
 void limit_duplex(Copies& copies) {
@@ -116,11 +48,53 @@ void limit_duplex(Copies& copies) {
 
 }  // namespace
 
-Device combine(const std::vector<Device>& passes) {
-  Device device = passes.size() == 1 ? passes.front() : Combination(passes).run();
-  limit_duplex(device.h2d);
-  limit_duplex(device.d2h);
-  return device;
+Device combine(std::vector<Device> passes) {
+  Device result = passes.front();
+  if (passes.size() == 1) {
+    limit_duplex(result.h2d);
+    limit_duplex(result.d2h);
+    return result;
+  }
+  std::vector<std::vector<Figure>> measured;
+  for (Device& pass : passes) measured.push_back(figures(pass));
+  Spread spread;
+  const std::array kinds = {&spread.copies, &spread.kernels, &spread.calls};
+  std::map<double*, std::vector<double>> deviations;  // by kind
+  const std::vector<Figure> combined = figures(result);
+  for (std::size_t i = 0; i < combined.size(); ++i) {
+    const Figure& figure = combined[i];
+    Curve* const* const curve = std::get_if<Curve*>(&figure.value);
+    std::vector<Curve::Point> points;
+    for (const auto& [bytes, values] : values_of(measured, i)) {
+      if (2 * values.size() <= passes.size()) continue;  // a size that few passes have
+      const double value = middle(values);
+      const double deviation = base::median_deviation(values, value);
+      if (value > 0)
+        deviations[kinds[static_cast<std::size_t>(figure.kind)]].push_back(deviation / value);
+      points.push_back({bytes, value});
+      if (deviation <= std::max(agreeing * value, std::min(noise_s, value))) continue;
+      const std::string name = curve == nullptr
+                                   ? figure.name
+                                   : figure.name + " at " + base::spell_bytes(std::llround(bytes));
+      if (std::ranges::find(result.doubtful, name) == result.doubtful.end()) {
+        result.doubtful.push_back(name);
+      }
+    }
+    if (curve == nullptr) {
+      *std::get<double*>(figure.value) = points.front().seconds;
+    } else {
+      **curve = increasing(std::move(points));
+    }
+  }
+  for (auto& [kind, all] : deviations) *kind = std::min(1.0, base::median(std::move(all)));
+  result.spread = spread;
+  limit_duplex(result.h2d);
+  limit_duplex(result.d2h);
+  for (const auto count : {&Device::connections, &Device::copy_connections}) {
+    std::ranges::sort(passes, {}, count);
+    result.*count = passes[passes.size() / 2].*count;
+  }
+  return result;
 }
 
 }  // namespace overlap::model

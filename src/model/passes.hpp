@@ -10,6 +10,6 @@ namespace overlap::model {
 /// median (of an even number the lower one, because a disturbance only adds time); the spread is
 /// the median absolute deviation. A figure is doubtful if it deviates by more than 5 % (times below
 /// 10 us: 0.5 us). A single pass is returned unchanged.
-Device combine(const std::vector<Device>& passes);
+Device combine(std::vector<Device> passes);
 
 }  // namespace overlap::model

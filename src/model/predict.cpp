@@ -31,19 +31,15 @@ class Simulation {
         running_(schedule, device),
         states_(schedule.tasks.size()),
         lanes_(static_cast<std::size_t>(schedule.lanes)) {
-    const bool workers = device.queues == Queues::worker;
     const timeline::Engines engines = {
-        .workers = workers ? std::min(schedule.lanes, device.cores) : 0,
+        .workers = device.queues == Queues::worker ? schedule.lanes : 0,
         .copy_engines = device.copy_engines};
     timeline_.engines = engines.names();
     timeline_.spans.resize(schedule.tasks.size());
     for (TaskId id = 0; id < states_.size(); ++id) {
-      const Task& t = task(id);
-      const int engine = workers && !schedule::on_host(t.stage) ? t.lane : engines.of(t);
-      states_[id].engine = static_cast<std::uint32_t>(engine);
+      states_[id].engine = static_cast<std::uint32_t>(engines.of(task(id)));
     }
-    engines_.resize(workers ? lanes_.size() : timeline_.engines.size() - 1);  // without the host
-    busy_.resize(workers ? timeline_.engines.size() - 1 : 0);
+    engines_.resize(timeline_.engines.size() - 1);  // without the host
     if (device.latency.handover_s > 0) {
       waiting_.resize(engines_.size());
       for (Lane& lane : lanes_) lane.waiting.resize(engines_.size());
@@ -225,35 +221,12 @@ class Simulation {
 
   /// Starts tasks on free engines; returns whether any started.
   bool serve_engines() {
-    if (device_.queues == Queues::worker) return serve_workers();
     bool started = false;
     for (Engine& engine : engines_) {
       while (!engine.ready.empty() && has_room(engine)) {
         start(engine, take(engine));
         started = true;
       }
-    }
-    return started;
-  }
-
-  /// Free workers start tasks in the order of issue; returns whether any started. A task runs on
-  /// the worker of its lane, or, if the lanes are more, on the first free one.
-  bool serve_workers() {
-    bool started = false;
-    while (std::ranges::count(busy_, true) < std::ssize(busy_)) {
-      Engine* first = nullptr;
-      for (Engine& engine : engines_) {
-        if (engine.ready.empty()) continue;
-        if (first == nullptr || engine.ready.front() < first->ready.front()) first = &engine;
-      }
-      if (first == nullptr) break;
-      const TaskId id = take(*first);
-      start(*first, id);
-      const auto worker = lanes_.size() > busy_.size() ? std::ranges::find(busy_, false)
-                                                       : busy_.begin() + task(id).lane;
-      *worker = true;
-      timeline_.spans[id].engine = static_cast<int>(worker - busy_.begin());
-      started = true;
     }
     return started;
   }
@@ -301,13 +274,10 @@ class Simulation {
 
   void complete(TaskId id) {
     timeline_.spans[id].stop_s = now_;
-    if (!busy_.empty()) busy_[static_cast<std::size_t>(timeline_.spans[id].engine)] = false;
-    const double handover_s =
-        hands_over(id) ? device_.latency.handover(static_cast<double>(task(id).bytes)) : 0;
     const std::uint32_t engine = states_[id].engine;
     --engines_[engine].queues[states_[id].queue].unfinished;
-    if (handover_s > 0) {
-      events_.push({now_ + handover_s, order_++, Event::Kind::engine, engine});
+    if (hands_over(id)) {
+      events_.push({now_ + device_.latency.handover_s, order_++, Event::Kind::engine, engine});
     } else {
       --engines_[engine].running;
     }
@@ -325,17 +295,11 @@ class Simulation {
   }
 
   /// Whether it is a copy that ends while at least two other lanes have tasks that wait for its
-  /// engine, and one for another engine. (Observed on H100s and an H200.)
+  /// engine. (Observed on H100s and an H200.)
   bool hands_over(TaskId id) {
     if (!schedule::is_copy(task(id).stage) || waiting_.empty()) return false;
-    const auto others = [&](std::size_t engine) {
-      return waiting_[engine] - (lane_of(id).waiting[engine] > 0);
-    };
-    if (others(engine_of(id)) < 2) return false;
-    for (std::size_t engine = 0; engine < waiting_.size(); ++engine) {
-      if (engine != engine_of(id) && others(engine) > 0) return true;
-    }
-    return false;
+    const std::size_t engine = engine_of(id);
+    return waiting_[engine] - (lane_of(id).waiting[engine] > 0) >= 2;
   }
 
   void count_waiting(TaskId id, int change) {
@@ -363,21 +327,11 @@ class Simulation {
     };
     if (const TaskId next = states_[id].next_in_lane; next != none) {
       const bool same = engine_of(next) == engine_of(id);
-      release_kind(next, same ? 0 : device_.latency.lane(larger_copy(id, next)));
+      release_kind(next, same ? 0 : device_.latency.lane_s);
     }
     for (const TaskId other : states_[id].dependents) {
-      release_kind(other, device_.latency.event(larger_copy(id, other)));
+      release_kind(other, device_.latency.event_s);
     }
-  }
-
-  /// Bytes of the larger copy of the two tasks; infinite without a copy.
-  double larger_copy(TaskId a, TaskId b) const {
-    double bytes = 0;
-    for (const TaskId id : {a, b}) {
-      const Task& t = task(id);
-      if (schedule::is_copy(t.stage)) bytes = std::max(bytes, static_cast<double>(t.bytes));
-    }
-    return bytes > 0 ? bytes : std::numeric_limits<double>::infinity();
   }
 
   // The host
@@ -470,7 +424,6 @@ class Simulation {
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events_;  ///< the others
   std::uint64_t order_ = 0;
   std::vector<Engine> engines_;
-  std::vector<bool> busy_;     ///< per worker; then each lane has an engine
   std::vector<int> waiting_;   ///< per engine: lanes with such tasks; empty: not needed
   std::vector<State> states_;  ///< per task
   std::vector<KernelRun> runs_;

@@ -56,60 +56,55 @@ std::vector<Candidate> search(const deck::Deck& deck, const schedule::Costs& cos
     counts.insert({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256});
   }
   std::vector<Candidate> candidates;
-  /// Predicts all orders and lane counts; returns whether the layout is possible.
-  const auto consider = [&](Candidate candidate, const std::set<deck::Order>& orders,
-                            const std::set<int>& lane_counts) {
+  /// Predicts a way to run for all numbers of lanes; returns whether its layout is possible.
+  const auto predict_lanes = [&](Candidate way, const std::set<int>& lane_counts) {
     base::check_interrupt();
-    candidate.mechanism = deck.issue.mechanism;
     schedule::Layout layout;
     try {
-      layout = schedule::layout(in_the_way_of(candidate, deck), costs, device_free_bytes);
+      layout = schedule::layout(in_the_way_of(way, deck), costs, device_free_bytes);
     } catch (const base::Error&) {
       return false;  // chunks too large for the device, or too many
     }
-    std::set<std::pair<deck::Order, int>> seen;
-    for (const deck::Order order : orders) {
-      for (const int lanes : lane_counts) {
-        schedule::Schedule schedule = schedule::build(costs, layout, order, lanes);
-        const int used = schedule.lanes;
-        if (seen.emplace(order, used).second) {
-          schedule.instances = std::max(used, other_lanes);
-          candidate.order = order;
-          candidates.push_back(judged(candidate, schedule, device));
-        }
-        if (used < lanes) break;  // more lanes would be empty
-      }
+    int used = 0;
+    for (const int lanes : lane_counts) {
+      schedule::Schedule schedule = schedule::build(costs, layout, way.order, lanes);
+      if (schedule.lanes == used) break;  // more lanes would be empty
+      used = schedule.lanes;
+      schedule.instances = std::max(used, other_lanes);
+      candidates.push_back(judged(way, schedule, device));
     }
     return true;
   };
-  using deck::Order;
-  const std::set<int> lanes = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, deck.issue.lanes};
-  const std::set<int> some_lanes = {4, 8, deck.issue.lanes};
-  for (const std::int64_t count : counts) {
-    if (count > costs.units) break;
-    if (count != own && count * costs.iterations > most_candidate_chunks) continue;
-    Candidate candidate{.chunks = count};
-    if (!consider(candidate, {Order::by_engine}, {1})) continue;
-    consider(candidate, {Order::depth_first, Order::breadth_first}, lanes);
-    if (teaching || count < 6) continue;
-    candidate.profile = deck::Profile::ramp;
-    for (const double spread : std::set<double>{16, 64, deck.chunks.spread}) {
-      candidate.spread = spread;
-      consider(candidate, {Order::by_engine}, {1});
-      consider(candidate, {Order::depth_first}, some_lanes);
-    }
-  }
-  const auto consider_fewest = [&](Candidate candidate, Order order) {
+  /// The same for all numbers of chunks from `least` on, or for the first possible one.
+  const auto predict_chunks = [&](Candidate way, const std::set<int>& lane_counts,
+                                  std::int64_t least = 1, bool first = false) {
+    way.mechanism = deck.issue.mechanism;
     for (const std::int64_t count : counts) {
-      candidate.chunks = count;
-      if (consider(candidate, {order}, {1})) return;
+      if (count < least || count > costs.units) continue;
+      if (count != own && count * costs.iterations > most_candidate_chunks) continue;
+      way.chunks = count;
+      if (predict_lanes(way, lane_counts) && first) return;
     }
   };
-  consider_fewest({}, Order::sequential);
+  using enum deck::Order;
+  const std::set<int> lanes = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, deck.issue.lanes};
+  predict_chunks({.order = by_engine}, {1});
+  predict_chunks({.order = depth_first}, lanes);
+  predict_chunks({.order = breadth_first}, lanes);
+  for (const double spread : std::set<double>{16, 64, deck.chunks.spread}) {
+    if (teaching) break;
+    constexpr std::int64_t least = 6;  // fewer chunks are no ramp
+    Candidate ramp{.profile = deck::Profile::ramp, .spread = spread};
+    ramp.order = by_engine;
+    predict_chunks(ramp, {1}, least);
+    ramp.order = depth_first;
+    predict_chunks(ramp, {4, 8, deck.issue.lanes}, least);
+  }
+  predict_chunks({.order = sequential}, {1}, 1, true);
   const bool mapped =
       deck.memory.host == deck::HostMemory::pinned && !deck.workload.box && !deck.workload.pitch;
   if (mapped && !teaching && device.queues != Queues::worker) {
-    consider_fewest({.transfer = deck::Transfer::zero_copy}, Order::depth_first);
+    predict_chunks({.order = depth_first, .transfer = deck::Transfer::zero_copy}, {1}, 1, true);
   }
   const double best_s =
       std::ranges::min_element(candidates, {}, &Candidate::predicted_s)->predicted_s;

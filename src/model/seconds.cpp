@@ -25,27 +25,19 @@ double working_set(const Schedule& schedule, const Task& copy) {
   return bytes;
 }
 
-/// Time of direct accesses of a kernel to host memory: that of copies of as many bytes, times a
-/// factor. Calibrations measure the factor for both directions at once; 1.2 is that of an NVIDIA
-/// H200 above 64 MiB.
+/// Time of direct accesses of a kernel to host memory: 1.2 times that of copies of as many bytes,
+/// as on an NVIDIA H200 above 64 MiB.
 double link_seconds(const Schedule& schedule, const Task& task, const Device& device) {
   constexpr double slower_than_copies = 1.2;
   if (schedule.transfer == deck::Transfer::staged || device.queues == Queues::worker) return 0;
   const schedule::Traffic traffic = schedule::traffic(schedule, task);
-  const auto up = static_cast<double>(traffic.h2d);
-  const auto down = static_cast<double>(traffic.d2h);
-  const auto copies_s = [&](double h2d, double d2h) {
-    const auto seconds = [&](const Copies& copies, double bytes, double others) {
-      if (bytes <= 0) return 0.0;
-      return copies.pinned.seconds(bytes) * (others > 0 ? copies.slowed(bytes) : 1);
-    };
-    return std::max(seconds(device.h2d, h2d, d2h), seconds(device.d2h, d2h, h2d));
+  const auto seconds = [](const Copies& copies, std::size_t moved, std::size_t others) {
+    const auto bytes = static_cast<double>(moved);
+    if (moved == 0) return 0.0;
+    return copies.pinned.seconds(bytes) * (others > 0 ? copies.slowed(bytes) : 1);
   };
-  const double bytes = std::max(up, down);
-  const double both_s = copies_s(bytes, bytes);
-  const bool known = !device.zero_copy.points().empty() && both_s > 0;
-  const double factor = known ? device.zero_copy.seconds(bytes) / both_s : slower_than_copies;
-  return factor * copies_s(up, down);
+  return slower_than_copies * std::max(seconds(device.h2d, traffic.h2d, traffic.d2h),
+                                       seconds(device.d2h, traffic.d2h, traffic.h2d));
 }
 
 }  // namespace

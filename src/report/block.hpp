@@ -1,5 +1,8 @@
 #pragma once
 
+#include <concepts>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/statistics.hpp"
 #include "results/timeline.hpp"
 #include "results/verdict.hpp"
 
@@ -16,6 +20,9 @@ namespace overlap::report {
 /// What a text says about the machine, for colour.
 enum class Tone { plain, good, bad, doubtful, muted };
 
+/// How a word for an outcome looks, such as a verdict.
+Tone tone_of(std::string_view outcome);
+
 struct Cell {
   std::string text;  ///< one line
   Tone tone = Tone::plain;
@@ -24,12 +31,26 @@ struct Cell {
   Cell(std::string words, Tone what = Tone::plain) : text(std::move(words)), tone(what) {}
   Cell(std::string_view words) : text(words) {}
   Cell(const char* words) : text(words) {}
+  Cell(std::integral auto number) : text(std::to_string(number)) {}
+  Cell(results::Verdict verdict)
+      : text(describe::to_string(verdict)), tone(report::tone_of(text)) {}
 };
+
+/// A value as text; "-": there is none.
+template <class T>
+std::string text_if(const std::optional<T>& value, const auto& format) {
+  return value ? std::string(std::invoke(format, *value)) : "-";
+}
+using Format = std::string (*)(double);
+std::string median(const std::optional<base::Summary>& summary, Format format);
+std::string interval(const std::optional<base::Summary>& summary, Format format);
 
 struct Column {
   std::string heading;
-  bool number = true;  ///< aligned right
-  int drop = 0;        ///< too wide: the columns with the highest number go first; 0: never
+  int drop = 0;  ///< too wide: the columns with the highest number go first; 0: never
+
+  Column(std::string words, int number = 0) : heading(std::move(words)), drop(number) {}
+  Column(const char* words, int number = 0) : heading(words), drop(number) {}
 };
 
 struct Table {
@@ -38,7 +59,12 @@ struct Table {
   std::vector<std::vector<Cell>> rows;
   /// Rows for the terminal, which says how many there are beyond; a page has all of them, with
   /// filter and sorting by column if there are more than fit on a screen.
-  std::size_t most_rows = 40;
+  std::size_t most_rows = SIZE_MAX;
+
+  /// Whether it is a list of names and values.
+  bool is_list() const;
+  /// Whether most cells of a column that say something are numbers: aligned right.
+  bool is_number(std::size_t column) const;
 };
 
 /// Lines of text, paragraphs on a page.
@@ -106,10 +132,17 @@ struct Block {
   Detail detail = Detail::always;
 };
 
+using Blocks = std::vector<Block>;
+
+/// A line of text.
+void add(Blocks& blocks, std::string line, Detail detail = Detail::always);
+/// A table without the columns that have nothing but "-"; nothing without rows.
+void add(Blocks& blocks, Table table, Detail detail = Detail::always);
+
 struct Report {
   std::string title;
   std::string data;  ///< JSON that a page carries for other programs; empty: none
-  std::vector<Block> blocks;
+  Blocks blocks;
 };
 
 /// What a terminal can show.
@@ -125,7 +158,10 @@ std::string terminal(const Report& report, const Screen& screen);
 /// The report as a page of HTML: complete in one file, light, dark and printed.
 std::string page(const Report& report);
 
+/// The timelines among some blocks.
+std::vector<const TimelinePicture*> pictures_of(const Blocks& blocks);
+
 /// Timelines below each other as an SVG file.
-std::string svg(const std::string& title, const std::vector<TimelinePicture>& pictures);
+std::string svg(const std::string& title, const Blocks& blocks);
 
 }  // namespace overlap::report

@@ -12,84 +12,89 @@ namespace {
 
 using results::Run;
 
-std::string quoted(const std::string& text) {
-  const std::string cell = base::one_line(text);
-  const bool plain = cell.find_first_of(",\"") == std::string::npos;
-  return plain ? cell : '"' + base::replaced(cell, "\"", "\"\"") + '"';
-}
-
-std::vector<CsvCell> cells_of(const results::Result& result, const Run& run) {
+CsvCells cells_of(const results::Result& result, const Run& run) {
   const base::Machine& machine = result.machine;
-  std::vector<CsvCell> cells = {{"deck", result.deck.name()},
-                                {"host", result.predicts() ? "" : machine.host.name},
-                                {"device", result.predicts() ? run.device
-                                           : machine.device  ? machine.device->name
-                                                             : machine.host.cpu},
-                                {"started", result.started}};
+  CsvCells cells = {{"deck", result.deck.name()},
+                    {"host", result.predicts() ? "" : machine.host.name},
+                    {"device", result.predicts() ? run.device
+                               : machine.device  ? machine.device->name
+                                                 : machine.host.cpu},
+                    {"started", result.started}};
   for (const results::Axis& axis : result.axes()) {
-    const auto value = run.point.find(axis.key);
-    cells.push_back({axis.key, value == run.point.end() ? ""
-                               : value->is_number()     ? csv_cell(value->get<double>())
-                                                        : describe::spell(*value)});
+    const describe::Json value = run.point.value(axis.key, describe::Json(""));
+    cells.push_back(value.is_number() ? CsvCell(axis.key, value.get<double>())
+                                      : CsvCell(axis.key, describe::spell(value)));
   }
-  const auto time = [&, summary = results::time_s(run)](double base::Summary::* part) {
-    return run.ran() ? csv_cell(summary.*part) : "";
-  };
   cells.insert(cells.end(),
                {{"phase", std::string(deck::to_string(run.phase))},
                 {"order", std::string(deck::to_string(run.order))},
                 {"disturb", std::string(run.disturbance ? deck::to_string(*run.disturbance) : "")},
-                {"host_work", run.host_work ? "true" : "false"},
-                {"lanes", std::to_string(run.lanes)},
-                {"chunks", std::to_string(run.chunks)},
-                {"tasks", std::to_string(run.tasks)},
-                {"bytes", std::to_string(run.bytes())},
-                {"n", std::to_string(run.samples_s.size())},
-                {"median_s", time(&base::Summary::median)},
-                {"min_s", time(&base::Summary::min)},
-                {"max_s", time(&base::Summary::max)},
-                {"lo_s", time(&base::Summary::lo)},
-                {"hi_s", time(&base::Summary::hi)}});
+                {"host_work", std::string(run.host_work ? "true" : "false")},
+                {"lanes", run.lanes},
+                {"chunks", run.chunks},
+                {"tasks", run.tasks},
+                {"bytes", run.bytes()}});
+  add_times(cells, base::summarize(run.samples_s));
   for (const deck::MetricRow& metric : deck::run_metrics) {
     if (metric.whole) continue;
     const auto& value = run.value(metric.value);
-    cells.push_back({std::string(metric.column()),
-                     csv_cell(value ? std::optional(value->median) : std::nullopt)});
+    cells.emplace_back(std::string(metric.column()),
+                       value ? std::optional(value->median) : std::nullopt);
   }
   const auto bound = [&](double model::Bounds::* part) {
-    return run.bounds ? csv_cell((*run.bounds).*part) : "";
+    return run.bounds ? std::optional((*run.bounds).*part) : std::nullopt;
   };
+  const char* const verified = !run.ran() ? "" : run.verified ? "true" : "false";
   cells.insert(
       cells.end(),
       {{"bound_s", bound(&model::Bounds::bound_s)},
        {"schedule_bound_s", bound(&model::Bounds::schedule_bound_s)},
-       {"predicted_s", csv_cell(run.predicted_s)},
-       {"verified", !run.ran()     ? ""
-                    : run.verified ? "true"
-                                   : "false"},
+       {"predicted_s", run.predicted_s},
+       {"verified", std::string(verified)},
        {"verdict", run.ran() ? std::string(results::run_verdict(run, result.checks)) : ""}});
   return cells;
 }
 
-}  // namespace
-
-std::string csv_line(const std::vector<CsvCell>& cells, std::string CsvCell::* part) {
+std::string line_of(const CsvCells& cells, std::string CsvCell::* part) {
   std::string line;
-  for (const CsvCell& cell : cells) line += quoted(cell.*part) + ',';
+  for (const CsvCell& cell : cells) {
+    const std::string text = base::one_line(cell.*part);
+    const bool plain = text.find_first_of(",\"") == std::string::npos;
+    line += (plain ? text : '"' + base::replaced(text, "\"", "\"\"") + '"') + ',';
+  }
   line.back() = '\n';
   return line;
 }
 
-std::string csv_cell(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : "";
+}  // namespace
+
+CsvCell::CsvCell(std::string column, const std::optional<double>& value)
+    : name(std::move(column)), text(value ? fmt::format("{}", *value) : "") {}
+
+void add_times(CsvCells& cells, const base::Summary& time_s) {
+  cells.emplace_back("n", time_s.n);
+  const auto time = [&](double base::Summary::* part) {
+    return time_s.n > 0 ? std::optional(time_s.*part) : std::nullopt;
+  };
+  cells.insert(cells.end(), {{"median_s", time(&base::Summary::median)},
+                             {"min_s", time(&base::Summary::min)},
+                             {"max_s", time(&base::Summary::max)},
+                             {"lo_s", time(&base::Summary::lo)},
+                             {"hi_s", time(&base::Summary::hi)}});
+}
+
+std::string csv_text(const CsvCells& columns, const std::vector<CsvCells>& rows) {
+  std::string text = line_of(columns, &CsvCell::name);
+  for (const CsvCells& row : rows) text += line_of(row, &CsvCell::text);
+  return text;
 }
 
 std::string csv(const Results& results) {
-  std::string text = csv_line(cells_of(results.front(), {}), &CsvCell::name);
+  std::vector<CsvCells> rows;
   for (const results::Result& result : results) {
-    for (const Run& run : result.runs) text += csv_line(cells_of(result, run));
+    for (const Run& run : result.runs) rows.push_back(cells_of(result, run));
   }
-  return text;
+  return csv_text(cells_of(results.front(), {}), rows);
 }
 
 }  // namespace overlap::report

@@ -105,21 +105,14 @@ text.median,text.bound{stroke-dasharray:none;stroke-width:3;paint-order:stroke}
 
 /// Estimated width in pixels of text of `size` pixels; the actual font is unknown.
 double width_of(std::string_view text, double size) {
-  double width = 0;  // of DejaVu Sans, the widest of the fonts
-  for (const char c : text) {
-    const auto is_in = [&](std::string_view some) { return some.find(c) != some.npos; };
-    const bool capital = c >= 'A' && c <= 'Z';
-    width += is_in(" .,:;'|!()[]/-Ifijlrt") ? 0.4 : is_in("mwMW%@") ? 1 : capital ? 0.76 : 0.62;
-  }
-  return size * width;
+  return 0.6 * size * static_cast<double>(base::columns(text));
 }
 
 /// The longest beginning of a text in at most `room` pixels.
 std::string shortened(const std::string& text, double room, double size) {
   if (width_of(text, size) <= room) return text;
-  std::size_t columns = base::columns(text);
-  while (columns > 0 && width_of(base::first_columns(text, columns), size) > room - size) --columns;
-  return std::string(base::first_columns(text, columns)) + "\u2026";
+  const auto columns = static_cast<std::size_t>(room / width_of("m", size));
+  return std::string(base::first_columns(text, columns - 1)) + "\u2026";
 }
 
 /// Places at multiples of 1, 2 or 5 times a power of ten that make at most `count` steps.
@@ -151,25 +144,19 @@ double axis_s(const TimelinePicture& picture) {
 
 bool on_host(const Task& task) { return schedule::on_host(task.stage); }
 
-std::string full_label(const Task& task) {
-  return task.name.value_or(fmt::format("{} {}", deck::to_string(task.stage), task.chunk));
-}
-
 /// What a task was, when it ran and what it waited for: one line each.
 std::string hint(const Timeline& timeline, std::size_t place, std::optional<std::size_t> waited) {
   const Task& task = timeline.tasks[place];
-  const double seconds = task.stop_s - task.start_s;
   std::string text = full_label(task);
   if (task.name) text += fmt::format(", {}", deck::to_string(task.stage));
   if (task.array) text += " of " + *task.array;
   if (!on_host(task)) text += fmt::format(", lane {}", task.lane);
   text = xml(text + ", " + task.engine) +
-         fmt::format("\n{}: {} .. {}", base::format_seconds(seconds),
+         fmt::format("\n{}: {} .. {}", base::format_seconds(task.stop_s - task.start_s),
                      base::format_seconds(task.start_s), base::format_seconds(task.stop_s));
   if (task.bytes > 0) text += "\n" + base::format_bytes(task.bytes);
-  if (task.bytes > 0 && seconds > 0) {
-    text += fmt::format(", {} GB/s",
-                        base::format_number(static_cast<double>(task.bytes) / seconds * 1e-9));
+  if (const auto rate = gb_per_s(task)) {
+    text += fmt::format(", {} GB/s", base::format_number(*rate));
   }
   if (!waited) return text + "\nwaited for nothing";
   const Task& before = timeline.tasks[*waited];
@@ -202,37 +189,33 @@ void draw_bands(Canvas& canvas, const Plot& plot, std::string_view kind) {
   canvas.add("</g>\n");
 }
 
-void draw_bars(Canvas& canvas, const Timeline& timeline, const Plot& plot, const Plot* lanes) {
+void draw_bars(Canvas& canvas, const Timeline& timeline, const Plot& plot,
+               const std::optional<Plot>& lanes) {
   const std::vector<std::string> labels = drawing::labels(timeline);
   const auto waited = results::waited_for(timeline);
   canvas.add(
       "<svg class=\"plot\" x=\"{0:g}\" y=\"{1:g}\" width=\"{2:g}\" height=\"{3:g}\" "
       "viewBox=\"0 0 {2:g} {3:g}\" preserveAspectRatio=\"none\">\n",
       left, canvas.y, plot_width, plot.height);
-  for (std::size_t i = 0; i < plot.bars.size(); ++i) {
-    const Bar& bar = plot.bars[i];
-    const std::string_view stage = deck::to_string(timeline.tasks[bar.task].stage);
+  Canvas texts;
+  for (std::size_t task = 0; task < plot.bars.size(); ++task) {
+    const Bar& bar = plot.bars[task];
+    const std::string& label = labels[task];
+    const std::string_view stage = deck::to_string(timeline.tasks[task].stage);
     canvas.add(R"(<rect class="{}{}" x="{:.7g}" y="{:g}" width="{:.5g}" height="{:g}")", stage,
                bar.width < 3 ? " thin" : "", bar.x, bar.y, bar.width, bar.height);
-    if (lanes != nullptr) {
+    if (lanes) {
       canvas.add(R"( data-y="{:g}" data-height="{:g}" data-label="{}" data-task="{}")",
-                 lanes->bars[i].y, lanes->bars[i].height, xml(labels[bar.task]), bar.task);
-      if (waited[bar.task]) canvas.add(" data-after=\"{}\"", *waited[bar.task]);
+                 lanes->bars[task].y, lanes->bars[task].height, xml(label), task);
+      if (waited[task]) canvas.add(" data-after=\"{}\"", *waited[task]);
     }
-    canvas.add("><title>{}</title></rect>\n", bar.tasks == 1
-                                                  ? hint(timeline, bar.task, waited[bar.task])
-                                                  : fmt::format("{} {} tasks", bar.tasks, stage));
-  }
-  canvas.add("</svg>\n<g class=\"labels\">\n");
-  for (const Bar& bar : plot.bars) {
-    const std::string& label = labels[bar.task];
+    canvas.add("><title>{}</title></rect>\n", hint(timeline, task, waited[task]));
     const double spare = bar.width - width_of(label, 10);
-    if (bar.tasks > 1 || bar.height < 11 || spare < 2) continue;
-    canvas.words(fmt::format("label {}", deck::to_string(timeline.tasks[bar.task].stage)),
-                 left + bar.x + std::min(4.0, spare / 2), canvas.y + bar.y + bar.height / 2 + 4,
-                 label);
+    if (bar.height < 11 || spare < 2) continue;
+    texts.words(fmt::format("label {}", stage), left + bar.x + std::min(4.0, spare / 2),
+                canvas.y + bar.y + bar.height / 2 + 4, label);
   }
-  canvas.add("</g>\n");
+  canvas.add("</svg>\n<g class=\"labels\">\n{}</g>\n", texts.text);
 }
 
 /// A line across the bars with its time, each on a line of text of its own.
@@ -264,32 +247,19 @@ Canvas draw(const TimelinePicture& picture, bool live) {
   Canvas canvas;
   const double end = axis_s(picture);
   if (!(end > 0)) return canvas;
-  const double scale = plot_width / end;
-  const Plot plot = drawing::plot(picture.timeline, Rows::engines, scale, live ? 0 : 1);
+  const Plot plot = drawing::plot(picture.timeline, Rows::engines, plot_width / end);
   std::optional<Plot> lanes;
-  if (live) lanes = drawing::plot(picture.timeline, Rows::lanes, scale, 0);
+  if (live) lanes = drawing::plot(picture.timeline, Rows::lanes, plot_width / end);
   canvas.y = picture.bound_s || picture.median_s ? 32 : 8;
   const double bottom = canvas.y + plot.height;
   draw_bands(canvas, plot, "engines");
   if (lanes) draw_bands(canvas, *lanes, "lanes");
   draw_axis(canvas, end, bottom);
-  draw_bars(canvas, picture.timeline, plot, lanes ? &*lanes : nullptr);
+  draw_bars(canvas, picture.timeline, plot, lanes);
   if (picture.bound_s) draw_mark(canvas, "bound", *picture.bound_s, end, 12, bottom);
   if (picture.median_s) draw_mark(canvas, "median", *picture.median_s, end, 25, bottom);
   canvas.y = bottom + axis_room;
   return canvas;
-}
-
-/// Swatches of stages with their words, at y; the height that they take.
-double draw_legend(Canvas& canvas, const std::vector<StageLook>& looks) {
-  double x = right;
-  for (const StageLook& look : looks) {
-    canvas.add(R"(<rect class="{}" x="{:g}" y="{:g}" width="12" height="12"/>)",
-               deck::to_string(look.stage), x, canvas.y);
-    canvas.words("muted", x + 18, canvas.y + 10, look.words);
-    x += 42 + width_of(look.words, 12);
-  }
-  return 34;
 }
 
 }  // namespace
@@ -355,9 +325,19 @@ std::vector<std::string> labels(const Timeline& timeline) {
   return found;
 }
 
-Plot plot(const Timeline& timeline, Rows by, double pixels_per_s, double merge) {
+std::string full_label(const Task& task) {
+  return task.name.value_or(fmt::format("{} {}", deck::to_string(task.stage), task.chunk));
+}
+
+std::optional<double> gb_per_s(const Task& task) {
+  const double seconds = task.stop_s - task.start_s;
+  if (task.bytes <= 0 || seconds <= 0) return std::nullopt;
+  return 1e-9 * static_cast<double>(task.bytes) / seconds;
+}
+
+Plot plot(const Timeline& timeline, Rows by, double pixels_per_s) {
   Plot plot;
-  const std::vector<Task>& tasks = timeline.tasks;
+  plot.bars.resize(timeline.tasks.size());
   for (const Group& group : groups(timeline, by)) {
     const auto rows = static_cast<double>(group.rows.size());
     // An engine with many rows takes no more than four bars.
@@ -365,24 +345,15 @@ Plot plot(const Timeline& timeline, Rows by, double pixels_per_s, double merge) 
     const double band = std::max(bar_height, rows * (height + 1) - 1);
     for (std::size_t row = 0; row < group.rows.size(); ++row) {
       const double y = plot.height + static_cast<double>(row) * (height + 1);
-      Bar* last = nullptr;
       for (const std::size_t place : group.rows[row]) {
-        const double x = tasks[place].start_s * pixels_per_s;
-        const double stop = tasks[place].stop_s * pixels_per_s;
-        if (last != nullptr && tasks[last->task].stage == tasks[place].stage && merge > 0 &&
-            stop - last->x < merge) {
-          last->width = std::max(last->width, stop - last->x);
-          ++last->tasks;
-          continue;
-        }
-        last = &plot.bars.emplace_back(
-            Bar{.task = place, .x = x, .y = y, .width = std::max(0.3, stop - x), .height = height});
+        const Task& task = timeline.tasks[place];
+        const double width = (task.stop_s - task.start_s) * pixels_per_s;
+        plot.bars[place] = {task.start_s * pixels_per_s, y, std::max(0.3, width), height};
       }
     }
     plot.bands.push_back({group.name, plot.height, band});
     plot.height += band + band_gap;
   }
-  std::ranges::sort(plot.bars, {}, &Bar::task);  // the same place in both kinds of rows
   return plot;
 }
 
@@ -419,23 +390,29 @@ std::string picture(const TimelinePicture& picture) {
 
 namespace overlap::report {
 
-std::string svg(const std::string& title, const std::vector<TimelinePicture>& pictures) {
+std::string svg(const std::string& title, const Blocks& blocks) {
   using namespace drawing;
   Canvas canvas{.text = {}, .y = 38};
   const double room = page_width - 2 * right;
   canvas.words("title", right, canvas.y, shortened(title, room, 22));
   canvas.y += 22;
-  std::vector<const TimelinePicture*> all;
-  for (const TimelinePicture& picture : pictures) all.push_back(&picture);
-  canvas.y += draw_legend(canvas, looks_in(all));
-  for (const TimelinePicture& picture : pictures) {
+  const auto pictures = pictures_of(blocks);
+  double x = right;
+  for (const StageLook& look : looks_in(pictures)) {
+    canvas.add(R"(<rect class="{}" x="{:g}" y="{:g}" width="12" height="12"/>)",
+               deck::to_string(look.stage), x, canvas.y);
+    canvas.words("muted", x + 18, canvas.y + 10, look.words);
+    x += 42 + width_of(look.words, 12);
+  }
+  canvas.y += 34;
+  for (const TimelinePicture* const picture : pictures) {
     canvas.y += 14;
-    const std::string name = shortened(picture.title, room, 16.5);
+    const std::string name = shortened(picture->title, room, 16.5);
     const double wide = width_of(name, 16.5) + 14;
     canvas.words("name", right, canvas.y, name);
-    canvas.words("muted", right + wide, canvas.y, shortened(picture.caption, room - wide, 12));
+    canvas.words("muted", right + wide, canvas.y, shortened(picture->caption, room - wide, 12));
     canvas.y += 8;
-    const Canvas drawn = draw(picture, false);
+    const Canvas drawn = draw(*picture, false);
     canvas.add("<g transform=\"translate(0 {:g})\">\n{}</g>\n", canvas.y, drawn.text);
     canvas.y += drawn.y + 22;
   }

@@ -52,10 +52,8 @@ std::vector<Group> groups(const results::Timeline& timeline, Rows by);
 /// Labels of bars: name or chunk of each task, with the array if chunks copy several.
 std::vector<std::string> labels(const results::Timeline& timeline);
 
-/// One task, or several that are too narrow to be told apart. Pixels from the upper left corner.
+/// Pixels from the upper left corner.
 struct Bar {
-  std::size_t task = 0;  ///< place in the timeline, of the first one
-  std::size_t tasks = 1;
   double x = 0, y = 0, width = 0, height = 0;
 };
 struct Band {
@@ -64,13 +62,17 @@ struct Band {
 };
 struct Plot {
   std::vector<Band> bands;
-  std::vector<Bar> bars;
+  std::vector<Bar> bars;  ///< of each task
   double height = 0;
 };
 
-/// The geometry of a timeline, `pixels_per_s` wide. Tasks of one stage that begin and end within
-/// `merge` pixels are one bar.
-Plot plot(const results::Timeline& timeline, Rows by, double pixels_per_s, double merge);
+/// The geometry of a timeline, `pixels_per_s` wide.
+Plot plot(const results::Timeline& timeline, Rows by, double pixels_per_s);
+
+/// The name of a task, or its stage and chunk.
+std::string full_label(const results::Task& task);
+/// The rate of a copy; empty: it is none, or took no time.
+std::optional<double> gb_per_s(const results::Task& task);
 
 /// Style of pictures: an SVG file and a page contain it, and what a page saves.
 std::string picture_style();

@@ -42,53 +42,13 @@ std::string device_field(const std::string& device) {
   return device.empty() ? "" : " device=" + base::field_value(device);
 }
 
-class Lines {
- public:
-  Lines(const results::Result& result, const results::Point& point)
-      : deck_(result.deck.name()), place_(place_field(point)) {}
-
-  void add(const Run& run) {
-    const std::string_view order = deck::to_string(run.order);
-    if (run.predicted_s) {
-      constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-      add(order, "predicted_time", "s",
-          {.median = *run.predicted_s,
-           .lo = run.predicted_lo_s.value_or(unknown),
-           .hi = run.predicted_hi_s.value_or(unknown)},
-          twin_field(run) + device_field(run.device));
-    }
-    if (!run.ran()) return;
-    for (const deck::MetricRow& row : deck::run_metrics) {
-      if (const auto& value = run.value(row.value)) {
-        add(order, row.name, row.unit, *value, twin_field(run));
-      }
-    }
-  }
-  void add(const results::DeviceSamples& device) {
-    for (const deck::MetricRow& row : deck::device_metrics) {
-      const auto value = results::value(row.value, device);
-      if (value) add("-", row.name, row.unit, *value, "");
-    }
-  }
-  void add(const results::Check& check) {
-    text_ += fmt::format(
-        "OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}{}{}\n",
-        deck::to_string(check.metric), results::order_name(check), deck::to_string(check.verdict),
-        check.value.median, check.limit, device_field(check.device), place_);
-  }
-  std::string text() { return std::move(text_); }
-
- private:
-  void add(std::string_view order, std::string_view metric, std::string_view unit,
-           const base::Summary& s, const std::string& more) {
-    text_ += fmt::format(
-        "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} n={}{}{}"
-        "\n",
-        deck_, order, metric, s.median, unit, s.lo, s.hi, s.n, more, place_);
-  }
-
-  std::string deck_, place_, text_;
-};
+/// A value of a metric; `more`: further fields.
+std::string fom_line(const results::Result& result, std::string_view order, std::string_view metric,
+                     std::string_view unit, const base::Summary& s, const std::string& more) {
+  return fmt::format(
+      "OVERLAP_FOM deck={} order={} metric={} value={:.6g} unit={} lo={:.6g} hi={:.6g} n={}{}\n",
+      result.deck.name(), order, metric, s.median, unit, s.lo, s.hi, s.n, more);
+}
 
 }  // namespace
 
@@ -97,19 +57,35 @@ std::string result_lines(const results::Result& result) {
   const auto runs = result.runs_by_point();
   for (std::size_t i = 0; i < result.points.size(); ++i) {
     const results::Point& point = result.points[i];
-    Lines lines(result, point);
-    for (const Run* const run : runs[i]) lines.add(*run);
-    if (result.sweeps()) {
-      lines.add(point.device);
-    } else if (point.phase == deck::Phase::alone) {
-      lines.add(result.device);
-    } else if (result.together) {
-      lines.add(result.together->device);
+    const std::string place = place_field(point);
+    for (const Run* const run : runs[i]) {
+      const std::string_view order = deck::to_string(run->order);
+      const std::string twin = twin_field(*run);
+      if (run->predicted_s) {
+        constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+        text += fom_line(result, order, "predicted_time", "s",
+                         {.median = *run->predicted_s,
+                          .lo = run->predicted_lo_s.value_or(unknown),
+                          .hi = run->predicted_hi_s.value_or(unknown)},
+                         twin + device_field(run->device) + place);
+      }
+      for (const deck::MetricRow& row : deck::run_metrics) {
+        const auto& value = run->value(row.value);
+        if (!run->ran() || !value) continue;
+        text += fom_line(result, order, row.name, row.unit, *value, twin + place);
+      }
+    }
+    for (const deck::MetricRow& row : deck::device_metrics) {
+      const auto value = results::value(row.value, result.device_at(point));
+      if (value) text += fom_line(result, "-", row.name, row.unit, *value, place);
     }
     for (const results::Check& check : result.checks) {
-      if (point.is(check.point, check.phase)) lines.add(check);
+      if (!point.is(check.point, check.phase)) continue;
+      text += fmt::format(
+          "OVERLAP_CHECK metric={} order={} verdict={} value={:.6g} limit={:.6g}{}{}\n",
+          deck::to_string(check.metric), results::order_name(check), deck::to_string(check.verdict),
+          check.value.median, check.limit, device_field(check.device), place);
     }
-    text += lines.text();
   }
   return text;
 }

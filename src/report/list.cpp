@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
-#include "base/table.hpp"
 #include "base/units.hpp"
 #include "model/load.hpp"
 #include "report/run_report.hpp"
@@ -15,7 +15,6 @@ namespace {
 
 using base::format_bytes;
 using base::format_seconds;
-using base::Rows;
 using experiment::Case;
 
 /// Whether the device's health can be read: the driver's version comes from the same library.
@@ -25,48 +24,58 @@ std::string health_source(const base::DeviceInfo& device, bool gpu) {
   return "read by driver " + *device.driver;
 }
 
+std::string shown(Table table) {
+  Blocks blocks;
+  blocks.push_back({std::move(table)});
+  return terminal({.blocks = std::move(blocks)}, {.width = 1000});
+}
+
 }  // namespace
 
 std::string schedule_table(const Case& run) {
   const schedule::Schedule& schedule = run.schedule;
   const bool custom = !schedule.names.empty();
   const auto given = [](bool is, const auto& value) { return is ? fmt::format("{}", value) : "-"; };
-  Rows rows = {{"task", "stage", "op", "chunk", "slot", "lane", "array", "bytes", "after"}};
-  if (custom) rows = {{"task", "name", "stage", "lane", "bytes", "duration", "share", "after"}};
+  Table table{
+      .columns = {"task", "stage", "op", "chunk", "slot", "lane", "array", "bytes", "after"}};
+  if (custom) {
+    table.columns = {"task", "name", "stage", "lane", "bytes", "duration", "share", "after"};
+  }
   for (schedule::TaskId id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
     std::vector<std::string> others;
     for (const schedule::TaskId other : task.after) {
-      others.push_back(custom ? schedule.names[other] : fmt::format("{}", other));
+      others.push_back(custom ? schedule.names[other] : std::to_string(other));
     }
     if (task.blocking) others.emplace_back("(blocks the host)");
-    const std::string number = fmt::format("{}", id);
     const std::string stage = schedule::to_string(task.stage);
     const std::string after = others.empty() ? "-" : fmt::format("{}", fmt::join(others, " "));
     if (custom) {
-      rows.push_back({number, schedule.names[id], stage,
-                      given(!schedule::waits_for_lanes(task.stage), task.lane),
-                      given(task.bytes > 0, task.bytes),
-                      given(task.duration_s > 0, format_seconds(task.duration_s)),
-                      given(task.share > 0, task.share), after});
+      table.rows.push_back({id, schedule.names[id], stage,
+                            given(!schedule::waits_for_lanes(task.stage), task.lane),
+                            given(task.bytes > 0, task.bytes),
+                            given(task.duration_s > 0, format_seconds(task.duration_s)),
+                            given(task.share > 0, task.share), after});
       continue;
     }
     const bool on_lane = !schedule::on_host(task.stage);
     const auto used = schedule::uses(schedule, task);
     const int slot = used.empty() ? -1 : used.back().slot;
     const schedule::Array* const array = schedule::copied_array(schedule, task);
-    rows.push_back({number, stage, given(on_lane, task.op + 1), fmt::format("{}", task.chunk),
-                    given(slot >= 0, slot), given(on_lane, task.lane),
-                    array == nullptr ? "-" : array->name, fmt::format("{}", task.bytes), after});
+    table.rows.push_back({id, stage, given(on_lane, task.op + 1), task.chunk,
+                          given(slot >= 0, slot), given(on_lane, task.lane),
+                          array == nullptr ? "-" : array->name, task.bytes, after});
   }
   const schedule::Traffic traffic = schedule::traffic(schedule);
   const auto count = [&](const char* what, int n) {
     return custom ? "" : ", " + base::counted(n, what);
   };
-  return fmt::format("{}: {}{}, {}{}, {} to the device, {} back\n{}\n", order_label(run),
-                     base::counted(schedule.tasks.size(), "task"), count("chunk", schedule.chunks),
-                     base::counted(schedule.lanes, "lane"), count("slot", schedule.slots),
-                     format_bytes(traffic.h2d), format_bytes(traffic.d2h), base::align(rows, true));
+  table.title =
+      fmt::format("{}: {}{}, {}{}, {} to the device, {} back", order_label(run),
+                  base::counted(schedule.tasks.size(), "task"), count("chunk", schedule.chunks),
+                  base::counted(schedule.lanes, "lane"), count("slot", schedule.slots),
+                  format_bytes(traffic.h2d), format_bytes(traffic.d2h));
+  return shown(std::move(table)) + "\n";
 }
 
 PointRow point_row(const experiment::Plan& plan) {
@@ -87,54 +96,56 @@ std::string point_table(const std::vector<PointRow>& points) {
       if (std::ranges::find(columns, column) == columns.end()) columns.push_back(column);
     }
   }
-  Rows rows = {columns};
+  const auto& [key, text] = points.front().front();
+  Table table{.title = fmt::format(
+                  "{}; number of tasks on lanes per order (for the schedules of one point: --set "
+                  "{}={} and so on)",
+                  base::counted(points.size(), "point"), key, text),
+              .columns = {columns.begin(), columns.end()}};
   for (const PointRow& point : points) {
     const std::map<std::string, std::string> cells(point.begin(), point.end());
-    std::vector<std::string>& row = rows.emplace_back();
+    std::vector<Cell>& row = table.rows.emplace_back();
     for (const std::string& column : columns) {
-      row.push_back(cells.contains(column) ? cells.at(column) : "-");
+      row.emplace_back(cells.contains(column) ? cells.at(column) : "-");
     }
   }
-  const auto& [key, text] = points.front().front();
-  return fmt::format(
-      "{}; number of tasks on lanes per order (for the schedules of one point: --set {}={} "
-      "and so on)\n{}",
-      base::counted(points.size(), "point"), key, text, base::align(rows, true));
+  return shown(std::move(table));
 }
 
 std::string list(const base::BuildInfo& build, const std::vector<base::DeviceInfo>& devices,
                  bool gpu, const std::map<deck::WorkloadKind, std::string>& unavailable) {
-  std::string text = "workloads\n";
-  const auto words = [&](const auto& table, const auto& note) {
-    Rows rows;
-    for (const auto& word : table) {
-      rows.push_back({"  " + std::string(word.name), std::string(word.help) + note(word.value)});
-    }
-    text += base::align(rows, false);
+  Blocks blocks;
+  const auto add_list = [&](const char* heading, const Facts& facts) {
+    blocks.push_back({Heading{.text = heading}});
+    add_facts(blocks, facts);
   };
-  words(describe::words<deck::WorkloadKind>, [&](deck::WorkloadKind kind) -> std::string {
-    const auto missing = unavailable.find(kind);
-    return missing == unavailable.end() ? "" : " (unavailable: " + missing->second + ")";
-  });
-  text += "\nissue orders\n";
-  words(describe::words<deck::Order>, [](deck::Order) { return ""; });
-  text += "\nmodel devices\n";
-  Rows models;
+  const auto words = [](const auto& table, const auto& note) {
+    Facts facts;
+    for (const auto& word : table) {
+      facts.emplace_back("  " + std::string(word.name), std::string(word.help) + note(word.value));
+    }
+    return facts;
+  };
+  add_list("workloads", words(describe::words<deck::WorkloadKind>, [&](deck::WorkloadKind kind) {
+             const auto missing = unavailable.find(kind);
+             return missing == unavailable.end() ? "" : " (unavailable: " + missing->second + ")";
+           }));
+  add_list("issue orders", words(describe::words<deck::Order>, [](deck::Order) { return ""; }));
+  Facts models;
   for (const std::string& name : model::device_names()) {
     if (name.starts_with("ideal_")) continue;  // for tests and teaching
-    models.push_back({"  " + name, model::load_device(name).title});
+    models.emplace_back("  " + name, model::load_device(name).title);
   }
-  text += base::align(models, false);
-  text +=
-      fmt::format("\nback end\n  {} (Kokkos {})\n\ndevices\n", build.backend, build.kokkos_version);
+  add_list("model devices", models);
+  add_list("back end", {{"  " + build.backend, "Kokkos " + build.kokkos_version}});
+  add_list("devices", {});
   for (const base::DeviceInfo& device : devices) {
-    Rows rows;
-    for (const auto& [name, value] : device_facts(device, gpu)) rows.push_back({name, value});
-    rows.push_back({"  health", health_source(device, gpu)});
-    text += base::align(rows, false);
+    Facts facts = device_facts(device, gpu);
+    facts.emplace_back("  health", health_source(device, gpu));
+    add_facts(blocks, facts);
   }
-  if (devices.empty()) text += "none visible\n";
-  return text;
+  if (devices.empty()) add(blocks, "none visible");
+  return terminal({.blocks = std::move(blocks)}, {.width = 1000});
 }
 
 std::string version(const base::BuildInfo& build) {

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -22,7 +23,7 @@
 namespace overlap::report {
 namespace {
 
-[[noreturn]] void fail(const std::string& path, const std::string& why) {
+[[noreturn]] void fail(const std::string& path, const std::string& why = std::strerror(errno)) {
   throw base::Error(base::ExitCode::runtime_error, fmt::format("{}: cannot write: {}", path, why));
 }
 
@@ -36,51 +37,33 @@ int uninterrupted(const Call& call) {
   return result;
 }
 
-/// Closes a file; returns whether what was written is safe, else errno says why not. Linux closes
-/// it even if a signal interrupts the call.
-bool is_closed(int descriptor) { return close(descriptor) == 0 || errno == EINTR; }
+/// An open file.
+struct Open {
+  int descriptor = -1;
 
-/// A file that is removed unless it is whole.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& target) : target_(target) {
-    descriptor_ = uninterrupted([&] {
-      path_ = target + ".XXXXXX";
-      return mkstemp(path_.data());
-    });
-    if (descriptor_ < 0) fail(target, std::strerror(errno));
+  explicit Open(int number) : descriptor(number) {}
+  ~Open() {
+    if (descriptor >= 0) close(descriptor);
   }
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (!stays_) uninterrupted([&] { return unlink(path_.c_str()); });
+  Open(const Open&) = delete;
+  Open& operator=(const Open&) = delete;
+
+  /// Closes it; throws if what was written is not safe. Linux closes a file even if a signal
+  /// interrupts the call.
+  void finish(const std::string& path) {
+    if (close(std::exchange(descriptor, -1)) != 0 && errno != EINTR) fail(path);
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-  int descriptor() const { return descriptor_; }
-
-  void move_to_target() {
-    struct stat before{};
-    // As open() would have made it, or as the file that it replaces was.
-    const mode_t mask = umask(0);
-    umask(mask);
-    const mode_t mode = stat(target_.c_str(), &before) == 0 ? before.st_mode & 07777 : 0666 & ~mask;
-    if (fchmod(descriptor_, mode) != 0 || uninterrupted([&] { return fsync(descriptor_); }) != 0 ||
-        !is_closed(std::exchange(descriptor_, -1))) {
-      fail(target_, std::strerror(errno));
-    }
-    stays_ = true;  // whole from here on
-    if (uninterrupted([&] { return std::rename(path_.c_str(), target_.c_str()); }) != 0) {
-      fail(target_, fmt::format("{}; the result is in {}", std::strerror(errno), path_));
-    }
-  }
-
- private:
-  std::string target_;
-  std::string path_;
-  int descriptor_;
-  bool stays_ = false;
 };
+
+/// A file beside another one with a new name.
+int open_beside(const std::string& target, std::string& name) {
+  const int descriptor = uninterrupted([&] {
+    name = target + ".XXXXXX";
+    return mkstemp(name.data());
+  });
+  if (descriptor < 0) fail(target);
+  return descriptor;
+}
 
 /// Opens a device or a pipe for writing. Waits a while for a process that reads the pipe.
 int open_stream(const std::string& path) {
@@ -88,10 +71,10 @@ int open_stream(const std::string& path) {
   for (int waits = 0;; ++waits) {
     const int descriptor = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor >= 0) {
-      if (fcntl(descriptor, F_SETFL, O_WRONLY) != 0) fail(path, std::strerror(errno));
+      if (fcntl(descriptor, F_SETFL, O_WRONLY) != 0) fail(path);
       return descriptor;
     }
-    if (errno != ENXIO || !std::filesystem::is_fifo(path)) fail(path, std::strerror(errno));
+    if (errno != ENXIO || !std::filesystem::is_fifo(path)) fail(path);
     base::check_interrupt();
     if (waits == 200) fail(path, "no process has read this pipe for 10 s");
     std::this_thread::sleep_for(50ms);
@@ -135,18 +118,19 @@ std::string place_of(const std::string& path) {
   return canonical.empty() ? path : canonical.string();
 }
 
-/// The lock beside an output. Throws base::Error{usage} if another process has it.
-Held lock(const std::string& path, const std::string& option) {
+/// The lock beside an output, until its owner goes; null: this user cannot lock it. Throws
+/// base::Error{usage} if another process has it.
+std::shared_ptr<void> lock(const std::string& path, const std::string& option) {
   const std::string name = follow(path).path.string() + ".lock";
   while (true) {
-    const int descriptor = uninterrupted(
-        [&] { return open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666); });
+    constexpr int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+    const auto file =
+        std::make_shared<Open>(uninterrupted([&] { return open(name.c_str(), flags, 0666); }));
     // Another user's lock file is no reason not to write the result.
-    if (descriptor < 0 && (errno == EACCES || errno == EPERM)) return Held(-1);
-    if (descriptor < 0) fail(path, std::strerror(errno));
-    const int locked = uninterrupted([&] { return flock(descriptor, LOCK_EX | LOCK_NB); });
+    if (file->descriptor < 0 && (errno == EACCES || errno == EPERM)) return nullptr;
+    if (file->descriptor < 0) fail(path);
+    const int locked = uninterrupted([&] { return flock(file->descriptor, LOCK_EX | LOCK_NB); });
     if (locked != 0 && errno == EWOULDBLOCK) {
-      close(descriptor);
       throw base::Error(base::ExitCode::usage,
                         fmt::format("{}: found {}, which another process is going to write; "
                                     "allowed: one file for each process",
@@ -154,12 +138,11 @@ Held lock(const std::string& path, const std::string& option) {
     }
     // Between opening and locking, another process that ends may have removed it.
     struct stat opened{}, there{};
-    if (fstat(descriptor, &opened) == 0 && stat(name.c_str(), &there) == 0 &&
-        opened.st_dev == there.st_dev && opened.st_ino == there.st_ino) {
-      const bool ours = S_ISREG(opened.st_mode) && opened.st_size == 0;
-      return Held(descriptor, ours ? name : "");
-    }
-    close(descriptor);
+    const bool same = fstat(file->descriptor, &opened) == 0 && stat(name.c_str(), &there) == 0 &&
+                      opened.st_dev == there.st_dev && opened.st_ino == there.st_ino;
+    if (!same) continue;
+    if (!S_ISREG(opened.st_mode) || opened.st_size > 0) return file;
+    return {file.get(), [file, name](void*) { unlink(name.c_str()); }};
   }
 }
 
@@ -178,7 +161,7 @@ void write_all(int descriptor, const std::string& path, const std::string& conte
   while (written < content.size()) {
     const ssize_t n = ::write(descriptor, content.data() + written, content.size() - written);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(path, std::strerror(errno));
+    if (n < 0) fail(path);
     written += static_cast<std::size_t>(n);
   }
 }
@@ -192,10 +175,12 @@ void require_writable(const std::string& path) {
     return;
   }
   if (is_device(path)) {
-    if (access(path.c_str(), W_OK) != 0) fail(path, std::strerror(errno));
+    if (access(path.c_str(), W_OK) != 0) fail(path);
     return;
   }
-  const TemporaryFile probe(target.path);
+  std::string name;
+  const Open probe(open_beside(target.path, name));
+  unlink(name.c_str());
 }
 
 bool is_stream(const std::string& path) {
@@ -206,22 +191,16 @@ bool is_stream(const std::string& path) {
   }
 }
 
-Held::~Held() {
-  if (!lock_.empty()) uninterrupted([&] { return unlink(lock_.c_str()); });
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
 void Files::reads(const std::string& path, const std::string& what) {
-  std::error_code error;  // whoever reads it reports it
-  const auto absolute = std::filesystem::absolute(path, error);
-  const auto place = std::filesystem::weakly_canonical(absolute, error);
-  if (!path.empty() && !error) known_.emplace(place.string(), what);
+  if (!path.empty()) known_.emplace(place_of(path), what);
 }
 
 void Files::writes(const std::string& path, const std::string& option) {
   require_writable(path);
   std::error_code ignored;
-  if (std::filesystem::is_fifo(path, ignored)) held_.emplace_back(open_stream(path));
+  if (std::filesystem::is_fifo(path, ignored)) {
+    held_.push_back(std::make_shared<Open>(open_stream(path)));
+  }
   if (is_stream(path)) return;
   const auto [other, is_new] = known_.emplace(place_of(path), option);
   if (!is_new) {
@@ -239,19 +218,31 @@ void write_file(const std::string& path, const std::string& content) {
     return;
   }
   if (is_device(path)) {
-    const int descriptor = open_stream(path);
-    try {
-      write_all(descriptor, path, content);
-    } catch (...) {
-      close(descriptor);
-      throw;
-    }
-    if (!is_closed(descriptor)) fail(path, std::strerror(errno));
+    Open stream(open_stream(path));
+    write_all(stream.descriptor, path, content);
+    stream.finish(path);
     return;
   }
-  TemporaryFile file(target.path);
-  write_all(file.descriptor(), path, content);
-  file.move_to_target();
+  std::string name;
+  Open file(open_beside(target.path, name));
+  try {
+    write_all(file.descriptor, path, content);
+    // As open() would have made it, or as the file that it replaces was.
+    struct stat before{};
+    const mode_t mask = umask(0);
+    umask(mask);
+    const bool exists = stat(target.path.c_str(), &before) == 0;
+    const mode_t mode = exists ? before.st_mode & 07777 : 0666 & ~mask;
+    if (fchmod(file.descriptor, mode) != 0) fail(path);
+    if (uninterrupted([&] { return fsync(file.descriptor); }) != 0) fail(path);
+    file.finish(path);
+  } catch (...) {
+    unlink(name.c_str());
+    throw;
+  }
+  if (uninterrupted([&] { return std::rename(name.c_str(), target.path.c_str()); }) != 0) {
+    fail(path, fmt::format("{}; the result is in {}", std::strerror(errno), name));
+  }
 }
 
 }  // namespace overlap::report

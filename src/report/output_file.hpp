@@ -2,9 +2,9 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace overlap::report {
@@ -16,21 +16,6 @@ void require_writable(const std::string& path);
 /// Whether `path` is a device, a pipe or an open descriptor (/dev/stdout, "-"), next to which no
 /// other file can be created. No for a name that cannot be written: whoever writes it reports it.
 bool is_stream(const std::string& path);
-
-/// An open descriptor, with the lock file that it locks, if any. Closes and removes them.
-class Held {
- public:
-  explicit Held(int descriptor, std::string lock = {})
-      : descriptor_(descriptor), lock_(std::move(lock)) {}
-  Held(Held&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)), lock_(std::move(other.lock_)) {}
-  Held& operator=(Held&&) = delete;
-  ~Held();
-
- private:
-  int descriptor_;
-  std::string lock_;
-};
 
 /// The files of a command; detects outputs that would overwrite another of these files. While it
 /// lives, no other process writes the outputs: a lock on an empty file beside each, NAME.lock. The
@@ -46,7 +31,7 @@ class Files {
 
  private:
   std::map<std::string, std::string> known_;  ///< description by resolved path
-  std::vector<Held> held_;
+  std::vector<std::shared_ptr<void>> held_;   ///< open pipes and locks, until the end
 };
 
 /// Writes all of `content` to a descriptor; `path` is for errors. Throws

@@ -78,18 +78,12 @@ void add_layout(Facts& facts, const results::Layout& layout) {
   facts.emplace_back(layout.a_panels > 0 ? "tiles" : "chunks", line);
 }
 
-void add_balance(Facts& facts, const results::Result& result, const results::Balance& balance) {
-  const Json asked = describe::value_at(result.deck.resolved, "workload.intensity");
-  const std::string spelled = describe::spell(asked);  // "2x balanced" or "balanced"
-  const std::size_t x = spelled.find('x');
-  const double wanted = x == std::string::npos ? 1 : std::atof(spelled.substr(0, x).c_str());
-  const bool beyond = balance.repeats == 1 && balance.ratio() > 1.1 * wanted;
+void add_balance(Facts& facts, const results::Balance& balance) {
   facts.emplace_back(
       "intensity",
-      fmt::format("{} repeats: kernel {} / copies to the device {} of the largest chunk = {:.3f}{}",
+      fmt::format("{} repeats: kernel {} / copies to the device {} of the largest chunk = {:.3f}",
                   balance.repeats, format_seconds(balance.kernel_s), format_seconds(balance.copy_s),
-                  balance.ratio(),
-                  beyond ? fmt::format(", not {:g}: a single repeat takes longer", wanted) : ""));
+                  balance.ratio()));
 }
 
 }  // namespace
@@ -126,6 +120,17 @@ Facts device_facts(const base::DeviceInfo& device, bool gpu) {
 
 namespace {
 
+/// Host, software, device.
+Facts machine_facts(const base::Machine& machine) {
+  const auto& [build, host, device, job, placement] = machine;
+  Facts facts = device_facts(device.value_or(base::device_of(host)), device.has_value());
+  facts.emplace_back("host", fmt::format("{}, {} (CPUs {})", host.name,
+                                         base::counted(host.cores, "core"), host.affinity));
+  facts.emplace_back("back end", fmt::format("Kokkos {} {}, {}", build.kokkos_version,
+                                             build.backend, build.compiler));
+  return facts;
+}
+
 /// The values of a swept key; of many only the first and the last.
 std::string axis_values(const results::Axis& axis) {
   std::vector<std::string> texts;
@@ -138,16 +143,6 @@ std::string axis_values(const results::Axis& axis) {
 }
 
 }  // namespace
-
-Facts machine_facts(const base::Machine& machine) {
-  const auto& [build, host, device, job, placement] = machine;
-  Facts facts = device_facts(device.value_or(base::device_of(host)), device.has_value());
-  facts.emplace_back("host", fmt::format("{}, {} (CPUs {})", host.name,
-                                         base::counted(host.cores, "core"), host.affinity));
-  facts.emplace_back("back end", fmt::format("Kokkos {} {}, {}", build.kokkos_version,
-                                             build.backend, build.compiler));
-  return facts;
-}
 
 Blocks heading(const results::Result& result, const results::Part& planned) {
   Blocks blocks;
@@ -173,7 +168,7 @@ Blocks heading(const results::Result& result, const results::Part& planned) {
   if (const std::string line = settings(result); !line.empty()) {
     facts.emplace_back("settings", line);
   }
-  if (planned.balance) add_balance(facts, result, *planned.balance);
+  if (planned.balance) add_balance(facts, *planned.balance);
   for (const auto& [name, value] : planned.choices) facts.emplace_back(name, value);
   add_facts(blocks, facts);
   return blocks;

@@ -21,17 +21,11 @@ using results::Run;
 using results::Runs;
 
 std::vector<Phase> phases(const Result& result) {
-  static const results::DeviceSamples nothing;
   std::vector<Phase> all;
   const auto runs = result.runs_by_point();
   for (std::size_t i = 0; i < result.points.size(); ++i) {
     const results::Point& point = result.points[i];
-    if (!point.exit_code) continue;
-    const bool alone = point.phase == deck::Phase::alone;
-    all.push_back({result, point, runs[i],
-                   alone             ? result.device
-                   : result.together ? result.together->device
-                                     : nothing});
+    if (point.exit_code) all.push_back({result, point, runs[i], result.device_at(point)});
   }
   return all;
 }
@@ -55,19 +49,20 @@ double axis_s(const Runs& runs) {
   return longest;
 }
 
-std::vector<Block> pictures(const Runs& runs, bool predicts) {
+Blocks pictures(const Runs& runs, bool predicts) {
   constexpr std::size_t most_tasks = 64;  // that fit on a screen
   Blocks blocks;
   const double end_s = axis_s(runs);
   for (const Run* const run : runs) {
     if (!run->untraced.empty()) {
-      add_text(blocks, fmt::format("{}, not traced: {}", name(*run), run->untraced));
+      add(blocks, fmt::format("{}, not traced: {}", name(*run), run->untraced));
     }
     if (run->timeline) {
       TimelinePicture shown = picture(*run, *run->timeline, end_s);
       const results::Trace trace = run->trace.value_or(results::Trace());
-      shown.caption = fmt::format("traced by {} ({:+.1f} % against the median{})", trace.source,
-                                  100 * trace.perturbation, trace.doubtful ? ": doubtful" : "");
+      shown.caption =
+          fmt::format("traced by {} ({} against the median{})", trace.source,
+                      base::format_change(trace.perturbation), trace.doubtful ? ": doubtful" : "");
       const bool fits = shown.timeline.tasks.size() <= most_tasks;
       blocks.push_back({std::move(shown), fits ? Detail::always : Detail::page});
     }
@@ -82,13 +77,20 @@ std::vector<Block> pictures(const Runs& runs, bool predicts) {
 
 /// Throughput, clocks, temperature and power over the time of a soak.
 void add_soak(Blocks& blocks, const Phase& phase) {
-  Chart chart{.title = "throughput during the soak",
-              .x = {.name = "time, s"},
-              .y = {.name = "GB/s, medians"}};
+  const auto chart = [&](const char* title, std::vector<Chart::Series> series) {
+    std::erase_if(series, [](const Chart::Series& one) { return one.points.empty(); });
+    if (series.empty()) return;
+    blocks.push_back({Chart{.title = title,
+                            .x = {.name = "time, s"},
+                            .y = {.name = title},
+                            .series = std::move(series)},
+                      Detail::page});
+  };
+  std::vector<Chart::Series> rates;
   for (const Run* const run : phase.runs) {
-    if (run->stretches.empty() || run->bytes() == 0) continue;
-    Chart::Series& series = chart.series.emplace_back(Chart::Series{.name = name(*run)});
+    Chart::Series& series = rates.emplace_back(Chart::Series{.name = name(*run)});
     for (const results::Stretch& stretch : run->stretches) {
+      if (run->bytes() == 0) continue;
       const auto rate = [&](double s) { return 1e-9 * static_cast<double>(run->bytes()) / s; };
       series.points.push_back({.x = stretch.at_s,
                                .y = rate(stretch.median_s),
@@ -96,23 +98,17 @@ void add_soak(Blocks& blocks, const Phase& phase) {
                                .hi = rate(stretch.min_s)});
     }
   }
-  if (chart.series.empty()) return;
-  blocks.push_back({std::move(chart), Detail::page});
-  const auto add = [&](const char* title, auto value) {
+  chart("throughput during the soak, GB/s, medians", std::move(rates));
+  const auto health = [&](const char* title, auto value) {
     Chart::Series series{.name = title};
     for (const results::HealthPoint& point : phase.device.series) {
       if (point.*value) series.points.push_back({.x = point.at_s, .y = *(point.*value)});
     }
-    if (series.points.empty()) return;
-    blocks.push_back({Chart{.title = title,
-                            .x = {.name = "time, s"},
-                            .y = {.name = title},
-                            .series = {std::move(series)}},
-                      Detail::page});
+    chart(title, {std::move(series)});
   };
-  add("SM clock, MHz", &results::HealthPoint::sm_clock_mhz);
-  add("temperature, °C", &results::HealthPoint::temperature_c);
-  add("power, W", &results::HealthPoint::power_w);
+  health("SM clock, MHz", &results::HealthPoint::sm_clock_mhz);
+  health("temperature, °C", &results::HealthPoint::temperature_c);
+  health("power, W", &results::HealthPoint::power_w);
 }
 
 /// What overlap brought, which order won, what limits it, and whether the machine was steady.
@@ -125,9 +121,10 @@ void add_conclusion(Blocks& blocks, const Phase& phase) {
   const auto time = [](const Run* run) { return results::time_s(*run); };
   const Run* const best =
       *std::ranges::min_element(ran, {}, [&](const Run* run) { return time(run).median; });
+  const bool wins = best->order != deck::Order::sequential;
   const auto& faster = best->value(Metric::speedup);
   std::string won = fmt::format("{} takes {}", name(*best), format_seconds(time(best).median));
-  if (best->order == deck::Order::sequential && ran.size() > 1) {
+  if (!wins && ran.size() > 1) {
     won = "no order is faster than sequential";
   } else if (faster) {
     won = fmt::format("{} is {:.2f}x as fast as sequential", name(*best), faster->median);
@@ -137,13 +134,9 @@ void add_conclusion(Blocks& blocks, const Phase& phase) {
   }
   std::vector<std::string> same;
   for (const Run* const run : ran) {
-    if (run != best && time(run).lo <= time(best).hi) same.push_back(name(*run));
+    if (wins && run != best && time(run).lo <= time(best).hi) same.push_back(name(*run));
   }
-  if (!same.empty() && best->order != deck::Order::sequential) {
-    won += fmt::format("; {} {} the same within {}", fmt::join(same, ", "),
-                       same.size() == 1 ? "is" : "are",
-                       same.size() == 1 ? "its interval" : "their intervals");
-  }
+  if (!same.empty()) won += fmt::format("; the same within intervals: {}", fmt::join(same, ", "));
   std::vector<std::string> limits;
   if (best->bounds) {
     limits.push_back(fmt::format("limited by {}: {} of the time is what the hardware needs",
@@ -169,7 +162,7 @@ void add_phase(Blocks& blocks, const Phase& phase) {
   const bool predicts = phase.result.predicts();
   if (predicts) {
     add_predictions(blocks, phase);
-  } else if (phase.ran()) {
+  } else {
     add_orders(blocks, phase);
   }
   std::ranges::move(pictures(phase.runs, predicts), std::back_inserter(blocks));
@@ -181,34 +174,10 @@ void add_phase(Blocks& blocks, const Phase& phase) {
 
 }  // namespace
 
-Column text_column(std::string heading, int drop) {
-  return {.heading = std::move(heading), .number = false, .drop = drop};
-}
-Column number_column(std::string heading, int drop) {
-  return {.heading = std::move(heading), .drop = drop};
-}
-
-void add_table(Blocks& blocks, Table table, Detail detail) {
-  if (table.rows.empty()) return;
-  for (std::size_t i = table.columns.size(); i-- > 1;) {
-    const bool empty = std::ranges::all_of(
-        table.rows, [&](const auto& row) { return row[i].text == "-" || row[i].text.empty(); });
-    if (!empty) continue;
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    table.columns.erase(table.columns.begin() + at);
-    for (auto& row : table.rows) row.erase(row.begin() + at);
-  }
-  blocks.push_back({std::move(table), detail});
-}
-
-void add_text(Blocks& blocks, std::string line, Detail detail) {
-  blocks.push_back({Text{.lines = {std::move(line)}}, detail});
-}
-
-void add_facts(Blocks& blocks, const Facts& facts, Detail detail) {
-  Table table{.columns = {text_column(""), text_column("")}};
+void add_facts(Blocks& blocks, const Facts& facts) {
+  Table table{.columns = {"", ""}};
   for (const auto& [name, value] : facts) table.rows.push_back({name, value});
-  if (!table.rows.empty()) blocks.push_back({std::move(table), detail});
+  add(blocks, std::move(table));
 }
 
 Blocks findings(const Result& result) {
@@ -220,16 +189,17 @@ Blocks findings(const Result& result) {
   for (const Phase& phase : phases(result)) add_phase(blocks, phase);
   if (result.verified_runs > 0) {
     const bool product = std::ranges::any_of(result.runs, [](const Run& r) { return !!r.product; });
-    add_text(blocks,
-             fmt::format("{} verified {} in {}", base::counted(result.verified_runs, "run"),
-                         product ? "by Freivalds' check" : "element by element",
-                         format_seconds(result.reference_s)),
-             Detail::verbose);
+    add(blocks,
+        fmt::format("{} verified {} in {}", base::counted(result.verified_runs, "run"),
+                    product ? "by Freivalds' check" : "element by element",
+                    format_seconds(result.reference_s)),
+        Detail::verbose);
   }
   return blocks;
 }
 
-std::vector<std::string> reasons(const Result& result, bool with_errors) {
+/// Reasons for the verdict, one line each; of many the first and the number of the others.
+static std::vector<std::string> reasons(const Result& result, bool with_errors) {
   constexpr std::size_t most = 8;
   std::vector<std::string> lines;
   std::size_t shown = 0;
@@ -254,25 +224,18 @@ Blocks verdict(const Result& result, bool named, bool with_errors) {
 Report report(const Results& results) {
   Report report{.title = results.front().title, .data = results::to_json(results, -1)};
   for (const Result& result : results) {
-    const auto add = [&](Blocks blocks) {
-      std::ranges::move(blocks, std::back_inserter(report.blocks));
-    };
-    add(heading(result, result));
-    if (!result.started.empty()) add_text(report.blocks, result.started, Detail::page);
-    add(findings(result));
-    add(verdict(result, results.size() > 1, true));
+    std::ranges::move(heading(result, result), std::back_inserter(report.blocks));
+    if (!result.started.empty()) add(report.blocks, result.started, Detail::page);
+    std::ranges::move(findings(result), std::back_inserter(report.blocks));
+    std::ranges::move(verdict(result, results.size() > 1, true), std::back_inserter(report.blocks));
   }
   return report;
 }
 
 std::string svg(const Results& results) {
-  std::vector<TimelinePicture> all;
+  Blocks all;
   for (const Result& result : results) {
-    for (Block& block : pictures(results::pointers(result.runs), true)) {
-      if (auto* const shown = std::get_if<TimelinePicture>(&block.content)) {
-        all.push_back(std::move(*shown));
-      }
-    }
+    std::ranges::move(pictures(results::pointers(result.runs), true), std::back_inserter(all));
   }
   return svg(results.front().title, all);
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <ranges>
 #include <utility>
 
@@ -68,11 +67,8 @@ std::string text_of(const Text& text, const Screen& screen) {
 std::string text_of(const Chart&, const Screen&) { return ""; }  // its numbers stand in tables
 
 std::string text_of(const VerdictLine& verdict, const Screen& screen) {
-  using enum results::Verdict;
-  const bool bad = verdict.verdict == fail || verdict.verdict == error;
-  const Tone tone = verdict.verdict == pass ? Tone::good : bad ? Tone::bad : Tone::doubtful;
-  std::string text = line(verdict.subject) + ": " +
-                     coloured(describe::to_string(verdict.verdict), tone, screen) + "\n";
+  const Cell word = verdict.verdict;
+  std::string text = line(verdict.subject) + ": " + coloured(word.text, word.tone, screen) + "\n";
   for (const std::string& reason : verdict.reasons) {
     text += "  " + wrapped(line(reason), screen.width, 2) + "\n";
   }
@@ -99,7 +95,7 @@ std::vector<std::size_t> fitting(const Table& table, const std::vector<std::size
 }
 
 std::string text_of(const Table& table, const Screen& screen) {
-  const bool list = std::ranges::all_of(table.columns, &std::string::empty, &Column::heading);
+  const bool list = table.is_list();
   const std::size_t most = std::min(table.rows.size(), table.most_rows);
   std::vector<std::vector<Cell>> rows(table.rows.begin(),
                                       table.rows.begin() + static_cast<std::ptrdiff_t>(most));
@@ -108,6 +104,8 @@ std::string text_of(const Table& table, const Screen& screen) {
     for (const Column& column : table.columns) rows.front().emplace_back(column.heading);
   }
   std::vector<std::size_t> widths(table.columns.size());
+  std::vector<bool> right(widths.size());
+  for (std::size_t i = 0; i < right.size(); ++i) right[i] = table.is_number(i);
   for (std::vector<Cell>& row : rows) {
     row.resize(widths.size());
     for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -122,8 +120,7 @@ std::string text_of(const Table& table, const Screen& screen) {
     std::size_t indent = 0;
     for (const std::size_t i : shown) {
       const std::size_t room = widths[i] - base::columns(row[i].text);
-      const bool right = table.columns[i].number && !list;
-      if (right) spaces += room;
+      if (right[i]) spaces += room;
       if (!row[i].text.empty()) {
         text.append(std::exchange(spaces, 0), ' ');
         const bool wraps = list && i + 1 == widths.size();
@@ -131,7 +128,7 @@ std::string text_of(const Table& table, const Screen& screen) {
                          row[i].tone, screen);
       }
       indent += widths[i] + 2;
-      spaces += (right ? 0 : room) + 2;
+      spaces += (right[i] ? 0 : room) + 2;
     }
     text += "\n";
   }
@@ -166,28 +163,20 @@ std::string bars(const results::Timeline& timeline, const std::vector<std::size_
   const bool mixed = std::ranges::any_of(
       row, [&](std::size_t place) { return timeline.tasks[place].stage != first; });
   std::vector<std::pair<char, std::string_view>> cells(columns, {' ', ""});
-  // How much of each column its task takes; less than anything: none does.
-  std::vector<double> covered(columns, -std::numeric_limits<double>::infinity());
   const double scale = static_cast<double>(columns) / results::end_s(timeline);
   const auto nearest = [](double place) { return static_cast<std::size_t>(std::lround(place)); };
   for (const std::size_t place : row) {
     const results::Task& task = timeline.tasks[place];
     const drawing::StageLook& look = drawing::look_of(task.stage);
-    const double begin = task.start_s * scale;
-    const double end = task.stop_s * scale;
     // Whole columns, so that neighbours of equal length look alike; the shortest task keeps one.
-    const std::size_t start = std::min(nearest(begin), columns - 1);
-    const std::size_t stop = std::max(start + 1, std::min(nearest(end), columns));
+    const std::size_t start = std::min(nearest(task.start_s * scale), columns - 1);
+    const std::size_t stop = std::max(start + 1, std::min(nearest(task.stop_s * scale), columns));
     // Too narrow: the last digit tells neighbouring chunks apart, the first letters tell names;
     // a single column shows the stage if the row has several.
     std::string words = ascii(labels[place]);
     if (stop - start <= words.size() && !task.name) words = words.substr(words.size() - 1);
     if (stop - start == 1 && mixed && !task.name) words = look.letter;
     for (std::size_t column = start; column < stop; ++column) {
-      const auto x = static_cast<double>(column);
-      const double part = std::min(end, x + 1) - std::max(begin, x);
-      if (part <= covered[column]) continue;
-      covered[column] = part;
       const std::size_t at = column - start;
       cells[column] = {at < words.size() ? words[at] : look.letter, look.ansi};
     }
@@ -228,31 +217,25 @@ std::string text_of(const TimelinePicture& picture, const Screen& screen) {
 }  // namespace
 
 std::string terminal(const Report& report, const Screen& screen) {
-  std::vector<const Block*> shown;
-  std::vector<const TimelinePicture*> pictures;
-  for (const Block& block : report.blocks) {
-    const bool chart = std::holds_alternative<Chart>(block.content);
-    const bool folded = block.detail == Detail::verbose && !screen.verbose;
-    if (chart || folded || block.detail == Detail::page) continue;
-    shown.push_back(&block);
-    const auto* const picture = std::get_if<TimelinePicture>(&block.content);
-    if (picture != nullptr && !picture->timeline.tasks.empty()) pictures.push_back(picture);
-  }
   std::vector<std::string> letters;
-  for (const drawing::StageLook& look : drawing::looks_in(pictures)) {
+  for (const drawing::StageLook& look : drawing::looks_in(pictures_of(report.blocks))) {
     letters.push_back(fmt::format("{} {}", look.letter, look.words));
   }
   std::string text;
   bool follows = true;  // a heading, at once
-  for (const Block* block : shown) {
+  for (const Block& block : report.blocks) {
+    const bool chart = std::holds_alternative<Chart>(block.content);
+    const bool folded = block.detail == Detail::verbose && !screen.verbose;
+    if (chart || folded || block.detail == Detail::page) continue;
     if (!follows) text += "\n";
     text +=
-        std::visit([&](const auto& content) { return text_of(content, screen); }, block->content);
-    const auto* const picture = std::get_if<TimelinePicture>(&block->content);
-    if (picture != nullptr && !pictures.empty() && picture == pictures.front()) {
+        std::visit([&](const auto& content) { return text_of(content, screen); }, block.content);
+    const auto* const picture = std::get_if<TimelinePicture>(&block.content);
+    if (picture != nullptr && !picture->timeline.tasks.empty() && !letters.empty()) {
       text += coloured(fmt::format("{}", fmt::join(letters, ", ")), Tone::muted, screen) + "\n";
+      letters.clear();
     }
-    const auto* const heading = std::get_if<Heading>(&block->content);
+    const auto* const heading = std::get_if<Heading>(&block.content);
     follows = heading != nullptr && heading->level > 1;
   }
   return text;

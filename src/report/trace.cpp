@@ -20,11 +20,6 @@ using describe::Json;
 using results::Run;
 using results::Task;
 
-/// The name of a task, or its stage and chunk.
-std::string label(const Task& task) {
-  return task.name.value_or(fmt::format("{} {}", deck::to_string(task.stage), task.chunk));
-}
-
 /// Where a task's slice lies among the tracks.
 struct Slice {
   int track = 0;
@@ -124,9 +119,10 @@ void Events::timeline(const results::Timeline& timeline, const std::string& titl
     if (task.bytes > 0 && seconds > 0) {
       args["GB/s"] = 1e-9 * static_cast<double>(task.bytes) / seconds;
     }
-    if (waits[id]) args["waits for"] = label(timeline.tasks[*waits[id]]);
-    fields_.push_back(
-        {{"name", label(task)}, {"cat", deck::to_string(task.stage)}, {"args", std::move(args)}});
+    if (waits[id]) args["waits for"] = drawing::full_label(timeline.tasks[*waits[id]]);
+    fields_.push_back({{"name", drawing::full_label(task)},
+                       {"cat", deck::to_string(task.stage)},
+                       {"args", std::move(args)}});
   }
   tracks(timeline, false);
   arrows(timeline, tracks(timeline, true));

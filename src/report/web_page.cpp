@@ -53,18 +53,18 @@ std::string html(const Text& text) {
 }
 
 std::string html(const Table& table) {
-  const bool list = std::ranges::all_of(table.columns, &std::string::empty, &Column::heading);
+  const bool list = table.is_list();
   std::string html =
       fmt::format("<div class=\"wide\"><table{}>\n",
                   class_of(table.rows.size() > long_table ? "long" : "", list ? "list" : ""));
-  const auto side = [&](std::size_t column) {
-    const bool words = list || column >= table.columns.size() || !table.columns[column].number;
-    return words ? "words" : "";
-  };
+  std::vector<const char*> sides;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    sides.push_back(table.is_number(i) ? "" : "words");
+  }
   if (!list) {
     html += "<thead><tr>";
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      html += fmt::format("<th scope=\"col\"{}>{}</th>", class_of(side(i)),
+      html += fmt::format("<th scope=\"col\"{}>{}</th>", class_of(sides[i]),
                           xml(table.columns[i].heading));
     }
     html += "</tr></thead>\n";
@@ -72,9 +72,9 @@ std::string html(const Table& table) {
   html += "<tbody>\n";
   for (const std::vector<Cell>& row : table.rows) {
     html += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) {
+    for (std::size_t i = 0; i < std::min(row.size(), sides.size()); ++i) {
       html += fmt::format("<{}{}>{}</{}>", i == 0 ? "th scope=\"row\"" : "td",
-                          class_of(side(i), tone_class(row[i].tone)), xml(row[i].text),
+                          class_of(sides[i], tone_class(row[i].tone)), xml(row[i].text),
                           i == 0 ? "th" : "td");
     }
     html += "</tr>\n";
@@ -130,51 +130,38 @@ std::string html(const VerdictLine& verdict) {
   return html + "</ul>\n";
 }
 
-/// The title of a block and its caption, as HTML; empty: it has none.
-struct Title {
-  std::string text;
-  std::string caption = {};
-  bool picture = false;
-};
-Title title_of(const Block& block) {
-  if (const auto* table = std::get_if<Table>(&block.content)) return {xml(table->title)};
-  if (const auto* chart = std::get_if<Chart>(&block.content)) return {xml(chart->title), "", true};
-  const auto* const picture = std::get_if<TimelinePicture>(&block.content);
-  if (picture == nullptr) return {};
-  return {xml(picture->title), xml(picture->caption), true};
-}
-
-/// A block with its title, or without where a fold has it.
-std::string block_html(const Block& block, bool titled) {
+/// A block with its title and caption.
+std::string block_html(const Block& block) {
   const std::string body =
       std::visit([](const auto& content) { return html(content); }, block.content);
-  const Title title = title_of(block);
-  if (!title.picture && (title.text.empty() || !titled)) return body;
-  std::string caption;
-  if (titled && !title.text.empty()) caption = fmt::format("<b>{}</b>", title.text);
-  if (!title.caption.empty()) caption += fmt::format("<span>{}</span>", title.caption);
-  if (!caption.empty()) caption = fmt::format("<figcaption>{}</figcaption>\n", caption);
-  return fmt::format("<figure{}>{}{}</figure>\n", class_of(title.picture ? "picture" : ""), caption,
-                     body);
+  std::string title, caption;
+  bool is_picture = true;
+  if (const auto* table = std::get_if<Table>(&block.content)) {
+    title = table->title;
+    is_picture = false;
+  } else if (const auto* chart = std::get_if<Chart>(&block.content)) {
+    title = chart->title;
+  } else if (const auto* picture = std::get_if<TimelinePicture>(&block.content)) {
+    title = picture->title;
+    caption = picture->caption;
+  } else {
+    return body;
+  }
+  if (!is_picture && title.empty()) return body;
+  return fmt::format("<figure{}><figcaption><b>{}</b><span>{}</span></figcaption>\n{}</figure>\n",
+                     class_of(is_picture ? "picture" : ""), xml(title), xml(caption), body);
 }
 
-/// All blocks. Verbose ones are folded: a heading with all that follows, else each with a title.
-std::string blocks_html(const std::vector<Block>& blocks) {
+/// All blocks, with successive verbose ones in a fold.
+std::string blocks_html(const Blocks& blocks) {
   std::string html;
   bool folded = false;
-  bool headed = false;  // the fold has a heading of its own
   for (const Block& block : blocks) {
-    const bool verbose = block.detail == Detail::verbose;
-    const auto* const heading = verbose ? std::get_if<Heading>(&block.content) : nullptr;
-    const std::string title = heading != nullptr ? xml(heading->text) : title_of(block).text;
-    const bool opens = verbose && (heading != nullptr || !folded || (!headed && !title.empty()));
-    if (folded && (opens || !verbose)) html += "</details>\n";
-    if (opens) {
-      headed = heading != nullptr;
-      html += fmt::format("<details><summary>{}</summary>\n", title.empty() ? "Details" : title);
-    }
-    folded = verbose;
-    if (heading == nullptr) html += block_html(block, !opens);
+    const bool folds = block.detail == Detail::verbose;
+    if (folds && !folded) html += "<details><summary>Details</summary>\n";
+    if (folded && !folds) html += "</details>\n";
+    folded = folds;
+    html += block_html(block);
   }
   return folded ? html + "</details>\n" : html;
 }
@@ -193,14 +180,8 @@ constexpr std::string_view tools = R"html(<div class="tools">
 )html";
 
 /// Legend and tools of timelines; empty without any.
-std::string bar_html(const std::vector<Block>& blocks) {
-  std::vector<const TimelinePicture*> pictures;
-  for (const Block& block : blocks) {
-    if (const auto* picture = std::get_if<TimelinePicture>(&block.content)) {
-      pictures.push_back(picture);
-    }
-  }
-  const auto looks = drawing::looks_in(pictures);
+std::string bar_html(const Blocks& blocks) {
+  const auto looks = drawing::looks_in(pictures_of(blocks));
   if (looks.empty()) return "";
   std::string html = "<nav aria-label=\"Timelines\">\n<ul class=\"legend\" aria-label=\"Colours\">";
   for (const drawing::StageLook& look : looks) {

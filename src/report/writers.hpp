@@ -27,8 +27,8 @@ std::string junit(const Results& results);
 std::string html(const Results& results);
 
 /// All orders of all decks for Perfetto and chrome://tracing (Trace Event Format): one process per
-/// timeline, one track per lane and engine; overlapping tasks use additional tracks. Arrows connect
-/// dependent tasks of different lanes. Times are microseconds with nanosecond resolution.
+/// timeline, one track per lane and engine; overlapping tasks use additional tracks. Times are
+/// microseconds with nanosecond resolution.
 std::string trace(const Results& results);
 
 struct Writer {

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <set>
+#include <map>
 #include <tuple>
 
 #include "results/checks.hpp"
@@ -73,16 +74,6 @@ void describe(Visitor& v, Comparisons& comparisons) {
 
 namespace {
 
-/// Adds the keys with different values, in order.
-void add_differences(const Keys& a, const Keys& b, std::vector<Difference>& into) {
-  Keys all = a;
-  all.insert(b.begin(), b.end());
-  for (const auto& [key, ignored] : all) {
-    const std::string &in_a = text_at(a, key), &in_b = text_at(b, key);
-    if (in_a != in_b) into.push_back({key, in_a, in_b});
-  }
-}
-
 /// Whether only the deck's own limit judges the second value: rounding errors may differ between
 /// builds and errors of the hardware between runs, and metrics without a formula are ratios
 /// themselves.
@@ -92,16 +83,13 @@ bool by_limit(const deck::MetricRow& row) {
 }
 
 /// Verdict on the change of a metric from a to b.
-Verdict judged(const Change& change, const std::vector<double>& a, const std::vector<double>& b,
-               double below, std::optional<double> limit) {
+Verdict judged(const Change& change, double below, std::optional<double> limit) {
   const deck::MetricRow& row = deck::row_of(change.metric);
   const bool more = row.better == deck::Better::more;
   const double worse = more ? -below : below;
   if (!change.a || !change.b) return Verdict::inconclusive;
   if (by_limit(row)) return judge(*change.b, more, limit.value());
-  if (!a.empty() && a == b) {
-    return Verdict::pass;  // the same measurement, however wide its interval
-  }
+  if (change.trend == Trend::identical) return Verdict::pass;  // however wide its interval
   if (change.ratio) {
     if (!change.ratio->covers) return Verdict::inconclusive;
     const base::Summary ratio{.lo = change.ratio->lo, .hi = change.ratio->hi};
@@ -118,187 +106,92 @@ Verdict judged(const Change& change, const std::vector<double>& a, const std::ve
 /// The criterion that judges a metric, of several the one with the lowest maximum; null: none.
 const deck::Criterion* criterion_for(const std::vector<deck::Criterion>& criteria,
                                      const FigureKey& key) {
-  const auto most = [](const deck::Criterion* criterion) {
-    return criterion->max.value_or(std::numeric_limits<double>::infinity());
-  };
+  constexpr double none = std::numeric_limits<double>::infinity();
   const deck::Criterion* strictest = nullptr;
   for (const deck::Criterion& criterion : criteria) {
     if (criterion.metric != key.metric || !criterion.covers(key.order, key.phase)) continue;
-    if (strictest == nullptr || most(&criterion) < most(strictest)) strictest = &criterion;
+    if (strictest == nullptr || criterion.max.value_or(none) < strictest->max.value_or(none)) {
+      strictest = &criterion;
+    }
   }
   return strictest;
 }
 
-/// The rows of two tables, joined.
-class Join {
- public:
-  Join(const Figures& a, const Figures& b, double below)
-      : a_(a), b_(b), criteria_(criteria(a.result)), below_(below) {
-    for (const Figures* const figures : {&a, &b}) {
-      for (const Figures::Place& place : figures->places) {
-        for (const auto& [key, value] : point_keys(place.point)) swept_.insert(key);
-      }
-    }
-  }
-
-  const std::set<std::string>& swept() const { return swept_; }
-  std::vector<Change> changes() const;
-
- private:
-  struct Pair {
-    const Figures::Row* a = nullptr;
-    const Figures::Row* b = nullptr;
-  };
-  std::string place(const Figures& figures, std::size_t place) const;
-  std::optional<Change> change(const Pair& pair) const;
-
-  const Figures& a_;
-  const Figures& b_;
-  std::vector<deck::Criterion> criteria_;
-  double below_;
-  std::set<std::string> swept_;
-};
-
-/// The values of swept keys at a point, whether it belongs to a sweep or is a deck of its own.
-std::string Join::place(const Figures& figures, std::size_t place) const {
-  const Point& point = figures.places[place].point;
-  const Keys values = point_keys(point), deck = deck_keys(figures.result);
-  std::string key(deck::to_string(point.phase));
-  for (const std::string& name : swept_) {
-    key += "\n" + text_at(values.contains(name) ? values : deck, name);
-  }
-  return key;
-}
-
-/// Empty: it is neither a time nor judged.
-std::optional<Change> Join::change(const Pair& pair) const {
-  const auto& [a, b] = pair;
-  const Figures::Row& row = a != nullptr ? *a : *b;
+/// The change of a figure; empty: it is neither a time nor judged.
+std::optional<Change> change_of(const std::array<const Figures*, 2>& tables,
+                                const Pivot::Line& line,
+                                const std::vector<deck::Criterion>& criteria, double below) {
+  const Figures::Row& row = line[0] != nullptr ? *line[0] : *line[1];
   const deck::MetricRow& metric = deck::row_of(row.key.metric);
-  const deck::Criterion* const criterion = row.judged ? criterion_for(criteria_, row.key) : nullptr;
+  const deck::Criterion* const criterion = row.judged ? criterion_for(criteria, row.key) : nullptr;
   if (criterion == nullptr && row.key.metric != deck::Metric::time) return {};
-  if (row.run == nullptr && a == nullptr) return {};
+  if (row.run == nullptr && line[0] == nullptr) return {};
   if (metric.formula == nullptr && !criterion->max) return {};
   Change change;
-  for (const auto& [figures, side] : {std::pair(&a_, a), {&b_, b}}) {
-    if (change.point.empty() && side != nullptr) change.point = figures->places[side->place].name();
-  }
   change.order = row.run_name();
   change.metric = row.key.metric;
-  if (a != nullptr) change.a = a->value;
-  if (b != nullptr) change.b = b->value;
-  const auto in_a = a != nullptr ? a_.samples(*a) : std::vector<double>();
-  const auto in_b = b != nullptr ? b_.samples(*b) : std::vector<double>();
-  change.ratio = base::ratio(in_b, in_a);
+  std::array<std::vector<double>, 2> samples;
+  bool judgeable = true;
+  for (const std::size_t i : {0U, 1U}) {
+    if (line[i] == nullptr) continue;
+    const Figures& table = *tables[i];
+    if (change.point.empty()) change.point = table.point_name(*line[i]);
+    (i == 0 ? change.a : change.b) = line[i]->value;
+    samples[i] = table.samples(*line[i]);
+    judgeable = judgeable && table.unjudgeable(*line[i]).empty();
+  }
+  change.ratio = base::ratio(samples[1], samples[0]);
   if (change.ratio) change.trend = trend_of(*change.ratio, metric.better);
-  const bool alike = !in_a.empty() && in_a == in_b;  // counters and errors have a single value
   const auto interval = [](const base::Summary& s) { return std::tuple(s.median, s.lo, s.hi); };
-  const bool equal = change.a && change.b && interval(*change.a) == interval(*change.b);
-  if (alike || (in_a.empty() && equal)) {
+  if (change.a && change.b && samples[0] == samples[1] &&
+      interval(*change.a) == interval(*change.b)) {
     change.trend = Trend::identical;
     if (change.ratio) change.ratio = {.value = 1, .lo = 1, .hi = 1};
   }
   if (criterion == nullptr || (by_limit(metric) && !criterion->max)) return change;
-  change.verdict = judged(change, in_a, in_b, below_, criterion->max);
-  if ((a != nullptr && !a_.unjudgeable(*a).empty()) ||
-      (b != nullptr && !b_.unjudgeable(*b).empty())) {
-    change.verdict = Verdict::inconclusive;
-  }
+  change.verdict = judgeable ? judged(change, below, criterion->max) : Verdict::inconclusive;
   return change;
 }
 
-std::vector<Change> Join::changes() const {
-  using Place = std::vector<std::pair<std::string, std::vector<Pair>>>;  // rows by run
-  std::vector<std::pair<std::string, Place>> places;
-  const auto part = [](auto& parts, const std::string& key) -> auto& {
-    auto found = std::ranges::find(parts, key, [](const auto& p) { return p.first; });
-    if (found == parts.end()) found = parts.insert(found, {key, {}});
-    return found->second;
-  };
-  for (const Figures* const figures : {&a_, &b_}) {
-    const Figures::Row* Pair::* const side = figures == &a_ ? &Pair::a : &Pair::b;
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < figures->places.size(); ++i) names.push_back(place(*figures, i));
-    for (const Figures::Row& row : figures->rows) {
-      std::vector<Pair>& pairs = part(part(places, names[row.place]), row.run_name());
-      const auto known = std::ranges::find_if(pairs, [&](const Pair& pair) {
-        return (pair.a != nullptr ? pair.a : pair.b)->key.metric == row.key.metric;
-      });
-      (known != pairs.end() ? *known : pairs.emplace_back()).*side = &row;
+/// By which results of the same deck are found, nearest first: its identity and name, its identity,
+/// its name, each of the same device, of the same slot and of any; then one of its points.
+std::vector<std::string> search_keys(const Result& result) {
+  const Origin from = origin(result);
+  const std::string deck = "d" + result.deck.identity, name = "\nn" + from.deck_name;
+  std::vector<std::string> keys;
+  for (const std::string& of_deck : {deck + name, deck, name}) {
+    keys.push_back(of_deck + "\nu" + from.device());
+    keys.push_back(of_deck + "\ns" + from.host + "\n" + from.slot);
+    keys.push_back(of_deck);
+  }
+  for (const Point& point : result.points) {
+    std::string& key = keys.emplace_back("p");
+    for (const auto& [part, value] : deck_keys(result, point)) {
+      if (part == "issue.orders" || part.starts_with("sweep.")) continue;
+      key += "\n" + part + " " + value;
     }
   }
-  std::vector<Change> changes;
-  for (const auto& [key, runs] : places) {
-    for (const auto& [name, pairs] : runs) {
-      for (const Pair& pair : pairs) {
-        if (auto made = change(pair)) changes.push_back(*std::move(made));
-      }
-    }
-  }
-  return changes;
+  return keys;
 }
 
-/// Results by their deck, its name and their device, as counterparts are looked for.
-class Index {
- public:
-  explicit Index(const std::vector<Result>& all) : first_file(all.front().file) {
-    for (const Result& result : all) {
-      for (std::string& key : keys(result)) results_[std::move(key)].push_back(&result);
-    }
-  }
+/// Results by all of their search keys.
+using Index = std::map<std::string, std::vector<const Result*>>;
 
-  /// The results nearest to one, by the first of these that any has: its deck, name and device; its
-  /// deck and name; its deck and device; its deck; its name and device; its name; one of its
-  /// points.
-  std::vector<const Result*> nearest(const Result& result) const {
-    for (const std::string& key : keys(result)) {
-      if (const auto found = results_.find(key); found != results_.end()) return found->second;
-    }
-    return {};
-  }
-
-  const std::string first_file;
-
- private:
-  static std::vector<std::string> keys(const Result& result) {
-    const std::string deck = "d" + result.deck.identity;
-    const std::string device = "\nu" + origin(result).device();
-    const std::string name = "\nn" + describe::name_of(result.deck.path);
-    std::vector<std::string> keys = {deck + name + device, deck + name, deck + device, deck,
-                                     name + device,        name};
-    const Keys deck_values = deck_keys(result);
-    const Figures figures(result);
-    for (const Figures::Place& place : figures.places) {
-      Keys all = deck_values;
-      for (const auto& [key, value] : point_keys(place.point)) all[key] = value;
-      std::string& key = keys.emplace_back("p");
-      for (const auto& [part, value] : all) {
-        if (part == "issue.orders" || part.starts_with("sweep.")) continue;
-        key += "\n" + part + " " + value;
-      }
-    }
-    return keys;
-  }
-
-  std::map<std::string, std::vector<const Result*>> results_;
-};
-
-/// The result to compare with one; of several that are near, the one of the same place. Null if
-/// `result` is one of `several` devices, and the others are of other devices. Throws
-/// base::Error{runtime_error} unless there is exactly one.
-const Result* counterpart(const Result& result, bool several, const Index& all) {
-  const std::string name = describe::name_of(result.deck.path);
+/// The result to compare with one. Null if `result` is one of `several` devices, and the others are
+/// of other devices. Throws base::Error{runtime_error} unless there is exactly one.
+const Result* counterpart(const Result& result, bool several, const Index& all,
+                          const std::string& file) {
   const Origin from = origin(result);
-  std::vector<const Result*> same = all.nearest(result);
-  std::vector<const Result*> here;
-  std::ranges::copy_if(same, std::back_inserter(here), [&](const Result* other) {
-    const Origin place = origin(*other);
-    return place.host == from.host && place.slot == from.slot;
-  });
-  if (!here.empty()) {
-    same = std::move(here);
-  } else if (several && same.size() > 1 && origin(*same.front()).device() != from.device()) {
-    return nullptr;
+  const std::string& name = from.deck_name;
+  std::vector<const Result*> same;
+  for (const std::string& key : search_keys(result)) {
+    const auto found = all.find(key);
+    if (same.empty() && found != all.end()) same = found->second;
+  }
+  if (several && same.size() > 1) {
+    const Origin other = origin(*same.front());
+    const bool here = other.host == from.host && other.slot == from.slot;
+    if (!here && other.device() != from.device()) return nullptr;
   }
   if (same.size() == 1) return same.front();
   throw base::Error(
@@ -306,7 +199,7 @@ const Result* counterpart(const Result& result, bool several, const Index& all) 
       same.empty()
           ? fmt::format("{}: found no result of the deck {} of {}; allowed: results of the same "
                         "decks",
-                        all.first_file, name, result.file)
+                        file, name, result.file)
           : fmt::format(
                 "{}: found {} results of the deck {} to compare with, {} and {}{}; allowed: "
                 "one result per deck and device: name the files instead of their folder",
@@ -326,42 +219,44 @@ Trend trend_of(const base::Estimate& ratio, deck::Better better) {
 }
 
 Comparison compare(const Result& a, const Result& b, double below, bool common) {
-  Comparison comparison;
-  comparison.a = a.file;
-  comparison.b = b.file;
-  comparison.deck = describe::name_of(a.deck.path);
-  add_differences(machine_keys(a), machine_keys(b), comparison.differences);
+  Comparison comparison{a.file, b.file, describe::name_of(a.deck.path), {}, {}};
   const Figures in_a(a), in_b(b);
-  const Join join(in_a, in_b, below);
-  Keys deck_a = deck_keys(a), deck_b = deck_keys(b);
-  for (const std::string& key : join.swept()) {
-    deck_a.erase(key);
-    deck_b.erase(key);
+  const Pivot pivot({&in_a, &in_b});
+  std::vector<Keys> decks = {deck_keys(a), deck_keys(b)};
+  for (Keys& keys : decks)
+    std::erase_if(keys, [&](const auto& key) { return pivot.swept.contains(key.first); });
+  for (const auto& columns : {std::vector{machine_keys(a), machine_keys(b)}, decks}) {
+    for (const auto& [key, values] : differences(columns)) {
+      comparison.differences.push_back({key, values[0], values[1]});
+    }
   }
-  add_differences(deck_a, deck_b, comparison.differences);
-  comparison.changes = join.changes();
-  for (Change& change : comparison.changes) {
-    if (common && !(change.a && change.b)) change.verdict.reset();
+  const std::vector<deck::Criterion> judging = criteria(a);
+  for (const Pivot::Line& line : pivot.lines) {
+    auto change = change_of({&in_a, &in_b}, line, judging, below);
+    if (!change) continue;
+    if (common && !(change->a && change->b)) change->verdict.reset();
+    comparison.changes.push_back(*std::move(change));
   }
   return comparison;
 }
 
 std::vector<Comparison> compare(const std::vector<Result>& a, const std::vector<Result>& b,
                                 double below, bool common) {
-  std::vector<Comparison> comparisons;
-  const Index all(b);
+  Index all;
+  for (const Result& result : b) {
+    for (const std::string& key : search_keys(result)) all[key].push_back(&result);
+  }
   std::map<std::string, int> results;  // of `a`, by deck
   for (const Result& result : a) ++results[result.deck.identity];
+  std::vector<Comparison> comparisons;
   for (const Result& result : a) {
-    if (const auto* const other = counterpart(result, results[result.deck.identity] > 1, all)) {
+    const bool several = results[result.deck.identity] > 1;
+    if (const auto* const other = counterpart(result, several, all, b.front().file)) {
       comparisons.push_back(compare(result, *other, below, common));
     } else {
       const Origin from = origin(result);
-      comparisons.push_back({result.file,
-                             "-",
-                             describe::name_of(result.deck.path),
-                             {{"device", from.host + " " + from.slot, "-"}},
-                             {}});
+      const Difference missing{"device", from.host + " " + from.slot, "-"};
+      comparisons.push_back({result.file, "-", from.deck_name, {missing}, {}});
     }
   }
   return comparisons;

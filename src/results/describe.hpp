@@ -20,6 +20,7 @@ void describe(describe::Visitor& v, Health& health);
 
 namespace overlap::model {
 void describe(describe::Visitor& v, Rates& rates);
+void describe(describe::Visitor& v, Bounds& bounds);
 }  // namespace overlap::model
 
 namespace overlap::results {
@@ -53,13 +54,9 @@ struct Moment : describe::Text {
 };
 
 /// Times of repetitions, seconds.
-struct Times {
-  using Type = std::vector<double>;
+struct Times : describe::List<describe::Real> {
+  Times() : List({.allowed = "a time above 0", .least = describe::above_0}, "a list of times") {}
   void read(const describe::Reader& reader, Type& into) const;
-  Json write(const Type& times) const { return times; }
-  describe::Values values() const {
-    return describe::codec_of<Type>(describe::above_zero).values();
-  }
 };
 
 /// A timeline as the list of its tasks.
@@ -88,12 +85,7 @@ struct NumberOrNull {
 };
 
 /// A hash of a file.
-struct Hash {
-  using Type = std::string;
-  std::optional<std::string> parse(const Json& found) const {
-    return describe::Text().parse(found);
-  }
-  Json write(const std::string& text) const { return text; }
+struct Hash : describe::Text {
   describe::Values values() const {
     return {"a hash", {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}}};
   }
@@ -127,28 +119,6 @@ struct Values {
   }
   Json write(const Json& values) const { return values; }
   describe::Values values() const { return {"a map of swept keys", {{"type", "object"}}}; }
-};
-
-/// A part that is null unless `present` says that there is one.
-template <class T>
-struct NullUnless {
-  using Type = T;
-  bool (*present)(const T&);
-  void (*visit)(describe::Visitor&, T&);
-
-  describe::Body body(T& value) const {
-    return [this, &value](describe::Visitor& v) { visit(v, value); };
-  }
-  void read(const describe::Reader& reader, T& into) const {
-    if (reader.exists() && !reader.is_null()) describe::read_map(reader, body(into));
-  }
-  Json write(const T& value) const {
-    return present(value) ? describe::write_map(body(const_cast<T&>(value))) : Json();
-  }
-  describe::Values values() const {
-    T value{};
-    return describe::or_null(describe::map_values(body(value)));
-  }
 };
 
 /// Where a run, finding or check belongs.

@@ -4,15 +4,35 @@
 /// Runs as result files spell them.
 namespace overlap::model {
 
+using describe::from_zero;
+
+namespace {
+
+/// A time that is null where it is 0.
+void describe_time(describe::Visitor& v, const char* key, double& time, const char* help) {
+  auto value = time > 0 ? std::optional(time) : std::nullopt;
+  v(key, value, help, from_zero);
+  if (v.reader() != nullptr) time = value.value_or(0);
+}
+
+}  // namespace
+
 void describe(describe::Visitor& v, Rates& rates) {
-  using describe::from_zero;
   v("h2d_s", rates.h2d_s, "All copies to the device, alone, seconds.", from_zero);
   v("d2h_s", rates.d2h_s, "All copies back, alone, seconds.", from_zero);
-  std::optional<double> both_s = rates.both_s > 0 ? std::optional(rates.both_s) : std::nullopt;
-  v("both_s", both_s, "Both at the same time, seconds; null: no engines.", from_zero);
-  if (v.reader() != nullptr) rates.both_s = both_s.value_or(0);
+  describe_time(v, "both_s", rates.both_s, "Both at the same time, seconds; null: no engines.");
   v("kernel_s", rates.kernel_s, "All kernels, alone, seconds.", from_zero);
   v("kernel_beside_copies", rates.kernel_beside_copies, "Time factor of kernels while copies run.");
+}
+
+/// Without those that every run has, see describe_bounds().
+void describe(describe::Visitor& v, Bounds& bounds) {
+  v("serial_s", bounds.serial_s, "Nothing overlaps, seconds.", from_zero);
+  describe_time(v, "one_engine_s", bounds.one_engine_s,
+                "Both directions share a copy engine; null: workers.");
+  describe_time(v, "two_engines_s", bounds.two_engines_s,
+                "Each direction has its own; null: the device has one.");
+  v("limit", bounds.limit, "What limits: H2D, D2H, H2D and D2H, copy, SM, host or workers.");
 }
 
 }  // namespace overlap::model
@@ -99,10 +119,7 @@ void describe(Visitor& v, Stretch& stretch) {
 
 namespace {
 
-void describe_product(Visitor& v, Run& run) {
-  Product none;
-  if (v.reader() != nullptr) run.product.emplace();
-  Product& product = run.product ? *run.product : none;
+void describe_product(Visitor& v, Product& product, Run& run) {
   v("flops", product.flops, "Floating-point operations.", above_zero);
   const auto bytes = static_cast<double>(run.bytes());
   auto intensity = bytes > 0 ? std::optional(product.flops / bytes) : std::nullopt;
@@ -145,24 +162,7 @@ void describe_bounds(Visitor& v, Run& run) {
     from_zero);
   v("schedule_bound_s", schedule_bound_s, "Least time of this schedule on it, seconds.", from_zero);
   v("rates", run.rates, "What bounds are made from; null: not measured.");
-  const auto all = [](Visitor& part, std::optional<model::Bounds>& bounds) {
-    model::Bounds none;
-    if (part.reader() != nullptr) bounds.emplace();
-    model::Bounds& b = bounds ? *bounds : none;
-    const auto or_null = [&](const char* key, double& time, const char* help) {
-      auto value = time > 0 ? std::optional(time) : std::nullopt;
-      part(key, value, help, from_zero);
-      if (part.reader() != nullptr) time = value.value_or(0);
-    };
-    part("serial_s", b.serial_s, "Nothing overlaps, seconds.", from_zero);
-    or_null("one_engine_s", b.one_engine_s, "Both directions share a copy engine; null: workers.");
-    or_null("two_engines_s", b.two_engines_s,
-            "Each direction has its own; null: the device has one.");
-    part("limit", b.limit, "What limits: H2D, D2H, H2D and D2H, copy, SM, host or workers.");
-  };
-  using Bounds = std::optional<model::Bounds>;
-  v("bounds", run.bounds, "All bounds; null: not measured.",
-    NullUnless<Bounds>{[](const Bounds& b) { return b.has_value(); }, all});
+  v("bounds", run.bounds, "All bounds; null: not measured.");
   if (v.reader() == nullptr) return;
   if (!run.bounds && bound_s) run.bounds.emplace();
   if (!run.bounds) return;
@@ -194,8 +194,9 @@ void describe_samples(Visitor& v, Run& run) {
   if (v.reader() != nullptr) run.polls = polls.value_or(0);
   v("graph", run.graph, "Costs of the graph; null: none.");
   v("staging", run.staging, "Work of the staging ring; null: none.");
-  v("product", run, "Of a matrix product; null: another workload.",
-    NullUnless<Run>{[](const Run& r) { return r.product.has_value(); }, describe_product});
+  v("product", run.product, "Of a matrix product; null: another workload.",
+    describe::nullable(describe::map_of<Product>(
+        [&](Visitor& part, Product& product) { describe_product(part, product, run); })));
 }
 
 }  // namespace

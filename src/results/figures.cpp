@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -67,43 +68,32 @@ std::string name_with_phase(const FigureKey& key) {
   return fmt::format("{}, {}", name(key), deck::to_string(key.phase));
 }
 
-std::string Figures::Place::name() const {
-  const bool together = point.phase == deck::Phase::together;
-  return together ? std::string(deck::to_string(point.phase)) : point.name();
+Subject subject_of(Subject machine, const FigureKey& key) {
+  machine.phase = key.phase;
+  machine.order = key.order;
+  machine.metric = key.metric;
+  return machine;
 }
 
-Figures::Figures(const Result& of) : result(of) {
-  std::map<std::pair<std::string, deck::Phase>, std::size_t> numbers;
-  for (const Run& run : result.runs) {
-    if (!run.ran()) continue;
-    const auto [place, is_new] =
-        numbers.emplace(std::pair(run.point.dump(), run.phase), places.size());
-    if (is_new) {
-      const auto known = std::ranges::find_if(
-          result.points, [&](const Point& point) { return point.is(run.point, run.phase); });
-      Point unknown;
-      unknown.values = run.point;
-      unknown.phase = run.phase;
-      places.push_back({known == result.points.end() ? unknown : *known, {}});
-    }
-    places[place->second].runs.push_back(&run);
-  }
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const deck::Phase phase = places[i].point.phase;
+Figures::Figures(const Result& of) : result(of), runs(of.runs_by_point()) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::erase_if(runs[i], [](const Run* run) { return !run->ran(); });
+    if (runs[i].empty()) continue;
+    const Point& point = result.points[i];
     for (const deck::MetricRow& row : deck::device_metrics) {
-      rows.push_back({.place = i,
-                      .key = {phase, std::nullopt, row.value},
+      rows.push_back({.point = i,
+                      .key = {point.phase, std::nullopt, row.value},
                       .judged = true,
-                      .value = results::value(row.value, result.device_at(places[i].point))});
+                      .value = results::value(row.value, result.device_at(point))});
     }
-    for (const Run* const run : places[i].runs) {
+    for (const Run* const run : runs[i]) {
       for (const deck::MetricRow& row : deck::run_metrics) {
         const bool judged = applies_to(row.value, *run);
         if (!judged && row.value != deck::Metric::time) continue;
-        if (row.needs == deck::Needs::alone && phase == deck::Phase::alone) continue;
-        rows.push_back({.place = i,
+        if (row.needs == deck::Needs::alone && point.phase == deck::Phase::alone) continue;
+        rows.push_back({.point = i,
                         .run = run,
-                        .key = {phase, run->order, row.value},
+                        .key = {point.phase, run->order, row.value},
                         .judged = judged,
                         .value = run->value(row.value)});
       }
@@ -112,15 +102,65 @@ Figures::Figures(const Result& of) : result(of) {
 }
 
 std::vector<double> Figures::samples(const Row& row) const {
-  const Place& place = places[row.place];
-  return row.run == nullptr ? values(row.key.metric, result.device_at(place.point))
-                            : values(row.key.metric, *row.run, place.runs);
+  return row.run == nullptr ? values(row.key.metric, result.device_at(result.points[row.point]))
+                            : values(row.key.metric, *row.run, runs[row.point]);
 }
 
 std::string Figures::unjudgeable(const Row& row) const {
-  return row.run == nullptr
-             ? ""
-             : results::unjudgeable(row.key.metric, *row.run, places[row.place].runs);
+  if (row.run == nullptr) return "";
+  return results::unjudgeable(row.key.metric, *row.run, runs[row.point]);
+}
+
+std::string Figures::point_name(const Row& row) const {
+  const Point& point = result.points[row.point];
+  return point.phase == deck::Phase::together ? "together" : point.name();
+}
+
+Pivot::Pivot(const std::vector<const Figures*>& tables) {
+  for (const Figures* const table : tables) {
+    if (table == nullptr) continue;
+    for (const Point& point : table->result.points) {
+      for (const auto& [key, value] : point.values.items()) swept.insert(base::one_line(key));
+    }
+  }
+  std::map<std::string, std::size_t> places, runs;  // numbered as they appear
+  const auto number = [](auto& known, const std::string& name) {
+    return known.emplace(name, known.size()).first->second;
+  };
+  std::map<std::tuple<std::size_t, std::size_t, deck::Metric>, Line> by_key;
+  for (std::size_t column = 0; column < tables.size(); ++column) {
+    if (tables[column] == nullptr) continue;
+    std::vector<std::string> names;
+    for (const Point& point : tables[column]->result.points) {
+      const Keys values = deck_keys(tables[column]->result, point);
+      std::string& name = names.emplace_back(deck::to_string(point.phase));
+      for (const std::string& key : swept) name += "\n" + text_at(values, key);
+    }
+    for (const Figures::Row& row : tables[column]->rows) {
+      const std::string& place = names[row.point];
+      Line& line = by_key[{number(places, place), number(runs, place + "\n" + row.run_name()),
+                           row.key.metric}];
+      line.resize(tables.size());
+      line[column] = &row;
+    }
+  }
+  for (auto& [key, line] : by_key) lines.push_back(std::move(line));
+}
+
+std::vector<Setting> differences(const std::vector<Keys>& columns) {
+  Keys all;
+  for (const Keys& keys : columns) all.insert(keys.begin(), keys.end());
+  std::vector<Setting> differing;
+  for (const auto& [key, ignored] : all) {
+    Setting setting{key, {}};
+    std::set<std::string> distinct;
+    for (const Keys& keys : columns) {
+      setting.values.push_back(text_at(keys, key));
+      if (!keys.empty()) distinct.insert(setting.values.back());
+    }
+    if (distinct.size() > 1) differing.push_back(std::move(setting));
+  }
+  return differing;
 }
 
 const std::string& text_at(const Keys& keys, const std::string& key) {
@@ -153,8 +193,8 @@ Keys deck_keys(const Result& result) {
   return all;
 }
 
-Keys point_keys(const Point& point) {
-  Keys all;
+Keys deck_keys(const Result& result, const Point& point) {
+  Keys all = deck_keys(result);
   for (const auto& [key, value] : point.values.items()) {
     all[base::one_line(key)] = base::one_line(describe::spell(value));
   }

@@ -3,6 +3,7 @@
 #include <compare>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,24 +43,20 @@ struct FigureKey {
 std::string name(const FigureKey& key);
 std::string name_with_phase(const FigureKey& key);
 
+/// A figure of a machine, as references have it.
+Subject subject_of(Subject machine, const FigureKey& key);
+
 /// The figures of a result: a row for each metric of a run that was measured, and of the device at
 /// each point with such runs. The result must outlive it.
 struct Figures {
   struct Row {
-    std::size_t place = 0;     ///< of its point
+    std::size_t point = 0;     ///< number of its point
     const Run* run = nullptr;  ///< null: a metric of the device
     FigureKey key;
     bool judged = false;                 ///< whether criteria can be about it
     std::optional<base::Summary> value;  ///< empty: not available
 
     std::string run_name() const { return run == nullptr ? "-" : name(*run); }
-  };
-  /// A point with its measured runs.
-  struct Place {
-    Point point;
-    Runs runs;
-
-    std::string name() const;  ///< "chunks.count 4", "together"; empty: no sweep, alone
   };
 
   explicit Figures(const Result& result);
@@ -68,14 +65,37 @@ struct Figures {
   std::vector<double> samples(const Row& row) const;
   /// Why no limit can be applied; empty: it can.
   std::string unjudgeable(const Row& row) const;
+  /// "chunks.count 4", "together"; empty: no sweep, alone.
+  std::string point_name(const Row& row) const;
 
   const Result& result;
-  std::vector<Place> places;
-  std::vector<Row> rows;  ///< by place: of the device, then of each run, in the order of metrics
+  std::vector<Runs> runs;  ///< measured, by point
+  std::vector<Row> rows;   ///< by point: of the device, then of each run, in the order of metrics
+};
+
+/// Several tables as columns of one: the rows of equal point, run and metric next to each other.
+/// Points are equal if they agree in all swept keys, whether a sweep or a deck of its own made
+/// them. The tables, of which some may be null, must outlive it.
+struct Pivot {
+  using Line = std::vector<const Figures::Row*>;  ///< one per table; null: it lacks the row
+
+  explicit Pivot(const std::vector<const Figures*>& tables);
+
+  std::set<std::string> swept;  ///< keys
+  std::vector<Line> lines;      ///< by point, then by run, then by metric
 };
 
 /// Dotted keys with their values as text.
 using Keys = std::map<std::string, std::string>;
+
+/// A key with one value per column; "-": missing.
+struct Setting {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+/// The keys in which columns differ; a column without keys is left out.
+std::vector<Setting> differences(const std::vector<Keys>& columns);
 
 /// The value of a key; "-": none.
 const std::string& text_at(const Keys& keys, const std::string& key);
@@ -83,7 +103,7 @@ const std::string& text_at(const Keys& keys, const std::string& key);
 Keys machine_keys(const Result& result);
 /// All keys of the deck that affect execution, without those of a sweep.
 Keys deck_keys(const Result& result);
-/// Swept keys and their values at a point.
-Keys point_keys(const Point& point);
+/// The same at a point of a sweep.
+Keys deck_keys(const Result& result, const Point& point);
 
 }  // namespace overlap::results

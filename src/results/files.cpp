@@ -1,11 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
-#include <span>
-#include <tuple>
 
 #include "base/text.hpp"
 #include "results/consistent.hpp"
@@ -16,22 +12,20 @@
 namespace overlap::results {
 namespace {
 
-/// Points of a file of an earlier version, which has runs alone.
-std::vector<Point> points_of(const Result& result) {
-  std::vector<Point> points;
+/// Adds the points of runs that a file does not list: one of an earlier version has runs alone.
+void add_points(Result& result) {
+  std::set<std::pair<std::string, deck::Phase>> known;
+  for (const Point& point : result.points) known.emplace(point.values.dump(), point.phase);
   const auto add = [&](const Json& values, deck::Phase phase) {
-    const bool known = std::ranges::any_of(
-        points, [&](const Point& p) { return p.values == values && p.phase == phase; });
-    if (known) return;
-    Point& point = points.emplace_back(Point{.values = values, .phase = phase});
+    if (!known.emplace(values.dump(), phase).second) return;
+    Point& point = result.points.emplace_back(Point{.values = values, .phase = phase});
     for (const auto& [key, value] : values.items()) point.text[key] = describe::spell(value);
     point.exit_code = result.code;
     if (!result.error.empty()) point.reasons = {result.error};
     point.ended_by = result.error.empty() && result.interrupted ? "interrupted" : result.error;
   };
   for (const Run& run : result.runs) add(run.point, run.phase);
-  if (points.empty()) add(Json::object(), deck::Phase::alone);
-  return points;
+  if (result.points.empty()) add(Json::object(), deck::Phase::alone);
 }
 
 std::vector<std::string> devices_of(const Result& result) {
@@ -43,7 +37,8 @@ std::vector<std::string> devices_of(const Result& result) {
   return devices;
 }
 
-Result read_result(const std::string& path, const describe::Reader& reader, const Rule& rule) {
+Result read_result(const describe::Reader& reader, const Rule& rule) {
+  const std::string& path = reader.document().origins.front();
   if (!reader.at("schema").is(result_schema)) {
     const std::string where = reader.path().empty() ? path : path + ": " + reader.path();
     const std::string found =
@@ -55,16 +50,13 @@ Result read_result(const std::string& path, const describe::Reader& reader, cons
   Result result;
   describe::read(reader, result);
   result.file = path;
-  if (result.points.empty()) result.points = points_of(result);
+  add_points(result);
   if (result.predicted_for.empty()) result.predicted_for = devices_of(result);
   require_consistent(reader, result);
   if (rule) rule(reader, result);
   evaluate(result.runs);
   return result;
 }
-
-/// Keys of timelines.
-constexpr auto timeline_keys = std::to_array<std::string_view>({"timeline", "predicted_timeline"});
 
 }  // namespace
 
@@ -116,16 +108,12 @@ std::string json_text(const Json& json, int indent) {
   return base::safe_lines(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
-std::vector<Result> read_results(const std::string& path, const std::string& text, bool timelines,
-                                 const Rule& rule) {
-  std::span<const std::string_view> without;
-  if (!timelines) without = timeline_keys;
-  const describe::Document document = describe::parse_json(path, text, without);
+std::vector<Result> read_results(const describe::Document& document, const Rule& rule) {
   const describe::Reader root(document);
   std::vector<Result> results;
-  if (!root.has("results")) return {read_result(path, root, rule)};
+  if (!root.has("results")) return {read_result(root, rule)};
   for (const describe::Reader& item : root.at("results").items("a list of results")) {
-    results.push_back(read_result(path, item, rule));
+    results.push_back(read_result(item, rule));
   }
   if (results.empty()) root.at("results").fail("found no result; allowed: one per deck");
   return results;

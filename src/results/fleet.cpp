@@ -21,10 +21,9 @@ namespace {
 std::optional<Launch> launch_of(const base::Machine& machine) {
   const auto& [build, host, device, job, placement] = machine;
   if (!job || !job->rank || job->ranks.value_or(1) == 1) return {};
-  Launch launch;
-  launch.ranks = *job->ranks;
-  launch.rank = *job->rank;
-  launch.id = job->id.value_or("") + " " + job->step.value_or("") + " ";
+  Launch launch{.id = job->id.value_or("") + " " + job->step.value_or("") + " ",
+                .rank = *job->rank,
+                .ranks = *job->ranks};
   if (!placement) return launch;
   launch.local_ranks = placement->local_ranks;
   launch.local_rank = placement->local_rank;
@@ -63,34 +62,27 @@ void add_reasons(const Result& result, Device& device) {
   }
 }
 
-/// Compared figures over the results of one device, oldest first.
-std::vector<History> histories_of(const std::vector<Device>& results) {
-  std::vector<History> histories;
+/// Adds what the results of one device, oldest first, show together.
+void add_histories(const std::vector<Device>& results, const Member& member, Fleet& fleet) {
   for (const DeviceFigure& figure : results.back().figures) {
     if (!is_compared(results.back(), figure.key)) continue;
-    History history{.key = figure.key, .last = figure.value.median};
+    History history{member, figure.key, 0, {}, 0, figure.value.median};
     for (const Device& result : results) {
       const DeviceFigure* const found = find(result, figure.key);
-      if (found == nullptr) continue;
-      if (history.results++ > 0) continue;
+      if (found == nullptr || history.results++ > 0) continue;
       history.since = result.started;
       history.first = found->value.median;
     }
-    if (history.results > 1 && history.first > 0) histories.push_back(history);
+    if (history.results > 1 && history.first > 0) fleet.histories.push_back(history);
   }
-  return histories;
-}
-
-/// How often a result failed and the next one passed, oldest first.
-Unsteady unsteadiness(const std::vector<Device>& results) {
-  Unsteady unsteady{.results = static_cast<int>(results.size())};
+  Unsteady unsteady{member, results.back().deck_name, 0, static_cast<int>(results.size()), {}};
   for (std::size_t i = 0; i + 1 < results.size(); ++i) {
     if (verdict_of(exit_code_of(results[i])) != Verdict::fail) continue;
     if (exit_code_of(results[i + 1]) != base::ExitCode::pass) continue;
     ++unsteady.times;
     unsteady.last = results[i].started;
   }
-  return unsteady;
+  if (unsteady.times > 0) fleet.unsteady.push_back(unsteady);
 }
 
 /// Moves the newest result of each device and deck into the fleet, sorted by host and slot.
@@ -100,41 +92,20 @@ void add_devices(std::vector<Device> devices, Fleet& fleet) {
     by_device[{device.device(), device.deck_name, device.machine.deck, device.criteria}].push_back(
         std::move(device));
   }
-  struct Newest {
-    Device device;
-    std::vector<History> histories;
-    Unsteady unsteady;
-  };
-  std::vector<Newest> newest;
+  std::map<std::array<std::string, 6>, std::vector<Device>> sorted;
   for (auto& [key, results] : by_device) {
     std::ranges::sort(results, {},
                       [](const Device& result) { return std::tie(result.started, result.file); });
-    fleet.superseded += results.size() - 1;
-    std::vector<History> histories = histories_of(results);
-    Unsteady unsteady = unsteadiness(results);
-    newest.push_back({std::move(results.back()), std::move(histories), std::move(unsteady)});
+    const Device& newest = results.back();
+    const std::array place = {natural_key(newest.host), natural_key(newest.slot),
+                              natural_key(newest.unit), natural_key(newest.deck_name),
+                              natural_key(newest.file), key[0] + key[2] + key[3]};
+    sorted[place] = std::move(results);
   }
-  std::ranges::sort(newest, [](const Newest& a, const Newest& b) {
-    using Part = std::string Device::*;
-    for (const Part part : std::initializer_list<Part>{&Device::host, &Device::slot, &Device::unit,
-                                                       &Device::deck_name, &Device::file}) {
-      if (comes_before(a.device.*part, b.device.*part)) return true;
-      if (comes_before(b.device.*part, a.device.*part)) return false;
-    }
-    return false;
-  });
-  for (auto& [device, histories, unsteady] : newest) {
-    unsteady.device = fleet.devices.size();
-    unsteady.host = device.host;
-    unsteady.unit = device.unit;
-    if (unsteady.times > 0) fleet.unsteady.push_back(std::move(unsteady));
-    for (History& history : histories) {
-      history.device = fleet.devices.size();
-      history.host = device.host;
-      history.unit = device.unit;
-      fleet.histories.push_back(std::move(history));
-    }
-    fleet.devices.push_back(std::move(device));
+  for (auto& [key, results] : sorted) {
+    fleet.superseded += results.size() - 1;
+    add_histories(results, {fleet.devices.size(), results.back().host, results.back().unit}, fleet);
+    fleet.devices.push_back(std::move(results.back()));
   }
 }
 
@@ -145,9 +116,66 @@ void tell_decks_apart(std::vector<Device>& devices) {
     identities[device.deck_name].insert(device.machine.deck);
   }
   for (Device& device : devices) {
-    if (identities[device.deck_name].size() == 1) continue;
-    device.deck_name += deck::mark_of(device.machine.deck);
+    if (identities[device.deck_name].size() > 1) {
+      device.deck_name += deck::mark_of(device.machine.deck);
+    }
   }
+}
+
+/// See fleet_of().
+void judge_by(const Reference& reference, Device& device) {
+  // How much worse a figure may be, once per criterion; empty: the tolerance of the reference.
+  std::map<FigureKey, std::vector<std::optional<double>>> wanted;
+  std::set<FigureKey> due;  // those that need an entry
+  for (const Reason& reason : device.reasons) {
+    if (!reason.undecided) continue;
+    due.insert(*reason.undecided);
+    wanted[*reason.undecided];
+  }
+  std::erase_if(device.reasons, [](const Reason& reason) { return reason.undecided.has_value(); });
+  for (const DeviceFigure& figure : device.figures) {
+    const FigureKey& key = figure.key;
+    for (const deck::Criterion& criterion : device.referenced) {
+      if (criterion.metric != key.metric || !criterion.covers(key.order, key.phase)) continue;
+      wanted[key].push_back(criterion.below);
+      due.insert(key);
+    }
+    if (device.referenced.empty() && is_compared(device, key)) wanted[key].emplace_back();
+  }
+  bool judged = device.figures.empty();
+  const auto add = [&](base::ExitCode code, std::string text, const FigureKey& key) {
+    device.reasons.push_back({.code = code, .text = std::move(text), .phase = key.phase});
+    judged = true;
+  };
+  using enum base::ExitCode;
+  for (auto& [key, parts] : wanted) {
+    if (parts.empty()) parts.emplace_back();
+    const Subject subject = subject_of(device.machine, key);
+    const Entry* const entry = find(reference, subject);
+    const DeviceFigure* const figure = find(device, key);
+    if (entry == nullptr) {
+      if (due.contains(key)) add(inconclusive, missing_entry(reference, subject), key);
+    } else if (figure == nullptr) {
+      add(inconclusive, name_with_phase(key) + " was not measured", key);
+    } else {
+      for (const std::optional<double> below : parts) {
+        Check check{.metric = key.metric, .order = key.order, .value = figure->value};
+        limit_by(reference, *entry, below, check);
+        check.reason = figure->unjudgeable;
+        check.verdict = check.reason.empty() ? judge(check.value, check.at_least, check.limit)
+                                             : Verdict::inconclusive;
+        judged = true;
+        if (decides(check)) add(code_of(check.metric, check.verdict), check_text(check), key);
+      }
+    }
+  }
+  if (judged) return;
+  const std::string nothing =
+      wanted.empty() ? reference.path +
+                           " judges nothing: no criterion with a reference is about "
+                           "a figure that was measured"
+                     : missing_entry(reference, subject_of(device.machine, wanted.begin()->first));
+  device.reasons.push_back({.code = inconclusive, .text = nothing, .phase = {}});
 }
 
 }  // namespace
@@ -160,11 +188,8 @@ Device device_of(const Result& result) {
   if (!build.git_sha.empty()) device.build += " " + build.git_sha.substr(0, 12);
   device.launch = launch_of(result.machine);
   const Json& deck = result.deck.resolved;
-  const Json none;
-  const auto dumped = [&](const char* key) {
-    return (deck.contains(key) ? deck.at(key) : none).dump();
-  };
-  device.criteria = base::sha256(dumped("acceptance") + dumped("require"));
+  device.criteria =
+      base::sha256(deck.value("acceptance", Json()).dump() + deck.value("require", Json()).dump());
   for (deck::Criterion& criterion : criteria(result)) {
     if (criterion.reference) device.referenced.push_back(std::move(criterion));
   }
@@ -206,16 +231,13 @@ base::ExitCode exit_code_of(const Device& device, std::optional<deck::Phase> pha
   return code;
 }
 
-bool compares(deck::Metric metric) {
-  const deck::MetricRow& row = deck::row_of(metric);
-  if (row.needs == deck::Needs::health) return false;
-  return row.unit != "1" || row.needs == deck::Needs::alone;
-}
-
 bool is_compared(const Device& device, const FigureKey& key) {
-  if (key.metric != deck::Metric::time) return compares(key.metric);
-  const DeviceFigure* const rate = find(device, {key.phase, key.order, deck::Metric::throughput});
-  return rate == nullptr || rate->value.median <= 0;
+  const deck::MetricRow& row = deck::row_of(key.metric);
+  if (key.metric == deck::Metric::time) {
+    const DeviceFigure* const rate = find(device, {key.phase, key.order, deck::Metric::throughput});
+    return rate == nullptr || rate->value.median <= 0;
+  }
+  return row.needs == deck::Needs::alone || (row.unit != "1" && row.needs != deck::Needs::health);
 }
 
 base::ExitCode Fleet::exit_code() const {
@@ -234,11 +256,8 @@ Fleet fleet_of(FleetInput input, const std::vector<ExpectedHost>& expected,
   fleet.files = input.files;
   fleet.broken = std::move(input.broken);
   fleet.left_out = std::move(input.left_out);
+  tell_decks_apart(input.devices);
   add_devices(std::move(input.devices), fleet);
-  tell_decks_apart(fleet.devices);
-  for (Unsteady& unsteady : fleet.unsteady) {
-    unsteady.deck_name = fleet.devices[unsteady.device].deck_name;
-  }
   if (reference != nullptr) {
     for (Device& device : fleet.devices) judge_by(*reference, device);
   }
@@ -246,31 +265,22 @@ Fleet fleet_of(FleetInput input, const std::vector<ExpectedHost>& expected,
   return fleet;
 }
 
-bool comes_before(std::string_view a, std::string_view b) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto number = [&](std::string_view text) {  // digits without leading zeros
-    const auto end = std::ranges::find_if_not(text, is_digit);
-    std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
-    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
-    return std::tuple(digits.size(), digits, static_cast<std::size_t>(end - text.begin()));
-  };
-  const std::string_view whole_a = a, whole_b = b;
-  while (!a.empty() && !b.empty()) {
-    std::size_t skip_a = 1, skip_b = 1;
-    if (is_digit(a[0]) && is_digit(b[0])) {
-      const auto [size_a, digits_a, all_a] = number(a);
-      const auto [size_b, digits_b, all_b] = number(b);
-      const auto order = std::tie(size_a, digits_a) <=> std::tie(size_b, digits_b);
-      if (order != 0) return order < 0;
-      skip_a = all_a;
-      skip_b = all_b;
-    } else if (a[0] != b[0]) {
-      return a[0] < b[0];
+std::string natural_key(const std::string& text) {
+  constexpr std::string_view digits = "0123456789";
+  std::string key;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_not_of(digits, at), text.size());
+    if (end == at) {
+      key += text[at++];
+      continue;
     }
-    a.remove_prefix(skip_a);
-    b.remove_prefix(skip_b);
+    const std::size_t number = std::min(text.find_first_not_of('0', at), end);
+    key += '0';  // where digits sort
+    key += static_cast<char>(end - number);
+    key.append(text, number, end - number);
+    at = end;
   }
-  return a.empty() != b.empty() ? a.empty() : whole_a < whole_b;
+  return key + '\0' + text;
 }
 
 }  // namespace overlap::results

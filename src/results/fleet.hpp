@@ -95,10 +95,14 @@ struct FleetInput {
   std::size_t files = 0;
 };
 
-/// A device relative to its group.
-struct Standing {
+/// One of the devices of a fleet.
+struct Member {
   std::size_t device = 0;  ///< index into Fleet::devices
   std::string host, unit;
+};
+
+/// A device relative to its group.
+struct Standing : Member {
   double value = 0;   ///< median of its samples
   double off = 0;     ///< value / median of the group - 1
   double score = 0;   ///< 0.6745 * (value - median) / MAD; infinite if the MAD is 0
@@ -119,15 +123,9 @@ inline constexpr std::size_t least_for_outliers = 8;  ///< with fewer devices on
 inline constexpr double outlier_score = 3.5;
 inline constexpr double outlier_part = 0.02;
 
-/// Whether devices are compared by this metric, that is, whether it measures their speed. Ratios to
-/// their own baseline, errors and counters do not.
-bool compares(deck::Metric metric);
-
 /// Median, MAD, extremes, ranking, and outliers: modified z-score beyond 3.5 (Iglewicz and Hoaglin,
-/// How to Detect and Handle Outliers, 1993) and more than 2 % off. `values[i]` belongs to
-/// `numbers[i]`, a device by its number.
-Distribution distribution_of(const FigureKey& key, const std::vector<std::size_t>& numbers,
-                             const std::vector<double>& values);
+/// How to Detect and Handle Outliers, 1993) and more than 2 % off. Of `devices` the values count.
+Distribution distribution_of(const FigureKey& key, std::vector<Standing> devices);
 
 struct DriverUse {
   std::string driver;                ///< empty: unknown
@@ -157,9 +155,7 @@ struct Group {
 };
 
 /// A compared figure of one device over several results.
-struct History {
-  std::size_t device = 0;  ///< index into Fleet::devices
-  std::string host, unit;
+struct History : Member {
   FigureKey key;
   int results = 0;
   std::string since;  ///< start of the first result
@@ -169,9 +165,8 @@ struct History {
 };
 
 /// A device that passed after it had failed, without a word of what changed.
-struct Unsteady {
-  std::size_t device = 0;  ///< index into Fleet::devices
-  std::string host, unit, deck_name;
+struct Unsteady : Member {
+  std::string deck_name;
   int times = 0;  ///< how often the next result after a failed one passed
   int results = 0;
   std::string last;  ///< start of the last such failed result
@@ -202,19 +197,12 @@ void describe(describe::Visitor& v, Fleet& fleet);
 std::string to_json(const Fleet& fleet);
 
 /// Creates the outcome from the newest result of each device and deck. `reference` judges the
-/// devices, see judge_by(); null: none.
+/// figures of each device, in addition to the verdict of its run, and decides checks that the run
+/// left undecided: the figures with a referenced criterion in the deck, or, if the deck has none,
+/// all compared figures. A criterion with a reference but without an entry is inconclusive, as is a
+/// device without such criteria and without any entry. Null: no reference.
 Fleet fleet_of(FleetInput input, const std::vector<ExpectedHost>& expected = {},
                const Reference* reference = nullptr);
-
-/// Judges the figures of a device by a reference, in addition to the verdict of the run: the
-/// figures with a referenced criterion in the deck, or, if the deck has none, all compared figures.
-/// Decides checks that the run left undecided. A criterion with a reference but without an entry is
-/// inconclusive, as is a device without such criteria and without any entry.
-void judge_by(const Reference& reference, Device& device);
-
-/// Whether devices are compared by this figure: by time only if the order has no throughput because
-/// it copies nothing.
-bool is_compared(const Device& device, const FigureKey& key);
 
 /// Part of fleet_of(): finds hosts and devices without a result, from what is expected and from
 /// what all devices announce. Of a launch that lacks a rank, a later one on as many ranks of the
@@ -226,7 +214,12 @@ void add_missing(const std::vector<Device>& devices, const std::vector<ExpectedH
 /// nodes; a slow outlier becomes a reason of its device.
 void add_groups(Fleet& fleet);
 
-/// Natural string order: node9 before node10.
-bool comes_before(std::string_view a, std::string_view b);
+/// Whether devices are compared by this figure, that is, whether it measures their speed: not by
+/// ratios to their own baseline, errors and counters, and by time only if the order has no
+/// throughput because it copies nothing.
+bool is_compared(const Device& device, const FigureKey& key);
+
+/// Sorts texts in natural order: node9 before node10.
+std::string natural_key(const std::string& text);
 
 }  // namespace overlap::results

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 
@@ -28,12 +29,26 @@ void describe_key(Visitor& v, FigureKey& key) {
   v("metric", key.metric, "Metric.");
 }
 
-/// What tells a device among those of its fleet.
-template <class T>
-void describe_device(Visitor& v, T& part) {
-  v("device", part.device, "Its place among the devices of the fleet, from 0.", from_zero, added);
-  v("host", part.host, "Host name.");
-  v("uuid", part.unit, "UUID, or what stands for it.");
+/// A place among the devices of the file.
+struct DevicePlace {
+  using Type = std::size_t;
+  describe::Number<Type> number = describe::codec_of<Type>(from_zero);
+
+  void read(const describe::Reader& reader, Type& into) const {
+    into = describe::parse(number, reader);
+    const std::size_t devices = reader.root().at("devices").size();
+    if (into >= devices) reader.fail_allowed(fmt::format("one of the {} devices", devices));
+  }
+  Json write(Type place) const { return place; }
+  describe::Values values() const { return number.values(); }
+};
+const auto device_places = describe::list_of(DevicePlace(), "a list of places");
+
+void describe_member(Visitor& v, Member& member) {
+  v("device", member.device, "Its place among the devices of the fleet, from 0.", DevicePlace(),
+    added);
+  v("host", member.host, "Host name.");
+  v("uuid", member.unit, "UUID, or what stands for it.");
 }
 
 /// The verdict and the exit code of something; files of earlier versions lack the code of reasons.
@@ -94,7 +109,7 @@ void describe(Visitor& v, Device& device) {
 }
 
 void describe(Visitor& v, Standing& standing) {
-  describe_device(v, standing);
+  describe_member(v, standing);
   v("value", standing.value, "Median of its samples.");
   v("off", standing.off, "value / median of all devices - 1.");
   v("score", standing.score, "0.6745 (value - median) / MAD; null: the MAD is 0.", NumberOrNull());
@@ -122,7 +137,8 @@ void describe(Visitor& v, DriverUse& use) {
   std::size_t devices = use.devices.size();
   v("devices", devices, "Devices that have it.", above_zero);
   v("uuids", use.units, "Which; empty for the most frequent driver.");
-  v("numbers", use.devices, "Their places among the devices of the fleet, from 0.", added);
+  v("numbers", use.devices, "Their places among the devices of the fleet, from 0.", device_places,
+    added);
 }
 
 void describe(Visitor& v, NodeTotal& node) {
@@ -144,7 +160,8 @@ void describe(Visitor& v, Group& group) {
   v("build", group.build, "Version and commit of the program.");
   std::size_t devices = group.devices.size();
   v("devices", devices, "Devices with figures.", above_zero);
-  v("numbers", group.devices, "Their places among the devices of the fleet, from 0.", added);
+  v("numbers", group.devices, "Their places among the devices of the fleet, from 0.", device_places,
+    added);
   v("drivers", group.drivers, "Drivers, the most frequent first.");
   v("distributions", group.distributions, "Each figure over all devices.");
   v("nodes", group.nodes,
@@ -152,7 +169,7 @@ void describe(Visitor& v, Group& group) {
 }
 
 void describe(Visitor& v, History& history) {
-  describe_device(v, history);
+  describe_member(v, history);
   describe_key(v, history.key);
   v("results", history.results, "Results that have the figure.", above_zero);
   v("since", history.since, "When the first of them started, UTC.");
@@ -163,7 +180,7 @@ void describe(Visitor& v, History& history) {
 }
 
 void describe(Visitor& v, Unsteady& unsteady) {
-  describe_device(v, unsteady);
+  describe_member(v, unsteady);
   v("deck_name", unsteady.deck_name, "Name of the deck.");
   v("times", unsteady.times, "How often a result failed and the next one passed.", above_zero);
   v("results", unsteady.results, "Results of the device with this deck.", above_zero);
@@ -202,37 +219,18 @@ void describe_fleet(Visitor& v, Fleet& fleet, std::vector<Device>& devices) {
   v("history", fleet.histories, "Figures of devices with several results.");
   v("unsteady", fleet.unsteady, "Devices that passed after they had failed.");
   v("devices", devices, "The newest result of each device and deck, by host.");
+  const bool names_devices =
+      !fleet.groups.empty() || !fleet.histories.empty() || !fleet.unsteady.empty();
+  if (v.reader() != nullptr && devices.empty() && names_devices) {
+    v.reader()->at("devices").fail_allowed("the devices of its groups");
+  }
   base::ExitCode code = fleet.exit_code();
   describe_code(v, code, "The worst of all devices, missing hosts and devices, and broken files.");
 }
 
-/// Whether all places of devices are places in the fleet.
-void require_places(const describe::Reader& file, const Fleet& fleet) {
-  const auto require = [&](const char* list, std::size_t place) {
-    if (place < fleet.devices.size()) return;
-    file.at(list).fail(fmt::format("found the place {} of a device; allowed: 0 to {}", place,
-                                   static_cast<std::int64_t>(fleet.devices.size()) - 1));
-  };
-  for (const Group& group : fleet.groups) {
-    for (const std::size_t device : group.devices) require("groups", device);
-    for (const DriverUse& use : group.drivers) {
-      for (const std::size_t device : use.devices) require("groups", device);
-    }
-    for (const Distribution& figure : group.distributions) {
-      for (const Standing& standing : figure.slowest) require("groups", standing.device);
-      for (const Standing& standing : figure.outliers) require("groups", standing.device);
-    }
-  }
-  for (const History& history : fleet.histories) require("history", history.device);
-  for (const Unsteady& unsteady : fleet.unsteady) require("unsteady", unsteady.device);
-}
-
 }  // namespace
 
-void describe(Visitor& v, Fleet& fleet) {
-  describe_fleet(v, fleet, fleet.devices);
-  if (v.reader() != nullptr) require_places(*v.reader(), fleet);
-}
+void describe(Visitor& v, Fleet& fleet) { describe_fleet(v, fleet, fleet.devices); }
 
 std::string to_json(const Fleet& fleet) {
   std::vector<Device> nobody;
@@ -252,16 +250,8 @@ std::string to_json(const Fleet& fleet) {
   // No string has it: quotes are escaped. Groups have numbers of devices, and more indentation.
   constexpr std::string_view none = "\n  \"devices\": []";
   const std::size_t at = rest.find(none) + none.size() - 1;
-  std::size_t size = rest.size();
-  for (const std::string& device : devices) size += device.size() + 8;
-  std::string text;
-  text.reserve(size);
-  text.append(rest, 0, at);
-  for (std::string& device : devices) {
-    text.append(&device == &devices.front() ? "\n    " : ",\n    ").append(device);
-    device = std::string();  // as many bytes less
-  }
-  return text.append("\n  ").append(rest, at);
+  return fmt::format("{}\n    {}\n  {}", std::string_view(rest).substr(0, at),
+                     fmt::join(devices, ",\n    "), std::string_view(rest).substr(at));
 }
 
 }  // namespace overlap::results

@@ -5,22 +5,15 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <ranges>
+#include <set>
 #include <span>
+#include <tuple>
 
 #include "results/fleet.hpp"
 
 namespace overlap::results {
 namespace {
-
-double score_of(double value, const Distribution& among) {
-  const double difference = value - among.median;
-  if (among.mad > 0) return 0.6745 * difference / among.mad;
-  return difference == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), difference);
-}
-
-bool is_outlier(const Standing& standing) {
-  return std::abs(standing.score) > outlier_score && std::abs(standing.off) > outlier_part;
-}
 
 void add_drivers(const std::vector<Device>& devices, Group& group) {
   std::map<std::string, std::vector<std::size_t>> by_driver;
@@ -35,35 +28,21 @@ void add_drivers(const std::vector<Device>& devices, Group& group) {
   }
 }
 
-struct FigureValues {
-  std::vector<std::size_t> devices;
-  std::vector<double> values;
-  bool compared = true;
-};
-
 void add_distributions(const std::vector<Device>& devices, Group& group) {
-  std::map<FigureKey, FigureValues> by_key;
-  for (const std::size_t device : group.devices) {
-    for (const DeviceFigure& figure : devices[device].figures) {
-      FigureValues& all = by_key[figure.key];
-      all.devices.push_back(device);
-      all.values.push_back(figure.value.median);
-      all.compared = all.compared && is_compared(devices[device], figure.key);
+  std::map<FigureKey, std::vector<Standing>> by_key;
+  std::set<FigureKey> incomparable;
+  for (const std::size_t number : group.devices) {
+    const Device& device = devices[number];
+    for (const auto& [key, value, unjudgeable] : device.figures) {
+      by_key[key].push_back({{number, device.host, device.unit}, value.median});
+      if (!is_compared(device, key)) incomparable.insert(key);
     }
   }
-  for (const auto& [key, all] : by_key) {
-    Distribution& made =
-        group.distributions.emplace_back(distribution_of(key, all.devices, all.values));
-    if (!all.compared) {
-      made.slowest.clear();
-      made.outliers.clear();
-    }
-    for (std::vector<Standing>* const standings : {&made.slowest, &made.outliers}) {
-      for (Standing& standing : *standings) {
-        standing.host = devices[standing.device].host;
-        standing.unit = devices[standing.device].unit;
-      }
-    }
+  for (auto& [key, values] : by_key) {
+    Distribution& made = group.distributions.emplace_back(distribution_of(key, std::move(values)));
+    if (!incomparable.contains(key)) continue;
+    made.slowest.clear();
+    made.outliers.clear();
   }
 }
 
@@ -74,28 +53,20 @@ void add_nodes(const std::vector<Device>& devices, Group& group) {
     const Device& device = devices[number];
     const DeviceFigure* const duplex =
         find(device, {deck::Phase::together, std::nullopt, deck::Metric::duplex_rate});
-    for (const DeviceFigure& figure : device.figures) {
-      const auto& [phase, order, metric] = figure.key;
-      if (phase != deck::Phase::together || !order || metric != deck::Metric::throughput) continue;
-      const DeviceFigure* const alone = find(device, {deck::Phase::alone, order, metric});
+    for (const auto& [key, together, unjudgeable] : device.figures) {
+      if (key.phase != deck::Phase::together || !key.order) continue;
+      if (key.metric != deck::Metric::throughput) continue;
+      const auto* const alone = find(device, {deck::Phase::alone, key.order, key.metric});
       if (alone == nullptr) continue;
-      NodeTotal& node =
-          totals
-              .try_emplace({device.host, *order},
-                           NodeTotal{.host = device.host, .order = *order, .bound = 0})
-              .first->second;
-      ++node.devices;
+      NodeTotal& node = totals[{natural_key(device.host), *key.order}];
+      if (node.devices++ == 0) node = {device.host, *key.order, 1, 0, 0, 0};
       node.alone += alone->value.median;
-      node.together += figure.value.median;
-      node.bound = duplex != nullptr && node.bound
-                       ? std::optional(*node.bound + duplex->value.median)
-                       : std::nullopt;
+      node.together += together.median;
+      if (duplex == nullptr) node.bound.reset();
+      if (node.bound) *node.bound += duplex->value.median;
     }
   }
   for (const auto& [key, node] : totals) group.nodes.push_back(node);
-  std::ranges::stable_sort(group.nodes, [](const NodeTotal& a, const NodeTotal& b) {
-    return comes_before(a.host, b.host);
-  });
 }
 
 /// Adds a reason to the device of every slow outlier.
@@ -116,55 +87,53 @@ void add_outliers(const Group& group, std::vector<Device>& devices) {
 
 }  // namespace
 
-Distribution distribution_of(const FigureKey& key, const std::vector<std::size_t>& numbers,
-                             const std::vector<double>& values) {
-  Distribution made{.key = key, .devices = static_cast<int>(values.size())};
+Distribution distribution_of(const FigureKey& key, std::vector<Standing> devices) {
+  Distribution made{.key = key, .devices = static_cast<int>(devices.size())};
+  std::vector<double> values;
+  for (const Standing& device : devices) values.push_back(device.value);
   if (values.empty()) return made;
   made.median = base::median(values);
-  made.min = std::ranges::min(values);
-  made.max = std::ranges::max(values);
   made.mad = base::median_deviation(values, made.median);
+  std::tie(made.min, made.max) = std::pair(std::ranges::min(values), std::ranges::max(values));
   if (!(made.median > 0)) return made;  // relative deviations are undefined
 
   const bool more = deck::row_of(key.metric).better == deck::Better::more;
-  std::vector<Standing> standings;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double off = values[i] / made.median - 1;
-    standings.push_back({.device = numbers[i],
-                         .host = {},
-                         .unit = {},
-                         .value = values[i],
-                         .off = off,
-                         .score = score_of(values[i], made),
-                         .slow = more ? off < 0 : off > 0});
+  for (Standing& device : devices) {
+    const double difference = device.value - made.median;
+    device.off = device.value / made.median - 1;
+    device.score =
+        made.mad > 0 || difference == 0
+            ? 0.6745 * difference / std::max(made.mad, std::numeric_limits<double>::min())
+            : std::copysign(std::numeric_limits<double>::infinity(), difference);
+    device.slow = more ? device.off < 0 : device.off > 0;
   }
-  std::ranges::stable_sort(standings, [more](const Standing& a, const Standing& b) {
-    return more ? a.value < b.value : a.value > b.value;
-  });
-  const auto shown = static_cast<std::ptrdiff_t>(std::min(standings.size(), most_slowest));
-  made.slowest.assign(standings.begin(), standings.begin() + shown);
-  if (values.size() < least_for_outliers) return made;
-  std::ranges::copy_if(standings, std::back_inserter(made.outliers),
-                       [](const Standing& s) { return s.slow && is_outlier(s); });
-  std::reverse(standings.begin(), standings.end());
-  std::ranges::copy_if(standings, std::back_inserter(made.outliers),
-                       [](const Standing& s) { return !s.slow && is_outlier(s); });
+  std::ranges::stable_sort(devices, {},
+                           [&](const Standing& d) { return more ? d.value : -d.value; });
+  const auto add = [&](const auto& sorted, bool slow) {
+    std::ranges::copy_if(sorted, std::back_inserter(made.outliers), [&](const Standing& d) {
+      return d.slow == slow && std::abs(d.score) > outlier_score && std::abs(d.off) > outlier_part;
+    });
+  };
+  if (devices.size() >= least_for_outliers) {
+    add(devices, true);
+    add(std::views::reverse(devices), false);
+  }
+  devices.resize(std::min(devices.size(), most_slowest));
+  made.slowest = std::move(devices);
   return made;
 }
 
 void add_groups(Fleet& fleet) {
-  std::map<std::string, std::size_t> numbers;  // index of each group
+  std::map<std::tuple<Subject, std::string, std::string, std::string>, std::size_t> numbers;
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
     const Device& device = fleet.devices[i];
     if (device.figures.empty()) continue;
-    const Subject& machine = device.machine;
-    const auto [found, is_new] = numbers.emplace(
-        fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", machine.device, machine.link.value_or(""),
-                    machine.backend, device.deck_name, machine.deck, device.criteria, device.build),
-        fleet.groups.size());
+    const auto [found, is_new] =
+        numbers.emplace(std::tuple(device.machine, device.deck_name, device.criteria, device.build),
+                        fleet.groups.size());
     if (is_new) {
       fleet.groups.push_back(
-          {.machine = machine, .deck_name = device.deck_name, .build = device.build});
+          {.machine = device.machine, .deck_name = device.deck_name, .build = device.build});
     }
     fleet.groups[found->second].devices.push_back(i);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -32,19 +33,10 @@ struct FoundRanks {
   std::string started;
   int ranks = 0;
   std::map<std::string, Node> nodes;  ///< by host
-  std::map<int, Names> hosts;         ///< by rank
 };
 
-/// Without an id, launches on other nodes look like one: each rank then has as many hosts.
-int launches_in(const FoundRanks& found) {
-  std::size_t most = 1;
-  for (const auto& [rank, hosts] : found.hosts) most = std::max(most, hosts.size());
-  return static_cast<int>(most);
-}
-
 /// The first numbers below `count` for which `has` does not hold.
-template <class Has>
-std::vector<int> numbers_without(int count, const Has& has) {
+std::vector<int> numbers_without(int count, const std::function<bool(int)>& has) {
   std::vector<int> numbers;
   for (int number = 0; number < count && numbers.size() < most_ranks; ++number) {
     if (!has(number)) numbers.push_back(number);
@@ -53,35 +45,40 @@ std::vector<int> numbers_without(int count, const Has& has) {
 }
 
 std::vector<MissingDevices> missing_of(const FoundRanks& found) {
-  const int launches = launches_in(found);
+  // Without an id, launches on other nodes look like one: each rank then has as many hosts.
+  int launches = 1;
+  std::map<int, int> hosts;  // by rank
+  for (const auto& [host, node] : found.nodes) {
+    for (const int rank : node.ranks) launches = std::max(launches, ++hosts[rank]);
+  }
   std::vector<MissingDevices> missing;
-  std::int64_t others = std::int64_t{launches} * found.ranks;
+  const std::int64_t expected = std::int64_t{launches} * found.ranks;
+  std::int64_t others = expected;
   for (const auto& [host, node] : found.nodes) {
     const auto devices = static_cast<int>(node.devices.size());
     others -= node.local_ranks > 0 ? node.local_ranks : static_cast<int>(node.ranks.size());
     if (devices >= node.local_ranks) continue;
     const auto has = [&](int rank) { return node.ranks_of_node.contains(rank); };
-    missing.push_back({.host = host,
-                       .missing = node.local_ranks - devices,
-                       .expected = node.local_ranks,
-                       .local_ranks = numbers_without(node.local_ranks, has)});
+    missing.push_back({host,
+                       node.local_ranks - devices,
+                       node.local_ranks,
+                       {},
+                       numbers_without(node.local_ranks, has)});
   }
-  if (others > 0) {
-    missing.push_back(
-        {.host = "", .missing = others, .expected = std::int64_t{launches} * found.ranks});
-  }
+  if (others > 0) missing.push_back({.host = "", .missing = others, .expected = expected});
   if (missing.size() != 1) return missing;  // whose rank is whose is not known
-  missing[0].ranks = numbers_without(found.ranks, [&](int rank) {
-    const auto hosts = found.hosts.find(rank);
-    return hosts != found.hosts.end() && static_cast<int>(hosts->second.size()) == launches;
-  });
+  missing[0].ranks =
+      numbers_without(found.ranks, [&](int rank) { return hosts[rank] == launches; });
   return missing;
 }
 
+/// The launches with one deck, by id, ranks and, where it has only one node, host.
+using Launches = std::map<std::array<std::string, 3>, FoundRanks>;
+
 /// Whether a later launch found as many ranks on the host, or on one of the hosts.
-bool is_superseded(const FoundRanks& found, const std::string& host,
-                   const std::vector<FoundRanks>& all) {
-  return std::ranges::any_of(all, [&](const FoundRanks& other) {
+bool is_superseded(const FoundRanks& found, const std::string& host, const Launches& all) {
+  return std::ranges::any_of(all, [&](const auto& launch) {
+    const FoundRanks& other = launch.second;
     if (other.started <= found.started) return false;
     return std::ranges::any_of(found.nodes, [&](const auto& node) {
       const auto again = other.nodes.find(node.first);
@@ -92,31 +89,24 @@ bool is_superseded(const FoundRanks& found, const std::string& host,
   });
 }
 
-/// The launches of each deck.
-std::vector<std::vector<FoundRanks>> launches_by_deck(const std::vector<Device>& devices) {
-  std::map<std::array<std::string, 3>, std::map<std::array<std::string, 3>, FoundRanks>> by_deck;
+std::map<std::array<std::string, 3>, Launches> launches_by_deck(
+    const std::vector<Device>& devices) {
+  std::map<std::array<std::string, 3>, Launches> by_deck;
   for (const Device& device : devices) {
     if (!device.launch) continue;
     const Launch& launch = *device.launch;
     const bool one_node = launch.ranks <= launch.local_ranks;
-    auto& launches = by_deck[{device.deck_name, device.machine.deck, device.criteria}];
-    FoundRanks& found =
-        launches[{launch.id, std::to_string(launch.ranks), one_node ? device.host : ""}];
+    FoundRanks& found = by_deck[{device.deck_name, device.machine.deck, device.criteria}][{
+        launch.id, std::to_string(launch.ranks), one_node ? device.host : ""}];
     found.started = std::max(found.started, device.started);
     found.ranks = launch.ranks;
-    found.hosts[launch.rank].insert(device.host);
     FoundRanks::Node& node = found.nodes[device.host];
     node.local_ranks = std::max(node.local_ranks, launch.local_ranks);
     node.devices.insert(device.device());
     node.ranks.insert(launch.rank);
     node.ranks_of_node.insert(launch.local_rank);
   }
-  std::vector<std::vector<FoundRanks>> all;
-  for (auto& [deck, launches] : by_deck) {
-    std::vector<FoundRanks>& of_deck = all.emplace_back();
-    for (auto& [key, found] : launches) of_deck.push_back(std::move(found));
-  }
-  return all;
+  return by_deck;
 }
 
 }  // namespace
@@ -134,48 +124,39 @@ std::string text_of(const MissingDevices& missing) {
 
 void add_missing(const std::vector<Device>& devices, const std::vector<ExpectedHost>& expected,
                  Fleet& fleet) {
-  std::map<std::string, MissingDevices> by_host;
-  std::vector<MissingDevices>& all = fleet.missing_devices;
-  const auto add = [&](MissingDevices missing) {
-    if (missing.host.empty()) {
-      if (std::ranges::find(all, missing) == all.end()) all.push_back(std::move(missing));
-      return;
-    }
-    MissingDevices& known = by_host[missing.host];
+  std::map<std::pair<std::string, std::string>, MissingDevices> all;  // by host, else by launch
+  const auto add = [&](MissingDevices missing, const std::string& launch) {
+    MissingDevices& known = all[{natural_key(missing.host), missing.host.empty() ? launch : ""}];
     if (known.missing < missing.missing) known = std::move(missing);
   };
-  for (const std::vector<FoundRanks>& launches : launches_by_deck(devices)) {
-    for (const FoundRanks& found : launches) {
-      for (MissingDevices& missing : missing_of(found)) {
-        if (!is_superseded(found, missing.host, launches)) add(std::move(missing));
+  for (const auto& [deck, launches] : launches_by_deck(devices)) {
+    for (const auto& [key, found] : launches) {
+      for (const MissingDevices& missing : missing_of(found)) {
+        if (!is_superseded(found, missing.host, launches)) add(missing, key[0] + "\n" + key[1]);
       }
     }
   }
   std::map<std::string, Names> hosts;
   for (const Device& device : devices) hosts[device.host].insert(device.device());
-  std::multimap<std::string_view, const decltype(hosts)::value_type*> by_label;
-  for (const auto& host : hosts) by_label.emplace(label(host.first), &host);
+  std::multimap<std::string_view, std::string_view> by_label;
+  for (const auto& [host, having] : hosts) by_label.emplace(label(host), host);
   std::set<std::string_view> known;
   for (const auto& [name, count] : expected) {
     const auto [first, last] = by_label.equal_range(label(name));
-    const auto found = std::find_if(first, last, [&expected_name = name](const auto& host) {
-      return is_host(expected_name, host.second->first);
+    const auto found = std::find_if(first, last, [&, &wanted = name](const auto& host) {
+      return is_host(wanted, host.second);
     });
     if (found != last) {
-      const auto& [host, having] = *found->second;
-      add({.host = host,
-           .missing = count - static_cast<std::int64_t>(having.size()),
-           .expected = count});
+      const std::string host(found->second);
+      const auto missing = count - static_cast<std::int64_t>(hosts[host].size());
+      add({.host = host, .missing = missing, .expected = count}, "");
     } else if (known.insert(name).second) {
       fleet.missing.push_back(name);
     }
   }
-  for (auto& [host, missing] : by_host) {
-    if (missing.missing > 0) all.push_back(std::move(missing));
+  for (const auto& [place, missing] : all) {
+    if (missing.missing > 0) fleet.missing_devices.push_back(missing);
   }
-  std::ranges::stable_sort(all, [](const MissingDevices& a, const MissingDevices& b) {
-    return comes_before(a.host, b.host);
-  });
 }
 
 }  // namespace overlap::results

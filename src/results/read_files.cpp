@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <set>
+#include <span>
 
 #include "base/input_file.hpp"
 #include "base/interrupt.hpp"
@@ -29,17 +30,23 @@ std::string content_of(const std::string& file) {
   return base::read_file(file, most_bytes, "a result file", ExitCode::runtime_error);
 }
 
-/// The schema of a file.
-std::string schema_of(const describe::Document& document) {
-  const Reader schema = Reader(document).at("schema");
-  return schema.is_text() ? schema.text() : "";
+/// What is most of a file and what no figure needs.
+constexpr auto bulk = std::to_array<std::string_view>(
+    {"timeline", "predicted_timeline", "health_series", "series", "devices", "comparisons"});
+
+describe::Document parsed(const std::string& file, const std::string& text,
+                          Extent extent = Extent::metrics) {
+  std::span<const std::string_view> without;
+  if (extent == Extent::metrics) without = bulk;
+  return describe::parse_json(file, text, without);
 }
 
-/// The schema of another kind of file of this program; empty: it is none. Throws as parse_json().
-std::string other_schema(const std::string& file, const std::string& text) {
-  constexpr auto lists = std::to_array<std::string_view>({"devices", "comparisons", "groups"});
-  const std::string schema = schema_of(describe::parse_json(file, text, lists));
-  return schema.starts_with("overlap-") && !schema.starts_with("overlap-result/") ? schema : "";
+/// The schema of another kind of file of this program; empty: it is none.
+std::string other_schema(const describe::Document& document) {
+  const Reader schema = Reader(document).at("schema");
+  const bool other = schema.is_text() && schema.text().starts_with("overlap-") &&
+                     !schema.text().starts_with("overlap-result/");
+  return other ? schema.text() : "";
 }
 
 /// Requires measured and verified runs without a sweep's skipped points.
@@ -59,6 +66,12 @@ void require_measured(const Reader& file, const Result& result, Extent extent) {
     throw base::Error(ExitCode::wrong_data, fmt::format("{}: {}: found wrong data; allowed: true",
                                                         result.file, at.at("verified").path()));
   }
+}
+
+std::vector<Result> measured(const describe::Document& document, Extent extent) {
+  return read_results(document, [&](const Reader& reader, const Result& result) {
+    require_measured(reader, result, extent);
+  });
 }
 
 /// Requires runs of one device without a sweep, or the reason why there are none.
@@ -82,15 +95,22 @@ struct Reading {
   std::string left_out;  ///< the same
 };
 
+std::vector<Device> devices_in(const describe::Document& document) {
+  std::vector<Device> devices;
+  for (const Result& result : read_results(document, require_device)) {
+    devices.push_back(device_of(result));
+  }
+  return devices;
+}
+
 Reading reading_of(const SourceFile& file) {
   Reading reading;
   try {
-    const std::string text = content_of(file.path);
-    try {
-      reading.devices = devices_of(file.path, text);
-    } catch (const base::Error&) {
-      const std::string schema = file.named ? "" : other_schema(file.path, text);
-      if (schema.empty()) throw;
+    const describe::Document document = parsed(file.path, content_of(file.path));
+    const std::string schema = file.named ? "" : other_schema(document);
+    if (schema.empty()) {
+      reading.devices = devices_in(document);
+    } else {
       reading.left_out =
           base::one_line(fmt::format("{}: {}, not a result file; skipped", file.path, schema));
     }
@@ -132,26 +152,26 @@ std::vector<SourceFile> source_files(const std::vector<std::string>& files_or_fo
   return files;
 }
 
-bool is_left_out(const SourceFile& file) { return !reading_of(file).left_out.empty(); }
+bool is_left_out(const SourceFile& file) {
+  try {
+    return !file.named && !other_schema(parsed(file.path, content_of(file.path))).empty();
+  } catch (const base::Error&) {
+    return false;
+  }
+}
 
 std::vector<Result> measured_results(const std::string& file, const std::string& text,
                                      Extent extent) {
-  return read_results(file, text, extent == Extent::all,
-                      [&](const Reader& reader, const Result& result) {
-                        require_measured(reader, result, extent);
-                      });
+  return measured(parsed(file, text, extent), extent);
 }
 
 std::vector<Result> read_measured(const std::vector<std::string>& files_or_folders, Extent extent) {
   std::vector<Result> results;
   for (const SourceFile& file : source_files(files_or_folders)) {
     base::check_interrupt();
-    try {
-      std::ranges::move(measured_results(file.path, content_of(file.path), extent),
-                        std::back_inserter(results));
-    } catch (const base::Error&) {
-      if (!is_left_out(file)) throw;
-    }
+    const describe::Document document = parsed(file.path, content_of(file.path), extent);
+    if (!file.named && !other_schema(document).empty()) continue;
+    std::ranges::move(measured(document, extent), std::back_inserter(results));
   }
   if (results.empty()) {
     fail(files_or_folders.front() + ": found no result file; allowed: at least one");
@@ -160,11 +180,7 @@ std::vector<Result> read_measured(const std::vector<std::string>& files_or_folde
 }
 
 std::vector<Device> devices_of(const std::string& file, const std::string& text) {
-  std::vector<Device> devices;
-  for (const Result& result : read_results(file, text, false, require_device)) {
-    devices.push_back(device_of(result));
-  }
-  return devices;
+  return devices_in(parsed(file, text));
 }
 
 FleetInput read_devices(const std::vector<SourceFile>& files) {
@@ -188,19 +204,15 @@ FleetInput read_devices(const std::vector<SourceFile>& files) {
 }
 
 Content read_content(const std::string& file) {
-  const std::string text = content_of(file);
-  const std::string schema = other_schema(file, text);
-  if (schema.empty()) return read_results(file, text);
-  const describe::Document document = describe::parse_json(file, text);
-  const Reader reader(document);
-  if (schema == fleet_schema) {
-    Fleet fleet;
-    describe::read(reader, fleet);
-    return fleet;
-  }
-  Comparisons comparisons;  // whose schema is the only other one
-  describe::read(reader, comparisons);
-  return comparisons;
+  const describe::Document document = parsed(file, content_of(file), Extent::all);
+  const std::string schema = other_schema(document);
+  if (schema.empty()) return read_results(document);
+  const auto read = [&](auto content) {
+    describe::read(Reader(document), content);
+    return content;
+  };
+  if (schema == fleet_schema) return read(Fleet());
+  return read(Comparisons());  // whose schema is the only other one
 }
 
 }  // namespace overlap::results

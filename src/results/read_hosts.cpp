@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <regex>
 #include <sstream>
 
 #include "base/input_file.hpp"
-#include "base/text.hpp"
 #include "base/units.hpp"
 #include "results/read_files.hpp"
 
@@ -12,20 +11,13 @@ namespace overlap::results {
 namespace {
 
 /// Labels of letters, digits and inner hyphens between dots (RFC 1123, section 2.1).
-bool is_host_name(std::string_view name) {
-  constexpr std::size_t most = 253, most_of_label = 63;
-  const auto is_plain = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  };
+bool is_host_name(const std::string& name) {
+  constexpr std::size_t most = 253;
   if (name.size() > most) return false;
-  for (;;) {
-    const std::string_view label = name.substr(0, name.find('.'));
-    if (label.empty() || label.size() > most_of_label) return false;
-    if (!is_plain(label.front()) || !is_plain(label.back())) return false;
-    if (!std::ranges::all_of(label, [&](char c) { return is_plain(c) || c == '-'; })) return false;
-    if (label.size() == name.size()) return true;
-    name.remove_prefix(label.size() + 1);
-  }
+  static const std::regex labels(
+      "[0-9A-Za-z]([-0-9A-Za-z]{0,61}[0-9A-Za-z])?"
+      "(\\.[0-9A-Za-z]([-0-9A-Za-z]{0,61}[0-9A-Za-z])?)*");
+  return std::regex_match(name, labels);
 }
 
 std::optional<ExpectedHost> parse_host(const std::string& word) {
@@ -38,14 +30,6 @@ std::optional<ExpectedHost> parse_host(const std::string& word) {
   if (!devices || *devices < 1 || *devices > most_devices) return {};
   host.devices = static_cast<int>(*devices);
   return host;
-}
-
-/// What is printed of a word of any length.
-std::string shortened(const std::string& word) {
-  constexpr std::size_t most = 60;
-  const std::string line = base::one_line(word.substr(0, 4 * most));
-  const std::string shown(base::first_columns(line, most));
-  return shown + (shown.size() < line.size() || word.size() > 4 * most ? "..." : "");
 }
 
 }  // namespace
@@ -71,10 +55,10 @@ std::vector<ExpectedHost> read_hosts(const std::string& file) {
       }
       throw base::Error(
           base::ExitCode::usage,
-          fmt::format("{}:{}: found '{}'; allowed: host names, one or several per line, as "
+          fmt::format("{}:{}: found {}; allowed: host names, one or several per line, as "
                       "`scontrol show hostnames` prints them, each alone or with the number of its "
                       "devices, such as node7:8",
-                      file, number, shortened(word)));
+                      file, number, describe::quoted(word.substr(0, 400))));
     }
   }
   if (hosts.empty()) {

@@ -26,37 +26,23 @@ struct Rounded : describe::Real {
   }
 };
 
-/// Entries, at most one per subject.
-struct Entries {
-  using Type = std::vector<Entry>;
-  static auto list() { return describe::list_of(describe::codec_of<Entry>(), "a list of entries"); }
-  void read(const describe::Reader& reader, Type& into) const;
-  Json write(const Type& entries) const { return list().write(entries); }
-  describe::Values values() const { return list().values(); }
-};
-
-void Entries::read(const describe::Reader& reader, Type& into) const {
-  const std::vector<describe::Reader> items = reader.items("a list of entries");
-  for (const describe::Reader& item : items) {
-    Entry entry;
-    describe::read(item, entry);
-    const auto first = std::ranges::find(into, entry.subject, &Entry::subject);
-    if (first != into.end()) {
-      const describe::Reader& other = items[static_cast<std::size_t>(first - into.begin())];
-      item.fail(fmt::format(
-          "found a second entry for the subject of {} ({}); allowed: one per device, link, "
-          "backend, deck, phase, order and metric",
-          other.path(), base::to_string(other.place())));
-    }
-    into.push_back(std::move(entry));
-  }
-}
-
 void describe_entries(Visitor& v, std::vector<Entry>& entries) {
   std::string schema;
   v("schema", schema, "Name and version of this format.", OneText{reference_schema},
     describe::required);
-  v("entries", entries, "The values.", Entries(), describe::required);
+  v("entries", entries, "The values.",
+    describe::list_of(describe::codec_of<Entry>(), "a list of entries"), describe::required);
+  if (v.reader() == nullptr) return;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto first = std::ranges::find(entries, entries[i].subject, &Entry::subject);
+    const auto number = static_cast<std::size_t>(first - entries.begin());
+    if (number == i) continue;
+    const describe::Reader list = v.reader()->at("entries"), other = list.item(number);
+    list.item(i).fail(fmt::format(
+        "found a second entry for the subject of {} ({}); allowed: one per device, link, "
+        "backend, deck, phase, order and metric",
+        other.path(), base::to_string(other.place())));
+  }
 }
 
 /// A subject as texts: "device NVIDIA H200", "link gen5 x16", ...
@@ -68,19 +54,6 @@ std::vector<std::string> texts(Subject subject) {
     all.push_back(key + " " + describe::spell(value));
   }
   return all;
-}
-
-/// The value, quoted if YAML would not read it as this string.
-std::string in_file(const Json& value) {
-  if (!value.is_string()) return describe::spell(value);
-  const std::string text = value;
-  const auto is_word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-  };
-  const bool plain =
-      !text.empty() && text != "null" && is_word(text.front()) && text.back() != ' ' &&
-      std::ranges::all_of(text, [&](char c) { return is_word(c) || c == ' ' || c == '%'; });
-  return plain ? text : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -165,7 +138,8 @@ std::string to_yaml(const Reference& reference, const std::string& how) {
     const char* indent = "  - ";
     const Json keys = describe::write(entry);
     for (const auto& [key, value] : keys.items()) {
-      text += fmt::format("{}{}: {}\n", std::exchange(indent, "    "), key, in_file(value));
+      text += fmt::format("{}{}: {}\n", std::exchange(indent, "    "), key,
+                          describe::spell(value, true));
     }
   }
   return text;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,7 +23,7 @@ struct Subject {
   std::optional<deck::Order> order = {};  ///< empty: a metric of the device
   deck::Metric metric = deck::Metric::time;
 
-  bool operator==(const Subject&) const = default;
+  auto operator<=>(const Subject&) const = default;
 };
 
 /// A reference value in the unit of the metric, with its origin.

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <map>
 
 #include "deck/fields.hpp"
 #include "results/describe.hpp"
@@ -63,13 +64,9 @@ std::optional<std::string> Moment::parse(const Json& found) const {
 }
 
 void Times::read(const describe::Reader& reader, Type& into) const {
-  into.clear();
-  for (const describe::Reader& item : reader.items("a list of times")) {
-    const auto time = item.exists() && item.value().is_number()
-                          ? std::optional(item.value().get<double>())
-                          : std::nullopt;
-    if (!time || !(*time > 0)) item.fail_allowed("a time above 0");
-    into.push_back(*time);
+  List::read(reader, into);
+  for (std::size_t i = 0; i < into.size(); ++i) {  // elsewhere null is a number that is not finite
+    if (!(into[i] > 0)) reader.item(i).fail_allowed(std::string(codec.allowed));
   }
 }
 
@@ -134,22 +131,23 @@ void describe_link(Visitor& v, DeviceSamples& device) {
     added);
   v("duplex_d2h_s", device.duplex_d2h_s, "Copies back while others go to the device, seconds each.",
     added);
-  if (const describe::Reader* const map = v.reader()) {
-    const auto differs = [&](const std::vector<double>& list) {
-      return list.size() != device.h2d_s.size();
-    };
-    const bool directions = !device.duplex_h2d_s.empty() || !device.duplex_d2h_s.empty();
-    if (differs(device.d2h_s) || differs(device.duplex_s) ||
-        (directions && (differs(device.duplex_h2d_s) || differs(device.duplex_d2h_s)))) {
-      map->fail("found lists of different lengths; allowed: one time of each kind per repetition");
-    }
+  if (v.reader() == nullptr) return;
+  const auto equal = [&](const std::vector<double>& list) {
+    return list.size() == device.h2d_s.size();
+  };
+  const bool directions = !device.duplex_h2d_s.empty() || !device.duplex_d2h_s.empty();
+  if (!equal(device.d2h_s) || !equal(device.duplex_s) ||
+      (directions && (!equal(device.duplex_h2d_s) || !equal(device.duplex_d2h_s)))) {
+    v.reader()->fail(
+        "found lists of different lengths; allowed: one time of each kind per repetition");
   }
 }
 
 void describe_device(Visitor& v, DeviceSamples& device) {
-  v("rates", device, "Copies of the deck's largest size and at least 64 MiB; null: not measured.",
-    NullUnless<DeviceSamples>{[](const DeviceSamples& d) { return d.link_bytes > 0; },
-                              describe_link});
+  auto link = device.link_bytes > 0 ? std::optional(device) : std::nullopt;
+  v("rates", link, "Copies of the deck's largest size and at least 64 MiB; null: not measured.",
+    describe::nullable(map_of<DeviceSamples>(describe_link)));
+  if (v.reader() != nullptr) device = link.value_or(DeviceSamples());
   v("health", device.health,
     "The device before, during and after the runs; null: the back end cannot read it.");
   v("health_series", device.series, "The device during a soak.", added);

@@ -341,10 +341,8 @@ std::string to_json(const std::vector<Result>& results, int indent = 2);
 /// What a command requires of a result; throws base::Error with the place in the file.
 using Rule = std::function<void(const describe::Reader&, const Result&)>;
 
-/// The results of a file; `timelines`: with the timelines of their runs, which are most of a file.
-/// Throws base::Error{runtime_error} with place or path and reason, also if the file contradicts
-/// itself.
-std::vector<Result> read_results(const std::string& path, const std::string& text,
-                                 bool timelines = true, const Rule& rule = {});
+/// The results of a file, from which lists of tasks may be missing. Throws
+/// base::Error{runtime_error} with place or path and reason, also if the file contradicts itself.
+std::vector<Result> read_results(const describe::Document& document, const Rule& rule = {});
 
 }  // namespace overlap::results

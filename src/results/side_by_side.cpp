@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -186,26 +186,6 @@ std::vector<SameDeck> shared_decks(const std::vector<std::vector<Result>>& files
   return all;
 }
 
-std::vector<Setting> differences_of(const std::vector<const Result*>& results) {
-  std::vector<Keys> decks;
-  Keys all;
-  for (const Result* const result : results) {
-    decks.push_back(result == nullptr ? Keys() : deck_keys(*result));
-    all.insert(decks.back().begin(), decks.back().end());
-  }
-  std::vector<Setting> differences;
-  for (const auto& [key, ignored] : all) {
-    Setting setting{key, {}};
-    std::set<std::string> distinct;
-    for (std::size_t i = 0; i < decks.size(); ++i) {
-      setting.values.push_back(text_at(decks[i], key));
-      if (results[i] != nullptr) distinct.insert(setting.values.back());
-    }
-    if (distinct.size() > 1) differences.push_back(std::move(setting));
-  }
-  return differences;
-}
-
 Matched matched(const Run& run, const Runs& runs) {
   const auto median = [](const std::optional<base::Summary>& value) {
     return value ? std::optional(value->median) : std::nullopt;
@@ -221,37 +201,30 @@ Matched matched(const Run& run, const Runs& runs) {
   return matched;
 }
 
-/// The tables of all columns, pivoted: a row per point and order.
+/// The orders of a deck at all points; null: a column without the deck.
 std::vector<Match> matches_of(const std::vector<const Result*>& results, std::size_t to) {
+  std::deque<Figures> tables;
+  std::vector<const Figures*> columns;
+  for (const Result* const result : results) {
+    columns.push_back(result != nullptr ? &tables.emplace_back(*result) : nullptr);
+  }
   std::vector<Match> matches;
-  std::vector<std::vector<const Run*>> runs;                   // of each match, by column
-  std::map<std::array<std::string, 3>, std::size_t> place_of;  // by phase, values and order
-  for (std::size_t column = 0; column < results.size(); ++column) {
-    if (results[column] == nullptr) continue;
-    const Figures figures(*results[column]);
-    for (const Figures::Place& place : figures.places) {
-      for (const Run* const run : place.runs) {
-        const std::string phase(deck::to_string(run->phase));
-        const auto [found, is_new] =
-            place_of.emplace(std::array{phase, run->point.dump(), name(*run)}, matches.size());
-        if (is_new) {
-          matches.push_back({.point = place.name(), .order = name(*run), .columns = {}});
-          matches.back().columns.resize(results.size());
-          runs.emplace_back(results.size());
-        }
-        matches[found->second].columns[column] = matched(*run, place.runs);
-        runs[found->second][column] = run;
+  for (const Pivot::Line& line : Pivot(columns).lines) {
+    const Figures::Row& first = **std::ranges::find_if(line, [](auto* row) { return row; });
+    if (first.run == nullptr || first.key.metric != deck::Metric::time) continue;
+    Match& match = matches.emplace_back();
+    match.order = first.run_name();
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      std::optional<Matched>& cell = match.columns.emplace_back();
+      if (line[i] == nullptr) continue;
+      if (match.point.empty()) match.point = columns[i]->point_name(*line[i]);
+      cell = matched(*line[i]->run, columns[i]->runs[line[i]->point]);
+      if (i == to) {
+        cell->ratio = base::Estimate{.value = 1, .lo = 1, .hi = 1};
+      } else if (line[to] != nullptr) {
+        cell->ratio = base::ratio(line[i]->run->samples_s, line[to]->run->samples_s);
       }
     }
-  }
-  for (std::size_t i = 0; i < matches.size(); ++i) {
-    if (runs[i][to] == nullptr) continue;
-    for (std::size_t column = 0; column < results.size(); ++column) {
-      if (runs[i][column] == nullptr) continue;
-      matches[i].columns[column]->ratio =
-          base::ratio(runs[i][column]->samples_s, runs[i][to]->samples_s);
-    }
-    matches[i].columns[to]->ratio = base::Estimate{.value = 1, .lo = 1, .hi = 1};
   }
   return matches;
 }
@@ -273,10 +246,12 @@ SideBySide side_by_side(const std::vector<std::vector<Result>>& files, const std
   for (std::size_t i = 0; i < titles.size(); ++i) all.columns[i].title = titles[i];
   all.to = chosen(all.columns, to);
   for (auto& [deck, results] : shared_decks(files)) {
-    deck.differences = differences_of(results);
+    std::vector<Keys> keys;
     for (const Result* const result : results) {
+      keys.push_back(result == nullptr ? Keys() : deck_keys(*result));
       deck.errors.push_back(result == nullptr ? "" : result->error);
     }
+    deck.differences = differences(keys);
     deck.matches = matches_of(results, all.to);
     all.decks.push_back(std::move(deck));
   }

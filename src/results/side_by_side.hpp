@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/result.hpp"
+#include "results/figures.hpp"
 
 /// Results of several machines, back ends or builds side by side, for porting studies. Nothing is
 /// judged.
@@ -39,12 +39,6 @@ struct Match {
   std::string point;                            ///< of a sweep, or a phase; else empty
   std::string order;                            ///< with disturbance or host work
   std::vector<std::optional<Matched>> columns;  ///< one per column; empty: missing
-};
-
-/// A key of the deck with one value per column; "-": missing.
-struct Setting {
-  std::string key;
-  std::vector<std::string> values;
 };
 
 /// A deck with the same title and workload in several columns.

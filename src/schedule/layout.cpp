@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 #include "base/interrupt.hpp"
 #include "base/units.hpp"
@@ -108,19 +109,26 @@ std::int64_t even_chunks(const deck::Deck& deck, const Costs& costs, std::int64_
   return chunks;
 }
 
-/// The first number of chunks of a ramp, from `chunks` up to one per unit, whose largest chunk has
-/// at most `most` units before rounding.
+std::int64_t largest_of(const std::vector<std::int64_t>& borders) {
+  return std::transform_reduce(
+      borders.begin() + 1, borders.end(), borders.begin(), std::int64_t{0},
+      [](auto a, auto b) { return std::max(a, b); }, std::minus());
+}
+
+/// The least number of chunks of a ramp, of those from `chunks` on, with at most `most` units each.
 std::int64_t ramp_chunks(const deck::Deck& deck, const Costs& costs, std::int64_t chunks,
                          std::int64_t most) {
-  double sum = 0;
-  for (std::int64_t count = 1;; ++count) {
-    const double middle = ramp_weight(deck.chunks, (count - 1) / 2);
-    sum += middle;  // one chunk more
-    const double largest = static_cast<double>(costs.units) * middle / sum;
-    if (count < chunks) continue;
-    expect_few(deck, costs, count);
-    if (largest <= static_cast<double>(most) + 1 || count == costs.units) return count;
+  const auto too_large = [&](std::int64_t count) {
+    base::check_interrupt();  // long ramps of many units take seconds
+    return largest_of(ramp(costs.units, count, deck.chunks)) > most;
+  };
+  std::int64_t enough = chunks;
+  while (too_large(enough)) {
+    expect_few(deck, costs, enough + 1);
+    enough = std::min({2 * enough, costs.units, deck::most_chunks / costs.iterations});
   }
+  const auto counts = std::views::iota(chunks, enough);
+  return *std::ranges::partition_point(counts, too_large);
 }
 
 void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) {
@@ -136,15 +144,8 @@ void lay_out_chunks(Layout& layout, const deck::Deck& deck, const Costs& costs) 
   // The small chunks of a ramp enlarge the others, so that bytes per chunk may require more chunks.
   chunks = even_chunks(deck, costs, most, up_bytes);
   if (ramps && deck.chunks.bytes) chunks = ramp_chunks(deck, costs, chunks, most);
-  for (;; ++chunks) {
-    base::check_interrupt();  // long ramps of many units take seconds
-    expect_few(deck, costs, chunks);
-    layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks) : even(costs.units, chunks);
-    layout.largest_chunk_units = std::transform_reduce(
-        layout.borders.begin() + 1, layout.borders.end(), layout.borders.begin(), std::int64_t{0},
-        [](auto a, auto b) { return std::max(a, b); }, std::minus());
-    if (layout.largest_chunk_units <= most) break;
-  }
+  layout.borders = ramps ? ramp(costs.units, chunks, deck.chunks) : even(costs.units, chunks);
+  layout.largest_chunk_units = largest_of(layout.borders);
   layout.slots = chunks;
   if (unit_bytes > 0 && layout.device_limit / unit_bytes < costs.units) {
     const std::int64_t slot_bytes = layout.largest_chunk_units * unit_bytes;

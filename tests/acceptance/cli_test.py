@@ -505,9 +505,9 @@ class Streams(TestCase):
         self.assertEqual(len(names), 2)
         dry = run(*paths, "--dry-run").stdout
         self.assertEqual(set(re.findall("(?m)^deck (.*)$", dry)), names)
-        self.assert_error(run(paths[0], paths[0]), 3, "d.yaml: found the same deck twice; allowed: once")
+        self.assert_error(run(paths[0], paths[0]), 3, "d.yaml: found the name of .*d.yaml, which runs the same; allowed: each deck once")
         paths[1].write_text("title: other\n" + paths[0].read_text())
-        self.assert_error(run(*paths), 3, "two/d.yaml: found the name of .*one/d.yaml, which runs the same; allowed: another")
+        self.assert_error(run(*paths), 3, "two/d.yaml: found the name of .*one/d.yaml, which runs the same; allowed: each deck once")
 
     def test_a_shipped_deck_with_its_suffix(self):
         done = run("rowsum.yaml", "--dry-run", cwd=self.folder)

@@ -184,7 +184,7 @@ class Merge(TestCase):
         before = result.read_text()
         for option in ("--json", "--junit", "--report"):
             self.assert_error(run("merge", self.results, option, result), 3, f"{option}: found .*, which is also an input")
-            self.assert_error(run("merge", self.results, option, ""), 3, f"{option} needs a file name")
+            self.assert_error(run("merge", self.results, option, ""), 3, f"{option}: found ''; allowed: ")
             self.assert_error(run("merge", self.results, option, self.folder / "no/such.file"), 1, "cannot write")
         self.assertEqual(result.read_text(), before)
         self.assert_error(run("merge", result, "--json=x", "--junit=x"), 3, "--junit: found x, which is also --json")
@@ -216,7 +216,7 @@ class Merge(TestCase):
         fleet, junit = self.folder / "fleet.json", self.folder / "fleet.xml"
         done = run("merge", self.results, "--json", fleet, "--junit", junit)
         self.assert_clean(done, 5)
-        self.assertRegex(done.stdout, r"(?m)^n2 +1 of 8 devices without a result: rank 3$")
+        self.assertRegex(done.stdout, r"(?m)^n2: 1 of 8 devices without a result: rank 3$")
         self.assertIn("15 files: 15 devices, 0 not passed, 1 device missing\n", done.stdout)
         [missing] = json.loads(fleet.read_text())["missing_devices"]
         self.assertEqual(missing, {"host": "n2", "missing": 1, "expected": 8, "ranks": [3], "local_ranks": [3]})
@@ -236,8 +236,8 @@ class Merge(TestCase):
         hosts.write_text("n1:3 n2:3\n")
         done = run("merge", self.results, "--expect", hosts)
         self.assert_clean(done, 5)
-        self.assertRegex(done.stdout, r"(?m)^n1 +1 of 3 devices without a result$")
-        self.assertRegex(done.stdout, r"(?m)^missing host\nn2$")
+        self.assertRegex(done.stdout, r"(?m)^n1: 1 of 3 devices without a result$")
+        self.assertRegex(done.stdout, r"(?m)^n2: no result of this host$")
 
     def test_a_list_that_is_malformed_is_no_failed_node(self):
         result, hosts = self.write("a.json"), self.folder / "hosts"

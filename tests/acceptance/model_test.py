@@ -395,7 +395,7 @@ class Calibrate(TestCase):
 
     def test_empty_file_name(self):
         for option in ("--calibrate", "--device"):
-            self.assert_error(run(self.deck(), option, ""), 3, f"{option} needs a file name")
+            self.assert_error(run(self.deck(), option, ""), 3, f"{option}: found ''; allowed: ")
 
 
 if __name__ == "__main__":

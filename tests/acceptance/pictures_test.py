@@ -51,7 +51,7 @@ class Pictures(TestCase):
         return svg, html, json.loads(trace), json.loads(result)
 
     def assert_bars(self, picture, entries):
-        """Every task is a bar, or in one with its neighbours, within its picture."""
+        """Every task is a bar within its picture."""
         tasks = 0
         for plot in (plot for plot in picture.iter(f"{SVG}svg") if plot.get("class", "").startswith("plot")):
             for bar in plot.iter(f"{SVG}rect"):
@@ -60,8 +60,7 @@ class Pictures(TestCase):
                 self.assertGreaterEqual(x, 0)
                 self.assertGreater(width, 0)
                 self.assertLessEqual(x + width, float(plot.get("width")) + 0.01)
-                many = re.match(r"(\d+) \w+ tasks", bar.find(f"{SVG}title").text)  # too narrow alone
-                tasks += int(many[1]) if many else 1
+                tasks += 1
         self.assertEqual(tasks, entries)
 
     def assert_svg(self, svg, results):
@@ -84,14 +83,12 @@ class Pictures(TestCase):
 
     def assert_trace(self, trace, results):
         events = trace["traceEvents"]
-        slices, arrows = collections.defaultdict(list), collections.defaultdict(list)
+        slices = collections.defaultdict(list)
         names, processes = {}, {}
         for event in events:
             key = event.get("pid"), event.get("tid")
             if event["ph"] == "X":
                 slices[key].append(event)
-            elif event["ph"] in "sf":
-                arrows[event["id"]].append(event)
             elif event["name"] == "process_name":
                 processes[event["pid"]] = event["args"]["name"]
             elif event["name"] == "thread_name":
@@ -100,13 +97,6 @@ class Pictures(TestCase):
         for track in slices.values():  # one after the other, nothing half inside another
             for before, after in zip(track, track[1:]):
                 self.assertLessEqual(before["ts"] + before["dur"], after["ts"] + 1e-6)
-        for ends in arrows.values():
-            self.assertEqual([end["ph"] for end in ends], ["s", "f"])
-            self.assertLessEqual(ends[0]["ts"], ends[1]["ts"])
-            self.assertNotEqual(ends[0]["tid"], ends[1]["tid"])
-            for end in ends:
-                track = slices[end["pid"], end["tid"]]
-                self.assertTrue(any(s["ts"] <= end["ts"] <= s["ts"] + s["dur"] + 1e-6 for s in track))
         expected = [timeline for result in results for timeline in timelines(result)]
         self.assertEqual(len(processes), len(expected))
         for pid, (entry, words, entries) in zip(sorted(processes), expected):
@@ -123,14 +113,13 @@ class Pictures(TestCase):
                 for task, slice in found.items():
                     self.assertAlmostEqual(slice["ts"], 1e6 * entries[task]["start_s"], delta=2e-3)
                     self.assertEqual(slice["cat"], entries[task]["stage"])
-        return arrows
 
     def assert_all(self, drawn):
         svg, html, trace, document = drawn
         results = document.get("results", [document])
         self.assert_svg(svg, results)
         self.assert_page(html, document)
-        return self.assert_trace(trace, results)
+        self.assert_trace(trace, results)
 
     def test_of_one_deck(self):
         for arguments in RUNS:
@@ -148,9 +137,6 @@ class Pictures(TestCase):
         self.assert_all(drawn)
         self.assertIn("depth_first on c2050, predicted", json.dumps(drawn[2]))
 
-    def test_arrows_between_lanes(self):
-        self.assertNotEqual(self.assert_all(self.drawn(self.deck(), *PREDICT)), {})
-
     def test_svg_of_a_large_deck_is_small(self):
         settings = "--set=chunks.count=32", "--set=issue.lanes=32"
         orders = "--set=issue.orders=[depth_first, breadth_first, by_engine, auto]"
@@ -162,7 +148,7 @@ class Pictures(TestCase):
     def test_bad_usage(self):
         for name in ("t.png", "t", "svg", "", "t.svg.gz"):
             self.assert_error(run(self.deck(), "--timeline", name), 3, "--timeline.*allowed: .*[.]svg")
-        self.assert_error(run(self.deck(), "--trace", ""), 3, "--trace needs a file name")
+        self.assert_error(run(self.deck(), "--trace", ""), 3, "--trace: found ''; allowed: FILE")
         for option, name in (("--timeline", "t.svg"), ("--trace", "t.json")):
             self.assert_error(run(option, name), 3, "no deck")
             self.assert_error(run("--list", option, name), 3, f"--list with {option}")

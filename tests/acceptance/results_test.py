@@ -72,7 +72,7 @@ class Results(TestCase):
     def test_references_are_read_before_anything_runs(self):
         for change, message in (
             ({"tolerance": "-3 %"}, r"entries\[0\]\.tolerance: found '-3 %'; allowed: "),
-            ({"tolerance": "3 %", "order": "by_engine", "metric": "time"}, r"entries\[1\]: found a second entry for the subject of entries\[0\]"),
+            ({"tolerance": "3 %", "order": "by_engine", "metric": "time", "unit": "s"}, r"entries\[1\]: found a second entry for the subject of entries\[0\]"),
         ):
             self.change(**change)
             self.assert_error(self.judged(), 3, message)
@@ -139,7 +139,7 @@ class Results(TestCase):
         self.assertEqual(self.first.read_text(), before)
         self.assert_error(run("compare", self.first), 3)
         for option in ("--json", "--report"):
-            self.assert_error(run("compare", self.first, self.second, option, ""), 3, f"{option} needs a file name")
+            self.assert_error(run("compare", self.first, self.second, option, ""), 3, f"{option}: found ''; allowed: ")
         self.assert_error(run("compare", self.first, self.folder / "none.json"), 1, "cannot be read")
 
     def test_swept_keys_are_no_difference_between_sweeps(self):

@@ -275,7 +275,7 @@ class Trouble(Case):
         files = [self.folder / f"rank-{other}.json" for other in range(RANKS) if other != rank]
         done = run("merge", *files)
         self.assert_clean(done, 5)
-        self.assertRegex(done.stdout, rf"(?m)^{HOST} +1 of {RANKS} devices without a result: rank {rank}$")
+        self.assertRegex(done.stdout, rf"(?m)^{HOST}: 1 of {RANKS} devices without a result: rank {rank}$")
 
     @others_live_on
     def test_a_rank_that_is_killed(self):

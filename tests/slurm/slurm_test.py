@@ -279,7 +279,7 @@ class Merge(NodePrivate):
         job = self.run_deck()
         output = self.assert_ended(job, "FAILED", "5:0")
         self.assertEqual(set(self.results(job, "nodes/*")), {"n1.json"})
-        self.assertRegex(output, r"(?m)^missing host\nn2$")
+        self.assertRegex(output, r"(?m)^n2: no result of this host$")
 
 
 class HealthCheck(NodePrivate):

@@ -245,6 +245,7 @@ TEST(Compare, SpeedUpsWithoutPotentialAreNotJudged) {
 
 TEST(Compare, ComparesEachPhaseWithItself) {
   Result one = result("a", 1);
+  one.points.push_back({.phase = deck::Phase::together});
   for (auto run : std::vector(one.runs)) {
     run.phase = deck::Phase::together;
     for (double& time_s : run.samples_s) time_s *= 2;

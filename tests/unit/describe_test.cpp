@@ -212,8 +212,7 @@ TEST(Describe, YamlErrorsNameThePlace) {
   EXPECT_EQ(yaml_complaint("name: a\nlimit: 2\n"), "@:2:8: limit: found '2'; allowed: a fraction");
   EXPECT_EQ(yaml_complaint("name: a\nbytes: 3 kib\n"),
             "@:2:8: bytes: found '3 kib'; allowed: a size of at least 1 B and at most 1 KiB, such "
-            "as 65536, 16 MiB or 2 GB; units: TiB, GiB, MiB, KiB, B, TB, GB, MB, KB, kB; did you "
-            "mean 'KiB'?");
+            "as 65536, 16 MiB or 2 GB; units: TiB, GiB, MiB, KiB, B, TB, GB, MB, KB, kB");
 }
 
 TEST(Describe, MakesASchema) {
@@ -235,17 +234,6 @@ TEST(Describe, MakesASchema) {
   EXPECT_EQ(schema["allOf"].dump(),
             R"([{"if":{"properties":{"shape":{"const":"box"}}},"then":{"required":["width"]}},)"
             R"({"if":{"properties":{"shape":{"const":"disc"}}},"then":{"required":["radius"]}}])");
-}
-
-TEST(Describe, WritesRepeatedObjectsOnceInASchema) {
-  const Json schema = describe::with_definitions(describe::schema<Toy>());
-  const auto of = [&](const char* key) { return schema["properties"][key].dump(); };
-  EXPECT_EQ(of("origin"), R"({"description":"Where\nit is.","$ref":"#/$defs/origin"})");
-  EXPECT_EQ(
-      of("points"),
-      R"({"description":"Its points.","type":"array","minItems":0,"items":{"$ref":"#/$defs/origin"}})");
-  EXPECT_EQ(schema["$defs"].size(), 1U);
-  EXPECT_EQ(schema["$defs"]["origin"]["properties"]["x"]["description"], "Abscissa.");
 }
 
 TEST(Describe, WritesCommentedYaml) {

@@ -317,7 +317,6 @@ void expect_equal(const Device& found, const Device& expected) {
   EXPECT_EQ(found.concurrent_kernels, expected.concurrent_kernels);
   expect_close(found.kernels_slowed, expected.kernels_slowed, "kernels.slowed");
   EXPECT_EQ(found.cache_bytes, expected.cache_bytes);
-  expect_equal(found.zero_copy, expected.zero_copy, "kernels.zero_copy");
   ASSERT_EQ(found.kernels.size(), expected.kernels.size());
   for (const auto& [name, kernel] : expected.kernels) {
     ASSERT_EQ(found.kernels.count(name), 1u) << name;
@@ -331,10 +330,10 @@ void expect_equal(const Device& found, const Device& expected) {
   EXPECT_EQ(found.cores, expected.cores);
   EXPECT_EQ(found.lanes_divide, expected.lanes_divide);
   const auto costs = [](const Device& d) {
-    std::vector<double> all = {d.host.copy_s, d.host.kernel_s, d.host.record_s,
-                               d.host.wait_s, d.host.query_s,  d.host.synchronize_s};
-    for (const auto delay : latencies) all.push_back(d.latency.*delay);
-    return all;
+    return std::vector{d.host.copy_s,      d.host.kernel_s,     d.host.record_s,
+                       d.host.wait_s,      d.host.query_s,      d.host.synchronize_s,
+                       d.latency.start_s,  d.latency.lane_s,    d.latency.event_s,
+                       d.latency.notice_s, d.latency.handover_s};
   };
   for (std::size_t i = 0; i < costs(found).size(); ++i) {
     expect_close(costs(found)[i], costs(expected)[i], "cost " + std::to_string(i));
@@ -371,7 +370,6 @@ Device crooked() {
   device.concurrent_kernels = 5;
   device.kernels_slowed = 1.01234;
   device.cache_bytes = 12345678;
-  device.zero_copy = Curve({{4096, 3.2e-6}, {1 << 24, 4.2e-4}});
   device.kernels["increment"] = {{{0, Curve::line(3e-6, 1.23456e12)}}};
   device.kernels["rowsum/int32"] = {
       {{0.214286, Curve::line(0, 4.4e12)}, {1.75, Curve({{65536, 3e-6}, {1e9, 3e-3}})}}};

@@ -74,11 +74,8 @@ inline model::Device golden_device() {
   device.latency = {.start_s = 1.3e-6,
                     .lane_s = 0.6e-6,
                     .event_s = 1.9e-6,
-                    .small_lane_s = 0.5e-6,
-                    .small_event_s = 1.6e-6,
                     .notice_s = 3.1e-6,
-                    .handover_s = 0.4e-6,
-                    .small_handover_s = 0.2e-6};
+                    .handover_s = 0.4e-6};
   return device;
 }
 

@@ -279,18 +279,6 @@ TEST(Golden, HeadingsAsItIsWritten) {
                        "issue: {lanes: 2, sync: device}\n")}});
 }
 
-TEST(Heading, SaysHowWellKernelsAreBalanced) {
-  const auto points = golden_points("workload: {kind: increment, intensity: 2x balanced}\n");
-  for (const auto& [kernel_s, more] :
-       {std::pair(4.2, " = 2.100\n"), {4.5, " = 2.250, not 2: a single repeat takes longer\n"}}) {
-    results::Part part;
-    part.balance = results::Balance{.repeats = 1, .copy_s = 2, .kernel_s = kernel_s};
-    Report report;
-    report.blocks = heading(result_of(points), part);
-    EXPECT_NE(terminal(report, {}).find(more), std::string::npos);
-  }
-}
-
 TEST(Report, OfWhatDidNotRunHasNoTable) {
   const auto points = golden_points("workload: {kind: increment}\n");
   results::Result result = result_of(points);

@@ -5,10 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <limits>
-
-#include "base/whole.hpp"
 #include "deck_file.hpp"
 
 namespace overlap::base {
@@ -50,20 +46,6 @@ TEST(InputFile, MayBeAPipeThatIsOpen) {
   close(ends[1]);
   EXPECT_EQ(read_file("/dev/fd/" + std::to_string(ends[0]), 5, "", ExitCode::usage), "words");
   close(ends[0]);
-}
-
-TEST(Whole, IsANumberOfTheType) {
-  EXPECT_EQ(whole<int>(-3), -3);
-  EXPECT_EQ(whole<int>(0x1p31 - 1), std::numeric_limits<int>::max());
-  EXPECT_EQ(whole<int>(-0x1p31), std::numeric_limits<int>::min());
-  EXPECT_EQ(whole<std::uint64_t>(0x1p63), std::uint64_t{1} << 63);
-  for (const double none :
-       {0x1p31, -0x1p31 - 1, 0.5, 1e300, -1e300, std::numeric_limits<double>::infinity(),
-        std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_EQ(whole<int>(none), std::nullopt) << none;
-  }
-  EXPECT_EQ(whole<std::size_t>(-1), std::nullopt);
-  EXPECT_EQ(whole<std::int64_t>(0x1p63), std::nullopt);
 }
 
 }  // namespace

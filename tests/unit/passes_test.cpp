@@ -18,13 +18,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// The H200, and a curve that its file does not have.
 const Device& h200() {
-  static const Device device = [] {
-    Device h200 = load_device("h200");
-    h200.zero_copy = slower(h200.h2d.pinned, 1.3);
-    return h200;
-  }();
+  static const Device device = load_device("h200");
   return device;
 }
 
@@ -41,7 +36,6 @@ Device pass(const std::function<double()>& factor) {
       disturb(*curve);
     }
   }
-  disturb(device.zero_copy);
   for (auto& [name, kernel] : device.kernels) {
     for (Roof& roof : kernel.roofs) disturb(roof.time);
   }
@@ -63,7 +57,6 @@ double difference(const Device& found, const Device& expected) {
       curves(found.*copies.*curve, expected.*copies.*curve);
     }
   }
-  curves(found.zero_copy, expected.zero_copy);
   for (const auto& [name, kernel] : expected.kernels) {
     for (std::size_t i = 0; i < kernel.roofs.size(); ++i) {
       curves(found.kernels.at(name).roofs[i].time, kernel.roofs[i].time);
@@ -216,15 +209,6 @@ TEST_F(Passes, ShortTimesMayDifferByTheNoise) {
   EXPECT_THAT(doubtful(0.08, 1.12), ElementsAre("host"));
 }
 
-TEST_F(Passes, CopiesAreNoFasterWhileTheOtherDirectionIsActive) {
-  Device one = h200();
-  one.d2h.duplex = slower(one.d2h.pinned, 0.9);
-  const Device found = combine({one, one});
-  for (const auto& [bytes, seconds] : found.d2h.duplex.points()) {
-    EXPECT_GE(seconds, found.d2h.pinned.seconds(bytes)) << bytes;
-  }
-}
-
 TEST_F(Passes, SizesOfFewPassesAreLeftOut) {
   std::vector<Device> passes(4, pass([] { return 1; }));
   const std::size_t sizes = passes[0].h2d.pinned.points().size();
@@ -294,7 +278,6 @@ TEST(Expected, KernelsOnHostMemoryHaveTheSpreadOfCopies) {
       .transfer = deck::Transfer::zero_copy, .borders = {0, 10}, .largest_chunk_units = 10};
   Device device = device_of(Queues::connection);
   device.kernels["k"] = {{{0, Curve::line(0, 100)}}};
-  device.zero_copy = Curve({{10, 12}});
   device.spread = Spread{.copies = 0.25};
   const auto interval =
       expected(schedule::build(costs, layout, deck::Order::depth_first, 1), device);

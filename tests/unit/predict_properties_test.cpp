@@ -69,8 +69,9 @@ Device random_device(Random& random) {
                        &device.host.wait_s, &device.host.synchronize_s}) {
     *cost = 0.125 * pick(random, 0, 1) * pick(random, 0, 4);
   }
-  for (const auto delay : latencies) {
-    device.latency.*delay = 0.125 * pick(random, 0, 1) * pick(random, 0, 4);
+  for (double* delay : {&device.latency.start_s, &device.latency.lane_s, &device.latency.event_s,
+                        &device.latency.notice_s, &device.latency.handover_s}) {
+    *delay = 0.125 * pick(random, 0, 1) * pick(random, 0, 4);
   }
   return device;
 }

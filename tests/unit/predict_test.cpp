@@ -393,8 +393,8 @@ TEST(EngineRules, SmallCopiesCanBeSlowedMoreThanLargeOnes) {
 }
 
 TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
-  const auto seconds = [](bool input, bool output, const Curve& zero_copy = {},
-                          double bytes_per_s = 1, std::int64_t units = 10) {
+  const auto seconds = [](bool input, bool output, double bytes_per_s = 1,
+                          std::int64_t units = 10) {
     schedule::Costs costs;
     costs.kernel = "k";
     costs.units = units;
@@ -410,23 +410,16 @@ TEST(EngineRules, KernelsOnHostMemoryMoveTheDataThemselves) {
     device.h2d.pinned = device.d2h.pinned = Curve::line(0, bytes_per_s);
     device.h2d.duplex = device.d2h.duplex = Curve::line(0, bytes_per_s / 2);
     device.kernels["k"] = {{{0, Curve::line(0, 100)}}};
-    device.zero_copy = zero_copy;
     return seconds_alone(schedule, schedule.tasks.at(0), device);
   };
   // A fifth longer than copies, which slow each other down only where both directions have data.
   EXPECT_DOUBLE_EQ(seconds(true, false), 12);
   EXPECT_DOUBLE_EQ(seconds(false, true), 12);
   EXPECT_DOUBLE_EQ(seconds(true, true), 24);
-  // Measured in both directions: 1.5 times as long as copies of 10 bytes.
-  const Curve measured({{5, 1}, {10, 30}, {20, 1000}});
-  EXPECT_DOUBLE_EQ(seconds(true, true, measured), 30);
-  EXPECT_DOUBLE_EQ(seconds(true, false, measured), 15);
-  EXPECT_DOUBLE_EQ(seconds(false, true, measured), 15);
   // The same with times and sizes below 1.
-  EXPECT_DOUBLE_EQ(seconds(true, false, {}, 50), 0.24);
-  EXPECT_DOUBLE_EQ(seconds(false, true, {}, 50), 0.24);
-  EXPECT_DOUBLE_EQ(seconds(true, true, Curve({{10, 0.5}}), 50), 0.5);
-  EXPECT_DOUBLE_EQ(seconds(true, false, {}, 1, 1), 1.2);
+  EXPECT_DOUBLE_EQ(seconds(true, false, 50), 0.24);
+  EXPECT_DOUBLE_EQ(seconds(false, true, 50), 0.24);
+  EXPECT_DOUBLE_EQ(seconds(true, false, 1, 1), 1.2);
 }
 
 TEST(EngineRules, LinesApartTakeTheirTime) {
@@ -539,10 +532,10 @@ TEST(EngineRules, ADeviceWithoutTheRateSaysSo) {
 TEST(EngineRules, ACopyEngineRestsWhileTwoOtherLanesWaitForIt) {
   Device device = device_of(Queues::engine);
   device.latency.handover_s = 0.5;
-  // At the end of the first copy, lanes 1 and 2 wait for the engine and lane 1 for another one; at
-  // the end of the second, no other lane waits for another engine.
+  // At the end of the first copy, lanes 1 and 2 wait for the engine, at the end of the second lanes
+  // 2 and 0, then only lane 0.
   EXPECT_THAT(predicted({h2d(0, 1), h2d(1, 1), h2d(2, 1), kernel(1, 1), h2d(0, 1)}, device),
-              ElementsAre("H2D 0-1", "H2D 1.5-2.5", "H2D 2.5-3.5", "SM 2.5-3.5", "H2D 3.5-4.5"));
+              ElementsAre("H2D 0-1", "H2D 1.5-2.5", "H2D 3-4", "SM 2.5-3.5", "H2D 4-5"));
   // Whatever follows in its own lane.
   EXPECT_THAT(predicted({h2d(0, 1), h2d(0, 1), h2d(1, 1), h2d(2, 1), kernel(2, 1)}, device),
               ElementsAre("H2D 0-1", "H2D 1.5-2.5", "H2D 3-4", "H2D 4-5", "SM 5-6"));
@@ -558,54 +551,14 @@ TEST(EngineRules, ACopyEngineRestsWhileTwoOtherLanesWaitForIt) {
               ElementsAre("SM 0-1", "SM 1-2", "SM 2-3", "H2D 2-3"));
 }
 
-TEST(EngineRules, ACopyEngineRestsForLessAfterSmallCopies) {
-  Device device = device_of(Queues::engine);
-  device.latency.handover_s = 4;
-  device.latency.small_handover_s = 0.5;
-  device.h2d.pinned = Curve({{1, 1}, {1e9, 1 + 1e-9}});  // 1 s of any size
-  const auto second_of = [&](std::size_t bytes) {
-    std::vector<Task> tasks = {h2d(0, 1), h2d(1, 1), h2d(2, 1), kernel(1, 1)};
-    tasks[0].bytes = bytes;
-    return predicted(tasks, device)[1];
-  };
-  const std::size_t kibibyte = 1 << 10;
-  EXPECT_EQ(second_of(1), "H2D 1.5-2.5");
-  EXPECT_EQ(second_of(512 * kibibyte), "H2D 1.5-2.5");
-  EXPECT_EQ(second_of(2304 * kibibyte), "H2D 3.25-4.25");
-  EXPECT_EQ(second_of(4096 * kibibyte), "H2D 5-6");
-  EXPECT_EQ(second_of(8192 * kibibyte), "H2D 5-6");
-  device.latency.small_handover_s = 0;  // as after others
-  EXPECT_EQ(second_of(1), "H2D 5-6");
-}
-
 // -------------------------------------------------------------------------------------- workers
 
-TEST(Workers, WaitForACoreWhenTheyAreMore) {
+TEST(Workers, ShareTheCoresWhenTheyAreMore) {
   Device device = device_of(Queues::worker);
   device.cores = 2;
-  // The first two start at once, the third when the shorter one ends, then the fourth.
-  const timeline::Timeline timeline =
-      predict(schedule_of({kernel(0, 2), kernel(1, 1), kernel(2, 3), h2d(3, 3)}), device);
-  EXPECT_THAT(text(timeline),
-              ElementsAre("worker 0 0-2", "worker 1 0-1", "worker 1 1-4", "worker 0 2-5"));
-  EXPECT_DOUBLE_EQ(timeline.complete_s, 5);
-}
-
-TEST(Workers, TakeWhatWasIssuedFirst) {
-  Device device = device_of(Queues::worker);
-  // When the first ends, the second task of its lane was issued before that of the other lane.
-  EXPECT_THAT(predicted({kernel(1, 1), kernel(1, 1), kernel(0, 1)}, device),
-              ElementsAre("worker 0 0-1", "worker 0 1-2", "worker 0 2-3"));
-}
-
-TEST(Workers, ChooseAfterAllTasksThatEndTogether) {
-  Device device = device_of(Queues::worker);
-  device.cores = 2;
-  // What lane 1 has next was issued before the task of lane 2, and has its turn before it although
-  // the task in front of it is the last to end at 1.
-  EXPECT_THAT(
-      predicted({kernel(0, 1), kernel(1, 1), kernel(1, 1), kernel(2, 1), kernel(0, 1)}, device),
-      ElementsAre("worker 0 0-1", "worker 1 0-1", "worker 0 1-2", "worker 1 1-2", "worker 0 2-3"));
+  // Half a core each until the second ends, then two thirds until the first does.
+  EXPECT_THAT(predicted({kernel(0, 2), kernel(1, 1), kernel(2, 3), h2d(3, 3)}, device),
+              ElementsAre("worker 0 0-3.5", "worker 1 0-2", "worker 2 0-4.5", "worker 3 0-4.5"));
 }
 
 TEST(Workers, ShareTheCoresWithTheHostsWork) {
@@ -657,7 +610,7 @@ TEST(Workers, AreSlowedByACrowd) {
               ElementsAre("worker 0 0-2", "worker 1 0-3.5", "worker 2 0-4.5"));
   device.cores = 1;  // where there never is one
   EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 2)}, device),
-              ElementsAre("worker 0 0-1", "worker 0 1-3"));
+              ElementsAre("worker 0 0-2", "worker 1 0-3"));
 }
 
 // ----------------------------------------------------------------------------------------- host
@@ -702,34 +655,6 @@ TEST(HostRules, SignalsTakeTime) {
   // To another engine in the lane, to another lane, and within an engine and a lane: nothing.
   EXPECT_THAT(predicted({h2d(0, 1), kernel(0, 1), d2h(1, 1, {1}), d2h(1, 1)}, device),
               ElementsAre("H2D 0-1", "SM 1.5-2.5", "D2H 2.75-3.75", "D2H 3.75-4.75"));
-}
-
-TEST(HostRules, SignalsBesideSmallCopiesTakeLess) {
-  Device device = device_of(Queues::engine);
-  device.latency.lane_s = 0.5;
-  device.latency.event_s = 4;
-  device.latency.small_lane_s = 0.25;
-  device.latency.small_event_s = 2;
-  device.h2d.pinned = device.d2h.pinned = Curve({{1, 1}, {1e9, 1 + 1e-9}});  // 1 s of any size
-  const auto copies_of = [&](std::size_t bytes) {
-    std::vector<Task> tasks = {h2d(0, 1), kernel(0, 1), d2h(1, 1, {1})};
-    tasks[0].bytes = tasks[2].bytes = bytes;
-    return predicted(tasks, device);
-  };
-  const std::size_t kibibyte = 1 << 10;
-  EXPECT_THAT(copies_of(1), ElementsAre("H2D 0-1", "SM 1.25-2.25", "D2H 4.25-5.25"));
-  EXPECT_THAT(copies_of(64 * kibibyte), ElementsAre("H2D 0-1", "SM 1.25-2.25", "D2H 4.25-5.25"));
-  EXPECT_THAT(copies_of(96 * kibibyte),
-              ElementsAre("H2D 0-1", "SM 1.375-2.375", "D2H 5.375-6.375"));
-  EXPECT_THAT(copies_of(128 * kibibyte), ElementsAre("H2D 0-1", "SM 1.5-2.5", "D2H 6.5-7.5"));
-  EXPECT_THAT(copies_of(kibibyte << 10), ElementsAre("H2D 0-1", "SM 1.5-2.5", "D2H 6.5-7.5"));
-  // Of two copies the larger one counts; without any they are not small.
-  std::vector<Task> two = {h2d(0, 1), d2h(0, 1)};
-  two[0].bytes = 1;
-  two[1].bytes = kibibyte << 10;
-  EXPECT_THAT(predicted(two, device), ElementsAre("H2D 0-1", "D2H 1.5-2.5"));
-  EXPECT_THAT(predicted({kernel(0, 1), kernel(1, 1, 1, {0})}, device),
-              ElementsAre("SM 0-1", "SM 5-6"));
 }
 
 TEST(HostRules, SignalsReachATaskThatArrivesLaterAtOnce) {

@@ -194,9 +194,7 @@ TEST(ReferenceLimit, IsOfTheDecksIdentityAndTheAwakeLink) {
   References all = references({entry(subject, 100, 0.05)});
   all.machine.link = "gen1 x16";  // at rest
   const auto verdict = [&] {
-    return experiment::judge(experiment::Plan{experiment::Setup{point}}, samples, all)
-        .checks.at(0)
-        .verdict;
+    return experiment::judge(experiment::Plan{point}, samples, all).checks.at(0).verdict;
   };
   EXPECT_EQ(verdict(), Verdict::pass);
   samples.conditions.device->pcie_width = 8;
@@ -244,8 +242,8 @@ TEST(ReferenceFile, ReadsWhatItWrites) {
   reference.entries = {full, entry(rate, 5, 0.05)};
   const std::string text = to_yaml(reference, "By hand\nfor a test");
   EXPECT_THAT(text, HasSubstr("# By hand\n# for a test\nschema: overlap-reference/1\nentries:\n"
-                              "  - device: \"NVIDIA H200\"\n    link: gen5 x16\n"));
-  EXPECT_THAT(text, HasSubstr("    value: 96.12346\n    unit: \"GB/s\"\n    tolerance: 3.15 %\n"));
+                              "  - device: NVIDIA H200\n    link: gen5 x16\n"));
+  EXPECT_THAT(text, HasSubstr("    value: 96.12346\n    unit: GB/s\n    tolerance: 3.15 %\n"));
   const overlap::DeckFile file(text, "reference.yaml");
   const Reference read = load_reference(file.path());
   ASSERT_EQ(read.entries.size(), 2U);
@@ -257,21 +255,6 @@ TEST(ReferenceFile, ReadsWhatItWrites) {
   EXPECT_EQ(read.entries[0].driver, full.driver);
   EXPECT_EQ(read.entries[0].date, full.date);
   EXPECT_EQ(to_yaml(read, "By hand\nfor a test"), text);
-}
-
-TEST(ReferenceFile, QuotesWhatIsNotPlain) {
-  Entry one = entry(h200, 1, 0.01);
-  for (const char* const plain : {"az", "09", "_. %", "a b", "nulls"}) {
-    one.driver = plain;
-    EXPECT_THAT(to_yaml({.entries = {one}}, ""), HasSubstr("driver: " + one.driver + "\n"));
-  }
-  for (const char* const odd :
-       {"`", "{", "/", ":", "A", "-", "", " a", "a ", "%a", "null", "a!", "a$", "a&", "a\u00e9"}) {
-    one.driver = odd;
-    EXPECT_THAT(to_yaml({.entries = {one}}, ""), HasSubstr("driver: \"" + one.driver + "\"\n"));
-  }
-  one.driver = "a\tb";
-  EXPECT_THAT(to_yaml({.entries = {one}}, ""), HasSubstr("driver: \"a\\tb\"\n"));
 }
 
 /// What load_reference() says of a text; '@' stands for its path.
@@ -379,6 +362,7 @@ const Entry* throughput(const std::vector<Entry>& entries) {
 
 TEST(Baseline, HasWhatFollowsFromAllTimesButNoDrift) {
   Result one = result("GPU-0", 100);
+  one.points.push_back({.phase = deck::Phase::together});
   one.runs[0].samples_s.assign(15, 0.01);
   one.runs.push_back(one.runs[0]);
   one.runs[1].phase = deck::Phase::together;
@@ -497,6 +481,7 @@ TEST(Baseline, HasWhatCriteriaJudge) {
                                           "sequential throughput 50", "by_engine throughput 100",
                                           "by_engine speedup 2", "- h2d_rate 50", "- d2h_rate 25",
                                           "- duplex_rate 100"));
+  one.points.push_back({.phase = deck::Phase::together});
   one.together = Together{.device = one.device, .window = {}};
   for (auto run : std::vector(one.runs)) {
     run.phase = deck::Phase::together;

@@ -68,11 +68,7 @@ std::string shown(Block block, Screen screen) {
 
 Table orders() {
   return {.title = "",
-          .columns = {{"order", false},
-                      {"median"},
-                      {"lanes", true, 2},
-                      {"tasks", true, 3},
-                      {"GB/s", true, 1}},
+          .columns = {"order", "median", {"lanes", 2}, {"tasks", 3}, {"GB/s", 1}},
           .rows = {{"sequential", "10.00 ms", "1", "12", "20.00"},
                    {"depth_first", Cell("5.100 ms", Tone::good), "4", "12", "39.21"}}};
 }
@@ -84,7 +80,7 @@ sequential   10.00 ms      1     12  20.00
 depth_first  5.100 ms      4     12  39.21
 )");
   EXPECT_EQ(shown({Table{.title = "machine",
-                         .columns = {{""}, {""}},
+                         .columns = {"", ""},
                          .rows = {{"host", "n1"}, {"  memory", "4 GiB"}}}},
                   {}),
             R"(
@@ -108,7 +104,7 @@ not shown at 30 columns: lanes, tasks
 }
 
 TEST(Terminal, RowsBeyondTheMostAreCounted) {
-  Table table{.title = "", .columns = {{"device", false}}, .rows = {{"a"}, {"b"}, {"c"}}};
+  Table table{.title = "", .columns = {"device"}, .rows = {{"a"}, {"b"}, {"c"}}};
   table.most_rows = 1;
   EXPECT_EQ(shown({table}, {}), "\ndevice\na\nand 2 more\n");
 }
@@ -184,7 +180,7 @@ Report report_of(const std::string& words, const Timeline& timeline) {
           .data = R"({"deck": "</script>"})",
           .blocks = {{Heading{words, 1}},
                      {Text{{words, words}, Tone::bad}},
-                     {Table{.title = words, .columns = {{words}}, .rows = {{words}}}},
+                     {Table{.title = words, .columns = {words}, .rows = {{words}}}},
                      {TimelinePicture{.title = words, .caption = words, .timeline = timeline}},
                      {chart},
                      {VerdictLine{results::Verdict::pass, words, {words}}}}};
@@ -221,14 +217,14 @@ pugi::xml_document parsed(const std::string& xml) {
 TEST(SvgFile, IsWellFormed) {
   Timeline named = chunks(2, 1);
   named.tasks[0].name = named.tasks[0].array = named.tasks[0].engine = hostile;
-  const std::string text = svg(hostile, {{.title = "depth_first",
-                                          .caption = hostile,
-                                          .timeline = chunks(4, 2),
-                                          .axis_s = 8e-3,
-                                          .median_s = 7e-3,
-                                          .bound_s = 5e-3},
-                                         {.title = hostile, .caption = "", .timeline = named},
-                                         {.title = "nothing", .caption = "", .timeline = {}}});
+  const std::string text = svg(hostile, {{TimelinePicture{.title = "depth_first",
+                                                          .caption = hostile,
+                                                          .timeline = chunks(4, 2),
+                                                          .axis_s = 8e-3,
+                                                          .median_s = 7e-3,
+                                                          .bound_s = 5e-3}},
+                                         {TimelinePicture{.title = hostile, .timeline = named}},
+                                         {TimelinePicture{.title = "nothing"}}});
   EXPECT_EQ(text, base::safe_lines(text));
   const auto document = parsed(text);
   const auto bars = document.select_nodes("//*[@class='plot']/rect");
@@ -241,18 +237,12 @@ TEST(SvgFile, IsWellFormed) {
   EXPECT_THAT(text, HasSubstr(">8 ms<"));  // the end of the axis
 }
 
-TEST(SvgFile, TasksTooNarrowToBeToldApartAreOneBar) {
-  const auto document =
-      parsed(svg("large", {{.title = "", .caption = "", .timeline = chunks(5000, 4)}}));
-  EXPECT_LT(document.select_nodes("//*[@class='plot']/rect").size(), 4000U);
-}
-
 TEST(Drawing, BarsLieInTheirBands) {
   Timeline timeline = chunks(6, 2);
   timeline.tasks[3].start_s = 0.5e-3;  // overlaps the first copy
   timeline.tasks.push_back(task(Stage::host, 0, 0, "host", 0, 1e-3));
   for (const auto by : {drawing::Rows::engines, drawing::Rows::lanes}) {
-    const drawing::Plot plot = drawing::plot(timeline, by, 1e5, 0);
+    const drawing::Plot plot = drawing::plot(timeline, by, 1e5);
     EXPECT_EQ(plot.bars.size(), timeline.tasks.size());
     EXPECT_EQ(plot.bands.back().name, "host");
     for (const drawing::Bar& bar : plot.bars) {
@@ -262,7 +252,7 @@ TEST(Drawing, BarsLieInTheirBands) {
       for (const drawing::Bar& other : plot.bars) {
         const bool apart = bar.y != other.y || bar.x + bar.width <= other.x + 1e-6 ||
                            other.x + other.width <= bar.x + 1e-6;
-        EXPECT_TRUE(apart || bar.task == other.task) << bar.task << " and " << other.task;
+        EXPECT_TRUE(apart || &bar == &other);
       }
     }
   }
@@ -297,14 +287,13 @@ TEST(Page, HasEachBlockOnce) {
           {Text{{"some words"}}},
           {orders()},
           {TimelinePicture{.title = "Picture", .caption = "measured", .timeline = chunks(4, 2)}},
-          {Heading{"Rates", 2}, Detail::verbose},
-          {Table{.title = "Folded", .columns = {{"a"}}, .rows = {{"cell"}}}, Detail::verbose},
+          {Table{.title = "Folded", .columns = {"a"}, .rows = {{"cell"}}}, Detail::verbose},
           {Text{{"still folded"}}, Detail::verbose},
-          {Table{.title = "Page", .columns = {{"b"}}, .rows = {}}, Detail::page},
+          {Table{.title = "Page", .columns = {"b"}, .rows = {}}, Detail::page},
           {VerdictLine{results::Verdict::inconclusive, "verdict", {"why"}}}}};
   const std::string html = page(report);
   for (const char* part : {"<h1>Title</h1>", "<h2>Deck</h2>", "<p>some words</p>", ">depth_first<",
-                           "<b>Picture</b><span>measured</span>", "<summary>Rates</summary>",
+                           "<b>Picture</b><span>measured</span>", "<summary>Details</summary>",
                            "<b>Folded</b>", ">cell<", "still folded", "<b>Page</b>",
                            "<b class=\"INCONCLUSIVE\">", "<li>why</li>", "<details>", "</details>",
                            "id=\"result\">{\"schema\"", "<td class=\"good\">5.100 ms</td>"}) {
@@ -385,14 +374,14 @@ TEST(Page, ForTheBrowser) {
   }
   Table criteria{
       .title = "Criteria",
-      .columns = {{"metric", false}, {"order", false}, {"value"}, {"limit"}, {"verdict", false}},
+      .columns = {"metric", "order", "value", "limit", "verdict"},
       .rows = {
           {"speedup", "depth_first", "1.88", "1.30", Cell("PASS", Tone::good)},
           {"throughput", "depth_first", "41.20 GB/s", "45.00 GB/s", Cell("FAIL", Tone::bad)},
           {"time", "sequential", "10.00 ms", "10.00 ms", Cell("INCONCLUSIVE", Tone::doubtful)}}};
   Table machine{
       .title = "Settings and machine",
-      .columns = {{""}, {""}},
+      .columns = {"", ""},
       .rows = {
           {"workload",
            "increment, 16777216 elements of float64, 40 repeats, a rather long line of settings "
@@ -424,19 +413,12 @@ TEST(Page, ForTheBrowser) {
                                           .median_s = 6.1e-3,
                                           .bound_s = 4.2e-3}});
   write("report.html", page(small));
-  std::vector<TimelinePicture> pictures;
-  for (const Block& block : small.blocks) {
-    if (const auto* picture = std::get_if<TimelinePicture>(&block.content))
-      pictures.push_back(*picture);
-  }
-  write("report.svg", svg("Increment of an array", pictures));
+  write("report.svg", svg("Increment of an array", small.blocks));
   Report large{.title = "Ten thousand tasks", .data = "{}", .blocks = {}};
   large.blocks.push_back({TimelinePicture{
       .title = "depth_first", .caption = "predicted", .timeline = chunks(3400, 4)}});
   write("report-tasks.html", page(large));
-  Table devices{.title = "Devices",
-                .columns = {{"host", false}, {"UUID", false}, {"H2D GB/s"}, {"verdict", false}},
-                .rows = {}};
+  Table devices{.title = "Devices", .columns = {"host", "UUID", "H2D GB/s", "verdict"}, .rows = {}};
   for (int i = 0; i < 10000; ++i) {
     const bool slow = i % 997 == 13;
     devices.rows.push_back({"n" + std::to_string(i / 8), "GPU-" + std::to_string(i * 7919 % 10007),

@@ -112,7 +112,7 @@ TEST(Sweep, HugeOnesAreRefusedAtOnce) {
   EXPECT_LT(refused_in(values + "]}\n", "found 11999 points or more; allowed: at most 10000"), 5);
   std::string keys = "sweep:\n";
   for (int i = 0; i < 500; ++i) keys += "  k" + std::to_string(i) + ": [1]\n";
-  EXPECT_LT(refused_in(keys, "sweep: found 500 keys; allowed: at most 100"), 5);
+  EXPECT_LT(refused_in(keys, "k0: unknown key"), 5);
   EXPECT_LT(refused_in("memory: {host: " + std::string(std::size_t{1} << 20, 'x') + "}\n",
                        "memory.host: found 'xxx"),
             5);
@@ -153,34 +153,19 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
       {"sweep: {workload.kind.x: [a]}\n",
        {},
        "@:2:27: workload.kind: found 'increment'; allowed: a map, which can hold the key 'x'"},
-      {"sweep: {title: [a]}\n",
-       {},
-       "@:2:9: sweep.title: found 'title'; allowed: keys that change what runs, such as "
-       "chunks.count"},
-      {"sweep: {sweep.chunks.count: [1]}\n",
-       {},
-       "@:2:9: sweep.sweep.chunks.count: found 'sweep'; allowed: keys that change what runs, such "
-       "as chunks.count"},
-      {"sweep: {acceptance: [1]}\n",
-       {},
-       "@:2:9: sweep.acceptance: found a list or a part of one; allowed: keys that have a "
-       "single value"},
-      {"sweep: {'issue.orders[0]': [auto]}\n",
-       {},
-       "@:2:9: sweep.issue.orders[0]: found a list or a part of one; allowed: keys that have "
-       "a single value"},
       {"sweep: {fleet.phases: [alone]}\n",
        {},
-       "@:2:9: sweep.fleet.phases: found a list or a part of one; allowed: keys that have a "
-       "single value"},
+       "@:2:9: sweep.fleet.phases: found a list; allowed: keys with a single value; lists cannot "
+       "be "
+       "swept"},
       {"sweep: {issue.orders: [[auto], [sequential]]}\n",
        {},
-       "@:2:9: sweep.issue.orders: found a list or a part of one; allowed: keys that have a "
-       "single value"},
+       "@:2:9: sweep.issue.orders: found a list; allowed: keys with a single value; lists cannot "
+       "be "
+       "swept"},
       {"sweep: {chunks..count: [1]}\n",
        {},
-       "@:2:9: sweep.chunks..count: found an empty part in the key; allowed: a dotted key, such as "
-       "chunks.count"},
+       "@:2:25: chunks..count: found no key of a deck; allowed: key.path, such as chunks.count"},
       {"sweep: {chunks.count: 4}\n",
        {},
        "@:2:23: sweep.chunks.count: found '4'; allowed: a list of at least one value, such as [1, "
@@ -229,21 +214,11 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
        {"sweep.chunks.count=[1, 0]"},
        "--set sweep.chunks.count=[1, 0]: chunks.count: found '0'; allowed: a whole number from 1 "
        "to 1048576"},
-      {"sweep: {chunks.count: [1, 0]}\n",
-       {"chunks={profile: ramp}"},
-       "--set chunks={profile: ramp}: chunks: found no count, which is swept (@:2:9); allowed: "
-       "with "
-       "count, or after --set 'sweep={}'"},
-      {"sweep: {chunks.count: [1, 0]}\n",
-       {"chunks="},
-       "--set chunks=: chunks: found no count, which is swept (@:2:9); allowed: with count, or "
-       "after --set 'sweep={}'"},
       {"sweep: {chunks.count: [1, 0]}\n", {"sweep={}", "chunks={}"}, ""},
       {"sweep: {chunks.count: [1, 2]}\n",
        {"chunks.bytes=64 KiB"},
        "--set chunks.bytes=64 KiB: chunks.bytes: found with chunks.count (@:2:24); the two are "
-       "mutually exclusive; replace both at once, as in --set 'sweep={}' --set 'chunks={bytes: 16 "
-       "MiB}'"},
+       "mutually exclusive; replace both, as in --set 'chunks={bytes: ...}'"},
   };
   for (const Bad& bad : table) {
     SCOPED_TRACE(bad.sweep);
@@ -483,8 +458,8 @@ TEST(SweepTable, HasABestAndAKneeOfEachDevice) {
                         "knee on slow: chunks.count 1, the smallest tried, comes within 5 % of the "
                         "best time, with 20.00 ms, depth_first; 1 to 2 are within 5 % of the "
                         "best\n"));
-  EXPECT_THAT(shown(sweep, {.width = 60}), HasSubstr("  fast  "));
-  EXPECT_THAT(shown(sweep, {.width = 60}), HasSubstr("  slow  "));
+  EXPECT_THAT(shown(sweep), HasSubstr("\npredicted times on fast\n"));
+  EXPECT_THAT(shown(sweep), HasSubstr("\npredicted times on slow\n"));
 }
 
 TEST(SweepReport, SaysWhyItDoesNotPass) {

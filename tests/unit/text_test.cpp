@@ -8,7 +8,6 @@
 #include <pugixml.hpp>
 
 #include "base/error.hpp"
-#include "base/table.hpp"
 #include "experiment/diagnosis.hpp"
 #include "hand_schedule.hpp"
 #include "report/lines.hpp"
@@ -146,11 +145,6 @@ TEST(Text, TakesColumns) {
   EXPECT_EQ(first_columns("e\u0301x", 1), "e\u0301");
 }
 
-TEST(Text, IsAlignedByColumns) {
-  EXPECT_EQ(align({{"漢", "x"}, {"e\u0301", "y"}, {"a\nb", "z"}}, false),
-            "漢    x\ne\u0301     y\na\\nb  z\n");
-}
-
 // Writers.
 
 /// A result with this text wherever a user or a machine may have given it.
@@ -236,7 +230,8 @@ TEST(Text, OfFilesOfOthersIsSafe) {
   for (const auto& [text, line] : nasty()) {
     SCOPED_TRACE(line);
     const std::string file = report::json({result_with(text.empty() ? "x" : text)});
-    for (const results::Result& result : results::read_results("a.json", file)) {
+    for (const results::Result& result :
+         results::read_results(describe::parse_json("a.json", file))) {
       expect_safe(result, text);
     }
   }

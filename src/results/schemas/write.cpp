@@ -10,12 +10,12 @@ namespace {
 
 using describe::Json;
 
-Json document(const char* name, const std::string& what, Json body) {
+Json document(const char* name, const std::string& what, const Json& body) {
   Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                  {"title", name},
                  {"description", what + " Fields may be added within a version: readers ignore "
                                         "what they do not know."}};
-  schema.update(describe::with_definitions(std::move(body)));
+  schema.update(body);
   return schema;
 }
 
@@ -25,14 +25,9 @@ Json result_document() {
   const Json list = {{"type", "array"}, {"minItems", 1}, {"items", result}};
   const Json several = {
       {"type", "object"}, {"required", {"results"}}, {"properties", {{"results", list}}}};
-  Json body = describe::with_definitions(describe::schema<Result>());
-  Json definitions = body.value("$defs", Json::object());
-  body.erase("$defs");
-  definitions["result"] = std::move(body);
-  Json schema = document(result_schema, "Result file of miniapp.", Json::object());
-  schema["oneOf"] = {result, several};
-  schema["$defs"] = std::move(definitions);
-  return schema;
+  return document(
+      result_schema, "Result file of miniapp.",
+      {{"oneOf", {result, several}}, {"$defs", {{"result", describe::schema<Result>()}}}});
 }
 
 bool write(const std::string& folder, std::string name, const Json& schema) {

@@ -1,0 +1,320 @@
+#include "study.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <map>
+
+#include "base/interrupt.hpp"
+#include "base/sha256.hpp"
+#include "base/text.hpp"
+#include "measure/platform.hpp"
+#include "model/load.hpp"
+#include "results/metrics.hpp"
+
+namespace overlap {
+namespace {
+
+using base::ExitCode;
+
+/// Properties that a resumed run must share with the saved points.
+report::Identity identity(const Inputs& inputs, const base::Machine& machine) {
+  const auto& [build, host, device, job, placement] = machine;
+  const auto with_hash = [](const std::string& path, const std::string& text) {
+    return path + " " + base::sha256(text).substr(0, 16);
+  };
+  std::vector<std::string> references;
+  for (const auto& [name, reference] : inputs.references.front()) {
+    references.push_back(with_hash(reference.path, results::to_yaml(reference, "")));
+  }
+  return {
+      {"program",
+       fmt::format("{} {}{}", build.version, build.git_sha, build.dirty ? ", modified" : "")},
+      {"build",
+       fmt::format("Kokkos {} {}, {}", build.kokkos_version, build.backend, build.compiler)},
+      {"host", fmt::format("{}, CPUs {}", host.name, host.affinity)},
+      {"device", device ? device->name + " " + device->id() : host.cpu},
+      {"model", inputs.device ? with_hash(inputs.device->path, model::to_yaml(*inputs.device, ""))
+                              : "measured"},
+      {"references", fmt::format("{}", fmt::join(references, ", "))}};
+}
+
+/// Whether a point came to its end.
+bool is_whole(const results::Point& point) { return point.exit_code && point.ended_by.empty(); }
+
+/// Whether this machine lacks what the point needs, which says nothing about other points.
+bool is_skipped(const results::Point& point) {
+  return point.exit_code == ExitCode::precondition || point.exit_code == ExitCode::skipped;
+}
+
+/// Where finished points wait for --resume; empty if there are none.
+std::string kept(const Study& study) {
+  const auto whole = std::ranges::count_if(study.result.points, is_whole);
+  if (study.journal == nullptr || whole == 0) return "";
+  return fmt::format("{} of {} points are kept in {}; continue with --resume", whole,
+                     study.points.size(), study.journal->path());
+}
+
+/// Puts the journal's points into the study, by their numbers in the deck. Returns how many.
+std::size_t restore(Study& study) {
+  const report::Journal& journal = *study.journal;
+  std::map<std::string, results::Part> kept;  // by fingerprint
+  for (const std::string& line : journal.records()) {
+    try {
+      results::Part part;
+      describe::read(describe::Reader(describe::parse_json(journal.path(), line)), part);
+      kept.emplace(part.fingerprint, std::move(part));
+    } catch (const base::Error&) {
+      throw base::Error(ExitCode::usage, journal.path() +
+                                             ": found no finished point of a sweep; allowed: "
+                                             "remove the file");
+    }
+  }
+  std::size_t restored = 0;
+  for (std::size_t i = 0; i < study.points.size(); ++i) {
+    const auto found = kept.find(experiment::fingerprint(study.points[i]));
+    if (found == kept.end()) continue;
+    results::append(study.result, i, found->second);
+    ++restored;
+  }
+  results::evaluate(study.result.runs);
+  if (restored > 0 || kept.empty()) return restored;
+  throw base::Error(ExitCode::usage,
+                    journal.path() +
+                        ": found no point of this deck; allowed: --resume with the deck and "
+                        "--set options that the points come from, or remove the file");
+}
+
+/// Opens the journal of a sweep next to its first result file and restores the points of an
+/// interrupted run. One that cannot be opened makes the machinery unusable.
+void open_journal(const Options& options, const Inputs& inputs, Study& study, Machinery& machinery,
+                  Terminal& terminal) {
+  const std::string path = study.result.sweeps() ? journal_path(options) : "";
+  if (path.empty() || machinery.unusable) return;
+  try {
+    study.journal = std::make_unique<report::Journal>(path, identity(inputs, study.result.machine),
+                                                      options.resume);
+  } catch (const base::Error& error) {
+    if (error.code() == ExitCode::usage) throw;
+    machinery.unusable = error;
+    return;
+  }
+  const std::size_t restored = restore(study);
+  if (options.resume && restored == 0) {
+    terminal.note(path + ": no saved points; starting from scratch");
+  } else if (options.resume) {
+    terminal.shown(
+        fmt::format("{} of {} points are taken from {}\n\n", restored, study.points.size(), path));
+  }
+}
+
+/// A study of one of the decks that starts now.
+Study new_study(const Inputs& inputs, std::size_t deck, const base::Machine& machine) {
+  Study study{.points = inputs.decks[deck]};
+  study.result = experiment::new_result(study.points, machine);
+  study.result.started = now_utc();
+  for (const model::Device& device : inputs.predicted) {
+    study.result.predicted_for.push_back(device.name);
+  }
+  return study;
+}
+
+/// If an interrupt ended the study before the last one, marks the last one as interrupted before
+/// its first point. Returns whether it did.
+bool mark_interrupted(std::vector<Study>& studies) {
+  const auto before = studies.size() - 1;
+  if (before == 0 || studies[before - 1].result.code != ExitCode::interrupted) return false;
+  Study& study = studies.back();
+  const base::Error error(ExitCode::interrupted, "interrupted");
+  results::append(study.result, 0, experiment::failed(study.points.front(), error));
+  return true;
+}
+
+/// Measures or predicts the points of one deck: probe, plan, measure, judge.
+struct Runner {
+  const Inputs& inputs;
+  Machinery& machinery;
+  Terminal& terminal;
+  results::References references;
+  std::optional<experiment::Plan> plan = {};  ///< of the last phase
+
+  results::Part predicted(const Study& study, const deck::Point& point);
+  results::Part measured(const Study& study, const deck::Point& point, const measure::Hooks& hooks);
+  results::Part run(const Study& study, const deck::Point& point);
+};
+
+results::Part Runner::predicted(const Study& study, const deck::Point& point) {
+  experiment::Plan predictions = experiment::predictions(point, inputs.predicted);
+  if (!study.result.sweeps()) {
+    terminal.shown(report::heading(study.result, experiment::planned(predictions)));
+  }
+  return experiment::judge(std::move(predictions), {});
+}
+
+/// In a fleet a point is a phase: together reuses the plan of alone and is compared with its
+/// outcome.
+results::Part Runner::measured(const Study& study, const deck::Point& point,
+                               const measure::Hooks& hooks) {
+  measure::Session& session = *machinery.session;
+  const std::vector<results::Run>& alone = study.result.runs;
+  const bool again = point.phase == deck::Phase::together && !alone.empty() && plan;
+  if (!again) {
+    const model::Device* const device = inputs.device ? &*inputs.device : nullptr;
+    plan = experiment::plan(point,
+                            measure::probe(point.deck, device, session, machinery.bench, hooks));
+  }
+  plan->phase = point.phase;
+  if (!study.result.sweeps() && !again) {
+    terminal.shown(report::heading(study.result, experiment::planned(*plan)));
+  }
+  experiment::Samples samples = measure::measure(*plan, session, machinery.bench, hooks);
+  return experiment::judge(*plan, std::move(samples), references, again ? &alone : nullptr);
+}
+
+/// Returns a failed part for every error but base::Error{usage}, which is thrown.
+results::Part Runner::run(const Study& study, const deck::Point& point) {
+  try {
+    base::check_interrupt();
+    if (!machinery.session) return predicted(study, point);
+    const measure::Hooks hooks = hooks_of(terminal);
+    if (!machinery.member) return measured(study, point, hooks);
+    fleet::Member& member = *machinery.member;
+    if (const auto devices = point.deck.fleet.devices) member.require_devices(*devices);
+    return machinery.session->use([&] {
+      return member.run(point.phase, hooks,
+                        [&](const measure::Hooks& own) { return measured(study, point, own); });
+    });
+  } catch (const std::exception& exception) {
+    const base::Error error = named(point.deck, base::error_of(exception));
+    if (error.code() == ExitCode::usage) throw error;
+    return experiment::failed(point, error);
+  }
+}
+
+/// Runs the remaining points of a study. Those that this machine cannot run are skipped in a sweep.
+void run_points(Study& study, Runner& runner) {
+  Terminal& terminal = runner.terminal;
+  results::Result& result = study.result;
+  for (std::size_t number = 0; number < study.points.size(); ++number) {
+    if (is_whole(result.points[number])) continue;
+    const deck::Point& point = study.points[number];
+    const std::string name = result.points[number].name();
+    if (result.sweeps()) terminal.begin_part(number, study.points.size(), name);
+    results::Part part = runner.run(study, point);
+    terminal.lines(report::wrong_data(part));
+    if (study.journal != nullptr && is_whole(part.point)) {
+      try {
+        part.fingerprint = experiment::fingerprint(point);
+        study.journal->add(describe::write(part).dump());
+      } catch (const base::Error& error) {
+        terminal.error(error.what());
+        results::fail(result, error.code(), error.what());
+        study.unwritten = true;
+        study.journal = nullptr;
+      }
+    }
+    const results::Point end = part.point;
+    results::append(result, number, std::move(part));
+    if (is_whole(end)) continue;
+    if (result.sweeps() && is_skipped(end)) {
+      terminal.note("skipped " + name + ": " + end.ended_by);
+      continue;
+    }
+    const std::string points = kept(study);
+    const bool named = result.sweeps() && end.exit_code != ExitCode::interrupted;
+    terminal.error((named ? name + ": " : "") + end.ended_by +
+                   (points.empty() ? "" : "; " + points));
+    return;
+  }
+  const std::string points = study.is_over() ? "" : kept(study);
+  if (!points.empty()) terminal.note(points);
+}
+
+}  // namespace
+
+measure::Hooks hooks_of(Terminal& terminal) {
+  measure::Hooks hooks;
+  hooks.progress = [&](int done, int total, const std::string& what) {
+    terminal.progress(done, total, what);
+  };
+  return hooks;
+}
+
+base::Machine machine_of(const Machinery& machinery) {
+  base::Machine machine =
+      machinery.session
+          ? machinery.session->machine()
+          : base::Machine{measure::build_info(), measure::host_info(), {}, measure::job_info(), {}};
+  if (machinery.member) {
+    machine.placement = machinery.member->placement();
+    if (!machine.job) machine.job.emplace();  // not every launcher says it in the environment
+    machine.job->rank = machinery.member->rank();
+    machine.job->ranks = machinery.member->size();
+  }
+  return machine;
+}
+
+bool Study::is_over() const {
+  return std::ranges::all_of(result.points, [](const results::Point& point) {
+    return is_whole(point) || is_skipped(point);
+  });
+}
+
+report::Results results_of(const std::vector<Study>& studies) {
+  report::Results all;
+  for (const Study& study : studies) all.push_back(study.result);
+  return all;
+}
+
+std::string journal_path(const Options& options) {
+  std::vector<std::string> paths;
+  for (const Output& output : options.outputs) {
+    if (!report::is_stream(output.path)) paths.push_back(output.path + ".points");
+  }
+  if (paths.empty() || !options.predict.empty()) return "";
+  const auto there = std::ranges::find_if(paths, [](const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error);
+  });
+  return there == paths.end() ? paths.front() : *there;
+}
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text.data();
+}
+
+std::vector<Study> run_decks(const Options& options, const Inputs& inputs, Machinery& machinery,
+                             Terminal& terminal) {
+  std::vector<Study> studies;
+  std::size_t phases = 0;
+  for (std::size_t i = 0; i < inputs.decks.size(); ++i) {
+    const base::Machine machine = machine_of(machinery);
+    Study& study = studies.emplace_back(new_study(inputs, i, machine));
+    if (mark_interrupted(studies)) continue;
+    open_journal(options, inputs, study, machinery, terminal);
+    if (study.result.sweeps()) terminal.shown(report::heading(study.result, {}));
+    if (machinery.unusable) {
+      const deck::Point& first = study.points.front();
+      const base::Error error = named(first.deck, *machinery.unusable);
+      results::append(study.result, 0, experiment::failed(first, error));
+      terminal.error(study.result.points.front().ended_by);
+    } else {
+      Runner runner{
+          inputs, machinery, terminal, {results::subject_of(machine), inputs.references[i]}};
+      run_points(study, runner);
+    }
+    if (!machinery.member) terminal.shown(report::findings(study.result));
+    phases += inputs.decks[i].size();
+    if (machinery.member) machinery.member->skip_to(phases);  // skipped after an error
+  }
+  return studies;
+}
+
+}  // namespace overlap
