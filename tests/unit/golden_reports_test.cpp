@@ -230,7 +230,8 @@ results::Result predicted() {
 /// lack a field that no description has.
 TEST(Golden, FieldsThatReportsShowAreInFiles) {
   for (const results::Result& result : {measured(), swept(), predicted()}) {
-    const results::Result read = results::read_results("golden.json", json({result})).at(0);
+    const results::Result read =
+        results::read_results(describe::parse_json("golden.json", json({result}))).at(0);
     EXPECT_EQ(shown(read, {.verbose = true}), shown(result, {.verbose = true}));
     EXPECT_EQ(result_lines(read), result_lines(result));
     EXPECT_EQ(csv({read}), csv({result}));
