@@ -55,7 +55,7 @@ struct Moment : describe::Text {
 
 /// Times of repetitions, seconds.
 struct Times : describe::List<describe::Real> {
-  Times() : List({.allowed = "a time above 0", .least = describe::above_0}, "a list of times") {}
+  Times() : List{{.allowed = "a time above 0", .least = describe::above_0}, "a list of times"} {}
   void read(const describe::Reader& reader, Type& into) const;
 };
 

@@ -114,7 +114,7 @@ class Claims(TestCase):
         target = self.folder / "out.json"
         done = run(self.DECK, "--predict=k20c", f"--set=acceptance={json.dumps([criterion])}", "--json", target)
         self.assert_clean(done, 5)
-        self.assertRegex(done.stdout, r"(?m)^speedup <= 1\.55 +breadth_first on k20c +2\.000 +FAIL$")
+        self.assertRegex(done.stdout, r"(?m)^speedup <= 1\.550 +breadth_first on k20c +2\.000 +FAIL$")
         self.assertRegex(done.stdout, r"(?m)^  speedup of breadth_first on k20c: 2\.000, limit <= 1\.550$")
         result = json.loads(target.read_text())
         self.assert_valid(result)

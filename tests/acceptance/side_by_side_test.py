@@ -224,7 +224,7 @@ class Checker(unittest.TestCase):
             for (_, words), (order, column, cell) in zip(captions, shown):
                 where = (title, order, column + 1)
                 self.assertEqual(words.endswith(", no timeline"), cell["entry"]["timeline"] is None, where)
-                self.cell(words.removesuffix(", no timeline"), [cell["time"], cell["bound"]], None, where)
+                self.cell(words.removesuffix(", no timeline"), [cell["time"]], None, where)
 
 
 def tables(html):
