@@ -22,6 +22,9 @@ struct DeviceInfo {
   std::string compute_capability;
   std::optional<int> copy_engines;
   std::optional<bool> concurrent_kernels;
+  std::optional<bool> maps_host_memory;           ///< kernels reach page-locked host memory
+  std::optional<bool> concurrent_managed_access;  ///< host and kernels at the same time
+  std::optional<bool> pageable_memory_access;     ///< kernels reach all host memory
   std::optional<std::int64_t> free_bytes;
   std::optional<std::int64_t> total_bytes;
   std::optional<int> cache_bytes;  ///< L2

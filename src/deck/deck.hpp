@@ -40,21 +40,32 @@ enum class SumType { same, int64 };
 enum class SumAxis { rows, columns };
 enum class RowsumKernel { automatic, thread_per_row, team_per_row };
 enum class Profile { uniform, ramp };
-/// Kind of host memory: page-locked at allocation; pageable; page-locked after allocation; or
-/// pageable, with host threads that copy the data through a ring of page-locked slots.
-enum class HostMemory { pinned, pageable, registered, pageable_staged };
+/// Kind of host memory: page-locked at allocation; pageable; page-locked after allocation;
+/// pageable, with host threads that copy the data through a ring of page-locked slots; or managed,
+/// whose pages move between host and device.
+enum class HostMemory { pinned, pageable, registered, pageable_staged, managed };
 /// Whether the arrays themselves are page-locked.
 constexpr bool page_locked(HostMemory memory) {
   return memory == HostMemory::pinned || memory == HostMemory::registered;
 }
-/// Whether kernels work on copies in device memory or directly on host memory.
-enum class Transfer { staged, zero_copy };
+/// Whether kernels work on copies in device memory or directly on host memory, page-locked or
+/// managed. Pages of managed memory move when a lane prefetches a chunk, or when a kernel needs
+/// them.
+enum class Transfer { staged, zero_copy, prefetch, on_demand };
+/// Whether chunks have tasks that move data.
+constexpr bool has_copies(Transfer transfer) {
+  return transfer == Transfer::staged || transfer == Transfer::prefetch;
+}
+/// How data move where a run must have copies, as the baseline does.
+constexpr Transfer copies_of(HostMemory memory) {
+  return memory == HostMemory::managed ? Transfer::prefetch : Transfer::staged;
+}
 /// How tasks reach the device: one by one with native streams and events; all at once as a captured
 /// graph; or one by one with portable Kokkos only (instances, deep_copy and fences).
 enum class Mechanism { streams, graph, portable };
 /// How the host waits: for the whole device, for a stream, for an event recorded after the last
-/// task of the lane, or by polling the state of the stream.
-enum class Sync { device, stream, event, query };
+/// task of the lane, or by polling the state of the stream or of that event.
+enum class Sync { device, stream, event, query, event_query };
 /// Streams of the lanes on a GPU: non-blocking streams; streams that synchronize with the legacy
 /// default stream; the legacy default stream for all lanes; or the default stream of the issuing
 /// thread.

@@ -30,9 +30,13 @@ void describe(Visitor& v, Chunks& c) {
 
 void describe(Visitor& v, Memory& m) {
   v.selector("host", m.host,
-             "Host memory: page-locked at allocation, pageable, page-locked after allocation, or "
-             "pageable with copies through a ring of page-locked slots.");
-  v("transfer", m.transfer, "Kernels access copies in device memory, or host memory directly.");
+             "Host memory: page-locked at allocation, pageable, page-locked after allocation, "
+             "pageable with copies through a ring of page-locked slots, or managed.");
+  if (v.reader() != nullptr) m.transfer = copies_of(m.host);
+  v("transfer", m.transfer,
+    "Kernels access copies in device memory, or host memory directly; pages of managed memory are "
+    "prefetched by chunk, or move when a kernel needs them.",
+    defaults_to("`staged`; managed: `prefetch`"));
   v("device_limit", m.device_limit,
     "Maximum device memory to use; if the data need more, chunks share slots.",
     or_word("none", bytes(1)));
@@ -168,8 +172,12 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
   const bool ramp = deck.chunks.profile != Profile::uniform;
   const bool zero_copy = deck.memory.transfer == Transfer::zero_copy;
   const bool ring = deck.memory.host == HostMemory::pageable_staged;
+  const bool managed = deck.memory.host == HostMemory::managed;
+  const bool other = ring || managed;
   const bool locked = page_locked(deck.memory.host);
-  const std::string no_ring = "pinned, pageable, registered";
+  const std::string arrays = "pinned, pageable, registered";
+  const bool pages =
+      deck.memory.transfer == Transfer::prefetch || deck.memory.transfer == Transfer::on_demand;
   const bool graph = deck.issue.mechanism == Mechanism::graph;
   const bool portable = deck.issue.mechanism == Mechanism::portable;
   const bool other_streams = deck.issue.streams != Streams::own;
@@ -181,18 +189,27 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       {whole && deck.chunks.bytes, "chunks.bytes", "no such key", kinds, pieces},
       {whole && deck.chunks.count != 1, "chunks.count", "1", kinds, pieces},
       {whole && ramp, "chunks.profile", "uniform", kinds, pieces},
+      {pages != managed, "memory.transfer",
+       managed  ? "prefetch, on_demand"
+       : locked ? "staged, zero_copy"
+                : "staged",
+       "memory.host"},
       {zero_copy && !locked, "memory.transfer", "staged", "memory.host"},
       {zero_copy && section, "memory.transfer", "staged", box},
       {zero_copy && whole, "memory.transfer", "staged", kinds},
-      {ring && section, "memory.host", no_ring, box},
-      {ring && whole, "memory.host", no_ring, kinds},
+      {other && section, "memory.host", arrays, box},
+      {other && whole, "memory.host", arrays, kinds},
+      {managed && automatic, "memory.host", arrays, "issue.orders"},
+      {managed && deck.workload.intensity.balance > 0, "workload.intensity", "a number of repeats",
+       "memory.host", ", whose pages move once"},
+      {managed && deck.memory.device_limit, "memory.device_limit", "none", "memory.host"},
       {custom && deck.memory.device_limit, "memory.device_limit", "none", kinds,
        ", whose data stay on the device"},
       {(graph || portable) && other_streams, "issue.streams", "own", "issue.mechanism"},
       {portable && deck.issue.sync != Sync::stream, "issue.sync", "stream", "issue.mechanism"},
-      {portable && (ring || deck.memory.host == HostMemory::registered), "memory.host",
+      {portable && (other || deck.memory.host == HostMemory::registered), "memory.host",
        "pinned, pageable", "issue.mechanism"},
-      {graph && !locked, "issue.mechanism", ring ? "streams" : "streams, portable", "memory.host"},
+      {graph && !locked, "issue.mechanism", other ? "streams" : "streams, portable", "memory.host"},
       {custom && deck.host_work, "host_work", "none", kinds, listed},
       {automatic && deck.host_work, "host_work", "none", "issue.orders",
        ": auto chooses the chunks"},

@@ -40,11 +40,15 @@ constexpr auto words_of(RowsumKernel) {
 }
 constexpr auto words_of(Profile) { return in_order<Profile>("uniform", "ramp"); }
 constexpr auto words_of(HostMemory) {
-  return in_order<HostMemory>("pinned", "pageable", "registered", "pageable_staged");
+  return in_order<HostMemory>("pinned", "pageable", "registered", "pageable_staged", "managed");
 }
-constexpr auto words_of(Transfer) { return in_order<Transfer>("staged", "zero_copy"); }
+constexpr auto words_of(Transfer) {
+  return in_order<Transfer>("staged", "zero_copy", "prefetch", "on_demand");
+}
 constexpr auto words_of(Mechanism) { return in_order<Mechanism>("streams", "graph", "portable"); }
-constexpr auto words_of(Sync) { return in_order<Sync>("device", "stream", "event", "query"); }
+constexpr auto words_of(Sync) {
+  return in_order<Sync>("device", "stream", "event", "query", "event_query");
+}
 constexpr auto words_of(Streams) {
   return in_order<Streams>("own", "blocking", "legacy_default", "per_thread_default");
 }

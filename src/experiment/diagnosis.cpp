@@ -139,6 +139,7 @@ Found found(std::string text, std::map<std::string, double> evidence = {}) {
 /// Not a defect: copies no longer matter.
 Found kernel_bound(const Evidence& of) {
   if (of.bounds.limit != "SM" || !(of.nothing_to_hide || of.good)) return {};
+  if (of.traffic.h2d + of.traffic.d2h == 0) return {};
   const double part = std::min(1.0, of.bounds.bound_s / of.time_s);  // together they are faster
   return found(fmt::format("kernels alone take {:.0f} % of the time: faster copies would change "
                            "nothing",
@@ -224,8 +225,12 @@ Found few_connections(const Evidence& of) {
     return {};
   }
   const auto& [name, queues] = *setting;
-  return found(fmt::format("{}={}: {} lanes share {} and block each other; unset it", name, queues,
-                           of.schedule.lanes, base::counted(queues, "queue")),
+  constexpr int most = 32;  // that CUDA accepts
+  const std::string remedy =
+      queues < most ? fmt::format("set {} to {}", name, std::min(of.schedule.lanes, most))
+                    : fmt::format("use at most {} lanes", most);
+  return found(fmt::format("{} lanes share {} and block each other; {}", of.schedule.lanes,
+                           base::counted(queues, "queue"), remedy),
                {{"queues", static_cast<double>(queues)}, {"lanes", of.schedule.lanes}});
 }
 
@@ -376,7 +381,7 @@ constexpr auto diagnoses = std::to_array<Diagnosis>({
     {"uneven_lanes", When::hides, uneven_lanes},
     {"few_lanes", When::hides, few_lanes},
     {"default_stream", When::hides, default_stream},
-    {"few_connections", When::hides, few_connections},
+    {"few_connections", When::always, few_connections},
     {"small_chunks", When::hides, small_chunks},
     {"waits", When::hides, waits},
     {"one_copy_engine", When::hides, one_copy_engine},

@@ -34,9 +34,9 @@ void require_no_streams(const deck::Issue& options, const deck::Memory& memory) 
   };
   refuse(options.mechanism != deck::Mechanism::streams, "issue.mechanism", options.mechanism);
   refuse(options.streams != deck::Streams::own, "issue.streams", options.streams);
-  refuse(options.sync == deck::Sync::event, "issue.sync", options.sync);
-  refuse(memory.host == deck::HostMemory::pageable_staged ||
-             memory.host == deck::HostMemory::registered,
+  refuse(options.sync == deck::Sync::event || options.sync == deck::Sync::event_query, "issue.sync",
+         options.sync);
+  refuse(memory.host != deck::HostMemory::pinned && memory.host != deck::HostMemory::pageable,
          "memory.host", memory.host);
   refuse(options.sync == deck::Sync::query && !has_own_instances<Space>, "issue.sync",
          options.sync);

@@ -44,6 +44,17 @@ bool copy_lines(const Space& instance, const workload::HostArray& host, Byte* de
   return false;
 }
 
+/// Enqueues the move of the pages of contiguous managed memory. Kokkos (5.2) has no prefetch.
+void prefetch(const workload::InstanceRef& instance, const workload::HostArray& host,
+              const schedule::Region& region, bool to_device) {
+  instance.with([&]<class Space>(const Space& space) {
+    if constexpr (has_api<Space>) {
+      using Api = typename ApiOf<Space>::type;
+      Api::prefetch(Api::stream_of(space), host.data() + region.begin, region.bytes(), to_device);
+    }
+  });
+}
+
 }  // namespace
 
 void copy(const workload::InstanceRef& instance, const workload::Workload& workload,
@@ -61,16 +72,20 @@ void perform(const workload::InstanceRef& instance, const workload::Workload& wo
              const schedule::Schedule& schedule, const schedule::Task& task, CopyCalls copies) {
   const auto used = schedule::uses(schedule, task);
   if (!schedule::is_kernel(task.stage)) {
-    copy(instance, workload, static_cast<std::size_t>(used.front().array),
-         task.stage == schedule::Stage::h2d, schedule::host_region(schedule, task),
-         schedule::device_begin(schedule, task), copies);
-    return;
+    const auto array = static_cast<std::size_t>(used.front().array);
+    const bool to_device = task.stage == schedule::Stage::h2d;
+    const schedule::Region region = schedule::host_region(schedule, task);
+    if (schedule.transfer == deck::Transfer::prefetch) {
+      return prefetch(instance, workload.host[array], region, to_device);
+    }
+    return copy(instance, workload, array, to_device, region,
+                schedule::device_begin(schedule, task), copies);
   }
   workload::Call call{.op = task.stage == schedule::Stage::kernel ? task.op : -1,
                       .repeats = task.duration_s > 0
                                      ? workload::steps(task.duration_s, workload.repeats)
                                      : workload.repeats,
-                      .mapped = schedule.transfer == deck::Transfer::zero_copy,
+                      .mapped = schedule.transfer != deck::Transfer::staged,
                       .number = task.number,
                       .share = task.share,
                       .product = schedule::product(schedule, task)};

@@ -24,7 +24,7 @@ template <class Api>
 class StreamLanes final : public Lanes {
  public:
   StreamLanes(int lanes, const deck::Issue& options, const deck::Memory& memory)
-      : sync_(options.sync) {
+      : sync_(options.sync), trace_(memory.host) {
     for (int lane = 0; lane < lanes; ++lane) {
       streams_.push_back(stream_of(options.streams));
       instances_.emplace_back(streams_.back());
@@ -173,14 +173,20 @@ class StreamLanes final : public Lanes {
       case deck::Sync::event:
         Api::record(done_, stream);
         return Api::synchronize_event(done_);
+      case deck::Sync::event_query:
+        Api::record(done_, stream);
+        return poll(done_);
       case deck::Sync::query:
-        do {
-          ++polls_;
-        } while (!Api::is_complete(stream));
-        return;
+        return poll(stream);
       case deck::Sync::stream:
         return Api::synchronize(stream);
     }
+  }
+
+  void poll(const auto& handle) {
+    do {
+      ++polls_;
+    } while (!Api::is_complete(handle));
   }
 
   // Instances must be destroyed before their streams.

@@ -44,10 +44,13 @@ class ActivityTrace {
 template <class Api>
 class StreamTrace {
  public:
+  explicit StreamTrace(deck::HostMemory memory = deck::HostMemory::pinned)
+      : has_activities_(memory != deck::HostMemory::managed) {}
+
   std::string turn(bool on) {
     on_ = on;
     activities_.reset();  // only one can exist
-    if (on) activities_ = ActivityTrace::load();
+    if (on && has_activities_) activities_ = ActivityTrace::load();
     if (activities_) return ActivityTrace::source;
     return std::string(Api::vendor) + " events, whose times include the wait for an engine";
   }
@@ -99,6 +102,7 @@ class StreamTrace {
   }
 
  private:
+  bool has_activities_;  ///< pages that move have no records of a task
   bool on_ = false;
   std::unique_ptr<ActivityTrace> activities_;  ///< null: timing with events
   std::vector<typename Api::Event> events_;  ///< before and after each task; the last: at the mark

@@ -102,6 +102,9 @@ experiment::Conditions conditions(const Session& session, const timeline::Engine
   const Variables names = variables();
   found.launch_blocking = variable(names.launch_blocking);
   found.max_connections = variable(names.max_connections);
+  if (!found.max_connections && names.default_connections) {
+    found.max_connections = {names.max_connections, *names.default_connections};
+  }
   found.tool_loaded = Kokkos::Tools::profileLibraryLoaded();
   return found;
 }
@@ -195,6 +198,11 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
                                         session.monitor, after_round);
   link.reset();
   rates.store(runs);
+  if (deck.memory.host == deck::HostMemory::managed && plan.present) {
+    for (experiment::Run& run : runs) {
+      run.rates = model::rates(runs.front().schedule, *plan.present);
+    }
+  }
   for (auto& [run, meter, chunk_s] : costs) {
     if (!chunk_s.empty()) run.chunk_issue_s = base::summarize(std::move(chunk_s));
   }
@@ -215,6 +223,9 @@ experiment::Samples score_and_trace(const experiment::Plan& plan, const Session&
 void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
            std::uint32_t repetition) {
   workload.generate(repetition);
+  const bool managed =
+      !workload.host.empty() && workload.host.front().memory == deck::HostMemory::managed;
+  if (managed) return;                 // all pages are on the host
   lanes::wait_for(instance, "reset");  // finds a lost device, on which calls of Kokkos would abort
   const auto transfer = [&](std::size_t array, bool to_device, bool back) {
     for (const schedule::Region& part :

@@ -50,6 +50,7 @@ void add_toolkit(base::BuildInfo& build);
 struct Variables {
   std::string launch_blocking = {};  ///< value 1: the host waits for every kernel
   std::string max_connections = {};  ///< number of hardware queues that streams share
+  std::optional<std::int64_t> default_connections = {};  ///< if that is not set
 };
 Variables variables();
 

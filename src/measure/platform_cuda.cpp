@@ -23,6 +23,6 @@ void add_toolkit(base::BuildInfo& build) {
       std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
 }
 
-Variables variables() { return {"CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_MAX_CONNECTIONS"}; }
+Variables variables() { return {"CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_MAX_CONNECTIONS", 8}; }
 
 }  // namespace overlap::measure

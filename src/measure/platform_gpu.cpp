@@ -66,6 +66,9 @@ void describe(int index, DeviceInfo& device) {
   vendor::describe(*properties, device);
   device.cache_bytes = properties->l2CacheSize;
   device.concurrent_kernels = properties->concurrentKernels != 0;
+  device.maps_host_memory = properties->canMapHostMemory != 0;
+  device.concurrent_managed_access = properties->concurrentManagedAccess != 0;
+  device.pageable_memory_access = properties->pageableMemoryAccess != 0;
   device.total_bytes = static_cast<std::int64_t>(properties->totalGlobalMem);
   device.ecc = properties->ECCEnabled != 0;
   int before = 0;

@@ -49,7 +49,7 @@ std::vector<std::int64_t> kernel_sizes(const deck::Deck& deck, const schedule::L
 /// copy.
 schedule::Schedule chunked(const Draft& draft) {
   schedule::Layout layout = draft.layout;
-  layout.transfer = deck::Transfer::staged;
+  layout.transfer = deck::copies_of(layout.host_memory);
   return schedule::build(draft.costs, layout, deck::Order::depth_first, 1);
 }
 
@@ -162,6 +162,12 @@ struct Probe {
   }
 
   void allocate() {
+    if (deck.memory.host == deck::HostMemory::managed &&
+        !session.device.concurrent_managed_access.value_or(false)) {
+      throw deck::error_at(deck, base::ExitCode::skipped, "memory.host",
+                           "managed memory needs a device that uses it while the host does "
+                           "(concurrentManagedAccess); this one cannot");
+    }
     device_units = most_device_units(deck, draft);
     const auto device_bytes = schedule::device_bytes(draft.costs, draft.layout, device_units);
     // On host back ends device arrays are in host memory, too.

@@ -109,7 +109,7 @@ RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
   for (const experiment::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
     auto& index = meter_of_.emplace_back();
-    if (schedule.transfer == deck::Transfer::zero_copy) continue;
+    if (schedule.transfer != deck::Transfer::staged) continue;
     // Host work, disturbances and fences change no rates.
     const auto device_tasks = std::ranges::count_if(
         schedule.tasks, [](const schedule::Task& task) { return !schedule::on_host(task.stage); });
@@ -130,7 +130,7 @@ void RatesOfRuns::add_sample() {
 }
 
 void RatesOfRuns::store(std::vector<experiment::Run>& runs) const {
-  if (!any_) return;
+  if (!any_ || meters_.empty()) return;
   std::vector<model::Rates> rates;
   for (const RateMeter& meter : meters_) rates.push_back(meter.rates());
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rates = rates[meter_of_[i].value_or(0)];

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "model/device.hpp"
 #include "schedule/schedule.hpp"
 #include "timeline/timeline.hpp"
 
@@ -17,6 +18,9 @@ struct Rates {
   double kernel_s = 0;  ///< all kernels, alone
   std::optional<double> kernel_beside_copies;  ///< time factor of kernels during copies
 };
+
+/// The rates of a schedule by the description of a device, with page-locked memory.
+Rates rates(const schedule::Schedule& schedule, const Device& device);
 
 /// Lower bounds of the time, in seconds. Fill and drain, the time of the first and last chunk while
 /// not all engines have work, are included in schedule_bound_s only.

@@ -105,7 +105,7 @@ bool RunningTasks::has_room() const {
 double RunningTasks::share_of(const Task& task) const {
   if (task.share > 0) return task.share;
   if (device_.unit_s > 0 || kernel_ == nullptr) return 1;
-  if (schedule_.transfer == deck::Transfer::zero_copy) return 1;  // the link is the limit
+  if (!deck::has_copies(schedule_.transfer)) return 1;  // the link is the limit
   return kernel_->share(static_cast<double>(task.bytes), task.flops);
 }
 

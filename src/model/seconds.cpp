@@ -29,7 +29,7 @@ double working_set(const Schedule& schedule, const Task& copy) {
 /// as on an NVIDIA H200 above 64 MiB.
 double link_seconds(const Schedule& schedule, const Task& task, const Device& device) {
   constexpr double slower_than_copies = 1.2;
-  if (schedule.transfer == deck::Transfer::staged || device.queues == Queues::worker) return 0;
+  if (deck::has_copies(schedule.transfer) || device.queues == Queues::worker) return 0;
   const schedule::Traffic traffic = schedule::traffic(schedule, task);
   const auto seconds = [](const Copies& copies, std::size_t moved, std::size_t others) {
     const auto bytes = static_cast<double>(moved);

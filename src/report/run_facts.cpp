@@ -86,6 +86,15 @@ void add_balance(Facts& facts, const results::Balance& balance) {
                   balance.ratio()));
 }
 
+/// What a device can do and what not, as far as it is known.
+std::string able(const std::vector<std::pair<std::optional<bool>, std::string>>& abilities) {
+  std::vector<std::string> known;
+  for (const auto& [can, what] : abilities) {
+    if (can) known.push_back(*can ? what : what + ": no");
+  }
+  return known.empty() ? "unknown" : fmt::format("{}", fmt::join(known, "; "));
+}
+
 }  // namespace
 
 Facts device_facts(const base::DeviceInfo& device, bool gpu) {
@@ -99,15 +108,23 @@ Facts device_facts(const base::DeviceInfo& device, bool gpu) {
   const auto link = [](std::optional<int> gen, std::optional<int> width) {
     return base::spell_link(gen, width).value_or("unknown");
   };
+  const auto at_least = [&](int engines) {
+    return device.copy_engines ? std::optional(*device.copy_engines >= engines) : std::nullopt;
+  };
   const auto word = [](const std::optional<bool>& value, const char* yes, const char* no) {
     return !value ? "unknown" : *value ? yes : no;
   };
   return {
       {"device", device.name},
       {"  UUID", device.uuid},
-      {"  capability",
-       fmt::format("compute {}, {} copy engines, concurrent kernels: {}", device.compute_capability,
-                   number(device.copy_engines), word(device.concurrent_kernels, "yes", "no"))},
+      {"  capability", fmt::format("compute {}, {} copy engines", device.compute_capability,
+                                   number(device.copy_engines))},
+      {"  at once", able({{at_least(1), "copies and kernels"},
+                          {at_least(2), "copies in both directions"},
+                          {device.concurrent_kernels, "kernels"}})},
+      {"  reaches", able({{device.maps_host_memory, "page-locked host memory"},
+                          {device.concurrent_managed_access, "managed memory"},
+                          {device.pageable_memory_access, "pageable host memory"}})},
       {"  memory", memory},
       {"  link",
        fmt::format("PCIe {}, at most {}; NUMA node {}", link(device.pcie_gen, device.pcie_width),

@@ -57,6 +57,12 @@ void describe(Visitor& v, DeviceInfo& device) {
   v("compute_capability", device.compute_capability, "Such as 9.0.", TextOrNull());
   v("copy_engines", device.copy_engines, "Copy engines.", from_zero);
   v("concurrent_kernels", device.concurrent_kernels, "Whether kernels can run at the same time.");
+  v("maps_host_memory", device.maps_host_memory, "Whether kernels reach page-locked host memory.",
+    describe::added);
+  v("concurrent_managed_access", device.concurrent_managed_access,
+    "Whether host and kernels may use managed memory at the same time.", describe::added);
+  v("pageable_memory_access", device.pageable_memory_access,
+    "Whether kernels reach pageable host memory.", describe::added);
   v("free_bytes", device.free_bytes, "Free memory at the start, bytes.", from_zero);
   v("total_bytes", device.total_bytes, "Memory, bytes.", from_zero);
   v("pci", device.pci_bus_id, "PCI address.");

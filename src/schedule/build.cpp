@@ -23,7 +23,7 @@ constexpr auto issuers = []<std::size_t... I>(std::index_sequence<I...>) {
 
 /// Layout of the baseline: one chunk per iteration, unless the device cannot hold it.
 Layout baseline(const Costs& costs, Layout layout) {
-  layout.transfer = deck::Transfer::staged;
+  layout.transfer = deck::copies_of(layout.host_memory);
   if (layout.mechanism == deck::Mechanism::graph) layout.mechanism = deck::Mechanism::streams;
   if (layout.out_of_core) return layout;
   layout.borders = {0, costs.units};
@@ -55,7 +55,7 @@ void cut_into_chunks(Builder& builder, const Layout& layout) {
   }
   cut.device_units =
       schedule.out_of_core ? layout.slots * layout.largest_chunk_units : builder.costs.units;
-  const bool mapped = layout.transfer == deck::Transfer::zero_copy;
+  const bool mapped = !deck::has_copies(layout.transfer);
   schedule.chunks = static_cast<int>(cut.pieces.size());
   schedule.slots = mapped ? schedule.chunks : static_cast<int>(layout.slots);
   schedule.cuts = {std::move(cut)};
@@ -171,7 +171,7 @@ Builder::Builder(const Costs& all_costs, const Layout& layout, Order order, int 
                .mechanism = layout.mechanism,
                .streams = layout.streams,
                .chunk_units = layout.largest_chunk_units,
-               .out_of_core = layout.out_of_core && layout.transfer == deck::Transfer::staged},
+               .out_of_core = layout.out_of_core && deck::has_copies(layout.transfer)},
       by_op(costs.arrays.size()) {
   std::iota(by_op.begin(), by_op.end(), 0);
   std::ranges::stable_sort(by_op, {}, [&](int array) { return op_of(array); });

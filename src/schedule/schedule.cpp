@@ -168,7 +168,7 @@ Traffic traffic(const Schedule& schedule, const Task& task) {
   if (task.stage == Stage::h2d) return {.h2d = task.bytes};
   if (task.stage == Stage::d2h) return {.d2h = task.bytes};
   Traffic own;
-  if (schedule.transfer == deck::Transfer::staged) return own;
+  if (deck::has_copies(schedule.transfer)) return own;
   for (const Use& use : uses(schedule, task)) {
     const Array& array = array_of(schedule, use);
     const std::size_t bytes = host_region(schedule, use).bytes();

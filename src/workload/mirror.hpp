@@ -104,11 +104,21 @@ Mirror<Space, T> Setup::array(std::size_t number) const {
   try {
     const std::size_t elements = array.host_bytes / sizeof(T);
     const std::string label = "overlap::host::" + array.name;
-    const bool pinned = memory == deck::HostMemory::pinned;
-    static_cast<Bytes&>(on_host) = pinned ? Bytes(aligned<T, PinnedSpace<Space>>(label, elements))
-                                          : Bytes(aligned<T, Kokkos::HostSpace>(label, elements));
-    mirror.device = aligned<T, typename Space::memory_space>("overlap::device::" + array.name,
-                                                             device_bytes[number] / sizeof(T));
+    auto& bytes = static_cast<Bytes&>(on_host);
+    if (memory == deck::HostMemory::managed) {
+      bytes = Bytes(aligned<T, Kokkos::SharedSpace>(label, elements));
+    } else if (memory == deck::HostMemory::pinned) {
+      bytes = Bytes(aligned<T, PinnedSpace<Space>>(label, elements));
+    } else {
+      bytes = Bytes(aligned<T, Kokkos::HostSpace>(label, elements));
+    }
+    if (memory == deck::HostMemory::managed) {  // the same array for both
+      T* const shared = static_cast<T*>(static_cast<void*>(bytes.data()));
+      mirror.device = Kokkos::View<T*, Space>(shared, elements);
+    } else {
+      mirror.device = aligned<T, typename Space::memory_space>("overlap::device::" + array.name,
+                                                               device_bytes[number] / sizeof(T));
+    }
   } catch (const std::exception& error) {
     throw no_memory(array, device_bytes[number], error);
   }

@@ -875,10 +875,31 @@ TEST(DeckErrors, Words) {
       {increment("memory: {host: pined}\n"),
        {},
        "@:2:16: memory.host: found 'pined'; allowed: pinned, pageable, registered, "
-       "pageable_staged; did you mean 'pinned'?"},
+       "pageable_staged, managed; did you mean 'pinned'?"},
+      {increment("memory: {host: managed, transfer: staged}\n"),
+       {},
+       "@:2:35: memory.transfer: found 'staged'; allowed: prefetch, on_demand with memory.host "
+       "managed (@:2:16)"},
+      {increment("memory: {transfer: prefetch}\n"),
+       {},
+       "@:2:20: memory.transfer: found 'prefetch'; allowed: staged, zero_copy with memory.host "
+       "pinned (by default)"},
+      {workload("kind: rowsum, pitch: 64") + "memory: {host: managed}\n",
+       {},
+       "@:2:16: memory.host: found 'managed'; allowed: pinned, pageable, registered with "
+       "workload.pitch 64 (@:1:33)"},
+      {increment("memory: {host: managed}\nissue: {mechanism: graph}\n"),
+       {},
+       "@:3:20: issue.mechanism: found 'graph'; allowed: streams with memory.host managed "
+       "(@:2:16)"},
+      {increment("memory: {host: managed}\nissue: {mechanism: portable}\n"),
+       {},
+       "@:2:16: memory.host: found 'managed'; allowed: pinned, pageable with issue.mechanism "
+       "portable (@:3:20)"},
       {increment("memory: {transfer: zerocopy}\n"),
        {},
-       "@:2:20: memory.transfer: found 'zerocopy'; allowed: staged, zero_copy; did you mean "
+       "@:2:20: memory.transfer: found 'zerocopy'; allowed: staged, zero_copy, prefetch, "
+       "on_demand; did you mean "
        "'zero_copy'?"},
       {increment("memory: {host: pageable, transfer: zero_copy}\n"),
        {},
@@ -969,7 +990,8 @@ TEST(DeckErrors, Words) {
        "@:2:23: acceptance[0].metric: found 'host_work_hidden'; allowed: with host_work"},
       {increment("issue: {sync: events}\n"),
        {},
-       "@:2:15: issue.sync: found 'events'; allowed: device, stream, event, query; did you mean "
+       "@:2:15: issue.sync: found 'events'; allowed: device, stream, event, query, event_query; "
+       "did you mean "
        "'event'?"},
       {increment("issue: {orders: [depth-first]}\n"),
        {},

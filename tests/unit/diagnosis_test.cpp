@@ -428,7 +428,7 @@ const Row rows[] = {
         "2 tasks are in the default stream", "give them a lane"},
     Row{"few_connections",
         [](Evidence& e) { e.conditions.max_connections = {"CUDA_DEVICE_MAX_CONNECTIONS", 1}; },
-        "4 lanes share 1 queue and", "unset it"},
+        "4 lanes share 1 queue and", "set CUDA_DEVICE_MAX_CONNECTIONS to 4"},
     Row{"small_chunks",
         [](Evidence& e) {
           for (timeline::Span& span : e.run().traced->spans) {

@@ -137,7 +137,7 @@ TEST(Sweep, ErrorsNameTheValueInTheList) {
       {"sweep: {memory.host: [pinned, pagable]}\n",
        {},
        "@:2:31: memory.host: found 'pagable'; allowed: pinned, pageable, registered, "
-       "pageable_staged; did you mean "
+       "pageable_staged, managed; did you mean "
        "'pageable'?"},
       {"sweep: {chunks.cuont: [1]}\n",
        {},

@@ -31,6 +31,21 @@ struct CudaApi : GpuCalls<CudaApi> {
   static constexpr Make<PageLockedMemory, std::size_t> allocate_page_locked =
       OVERLAP_GPU_CALL(MallocHost);
 
+  /// Enqueues the move of the pages of managed memory.
+  static void prefetch(Stream stream, void* begin, std::size_t bytes, bool to_device,
+                       Where at = Where::current()) {
+    int device = cudaCpuDeviceId;
+    if (to_device) check(cudaGetDevice(&device), "cudaGetDevice", at);
+#if CUDART_VERSION >= 13000
+    const cudaMemLocation place = {to_device ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost,
+                                   to_device ? device : 0};
+    const auto code = cudaMemPrefetchAsync(begin, bytes, place, 0, stream);
+#else
+    const auto code = cudaMemPrefetchAsync(begin, bytes, device, stream);
+#endif
+    check(code, "cudaMemPrefetchAsync", at);
+  }
+
   // Stream operations on words of page-locked memory that host threads poll and set.
   static constexpr const char* word_call = "cuStreamBatchMemOp";
   class WordOperations {

@@ -53,10 +53,10 @@ struct GpuCalls {
     return 1e-3 * double{milliseconds};
   }
   static bool is_complete(Stream stream, Where at = Where::current()) {
-    const auto code = query.function(stream);
-    if (code != OVERLAP_GPU(ErrorNotReady)) check(code, query.name, at);
-    take_last_error();  // Kokkos would report ErrorNotReady as an error
-    return code == OVERLAP_GPU(Success);
+    return is_ready(query, stream, at);
+  }
+  static bool is_complete(const Event& event, Where at = Where::current()) {
+    return is_ready(query_event, event, at);
   }
   /// Whether there was an error; clears it, so that no later check reports it.
   static bool take_last_error() { return OVERLAP_GPU(GetLastError)() != OVERLAP_GPU(Success); }
@@ -109,7 +109,14 @@ struct GpuCalls {
 
  private:
   static constexpr ApiCall elapsed = OVERLAP_GPU_CALL(EventElapsedTime);
+  static bool is_ready(const auto& call, const auto& handle, Where at) {
+    const auto code = call.function(handle);
+    if (code != OVERLAP_GPU(ErrorNotReady)) check(code, call.name, at);
+    take_last_error();  // Kokkos would report ErrorNotReady as an error
+    return code == OVERLAP_GPU(Success);
+  }
   static constexpr ApiCall query = OVERLAP_GPU_CALL(StreamQuery);
+  static constexpr ApiCall query_event = OVERLAP_GPU_CALL(EventQuery);
   static constexpr ApiCall copy_2d = OVERLAP_GPU_CALL(Memcpy2DAsync);
   static constexpr ApiCall copy_3d = OVERLAP_GPU_CALL(Memcpy3DAsync);
   static constexpr ApiCall end = OVERLAP_GPU_CALL(StreamEndCapture);

@@ -29,6 +29,14 @@ struct HipApi : GpuCalls<HipApi> {
     return PageLockedMemory(memory);
   }
 
+  /// Enqueues the move of the pages of managed memory.
+  static void prefetch(Stream stream, void* begin, std::size_t bytes, bool to_device,
+                       Where at = Where::current()) {
+    int device = hipCpuDeviceId;
+    if (to_device) check(hipGetDevice(&device), "hipGetDevice", at);
+    check(hipMemPrefetchAsync(begin, bytes, device, stream), "hipMemPrefetchAsync", at);
+  }
+
   // Stream operations on words of page-locked memory that host threads poll and set. One call per
   // operation: hipStreamBatchMemOp exists since ROCm 6.4, and its first version rejects all of
   // them. HIP documents waits for signal memory only; AMD's runtime accepts any memory unless
