@@ -56,7 +56,7 @@ std::string name_in_files(const results::Device& device, const std::vector<Study
 /// All ranks as one fleet. A text begins with a line that names its file, for every deck its own.
 results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Study>& studies,
                           fleet::Member& member) {
-  results::FleetInput input;
+  results::Fleet input;
   for (const std::string& text : gathered.texts) {
     member.tell();
     const std::size_t end = text.find('\n');
@@ -64,7 +64,7 @@ results::Fleet fleet_from(const fleet::Gathered& gathered, const std::vector<Stu
     try {
       for (results::Device& device : results::devices_of(file, text.substr(end + 1))) {
         device.file = with_deck(device.file, name_in_files(device, studies));
-        device.launch.reset();  // all are here or lost
+        device.job.reset();  // all are here or lost
         input.devices.push_back(std::move(device));
       }
     } catch (const base::Error& error) {

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <string_view>
@@ -95,13 +94,14 @@ void add_commands(CLI::App& app, Options& options) {
       Command::merge, "merge", "Judge the results of many devices as one fleet", "FILE|FOLDER", 1);
   CLI::App* const show = command(
       Command::show, "show", "Report results, a fleet or a comparison as if just made", "FILE", 1);
-  const auto output = [](CLI::App* to, const char* name, std::string& file, const char* type,
-                         const char* help) {
-    return with_output(to->add_option(name, file, help), type);
+  const auto output = [](CLI::App* to, const char* name, const char* type,
+                         const std::string& help) {
+    return with_output(to->add_option(name, help), type);
   };
-  output(baseline, "-o", options.output, "FILE.yaml", "Reference file to write")->required();
-  output(compare, "--json", options.json, "FILE", "Write the comparison");
-  output(compare, "--report", options.report, "FILE.html", "Write it as an HTML page");
+  with_output(baseline->add_option("-o", options.output, "Reference file to write"), "FILE.yaml")
+      ->required();
+  output(compare, "--json", "FILE", "Write the comparison");
+  output(compare, "--report", "FILE.html", "Write it as an HTML page");
   CLI::Option* const side_by_side = compare->add_flag(
       "--side-by-side", options.side_by_side,
       "Show all files side by side, one column per file, without verdicts: for porting studies");
@@ -112,7 +112,7 @@ void add_commands(CLI::App& app, Options& options) {
   with_value(compare->add_option("--to", options.to, "The column that ratios refer to (default 1)"),
              "NUMBER|TITLE")
       ->needs(side_by_side);
-  output(compare, "--csv", options.csv, "FILE", "Write a table: one row per order and column")
+  output(compare, "--csv", "FILE", "Write a table: one row per order and column")
       ->needs(side_by_side);
   with_value(merge->add_option("--expect", options.expected,
                                "File that lists the hosts that must have a result, as host or "
@@ -121,10 +121,9 @@ void add_commands(CLI::App& app, Options& options) {
   with_value(
       merge->add_option("--reference", options.reference, "Reference file to judge the devices by"),
       "FILE");
-  output(merge, "--json", options.json, "FILE", "Write the fleet file");
-  output(merge, "--junit", options.junit, "FILE",
-         "Write the verdicts as JUnit XML: one test per device");
-  output(merge, "--report", options.report, "FILE.html", "Write it as an HTML page");
+  output(merge, "--json", "FILE", "Write the fleet file");
+  output(merge, "--junit", "FILE", "Write the verdicts as JUnit XML: one test per device");
+  output(merge, "--report", "FILE.html", "Write it as an HTML page");
   add_writers(*show);
   for (CLI::App* const one : {baseline, compare}) {
     CLI::Option* const below =
@@ -287,7 +286,7 @@ Options parse_options(int argc, char** argv) {
         "found {} before a command; allowed: after the command",
         options.decks.empty() ? app.parse_order().front()->get_name() : options.decks.front()));
   }
-  take_outputs(options.command == Command::show ? *app.get_subcommands().front() : app, options);
+  take_outputs(options.command == Command::run ? app : *app.get_subcommands().front(), options);
   if (options.command == Command::run) check(app, options);
   return options;
 }

@@ -23,12 +23,8 @@ struct Options {
   Command command = Command::run;
   std::vector<std::string> results;  ///< baseline, compare, merge: files or folders; show: files
   std::string output;                ///< baseline: output file
-  std::string json;                  ///< compare, merge: JSON file; empty: none
-  std::string report;                ///< compare, merge: HTML page; empty: none
-  std::string csv;                   ///< compare: CSV file; empty: none
   bool side_by_side = false;         ///< compare: show side by side, judge nothing
   std::string to = "1";              ///< compare, side by side: reference column
-  std::string junit;                 ///< merge: JUnit file; empty: none
   std::string expected;              ///< merge: file of expected hosts; empty: none
   std::optional<double> below;       ///< baseline, compare: relative tolerance
   bool common = false;               ///< compare: judge what both results have

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -21,26 +22,26 @@
 #include "report/fleet_report.hpp"
 #include "report/lines.hpp"
 #include "report/output_file.hpp"
-#include "results/baseline.hpp"
 #include "results/checks.hpp"
 #include "results/read_files.hpp"
 
 namespace overlap {
 namespace {
 
-/// A file that a command writes; `path` empty: not wanted.
+/// A file that a command writes.
 struct OutputFile {
-  const char* option;
+  std::string_view option;
   std::string path;
   std::function<std::string()> text = {};
 };
+using Outputs = std::vector<OutputFile>;
 
 /// Writes all files; `fail` takes the name of each that cannot be written, and why.
-void write(const std::vector<OutputFile>& outputs,
+void write(const Outputs& outputs,
            const std::function<void(const std::string&, const std::string&)>& fail) {
   report::write_each(outputs, &OutputFile::path, [&](const OutputFile& output) {
     try {
-      if (!output.path.empty()) report::write_file(output.path, output.text());
+      report::write_file(output.path, output.text());
       return true;
     } catch (const std::exception& error) {
       fail(output.path, base::error_of(error).what());
@@ -52,7 +53,7 @@ void write(const std::vector<OutputFile>& outputs,
 /// The files of a command, which keep its outputs locked. Throws base::Error where an output cannot
 /// be written, is written twice or is an input. A file that an earlier call left in a folder of
 /// results may be written anew.
-[[nodiscard]] report::Files require_outputs(const std::vector<OutputFile>& outputs,
+[[nodiscard]] report::Files require_outputs(const Outputs& outputs,
                                             const std::vector<results::SourceFile>& sources,
                                             const std::vector<std::string>& others = {}) {
   report::Files files;
@@ -64,9 +65,7 @@ void write(const std::vector<OutputFile>& outputs,
     });
     if (!written || !results::is_left_out(source)) files.reads(source.path, "an input");
   }
-  for (const OutputFile& output : outputs) {
-    if (!output.path.empty()) files.writes(output.path, output.option);
-  }
+  for (const OutputFile& output : outputs) files.writes(output.path, std::string(output.option));
   return files;
 }
 
@@ -140,23 +139,36 @@ results::Comparisons side_by_side(const Options& options) {
   return made;
 }
 
-using Outputs = std::vector<OutputFile>;
+/// What the files of some options hold.
+using Texts = std::map<std::string_view, std::function<std::string()>>;
 
-/// The files of a comparison; `comparisons` must outlive them.
-Outputs outputs_of(const Options& options, const results::Comparisons& comparisons) {
-  return {{"--csv", options.csv,
-           [&] { return report::side_by_side_csv(comparisons.side_by_side.value()); }},
-          {"--json", options.json,
-           [&] { return results::json_text(describe::write(comparisons), 2) + "\n"; }},
-          {"--report", options.report,
-           [&] { return report::page(report::comparison_report(comparisons)); }}};
+Texts texts_of(const results::Comparisons& comparisons) {
+  return {{"--csv", [&] { return report::side_by_side_csv(comparisons.side_by_side.value()); }},
+          {"--json", [&] { return results::json_text(describe::write(comparisons), 2) + "\n"; }},
+          {"--report", [&] { return report::page(report::comparison_report(comparisons)); }}};
 }
 
-/// The files of a fleet, which must outlive them.
-Outputs outputs_of(const Options& options, const results::Fleet& fleet) {
-  return {{"--json", options.json, [&] { return results::to_json(fleet); }},
-          {"--junit", options.junit, [&] { return report::fleet_junit(fleet); }},
-          {"--report", options.report, [&] { return report::page(report::fleet_report(fleet)); }}};
+Texts texts_of(const results::Fleet& fleet) {
+  return {{"--json", [&] { return results::to_json(fleet); }},
+          {"--junit", [&] { return report::fleet_junit(fleet); }},
+          {"--report", [&] { return report::page(report::fleet_report(fleet)); }}};
+}
+
+/// The files about a fleet or a comparison, which must outlive them.
+Outputs outputs_of(const Options& options, const auto& subject) {
+  const Texts texts = texts_of(subject);
+  Outputs outputs;
+  for (const Output& output : options.outputs) {
+    const auto text = texts.find(output.writer->option);
+    if (text == texts.end()) {
+      throw base::Error(
+          base::ExitCode::usage,
+          fmt::format("{}: found {}, which is no result file; allowed: {}", output.writer->option,
+                      options.results.front(), fmt::join(texts | std::views::keys, ", ")));
+    }
+    outputs.push_back({text->first, output.path, text->second});
+  }
+  return outputs;
 }
 
 base::ExitCode finish(const Outputs& outputs, results::Comparisons& comparisons,
@@ -226,7 +238,7 @@ base::ExitCode show(const report::Results& shown, const Options& options, Termin
                         fmt::format("{}: found a sweep, whose points are not traced; allowed: {}",
                                     output.writer->option, report::sweep_options()));
     }
-    outputs.push_back({output.writer->option.data(), output.path,
+    outputs.push_back({output.writer->option, output.path,
                        [&shown, &output] { return output.writer->write(shown); }});
   }
   std::vector<results::SourceFile> sources;
@@ -249,24 +261,8 @@ base::ExitCode show(const report::Results& shown, const Options& options, Termin
 }
 
 /// Reports of a fleet or a comparison as if just made.
-base::ExitCode show(auto subject, Options options, Terminal& terminal) {
-  for (const Output& output : options.outputs) {
-    for (const auto& [option, path] : {std::pair("--csv", &options.csv),
-                                       {"--json", &options.json},
-                                       {"--junit", &options.junit},
-                                       {"--report", &options.report}}) {
-      if (output.writer->option == option) *path = output.path;
-    }
-  }
+base::ExitCode show(auto subject, const Options& options, Terminal& terminal) {
   const Outputs outputs = outputs_of(options, subject);
-  for (const Output& output : options.outputs) {
-    if (std::ranges::find(outputs, output.path, &OutputFile::path) != outputs.end()) continue;
-    throw base::Error(
-        base::ExitCode::usage,
-        fmt::format("{}: found {}, which is no result file; allowed: {}", output.writer->option,
-                    options.results.front(),
-                    fmt::join(outputs | std::views::transform(&OutputFile::option), ", ")));
-  }
   const auto files = require_outputs(outputs, {{options.results.front(), true}});
   return finish(outputs, subject, options, terminal);
 }

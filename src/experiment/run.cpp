@@ -12,7 +12,7 @@ results::Timeline timeline_of(const schedule::Schedule& schedule,
     const schedule::Task& task = schedule.tasks[id];
     const timeline::Span& span = timeline.spans[id];
     const schedule::Array* const array = schedule::copied_array(schedule, task);
-    results::Task& entry = all.tasks.emplace_back();
+    results::Task& entry = all.emplace_back();
     entry.task = id;
     if (!schedule.names.empty()) entry.name = schedule.names[id];
     entry.stage = task.stage;

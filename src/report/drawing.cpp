@@ -146,7 +146,7 @@ bool on_host(const Task& task) { return schedule::on_host(task.stage); }
 
 /// What a task was, when it ran and what it waited for: one line each.
 std::string hint(const Timeline& timeline, std::size_t place, std::optional<std::size_t> waited) {
-  const Task& task = timeline.tasks[place];
+  const Task& task = timeline[place];
   std::string text = full_label(task);
   if (task.name) text += fmt::format(", {}", deck::to_string(task.stage));
   if (task.array) text += " of " + *task.array;
@@ -159,7 +159,7 @@ std::string hint(const Timeline& timeline, std::size_t place, std::optional<std:
     text += fmt::format(", {} GB/s", base::format_number(*rate));
   }
   if (!waited) return text + "\nwaited for nothing";
-  const Task& before = timeline.tasks[*waited];
+  const Task& before = timeline[*waited];
   return text + "\nwaited for " + xml(full_label(before)) + ", until " +
          base::format_seconds(before.stop_s);
 }
@@ -201,7 +201,7 @@ void draw_bars(Canvas& canvas, const Timeline& timeline, const Plot& plot,
   for (std::size_t task = 0; task < plot.bars.size(); ++task) {
     const Bar& bar = plot.bars[task];
     const std::string& label = labels[task];
-    const std::string_view stage = deck::to_string(timeline.tasks[task].stage);
+    const std::string_view stage = deck::to_string(timeline[task].stage);
     canvas.add(R"(<rect class="{}{}" x="{:.7g}" y="{:g}" width="{:.5g}" height="{:g}")", stage,
                bar.width < 3 ? " thin" : "", bar.x, bar.y, bar.width, bar.height);
     if (lanes) {
@@ -271,7 +271,7 @@ const StageLook& look_of(deck::Stage stage) {
 std::vector<StageLook> looks_in(const std::vector<const TimelinePicture*>& pictures) {
   std::set<deck::Stage> used;
   for (const TimelinePicture* const picture : pictures) {
-    for (const Task& task : picture->timeline.tasks) used.insert(task.stage);
+    for (const Task& task : picture->timeline) used.insert(task.stage);
   }
   std::vector<StageLook> found;
   std::ranges::copy_if(stage_looks, std::back_inserter(found),
@@ -279,8 +279,7 @@ std::vector<StageLook> looks_in(const std::vector<const TimelinePicture*>& pictu
   return found;
 }
 
-std::vector<Group> groups(const Timeline& timeline, Rows by) {
-  const std::vector<Task>& tasks = timeline.tasks;
+std::vector<Group> groups(const Timeline& tasks, Rows by) {
   const auto name_of = [&](const Task& task) {
     if (by == Rows::engines) return task.engine;
     return on_host(task) ? std::string("host") : fmt::format("lane {}", task.lane);
@@ -300,7 +299,7 @@ std::vector<Group> groups(const Timeline& timeline, Rows by) {
   std::vector<std::size_t> places(tasks.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   std::ranges::stable_sort(places, {}, [&](std::size_t place) { return tasks[place].start_s; });
-  const double rounding = 1e-9 * results::end_s(timeline);
+  const double rounding = 1e-9 * results::end_s(tasks);
   for (const std::size_t place : places) {
     auto& rows = std::ranges::find(found, name_of(tasks[place]), &Group::name)->rows;
     const auto free = std::ranges::find_if(rows, [&](const auto& row) {
@@ -313,11 +312,11 @@ std::vector<Group> groups(const Timeline& timeline, Rows by) {
 
 std::vector<std::string> labels(const Timeline& timeline) {
   std::set<std::string> arrays;
-  for (const Task& task : timeline.tasks) {
+  for (const Task& task : timeline) {
     if (task.array && task.stage == deck::Stage::h2d) arrays.insert(*task.array);
   }
   std::vector<std::string> found;
-  for (const Task& task : timeline.tasks) {
+  for (const Task& task : timeline) {
     const std::string array = arrays.size() > 1 ? task.array.value_or("") : "";
     const std::string chunk = std::to_string(task.chunk);
     found.push_back(task.name.value_or(array.size() > 2 ? chunk : array + chunk));
@@ -337,7 +336,7 @@ std::optional<double> gb_per_s(const Task& task) {
 
 Plot plot(const Timeline& timeline, Rows by, double pixels_per_s) {
   Plot plot;
-  plot.bars.resize(timeline.tasks.size());
+  plot.bars.resize(timeline.size());
   for (const Group& group : groups(timeline, by)) {
     const auto rows = static_cast<double>(group.rows.size());
     // An engine with many rows takes no more than four bars.
@@ -346,7 +345,7 @@ Plot plot(const Timeline& timeline, Rows by, double pixels_per_s) {
     for (std::size_t row = 0; row < group.rows.size(); ++row) {
       const double y = plot.height + static_cast<double>(row) * (height + 1);
       for (const std::size_t place : group.rows[row]) {
-        const Task& task = timeline.tasks[place];
+        const Task& task = timeline[place];
         const double width = (task.stop_s - task.start_s) * pixels_per_s;
         plot.bars[place] = {task.start_s * pixels_per_s, y, std::max(0.3, width), height};
       }

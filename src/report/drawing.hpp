@@ -47,7 +47,7 @@ struct Group {
 };
 
 /// The engines or lanes with tasks; tasks of the issuing thread come last, as "host".
-std::vector<Group> groups(const results::Timeline& timeline, Rows by);
+std::vector<Group> groups(const results::Timeline& tasks, Rows by);
 
 /// Labels of bars: name or chunk of each task, with the array if chunks copy several.
 std::vector<std::string> labels(const results::Timeline& timeline);

@@ -22,10 +22,7 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
   };
   all = all || fleet.devices.size() <= most_devices;
-  const bool several = std::ranges::any_of(fleet.devices, [&](const Device& device) {
-    return device.deck_name != fleet.devices.front().deck_name;
-  });
-  const auto deck_field = [&](const Device& device) {
+  const auto deck_field = [&, several = fleet.several_decks()](const Device& device) {
     return several ? " deck=" + field_value(device.deck_name) : "";
   };
   for (const Device& device : fleet.devices) {
@@ -41,7 +38,7 @@ std::string fleet_lines(const Fleet& fleet, bool all) {
     for (const auto& [key, devices, median, mad, min, max, slowest, outliers] :
          group.distributions) {
       if (slowest.empty() || group.devices.size() < 2) continue;
-      const Device& device = fleet.devices[slowest.front().device];
+      const Device& device = fleet.devices.at(slowest.front().device);
       add("OVERLAP_SLOWEST host={} uuid={} metric={} value={:.6g} median={:.6g} phase={} "
           "order={}{}\n",
           field_value(device.host), field_value(device.unit), deck::to_string(key.metric),

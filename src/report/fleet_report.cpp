@@ -61,17 +61,11 @@ std::string devices_text(const Fleet& fleet, const std::vector<std::size_t>& num
   constexpr std::size_t most = 8;
   std::vector<std::string> names;
   for (const std::size_t number : numbers | std::views::take(most)) {
-    names.push_back(device_text(fleet.devices[number].host, fleet.devices[number].unit));
+    names.push_back(device_text(fleet.devices.at(number).host, fleet.devices.at(number).unit));
   }
   const std::size_t more = numbers.size() - names.size();
   return fmt::format("{}{}", fmt::join(names, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : "");
-}
-
-bool several_decks(const Fleet& fleet) {
-  return std::ranges::any_of(fleet.devices, [&](const Device& device) {
-    return device.deck_name != fleet.devices.front().deck_name;
-  });
 }
 
 /// The worst reason of a device; `named`: with the name of the deck.
@@ -87,7 +81,7 @@ std::string reason_text(const Device& device, bool named) {
 
 std::string group_text(const Fleet& fleet, const Group& group) {
   std::set<std::string_view> hosts;
-  for (const std::size_t device : group.devices) hosts.insert(fleet.devices[device].host);
+  for (const std::size_t device : group.devices) hosts.insert(fleet.devices.at(device).host);
   const results::Subject& machine = group.machine;
   return fmt::format(
       "{} on {}: {}, {}{}, deck {}, program {}", base::counted(group.devices.size(), "device"),
@@ -119,7 +113,7 @@ Table device_table(const Fleet& fleet, const Group& group, bool page) {
   table.columns.emplace_back("verdict");
   if (page) table.columns.insert(table.columns.end(), {"reason", "file"});
   for (const std::size_t number : group.devices) {
-    const Device& device = fleet.devices[number];
+    const Device& device = fleet.devices.at(number);
     std::vector<Cell> cells;
     for (FigureKey key : keys) {
       std::vector<std::string> medians;
@@ -162,39 +156,32 @@ struct Place {
   const Standing* standing;
 };
 
-/// Each device once, by the worst of its figures; the worst device first.
-std::vector<Place> worst_places(std::vector<Place> all) {
-  std::ranges::stable_sort(all, std::ranges::greater{},
-                           [](const Place& place) { return std::abs(place.standing->off); });
-  std::set<std::size_t> seen;
-  std::erase_if(all, [&](const Place& at) { return !seen.insert(at.standing->device).second; });
-  return all;
-}
-
-/// The slowest devices and all outliers.
+/// The slowest devices and all outliers, each once, by the worst of its figures; fast ones last.
 Table extreme_table(const Fleet& fleet, const Group& group) {
-  std::vector<Place> slow, fast;
+  std::vector<Place> places;
   std::set<std::size_t> outliers;
   for (const Distribution& figure : group.distributions) {
-    const bool more = deck::row_of(figure.key.metric).better == deck::Better::more;
     for (const Standing& standing : figure.slowest) {
-      if (more ? standing.off < 0 : standing.off > 0) slow.push_back({&figure, &standing});
+      if (standing.slow) places.push_back({&figure, &standing});
     }
     for (const Standing& standing : figure.outliers) {
-      (standing.slow ? slow : fast).push_back({&figure, &standing});
+      places.push_back({&figure, &standing});
       outliers.insert(standing.device);
     }
   }
+  std::ranges::stable_sort(places, {}, [](const Place& place) {
+    return std::pair(!place.standing->slow, -std::abs(place.standing->off));
+  });
   DeviceTable table(
       "slowest",
       {"figure", {"phase", 1}, "value", {"median", 3}, "off", {"score", 5}, {"outlier", 2}});
-  std::vector<Place> shown = worst_places(std::move(slow));
-  std::ranges::move(worst_places(std::move(fast)), std::back_inserter(shown));
+  std::set<std::pair<bool, std::size_t>> shown;
   std::size_t others = 0;
-  for (const auto& [figure, standing] : shown) {
+  for (const auto& [figure, standing] : places) {
+    if (!shown.emplace(standing->slow, standing->device).second) continue;
     const bool is_outlier = outliers.contains(standing->device);
     if (!is_outlier && ++others > results::most_slowest) continue;
-    table.add_row(fleet.devices[standing->device],
+    table.add_row(fleet.devices.at(standing->device),
                   {figure_text(figure->key), deck::to_string(figure->key.phase),
                    value_text(standing->value, figure->key),
                    value_text(figure->median, figure->key), base::format_change(standing->off),
@@ -250,7 +237,7 @@ void add_charts(Blocks& blocks, const Fleet& fleet, const Group& group) {
       Chart::Series dots{.name = std::string(phase.name), .joined = false};
       double x = 0;
       for (const std::size_t number : group.devices) {
-        const Device& device = fleet.devices[number];
+        const Device& device = fleet.devices.at(number);
         const results::DeviceFigure* const found = find(device, key);
         x += 1;
         if (found == nullptr) continue;
@@ -287,7 +274,7 @@ void add_histories(Blocks& blocks, const Fleet& fleet) {
   DeviceTable table(
       "drift", {"figure", "phase", "results", {"since", 3}, {"first", 2}, {"last", 1}, "change"});
   for (const results::History& history : all) {
-    table.add_row(fleet.devices[history.device],
+    table.add_row(fleet.devices.at(history.device),
                   {figure_text(history.key), deck::to_string(history.key.phase), history.results,
                    history.since.substr(0, 10), value_text(history.first, history.key),
                    value_text(history.last, history.key), base::format_change(history.change())});
@@ -298,19 +285,19 @@ void add_histories(Blocks& blocks, const Fleet& fleet) {
 void add_unsteady(Blocks& blocks, const Fleet& fleet) {
   DeviceTable table("unsteady", {"failed, then passed", "results", "last failed"});
   for (const results::Unsteady& device : fleet.unsteady) {
-    table.add_row(fleet.devices[device.device], {device.times, device.results, device.last});
+    table.add_row(fleet.devices.at(device.device), {device.times, device.results, device.last});
   }
   add(blocks, std::move(table));
 }
 
 /// Devices that did not pass; those with equal reasons share a row.
 void add_failed(Blocks& blocks, const Fleet& fleet) {
-  const bool several = several_decks(fleet);
+  const bool several = fleet.several_decks();
   using Outcome = std::pair<results::Verdict, std::string>;
   std::vector<std::pair<Outcome, std::vector<std::size_t>>> devices_by_outcome;
   DeviceTable all("all reasons", {"verdict", "reason"});
   for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
-    const Device& device = fleet.devices[i];
+    const Device& device = fleet.devices.at(i);
     if (device.reasons.empty()) continue;
     const Outcome outcome{results::verdict_of(exit_code_of(device)), reason_text(device, several)};
     auto known = std::ranges::find(devices_by_outcome, outcome,
@@ -324,7 +311,7 @@ void add_failed(Blocks& blocks, const Fleet& fleet) {
   }
   DeviceTable table("not passed", {"verdict", "reason"});
   for (const auto& [outcome, devices] : devices_by_outcome) {
-    table.add_row(fleet.devices[devices.front()], {outcome.first, outcome.second});
+    table.add_row(fleet.devices.at(devices.front()), {outcome.first, outcome.second});
     if (devices.size() == 1) continue;
     table.rows.back()[0] = base::counted(devices.size(), "device");
     table.rows.back()[1] = "-";

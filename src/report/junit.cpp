@@ -80,9 +80,7 @@ void add_suite(pugi::xml_node suites, std::size_t id, const JunitSuite& of,
 std::string place_of(const results::Result& result, const results::Point& point) {
   std::vector<std::string> values;
   for (const auto& [key, value] : point.values.items()) {
-    const auto spelled = point.text.find(key);
-    values.push_back(key + "=" +
-                     (spelled != point.text.end() ? spelled->second : describe::spell(value)));
+    values.push_back(key + "=" + point.spelled(key));
   }
   return fmt::format("{}{}/{}", result.deck.name(),
                      values.empty() ? "" : fmt::format("[{}]", fmt::join(values, ",")),
@@ -141,12 +139,11 @@ JunitSuite suite_of(const results::Result& result) {
     test.name = std::move(name);
     suite.tests.push_back(std::move(test));
   };
-  const auto runs = result.runs_by_point();
   bool explained = result.error.empty();
-  for (std::size_t i = 0; i < result.points.size(); ++i) {
-    const results::Point& point = result.points[i];
+  for (const results::PointRuns& at : result.by_point()) {
+    const results::Point& point = at.point;
     const std::string place = place_of(result, point);
-    add_case(place + "/-/data", data_case(point, runs[i]));
+    add_case(place + "/-/data", data_case(point, at.runs));
     explained = explained || point.ended_by == result.error;
     for (const results::Check& check : result.checks) {
       if (!point.is(check.point, check.phase)) continue;

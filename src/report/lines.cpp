@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "base/text.hpp"
@@ -20,10 +19,8 @@ using results::Run;
 std::string place_field(const results::Point& point) {
   std::string field;
   for (const auto& [key, json] : point.values.items()) {
-    const auto spelled = point.text.find(key);
-    const std::string text = json.is_number()              ? fmt::format("{}", json.get<double>())
-                             : spelled != point.text.end() ? spelled->second
-                                                           : describe::spell(json);
+    const std::string text =
+        json.is_number() ? fmt::format("{}", json.get<double>()) : point.spelled(key);
     std::string value = base::field_value(text);
     std::ranges::replace_if(value, [](char c) { return c == ',' || c == ':'; }, '_');
     field += fmt::format("{}{}:{}", field.empty() ? " point=" : ",", key, value);
@@ -54,11 +51,9 @@ std::string fom_line(const results::Result& result, std::string_view order, std:
 
 std::string result_lines(const results::Result& result) {
   std::string text;
-  const auto runs = result.runs_by_point();
-  for (std::size_t i = 0; i < result.points.size(); ++i) {
-    const results::Point& point = result.points[i];
+  for (const auto& [all, point, runs, device] : result.by_point()) {
     const std::string place = place_field(point);
-    for (const Run* const run : runs[i]) {
+    for (const Run* const run : runs) {
       const std::string_view order = deck::to_string(run->order);
       const std::string twin = twin_field(*run);
       if (run->predicted_s) {
@@ -76,7 +71,7 @@ std::string result_lines(const results::Result& result) {
       }
     }
     for (const deck::MetricRow& row : deck::device_metrics) {
-      const auto value = results::value(row.value, result.device_at(point));
+      const auto value = results::value(row.value, device);
       if (value) text += fom_line(result, "-", row.name, row.unit, *value, place);
     }
     for (const results::Check& check : result.checks) {

@@ -1,24 +1,12 @@
 #pragma once
 
-#include <algorithm>
-
 #include "report/run_report.hpp"
 #include "results/metrics.hpp"
 
 /// The tables of a phase.
 namespace overlap::report {
 
-/// The runs of a phase, with all that they are compared with.
-struct Phase {
-  const results::Result& result;
-  const results::Point& point;
-  results::Runs runs;
-  const results::DeviceSamples& device;
-
-  bool ran() const {
-    return std::ranges::any_of(runs, [](const results::Run* run) { return run->ran(); });
-  }
-};
+using Phase = results::PointRuns;
 
 /// One row per measured order.
 void add_orders(Blocks& blocks, const Phase& phase);

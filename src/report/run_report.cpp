@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "base/text.hpp"
@@ -19,16 +18,6 @@ using deck::Metric;
 using results::Result;
 using results::Run;
 using results::Runs;
-
-std::vector<Phase> phases(const Result& result) {
-  std::vector<Phase> all;
-  const auto runs = result.runs_by_point();
-  for (std::size_t i = 0; i < result.points.size(); ++i) {
-    const results::Point& point = result.points[i];
-    if (point.exit_code) all.push_back({result, point, runs[i], result.device_at(point)});
-  }
-  return all;
-}
 
 TimelinePicture picture(const Run& run, const results::Timeline& timeline, double axis_s) {
   TimelinePicture picture{.title = order_label(run), .timeline = timeline, .axis_s = axis_s};
@@ -63,7 +52,7 @@ Blocks pictures(const Runs& runs, bool predicts) {
       shown.caption =
           fmt::format("traced by {} ({} against the median{})", trace.source,
                       base::format_change(trace.perturbation), trace.doubtful ? ": doubtful" : "");
-      const bool fits = shown.timeline.tasks.size() <= most_tasks;
+      const bool fits = shown.timeline.size() <= most_tasks;
       blocks.push_back({std::move(shown), fits ? Detail::always : Detail::page});
     }
     if (run->predicted_timeline) {
@@ -186,7 +175,9 @@ Blocks findings(const Result& result) {
     add_sweep(blocks, result);
     return blocks;
   }
-  for (const Phase& phase : phases(result)) add_phase(blocks, phase);
+  for (const Phase& phase : result.by_point()) {
+    if (phase.point.exit_code) add_phase(blocks, phase);
+  }
   if (result.verified_runs > 0) {
     const bool product = std::ranges::any_of(result.runs, [](const Run& r) { return !!r.product; });
     add(blocks,

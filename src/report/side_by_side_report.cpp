@@ -73,7 +73,7 @@ Table order_table(const SideBySide& all, const SharedDeck& deck) {
     table.rows.push_back({match_name(match)});
     table.rows.back().resize(table.columns.size());
     for (const FigureRow& figure : figure_rows) {
-      std::vector<Cell> row = {"  " + fmt::format(fmt::runtime(figure.name), all.to + 1)};
+      std::vector<Cell> row = {"  " + fmt::format(fmt::runtime(figure.name), all.to)};
       for (const auto& matched : match.columns) row.emplace_back(text_if(matched, figure.text));
       const auto has = [](const Cell& cell) { return cell.text != "-"; };
       if (std::count_if(row.begin(), row.end(), has) > 1) table.rows.push_back(std::move(row));
@@ -83,21 +83,15 @@ Table order_table(const SideBySide& all, const SharedDeck& deck) {
 }
 
 Table column_table(const SideBySide& all) {
-  Table table{.columns = {"column",
-                          "title",
-                          "device",
-                          "back end",
-                          "mechanism",
-                          "Kokkos",
-                          {"compiler", 1},
-                          {"host", 3},
-                          {"file", 2}}};
+  Table table{.columns = {"column"}};
+  for (const results::ColumnField& field : results::column_fields) {
+    table.columns.emplace_back(field.heading, field.drop);
+  }
   for (const results::Column& column : all.columns) {
-    const auto number = table.rows.size();
-    table.rows.push_back({number + 1,
-                          Cell(column.title, number == all.to ? Tone::good : Tone::plain),
-                          column.device, column.backend, column.mechanism, column.kokkos_version,
-                          column.compiler, column.host, column.file});
+    std::vector<Cell>& row = table.rows.emplace_back();
+    row.emplace_back(table.rows.size());
+    for (const auto& field : results::column_fields) row.emplace_back(column.*field.text);
+    if (table.rows.size() == all.to) row[1].tone = Tone::good;
   }
   return table;
 }
@@ -135,21 +129,15 @@ void add_timelines(Blocks& blocks, const SideBySide& all, const SharedDeck& deck
 
 CsvCells cells_of(const SideBySide& all, const SharedDeck& deck, const Match& match,
                   std::size_t number) {
-  const results::Column& column = all.columns[number];
   const Matched& matched = *match.columns[number];
   CsvCells cells = {{"deck", deck.title},
                     {"workload", workload_text(deck)},
                     {"point", match.point},
                     {"order", match.order},
-                    {"column", number + 1},
-                    {"title", column.title},
-                    {"device", column.device},
-                    {"backend", column.backend},
-                    {"mechanism", column.mechanism},
-                    {"kokkos_version", column.kokkos_version},
-                    {"compiler", column.compiler},
-                    {"host", column.host},
-                    {"file", column.file}};
+                    {"column", number + 1}};
+  for (const auto& field : results::column_fields) {
+    cells.emplace_back(field.key, all.columns[number].*field.text);
+  }
   add_times(cells, matched.time_s);
   const auto ratio = [&](double base::Estimate::* part) {
     return matched.ratio ? std::optional((*matched.ratio).*part) : std::nullopt;
@@ -158,7 +146,7 @@ CsvCells cells_of(const SideBySide& all, const SharedDeck& deck, const Match& ma
                              {"overlap_efficiency", matched.overlap_efficiency},
                              {"bound_s", matched.bound_s},
                              {"bound_fraction", matched.bound_fraction},
-                             {"to", all.to + 1},
+                             {"to", all.to},
                              {"ratio", ratio(&base::Estimate::value)},
                              {"ratio_lo", ratio(&base::Estimate::lo)},
                              {"ratio_hi", ratio(&base::Estimate::hi)}});

@@ -33,7 +33,8 @@ class Sweep {
       flops.insert(run.product ? run.product->flops : 0);
     }
     by_time_ = bytes.size() < 2 || (flops.size() == 1 && *flops.begin() > 0);
-    for (results::Runs& runs : points_ = result.runs_by_point()) {
+    for (const results::PointRuns& at : result.by_point()) {
+      results::Runs& runs = points_.emplace_back(at.runs);
       std::erase_if(runs,
                     [&](const Run* run) { return !device_.empty() && run->device != device_; });
       for (const Run* const run : runs) {
@@ -131,11 +132,8 @@ void Sweep::add_points(Blocks& blocks) const {
   for (std::size_t point = 0; point < points_.size(); ++point) {
     if (points_[point].empty()) continue;
     auto& cells = table.rows.emplace_back();
-    for (const auto& [key, value] : result_.points[point].values.items()) {
-      const auto spelled = result_.points[point].text.find(key);
-      const bool known = spelled != result_.points[point].text.end();
-      cells.emplace_back(known ? spelled->second : describe::spell(value));
-    }
+    const results::Point& at = result_.points[point];
+    for (const auto& [key, value] : at.values.items()) cells.emplace_back(at.spelled(key));
     for (const std::string& order : orders_) {
       const Run* const run = run_of(order, point);
       cells.emplace_back(run == nullptr ? "-" : spell(value(*run)));

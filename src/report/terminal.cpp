@@ -159,14 +159,14 @@ std::string ascii(std::string_view text) {
 std::string bars(const results::Timeline& timeline, const std::vector<std::size_t>& row,
                  const std::vector<std::string>& labels, std::size_t columns,
                  const Screen& screen) {
-  const deck::Stage first = timeline.tasks[row[0]].stage;
-  const bool mixed = std::ranges::any_of(
-      row, [&](std::size_t place) { return timeline.tasks[place].stage != first; });
+  const deck::Stage first = timeline[row[0]].stage;
+  const bool mixed =
+      std::ranges::any_of(row, [&](std::size_t place) { return timeline[place].stage != first; });
   std::vector<std::pair<char, std::string_view>> cells(columns, {' ', ""});
   const double scale = static_cast<double>(columns) / results::end_s(timeline);
   const auto nearest = [](double place) { return static_cast<std::size_t>(std::lround(place)); };
   for (const std::size_t place : row) {
-    const results::Task& task = timeline.tasks[place];
+    const results::Task& task = timeline[place];
     const drawing::StageLook& look = drawing::look_of(task.stage);
     // Whole columns, so that neighbours of equal length look alike; the shortest task keeps one.
     const std::size_t start = std::min(nearest(task.start_s * scale), columns - 1);
@@ -231,7 +231,7 @@ std::string terminal(const Report& report, const Screen& screen) {
     text +=
         std::visit([&](const auto& content) { return text_of(content, screen); }, block.content);
     const auto* const picture = std::get_if<TimelinePicture>(&block.content);
-    if (picture != nullptr && !picture->timeline.tasks.empty() && !letters.empty()) {
+    if (picture != nullptr && !picture->timeline.empty() && !letters.empty()) {
       text += coloured(fmt::format("{}", fmt::join(letters, ", ")), Tone::muted, screen) + "\n";
       letters.clear();
     }

@@ -65,7 +65,7 @@ class Events {
 };
 
 std::vector<Slice> Events::tracks(const results::Timeline& timeline, bool by_lane) {
-  std::vector<Slice> slices(timeline.tasks.size());
+  std::vector<Slice> slices(timeline.size());
   const auto rows = by_lane ? drawing::Rows::lanes : drawing::Rows::engines;
   for (const drawing::Group& group : drawing::groups(timeline, rows)) {
     int number = 0;
@@ -75,7 +75,7 @@ std::vector<Slice> Events::tracks(const results::Timeline& timeline, bool by_lan
       name("thread", track, track, (by_lane ? "" : "engine ") + group.name + more);
       std::int64_t free_ns = 0;  // rounding must not make slices overlap
       for (const std::size_t id : tasks) {
-        const Task& task = timeline.tasks[id];
+        const Task& task = timeline[id];
         const std::int64_t start =
             std::max<std::int64_t>(free_ns, std::llround(task.start_s * 1e9));
         free_ns = std::max<std::int64_t>(start, std::llround(task.stop_s * 1e9));
@@ -88,8 +88,8 @@ std::vector<Slice> Events::tracks(const results::Timeline& timeline, bool by_lan
 }
 
 void Events::arrows(const results::Timeline& timeline, const std::vector<Slice>& slices) {
-  for (std::size_t id = 0; id < timeline.tasks.size(); ++id) {
-    for (const std::int64_t other : timeline.tasks[id].after) {
+  for (std::size_t id = 0; id < timeline.size(); ++id) {
+    for (const std::int64_t other : timeline[id].after) {
       if (other < 0 || std::cmp_greater_equal(other, slices.size())) continue;  // a file by hand
       const Slice& to = slices[id];
       const Slice& from = slices[static_cast<std::size_t>(other)];
@@ -110,8 +110,8 @@ void Events::timeline(const results::Timeline& timeline, const std::string& titl
   name("process", 0, process_, title);
   const auto waits = results::waited_for(timeline);
   fields_.clear();
-  for (std::size_t id = 0; id < timeline.tasks.size(); ++id) {
-    const Task& task = timeline.tasks[id];
+  for (std::size_t id = 0; id < timeline.size(); ++id) {
+    const Task& task = timeline[id];
     const double seconds = task.stop_s - task.start_s;
     Json args = {{"task", task.task}, {"chunk", task.chunk}};
     if (!schedule::on_host(task.stage)) args["lane"] = task.lane;
@@ -119,7 +119,7 @@ void Events::timeline(const results::Timeline& timeline, const std::string& titl
     if (task.bytes > 0 && seconds > 0) {
       args["GB/s"] = 1e-9 * static_cast<double>(task.bytes) / seconds;
     }
-    if (waits[id]) args["waits for"] = drawing::full_label(timeline.tasks[*waits[id]]);
+    if (waits[id]) args["waits for"] = drawing::full_label(timeline[*waits[id]]);
     fields_.push_back({{"name", drawing::full_label(task)},
                        {"cat", deck::to_string(task.stage)},
                        {"args", std::move(args)}});

@@ -8,6 +8,37 @@
 #include "results/metrics.hpp"
 
 namespace overlap::results {
+namespace {
+
+/// A criterion as `deck.resolved` has it.
+deck::Criterion criterion_of(const Json& map) {
+  const auto value = [&]<class C>(const char* key, const C& codec) {
+    return map.contains(key) ? codec.parse(map.at(key)) : std::optional<typename C::Type>();
+  };
+  deck::Criterion criterion{
+      .metric = value("metric", describe::OneOf<deck::Metric>()).value_or(deck::Metric::time),
+      .order = value("order", describe::OneOf<deck::Order>()),
+      .phase = value("phase", describe::OneOf<deck::Phase>()),
+      .min = value("min", describe::Real()),
+      .max = value("max", describe::Real()),
+      .reference = value("reference", describe::Text()),
+      .below = value("below", describe::Real())};
+  for (const Json& place : map.value("where", Json::array())) {
+    criterion.where.push_back(describe::spell(place));
+  }
+  return criterion;
+}
+
+}  // namespace
+
+std::vector<deck::Criterion> criteria(const Result& result) {
+  std::vector<deck::Criterion> found;
+  for (const Json& value : result.deck.resolved.value("acceptance", Json::array())) {
+    const deck::Criterion criterion = criterion_of(value);
+    if (criterion.holds_here(result.machine.device.has_value())) found.push_back(criterion);
+  }
+  return found;
+}
 
 Verdict judge(const base::Summary& value, bool at_least, double limit) {
   const bool lo_keeps = at_least ? value.lo >= limit : value.lo <= limit;
@@ -17,25 +48,13 @@ Verdict judge(const base::Summary& value, bool at_least, double limit) {
 }
 
 Verdict verdict_of(base::ExitCode code) {
-  switch (code) {
-    using enum base::ExitCode;
-    case pass:
-      return Verdict::pass;
-    case wrong_data:
-    case performance:
-      return Verdict::fail;
-    case inconclusive:
-      return Verdict::inconclusive;
-    case skipped:
-      return Verdict::skipped;
-    case interrupted:
-      return Verdict::interrupted;
-    case runtime_error:
-    case usage:
-    case precondition:
-      break;
-  }
-  return Verdict::error;
+  using enum base::ExitCode;
+  if (code == wrong_data || code == performance) return Verdict::fail;
+  return code == pass           ? Verdict::pass
+         : code == inconclusive ? Verdict::inconclusive
+         : code == skipped      ? Verdict::skipped
+         : code == interrupted  ? Verdict::interrupted
+                                : Verdict::error;
 }
 
 base::ExitCode code_of(deck::Metric metric, Verdict verdict) {

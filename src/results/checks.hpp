@@ -9,6 +9,9 @@
 /// Limits of criteria, applied.
 namespace overlap::results {
 
+/// The criteria of a deck that hold for the results of its runs.
+std::vector<deck::Criterion> criteria(const Result& result);
+
 /// PASS if the whole interval of the value meets the limit, FAIL if none of it does, otherwise
 /// INCONCLUSIVE.
 Verdict judge(const base::Summary& value, bool at_least, double limit);

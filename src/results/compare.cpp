@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "results/checks.hpp"
-#include "results/consistent.hpp"
 #include "results/describe.hpp"
 #include "results/figures.hpp"
 
@@ -29,25 +28,24 @@ void describe_value(Visitor& v, base::Summary& value) {
   v("n", value.n, "Samples.", from_zero);
 }
 
-}  // namespace
-
-void describe(Visitor& v, Difference& difference) {
-  v("key", difference.key, "Key of the result file or of its deck.");
-  v("a", difference.a, "Value in the first file; -: missing.");
-  v("b", difference.b, "Value in the other.");
+void describe_difference(Visitor& v, Setting& setting) {
+  setting.values.resize(2);
+  v("key", setting.key, "Key of the result file or of its deck.");
+  v("a", setting.values[0], "Value in the first file; -: missing.");
+  v("b", setting.values[1], "Value in the other.");
 }
+
+}  // namespace
 
 void describe(Visitor& v, Change& change) {
   const auto value = describe::nullable(describe::map_of<base::Summary>(describe_value));
   v("point", change.point, "Swept keys and their values; empty: no sweep.");
-  v("order", change.order,
-    "Issue order with its disturbance or host work; -: a metric of the device.");
+  v("order", change.order, "Order with disturbance or host work; -: the device.");
   v("metric", change.metric, "Metric.");
   v("a", change.a, "In the first file; null: missing.", value);
   v("b", change.b, "In the other.", value);
   v("ratio", change.ratio, "b / a; null: a value is missing, 0 or less.");
-  v("trend", change.trend,
-    "Trend from a to b; within 1 % they are the same; identical: the same samples.");
+  v("trend", change.trend, "From a to b; same: within 1 %; identical: all samples.");
   v("verdict", change.verdict, "Verdict; null: the first file's deck does not judge it.");
 }
 
@@ -55,20 +53,18 @@ void describe(Visitor& v, Comparison& comparison) {
   v("a", comparison.a, "The file that others are compared with.");
   v("b", comparison.b, "The other file.");
   v("deck", comparison.deck, "Name of the deck.");
-  v("differences", comparison.differences, "What differs in machine, program and deck.");
+  v("differences", comparison.differences, "What differs in machine, program and deck.",
+    describe::list_of(describe::map_of<Setting>(describe_difference), "a list"));
   v("changes", comparison.changes, "Time of each order and all judged metrics.");
 }
 
 void describe(Visitor& v, Comparisons& comparisons) {
-  std::string schema;
-  v("schema", schema, "Name and version of this format.", OneText{comparison_schema});
+  describe_schema(v, comparison_schema);
   v("below", comparisons.below, "How much worse a judged metric may be, as a fraction.", from_zero);
   v("common", comparisons.common, "Whether what only one of two files has is not judged.");
   v("comparisons", comparisons.all, "One per deck and pair of files.");
-  v("side_by_side", comparisons.side_by_side,
-    "The files next to each other, with nothing judged; null: not asked for.");
-  Verdict verdict = comparisons.verdict();
-  v("verdict", verdict, "The worst of all changes.");
+  v("side_by_side", comparisons.side_by_side, "Files next to each other; null: not asked for.");
+  derived(v, "verdict", comparisons.verdict(), "The worst of all changes.");
   v("exit_code", comparisons.code, "Exit code of the comparison.", CodeNumber());
 }
 
@@ -135,7 +131,7 @@ std::optional<Change> change_of(const std::array<const Figures*, 2>& tables,
   for (const std::size_t i : {0U, 1U}) {
     if (line[i] == nullptr) continue;
     const Figures& table = *tables[i];
-    if (change.point.empty()) change.point = table.point_name(*line[i]);
+    if (change.point.empty()) change.point = table.point(*line[i]).name();
     (i == 0 ? change.a : change.b) = line[i]->value;
     samples[i] = table.samples(*line[i]);
     judgeable = judgeable && table.unjudgeable(*line[i]).empty();
@@ -226,9 +222,7 @@ Comparison compare(const Result& a, const Result& b, double below, bool common) 
   for (Keys& keys : decks)
     std::erase_if(keys, [&](const auto& key) { return pivot.swept.contains(key.first); });
   for (const auto& columns : {std::vector{machine_keys(a), machine_keys(b)}, decks}) {
-    for (const auto& [key, values] : differences(columns)) {
-      comparison.differences.push_back({key, values[0], values[1]});
-    }
+    std::ranges::move(differences(columns), std::back_inserter(comparison.differences));
   }
   const std::vector<deck::Criterion> judging = criteria(a);
   for (const Pivot::Line& line : pivot.lines) {
@@ -255,7 +249,7 @@ std::vector<Comparison> compare(const std::vector<Result>& a, const std::vector<
       comparisons.push_back(compare(result, *other, below, common));
     } else {
       const Origin from = origin(result);
-      const Difference missing{"device", from.host + " " + from.slot, "-"};
+      const Setting missing{"device", {from.host + " " + from.slot, "-"}};
       comparisons.push_back({result.file, "-", from.deck_name, {missing}, {}});
     }
   }

@@ -18,12 +18,6 @@ constexpr auto words_of(Trend) {
 /// Relative differences of times below this count as equal.
 inline constexpr double same_within = 0.01;
 
-/// A key with different values in two results.
-struct Difference {
-  std::string key;
-  std::string a, b;  ///< "-": missing
-};
-
 /// A metric in two results.
 struct Change {
   std::string point;  ///< of a sweep, "chunks.count 4"; else empty
@@ -37,9 +31,9 @@ struct Change {
 
 /// Comparison of the results of one deck in two files.
 struct Comparison {
-  std::string a, b;                     ///< file names
-  std::string deck;                     ///< name of the deck
-  std::vector<Difference> differences;  ///< of machine, program and deck
+  std::string a, b;                  ///< file names
+  std::string deck;                  ///< name of the deck
+  std::vector<Setting> differences;  ///< of machine, program and deck
   std::vector<Change> changes;
 };
 

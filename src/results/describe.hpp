@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
 #include "results/result.hpp"
 
@@ -59,29 +58,10 @@ struct Times : describe::List<describe::Real> {
   void read(const describe::Reader& reader, Type& into) const;
 };
 
-/// A timeline as the list of its tasks.
-struct Tasks {
-  using Type = Timeline;
-  static auto list() { return describe::list_of(describe::codec_of<Task>(), "a list of tasks"); }
-  void read(const describe::Reader& reader, Timeline& into) const {
-    list().read(reader, into.tasks);
-  }
-  Json write(const Timeline& timeline) const { return list().write(timeline.tasks); }
-  describe::Values values() const { return list().values(); }
-};
-
 /// A number that is null where it is not finite.
-struct NumberOrNull {
-  using Type = double;
-  double least = std::numeric_limits<double>::lowest();
-  std::optional<double> parse(const Json& found) const {
-    if (found.is_null()) return std::numeric_limits<double>::quiet_NaN();
-    return describe::Real{.least = least}.parse(found);
-  }
+struct NumberOrNull : describe::Real {
   Json write(double value) const { return std::isfinite(value) ? Json(value) : Json(); }
-  describe::Values values() const {
-    return describe::or_null(describe::Real{.least = least}.values());
-  }
+  describe::Values values() const { return describe::or_null(describe::Real::values()); }
 };
 
 /// A hash of a file.
@@ -120,6 +100,16 @@ struct Values {
   Json write(const Json& values) const { return values; }
   describe::Values values() const { return {"a map of swept keys", {{"type", "object"}}}; }
 };
+
+/// A key whose value follows from others: written, and not used when it is read.
+template <class T>
+void derived(describe::Visitor& v, std::string_view key, T value, std::string_view help,
+             const auto&... more) {
+  v(key, value, help, more...);
+}
+inline void describe_schema(describe::Visitor& v, const char* schema) {
+  derived(v, "schema", std::string(), "Name and version of this format.", OneText{schema});
+}
 
 /// Where a run, finding or check belongs.
 void describe_place(describe::Visitor& v, Json& point, deck::Phase& phase);

@@ -92,25 +92,21 @@ void describe(Visitor& v, StagingCosts& staging) {
 
 void describe(Visitor& v, HostWorkSamples& work) {
   v("threads", work.threads, "Threads that took part.", from_zero);
-  auto time = base::summary_if_any(work.samples_s);
-  v("time_s", time, "Time of the work, seconds; null: it did not run.");
+  derived(v, "time_s", base::summary_if_any(work.samples_s),
+          "Time of the work, seconds; null: it did not run.");
   v("samples_s", work.samples_s, "The same of each repetition, seconds.", Times());
 }
 
 void describe(Visitor& v, Stop& stop) {
   v("reason", stop.reason, "What ended the repetitions: a key of measure.");
   v("repetitions", stop.repetitions, "Repetitions of each order.", above_zero);
-  v("elapsed_s", stop.elapsed_s, "Since the first began, verification included, seconds.",
-    from_zero);
-  v("width", stop.width,
-    "With precision: widest 95 % interval of what is judged / its median; null: too few "
-    "repetitions.",
+  v("elapsed_s", stop.elapsed_s, "Since the first began, with verification.", from_zero);
+  v("width", stop.width, "Widest 95 % interval of a judged metric / its median; null: unknown.",
     from_zero);
 }
 
 void describe(Visitor& v, Stretch& stretch) {
-  v("at_s", stretch.at_s, "When its first repetition began, seconds since the first of all.",
-    from_zero);
+  v("at_s", stretch.at_s, "Start of its first repetition, since the first of all.", from_zero);
   v("repetitions", stretch.repetitions, "Repetitions that began in it.", above_zero);
   v("median_s", stretch.median_s, "Median of up to 64 of them, evenly spaced.", from_zero);
   v("min_s", stretch.min_s, "Least time.", from_zero);
@@ -122,8 +118,8 @@ namespace {
 void describe_product(Visitor& v, Product& product, Run& run) {
   v("flops", product.flops, "Floating-point operations.", above_zero);
   const auto bytes = static_cast<double>(run.bytes());
-  auto intensity = bytes > 0 ? std::optional(product.flops / bytes) : std::nullopt;
-  v("flop_per_byte", intensity, "Operations per byte over the link.");
+  derived(v, "flop_per_byte", bytes > 0 ? std::optional(product.flops / bytes) : std::nullopt,
+          "Operations per byte over the link.");
   v("h2d_bytes", run.h2d_bytes, "Bytes to the device.", from_zero);
   v("d2h_bytes", run.d2h_bytes, "Bytes back.", from_zero);
   v("host_tiles", product.host_tiles, "Tiles that the host computes.", from_zero);
@@ -158,8 +154,7 @@ void describe_bounds(Visitor& v, Run& run) {
     bound_s = run.bounds->bound_s;
     schedule_bound_s = run.bounds->schedule_bound_s;
   }
-  v("bound_s", bound_s, "Least time that the hardware allows, without fill and drain, seconds.",
-    from_zero);
+  v("bound_s", bound_s, "Least time that the hardware allows, without fill and drain.", from_zero);
   v("schedule_bound_s", schedule_bound_s, "Least time of this schedule on it, seconds.", from_zero);
   v("rates", run.rates, "What bounds are made from; null: not measured.");
   v("bounds", run.bounds, "All bounds; null: not measured.");
@@ -180,8 +175,7 @@ void describe_samples(Visitor& v, Run& run) {
     "same of all orders.",
     Times());
   auto series = run.stretches.empty() ? std::nullopt : std::optional(run.stretches);
-  v("series", series,
-    "Of a soak: its repetitions in up to 512 stretches of equal time; null: no soak.");
+  v("series", series, "Up to 512 stretches of equal time; null: no soak.");
   if (v.reader() != nullptr && series) run.stretches = *series;
   v("issue_s", run.issue,
     "Until the host had issued all tasks, waits for blocking ones included, seconds; null: not "
@@ -228,19 +222,15 @@ void describe(Visitor& v, Run& run) {
   describe_metrics(v, run);
   describe_bounds(v, run);
   v("predicted_s", run.predicted_s, "The model's time, seconds.", from_zero);
-  v("predicted_lo_s", run.predicted_lo_s,
-    "Least time that the model expects, seconds; null: unknown.", from_zero);
-  v("predicted_hi_s", run.predicted_hi_s,
-    "Longest time that the model expects, seconds; null: unknown.", from_zero);
+  v("predicted_lo_s", run.predicted_lo_s, "The least that it expects; null: unknown.", from_zero);
+  v("predicted_hi_s", run.predicted_hi_s, "The most that it expects; null: unknown.", from_zero);
   v("verified", run.verified, "Whether the data were compared and are correct.");
   v("wrong", run.wrong, "First wrong element; null: none.");
   v("trace", run.trace, "How the timeline was measured; null: it was not.");
   v("untraced", run.untraced, "Why it was not, where it could have been; null: nothing to say.",
     TextOrNull(), added);
-  v("timeline", run.timeline, "Every task as measured; null: not traced.",
-    describe::nullable(Tasks()));
-  v("predicted_timeline", run.predicted_timeline, "Every task as predicted; null in sweeps.",
-    describe::nullable(Tasks()));
+  v("timeline", run.timeline, "Every task as measured; null: not traced.");
+  v("predicted_timeline", run.predicted_timeline, "Every task as predicted; null in sweeps.");
 }
 
 }  // namespace overlap::results

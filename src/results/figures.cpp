@@ -75,18 +75,18 @@ Subject subject_of(Subject machine, const FigureKey& key) {
   return machine;
 }
 
-Figures::Figures(const Result& of) : result(of), runs(of.runs_by_point()) {
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::erase_if(runs[i], [](const Run* run) { return !run->ran(); });
-    if (runs[i].empty()) continue;
-    const Point& point = result.points[i];
+Figures::Figures(const Result& of) : result(of), points(of.by_point()) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    auto& [all, point, runs, device] = points[i];
+    std::erase_if(runs, [](const Run* run) { return !run->ran(); });
+    if (runs.empty()) continue;
     for (const deck::MetricRow& row : deck::device_metrics) {
       rows.push_back({.point = i,
                       .key = {point.phase, std::nullopt, row.value},
                       .judged = true,
-                      .value = results::value(row.value, result.device_at(point))});
+                      .value = results::value(row.value, device)});
     }
-    for (const Run* const run : runs[i]) {
+    for (const Run* const run : runs) {
       for (const deck::MetricRow& row : deck::run_metrics) {
         const bool judged = applies_to(row.value, *run);
         if (!judged && row.value != deck::Metric::time) continue;
@@ -102,18 +102,14 @@ Figures::Figures(const Result& of) : result(of), runs(of.runs_by_point()) {
 }
 
 std::vector<double> Figures::samples(const Row& row) const {
-  return row.run == nullptr ? values(row.key.metric, result.device_at(result.points[row.point]))
-                            : values(row.key.metric, *row.run, runs[row.point]);
+  const PointRuns& at = points[row.point];
+  return row.run == nullptr ? values(row.key.metric, at.device)
+                            : values(row.key.metric, *row.run, at.runs);
 }
 
 std::string Figures::unjudgeable(const Row& row) const {
   if (row.run == nullptr) return "";
-  return results::unjudgeable(row.key.metric, *row.run, runs[row.point]);
-}
-
-std::string Figures::point_name(const Row& row) const {
-  const Point& point = result.points[row.point];
-  return point.phase == deck::Phase::together ? "together" : point.name();
+  return results::unjudgeable(row.key.metric, *row.run, points[row.point].runs);
 }
 
 Pivot::Pivot(const std::vector<const Figures*>& tables) {

@@ -65,12 +65,11 @@ struct Figures {
   std::vector<double> samples(const Row& row) const;
   /// Why no limit can be applied; empty: it can.
   std::string unjudgeable(const Row& row) const;
-  /// "chunks.count 4", "together"; empty: no sweep, alone.
-  std::string point_name(const Row& row) const;
+  const Point& point(const Row& row) const { return points[row.point].point; }
 
   const Result& result;
-  std::vector<Runs> runs;  ///< measured, by point
-  std::vector<Row> rows;   ///< by point: of the device, then of each run, in the order of metrics
+  std::vector<PointRuns> points;  ///< with the measured runs
+  std::vector<Row> rows;  ///< by point: of the device, then of each run, in the order of metrics
 };
 
 /// Several tables as columns of one: the rows of equal point, run and metric next to each other.

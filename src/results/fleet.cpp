@@ -5,31 +5,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <iterator>
+#include <limits>
 #include <map>
+#include <ranges>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "base/sha256.hpp"
 #include "deck/fields.hpp"
 #include "results/checks.hpp"
-#include "results/consistent.hpp"
 
 namespace overlap::results {
 namespace {
-
-/// Of a rank among others.
-std::optional<Launch> launch_of(const base::Machine& machine) {
-  const auto& [build, host, device, job, placement] = machine;
-  if (!job || !job->rank || job->ranks.value_or(1) == 1) return {};
-  Launch launch{.id = job->id.value_or("") + " " + job->step.value_or("") + " ",
-                .rank = *job->rank,
-                .ranks = *job->ranks};
-  if (!placement) return launch;
-  launch.local_ranks = placement->local_ranks;
-  launch.local_rank = placement->local_rank;
-  launch.id += placement->launch;
-  return launch;
-}
 
 /// The text of a check with its phase.
 std::string text_with_phase(const Check& check, const FigureKey& key) {
@@ -38,28 +28,20 @@ std::string text_with_phase(const Check& check, const FigureKey& key) {
 }
 
 void add_reasons(const Result& result, Device& device) {
+  using enum base::ExitCode;
   for (const Run& run : result.runs) {
-    if (!run.wrong) continue;
-    device.reasons.push_back({.code = base::ExitCode::wrong_data,
-                              .text = name(run) + " left wrong data",
-                              .phase = run.phase});
+    if (run.wrong)
+      device.reasons.push_back({wrong_data, name(run) + " left wrong data", run.phase});
   }
   for (const Check& check : result.checks) {
     if (!decides(check)) continue;
     const FigureKey key{check.phase, check.order, check.metric};
-    Reason reason{.code = code_of(check.metric, check.verdict),
-                  .text = text_with_phase(check, key),
-                  .phase = check.phase};
-    if (std::isnan(check.limit)) reason.undecided = key;
-    device.reasons.push_back(std::move(reason));
-  }
-  if (!result.error.empty()) {
-    device.reasons.push_back({.code = result.code, .text = result.error, .phase = {}});
-  }
-  if (result.interrupted) {
     device.reasons.push_back(
-        {.code = base::ExitCode::interrupted, .text = "interrupted", .phase = {}});
+        {code_of(check.metric, check.verdict), text_with_phase(check, key), check.phase});
+    if (std::isnan(check.limit)) device.reasons.back().undecided = key;
   }
+  if (!result.error.empty()) device.reasons.push_back({result.code, result.error, {}});
+  if (result.interrupted) device.reasons.push_back({interrupted, "interrupted", {}});
 }
 
 /// Adds what the results of one device, oldest first, show together.
@@ -92,15 +74,14 @@ void add_devices(std::vector<Device> devices, Fleet& fleet) {
     by_device[{device.device(), device.deck_name, device.machine.deck, device.criteria}].push_back(
         std::move(device));
   }
-  std::map<std::array<std::string, 6>, std::vector<Device>> sorted;
+  std::map<std::pair<std::array<Natural, 5>, std::string>, std::vector<Device>> sorted;
   for (auto& [key, results] : by_device) {
     std::ranges::sort(results, {},
                       [](const Device& result) { return std::tie(result.started, result.file); });
     const Device& newest = results.back();
-    const std::array place = {natural_key(newest.host), natural_key(newest.slot),
-                              natural_key(newest.unit), natural_key(newest.deck_name),
-                              natural_key(newest.file), key[0] + key[2] + key[3]};
-    sorted[place] = std::move(results);
+    const std::array place = {Natural{newest.host}, Natural{newest.slot}, Natural{newest.unit},
+                              Natural{newest.deck_name}, Natural{newest.file}};
+    sorted[{place, key[0] + key[2] + key[3]}] = std::move(results);
   }
   for (auto& [key, results] : sorted) {
     fleet.superseded += results.size() - 1;
@@ -124,58 +105,147 @@ void tell_decks_apart(std::vector<Device>& devices) {
 
 /// See fleet_of().
 void judge_by(const Reference& reference, Device& device) {
-  // How much worse a figure may be, once per criterion; empty: the tolerance of the reference.
-  std::map<FigureKey, std::vector<std::optional<double>>> wanted;
-  std::set<FigureKey> due;  // those that need an entry
+  std::set<FigureKey> due;  // figures whose checks the run left undecided
   for (const Reason& reason : device.reasons) {
-    if (!reason.undecided) continue;
-    due.insert(*reason.undecided);
-    wanted[*reason.undecided];
+    if (reason.undecided) due.insert(*reason.undecided);
   }
   std::erase_if(device.reasons, [](const Reason& reason) { return reason.undecided.has_value(); });
-  for (const DeviceFigure& figure : device.figures) {
-    const FigureKey& key = figure.key;
-    for (const deck::Criterion& criterion : device.referenced) {
-      if (criterion.metric != key.metric || !criterion.covers(key.order, key.phase)) continue;
-      wanted[key].push_back(criterion.below);
-      due.insert(key);
-    }
-    if (device.referenced.empty() && is_compared(device, key)) wanted[key].emplace_back();
-  }
+  using enum base::ExitCode;
   bool judged = device.figures.empty();
-  const auto add = [&](base::ExitCode code, std::string text, const FigureKey& key) {
-    device.reasons.push_back({.code = code, .text = std::move(text), .phase = key.phase});
+  std::string missing = reference.path +
+                        " judges nothing: no criterion with a reference is about a figure that "
+                        "was measured";
+  const auto add = [&](base::ExitCode code, std::string text, std::optional<deck::Phase> phase) {
+    device.reasons.push_back({code, std::move(text), phase});
     judged = true;
   };
-  using enum base::ExitCode;
-  for (auto& [key, parts] : wanted) {
-    if (parts.empty()) parts.emplace_back();
+  for (const auto& [key, value, unjudgeable] : device.figures) {
+    // How much worse it may be, once per criterion; empty: the tolerance of the reference.
+    std::vector<std::optional<double>> parts;
+    for (const deck::Criterion& criterion : device.referenced) {
+      const bool is_judged =
+          criterion.metric == key.metric && criterion.covers(key.order, key.phase);
+      if (is_judged) parts.push_back(criterion.below);
+    }
+    const bool needs_entry = due.erase(key) > 0 || !parts.empty();
+    if (parts.empty() && (needs_entry || (device.referenced.empty() && is_compared(device, key)))) {
+      parts.emplace_back();
+    }
+    if (parts.empty()) continue;
     const Subject subject = subject_of(device.machine, key);
     const Entry* const entry = find(reference, subject);
-    const DeviceFigure* const figure = find(device, key);
     if (entry == nullptr) {
-      if (due.contains(key)) add(inconclusive, missing_entry(reference, subject), key);
-    } else if (figure == nullptr) {
-      add(inconclusive, name_with_phase(key) + " was not measured", key);
-    } else {
-      for (const std::optional<double> below : parts) {
-        Check check{.metric = key.metric, .order = key.order, .value = figure->value};
-        limit_by(reference, *entry, below, check);
-        check.reason = figure->unjudgeable;
-        check.verdict = check.reason.empty() ? judge(check.value, check.at_least, check.limit)
-                                             : Verdict::inconclusive;
-        judged = true;
-        if (decides(check)) add(code_of(check.metric, check.verdict), check_text(check), key);
-      }
+      missing = missing_entry(reference, subject);
+      if (needs_entry) add(inconclusive, missing, key.phase);
+      continue;
+    }
+    for (const std::optional<double> below : parts) {
+      Check check{.metric = key.metric, .order = key.order, .value = value};
+      limit_by(reference, *entry, below, check);
+      check.reason = unjudgeable;
+      check.verdict =
+          check.reason.empty() ? judge(value, check.at_least, check.limit) : Verdict::inconclusive;
+      judged = true;
+      if (decides(check)) add(code_of(check.metric, check.verdict), check_text(check), key.phase);
     }
   }
-  if (judged) return;
-  const std::string nothing =
-      wanted.empty() ? reference.path +
-                           " judges nothing: no criterion with a reference is about "
-                           "a figure that was measured"
-                     : missing_entry(reference, subject_of(device.machine, wanted.begin()->first));
-  device.reasons.push_back({.code = inconclusive, .text = nothing, .phase = {}});
+  for (const FigureKey& key : due) {
+    add(inconclusive, name_with_phase(key) + " was not measured", key.phase);
+  }
+  if (!judged) add(inconclusive, missing, {});
+}
+
+void add_drivers(const std::vector<Device>& devices, Group& group) {
+  std::map<std::string, std::vector<std::size_t>> by_driver;
+  for (const std::size_t device : group.devices) {
+    by_driver[devices[device].driver].push_back(device);
+  }
+  for (auto& [driver, users] : by_driver) group.drivers.push_back({driver, std::move(users), {}});
+  std::ranges::stable_sort(group.drivers, std::ranges::greater{},
+                           [](const DriverUse& use) { return use.devices.size(); });
+  for (DriverUse& use : std::span(group.drivers).subspan(1)) {
+    for (const std::size_t device : use.devices) use.units.push_back(devices[device].unit);
+  }
+}
+
+void add_distributions(const std::vector<Device>& devices, Group& group) {
+  std::map<FigureKey, std::vector<Standing>> by_key;
+  std::set<FigureKey> incomparable;
+  for (const std::size_t number : group.devices) {
+    const Device& device = devices[number];
+    for (const auto& [key, value, unjudgeable] : device.figures) {
+      by_key[key].push_back({{number, device.host, device.unit}, value.median});
+      if (!is_compared(device, key)) incomparable.insert(key);
+    }
+  }
+  for (auto& [key, values] : by_key) {
+    Distribution& made = group.distributions.emplace_back(distribution_of(key, std::move(values)));
+    if (!incomparable.contains(key)) continue;
+    made.slowest.clear();
+    made.outliers.clear();
+  }
+}
+
+/// Adds the sums over the devices of each node, per order.
+void add_nodes(const std::vector<Device>& devices, Group& group) {
+  std::map<std::pair<Natural, deck::Order>, NodeTotal> totals;
+  for (const std::size_t number : group.devices) {
+    const Device& device = devices[number];
+    const DeviceFigure* const duplex =
+        find(device, {deck::Phase::together, std::nullopt, deck::Metric::duplex_rate});
+    for (const auto& [key, together, unjudgeable] : device.figures) {
+      if (key.phase != deck::Phase::together || !key.order) continue;
+      if (key.metric != deck::Metric::throughput) continue;
+      const auto* const alone = find(device, {deck::Phase::alone, key.order, key.metric});
+      if (alone == nullptr) continue;
+      NodeTotal& node = totals[{Natural{device.host}, *key.order}];
+      if (node.devices++ == 0) node = {device.host, *key.order, 1, 0, 0, 0};
+      node.alone += alone->value.median;
+      node.together += together.median;
+      if (duplex == nullptr) node.bound.reset();
+      if (node.bound) *node.bound += duplex->value.median;
+    }
+  }
+  for (const auto& [key, node] : totals) group.nodes.push_back(node);
+}
+
+/// Adds a reason to the device of every slow outlier.
+void add_outliers(const Group& group, std::vector<Device>& devices) {
+  for (const Distribution& figure : group.distributions) {
+    for (const Standing& outlier : figure.outliers) {
+      if (!outlier.slow) continue;
+      devices[outlier.device].reasons.push_back(
+          {.code = base::ExitCode::performance,
+           .text = fmt::format("{}: {}, {:.1f} % {} the median {} of {} devices",
+                               name_with_phase(figure.key), spell(figure.key.metric, outlier.value),
+                               100 * std::abs(outlier.off), outlier.off < 0 ? "below" : "above",
+                               spell(figure.key.metric, figure.median), figure.devices),
+           .phase = figure.key.phase});
+    }
+  }
+}
+
+/// Adds the groups of devices that have figures; a slow outlier becomes a reason of its device.
+void add_groups(Fleet& fleet) {
+  std::map<std::tuple<Subject, std::string, std::string, std::string>, std::size_t> numbers;
+  for (std::size_t i = 0; i < fleet.devices.size(); ++i) {
+    const Device& device = fleet.devices[i];
+    if (device.figures.empty()) continue;
+    const auto [found, is_new] =
+        numbers.emplace(std::tuple(device.machine, device.deck_name, device.criteria, device.build),
+                        fleet.groups.size());
+    if (is_new) {
+      fleet.groups.push_back(
+          {.machine = device.machine, .deck_name = device.deck_name, .build = device.build});
+    }
+    fleet.groups[found->second].devices.push_back(i);
+  }
+  for (Group& group : fleet.groups) {
+    add_drivers(fleet.devices, group);
+    add_distributions(fleet.devices, group);
+    add_outliers(group, fleet.devices);
+    add_nodes(fleet.devices, group);
+  }
 }
 
 }  // namespace
@@ -186,7 +256,8 @@ Device device_of(const Result& result) {
   const base::BuildInfo& build = result.machine.build;
   device.build = build.version;
   if (!build.git_sha.empty()) device.build += " " + build.git_sha.substr(0, 12);
-  device.launch = launch_of(result.machine);
+  device.job = result.machine.job;
+  device.placement = result.machine.placement;
   const Json& deck = result.deck.resolved;
   device.criteria =
       base::sha256(deck.value("acceptance", Json()).dump() + deck.value("require", Json()).dump());
@@ -208,17 +279,13 @@ const DeviceFigure* find(const Device& device, const FigureKey& key) {
   return figure == device.figures.end() || figure->key != key ? nullptr : &*figure;
 }
 
-std::vector<deck::Phase> phases_of(const Device& device) {
-  std::vector<deck::Phase> phases;
-  for (const auto& word : deck::words<deck::Phase>) {
-    const deck::Phase phase = word.value;
-    const auto has = [&](const DeviceFigure& figure) { return figure.key.phase == phase; };
-    const auto fails = [&](const Reason& reason) { return reason.phase == phase; };
-    if (std::ranges::any_of(device.figures, has) || std::ranges::any_of(device.reasons, fails)) {
-      phases.push_back(phase);
-    }
+std::set<deck::Phase> phases_of(const Device& device) {
+  std::set<deck::Phase> phases;
+  for (const DeviceFigure& figure : device.figures) phases.insert(figure.key.phase);
+  for (const Reason& reason : device.reasons) {
+    if (reason.phase) phases.insert(*reason.phase);
   }
-  if (phases.empty()) phases.push_back(deck::Phase::alone);
+  if (phases.empty()) phases.insert(deck::Phase::alone);
   return phases;
 }
 
@@ -240,6 +307,42 @@ bool is_compared(const Device& device, const FigureKey& key) {
   return row.needs == deck::Needs::alone || (row.unit != "1" && row.needs != deck::Needs::health);
 }
 
+Distribution distribution_of(const FigureKey& key, std::vector<Standing> devices) {
+  Distribution made{.key = key, .devices = static_cast<int>(devices.size())};
+  std::vector<double> values;
+  for (const Standing& device : devices) values.push_back(device.value);
+  if (values.empty()) return made;
+  made.median = base::median(values);
+  made.mad = base::median_deviation(values, made.median);
+  std::tie(made.min, made.max) = std::pair(std::ranges::min(values), std::ranges::max(values));
+  if (!(made.median > 0)) return made;  // relative deviations are undefined
+
+  const bool more = deck::row_of(key.metric).better == deck::Better::more;
+  for (Standing& device : devices) {
+    const double difference = device.value - made.median;
+    device.off = device.value / made.median - 1;
+    device.score =
+        made.mad > 0 || difference == 0
+            ? 0.6745 * difference / std::max(made.mad, std::numeric_limits<double>::min())
+            : std::copysign(std::numeric_limits<double>::infinity(), difference);
+    device.slow = more ? device.off < 0 : device.off > 0;
+  }
+  std::ranges::stable_sort(devices, {},
+                           [&](const Standing& d) { return more ? d.value : -d.value; });
+  const auto add = [&](const auto& sorted, bool slow) {
+    std::ranges::copy_if(sorted, std::back_inserter(made.outliers), [&](const Standing& d) {
+      return d.slow == slow && std::abs(d.score) > outlier_score && std::abs(d.off) > outlier_part;
+    });
+  };
+  if (devices.size() >= least_for_outliers) {
+    add(devices, true);
+    add(std::views::reverse(devices), false);
+  }
+  devices.resize(std::min(devices.size(), most_slowest));
+  made.slowest = std::move(devices);
+  return made;
+}
+
 base::ExitCode Fleet::exit_code() const {
   auto code =
       broken.empty() && !devices.empty() ? base::ExitCode::pass : base::ExitCode::runtime_error;
@@ -249,15 +352,16 @@ base::ExitCode Fleet::exit_code() const {
   return code;
 }
 
-Fleet fleet_of(FleetInput input, const std::vector<ExpectedHost>& expected,
-               const Reference* reference) {
-  Fleet fleet;
-  add_missing(input.devices, expected, fleet);
-  fleet.files = input.files;
-  fleet.broken = std::move(input.broken);
-  fleet.left_out = std::move(input.left_out);
-  tell_decks_apart(input.devices);
-  add_devices(std::move(input.devices), fleet);
+bool Fleet::several_decks() const {
+  return std::ranges::any_of(
+      devices, [&](const Device& device) { return device.deck_name != devices.front().deck_name; });
+}
+
+Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected, const Reference* reference) {
+  add_missing(expected, fleet);
+  std::vector<Device> devices = std::exchange(fleet.devices, {});
+  tell_decks_apart(devices);
+  add_devices(std::move(devices), fleet);
   if (reference != nullptr) {
     for (Device& device : fleet.devices) judge_by(*reference, device);
   }
@@ -265,22 +369,8 @@ Fleet fleet_of(FleetInput input, const std::vector<ExpectedHost>& expected,
   return fleet;
 }
 
-std::string natural_key(const std::string& text) {
-  constexpr std::string_view digits = "0123456789";
-  std::string key;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find_first_not_of(digits, at), text.size());
-    if (end == at) {
-      key += text[at++];
-      continue;
-    }
-    const std::size_t number = std::min(text.find_first_not_of('0', at), end);
-    key += '0';  // where digits sort
-    key += static_cast<char>(end - number);
-    key.append(text, number, end - number);
-    at = end;
-  }
-  return key + '\0' + text;
+std::strong_ordering Natural::operator<=>(const Natural& other) const {
+  return strverscmp(text.c_str(), other.text.c_str()) <=> 0;
 }
 
 }  // namespace overlap::results

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,15 +28,6 @@ struct Reason {
   std::optional<FigureKey> undecided = {};
 };
 
-/// What a rank knows of the ranks that were started together with it.
-struct Launch {
-  std::string id;  ///< empty: unknown
-  int rank = 0;
-  int ranks = 1;
-  int local_rank = 0;   ///< on its node
-  int local_ranks = 0;  ///< 0: unknown
-};
-
 /// The retained part of the result of one device with one deck.
 struct Device : Origin {
   std::string build;                  ///< version and commit of the program
@@ -42,7 +35,8 @@ struct Device : Origin {
   std::vector<DeviceFigure> figures;  ///< sorted by key
 
   // What merging needs; not in files.
-  std::optional<Launch> launch;             ///< empty: the only rank, or unknown
+  std::optional<base::Job> job;
+  std::optional<base::Placement> placement;
   std::string criteria;                     ///< hash of the acceptance criteria of the deck
   std::vector<deck::Criterion> referenced;  ///< criteria with a reference
 };
@@ -54,7 +48,7 @@ Device device_of(const Result& result);
 const DeviceFigure* find(const Device& device, const FigureKey& key);
 
 /// The phases in which a device took part, at least one.
-std::vector<deck::Phase> phases_of(const Device& device);
+std::set<deck::Phase> phases_of(const Device& device);
 
 /// The worst exit code of the reasons of a device, in all phases or in one.
 base::ExitCode exit_code_of(const Device& device, std::optional<deck::Phase> phase = {});
@@ -86,14 +80,6 @@ inline constexpr std::size_t most_ranks = 64;
 
 /// "1 of 8 devices without a result: rank 3".
 std::string text_of(const MissingDevices& missing);
-
-/// Records read from result files.
-struct FleetInput {
-  std::vector<Device> devices;  ///< in any order
-  std::vector<BrokenFile> broken;
-  std::vector<std::string> left_out;  ///< one line per other file of this program
-  std::size_t files = 0;
-};
 
 /// One of the devices of a fleet.
 struct Member {
@@ -172,7 +158,8 @@ struct Unsteady : Member {
   std::string last;  ///< start of the last such failed result
 };
 
-/// A fleet file.
+/// A fleet file. Until fleet_of() there are the devices of all files, in any order, and what became
+/// of the other files.
 struct Fleet {
   std::size_t files = 0;
   std::vector<Device> devices;  ///< newest result per device and deck, sorted by host and slot
@@ -183,10 +170,11 @@ struct Fleet {
   std::vector<std::string> missing;             ///< expected hosts without a result
   std::vector<MissingDevices> missing_devices;  ///< of other hosts, sorted
   std::vector<BrokenFile> broken;
-  std::vector<std::string> left_out;
+  std::vector<std::string> left_out;  ///< one line per other file of this program
 
   base::ExitCode exit_code() const;
   Verdict verdict() const { return verdict_of(exit_code()); }
+  bool several_decks() const;
 };
 
 inline constexpr const char* fleet_schema = "overlap-fleet/1";
@@ -201,25 +189,25 @@ std::string to_json(const Fleet& fleet);
 /// left undecided: the figures with a referenced criterion in the deck, or, if the deck has none,
 /// all compared figures. A criterion with a reference but without an entry is inconclusive, as is a
 /// device without such criteria and without any entry. Null: no reference.
-Fleet fleet_of(FleetInput input, const std::vector<ExpectedHost>& expected = {},
+Fleet fleet_of(Fleet fleet, const std::vector<ExpectedHost>& expected = {},
                const Reference* reference = nullptr);
 
 /// Part of fleet_of(): finds hosts and devices without a result, from what is expected and from
 /// what all devices announce. Of a launch that lacks a rank, a later one on as many ranks of the
 /// host takes the place.
-void add_missing(const std::vector<Device>& devices, const std::vector<ExpectedHost>& expected,
-                 Fleet& fleet);
-
-/// Part of fleet_of(): groups the devices that have figures, with drivers, distributions and
-/// nodes; a slow outlier becomes a reason of its device.
-void add_groups(Fleet& fleet);
+void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet);
 
 /// Whether devices are compared by this figure, that is, whether it measures their speed: not by
 /// ratios to their own baseline, errors and counters, and by time only if the order has no
 /// throughput because it copies nothing.
 bool is_compared(const Device& device, const FigureKey& key);
 
-/// Sorts texts in natural order: node9 before node10.
-std::string natural_key(const std::string& text);
+/// A text in natural order: node9 before node10.
+struct Natural {
+  std::string text;
+
+  std::strong_ordering operator<=>(const Natural& other) const;
+  bool operator==(const Natural&) const = default;
+};
 
 }  // namespace overlap::results

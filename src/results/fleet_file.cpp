@@ -1,9 +1,5 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <array>
 
-#include "base/parallel.hpp"
 #include "results/describe.hpp"
 #include "results/fleet.hpp"
 
@@ -29,24 +25,8 @@ void describe_key(Visitor& v, FigureKey& key) {
   v("metric", key.metric, "Metric.");
 }
 
-/// A place among the devices of the file.
-struct DevicePlace {
-  using Type = std::size_t;
-  describe::Number<Type> number = describe::codec_of<Type>(from_zero);
-
-  void read(const describe::Reader& reader, Type& into) const {
-    into = describe::parse(number, reader);
-    const std::size_t devices = reader.root().at("devices").size();
-    if (into >= devices) reader.fail_allowed(fmt::format("one of the {} devices", devices));
-  }
-  Json write(Type place) const { return place; }
-  describe::Values values() const { return number.values(); }
-};
-const auto device_places = describe::list_of(DevicePlace(), "a list of places");
-
 void describe_member(Visitor& v, Member& member) {
-  v("device", member.device, "Its place among the devices of the fleet, from 0.", DevicePlace(),
-    added);
+  v("device", member.device, "Its place in `devices`, from 0.", from_zero, added);
   v("host", member.host, "Host name.");
   v("uuid", member.unit, "UUID, or what stands for it.");
 }
@@ -86,8 +66,7 @@ void describe(Visitor& v, PhaseVerdict& phase) {
 void describe(Visitor& v, Device& device) {
   v("file", device.file, "Result file.");
   v("host", device.host, "Host name.");
-  v("uuid", device.unit,
-    "UUID; without one the PCI address; on host back ends rankN, or the host's name.");
+  v("uuid", device.unit, "UUID, or else the PCI address, rankN, or the host's name.");
   v("slot", device.slot, "PCI address, or rank; null: unknown.", TextOrNull());
   v("device", device.machine.device, "Name of the device; on host back ends the processor.");
   v("link", device.machine.link, "Generation and width of the link; null: none, or unknown.");
@@ -118,15 +97,13 @@ void describe(Visitor& v, Standing& standing) {
 
 void describe(Visitor& v, Distribution& figure) {
   describe_key(v, figure.key);
-  std::string unit(deck::row_of(figure.key.metric).unit);
-  v("unit", unit, "Unit of the metric.");
+  derived(v, "unit", std::string(deck::row_of(figure.key.metric).unit), "Unit of the metric.");
   v("devices", figure.devices, "Devices that have the figure.", above_zero);
   v("median", figure.median, "Median of the devices' medians.");
   v("mad", figure.mad, "Median absolute deviation.", from_zero);
   v("min", figure.min, "Least.");
   v("max", figure.max, "Largest.");
-  v("slowest", figure.slowest,
-    "The slowest devices, worst first; empty: devices are not compared by it.");
+  v("slowest", figure.slowest, "Worst first; empty: devices are not compared by it.");
   v("outliers", figure.outliers,
     "Devices beyond a modified z-score of 3.5 and more than 2 % off the median; slow ones, which "
     "fail, first; needs at least 8 devices.");
@@ -134,11 +111,9 @@ void describe(Visitor& v, Distribution& figure) {
 
 void describe(Visitor& v, DriverUse& use) {
   v("driver", use.driver, "Version of the driver; null: unknown.", TextOrNull());
-  std::size_t devices = use.devices.size();
-  v("devices", devices, "Devices that have it.", above_zero);
+  derived(v, "devices", use.devices.size(), "Devices that have it.", above_zero);
   v("uuids", use.units, "Which; empty for the most frequent driver.");
-  v("numbers", use.devices, "Their places among the devices of the fleet, from 0.", device_places,
-    added);
+  v("numbers", use.devices, "Their places in `devices`, from 0.", from_zero, added);
 }
 
 void describe(Visitor& v, NodeTotal& node) {
@@ -147,8 +122,7 @@ void describe(Visitor& v, NodeTotal& node) {
   v("devices", node.devices, "Devices of the node.", above_zero);
   v("alone", node.alone, "Sum of the devices' throughput alone, GB/s.", from_zero);
   v("together", node.together, "Sum of it together, GB/s.", from_zero);
-  v("bound", node.bound, "Sum of their duplex rates together, GB/s; null: not measured.",
-    from_zero);
+  v("bound", node.bound, "Sum of their duplex rates; null: not measured.", from_zero);
 }
 
 void describe(Visitor& v, Group& group) {
@@ -158,14 +132,11 @@ void describe(Visitor& v, Group& group) {
   v("deck", group.machine.deck, "Identity of the deck.");
   v("deck_name", group.deck_name, "Name of the deck.");
   v("build", group.build, "Version and commit of the program.");
-  std::size_t devices = group.devices.size();
-  v("devices", devices, "Devices with figures.", above_zero);
-  v("numbers", group.devices, "Their places among the devices of the fleet, from 0.", device_places,
-    added);
+  derived(v, "devices", group.devices.size(), "Devices with figures.", above_zero);
+  v("numbers", group.devices, "Their places in `devices`, from 0.", from_zero, added);
   v("drivers", group.drivers, "Drivers, the most frequent first.");
   v("distributions", group.distributions, "Each figure over all devices.");
-  v("nodes", group.nodes,
-    "Throughput of the devices of each node together; only with both phases.");
+  v("nodes", group.nodes, "Throughput of each node; only with both phases.");
 }
 
 void describe(Visitor& v, History& history) {
@@ -175,8 +146,7 @@ void describe(Visitor& v, History& history) {
   v("since", history.since, "When the first of them started, UTC.");
   v("first", history.first, "Median in the first of them.");
   v("last", history.last, "Median in the newest.");
-  double change = history.change();
-  v("change", change, "last / first - 1.");
+  derived(v, "change", history.change(), "last / first - 1.");
 }
 
 void describe(Visitor& v, Unsteady& unsteady) {
@@ -192,8 +162,7 @@ void describe(Visitor& v, MissingDevices& missing) {
   v("missing", missing.missing, "How many have no result.", above_zero);
   v("expected", missing.expected, "Of how many.", above_zero);
   v("ranks", missing.ranks, "Their ranks, up to 64; empty: unknown.");
-  v("local_ranks", missing.local_ranks,
-    "Their ranks among those of the host, up to 64; empty: unknown.");
+  v("local_ranks", missing.local_ranks, "Their ranks on the host, up to 64.");
 }
 
 void describe(Visitor& v, BrokenFile& file) {
@@ -205,25 +174,17 @@ namespace {
 
 /// A fleet, with these devices.
 void describe_fleet(Visitor& v, Fleet& fleet, std::vector<Device>& devices) {
-  std::string schema;
-  v("schema", schema, "Name and version of this format.", OneText{fleet_schema});
+  describe_schema(v, fleet_schema);
   v("files", fleet.files, "Files that were read.", from_zero);
-  v("superseded", fleet.superseded, "Results with a newer one of the same device and deck.",
-    from_zero);
+  v("superseded", fleet.superseded, "Results of devices and decks with a newer one.", from_zero);
   v("missing_hosts", fleet.missing, "Expected hosts without a result.");
   v("missing_devices", fleet.missing_devices, "Devices without a result of hosts that have some.");
   v("broken_files", fleet.broken, "Files that are not valid results.");
   v("left_out", fleet.left_out, "Other files of this program, which were skipped, in words.");
-  v("groups", fleet.groups,
-    "Devices of one kind on one kind of link, with one deck and one build.");
+  v("groups", fleet.groups, "Devices of one kind and link, with one deck and build.");
   v("history", fleet.histories, "Figures of devices with several results.");
   v("unsteady", fleet.unsteady, "Devices that passed after they had failed.");
   v("devices", devices, "The newest result of each device and deck, by host.");
-  const bool names_devices =
-      !fleet.groups.empty() || !fleet.histories.empty() || !fleet.unsteady.empty();
-  if (v.reader() != nullptr && devices.empty() && names_devices) {
-    v.reader()->at("devices").fail_allowed("the devices of its groups");
-  }
   base::ExitCode code = fleet.exit_code();
   describe_code(v, code, "The worst of all devices, missing hosts and devices, and broken files.");
 }
@@ -239,19 +200,14 @@ std::string to_json(const Fleet& fleet) {
   const std::string rest = json_text(map, 2) + "\n";
   if (fleet.devices.empty()) return rest;
   // Devices as text, one by one: all of them as objects would take ten times the memory.
-  std::vector<std::string> devices(fleet.devices.size());
-  const auto write = [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      devices[i] = json_text(describe::write(fleet.devices[i]));
-    }
-  };
-  constexpr std::int64_t least_devices = 64;  // of a thread
-  base::parallel_for(static_cast<std::int64_t>(devices.size()), write, least_devices);
+  std::string devices;
+  for (const Device& device : fleet.devices) {
+    devices += (devices.empty() ? "\n    " : ",\n    ") + json_text(describe::write(device));
+  }
   // No string has it: quotes are escaped. Groups have numbers of devices, and more indentation.
   constexpr std::string_view none = "\n  \"devices\": []";
   const std::size_t at = rest.find(none) + none.size() - 1;
-  return fmt::format("{}\n    {}\n  {}", std::string_view(rest).substr(0, at),
-                     fmt::join(devices, ",\n    "), std::string_view(rest).substr(at));
+  return rest.substr(0, at) + devices + "\n  " + rest.substr(at);
 }
 
 }  // namespace overlap::results

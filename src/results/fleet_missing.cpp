@@ -16,11 +16,6 @@ namespace {
 /// The name of a host without its domain.
 std::string_view label(std::string_view name) { return name.substr(0, name.find('.')); }
 
-/// Whether both names denote the same host; either may lack its domain.
-bool is_host(std::string_view expected, std::string_view host) {
-  return expected == host || expected == label(host) || label(expected) == host;
-}
-
 using Names = std::set<std::string>;
 
 /// The ranks of one launch that have a result with one deck.
@@ -93,18 +88,21 @@ std::map<std::array<std::string, 3>, Launches> launches_by_deck(
     const std::vector<Device>& devices) {
   std::map<std::array<std::string, 3>, Launches> by_deck;
   for (const Device& device : devices) {
-    if (!device.launch) continue;
-    const Launch& launch = *device.launch;
-    const bool one_node = launch.ranks <= launch.local_ranks;
-    FoundRanks& found = by_deck[{device.deck_name, device.machine.deck, device.criteria}][{
-        launch.id, std::to_string(launch.ranks), one_node ? device.host : ""}];
+    const auto [id, step, rank, ranks] = device.job.value_or(base::Job());
+    if (!rank || ranks.value_or(1) == 1) continue;
+    const int local_ranks = device.placement ? device.placement->local_ranks : 0;
+    const std::string launch = id.value_or("") + " " + step.value_or("") + " " +
+                               (device.placement ? device.placement->launch : "");
+    const bool one_node = *ranks <= local_ranks;
+    FoundRanks& found = by_deck[{device.deck_name, device.machine.deck, device.criteria}]
+                               [{launch, std::to_string(*ranks), one_node ? device.host : ""}];
     found.started = std::max(found.started, device.started);
-    found.ranks = launch.ranks;
+    found.ranks = *ranks;
     FoundRanks::Node& node = found.nodes[device.host];
-    node.local_ranks = std::max(node.local_ranks, launch.local_ranks);
+    node.local_ranks = std::max(node.local_ranks, local_ranks);
     node.devices.insert(device.device());
-    node.ranks.insert(launch.rank);
-    node.ranks_of_node.insert(launch.local_rank);
+    node.ranks.insert(*rank);
+    node.ranks_of_node.insert(device.placement ? device.placement->local_rank : 0);
   }
   return by_deck;
 }
@@ -122,34 +120,33 @@ std::string text_of(const MissingDevices& missing) {
                      ranks.size() == most_ranks ? ", ..." : "");
 }
 
-void add_missing(const std::vector<Device>& devices, const std::vector<ExpectedHost>& expected,
-                 Fleet& fleet) {
-  std::map<std::pair<std::string, std::string>, MissingDevices> all;  // by host, else by launch
+void add_missing(const std::vector<ExpectedHost>& expected, Fleet& fleet) {
+  std::map<std::pair<Natural, std::string>, MissingDevices> all;  // by host, else by launch
   const auto add = [&](MissingDevices missing, const std::string& launch) {
-    MissingDevices& known = all[{natural_key(missing.host), missing.host.empty() ? launch : ""}];
+    MissingDevices& known = all[{Natural{missing.host}, missing.host.empty() ? launch : ""}];
     if (known.missing < missing.missing) known = std::move(missing);
   };
-  for (const auto& [deck, launches] : launches_by_deck(devices)) {
+  for (const auto& [deck, launches] : launches_by_deck(fleet.devices)) {
     for (const auto& [key, found] : launches) {
       for (const MissingDevices& missing : missing_of(found)) {
         if (!is_superseded(found, missing.host, launches)) add(missing, key[0] + "\n" + key[1]);
       }
     }
   }
-  std::map<std::string, Names> hosts;
-  for (const Device& device : devices) hosts[device.host].insert(device.device());
-  std::multimap<std::string_view, std::string_view> by_label;
-  for (const auto& [host, having] : hosts) by_label.emplace(label(host), host);
+  std::map<std::string_view, std::map<std::string, Names>> hosts;  // by label
+  for (const Device& device : fleet.devices) {
+    hosts[label(device.host)][device.host].insert(device.device());
+  }
   std::set<std::string_view> known;
   for (const auto& [name, count] : expected) {
-    const auto [first, last] = by_label.equal_range(label(name));
-    const auto found = std::find_if(first, last, [&, &wanted = name](const auto& host) {
-      return is_host(wanted, host.second);
-    });
-    if (found != last) {
-      const std::string host(found->second);
-      const auto missing = count - static_cast<std::int64_t>(hosts[host].size());
-      add({.host = host, .missing = missing, .expected = count}, "");
+    const auto denotes = [&, &wanted = name](const auto& host) {
+      return wanted == host.first || wanted == label(wanted) || host.first == label(host.first);
+    };
+    const auto& alike = hosts[label(name)];
+    const auto found = std::ranges::find_if(alike, denotes);
+    if (found != alike.end()) {
+      const auto missing = count - std::ssize(found->second);
+      add({.host = found->first, .missing = missing, .expected = count}, "");
     } else if (known.insert(name).second) {
       fleet.missing.push_back(name);
     }

@@ -21,8 +21,7 @@ void describe(Visitor& v, Estimate& e) {
   v("value", e.value, "Estimate of Hodges and Lehmann: the median of all ratios.", from_zero);
   v("lo", e.lo, "Lower end of its 95 % interval.", from_zero);
   v("hi", e.hi, "Upper end of its 95 % interval.", from_zero);
-  v("covers", e.covers,
-    "Whether there are enough samples for 95 %; if not, the interval spans all ratios.");
+  v("covers", e.covers, "Whether samples suffice for 95 %; else the interval spans all ratios.");
 }
 
 void describe(Visitor& v, BuildInfo& build) {
@@ -31,11 +30,10 @@ void describe(Visitor& v, BuildInfo& build) {
   v("dirty", build.dirty, "Whether tracked files differed from that commit.");
   v("compiler", build.compiler, "Compiler and its version.");
   v("kokkos_version", build.kokkos_version, "Version of Kokkos.");
-  v("kokkos_kernels_version", build.kokkos_kernels_version,
-    "Version of Kokkos Kernels; null: built without.", TextOrNull());
-  v("backend", build.backend, "Default execution space.", Name());
-  v("cuda_toolkit", build.cuda_toolkit, "Version of the CUDA toolkit; null: built without.",
+  v("kokkos_kernels_version", build.kokkos_kernels_version, "Kokkos Kernels; null: none.",
     TextOrNull());
+  v("backend", build.backend, "Default execution space.", Name());
+  v("cuda_toolkit", build.cuda_toolkit, "CUDA toolkit; null: none.", TextOrNull());
   v("hip_toolkit", build.hip_toolkit, "Version of HIP; null: built without.", TextOrNull());
 }
 
@@ -91,16 +89,13 @@ void describe(Visitor& v, Job& job) {
 }
 
 void describe(Visitor& v, Placement& placement) {
-  v("launch", placement.launch, "Identifies the ranks that were started together.",
-    describe::added);
+  v("launch", placement.launch, "Identifies ranks started together.", describe::added);
   v("local_rank", placement.local_rank, "Rank among those of its node.", from_zero);
   v("local_ranks", placement.local_ranks, "Ranks of its node.", above_zero);
   v("nodes", placement.nodes, "Nodes of the fleet.", above_zero);
   v("device", placement.device, "Which of the devices it sees; null on host back ends.", from_zero);
-  v("cpus", placement.cpus, "Processors that its threads are bound to; null: not bound.",
-    TextOrNull());
-  v("memory", placement.memory, "NUMA nodes that its memory is bound to; null: not bound.",
-    TextOrNull());
+  v("cpus", placement.cpus, "Processors of its threads; null: not bound.", TextOrNull());
+  v("memory", placement.memory, "NUMA nodes of its memory; null: not bound.", TextOrNull());
   v("note", placement.note, "Why it is not bound; null: nothing to say.", TextOrNull());
 }
 

@@ -31,13 +31,14 @@ Repetition common(const Run& run) {
   return all;
 }
 
+double sample(const std::vector<double>& samples, std::size_t i) {
+  return i < samples.size() ? samples[i] : Repetition::none;
+}
+
 std::vector<Repetition> repetitions(const Run& run, const Runs& runs) {
   const Run* const baseline = baseline_of(run, runs);
   const bool has_twin = run.disturbance || run.host_work;
   const Run* const twin = has_twin ? find(run, run.order, false, runs) : nullptr;
-  const auto sample = [](const std::vector<double>& samples, std::size_t i) {
-    return i < samples.size() ? samples[i] : Repetition::none;
-  };
   std::vector<Repetition> all(std::max(run.samples_s.size(), run.alone_s.size()), common(run));
   for (std::size_t i = 0; i < all.size(); ++i) {
     Repetition& repetition = all[i];
@@ -71,12 +72,11 @@ std::vector<Repetition> repetitions(const DeviceSamples& device) {
   std::vector<Repetition> all(device.duplex_s.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].link_bytes = static_cast<double>(device.link_bytes);
-    all[i].h2d_s = device.h2d_s[i];
-    all[i].d2h_s = device.d2h_s[i];
-    all[i].duplex_s = device.duplex_s[i];
-    if (device.duplex_h2d_s.empty()) continue;
-    all[i].duplex_h2d_s = device.duplex_h2d_s[i];
-    all[i].duplex_d2h_s = device.duplex_d2h_s[i];
+    all[i].h2d_s = sample(device.h2d_s, i);
+    all[i].d2h_s = sample(device.d2h_s, i);
+    all[i].duplex_s = sample(device.duplex_s, i);
+    all[i].duplex_h2d_s = sample(device.duplex_h2d_s, i);
+    all[i].duplex_d2h_s = sample(device.duplex_d2h_s, i);
   }
   if (device.health) all.push_back(counted(*device.health));
   return all;

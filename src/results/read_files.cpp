@@ -6,13 +6,16 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
+#include <regex>
 #include <set>
 #include <span>
+#include <sstream>
 
 #include "base/input_file.hpp"
 #include "base/interrupt.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "results/describe.hpp"
 
 namespace overlap::results {
@@ -88,13 +91,6 @@ void require_device(const Reader& file, const Result& result) {
       fmt::format("found {}; allowed: measured runs", predicted ? "a prediction" : "no run"));
 }
 
-/// What became of one file.
-struct Reading {
-  std::vector<Device> devices;
-  std::string broken;    ///< why it is
-  std::string left_out;  ///< the same
-};
-
 std::vector<Device> devices_in(const describe::Document& document) {
   std::vector<Device> devices;
   for (const Result& result : read_results(document, require_device)) {
@@ -103,37 +99,57 @@ std::vector<Device> devices_in(const describe::Document& document) {
   return devices;
 }
 
-Reading reading_of(const SourceFile& file) {
-  Reading reading;
+/// The devices of one file, or what else became of it.
+Fleet reading_of(const SourceFile& file) {
+  Fleet reading;
   try {
     const describe::Document document = parsed(file.path, content_of(file.path));
     const std::string schema = file.named ? "" : other_schema(document);
     if (schema.empty()) {
       reading.devices = devices_in(document);
     } else {
-      reading.left_out =
-          base::one_line(fmt::format("{}: {}, not a result file; skipped", file.path, schema));
+      reading.left_out.push_back(
+          base::one_line(fmt::format("{}: {}, not a result file; skipped", file.path, schema)));
     }
   } catch (const base::Error& error) {
-    reading.broken = error.what();
+    reading.broken.push_back({file.path, error.what()});
   }
   return reading;
 }
 
-/// The files *.json of a folder, by name. Throws base::Error{runtime_error}, also if there is none.
+/// The files *.json of a folder, by name. Throws where it cannot be read, or if there is none.
 std::vector<std::string> files_in(const std::string& folder) {
-  std::error_code error;
   std::vector<std::string> files;
-  for (auto at = std::filesystem::directory_iterator(folder, error);
-       !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
-    if (at->path().extension() == ".json") files.push_back(at->path().string());
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
   }
-  if (error) fail(folder + ": cannot read: " + error.message());
   if (files.empty()) {
     fail(folder + ": found no file *.json; allowed: a folder with result files");
   }
   std::ranges::sort(files);
   return files;
+}
+
+/// Labels of letters, digits and inner hyphens between dots (RFC 1123, section 2.1).
+bool is_host_name(const std::string& name) {
+  constexpr std::size_t most = 253;
+  if (name.size() > most) return false;
+  static const std::regex labels(
+      "[0-9A-Za-z]([-0-9A-Za-z]{0,61}[0-9A-Za-z])?"
+      "(\\.[0-9A-Za-z]([-0-9A-Za-z]{0,61}[0-9A-Za-z])?)*");
+  return std::regex_match(name, labels);
+}
+
+std::optional<ExpectedHost> parse_host(const std::string& word) {
+  constexpr int most_devices = 1024;
+  const std::size_t colon = word.find(':');
+  ExpectedHost host{.name = word.substr(0, colon)};
+  if (!is_host_name(host.name)) return {};
+  if (colon == std::string::npos) return host;
+  const auto devices = base::parse_count(word.substr(colon + 1));
+  if (!devices || *devices < 1 || *devices > most_devices) return {};
+  host.devices = static_cast<int>(*devices);
+  return host;
 }
 
 }  // namespace
@@ -183,8 +199,8 @@ std::vector<Device> devices_of(const std::string& file, const std::string& text)
   return devices_in(parsed(file, text));
 }
 
-FleetInput read_devices(const std::vector<SourceFile>& files) {
-  std::vector<Reading> readings(files.size());
+Fleet read_devices(const std::vector<SourceFile>& files) {
+  std::vector<Fleet> readings(files.size());
   const auto read = [&](std::int64_t begin, std::int64_t end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
       base::check_interrupt();
@@ -193,14 +209,13 @@ FleetInput read_devices(const std::vector<SourceFile>& files) {
   };
   constexpr std::int64_t least_files = 16;  // of a thread
   base::parallel_for(static_cast<std::int64_t>(files.size()), read, least_files);
-  FleetInput input{.devices = {}, .broken = {}, .left_out = {}, .files = files.size()};
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    Reading& reading = readings[i];
-    std::ranges::move(reading.devices, std::back_inserter(input.devices));
-    if (!reading.broken.empty()) input.broken.push_back({files[i].path, reading.broken});
-    if (!reading.left_out.empty()) input.left_out.push_back(reading.left_out);
+  Fleet fleet{.files = files.size()};
+  for (Fleet& reading : readings) {
+    std::ranges::move(reading.devices, std::back_inserter(fleet.devices));
+    std::ranges::move(reading.broken, std::back_inserter(fleet.broken));
+    std::ranges::move(reading.left_out, std::back_inserter(fleet.left_out));
   }
-  return input;
+  return fleet;
 }
 
 Content read_content(const std::string& file) {
@@ -213,6 +228,39 @@ Content read_content(const std::string& file) {
   };
   if (schema == fleet_schema) return read(Fleet());
   return read(Comparisons());  // whose schema is the only other one
+}
+
+std::vector<ExpectedHost> read_hosts(const std::string& file) {
+  std::vector<ExpectedHost> hosts;
+  constexpr std::size_t most_bytes = std::size_t{1} << 26;
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  std::string text =
+      base::read_file(file, most_bytes, "a file of host names", base::ExitCode::usage);
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+  std::istringstream lines(std::move(text));
+  lines.exceptions(std::ios::badbit);  // a lack of memory must not shorten the list
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::istringstream words(line.substr(0, line.find('#')));
+    words.exceptions(std::ios::badbit);
+    for (std::string word; words >> word;) {
+      if (const auto host = parse_host(word)) {
+        hosts.push_back(*host);
+        continue;
+      }
+      throw base::Error(
+          base::ExitCode::usage,
+          fmt::format("{}:{}: found {}; allowed: host names, one or several per line, as "
+                      "`scontrol show hostnames` prints them, each alone or with the number of its "
+                      "devices, such as node7:8",
+                      file, number, describe::quoted(word.substr(0, 400))));
+    }
+  }
+  if (hosts.empty()) {
+    throw base::Error(base::ExitCode::usage, file + ": found no host; allowed: host names");
+  }
+  return hosts;
 }
 
 }  // namespace overlap::results

@@ -42,7 +42,7 @@ std::vector<Device> devices_of(const std::string& file, const std::string& text)
 
 /// Reads the devices of all files in parallel; keeps nothing else in memory. Lists files that are
 /// not results as broken, and ignored files with a line each.
-FleetInput read_devices(const std::vector<SourceFile>& files);
+Fleet read_devices(const std::vector<SourceFile>& files);
 
 /// What a file of this program holds. Throws base::Error with file and field in one line.
 using Content = std::variant<std::vector<Result>, Fleet, Comparisons>;

@@ -4,13 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "deck/deck.hpp"
 #include "deck/shipped.hpp"
 #include "results/describe.hpp"
+#include "results/figures.hpp"
 
 namespace overlap::results {
 namespace {
@@ -54,6 +57,30 @@ std::vector<std::string> texts(Subject subject) {
     all.push_back(key + " " + describe::spell(value));
   }
   return all;
+}
+
+/// Values collected for one subject.
+struct Collected {
+  std::map<std::string, std::vector<double>> medians;  ///< one per result, by device
+  std::vector<double> open;  ///< relative distances of medians to the worse ends of their intervals
+  std::set<std::string> drivers;
+  const Result* newest = nullptr;
+};
+
+void add(std::map<Subject, Collected>& all, const Result& result) {
+  const Origin from = origin(result);
+  for (const Figures::Row& row : Figures(result).rows) {
+    if (!row.judged || !row.value || !deck::has_reference(row.key.metric)) continue;
+    const auto& [n, median, min, max, lo, hi] = *row.value;
+    Collected& collected = all[subject_of(from.machine, row.key)];
+    collected.medians[from.device()].push_back(median);
+    const bool more = deck::row_of(row.key.metric).better == deck::Better::more;
+    if (median > 0) collected.open.push_back((more ? median - lo : hi - median) / median);
+    if (!from.driver.empty()) collected.drivers.insert(from.driver);
+    if (collected.newest == nullptr || collected.newest->started < result.started) {
+      collected.newest = &result;
+    }
+  }
 }
 
 }  // namespace
@@ -151,19 +178,14 @@ const Entry* find(const Reference& reference, const Subject& subject) {
 }
 
 std::string missing_entry(const Reference& reference, const Subject& subject) {
-  const auto equal_members = [&](const Entry& entry) {
-    const Subject& other = entry.subject;
-    return (other.device == subject.device) + (other.link == subject.link) +
-           (other.backend == subject.backend) + (other.deck == subject.deck) +
-           (other.phase == subject.phase) + (other.order == subject.order) +
-           (other.metric == subject.metric);
-  };
   const std::vector<std::string> wanted = texts(subject);
-  const auto nearest = std::ranges::max_element(reference.entries, {}, equal_members);
   std::string near = "it has no entries";
-  if (nearest != reference.entries.end()) {
-    std::vector<std::string> other = texts(nearest->subject);
+  std::size_t least = SIZE_MAX;
+  for (const Entry& entry : reference.entries) {
+    std::vector<std::string> other = texts(entry.subject);
     std::erase_if(other, [&](const auto& text) { return std::ranges::count(wanted, text) > 0; });
+    if (other.size() >= least) continue;
+    least = other.size();
     near = fmt::format("the nearest is for {}", fmt::join(other, ", "));
   }
   return fmt::format("{} has no entry for {}; {}", reference.path, fmt::join(wanted, ", "), near);
@@ -175,6 +197,56 @@ void limit_by(const Reference& reference, const Entry& entry, std::optional<doub
   check.at_least = deck::row_of(check.metric).better == deck::Better::more;
   check.limit = entry.value * (check.at_least ? 1 - part : 1 + part);
   check.source = LimitSource{reference.path, entry.value, part};
+}
+
+double tolerance_of(double median, double mad, std::size_t n) {
+  constexpr std::size_t enough = 8;
+  constexpr double sigma = 1.4826;  // standard deviation / MAD of a normal distribution
+  return std::clamp(3 * sigma * mad / median, n < enough ? 0.05 : 0.01, 1.0);
+}
+
+Baseline baseline(const std::vector<Result>& results, std::optional<double> below) {
+  std::map<Subject, Collected> all;
+  const auto refuse = [](const Result& result, const char* found) {
+    throw base::Error(base::ExitCode::runtime_error, result.file + ": found " + found);
+  };
+  for (const Result& result : results) {
+    if (result.code == base::ExitCode::wrong_data) {
+      refuse(result, "wrong data; allowed: results with correct data");
+    }
+    if (result.sweeps()) refuse(result, "a sweep; allowed: a deck without a sweep");
+    add(all, result);
+  }
+  Baseline made;
+  for (const auto& [subject, collected] : all) {
+    std::vector<double> values;
+    for (const auto& [device, medians] : collected.medians) values.push_back(base::median(medians));
+    const double value = base::median(values);
+    Entry entry{.subject = subject,
+                .deck_name = describe::name_of(collected.newest->deck.path),
+                .value = value,
+                .devices = static_cast<int>(values.size()),
+                .mad = base::median_deviation(values, value),
+                .driver = fmt::format("{}", fmt::join(collected.drivers, ", ")),
+                .date = collected.newest->started.substr(0, 10),
+                .version = collected.newest->machine.build.version};
+    if (!(value > 0 && std::isfinite(value))) {
+      made.left_out.push_back(entry);
+      continue;
+    }
+    entry.tolerance = below.value_or(tolerance_of(value, entry.mad, values.size()));
+    const double open = std::min(base::median(collected.open), 1.0);
+    if (open > entry.tolerance) {
+      entry.tolerance = open;
+      made.widened.push_back(entry);
+    }
+    made.entries.push_back(entry);
+  }
+  if (made.entries.empty()) {
+    throw base::Error(base::ExitCode::runtime_error,
+                      "found no measured figure above 0; allowed: results with measured runs");
+  }
+  return made;
 }
 
 }  // namespace overlap::results

@@ -78,8 +78,7 @@ void describe(Visitor& v, Balance& balance) {
   v("repeats", balance.repeats, "Repeats of the arithmetic.", above_zero);
   v("copy_s", balance.copy_s, "One chunk's copies to the device, seconds.");
   v("kernel_s", balance.kernel_s, "Its kernel with these repeats, seconds.");
-  double ratio = balance.ratio();
-  v("ratio", ratio, "kernel_s / copy_s.", from_zero);
+  derived(v, "ratio", balance.ratio(), "kernel_s / copy_s.", from_zero);
 }
 
 void describe(Visitor& v, ThrottledTime& time) {
@@ -92,8 +91,7 @@ void describe(Visitor& v, ThrottledTime& time) {
 void describe(Visitor& v, HealthRecord& health) {
   v("before", health.before, "Right before the runs.");
   v("after", health.after, "Right after them.");
-  v("throttled", health.throttled,
-    "Scored time with each reason for low clocks, sampled; null: unknown.");
+  v("throttled", health.throttled, "Scored time by reason for low clocks; null: unknown.");
   DeviceSamples device;
   device.health = health;
   for (const deck::MetricRow& row : deck::device_metrics) {
@@ -120,27 +118,13 @@ void describe_link(Visitor& v, DeviceSamples& device) {
   v("bytes", device.link_bytes, "Size of each copy.", above_zero);
   for (const deck::MetricRow& row : deck::device_metrics) {
     if (row.needs != deck::Needs::link) continue;
-    auto rate = results::value(row.value, device);
-    v(row.key(), rate, row.help, added);
+    derived(v, row.key(), results::value(row.value, device), row.help, added);
   }
   v("h2d_s", device.h2d_s, "Copies to the device, seconds each.", Times());
   v("d2h_s", device.d2h_s, "Copies back, seconds each.", Times());
-  v("duplex_s", device.duplex_s,
-    "Both at the same time, seconds each: harmonic mean of the directions.", Times());
-  v("duplex_h2d_s", device.duplex_h2d_s, "Copies to the device while others go back, seconds each.",
-    added);
-  v("duplex_d2h_s", device.duplex_d2h_s, "Copies back while others go to the device, seconds each.",
-    added);
-  if (v.reader() == nullptr) return;
-  const auto equal = [&](const std::vector<double>& list) {
-    return list.size() == device.h2d_s.size();
-  };
-  const bool directions = !device.duplex_h2d_s.empty() || !device.duplex_d2h_s.empty();
-  if (!equal(device.d2h_s) || !equal(device.duplex_s) ||
-      (directions && (!equal(device.duplex_h2d_s) || !equal(device.duplex_d2h_s)))) {
-    v.reader()->fail(
-        "found lists of different lengths; allowed: one time of each kind per repetition");
-  }
+  v("duplex_s", device.duplex_s, "Both at once: harmonic mean of the directions.", Times());
+  v("duplex_h2d_s", device.duplex_h2d_s, "Copies to the device while others go back.", added);
+  v("duplex_d2h_s", device.duplex_d2h_s, "Copies back while others go to the device.", added);
 }
 
 void describe_device(Visitor& v, DeviceSamples& device) {
@@ -148,8 +132,7 @@ void describe_device(Visitor& v, DeviceSamples& device) {
   v("rates", link, "Copies of the deck's largest size and at least 64 MiB; null: not measured.",
     describe::nullable(map_of<DeviceSamples>(describe_link)));
   if (v.reader() != nullptr) device = link.value_or(DeviceSamples());
-  v("health", device.health,
-    "The device before, during and after the runs; null: the back end cannot read it.");
+  v("health", device.health, "Before, during and after the runs; null: unknown.");
   v("health_series", device.series, "The device during a soak.", added);
 }
 
@@ -157,8 +140,7 @@ void describe_device(Visitor& v, DeviceSamples& device) {
 
 void describe(Visitor& v, Window& window) {
   v("skew_s", window.skew_s, "Between the first and the last start of a repetition, seconds.");
-  v("shared_s", window.shared_s,
-    "From its last start until the last rank had its sample, seconds.");
+  v("shared_s", window.shared_s, "From the last start until the last rank's sample, seconds.");
 }
 
 void describe(Visitor& v, Together& together) {
@@ -192,7 +174,7 @@ void describe(Visitor& v, Check& check) {
   v("hi", check.value.hi, "Upper end of its 95 % interval.", NumberOrNull(), added);
   v("n", check.value.n, "Its number of samples.", from_zero, added);
   v("bound", check.at_least, "min or max.", describe::Flag{.yes = "min", .no = "max"});
-  v("limit", check.limit, "Limit; null: the reference has none.", NumberOrNull{.least = 0});
+  v("limit", check.limit, "Limit; null: the reference has none.", NumberOrNull{{.least = 0}});
   v("reference", check.source, "Where the limit comes from; null: the deck.");
   v("verdict", check.verdict, "Verdict of this limit.");
   v("text", check.text, "Value, interval and limit in words.");
@@ -227,8 +209,7 @@ namespace {
 
 void describe_choices(Visitor& v, Part& part) {
   v("choices", part.choices, "What the program chose where the deck leaves it open.", Pairs());
-  v("balance", part.balance,
-    "How a balanced intensity was measured; null: the deck gives the repeats.");
+  v("balance", part.balance, "Of a balanced intensity; null: the deck has repeats.");
   v("layout", part.layout, "How the data are cut; null: a custom list, or a sweep.", added);
 }
 
@@ -242,8 +223,7 @@ void describe_runs(Visitor& v, Part& part) {
   v("runs", part.runs, "One run per issue order, point of a sweep and, of predictions, device.");
   v("findings", part.findings, "Why orders hide less than they could.");
   v("checks", part.checks, "Each limit of the deck's criteria, applied to each order.");
-  v("interrupted", part.interrupted,
-    "Whether it was interrupted before all repetitions were done.");
+  v("interrupted", part.interrupted, "Whether it ended before all repetitions were done.");
   v("error", part.error, "What ended it early, or what could not be written; null: nothing.",
     TextOrNull());
 }
@@ -272,13 +252,11 @@ void describe(Visitor& v, DeckFile& deck) {
 }
 
 void describe(Visitor& v, Result& result) {
-  std::string schema;
-  v("schema", schema, "Name and version of this format.", OneText{result_schema});
+  describe_schema(v, result_schema);
   v("build", result.machine.build, "What the program was built from.");
   v("started", result.started, "When the program started, UTC.", Moment());
   v("job", result.machine.job, "The batch job; null: started without a launcher.");
-  v("placement", result.machine.placement,
-    "Where this rank of a fleet runs; null: without --fleet.");
+  v("placement", result.machine.placement, "Place of this rank; null: no --fleet.");
   v("host", result.machine.host, "The machine.");
   v("device", result.machine.device, "The GPU; null on host back ends.");
   v("title", result.title, "The deck's title.");
@@ -286,8 +264,7 @@ void describe(Visitor& v, Result& result) {
   v("predicted_for", result.predicted_for, "Devices of a prediction.", added);
   describe_choices(v, result);
   describe_device(v, result.device);
-  v("together", result.together,
-    "Of phase together; null: without --fleet, or not in fleet.phases.");
+  v("together", result.together, "Of phase together; null: there is none.");
   v("points", result.points, "The points of a sweep, or the phases.", added);
   describe_runs(v, result);
   v("verdict", result.verdict, "The worst of all checks.");
@@ -295,13 +272,17 @@ void describe(Visitor& v, Result& result) {
 }
 
 std::string Point::name() const {
+  if (phase == deck::Phase::together) return "together";
   std::string name;
   for (const auto& [key, value] : values.items()) {
-    const auto spelled = text.find(key);
-    name += fmt::format("{}{} {}", name.empty() ? "" : ", ", key,
-                        spelled != text.end() ? spelled->second : describe::spell(value));
+    name += fmt::format("{}{} {}", name.empty() ? "" : ", ", key, spelled(key));
   }
   return name;
+}
+
+std::string Point::spelled(const std::string& key) const {
+  const auto found = text.find(key);
+  return found != text.end() ? found->second : describe::spell(values.at(key));
 }
 
 bool Axis::numeric() const {
@@ -317,9 +298,7 @@ std::vector<Axis> Result::axes() const {
     for (const auto& [key, value] : swept.values.items()) {
       if (number == all.size()) all.push_back({.key = key});
       Axis& axis = all[number++];
-      const auto spelled = swept.text.find(key);
-      const std::string text =
-          spelled != swept.text.end() ? spelled->second : describe::spell(value);
+      const std::string text = swept.spelled(key);
       if (std::ranges::find(axis.values, text, &Axis::Value::text) != axis.values.end()) continue;
       axis.values.push_back(
           {text, value.is_number() ? std::optional(value.get<double>()) : std::nullopt});
@@ -328,24 +307,28 @@ std::vector<Axis> Result::axes() const {
   return all;
 }
 
-std::vector<std::vector<const Run*>> Result::runs_by_point() const {
+std::vector<PointRuns> Result::by_point() const {
+  static const DeviceSamples nothing;
+  std::vector<PointRuns> all;
   std::map<std::pair<std::string, deck::Phase>, std::size_t> number_of;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    number_of.emplace(std::pair(points[i].values.dump(), points[i].phase), i);
+  for (const Point& at : points) {
+    number_of.emplace(std::pair(at.values.dump(), at.phase), all.size());
+    const bool alone = at.phase == deck::Phase::alone;
+    const DeviceSamples& samples = !at.values.empty() ? at.device
+                                   : alone            ? device
+                                   : together         ? together->device
+                                                      : nothing;
+    all.push_back({*this, at, {}, samples});
   }
-  std::vector<std::vector<const Run*>> all(points.size());
   for (const Run& run : runs) {
     const auto found = number_of.find({run.point.dump(), run.phase});
-    if (found != number_of.end()) all[found->second].push_back(&run);
+    if (found != number_of.end()) all[found->second].runs.push_back(&run);
   }
   return all;
 }
 
-const DeviceSamples& Result::device_at(const Point& at) const {
-  static const DeviceSamples nothing;
-  if (!at.values.empty()) return at.device;
-  if (at.phase == deck::Phase::alone) return device;
-  return together ? together->device : nothing;
+bool PointRuns::ran() const {
+  return std::ranges::any_of(runs, [](const Run* run) { return run->ran(); });
 }
 
 }  // namespace overlap::results

@@ -229,8 +229,10 @@ struct Layout {
 
 /// A point of a deck: of a sweep, or a phase.
 struct Point {
-  /// "chunks.count 4, memory.host pinned"; empty: no sweep.
+  /// "chunks.count 4, memory.host pinned"; "together"; empty: no sweep, alone.
   std::string name() const;
+  /// A swept value, as the deck spells it.
+  std::string spelled(const std::string& key) const;
 
   Json values = Json::object();             ///< swept keys and their values
   std::map<std::string, std::string> text;  ///< the same as spelled in the deck
@@ -295,6 +297,8 @@ struct Together {
   Window window;
 };
 
+struct PointRuns;
+
 /// What the runs of a deck found: a result file.
 struct Result : Part {
   std::string file;  ///< that it was read from; not in files
@@ -310,12 +314,18 @@ struct Result : Part {
 
   bool sweeps() const { return !points.empty() && !points.front().values.empty(); }
   std::vector<Axis> axes() const;
-  /// The runs of each point.
-  std::vector<std::vector<const Run*>> runs_by_point() const;
-  /// Measurements of the device at a point.
-  const DeviceSamples& device_at(const Point& at) const;
+  std::vector<PointRuns> by_point() const;
   bool predicts() const { return !predicted_for.empty(); }
-  base::ExitCode exit_code() const { return code; }
+};
+
+/// A point of a result with its runs, and the measurements of the device there.
+struct PointRuns {
+  const Result& result;
+  const Point& point;
+  std::vector<const Run*> runs;
+  const DeviceSamples& device;
+
+  bool ran() const;
 };
 
 void describe(describe::Visitor& v, Trace& trace);

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <set>
 #include <utility>
@@ -18,32 +17,22 @@ using describe::from_zero;
 using describe::Visitor;
 
 void describe(Visitor& v, Column& column) {
-  v("title", column.title, "What distinguishes the column from the others.");
-  v("file", column.file, "Result file.");
-  v("device", column.device, "Device; on host back ends the processor.");
-  v("backend", column.backend, "Default execution space.");
-  v("mechanism", column.mechanism, "How tasks are issued, for all its decks.");
-  v("kokkos_version", column.kokkos_version, "Version of Kokkos.");
-  v("compiler", column.compiler, "Compiler and its version.");
-  v("host", column.host, "Host name.");
+  for (const ColumnField& field : column_fields) v(field.key, column.*field.text, field.help);
 }
 
 void describe(Visitor& v, Matched& matched) {
   v("n", matched.time_s.n, "Repetitions.", describe::above_zero);
   v("time_s", matched.time_s, "Time of a repetition, seconds.");
-  v("speedup", matched.speedup,
-    "Time of the column's own sequential order / time; null: no baseline.");
+  v("speedup", matched.speedup, "Its own sequential time / time; null: no baseline.");
   v("overlap_efficiency", matched.overlap_efficiency,
     "Time that overlap saves / time that it could save; null: no baseline or no bound, or overlap "
     "can save less than 10 %.");
-  v("bound_s", matched.bound_s,
-    "Least time that the column's own hardware allows, seconds; null: not measured.", from_zero);
+  v("bound_s", matched.bound_s, "Least time that its own hardware allows; null: unknown.",
+    from_zero);
   v("bound_fraction", matched.bound_fraction, "bound_s / time; null: not measured.");
-  v("ratio", matched.ratio,
-    "Time / time of the column `to`; null: that column does not have the order.");
+  v("ratio", matched.ratio, "Time / time of column `to`; null: it lacks the order.");
   v("trace", matched.trace, "How the timeline was measured; null: it was not.", describe::added);
-  v("timeline", matched.timeline, "Every task as measured; null: not traced.",
-    describe::nullable(Tasks()), describe::added);
+  v("timeline", matched.timeline, "Every task as measured; null: not traced.", describe::added);
 }
 
 void describe(Visitor& v, Match& match) {
@@ -61,16 +50,13 @@ void describe(Visitor& v, SharedDeck& deck) {
   v("title", deck.title, "Title of the deck.");
   v("workload", deck.workload, "Its workload, the same in all columns: keys and values.");
   v("differences", deck.differences, "Keys of the deck that differ between columns.");
-  v("errors", deck.errors,
-    "One per column: why the deck, or a point of it, did not run; empty: all ran.");
+  v("errors", deck.errors, "Per column: why the deck did not run; empty: it ran.");
   v("orders", deck.matches, "Each order at each point.");
 }
 
 void describe(Visitor& v, SideBySide& all) {
   v("columns", all.columns, "One per file.");
-  std::size_t to = all.to + 1;
-  v("to", to, "The column that ratios refer to, from 1.", describe::above_zero);
-  if (v.reader() != nullptr) all.to = to - 1;
+  v("to", all.to, "The column that ratios refer to, from 1.", describe::above_zero);
   v("decks", all.decks, "Decks of the same title and workload.");
 }
 
@@ -83,49 +69,32 @@ Column column_of(const std::vector<Result>& results) {
     mechanisms.insert(text_at(deck_keys(result), "issue.mechanism"));
   }
   const base::Machine& machine = first.machine;
-  Column column;
-  column.file = first.file;
-  column.device = subject_of(machine).device;
-  column.backend = machine.build.backend;
-  column.mechanism = fmt::format("{}", fmt::join(mechanisms, " and "));
-  column.kokkos_version = machine.build.kokkos_version;
-  column.compiler = machine.build.compiler;
-  column.host = machine.host.name;
-  return column;
+  return {.device = subject_of(machine).device,
+          .backend = machine.build.backend,
+          .mechanism = fmt::format("{}", fmt::join(mechanisms, " and ")),
+          .kokkos_version = machine.build.kokkos_version,
+          .compiler = machine.build.compiler,
+          .host = machine.host.name,
+          .file = first.file};
 }
-
-using TextOfColumn = std::string Column::*;
-
-/// A part of column titles: always shown if columns differ in it, or only if it distinguishes
-/// columns that would have equal titles.
-struct TitlePart {
-  TextOfColumn value;
-  const char* before;
-  bool always;
-};
-constexpr std::array<TitlePart, 7> title_parts = {{{&Column::device, "", true},
-                                                   {&Column::backend, "", true},
-                                                   {&Column::mechanism, "", true},
-                                                   {&Column::kokkos_version, "Kokkos ", false},
-                                                   {&Column::compiler, "", false},
-                                                   {&Column::host, "", false},
-                                                   {&Column::file, "", false}}};
 
 std::size_t distinct(const std::vector<std::string>& texts) {
   return std::set(texts.begin(), texts.end()).size();
 }
 
+/// The fields in which columns differ: some always, others only where they distinguish columns that
+/// would have equal titles.
 std::vector<std::string> titles_of(const std::vector<Column>& columns) {
   std::vector<std::string> titles(columns.size());
-  for (const auto& [value, before, always] : title_parts) {
+  for (const ColumnField& field : column_fields) {
     std::vector<std::string> values;
     std::vector<std::string> longer = titles;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      values.push_back(columns[i].*value);
-      longer[i] += fmt::format("{}{}{}", titles[i].empty() ? "" : ", ", before, values[i]);
+      values.push_back(columns[i].*field.text);
+      longer[i] += fmt::format("{}{}{}", titles[i].empty() ? "" : ", ", field.before, values[i]);
     }
     const bool differ = distinct(values) > 1;
-    if (differ && (always || distinct(longer) > distinct(titles))) titles = longer;
+    if (differ && (field.in_titles || distinct(longer) > distinct(titles))) titles = longer;
   }
   if (distinct(titles) == titles.size()) return titles;
   for (std::size_t i = 0; i < titles.size(); ++i) {
@@ -134,16 +103,14 @@ std::vector<std::string> titles_of(const std::vector<Column>& columns) {
   return titles;
 }
 
-std::size_t chosen(const std::vector<Column>& columns, const std::string& to) {
-  std::vector<std::string> titles;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (to == columns[i].title || to == std::to_string(i + 1)) return i;
-    titles.push_back(columns[i].title);
+std::size_t chosen(const std::vector<std::string>& titles, const std::string& to) {
+  for (std::size_t number = 1; number <= titles.size(); ++number) {
+    if (to == titles[number - 1] || to == std::to_string(number)) return number;
   }
   throw base::Error(
       base::ExitCode::usage,
       fmt::format("--to: found '{}'; allowed: 1 to {}, or the title of a column: {}{}", to,
-                  columns.size(), fmt::join(titles, "; "), describe::suggestion(to, titles)));
+                  titles.size(), fmt::join(titles, "; "), describe::suggestion(to, titles)));
 }
 
 /// The keys of the workload that are the same at all points.
@@ -217,8 +184,8 @@ std::vector<Match> matches_of(const std::vector<const Result*>& results, std::si
     for (std::size_t i = 0; i < line.size(); ++i) {
       std::optional<Matched>& cell = match.columns.emplace_back();
       if (line[i] == nullptr) continue;
-      if (match.point.empty()) match.point = columns[i]->point_name(*line[i]);
-      cell = matched(*line[i]->run, columns[i]->runs[line[i]->point]);
+      if (match.point.empty()) match.point = columns[i]->point(*line[i]).name();
+      cell = matched(*line[i]->run, columns[i]->points[line[i]->point].runs);
       if (i == to) {
         cell->ratio = base::Estimate{.value = 1, .lo = 1, .hi = 1};
       } else if (line[to] != nullptr) {
@@ -233,18 +200,10 @@ std::vector<Match> matches_of(const std::vector<const Result*>& results, std::si
 
 SideBySide side_by_side(const std::vector<std::vector<Result>>& files, const std::string& to) {
   SideBySide all;
-  for (const std::vector<Result>& results : files) {
-    if (results.empty()) {
-      throw base::Error(
-          base::ExitCode::runtime_error,
-          fmt::format("column {}: found no result; allowed: results of one deck or more",
-                      all.columns.size() + 1));
-    }
-    all.columns.push_back(column_of(results));
-  }
+  for (const std::vector<Result>& results : files) all.columns.push_back(column_of(results));
   const std::vector<std::string> titles = titles_of(all.columns);
   for (std::size_t i = 0; i < titles.size(); ++i) all.columns[i].title = titles[i];
-  all.to = chosen(all.columns, to);
+  all.to = chosen(titles, to);
   for (auto& [deck, results] : shared_decks(files)) {
     std::vector<Keys> keys;
     for (const Result* const result : results) {
@@ -252,7 +211,7 @@ SideBySide side_by_side(const std::vector<std::vector<Result>>& files, const std
       deck.errors.push_back(result == nullptr ? "" : result->error);
     }
     deck.differences = differences(keys);
-    deck.matches = matches_of(results, all.to);
+    deck.matches = matches_of(results, all.to - 1);
     all.decks.push_back(std::move(deck));
   }
   return all;

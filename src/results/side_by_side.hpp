@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -14,15 +15,37 @@ namespace overlap::results {
 
 /// The results of one file, or of one folder with one file per deck.
 struct Column {
-  std::string title;  ///< distinguishes the columns; unique
-  std::string file;
+  std::string title;   ///< distinguishes the columns; unique
   std::string device;  ///< its name; on host back ends that of the processor
   std::string backend;
   std::string mechanism;  ///< of all its decks
   std::string kokkos_version;
   std::string compiler;
   std::string host;
+  std::string file;
 };
+
+/// A field of columns, and how titles and tables show it.
+struct ColumnField {
+  std::string Column::* text;
+  const char* key;
+  const char* help;
+  const char* heading;
+  bool in_titles = false;   ///< whenever columns differ in it
+  const char* before = "";  ///< in titles
+  int drop = 0;             ///< from tables, see report::Column
+};
+inline constexpr auto column_fields = std::to_array<ColumnField>({
+    {&Column::title, "title", "What distinguishes the column from the others.", "title"},
+    {&Column::device, "device", "Device; on host back ends the processor.", "device", true},
+    {&Column::backend, "backend", "Default execution space.", "back end", true},
+    {&Column::mechanism, "mechanism", "How tasks are issued, for all its decks.", "mechanism",
+     true},
+    {&Column::kokkos_version, "kokkos_version", "Version of Kokkos.", "Kokkos", false, "Kokkos "},
+    {&Column::compiler, "compiler", "Compiler and its version.", "compiler", false, "", 1},
+    {&Column::host, "host", "Host name.", "host", false, "", 3},
+    {&Column::file, "file", "Result file.", "file", false, "", 2},
+});
 
 /// Results of one order in one column.
 struct Matched {
@@ -52,15 +75,15 @@ struct SharedDeck {
 
 struct SideBySide {
   std::vector<Column> columns;
-  std::size_t to = 0;  ///< reference column of the ratios
+  std::size_t to = 1;  ///< number of the reference column of the ratios, from 1
   std::vector<SharedDeck> decks;
 };
 
 void describe(describe::Visitor& v, SideBySide& all);
 
-/// `files`: the results of each column. `to`: number of the reference column, from 1, or its title.
-/// Throws base::Error{usage} if there is no such column, and base::Error{runtime_error} if a column
-/// has no result or two results of one deck.
+/// `files`: the results of each column, at least one. `to`: number of the reference column, from 1,
+/// or its title. Throws base::Error{usage} if there is no such column, and
+/// base::Error{runtime_error} if a column has two results of one deck.
 SideBySide side_by_side(const std::vector<std::vector<Result>>& files, const std::string& to);
 
 }  // namespace overlap::results

@@ -9,21 +9,12 @@ namespace overlap::results {
 
 double end_s(const Timeline& timeline) {
   double end = 0;
-  for (const Task& task : timeline.tasks) end = std::max(end, task.stop_s);
+  for (const Task& task : timeline) end = std::max(end, task.stop_s);
   return end;
 }
 
-std::vector<std::string> engines(const Timeline& timeline) {
-  std::vector<std::string> names;
-  for (const Task& task : timeline.tasks) {
-    if (std::ranges::find(names, task.engine) == names.end()) names.push_back(task.engine);
-  }
-  return names;
-}
-
-std::vector<std::optional<std::size_t>> waited_for(const Timeline& timeline) {
+std::vector<std::optional<std::size_t>> waited_for(const Timeline& tasks) {
   using Place = std::optional<std::size_t>;
-  const std::vector<Task>& tasks = timeline.tasks;
   std::vector<Place> latest(tasks.size());
   std::map<std::int64_t, Place> on_lane;
   Place on_host;  // what the host last did or waited for

@@ -28,21 +28,16 @@ struct Task {
 };
 
 /// All tasks of one repetition in the order of issue.
-struct Timeline {
-  std::vector<Task> tasks;
-};
+using Timeline = std::vector<Task>;
 
 void describe(describe::Visitor& v, Task& task);
 
 /// When the last task stopped, seconds.
 double end_s(const Timeline& timeline);
 
-/// The engines, in the order in which they first appear.
-std::vector<std::string> engines(const Timeline& timeline);
-
 /// For each task the place in `tasks` of the one that it waited for: the last to finish among those
 /// that had to be complete before it could start (the one before it on its lane, `after`, blocking
 /// tasks).
-std::vector<std::optional<std::size_t>> waited_for(const Timeline& timeline);
+std::vector<std::optional<std::size_t>> waited_for(const Timeline& tasks);
 
 }  // namespace overlap::results

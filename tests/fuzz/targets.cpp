@@ -19,7 +19,6 @@
 #include "report/fleet_report.hpp"
 #include "report/lines.hpp"
 #include "report/writers.hpp"
-#include "results/baseline.hpp"
 #include "results/read_files.hpp"
 #include "schedule/build.hpp"
 
@@ -102,8 +101,8 @@ void show(const report::Report& report) {
 }
 
 void devices_of(const std::string& input) {
-  const results::Fleet fleet = results::fleet_of(
-      {.devices = results::devices_of("a.json", input), .broken = {}, .left_out = {}}, {{"n1", 8}});
+  const results::Fleet fleet =
+      results::fleet_of({.devices = results::devices_of("a.json", input)}, {{"n1", 8}});
   show(report::fleet_report(fleet));
   report::fleet_lines(fleet, true);
   report::fleet_junit(fleet);

@@ -360,8 +360,8 @@ TEST(Compare, PointsAreTheSameWhateverMadeThem) {
                                              "chunks.count 8: - / 8"));
   EXPECT_EQ(code(many, others), base::ExitCode::inconclusive);
   EXPECT_EQ(exit_code_of({common}, true), base::ExitCode::pass);
-  for (const auto& [key, of_a, of_b] : compared(many, four).differences) {
-    EXPECT_EQ(key, "sweep.chunks.count");
+  for (const Setting& difference : compared(many, four).differences) {
+    EXPECT_EQ(difference.key, "sweep.chunks.count");
   }
   // Nothing in common is no verdict.
   EXPECT_EQ(exit_code_of({compared(sweep("a", {1}), sweep("b", {2}), 0.01, true)}, true),
@@ -427,8 +427,9 @@ TEST(Compare, ListsWhatDiffersFirst) {
   const auto comparisons = compared(std::vector{result("a", 1)}, std::vector{other});
   ASSERT_EQ(comparisons.size(), 1U);
   std::vector<std::string> lines;
-  for (const auto& [key, a, b] : comparisons[0].differences)
-    lines.push_back(key + " " + a + " " + b);
+  for (const auto& [key, values] : comparisons[0].differences) {
+    lines.push_back(key + " " + values[0] + " " + values[1]);
+  }
   EXPECT_THAT(lines,
               testing::ElementsAre("build.version 1 2", "device.vbios - 96", "chunks.count 4 8"));
   const std::string text = text_of(Comparisons{.below = 0.01, .all = comparisons});
@@ -469,7 +470,7 @@ TEST(Compare, PairsResultsByTheirDevices) {
   EXPECT_THAT(verdicts(), ElementsAre(Verdict::pass, Verdict::fail, Verdict::pass));
   after[1].machine.device->pci_bus_id = "elsewhere";
   EXPECT_THAT(verdicts(), ElementsAre(Verdict::pass, Verdict::inconclusive, Verdict::pass));
-  EXPECT_EQ(compared(before, after)[1].differences.front().a, "n1 b");
+  EXPECT_EQ(compared(before, after)[1].differences.front().values[0], "n1 b");
   after[1] = on("n1", "b", 2);
   for (Result& one : after) one.deck.identity = "another";  // edited since, under the same name
   EXPECT_THAT(verdicts(), ElementsAre(Verdict::pass, Verdict::fail, Verdict::pass));
@@ -532,7 +533,7 @@ TEST(Comparison, ReadsWhatItWrites) {
 }
 
 TEST(Comparison, NamesAMissingDevice) {
-  const Comparisons comparisons = file({{"a.json", "-", "gpu", {{"device", "n1 b", "-"}}, {}}});
+  const Comparisons comparisons = file({{"a.json", "-", "gpu", {{"device", {"n1 b", "-"}}}, {}}});
   const std::string text = text_of(comparisons);
   EXPECT_THAT(text, HasSubstr("gpu: a.json -> -"));
   EXPECT_THAT(text, testing::ContainsRegex("device +n1 b +-"));

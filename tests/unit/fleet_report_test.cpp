@@ -133,7 +133,7 @@ TEST(Devices, OfAFolderAreReadOnceAndNoFileIsSkippedInSilence) {
   const std::string fleet = folder.write("c.json", R"({"schema": "overlap-fleet/1"})");
   folder.write("d.txt", "no");
   folder.write("e.json", "{}");
-  const FleetInput input = read_devices(source_files({folder.path(), good}));
+  const Fleet input = read_devices(source_files({folder.path(), good}));
   EXPECT_EQ(input.files, 4U);
   EXPECT_EQ(input.devices.size(), 1U);
   ASSERT_EQ(input.broken.size(), 2U);
@@ -164,7 +164,7 @@ TEST(Hosts, AreReadFromAFile) {
 
 /// Devices on hosts of three; one is slow, one host missing, one file broken.
 Fleet planted(int devices = 9) {
-  FleetInput input{.devices = {}, .broken = {}, .left_out = {}, .files = 10};
+  Fleet input{.files = 10};
   for (int i = 0; i < devices; ++i) {
     Device& one = input.devices.emplace_back(device());
     one.host = "n" + std::to_string(i / 3 + 1);
@@ -207,7 +207,7 @@ TEST(FleetReport, OfManyDevicesShowsTheSpreadAndThoseThatDiffer) {
 }
 
 TEST(FleetReport, EqualReasonsShareARow) {
-  FleetInput input{.devices = {}, .broken = {}, .left_out = {}, .files = 12};
+  Fleet input{.files = 12};
   for (int i = 0; i < 12; ++i) {
     Device& one = input.devices.emplace_back(device());
     one.unit = "GPU-" + std::to_string(i);
@@ -269,7 +269,7 @@ TEST(FleetReport, OddTextIsShownHarmlessly) {
   odd["device"]["uuid"] = "\"&' =";
   const Device one = device(odd);
   const Fleet fleet =
-      fleet_of({.devices = {one}, .broken = {{"y", "<y>"}}, .left_out = {"<z>"}, .files = 3});
+      fleet_of({.files = 3, .devices = {one}, .broken = {{"y", "<y>"}}, .left_out = {"<z>"}});
   const std::string text = text_of(fleet), lines = report::fleet_lines(fleet, true);
   EXPECT_THAT(text + lines, Not(HasSubstr("\x1b")));
   EXPECT_EQ(std::ranges::count(lines, '\n'), 2);  // of the device and of the verdict

@@ -59,8 +59,7 @@ Fleet fleet(std::vector<Device> records, const std::vector<std::string>& hosts =
   const std::size_t files = records.size();
   std::vector<ExpectedHost> expected;
   for (const std::string& host : hosts) expected.push_back({host});
-  return fleet_of({.devices = std::move(records), .broken = {}, .left_out = {}, .files = files},
-                  expected, reference);
+  return fleet_of({.files = files, .devices = std::move(records)}, expected, reference);
 }
 
 TEST(Distribution, HasMedianAndMad) {
@@ -340,8 +339,8 @@ std::vector<Device> ranks(const std::string& host, int ranks, int without,
     Device one = device(fmt::format("{}-{}", host, rank), 1, host);
     one.started = fmt::format("2026-01-{:02}T12:00:00Z", day);
     one.file = one.started + one.unit;
-    one.launch =
-        Launch{.id = id, .rank = rank, .ranks = ranks, .local_rank = rank, .local_ranks = ranks};
+    one.job = base::Job{.id = id, .step = {}, .rank = rank, .ranks = ranks};
+    one.placement = base::Placement{.launch = "", .local_rank = rank, .local_ranks = ranks};
     all.push_back(std::move(one));
   }
   return all;
@@ -355,8 +354,8 @@ std::vector<Device> operator+(std::vector<Device> a, const std::vector<Device>& 
 /// Lets the ranks be those of one launch on two nodes, of which `first` is the first one's last.
 std::vector<Device> on_two_nodes(std::vector<Device> records, int offset_of_second) {
   for (Device& record : records) {
-    record.launch->ranks *= 2;
-    if (record.host == "n2") record.launch->rank += offset_of_second;
+    *record.job->ranks *= 2;
+    if (record.host == "n2") *record.job->rank += offset_of_second;
   }
   return records;
 }
@@ -387,13 +386,13 @@ TEST(Fleet, ANodeWithoutAnyResultIsMissedByTheOthers) {
   const auto one = on_two_nodes(ranks("n1", 4, -1, "7"), 4);
   EXPECT_THAT(fleet(one).missing_devices, ElementsAre(MissingDevices{"", 4, 8, {4, 5, 6, 7}, {}}));
   auto alone = ranks("n1", 2, 1);  // without --fleet
-  alone[0].launch->local_ranks = 0;
+  alone[0].placement.reset();
   EXPECT_THAT(fleet(alone).missing_devices, ElementsAre(MissingDevices{"", 1, 2, {1}, {}}));
 }
 
 TEST(Fleet, LaunchesWithoutPlacementAreToldApartByTheirHosts) {
   auto both = ranks("n1", 8, -1) + ranks("n2", 8, 3);
-  for (Device& one : both) one.launch->local_ranks = 0;
+  for (Device& one : both) one.placement.reset();
   EXPECT_THAT(fleet(both).missing_devices, ElementsAre(MissingDevices{"", 1, 16, {3}, {}}));
 }
 
@@ -423,9 +422,7 @@ TEST(Fleet, ADeckOfWhichARankHasNoResultIsNotCoveredByAnother) {
 
 TEST(Fleet, AHostHasAsManyDevicesAsExpected) {
   const auto missing = [](int expected, std::vector<Device> records) {
-    FleetInput input;
-    input.devices = std::move(records);
-    return fleet_of(std::move(input), {{"n1", expected}}).missing_devices;
+    return fleet_of({.devices = std::move(records)}, {{"n1", expected}}).missing_devices;
   };
   const std::vector<Device> two = {device("a", 1, "n1.cluster"), device("b", 1, "n1.cluster")};
   EXPECT_THAT(missing(2, two), IsEmpty());
@@ -439,7 +436,7 @@ TEST(Fleet, TheWorstCounts) {
   const auto code_of = [](ExitCode code, bool broken) {
     Device one = device("a", 1);
     if (code != ExitCode::pass) one.reasons = {{.code = code, .text = "why", .phase = {}}};
-    FleetInput input{.devices = {one, device("b", 1)}, .broken = {}, .left_out = {}, .files = 2};
+    Fleet input{.files = 2, .devices = {one, device("b", 1)}};
     if (broken) input.broken = {{"x.json", "x.json: found no JSON"}};
     return fleet_of(std::move(input)).exit_code();
   };
@@ -597,12 +594,11 @@ TEST(Fleet, AReferenceDecidesWhatTheRunLeftUndecided) {
 }
 
 TEST(Fleet, SortsAsPeopleCount) {
-  const std::vector<std::string> sorted = {"",   "a",   "a2b3", "a2b10", "aa",  "b",  "n",   "n/",
-                                           "n0", "n01", "n1",   "n01a",  "n1a", "n9", "n10", "n:"};
+  const std::vector<std::string> sorted = {"",   "a",   "a2b3", "a2b10", "aa", "b",   "n",
+                                           "n/", "n01", "n0",   "n1",    "n9", "n10", "n:"};
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     for (std::size_t j = 0; j < sorted.size(); ++j) {
-      EXPECT_EQ(natural_key(sorted[i]) < natural_key(sorted[j]), i < j)
-          << sorted[i] << " " << sorted[j];
+      EXPECT_EQ(Natural{sorted[i]} < Natural{sorted[j]}, i < j) << sorted[i] << " " << sorted[j];
     }
   }
 }

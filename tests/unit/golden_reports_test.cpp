@@ -293,7 +293,7 @@ TEST(Report, DrawsTimelinesThatFitAScreen) {
   for (const std::size_t tasks : {64U, 65U}) {
     results::Result result = measured();
     auto& timeline = *result.runs[0].timeline;
-    timeline.tasks.resize(tasks, timeline.tasks[0]);
+    timeline.resize(tasks, timeline.at(0));
     EXPECT_EQ(shown(result).find("sequential, traced by") != std::string::npos, tasks == 64);
   }
 }
