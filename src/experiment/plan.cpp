@@ -166,10 +166,7 @@ Plan plan(const deck::Point& point, const Facts& facts) {
     schedule.instances = plan.lanes;
     set_schedule(planned, std::move(schedule));
     plan.cases.push_back(planned);
-    const bool disturbs =
-        deck.disturb && (facts.device_name.empty() ||
-                         schedule::has_known_effect(deck.disturb->operation, deck.issue.streams));
-    if (disturbs && planned.order != deck::Order::sequential) {
+    if (deck.disturb && planned.order != deck::Order::sequential) {
       Case& twin = plan.cases.emplace_back(planned);
       set_schedule(twin, schedule::disturbed(planned.schedule, *deck.disturb));
       twin.disturbance = deck.disturb->operation;
@@ -189,19 +186,15 @@ Plan plan(const deck::Point& point, const Facts& facts) {
 }
 
 void predict(Case& planned, const model::Device& device, const std::function<void()>& step) {
-  const auto predict_as = [&](const schedule::Schedule& schedule) {
-    planned.prediction = model::predict(schedule, device, step);
-    const auto expected = model::expected(schedule, device, step);
-    planned.predicted_lo_s = expected ? std::optional(expected->lo_s) : std::nullopt;
-    planned.predicted_hi_s = expected ? std::optional(expected->hi_s) : std::nullopt;
-    // Queries alone may take no time; speed-ups would be undefined.
-    const double complete_s = planned.prediction->complete_s;
-    planned.predicted_s = complete_s > 0 ? std::optional(complete_s) : std::nullopt;
-  };
-  if (!planned.disturbance) return predict_as(planned.schedule);
-  if (schedule::has_known_effect(*planned.disturbance, planned.schedule.streams)) {
-    predict_as(schedule::with_effects(planned.schedule));
-  }
+  const schedule::Schedule schedule =
+      planned.disturbance ? model::with_effects(planned.schedule, device) : planned.schedule;
+  planned.prediction = model::predict(schedule, device, step);
+  const auto expected = model::expected(schedule, device, step);
+  planned.predicted_lo_s = expected ? std::optional(expected->lo_s) : std::nullopt;
+  planned.predicted_hi_s = expected ? std::optional(expected->hi_s) : std::nullopt;
+  // Queries alone may take no time; speed-ups would be undefined.
+  const double complete_s = planned.prediction->complete_s;
+  planned.predicted_s = complete_s > 0 ? std::optional(complete_s) : std::nullopt;
 }
 
 /// Throws base::Error{usage} where all orders together have too many tasks. Lists of tasks and
@@ -271,10 +264,6 @@ Plan predictions(const deck::Point& point, const std::vector<model::Device>& dev
     }
     std::ranges::move(one.cases, std::back_inserter(all.cases));
     std::ranges::move(one.choices, std::back_inserter(all.choices));
-  }
-  const auto& disturb = point.deck.disturb;
-  if (disturb && !schedule::has_known_effect(disturb->operation, point.deck.issue.streams)) {
-    all.choices.emplace_back("disturb", "not predicted: the model does not cover such calls");
   }
   const auto add = [&](const char* key, auto value, auto as) {
     all.choices.emplace_back(

@@ -78,8 +78,7 @@ struct Plan : deck::Point {
   std::optional<model::Device> present = {};  ///< description of the current device; empty: unknown
 };
 
-/// Predicts a case, unless it is disturbed by a call that the model does not cover. Throws as
-/// model::predict().
+/// Predicts a case. Throws as model::predict().
 void predict(Case& planned, const model::Device& device,
              const std::function<void()>& step = base::check_interrupt);
 

@@ -117,6 +117,24 @@ struct Latencies {
                           ///< wait for it
 };
 
+/// Lanes that a call drains: their earlier tasks end before it, their later ones start after it.
+enum class Waits {
+  nothing,
+  blocking_lanes,  ///< all if their streams are blocking or the legacy default stream, else none
+  all_lanes,
+};
+
+/// A call that is said to break concurrency.
+struct Call {
+  Waits waits_for = Waits::nothing;
+  bool host_waits = false;  ///< the host waits for the drained lanes, too
+  double cost_s = 0;        ///< after the drain; of a call that drains nothing: of the host
+  bool operator==(const Call&) const = default;
+};
+
+/// The calls on an NVIDIA H200, as far as they do not depend on the machine.
+std::map<deck::Disturbance, Call> usual_calls();
+
 /// How far figures differed while they were measured, relative to their value.
 struct Spread {
   double copies = 0;
@@ -159,6 +177,7 @@ struct Device {
 
   HostCosts host;
   Latencies latency;
+  std::map<deck::Disturbance, Call> calls = usual_calls();  ///< all of them
 
   std::optional<Spread> spread = {};       ///< empty: unknown
   std::vector<std::string> doubtful = {};  ///< names of figures that were probably disturbed

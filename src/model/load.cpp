@@ -18,6 +18,9 @@ namespace overlap::model {
 constexpr auto words_of(Queues) {
   return describe::in_order<Queues>("engine", "connection", "worker");
 }
+constexpr auto words_of(Waits) {
+  return describe::in_order<Waits>("nothing", "blocking_lanes", "all_lanes");
+}
 
 namespace {
 
@@ -190,6 +193,12 @@ void describe(Visitor& v, Latencies& l) {
   }
 }
 
+void describe(Visitor& v, Call& c) {
+  v("waits_for", c.waits_for, "");
+  v("host_waits", c.host_waits, "");
+  v("cost", c.cost_s, "", time());
+}
+
 void describe(Visitor& v, Spread& s) {
   const Real part = factor("a number from 0 to 1", 0, 1);
   v("copies", s.copies, "", part, required);
@@ -283,6 +292,14 @@ void describe_queues(Visitor& v, Device& d) {
     count(0, 1 << 20));
 }
 
+/// Only those that differ from the usual ones are written.
+void describe_calls(Visitor& v, Device& d) {
+  const auto usual = usual_calls();
+  for (auto& [operation, call] : d.calls) {
+    v(deck::to_string(operation), call, "", unless(call == usual.at(operation), Map<Call>()));
+  }
+}
+
 void describe_workers(Visitor& v, Device& d) {
   v("cores", d.cores, "measured: cores, which busy workers share", parallel());
   v("lanes_divide", d.lanes_divide, "whether each lane gets its part of the cores");
@@ -359,6 +376,10 @@ void describe(Visitor& v, Device& d) {
   v("kernels", d, "Kernels.", map_of<Device>(describe_kernels));
   v("host", d.host, "What the host spends on each call.");
   v("latency", d.latency, "What passes between operations.");
+  if (on_gpu) {
+    v("calls", d, "Calls that drain lanes or hold the host, where they differ from the usual.",
+      unless(d.calls == usual_calls(), map_of<Device>(describe_calls)));
+  }
   v("spread", d.spread, "measured: how far figures differed, relative", optional(Map<Spread>()));
   v("doubtful", d.doubtful, "figures that were probably disturbed",
     unless(d.doubtful.empty(), list_of(line(), "a list of names of figures, such as [host]")));

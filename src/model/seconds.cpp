@@ -43,7 +43,7 @@ double link_seconds(const Schedule& schedule, const Task& task, const Device& de
 }  // namespace
 
 double seconds_alone(const Schedule& schedule, const Task& task, const Device& device) {
-  if (schedule::on_host(task.stage)) return task.duration_s;
+  if (schedule::on_host(task.stage) || task.stage == Stage::default_stream) return task.duration_s;
   if (task.duration_s > 0 && (schedule::is_kernel(task.stage) || device.unit_s > 0)) {
     return task.duration_s;
   }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,29 +59,6 @@ Schedule disturbed(Schedule schedule, const deck::Disturb& disturb) {
     }
   }
   tasks.insert(tasks.begin() + place, static_cast<std::size_t>(disturb.times), call);
-  return schedule;
-}
-
-Schedule with_effects(Schedule schedule) {
-  if (schedule.streams != deck::Streams::blocking) return schedule;
-  const int default_lane = schedule.lanes++;
-  std::map<int, TaskId> last;  // task of each lane
-  std::optional<TaskId> call;  // the latest one
-  for (TaskId id = 0; id < schedule.tasks.size(); ++id) {
-    Task& task = schedule.tasks[id];
-    if (task.stage == Stage::disturbance) {
-      task.stage = Stage::default_stream;
-      task.lane = default_lane;
-      task.share = 1;
-      task.blocking = task.call == deck::Disturbance::blocking_copy;
-      for (const auto& [lane, other] : last) task.after.push_back(other);
-      call = id;
-    } else if (!on_host(task.stage)) {
-      const auto before = last.find(task.lane);
-      if (call && (before == last.end() || before->second < *call)) task.after.push_back(*call);
-      last[task.lane] = id;
-    }
-  }
   return schedule;
 }
 

@@ -62,19 +62,6 @@ Schedule fenced(const Schedule& schedule);
 /// Inserts the calls of a disturbance, on the lane of the task that follows them.
 Schedule disturbed(Schedule schedule, const deck::Disturb& disturb);
 
-/// Whether the effect of a call on streams is known: work in the legacy default stream that does
-/// not hold the host, or holds it until all earlier work is complete.
-constexpr bool has_known_effect(deck::Disturbance call, deck::Streams streams) {
-  using enum deck::Disturbance;
-  return call == default_stream || call == memset || call == device_copy || call == small_copy ||
-         (call == blocking_copy && streams == deck::Streams::blocking);
-}
-
-/// A disturbed schedule as the device sees it, for predictions. In blocking streams each call is a
-/// task that waits for all earlier ones and that all later ones wait for; other streams do not
-/// notice it. Precondition: the calls have a known effect.
-Schedule with_effects(Schedule schedule);
-
 /// Inserts host work of `per_chunk_s` seconds for each of `pieces` pieces, an equal number per
 /// chunk: in the baseline during the last kernel of each chunk, before its copies back; otherwise
 /// after all tasks are issued.

@@ -180,6 +180,46 @@ TEST(Makespans, OfFences) {
   }
 }
 
+TEST(Makespans, OfDisturbances) {
+  using enum deck::Disturbance;
+  using deck::Streams;
+  deck::Deck deck;
+  deck.chunks.count = 4;
+  const schedule::Costs costs = schedule::costs(deck.workload, 1);
+  const schedule::Schedule plain =
+      schedule::build(costs, schedule::layout(deck, costs, std::nullopt), deck::Order::depth_first,
+                      deck.issue.lanes);
+  struct Row {
+    deck::Disturbance call;
+    Streams streams;
+    const char* device;
+    double units;
+  };
+  for (const Row& row : {
+           // Two chunks overlap, H K D in 4 units, then two others.
+           Row{synchronize, Streams::own, "ideal_2copy", 8},
+           Row{synchronize, Streams::blocking, "ideal_2copy", 8},
+           Row{memset, Streams::blocking, "ideal_2copy", 8},
+           Row{memset, Streams::own, "ideal_2copy", 6},
+           Row{blocking_copy, Streams::blocking, "ideal_hyperq", 8},
+           Row{malloc_host, Streams::own, "ideal_2copy", 6},
+           Row{stream_query, Streams::own, "ideal_2copy", 6},
+           // Nothing overlaps anyway.
+           Row{synchronize, Streams::own, "ideal_1copy", 12},
+       }) {
+    schedule::Schedule schedule = schedule::disturbed(plain, {.operation = row.call});
+    schedule.streams = row.streams;
+    Device device = load_device(row.device);
+    const auto units = [&] {
+      return predict(with_effects(schedule, device), device).complete_s / 1e-3;
+    };
+    SCOPED_TRACE(testing::Message() << row.device << " " << deck::to_string(row.call));
+    EXPECT_NEAR(units(), row.units, 1e-9);
+    device.calls[row.call] = {.waits_for = Waits::all_lanes, .cost_s = 0.5e-3};
+    EXPECT_NEAR(units(), row.device == std::string("ideal_1copy") ? 12.5 : 8.5, 1e-9);
+  }
+}
+
 // --------------------------------------------------------------------------------------- queues
 
 TEST(QueueRules, ABlockedHeadBlocksAllBehindIt) {
