@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "results/metrics.hpp"
 
 namespace overlap::report {
@@ -17,6 +18,11 @@ using results::Trend;
 
 std::string percent_off(double ratio) {
   return std::isfinite(ratio) ? fmt::format("{:+.2f} %", 100 * (ratio - 1)) : "-";
+}
+
+/// The order, with the point of a sweep.
+std::string change_name(const Change& change) {
+  return change.order + (change.point.empty() ? "" : ", " + change.point);
 }
 
 Cell trend_cell(const Change& change) {
@@ -35,14 +41,46 @@ Table change_table(const Comparison& comparison) {
     const auto spelled = [&](const base::Summary& value) {
       return results::spell(change.metric, value.median);
     };
-    table.rows.push_back({change.order + (change.point.empty() ? "" : ", " + change.point),
-                          deck::to_string(change.metric), text_if(change.a, spelled),
-                          text_if(change.b, spelled), ratio ? percent_off(ratio->value) : "-",
-                          ratio ? percent_off(ratio->lo) + " .. " + percent_off(ratio->hi) : "-",
-                          trend_cell(change),
-                          change.verdict ? Cell(*change.verdict) : Cell("not judged")});
+    table.rows.push_back(
+        {change_name(change), deck::to_string(change.metric), text_if(change.a, spelled),
+         text_if(change.b, spelled), ratio ? percent_off(ratio->value) : "-",
+         ratio ? percent_off(ratio->lo) + " .. " + percent_off(ratio->hi) : "-", trend_cell(change),
+         change.verdict ? Cell(*change.verdict) : Cell("not judged")});
   }
   return table;
+}
+
+/// Each ratio with its interval; a curve per trend, and the range that counts as the same.
+Chart ratio_chart(const Comparison& comparison) {
+  Chart chart{.title = "B / A - 1, with its 95 % interval", .y = {.name = "change, %"}};
+  for (const auto& trend : deck::words<Trend>) {
+    Chart::Series dots{.name = std::string(trend.name), .joined = false};
+    for (std::size_t i = 0; i < comparison.changes.size(); ++i) {
+      const auto& ratio = comparison.changes[i].ratio;
+      if (comparison.changes[i].trend != trend.value || !ratio || !std::isfinite(ratio->lo) ||
+          !std::isfinite(ratio->hi)) {
+        continue;
+      }
+      const auto off = [](double value) { return 100 * (value - 1); };
+      dots.points.push_back({.x = static_cast<double>(i),
+                             .y = off(ratio->value),
+                             .lo = off(ratio->lo),
+                             .hi = off(ratio->hi),
+                             .words = percent_off(ratio->value)});
+    }
+    if (!dots.points.empty()) chart.series.push_back(std::move(dots));
+  }
+  for (const Change& change : comparison.changes) {
+    chart.x.categories.push_back(
+        fmt::format("{} {}", change_name(change), deck::to_string(change.metric)));
+  }
+  for (const double limit : {-100 * results::same_within, 100 * results::same_within}) {
+    const auto last = static_cast<double>(comparison.changes.size()) - 1;
+    chart.series.push_back({.name = fmt::format("same: {:+g} %", limit),
+                            .points = {{.x = 0, .y = limit}, {.x = last, .y = limit}},
+                            .muted = true});
+  }
+  return chart;
 }
 
 void add_comparison(Blocks& blocks, const Comparison& comparison) {
@@ -53,6 +91,8 @@ void add_comparison(Blocks& blocks, const Comparison& comparison) {
     differences.rows.push_back({key, values[0], values[1]});
   }
   if (!differences.rows.empty()) blocks.push_back({std::move(differences)});
+  if (comparison.changes.empty()) return;  // a device is missing
+  blocks.push_back({ratio_chart(comparison), Detail::page});
   add(blocks, change_table(comparison));
 }
 
