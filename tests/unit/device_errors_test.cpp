@@ -58,7 +58,7 @@ void expect_messages(const std::vector<Bad>& table) {
 
 const std::string top_keys =
     "title, unit, memory, copy_engines, queues, workers, h2d, d2h, kernels, host, latency, "
-    "spread, doubtful";
+    "calls, spread, doubtful";
 const std::string curve_keys = "bandwidth (and latency) or times";
 const std::string bandwidth = "a bandwidth from 1 B/s to 1000 TB/s, such as 5.04 GB/s";
 const std::string time = "a time from 0 to 1000 s, such as 2.2 us";

@@ -33,11 +33,9 @@ base::Summary about(double seconds, int n = 6) {
 
 /// A kernel of 2 s and a copy of 4 s, predicted for that device, where issuing two copies and a
 /// kernel took `chunk_s`.
-Run run_with(std::optional<base::Summary> chunk_s,
-             std::optional<deck::Disturbance> disturbance = {}) {
+Run run_with(std::optional<base::Summary> chunk_s) {
   Run run;
   run.order = deck::Order::depth_first;
-  run.disturbance = disturbance;
   set_schedule(run, model::schedule_of({model::kernel(0, 2), model::h2d(0, 4)}));
   predict(run, device());
   run.chunk_issue_s = chunk_s;
@@ -102,13 +100,6 @@ TEST(Judge, KeepsPredictionsForOtherDevicesAndOnesWithoutHostCosts) {
   for (const Part& same : {judged(about(12), false), judged(std::optional<base::Summary>())}) {
     EXPECT_DOUBLE_EQ(predicted_s(same), 8);
     EXPECT_THAT(same.choices, IsEmpty());
-  }
-}
-
-TEST(Judge, PredictsNoRunsDisturbedByCallsThatTheModelDoesNotCover) {
-  for (const auto call : {deck::Disturbance::malloc, deck::Disturbance::memset}) {
-    const Part part = judged({run_with(about(12), call)});
-    EXPECT_EQ(part.runs[0].predicted_s.has_value(), call == deck::Disturbance::memset);
   }
 }
 
