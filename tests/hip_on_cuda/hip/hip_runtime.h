@@ -43,6 +43,7 @@ struct hipDeviceProp_t : cudaDeviceProp {
 #define hipEventDestroy cudaEventDestroy
 #define hipEventRecord cudaEventRecord
 #define hipEventSynchronize cudaEventSynchronize
+#define hipEventQuery cudaEventQuery
 #define hipEventElapsedTime cudaEventElapsedTime
 #define hip_stream cuda_stream  // of an instance
 #define hip_device cuda_device
@@ -78,6 +79,7 @@ struct hipDeviceProp_t : cudaDeviceProp {
 #define hipMemoryTypeHost cudaMemoryTypeHost
 #define hipPointerGetAttributes cudaPointerGetAttributes
 #define hipMemGetInfo cudaMemGetInfo
+#define hipCpuDeviceId cudaCpuDeviceId
 
 #define hipGetDevice cudaGetDevice
 #define hipSetDevice cudaSetDevice
@@ -92,6 +94,18 @@ struct hipDeviceProp_t : cudaDeviceProp {
 inline hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
   std::strcpy(properties->gcnArchName, "gfx000:none");
   return cudaGetDeviceProperties(properties, device);
+}
+
+inline hipError_t hipMemPrefetchAsync(const void* begin, std::size_t bytes, int device,
+                                      hipStream_t stream) {
+#if CUDART_VERSION >= 13000
+  const bool host = device == cudaCpuDeviceId;
+  const cudaMemLocation place = {host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice,
+                                 host ? 0 : device};
+  return cudaMemPrefetchAsync(begin, bytes, place, 0, stream);
+#else
+  return cudaMemPrefetchAsync(begin, bytes, device, stream);
+#endif
 }
 
 // The operations on words are the driver's: a device of today has them.
