@@ -37,6 +37,10 @@ int uninterrupted(const Call& call) {
   return result;
 }
 
+void remove_file(const std::string& path) {
+  uninterrupted([&] { return unlink(path.c_str()); });
+}
+
 /// An open file.
 struct Open {
   int descriptor = -1;
@@ -142,7 +146,7 @@ std::shared_ptr<void> lock(const std::string& path, const std::string& option) {
                       opened.st_dev == there.st_dev && opened.st_ino == there.st_ino;
     if (!same) continue;
     if (!S_ISREG(opened.st_mode) || opened.st_size > 0) return file;
-    return {file.get(), [file, name](void*) { unlink(name.c_str()); }};
+    return {file.get(), [file, name](void*) { remove_file(name); }};
   }
 }
 
@@ -180,7 +184,7 @@ void require_writable(const std::string& path) {
   }
   std::string name;
   const Open probe(open_beside(target.path, name));
-  unlink(name.c_str());
+  remove_file(name);
 }
 
 bool is_stream(const std::string& path) {
@@ -237,7 +241,7 @@ void write_file(const std::string& path, const std::string& content) {
     if (uninterrupted([&] { return fsync(file.descriptor); }) != 0) fail(path);
     file.finish(path);
   } catch (...) {
-    unlink(name.c_str());
+    remove_file(name);
     throw;
   }
   if (uninterrupted([&] { return std::rename(name.c_str(), target.path.c_str()); }) != 0) {
