@@ -27,7 +27,9 @@ struct Column {
 
 /// A field of columns, and how titles and tables show it.
 struct ColumnField {
-  std::string Column::* text;
+  using Text = std::string Column::*;  // nvcc writes it with parentheses, of which g++ warns
+
+  Text text;
   const char* key;
   const char* help;
   const char* heading;
