@@ -42,7 +42,8 @@ struct Hooks {
 /// Prepares a verified run: new input data on the host, device arrays (except resident data) and
 /// host outputs poisoned. Every byte is transferred once, untimed, in the direction of the run,
 /// because the first transfer of new data is slower: up to 4 times for 16 MiB on an H200 if the
-/// data are in the caches of the processor, from which generate() flushes them.
+/// data are in the caches of the processor, from which generate() flushes them. Managed arrays only
+/// get new data, whose pages are then on the host.
 void reset(const workload::InstanceRef& instance, const workload::Workload& workload,
            std::uint32_t repetition);
 
