@@ -100,15 +100,13 @@ class RatesOfRuns {
   RatesOfRuns(Executor& executor, const workload::Workload& workload,
               const std::vector<experiment::Run>& runs);
 
-  /// Call after each round: the rates are of the same minutes as the runs. Of a long run fewer and
-  /// fewer rounds are followed by a measurement.
+  /// Call between rounds: the rates are of the same minutes as the runs.
   void add_sample();
   void store(std::vector<experiment::Run>& runs) const;
 
  private:
   std::vector<RateMeter> meters_;
   std::vector<std::optional<std::size_t>> meter_of_;  ///< per run
-  std::int64_t most_, round_ = 0;
   bool any_ = false;  ///< a sample of every meter
 };
 

@@ -41,11 +41,6 @@ Marginal row_of(const schedule::Schedule& schedule, const Stages& stages) {
                   1, 2);
 }
 
-/// Repetitions of which a long run keeps rates: between its rounds, as evenly as possible.
-std::int64_t most_samples(const workload::Workload& workload) {
-  return workload::on_host(workload.space) ? 4 : 8;
-}
-
 }  // namespace
 
 RateMeter::RateMeter(Executor& executor, const workload::Workload& workload,
@@ -103,8 +98,7 @@ model::Rates RateMeter::rates() const {
 }
 
 RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
-                         const std::vector<experiment::Run>& runs)
-    : most_(most_samples(workload)) {
+                         const std::vector<experiment::Run>& runs) {
   std::map<std::tuple<int, std::int64_t, std::ptrdiff_t, int>, std::size_t> shapes;
   for (const experiment::Run& run : runs) {
     const schedule::Schedule& schedule = run.schedule;
@@ -122,9 +116,6 @@ RatesOfRuns::RatesOfRuns(Executor& executor, const workload::Workload& workload,
 }
 
 void RatesOfRuns::add_sample() {
-  std::int64_t stride = 1;
-  while (round_ / stride >= most_) stride *= 2;
-  if (round_++ % stride != 0) return;
   for (RateMeter& meter : meters_) meter.add_sample();
   any_ = true;
 }
