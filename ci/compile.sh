@@ -24,9 +24,9 @@ source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/root.sh"
 backend=${1-} what=${2-}
 case "$backend $what" in
   'cuda --oldest') headers_from=oldest ;;
-  'threads ' | 'threads --self-test') headers_from=5 ;;
   'cuda ' | 'cuda --tests' | 'cuda --without-kokkos' | 'cuda --every-architecture' | 'cuda --self-test' | \
-    'hip ' | 'hip --without-kokkos' | 'hip --every-architecture' | 'hip --self-test') headers_from=hip ;;
+    'threads ' | 'threads --self-test') headers_from=5 ;;
+  'hip ' | 'hip --without-kokkos' | 'hip --every-architecture' | 'hip --self-test') headers_from=hip ;;
   *)
     printf 'usage: compile.sh cuda|hip|threads [--tests | --every-architecture | --without-kokkos | --oldest | --self-test]\n' >&2
     exit 2

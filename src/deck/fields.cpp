@@ -203,6 +203,8 @@ std::vector<Exclusion> exclusions(const Deck& deck) {
       {managed && deck.workload.intensity.balance > 0, "workload.intensity", "a number of repeats",
        "memory.host", ", whose pages move once"},
       {managed && deck.memory.device_limit, "memory.device_limit", "none", "memory.host"},
+      {managed && measure.verify == Verify::ends, "measure.verify", "every", "memory.host",
+       ", whose pages only a verified run brings back"},
       {custom && deck.memory.device_limit, "memory.device_limit", "none", kinds,
        ", whose data stay on the device"},
       {(graph || portable) && other_streams, "issue.streams", "own", "issue.mechanism"},

@@ -146,6 +146,22 @@ Values Flag::values() const {
   return {"true, false", {{"type", "boolean"}}, "", {"true", "false"}};
 }
 
+Values or_word(std::string_view none, Values values) {
+  if (none.empty()) return or_null(std::move(values));
+  values.allowed = std::string(none) + " or " + values.allowed;
+  values.schema = {{"oneOf", {{{"const", none}}, values.schema}}};
+  values.words.emplace_back(none);
+  return values;
+}
+
+Values list_values(std::string_view allowed, std::size_t least, const Values& items) {
+  return {std::string(allowed), {{"type", "array"}, {"minItems", least}, {"items", items.schema}}};
+}
+
+Values named_values(const Values& items) {
+  return {"a map of names", {{"type", "object"}, {"additionalProperties", items.schema}}};
+}
+
 Values or_null(Values values) {
   Json& schema = values.schema;
   values.allowed += ", or null";

@@ -194,6 +194,8 @@ Unless<C> unless(bool absent, C codec) {
 
 /// The values, or null.
 Values or_null(Values values);
+/// The values, or a word; empty: or null.
+Values or_word(std::string_view none, Values values);
 
 /// A value or none: a word, null, or no key at all.
 template <Codec C>
@@ -218,12 +220,7 @@ struct Maybe {
     return value ? codec.write(*value) : none.empty() ? Json() : Json(none);
   }
   Values values() const {
-    Values all = codec.values();
-    if (none.empty()) return may_miss ? all : or_null(std::move(all));
-    all.allowed = std::string(none) + " or " + all.allowed;
-    all.schema = {{"oneOf", {{{"const", none}}, all.schema}}};
-    all.words.emplace_back(none);
-    return all;
+    return may_miss ? codec.values() : or_word(none, codec.values());
   }
 };
 template <Codec C>
@@ -261,6 +258,9 @@ Written<T, F> written(F spell, Values described = {}) {
 
 // Lists and maps.
 
+Values list_values(std::string_view allowed, std::size_t least, const Values& items);
+Values named_values(const Values& items);
+
 /// A list of at least `least` values.
 template <Codec C>
 struct List {
@@ -281,8 +281,7 @@ struct List {
     return list;
   }
   Values values() const {
-    return {std::string(allowed),
-            {{"type", "array"}, {"minItems", least}, {"items", codec.values().schema}}};
+    return list_values(allowed, least, codec.values());
   }
 };
 template <Codec C>
@@ -307,8 +306,7 @@ struct Named {
     return json;
   }
   Values values() const {
-    return {"a map of names",
-            {{"type", "object"}, {"additionalProperties", codec.values().schema}}};
+    return named_values(codec.values());
   }
 };
 
